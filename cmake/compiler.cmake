@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# Warnings and instrumentation, the same for every target.
+
+add_compile_options(
+    -Wall -Wextra -Wshadow -Wundef -Wvla -Wpointer-arith -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes)
+if(UERUDP_WERROR)
+    add_compile_options(-Werror)
+endif()
+
+if(UERUDP_SANITIZE)
+    add_compile_options(-fsanitize=${UERUDP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${UERUDP_SANITIZE})
+endif()
+if(UERUDP_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+if(UERUDP_COVERAGE)
+    add_compile_options(--coverage)
+    add_link_options(--coverage)
+endif()
+
+find_program(UERUDP_CCACHE ccache)
+if(UERUDP_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER "${UERUDP_CCACHE}")
+endif()

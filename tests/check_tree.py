@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Check the rules that hold for every file: direction of includes, licence line, length.
+
+usage: check_tree.py [ROOT]
+"""
+import os
+import re
+import sys
+
+MAX_LINES = 600
+SKIPPED_FOLDERS = {".git", "build", ".cache", "LICENSES", "__pycache__"}
+SOURCE = re.compile(r"(\.(c|h|def|py|sh|cmake)|CMakeLists\.txt)$")
+LICENSED = re.compile(r"(\.(c|h|def|in|py|sh|cmake|lua|md|1|yml)|CMakeLists\.txt|/\.[a-z-]+)$")
+WIRESHARK = re.compile(r"(epan|wiretap|wsutil|wireshark)[./]")
+
+FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "string.h"}
+
+# Layer: the layers it may include, and its system headers (None: any but Wireshark's).
+LAYERS = {
+    "libcodec": ({"libcodec"}, FREESTANDING),
+    "tools/endpoint": ({"libcodec", "tools/endpoint"}, FREESTANDING | {"assert.h", "gcrypt.h"}),
+    "tools/sim": ({"libcodec", "tools/endpoint", "tools/sim"}, None),
+    "tools/capture": ({"libcodec", "tools/capture"}, None),
+    "tools/print": ({"libcodec", "tools/print"}, None),
+    "tools/net": ({"tools/net"}, None),
+    "tools": ({"libcodec", "tools", "tools/endpoint", "tools/sim", "tools/capture", "tools/print", "tools/net"}, None),
+    "plugin": ({"libcodec", "plugin"}, None),
+    "tests": (None, None),
+}
+GENERATED = {"uerudp_version.h"}
+PRIVATE = {"libcodec/wire.h": {"libcodec", "tests"}}
+
+
+def layer_of(path):
+    """The longest layer name that is a folder of path, or None."""
+    names = [name for name in LAYERS if path.startswith(name + "/")]
+    return max(names, key=len, default=None)
+
+
+def may_use_wireshark(path):
+    return layer_of(path) in ("plugin", "tests")
+
+
+def include_faults(root, path, lines):
+    layer = layer_of(path)
+    if layer is None:
+        yield f"{path}: C source outside every layer"
+        return
+    layers, system = LAYERS[layer]
+    for number, line in enumerate(lines, 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if not match:
+            continue
+        where, quoted, name = f"{path}:{number}", match[1] == '"', match[2]
+        if not quoted:
+            if system is not None and name not in system:
+                yield f"{where}: {layer} may not include <{name}>"
+            elif WIRESHARK.match(name) and not may_use_wireshark(path):
+                yield f"{where}: {layer} may not include Wireshark's <{name}>"
+        elif name in GENERATED:
+            if layer == "libcodec":
+                yield f"{where}: {layer} may not include \"{name}\""
+        elif not os.path.exists(os.path.join(root, name)):
+            yield f"{where}: \"{name}\" is not a path from the root of the repository"
+        elif layers is not None and layer_of(name) not in layers:
+            yield f"{where}: {layer} may not include \"{name}\""
+        elif layer not in PRIVATE.get(name, {layer}):
+            yield f"{where}: \"{name}\" is private to libcodec"
+
+
+def licence_faults(path, lines):
+    match = next((m for m in (re.search(r"SPDX-License-Identifier: (\S+)", line) for line in lines[:3]) if m), None)
+    if not match:
+        yield f"{path}: no SPDX line among the first three"
+        return
+    linked = path.endswith((".c", ".h")) and (
+        path.startswith("plugin/") or any(re.match(r"#\s*include <" + WIRESHARK.pattern, line) for line in lines))
+    expected = "GPL-2.0-or-later" if linked else "MIT"
+    if match[1] != expected:
+        yield f"{path}: licence is {match[1]}, should be {expected}"
+
+
+def tree_files(root):
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(set(folders) - SKIPPED_FOLDERS)
+        for name in sorted(names):
+            yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def is_script(lines):
+    return bool(lines) and lines[0].startswith("#!")
+
+
+def file_faults(root, path):
+    try:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except UnicodeDecodeError:
+        return
+    script = is_script(lines)
+    if script or LICENSED.search("/" + path):
+        yield from licence_faults(path, lines)
+    if (script or SOURCE.search(path)) and len(lines) > MAX_LINES:
+        yield f"{path}: {len(lines)} lines, more than {MAX_LINES}"
+    if path.endswith((".c", ".h", ".def")):
+        yield from include_faults(root, path, lines)
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..")
+    files = list(tree_files(root))
+    faults = [fault for path in files for fault in file_faults(root, path)]
+    print("\n".join(faults + [f"{len(files)} files, {len(faults)} faults"]))
+    return 1 if faults or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Builds and tests against a newer Wireshark, in a chroot of the Debian release that has it.
+
+chroot_cache=${UERUDP_CHROOT_CACHE:-/var/cache/uerudp-chroot}
+
+suite_of() {
+    case $1 in
+    4.4) echo trixie ;;
+    4.6) echo sid ;;
+    *) die "--wireshark knows 4.4 and 4.6, not $1" ;;
+    esac
+}
+
+# The private mount namespace ends with the command, so nothing stays mounted.
+in_chroot() {
+    local chroot=$1
+    shift
+    unshare --mount --propagation private sh -euc '
+        mount -t proc proc "$1/proc"
+        mount --rbind /dev "$1/dev"
+        exec chroot "$@"' sh "$chroot" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# An unfinished chroot is made anew. sid's Release file may be past its date.
+make_chroot() {
+    local suite=$1 chroot=$2
+    rm -rf "$chroot"
+    mkdir -p "$chroot_cache"
+    debootstrap --variant=minbase "$suite" "$chroot" http://deb.debian.org/debian >"$chroot_cache/$suite.log" 2>&1 &&
+        in_chroot "$chroot" apt-get -q -o Acquire::Check-Valid-Until=false update >>"$chroot_cache/$suite.log" 2>&1 &&
+        in_chroot "$chroot" apt-get install -y -q --no-install-recommends \
+            "${build_packages[@]}" libcmocka-dev python3 jq wireshark-common >>"$chroot_cache/$suite.log" 2>&1 &&
+        touch "$chroot/complete" && return
+    tail -n 30 "$chroot_cache/$suite.log"
+    return 1
+}
+
+copy_into() {
+    local from=$1 to=$2
+    shift 2
+    rm -rf "$to"
+    mkdir -p "$to"
+    tar -C "$from" "$@" -cf - . | tar -C "$to" -xf -
+}
+
+# Inside, the tree is /src/main and the shared folder, as always, beside it.
+test_wireshark() {
+    local series=$1 suite chroot
+    suite=$(suite_of "$series")
+    chroot=$chroot_cache/$suite
+    [ "$(id -u)" -eq 0 ] || die "--wireshark needs root, for chroot"
+    need_packages debootstrap
+    note "Wireshark $series, Debian $suite"
+    [ -f "$chroot/complete" ] || check "$series: make the chroot" make_chroot "$suite" "$chroot" || return 0
+    in_chroot "$chroot" sh -c 'gcc --version | head -n 1; tshark --version 2>/dev/null | head -n 1'
+    copy_into "$root" "$chroot/src/main" --exclude=./build --exclude=./.git
+    [ ! -d "$shared" ] || copy_into "$shared" "$chroot/src/shared"
+    check "$series: build" in_chroot "$chroot" sh -euc '
+        cd /src/main
+        cmake --preset dev -B /src/build/dev
+        cmake --build /src/build/dev' || return 0
+    in_chroot "$chroot" ctest --test-dir /src/build/dev --output-on-failure --no-tests=error \
+        --output-junit /src/build/tests.xml -LE bench || true
+    if [ -f "$chroot/src/build/tests.xml" ]; then count_tests "$series" "$chroot/src/build/tests.xml"; else fail "$series: ctest"; fi
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/codec.h"
+
+#include <stdio.h>
+
+int main(void) {
+    puts(ue_status_text(UE_OK));
+    return 0;
+}
