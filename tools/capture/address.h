@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses of UDP datagrams and their text: `10.0.0.1:7777`, `[fe80::1]:7777`. */
+#ifndef UE_CAPTURE_ADDRESS_H
+#define UE_CAPTURE_ADDRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ue_family { UE_IPV4 = 4, UE_IPV6 = 6 };
+
+/* An IP address and a UDP port. IPv4 fills the first 4 bytes, the other 12 are zero, so that memcmp compares.
+ */
+struct ue_address {
+    uint8_t bytes[16]; /* network order */
+    uint16_t port;     /* host order */
+    uint16_t family;   /* enum ue_family */
+};
+
+/* Enough for the longest text, its port and the NUL. */
+#define UE_ADDRESS_TEXT_BYTES 56
+
+/* Write address and port as text into text and return it. */
+char *ue_address_format(const struct ue_address *address, char text[UE_ADDRESS_TEXT_BYTES]);
+
+/* Read what ue_address_format writes; false, and *address unchanged, if text is anything else. */
+bool ue_address_parse(const char *text, struct ue_address *address);
+
+/* Whether family, bytes and port are all the same. */
+bool ue_address_equal(const struct ue_address *a, const struct ue_address *b);
+
+#endif

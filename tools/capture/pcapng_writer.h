@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes pcapng: one little-endian section, nanosecond timestamps, a comment per packet where wanted. */
+#ifndef UE_CAPTURE_PCAPNG_WRITER_H
+#define UE_CAPTURE_PCAPNG_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tools/capture/frame_build.h"
+#include "tools/capture/reader.h"
+
+/* A file being written; the members are the writer's own. */
+struct ue_pcapng_writer {
+    FILE *file;
+    uint32_t interfaces;
+    bool failed; /* sticky: a write failed, a block was too long, or an interface unknown */
+    uint8_t frame[UE_FRAME_MAX_BYTES];
+};
+
+/* Begin a section on file, which stays the caller's. application (NULL: none) names the program in the file.
+ */
+void ue_pcapng_begin(struct ue_pcapng_writer *writer, FILE *file, const char *application);
+
+/* Describe an interface and return its number, from 0. name may be NULL. */
+uint32_t ue_pcapng_interface(struct ue_pcapng_writer *writer, uint16_t link_type, const char *name);
+
+/* Write one packet (its frame number and link type are not used); comment need not end in NUL. */
+void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface,
+                      const struct ue_capture_packet *packet);
+
+/* Write one UDP datagram as a frame of an Ethernet interface; comment may be NULL. */
+void ue_pcapng_udp(struct ue_pcapng_writer *writer, uint32_t interface, int64_t time_ns,
+                   const struct ue_address *source, const struct ue_address *destination, const void *payload,
+                   size_t payload_bytes, const char *comment);
+
+/* Flush the file; true if everything was written. */
+bool ue_pcapng_end(struct ue_pcapng_writer *writer);
+
+#endif
