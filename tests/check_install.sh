@@ -14,14 +14,20 @@ prefix=$work/stage/opt/uerudp
 for part in bin/uerudp share/man/man1/uerudp.1 include/uerudp/libcodec/codec.h; do
     [ -f "$prefix/$part" ] || { echo "not installed: $part" && exit 1; }
 done
-[ ! -e "$prefix/include/uerudp/libcodec/wire.h" ] || { echo "the private wire.h was installed" && exit 1; }
 "$prefix/bin/uerudp" --version
+
+headers=$prefix/include/uerudp
+if grep -l PRIVATE "$headers"/libcodec/*; then echo "the private headers above were installed" && exit 1; fi
+for header in "$headers"/libcodec/*.h; do
+    cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c - <<<"#include \"libcodec/${header##*/}\""
+done
 
 if [ -n "${UERUDP_PLUGINS:-}" ]; then
     folder=$(pkg-config --variable=plugindir wireshark)
     [ -f "$work/stage$folder/epan/uerudp.so" ] || { echo "the plugin is not in $folder/epan" && exit 1; }
 fi
 
-cmake -S "$source/tests/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" "$@" >"$work/log" || { cat "$work/log" && exit 1; }
+cmake -G Ninja -S "$source/tests/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" ||
+    { cat "$work/log" && exit 1; }
 cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
 "$work/consumer/consumer"

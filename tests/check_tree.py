@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check the rules that hold for every file: direction of includes, licence line, length.
+"""Check the rules that hold for every file: direction of includes, licence line, length of files and functions.
 
 usage: check_tree.py [ROOT]
 """
@@ -9,6 +9,7 @@ import re
 import sys
 
 MAX_LINES = 600
+MAX_FUNCTION_LINES = 70
 SKIPPED_FOLDERS = {".git", "build", ".cache", "LICENSES", "__pycache__"}
 SOURCE = re.compile(r"(\.(c|h|def|py|sh|cmake)|CMakeLists\.txt)$")
 LICENSED = re.compile(r"(\.(c|h|def|in|py|sh|cmake|lua|md|1|yml)|CMakeLists\.txt|/\.[a-z-]+)$")
@@ -29,7 +30,11 @@ LAYERS = {
     "tests": (None, None),
 }
 GENERATED = {"uerudp_version.h"}
-PRIVATE = {"libcodec/wire.h": {"libcodec", "tests"}}
+
+
+def read_lines(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return file.read().splitlines()
 
 
 def layer_of(path):
@@ -40,6 +45,10 @@ def layer_of(path):
 
 def may_use_wireshark(path):
     return layer_of(path) in ("plugin", "tests")
+
+
+def is_private(lines):
+    return any(line.startswith("/* PRIVATE") for line in lines[:3])
 
 
 def include_faults(root, path, lines):
@@ -65,8 +74,23 @@ def include_faults(root, path, lines):
             yield f"{where}: \"{name}\" is not a path from the root of the repository"
         elif layers is not None and layer_of(name) not in layers:
             yield f"{where}: {layer} may not include \"{name}\""
-        elif layer not in PRIVATE.get(name, {layer}):
-            yield f"{where}: \"{name}\" is private to libcodec"
+        elif layer not in (layer_of(name), "tests") and is_private(read_lines(root, name)):
+            yield f"{where}: \"{name}\" is private to {layer_of(name)}"
+
+
+def function_faults(path, lines):
+    """Functions that are too long; a layout, which describes one wire structure, may be as long as its structure."""
+    head = start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and re.match(r"\w", line):
+            head = number
+        if start is None and line.endswith(") {"):
+            start = head
+        elif start is not None and line == "}":
+            length = number - start + 1
+            if length > MAX_FUNCTION_LINES and "enum ue_op op" not in lines[start - 1]:
+                yield f"{path}:{start}: function of {length} lines, more than {MAX_FUNCTION_LINES}"
+            start = None
 
 
 def licence_faults(path, lines):
@@ -94,8 +118,7 @@ def is_script(lines):
 
 def file_faults(root, path):
     try:
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            lines = file.read().splitlines()
+        lines = read_lines(root, path)
     except UnicodeDecodeError:
         return
     script = is_script(lines)
@@ -105,6 +128,7 @@ def file_faults(root, path):
         yield f"{path}: {len(lines)} lines, more than {MAX_LINES}"
     if path.endswith((".c", ".h", ".def")):
         yield from include_faults(root, path, lines)
+        yield from function_faults(path, lines)
 
 
 def main():

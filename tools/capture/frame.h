@@ -22,8 +22,7 @@ struct ue_udp {
     size_t captured_bytes;  /* payload bytes present; fewer than length_bytes if the capture's snap length cut
                                it */
     size_t length_bytes;    /* payload bytes as the headers report them */
-    uint64_t
-        first_frame; /* frame of the first of its fragments to be seen; the packet's own if not reassembled */
+    uint64_t first_frame;   /* frame of the first of its fragments to be seen; the packet's own if not reassembled */
     bool reassembled;
 };
 
@@ -43,6 +42,9 @@ struct ue_fragments;
 /* Free with ue_fragments_free; NULL if memory is out. */
 struct ue_fragments *ue_fragments_new(void);
 void ue_fragments_free(struct ue_fragments *fragments);
+
+/* Datagrams of which fragments are missing, or contradicted each other, so far. */
+uint64_t ue_fragments_incomplete(const struct ue_fragments *fragments);
 
 /* Find the UDP datagram in a packet. Checksums are not verified: captures of the sending machine often lack
  * them. */

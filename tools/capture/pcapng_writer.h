@@ -26,8 +26,7 @@ void ue_pcapng_begin(struct ue_pcapng_writer *writer, FILE *file, const char *ap
 uint32_t ue_pcapng_interface(struct ue_pcapng_writer *writer, uint16_t link_type, const char *name);
 
 /* Write one packet (its frame number and link type are not used); comment need not end in NUL. */
-void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface,
-                      const struct ue_capture_packet *packet);
+void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface, const struct ue_capture_packet *packet);
 
 /* Write one UDP datagram as a frame of an Ethernet interface; comment may be NULL. */
 void ue_pcapng_udp(struct ue_pcapng_writer *writer, uint32_t interface, int64_t time_ns,

@@ -35,8 +35,7 @@ enum ue_capture_result {
 struct ue_capture *ue_capture_open(const char *path, char error[UE_CAPTURE_ERROR_BYTES]);
 
 /* The same for a file that is already in memory, which must outlive the reader. */
-struct ue_capture *ue_capture_open_memory(const void *bytes, size_t size_bytes,
-                                          char error[UE_CAPTURE_ERROR_BYTES]);
+struct ue_capture *ue_capture_open_memory(const void *bytes, size_t size_bytes, char error[UE_CAPTURE_ERROR_BYTES]);
 
 /* Read the next packet. After END or DAMAGED every call gives the same result again. */
 enum ue_capture_result ue_capture_next(struct ue_capture *capture, struct ue_capture_packet *packet);
