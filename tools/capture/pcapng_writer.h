@@ -14,18 +14,17 @@
 struct ue_pcapng_writer {
     FILE *file;
     uint32_t interfaces;
-    bool failed; /* sticky: a write failed, a block was too long, or an interface unknown */
+    bool failed; /* sticky: a write failed, or there was something that cannot be written */
     uint8_t frame[UE_FRAME_MAX_BYTES];
 };
 
-/* Begin a section on file, which stays the caller's. application (NULL: none) names the program in the file.
- */
+/* Begin a section on file, which stays the caller's. application (NULL: none) names the program in the file. */
 void ue_pcapng_begin(struct ue_pcapng_writer *writer, FILE *file, const char *application);
 
 /* Describe an interface and return its number, from 0. name may be NULL. */
 uint32_t ue_pcapng_interface(struct ue_pcapng_writer *writer, uint16_t link_type, const char *name);
 
-/* Write one packet (its frame number and link type are not used); comment need not end in NUL. */
+/* Write one packet, not before 1970 and not above 8 MiB; its frame number and link type are not used. */
 void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface, const struct ue_capture_packet *packet);
 
 /* Write one UDP datagram as a frame of an Ethernet interface; comment may be NULL. */

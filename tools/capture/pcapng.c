@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pcapng: a sequence of blocks {type, length, body, length again}. Sections may differ in byte order, interfaces in
+ * link type and clock. Blocks that are not needed to understand packets are skipped.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/capture/format.h"
+
+enum block_type {
+    BLOCK_INTERFACE = 1,
+    BLOCK_OBSOLETE_PACKET = 2,
+    BLOCK_SIMPLE_PACKET = 3,
+    BLOCK_ENHANCED_PACKET = 6,
+    BLOCK_SECTION = 0x0a0d0d0a, /* the same in both byte orders */
+};
+
+enum option_code { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_TSRESOL = 9, OPTION_TSOFFSET = 14 };
+
+#define BYTE_ORDER_MAGIC UINT32_C(0x1a2b3c4d)
+#define HEADER_BYTES 8              /* type and length */
+#define FRAME_BYTES 12              /* what surrounds the body: type, length, length */
+#define BLOCK_MAX_BYTES (16u << 20) /* of those that are kept in memory */
+#define INTERFACES_MAX 65536
+#define SKIP_BYTES ((size_t)65536) /* at once */
+#define NS_PER_SECOND 1000000000
+#define DEFAULT_TICKS 1000000 /* per second: microseconds */
+
+__extension__ typedef __int128 wide;
+
+struct interface {
+    uint64_t ticks_per_second;
+    int64_t offset_seconds;
+    uint32_t snap_bytes; /* 0: no limit */
+    uint16_t link_type;
+};
+
+struct ue_pcapng {
+    struct ue_source *source;
+    char *error;    /* where the text of a failure goes, during a call */
+    uint64_t block; /* offset of the current block */
+    bool swapped;   /* the section's byte order is not this machine's */
+    struct interface *interfaces;
+    uint32_t interface_count, interface_room;
+};
+
+/* The part of a block that is not read yet. */
+struct body {
+    const uint8_t *bytes;
+    size_t left;
+    bool swapped;
+};
+
+struct option {
+    uint16_t code, size_bytes;
+    const uint8_t *value;
+};
+
+/* Say what is wrong with the current block. Always false, so that callers can return it. */
+__attribute__((format(printf, 2, 3))) static bool damaged(struct ue_pcapng *pcapng, const char *format, ...) {
+    va_list arguments;
+    int size =
+        snprintf(pcapng->error, UE_CAPTURE_ERROR_BYTES, "block at byte %llu: ", (unsigned long long)pcapng->block);
+
+    va_start(arguments, format);
+    vsnprintf(pcapng->error + size, UE_CAPTURE_ERROR_BYTES - (size_t)size, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static uint16_t load16(const uint8_t *bytes, bool swapped) {
+    uint16_t value;
+
+    memcpy(&value, bytes, sizeof value);
+    return swapped ? __builtin_bswap16(value) : value;
+}
+
+static uint32_t load32(const uint8_t *bytes, bool swapped) {
+    uint32_t value;
+
+    memcpy(&value, bytes, sizeof value);
+    return swapped ? __builtin_bswap32(value) : value;
+}
+
+static uint64_t load64(const uint8_t *bytes, bool swapped) {
+    uint64_t value;
+
+    memcpy(&value, bytes, sizeof value);
+    return swapped ? __builtin_bswap64(value) : value;
+}
+
+/* The next size bytes of a body, NULL if it has fewer. */
+static const uint8_t *take(struct body *body, size_t size) {
+    const uint8_t *bytes = body->bytes;
+
+    if (size > body->left)
+        return NULL;
+    body->bytes += size;
+    body->left -= size;
+    return bytes;
+}
+
+/* What is padded to 32 bits; the padding of the last item may be missing. */
+static const uint8_t *take_padded(struct body *body, size_t size) {
+    const uint8_t *bytes = take(body, size);
+    size_t padding = -size & 3;
+
+    if (bytes != NULL)
+        take(body, padding < body->left ? padding : body->left);
+    return bytes;
+}
+
+/* The next option of a list; false at its end, or if it is damaged: then option->value is NULL. */
+static bool next_option(struct body *body, struct option *option) {
+    const uint8_t *header = take(body, 4);
+
+    *option = (struct option){.value = body->bytes};
+    if (header == NULL) {
+        option->value = body->left == 0 ? body->bytes : NULL;
+        return false;
+    }
+    option->code = load16(header, body->swapped);
+    if (option->code == OPTION_END)
+        return false;
+    option->size_bytes = load16(header + 2, body->swapped);
+    option->value = take_padded(body, option->size_bytes);
+    return option->value != NULL;
+}
+
+/* Bytes of the file that are missing, or could not be read. */
+static bool too_short(struct ue_pcapng *pcapng, const char *what, size_t size) {
+    const struct ue_source *source = pcapng->source;
+
+    if (source->error[0] != '\0')
+        return damaged(pcapng, "%s at byte %llu", source->error,
+                       (unsigned long long)source->offset + source->available);
+    return damaged(pcapng, "truncated, only %zu of %zu bytes of its %s are there", source->available, size, what);
+}
+
+static bool need(struct ue_pcapng *pcapng, const char *what, size_t size) {
+    return ue_source_fill(pcapng->source, size) >= size || too_short(pcapng, what, size);
+}
+
+/* The length at a block's end repeats that of its begin. */
+static bool check_end(struct ue_pcapng *pcapng, const uint8_t *end, uint32_t size) {
+    uint32_t again = load32(end, pcapng->swapped);
+
+    return again == size || damaged(pcapng, "its length is %u at its begin and %u at its end", size, again);
+}
+
+/* Have a whole block in the window and its body in *body. */
+static bool load_block(struct ue_pcapng *pcapng, uint32_t size, struct body *body) {
+    if (size > BLOCK_MAX_BYTES)
+        return damaged(pcapng, "its length %u is above the limit of %u", size, BLOCK_MAX_BYTES);
+    if (!need(pcapng, "block", size))
+        return false;
+    *body = (struct body){pcapng->source->window + HEADER_BYTES, size - FRAME_BYTES, pcapng->swapped};
+    return check_end(pcapng, body->bytes + body->left, size);
+}
+
+/* Go to a block's end without having it in memory. */
+static bool skip_block(struct ue_pcapng *pcapng, uint32_t size) {
+    uint32_t left = size - 4;
+
+    while (left > 0) {
+        size_t count = left < SKIP_BYTES ? left : SKIP_BYTES;
+
+        if (!need(pcapng, "block", count))
+            return false;
+        ue_source_skip(pcapng->source, count);
+        left -= (uint32_t)count;
+    }
+    if (!need(pcapng, "block", 4) || !check_end(pcapng, pcapng->source->window, size))
+        return false;
+    ue_source_skip(pcapng->source, 4);
+    return true;
+}
+
+/* A section header decides the byte order, and that before its length can be read. */
+static bool section_order(struct ue_pcapng *pcapng) {
+    uint32_t magic;
+
+    if (!need(pcapng, "section header", FRAME_BYTES))
+        return false;
+    magic = load32(pcapng->source->window + HEADER_BYTES, false);
+    pcapng->swapped = magic != BYTE_ORDER_MAGIC;
+    if (pcapng->swapped && __builtin_bswap32(magic) != BYTE_ORDER_MAGIC)
+        return damaged(pcapng, "a section header without byte-order magic");
+    pcapng->interface_count = 0;
+    return true;
+}
+
+static bool read_section(struct ue_pcapng *pcapng, struct body *body) {
+    const uint8_t *header = take(body, 16); /* magic, major, minor, length of the section */
+
+    if (header == NULL)
+        return damaged(pcapng, "too short for a section header");
+    if (load16(header + 4, pcapng->swapped) != 1)
+        return damaged(pcapng, "pcapng version %u.%u is not known", load16(header + 4, pcapng->swapped),
+                       load16(header + 6, pcapng->swapped));
+    return true;
+}
+
+/* if_tsresol: a power of 10, or with the top bit one of 2. */
+static bool set_resolution(struct ue_pcapng *pcapng, struct interface *interface, uint8_t resolution) {
+    unsigned exponent = resolution & 0x7f;
+    uint64_t base = resolution & 0x80 ? 2 : 10;
+
+    if (exponent > (base == 2 ? 63 : 19))
+        return damaged(pcapng, "a clock of %u^-%u s is finer than can be counted", (unsigned)base, exponent);
+    interface->ticks_per_second = 1;
+    while (exponent-- > 0)
+        interface->ticks_per_second *= base;
+    return true;
+}
+
+static bool read_interface_option(struct ue_pcapng *pcapng, struct interface *interface, const struct option *option) {
+    if (option->code == OPTION_TSRESOL && option->size_bytes == 1)
+        return set_resolution(pcapng, interface, option->value[0]);
+    if (option->code == OPTION_TSOFFSET && option->size_bytes == 8)
+        interface->offset_seconds = (int64_t)load64(option->value, pcapng->swapped);
+    return true;
+}
+
+static bool add_interface(struct ue_pcapng *pcapng, const struct interface *interface) {
+    if (pcapng->interface_count == INTERFACES_MAX)
+        return damaged(pcapng, "more than %u interfaces", INTERFACES_MAX);
+    if (pcapng->interface_count == pcapng->interface_room) {
+        uint32_t room = pcapng->interface_room == 0 ? 4 : pcapng->interface_room * 2;
+        struct interface *interfaces = realloc(pcapng->interfaces, room * sizeof *interfaces);
+
+        if (interfaces == NULL)
+            return damaged(pcapng, "out of memory");
+        pcapng->interfaces = interfaces;
+        pcapng->interface_room = room;
+    }
+    pcapng->interfaces[pcapng->interface_count++] = *interface;
+    return true;
+}
+
+static bool read_interface(struct ue_pcapng *pcapng, struct body *body) {
+    struct interface interface = {.ticks_per_second = DEFAULT_TICKS};
+    const uint8_t *header = take(body, 8); /* link type, reserved, snap length */
+    struct option option;
+
+    if (header == NULL)
+        return damaged(pcapng, "too short for an interface");
+    interface.link_type = load16(header, pcapng->swapped);
+    interface.snap_bytes = load32(header + 4, pcapng->swapped);
+    while (next_option(body, &option))
+        if (!read_interface_option(pcapng, &interface, &option))
+            return false;
+    if (option.value == NULL)
+        return damaged(pcapng, "an option runs past the block's end");
+    return add_interface(pcapng, &interface);
+}
+
+static const struct interface *interface_of(struct ue_pcapng *pcapng, uint32_t number) {
+    if (number < pcapng->interface_count)
+        return &pcapng->interfaces[number];
+    damaged(pcapng, "a packet of interface %u, but the section has %u so far", number, pcapng->interface_count);
+    return NULL;
+}
+
+/* Nanoseconds, held at the ends of what 64 bits can say. */
+static int64_t time_ns_of(const struct interface *interface, uint64_t ticks) {
+    wide ns =
+        (wide)ticks * NS_PER_SECOND / interface->ticks_per_second + (wide)interface->offset_seconds * NS_PER_SECOND;
+
+    if (ns > INT64_MAX)
+        return INT64_MAX;
+    return ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
+}
+
+static bool read_comment(struct ue_pcapng *pcapng, struct body *body, struct ue_capture_packet *packet) {
+    struct option option;
+
+    while (next_option(body, &option)) {
+        if (option.code != OPTION_COMMENT || packet->comment != NULL)
+            continue;
+        packet->comment = (const char *)option.value;
+        packet->comment_bytes = option.size_bytes;
+    }
+    return option.value != NULL || damaged(pcapng, "an option runs past the block's end");
+}
+
+/* What enhanced and obsolete packets share from byte 4 of their header on: time, captured, original, bytes, options. */
+static bool read_timed(struct ue_pcapng *pcapng, uint32_t number, const uint8_t *header, struct body *body,
+                       struct ue_capture_packet *packet) {
+    const struct interface *interface = interface_of(pcapng, number);
+    uint32_t captured = load32(header + 8, pcapng->swapped), length = load32(header + 12, pcapng->swapped);
+    const uint8_t *bytes;
+
+    if (interface == NULL)
+        return false;
+    bytes = take_padded(body, captured);
+    if (bytes == NULL)
+        return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
+    *packet = (struct ue_capture_packet){
+        .time_ns = time_ns_of(interface,
+                              (uint64_t)load32(header, pcapng->swapped) << 32 | load32(header + 4, pcapng->swapped)),
+        .bytes = bytes,
+        .captured_bytes = captured,
+        .length_bytes = length > captured ? length : captured,
+        .link_type = interface->link_type,
+    };
+    return read_comment(pcapng, body, packet);
+}
+
+static bool read_enhanced(struct ue_pcapng *pcapng, struct body *body, struct ue_capture_packet *packet) {
+    const uint8_t *header = take(body, 20);
+
+    if (header == NULL)
+        return damaged(pcapng, "too short for a packet");
+    return read_timed(pcapng, load32(header, pcapng->swapped), header + 4, body, packet);
+}
+
+/* Its interface has 16 bits; a drop counter follows. */
+static bool read_obsolete(struct ue_pcapng *pcapng, struct body *body, struct ue_capture_packet *packet) {
+    const uint8_t *header = take(body, 20);
+
+    if (header == NULL)
+        return damaged(pcapng, "too short for a packet");
+    return read_timed(pcapng, load16(header, pcapng->swapped), header + 4, body, packet);
+}
+
+/* Always of interface 0, without time; its captured length follows from the interface's snap length. */
+static bool read_simple(struct ue_pcapng *pcapng, struct body *body, struct ue_capture_packet *packet) {
+    const struct interface *interface = interface_of(pcapng, 0);
+    const uint8_t *header = take(body, 4), *bytes;
+    uint32_t length, captured;
+
+    if (interface == NULL)
+        return false;
+    if (header == NULL)
+        return damaged(pcapng, "too short for a packet");
+    length = captured = load32(header, pcapng->swapped);
+    if (interface->snap_bytes != 0 && captured > interface->snap_bytes)
+        captured = interface->snap_bytes;
+    bytes = take(body, captured);
+    if (bytes == NULL)
+        return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
+    *packet = (struct ue_capture_packet){
+        .bytes = bytes, .captured_bytes = captured, .length_bytes = length, .link_type = interface->link_type};
+    return true;
+}
+
+static bool is_packet(uint32_t type) {
+    return type == BLOCK_ENHANCED_PACKET || type == BLOCK_SIMPLE_PACKET || type == BLOCK_OBSOLETE_PACKET;
+}
+
+static bool read_known(struct ue_pcapng *pcapng, uint32_t type, struct body *body, struct ue_capture_packet *packet) {
+    switch (type) {
+    case BLOCK_SECTION: return read_section(pcapng, body);
+    case BLOCK_INTERFACE: return read_interface(pcapng, body);
+    case BLOCK_OBSOLETE_PACKET: return read_obsolete(pcapng, body, packet);
+    case BLOCK_SIMPLE_PACKET: return read_simple(pcapng, body, packet);
+    default: return read_enhanced(pcapng, body, packet);
+    }
+}
+
+/* Read one block whatever it is; *type says which it was. */
+static bool read_block(struct ue_pcapng *pcapng, uint32_t *type, struct ue_capture_packet *packet) {
+    struct body body = {0};
+    uint32_t size;
+
+    if (!need(pcapng, "header", HEADER_BYTES))
+        return false;
+    *type = load32(pcapng->source->window, pcapng->swapped);
+    if (*type == BLOCK_SECTION && !section_order(pcapng))
+        return false;
+    size = load32(pcapng->source->window + 4, pcapng->swapped);
+    if (size < FRAME_BYTES || size % 4 != 0)
+        return damaged(pcapng, "a length of %u is impossible", size);
+    if (!is_packet(*type) && *type != BLOCK_SECTION && *type != BLOCK_INTERFACE)
+        return skip_block(pcapng, size);
+    if (!load_block(pcapng, size, &body) || !read_known(pcapng, *type, &body, packet))
+        return false;
+    ue_source_skip(pcapng->source, size);
+    return true;
+}
+
+enum ue_capture_result ue_pcapng_next(struct ue_pcapng *pcapng, struct ue_capture_packet *packet,
+                                      char error[UE_CAPTURE_ERROR_BYTES]) {
+    uint32_t type = 0;
+
+    pcapng->error = error;
+    while (!is_packet(type)) {
+        pcapng->block = pcapng->source->offset;
+        if (ue_source_fill(pcapng->source, 1) == 0 && pcapng->source->error[0] == '\0')
+            return UE_CAPTURE_END;
+        if (!read_block(pcapng, &type, packet))
+            return UE_CAPTURE_DAMAGED;
+    }
+    return UE_CAPTURE_PACKET;
+}
+
+struct ue_pcapng *ue_pcapng_open(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
+    struct ue_pcapng *pcapng = calloc(1, sizeof *pcapng);
+
+    if (pcapng == NULL)
+        snprintf(error, UE_CAPTURE_ERROR_BYTES, "out of memory");
+    else
+        pcapng->source = source;
+    return pcapng;
+}
+
+void ue_pcapng_close(struct ue_pcapng *pcapng) {
+    if (pcapng == NULL)
+        return;
+    free(pcapng->interfaces);
+    free(pcapng);
+}
