@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tools/capture/address.h"
+
+static void text_and_back(void **state) {
+    static const char *const texts[] = {
+        "10.0.0.1:7777",
+        "255.255.255.255:65535",
+        "0.0.0.0:0",
+        "[fe80::1]:7777",
+        "[::]:0",
+        "[2001:db8:1:2:3:4:5:6]:65535",
+        "[::ffff:255.255.255.255]:65535",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct ue_address address;
+        char text[UE_ADDRESS_TEXT_BYTES];
+
+        assert_true(ue_address_parse(texts[i], &address));
+        assert_int_equal(address.family, texts[i][0] == '[' ? UE_IPV6 : UE_IPV4);
+        assert_string_equal(ue_address_format(&address, text), texts[i]);
+    }
+}
+
+static void members_are_as_documented(void **state) {
+    static const struct ue_address expected = {{10, 1, 2, 3}, 7777, UE_IPV4};
+    struct ue_address address, other;
+
+    (void)state;
+    assert_true(ue_address_parse("10.1.2.3:7777", &address));
+    assert_memory_equal(&address, &expected, sizeof expected);
+    assert_true(ue_address_equal(&address, &expected));
+    assert_true(ue_address_parse("10.1.2.3:7778", &other));
+    assert_false(ue_address_equal(&address, &other));
+    assert_true(ue_address_parse("10.1.2.4:7777", &other));
+    assert_false(ue_address_equal(&address, &other));
+    assert_true(ue_address_parse("[a01:203::]:7777", &other));
+    assert_false(ue_address_equal(&address, &other));
+}
+
+static void other_texts_are_refused(void **state) {
+    static const char *const texts[] = {
+        "",
+        ":",
+        "10.0.0.1",
+        "10.0.0.1:",
+        "10.0.0.1:65536",
+        "10.0.0.1:-1",
+        "10.0.0.1:7a",
+        "10.0.0.1: 7",
+        "10.0.0:1",
+        "10.0.0.256:1",
+        "fe80::1:7777",
+        "[fe80::1]7777",
+        "[fe80::1]",
+        "[fe80::1:7777",
+        "[]:1",
+        "[10.0.0.1]:1",
+        "[fe80::1]]:1",
+        "10.0.0.1:99999999999999999999",
+        "]:1",
+        "[:1",
+        "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]:1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct ue_address address = {.port = 4711};
+
+        assert_false(ue_address_parse(texts[i], &address));
+        assert_int_equal(address.port, 4711);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_and_back),
+        cmocka_unit_test(members_are_as_documented),
+        cmocka_unit_test(other_texts_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
