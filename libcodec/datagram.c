@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/datagram.h"
+
+#include "libcodec/layouts.h"
+#include "libcodec/seq.h"
+
+/* One pass over a datagram: what decode, trace and check share. */
+struct pass {
+    enum ue_op op; /* UE_DECODE or UE_TRACE */
+    struct ue_cursor c;
+    const struct ue_context *x;
+    const struct ue_links *links;
+    struct ue_datagram *into; /* NULL: keep nothing */
+    const struct ue_visitor *visitor;
+    struct ue_verdict *verdict;
+    size_t terminators[2]; /* inner before outer */
+    size_t terminator_count;
+};
+
+/* Cuts the highest set bit off the end of what is left; zeros above it are padding only for the outer one. */
+static void cut_terminator(struct pass *p, bool outer) {
+    size_t at = 0;
+    struct ue_cursor *c = &p->c;
+    size_t last_byte = c->end >= 8 ? c->end - 8 : 0;
+    size_t from = outer && last_byte > c->pos ? last_byte : c->pos;
+    if (!ue_cursor_ok(c)) {
+        return;
+    }
+    if (!ue_bits_last_set(c->in, from, c->end, &at)) {
+        ue_cursor_fault(c, UE_E_TERMINATOR, UE_F_TERMINATOR, c->end);
+        return;
+    }
+    if (!outer && at + 1 != c->end) {
+        c->canonical = false;
+    }
+    c->end = at;
+    p->terminators[p->terminator_count++] = at;
+}
+
+static void trace_terminators(struct pass *p) {
+    while (p->op == UE_TRACE && p->terminator_count > 0) {
+        p->c.pos = p->terminators[--p->terminator_count] + 1;
+        p->c.end = p->c.pos;
+        ue_cursor_report(&p->c, UE_F_TERMINATOR, p->c.pos - 1, true, false);
+    }
+}
+
+bool ue_bunch_has_messages(const struct ue_context *context, const struct ue_bunch *bunch) {
+    return bunch->channel == 0 && !bunch->partial && !bunch->has_exports && !bunch->has_mapped &&
+           bunch->data.bits != 0 && !context->settings.internal_ack;
+}
+
+static void trace_messages(struct pass *p, const struct ue_bunch *bunch) {
+    struct ue_cursor c;
+    ue_cursor_read(&c, bunch->data.base, bunch->data.bit, bunch->data.bit + bunch->data.bits);
+    c.sink = p->c.sink;
+    while (ue_cursor_left(&c) != 0) {
+        size_t at = c.pos;
+        struct ue_message message;
+        ue_message_run(UE_TRACE, &c, p->x, &message);
+        if (!ue_cursor_ok(&c)) {
+            if (p->verdict->message.status == UE_OK) {
+                p->verdict->message = c.fault;
+            }
+            c.fault.status = UE_OK;
+            c.pos = bunch->data.bit + bunch->data.bits;
+            c.end = c.pos;
+            struct ue_view rest = {bunch->data.base, at, c.pos - at};
+            ue_cursor_report_text(&c, UE_F_CONTROL_OPAQUE, at, (struct ue_text){rest, false}, false);
+        }
+    }
+}
+
+static struct ue_item *next_item(struct pass *p, struct ue_item *scratch) {
+    size_t index = p->verdict->item_count;
+    if (p->into == NULL) {
+        return scratch;
+    }
+    if (index == p->into->item_capacity) {
+        ue_cursor_fault(&p->c, UE_E_FULL, UE_F_NONE, p->c.pos);
+        return scratch;
+    }
+    return &p->into->items[index];
+}
+
+static bool peek_is_ack(const struct pass *p) {
+    return p->x->profile.packet == UE_PACKET_LEGACY && !p->x->settings.internal_ack &&
+           ue_bits_load(p->c.in, p->c.size_bytes, p->c.pos, 1) != 0;
+}
+
+static void run_items(struct pass *p) {
+    struct ue_item scratch;
+    while (ue_cursor_left(&p->c) != 0) {
+        struct ue_item *item = next_item(p, &scratch);
+        if (!ue_cursor_ok(&p->c)) {
+            return;
+        }
+        item->is_ack = peek_is_ack(p);
+        if (item->is_ack) {
+            ue_ack_run(p->op, &p->c, p->x, &item->ack);
+        } else {
+            ue_bunch_run(p->op, &p->c, p->x, &item->bunch);
+        }
+        p->verdict->item_count += ue_cursor_ok(&p->c);
+        if (p->visitor != NULL && ue_cursor_ok(&p->c)) {
+            p->visitor->item(p->visitor->user, item);
+        }
+        if (p->op == UE_TRACE && ue_cursor_ok(&p->c) && !item->is_ack && ue_bunch_has_messages(p->x, &item->bunch)) {
+            trace_messages(p, &item->bunch);
+        }
+    }
+}
+
+/* Sequences on which this packet is the first to report, oldest first, as the receiver rule reads them. */
+static void report_acks(struct pass *p, const struct ue_packet *packet, size_t history_bit) {
+    if (p->links == NULL || !p->links->has_acked_before) {
+        return;
+    }
+    int32_t news = ue_seq_difference(packet->ack, p->links->acked_before, UE_PACKET_SEQ_MAX);
+    for (int32_t age = news > UE_REPORTED_MAX ? UE_REPORTED_MAX - 1 : news - 1; age >= 0; age--) {
+        bool sent = age < packet->history_words * 32;
+        bool delivered = sent && (packet->history[age / 32] >> (age % 32) & 1) != 0;
+        ue_cursor_report_generated(&p->c, delivered ? UE_F_PACKET_ACKED : UE_F_PACKET_NACKED,
+                                   history_bit + (size_t)(sent ? age : 0), 1,
+                                   (uint64_t)(packet->ack - age) & (UE_PACKET_SEQ_MAX - 1));
+    }
+}
+
+static void run_packet_header(struct pass *p, struct ue_packet *packet) {
+    size_t at = p->c.pos;
+    ue_packet_run(p->op, &p->c, p->x, packet);
+    p->verdict->seq = packet->seq;
+    p->verdict->ack = packet->ack;
+    p->verdict->acked_history_seq = packet->acked_history_seq;
+    p->verdict->has_frame_time = packet->has_frame_time;
+    if (p->op != UE_TRACE || !ue_cursor_ok(&p->c)) {
+        return;
+    }
+    if (p->links != NULL && p->links->has_id) {
+        ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, p->c.pos - at, (uint64_t)p->links->packet_id);
+    }
+    if (p->x->profile.packet != UE_PACKET_LEGACY) {
+        report_acks(p, packet, at + 32);
+    }
+}
+
+static void run_packet(struct pass *p) {
+    struct ue_handlers handlers;
+    struct ue_packet packet;
+    struct ue_handlers *handlers_to = p->into != NULL ? &p->into->handlers : &handlers;
+    struct ue_packet *packet_to = p->into != NULL ? &p->into->packet : &packet;
+    ue_handlers_run(p->op, &p->c, p->x, handlers_to);
+    p->verdict->is_opaque = handlers_to->is_opaque;
+    if (handlers_to->is_opaque) {
+        return;
+    }
+    if (p->x->settings.terminators > 1) {
+        cut_terminator(p, false);
+    }
+    if (!p->x->settings.internal_ack) {
+        if (p->op == UE_TRACE) {
+            ue_cursor_begin(&p->c, UE_GROUP_PACKET);
+        }
+        run_packet_header(p, packet_to);
+        if (p->op == UE_TRACE) {
+            ue_cursor_end(&p->c, UE_GROUP_PACKET);
+        }
+    }
+    run_items(p);
+}
+
+static void run_handshake(struct pass *p) {
+    struct ue_handshake handshake;
+    ue_handshake_run(p->op, &p->c, p->x, p->into != NULL ? &p->into->handshake : &handshake);
+    if (ue_cursor_left(&p->c) != 0) {
+        ue_cursor_fault(&p->c, UE_E_TRAILING, UE_F_HANDSHAKE_RANDOM, p->c.pos);
+    }
+}
+
+static void run(struct pass *p) {
+    struct ue_prefix prefix = {0};
+    if (p->c.end == 0) {
+        ue_cursor_fault(&p->c, UE_E_TRUNCATED, UE_F_TERMINATOR, 0);
+    }
+    cut_terminator(p, true);
+    if (!p->x->settings.internal_ack) {
+        ue_prefix_run(p->op, &p->c, p->x, &prefix);
+    }
+    p->verdict->is_handshake = prefix.is_handshake;
+    if (p->into != NULL) {
+        p->into->prefix = prefix;
+        p->into->item_count = 0;
+    }
+    if (!ue_cursor_ok(&p->c)) {
+        return;
+    }
+    if (prefix.is_handshake) {
+        run_handshake(p);
+    } else {
+        run_packet(p);
+    }
+}
+
+static enum ue_status finish(struct pass *p) {
+    p->verdict->payload_end_bit = p->c.pos;
+    p->verdict->fault = p->c.fault;
+    p->verdict->canonical = p->c.canonical && ue_cursor_ok(&p->c);
+    if (p->into != NULL) {
+        p->into->item_count = p->verdict->item_count;
+    }
+    trace_terminators(p);
+    return p->verdict->fault.status;
+}
+
+static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_bytes, const struct ue_sink *sink) {
+    ue_cursor_read(&p->c, bytes, 0, size_bytes * 8);
+    p->c.sink = sink;
+    *p->verdict = (struct ue_verdict){0};
+    run(p);
+    return finish(p);
+}
+
+enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                  struct ue_datagram *datagram, struct ue_verdict *verdict) {
+    struct pass p = {.op = UE_DECODE, .x = context, .into = datagram, .verdict = verdict};
+    return walk(&p, bytes, size_bytes, NULL);
+}
+
+enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 const struct ue_visitor *visitor, struct ue_verdict *verdict) {
+    struct pass p = {.op = UE_DECODE, .x = context, .visitor = visitor, .verdict = verdict};
+    return walk(&p, bytes, size_bytes, NULL);
+}
+
+enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 const struct ue_links *links, const struct ue_sink *sink, struct ue_verdict *verdict) {
+    struct pass p = {.op = UE_TRACE, .x = context, .links = links, .verdict = verdict};
+    return walk(&p, bytes, size_bytes, sink);
+}

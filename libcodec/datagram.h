@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* One whole datagram: prefix, then a handshake message, or handlers, packet header and items (spec 3.1). */
+#ifndef UE_DATAGRAM_H
+#define UE_DATAGRAM_H
+
+#include "libcodec/bunch.h"
+#include "libcodec/handlers.h"
+#include "libcodec/handshake.h"
+#include "libcodec/message.h"
+#include "libcodec/packet.h"
+#include "libcodec/prefix.h"
+#include "libcodec/status.h"
+
+/* A bunch, or in legacy packets an acknowledgement. */
+struct ue_item {
+    bool is_ack;
+    union {
+        struct ue_ack ack;
+        struct ue_bunch bunch;
+    };
+};
+
+/* The caller provides items and item_capacity; views point into the decoded bytes. */
+struct ue_datagram {
+    struct ue_prefix prefix;
+    struct ue_handshake handshake; /* when prefix.is_handshake */
+    struct ue_handlers handlers;   /* otherwise; when handlers.is_opaque, packet and items are not there */
+    struct ue_packet packet;
+    struct ue_item *items;
+    size_t item_capacity;
+    size_t item_count;
+};
+
+/* What a decode found besides the fields. */
+struct ue_verdict {
+    struct ue_fault fault;   /* of the datagram itself; UE_OK when it decodes to its last bit */
+    struct ue_fault message; /* first fault inside a control message; never spoils the datagram */
+    bool canonical;          /* encoding the fields gives the same bytes */
+    bool is_handshake;
+    bool is_opaque;
+    uint16_t seq; /* packets: as on the wire */
+    uint16_t ack;
+    uint16_t acked_history_seq;
+    bool has_frame_time;
+    size_t item_count;
+    size_t payload_end_bit; /* first bit behind the last field, where the inner terminator stands */
+};
+
+/* Context of a packet within its connection, for generated fields; all optional (zero: not shown). */
+struct ue_links {
+    bool has_id;
+    int64_t packet_id;     /* full number of verdict.seq */
+    bool has_acked_before;
+    uint16_t acked_before; /* newest sequence that an earlier packet of this direction acknowledged */
+};
+
+/* Decodes to the last bit or to the first fault; items beyond the capacity give UE_E_FULL. */
+enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                  struct ue_datagram *datagram, struct ue_verdict *verdict);
+
+/* As decode, but reports every field to the sink and keeps nothing; control messages are traced inside their bunch.
+   links may be NULL. */
+enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 const struct ue_links *links, const struct ue_sink *sink, struct ue_verdict *verdict);
+
+/* Sees each item of a datagram as it is read; the item lives only during the call. */
+struct ue_visitor {
+    void (*item)(void *user, const struct ue_item *item);
+    void *user;
+};
+
+/* Walks the datagram without keeping fields, to learn whether it fits the context; visitor may be NULL. */
+enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 const struct ue_visitor *visitor, struct ue_verdict *verdict);
+
+/* Writes a datagram with its terminators; *written_bytes is set on success. */
+enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
+                                  size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault);
+
+/* Fills prefix, handshake, handlers and packet of a datagram from a source; items are built with the two calls below. */
+enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_source *source,
+                                 struct ue_datagram *datagram, struct ue_fault *fault);
+enum ue_status ue_item_build(const struct ue_context *context, const struct ue_source *source, struct ue_item *item,
+                             struct ue_fault *fault);
+
+/* Whether the payload is a sequence of control messages: a whole bunch of channel 0. */
+bool ue_bunch_has_messages(const struct ue_context *context, const struct ue_bunch *bunch);
+
+/* Most sequences that one packet newly reports: the reach of eight history words. */
+#define UE_REPORTED_MAX 256
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The writing half of datagram.h. */
+#include "libcodec/layouts.h"
+
+static void put_items(struct ue_cursor *c, const struct ue_context *x, const struct ue_datagram *d) {
+    for (size_t i = 0; i < d->item_count && ue_cursor_ok(c); i++) {
+        struct ue_item *item = &d->items[i];
+        if (!item->is_ack) {
+            ue_bunch_run(UE_ENCODE, c, x, &item->bunch);
+        } else if (x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack) {
+            ue_ack_run(UE_ENCODE, c, x, &item->ack);
+        } else {
+            ue_cursor_fault(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK, c->pos);
+        }
+    }
+}
+
+static void put_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
+    ue_handlers_run(UE_ENCODE, c, x, &d->handlers);
+    if (d->handlers.is_opaque) {
+        return;
+    }
+    if (!x->settings.internal_ack) {
+        ue_packet_run(UE_ENCODE, c, x, &d->packet);
+    }
+    put_items(c, x, d);
+    if (x->settings.terminators > 1) {
+        ue_cursor_put(c, 1, 1, UE_F_TERMINATOR);
+    }
+}
+
+enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
+                                  size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault) {
+    struct ue_datagram *d = (struct ue_datagram *)datagram; /* encoding only reads it */
+    struct ue_cursor c;
+    ue_cursor_write(&c, bytes, capacity_bytes, 0);
+    if (!context->settings.internal_ack) {
+        ue_prefix_run(UE_ENCODE, &c, context, &d->prefix);
+    }
+    if (d->prefix.is_handshake && !context->settings.internal_ack) {
+        ue_handshake_run(UE_ENCODE, &c, context, &d->handshake);
+    } else {
+        put_packet(&c, context, d);
+    }
+    ue_cursor_put(&c, 1, 1, UE_F_TERMINATOR);
+    ue_cursor_flush(&c);
+    *written_bytes = ue_bits_bytes(c.pos);
+    *fault = c.fault;
+    return c.fault.status;
+}
+
+enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_source *source,
+                                 struct ue_datagram *datagram, struct ue_fault *fault) {
+    struct ue_cursor c = {.canonical = true, .source = source};
+    datagram->prefix = (struct ue_prefix){0};
+    if (!context->settings.internal_ack) {
+        ue_prefix_run(UE_BUILD, &c, context, &datagram->prefix);
+    }
+    if (datagram->prefix.is_handshake) {
+        ue_handshake_run(UE_BUILD, &c, context, &datagram->handshake);
+    } else {
+        ue_handlers_run(UE_BUILD, &c, context, &datagram->handlers);
+        if (!datagram->handlers.is_opaque && !context->settings.internal_ack) {
+            ue_packet_run(UE_BUILD, &c, context, &datagram->packet);
+        }
+    }
+    datagram->item_count = 0;
+    *fault = c.fault;
+    return c.fault.status;
+}
+
+enum ue_status ue_item_build(const struct ue_context *context, const struct ue_source *source, struct ue_item *item,
+                             struct ue_fault *fault) {
+    struct ue_cursor c = {.canonical = true, .source = source};
+    bool legacy = context->profile.packet == UE_PACKET_LEGACY && !context->settings.internal_ack;
+    item->is_ack = legacy && ue_cursor_ask(&c, UE_F_LEGACY_IS_ACK, 0, 1) != 0;
+    if (item->is_ack) {
+        ue_ack_run(UE_BUILD, &c, context, &item->ack);
+    } else {
+        ue_bunch_run(UE_BUILD, &c, context, &item->bunch);
+    }
+    *fault = c.fault;
+    return c.fault.status;
+}

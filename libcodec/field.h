@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The field catalogue: every name that the plugin, the program and the documentation share. */
+#ifndef UE_FIELD_H
+#define UE_FIELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ue_field {
+#define UE_FIELD(id, name, label, kind, values, description) UE_F_##id,
+#include "libcodec/fields.def"
+#undef UE_FIELD
+    UE_FIELD_COUNT
+};
+
+enum ue_field_kind {
+    UE_KIND_BOOL,
+    UE_KIND_U8,
+    UE_KIND_U16,
+    UE_KIND_U32,
+    UE_KIND_U64,
+    UE_KIND_X32,
+    UE_KIND_I32,
+    UE_KIND_BYTES,
+    UE_KIND_TEXT,
+    UE_KIND_REAL,
+    UE_KIND_STRING
+};
+
+enum ue_values {
+    UE_VALUES_NONE,
+#define UE_ENUM_BEGIN(table) UE_VALUES_##table,
+#define UE_VALUE(number, name)
+#define UE_ENUM_END(table)
+#include "libcodec/enums.def"
+#undef UE_ENUM_BEGIN
+#undef UE_VALUE
+#undef UE_ENUM_END
+    UE_VALUES_COUNT
+};
+
+/* One catalogue row; all texts are static. */
+struct ue_field_row {
+    const char *name; /* dotted key, for example "bunch.ch_seq" */
+    const char *label;
+    const char *description;
+    enum ue_field_kind kind;
+    enum ue_values values;
+};
+
+struct ue_value_name {
+    uint32_t number;
+    const char *name;
+};
+
+/* The row of a field; never NULL for a valid identifier. */
+const struct ue_field_row *ue_field_row(enum ue_field field);
+
+/* Finds a field by its dotted name; UE_F_NONE when there is none. */
+enum ue_field ue_field_find(const char *name);
+
+/* The names of a value table and their number; NULL and 0 for UE_VALUES_NONE. */
+const struct ue_value_name *ue_values_names(enum ue_values table, size_t *count);
+
+/* The name of one value; NULL when it has none. */
+const char *ue_values_name(enum ue_values table, uint64_t number);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/flow.h"
+
+#include "libcodec/seq.h"
+
+/* Share of datagrams that a profile must fit: 95 of 100. */
+#define FIT_PART 19
+#define FIT_WHOLE 20
+/* Datagrams with bunches that must fit before a single survivor counts as certain. */
+#define CERTAIN_FITS 5
+/* A sequence that moves further between two datagrams of a direction is not believed. */
+#define SEQ_STEP_MAX 1024
+
+static const uint16_t variant_packet_bytes[] = {0, 512, 1024, 1028, 2048, 4096, 8192};
+#define PACKET_SIZES (sizeof variant_packet_bytes / sizeof *variant_packet_bytes)
+_Static_assert(UE_VARIANT_COUNT == 2 * PACKET_SIZES, "each packet size with the stock and the larger sequence bound");
+#define VARIANT_CH_SEQ_BOUND 4096
+
+static struct ue_settings variant_settings(const struct ue_settings *given, unsigned variant) {
+    struct ue_settings settings = *given;
+    if (variant % PACKET_SIZES != 0) {
+        settings.max_packet_bytes = variant_packet_bytes[variant % PACKET_SIZES];
+    }
+    if (variant / PACKET_SIZES != 0) {
+        settings.ch_seq_bound = VARIANT_CH_SEQ_BOUND;
+    }
+    return settings;
+}
+
+/* A setting that the user gave is not varied. */
+static bool variant_is_allowed(const struct ue_settings *given, unsigned variant) {
+    bool other_size = variant % PACKET_SIZES != 0;
+    bool other_bound = variant / PACKET_SIZES != 0;
+    return !(other_size && given->max_packet_bytes != 0) && !(other_bound && given->ch_seq_bound != 0);
+}
+
+static enum ue_direction direction_of(const struct ue_flow *flow, unsigned side) {
+    if (flow->server_side < 0) {
+        return UE_DIRECTION_UNKNOWN;
+    }
+    return (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
+}
+
+static void choose(struct ue_flow *flow, unsigned profile, unsigned variant, uint16_t candidates,
+                   enum ue_reason reason) {
+    flow->choice.profile = (uint8_t)profile;
+    flow->choice.variant = (uint8_t)variant;
+    flow->choice.candidates = candidates;
+    flow->choice.reason = (uint8_t)reason;
+    flow->choice.features = ue_profile_at(profile)->features;
+    flow->choice.ids = flow->has_ids_evidence ? flow->ids : ue_profile_at(profile)->handshake == UE_HANDSHAKE_V;
+}
+
+static unsigned oldest_of(uint16_t mask) {
+    return mask != 0 ? (unsigned)__builtin_ctz(mask) : 0;
+}
+
+static bool is_single(uint16_t mask) {
+    return mask != 0 && (mask & (mask - 1)) == 0;
+}
+
+void ue_flow_init(struct ue_flow *flow, const struct ue_settings *settings, const struct ue_profile *generation,
+                  int server_side) {
+    memset(flow, 0, sizeof *flow);
+    flow->settings = *settings;
+    flow->server_side = (int8_t)server_side;
+    flow->possible = UE_PROFILE_ALL;
+    flow->choice.candidates = UE_PROFILE_ALL;
+    if (generation != NULL) {
+        unsigned row = (unsigned)ue_profile_index(generation);
+        flow->custom = generation;
+        flow->given = true;
+        choose(flow, row, 0, (uint16_t)(1u << row), UE_REASON_GIVEN);
+        flow->choice.features = generation->features;
+        flow->choice.ids = generation->handshake == UE_HANDSHAKE_V;
+        ue_flow_release(flow);
+    }
+}
+
+void ue_flow_release(struct ue_flow *flow) {
+    if (!flow->is_released) {
+        flow->is_released = true;
+        flow->released = flow->choice;
+    }
+}
+
+const struct ue_choice *ue_flow_choice(const struct ue_flow *flow, const struct ue_frame *frame) {
+    return frame->held ? (flow->is_released ? &flow->released : &flow->choice) : &frame->choice;
+}
+
+static void context_for(const struct ue_flow *flow, const struct ue_choice *choice, enum ue_direction direction,
+                        struct ue_context *context) {
+    struct ue_settings settings = variant_settings(&flow->settings, choice->variant);
+    const struct ue_profile *profile = flow->custom != NULL ? flow->custom : ue_profile_at(choice->profile);
+    ue_context_init(context, profile, &settings);
+    context->direction = direction;
+    context->ids = choice->ids;
+    context->features = choice->features;
+}
+
+void ue_flow_context(const struct ue_flow *flow, const struct ue_frame *frame, struct ue_context *context) {
+    context_for(flow, ue_flow_choice(flow, frame), (enum ue_direction)frame->direction, context);
+    context->restarting = frame->restarting;
+}
+
+/* ---- evidence from ordinary packets ---- */
+
+static bool seq_is_plausible(const struct ue_flow *flow, unsigned row, unsigned side, const struct ue_context *x,
+                             const struct ue_verdict *verdict) {
+    if (flow->has_seq[row][side]) {
+        int32_t step = ue_seq_difference(verdict->seq, flow->last_seq[row][side], UE_PACKET_SEQ_MAX);
+        if (step > SEQ_STEP_MAX || step < -SEQ_STEP_MAX) {
+            return false;
+        }
+    }
+    if (x->profile.packet == UE_PACKET_LEGACY) {
+        return true;
+    }
+    if (flow->has_seq[row][!side]) {
+        int32_t behind = ue_seq_difference(flow->last_seq[row][!side], verdict->ack, UE_PACKET_SEQ_MAX);
+        if (behind > SEQ_STEP_MAX || behind < -SEQ_STEP_MAX) {
+            return false;
+        }
+    }
+    if (x->profile.packet == UE_PACKET_HISTORY_SEQ) {
+        int32_t apart =
+            ue_seq_difference(verdict->acked_history_seq & (UE_PACKET_SEQ_MAX - 1), verdict->ack, UE_PACKET_SEQ_MAX);
+        return apart <= SEQ_STEP_MAX && apart >= -SEQ_STEP_MAX;
+    }
+    return true;
+}
+
+/* Tries one profile with one variant; with an unknown direction both readings count. */
+static bool try_fit(struct ue_flow *flow, unsigned row, unsigned variant, unsigned side, const uint8_t *bytes,
+                    size_t size_bytes, struct ue_fit *fit) {
+    struct ue_choice choice = flow->choice;
+    struct ue_context x;
+    choice.profile = (uint8_t)row;
+    choice.variant = (uint8_t)variant;
+    choice.features = ue_profile_at(row)->features;
+    if (!flow->has_ids_evidence) {
+        choice.ids = ue_profile_at(row)->handshake == UE_HANDSHAKE_V;
+    }
+    context_for(flow, &choice, direction_of(flow, side), &x);
+    ue_detect_fit(&x, bytes, size_bytes, fit);
+    if (!fit->fits && x.direction == UE_DIRECTION_UNKNOWN) {
+        x.direction = UE_SERVER_TO_CLIENT;
+        ue_detect_fit(&x, bytes, size_bytes, fit);
+    }
+    return fit->fits && seq_is_plausible(flow, row, side, &x, &fit->verdict);
+}
+
+/* A frame-time bit that only one reading of the direction survives tells who the server is. */
+static void learn_direction(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_fit as_client;
+    struct ue_fit as_server;
+    struct ue_context x;
+    if (flow->server_side >= 0) {
+        return;
+    }
+    context_for(flow, &flow->choice, UE_CLIENT_TO_SERVER, &x);
+    ue_detect_fit(&x, bytes, size_bytes, &as_client);
+    x.direction = UE_SERVER_TO_CLIENT;
+    ue_detect_fit(&x, bytes, size_bytes, &as_server);
+    if (as_client.fits != as_server.fits && (as_client.verdict.has_frame_time || as_server.verdict.has_frame_time)) {
+        flow->server_side = (int8_t)(as_server.fits ? side : !side);
+    }
+}
+
+/* The profiles that fit well enough under a variant; bunches: how often bunches supported the best of them. */
+static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned *bunches) {
+    uint16_t mask = 0;
+    *bunches = 0;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        bool alive = (flow->possible >> row & 1) != 0;
+        if (alive && flow->fits[row][variant] * FIT_WHOLE >= flow->trials * FIT_PART) {
+            mask |= (uint16_t)(1u << row);
+            if (flow->bunch_fits[row][variant] > *bunches) {
+                *bunches = flow->bunch_fits[row][variant];
+            }
+        }
+    }
+    return mask;
+}
+
+static void choose_closest(struct ue_flow *flow) {
+    unsigned best = oldest_of(flow->possible);
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        bool alive = (flow->possible >> row & 1) != 0;
+        if (alive && flow->fits[row][0] > flow->fits[best][0]) {
+            best = row;
+        }
+    }
+    choose(flow, best, 0, flow->possible, is_single(flow->possible) ? UE_REASON_HANDSHAKE : UE_REASON_CLOSEST);
+}
+
+static void decide(struct ue_flow *flow) {
+    if (flow->trials == 0) {
+        bool single = is_single(flow->possible);
+        choose(flow, oldest_of(flow->possible), 0, flow->possible, single ? UE_REASON_HANDSHAKE : UE_REASON_NONE);
+        return;
+    }
+    unsigned bunches;
+    uint16_t mask = survivors(flow, 0, &bunches);
+    if (mask != 0) {
+        enum ue_reason reason = is_single(flow->possible) ? UE_REASON_HANDSHAKE
+                                : is_single(mask)         ? UE_REASON_ONLY_FIT
+                                                          : UE_REASON_OLDEST_FIT;
+        choose(flow, oldest_of(mask), 0, mask, reason);
+        flow->evidence = (uint16_t)bunches;
+        return;
+    }
+    for (unsigned variant = 1; variant < UE_VARIANT_COUNT; variant++) {
+        mask = survivors(flow, variant, &bunches);
+        if (mask != 0 && bunches >= CERTAIN_FITS) {
+            choose(flow, oldest_of(mask), variant, mask, UE_REASON_VARIANT_FIT);
+            flow->evidence = (uint16_t)bunches;
+            return;
+        }
+    }
+    choose_closest(flow);
+}
+
+static bool is_certain(const struct ue_flow *flow) {
+    return is_single(flow->possible) || (flow->choice.reason == UE_REASON_ONLY_FIT && flow->evidence >= CERTAIN_FITS);
+}
+
+static void try_all(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    flow->trials++;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        if ((flow->possible >> row & 1) == 0) {
+            continue;
+        }
+        struct ue_fit fit = {0};
+        bool any = false;
+        for (unsigned variant = 0; variant < UE_VARIANT_COUNT; variant++) {
+            if (!variant_is_allowed(&flow->settings, variant)) {
+                continue;
+            }
+            bool fits = try_fit(flow, row, variant, side, bytes, size_bytes, &fit);
+            flow->fits[row][variant] += fits;
+            flow->bunch_fits[row][variant] += fits && fit.has_bunches;
+            any |= fit.fits;
+        }
+        if (any) {
+            flow->last_seq[row][side] = fit.verdict.seq; /* the same place under every variant */
+            flow->has_seq[row][side] = true;
+        }
+    }
+    decide(flow);
+    learn_direction(flow, side, bytes, size_bytes);
+}
+
+/* Once released, only a datagram that no longer fits reopens the question among the candidates that tied. */
+static void reconsider(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_fit fit;
+    if (is_single(flow->choice.candidates) ||
+        try_fit(flow, flow->choice.profile, flow->choice.variant, side, bytes, size_bytes, &fit)) {
+        return;
+    }
+    uint16_t left = 0;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        bool tied = (flow->choice.candidates >> row & 1) != 0;
+        if (tied && try_fit(flow, row, flow->choice.variant, side, bytes, size_bytes, &fit)) {
+            left |= (uint16_t)(1u << row);
+        }
+    }
+    if (left != 0) {
+        choose(flow, oldest_of(left), flow->choice.variant, left,
+               is_single(left) ? UE_REASON_ONLY_FIT : UE_REASON_OLDEST_FIT);
+    }
+}
+
+/* ---- evidence from handshakes ---- */
+
+static void learn_handshake(struct ue_flow *flow, unsigned side, const struct ue_shape *shape) {
+    if (shape->direction != UE_DIRECTION_UNKNOWN) {
+        bool from_server = shape->direction == UE_SERVER_TO_CLIENT;
+        flow->server_side = (int8_t)(from_server ? side : !side);
+    } else if (flow->server_side < 0) {
+        flow->server_side = (int8_t)side; /* the first of two equal messages is the Challenge */
+    }
+    if (shape->restart) {
+        flow->restarting = true;
+    }
+    flow->has_ids_evidence = true;
+    flow->ids = shape->ids;
+    if (flow->given) {
+        flow->choice.ids = shape->ids && flow->custom->handshake == UE_HANDSHAKE_V;
+        return;
+    }
+    uint16_t both = flow->possible & shape->profiles;
+    flow->possible = both != 0 ? both : shape->profiles;
+    if ((flow->possible & shape->assumed) != 0) {
+        flow->possible &= shape->assumed;
+    }
+    decide(flow);
+}
+
+/* The cookie gives the first sequences of both sides (spec 2.7). */
+static void learn_sequences(struct ue_flow *flow, const struct ue_shape *shape) {
+    if (flow->has_ordinary || flow->restarting || !shape->has_cookie || flow->server_side < 0) {
+        return;
+    }
+    struct ue_sequences first = ue_cookie_sequences(shape->cookie);
+    struct ue_side *server = &flow->sides[flow->server_side];
+    struct ue_side *client = &flow->sides[!flow->server_side];
+    *server = (struct ue_side){true, true, (uint16_t)((first.client - 1u) & (UE_PACKET_SEQ_MAX - 1)),
+                               (int64_t)first.server - 1};
+    *client = (struct ue_side){true, true, (uint16_t)((first.server - 1u) & (UE_PACKET_SEQ_MAX - 1)),
+                               (int64_t)first.client - 1};
+}
+
+/* ---- full numbers ---- */
+
+static void link_packet(struct ue_side *side, const struct ue_verdict *verdict, bool modern, struct ue_links *links) {
+    int64_t id = side->has_id ? ue_seq_expand(verdict->seq, side->last_id, UE_PACKET_SEQ_MAX) : verdict->seq;
+    *links = (struct ue_links){true, id, modern && side->has_acked, side->acked};
+    if (!side->has_id || id > side->last_id) {
+        side->last_id = id;
+    }
+    side->has_id = true;
+    if (modern && (!side->has_acked || ue_seq_newer(verdict->ack, side->acked))) {
+        side->acked = verdict->ack;
+        side->has_acked = true;
+    }
+}
+
+static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                          struct ue_frame *frame) {
+    struct ue_context x;
+    struct ue_verdict verdict;
+    if (!flow->given && !is_single(flow->possible)) {
+        if (flow->is_released) {
+            reconsider(flow, side, bytes, size_bytes);
+        } else {
+            try_all(flow, side, bytes, size_bytes);
+        }
+    }
+    flow->has_ordinary = true;
+    flow->restarting = false;
+    context_for(flow, &flow->choice, direction_of(flow, side), &x);
+    ue_datagram_check(&x, bytes, size_bytes, NULL, &verdict);
+    if (!verdict.is_handshake && !verdict.is_opaque && verdict.fault.status == UE_OK && !x.settings.internal_ack) {
+        link_packet(&flow->sides[side], &verdict, x.profile.packet != UE_PACKET_LEGACY, &frame->links);
+    }
+}
+
+/* Once the family is known, only the handshake bit at its known place decides (spec 2.8). */
+static bool has_handshake_bit(const struct ue_flow *flow, const uint8_t *bytes, size_t size_bytes) {
+    size_t bit = flow->settings.magic_bits + (size_t)flow->settings.skip_bytes * 8 + (flow->choice.ids ? 5 : 0);
+    return bit < size_bytes * 8 && ue_bits_load(bytes, size_bytes, bit, 1) != 0;
+}
+
+static bool family_is_known(const struct ue_flow *flow) {
+    return flow->given || flow->has_ids_evidence || (flow->is_released && flow->evidence >= CERTAIN_FITS);
+}
+
+void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                  const struct ue_shape *shape, struct ue_frame *frame) {
+    *frame = (struct ue_frame){.held = !flow->is_released};
+    flow->datagrams++;
+    bool known = family_is_known(flow);
+    bool handshake = known ? has_handshake_bit(flow, bytes, size_bytes) : shape != NULL;
+    if (handshake && shape != NULL) {
+        learn_handshake(flow, side, shape);
+        learn_sequences(flow, shape);
+        frame->restarting = flow->restarting;
+    } else if (!handshake) {
+        feed_ordinary(flow, side, bytes, size_bytes, frame);
+    }
+    frame->direction = (uint8_t)direction_of(flow, side);
+    frame->choice = flow->choice;
+    if (is_certain(flow) || flow->datagrams >= UE_FLOW_HOLD) {
+        ue_flow_release(flow);
+    }
+}
+
+bool ue_flow_is_over(const struct ue_flow *flow, const struct ue_shape *shape) {
+    return flow->has_ordinary && shape->type == UE_HANDSHAKE_INITIAL && !shape->restart && !shape->has_cookie;
+}
+
+/* Sequences continue across the move; what the new address has shown so far is newer than the old state. */
+static void adopt_side(struct ue_side *side, const struct ue_side *old) {
+    struct ue_side joined = *old;
+    if (side->has_id && old->has_id) {
+        uint32_t wire = (uint32_t)side->last_id & (UE_PACKET_SEQ_MAX - 1);
+        joined.last_id = ue_seq_expand(wire, old->last_id, UE_PACKET_SEQ_MAX);
+    } else if (side->has_id) {
+        joined = *side;
+    }
+    if (side->has_acked) {
+        joined.has_acked = true;
+        joined.acked = side->acked;
+    }
+    *side = joined;
+}
+
+void ue_flow_adopt(struct ue_flow *flow, const struct ue_flow *earlier) {
+    if (!flow->given) {
+        uint16_t both = flow->possible & earlier->choice.candidates;
+        flow->possible = both != 0 ? both : flow->possible;
+        decide(flow);
+    }
+    if (earlier->server_side < 0 || flow->server_side < 0) {
+        return;
+    }
+    bool swapped = earlier->server_side != flow->server_side;
+    for (unsigned i = 0; i < 2; i++) {
+        adopt_side(&flow->sides[i], &earlier->sides[swapped ? !i : i]);
+    }
+}
+
+const char *ue_reason_text(enum ue_reason reason) {
+    static const char *const texts[UE_REASON_COUNT] = {
+        [UE_REASON_NONE] = "no evidence yet, oldest possible",
+        [UE_REASON_GIVEN] = "given as a setting",
+        [UE_REASON_HANDSHAKE] = "only generation with this form of handshake",
+        [UE_REASON_ONLY_FIT] = "only generation whose bunches end at the terminator",
+        [UE_REASON_OLDEST_FIT] = "oldest of the generations whose bunches end at the terminator",
+        [UE_REASON_VARIANT_FIT] = "bunches end at the terminator with other than stock bounds",
+        [UE_REASON_CLOSEST] = "no generation fits well; check magic_bits, max_packet, ch_seq_bound, handlers",
+    };
+    return (size_t)reason < UE_REASON_COUNT ? texts[reason] : "unknown";
+}

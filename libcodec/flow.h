@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* A passive observer of one connection: learns generation, direction and full packet ids from its datagrams, in
+   capture order, once; what it says about a datagram is kept in a small struct ue_frame, from which the datagram can be
+   decoded again at any time (spec 2.8, 7.5). */
+#ifndef UE_FLOW_H
+#define UE_FLOW_H
+
+#include "libcodec/detect.h"
+
+/* Datagrams that wait for the verdict on the generation; later ones are labelled at once. */
+#define UE_FLOW_HOLD 64
+
+/* Settings that games change, tried when no stock profile fits: bounds of channel sequence and packet size. */
+#define UE_VARIANT_COUNT 14
+
+enum ue_reason {
+    UE_REASON_NONE,        /* nothing seen yet: the oldest possible */
+    UE_REASON_GIVEN,       /* a setting */
+    UE_REASON_HANDSHAKE,   /* only this profile sends such a handshake */
+    UE_REASON_ONLY_FIT,    /* the only profile in which the bunches end at the terminator */
+    UE_REASON_OLDEST_FIT,  /* the oldest of several that fit */
+    UE_REASON_VARIANT_FIT, /* fits with other bounds than the stock ones */
+    UE_REASON_CLOSEST,     /* nothing fits well: the one that fits most often */
+    UE_REASON_COUNT
+};
+
+/* One choice of generation. */
+struct ue_choice {
+    uint16_t candidates; /* bit mask of profiles that fit equally well, the chosen one included */
+    uint8_t profile;     /* row */
+    uint8_t variant;     /* 0 = the settings as given */
+    uint8_t reason;      /* enum ue_reason */
+    bool ids;
+    bool features;
+};
+
+/* What is to be known to decode one datagram: small, copyable, without pointers. */
+struct ue_frame {
+    struct ue_choice choice; /* as of this datagram; see held */
+    bool held;               /* seen before the verdict: the flow's released choice counts instead */
+    bool restarting;
+    uint8_t direction; /* enum ue_direction */
+    struct ue_links links;
+};
+
+struct ue_side {
+    bool has_id;
+    bool has_acked;
+    uint16_t acked;
+    int64_t last_id;
+};
+
+struct ue_flow {
+    struct ue_settings settings;
+    const struct ue_profile *custom; /* a user's own generation; NULL: rows of profiles.def */
+    struct ue_choice choice;
+    struct ue_choice released;
+    bool given;      /* the generation is a setting */
+    bool has_ordinary;
+    bool has_ids_evidence; /* a handshake showed whether ids are there */
+    bool ids;
+    bool is_released;
+    bool restarting;
+    int8_t server_side; /* -1 unknown */
+    uint16_t possible;  /* profiles that the handshakes leave */
+    uint32_t datagrams;
+    uint16_t trials;    /* ordinary datagrams tried */
+    uint16_t evidence;  /* of them with bunches in the chosen reading */
+    uint16_t fits[UE_PROFILE_COUNT][UE_VARIANT_COUNT];
+    uint16_t bunch_fits[UE_PROFILE_COUNT][UE_VARIANT_COUNT];
+    uint16_t last_seq[UE_PROFILE_COUNT][2];
+    bool has_seq[UE_PROFILE_COUNT][2];
+    struct ue_side sides[2];
+};
+
+/* Starts observing. generation: NULL for automatic; server_side: 0 or 1 when known from the ports, else -1. The
+   generation must outlive the flow. */
+void ue_flow_init(struct ue_flow *flow, const struct ue_settings *settings, const struct ue_profile *generation,
+                  int server_side);
+
+/* Observes one datagram sent by side 0 or 1. shape: what ue_detect_handshake said, or NULL for an ordinary one. */
+void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                  const struct ue_shape *shape, struct ue_frame *frame);
+
+/* Whether this handshake begins another connection on the same addresses: an Initial without restart bit behind
+   ordinary packets. */
+bool ue_flow_is_over(const struct ue_flow *flow, const struct ue_shape *shape);
+
+/* Continues an earlier connection that moved to a new address (restart handshake): takes over what is known of it. */
+void ue_flow_adopt(struct ue_flow *flow, const struct ue_flow *earlier);
+
+/* Ends the waiting: the choice so far is the one for all held datagrams. Done by itself when the choice is certain or
+   UE_FLOW_HOLD datagrams have been seen. */
+void ue_flow_release(struct ue_flow *flow);
+
+/* The choice that counts for a datagram now. */
+const struct ue_choice *ue_flow_choice(const struct ue_flow *flow, const struct ue_frame *frame);
+
+/* The context in which to decode a datagram. */
+void ue_flow_context(const struct ue_flow *flow, const struct ue_frame *frame, struct ue_context *context);
+
+/* A static English sentence without final period. */
+const char *ue_reason_text(enum ue_reason reason);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/layouts.h"
+
+/* Encrypted or compressed content takes all that is left. */
+UE_INLINE void opaque(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, enum ue_field field) {
+    ue_word_view(op, c, field, ue_cursor_left(c), &m->opaque);
+}
+
+/* The wire has the size less one. */
+UE_INLINE void decompressed_bytes(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
+                                  struct ue_handler_bits *h) {
+    const enum ue_field field = UE_F_HANDLER_DECOMPRESSED_BYTES;
+    size_t at = c->pos;
+    if (op == UE_BUILD) {
+        h->decompressed_bytes = (uint32_t)ue_cursor_ask(c, field, 1, 32);
+        return;
+    }
+    enum ue_op read_or_write = op == UE_ENCODE ? UE_ENCODE : UE_DECODE;
+    uint32_t wire = ue_word_below(read_or_write, c, field, x->data_bound / 8, UE_WORD_OLD(h->decompressed_bytes) - 1);
+    if (op != UE_ENCODE) {
+        h->decompressed_bytes = wire + 1;
+    }
+    if (op == UE_TRACE) {
+        ue_cursor_report(c, field, at, h->decompressed_bytes, true);
+    }
+}
+
+UE_INLINE void oodle(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m,
+                     struct ue_handler_bits *h) {
+    FLAG(h->compressed, HANDLER_COMPRESSED);
+    if (h->compressed) {
+        decompressed_bytes(op, c, x, h);
+        opaque(op, c, m, UE_F_HANDLER_COMPRESSED_DATA);
+    } else {
+        ABSENT(h->decompressed_bytes, HANDLER_DECOMPRESSED_BYTES, 0);
+    }
+}
+
+UE_INLINE void aes_gcm_content(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, struct ue_handler_bits *h) {
+    BYTES(h->iv, HANDLER_IV);
+    BYTES(h->tag, HANDLER_TAG);
+    opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+}
+
+/* The byte-wise form has no flag bit: a zero first byte marks plain content, any other is the first of the IV. */
+UE_INLINE void aes_gcm_bytes(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, struct ue_handler_bits *h) {
+    if (op == UE_BUILD) {
+        h->encrypted = ue_cursor_ask_more(c, UE_F_HANDLER_IV);
+    } else if (op != UE_ENCODE) {
+        h->encrypted = ue_cursor_left(c) >= 8 && ue_bits_load(c->in, c->size_bytes, c->pos, 8) != 0;
+    }
+    if (h->encrypted) {
+        aes_gcm_content(op, c, m, h);
+        REQUIRE(h->iv[0] != 0, UE_E_CONFLICT, HANDLER_IV);
+    } else {
+        uint8_t zero = 0;
+        UINT(zero, HANDLER_PLAIN, 8);
+        REQUIRE(zero == 0, UE_E_CONFLICT, HANDLER_PLAIN);
+    }
+}
+
+UE_INLINE void component(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m,
+                         struct ue_handler_bits *h, enum ue_handler kind) {
+    switch (kind) {
+    case UE_HANDLER_NONE: break;
+    case UE_HANDLER_OODLE: oodle(op, c, x, m, h); break;
+    case UE_HANDLER_AESGCM:
+        FLAG(h->encrypted, HANDLER_ENCRYPTED);
+        if (h->encrypted) {
+            aes_gcm_content(op, c, m, h);
+        }
+        break;
+    case UE_HANDLER_AESGCM_BYTES: aes_gcm_bytes(op, c, m, h); break;
+    case UE_HANDLER_AES_ECB:
+        FLAG(h->encrypted, HANDLER_ENCRYPTED);
+        if (h->encrypted) {
+            opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+        }
+        break;
+    case UE_HANDLER_DTLS:
+        FLAG(h->encrypted, HANDLER_ENCRYPTED);
+        if (h->encrypted) {
+            FLAG(h->dtls_handshake, HANDLER_DTLS_HANDSHAKE);
+            opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+        }
+        break;
+    case UE_HANDLER_RELIABILITY:
+        PACKED(h->reliability_ack, HANDLER_RELIABILITY_ACK);
+        PACKED(h->reliability_id, HANDLER_RELIABILITY_ID);
+        break;
+    }
+}
+
+UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m) {
+    if (op != UE_ENCODE) {
+        *m = (struct ue_handlers){0};
+    }
+    bool reached = false;
+    for (size_t i = 0; i < UE_HANDLERS_MAX && !reached; i++) {
+        component(op, c, x, m, &m->components[i], x->settings.handlers[i]);
+        reached = m->components[i].compressed || m->components[i].encrypted;
+    }
+    ABSENT(m->is_opaque, HANDLER_CIPHERTEXT, reached);
+}
+
+void ue_handlers_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m) {
+    if (x->settings.handlers[0] == UE_HANDLER_NONE) {
+        m->is_opaque = false;
+        return;
+    }
+    UE_RUN(layout, op, c, x, m);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What packet handler components put between prefix and packet header (spec 3.8). */
+#ifndef UE_HANDLERS_H
+#define UE_HANDLERS_H
+
+#include "libcodec/bits.h"
+#include "libcodec/profile.h"
+
+#define UE_AES_IV_BYTES 12
+#define UE_AES_TAG_BYTES 16
+
+/* The bits of one component; members that the component does not have are zero. */
+struct ue_handler_bits {
+    bool encrypted;
+    bool compressed;
+    bool dtls_handshake;
+    uint8_t iv[UE_AES_IV_BYTES];
+    uint8_t tag[UE_AES_TAG_BYTES];
+    uint32_t decompressed_bytes;
+    uint32_t reliability_ack;
+    uint32_t reliability_id;
+};
+
+/* One entry per configured component, outermost first; the entries behind an opaque one are zero. */
+struct ue_handlers {
+    struct ue_handler_bits components[UE_HANDLERS_MAX];
+    bool is_opaque;        /* encrypted or compressed content follows instead of a packet */
+    struct ue_view opaque; /* that content */
+};
+
+#endif

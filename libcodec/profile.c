@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/profile.h"
+
+#include <string.h>
+
+static const struct ue_profile profiles[] = {
+#define UE_PROFILE(name, netver, shake, features, hello, packet, channel, bound, paused, custom, bytes, reliable)      \
+    {name,  netver, UE_HANDSHAKE_##shake, features, hello, UE_PACKET_##packet, UE_CHANNEL_##channel,                   \
+     bound, paused, custom,               bytes,    reliable},
+#include "libcodec/profiles.def"
+#undef UE_PROFILE
+};
+
+_Static_assert(sizeof profiles / sizeof *profiles == UE_PROFILE_COUNT, "UE_PROFILE_COUNT counts the rows");
+
+const struct ue_profile *ue_profile_at(size_t index) {
+    return index < UE_PROFILE_COUNT ? &profiles[index] : NULL;
+}
+
+size_t ue_profile_index(const struct ue_profile *profile) {
+    size_t index = 0;
+    while (index < UE_PROFILE_COUNT - 1 && strcmp(profiles[index].name, profile->name) != 0) {
+        index++;
+    }
+    return index;
+}
+
+/* "4.22" gives 422 and "5.8" 508; -1 for anything else. */
+static int release_number(const char *release) {
+    if ((release[0] != '4' && release[0] != '5') || release[1] != '.') {
+        return -1;
+    }
+    int minor = 0;
+    size_t i = 2;
+    for (; release[i] >= '0' && release[i] <= '9' && i < 4; i++) {
+        minor = minor * 10 + (release[i] - '0');
+    }
+    bool plain = release[i] == '\0' && i > 2 && (release[2] != '0' || i == 3);
+    return plain ? (release[0] - '0') * 100 + minor : -1;
+}
+
+const struct ue_profile *ue_profile_find(const char *release) {
+    int wanted = release_number(release);
+    bool exists = (wanted >= 413 && wanted <= 427) || (wanted >= 500 && wanted <= 508);
+    if (!exists) {
+        return NULL;
+    }
+    const struct ue_profile *found = &profiles[0];
+    for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
+        if (release_number(profiles[i].name) <= wanted) {
+            found = &profiles[i];
+        }
+    }
+    return found;
+}
+
+enum ue_direction ue_direction_reverse(enum ue_direction direction) {
+    switch (direction) {
+    case UE_CLIENT_TO_SERVER: return UE_SERVER_TO_CLIENT;
+    case UE_SERVER_TO_CLIENT: return UE_CLIENT_TO_SERVER;
+    case UE_DIRECTION_UNKNOWN: break;
+    }
+    return UE_DIRECTION_UNKNOWN;
+}
+
+void ue_context_init(struct ue_context *context, const struct ue_profile *profile, const struct ue_settings *settings) {
+    memset(context, 0, sizeof *context);
+    context->profile = *profile;
+    if (settings != NULL) {
+        context->settings = *settings;
+    }
+    bool replay = context->settings.internal_ack;
+    if (replay) {
+        context->settings.terminators = 1; /* no handler chain, no second terminator */
+    } else if (context->settings.terminators == 0) {
+        context->settings.terminators = 2;
+    }
+    uint32_t bytes = context->settings.max_packet_bytes;
+    if (bytes == 0) {
+        bytes = replay ? UE_REPLAY_PACKET_BYTES : profile->max_packet_bytes;
+    }
+    context->data_bound = 8 * bytes;
+    uint32_t bound = context->settings.ch_seq_bound;
+    context->ch_seq_bound = bound != 0 ? bound : UE_CH_SEQ_BOUND_STOCK;
+    context->ids = profile->handshake == UE_HANDSHAKE_V;
+    context->features = profile->features;
+}
+
+static const char *const handler_names[] = {
+    [UE_HANDLER_NONE] = NULL,        [UE_HANDLER_OODLE] = "oodle",
+    [UE_HANDLER_AESGCM] = "aesgcm",  [UE_HANDLER_AESGCM_BYTES] = "aesgcm-bytes",
+    [UE_HANDLER_AES_ECB] = "aes-ecb", [UE_HANDLER_DTLS] = "dtls",
+    [UE_HANDLER_RELIABILITY] = "reliability",
+};
+
+const char *ue_handler_name(enum ue_handler handler) {
+    return (size_t)handler < sizeof handler_names / sizeof *handler_names ? handler_names[handler] : NULL;
+}
+
+enum ue_handler ue_handler_find(const char *name, size_t length) {
+    for (size_t i = 1; i < sizeof handler_names / sizeof *handler_names; i++) {
+        if (strlen(handler_names[i]) == length && memcmp(handler_names[i], name, length) == 0) {
+            return (enum ue_handler)i;
+        }
+    }
+    return UE_HANDLER_NONE;
+}

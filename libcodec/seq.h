@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Arithmetic of sequence numbers that wrap: 14-bit packet and 10-bit channel sequences (spec 3.2.1, 4.6.1). */
+#ifndef UE_SEQ_H
+#define UE_SEQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UE_PACKET_SEQ_BITS 14
+#define UE_PACKET_SEQ_MAX (UINT32_C(1) << UE_PACKET_SEQ_BITS)
+
+/* a - b as the nearest signed distance, -max/2 .. max/2 - 1; max is a power of two. */
+static inline int32_t ue_seq_difference(uint32_t a, uint32_t b, uint32_t max) {
+    return (int32_t)((a - b + max / 2) & (max - 1)) - (int32_t)(max / 2);
+}
+
+/* Whether packet sequence a is newer than b; the exact opposite (8192 apart) is not newer. */
+static inline bool ue_seq_newer(uint32_t a, uint32_t b) {
+    return ue_seq_difference(a, b, UE_PACKET_SEQ_MAX) > 0;
+}
+
+/* The full number nearest to reference whose wire form is seq (the engine's MakeRelative); max is a power of two. */
+static inline int64_t ue_seq_expand(uint32_t seq, int64_t reference, uint32_t max) {
+    return reference + ue_seq_difference(seq, (uint32_t)reference & (max - 1), max);
+}
+
+#endif
