@@ -11,6 +11,7 @@
 #include "libcodec/netver.h"
 #include "libcodec/profile.h"
 #include "libcodec/seq.h"
+#include "libcodec/settings.h"
 #include "libcodec/sink.h"
 #include "libcodec/status.h"
 
