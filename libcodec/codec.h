@@ -8,6 +8,7 @@
 #include "libcodec/detect.h"
 #include "libcodec/field.h"
 #include "libcodec/flow.h"
+#include "libcodec/history.h"
 #include "libcodec/netver.h"
 #include "libcodec/profile.h"
 #include "libcodec/seq.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/datagram.h"
 
+#include "libcodec/history.h"
 #include "libcodec/layouts.h"
 #include "libcodec/seq.h"
 
@@ -117,9 +118,9 @@ static void report_acks(struct pass *p, const struct ue_packet *packet, size_t h
         return;
     }
     int32_t news = ue_seq_difference(packet->ack, p->links->acked_before, UE_PACKET_SEQ_MAX);
-    for (int32_t age = news > UE_REPORTED_MAX ? UE_REPORTED_MAX - 1 : news - 1; age >= 0; age--) {
+    for (int32_t age = news > UE_HISTORY_REACH ? UE_HISTORY_REACH - 1 : news - 1; age >= 0; age--) {
         bool sent = age < packet->history_words * 32;
-        bool delivered = sent && (packet->history[age / 32] >> (age % 32) & 1) != 0;
+        bool delivered = ue_history_delivered(packet->history, packet->history_words, (uint32_t)age);
         ue_cursor_report_generated(&p->c, delivered ? UE_F_PACKET_ACKED : UE_F_PACKET_NACKED,
                                    history_bit + (size_t)(sent ? age : 0), 1,
                                    (uint64_t)(packet->ack - age) & (UE_PACKET_SEQ_MAX - 1));

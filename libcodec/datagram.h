@@ -86,7 +86,4 @@ enum ue_status ue_item_build(const struct ue_context *context, const struct ue_s
 /* Whether the payload is a sequence of control messages: a whole bunch of channel 0. */
 bool ue_bunch_has_messages(const struct ue_context *context, const struct ue_bunch *bunch);
 
-/* Most sequences that one packet newly reports: the reach of eight history words. */
-#define UE_REPORTED_MAX 256
-
 #endif
