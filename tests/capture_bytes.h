@@ -11,7 +11,7 @@
 
 /* A growing area; too much is an assertion. */
 struct bytes {
-    uint8_t data[200000];
+    uint8_t data[400000];
     size_t size;
     bool big; /* byte order of put16 and put32 */
 };

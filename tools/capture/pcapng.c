@@ -25,7 +25,7 @@ enum option_code { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_TSRESOL = 9, OPTIO
 #define FRAME_BYTES 12              /* what surrounds the body: type, length, length */
 #define BLOCK_MAX_BYTES (16u << 20) /* of those that are kept in memory */
 #define INTERFACES_MAX 65536
-#define SKIP_BYTES ((size_t)65536) /* at once */
+#define SKIP_BYTES 65536u /* at once */
 #define NS_PER_SECOND 1000000000
 #define DEFAULT_TICKS 1000000 /* per second: microseconds */
 
@@ -130,17 +130,19 @@ static bool next_option(struct body *body, struct option *option) {
     return option->value != NULL;
 }
 
-/* Bytes of the file that are missing, or could not be read. */
-static bool too_short(struct ue_pcapng *pcapng, const char *what, size_t size) {
+/* Say that the file ends, or cannot be read further, before size bytes of the current block. Always false. */
+static bool too_short(struct ue_pcapng *pcapng, const char *what, uint32_t size) {
     const struct ue_source *source = pcapng->source;
+    uint64_t end = source->offset + source->available;
 
     if (source->error[0] != '\0')
-        return damaged(pcapng, "%s at byte %llu", source->error,
-                       (unsigned long long)source->offset + source->available);
-    return damaged(pcapng, "truncated, only %zu of %zu bytes of its %s are there", source->available, size, what);
+        return damaged(pcapng, "%s, at byte %llu", source->error, (unsigned long long)end);
+    return damaged(pcapng, "truncated, only %llu of %u bytes of its %s are there",
+                   (unsigned long long)(end - pcapng->block), size, what);
 }
 
-static bool need(struct ue_pcapng *pcapng, const char *what, size_t size) {
+/* Have the first size bytes of the block in the window. */
+static bool need(struct ue_pcapng *pcapng, const char *what, uint32_t size) {
     return ue_source_fill(pcapng->source, size) >= size || too_short(pcapng, what, size);
 }
 
@@ -163,19 +165,22 @@ static bool load_block(struct ue_pcapng *pcapng, uint32_t size, struct body *bod
 
 /* Go to a block's end without having it in memory. */
 static bool skip_block(struct ue_pcapng *pcapng, uint32_t size) {
+    struct ue_source *source = pcapng->source;
     uint32_t left = size - 4;
 
     while (left > 0) {
-        size_t count = left < SKIP_BYTES ? left : SKIP_BYTES;
+        uint32_t count = left < SKIP_BYTES ? left : SKIP_BYTES;
 
-        if (!need(pcapng, "block", count))
-            return false;
-        ue_source_skip(pcapng->source, count);
-        left -= (uint32_t)count;
+        if (ue_source_fill(source, count) < count)
+            return too_short(pcapng, "block", size);
+        ue_source_skip(source, count);
+        left -= count;
     }
-    if (!need(pcapng, "block", 4) || !check_end(pcapng, pcapng->source->window, size))
+    if (ue_source_fill(source, 4) < 4)
+        return too_short(pcapng, "block", size);
+    if (!check_end(pcapng, source->window, size))
         return false;
-    ue_source_skip(pcapng->source, 4);
+    ue_source_skip(source, 4);
     return true;
 }
 
