@@ -18,12 +18,19 @@ struct pass {
     size_t terminator_count;
 };
 
-/* Cuts the highest set bit off the end of what is left; zeros above it are padding only for the outer one. */
-static void cut_terminator(struct pass *p, bool outer) {
+/* How many zeros may stand behind a terminator. */
+enum padding {
+    PADDING_BYTE,  /* up to the next byte: the outer terminator */
+    PADDING_NONE,  /* a sender writes none; more are tolerated but not canonical */
+    PADDING_BYTES, /* a byte-oriented component restores whole bytes or blocks */
+};
+
+/* Cuts the highest set bit off the end of what is left. */
+static void cut_terminator(struct pass *p, enum padding padding) {
     size_t at = 0;
     struct ue_cursor *c = &p->c;
     size_t last_byte = c->end >= 8 ? c->end - 8 : 0;
-    size_t from = outer && last_byte > c->pos ? last_byte : c->pos;
+    size_t from = padding == PADDING_BYTE && last_byte > c->pos ? last_byte : c->pos;
     if (!ue_cursor_ok(c)) {
         return;
     }
@@ -31,9 +38,7 @@ static void cut_terminator(struct pass *p, bool outer) {
         ue_cursor_fault(c, UE_E_TERMINATOR, UE_F_TERMINATOR, c->end);
         return;
     }
-    if (!outer && at + 1 != c->end) {
-        c->canonical = false;
-    }
+    c->canonical &= padding != PADDING_NONE || at + 1 == c->end;
     c->end = at;
     p->terminators[p->terminator_count++] = at;
 }
@@ -145,18 +150,77 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
     }
 }
 
-static void run_packet(struct pass *p) {
+static void run_packet(struct pass *p, enum padding padding);
+
+/* Index of the component behind which everything is encrypted; UE_HANDLERS_MAX when none is. */
+static size_t sealing_component(const struct ue_handlers *handlers) {
+    size_t i = 0;
+    while (i < UE_HANDLERS_MAX && !handlers->components[i].encrypted) {
+        i++;
+    }
+    return i;
+}
+
+/* The plain bytes are a packet under the context without the components that are already behind it. */
+static void run_plain(struct pass *p, size_t sealing, const uint8_t *plain, size_t plain_bytes) {
+    const struct ue_context *outer = p->x;
+    struct ue_context x = *outer;
+    enum ue_handler handler = outer->settings.handlers[sealing];
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        size_t from = i + sealing + 1;
+        x.settings.handlers[i] = from < UE_HANDLERS_MAX ? outer->settings.handlers[from] : UE_HANDLER_NONE;
+    }
+    trace_terminators(p);
+    const struct ue_sink *sink = p->c.sink;
+    ue_cursor_read(&p->c, plain, 0, plain_bytes * 8);
+    p->c.sink = sink;
+    p->x = &x;
+    p->verdict->is_opened = true;
+    if (p->op == UE_TRACE) {
+        ue_cursor_begin(&p->c, UE_GROUP_OPENED);
+    }
+    bool whole_bytes = handler == UE_HANDLER_AESGCM_BYTES;
+    if (!whole_bytes) {
+        cut_terminator(p, handler == UE_HANDLER_AES_ECB ? PADDING_BYTES : PADDING_BYTE);
+    }
+    run_packet(p, whole_bytes ? PADDING_BYTES : PADDING_NONE);
+    trace_terminators(p);
+    if (p->op == UE_TRACE) {
+        ue_cursor_end(&p->c, UE_GROUP_OPENED);
+    }
+    p->x = outer;
+}
+
+static void open_sealed(struct pass *p, const struct ue_handlers *handlers) {
+    const struct ue_opener *opener = p->x->settings.opener;
+    size_t sealing = sealing_component(handlers);
+    if (opener == NULL || p->into != NULL || sealing == UE_HANDLERS_MAX || !ue_cursor_ok(&p->c)) {
+        return;
+    }
+    enum ue_handler handler = p->x->settings.handlers[sealing];
+    bool gcm = handler == UE_HANDLER_AESGCM || handler == UE_HANDLER_AESGCM_BYTES;
+    const struct ue_handler_bits *bits = &handlers->components[sealing];
+    struct ue_sealed sealed = {handler, gcm ? bits->iv : NULL, gcm ? bits->tag : NULL, handlers->opaque};
+    const uint8_t *plain = NULL;
+    size_t plain_bytes = 0;
+    if (opener->open(opener->user, &sealed, &plain, &plain_bytes)) {
+        run_plain(p, sealing, plain, plain_bytes);
+    }
+}
+
+static void run_packet(struct pass *p, enum padding padding) {
     struct ue_handlers handlers;
     struct ue_packet packet;
     struct ue_handlers *handlers_to = p->into != NULL ? &p->into->handlers : &handlers;
     struct ue_packet *packet_to = p->into != NULL ? &p->into->packet : &packet;
     ue_handlers_run(p->op, &p->c, p->x, handlers_to);
-    p->verdict->is_opaque = handlers_to->is_opaque;
     if (handlers_to->is_opaque) {
+        p->verdict->is_opaque = true;
+        open_sealed(p, handlers_to);
         return;
     }
     if (p->x->settings.terminators > 1) {
-        cut_terminator(p, false);
+        cut_terminator(p, padding);
     }
     if (!p->x->settings.internal_ack) {
         if (p->op == UE_TRACE) {
@@ -183,7 +247,7 @@ static void run(struct pass *p) {
     if (p->c.end == 0) {
         ue_cursor_fault(&p->c, UE_E_TRUNCATED, UE_F_TERMINATOR, 0);
     }
-    cut_terminator(p, true);
+    cut_terminator(p, PADDING_BYTE);
     if (!p->x->settings.internal_ack) {
         ue_prefix_run(p->op, &p->c, p->x, &prefix);
     }
@@ -198,7 +262,7 @@ static void run(struct pass *p) {
     if (prefix.is_handshake) {
         run_handshake(p);
     } else {
-        run_packet(p);
+        run_packet(p, PADDING_NONE);
     }
 }
 

@@ -37,7 +37,8 @@ struct ue_verdict {
     struct ue_fault message; /* first fault inside a control message; never spoils the datagram */
     bool canonical;          /* encoding the fields gives the same bytes */
     bool is_handshake;
-    bool is_opaque;
+    bool is_opaque; /* encrypted or compressed content */
+    bool is_opened; /* of which an opener decrypted what followed; fault.bit counts in the plain bytes */
     uint16_t seq; /* packets: as on the wire */
     uint16_t ack;
     uint16_t acked_history_seq;
@@ -54,7 +55,8 @@ struct ue_links {
     uint16_t acked_before; /* newest sequence that an earlier packet of this direction acknowledged */
 };
 
-/* Decodes to the last bit or to the first fault; items beyond the capacity give UE_E_FULL. */
+/* Decodes to the last bit or to the first fault; items beyond the capacity give UE_E_FULL. Encrypted content stays
+   opaque, so that encode gives the same bytes. */
 enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                   struct ue_datagram *datagram, struct ue_verdict *verdict);
 

@@ -326,22 +326,30 @@ static void link_packet(struct ue_side *side, const struct ue_verdict *verdict, 
     }
 }
 
+/* Reads the datagram under the choice so far; false when encryption or compression hides the packet. */
+static bool check_current(const struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                          struct ue_context *x, struct ue_verdict *verdict) {
+    context_for(flow, &flow->choice, direction_of(flow, side), x);
+    ue_datagram_check(x, bytes, size_bytes, NULL, verdict);
+    return !verdict->is_opaque || verdict->is_opened;
+}
+
 static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
                           struct ue_frame *frame) {
     struct ue_context x;
     struct ue_verdict verdict;
-    if (!flow->given && !is_single(flow->possible)) {
+    flow->has_ordinary = true;
+    flow->restarting = false;
+    bool visible = check_current(flow, side, bytes, size_bytes, &x, &verdict);
+    if (visible && !flow->given && !is_single(flow->possible)) {
         if (flow->is_released) {
             reconsider(flow, side, bytes, size_bytes);
         } else {
             try_all(flow, side, bytes, size_bytes);
         }
+        visible = check_current(flow, side, bytes, size_bytes, &x, &verdict);
     }
-    flow->has_ordinary = true;
-    flow->restarting = false;
-    context_for(flow, &flow->choice, direction_of(flow, side), &x);
-    ue_datagram_check(&x, bytes, size_bytes, NULL, &verdict);
-    if (!verdict.is_handshake && !verdict.is_opaque && verdict.fault.status == UE_OK && !x.settings.internal_ack) {
+    if (visible && !verdict.is_handshake && verdict.fault.status == UE_OK && !x.settings.internal_ack) {
         link_packet(&flow->sides[side], &verdict, x.profile.packet != UE_PACKET_LEGACY, &frame->links);
     }
 }

@@ -28,4 +28,19 @@ struct ue_handlers {
     struct ue_view opaque; /* that content */
 };
 
+/* Encrypted content of one component; iv and tag are NULL where the component has none. */
+struct ue_sealed {
+    enum ue_handler handler;
+    const uint8_t *iv;  /* UE_AES_IV_BYTES */
+    const uint8_t *tag; /* UE_AES_TAG_BYTES */
+    struct ue_view ciphertext;
+};
+
+/* Decrypts for a trace or check; the library itself knows no cipher. open returns false when it cannot or the tag does
+   not match; the plain bytes stay valid until the trace or check ends. */
+struct ue_opener {
+    bool (*open)(void *user, const struct ue_sealed *sealed, const uint8_t **plain, size_t *plain_bytes);
+    void *user;
+};
+
 #endif

@@ -66,6 +66,8 @@ enum ue_handler {
 
 #define UE_HANDLERS_MAX 4
 
+struct ue_opener;
+
 /* What is not on the wire and must be told; zero members mean "the stock value". */
 struct ue_settings {
     uint8_t magic_bits; /* 0 to 32 */
@@ -79,6 +81,7 @@ struct ue_settings {
     bool internal_ack;                         /* replay packets: bunches without a packet header */
     uint8_t guid_bits;                         /* 0 = packed */
     uint32_t reliable_buffer;                  /* 0 = the profile's own */
+    const struct ue_opener *opener;            /* NULL: encrypted content stays opaque; see handlers.h */
 };
 
 #define UE_EXTRA_BITS_MAX 4096

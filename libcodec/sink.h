@@ -21,7 +21,8 @@ enum ue_group {
     UE_GROUP_ACK,     /* one ack item of a legacy packet */
     UE_GROUP_BUNCH,   /* one bunch, header and data */
     UE_GROUP_MESSAGE, /* one control message inside the bunch that precedes */
-    UE_GROUP_UNIQUE_ID
+    UE_GROUP_UNIQUE_ID,
+    UE_GROUP_OPENED /* decrypted content: inside, bits count from the start of what the opener gave */
 };
 
 /* One field. Which value member counts follows from the catalogue's kind. */
