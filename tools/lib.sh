@@ -53,8 +53,8 @@ build() {
     local preset=$1 log
     shift
     log=$(mktemp)
-    if ! { cd "$root" && cmake --preset "$preset" -B "$build_root/$preset" "$@" &&
-        cmake --build "$build_root/$preset" --parallel "$(nproc)"; } >"$log" 2>&1; then
+    if ! cmake -S "$root" --preset "$preset" -B "$build_root/$preset" "$@" >"$log" 2>&1 ||
+        ! cmake --build "$build_root/$preset" --parallel "$(nproc)" >>"$log" 2>&1; then
         cat "$log" >&2
         rm -f "$log"
         return 1
