@@ -107,25 +107,31 @@ static bool fragment_header_take(struct walk *walk) {
     return true;
 }
 
-/* A header that begins with the next one's number and its own length; false if protocol is none of those. */
-static bool extension_take(struct walk *walk) {
-    const uint8_t *header = walk->span.bytes;
-    size_t size;
-
-    if (walk->span.captured_bytes < 2)
-        return ue_span_take(&walk->span, 2) != NULL;
-    switch (walk->protocol) {
+/* The size of an extension header whose second byte is length; 0 if protocol is none. */
+static size_t extension_bytes(uint8_t protocol, uint8_t length) {
+    switch (protocol) {
     case PROTOCOL_HOP_BY_HOP:
     case PROTOCOL_ROUTING:
     case PROTOCOL_DESTINATION:
     case PROTOCOL_MOBILITY:
     case PROTOCOL_HOST_IDENTITY:
-    case PROTOCOL_SHIM6: size = ((size_t)header[1] + 1) * 8; break;
-    case PROTOCOL_AUTHENTICATION: size = ((size_t)header[1] + 2) * 4; break;
-    default: return false;
+    case PROTOCOL_SHIM6: return ((size_t)length + 1) * 8;
+    case PROTOCOL_AUTHENTICATION: return ((size_t)length + 2) * 4;
+    default: return 0;
     }
+}
+
+/* Every extension begins with the number of what follows and its own length. */
+static bool extension_take(struct walk *walk) {
+    const uint8_t *header;
+
+    if (extension_bytes(walk->protocol, 0) == 0)
+        return false;
+    header = ue_span_take(&walk->span, 2);
+    if (header == NULL || ue_span_take(&walk->span, extension_bytes(walk->protocol, header[1]) - 2) == NULL)
+        return false;
     walk->protocol = header[0];
-    return ue_span_take(&walk->span, size) != NULL;
+    return true;
 }
 
 /* Go to UDP or to a fragment's data. Every step takes at least 8 bytes, so this ends. */

@@ -8,6 +8,9 @@
 #define ETHERTYPE_MPLS 0x8847
 #define ETHERTYPE_MPLS_MULTI 0x8848
 #define ETHERTYPE_PPPOE 0x8864
+#define AVS_MAGIC 0x80211000 /* its last digits are a version */
+#define AVS_MAGIC_MASK 0xfffff000
+#define PRISM_BYTES 144
 
 /* 802.1Q, 802.1ad, and the numbers used for stacked tags before that. */
 static bool is_vlan(uint16_t type) {
@@ -52,8 +55,8 @@ static uint16_t snap_take(struct ue_span *span) {
 static uint16_t ppp_take(struct ue_span *span) {
     const uint8_t *header;
 
-    if (span->captured_bytes >= 2 && span->bytes[0] == 0xff && span->bytes[1] == 0x03)
-        ue_span_take(span, 2);
+    if (span->captured_bytes >= 1 && span->bytes[0] == 0xff && ue_span_take(span, 2) == NULL)
+        return 0;
     header = ue_span_take(span, span->captured_bytes >= 1 && (span->bytes[0] & 1) ? 1 : 2);
     if (header == NULL)
         return 0;
@@ -217,9 +220,11 @@ static uint16_t radiotap_take(struct ue_span *span) {
 /* AVS has its length in network order; Prism's header, which may turn out to be AVS, has a fixed one. */
 static uint16_t avs_take(struct ue_span *span) {
     const uint8_t *header = span->bytes;
-    bool is_avs = span->captured_bytes >= 8 && (ue_load_be32(header) & 0xfffff000) == 0x80211000;
+    size_t size = 8;
 
-    return ue_span_take(span, is_avs ? ue_load_be32(header + 4) : 144) == NULL ? 0 : wifi_take(span);
+    if (span->captured_bytes >= size)
+        size = (ue_load_be32(header) & AVS_MAGIC_MASK) == AVS_MAGIC ? ue_load_be32(header + 4) : PRISM_BYTES;
+    return ue_span_take(span, size) == NULL ? 0 : wifi_take(span);
 }
 
 static const struct {
