@@ -297,9 +297,15 @@ static void learn_handshake(struct ue_flow *flow, unsigned side, const struct ue
     decide(flow);
 }
 
+/* Up to 4.17 the cookie says nothing about sequences; an Ack, which those releases do not send, rules them out. */
+static bool cookie_may_be_bare(const struct ue_flow *flow) {
+    uint16_t rows = flow->given ? flow->choice.candidates : flow->possible;
+    return ue_profile_at(oldest_of(rows))->handshake == UE_HANDSHAKE_A0;
+}
+
 /* The cookie gives the first sequences of both sides (spec 2.7). */
 static void learn_sequences(struct ue_flow *flow, const struct ue_shape *shape) {
-    if (flow->has_ordinary || flow->restarting || !shape->has_cookie || flow->server_side < 0) {
+    if (cookie_may_be_bare(flow) || flow->has_ordinary || flow->restarting || !shape->has_cookie || flow->server_side < 0) {
         return;
     }
     struct ue_sequences first = ue_cookie_sequences(shape->cookie);

@@ -186,7 +186,8 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     } else {
         exact(op, c, x, m);
     }
-    bool sequences = m->has_body && !m->restart && !x->restarting && m->type != UE_HANDSHAKE_INITIAL;
+    bool sequences = m->has_body && !m->restart && !x->restarting && m->type != UE_HANDSHAKE_INITIAL &&
+                     x->profile.handshake != UE_HANDSHAKE_A0;
     if (op == UE_TRACE && sequences && !cookie_is_zero(m)) {
         struct ue_sequences first = ue_cookie_sequences(m->cookie);
         size_t tail_bits = x->profile.handshake == UE_HANDSHAKE_V ? m->random.bits : 0;
