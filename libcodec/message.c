@@ -173,7 +173,8 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
     case KIND_FEATURES: number(op, c, row->field, FEATURES_BITS, m); break;
     case KIND_NET_GUID:
         if (x->settings.guid_bits != 0) {
-            ue_word_view(op, c, row->field, x->settings.guid_bits, &m->text.units);
+            REQUIRE(op != UE_ENCODE || m->text.units.bits == x->settings.guid_bits, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
+            VIEW(m->text.units, CONTROL_NET_GUID_BYTES, x->settings.guid_bits);
         } else {
             UE_WORD_ASSIGN(m->number, ue_word_packed(op, c, row->field, 10, UE_WORD_OLD(m->number)));
         }
