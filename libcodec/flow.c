@@ -167,18 +167,22 @@ static void learn_direction(struct ue_flow *flow, unsigned side, const uint8_t *
     }
 }
 
-/* The profiles that fit well enough under a variant; bunches: how often bunches supported the best of them. */
+/* The profiles that fit well enough under a variant, and none of the others more often; bunches: how often bunches
+   supported them. */
 static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned *bunches) {
     uint16_t mask = 0;
+    unsigned most = 0;
     *bunches = 0;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        unsigned fits = flow->fits[row][variant];
         bool alive = (flow->possible >> row & 1) != 0;
-        if (alive && flow->fits[row][variant] * FIT_WHOLE >= flow->trials * FIT_PART) {
-            mask |= (uint16_t)(1u << row);
-            if (flow->bunch_fits[row][variant] > *bunches) {
-                *bunches = flow->bunch_fits[row][variant];
-            }
+        if (!alive || fits < most || fits * FIT_WHOLE < flow->trials * FIT_PART) {
+            continue;
         }
+        mask = fits > most ? 0 : mask;
+        most = fits;
+        mask |= (uint16_t)(1u << row);
+        *bunches = flow->bunch_fits[row][variant];
     }
     return mask;
 }
