@@ -35,16 +35,6 @@ static void address_set(struct ue_address *address, enum ue_family family, const
     memcpy(address->bytes, bytes, family == UE_IPV6 ? 16 : 4);
 }
 
-/* Malformed if the header reports more than the link carried. */
-static bool limit_to(struct ue_span *span, size_t length) {
-    if (length > span->length_bytes) {
-        span->fault = UE_FRAME_MALFORMED;
-        return false;
-    }
-    ue_span_limit(span, length);
-    return true;
-}
-
 static bool ipv4_take(struct walk *walk) {
     struct ue_span *span = &walk->span;
     struct ue_fragment *fragment = &walk->fragment;
@@ -62,7 +52,7 @@ static bool ipv4_take(struct walk *walk) {
     }
     if (ue_span_take(span, header_bytes - 20) == NULL)
         return false;
-    if (total != 0 && !limit_to(span, total - header_bytes)) /* 0: the network card was to cut this into packets */
+    if (total != 0 && !ue_span_limit(span, total - header_bytes)) /* 0: the network card was to cut this into packets */
         return false;
     walk->protocol = header[9];
     address_set(&fragment->key.source, UE_IPV4, header + 12);
@@ -89,7 +79,7 @@ static bool ipv6_take(struct walk *walk) {
     address_set(&walk->fragment.key.source, UE_IPV6, header + 8);
     address_set(&walk->fragment.key.destination, UE_IPV6, header + 24);
     length = ue_load_be16(header + 4);
-    return length == 0 || limit_to(&walk->span, length); /* 0: as with IPv4, or a jumbogram */
+    return length == 0 || ue_span_limit(&walk->span, length); /* 0: as with IPv4, or a jumbogram */
 }
 
 static bool fragment_header_take(struct walk *walk) {
@@ -156,10 +146,9 @@ static enum ue_frame_result udp_take(struct walk *walk) {
     if (header == NULL)
         return span->fault;
     length = ue_load_be16(header + 4);
-    if ((length != 0 && length < UDP_HEADER_BYTES) || length > span->length_bytes + UDP_HEADER_BYTES)
+    /* 0: as with IP, all of it counts */
+    if (length != 0 && (length < UDP_HEADER_BYTES || !ue_span_limit(span, length - UDP_HEADER_BYTES)))
         return UE_FRAME_MALFORMED;
-    if (length != 0) /* else, as with IP, all of it counts */
-        ue_span_limit(span, length - UDP_HEADER_BYTES);
     udp->source = walk->fragment.key.source;
     udp->destination = walk->fragment.key.destination;
     udp->source.port = ue_load_be16(header);

@@ -70,7 +70,9 @@ static uint16_t ppp_take(struct ue_span *span) {
 static uint16_t pppoe_take(struct ue_span *span) {
     const uint8_t *header = ue_span_take(span, 6); /* version and type, code, session, length */
 
-    return header != NULL && header[1] == 0 ? ppp_take(span) : 0;
+    if (header == NULL || header[1] != 0 || !ue_span_limit(span, ue_load_be16(header + 4)))
+        return 0;
+    return ppp_take(span);
 }
 
 /* Follow an Ethernet type through tags and tunnels of the link layer. */
@@ -92,10 +94,8 @@ static uint16_t ethernet_take(struct ue_span *span) {
     const uint8_t *header = ue_span_take(span, 14);
     uint16_t type = header == NULL ? 0 : ue_load_be16(header + 12);
 
-    if (header != NULL && type <= ETHERTYPE_LENGTH_MAX) {
-        ue_span_limit(span, type);
-        type = snap_take(span);
-    }
+    if (header != NULL && type <= ETHERTYPE_LENGTH_MAX)
+        type = ue_span_limit(span, type) ? snap_take(span) : 0;
     return ethertype_follow(span, type);
 }
 

@@ -26,12 +26,16 @@ static inline const uint8_t *ue_span_take(struct ue_span *span, size_t size_byte
     return bytes;
 }
 
-/* Leave out what stands behind size bytes, such as Ethernet's padding. */
-static inline void ue_span_limit(struct ue_span *span, size_t size_bytes) {
-    if (span->length_bytes > size_bytes)
-        span->length_bytes = size_bytes;
+/* Leave out what stands behind size bytes, such as Ethernet's padding. False, and a fault, if there are fewer. */
+static inline bool ue_span_limit(struct ue_span *span, size_t size_bytes) {
+    if (size_bytes > span->length_bytes) {
+        span->fault = UE_FRAME_MALFORMED;
+        return false;
+    }
+    span->length_bytes = size_bytes;
     if (span->captured_bytes > size_bytes)
         span->captured_bytes = size_bytes;
+    return true;
 }
 
 static inline uint16_t ue_load_be16(const uint8_t *bytes) {
