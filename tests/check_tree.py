@@ -20,13 +20,15 @@ FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "string.h"}
 # Layer: the layers it may include, and its system headers (None: any but Wireshark's).
 LAYERS = {
     "libcodec": ({"libcodec"}, FREESTANDING),
+    "libcodec/cipher": ({"libcodec", "libcodec/cipher"}, None),
+    "libcodec/cipher": ({"libcodec", "libcodec/cipher"}, None),
     "tools/endpoint": ({"libcodec", "tools/endpoint"}, FREESTANDING | {"assert.h", "gcrypt.h"}),
     "tools/sim": ({"libcodec", "tools/endpoint", "tools/sim"}, None),
     "tools/capture": ({"libcodec", "tools/capture"}, None),
     "tools/print": ({"libcodec", "tools/print"}, None),
     "tools/net": ({"tools/net"}, None),
-    "tools": ({"libcodec", "tools", "tools/endpoint", "tools/sim", "tools/capture", "tools/print", "tools/net"}, None),
-    "plugin": ({"libcodec", "plugin"}, None),
+    "tools": ({"libcodec", "libcodec/cipher", "tools", "tools/endpoint", "tools/sim", "tools/capture", "tools/print", "tools/net"}, None),
+    "plugin": ({"libcodec", "libcodec/cipher", "plugin"}, None),
     "tests": (None, None),
 }
 GENERATED = {"uerudp_version.h"}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Optional companion of the library: opens AES-GCM and AES-ECB content with keys that the user has (spec 3.8).
+   It needs libgcrypt; the library itself needs nothing. */
+#ifndef UE_CIPHER_H
+#define UE_CIPHER_H
+
+#include "libcodec/handlers.h"
+
+#define UE_CIPHER_KEY_BYTES 32
+#define UE_CIPHER_KEYS_MAX 256
+
+/* Keys, and the plain bytes of the last success. Not for several threads at once. */
+struct ue_cipher;
+
+/* A cipher without keys; NULL when libgcrypt cannot be initialised or memory is short. Free it with ue_cipher_free. */
+struct ue_cipher *ue_cipher_new(void);
+void ue_cipher_free(struct ue_cipher *cipher);
+
+/* Adds one key of 64 hexadecimal digits; false when the text is something else or UE_CIPHER_KEYS_MAX are there. */
+bool ue_cipher_add_key(struct ue_cipher *cipher, const char *hex);
+
+/* What the setting `key` holds: a key in hexadecimal, or the name of a file with one key per line, in which empty
+   lines and lines that begin with # are skipped. False with a static sentence in *problem. */
+bool ue_cipher_add(struct ue_cipher *cipher, const char *key_or_file, const char **problem);
+
+/* Fills an opener that tries every key; AES-GCM accepts the one whose tag matches, AES-ECB, which has no tag, the first
+   whose plain bytes hold a terminator. The plain bytes stay valid until the next call of the opener. */
+void ue_cipher_opener(struct ue_cipher *cipher, struct ue_opener *opener);
+
+/* The plain bytes of the last success; 0 bytes before the first. */
+const uint8_t *ue_cipher_plain(const struct ue_cipher *cipher, size_t *bytes);
+
+#endif
