@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "libcodec/profile.h"
+
+static void every_release_finds_the_row_that_introduced_its_form(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"4.13", "4.13"}, {"4.14", "4.14"}, {"4.16", "4.14"}, {"4.17", "4.14"}, {"4.18", "4.18"}, {"4.19", "4.19"},
+        {"4.20", "4.20"}, {"4.21", "4.20"}, {"4.22", "4.22"}, {"4.24", "4.22"}, {"4.25", "4.25"}, {"4.27", "4.25"},
+        {"5.0", "4.25"},  {"5.1", "5.1"},   {"5.3", "5.1"},   {"5.4", "5.4"},   {"5.5", "5.5"},   {"5.6", "5.5"},
+        {"5.7", "5.5"},   {"5.8", "5.8"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const struct ue_profile *found = ue_profile_find(pairs[i][0]);
+        assert_non_null(found);
+        assert_string_equal(found->name, pairs[i][1]);
+        assert_ptr_equal(ue_profile_at(ue_profile_index(found)), found);
+    }
+}
+
+static void other_texts_are_no_release(void **state) {
+    (void)state;
+    static const char *const texts[] = {"",    "4",    "4.",    "4.12", "4.28",  "5.9",  "5.10", "3.13", "4.1",
+                                        "5.01", "4.130", "4.13 ", "auto", "5.1.1", "4,13", "6.0",  "5.-1"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_null(ue_profile_find(texts[i]));
+    }
+    assert_null(ue_profile_at(UE_PROFILE_COUNT));
+}
+
+/* The rules of spec 7.1, by network version. */
+static void rows_follow_the_rules_by_network_version(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
+        const struct ue_profile *p = ue_profile_at(i);
+        enum ue_packet_layout packet = p->netver < 8    ? UE_PACKET_LEGACY
+                                       : p->netver < 14 ? UE_PACKET_KBPS
+                                       : p->netver < 44 ? UE_PACKET_JITTER
+                                                        : UE_PACKET_HISTORY_SEQ;
+        assert_int_equal(p->packet, packet);
+        assert_int_equal(p->channel, p->netver < 3 ? UE_CHANNEL_BOUNDED : UE_CHANNEL_PACKED);
+        assert_int_equal(p->custom_exports, p->netver >= 36);
+        assert_int_equal(p->channel_bound, p->netver < 3 ? 10240 : 32767);
+        assert_true(i == 0 || ue_profile_at(i - 1)->netver <= p->netver);
+    }
+    assert_false(ue_profile_find("4.13")->paused);
+    assert_true(ue_profile_find("4.14")->paused);
+    assert_int_equal(ue_profile_find("4.18")->max_packet_bytes, 512);
+    assert_int_equal(ue_profile_find("4.19")->max_packet_bytes, 1024);
+}
+
+static void a_context_resolves_settings(void **state) {
+    (void)state;
+    struct ue_context x;
+    ue_context_init(&x, ue_profile_find("5.4"), NULL);
+    assert_int_equal(x.data_bound, 8192);
+    assert_int_equal(x.ch_seq_bound, 1024);
+    assert_int_equal(x.settings.terminators, 2);
+    assert_int_equal(x.direction, UE_DIRECTION_UNKNOWN);
+    assert_true(x.ids && x.features && !x.restarting);
+
+    struct ue_settings settings = {.max_packet_bytes = 1028, .ch_seq_bound = 4096, .terminators = 1};
+    ue_context_init(&x, ue_profile_find("4.25"), &settings);
+    assert_int_equal(x.data_bound, 8224);
+    assert_int_equal(x.ch_seq_bound, 4096);
+    assert_int_equal(x.settings.terminators, 1);
+    assert_true(!x.ids && !x.features);
+
+    settings = (struct ue_settings){.internal_ack = true, .terminators = 2};
+    ue_context_init(&x, ue_profile_find("4.22"), &settings);
+    assert_int_equal(x.data_bound, 16384);
+    assert_int_equal(x.settings.terminators, 1);
+}
+
+static void directions_reverse(void **state) {
+    (void)state;
+    assert_int_equal(ue_direction_reverse(UE_CLIENT_TO_SERVER), UE_SERVER_TO_CLIENT);
+    assert_int_equal(ue_direction_reverse(UE_SERVER_TO_CLIENT), UE_CLIENT_TO_SERVER);
+    assert_int_equal(ue_direction_reverse(UE_DIRECTION_UNKNOWN), UE_DIRECTION_UNKNOWN);
+}
+
+static void handlers_have_names(void **state) {
+    (void)state;
+    for (int i = UE_HANDLER_OODLE; i <= UE_HANDLER_RELIABILITY; i++) {
+        const char *name = ue_handler_name((enum ue_handler)i);
+        assert_non_null(name);
+        assert_int_equal(ue_handler_find(name, strlen(name)), i);
+        assert_int_equal(ue_handler_find(name, strlen(name) - 1), UE_HANDLER_NONE);
+    }
+    assert_int_equal(ue_handler_find("aesgcm-bytes", 6), UE_HANDLER_AESGCM);
+    assert_null(ue_handler_name(UE_HANDLER_NONE));
+    assert_null(ue_handler_name((enum ue_handler)99));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_release_finds_the_row_that_introduced_its_form),
+        cmocka_unit_test(other_texts_are_no_release),
+        cmocka_unit_test(rows_follow_the_rules_by_network_version),
+        cmocka_unit_test(a_context_resolves_settings),
+        cmocka_unit_test(directions_reverse),
+        cmocka_unit_test(handlers_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
