@@ -21,13 +21,13 @@ FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "string.h"}
 LAYERS = {
     "libcodec": ({"libcodec"}, FREESTANDING),
     "libcodec/cipher": ({"libcodec", "libcodec/cipher"}, None),
-    "libcodec/cipher": ({"libcodec", "libcodec/cipher"}, None),
     "tools/endpoint": ({"libcodec", "tools/endpoint"}, FREESTANDING | {"assert.h", "gcrypt.h"}),
     "tools/sim": ({"libcodec", "tools/endpoint", "tools/sim"}, None),
     "tools/capture": ({"libcodec", "tools/capture"}, None),
     "tools/print": ({"libcodec", "tools/print"}, None),
     "tools/net": ({"tools/net"}, None),
-    "tools": ({"libcodec", "libcodec/cipher", "tools", "tools/endpoint", "tools/sim", "tools/capture", "tools/print", "tools/net"}, None),
+    "tools": ({"libcodec", "libcodec/cipher", "tools", "tools/endpoint", "tools/sim", "tools/capture", "tools/print",
+               "tools/net"}, None),
     "plugin": ({"libcodec", "libcodec/cipher", "plugin"}, None),
     "tests": (None, None),
 }
