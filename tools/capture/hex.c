@@ -14,6 +14,7 @@
 #define DUMP_LINE_BYTES 16  /* after so many bytes, two blanks are enough in front of a dump's text column */
 #define DUMP_GAP 3          /* and after fewer, so many */
 #define OFFSET_MIN_DIGITS 3 /* as for text2pcap */
+#define NO_DIGIT 16
 
 /* How the current datagram is written. */
 enum mode { MODE_NONE, MODE_LINE, MODE_BRACES, MODE_DUMP };
@@ -58,18 +59,19 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The value of a hex digit, -1 if it is none. */
-static int digit_value(char c) {
+/* The value of a hex digit, NO_DIGIT if it is none. */
+static unsigned digit_value(char c) {
     if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f')
+        return (unsigned)(c - 'a' + 10);
+    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : NO_DIGIT;
 }
 
 static size_t count_digits(const struct ue_hex *hex, size_t at) {
     size_t count = 0;
 
-    while (digit_value(char_at(hex, at + count)) >= 0)
+    while (digit_value(char_at(hex, at + count)) != NO_DIGIT)
         count++;
     return count;
 }
@@ -115,7 +117,7 @@ static enum step add_digits(struct ue_hex *hex, size_t count, bool has_prefix) {
     if ((count + 1) / 2 > sizeof hex->payload - hex->size)
         return bad(hex, hex->at, "the datagram is longer than %d bytes", UE_FRAME_PAYLOAD_MAX_BYTES);
     for (size_t end = hex->at + count; hex->at < end; hex->at += count == 1 ? 1 : 2) {
-        int high = digit_value(char_at(hex, hex->at)), low = digit_value(char_at(hex, hex->at + 1));
+        unsigned high = digit_value(char_at(hex, hex->at)), low = digit_value(char_at(hex, hex->at + 1));
 
         hex->payload[hex->size++] = (uint8_t)(count == 1 ? high : high << 4 | low);
     }
@@ -230,7 +232,7 @@ static bool find_offset(const struct ue_hex *hex, size_t *offset, size_t *end) {
         return false;
     *offset = 0;
     for (size_t i = begin; i < next; i++)
-        *offset = *offset << 4 | (size_t)digit_value(char_at(hex, i));
+        *offset = *offset << 4 | digit_value(char_at(hex, i));
     *end = next + has_colon;
     if (has_colon)
         return true;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define LINKTYPE_RAW 101
+#define STREAM_BYTES 65536
 
 struct ue_pcap {
     struct ue_source *source;
@@ -27,18 +28,29 @@ static ssize_t stream_read(void *cookie, char *into, size_t size) {
     return (ssize_t)count;
 }
 
+/* Only says where the stream is. */
+static int stream_seek(void *cookie, off64_t *offset, int whence) {
+    const struct ue_source *source = cookie;
+
+    if (whence != SEEK_CUR || *offset != 0)
+        return -1;
+    *offset = (off64_t)source->offset;
+    return 0;
+}
+
 /* libpcap maps a file's link type to the platform's number, which differs for one that matters here. */
 static uint16_t link_type_of(int datalink) {
     return datalink == DLT_RAW ? LINKTYPE_RAW : (uint16_t)datalink;
 }
 
 struct ue_pcap *ue_pcap_open(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
+    const cookie_io_functions_t functions = {.read = stream_read, .seek = stream_seek};
     char text[PCAP_ERRBUF_SIZE] = "out of memory";
     struct ue_pcap *pcap = calloc(1, sizeof *pcap);
-    FILE *stream = pcap == NULL ? NULL : fopencookie(source, "rb", (cookie_io_functions_t){.read = stream_read});
+    FILE *stream = pcap == NULL ? NULL : fopencookie(source, "rb", functions);
 
     if (stream != NULL) {
-        setvbuf(stream, NULL, _IONBF, 0); /* the source buffers, and knows the exact offset this way */
+        setvbuf(stream, NULL, _IOFBF, STREAM_BYTES);
         pcap->handle = pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, text);
         if (pcap->handle == NULL)
             fclose(stream);
@@ -55,7 +67,7 @@ struct ue_pcap *ue_pcap_open(struct ue_source *source, char error[UE_CAPTURE_ERR
 
 enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_packet *packet,
                                     char error[UE_CAPTURE_ERROR_BYTES]) {
-    uint64_t offset = pcap->source->offset;
+    off64_t offset = ftello64(pcap_file(pcap->handle));
     struct pcap_pkthdr *header;
     const uint8_t *bytes;
     int status = pcap_next_ex(pcap->handle, &header, &bytes);
@@ -65,7 +77,7 @@ enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_pack
     if (status != 1) {
         const char *text = pcap->source->error[0] != '\0' ? pcap->source->error : pcap_geterr(pcap->handle);
 
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "packet at byte %llu: %.200s", (unsigned long long)offset, text);
+        snprintf(error, UE_CAPTURE_ERROR_BYTES, "packet at byte %lld: %.200s", (long long)offset, text);
         return UE_CAPTURE_DAMAGED;
     }
     *packet = (struct ue_capture_packet){
