@@ -213,6 +213,26 @@ static void gzip_damage_is_reported(void **state) {
     ue_capture_close(capture);
 }
 
+static void gzip_damage_inside_pcapng(void **state) {
+    struct ue_capture *capture;
+    uint64_t packets;
+
+    (void)state;
+    file = (struct bytes){0};
+    put_section(&file);
+    put_interface(&file, 1, 0, "");
+    put_enhanced(&file, 0, 1, "abc", 3, "");
+    put_enhanced(&file, 0, 1, "abc", 3, "");
+    packed = (struct bytes){0};
+    put_gzip(&packed, file.data, file.size - 5); /* a member ends inside a block, rubbish follows */
+    put(&packed, "rubbish", 7);
+    capture = open_bytes(&packed);
+    assert_int_equal(read_all(capture, &packets), UE_CAPTURE_DAMAGED);
+    assert_int_equal(packets, 1);
+    assert_string_equal(ue_capture_error(capture), "block at byte 84: gzip data: incorrect header check, at byte 115");
+    ue_capture_close(capture);
+}
+
 /* Read the bytes as standard input that comes in small pieces, from a child process. */
 static enum ue_capture_result read_pipe(const struct bytes *bytes, uint64_t *packets) {
     char error[UE_CAPTURE_ERROR_BYTES] = "";
@@ -301,10 +321,15 @@ static void sample_captures_or_skip(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pcap_in_every_form),         cmocka_unit_test(pcap_cut_anywhere),
-        cmocka_unit_test(damage_names_packet_offset), cmocka_unit_test(what_is_no_capture_is_refused),
-        cmocka_unit_test(gzip_is_inflated),           cmocka_unit_test(gzip_cut_anywhere),
-        cmocka_unit_test(gzip_damage_is_reported),    cmocka_unit_test(pipes_are_read),
+        cmocka_unit_test(pcap_in_every_form),
+        cmocka_unit_test(pcap_cut_anywhere),
+        cmocka_unit_test(damage_names_packet_offset),
+        cmocka_unit_test(what_is_no_capture_is_refused),
+        cmocka_unit_test(gzip_is_inflated),
+        cmocka_unit_test(gzip_cut_anywhere),
+        cmocka_unit_test(gzip_damage_is_reported),
+        cmocka_unit_test(gzip_damage_inside_pcapng),
+        cmocka_unit_test(pipes_are_read),
         cmocka_unit_test(sample_captures_or_skip),
     };
 

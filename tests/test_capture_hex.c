@@ -31,7 +31,7 @@ static const char *read_text(const char *text, size_t size, char error[UE_CAPTUR
     }
     assert_int_equal(ue_hex_next(hex, &udp), result);
     assert_int_equal(result == UE_CAPTURE_DAMAGED, ue_hex_error(hex)[0] != '\0');
-    strcpy(error, ue_hex_error(hex));
+    snprintf(error, UE_CAPTURE_ERROR_BYTES, "%s", ue_hex_error(hex));
     ue_hex_close(hex);
     return line;
 }
@@ -141,8 +141,8 @@ static void null_bytes_are_rubbish(void **state) {
 
 /* The largest datagram in the widest notation; one byte more, and a line without end, are refused. */
 static void limits(void **state) {
-    size_t size = 6 * (UE_FRAME_PAYLOAD_MAX_BYTES + 1);
-    char *text = malloc(size), error[UE_CAPTURE_ERROR_BYTES] = "", *line = malloc(2 << 20);
+    const size_t size = (size_t)6 * (UE_FRAME_PAYLOAD_MAX_BYTES + 1), line_bytes = (size_t)2 << 20;
+    char *text = malloc(size), error[UE_CAPTURE_ERROR_BYTES] = "", *line = malloc(line_bytes);
     struct ue_hex *hex;
     struct ue_udp udp;
 
@@ -158,13 +158,22 @@ static void limits(void **state) {
     assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_DAMAGED);
     assert_non_null(strstr(ue_hex_error(hex), "the datagram is longer than 65507 bytes"));
     ue_hex_close(hex);
-    memset(line, ' ', 2 << 20);
-    hex = ue_hex_open_memory(line, 2 << 20, error);
+    memset(line, ' ', line_bytes);
+    hex = ue_hex_open_memory(line, line_bytes, error);
     assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_DAMAGED);
     assert_string_equal(ue_hex_error(hex), "line 1, column 1: the line is longer than 1048576 bytes");
     ue_hex_close(hex);
     free(text);
     free(line);
+}
+
+static void compressed_texts(void **state) {
+    static const uint8_t damaged[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff};
+    char error[UE_CAPTURE_ERROR_BYTES] = "";
+
+    (void)state;
+    assert_null(ue_hex_open_memory(damaged, sizeof damaged, error));
+    assert_string_equal(error, "gzip data: invalid block type");
 }
 
 static void addresses(void **state) {
@@ -191,6 +200,7 @@ int main(void) {
         cmocka_unit_test(rubbish_is_refused_with_its_place),
         cmocka_unit_test(null_bytes_are_rubbish),
         cmocka_unit_test(limits),
+        cmocka_unit_test(compressed_texts),
         cmocka_unit_test(addresses),
     };
 

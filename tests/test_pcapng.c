@@ -313,6 +313,12 @@ static void damage_is_named(void **state) {
     damage_last(36, 20, 5);
     expect_damage(1, "block at byte 84: its packet of 5 bytes runs past the block's end");
     begin_with_packet();
+    put_interface(&file, 1, 0, "0200 0500 61626364");
+    expect_damage(2, "block at byte 120: an option runs past the block's end");
+    begin_with_packet();
+    put_simple(5, "abc");
+    expect_damage(2, "block at byte 120: its packet of 5 bytes runs past the block's end");
+    begin_with_packet();
     put_enhanced(&file, 0, 1, "", 0, "0100 0500 61626364");
     expect_damage(2, "block at byte 120: an option runs past the block's end");
     begin_with_packet();
@@ -401,6 +407,31 @@ static void writer_and_reader_agree(void **state) {
     free(written);
 }
 
+static void written_datagrams_are_found(void **state) {
+    static const struct ue_address client = {{10, 0, 0, 1}, 50000, UE_IPV4}, server = {{10, 0, 0, 2}, 7777, UE_IPV4};
+    static uint8_t payload[UE_FRAME_PAYLOAD_MAX_BYTES] = {1, 2, 3};
+    struct ue_fragments *fragments = ue_fragments_new();
+    struct ue_capture_packet packet;
+    struct ue_capture *capture;
+    struct ue_udp udp;
+
+    (void)state;
+    write_begin(NULL);
+    ue_pcapng_interface(&writer, 1, NULL);
+    ue_pcapng_udp(&writer, 0, 42, &client, &server, payload, sizeof payload, "resent");
+    capture = write_end(true);
+    packet = next_packet(capture);
+    assert_comment(&packet, "resent");
+    assert_int_equal(packet.time_ns, 42);
+    assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_UDP);
+    assert_true(ue_address_equal(&udp.source, &client) && ue_address_equal(&udp.destination, &server));
+    assert_int_equal(udp.captured_bytes, sizeof payload);
+    assert_memory_equal(udp.payload, payload, sizeof payload);
+    expect_end(capture);
+    ue_fragments_free(fragments);
+    free(written);
+}
+
 static void writer_output_is_fixed(void **state) {
     static struct bytes expected;
 
@@ -475,6 +506,7 @@ int main(void) {
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(blocks_too_short),
         cmocka_unit_test(writer_and_reader_agree),
+        cmocka_unit_test(written_datagrams_are_found),
         cmocka_unit_test(writer_output_is_fixed),
         cmocka_unit_test(writer_refuses),
         cmocka_unit_test(full_disk_is_noticed),

@@ -52,7 +52,9 @@ __attribute__((format(printf, 3, 4))) static enum step bad(struct ue_hex *hex, s
 
 /* The character at a place of the line; a newline behind its end. */
 static char char_at(const struct ue_hex *hex, size_t at) {
-    return at < hex->line_bytes ? (char)hex->source.window[at] : '\n';
+    if (at >= hex->line_bytes)
+        return '\n';
+    return (char)hex->source.window[at];
 }
 
 static bool is_blank(char c) {
