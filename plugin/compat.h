@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What differs between the Wireshark series 4.0, 4.2, 4.4 and 4.6. Include it before any Wireshark header. */
+#ifndef UE_COMPAT_H
+#define UE_COMPAT_H
+
+#include <ws_version.h>
+
+#include <glib.h>
+#include <stdbool.h>
+
+#define UE_WIRESHARK_BEFORE(major, minor)                                                                              \
+    (WIRESHARK_VERSION_MAJOR < (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR < (minor)))
+
+/* The truth type of callbacks: int-sized up to 4.2. */
+#if UE_WIRESHARK_BEFORE(4, 4)
+typedef gboolean ue_callback_bool;
+#else
+typedef bool ue_callback_bool;
+#endif
+
+/* A plugin says what it is from 4.2 on; the header for it is packaged from 4.4 on. */
+#define UE_PLUGIN_DESCRIBES_ITSELF (!UE_WIRESHARK_BEFORE(4, 4))
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is registered with Wireshark: the protocol, one header field per row of the catalogue, subtrees, expert items. */
+#ifndef UE_FIELDS_H
+#define UE_FIELDS_H
+
+#include "plugin/compat.h"
+
+#include <epan/expert.h>
+#include <epan/proto.h>
+
+#include "libcodec/sink.h"
+
+#define UE_GROUP_COUNT (UE_GROUP_OPENED + 1)
+
+struct ue_experts {
+    expert_field malformed;
+    expert_field size_limited;
+    expert_field not_canonical;
+    expert_field message;
+    expert_field opaque;
+    expert_field generation;
+};
+
+extern int ue_proto;
+extern int ue_hf[UE_FIELD_COUNT];       /* by enum ue_field */
+extern int ue_hf_group[UE_GROUP_COUNT]; /* by enum ue_group: the item that carries the subtree */
+extern int ue_ett_group[UE_GROUP_COUNT];
+extern int ue_ett_datagram;
+extern struct ue_experts ue_experts;
+
+void ue_fields_register(void);
+
+#endif

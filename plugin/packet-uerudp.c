@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/packet-uerudp.h"
+
+#include "plugin/compat.h"
+
+#include <epan/conversation.h>
+#include <epan/packet.h>
+#include <epan/tap.h>
+
+#include "plugin/conversation.h"
+#include "plugin/fields.h"
+#include "plugin/prefs.h"
+#include "plugin/tree.h"
+
+#define DEFAULT_PORT "7777"
+#define CHANNEL_TABLE "uerudp.channel"
+
+static dissector_handle_t handle;
+static dissector_table_t udp_ports;
+static dissector_table_t channels;
+static bool has_channel_dissectors;
+static int expert_tap;
+
+bool ue_packet_port_is_ours(uint32_t port) {
+    return dissector_get_uint_handle(udp_ports, port) == handle;
+}
+
+static struct ue_bytes bytes_of(tvbuff_t *tvb) {
+    unsigned captured = tvb_captured_length(tvb);
+    return (struct ue_bytes){
+        .base = captured != 0 ? tvb_get_ptr(tvb, 0, (int)captured) : NULL,
+        .size = captured,
+        .is_cut = captured < tvb_reported_length(tvb),
+    };
+}
+
+/* A datagram that fits no generation, in a connection that never fits any, is left to others. */
+static bool is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes) {
+    struct ue_context x;
+    struct ue_verdict verdict;
+    if (!ue_visit_is_doubtful(visit)) {
+        return false;
+    }
+    ue_flow_context(&visit->connection->flow, &visit->frame, &x);
+    return bytes->is_cut || ue_datagram_check(&x, bytes->base, bytes->size, NULL, &verdict) != UE_OK;
+}
+
+/* Whole payloads go to whoever has registered for their channel, behind our own items. */
+static void hand_over(wmem_list_t *payloads, packet_info *pinfo, proto_tree *tree) {
+    wmem_list_frame_t *frame = payloads != NULL ? wmem_list_head(payloads) : NULL;
+    for (; frame != NULL; frame = wmem_list_frame_next(frame)) {
+        const struct ue_payload *payload = wmem_list_frame_data(frame);
+        dissector_handle_t other = dissector_get_string_handle(channels, payload->channel_name);
+        if (other != NULL) {
+            call_dissector_only(other, payload->tvb, pinfo, tree, NULL);
+        }
+    }
+}
+
+static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
+                 const struct ue_bytes *bytes) {
+    bool wants_items = proto_field_is_referenced(tree, ue_proto);
+    bool wants_line = col_get_writable(pinfo->cinfo, COL_INFO);
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
+    if (!wants_items && !wants_line && !has_channel_dissectors && !have_tap_listener(expert_tap)) {
+        return;
+    }
+    wmem_list_t *payloads = has_channel_dissectors ? wmem_list_new(pinfo->pool) : NULL;
+    ue_tree_show(tvb, pinfo, wants_items ? tree : NULL, visit, bytes, payloads);
+    hand_over(payloads, pinfo, tree);
+}
+
+/* By port, Decode As, or because the conversation is ours. */
+static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
+    const struct ue_bytes bytes = bytes_of(tvb);
+    if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
+        return 0;
+    }
+    const struct ue_visit *visit = ue_conversation_recall(pinfo);
+    if (visit == NULL && !pinfo->fd->visited) {
+        visit = ue_conversation_observe(pinfo, &bytes, true);
+    }
+    if (visit == NULL || is_foreign(visit, &bytes)) {
+        return 0;
+    }
+    show(tvb, pinfo, tree, visit, &bytes);
+    return (int)tvb_reported_length(tvb);
+}
+
+static void claim(packet_info *pinfo) {
+    conversation_t *conversation = find_or_create_conversation(pinfo);
+    conversation_set_dissector_from_frame_number(conversation, pinfo->num, handle);
+}
+
+/* On any other port: only a connection whose handshake proves it, or a server of the table. */
+static ue_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
+    const struct ue_bytes bytes = bytes_of(tvb);
+    const struct ue_preset *preset;
+    if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
+        return false;
+    }
+    const struct ue_visit *visit = pinfo->fd->visited ? ue_conversation_recall(pinfo) : NULL;
+    if (!pinfo->fd->visited) {
+        bool is_ours = ue_prefs_server(pinfo, &preset) != UE_END_NONE;
+        visit = ue_conversation_observe(pinfo, &bytes, is_ours);
+    }
+    if (visit == NULL || !visit->connection->is_proven) {
+        return false;
+    }
+    if (!pinfo->fd->visited) {
+        claim(pinfo);
+    }
+    show(tvb, pinfo, tree, visit, &bytes);
+    return true;
+}
+
+static void note_channel_dissector(const char *table _U_, ftenum_t type _U_, void *key _U_, void *value _U_,
+                                   void *user _U_) {
+    has_channel_dissectors = true;
+}
+
+/* Others, Lua scripts among them, register before the first packet of a capture. */
+static void look_for_channel_dissectors(void) {
+    has_channel_dissectors = false;
+    dissector_table_foreach(CHANNEL_TABLE, note_channel_dissector, NULL);
+}
+
+void ue_packet_register(void) {
+    ue_fields_register();
+    ue_prefs_register(ue_proto);
+    ue_conversation_register();
+    channels = register_dissector_table(CHANNEL_TABLE, "Unreal Engine channel name", ue_proto, FT_STRING, FALSE);
+    handle = register_dissector("uerudp", dissect, ue_proto);
+    register_init_routine(look_for_channel_dissectors);
+}
+
+void ue_packet_handoff(void) {
+    udp_ports = find_dissector_table("udp.port");
+    expert_tap = find_tap_id("expert");
+    dissector_add_uint_range_with_preference("udp.port", DEFAULT_PORT, handle);
+    heur_dissector_add("udp", dissect_heuristic, "Unreal Engine over UDP", "uerudp_udp", ue_proto, HEURISTIC_ENABLE);
+}

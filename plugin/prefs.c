@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/prefs.h"
+
+#include <epan/prefs.h>
+#include <epan/uat.h>
+#include <epan/wmem_scopes.h>
+#include <wsutil/inet_addr.h>
+#include <wsutil/report_message.h>
+
+#include "libcodec/settings.h"
+
+#define SETTINGS_MAX 16
+#define PORT_MAX 65535
+
+/* Columns of the table: where the server is, then a preset. */
+enum { COLUMN_ADDRESS, COLUMN_PORT, COLUMN_GENERATION, COLUMN_SETTINGS, COLUMNS_MAX = COLUMN_SETTINGS + SETTINGS_MAX };
+
+struct server {
+    char *texts[COLUMNS_MAX];
+    uint8_t address[16];
+    size_t address_bytes; /* 0: any */
+    uint16_t port;
+    struct ue_preset preset;
+};
+
+static struct ue_preset common;
+static const char *generation_text = "auto";
+static const char *handlers_text = "";
+static unsigned numbers[SETTINGS_MAX];
+
+static struct server *servers;
+static unsigned server_count;
+
+static bool is_handlers(const struct ue_setting_row *row) {
+    return strcmp(row->key, "handlers") == 0;
+}
+
+static bool set_generation(struct ue_preset *preset, const char *text) {
+    preset->generation = NULL;
+    if (text == NULL || *text == '\0' || strcmp(text, "auto") == 0) {
+        return true;
+    }
+    preset->generation = ue_profile_find(text);
+    return preset->generation != NULL;
+}
+
+/* ---- preferences ---- */
+
+static void apply_setting(const struct ue_setting_row *row, unsigned number) {
+    char digits[16];
+    snprintf(digits, sizeof digits, "%u", number);
+    const char *text = is_handlers(row) ? handlers_text : digits;
+    if (ue_settings_set(&common.settings, row->key, text) != UE_SETTING_OK) {
+        report_failure("uerudp.%s: %s is not possible here: %s", row->key, text, row->description);
+    }
+}
+
+static void apply(void) {
+    common = (struct ue_preset){0};
+    if (!set_generation(&common, generation_text)) {
+        report_failure("uerudp.generation: %s is neither auto nor a release from 4.13 to 5.8", generation_text);
+    }
+    const struct ue_setting_row *row;
+    for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
+        apply_setting(row, numbers[i]);
+    }
+}
+
+/* "max_packet" to "Max packet", kept for ever. */
+static const char *title_of(const char *key) {
+    char *title = wmem_strdup(wmem_epan_scope(), key);
+    for (char *c = title; *c != '\0'; c++) {
+        *c = *c == '_' ? ' ' : *c;
+    }
+    *title = g_ascii_toupper(*title);
+    return title;
+}
+
+static void register_settings(module_t *module) {
+    const struct ue_setting_row *row;
+    prefs_register_string_preference(module, "generation", "Generation",
+                                     "auto, or the engine release whose wire form is spoken, from 4.13 to 5.8",
+                                     &generation_text);
+    for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
+        if (is_handlers(row)) {
+            prefs_register_string_preference(module, row->key, title_of(row->key), row->description, &handlers_text);
+        } else {
+            numbers[i] = strcmp(row->key, "terminators") == 0 ? 2 : 0;
+            prefs_register_uint_preference(module, row->key, title_of(row->key), row->description, 10, &numbers[i]);
+        }
+    }
+}
+
+/* ---- the table ---- */
+
+static void *copy_server(void *to, const void *from, size_t size _U_) {
+    struct server *copy = to;
+    *copy = *(const struct server *)from;
+    for (size_t i = 0; i < COLUMNS_MAX; i++) {
+        copy->texts[i] = g_strdup(copy->texts[i]);
+    }
+    return copy;
+}
+
+static void free_server(void *record) {
+    struct server *server = record;
+    for (size_t i = 0; i < COLUMNS_MAX; i++) {
+        g_free(server->texts[i]);
+    }
+}
+
+static void set_text(void *record, const char *text, unsigned length, const void *column, const void *unused _U_) {
+    char **member = &((struct server *)record)->texts[GPOINTER_TO_UINT(column)];
+    g_free(*member);
+    *member = g_strndup(text, length);
+}
+
+static void get_text(void *record, char **text, unsigned *length, const void *column, const void *unused _U_) {
+    const char *member = ((struct server *)record)->texts[GPOINTER_TO_UINT(column)];
+    *text = g_strdup(member != NULL ? member : "");
+    *length = (unsigned)strlen(*text);
+}
+
+static bool parse_address(struct server *server, const char *text) {
+    ws_in4_addr v4;
+    ws_in6_addr v6;
+    server->address_bytes = 0;
+    if (text == NULL || *text == '\0') {
+        return true;
+    }
+    if (ws_inet_pton4(text, &v4)) {
+        server->address_bytes = sizeof v4;
+        memcpy(server->address, &v4, sizeof v4);
+    } else if (ws_inet_pton6(text, &v6)) {
+        server->address_bytes = sizeof v6;
+        memcpy(server->address, &v6, sizeof v6);
+    }
+    return server->address_bytes != 0;
+}
+
+static bool parse_port(struct server *server, const char *text) {
+    uint64_t port = 0;
+    bool valid = text != NULL && g_ascii_string_to_unsigned(text, 10, 1, PORT_MAX, &port, NULL);
+    server->port = (uint16_t)port;
+    return valid;
+}
+
+/* Reads all columns of an edited row; the message goes to the user. */
+static ue_callback_bool update_server(void *record, char **error) {
+    struct server *server = record;
+    const struct ue_setting_row *row;
+    *error = NULL;
+    server->preset = (struct ue_preset){0};
+    if (!parse_address(server, server->texts[COLUMN_ADDRESS])) {
+        *error = g_strdup("Address is neither an IPv4 nor an IPv6 address; empty means any");
+    } else if (!parse_port(server, server->texts[COLUMN_PORT])) {
+        *error = g_strdup_printf("Port must be a number from 1 to %d", PORT_MAX);
+    } else if (!set_generation(&server->preset, server->texts[COLUMN_GENERATION])) {
+        *error = g_strdup("Generation is neither auto nor a release from 4.13 to 5.8");
+    }
+    for (size_t i = 0; *error == NULL && (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
+        const char *text = server->texts[COLUMN_SETTINGS + i];
+        if (text != NULL && *text != '\0' &&
+            ue_settings_set(&server->preset.settings, row->key, text) != UE_SETTING_OK) {
+            *error = g_strdup_printf("%s: %s is not possible here: %s", row->key, text, row->description);
+        }
+    }
+    return *error == NULL;
+}
+
+static uat_field_t text_column(unsigned index, const char *name, const char *title, const char *description) {
+    const void *column = GUINT_TO_POINTER(index);
+    return (uat_field_t){name, title, PT_TXTMOD_STRING, {NULL, set_text, get_text}, {NULL, column, column},
+                         NULL, description, FLDFILL};
+}
+
+static void register_table(module_t *module) {
+    static uat_field_t columns[COLUMNS_MAX + 1];
+    const struct ue_setting_row *row;
+    columns[COLUMN_ADDRESS] = text_column(COLUMN_ADDRESS, "address", "Address", "Address of the server; empty = any");
+    columns[COLUMN_PORT] = text_column(COLUMN_PORT, "port", "Port", "UDP port of the server");
+    columns[COLUMN_GENERATION] = text_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
+    for (unsigned i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
+        columns[COLUMN_SETTINGS + i] =
+            text_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);
+    }
+    uat_t *table = uat_new("Unreal Engine servers", sizeof(struct server), "uerudp_servers", true, &servers,
+                           &server_count, UAT_AFFECTS_DISSECTION, NULL, copy_server, update_server, free_server, NULL,
+                           NULL, columns);
+    prefs_register_uat_preference(module, "servers", "Servers",
+                                  "Servers with their own settings; all their traffic is taken for this protocol", table);
+}
+
+void ue_prefs_register(int proto) {
+    module_t *module = prefs_register_protocol(proto, apply);
+    register_settings(module);
+    register_table(module);
+}
+
+const struct ue_preset *ue_prefs_common(void) {
+    return &common;
+}
+
+static bool is_server(const struct server *server, const address *address, uint32_t port) {
+    return server->port == port &&
+           (server->address_bytes == 0 || (server->address_bytes == (size_t)address->len &&
+                                           memcmp(server->address, address->data, server->address_bytes) == 0));
+}
+
+enum ue_end ue_prefs_server(const packet_info *pinfo, const struct ue_preset **preset) {
+    for (unsigned i = 0; i < server_count; i++) {
+        bool source = is_server(&servers[i], &pinfo->src, pinfo->srcport);
+        if (source || is_server(&servers[i], &pinfo->dst, pinfo->destport)) {
+            *preset = &servers[i].preset;
+            return source ? UE_END_SOURCE : UE_END_DESTINATION;
+        }
+    }
+    return UE_END_NONE;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One line about a datagram, and a few words about each bunch, from the records of a trace. */
+#ifndef UE_SUMMARY_H
+#define UE_SUMMARY_H
+
+#include "plugin/compat.h"
+
+#include <epan/wmem_scopes.h>
+
+#include "libcodec/sink.h"
+
+/* What the label of a bunch is made of. */
+struct ue_bunch_words {
+    uint64_t channel;
+    uint64_t ch_seq;
+    uint64_t data_bits;
+    const char *channel_name; /* NULL: not known */
+    bool has_data_bits;
+    bool open;
+    bool close;
+    bool reliable;
+    bool partial;
+    bool partial_initial;
+    bool partial_final;
+};
+
+/* Records come in wire order, which is not the order of the words. */
+struct ue_summary {
+    wmem_allocator_t *pool;
+    wmem_strbuf_t *line; /* the info column */
+    struct ue_bunch_words bunch;
+    const char *seq;
+    const char *ack;
+    const char *handshake_type;
+    const char *cookie;
+    const char *orig_cookie;
+    unsigned bunch_count;
+};
+
+void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool);
+
+/* To be called for every group and record of the trace, in its order. */
+void ue_summary_begin(struct ue_summary *summary, enum ue_group group);
+void ue_summary_field(struct ue_summary *summary, const struct ue_record *record);
+void ue_summary_end(struct ue_summary *summary, enum ue_group group);
+
+/* "Ch 0 Control open reliable #791", and the length behind the separator. */
+const char *ue_summary_bunch(const struct ue_summary *summary, const char *separator);
+
+/* The text of a TEXT or STRING record in UTF-8. */
+const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/tree.h"
+
+#include <epan/expert.h>
+
+#include "plugin/fields.h"
+#include "plugin/summary.h"
+
+/* Datagram, bunch, message, unique id; or datagram, decrypted content, bunch, message, unique id. */
+#define DEPTH_MAX 6
+/* The longest run of bits whose picture fits a line. */
+#define PICTURE_BITS_MAX 40
+#define PICTURE_BYTES_MAX 6
+#define PICTURE_CHARS (PICTURE_BYTES_MAX * 11 + 4)
+
+struct tree {
+    tvbuff_t *tvb;
+    packet_info *pinfo;
+    const struct ue_bytes *bytes;
+    proto_tree *nodes[DEPTH_MAX];
+    size_t depth;
+    size_t opened_at[DEPTH_MAX]; /* bit */
+    proto_tree *bunch;           /* the last one: its messages come behind its end */
+    proto_item *bunch_data;
+    wmem_list_t *payloads;
+    struct ue_summary summary;
+};
+
+static proto_tree *top(const struct tree *t) {
+    return t->nodes[t->depth];
+}
+
+/* The bytes that a run of bits touches; never beyond what was captured. */
+static int first_byte(const struct tree *t, size_t bit) {
+    return (int)MIN(bit / 8, t->bytes->size);
+}
+
+static int byte_count(const struct tree *t, size_t bit, size_t bits) {
+    size_t end = MIN(ue_bits_bytes(bit + bits), t->bytes->size);
+    return bits == 0 ? 0 : (int)(end - MIN(bit / 8, end));
+}
+
+/* ---- bit pictures ---- */
+
+/* The bytes that hold the bits, the last one first, so that a value reads from left to right: "...1 0110  11.. ....". */
+static void draw_bits(const struct tree *t, size_t bit, size_t bits, char *picture) {
+    size_t first = bit / 8;
+    for (size_t byte = ue_bits_bytes(bit + bits); byte-- > first;) {
+        for (unsigned i = 8; i-- > 0;) {
+            size_t at = byte * 8 + i;
+            bool inside = at >= bit && at < bit + bits;
+            *picture++ = !inside ? '.' : (t->bytes->base[byte] >> i & 1) != 0 ? '1' : '0';
+            if (i == 4) {
+                *picture++ = ' ';
+            }
+        }
+        *picture++ = ' ';
+        *picture++ = ' ';
+    }
+    memcpy(picture - 2, " = ", sizeof " = ");
+}
+
+/* Tells Wireshark which bits the item stands for, and writes them in front of its label. */
+static void show_bits(const struct tree *t, proto_item *item, const struct ue_record *record) {
+    char picture[PICTURE_CHARS];
+    if (item == NULL || !PTREE_DATA(item)->visible || record->bits == 0 || record->bits > PICTURE_BITS_MAX) {
+        return;
+    }
+    FI_SET_FLAG(PITEM_FINFO(item), FI_LITTLE_ENDIAN);
+    FI_SET_FLAG(PITEM_FINFO(item), FI_BITS_OFFSET(record->bit));
+    FI_SET_FLAG(PITEM_FINFO(item), FI_BITS_SIZE(record->bits));
+    draw_bits(t, record->bit, record->bits, picture);
+    proto_item_prepend_text(item, "%s", picture);
+}
+
+/* ---- fields ---- */
+
+static proto_item *add_bytes(const struct tree *t, int hf, int start, int length, struct ue_view view) {
+    size_t size = ue_bits_bytes(view.bits);
+    uint8_t *bytes = wmem_alloc(t->pinfo->pool, size + 1);
+    ue_view_copy(view, bytes);
+    return proto_tree_add_bytes_with_length(top(t), hf, t->tvb, start, length, bytes, (int)size);
+}
+
+static proto_item *add_record(const struct tree *t, const struct ue_record *record) {
+    proto_tree *tree = top(t);
+    int hf = ue_hf[record->field];
+    int start = first_byte(t, record->bit);
+    int length = byte_count(t, record->bit, record->bits);
+    uint32_t number = (uint32_t)record->number;
+    switch (ue_field_row(record->field)->kind) {
+    case UE_KIND_BOOL: return proto_tree_add_boolean(tree, hf, t->tvb, start, length, number);
+    case UE_KIND_U8:
+    case UE_KIND_U16:
+    case UE_KIND_U32:
+    case UE_KIND_X32: return proto_tree_add_uint(tree, hf, t->tvb, start, length, number);
+    case UE_KIND_U64: return proto_tree_add_uint64(tree, hf, t->tvb, start, length, record->number);
+    case UE_KIND_I32: return proto_tree_add_int(tree, hf, t->tvb, start, length, (int32_t)number);
+    case UE_KIND_REAL: return proto_tree_add_double(tree, hf, t->tvb, start, length, ue_record_real(record));
+    case UE_KIND_BYTES: return add_bytes(t, hf, start, length, record->text.units);
+    case UE_KIND_TEXT:
+    case UE_KIND_STRING:
+        return proto_tree_add_string(tree, hf, t->tvb, start, length, ue_record_string(t->pinfo->pool, record));
+    }
+    return NULL;
+}
+
+/* The payload as bytes of its own: a tab in the window, and what other dissectors get. */
+static void add_payload(struct tree *t, const struct ue_record *record) {
+    const char *channel = t->summary.bunch.channel_name;
+    size_t size = ue_bits_bytes(record->text.units.bits);
+    if (size == 0) {
+        return;
+    }
+    uint8_t *bytes = wmem_alloc(t->pinfo->pool, size);
+    ue_view_copy(record->text.units, bytes);
+    tvbuff_t *tvb = tvb_new_child_real_data(t->tvb, bytes, (unsigned)size, (int)size);
+    add_new_data_source(t->pinfo, tvb, wmem_strdup_printf(t->pinfo->pool, "Payload, %s", ue_summary_bunch(&t->summary, " ")));
+    if (t->payloads != NULL && channel != NULL && !t->summary.bunch.partial) {
+        struct ue_payload *payload = wmem_new(t->pinfo->pool, struct ue_payload);
+        *payload = (struct ue_payload){tvb, channel};
+        wmem_list_append(t->payloads, payload);
+    }
+}
+
+static void label_message(const struct tree *t, const struct ue_record *record) {
+    const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, record->number);
+    proto_item_set_text(proto_tree_get_parent(top(t)), "Message: %s", name != NULL ? name : "unknown");
+}
+
+static void on_field(void *user, const struct ue_record *record) {
+    struct tree *t = user;
+    if (record->bit + record->bits > t->bytes->size * 8) {
+        return; /* an end that stands for the part of a datagram that was not captured */
+    }
+    ue_summary_field(&t->summary, record);
+    if (record->field == UE_F_BUNCH_DATA && (top(t) != NULL || t->payloads != NULL)) {
+        add_payload(t, record);
+    }
+    if (top(t) == NULL) {
+        return;
+    }
+    proto_item *item = add_record(t, record);
+    if (record->generated) {
+        proto_item_set_generated(item);
+    } else {
+        show_bits(t, item, record);
+    }
+    if (record->field == UE_F_CONTROL_TYPE) {
+        label_message(t, record);
+    }
+}
+
+/* ---- groups ---- */
+
+/* Messages belong to the bunch whose payload they are. */
+static proto_tree *parent_of(const struct tree *t, enum ue_group group) {
+    return group == UE_GROUP_MESSAGE && t->bunch != NULL ? t->bunch : top(t);
+}
+
+static void on_begin(void *user, enum ue_group group, size_t bit) {
+    struct tree *t = user;
+    proto_tree *parent = parent_of(t, group);
+    ue_summary_begin(&t->summary, group);
+    if (t->depth + 1 == DEPTH_MAX) {
+        return;
+    }
+    t->depth++;
+    t->opened_at[t->depth] = bit;
+    t->nodes[t->depth] = NULL;
+    if (parent != NULL) {
+        proto_item *item = proto_tree_add_item(parent, ue_hf_group[group], t->tvb, first_byte(t, bit), 0, ENC_NA);
+        t->nodes[t->depth] = proto_item_add_subtree(item, ue_ett_group[group]);
+    }
+    if (group == UE_GROUP_BUNCH) {
+        t->bunch = top(t);
+    }
+}
+
+static void on_end(void *user, enum ue_group group, size_t bit) {
+    struct tree *t = user;
+    ue_summary_end(&t->summary, group);
+    proto_item *item = proto_tree_get_parent(top(t));
+    if (item != NULL) {
+        proto_item_set_len(item, byte_count(t, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
+    }
+    if (item != NULL && group == UE_GROUP_BUNCH) {
+        proto_item_set_text(item, "Bunch: %s", ue_summary_bunch(&t->summary, ", "));
+    }
+    t->depth -= t->depth != 0;
+}
+
+/* ---- what is not in the trace ---- */
+
+static void add_generated(const struct tree *t, enum ue_field field, size_t bit, size_t bits, uint64_t number,
+                          const char *string) {
+    const struct ue_record record = {
+        .field = field, .generated = true, .bit = bit, .bits = bits, .number = number, .string = string};
+    if (top(t) != NULL) {
+        proto_item_set_generated(add_record(t, &record));
+    }
+}
+
+static void add_context(const struct tree *t, const struct ue_visit *visit, const struct ue_context *x) {
+    const struct ue_choice *choice = ue_flow_choice(&visit->connection->flow, &visit->frame);
+    add_generated(t, UE_F_STREAM, 0, 0, visit->connection->stream, NULL);
+    add_generated(t, UE_F_DIRECTION, 0, 0, x->direction, NULL);
+    add_generated(t, UE_F_GENERATION, 0, 0, 0, x->profile.name);
+    add_generated(t, UE_F_GENERATION_REASON, 0, 0, 0, ue_reason_text((enum ue_reason)choice->reason));
+}
+
+static proto_item *root_item(const struct tree *t) {
+    return proto_tree_get_parent(t->nodes[0]);
+}
+
+static void report_generation(const struct tree *t, const struct ue_visit *visit, const struct ue_context *x) {
+    const struct ue_flow *flow = &visit->connection->flow;
+    bool first = t->pinfo->num == visit->connection->first_frame;
+    if (first && (flow->is_released || t->pinfo->fd->visited)) {
+        const struct ue_choice *choice = ue_flow_choice(flow, &visit->frame);
+        expert_add_info_format(t->pinfo, root_item(t), &ue_experts.generation, "Generation %s: %s", x->profile.name,
+                               ue_reason_text((enum ue_reason)choice->reason));
+    }
+}
+
+static void report_fault(struct tree *t, const struct ue_fault *fault) {
+    const char *field = ue_field_row(fault->field)->name;
+    add_generated(t, UE_F_FAULT_STATUS, fault->bit, 0, 0, ue_status_name(fault->status));
+    add_generated(t, UE_F_FAULT_FIELD, fault->bit, 0, 0, field);
+    add_generated(t, UE_F_FAULT_BIT, fault->bit, 0, fault->bit, NULL);
+    expert_add_info_format(t->pinfo, root_item(t), &ue_experts.malformed, "Malformed: %s at bit %zu %s", field,
+                           fault->bit, ue_status_text(fault->status));
+    wmem_strbuf_append_printf(t->summary.line, " [Malformed: %s at bit %zu]", field, fault->bit);
+}
+
+static void report_verdict(struct tree *t, const struct ue_verdict *verdict) {
+    if (t->bytes->is_cut) {
+        expert_add_info(t->pinfo, root_item(t), &ue_experts.size_limited);
+        wmem_strbuf_append(t->summary.line, " [Packet size limited during capture]");
+        return;
+    }
+    if (verdict->fault.status != UE_OK) {
+        report_fault(t, &verdict->fault);
+    } else if (!verdict->canonical) {
+        add_generated(t, UE_F_CANONICAL, 0, 0, false, NULL);
+        expert_add_info(t->pinfo, root_item(t), &ue_experts.not_canonical);
+    }
+    if (verdict->message.status != UE_OK) {
+        expert_add_info_format(t->pinfo, root_item(t), &ue_experts.message,
+                               "Control message not decoded: %s at bit %zu %s",
+                               ue_field_row(verdict->message.field)->name, verdict->message.bit,
+                               ue_status_text(verdict->message.status));
+    }
+    if (verdict->is_opaque && !verdict->is_opened) {
+        expert_add_info(t->pinfo, root_item(t), &ue_experts.opaque);
+    }
+}
+
+static void trace(struct tree *t, const struct ue_visit *visit, const struct ue_context *x,
+                  struct ue_verdict *verdict) {
+    const struct ue_sink sink = {on_begin, on_field, on_end, t};
+    if (!t->bytes->is_cut) {
+        ue_datagram_trace(x, t->bytes->base, t->bytes->size, &visit->frame.links, &sink, verdict);
+        return;
+    }
+    /* Terminators behind the last captured byte let everything before be read; what they cut is not reported. */
+    bool two = x->settings.terminators > 1;
+    uint8_t *closed = wmem_alloc(t->pinfo->pool, t->bytes->size + 1);
+    memcpy(closed, t->bytes->base, t->bytes->size);
+    closed[t->bytes->size] = two ? 3 : 1;
+    ue_datagram_trace(x, closed, t->bytes->size + 1, &visit->frame.links, &sink, verdict);
+}
+
+void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
+                  const struct ue_bytes *bytes, wmem_list_t *payloads) {
+    struct tree t = {.tvb = tvb, .pinfo = pinfo, .bytes = bytes, .payloads = payloads};
+    struct ue_context x;
+    struct ue_verdict verdict;
+    ue_flow_context(&visit->connection->flow, &visit->frame, &x);
+    ue_summary_init(&t.summary, pinfo->pool);
+    if (tree != NULL) {
+        proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
+        t.nodes[0] = proto_item_add_subtree(root, ue_ett_datagram);
+        add_context(&t, visit, &x);
+    }
+    trace(&t, visit, &x, &verdict);
+    const char *head = wmem_strbuf_get_str(t.summary.line);
+    if (tree != NULL) {
+        proto_item_append_text(root_item(&t), ", %s", head);
+    }
+    report_generation(&t, visit, &x);
+    report_verdict(&t, &verdict);
+    col_add_str(pinfo->cinfo, COL_INFO, wmem_strbuf_get_str(t.summary.line));
+}
