@@ -106,18 +106,17 @@ static bool make_room(struct ue_source *source, size_t size) {
 }
 
 size_t ue_source_fill(struct ue_source *source, size_t size_bytes) {
-    if (source->available >= size_bytes || source->error[0] != '\0')
+    if (source->available >= size_bytes || source->at_end)
         return source->available;
     if (!make_room(source, size_bytes > WINDOW_BYTES ? size_bytes : WINDOW_BYTES))
         return source->available;
-    while (source->available < size_bytes) {
+    while (source->available < size_bytes && !source->at_end) {
         uint8_t *into = source->buffer + source->available;
         size_t room = source->buffer_bytes - source->available;
         size_t count = source->compressed ? read_gzip(source, into, room) : read_stored(source, into, room);
 
-        if (count == 0)
-            break;
         source->available += count;
+        source->at_end = count == 0;
     }
     return source->available;
 }
@@ -128,18 +127,26 @@ static bool gzip_begin(struct ue_source *source) {
 
     if (gzip == NULL || inflateInit2(&gzip->stream, GZIP_WINDOW_BITS) != Z_OK) {
         source_fail(source, "cannot inflate", strerror(ENOMEM));
+        source->available = 0;
         return false;
     }
-    memcpy(gzip->packed, source->window, source->available);
-    gzip->stream.next_in = gzip->packed;
-    gzip->stream.avail_in = (uInt)source->available;
+    if (source->fd < 0) {
+        source->memory = source->window;
+        source->memory_bytes = source->available;
+        source->consumed_bytes = 0;
+    } else {
+        memcpy(gzip->packed, source->window, source->available);
+        gzip->stream.next_in = gzip->packed;
+        gzip->stream.avail_in = (uInt)source->available;
+    }
     gzip->inside = true;
+    source->at_end = false;
     source->compressed = true;
     source->available = 0;
     return true;
 }
 
-/* Recognise gzip and read far enough to recognise what is inside. */
+/* Recognise gzip, and read far enough to recognise what is inside. */
 static bool source_begin(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
     bool is_gzip = ue_source_fill(source, 2) >= 2 && source->window[0] == 0x1f && source->window[1] == 0x8b;
 
@@ -163,7 +170,8 @@ bool ue_source_open(struct ue_source *source, const char *path, char error[UE_CA
 
 bool ue_source_open_memory(struct ue_source *source, const void *bytes, size_t size_bytes,
                            char error[UE_CAPTURE_ERROR_BYTES]) {
-    *source = (struct ue_source){.fd = -1, .memory = bytes, .memory_bytes = size_bytes};
+    *source = (struct ue_source){
+        .fd = -1, .window = bytes, .available = size_bytes, .at_end = true, .consumed_bytes = size_bytes};
     return source_begin(source, error);
 }
 

@@ -21,10 +21,11 @@ struct ue_source {
     uint64_t consumed_bytes;            /* bytes taken from file or memory */
     char error[UE_CAPTURE_ERROR_BYTES]; /* why the bytes stopped before the file's end; "" if they did not */
 
-    int fd; /* -1: memory */
-    const uint8_t *memory;
+    int fd;                /* -1: memory, */
+    const uint8_t *memory; /* of which this is not inflated yet; plain memory is the window itself */
     size_t memory_bytes;
-    uint8_t *buffer; /* holds the window */
+    bool at_end;     /* the window is all there is */
+    uint8_t *buffer; /* holds the window of what is not plain memory */
     size_t buffer_bytes;
     struct ue_gzip *gzip;
 };
