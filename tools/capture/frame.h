@@ -2,9 +2,10 @@
 /*
  * From a captured packet to the UDP datagram in it.
  *
- * Links: Ethernet (VLAN tags stacked in any number, 802.3 SNAP, PPPoE, MPLS), BSD and OpenBSD loopback, raw
- * IP, Linux cooked v1 and v2, PPP and Cisco HDLC, 802.11 plain or behind a radiotap, AVS or Prism header. IP:
- * version 4 with options, version 6 with extension headers, fragments of both put together.
+ * Links: Ethernet (VLAN tags stacked in any number, 802.3 SNAP, PPPoE, MPLS), BSD and OpenBSD loopback, OpenBSD enc,
+ * raw IP, Linux cooked v1 and v2, PPP and Cisco HDLC, 802.11 plain or behind a radiotap, AVS or Prism header.
+ *
+ * IP: version 4 with options, version 6 with extension headers, fragments of both put together.
  */
 #ifndef UE_CAPTURE_FRAME_H
 #define UE_CAPTURE_FRAME_H
@@ -19,8 +20,7 @@
 struct ue_udp {
     struct ue_address source, destination;
     const uint8_t *payload; /* in the packet, or in the table if reassembled: valid until the next call */
-    size_t captured_bytes;  /* payload bytes present; fewer than length_bytes if the capture's snap length cut
-                               it */
+    size_t captured_bytes;  /* payload bytes present; fewer than length_bytes if a snap length cut it */
     size_t length_bytes;    /* payload bytes as the headers report them */
     uint64_t first_frame;   /* frame of the first of its fragments to be seen; the packet's own if not reassembled */
     bool reassembled;
@@ -35,8 +35,7 @@ enum ue_frame_result {
     UE_FRAME_LINK_UNKNOWN, /* a link type that is not read here */
 };
 
-/* What is known of datagrams whose fragments are not all seen yet; opaque, at most 64 datagrams and 4.3 MB.
- */
+/* Datagrams whose fragments are not all seen yet; opaque, at most 64 of them and 4.3 MB. */
 struct ue_fragments;
 
 /* Free with ue_fragments_free; NULL if memory is out. */
@@ -46,8 +45,7 @@ void ue_fragments_free(struct ue_fragments *fragments);
 /* Datagrams of which fragments are missing, or contradicted each other, so far. */
 uint64_t ue_fragments_incomplete(const struct ue_fragments *fragments);
 
-/* Find the UDP datagram in a packet. Checksums are not verified: captures of the sending machine often lack
- * them. */
+/* Find the UDP datagram in a packet. Checksums are not verified: where packets are sent, captures often lack them. */
 enum ue_frame_result ue_frame_udp(struct ue_fragments *fragments, const struct ue_capture_packet *packet,
                                   struct ue_udp *udp);
 

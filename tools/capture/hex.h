@@ -2,13 +2,16 @@
 /*
  * Reads UDP payloads written as hex text, in constant memory. Accepted, also mixed in one file:
  *
- *   80 00 b5        8000b5        80:00:b5        0x80, 0x00, 0xb5       one datagram per line; a comma at
- * the end continues static const uint8_t hello[] = { 0x80, 0x00, 0xb5 };                 one datagram per
- * pair of braces 00000000  80 00 b5 ...  |...|                                        dumps of text2pcap,
- * hexdump -C, xxd, tcpdump -X, Wireshark: offset 0 or an empty line starts anew
+ *   80 00 b5    8000b5    80:00:b5    0x80, 0x00, 0xb5
+ *       one datagram per line; a comma at the end continues it on the next
+ *   static const uint8_t hello[] = { 0x80, 0x00, 0xb5 };
+ *       one datagram per pair of braces
+ *   00000000  80 00 b5  |...|
+ *       dumps of text2pcap, hexdump -C, xxd, od, tcpdump -X and Wireshark; offset 0 or an empty line begins anew
  *
- * Comments are those of C, and # to the end of the line. A mark before a datagram tells who sent it: `C>` or
- * `O` the client, which is also assumed without a mark, `S>` or `I` the server.
+ * Comments are those of C, and # to the end of the line. A mark before a datagram tells who sent it: `C>` or `O` the
+ * client, which is also assumed without a mark, `S>` or `I` the server; so do Wireshark's array names peer0_ and
+ * peer1_.
  */
 #ifndef UE_CAPTURE_HEX_H
 #define UE_CAPTURE_HEX_H
@@ -18,8 +21,7 @@
 /* A hex text being read; opaque. */
 struct ue_hex;
 
-/* Open a file, or standard input if path is "-". NULL on failure, with a text in error; else free with
- * ue_hex_close. */
+/* Open a file, or standard input if path is "-". NULL on failure, with a text in error. Free with ue_hex_close. */
 struct ue_hex *ue_hex_open(const char *path, char error[UE_CAPTURE_ERROR_BYTES]);
 
 /* The same for a text in memory, which must outlive the reader. */

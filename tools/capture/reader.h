@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads capture files packet by packet in constant memory: pcap and pcapng, either byte order,
- * gzip-compressed or not. */
+/* Reads capture files packet by packet in constant memory: pcap and pcapng, in gzip or not, either byte order. */
 #ifndef UE_CAPTURE_READER_H
 #define UE_CAPTURE_READER_H
 
@@ -30,8 +29,10 @@ enum ue_capture_result {
     UE_CAPTURE_DAMAGED, /* nothing more can be read; ue_capture_error says what is wrong and at which byte */
 };
 
-/* Open a file, or standard input if path is "-". NULL on failure, with a text in error; else free with
- * ue_capture_close. */
+/*
+ * Open a file, or standard input if path is "-". NULL on failure, with a text in error, which does not repeat the
+ * path. Free with ue_capture_close.
+ */
 struct ue_capture *ue_capture_open(const char *path, char error[UE_CAPTURE_ERROR_BYTES]);
 
 /* The same for a file that is already in memory, which must outlive the reader. */
@@ -43,8 +44,7 @@ enum ue_capture_result ue_capture_next(struct ue_capture *capture, struct ue_cap
 /* What is wrong, after DAMAGED; else "". Byte offsets count from 0, in the uncompressed file. */
 const char *ue_capture_error(const struct ue_capture *capture);
 
-/* Bytes of the file as stored that were consumed so far (compressed ones if it is compressed), for a progress
- * display. */
+/* Bytes taken so far from the file as it is stored, for a progress display; of a plain capture in memory, all. */
 uint64_t ue_capture_consumed_bytes(const struct ue_capture *capture);
 
 /* Free the reader; NULL is allowed. */
