@@ -8,7 +8,8 @@ Reads the vectors and captures of the folder UERUDP_SHARED. names.json maps the 
 section "vectors" for what is below "decode", section "captures" for *.expected.json, section "replays" for
 replay-*.json. A path is made of the keys on the way, with [] for a list; the path of a control message starts anew at
 its name. A value "not a field: …" is computed from positions instead, "not checked: …" covers all that is below its
-path, "setting: …" is what the decoder was told. A path without a name is an error, and so are a field that was read but not expected and a name without use.
+path, "setting: …" is what the decoder was told. A path without a name is an error, and so are a name without use and
+a field that was read but not expected.
 """
 import hashlib
 import hmac
@@ -101,7 +102,7 @@ def check_modern(check, where, entry):
     name = name if params["packet_info"].startswith("EngineNetVer>=14") else "4.22"
     packet = decode(bytes.fromhex(entry["hex"]), Settings(
         PROFILES[name], direction=entry["direction"], magic_bits=params["magic_bits"],
-        terminators=params["terminators"], ch_seq_bound=params["max_chsequence"], max_packet=params["max_packet_bytes"]))
+        ch_seq_bound=params["max_chsequence"], max_packet=params["max_packet_bytes"], terminators=params["terminators"]))
     check.compare(where, "", entry["decode"], packet, packet)
 
 
@@ -333,7 +334,7 @@ def main():
         wrong = check.faults + unused(check, section) + unknown(names[section], section)
         print(f"{count} {section}, {check.values} values compared, {len(wrong)} wrong")
         faults += wrong
-    print("\n".join(faults))
+    print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 
 
