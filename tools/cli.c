@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void ue_complain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("uerudp: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+bool ue_cli_parse(GOptionContext *context, int *argc, char ***argv) {
+    GError *error = NULL;
+    bool parsed = g_option_context_parse(context, argc, argv, &error);
+    if (!parsed) {
+        ue_complain("%s; see %s --help", error->message, g_get_prgname());
+        g_error_free(error);
+    }
+    g_option_context_free(context);
+    return parsed;
+}
+
+bool ue_cli_number(const char *text, uint64_t max, uint64_t *number) {
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    guint64 value;
+    if (!g_ascii_string_to_unsigned(hex ? text + 2 : text, hex ? 16 : 10, 0, max, &value, NULL)) {
+        return false;
+    }
+    *number = value;
+    return true;
+}
+
+bool ue_cli_numbers(const char *text, uint64_t max, void (*take)(void *user, uint64_t number), void *user) {
+    char **parts = g_strsplit(text, ",", -1);
+    bool good = parts[0] != NULL;
+    for (size_t i = 0; good && parts[i] != NULL; i++) {
+        uint64_t number;
+        good = ue_cli_number(parts[i], max, &number);
+        if (good) {
+            take(user, number);
+        }
+    }
+    g_strfreev(parts);
+    return good;
+}

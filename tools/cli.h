@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* What all subcommands share: exit statuses, messages, and command lines made of several groups of options. */
+#ifndef UE_CLI_H
+#define UE_CLI_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ue_exit { UE_EXIT_OK, UE_EXIT_MALFORMED, UE_EXIT_UNUSABLE };
+
+/* One subcommand of the program. */
+struct ue_command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand; returns enum ue_exit */
+};
+
+int ue_cmd_decode(int argc, char **argv);
+
+/* Prints "uerudp: ..." on stderr. */
+void ue_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* Takes the options out of argv and leaves the other arguments; false, with a message, when they are unusable. */
+bool ue_cli_parse(GOptionContext *context, int *argc, char ***argv);
+
+/* Splits "1,2,3" and calls take for each number; false when it is anything else or above max. */
+bool ue_cli_numbers(const char *text, uint64_t max, void (*take)(void *user, uint64_t number), void *user);
+
+/* A decimal or, with 0x, hexadecimal number not above max. */
+bool ue_cli_number(const char *text, uint64_t max, uint64_t *number);
+
+#endif

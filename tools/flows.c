@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/flows.h"
+
+/* An unproven Challenge waits for this many datagrams of its conversation, and no longer. */
+#define UNPROVEN_MAX 64
+
+/* What is known of two addresses. */
+struct ue_pair {
+    struct ue_address sides[2]; /* the lower one first */
+    struct ue_connection *connection; /* the current one; NULL: none yet */
+    struct ue_binding binding;
+    unsigned waiting; /* unproven datagrams in the queue */
+    unsigned patience;
+};
+
+struct ue_flows {
+    const struct ue_wire_options *options;
+    GHashTable *pairs;       /* struct ue_pair by its sides */
+    GHashTable *cookies;     /* struct ue_connection by its latest cookie */
+    GPtrArray *connections;
+    struct ue_pair *last;    /* most datagrams come from the same pair as the one before */
+    struct ue_held *head;
+    struct ue_held **tail;
+    size_t held;
+    struct ue_held *spare;   /* used up, to be used again */
+    struct ue_held *out;     /* handed out last */
+};
+
+/* ---- keys ---- */
+
+static guint hash_bytes(const void *bytes, size_t count) {
+    const uint8_t *at = bytes;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < count; i++) {
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    }
+    return (guint)(hash ^ hash >> 32);
+}
+
+static guint hash_pair(const void *key) {
+    return hash_bytes(key, sizeof((struct ue_pair *)0)->sides);
+}
+
+static gboolean pairs_equal(const void *a, const void *b) {
+    return memcmp(a, b, sizeof((struct ue_pair *)0)->sides) == 0;
+}
+
+static guint hash_cookie(const void *key) {
+    return hash_bytes(key, UE_COOKIE_BYTES);
+}
+
+static gboolean cookies_equal(const void *a, const void *b) {
+    return memcmp(a, b, UE_COOKIE_BYTES) == 0;
+}
+
+/* ---- life ---- */
+
+struct ue_flows *ue_flows_new(const struct ue_wire_options *options) {
+    struct ue_flows *flows = g_new0(struct ue_flows, 1);
+    flows->options = options;
+    flows->pairs = g_hash_table_new_full(hash_pair, pairs_equal, NULL, g_free);
+    flows->cookies = g_hash_table_new(hash_cookie, cookies_equal);
+    flows->connections = g_ptr_array_new_with_free_func(g_free);
+    flows->tail = &flows->head;
+    return flows;
+}
+
+static void free_list(struct ue_held *held) {
+    while (held != NULL) {
+        struct ue_held *next = held->next;
+        g_free(held->bytes);
+        g_free(held);
+        held = next;
+    }
+}
+
+void ue_flows_free(struct ue_flows *flows) {
+    free_list(flows->head);
+    free_list(flows->spare);
+    free_list(flows->out);
+    g_hash_table_unref(flows->cookies);
+    g_hash_table_unref(flows->pairs);
+    g_ptr_array_unref(flows->connections);
+    g_free(flows);
+}
+
+const GPtrArray *ue_flows_connections(const struct ue_flows *flows) {
+    return flows->connections;
+}
+
+/* ---- pairs and connections ---- */
+
+static unsigned sort_sides(const struct ue_udp *udp, struct ue_address sides[2]) {
+    unsigned side = memcmp(&udp->source, &udp->destination, sizeof udp->source) > 0;
+    memset(sides, 0, 2 * sizeof *sides);
+    sides[side] = udp->source;
+    sides[!side] = udp->destination;
+    return side;
+}
+
+static struct ue_pair *find_pair(struct ue_flows *flows, const struct ue_address sides[2]) {
+    if (flows->last == NULL || !pairs_equal(flows->last->sides, sides)) {
+        flows->last = g_hash_table_lookup(flows->pairs, sides);
+    }
+    return flows->last;
+}
+
+static struct ue_pair *add_pair(struct ue_flows *flows, const struct ue_address sides[2]) {
+    struct ue_pair *pair = g_new0(struct ue_pair, 1);
+    memcpy(pair->sides, sides, sizeof pair->sides);
+    g_hash_table_insert(flows->pairs, pair->sides, pair);
+    flows->last = pair;
+    return pair;
+}
+
+/* -1 unless the ports leave no doubt. */
+static int server_side_of(const struct ue_flows *flows, const struct ue_address sides[2],
+                          const struct ue_user_profile *profile) {
+    if (profile != NULL) {
+        return ue_address_equal(&profile->server, &sides[1]);
+    }
+    bool zero = ue_wire_options_is_server(flows->options, &sides[0]);
+    bool one = ue_wire_options_is_server(flows->options, &sides[1]);
+    return zero == one ? -1 : one;
+}
+
+static struct ue_connection *add_connection(struct ue_flows *flows, struct ue_pair *pair) {
+    const struct ue_wire_options *options = flows->options;
+    const struct ue_user_profile *profile = ue_wire_options_server(options, &pair->sides[0], &pair->sides[1]);
+    struct ue_connection *connection = g_new0(struct ue_connection, 1);
+    const struct ue_profile *generation = options->generation;
+    const struct ue_settings *settings = &options->settings;
+    if (profile != NULL && options->generation_name == NULL) {
+        generation = profile->has_base ? &profile->base : NULL;
+        settings = &profile->settings;
+    }
+    ue_flow_init(&connection->flow, settings, generation, server_side_of(flows, pair->sides, profile));
+    memcpy(connection->sides, pair->sides, sizeof connection->sides);
+    for (size_t i = 0; i < 2; i++) {
+        ue_address_format(&pair->sides[i], connection->texts[i]);
+    }
+    connection->stream = flows->connections->len;
+    g_ptr_array_add(flows->connections, connection);
+    pair->connection = connection;
+    return connection;
+}
+
+static void note_cookie(struct ue_flows *flows, struct ue_connection *connection, const struct ue_shape *shape) {
+    if (!shape->has_cookie) {
+        return;
+    }
+    if (connection->has_cookie && g_hash_table_lookup(flows->cookies, connection->cookie) == connection) {
+        g_hash_table_remove(flows->cookies, connection->cookie);
+    }
+    memcpy(connection->cookie, shape->cookie, sizeof connection->cookie);
+    connection->has_cookie = true;
+    g_hash_table_replace(flows->cookies, connection->cookie, connection);
+}
+
+/* A client that moved to another address tells the cookie of the connection that it continues. */
+static void link_restart(struct ue_flows *flows, struct ue_connection *connection, const struct ue_shape *shape) {
+    struct ue_connection *earlier =
+        shape->has_orig_cookie ? g_hash_table_lookup(flows->cookies, shape->orig_cookie) : NULL;
+    if (earlier == NULL || earlier->stream == connection->stream) {
+        return;
+    }
+    ue_flow_adopt(&connection->flow, &earlier->flow);
+    ue_flow_release(&earlier->flow);
+    connection->stream = earlier->stream;
+}
+
+/* ---- the queue ---- */
+
+static struct ue_held *hold(struct ue_flows *flows, const struct ue_input_datagram *datagram, struct ue_pair *pair,
+                            unsigned side) {
+    const struct ue_udp *udp = &datagram->udp;
+    struct ue_held *held = flows->spare;
+    if (held != NULL) {
+        flows->spare = held->next;
+    } else {
+        held = g_new0(struct ue_held, 1);
+    }
+    if (held->capacity < udp->captured_bytes + 1) {
+        g_free(held->bytes);
+        held->capacity = udp->captured_bytes + 1;
+        held->bytes = g_malloc(held->capacity);
+    }
+    memcpy(held->bytes, udp->payload, udp->captured_bytes);
+    held->bytes[udp->captured_bytes] = 0;
+    held->captured_bytes = udp->captured_bytes;
+    held->length_bytes = udp->length_bytes;
+    held->frame = datagram->frame;
+    held->time_ns = datagram->time_ns;
+    held->side = side;
+    held->pair = pair;
+    held->connection = NULL;
+    held->next = NULL;
+    *flows->tail = held;
+    flows->tail = &held->next;
+    flows->held++;
+    return held;
+}
+
+static void take_head(struct ue_flows *flows, struct ue_held **to) {
+    struct ue_held *held = flows->head;
+    flows->head = held->next;
+    if (flows->head == NULL) {
+        flows->tail = &flows->head;
+    }
+    flows->held--;
+    held->next = *to;
+    *to = held;
+}
+
+static bool is_ready(const struct ue_held *held) {
+    return held->connection != NULL && held->connection->flow.is_released;
+}
+
+/* Whether an unproven datagram can be forgotten. */
+static bool is_hopeless(const struct ue_held *held) {
+    return held->connection == NULL && held->pair->patience == 0;
+}
+
+static void drop_unproven(struct ue_flows *flows) {
+    flows->head->pair->waiting--;
+    take_head(flows, &flows->spare);
+}
+
+/* The queue is full: its head waits no longer. */
+static void push_out(struct ue_flows *flows) {
+    if (flows->head->connection != NULL) {
+        ue_flow_release(&flows->head->connection->flow);
+    } else {
+        flows->head->pair->patience = 0;
+    }
+}
+
+const struct ue_held *ue_flows_next(struct ue_flows *flows) {
+    if (flows->out != NULL) {
+        flows->out->next = flows->spare;
+        flows->spare = flows->out;
+        flows->out = NULL;
+    }
+    while (flows->head != NULL) {
+        if (flows->held > UE_FLOWS_HELD_MAX) {
+            push_out(flows);
+        }
+        if (is_ready(flows->head)) {
+            take_head(flows, &flows->out);
+            return flows->out;
+        }
+        if (!is_hopeless(flows->head)) {
+            return NULL;
+        }
+        drop_unproven(flows);
+    }
+    return NULL;
+}
+
+/* ---- datagrams ---- */
+
+/* A datagram that the snap length cut teaches nothing; it is read as its neighbours are. */
+static void frame_as_is(const struct ue_connection *connection, unsigned side, struct ue_frame *frame) {
+    const struct ue_flow *flow = &connection->flow;
+    enum ue_direction direction = UE_DIRECTION_UNKNOWN;
+    if (flow->server_side >= 0) {
+        direction = (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
+    }
+    *frame = (struct ue_frame){.choice = flow->choice, .held = !flow->is_released, .direction = (uint8_t)direction};
+}
+
+static void observe(struct ue_flows *flows, struct ue_held *held, struct ue_connection *connection,
+                    const struct ue_shape *shape) {
+    held->connection = connection;
+    connection->datagrams++;
+    if (held->captured_bytes < held->length_bytes) {
+        frame_as_is(connection, held->side, &held->link);
+        return;
+    }
+    ue_flow_feed(&connection->flow, held->side, held->bytes, held->captured_bytes, shape, &held->link);
+    if (shape != NULL) {
+        connection->has_handshake = true;
+        link_restart(flows, connection, shape);
+        note_cookie(flows, connection, shape);
+    }
+}
+
+/* The conversation turned out to be ours: what waited for that is observed first, in its order. */
+static void observe_waiting(struct ue_flows *flows, struct ue_pair *pair) {
+    for (struct ue_held *held = flows->head; held != NULL && pair->waiting > 0; held = held->next) {
+        if (held->pair == pair && held->connection == NULL) {
+            struct ue_shape shape;
+            bool is_handshake =
+                ue_detect_handshake(&pair->connection->flow.settings, held->bytes, held->captured_bytes, &shape);
+            observe(flows, held, pair->connection, is_handshake ? &shape : NULL);
+            pair->waiting--;
+        }
+    }
+}
+
+/* A conversation on no known port proves itself by its handshake, or waits for more. */
+static void feed_unproven(struct ue_flows *flows, const struct ue_input_datagram *datagram,
+                          const struct ue_address sides[2], struct ue_pair *pair, unsigned side) {
+    const struct ue_udp *udp = &datagram->udp;
+    struct ue_shape shape;
+    if (!ue_detect_handshake(&flows->options->settings, udp->payload, udp->captured_bytes, &shape)) {
+        if (pair != NULL && pair->patience > 0) {
+            pair->patience--;
+        }
+        return;
+    }
+    pair = pair != NULL ? pair : add_pair(flows, sides);
+    if (ue_binding_feed(&pair->binding, side, &shape)) {
+        struct ue_connection *connection = add_connection(flows, pair);
+        observe_waiting(flows, pair);
+        observe(flows, hold(flows, datagram, pair, side), connection, &shape);
+    } else if (shape.has_cookie) {
+        hold(flows, datagram, pair, side);
+        pair->waiting++;
+        pair->patience = UNPROVEN_MAX;
+    }
+}
+
+static void feed_known(struct ue_flows *flows, const struct ue_input_datagram *datagram, struct ue_pair *pair,
+                       unsigned side) {
+    const struct ue_udp *udp = &datagram->udp;
+    struct ue_connection *connection = pair->connection;
+    struct ue_shape shape;
+    bool is_handshake =
+        udp->captured_bytes == udp->length_bytes &&
+        ue_detect_handshake(&connection->flow.settings, udp->payload, udp->captured_bytes, &shape);
+    if (is_handshake && ue_flow_is_over(&connection->flow, &shape)) {
+        ue_flow_release(&connection->flow);
+        connection = add_connection(flows, pair);
+    }
+    observe(flows, hold(flows, datagram, pair, side), connection, is_handshake ? &shape : NULL);
+}
+
+static bool is_configured(const struct ue_flows *flows, const struct ue_address sides[2]) {
+    return ue_wire_options_is_server(flows->options, &sides[0]) ||
+           ue_wire_options_is_server(flows->options, &sides[1]) ||
+           ue_wire_options_server(flows->options, &sides[0], &sides[1]) != NULL;
+}
+
+void ue_flows_feed(struct ue_flows *flows, const struct ue_input_datagram *datagram) {
+    struct ue_address sides[2];
+    unsigned side = sort_sides(&datagram->udp, sides);
+    struct ue_pair *pair = find_pair(flows, sides);
+    if (pair == NULL && is_configured(flows, sides)) {
+        pair = add_pair(flows, sides);
+        add_connection(flows, pair);
+    }
+    if (pair != NULL && pair->connection != NULL) {
+        feed_known(flows, datagram, pair, side);
+    } else if (datagram->udp.captured_bytes == datagram->udp.length_bytes) {
+        feed_unproven(flows, datagram, sides, pair, side);
+    }
+}
+
+void ue_flows_end(struct ue_flows *flows) {
+    for (struct ue_held *held = flows->head; held != NULL; held = held->next) {
+        if (held->connection != NULL) {
+            ue_flow_release(&held->connection->flow);
+        } else {
+            held->pair->patience = 0;
+        }
+    }
+}

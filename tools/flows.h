@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The connections of a capture: finds them, numbers them, and hands their datagrams out in capture order, each once the
+   generation of its connection is settled (or the queue is full). */
+#ifndef UE_FLOWS_H
+#define UE_FLOWS_H
+
+#include <glib.h>
+
+#include "libcodec/flow.h"
+#include "tools/input.h"
+#include "tools/wire_options.h"
+
+/* Datagrams that wait, of all connections together. */
+#define UE_FLOWS_HELD_MAX 16384
+
+/* One connection between two addresses. */
+struct ue_connection {
+    struct ue_flow flow;
+    uint32_t stream;
+    bool has_cookie;
+    bool has_handshake; /* some datagram had the form of a handshake */
+    uint8_t cookie[UE_COOKIE_BYTES]; /* the latest, which a restart refers to */
+    struct ue_address sides[2];
+    char texts[2][UE_ADDRESS_TEXT_BYTES];
+    uint64_t datagrams;
+    uint32_t network_version; /* for learning the engine; see has_network_version */
+    bool has_network_version;
+};
+
+/* One datagram on its way out. The bytes are followed by one more, so that a cut datagram can be ended. */
+struct ue_held {
+    struct ue_held *next;
+    uint64_t frame;
+    int64_t time_ns;
+    struct ue_connection *connection; /* NULL: of a conversation that is not proven to be ours */
+    struct ue_pair *pair;
+    unsigned side; /* who sent it */
+    struct ue_frame link;
+    size_t captured_bytes;
+    size_t length_bytes;
+    size_t capacity;
+    uint8_t *bytes;
+};
+
+struct ue_flows;
+
+/* options must outlive the result. */
+struct ue_flows *ue_flows_new(const struct ue_wire_options *options);
+void ue_flows_free(struct ue_flows *flows);
+
+/* Takes the next datagram of the capture; one of a foreign conversation is forgotten at once. */
+void ue_flows_feed(struct ue_flows *flows, const struct ue_input_datagram *datagram);
+
+/* No more datagrams will come: nothing waits any longer. */
+void ue_flows_end(struct ue_flows *flows);
+
+/* The next datagram that is ready, or NULL. Valid until the next call of any function here. */
+const struct ue_held *ue_flows_next(struct ue_flows *flows);
+
+/* All connections, in the order of their first datagrams. */
+const GPtrArray *ue_flows_connections(const struct ue_flows *flows);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Datagrams of a hex text have no time: each comes this much after the one before. */
+#define HEX_STEP_NS INT64_C(10000000)
+
+bool ue_input_open(struct ue_input *input, const char *path, bool is_hex) {
+    input->frames_before = input->frame;
+    input->error[0] = '\0';
+    if (is_hex) {
+        input->hex = ue_hex_open(path, input->error);
+        return input->hex != NULL;
+    }
+    if (input->fragments == NULL) {
+        input->fragments = ue_fragments_new();
+    }
+    if (input->fragments == NULL) {
+        snprintf(input->error, sizeof input->error, "out of memory");
+        return false;
+    }
+    input->capture = ue_capture_open(path, input->error);
+    return input->capture != NULL;
+}
+
+static enum ue_capture_result next_hex(struct ue_input *input, struct ue_input_datagram *datagram) {
+    enum ue_capture_result result = ue_hex_next(input->hex, &datagram->udp);
+    if (result == UE_CAPTURE_PACKET) {
+        input->frame = input->frames_before + datagram->udp.first_frame;
+        datagram->frame = input->frame;
+        datagram->time_ns = (int64_t)(input->frame - 1) * HEX_STEP_NS;
+    } else if (result == UE_CAPTURE_DAMAGED) {
+        snprintf(input->error, sizeof input->error, "%s", ue_hex_error(input->hex));
+    }
+    return result;
+}
+
+/* Whether the packet holds a whole UDP datagram; what does not is counted. */
+static bool find_udp(struct ue_input *input, const struct ue_capture_packet *packet, struct ue_udp *udp) {
+    switch (ue_frame_udp(input->fragments, packet, udp)) {
+    case UE_FRAME_UDP: return true;
+    case UE_FRAME_CUT:
+    case UE_FRAME_MALFORMED: input->unreadable++; break;
+    case UE_FRAME_LINK_UNKNOWN: input->unknown_links++; break;
+    case UE_FRAME_OTHER:
+    case UE_FRAME_FRAGMENT: break;
+    }
+    return false;
+}
+
+enum ue_capture_result ue_input_next(struct ue_input *input, struct ue_input_datagram *datagram) {
+    if (input->hex != NULL) {
+        return next_hex(input, datagram);
+    }
+    struct ue_capture_packet packet;
+    enum ue_capture_result result;
+    while ((result = ue_capture_next(input->capture, &packet)) == UE_CAPTURE_PACKET) {
+        input->frame = input->frames_before + packet.frame;
+        if (find_udp(input, &packet, &datagram->udp)) {
+            datagram->frame = input->frame;
+            datagram->time_ns = packet.time_ns;
+            break;
+        }
+    }
+    if (result == UE_CAPTURE_DAMAGED) {
+        snprintf(input->error, sizeof input->error, "%s", ue_capture_error(input->capture));
+    }
+    return result;
+}
+
+uint64_t ue_input_consumed_bytes(const struct ue_input *input) {
+    return input->capture != NULL ? ue_capture_consumed_bytes(input->capture) : 0;
+}
+
+void ue_input_close(struct ue_input *input) {
+    ue_capture_close(input->capture);
+    ue_hex_close(input->hex);
+    input->capture = NULL;
+    input->hex = NULL;
+}
+
+void ue_input_clear(struct ue_input *input) {
+    ue_input_close(input);
+    ue_fragments_free(input->fragments);
+    input->fragments = NULL;
+}

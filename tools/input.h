@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* UDP datagrams from a capture file, a pipe, or a hex text. */
+#ifndef UE_INPUT_H
+#define UE_INPUT_H
+
+#include "tools/capture/frame.h"
+#include "tools/capture/hex.h"
+
+/* The payload is valid until the next call. */
+struct ue_input_datagram {
+    uint64_t frame;
+    int64_t time_ns;
+    struct ue_udp udp;
+};
+
+/* Open one with zeroed counters; frames are counted on from file to file. */
+struct ue_input {
+    struct ue_capture *capture;
+    struct ue_hex *hex;
+    struct ue_fragments *fragments;
+    uint64_t frames_before; /* frames of the files read before this one */
+    uint64_t frame;         /* the last one read, in all files */
+    uint64_t unreadable;    /* frames whose headers contradict each other or were cut off */
+    uint64_t unknown_links; /* frames of a link type that is not read */
+    char error[UE_CAPTURE_ERROR_BYTES];
+};
+
+/* Opens a file, or standard input for "-"; false with a text in error. */
+bool ue_input_open(struct ue_input *input, const char *path, bool is_hex);
+
+/* The next datagram; after UE_CAPTURE_DAMAGED error says what is wrong. */
+enum ue_capture_result ue_input_next(struct ue_input *input, struct ue_input_datagram *datagram);
+
+/* Bytes of the file that were consumed so far; 0 for hex texts. */
+uint64_t ue_input_consumed_bytes(const struct ue_input *input);
+
+/* Closes the file; the counters stay, so that another can be opened. */
+void ue_input_close(struct ue_input *input);
+
+/* Releases all. */
+void ue_input_clear(struct ue_input *input);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cli.h"
+#include "uerudp_version.h"
+
+static const struct ue_command commands[] = {
+    {"decode", "show captured datagrams as text, JSON Lines or columns", ue_cmd_decode},
+};
+
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static int usage(FILE *to) {
+    fputs("usage: uerudp SUBCOMMAND [OPTION...] [FILE...]\n\n"
+          "Reads and writes the reliable UDP protocol of Unreal Engine, 4.13 to 5.8.\n\n",
+          to);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].summary);
+    }
+    fputs("  help      this list, or with the name of a subcommand its options\n\n"
+          "  --version print the version\n\n"
+          "example: uerudp decode --json game.pcapng | jq .packet.seq\n",
+          to);
+    return to == stdout ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+}
+
+static int run(const char *name, int argc, char **argv) {
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            char *program = g_strconcat("uerudp ", name, NULL);
+            g_set_prgname(program);
+            g_free(program);
+            return commands[i].run(argc, argv);
+        }
+    }
+    ue_complain("there is no subcommand '%s'; see uerudp help", name);
+    return UE_EXIT_UNUSABLE;
+}
+
+static int help(const char *name) {
+    char help_option[] = "--help";
+    char *argv[] = {(char *)name, help_option, NULL};
+    return run(name, 2, argv);
+}
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, ""); /* numbers stay as JSON wants them */
+    if (argc < 2) {
+        return usage(stderr);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("uerudp " UERUDP_VERSION);
+        return UE_EXIT_OK;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        return argc > 2 ? help(argv[2]) : usage(stdout);
+    }
+    return run(argv[1], argc - 1, argv + 1);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/print/columns.h"
+
+/* Keys that stand for something of the capture, not of the datagram's bytes. */
+enum kind { KIND_FIELD, KIND_FRAME, KIND_TIME, KIND_SOURCE, KIND_DESTINATION, KIND_LENGTH, KIND_RAW, KIND_COUNT };
+
+static const char *const capture_keys[KIND_COUNT] = {NULL, "frame", "time", "src", "dst", "length", "raw"};
+
+bool ue_columns_add(struct ue_columns *columns, const char *key) {
+    if (columns->count == UE_COLUMNS_MAX) {
+        return false;
+    }
+    enum kind kind = KIND_FIELD;
+    for (int i = KIND_FIELD + 1; i < KIND_COUNT; i++) {
+        kind = strcmp(capture_keys[i], key) == 0 ? (enum kind)i : kind;
+    }
+    enum ue_field field = ue_field_find(key);
+    if (kind == KIND_FIELD && field == UE_F_NONE) {
+        return false;
+    }
+    columns->kinds[columns->count] = (uint8_t)kind;
+    columns->fields[columns->count++] = (uint16_t)field;
+    return true;
+}
+
+static void put_value(struct ue_out *out, const struct ue_record *record) {
+    switch (ue_field_row(record->field)->kind) {
+    case UE_KIND_BOOL:
+    case UE_KIND_U8:
+    case UE_KIND_U16:
+    case UE_KIND_U32:
+    case UE_KIND_U64: ue_out_unsigned(out, record->number); break;
+    case UE_KIND_X32: ue_out_format(out, "0x%08llx", (unsigned long long)record->number); break;
+    case UE_KIND_I32: ue_out_signed(out, (int32_t)(uint32_t)record->number); break;
+    case UE_KIND_BYTES: ue_out_hex_view(out, record->text.units, SIZE_MAX); break;
+    case UE_KIND_TEXT: ue_out_engine_text(out, record->text, UE_ESCAPE_PLAIN); break;
+    case UE_KIND_REAL: ue_out_real(out, ue_record_real(record), record->bits == 32); break;
+    case UE_KIND_STRING:
+        if (record->string != NULL) {
+            ue_out_text(out, record->string);
+        } else {
+            ue_out_engine_text(out, record->text, UE_ESCAPE_PLAIN);
+        }
+        break;
+    }
+}
+
+static void on_field(void *user, const struct ue_record *record) {
+    struct ue_columns *columns = user;
+    for (size_t i = 0; i < columns->count; i++) {
+        if (columns->fields[i] == record->field && columns->kinds[i] == KIND_FIELD) {
+            if (columns->values[i].length != 0) {
+                ue_out_char(&columns->values[i], ';');
+            }
+            put_value(&columns->values[i], record);
+        }
+    }
+}
+
+/* Fields that the front end knows and no trace reports. */
+static void report_shown(struct ue_columns *columns, const struct ue_shown *shown) {
+    const struct ue_record stream = {.field = UE_F_STREAM, .number = shown->stream};
+    on_field(columns, &stream);
+    if (shown->context == NULL) {
+        return;
+    }
+    const struct ue_record records[] = {
+        {.field = UE_F_DIRECTION, .number = shown->context->direction},
+        {.field = UE_F_GENERATION, .string = shown->context->profile.name},
+        {.field = UE_F_GENERATION_REASON, .string = shown->reason},
+        {.field = UE_F_CANONICAL, .number = shown->canonical},
+    };
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        on_field(columns, &records[i]);
+    }
+    if (shown->fault.status != UE_OK) {
+        on_field(columns, &(struct ue_record){.field = UE_F_FAULT_STATUS, .string = ue_status_name(shown->fault.status)});
+        on_field(columns, &(struct ue_record){.field = UE_F_FAULT_FIELD,
+                                              .string = ue_field_row(shown->fault.field)->name});
+        on_field(columns, &(struct ue_record){.field = UE_F_FAULT_BIT, .number = shown->fault.bit});
+    }
+}
+
+static void put_capture(struct ue_out *out, enum kind kind, const struct ue_shown *shown) {
+    switch (kind) {
+    case KIND_FRAME: ue_out_unsigned(out, shown->frame); break;
+    case KIND_TIME: ue_out_signed(out, shown->time_ns); break;
+    case KIND_SOURCE: ue_out_text(out, shown->source); break;
+    case KIND_DESTINATION: ue_out_text(out, shown->destination); break;
+    case KIND_LENGTH: ue_out_unsigned(out, shown->length_bytes); break;
+    case KIND_RAW:
+        ue_out_hex_view(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8}, SIZE_MAX);
+        break;
+    case KIND_FIELD:
+    case KIND_COUNT: break;
+    }
+}
+
+/* Values hold no control characters; under tabs nothing else needs care, under commas quotes do. */
+static void put_column(struct ue_columns *columns, const struct ue_out *value) {
+    struct ue_out *out = &columns->lines;
+    bool quote = columns->separator == ',' && value->length != 0 &&
+                 (memchr(value->text, ',', value->length) != NULL || memchr(value->text, '"', value->length) != NULL);
+    if (!quote) {
+        ue_out_bytes(out, value->text, value->length);
+        return;
+    }
+    ue_out_char(out, '"');
+    for (size_t i = 0; i < value->length; i++) {
+        if (value->text[i] == '"') {
+            ue_out_char(out, '"');
+        }
+        ue_out_char(out, value->text[i]);
+    }
+    ue_out_char(out, '"');
+}
+
+void ue_columns_print(struct ue_columns *columns, const struct ue_shown *shown) {
+    struct ue_sink sink = {NULL, on_field, NULL, columns};
+    struct ue_verdict verdict;
+    for (size_t i = 0; i < columns->count; i++) {
+        columns->values[i].length = 0;
+        put_capture(&columns->values[i], (enum kind)columns->kinds[i], shown);
+    }
+    report_shown(columns, shown);
+    if (shown->context != NULL) {
+        ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, shown->links, &sink, &verdict);
+    }
+    for (size_t i = 0; i < columns->count; i++) {
+        if (i != 0) {
+            ue_out_char(&columns->lines, columns->separator);
+        }
+        put_column(columns, &columns->values[i]);
+    }
+    ue_out_char(&columns->lines, '\n');
+}
+
+void ue_columns_free(struct ue_columns *columns) {
+    ue_out_free(&columns->lines);
+    for (size_t i = 0; i < columns->count; i++) {
+        ue_out_free(&columns->values[i]);
+    }
+}

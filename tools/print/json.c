@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/print/json.h"
+
+#include <math.h>
+
+#include "tools/print/settings.h"
+
+/* Numbers above this are written as strings: readers that hold numbers as doubles would round them. */
+#define EXACT_MAX (UINT64_C(1) << 53)
+
+/* Depth of the brackets around the fields of each part. */
+enum scope { SCOPE_TOP = 1, SCOPE_ITEM = 3, SCOPE_MESSAGE = 5 };
+
+/* Where a field stands: the scope, the sub-object inside it, and its own key. */
+struct place {
+    uint8_t scope;
+    uint8_t object_length;
+    const char *object; /* NULL: directly in the scope */
+    const char *key;
+};
+
+static struct place places[UE_FIELD_COUNT];
+
+static bool skip_prefix(const char **name, const char *prefix) {
+    size_t length = strlen(prefix);
+    bool found = strncmp(*name, prefix, length) == 0;
+    *name += found ? length : 0;
+    return found;
+}
+
+static struct place place_of(const char *name) {
+    struct place place = {.scope = SCOPE_TOP};
+    if (skip_prefix(&name, "bunch.") || skip_prefix(&name, "legacy.")) {
+        place.scope = SCOPE_ITEM;
+    } else if (skip_prefix(&name, "control.")) {
+        place.scope = SCOPE_MESSAGE;
+    }
+    const char *dot = strchr(name, '.');
+    place.object = dot != NULL ? name : NULL;
+    place.object_length = (uint8_t)(dot != NULL ? dot - name : 0);
+    place.key = dot != NULL ? dot + 1 : name;
+    return place;
+}
+
+static const struct place *find_place(enum ue_field field) {
+    if (places[field].key == NULL) {
+        places[field] = place_of(ue_field_row(field)->name);
+    }
+    return &places[field];
+}
+
+/* ---- brackets ---- */
+
+static void comma(struct ue_json *json) {
+    if (json->more[json->depth]) {
+        ue_out_char(&json->line, ',');
+    }
+    json->more[json->depth] = true;
+}
+
+static void open_bracket(struct ue_json *json, char opener, char closer) {
+    ue_out_char(&json->line, opener);
+    json->depth++;
+    json->closers[json->depth] = closer;
+    json->more[json->depth] = false;
+}
+
+static void close_to(struct ue_json *json, unsigned depth) {
+    json->array = UE_F_NONE;
+    json->object = NULL;
+    while (json->depth > depth) {
+        ue_out_char(&json->line, json->closers[json->depth--]);
+    }
+}
+
+static void put_key(struct ue_json *json, const char *key, size_t length) {
+    comma(json);
+    char *to = ue_out_room(&json->line, length + 3);
+    to[0] = '"';
+    memcpy(to + 1, key, length);
+    to[length + 1] = '"';
+    to[length + 2] = ':';
+    json->line.length += length + 3;
+}
+
+static void open_key(struct ue_json *json, const char *key, char opener, char closer) {
+    put_key(json, key, strlen(key));
+    open_bracket(json, opener, closer);
+}
+
+/* ---- values ---- */
+
+static void put_quoted(struct ue_out *out, const char *text) {
+    ue_out_char(out, '"');
+    ue_out_text(out, text);
+    ue_out_char(out, '"');
+}
+
+static void put_unsigned(struct ue_out *out, uint64_t number) {
+    const char *quote = number > EXACT_MAX ? "\"" : "";
+    ue_out_text(out, quote);
+    ue_out_unsigned(out, number);
+    ue_out_text(out, quote);
+}
+
+static void put_text(struct ue_out *out, struct ue_text text) {
+    ue_out_char(out, '"');
+    ue_out_engine_text(out, text, UE_ESCAPE_JSON);
+    ue_out_char(out, '"');
+}
+
+static void put_bytes(struct ue_out *out, struct ue_view view) {
+    ue_out_char(out, '"');
+    ue_out_hex_view(out, view, SIZE_MAX);
+    ue_out_char(out, '"');
+}
+
+/* Whether the decimal form gives back the same bits. */
+static bool survives_decimal(double value) {
+    return isfinite(value) && !(value == 0 && signbit(value));
+}
+
+static void put_real(struct ue_out *out, const struct ue_record *record) {
+    double value = ue_record_real(record);
+    if (survives_decimal(value)) {
+        ue_out_real(out, value, record->bits == 32);
+    } else {
+        ue_out_text(out, "null");
+    }
+}
+
+static void put_value(struct ue_out *out, const struct ue_record *record) {
+    switch (ue_field_row(record->field)->kind) {
+    case UE_KIND_BOOL: ue_out_text(out, record->number != 0 ? "true" : "false"); break;
+    case UE_KIND_U8:
+    case UE_KIND_U16:
+    case UE_KIND_U32:
+    case UE_KIND_X32: ue_out_unsigned(out, record->number); break;
+    case UE_KIND_U64: put_unsigned(out, record->number); break;
+    case UE_KIND_I32: ue_out_signed(out, (int32_t)(uint32_t)record->number); break;
+    case UE_KIND_BYTES: put_bytes(out, record->text.units); break;
+    case UE_KIND_TEXT: put_text(out, record->text); break;
+    case UE_KIND_REAL: put_real(out, record); break;
+    case UE_KIND_STRING:
+        if (record->string != NULL) {
+            put_quoted(out, record->string);
+        } else {
+            put_text(out, record->text);
+        }
+        break;
+    }
+}
+
+static void put_raw_real(struct ue_json *json, const struct place *place, const struct ue_record *record) {
+    if (survives_decimal(ue_record_real(record))) {
+        return;
+    }
+    comma(json);
+    ue_out_format(&json->line, "\"%s_raw\":\"%0*llx\"", place->key, (int)record->bits / 4,
+                  (unsigned long long)record->number);
+}
+
+/* ---- the trace ---- */
+
+static bool is_list(enum ue_field field) {
+    return field == UE_F_PACKET_HISTORY || field == UE_F_TERMINATOR;
+}
+
+/* Brings the brackets to where the field belongs. */
+static void go_to(struct ue_json *json, const struct place *place) {
+    bool same = json->object != NULL && place->object != NULL && json->depth == place->scope + 1u &&
+                strncmp(json->object, place->object, place->object_length + 1u) == 0;
+    if (same) {
+        return;
+    }
+    if (json->depth != place->scope) {
+        close_to(json, place->scope);
+    }
+    if (place->object != NULL) {
+        put_key(json, place->object, place->object_length);
+        open_bracket(json, '{', '}');
+        json->object = place->object;
+    }
+}
+
+static void put_listed(struct ue_json *json, const struct place *place, const struct ue_record *record) {
+    if (json->array != record->field) {
+        go_to(json, place);
+        open_key(json, place->key, '[', ']');
+        json->array = record->field;
+    }
+    comma(json);
+    put_value(&json->line, record);
+}
+
+static void end_list(struct ue_json *json) {
+    if (json->array != UE_F_NONE) {
+        json->array = UE_F_NONE;
+        ue_out_char(&json->line, json->closers[json->depth--]);
+    }
+}
+
+/* A value for a list that is written later. */
+static void put_aside(struct ue_out *aside, const struct ue_record *record) {
+    if (aside->length != 0) {
+        ue_out_char(aside, ',');
+    }
+    put_value(aside, record);
+}
+
+static void note_bits(struct ue_json *json, const struct ue_record *record) {
+    if (json->with_bits && !record->generated) {
+        if (json->bits.length != 0) {
+            ue_out_char(&json->bits, ',');
+        }
+        ue_out_format(&json->bits, "[\"%s\",%zu,%zu%s]", ue_field_row(record->field)->name, record->bit, record->bits,
+                      json->is_opened ? ",true" : "");
+    }
+}
+
+static void put_unique_id(struct ue_json *json, const struct place *place, const struct ue_record *record) {
+    struct ue_out *out = &json->unique_id;
+    if (out->length > 1) {
+        ue_out_char(out, ',');
+    }
+    put_quoted(out, place->key);
+    ue_out_char(out, ':');
+    put_value(out, record);
+}
+
+static void begin_item(struct ue_json *json) {
+    if (json->depth >= SCOPE_ITEM) {
+        close_to(json, SCOPE_ITEM - 1);
+    } else {
+        close_to(json, SCOPE_TOP);
+        open_key(json, json->items_key, '[', ']');
+    }
+    comma(json);
+    open_bracket(json, '{', '}');
+}
+
+static void begin_message(struct ue_json *json) {
+    if (json->depth >= SCOPE_MESSAGE - 1) {
+        close_to(json, SCOPE_MESSAGE - 1);
+    } else {
+        close_to(json, SCOPE_ITEM);
+        open_key(json, "messages", '[', ']');
+    }
+    comma(json);
+    open_bracket(json, '{', '}');
+}
+
+static void flush_aside(struct ue_json *json, struct ue_out *aside, const char *key, char opener, char closer) {
+    if (aside->length != 0) {
+        put_key(json, key, strlen(key));
+        ue_out_char(&json->line, opener);
+        ue_out_bytes(&json->line, aside->text, aside->length);
+        ue_out_char(&json->line, closer);
+        aside->length = 0;
+    }
+}
+
+static void end_message(struct ue_json *json) {
+    close_to(json, SCOPE_MESSAGE);
+    flush_aside(json, &json->unique_id, "unique_id", '{', '}');
+    close_to(json, SCOPE_MESSAGE - 1);
+}
+
+static void end_packet(struct ue_json *json) {
+    end_list(json);
+    flush_aside(json, &json->acked, "acked", '[', ']');
+    flush_aside(json, &json->nacked, "nacked", '[', ']');
+}
+
+static void on_begin(void *user, enum ue_group group, size_t bit) {
+    (void)bit;
+    if (group == UE_GROUP_BUNCH || group == UE_GROUP_ACK) {
+        begin_item(user);
+    } else if (group == UE_GROUP_MESSAGE) {
+        begin_message(user);
+    } else if (group == UE_GROUP_OPENED) {
+        ((struct ue_json *)user)->is_opened = true;
+    }
+}
+
+static void on_end(void *user, enum ue_group group, size_t bit) {
+    (void)bit;
+    if (group == UE_GROUP_MESSAGE) {
+        end_message(user);
+    } else if (group == UE_GROUP_PACKET) {
+        end_packet(user);
+    } else if (group == UE_GROUP_OPENED) {
+        ((struct ue_json *)user)->is_opened = false;
+    }
+}
+
+/* The rest of a bunch behind a message that cannot be read is an element of its own. */
+static void put_opaque(struct ue_json *json, const struct place *place, const struct ue_record *record) {
+    begin_message(json);
+    put_key(json, place->key, strlen(place->key));
+    put_value(&json->line, record);
+    end_message(json);
+}
+
+static bool is_unique_id(const struct place *place) {
+    return place->object_length == sizeof "unique_id" - 1 && memcmp(place->object, "unique_id", place->object_length) == 0;
+}
+
+static void on_field(void *user, const struct ue_record *record) {
+    struct ue_json *json = user;
+    const struct place *place = find_place(record->field);
+    note_bits(json, record);
+    if (is_list(record->field)) {
+        put_listed(json, place, record);
+        return;
+    }
+    end_list(json);
+    if (record->field == UE_F_PACKET_ACKED || record->field == UE_F_PACKET_NACKED) {
+        put_aside(record->field == UE_F_PACKET_ACKED ? &json->acked : &json->nacked, record);
+    } else if (record->field == UE_F_CONTROL_OPAQUE) {
+        put_opaque(json, place, record);
+    } else if (is_unique_id(place)) {
+        put_unique_id(json, place, record);
+    } else {
+        go_to(json, place);
+        put_key(json, place->key, strlen(place->key));
+        put_value(&json->line, record);
+        if (ue_field_row(record->field)->kind == UE_KIND_REAL) {
+            put_raw_real(json, place, record);
+        }
+    }
+}
+
+/* ---- the line ---- */
+
+static void put_capture(struct ue_json *json, const struct ue_shown *shown) {
+    struct ue_out *out = &json->line;
+    ue_out_text(out, "\"schema\":");
+    ue_out_unsigned(out, UE_JSON_SCHEMA);
+    ue_out_text(out, ",\"frame\":");
+    ue_out_unsigned(out, shown->frame);
+    ue_out_text(out, ",\"time\":\"");
+    ue_out_signed(out, shown->time_ns);
+    ue_out_text(out, "\",\"src\":");
+    put_quoted(out, shown->source);
+    ue_out_text(out, ",\"dst\":");
+    put_quoted(out, shown->destination);
+    ue_out_text(out, ",\"length\":");
+    ue_out_unsigned(out, shown->length_bytes);
+    ue_out_text(out, ",\"stream\":");
+    ue_out_unsigned(out, shown->stream);
+    json->more[SCOPE_TOP] = true;
+}
+
+static void put_choice(struct ue_json *json, const struct ue_shown *shown) {
+    struct ue_out *out = &json->line;
+    ue_out_text(out, ",\"direction\":");
+    ue_out_unsigned(out, shown->context->direction);
+    ue_out_text(out, ",\"generation\":");
+    put_quoted(out, shown->context->profile.name);
+    ue_out_text(out, ",\"generation_reason\":");
+    put_quoted(out, shown->reason);
+    if (!ue_settings_are_stock(shown->context)) {
+        ue_out_text(out, ",\"settings\":");
+        ue_settings_print(out, shown->context);
+    }
+}
+
+static void put_verdict(struct ue_json *json, const struct ue_shown *shown) {
+    struct ue_out *out = &json->line;
+    if (!shown->canonical && shown->fault.status == UE_OK && !ue_shown_is_cut(shown)) {
+        ue_out_text(out, ",\"canonical\":false");
+    }
+    if (shown->fault.status != UE_OK || ue_shown_is_cut(shown)) {
+        ue_out_text(out, ",\"fault\":{\"status\":");
+        put_quoted(out, ue_shown_is_cut(shown) ? "size limited" : ue_status_name(shown->fault.status));
+        ue_out_text(out, ",\"field\":");
+        put_quoted(out, ue_field_row(shown->fault.field)->name);
+        ue_out_format(out, ",\"bit\":%zu}", shown->fault.bit);
+    }
+    if (shown->raw || shown->context == NULL) {
+        ue_out_text(out, ",\"raw\":");
+        put_bytes(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8});
+    }
+}
+
+static void trace(struct ue_json *json, const struct ue_shown *shown) {
+    struct ue_sink sink = {on_begin, on_field, on_end, json};
+    struct ue_verdict verdict;
+    bool legacy = shown->context->profile.packet == UE_PACKET_LEGACY && !shown->context->settings.internal_ack;
+    json->items_key = legacy ? "items" : "bunches";
+    ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, shown->links, &sink, &verdict);
+    close_to(json, SCOPE_TOP);
+}
+
+void ue_json_print(struct ue_json *json, const struct ue_shown *shown) {
+    json->depth = 0;
+    json->bits.length = 0;
+    open_bracket(json, '{', '}');
+    put_capture(json, shown);
+    if (shown->context != NULL) {
+        put_choice(json, shown);
+        trace(json, shown);
+        put_verdict(json, shown);
+        if (json->with_bits) {
+            ue_out_text(&json->line, ",\"bits\":[");
+            ue_out_bytes(&json->line, json->bits.text, json->bits.length);
+            ue_out_char(&json->line, ']');
+        }
+    } else {
+        put_verdict(json, shown);
+    }
+    close_to(json, 0);
+    ue_out_char(&json->line, '\n');
+}
+
+void ue_json_free(struct ue_json *json) {
+    ue_out_free(&json->line);
+    ue_out_free(&json->bits);
+    ue_out_free(&json->acked);
+    ue_out_free(&json->nacked);
+    ue_out_free(&json->unique_id);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/print/out.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#define CAPACITY_MIN 4096
+
+void ue_out_free(struct ue_out *out) {
+    free(out->text);
+    *out = (struct ue_out){0};
+}
+
+char *ue_out_room(struct ue_out *out, size_t count) {
+    if (UE_UNLIKELY(out->capacity - out->length < count)) {
+        size_t capacity = out->capacity < CAPACITY_MIN ? CAPACITY_MIN : out->capacity;
+        while (capacity - out->length < count) {
+            capacity *= 2;
+        }
+        char *text = realloc(out->text, capacity);
+        if (text == NULL) {
+            fputs("uerudp: out of memory\n", stderr);
+            abort();
+        }
+        out->text = text;
+        out->capacity = capacity;
+    }
+    return out->text + out->length;
+}
+
+void ue_out_format(struct ue_out *out, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int count = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *room = ue_out_room(out, (size_t)count + 1);
+    va_start(arguments, format);
+    vsnprintf(room, (size_t)count + 1, format, arguments);
+    va_end(arguments);
+    out->length += (size_t)count;
+}
+
+void ue_out_unsigned(struct ue_out *out, uint64_t number) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    ue_out_bytes(out, digits + at, sizeof digits - at);
+}
+
+void ue_out_signed(struct ue_out *out, int64_t number) {
+    if (number < 0) {
+        ue_out_char(out, '-');
+    }
+    ue_out_unsigned(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+static const char hex_digits[] = "0123456789abcdef";
+
+void ue_out_hex(struct ue_out *out, uint64_t number, unsigned digits) {
+    char *to = ue_out_room(out, digits);
+    for (unsigned i = digits; i-- > 0; number >>= 4) {
+        to[i] = hex_digits[number & 15];
+    }
+    out->length += digits;
+}
+
+void ue_out_hex_view(struct ue_out *out, struct ue_view view, size_t limit_bytes) {
+    size_t bytes = ue_bits_bytes(view.bits);
+    bytes = bytes < limit_bytes ? bytes : limit_bytes;
+    char *to = ue_out_room(out, bytes * 2);
+    for (size_t done = 0; done < bytes; done += 8) {
+        size_t left_bits = view.bits - done * 8;
+        uint64_t word = ue_view_load(view, done * 8, left_bits < 64 ? (unsigned)left_bits : 64);
+        for (size_t i = 0; i < 8 && done + i < bytes; i++, word >>= 8) {
+            *to++ = hex_digits[word >> 4 & 15];
+            *to++ = hex_digits[word & 15];
+        }
+    }
+    out->length += bytes * 2;
+}
+
+void ue_out_real(struct ue_out *out, double value, bool narrow) {
+    char text[40];
+    int most = narrow ? 9 : 17;
+    for (int digits = narrow ? 6 : 15; digits <= most; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (narrow ? (float)back == (float)value : back == value) {
+            break;
+        }
+    }
+    ue_out_text(out, text);
+    if (strpbrk(text, ".en") == NULL) {
+        ue_out_text(out, ".0"); /* a reader that tells integers from numbers sees a number */
+    }
+}
+
+static void put_utf8(struct ue_out *out, uint32_t character) {
+    if (character < 0x80) {
+        ue_out_char(out, (char)character);
+        return;
+    }
+    unsigned more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+    static const uint8_t leads[] = {0, 0xc0, 0xe0, 0xf0};
+    ue_out_char(out, (char)(leads[more] | character >> (6 * more)));
+    while (more-- > 0) {
+        ue_out_char(out, (char)(0x80 | (character >> (6 * more) & 0x3f)));
+    }
+}
+
+void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape escape) {
+    bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
+    bool quoted = character == '\\' || (character == '"' && escape == UE_ESCAPE_JSON);
+    if (!control && !quoted) {
+        put_utf8(out, character);
+    } else if (quoted || character == '\t' || character == '\n' || character == '\r') {
+        ue_out_char(out, '\\');
+        ue_out_char(out, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
+    } else {
+        ue_out_text(out, escape == UE_ESCAPE_JSON ? "\\u00" : "\\x");
+        ue_out_hex(out, character, 2);
+    }
+}
+
+/* One character of UTF-16 at *index, which is advanced. */
+static uint32_t take_wide(struct ue_text text, size_t *index) {
+    size_t count = text.units.bits / 16;
+    uint32_t unit = (uint32_t)ue_view_load(text.units, (*index)++ * 16, 16);
+    if (unit < 0xd800 || unit >= 0xe000) {
+        return unit;
+    }
+    if (unit < 0xdc00 && *index < count) {
+        uint32_t low = (uint32_t)ue_view_load(text.units, *index * 16, 16);
+        if (low >= 0xdc00 && low < 0xe000) {
+            ++*index;
+            return 0x10000 + ((unit - 0xd800) << 10 | (low - 0xdc00));
+        }
+    }
+    return 0xfffd;
+}
+
+void ue_out_engine_text(struct ue_out *out, struct ue_text text, enum ue_escape escape) {
+    size_t count = text.units.bits / (text.wide ? 16 : 8);
+    for (size_t i = 0; i < count;) {
+        uint32_t character;
+        if (text.wide) {
+            character = take_wide(text, &i);
+        } else {
+            character = (uint32_t)ue_view_load(text.units, i++ * 8, 8);
+        }
+        ue_out_character(out, character, escape);
+    }
+}
+
+bool ue_out_flush(struct ue_out *out, FILE *file) {
+    bool written = fwrite(out->text, 1, out->length, file) == out->length && fflush(file) == 0;
+    out->length = 0;
+    return written;
+}

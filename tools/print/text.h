@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A readable tree: one block per datagram, one line per field, one heading per structure. */
+#ifndef UE_PRINT_TEXT_H
+#define UE_PRINT_TEXT_H
+
+#include "tools/print/out.h"
+#include "tools/print/shown.h"
+
+/* What the heading of a bunch tells. */
+struct ue_text_bunch {
+    uint64_t channel, ch_seq, data_bits;
+    bool open, close, reliable, partial, has_name;
+    struct ue_out name;
+};
+
+/* The writer's state; zeroed. */
+struct ue_text_tree {
+    struct ue_out page; /* finished blocks; the caller flushes it */
+
+    bool started;
+    int64_t first_time_ns; /* times are shown from the first datagram on */
+    unsigned indent;
+    size_t bunches;
+    size_t heading_at; /* where the heading of the open bunch goes */
+    struct ue_text_bunch bunch;
+    struct ue_out heading;
+};
+
+/* Appends one block. */
+void ue_text_print(struct ue_text_tree *tree, const struct ue_shown *shown);
+
+void ue_text_free(struct ue_text_tree *tree);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/select.h"
+
+#include "tools/cli.h"
+
+enum kind {
+    KIND_HANDSHAKE,
+    KIND_PACKET,
+    KIND_EMPTY,
+    KIND_ACK,
+    KIND_BUNCH,
+    KIND_CONTROL,
+    KIND_OPEN,
+    KIND_CLOSE,
+    KIND_RELIABLE,
+    KIND_UNRELIABLE,
+    KIND_PARTIAL,
+    KIND_EXPORTS,
+    KIND_OPAQUE,
+    KIND_MALFORMED,
+    KIND_DATA,
+    KIND_COUNT
+};
+
+static const char *const kind_names[KIND_COUNT] = {
+    "handshake", "packet",   "empty",      "ack",     "bunch",   "control", "open",     "close",
+    "reliable",  "unreliable", "partial",  "exports", "opaque",  "malformed", "data",
+};
+
+#define KIND(name) (1u << KIND_##name)
+
+/* ---- options ---- */
+
+static void append(void *user, uint64_t number) {
+    g_array_append_val((GArray *)user, number);
+}
+
+static gboolean take_numbers(GArray **list, const char *option, const char *value, GError **error) {
+    if (*list == NULL) {
+        *list = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    }
+    bool good = ue_cli_numbers(value, UINT32_MAX, append, *list);
+    if (!good) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of numbers", option, value);
+    }
+    return good;
+}
+
+static gboolean take_streams(const char *option, const char *value, void *user, GError **error) {
+    return take_numbers(&((struct ue_selection *)user)->streams, option, value, error);
+}
+
+static gboolean take_channels(const char *option, const char *value, void *user, GError **error) {
+    return take_numbers(&((struct ue_selection *)user)->channels, option, value, error);
+}
+
+static gboolean take_direction(const char *option, const char *value, void *user, GError **error) {
+    static const char *const names[] = {"c2s", "s2c"};
+    struct ue_selection *selection = user;
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            selection->direction = UE_CLIENT_TO_SERVER + i;
+            return TRUE;
+        }
+    }
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: neither c2s nor s2c", option, value);
+    return FALSE;
+}
+
+static gboolean take_kinds(const char *option, const char *value, void *user, GError **error) {
+    struct ue_selection *selection = user;
+    char **names = g_strsplit(value, ",", -1);
+    bool good = names[0] != NULL;
+    for (size_t i = 0; good && names[i] != NULL; i++) {
+        int kind = 0;
+        while (kind < KIND_COUNT && strcmp(kind_names[kind], names[i]) != 0) {
+            kind++;
+        }
+        good = kind < KIND_COUNT;
+        if (good) {
+            selection->kinds |= 1u << kind;
+        }
+    }
+    g_strfreev(names);
+    if (!good) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: see --help-select for the kinds", option,
+                    value);
+    }
+    return good;
+}
+
+#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
+
+void ue_selection_add(struct ue_selection *selection, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"stream", 0, 0, CALLBACK(take_streams), "datagrams of these connections, numbered from 0", "N[,N...]"},
+        {"direction", 0, 0, CALLBACK(take_direction), "client to server or server to client", "c2s|s2c"},
+        {"channel", 0, 0, CALLBACK(take_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
+        {"kind", 0, 0, CALLBACK(take_kinds),
+         "datagrams of one of these kinds: handshake, packet, opaque (encrypted or compressed), malformed, data (of no "
+         "known form); or packets with one of: empty (no bunch), ack (legacy), bunch, control, open, close, reliable, "
+         "unreliable, partial, exports",
+         "KIND[,KIND...]"},
+        {0},
+    };
+    GOptionGroup *group =
+        g_option_group_new("select", "What to show:", "Show the options that select datagrams", selection, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+void ue_selection_clear(struct ue_selection *selection) {
+    g_clear_pointer(&selection->streams, g_array_unref);
+    g_clear_pointer(&selection->channels, g_array_unref);
+}
+
+/* ---- selection ---- */
+
+static bool contains(const GArray *list, uint64_t number) {
+    for (size_t i = 0; i < list->len; i++) {
+        if (g_array_index(list, uint64_t, i) == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What one datagram turned out to hold. */
+struct content {
+    const struct ue_selection *selection;
+    uint32_t kinds;
+    bool on_channel;
+};
+
+static void visit(void *user, const struct ue_item *item) {
+    struct content *content = user;
+    if (item->is_ack) {
+        content->kinds |= KIND(ACK);
+        return;
+    }
+    const struct ue_bunch *b = &item->bunch;
+    content->kinds |= KIND(BUNCH) | (b->reliable ? KIND(RELIABLE) : KIND(UNRELIABLE));
+    content->kinds |= (b->channel == 0 ? KIND(CONTROL) : 0) | (b->open ? KIND(OPEN) : 0) | (b->close ? KIND(CLOSE) : 0);
+    content->kinds |= (b->partial ? KIND(PARTIAL) : 0) | (b->has_exports ? KIND(EXPORTS) : 0);
+    content->on_channel |= content->selection->channels != NULL && contains(content->selection->channels, b->channel);
+}
+
+static uint32_t kinds_of(const struct ue_verdict *verdict, uint32_t items) {
+    uint32_t kinds = items;
+    if (verdict->fault.status != UE_OK) {
+        kinds |= KIND(MALFORMED);
+    }
+    if (verdict->is_handshake) {
+        return kinds | KIND(HANDSHAKE);
+    }
+    kinds |= KIND(PACKET) | (verdict->is_opaque ? KIND(OPAQUE) : 0);
+    bool is_empty = (items & KIND(BUNCH)) == 0 && verdict->fault.status == UE_OK && !verdict->is_opaque;
+    return kinds | (is_empty ? KIND(EMPTY) : 0);
+}
+
+bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, const struct ue_context *context,
+                        const uint8_t *bytes, size_t size_bytes) {
+    if (selection->streams != NULL && !contains(selection->streams, stream)) {
+        return false;
+    }
+    if (selection->direction != UE_DIRECTION_UNKNOWN &&
+        (context == NULL || (int)context->direction != selection->direction)) {
+        return false;
+    }
+    if (selection->channels == NULL && selection->kinds == 0) {
+        return true;
+    }
+    if (context == NULL) {
+        return selection->channels == NULL && (selection->kinds & KIND(DATA)) != 0;
+    }
+    struct content content = {.selection = selection};
+    struct ue_visitor visitor = {visit, &content};
+    struct ue_verdict verdict;
+    ue_datagram_check(context, bytes, size_bytes, &visitor, &verdict);
+    return (selection->channels == NULL || content.on_channel) &&
+           (selection->kinds == 0 || (kinds_of(&verdict, content.kinds) & selection->kinds) != 0);
+}

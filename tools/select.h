@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Which datagrams the user wants to see. */
+#ifndef UE_SELECT_H
+#define UE_SELECT_H
+
+#include <glib.h>
+
+#include "libcodec/datagram.h"
+
+struct ue_selection {
+    GArray *streams;  /* uint64_t; NULL: all */
+    GArray *channels; /* uint64_t; NULL: all */
+    int direction;    /* enum ue_direction; UE_DIRECTION_UNKNOWN: both */
+    uint32_t kinds;   /* bit mask of what one of must be there; 0: all */
+};
+
+void ue_selection_add(struct ue_selection *selection, GOptionContext *context);
+void ue_selection_clear(struct ue_selection *selection);
+
+/* context NULL: a datagram of no known form. */
+bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, const struct ue_context *context,
+                        const uint8_t *bytes, size_t size_bytes);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tools/cli.h"
+
+#define MALFORMED_SHOWN 20
+#define CONNECTIONS_SHOWN 20
+#define PROGRESS_STEP_US 250000
+#define PROGRESS_DELAY_US 1000000
+
+static void erase_progress(struct ue_summary *summary) {
+    if (summary->progress_us != 0) {
+        fputs("\r\033[K", stderr);
+        summary->progress_us = 0;
+    }
+}
+
+void ue_summary_malformed(struct ue_summary *summary, uint64_t frame, const struct ue_fault *fault) {
+    summary->malformed++;
+    if (summary->malformed > MALFORMED_SHOWN) {
+        return;
+    }
+    erase_progress(summary);
+    fprintf(stderr, "frame %" PRIu64 ": malformed: %s at bit %zu: %s\n", frame, ue_field_row(fault->field)->name,
+            fault->bit, ue_status_text(fault->status));
+    if (summary->malformed == MALFORMED_SHOWN) {
+        fputs("further malformed datagrams are only counted here\n", stderr);
+    }
+}
+
+void ue_summary_progress(struct ue_summary *summary, const struct ue_input *input, uint64_t size_bytes) {
+    if (input->frame % 1024 != 0 || size_bytes == 0 || !isatty(STDERR_FILENO)) {
+        return;
+    }
+    gint64 now = g_get_monotonic_time();
+    if (now - summary->begun_us < PROGRESS_DELAY_US || now - summary->progress_us < PROGRESS_STEP_US) {
+        return;
+    }
+    summary->progress_us = now;
+    fprintf(stderr, "\r\033[K%3.0f %%, frame %" PRIu64, 100.0 * (double)ue_input_consumed_bytes(input) / (double)size_bytes,
+            input->frame);
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/* The generations that fit as well as the chosen one. */
+static void print_ties(const struct ue_choice *choice) {
+    const char *separator = "; as good: ";
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        if (row != choice->profile && (choice->candidates >> row & 1) != 0) {
+            fprintf(stderr, "%s%s", separator, ue_profile_at(row)->name);
+            separator = ", ";
+        }
+    }
+}
+
+static void print_bounds(const struct ue_connection *connection) {
+    struct ue_frame frame = {.choice = connection->flow.choice};
+    struct ue_context context;
+    ue_flow_context(&connection->flow, &frame, &context);
+    if (connection->flow.choice.variant != 0) {
+        fprintf(stderr, "; max_packet %u, ch_seq_bound %u", context.data_bound / 8, context.ch_seq_bound);
+    }
+}
+
+static void print_engine(const struct ue_summary *summary, const struct ue_connection *connection) {
+    if (summary->project.name == NULL || !connection->has_network_version) {
+        return;
+    }
+    uint32_t netver = ue_netver_learn(&summary->project, connection->network_version);
+    fprintf(stderr, "  network version 0x%08x: ", connection->network_version);
+    if (netver != 0) {
+        fprintf(stderr, "EngineNetVer %u of project %s\n", netver, summary->project.name);
+    } else {
+        fprintf(stderr, "no EngineNetVer up to %d of project %s has it\n", UE_NETVER_MAX, summary->project.name);
+    }
+}
+
+static void print_connection(const struct ue_summary *summary, const struct ue_connection *connection) {
+    const struct ue_flow *flow = &connection->flow;
+    int server = flow->server_side;
+    unsigned from = server >= 0 ? !server : 0;
+    fprintf(stderr, "stream %" PRIu32 ": %s %s %s, %" PRIu64 " datagram%s", connection->stream, connection->texts[from],
+            server >= 0 ? "to server" : "and", connection->texts[!from], connection->datagrams,
+            plural(connection->datagrams));
+    const char *name = flow->custom != NULL ? flow->custom->name : ue_profile_at(flow->choice.profile)->name;
+    fprintf(stderr, ", generation %s (%s", name, ue_reason_text((enum ue_reason)flow->choice.reason));
+    print_ties(&flow->choice);
+    print_bounds(connection);
+    fputs(")\n", stderr);
+    print_engine(summary, connection);
+}
+
+static void print_others(const struct ue_summary *summary, const struct ue_input *input) {
+    const struct {
+        uint64_t count;
+        const char *what;
+    } others[] = {
+        {summary->cut, "cut by the snap length of the capture"},
+        {summary->unknown, "on a server port, but of no known form"},
+        {input->unreadable, "with unreadable link, IP or UDP headers"},
+        {input->unknown_links, "of a link type that cannot be read"},
+        {input->fragments != NULL ? ue_fragments_incomplete(input->fragments) : 0, "with missing IP fragments"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].count != 0) {
+            fprintf(stderr, "%" PRIu64 " %s\n", others[i].count, others[i].what);
+        }
+    }
+}
+
+void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
+    const GPtrArray *connections = ue_flows_connections(flows);
+    erase_progress(summary);
+    for (size_t i = 0; i < connections->len && i < CONNECTIONS_SHOWN; i++) {
+        print_connection(summary, connections->pdata[i]);
+    }
+    if (connections->len > CONNECTIONS_SHOWN) {
+        fprintf(stderr, "and %u more\n", connections->len - CONNECTIONS_SHOWN);
+    }
+    print_others(summary, input);
+    fprintf(stderr, "%" PRIu64 " datagram%s in %u connection%s, %" PRIu64 " malformed\n", summary->decoded,
+            plural(summary->decoded), connections->len, plural(connections->len), summary->malformed);
+}
