@@ -60,15 +60,13 @@ void ue_bits_copy(uint8_t *to, size_t to_bit, const uint8_t *from, size_t from_b
 
 bool ue_bits_last_set(const uint8_t *base, size_t begin, size_t end, size_t *bit) {
     while (end > begin) {
-        size_t byte = (end - 1) >> 3;
-        unsigned keep = (unsigned)((end - 1) & 7) + 1;
-        uint32_t value = base[byte] & (uint32_t)ue_bits_mask(keep);
-        if (value != 0) {
-            size_t found = byte * 8 + (31 - (unsigned)__builtin_clz(value));
-            *bit = found;
-            return found >= begin;
+        unsigned count = end - begin < 64 ? (unsigned)(end - begin) : 64;
+        uint64_t word = ue_bits_load(base, ue_bits_bytes(end), end - count, count);
+        if (word != 0) {
+            *bit = end - count + (63 - (unsigned)__builtin_clzll(word));
+            return true;
         }
-        end = byte * 8;
+        end -= count;
     }
     return false;
 }

@@ -25,29 +25,44 @@ enum padding {
     PADDING_BYTES, /* a byte-oriented component restores whole bytes or blocks */
 };
 
-/* Cuts the highest set bit off the end of what is left. */
+static bool find_terminator(const struct ue_cursor *c, enum padding padding, size_t *at) {
+    size_t begin = ue_cursor_pos(c);
+    size_t last = c->end - 1;
+    if (c->end > begin && padding != PADDING_BYTE && (c->in[last >> 3] >> (last & 7) & 1) != 0) {
+        *at = last;
+        return true;
+    }
+    if (padding == PADDING_BYTE && c->end > begin + 8) {
+        begin = c->end - 8;
+    }
+    return ue_bits_last_set(c->in, begin, c->end, at);
+}
+
+/* Cuts the terminator off the end of what is left. */
 static void cut_terminator(struct pass *p, enum padding padding) {
     size_t at = 0;
     struct ue_cursor *c = &p->c;
-    size_t last_byte = c->end >= 8 ? c->end - 8 : 0;
-    size_t from = padding == PADDING_BYTE && last_byte > c->pos ? last_byte : c->pos;
     if (!ue_cursor_ok(c)) {
         return;
     }
-    if (!ue_bits_last_set(c->in, from, c->end, &at)) {
+    if (!find_terminator(c, padding, &at)) {
         ue_cursor_fault(c, UE_E_TERMINATOR, UE_F_TERMINATOR, c->end);
         return;
     }
     c->canonical &= padding != PADDING_NONE || at + 1 == c->end;
     c->end = at;
+    ue_cursor_seek(c, ue_cursor_pos(c));
     p->terminators[p->terminator_count++] = at;
 }
 
 static void trace_terminators(struct pass *p) {
-    while (p->op == UE_TRACE && p->terminator_count > 0) {
-        p->c.pos = p->terminators[--p->terminator_count] + 1;
-        p->c.end = p->c.pos;
-        ue_cursor_report(&p->c, UE_F_TERMINATOR, p->c.pos - 1, true, false);
+    while (p->terminator_count > 0) {
+        size_t at = p->terminators[--p->terminator_count];
+        if (p->op == UE_TRACE) {
+            p->c.end = at + 1;
+            ue_cursor_seek(&p->c, at + 1);
+            ue_cursor_report(&p->c, UE_F_TERMINATOR, at, true, false);
+        }
     }
 }
 
@@ -61,7 +76,7 @@ static void trace_messages(struct pass *p, const struct ue_bunch *bunch) {
     ue_cursor_read(&c, bunch->data.base, bunch->data.bit, bunch->data.bit + bunch->data.bits);
     c.sink = p->c.sink;
     while (ue_cursor_left(&c) != 0) {
-        size_t at = c.pos;
+        size_t at = ue_cursor_pos(&c);
         struct ue_message message;
         ue_message_run(UE_TRACE, &c, p->x, &message);
         if (!ue_cursor_ok(&c)) {
@@ -69,9 +84,9 @@ static void trace_messages(struct pass *p, const struct ue_bunch *bunch) {
                 p->verdict->message = c.fault;
             }
             c.fault.status = UE_OK;
-            c.pos = bunch->data.bit + bunch->data.bits;
-            c.end = c.pos;
-            struct ue_view rest = {bunch->data.base, at, c.pos - at};
+            c.end = bunch->data.bit + bunch->data.bits;
+            ue_cursor_seek(&c, c.end);
+            struct ue_view rest = {bunch->data.base, at, c.end - at};
             ue_cursor_report_text(&c, UE_F_CONTROL_OPAQUE, at, (struct ue_text){rest, false}, false);
         }
     }
@@ -83,7 +98,7 @@ static struct ue_item *next_item(struct pass *p, struct ue_item *scratch) {
         return scratch;
     }
     if (index == p->into->item_capacity) {
-        ue_cursor_fault(&p->c, UE_E_FULL, UE_F_NONE, p->c.pos);
+        ue_cursor_fault(&p->c, UE_E_FULL, UE_F_NONE, ue_cursor_pos(&p->c));
         return scratch;
     }
     return &p->into->items[index];
@@ -91,7 +106,7 @@ static struct ue_item *next_item(struct pass *p, struct ue_item *scratch) {
 
 static bool peek_is_ack(const struct pass *p) {
     return p->x->profile.packet == UE_PACKET_LEGACY && !p->x->settings.internal_ack &&
-           ue_bits_load(p->c.in, p->c.size_bytes, p->c.pos, 1) != 0;
+           ue_bits_load(p->c.in, p->c.size_bytes, ue_cursor_pos(&p->c), 1) != 0;
 }
 
 static void run_items(struct pass *p) {
@@ -133,7 +148,7 @@ static void report_acks(struct pass *p, const struct ue_packet *packet, size_t h
 }
 
 static void run_packet_header(struct pass *p, struct ue_packet *packet) {
-    size_t at = p->c.pos;
+    size_t at = ue_cursor_pos(&p->c);
     ue_packet_run(p->op, &p->c, p->x, packet);
     p->verdict->seq = packet->seq;
     p->verdict->ack = packet->ack;
@@ -143,7 +158,7 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
         return;
     }
     if (p->links != NULL && p->links->has_id) {
-        ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, p->c.pos - at, (uint64_t)p->links->packet_id);
+        ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, ue_cursor_pos(&p->c) - at, (uint64_t)p->links->packet_id);
     }
     if (p->x->profile.packet != UE_PACKET_LEGACY) {
         report_acks(p, packet, at + 32);
@@ -213,7 +228,10 @@ static void run_packet(struct pass *p, enum padding padding) {
     struct ue_packet packet;
     struct ue_handlers *handlers_to = p->into != NULL ? &p->into->handlers : &handlers;
     struct ue_packet *packet_to = p->into != NULL ? &p->into->packet : &packet;
-    ue_handlers_run(p->op, &p->c, p->x, handlers_to);
+    handlers_to->is_opaque = false;
+    if (p->x->settings.handlers[0] != UE_HANDLER_NONE) {
+        ue_handlers_run(p->op, &p->c, p->x, handlers_to);
+    }
     if (handlers_to->is_opaque) {
         p->verdict->is_opaque = true;
         open_sealed(p, handlers_to);
@@ -238,7 +256,7 @@ static void run_handshake(struct pass *p) {
     struct ue_handshake handshake;
     ue_handshake_run(p->op, &p->c, p->x, p->into != NULL ? &p->into->handshake : &handshake);
     if (ue_cursor_left(&p->c) != 0) {
-        ue_cursor_fault(&p->c, UE_E_TRAILING, UE_F_HANDSHAKE_RANDOM, p->c.pos);
+        ue_cursor_fault(&p->c, UE_E_TRAILING, UE_F_HANDSHAKE_RANDOM, ue_cursor_pos(&p->c));
     }
 }
 
@@ -267,7 +285,7 @@ static void run(struct pass *p) {
 }
 
 static enum ue_status finish(struct pass *p) {
-    p->verdict->payload_end_bit = p->c.pos;
+    p->verdict->payload_end_bit = ue_cursor_pos(&p->c);
     p->verdict->fault = p->c.fault;
     p->verdict->canonical = p->c.canonical && ue_cursor_ok(&p->c);
     if (p->into != NULL) {
@@ -287,6 +305,9 @@ static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_byt
 
 enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                   struct ue_datagram *datagram, struct ue_verdict *verdict) {
+    if (ue_datagram_decode_hot(context, bytes, size_bytes, datagram, verdict)) {
+        return verdict->fault.status;
+    }
     struct pass p = {.op = UE_DECODE, .x = context, .into = datagram, .verdict = verdict};
     return walk(&p, bytes, size_bytes, NULL);
 }

@@ -10,13 +10,17 @@ static void put_items(struct ue_cursor *c, const struct ue_context *x, const str
         } else if (x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack) {
             ue_ack_run(UE_ENCODE, c, x, &item->ack);
         } else {
-            ue_cursor_fault(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK, c->pos);
+            ue_cursor_fault(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK, ue_cursor_pos(c));
         }
     }
 }
 
 static void put_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
-    ue_handlers_run(UE_ENCODE, c, x, &d->handlers);
+    if (x->settings.handlers[0] != UE_HANDLER_NONE) {
+        ue_handlers_run(UE_ENCODE, c, x, &d->handlers);
+    } else if (d->handlers.is_opaque) {
+        ue_cursor_fault(c, UE_E_ABSENT, UE_F_HANDLER_CIPHERTEXT, ue_cursor_pos(c));
+    }
     if (d->handlers.is_opaque) {
         return;
     }
@@ -44,7 +48,7 @@ enum ue_status ue_datagram_encode(const struct ue_context *context, const struct
     }
     ue_cursor_put(&c, 1, 1, UE_F_TERMINATOR);
     ue_cursor_flush(&c);
-    *written_bytes = ue_bits_bytes(c.pos);
+    *written_bytes = ue_bits_bytes(ue_cursor_pos(&c));
     *fault = c.fault;
     return c.fault.status;
 }

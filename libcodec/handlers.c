@@ -10,7 +10,7 @@ UE_INLINE void opaque(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m,
 UE_INLINE void decompressed_bytes(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
                                   struct ue_handler_bits *h) {
     const enum ue_field field = UE_F_HANDLER_DECOMPRESSED_BYTES;
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     if (op == UE_BUILD) {
         h->decompressed_bytes = (uint32_t)ue_cursor_ask(c, field, 1, 32);
         return;
@@ -47,7 +47,7 @@ UE_INLINE void aes_gcm_bytes(enum ue_op op, struct ue_cursor *c, struct ue_handl
     if (op == UE_BUILD) {
         h->encrypted = ue_cursor_ask_more(c, UE_F_HANDLER_IV);
     } else if (op != UE_ENCODE) {
-        h->encrypted = ue_cursor_left(c) >= 8 && ue_bits_load(c->in, c->size_bytes, c->pos, 8) != 0;
+        h->encrypted = ue_cursor_left(c) >= 8 && ue_bits_load(c->in, c->size_bytes, ue_cursor_pos(c), 8) != 0;
     }
     if (h->encrypted) {
         aes_gcm_content(op, c, m, h);
@@ -103,10 +103,4 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     ABSENT(m->is_opaque, HANDLER_CIPHERTEXT, reached);
 }
 
-void ue_handlers_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m) {
-    if (x->settings.handlers[0] == UE_HANDLER_NONE) {
-        m->is_opaque = false;
-        return;
-    }
-    UE_RUN(layout, op, c, x, m);
-}
+UE_RUN(ue_handlers, layout, struct ue_handlers)

@@ -102,7 +102,7 @@ UE_INLINE void diagnostics(enum ue_op op, struct ue_cursor *c, struct ue_handsha
 
 /* Layouts A0, A, B and C: exact sizes, presence by the bits left. */
 UE_INLINE void exact(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handshake *m) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     ABSENT(m->min_version, HANDSHAKE_MIN_VERSION, 0);
     ABSENT(m->version, HANDSHAKE_VERSION, 0);
     ABSENT(m->sent_count, HANDSHAKE_SENT_COUNT, 0);
@@ -139,7 +139,7 @@ UE_INLINE void exact(enum ue_op op, struct ue_cursor *c, const struct ue_context
     }
     REQUIRE((int)m->type == type, UE_E_CONFLICT, HANDSHAKE_TYPE);
     if (m->type != UE_HANDSHAKE_TYPE_UNKNOWN) {
-        GENERATED(HANDSHAKE_TYPE, at, c->pos - at, m->type);
+        GENERATED(HANDSHAKE_TYPE, at, ue_cursor_pos(c) - at, m->type);
     }
 }
 
@@ -191,13 +191,11 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     if (op == UE_TRACE && sequences && !cookie_is_zero(m)) {
         struct ue_sequences first = ue_cookie_sequences(m->cookie);
         size_t tail_bits = x->profile.handshake == UE_HANDSHAKE_V ? m->random.bits : 0;
-        size_t cookie = c->pos - tail_bits - sizeof m->cookie * 8;
+        size_t cookie = ue_cursor_pos(c) - tail_bits - sizeof m->cookie * 8;
         GENERATED(HANDSHAKE_SERVER_SEQ, cookie, 16, first.server);
         GENERATED(HANDSHAKE_CLIENT_SEQ, cookie + 16, 16, first.client);
     }
     END(HANDSHAKE);
 }
 
-void ue_handshake_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handshake *m) {
-    UE_RUN(layout, op, c, x, m);
-}
+UE_RUN(ue_handshake, layout, struct ue_handshake)

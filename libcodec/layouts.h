@@ -14,17 +14,35 @@ void ue_ack_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, 
 void ue_bunch_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m);
 void ue_message_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m);
 
-/* Instantiates a layout for the four operations. The cursor is copied so that its members can live in registers. */
-#define UE_RUN(layout, op, c, x, m)                                                                                    \
-    do {                                                                                                               \
-        struct ue_cursor local = *(c);                                                                                 \
-        switch (op) {                                                                                                  \
-        case UE_DECODE: layout(UE_DECODE, &local, (x), (m)); break;                                                    \
-        case UE_ENCODE: layout(UE_ENCODE, &local, (x), (m)); break;                                                    \
-        case UE_TRACE: layout(UE_TRACE, &local, (x), (m)); break;                                                      \
-        case UE_BUILD: layout(UE_BUILD, &local, (x), (m)); break;                                                      \
+/* The hot path: decodes an ordinary packet of the modern layouts, without handlers, in one function with one cursor.
+   False, with nothing decided, for any other datagram. */
+bool ue_datagram_decode_hot(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
+                            struct ue_datagram *datagram, struct ue_verdict *verdict);
+
+/* Defines name_run from a layout. Each operation is a function of its own with its own copy of the cursor: only then do
+   the cursor's members live in registers while decoding and encoding, for tracing gives its address away. */
+#define UE_INSTANCE(name, layout, type, op)                                                                            \
+    static __attribute__((noinline)) void name##_##op(struct ue_cursor *c, const struct ue_context *x, type *m) {      \
+        struct ue_cursor local = *c;                                                                                   \
+        if ((op) == UE_ENCODE) {                                                                                       \
+            local.held = 0; /* always so: the compiler shall know */                                                   \
         }                                                                                                              \
-        *(c) = local;                                                                                                  \
-    } while (0)
+        layout(op, &local, x, m);                                                                                      \
+        ue_cursor_return(c, &local);                                                                                   \
+    }
+
+#define UE_RUN(name, layout, type)                                                                                     \
+    UE_INSTANCE(name, layout, type, UE_DECODE)                                                                         \
+    UE_INSTANCE(name, layout, type, UE_ENCODE)                                                                         \
+    UE_INSTANCE(name, layout, type, UE_TRACE)                                                                          \
+    UE_INSTANCE(name, layout, type, UE_BUILD)                                                                          \
+    void name##_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, type *m) {                         \
+        switch (op) {                                                                                                  \
+        case UE_DECODE: name##_UE_DECODE(c, x, m); break;                                                              \
+        case UE_ENCODE: name##_UE_ENCODE(c, x, m); break;                                                              \
+        case UE_TRACE: name##_UE_TRACE(c, x, m); break;                                                                \
+        case UE_BUILD: name##_UE_BUILD(c, x, m); break;                                                                \
+        }                                                                                                              \
+    }
 
 #endif

@@ -85,7 +85,7 @@ int ue_message_params(const struct ue_context *context, uint8_t type) {
 /* A counted run: int32 number of elements, then the elements. */
 UE_INLINE void array(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned element_bits,
                      struct ue_view *m) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     if (op == UE_BUILD) {
         *m = ue_cursor_ask_text(c, field).units;
         return;
@@ -110,7 +110,7 @@ UE_INLINE void unique_id_old(enum ue_op op, struct ue_cursor *c, struct ue_uniqu
 }
 
 UE_INLINE void unique_id_bytes(enum ue_op op, struct ue_cursor *c, unsigned count_bits, struct ue_unique_id *m) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     if (op == UE_BUILD) {
         m->bytes = ue_cursor_ask_text(c, UE_F_CONTROL_UNIQUE_ID_BYTES).units;
     } else if (op == UE_ENCODE) {
@@ -183,7 +183,7 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
     case KIND_TOKEN: ue_word_text(op, c, row->field, &m->text); break;
     case KIND_GUID:
         if (op == UE_ENCODE && m->text.units.bits != GUID_BITS) {
-            ue_cursor_fault(c, UE_E_RANGE, row->field, c->pos);
+            ue_cursor_fault(c, UE_E_RANGE, row->field, ue_cursor_pos(c));
         }
         ue_word_view(op, c, row->field, GUID_BITS, &m->text.units);
         break;
@@ -226,23 +226,21 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     }
     UINT(m->type, CONTROL_TYPE, 8);
     if (!type_is_known(m->type)) {
-        ue_cursor_fault(c, UE_E_TYPE, UE_F_CONTROL_TYPE, c->pos - (op == UE_BUILD ? 0 : 8));
+        ue_cursor_fault(c, UE_E_TYPE, UE_F_CONTROL_TYPE, ue_cursor_pos(c) - (op == UE_BUILD ? 0 : 8));
     } else {
         params_of(op, c, x, m);
     }
     END(MESSAGE);
 }
 
-void ue_message_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m) {
-    UE_RUN(layout, op, c, x, m);
-}
+UE_RUN(ue_message, layout, struct ue_message)
 
 enum ue_status ue_message_decode(const struct ue_context *context, struct ue_view payload, size_t *bit,
                                  struct ue_message *message, struct ue_fault *fault) {
     struct ue_cursor c;
     ue_cursor_read(&c, payload.base, payload.bit + *bit, payload.bit + payload.bits);
     ue_message_run(UE_DECODE, &c, context, message);
-    *bit = c.pos - payload.bit;
+    *bit = ue_cursor_pos(&c) - payload.bit;
     *fault = c.fault;
     return c.fault.status;
 }
@@ -253,7 +251,7 @@ enum ue_status ue_message_encode(const struct ue_context *context, const struct 
     ue_cursor_write(&c, bytes, size_bytes, *bit);
     ue_message_run(UE_ENCODE, &c, context, (struct ue_message *)message); /* encoding only reads it */
     ue_cursor_flush(&c);
-    *bit = c.pos;
+    *bit = ue_cursor_pos(&c);
     *fault = c.fault;
     return c.fault.status;
 }

@@ -1,29 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/layouts.h"
+#include "libcodec/prefix_layout.h"
 
-UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {
-    const struct ue_settings *s = &x->settings;
-    if (s->skip_bytes != 0) {
-        REQUIRE(op != UE_ENCODE || m->wrapper.bits == (size_t)s->skip_bytes * 8, UE_E_RANGE, WRAPPER);
-        VIEW(m->wrapper, WRAPPER, (size_t)s->skip_bytes * 8);
-    } else {
-        ABSENT_VIEW(m->wrapper, WRAPPER);
-    }
-    if (s->magic_bits != 0) {
-        UINT(m->magic, MAGIC, s->magic_bits);
-    } else {
-        ABSENT(m->magic, MAGIC, 0);
-    }
-    if (x->ids) {
-        UINT(m->session_id, SESSION_ID, 2);
-        UINT(m->client_id, CLIENT_ID, 3);
-    } else {
-        ABSENT(m->session_id, SESSION_ID, 0);
-        ABSENT(m->client_id, CLIENT_ID, 0);
-    }
-    FLAG(m->is_handshake, IS_HANDSHAKE);
-}
-
-void ue_prefix_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {
-    UE_RUN(layout, op, c, x, m);
-}
+UE_RUN(ue_prefix, prefix_layout, struct ue_prefix)

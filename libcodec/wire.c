@@ -2,7 +2,7 @@
 #include "libcodec/wire.h"
 
 void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
-    *c = (struct ue_cursor){.out = out, .size_bytes = size_bytes, .pos = bit, .end = size_bytes * 8, .canonical = true};
+    *c = (struct ue_cursor){.out = out, .size_bytes = size_bytes, .next = bit, .end = size_bytes * 8, .canonical = true};
     size_t word_bit = bit & ~(size_t)63;
     c->word = ue_bits_load(out, size_bytes, word_bit, (unsigned)(bit - word_bit));
 }
@@ -21,11 +21,11 @@ static void report(struct ue_cursor *c, const struct ue_record *record) {
 
 void ue_cursor_report(struct ue_cursor *c, enum ue_field field, size_t bit, uint64_t number, bool coded) {
     report(c, &(struct ue_record){
-                  .field = field, .coded = coded, .bit = bit, .bits = c->pos - bit, .number = number});
+                  .field = field, .coded = coded, .bit = bit, .bits = ue_cursor_pos(c) - bit, .number = number});
 }
 
 void ue_cursor_report_text(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text, bool coded) {
-    report(c, &(struct ue_record){.field = field, .coded = coded, .bit = bit, .bits = c->pos - bit, .text = text});
+    report(c, &(struct ue_record){.field = field, .coded = coded, .bit = bit, .bits = ue_cursor_pos(c) - bit, .text = text});
 }
 
 void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, uint64_t number) {
@@ -34,7 +34,7 @@ void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t
 
 void ue_cursor_report_text_generated(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text) {
     report(c, &(struct ue_record){
-                  .field = field, .generated = true, .bit = bit, .bits = c->pos - bit, .text = text});
+                  .field = field, .generated = true, .bit = bit, .bits = ue_cursor_pos(c) - bit, .text = text});
 }
 
 void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, const char *string) {
@@ -43,13 +43,13 @@ void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bi
 
 void ue_cursor_begin(struct ue_cursor *c, enum ue_group group) {
     if (c->sink->begin != NULL) {
-        c->sink->begin(c->sink->user, group, c->pos);
+        c->sink->begin(c->sink->user, group, ue_cursor_pos(c));
     }
 }
 
 void ue_cursor_end(struct ue_cursor *c, enum ue_group group) {
     if (c->sink->end != NULL) {
-        c->sink->end(c->sink->user, group, c->pos);
+        c->sink->end(c->sink->user, group, ue_cursor_pos(c));
     }
 }
 
@@ -57,7 +57,7 @@ uint64_t ue_cursor_ask(struct ue_cursor *c, enum ue_field field, uint64_t otherw
     struct ue_record record = {.field = field, .bits = bits, .number = otherwise};
     c->source->field(c->source->user, &record);
     if (record.number > ue_bits_mask(bits)) {
-        ue_cursor_fault(c, UE_E_RANGE, field, c->pos);
+        ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
         return 0;
     }
     return record.number;
@@ -71,6 +71,16 @@ struct ue_text ue_cursor_ask_text(struct ue_cursor *c, enum ue_field field) {
 
 bool ue_cursor_ask_more(struct ue_cursor *c, enum ue_field field) {
     return c->source->more(c->source->user, field);
+}
+
+struct ue_window ue_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end) {
+    size_t left = end - bit;
+    unsigned shift = (unsigned)(bit & 7);
+    size_t held = left < 64 - shift ? left : 64 - shift;
+    if (UE_UNLIKELY((bit >> 3) + 8 > size_bytes)) {
+        return (struct ue_window){ue_bits_load_tail(in, bit, (unsigned)held), held};
+    }
+    return (struct ue_window){ue_bytes_load64(in + (bit >> 3)) >> shift, held};
 }
 
 struct ue_packed ue_packed_load(struct ue_view view, unsigned groups) {
@@ -121,7 +131,7 @@ static bool text_is_canonical(struct ue_text text) {
 
 struct ue_text ue_cursor_take_text_far(struct ue_cursor *c, enum ue_field field) {
     int32_t count = (int32_t)(uint32_t)ue_cursor_take(c, 32, field);
-    struct ue_text text = {{c->in, c->pos, 0}, count < 0};
+    struct ue_text text = {{c->in, ue_cursor_pos(c), 0}, count < 0};
     uint64_t units = count < 0 ? -(int64_t)count : count;
     unsigned width = text.wide ? 16 : 8;
     if (units == 0) {
@@ -129,7 +139,7 @@ struct ue_text ue_cursor_take_text_far(struct ue_cursor *c, enum ue_field field)
     }
     text.units = ue_cursor_take_view(c, (size_t)units * width, field);
     if (!ue_cursor_ok(c)) {
-        return (struct ue_text){{c->in, c->pos, 0}, false};
+        return (struct ue_text){{c->in, ue_cursor_pos(c), 0}, false};
     }
     bool terminated = text_unit(text, (size_t)units - 1) == 0;
     if (terminated) {
@@ -148,7 +158,7 @@ void ue_cursor_put_text_far(struct ue_cursor *c, struct ue_text text, enum ue_fi
     size_t units = text.units.bits / width;
     bool whole = text.units.bits % width == 0 && !(text.wide && units == 0);
     if (!whole || units >= INT32_MAX) {
-        ue_cursor_fault(c, UE_E_RANGE, field, c->pos);
+        ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
         return;
     }
     if (units == 0) {
@@ -162,7 +172,7 @@ void ue_cursor_put_text_far(struct ue_cursor *c, struct ue_text text, enum ue_fi
 }
 
 void ue_word_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bytes, uint8_t *member) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     struct ue_view view = {member, 0, bytes * 8};
     switch (op) {
     case UE_ENCODE: ue_cursor_put_view(c, view, field); return;

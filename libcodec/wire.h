@@ -16,9 +16,10 @@ struct ue_cursor {
     const uint8_t *in;
     uint8_t *out;
     size_t size_bytes; /* of the buffer behind in or out */
-    size_t pos;        /* next bit */
+    size_t next;       /* the bit behind what the word holds; the position is ue_cursor_pos() */
     size_t end;        /* first bit that may not be used */
-    uint64_t word;     /* encode: the bits of the 64-bit word that contains pos, not stored yet */
+    uint64_t word;     /* reading: bits loaded and not yet taken; writing: the word around next, not stored yet */
+    unsigned held;     /* reading: number of bits in the word; writing: 0 */
     struct ue_fault fault;
     bool canonical;
     const struct ue_sink *sink;
@@ -26,7 +27,16 @@ struct ue_cursor {
 };
 
 UE_INLINE void ue_cursor_read(struct ue_cursor *c, const uint8_t *in, size_t bit, size_t end) {
-    *c = (struct ue_cursor){.in = in, .size_bytes = ue_bits_bytes(end), .pos = bit, .end = end, .canonical = true};
+    *c = (struct ue_cursor){.in = in, .size_bytes = ue_bits_bytes(end), .next = bit, .end = end, .canonical = true};
+}
+
+UE_INLINE size_t ue_cursor_pos(const struct ue_cursor *c) {
+    return c->next - c->held;
+}
+
+UE_INLINE void ue_cursor_seek(struct ue_cursor *c, size_t bit) {
+    c->next = bit;
+    c->held = 0;
 }
 
 /* Continues at `bit` of a buffer whose earlier bits stay. */
@@ -36,11 +46,11 @@ void ue_word_store_few(uint8_t *to, size_t bytes, uint64_t word);
 
 /* Stores what is still in the word; where there is room, zeros behind it. */
 UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
-    size_t byte = (c->pos >> 6) * 8;
+    size_t byte = (c->next >> 6) * 8;
     if (byte + 8 <= c->size_bytes) {
         ue_bytes_store64(c->out + byte, c->word);
     } else {
-        ue_word_store_few(c->out + byte, ue_bits_bytes(c->pos & 63), c->word);
+        ue_word_store_few(c->out + byte, ue_bits_bytes(c->next & 63), c->word);
     }
 }
 
@@ -52,7 +62,20 @@ UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum 
         c->fault.field = field;
         c->fault.bit = bit;
     }
-    c->end = c->pos;
+    ue_cursor_seek(c, ue_cursor_pos(c));
+    c->end = c->next;
+}
+
+/* Gives a local copy of a cursor back: what reading and writing can have changed. */
+UE_INLINE void ue_cursor_return(struct ue_cursor *c, const struct ue_cursor *local) {
+    c->next = local->next;
+    c->end = local->end;
+    c->word = local->word;
+    c->held = local->held;
+    c->canonical = local->canonical;
+    if (UE_UNLIKELY(local->fault.status != UE_OK)) {
+        c->fault = local->fault;
+    }
 }
 
 UE_INLINE bool ue_cursor_ok(const struct ue_cursor *c) {
@@ -60,7 +83,7 @@ UE_INLINE bool ue_cursor_ok(const struct ue_cursor *c) {
 }
 
 UE_INLINE size_t ue_cursor_left(const struct ue_cursor *c) {
-    return c->end - c->pos;
+    return c->end - ue_cursor_pos(c);
 }
 
 /* Reports a field to the sink, unless decoding has failed. */
@@ -77,39 +100,68 @@ uint64_t ue_cursor_ask(struct ue_cursor *c, enum ue_field field, uint64_t otherw
 struct ue_text ue_cursor_ask_text(struct ue_cursor *c, enum ue_field field);
 bool ue_cursor_ask_more(struct ue_cursor *c, enum ue_field field);
 
-UE_INLINE uint64_t ue_cursor_take(struct ue_cursor *c, unsigned count, enum ue_field field) {
-    if (UE_UNLIKELY(count > ue_cursor_left(c))) {
-        ue_cursor_fault(c, UE_E_TRUNCATED, field, c->pos);
-        return 0;
+/* Up to 64 bits of a buffer, for one load to serve many fields. */
+struct ue_window {
+    uint64_t word;
+    size_t held;
+};
+
+/* The bits from bit on: at least 57, or all up to end. */
+struct ue_window ue_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end);
+
+UE_INLINE void ue_cursor_fill(struct ue_cursor *c) {
+    size_t at = ue_cursor_pos(c);
+    struct ue_window window = ue_window_load(c->in, c->size_bytes, at, c->end);
+    c->word = window.word;
+    c->held = (unsigned)window.held;
+    c->next = at + window.held;
+}
+
+/* Reads 0 to 57 bits. */
+UE_INLINE uint64_t ue_cursor_take_few(struct ue_cursor *c, unsigned count, enum ue_field field) {
+    if (c->held < count) {
+        ue_cursor_fill(c);
+        if (UE_UNLIKELY(c->held < count)) {
+            ue_cursor_fault(c, UE_E_TRUNCATED, field, ue_cursor_pos(c));
+            return 0;
+        }
     }
-    uint64_t value = ue_bits_load(c->in, c->size_bytes, c->pos, count);
-    c->pos += count;
+    uint64_t value = c->word & ue_bits_mask(count);
+    c->word >>= count;
+    c->held -= count;
     return value;
 }
 
-UE_INLINE bool ue_cursor_take_flag(struct ue_cursor *c, enum ue_field field) {
-    if (UE_UNLIKELY(c->pos >= c->end)) {
-        ue_cursor_fault(c, UE_E_TRUNCATED, field, c->pos);
-        return false;
+/* Reads 0 to 64 bits. */
+UE_INLINE uint64_t ue_cursor_take(struct ue_cursor *c, unsigned count, enum ue_field field) {
+    if (count <= 57) {
+        return ue_cursor_take_few(c, count, field);
     }
-    bool value = (c->in[c->pos >> 3] >> (c->pos & 7)) & 1;
-    c->pos++;
-    return value;
+    if (UE_UNLIKELY(count > ue_cursor_left(c))) {
+        ue_cursor_fault(c, UE_E_TRUNCATED, field, ue_cursor_pos(c));
+        return 0;
+    }
+    uint64_t low = ue_cursor_take_few(c, 32, field);
+    return low | ue_cursor_take_few(c, count - 32, field) << 32;
+}
+
+UE_INLINE bool ue_cursor_take_flag(struct ue_cursor *c, enum ue_field field) {
+    return ue_cursor_take_few(c, 1, field) != 0;
 }
 
 /* Writes 0 to 64 bits of a value that fits them. */
 UE_INLINE void ue_cursor_put(struct ue_cursor *c, uint64_t value, unsigned count, enum ue_field field) {
     if (UE_UNLIKELY(count > ue_cursor_left(c))) {
-        ue_cursor_fault(c, UE_E_FULL, field, c->pos);
+        ue_cursor_fault(c, UE_E_FULL, field, c->next);
         return;
     }
-    unsigned fill = (unsigned)(c->pos & 63);
+    unsigned fill = (unsigned)(c->next & 63);
     c->word |= value << fill;
     if (fill + count >= 64) {
-        ue_bytes_store64(c->out + (c->pos >> 6) * 8, c->word);
+        ue_bytes_store64(c->out + (c->next >> 6) * 8, c->word);
         c->word = fill != 0 ? value >> (64 - fill) : 0;
     }
-    c->pos += count;
+    c->next += count;
 }
 
 /* ---- bounded integers (spec 1.3): the top bit is omitted when it could only be 0 ---- */
@@ -149,23 +201,29 @@ struct ue_packed {
 /* Reads up to `groups` groups from the view. */
 struct ue_packed ue_packed_load(struct ue_view view, unsigned groups);
 
+/* Reads a packed integer of one or two groups from the word, longer ones out of line. */
 UE_INLINE uint64_t ue_cursor_take_packed(struct ue_cursor *c, unsigned groups, enum ue_field field) {
-    if (UE_UNLIKELY(ue_cursor_left(c) < 8)) {
-        ue_cursor_fault(c, UE_E_TRUNCATED, field, c->pos);
-        return 0;
+    if (c->held < 16) {
+        ue_cursor_fill(c);
     }
-    uint64_t group = ue_bits_load(c->in, c->size_bytes, c->pos, 8);
-    if ((group & 1) == 0) {
-        c->pos += 8;
-        return group >> 1;
+    uint64_t first = c->word & 0xff;
+    uint64_t second = c->word >> 8 & 0xff;
+    bool one = (first & 1) == 0 && c->held >= 8;
+    bool two = (first & 1) != 0 && (second & 1) == 0 && second != 0 && c->held >= 16;
+    if (one || two) {
+        unsigned count = one ? 8 : 16;
+        c->word >>= count;
+        c->held -= count;
+        return one ? first >> 1 : first >> 1 | second >> 1 << 7;
     }
-    struct ue_packed packed = ue_packed_load((struct ue_view){c->in, c->pos, ue_cursor_left(c)}, groups);
+    size_t at = ue_cursor_pos(c);
+    struct ue_packed packed = ue_packed_load((struct ue_view){c->in, at, c->end - at}, groups);
     if (UE_UNLIKELY(packed.bits == 0)) {
-        ue_cursor_fault(c, UE_E_TRUNCATED, field, c->pos);
+        ue_cursor_fault(c, UE_E_TRUNCATED, field, at);
         return 0;
     }
     c->canonical &= packed.canonical;
-    c->pos += packed.bits;
+    ue_cursor_seek(c, at + packed.bits);
     return packed.value;
 }
 
@@ -179,25 +237,25 @@ UE_INLINE void ue_cursor_put_packed(struct ue_cursor *c, uint64_t value, enum ue
 /* ---- runs of bits and texts ---- */
 
 UE_INLINE struct ue_view ue_cursor_take_view(struct ue_cursor *c, size_t bits, enum ue_field field) {
-    struct ue_view view = {c->in, c->pos, bits};
+    struct ue_view view = {c->in, ue_cursor_pos(c), bits};
     if (UE_UNLIKELY(bits > ue_cursor_left(c))) {
-        ue_cursor_fault(c, UE_E_LENGTH, field, c->pos);
+        ue_cursor_fault(c, UE_E_LENGTH, field, view.bit);
         view.bits = 0;
     }
-    c->pos += view.bits;
+    ue_cursor_seek(c, view.bit + view.bits);
     return view;
 }
 
 UE_INLINE void ue_cursor_put_view(struct ue_cursor *c, struct ue_view view, enum ue_field field) {
     if (UE_UNLIKELY(view.bits > ue_cursor_left(c))) {
-        ue_cursor_fault(c, UE_E_FULL, field, c->pos);
+        ue_cursor_fault(c, UE_E_FULL, field, c->next);
         return;
     }
     ue_cursor_flush(c);
-    ue_bits_copy(c->out, c->pos, view.base, view.bit, view.bits);
-    c->pos += view.bits;
-    size_t word_bit = c->pos & ~(size_t)63;
-    c->word = ue_bits_load(c->out, c->size_bytes, word_bit, (unsigned)(c->pos - word_bit));
+    ue_bits_copy(c->out, c->next, view.base, view.bit, view.bits);
+    c->next += view.bits;
+    size_t word_bit = c->next & ~(size_t)63;
+    c->word = ue_bits_load(c->out, c->size_bytes, word_bit, (unsigned)(c->next - word_bit));
 }
 
 /* Texts are rare: their code stays out of line and works on a copy of the cursor. */
@@ -220,7 +278,7 @@ UE_INLINE void ue_cursor_put_text(struct ue_cursor *c, struct ue_text text, enum
 /* ---- words, as functions; op is constant at every call ---- */
 
 UE_INLINE void ue_word_flag(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool *member) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE: *member = ue_cursor_take_flag(c, field); break;
     case UE_ENCODE: ue_cursor_put(c, *member, 1, field); break;
@@ -233,13 +291,13 @@ UE_INLINE void ue_word_flag(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 }
 
 UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits, uint64_t value) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE: return ue_cursor_take(c, bits, field);
     case UE_BUILD: return ue_cursor_ask(c, field, 0, bits);
     case UE_ENCODE:
         if (UE_UNLIKELY(value > ue_bits_mask(bits))) {
-            ue_cursor_fault(c, UE_E_RANGE, field, c->pos);
+            ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
         } else {
             ue_cursor_put(c, value, bits, field);
         }
@@ -252,12 +310,12 @@ UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_fiel
 }
 
 UE_INLINE uint32_t ue_word_below(enum ue_op op, struct ue_cursor *c, enum ue_field field, uint32_t max, uint32_t value) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE: return ue_cursor_take_below(c, max, field);
     case UE_ENCODE:
         if (UE_UNLIKELY(value >= max)) {
-            ue_cursor_fault(c, UE_E_RANGE, field, c->pos);
+            ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
         } else {
             ue_cursor_put_below(c, value, max, field);
         }
@@ -265,7 +323,7 @@ UE_INLINE uint32_t ue_word_below(enum ue_op op, struct ue_cursor *c, enum ue_fie
     case UE_BUILD:
         value = (uint32_t)ue_cursor_ask(c, field, 0, 32);
         if (value >= max) {
-            ue_cursor_fault(c, UE_E_RANGE, field, c->pos);
+            ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
         }
         return value;
     case UE_TRACE: break;
@@ -277,7 +335,7 @@ UE_INLINE uint32_t ue_word_below(enum ue_op op, struct ue_cursor *c, enum ue_fie
 
 UE_INLINE uint64_t ue_word_packed(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned groups,
                                   uint64_t value) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE: return ue_cursor_take_packed(c, groups, field);
     case UE_BUILD: return ue_cursor_ask(c, field, 0, groups == 5 ? 32 : 64);
@@ -290,7 +348,7 @@ UE_INLINE uint64_t ue_word_packed(enum ue_op op, struct ue_cursor *c, enum ue_fi
 }
 
 UE_INLINE void ue_word_text(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_text *member) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE: *member = ue_cursor_take_text(c, field); break;
     case UE_ENCODE: ue_cursor_put_text(c, *member, field); break;
@@ -304,7 +362,7 @@ UE_INLINE void ue_word_text(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 
 /* bits: the length, which decode knows from elsewhere; encode and build take it from the view and check it. */
 UE_INLINE void ue_word_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits, struct ue_view *member) {
-    size_t at = c->pos;
+    size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_DECODE: *member = ue_cursor_take_view(c, bits, field); break;
     case UE_ENCODE: ue_cursor_put_view(c, *member, field); break;
@@ -365,7 +423,7 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             if (UE_UNLIKELY((member) != (otherwise))) {                                                                \
-                ue_cursor_fault(c, UE_E_ABSENT, UE_F_##field, c->pos);                                                 \
+                ue_cursor_fault(c, UE_E_ABSENT, UE_F_##field, ue_cursor_pos(c));                                                 \
             }                                                                                                          \
         } else {                                                                                                       \
             (member) = (otherwise);                                                                                    \
@@ -376,7 +434,7 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             if (UE_UNLIKELY((member).bits != 0)) {                                                                     \
-                ue_cursor_fault(c, UE_E_ABSENT, UE_F_##field, c->pos);                                                 \
+                ue_cursor_fault(c, UE_E_ABSENT, UE_F_##field, ue_cursor_pos(c));                                                 \
             }                                                                                                          \
         } else {                                                                                                       \
             (member) = (struct ue_view){0};                                                                            \
@@ -386,7 +444,7 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 #define REQUIRE(condition, status, field)                                                                              \
     do {                                                                                                               \
         if (UE_UNLIKELY(!(condition))) {                                                                               \
-            ue_cursor_fault(c, (status), UE_F_##field, c->pos);                                                        \
+            ue_cursor_fault(c, (status), UE_F_##field, ue_cursor_pos(c));                                                        \
         }                                                                                                              \
     } while (0)
 
