@@ -8,6 +8,7 @@
 
 static const struct ue_command commands[] = {
     {"decode", "show captured datagrams as text, JSON Lines or columns", ue_cmd_decode},
+    {"encode", "turn JSON Lines into a capture", ue_cmd_encode},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* uerudp encode: JSON Lines as a capture. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tools/capture/pcapng_writer.h"
+#include "tools/cli.h"
+#include "tools/json_datagram.h"
+#include "tools/json_stream.h"
+#include "tools/print/out.h"
+#include "uerudp_version.h"
+
+#define LINK_ETHERNET 1
+
+struct encode {
+    struct ue_wire_options wire;
+    gboolean hex;
+    char *output;
+
+    FILE *to;
+    struct ue_pcapng_writer writer;
+    uint32_t interface;
+    struct ue_out line; /* of hex */
+    int64_t time_ns;    /* of the datagram before; -1: none */
+    struct ue_json_datagram datagram;
+};
+
+static const char description[] =
+    "FILE holds the objects that uerudp decode --json prints, or some written by hand, one after the other; - or no\n"
+    "FILE is standard input. Keys that are left out get the values that a sender would write; raw, where it is given,\n"
+    "is used instead of all fields, and data instead of messages.\n\n"
+    "Exit status: 0 all written, 2 unusable arguments, files or values, which are named with line and key.\n\n"
+    "Examples:\n"
+    "  uerudp decode --json game.pcapng | uerudp encode --output again.pcapng\n"
+    "  echo '{\"bunches\":[{\"open\":true,\"reliable\":true,\"messages\":[{\"hello\":{}}]}]}' | uerudp encode --hex";
+
+static bool open_output(struct encode *e) {
+    if (e->output == NULL || strcmp(e->output, "-") == 0) {
+        e->to = stdout;
+        if (!e->hex && isatty(STDOUT_FILENO)) {
+            ue_complain("a capture is not for a terminal; use --output, a pipe, or --hex");
+            return false;
+        }
+    } else {
+        e->to = fopen(e->output, "wb");
+        if (e->to == NULL) {
+            ue_complain("%s: %s", e->output, g_strerror(errno));
+            return false;
+        }
+    }
+    if (!e->hex) {
+        ue_pcapng_begin(&e->writer, e->to, "uerudp " UERUDP_VERSION);
+        e->interface = ue_pcapng_interface(&e->writer, LINK_ETHERNET, NULL);
+    }
+    return true;
+}
+
+static bool close_output(struct encode *e) {
+    bool good = e->hex ? fflush(e->to) == 0 && ferror(e->to) == 0 : ue_pcapng_end(&e->writer);
+    good = (e->to == stdout || fclose(e->to) == 0) && good;
+    if (!good) {
+        ue_complain("%s: cannot write", e->output != NULL ? e->output : "standard output");
+    }
+    return good;
+}
+
+static void write_datagram(struct encode *e) {
+    const struct ue_json_datagram *d = &e->datagram;
+    if (!e->hex) {
+        ue_pcapng_udp(&e->writer, e->interface, d->time_ns, &d->source, &d->destination, d->bytes, d->size_bytes, NULL);
+        return;
+    }
+    ue_out_text(&e->line, d->from_server ? "S> " : "C> ");
+    ue_out_hex_view(&e->line, (struct ue_view){d->bytes, 0, d->size_bytes * 8}, SIZE_MAX);
+    ue_out_char(&e->line, '\n');
+    ue_out_flush(&e->line, e->to);
+}
+
+static bool encode_file(struct encode *e, const char *path) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "r");
+    if (file == NULL) {
+        ue_complain("%s: %s", path, g_strerror(errno));
+        return false;
+    }
+    struct ue_json_stream stream;
+    json_t *object;
+    bool good = true;
+    ue_json_stream_init(&stream, file);
+    while (good && (object = ue_json_stream_next(&stream)) != NULL) {
+        good = ue_json_encode(&e->wire, object, e->time_ns, &e->datagram);
+        if (good) {
+            e->time_ns = e->datagram.time_ns;
+            write_datagram(e);
+        } else {
+            ue_complain("%s:%zu: %s", path, stream.begin_line, e->datagram.error);
+        }
+        json_decref(object);
+    }
+    if (stream.error[0] != '\0') {
+        ue_complain("%s:%zu: %s", path, stream.line, stream.error);
+        good = false;
+    }
+    if (!is_stdin) {
+        fclose(file);
+    }
+    return good;
+}
+
+static enum ue_exit run(struct encode *e, int files, char **paths) {
+    char dash[] = "-";
+    char *standard_input[] = {dash, NULL};
+    if (files == 0) {
+        files = 1;
+        paths = standard_input;
+    }
+    if (!open_output(e)) {
+        return UE_EXIT_UNUSABLE;
+    }
+    bool good = true;
+    for (int i = 0; i < files && good; i++) {
+        good = encode_file(e, paths[i]);
+    }
+    good = close_output(e) && good;
+    return good ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+}
+
+static void add_options(struct encode *e, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &e->output, "write to this file instead of standard output", "FILE"},
+        {"hex", 0, 0, G_OPTION_ARG_NONE, &e->hex, "write lines of hex, as uerudp decode --hex reads them, not pcapng",
+         NULL},
+        {0},
+    };
+    g_option_context_add_main_entries(context, entries, NULL);
+    ue_wire_options_add(&e->wire, context);
+}
+
+int ue_cmd_encode(int argc, char **argv) {
+    struct encode *e = g_new0(struct encode, 1);
+    GOptionContext *context = g_option_context_new("[FILE...] - turn JSON Lines into a capture");
+    ue_wire_options_init(&e->wire);
+    e->time_ns = -1;
+    g_option_context_set_description(context, description);
+    add_options(e, context);
+    enum ue_exit status = UE_EXIT_UNUSABLE;
+    if (ue_cli_parse(context, &argc, &argv) && ue_wire_options_resolve(&e->wire)) {
+        status = run(e, argc - 1, argv + 1);
+    }
+    ue_wire_options_clear(&e->wire);
+    ue_out_free(&e->line);
+    g_free(e->output);
+    g_free(e);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What a hand-written datagram need not say. */
+#ifndef UE_JSON_DEFAULTS_H
+#define UE_JSON_DEFAULTS_H
+
+#include "tools/json_source.h"
+
+/* Fills a record whose key is missing from what other keys say; false leaves the codec's own default. */
+bool ue_json_default(const struct ue_json_source *source, struct ue_record *record);
+
+/* Whether an optional part is meant to be there. */
+bool ue_json_default_more(const struct ue_json_source *source, enum ue_field field);
+
+/* The message type whose name is a key of the object ({"hello": ...}), or -1. */
+int ue_json_message_type(const json_t *message);
+
+#endif

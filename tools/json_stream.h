@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON values one after the other from a file, however their lines are broken. */
+#ifndef UE_JSON_STREAM_H
+#define UE_JSON_STREAM_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A value of more characters is refused. */
+#define UE_JSON_VALUE_MAX (64u << 20)
+
+struct ue_json_stream {
+    FILE *file;
+    size_t line;       /* of the next character, from 1 */
+    size_t begin_line; /* where the last value began */
+    size_t length;     /* of the last value so far */
+    char error[JSON_ERROR_TEXT_LENGTH + 64];
+};
+
+void ue_json_stream_init(struct ue_json_stream *stream, FILE *file);
+
+/* The next value, which the caller releases with json_decref; NULL at the end, and when error is not empty. */
+json_t *ue_json_stream_next(struct ue_json_stream *stream);
+
+#endif
