@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/conversation.h"
 
-#include <epan/conversation.h>
 #include <epan/packet.h>
 #include <epan/proto_data.h>
 
@@ -9,18 +8,31 @@
 #include "plugin/packet-uerudp.h"
 #include "plugin/prefs.h"
 
+#define ADDRESS_BYTES_MAX 16
+
 /* The datagrams between two addresses with ports. Side 0 sent the first of them. */
 struct peers {
     struct ue_preset preset;
-    address first_address;
-    uint32_t first_port;
     int server_side; /* from ports or the table of servers; -1 unknown */
     struct ue_binding binding;
     struct ue_connection *connection; /* the present one */
 };
 
+/* One direction: where from and where to. Wireshark's conversations would do, at five times the cost per packet. */
+struct route {
+    uint32_t size; /* bytes in use */
+    uint8_t ends[2 * (sizeof(uint32_t) + ADDRESS_BYTES_MAX)];
+};
+
+/* What a route leads to. */
+struct leg {
+    struct peers *peers;
+    unsigned side; /* of the sender */
+};
+
 static uint32_t stream_count;
 static wmem_map_t *connections_by_cookie;
+static wmem_map_t *legs_by_route;
 
 static unsigned cookie_hash(const void *cookie) {
     return wmem_strong_hash(cookie, UE_COOKIE_BYTES);
@@ -30,6 +42,17 @@ static gboolean cookie_equal(const void *a, const void *b) {
     return memcmp(a, b, UE_COOKIE_BYTES) == 0;
 }
 
+static unsigned route_hash(const void *key) {
+    const struct route *route = key;
+    return wmem_strong_hash(route->ends, route->size);
+}
+
+static gboolean route_equal(const void *a, const void *b) {
+    const struct route *one = a;
+    const struct route *other = b;
+    return one->size == other->size && memcmp(one->ends, other->ends, one->size) == 0;
+}
+
 static void forget_streams(void) {
     stream_count = 0;
 }
@@ -37,15 +60,26 @@ static void forget_streams(void) {
 void ue_conversation_register(void) {
     connections_by_cookie =
         wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cookie_hash, cookie_equal);
+    legs_by_route = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), route_hash, route_equal);
     register_init_routine(forget_streams);
 }
 
-/* ---- conversations ---- */
+/* ---- peers ---- */
 
-static unsigned side_of_source(const struct peers *peers, const packet_info *pinfo) {
-    bool first = peers->first_port == pinfo->srcport &&
-                 (pinfo->srcport != pinfo->destport || addresses_equal(&peers->first_address, &pinfo->src));
-    return first ? 0 : 1;
+static void add_end(struct route *route, const address *address, uint32_t port) {
+    size_t size = MIN((size_t)address->len, ADDRESS_BYTES_MAX);
+    memcpy(route->ends + route->size, &port, sizeof port);
+    if (size != 0) {
+        memcpy(route->ends + route->size + sizeof port, address->data, size);
+    }
+    route->size += (uint32_t)(sizeof port + size);
+}
+
+static struct route route_between(const address *from, uint32_t from_port, const address *to, uint32_t to_port) {
+    struct route route = {.size = 0};
+    add_end(&route, from, from_port);
+    add_end(&route, to, to_port);
+    return route;
 }
 
 /* The source of the first datagram is side 0. */
@@ -66,22 +100,31 @@ static enum ue_end end_with_our_port(const packet_info *pinfo) {
     return source ? UE_END_SOURCE : UE_END_DESTINATION;
 }
 
-static struct peers *start_peers(conversation_t *key, packet_info *pinfo) {
+static const struct leg *add_leg(const struct route *route, struct peers *peers, unsigned side) {
+    struct leg *leg = wmem_new(wmem_file_scope(), struct leg);
+    *leg = (struct leg){peers, side};
+    wmem_map_insert(legs_by_route, wmem_memdup(wmem_file_scope(), route, sizeof *route), leg);
+    return leg;
+}
+
+static const struct leg *start_peers(const packet_info *pinfo, const struct route *there, const struct route *back) {
     struct peers *peers = wmem_new0(wmem_file_scope(), struct peers);
     const struct ue_preset *preset = ue_prefs_common();
     enum ue_end server = ue_prefs_server(pinfo, &preset);
     peers->preset = *preset;
-    peers->first_port = pinfo->srcport;
-    copy_address_wmem(wmem_file_scope(), &peers->first_address, &pinfo->src);
     peers->server_side = side_of_end(server != UE_END_NONE ? server : end_with_our_port(pinfo));
-    conversation_add_proto_data(key, ue_proto, peers);
-    return peers;
+    add_leg(back, peers, 1);
+    return add_leg(there, peers, 0);
 }
 
-static struct peers *find_peers(packet_info *pinfo) {
-    conversation_t *key = find_or_create_conversation(pinfo);
-    struct peers *peers = conversation_get_proto_data(key, ue_proto);
-    return peers != NULL ? peers : start_peers(key, pinfo);
+static const struct leg *find_leg(const packet_info *pinfo) {
+    struct route there = route_between(&pinfo->src, pinfo->srcport, &pinfo->dst, pinfo->destport);
+    const struct leg *leg = wmem_map_lookup(legs_by_route, &there);
+    if (leg != NULL) {
+        return leg;
+    }
+    struct route back = route_between(&pinfo->dst, pinfo->destport, &pinfo->src, pinfo->srcport);
+    return start_peers(pinfo, &there, &back);
 }
 
 /* ---- connections ---- */
@@ -132,35 +175,37 @@ static void keep_cut(const struct ue_flow *flow, unsigned side, struct ue_frame 
     }
 }
 
-static struct ue_visit *keep(struct peers *peers, packet_info *pinfo, const struct ue_bytes *bytes,
+static struct ue_visit *keep(const struct leg *leg, packet_info *pinfo, const struct ue_bytes *bytes,
                              const struct ue_shape *shape) {
     struct ue_visit *visit = wmem_new(wmem_file_scope(), struct ue_visit);
-    unsigned side = side_of_source(peers, pinfo);
-    visit->connection = peers->connection;
+    visit->connection = leg->peers->connection;
     if (bytes->is_cut) {
-        keep_cut(&visit->connection->flow, side, &visit->frame);
+        keep_cut(&visit->connection->flow, leg->side, &visit->frame);
     } else {
-        ue_flow_feed(&visit->connection->flow, side, bytes->base, bytes->size, shape, &visit->frame);
+        ue_flow_feed(&visit->connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
     }
     p_add_proto_data(wmem_file_scope(), pinfo, ue_proto, pinfo->curr_layer_num, visit);
     return visit;
 }
 
+static bool find_shape(const struct ue_preset *preset, const struct ue_bytes *bytes, struct ue_shape *shape) {
+    return !bytes->is_cut && ue_detect_handshake(&preset->settings, bytes->base, bytes->size, shape);
+}
+
 const struct ue_visit *ue_conversation_observe(packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours) {
     struct ue_shape shape;
-    const struct ue_settings *settings = &ue_prefs_common()->settings;
-    if (!is_ours && (bytes->is_cut || !ue_detect_handshake(settings, bytes->base, bytes->size, &shape))) {
+    if (!is_ours && !find_shape(ue_prefs_common(), bytes, &shape)) {
         return NULL;
     }
-    struct peers *peers = find_peers(pinfo);
-    settings = &peers->preset.settings;
-    bool handshake = !bytes->is_cut && ue_detect_handshake(settings, bytes->base, bytes->size, &shape);
+    const struct leg *leg = find_leg(pinfo);
+    struct peers *peers = leg->peers;
+    bool handshake = find_shape(&peers->preset, bytes, &shape);
     struct ue_connection *connection = peers->connection;
     if (connection == NULL || (handshake && ue_flow_is_over(&connection->flow, &shape))) {
         connection = start_connection(peers, pinfo);
     }
-    struct ue_visit *visit = keep(peers, pinfo, bytes, handshake ? &shape : NULL);
-    if (is_ours || ue_binding_feed(&peers->binding, side_of_source(peers, pinfo), &shape)) {
+    struct ue_visit *visit = keep(leg, pinfo, bytes, handshake ? &shape : NULL);
+    if (is_ours || (handshake && ue_binding_feed(&peers->binding, leg->side, &shape))) {
         prove(connection);
     }
     if (handshake) {

@@ -60,10 +60,15 @@ static void draw_bits(const struct tree *t, size_t bit, size_t bits, char *pictu
     memcpy(picture - 2, " = ", sizeof " = ");
 }
 
+static bool is_number(enum ue_field field) {
+    return ue_field_row(field)->kind <= UE_KIND_I32;
+}
+
 /* Tells Wireshark which bits the item stands for, and writes them in front of its label. */
 static void show_bits(const struct tree *t, proto_item *item, const struct ue_record *record) {
     char picture[PICTURE_CHARS];
-    if (item == NULL || !PTREE_DATA(item)->visible || record->bits == 0 || record->bits > PICTURE_BITS_MAX) {
+    if (item == NULL || !PTREE_DATA(item)->visible || !is_number(record->field) || record->bits == 0 ||
+        record->bits > PICTURE_BITS_MAX) {
         return;
     }
     FI_SET_FLAG(PITEM_FINFO(item), FI_LITTLE_ENDIAN);
@@ -223,20 +228,35 @@ static void report_generation(const struct tree *t, const struct ue_visit *visit
     }
 }
 
+static void add_fault(const struct tree *t, const struct ue_fault *fault, const char *status) {
+    add_generated(t, UE_F_FAULT_STATUS, fault->bit, 0, 0, status);
+    add_generated(t, UE_F_FAULT_FIELD, fault->bit, 0, 0, ue_field_row(fault->field)->name);
+    add_generated(t, UE_F_FAULT_BIT, fault->bit, 0, fault->bit, NULL);
+}
+
 static void report_fault(struct tree *t, const struct ue_fault *fault) {
     const char *field = ue_field_row(fault->field)->name;
-    add_generated(t, UE_F_FAULT_STATUS, fault->bit, 0, 0, ue_status_name(fault->status));
-    add_generated(t, UE_F_FAULT_FIELD, fault->bit, 0, 0, field);
-    add_generated(t, UE_F_FAULT_BIT, fault->bit, 0, fault->bit, NULL);
+    add_fault(t, fault, ue_status_name(fault->status));
     expert_add_info_format(t->pinfo, root_item(t), &ue_experts.malformed, "Malformed: %s at bit %zu %s", field,
                            fault->bit, ue_status_text(fault->status));
     wmem_strbuf_append_printf(t->summary.line, " [Malformed: %s at bit %zu]", field, fault->bit);
 }
 
+/* What the missing part would have been is nobody's fault. */
+static void report_cut(struct tree *t, const struct ue_fault *fault) {
+    add_fault(t, fault, "size limited");
+    expert_add_info(t->pinfo, root_item(t), &ue_experts.size_limited);
+    wmem_strbuf_append(t->summary.line, " [Packet size limited during capture]");
+}
+
+static void report_message(const struct tree *t, const struct ue_fault *fault) {
+    expert_add_info_format(t->pinfo, root_item(t), &ue_experts.message, "Control message not decoded: %s at bit %zu %s",
+                           ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status));
+}
+
 static void report_verdict(struct tree *t, const struct ue_verdict *verdict) {
     if (t->bytes->is_cut) {
-        expert_add_info(t->pinfo, root_item(t), &ue_experts.size_limited);
-        wmem_strbuf_append(t->summary.line, " [Packet size limited during capture]");
+        report_cut(t, &verdict->fault);
         return;
     }
     if (verdict->fault.status != UE_OK) {
@@ -246,10 +266,7 @@ static void report_verdict(struct tree *t, const struct ue_verdict *verdict) {
         expert_add_info(t->pinfo, root_item(t), &ue_experts.not_canonical);
     }
     if (verdict->message.status != UE_OK) {
-        expert_add_info_format(t->pinfo, root_item(t), &ue_experts.message,
-                               "Control message not decoded: %s at bit %zu %s",
-                               ue_field_row(verdict->message.field)->name, verdict->message.bit,
-                               ue_status_text(verdict->message.status));
+        report_message(t, &verdict->message);
     }
     if (verdict->is_opaque && !verdict->is_opened) {
         expert_add_info(t->pinfo, root_item(t), &ue_experts.opaque);
