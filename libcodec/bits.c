@@ -71,6 +71,14 @@ bool ue_bits_last_set(const uint8_t *base, size_t begin, size_t end, size_t *bit
     return false;
 }
 
+bool ue_bytes_zero(const uint8_t *bytes, size_t count) {
+    uint8_t any = 0;
+    for (size_t i = 0; i < count; i++) {
+        any |= bytes[i];
+    }
+    return any == 0;
+}
+
 void ue_view_copy(struct ue_view view, uint8_t *to) {
     if (view.bits % 8 != 0) {
         to[view.bits / 8] = 0;

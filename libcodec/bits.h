@@ -67,6 +67,9 @@ void ue_bits_copy(uint8_t *to, size_t to_bit, const uint8_t *from, size_t from_b
 /* Finds the highest set bit in [begin, end); false when all are zero. */
 bool ue_bits_last_set(const uint8_t *base, size_t begin, size_t end, size_t *bit);
 
+/* Whether all bytes are zero. */
+bool ue_bytes_zero(const uint8_t *bytes, size_t count);
+
 /* Copies a view to ue_bits_bytes(view.bits) bytes starting at bit 0, the last byte padded with zeros. */
 void ue_view_copy(struct ue_view view, uint8_t *to);
 

@@ -54,14 +54,6 @@ static bool read_handshake(const struct ue_settings *settings, size_t row, bool 
     return ue_cursor_ok(&c) && ue_cursor_left(&c) == 0;
 }
 
-static bool is_zero(const uint8_t *bytes, size_t count) {
-    uint8_t any = 0;
-    for (size_t i = 0; i < count; i++) {
-        any |= bytes[i];
-    }
-    return any == 0;
-}
-
 static double timestamp_of(size_t row, const struct ue_handshake *handshake) {
     struct ue_context x;
     ue_context_init(&x, ue_profile_at(row), NULL);
@@ -72,7 +64,7 @@ static double timestamp_of(size_t row, const struct ue_handshake *handshake) {
 static bool body_is_plausible(size_t row, const struct ue_handshake *h) {
     double time = timestamp_of(row, h);
     switch (h->type) {
-    case UE_HANDSHAKE_INITIAL: return h->timestamp == 0 && h->secret_id == 0 && is_zero(h->cookie, sizeof h->cookie);
+    case UE_HANDSHAKE_INITIAL: return h->timestamp == 0 && h->secret_id == 0 && ue_bytes_zero(h->cookie, sizeof h->cookie);
     case UE_HANDSHAKE_ACK: return time == -1.0;
     case UE_HANDSHAKE_CHALLENGE:
     case UE_HANDSHAKE_RESPONSE:
@@ -103,7 +95,7 @@ static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct u
     shape->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
                            ? sender_of(h->type)
                            : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (spec 2.14) */
-    shape->has_cookie = h->has_body && !is_zero(h->cookie, sizeof h->cookie);
+    shape->has_cookie = h->has_body && !ue_bytes_zero(h->cookie, sizeof h->cookie);
     memcpy(shape->cookie, h->cookie, sizeof shape->cookie);
     shape->has_orig_cookie = h->has_orig_cookie;
     memcpy(shape->orig_cookie, h->orig_cookie, sizeof shape->orig_cookie);

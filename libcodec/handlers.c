@@ -91,16 +91,33 @@ UE_INLINE void component(enum ue_op op, struct ue_cursor *c, const struct ue_con
     }
 }
 
+/* Whether the members that this component does not have are zero. */
+static bool has_only_its_own(const struct ue_handler_bits *h, enum ue_handler kind) {
+    bool gcm = kind == UE_HANDLER_AESGCM || kind == UE_HANDLER_AESGCM_BYTES;
+    bool dtls = kind == UE_HANDLER_DTLS;
+    bool encrypts = gcm || dtls || kind == UE_HANDLER_AES_ECB;
+    return (!h->encrypted || encrypts) && (!h->compressed || kind == UE_HANDLER_OODLE) &&
+           (!h->dtls_handshake || (dtls && h->encrypted)) && (h->decompressed_bytes == 0 || h->compressed) &&
+           ((ue_bytes_zero(h->iv, sizeof h->iv) && ue_bytes_zero(h->tag, sizeof h->tag)) || (gcm && h->encrypted)) &&
+           ((h->reliability_ack | h->reliability_id) == 0 || kind == UE_HANDLER_RELIABILITY);
+}
+
 UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m) {
     if (op != UE_ENCODE) {
         *m = (struct ue_handlers){0};
     }
     bool reached = false;
-    for (size_t i = 0; i < UE_HANDLERS_MAX && !reached; i++) {
-        component(op, c, x, m, &m->components[i], x->settings.handlers[i]);
-        reached = m->components[i].compressed || m->components[i].encrypted;
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        struct ue_handler_bits *h = &m->components[i];
+        enum ue_handler kind = reached ? UE_HANDLER_NONE : x->settings.handlers[i];
+        component(op, c, x, m, h, kind);
+        REQUIRE(op != UE_ENCODE || has_only_its_own(h, kind), UE_E_ABSENT, HANDLER_ENCRYPTED);
+        reached |= h->compressed || h->encrypted;
     }
     ABSENT(m->is_opaque, HANDLER_CIPHERTEXT, reached);
+    if (!reached) {
+        ABSENT_VIEW(m->opaque, HANDLER_CIPHERTEXT);
+    }
 }
 
 UE_RUN(ue_handlers, layout, struct ue_handlers)

@@ -32,14 +32,6 @@ struct ue_sequences ue_cookie_sequences(const uint8_t cookie[UE_COOKIE_BYTES]) {
     };
 }
 
-static bool cookie_is_zero(const struct ue_handshake *m) {
-    uint8_t any = 0;
-    for (size_t i = 0; i < UE_COOKIE_BYTES; i++) {
-        any |= m->cookie[i];
-    }
-    return any == 0;
-}
-
 /* Layouts A to C have no type field: it follows from direction, presence and timestamp (spec 2.4). -1: no such type. */
 static int infer_type(const struct ue_context *x, const struct ue_handshake *m) {
     bool from_client = x->direction != UE_SERVER_TO_CLIENT;
@@ -80,7 +72,7 @@ UE_INLINE void body(enum ue_op op, struct ue_cursor *c, const struct ue_context 
     } else {
         REQUIRE(m->secret_id == 0, UE_E_ABSENT, HANDSHAKE_SECRET_ID);
         REQUIRE(m->timestamp == 0, UE_E_ABSENT, HANDSHAKE_TIMESTAMP);
-        REQUIRE(cookie_is_zero(m), UE_E_ABSENT, HANDSHAKE_COOKIE);
+        REQUIRE(ue_bytes_zero(m->cookie, sizeof m->cookie), UE_E_ABSENT, HANDSHAKE_COOKIE);
     }
 }
 
@@ -89,6 +81,8 @@ UE_INLINE void orig_cookie(enum ue_op op, struct ue_cursor *c, struct ue_handsha
         BYTES(m->orig_cookie, HANDSHAKE_ORIG_COOKIE);
     } else if (op != UE_ENCODE) {
         memset(m->orig_cookie, 0, sizeof m->orig_cookie);
+    } else {
+        REQUIRE(ue_bytes_zero(m->orig_cookie, sizeof m->orig_cookie), UE_E_ABSENT, HANDSHAKE_ORIG_COOKIE);
     }
 }
 
@@ -97,6 +91,8 @@ UE_INLINE void diagnostics(enum ue_op op, struct ue_cursor *c, struct ue_handsha
         BYTES(m->diagnostics, HANDSHAKE_DIAGNOSTICS);
     } else if (op != UE_ENCODE) {
         memset(m->diagnostics, 0, sizeof m->diagnostics);
+    } else {
+        REQUIRE(ue_bytes_zero(m->diagnostics, sizeof m->diagnostics), UE_E_ABSENT, HANDSHAKE_DIAGNOSTICS);
     }
 }
 
@@ -188,7 +184,7 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     }
     bool sequences = m->has_body && !m->restart && !x->restarting && m->type != UE_HANDSHAKE_INITIAL &&
                      x->profile.handshake != UE_HANDSHAKE_A0;
-    if (op == UE_TRACE && sequences && !cookie_is_zero(m)) {
+    if (op == UE_TRACE && sequences && !ue_bytes_zero(m->cookie, sizeof m->cookie)) {
         struct ue_sequences first = ue_cookie_sequences(m->cookie);
         size_t tail_bits = x->profile.handshake == UE_HANDSHAKE_V ? m->random.bits : 0;
         size_t cookie = ue_cursor_pos(c) - tail_bits - sizeof m->cookie * 8;
