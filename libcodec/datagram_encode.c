@@ -1,31 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /* The writing half of datagram.h. */
-#include "libcodec/layouts.h"
+#include "libcodec/bunch_layout.h"
+#include "libcodec/packet_layout.h"
+#include "libcodec/prefix_layout.h"
 
-static void put_items(struct ue_cursor *c, const struct ue_context *x, const struct ue_datagram *d) {
+/* What is rare works on a copy, so that the cursor itself stays in registers. */
+#define FAR(run, c, x, m)                                                                                              \
+    do {                                                                                                               \
+        struct ue_cursor far = *(c);                                                                                   \
+        run(UE_ENCODE, &far, (x), (m));                                                                                \
+        *(c) = far;                                                                                                    \
+    } while (0)
+
+UE_INLINE void put_items(struct ue_cursor *c, const struct ue_context *x, const struct ue_datagram *d) {
     for (size_t i = 0; i < d->item_count && ue_cursor_ok(c); i++) {
         struct ue_item *item = &d->items[i];
         if (!item->is_ack) {
-            ue_bunch_run(UE_ENCODE, c, x, &item->bunch);
+            bunch_layout(UE_ENCODE, c, x, &item->bunch);
         } else if (x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack) {
-            ue_ack_run(UE_ENCODE, c, x, &item->ack);
+            FAR(ue_ack_run, c, x, &item->ack);
         } else {
-            ue_cursor_fault(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK, ue_cursor_pos(c));
+            ue_cursor_refuse(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK);
         }
     }
 }
 
-static void put_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
+UE_INLINE void put_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
     if (x->settings.handlers[0] != UE_HANDLER_NONE) {
-        ue_handlers_run(UE_ENCODE, c, x, &d->handlers);
+        FAR(ue_handlers_run, c, x, &d->handlers);
     } else if (d->handlers.is_opaque) {
-        ue_cursor_fault(c, UE_E_ABSENT, UE_F_HANDLER_CIPHERTEXT, ue_cursor_pos(c));
+        ue_cursor_refuse(c, UE_E_ABSENT, UE_F_HANDLER_CIPHERTEXT);
     }
     if (d->handlers.is_opaque) {
         return;
     }
     if (!x->settings.internal_ack) {
-        ue_packet_run(UE_ENCODE, c, x, &d->packet);
+        packet_layout(UE_ENCODE, c, x, &d->packet);
     }
     put_items(c, x, d);
     if (x->settings.terminators > 1) {
@@ -36,21 +46,23 @@ static void put_packet(struct ue_cursor *c, const struct ue_context *x, struct u
 enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
                                   size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault) {
     struct ue_datagram *d = (struct ue_datagram *)datagram; /* encoding only reads it */
-    struct ue_cursor c;
-    ue_cursor_write(&c, bytes, capacity_bytes, 0);
+    struct ue_cursor start;
+    ue_cursor_write(&start, bytes, capacity_bytes, 0);
+    struct ue_cursor c = start;
     if (!context->settings.internal_ack) {
-        ue_prefix_run(UE_ENCODE, &c, context, &d->prefix);
+        prefix_layout(UE_ENCODE, &c, context, &d->prefix);
     }
     if (d->prefix.is_handshake && !context->settings.internal_ack) {
-        ue_handshake_run(UE_ENCODE, &c, context, &d->handshake);
+        FAR(ue_handshake_run, &c, context, &d->handshake);
     } else {
         put_packet(&c, context, d);
     }
     ue_cursor_put(&c, 1, 1, UE_F_TERMINATOR);
-    ue_cursor_flush(&c);
-    *written_bytes = ue_bits_bytes(ue_cursor_pos(&c));
-    *fault = c.fault;
-    return c.fault.status;
+    struct ue_cursor end = c;
+    ue_cursor_flush(&end);
+    *written_bytes = ue_bits_bytes(ue_cursor_pos(&end));
+    *fault = end.fault;
+    return end.fault.status;
 }
 
 enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_source *source,

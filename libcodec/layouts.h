@@ -24,9 +24,6 @@ bool ue_datagram_decode_hot(const struct ue_context *x, const uint8_t *bytes, si
 #define UE_INSTANCE(name, layout, type, op)                                                                            \
     static __attribute__((noinline)) void name##_##op(struct ue_cursor *c, const struct ue_context *x, type *m) {      \
         struct ue_cursor local = *c;                                                                                   \
-        if ((op) == UE_ENCODE) {                                                                                       \
-            local.held = 0; /* always so: the compiler shall know */                                                   \
-        }                                                                                                              \
         layout(op, &local, x, m);                                                                                      \
         ue_cursor_return(c, &local);                                                                                   \
     }

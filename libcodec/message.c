@@ -91,6 +91,9 @@ UE_INLINE void array(enum ue_op op, struct ue_cursor *c, enum ue_field field, un
         return;
     }
     if (op == UE_ENCODE) {
+        if (m->bits % element_bits != 0 || m->bits / element_bits > INT32_MAX) {
+            ue_cursor_refuse(c, UE_E_RANGE, field);
+        }
         ue_cursor_put(c, m->bits / element_bits, 32, field);
         ue_cursor_put_view(c, *m, field);
         return;
@@ -183,7 +186,7 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
     case KIND_TOKEN: ue_word_text(op, c, row->field, &m->text); break;
     case KIND_GUID:
         if (op == UE_ENCODE && m->text.units.bits != GUID_BITS) {
-            ue_cursor_fault(c, UE_E_RANGE, row->field, ue_cursor_pos(c));
+            ue_cursor_refuse(c, UE_E_RANGE, row->field);
         }
         ue_word_view(op, c, row->field, GUID_BITS, &m->text.units);
         break;
@@ -224,11 +227,14 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     if (op != UE_ENCODE) {
         *m = (struct ue_message){0};
     }
+    size_t at = ue_cursor_pos(c);
     UINT(m->type, CONTROL_TYPE, 8);
-    if (!type_is_known(m->type)) {
-        ue_cursor_fault(c, UE_E_TYPE, UE_F_CONTROL_TYPE, ue_cursor_pos(c) - (op == UE_BUILD ? 0 : 8));
-    } else {
+    if (type_is_known(m->type)) {
         params_of(op, c, x, m);
+    } else if (op == UE_ENCODE) {
+        ue_cursor_refuse(c, UE_E_TYPE, UE_F_CONTROL_TYPE);
+    } else {
+        ue_cursor_fault(c, UE_E_TYPE, UE_F_CONTROL_TYPE, at);
     }
     END(MESSAGE);
 }

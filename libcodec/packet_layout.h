@@ -42,11 +42,12 @@ UE_INLINE void history(enum ue_op op, struct ue_cursor *c, struct ue_packet *m) 
     if (op != UE_ENCODE) {
         memset(m->history, 0, sizeof m->history);
     }
-    for (size_t i = 0; i < m->history_words; i++) {
+    size_t words = m->history_words < UE_HISTORY_WORDS_MAX ? m->history_words : UE_HISTORY_WORDS_MAX;
+    for (size_t i = 0; i < words; i++) {
         UINT(m->history[i], PACKET_HISTORY, 32);
     }
     uint32_t rest = 0;
-    for (size_t i = m->history_words; op == UE_ENCODE && i < UE_HISTORY_WORDS_MAX; i++) {
+    for (size_t i = words; op == UE_ENCODE && i < UE_HISTORY_WORDS_MAX; i++) {
         rest |= m->history[i];
     }
     REQUIRE(rest == 0, UE_E_ABSENT, PACKET_HISTORY);

@@ -2,14 +2,28 @@
 #include "libcodec/wire.h"
 
 void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
-    *c = (struct ue_cursor){.out = out, .size_bytes = size_bytes, .next = bit, .end = size_bytes * 8, .canonical = true};
     size_t word_bit = bit & ~(size_t)63;
-    c->word = ue_bits_load(out, size_bytes, word_bit, (unsigned)(bit - word_bit));
+    unsigned used = (unsigned)(bit - word_bit);
+    *c = (struct ue_cursor){.out = out, .size_bytes = size_bytes, .end = size_bytes * 8, .canonical = true};
+    c->word = ue_bits_load(out, size_bytes, word_bit, used);
+    c->next = word_bit + 64;
+    c->held = 64 - used;
 }
 
-void ue_word_store_few(uint8_t *to, size_t bytes, uint64_t word) {
-    for (size_t i = 0; i < bytes; i++) {
-        to[i] = (uint8_t)(word >> (8 * i));
+void ue_cursor_flush(struct ue_cursor *c) {
+    if (ue_cursor_ok(c) && ue_cursor_pos(c) > c->end) {
+        ue_cursor_refuse(c, UE_E_FULL, UE_F_NONE);
+    }
+    if (!ue_cursor_ok(c)) {
+        return;
+    }
+    uint8_t *to = c->out + c->next / 8 - 8;
+    if (c->next <= c->end) {
+        ue_bytes_store64(to, c->word);
+        return;
+    }
+    for (size_t i = 0; i < ue_bits_bytes(64 - c->held); i++) {
+        to[i] = (uint8_t)(c->word >> (8 * i));
     }
 }
 
@@ -71,6 +85,28 @@ struct ue_text ue_cursor_ask_text(struct ue_cursor *c, enum ue_field field) {
 
 bool ue_cursor_ask_more(struct ue_cursor *c, enum ue_field field) {
     return c->source->more(c->source->user, field);
+}
+
+uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words) {
+    const uint8_t *end = from + words * 8;
+    if (fill == 0 && shift == 0) {
+        memcpy(out, from, words * 8);
+        return 0;
+    }
+    if (shift == 0) {
+        for (; from != end; out += 8, from += 8) {
+            uint64_t value = ue_bytes_load64(from);
+            ue_bytes_store64(out, word | value << fill);
+            word = value >> 1 >> (63 - fill);
+        }
+        return word;
+    }
+    for (; from != end; out += 8, from += 8) { /* the run reaches into from[8], for shift is not 0 */
+        uint64_t value = ue_bytes_load64(from) >> shift | (uint64_t)from[8] << (64 - shift);
+        ue_bytes_store64(out, word | value << fill);
+        word = value >> 1 >> (63 - fill);
+    }
+    return word;
 }
 
 struct ue_window ue_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end) {
@@ -158,7 +194,7 @@ void ue_cursor_put_text_far(struct ue_cursor *c, struct ue_text text, enum ue_fi
     size_t units = text.units.bits / width;
     bool whole = text.units.bits % width == 0 && !(text.wide && units == 0);
     if (!whole || units >= INT32_MAX) {
-        ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
+        ue_cursor_refuse(c, UE_E_RANGE, field);
         return;
     }
     if (units == 0) {

@@ -16,10 +16,10 @@ struct ue_cursor {
     const uint8_t *in;
     uint8_t *out;
     size_t size_bytes; /* of the buffer behind in or out */
-    size_t next;       /* the bit behind what the word holds; the position is ue_cursor_pos() */
     size_t end;        /* first bit that may not be used */
-    uint64_t word;     /* reading: bits loaded and not yet taken; writing: the word around next, not stored yet */
-    unsigned held;     /* reading: number of bits in the word; writing: 0 */
+    size_t next;       /* the bit behind the word */
+    uint64_t word;     /* reading: bits loaded and not yet taken; writing: 64 aligned bits, not stored yet */
+    unsigned held;     /* bits of the word that are still to take or to fill: the position is next - held */
     struct ue_fault fault;
     bool canonical;
     const struct ue_sink *sink;
@@ -42,18 +42,6 @@ UE_INLINE void ue_cursor_seek(struct ue_cursor *c, size_t bit) {
 /* Continues at `bit` of a buffer whose earlier bits stay. */
 void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit);
 
-void ue_word_store_few(uint8_t *to, size_t bytes, uint64_t word);
-
-/* Stores what is still in the word; where there is room, zeros behind it. */
-UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
-    size_t byte = (c->next >> 6) * 8;
-    if (byte + 8 <= c->size_bytes) {
-        ue_bytes_store64(c->out + byte, c->word);
-    } else {
-        ue_word_store_few(c->out + byte, ue_bits_bytes(c->next & 63), c->word);
-    }
-}
-
 /* Records the first fault and stops the cursor. Inline, like all of the hot path, so that a cursor's address never
    leaves a layout and its members stay in registers. */
 UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum ue_field field, size_t bit) {
@@ -64,6 +52,15 @@ UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum 
     }
     ue_cursor_seek(c, ue_cursor_pos(c));
     c->end = c->next;
+}
+
+/* Records the first fault of a writing cursor, which from then on drops what it is given. Nothing is on the wire yet, so
+   the field says where, and the bit stays 0. */
+UE_INLINE void ue_cursor_refuse(struct ue_cursor *c, enum ue_status status, enum ue_field field) {
+    if (c->fault.status == UE_OK) {
+        c->fault.status = status;
+        c->fault.field = field;
+    }
 }
 
 /* Gives a local copy of a cursor back: what reading and writing can have changed. */
@@ -149,20 +146,25 @@ UE_INLINE bool ue_cursor_take_flag(struct ue_cursor *c, enum ue_field field) {
     return ue_cursor_take_few(c, 1, field) != 0;
 }
 
-/* Writes 0 to 64 bits of a value that fits them. */
+/* Writes 0 to 64 bits of a value that fits them. A writing cursor has 1 to 64 bits to fill. */
 UE_INLINE void ue_cursor_put(struct ue_cursor *c, uint64_t value, unsigned count, enum ue_field field) {
-    if (UE_UNLIKELY(count > ue_cursor_left(c))) {
-        ue_cursor_fault(c, UE_E_FULL, field, c->next);
+    c->word |= value << ((64 - c->held) & 63);
+    if (__builtin_expect(count < c->held, 1)) {
+        c->held -= count;
         return;
     }
-    unsigned fill = (unsigned)(c->next & 63);
-    c->word |= value << fill;
-    if (fill + count >= 64) {
-        ue_bytes_store64(c->out + (c->next >> 6) * 8, c->word);
-        c->word = fill != 0 ? value >> (64 - fill) : 0;
+    if (UE_UNLIKELY(!ue_cursor_ok(c) || c->next > c->end)) {
+        ue_cursor_refuse(c, UE_E_FULL, field);
+        return;
     }
-    c->next += count;
+    ue_bytes_store64(c->out + c->next / 8 - 8, c->word);
+    c->word = value >> 1 >> (c->held - 1);
+    c->held += 64 - count;
+    c->next += 64;
 }
+
+/* Stores what is still in the word. Behind it are zeros: to the end of its byte, and of the word where there is room. */
+void ue_cursor_flush(struct ue_cursor *c);
 
 /* ---- bounded integers (spec 1.3): the top bit is omitted when it could only be 0 ---- */
 
@@ -246,16 +248,37 @@ UE_INLINE struct ue_view ue_cursor_take_view(struct ue_cursor *c, size_t bits, e
     return view;
 }
 
+/* Writes whole 64-bit words of a run behind the `fill` bits of word; returns the bits that are left over. */
+uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words);
+
+/* The last 1 to 63 bits of a view, by one load where eight bytes are there. */
+UE_INLINE uint64_t ue_view_tail(struct ue_view view, unsigned count) {
+    size_t end = view.bit + view.bits;
+    size_t begin = end - count;
+    size_t bytes = ue_bits_bytes(end);
+    if (bytes < (view.bit >> 3) + 8 || begin < (bytes - 8) * 8) {
+        return ue_bits_load_tail(view.base, begin, count);
+    }
+    return ue_bytes_load64(view.base + bytes - 8) >> (begin - (bytes - 8) * 8) & ue_bits_mask(count);
+}
+
 UE_INLINE void ue_cursor_put_view(struct ue_cursor *c, struct ue_view view, enum ue_field field) {
-    if (UE_UNLIKELY(view.bits > ue_cursor_left(c))) {
-        ue_cursor_fault(c, UE_E_FULL, field, c->next);
+    if (UE_UNLIKELY(!ue_cursor_ok(c) || view.bits > ue_cursor_left(c))) {
+        ue_cursor_refuse(c, UE_E_FULL, field);
         return;
     }
-    ue_cursor_flush(c);
-    ue_bits_copy(c->out, c->next, view.base, view.bit, view.bits);
-    c->next += view.bits;
-    size_t word_bit = c->next & ~(size_t)63;
-    c->word = ue_bits_load(c->out, c->size_bytes, word_bit, (unsigned)(c->next - word_bit));
+    const uint8_t *from = view.base + (view.bit >> 3);
+    unsigned shift = (unsigned)(view.bit & 7);
+    size_t words = view.bits / 64;
+    unsigned rest = (unsigned)(view.bits % 64);
+    if (words != 0) {
+        c->word = ue_words_append(c->out + c->next / 8 - 8, c->word, 64 - c->held, from, shift, words);
+        c->next += words * 64;
+        from += words * 8;
+    }
+    if (rest != 0) {
+        ue_cursor_put(c, ue_view_tail(view, rest), rest, field);
+    }
 }
 
 /* Texts are rare: their code stays out of line and works on a copy of the cursor. */
@@ -273,6 +296,15 @@ UE_INLINE void ue_cursor_put_text(struct ue_cursor *c, struct ue_text text, enum
     struct ue_cursor copy = *c;
     ue_cursor_put_text_far(&copy, text, field);
     *c = copy;
+}
+
+/* A fault of a layout. */
+UE_INLINE void ue_word_fail(enum ue_op op, struct ue_cursor *c, enum ue_status status, enum ue_field field) {
+    if (op == UE_ENCODE) {
+        ue_cursor_refuse(c, status, field);
+    } else {
+        ue_cursor_fault(c, status, field, ue_cursor_pos(c));
+    }
 }
 
 /* ---- words, as functions; op is constant at every call ---- */
@@ -297,7 +329,7 @@ UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_fiel
     case UE_BUILD: return ue_cursor_ask(c, field, 0, bits);
     case UE_ENCODE:
         if (UE_UNLIKELY(value > ue_bits_mask(bits))) {
-            ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
+            ue_cursor_refuse(c, UE_E_RANGE, field);
         } else {
             ue_cursor_put(c, value, bits, field);
         }
@@ -315,7 +347,7 @@ UE_INLINE uint32_t ue_word_below(enum ue_op op, struct ue_cursor *c, enum ue_fie
     case UE_DECODE: return ue_cursor_take_below(c, max, field);
     case UE_ENCODE:
         if (UE_UNLIKELY(value >= max)) {
-            ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
+            ue_cursor_refuse(c, UE_E_RANGE, field);
         } else {
             ue_cursor_put_below(c, value, max, field);
         }
@@ -423,7 +455,7 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             if (UE_UNLIKELY((member) != (otherwise))) {                                                                \
-                ue_cursor_fault(c, UE_E_ABSENT, UE_F_##field, ue_cursor_pos(c));                                                 \
+                ue_cursor_refuse(c, UE_E_ABSENT, UE_F_##field);                                                        \
             }                                                                                                          \
         } else {                                                                                                       \
             (member) = (otherwise);                                                                                    \
@@ -434,7 +466,7 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             if (UE_UNLIKELY((member).bits != 0)) {                                                                     \
-                ue_cursor_fault(c, UE_E_ABSENT, UE_F_##field, ue_cursor_pos(c));                                                 \
+                ue_cursor_refuse(c, UE_E_ABSENT, UE_F_##field);                                                        \
             }                                                                                                          \
         } else {                                                                                                       \
             (member) = (struct ue_view){0};                                                                            \
@@ -444,7 +476,7 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 #define REQUIRE(condition, status, field)                                                                              \
     do {                                                                                                               \
         if (UE_UNLIKELY(!(condition))) {                                                                               \
-            ue_cursor_fault(c, (status), UE_F_##field, ue_cursor_pos(c));                                                        \
+            ue_word_fail(op, c, (status), UE_F_##field);                                                               \
         }                                                                                                              \
     } while (0)
 
