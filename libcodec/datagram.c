@@ -14,6 +14,7 @@ struct pass {
     struct ue_datagram *into; /* NULL: keep nothing */
     const struct ue_visitor *visitor;
     struct ue_verdict *verdict;
+    size_t handlers_begin;
     size_t terminators[2]; /* inner before outer */
     size_t terminator_count;
 };
@@ -21,7 +22,7 @@ struct pass {
 /* How many zeros may stand behind a terminator. */
 enum padding {
     PADDING_BYTE,  /* up to the next byte: the outer terminator */
-    PADDING_NONE,  /* a sender writes none; more are tolerated but not canonical */
+    PADDING_NONE,  /* a sender writes what the handlers ask for; more are tolerated but not canonical */
     PADDING_BYTES, /* a byte-oriented component restores whole bytes or blocks */
 };
 
@@ -49,7 +50,8 @@ static void cut_terminator(struct pass *p, enum padding padding) {
         ue_cursor_fault(c, UE_E_TERMINATOR, UE_F_TERMINATOR, c->end);
         return;
     }
-    c->canonical &= padding != PADDING_NONE || at + 1 == c->end;
+    size_t zeros = c->end - (at + 1);
+    c->canonical &= padding != PADDING_NONE || zeros == ue_handlers_padding(p->x, p->handlers_begin, at + 1);
     c->end = at;
     ue_cursor_seek(c, ue_cursor_pos(c));
     p->terminators[p->terminator_count++] = at;
@@ -230,7 +232,8 @@ static void run_packet(struct pass *p, enum padding padding) {
     struct ue_packet *packet_to = p->into != NULL ? &p->into->packet : &packet;
     handlers_to->is_opaque = false;
     if (p->x->settings.handlers[0] != UE_HANDLER_NONE) {
-        ue_handlers_run(p->op, &p->c, p->x, handlers_to);
+        p->handlers_begin = ue_cursor_pos(&p->c);
+    ue_handlers_run(p->op, &p->c, p->x, handlers_to);
     }
     if (handlers_to->is_opaque) {
         p->verdict->is_opaque = true;

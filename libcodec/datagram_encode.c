@@ -25,13 +25,29 @@ UE_INLINE void put_items(struct ue_cursor *c, const struct ue_context *x, const 
     }
 }
 
+/* A handshake and opaque content leave no room for items. */
+UE_INLINE void put_no_items(struct ue_cursor *c, const struct ue_datagram *d) {
+    if (d->item_count != 0) {
+        ue_cursor_refuse(c, UE_E_ABSENT, UE_F_BUNCH_CONTROL);
+    }
+}
+
+/* Replay packets begin with their first bunch. */
+UE_INLINE void put_no_prefix(struct ue_cursor *c, const struct ue_prefix *m) {
+    if (m->wrapper.bits != 0 || m->magic != 0 || (m->session_id | m->client_id) != 0 || m->is_handshake) {
+        ue_cursor_refuse(c, UE_E_ABSENT, UE_F_IS_HANDSHAKE);
+    }
+}
+
 UE_INLINE void put_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
+    size_t begin = ue_cursor_pos(c);
     if (x->settings.handlers[0] != UE_HANDLER_NONE) {
         FAR(ue_handlers_run, c, x, &d->handlers);
     } else if (d->handlers.is_opaque) {
         ue_cursor_refuse(c, UE_E_ABSENT, UE_F_HANDLER_CIPHERTEXT);
     }
     if (d->handlers.is_opaque) {
+        put_no_items(c, d);
         return;
     }
     if (!x->settings.internal_ack) {
@@ -40,6 +56,7 @@ UE_INLINE void put_packet(struct ue_cursor *c, const struct ue_context *x, struc
     put_items(c, x, d);
     if (x->settings.terminators > 1) {
         ue_cursor_put(c, 1, 1, UE_F_TERMINATOR);
+        ue_cursor_put(c, 0, (unsigned)ue_handlers_padding(x, begin, ue_cursor_pos(c)), UE_F_TERMINATOR);
     }
 }
 
@@ -51,9 +68,12 @@ enum ue_status ue_datagram_encode(const struct ue_context *context, const struct
     struct ue_cursor c = start;
     if (!context->settings.internal_ack) {
         prefix_layout(UE_ENCODE, &c, context, &d->prefix);
+    } else {
+        put_no_prefix(&c, &d->prefix);
     }
-    if (d->prefix.is_handshake && !context->settings.internal_ack) {
+    if (d->prefix.is_handshake) {
         FAR(ue_handshake_run, &c, context, &d->handshake);
+        put_no_items(&c, d);
     } else {
         put_packet(&c, context, d);
     }

@@ -121,3 +121,18 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
 }
 
 UE_RUN(ue_handlers, layout, struct ue_handlers)
+
+size_t ue_handlers_padding(const struct ue_context *x, size_t begin, size_t end) {
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        switch (x->settings.handlers[i]) {
+        case UE_HANDLER_NONE: return 0;
+        case UE_HANDLER_AESGCM_BYTES: return (begin - end) % 8;
+        case UE_HANDLER_RELIABILITY: break; /* whole bytes */
+        case UE_HANDLER_OODLE:
+        case UE_HANDLER_AESGCM:
+        case UE_HANDLER_AES_ECB:
+        case UE_HANDLER_DTLS: begin++; break; /* one bit */
+        }
+    }
+    return 0;
+}

@@ -9,6 +9,10 @@
 void ue_prefix_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m);
 void ue_handshake_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handshake *m);
 void ue_handlers_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m);
+/* Zeros between the inner terminator, which ends at bit `end`, and the outer one: the byte-wise AES-GCM form makes what
+   is behind it whole bytes. The handlers begin at bit `begin`. */
+size_t ue_handlers_padding(const struct ue_context *x, size_t begin, size_t end);
+
 void ue_packet_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m);
 void ue_ack_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_ack *m);
 void ue_bunch_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m);

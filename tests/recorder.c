@@ -78,10 +78,12 @@ bool recorder_covers(const struct recorder *recorder, size_t bits) {
         if (second_look) {
             continue;
         }
-        if (record->bit != at) {
+        bool padded = record->field == UE_F_TERMINATOR && i > 0 &&
+                      recorder->records[i - 1].record.field == UE_F_TERMINATOR && record->bit - at < 8;
+        if (record->bit != at && !padded) {
             return false;
         }
-        at += record->bits;
+        at = record->bit + record->bits;
     }
     return at == bits;
 }
@@ -127,8 +129,21 @@ static bool give(void *user, struct ue_record *record) {
     return true;
 }
 
+static size_t recorded_times(const struct playback *p, enum ue_field field) {
+    size_t count = 0;
+    for (size_t i = 0; i < p->recorder->count; i++) {
+        count += p->recorder->records[i].record.field == field && belongs(p, p->recorder->records[i].group);
+    }
+    return count;
+}
+
+/* The byte-wise AES-GCM form has a vector or, in its place, a zero byte; behind a vector comes nothing else. */
 static bool give_more(void *user, enum ue_field field) {
-    return answer(user, field) != NULL;
+    const struct playback *p = user;
+    if (field == UE_F_HANDLER_IV && p->asked[UE_F_HANDLER_PLAIN] < recorded_times(p, UE_F_HANDLER_PLAIN)) {
+        return false;
+    }
+    return answer(p, field) != NULL;
 }
 
 struct ue_source playback_source(struct playback *playback, const struct recorder *recorder, size_t group) {

@@ -169,8 +169,9 @@ static void assert_round_trip(const json_t *vector, const struct ue_context *x, 
         fail_msg("%s: %s at bit %zu", text_of(vector, "name"), ue_status_text(round_trip->verdict.fault.status),
                  round_trip->verdict.fault.bit);
     }
-    assert_true(round_trip->verdict.canonical);
-    assert_int_equal(round_trip->verdict.message.status, UE_OK);
+    if (!round_trip->verdict.canonical || round_trip->verdict.message.status != UE_OK) {
+        fail_msg("%s: not canonical, or a message is not understood", text_of(vector, "name"));
+    }
 }
 
 static void check_datagram(const json_t *vector, const struct ue_context *x) {
