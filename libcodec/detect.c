@@ -243,6 +243,10 @@ static bool hello_is_plausible(const struct ue_context *x, const struct ue_bunch
 
 static bool bunch_is_plausible(const struct ue_context *x, const struct ue_bunch *b) {
     bool legacy = x->profile.packet == UE_PACKET_LEGACY;
+    bool on_control = b->channel == 0 && !x->settings.internal_ack;
+    if (on_control && !b->reliable) {
+        return false; /* all of the control channel is reliable (spec 5.2) */
+    }
     if (b->control != (b->open || b->close) || b->close_reason > CLOSE_REASON_KNOWN_MAX ||
         b->channel >= PACKED_CHANNEL_MAX) {
         return false;
