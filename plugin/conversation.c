@@ -142,7 +142,7 @@ static struct ue_connection *start_connection(struct peers *peers, const packet_
 static void prove(struct ue_connection *connection) {
     if (!connection->is_proven) {
         connection->is_proven = true;
-        connection->stream = stream_count++;
+        connection->number = stream_count++;
     }
 }
 
@@ -154,7 +154,8 @@ static void follow_move(struct ue_connection *connection, const struct ue_shape 
     const struct ue_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
     if (earlier != NULL && earlier != connection) {
         ue_flow_adopt(&connection->flow, &earlier->flow);
-        connection->stream = earlier->stream;
+        connection->is_moved = true;
+        connection->earlier_number = earlier->is_moved ? earlier->earlier_number : earlier->number;
     }
 }
 
@@ -212,11 +213,16 @@ const struct ue_visit *ue_conversation_observe(packet_info *pinfo, const struct 
         follow_move(connection, &shape);
         remember_cookie(connection, &shape);
     }
+    visit->is_moved = connection->is_moved;
     return visit;
 }
 
 const struct ue_visit *ue_conversation_recall(packet_info *pinfo) {
     return p_get_proto_data(wmem_file_scope(), pinfo, ue_proto, pinfo->curr_layer_num);
+}
+
+uint32_t ue_visit_stream(const struct ue_visit *visit) {
+    return visit->is_moved ? visit->connection->earlier_number : visit->connection->number;
 }
 
 bool ue_visit_is_doubtful(const struct ue_visit *visit) {

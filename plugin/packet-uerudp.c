@@ -99,12 +99,14 @@ static ue_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo, pro
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return false;
     }
-    const struct ue_visit *visit = pinfo->fd->visited ? ue_conversation_recall(pinfo) : NULL;
+    const struct ue_visit *visit = ue_conversation_recall(pinfo);
     if (!pinfo->fd->visited) {
-        bool is_ours = ue_prefs_server(pinfo, &preset) != UE_END_NONE;
-        visit = ue_conversation_observe(pinfo, &bytes, is_ours);
+        if (visit != NULL) {
+            return false; /* refused just now, when it came by its port */
+        }
+        visit = ue_conversation_observe(pinfo, &bytes, ue_prefs_server(pinfo, &preset) != UE_END_NONE);
     }
-    if (visit == NULL || !visit->connection->is_proven) {
+    if (visit == NULL || !visit->connection->is_proven || is_foreign(visit, &bytes)) {
         return false;
     }
     if (!pinfo->fd->visited) {

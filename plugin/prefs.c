@@ -8,6 +8,7 @@
 #include <wsutil/report_message.h>
 
 #include "libcodec/settings.h"
+#include "plugin/key.h"
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535
@@ -26,6 +27,7 @@ struct server {
 static struct ue_preset common;
 static const char *generation_text = "auto";
 static const char *handlers_text = "";
+static const char *key_text = "";
 static unsigned numbers[SETTINGS_MAX];
 
 static struct server *servers;
@@ -55,6 +57,18 @@ static void apply_setting(const struct ue_setting_row *row, unsigned number) {
     }
 }
 
+/* Keys are tried on every server's packets. */
+static void apply_key(void) {
+    const char *problem = NULL;
+    if (!ue_key_set(key_text, &problem)) {
+        report_failure("uerudp.key: %s", problem);
+    }
+    common.settings.opener = ue_key_opener();
+    for (unsigned i = 0; i < server_count; i++) {
+        servers[i].preset.settings.opener = common.settings.opener;
+    }
+}
+
 static void apply(void) {
     common = (struct ue_preset){0};
     if (!set_generation(&common, generation_text)) {
@@ -64,6 +78,7 @@ static void apply(void) {
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         apply_setting(row, numbers[i]);
     }
+    apply_key();
 }
 
 /* "max_packet" to "Max packet", kept for ever. */
@@ -81,6 +96,8 @@ static void register_settings(module_t *module) {
     prefs_register_string_preference(module, "generation", "Generation",
                                      "auto, or the engine release whose wire form is spoken, from 4.13 to 5.8",
                                      &generation_text);
+    prefs_register_string_preference(module, "key", "Key",
+                                     "AES key in hexadecimal, or the name of a file with one key per line", &key_text);
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         if (is_handlers(row)) {
             prefs_register_string_preference(module, row->key, title_of(row->key), row->description, &handlers_text);
@@ -150,7 +167,7 @@ static ue_callback_bool update_server(void *record, char **error) {
     struct server *server = record;
     const struct ue_setting_row *row;
     *error = NULL;
-    server->preset = (struct ue_preset){0};
+    server->preset = (struct ue_preset){.settings.opener = ue_key_opener()};
     if (!parse_address(server, server->texts[COLUMN_ADDRESS])) {
         *error = g_strdup("Address is neither an IPv4 nor an IPv6 address; empty means any");
     } else if (!parse_port(server, server->texts[COLUMN_PORT])) {
@@ -168,9 +185,10 @@ static ue_callback_bool update_server(void *record, char **error) {
     return *error == NULL;
 }
 
+/* Wireshark hands the column to the callbacks from any of the three places, depending on who calls. */
 static uat_field_t text_column(unsigned index, const char *name, const char *title, const char *description) {
     const void *column = GUINT_TO_POINTER(index);
-    return (uat_field_t){name, title, PT_TXTMOD_STRING, {NULL, set_text, get_text}, {NULL, column, column},
+    return (uat_field_t){name, title, PT_TXTMOD_STRING, {NULL, set_text, get_text}, {column, column, column},
                          NULL, description, FLDFILL};
 }
 

@@ -4,6 +4,7 @@
 #include <epan/expert.h>
 
 #include "plugin/fields.h"
+#include "plugin/key.h"
 #include "plugin/summary.h"
 
 /* Datagram, bunch, message, unique id; or datagram, decrypted content, bunch, message, unique id. */
@@ -14,14 +15,14 @@
 #define PICTURE_CHARS (PICTURE_BYTES_MAX * 11 + 4)
 
 struct tree {
-    tvbuff_t *tvb;
+    tvbuff_t *tvb; /* what bits count in: the datagram, or decrypted content */
     packet_info *pinfo;
-    const struct ue_bytes *bytes;
+    const struct ue_bytes *bytes; /* behind tvb */
+    size_t certain_bits;
     proto_tree *nodes[DEPTH_MAX];
     size_t depth;
     size_t opened_at[DEPTH_MAX]; /* bit */
     proto_tree *bunch;           /* the last one: its messages come behind its end */
-    proto_item *bunch_data;
     wmem_list_t *payloads;
     struct ue_summary summary;
 };
@@ -135,8 +136,8 @@ static void label_message(const struct tree *t, const struct ue_record *record) 
 
 static void on_field(void *user, const struct ue_record *record) {
     struct tree *t = user;
-    if (record->bit + record->bits > t->bytes->size * 8) {
-        return; /* an end that stands for the part of a datagram that was not captured */
+    if (record->bit + record->bits > t->certain_bits) {
+        return; /* it holds bits that were not captured */
     }
     ue_summary_field(&t->summary, record);
     if (record->field == UE_F_BUNCH_DATA && (top(t) != NULL || t->payloads != NULL)) {
@@ -163,10 +164,25 @@ static proto_tree *parent_of(const struct tree *t, enum ue_group group) {
     return group == UE_GROUP_MESSAGE && t->bunch != NULL ? t->bunch : top(t);
 }
 
+/* From here on bits count in the decrypted bytes, which are a tab of their own. */
+static void open_content(struct tree *t) {
+    size_t size = 0;
+    const uint8_t *plain = ue_key_plain(&size);
+    struct ue_bytes *bytes = wmem_new(t->pinfo->pool, struct ue_bytes);
+    *bytes = (struct ue_bytes){.base = wmem_memdup(t->pinfo->pool, plain, size), .size = size};
+    t->tvb = tvb_new_child_real_data(t->tvb, bytes->base, (unsigned)size, (int)size);
+    t->bytes = bytes;
+    t->certain_bits = size * 8;
+    add_new_data_source(t->pinfo, t->tvb, "Decrypted packet");
+}
+
 static void on_begin(void *user, enum ue_group group, size_t bit) {
     struct tree *t = user;
     proto_tree *parent = parent_of(t, group);
     ue_summary_begin(&t->summary, group);
+    if (group == UE_GROUP_OPENED) {
+        open_content(t);
+    }
     if (t->depth + 1 == DEPTH_MAX) {
         return;
     }
@@ -208,7 +224,7 @@ static void add_generated(const struct tree *t, enum ue_field field, size_t bit,
 
 static void add_context(const struct tree *t, const struct ue_visit *visit, const struct ue_context *x) {
     const struct ue_choice *choice = ue_flow_choice(&visit->connection->flow, &visit->frame);
-    add_generated(t, UE_F_STREAM, 0, 0, visit->connection->stream, NULL);
+    add_generated(t, UE_F_STREAM, 0, 0, ue_visit_stream(visit), NULL);
     add_generated(t, UE_F_DIRECTION, 0, 0, x->direction, NULL);
     add_generated(t, UE_F_GENERATION, 0, 0, 0, x->profile.name);
     add_generated(t, UE_F_GENERATION_REASON, 0, 0, 0, ue_reason_text((enum ue_reason)choice->reason));
@@ -273,24 +289,36 @@ static void report_verdict(struct tree *t, const struct ue_verdict *verdict) {
     }
 }
 
+/* Terminators behind the last captured byte let everything before be read. When only the last byte is missing, the
+   highest captured bit may be the inner terminator, because the outer one stands in that byte. */
+static void trace_cut(struct tree *t, const struct ue_visit *visit, const struct ue_context *x,
+                      const struct ue_sink *sink, struct ue_verdict *verdict) {
+    size_t size = t->bytes->size;
+    uint8_t *closed = wmem_alloc(t->pinfo->pool, size + 1);
+    bool two = x->settings.terminators > 1;
+    memcpy(closed, t->bytes->base, size);
+    closed[size] = two ? 3 : 1;
+    if (two && tvb_reported_length(t->tvb) == size + 1) {
+        t->certain_bits--;
+        closed[size - 1] |= 0x80;
+        closed[size] = 1;
+    }
+    ue_datagram_trace(x, closed, size + 1, &visit->frame.links, sink, verdict);
+}
+
 static void trace(struct tree *t, const struct ue_visit *visit, const struct ue_context *x,
                   struct ue_verdict *verdict) {
     const struct ue_sink sink = {on_begin, on_field, on_end, t};
-    if (!t->bytes->is_cut) {
+    if (t->bytes->is_cut) {
+        trace_cut(t, visit, x, &sink, verdict);
+    } else {
         ue_datagram_trace(x, t->bytes->base, t->bytes->size, &visit->frame.links, &sink, verdict);
-        return;
     }
-    /* Terminators behind the last captured byte let everything before be read; what they cut is not reported. */
-    bool two = x->settings.terminators > 1;
-    uint8_t *closed = wmem_alloc(t->pinfo->pool, t->bytes->size + 1);
-    memcpy(closed, t->bytes->base, t->bytes->size);
-    closed[t->bytes->size] = two ? 3 : 1;
-    ue_datagram_trace(x, closed, t->bytes->size + 1, &visit->frame.links, &sink, verdict);
 }
 
 void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
                   const struct ue_bytes *bytes, wmem_list_t *payloads) {
-    struct tree t = {.tvb = tvb, .pinfo = pinfo, .bytes = bytes, .payloads = payloads};
+    struct tree t = {.tvb = tvb, .pinfo = pinfo, .bytes = bytes, .certain_bits = bytes->size * 8, .payloads = payloads};
     struct ue_context x;
     struct ue_verdict verdict;
     ue_flow_context(&visit->connection->flow, &visit->frame, &x);

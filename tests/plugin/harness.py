@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Runs tshark with the plugin under test, as a user for whom Wireshark loads plugins, and reads what it prints.
+
+Every test of this folder is a unittest script; it ends with harness.main().
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+SKIPPED = 77
+NOBODY = 65534
+TIMEOUT_S = 240
+
+# Where a game changed constants, a capture needs its settings (README of the captures).
+CAPTURE_SETTINGS = {
+    "aoc-ue56-firebolt": {"magic_bits": 32, "magic": 0x500C7696, "max_packet": 1028, "extra_bits": 48},
+    "utcp-tests-ue418": {"max_packet": 512, "ch_seq_bound": 4096},
+}
+
+
+def shared_captures():
+    """Paths of the captures that are not part of this tree."""
+    folder = os.path.join(os.environ["UERUDP_SHARED"], "realdata")
+    if not os.path.isdir(folder):
+        sys.exit(SKIPPED)
+    return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".pcap"))
+
+
+def capture_name(path):
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def settings_of(path):
+    return CAPTURE_SETTINGS.get(capture_name(path), {})
+
+
+def preferences(settings):
+    """Settings as tshark takes them."""
+    return [part for key, value in settings.items() for part in ("-o", f"uerudp.{key}:{value}")]
+
+
+class Stage:
+    """A folder that an unprivileged user can read, with the plugin, captures and an empty home."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="uerudp-test-")
+        os.chmod(self.path, 0o755)
+        self.home = os.path.join(self.path, "home")
+        os.mkdir(self.home)
+        os.chmod(self.home, 0o777)
+        self.plugins = os.path.join(self.path, "plugins")
+        shutil.copytree(os.environ["UERUDP_PLUGINS"], self.plugins)
+        subprocess.run(["chmod", "-R", "a+rX", self.plugins], check=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path)
+
+    def put(self, name, content):
+        """Writes a file and gives its path."""
+        path = os.path.join(self.path, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        os.chmod(path, 0o644)
+        return path
+
+    def copy(self, path):
+        with open(path, "rb") as file:
+            return self.put(os.path.basename(path), file.read())
+
+    def environment(self):
+        variables = {"HOME": self.home, "XDG_CONFIG_HOME": self.home, "WIRESHARK_PLUGIN_DIR": self.plugins,
+                     "WIRESHARK_EXTCAP_DIR": "/nonexistent", "WIRESHARK_ABORT_ON_DISSECTOR_BUG": "1"}
+        if os.environ.get("UERUDP_PRELOAD"):
+            variables |= {"LD_PRELOAD": os.environ["UERUDP_PRELOAD"], "ASAN_OPTIONS": "detect_leaks=0",
+                          "WIRESHARK_DEBUG_WMEM_OVERRIDE": "simple", "G_SLICE": "always-malloc"}
+        return [f"{key}={value}" for key, value in variables.items()]
+
+    def run(self, command, check=True, stdin=None):
+        """Runs a program of Wireshark's; a non-zero exit is an error unless check is false."""
+        drop = []
+        if os.geteuid() == 0:
+            drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        result = subprocess.run([*drop, "env", *self.environment(), *command], input=stdin, capture_output=True,
+                                text=True, timeout=TIMEOUT_S)
+        if check and result.returncode != 0:
+            raise AssertionError(f"{' '.join(command)}: exit {result.returncode}\n{result.stderr[-4000:]}")
+        return result
+
+    def tshark(self, *arguments):
+        return self.run(["tshark", *arguments]).stdout
+
+    def packets(self, capture, settings=None, options=(), two_pass=True):
+        """The packets of a capture, by frame number; those without our protocol are left out."""
+        passes = ["-2"] if two_pass else []
+        text = self.tshark(*passes, "-r", capture, *preferences(settings or {}), *options, "-T", "pdml")
+        return {packet.frame: packet for packet in map(Packet, ElementTree.fromstring(text).iter("packet"))
+                if packet.protocol is not None}
+
+
+class Field:
+    """One item of the tree; begin_bit and bits count in the datagram, None where the label has no bit picture."""
+
+    def __init__(self, node, origin):
+        self.key = node.get("name").removeprefix("uerudp.")
+        self.text = node.get("show") or ""
+        self.label = node.get("showname") or ""
+        self.first_byte = int(node.get("pos")) - origin
+        self.bytes = int(node.get("size"))
+        self.raw = bytes.fromhex(node.get("value") or "")
+        self.begin_bit, self.bits = self.read_picture()
+
+    def read_picture(self):
+        """"..10 01.." over the bytes, the last one first: the bits stand between the dots."""
+        picture = self.label.split(" = ")[0].replace(" ", "")
+        if " = " not in self.label or set(picture) - set(".01") or len(picture) != self.bytes * 8:
+            return None, None
+        return self.first_byte * 8 + len(picture) - len(picture.rstrip(".")), len(picture.strip("."))
+
+    def number(self):
+        return int(self.text, 0)
+
+    def payload(self):
+        return bytes.fromhex(self.text.replace(":", ""))
+
+
+GROUPS = {"handshake", "packet", "legacy", "bunch", "control", "control.unique_id", "opened"}
+
+
+class Packet:
+    """What tshark shows of one frame; fields in the order of the tree."""
+
+    def __init__(self, node):
+        self.frame = int(node.find("proto[@name='geninfo']/field[@name='num']").get("show"))
+        self.protocol = node.find("proto[@name='uerudp']")
+        self.node = node
+        self.fields = []
+        self.experts = []
+        if self.protocol is not None:
+            self.origin = int(self.protocol.get("pos"))
+            self.collect(self.protocol)
+
+    def collect(self, node):
+        for child in node:
+            name = child.get("name") or ""
+            if name == "_ws.expert":
+                self.experts += [grandchild.get("name") for grandchild in child]
+                continue
+            if name.startswith("uerudp.") and name.removeprefix("uerudp.") not in GROUPS:
+                self.fields.append(Field(child, self.origin))
+            self.collect(child)
+
+    def all(self, key):
+        return [field for field in self.fields if field.key == key]
+
+    def numbers(self, key):
+        return [field.number() for field in self.all(key)]
+
+    def texts(self, key):
+        return [field.text for field in self.all(key)]
+
+    def groups(self, key):
+        """The subtrees of one kind, each as a list of its fields."""
+        return [[Field(node, self.origin) for node in group.iter("field") if node is not group
+                 and (node.get("name") or "").startswith("uerudp.")]
+                for group in self.protocol.iter("field") if group.get("name") == f"uerudp.{key}"]
+
+
+def main():
+    if not os.environ.get("UERUDP_PLUGINS"):
+        print("no plugin in this build")
+        sys.exit(SKIPPED)
+    unittest.main(verbosity=2)

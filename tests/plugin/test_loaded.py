@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The plugin is loaded and registers what the documentation promises. Without this, other tests might test nothing."""
+import os
+import re
+import unittest
+
+import harness
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+PREFERENCES = {"generation": "auto", "magic_bits": "0", "magic": "0", "skip_bytes": "0", "max_packet": "0",
+               "ch_seq_bound": "0", "extra_bits": "0", "terminators": "2", "handlers": "", "key": "",
+               "internal_ack": "0", "guid_bits": "0", "reliable_buffer": "0"}
+
+
+def catalogue():
+    with open(os.path.join(ROOT, "libcodec", "fields.def"), encoding="utf-8") as file:
+        rows = re.findall(r'^UE_FIELD\((\w+), "([^"]+)", "([^"]+)", (\w+),', file.read(), re.MULTILINE)
+    return [row for row in rows if row[0] != "NONE"]
+
+
+class Loaded(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def test_plugin_is_listed(self):
+        self.assertRegex(self.stage.tshark("-G", "plugins"), r"(?m)^uerudp\.so\s+\d+\.\d+\.\d+\s+dissector\s")
+
+    def test_protocol(self):
+        self.assertIn("Unreal Engine Reliable UDP\tUERUDP\tuerudp", self.stage.tshark("-G", "protocols"))
+
+    def test_every_field_of_the_catalogue(self):
+        types = {"BOOL": "FT_BOOLEAN", "U8": "FT_UINT8", "U16": "FT_UINT16", "U32": "FT_UINT32", "U64": "FT_UINT64",
+                 "X32": "FT_UINT32", "I32": "FT_INT32", "BYTES": "FT_BYTES", "TEXT": "FT_STRING", "REAL": "FT_DOUBLE",
+                 "STRING": "FT_STRING"}
+        listed = {}
+        for line in self.stage.tshark("-G", "fields").splitlines():
+            columns = line.split("\t")
+            if columns[0] == "F" and columns[2].startswith("uerudp."):
+                listed[columns[2]] = (columns[1], columns[3])
+        self.assertGreater(len(catalogue()), 100)
+        for _, key, label, kind in catalogue():
+            self.assertEqual(listed.get("uerudp." + key), (label, types[kind]), key)
+
+    def test_heuristic_is_on(self):
+        self.assertRegex(self.stage.tshark("-G", "heuristic-decodes"), r"(?m)^udp\tuerudp\tT\b")
+
+    def test_port(self):
+        self.assertRegex(self.stage.tshark("-G", "decodes"), r"(?m)^udp\.port\t7777\tuerudp$")
+
+    def test_preferences_and_their_defaults(self):
+        text = self.stage.tshark("-G", "currentprefs")
+        found = dict(re.findall(r"(?m)^#?uerudp\.(\w+): ?(.*)$", text))
+        for name, value in PREFERENCES.items():
+            self.assertEqual(found.get(name), value, name)
+
+    def test_impossible_preference_is_named(self):
+        for setting in ("generation:9.9", "handlers:rot13", "max_packet:70000", "ch_seq_bound:1000"):
+            result = self.stage.run(["tshark", "-o", "uerudp." + setting, "-r", self.stage.put("empty.pcap", EMPTY)])
+            self.assertIn("uerudp." + setting.split(":")[0], result.stderr)
+
+
+EMPTY = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the port preference and the table of servers claim, and that garbage on our port is shown as data."""
+import os
+import random
+import unittest
+
+import capture
+import harness
+
+TABLE = "uerudp_servers"
+COLUMNS = ("address", "port", "generation", "magic_bits", "magic", "skip_bytes", "max_packet", "ch_seq_bound",
+           "extra_bits", "terminators", "handlers", "internal_ack", "guid_bits", "reliable_buffer")
+
+
+def realdata(name):
+    return os.path.join(os.environ["UERUDP_SHARED"], "realdata", name + ".pcap")
+
+
+def server_row(**values):
+    """One row of the table, as tshark's -o takes it."""
+    return f"uat:{TABLE}:" + ",".join('"%s"' % values.get(column, "") for column in COLUMNS)
+
+
+class Ports(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        harness.shared_captures()
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def layers(self, datagrams, two_pass=True):
+        path = self.stage.put("ports.pcap", capture.pcap(datagrams))
+        passes = ["-2"] if two_pass else []
+        text = self.stage.tshark(*passes, "-r", path, "-T", "fields", "-e", "frame.protocols")
+        return [line.split(":") for line in text.splitlines()]
+
+    def test_garbage_on_our_port_is_data(self):
+        generator = random.Random(7)
+        sizes = [*range(1, 40), *(generator.randrange(40, 1400) for _ in range(60))]
+        payloads = [generator.randbytes(size) for size in sizes]
+        datagrams = [capture.from_client(payload)._replace(source_port=20000 + i) for i, payload in enumerate(payloads)]
+        for two_pass in (False, True):
+            layers = self.layers(datagrams, two_pass)
+            ours = [i for i, names in enumerate(layers) if "uerudp" in names]
+            # One random datagram alone can look whole; shown as malformed must be none, and most are data.
+            self.assertLess(len(ours), len(datagrams) // 10)
+        path = self.stage.put("garbage.pcap", capture.pcap(datagrams))
+        self.assertEqual(self.stage.tshark("-2", "-r", path, "-Y", "uerudp.expert.malformed || _ws.malformed"), "")
+
+    def test_one_connection_of_garbage_is_data(self):
+        generator = random.Random(8)
+        datagrams = [capture.from_client(generator.randbytes(generator.randrange(20, 1400))) for _ in range(100)]
+        for two_pass in (False, True):
+            names = self.layers(datagrams, two_pass)
+            self.assertTrue(all("uerudp" not in layer for layer in names), names)
+
+    def test_damaged_packet_of_a_good_connection_is_malformed(self):
+        datagrams = capture.read(realdata("utcp-clean"))
+        victim = next(i for i, d in enumerate(datagrams) if i > 100 and len(d.payload) > 30)
+        damaged = datagrams[victim].payload[:18] + b"\xff"
+        datagrams[victim] = datagrams[victim]._replace(payload=damaged)
+        packets = self.stage.packets(self.stage.put("damaged.pcap", capture.pcap(datagrams)))
+        malformed = [frame for frame, packet in packets.items() if packet.texts("fault.status")]
+        self.assertEqual(malformed, [victim + 1])
+        packet = packets[victim + 1]
+        self.assertIn("uerudp.expert.malformed", packet.experts)
+        self.assertTrue(packet.texts("fault.field")[0].startswith("bunch."))
+        self.assertGreater(packet.numbers("fault.bit")[0], 60)
+        self.assertEqual(packet.numbers("packet.seq"), [packets[victim + 1].numbers("packet.seq")[0]])
+
+    def test_port_preference(self):
+        datagrams = capture.with_server_port(capture.read(realdata("utcp-clean"))[4:40], 9000)
+        path = self.stage.put("ports.pcap", capture.pcap(datagrams))
+        self.assertEqual(self.stage.packets(path), {})
+        packets = self.stage.packets(path, {"udp.port": "7777,8999-9001"})
+        self.assertEqual(len(packets), len(datagrams))
+        self.assertEqual({packet.numbers("direction")[0] for packet in packets.values()}, {1, 2})
+
+    def test_server_table(self):
+        """A modified game is found by its server alone, without any preference."""
+        aoc = harness.CAPTURE_SETTINGS["aoc-ue56-firebolt"]
+        datagrams = capture.with_server_port(capture.read(realdata("aoc-ue56-firebolt")), 9000)
+        path = self.stage.put("servers.pcap", capture.pcap(datagrams))
+        direct = self.stage.packets(self.stage.copy(realdata("aoc-ue56-firebolt")), aoc)
+        for address in ("10.0.0.2", ""):
+            row = server_row(address=address, port=9000, **aoc)
+            packets = self.stage.packets(path, options=["-o", row])
+            self.assertEqual(len(packets), len(datagrams))
+            for frame, packet in packets.items():
+                self.assertEqual([(f.key, f.text) for f in packet.fields], [(f.key, f.text) for f in direct[frame].fields])
+        other = server_row(address="10.9.9.9", port=9000, **aoc)
+        self.assertEqual(self.stage.packets(path, options=["-o", other]), {})
+
+    def test_impossible_rows_are_refused(self):
+        path = self.stage.put("servers.pcap", capture.pcap([]))
+        for values in ({"port": 0}, {"port": "x"}, {"address": "host", "port": 1}, {"port": 1, "generation": "3.0"},
+                       {"port": 1, "magic_bits": 33}, {"port": 1, "handlers": "rot13"}):
+            with self.subTest(values):
+                result = self.stage.run(["tshark", "-r", path, "-o", server_row(**values)], check=False)
+                self.assertNotEqual(result.returncode, 0)
+
+
+if __name__ == "__main__":
+    harness.main()

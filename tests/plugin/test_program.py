@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The plugin and `uerudp decode` say the same about every capture, and place each field at the same bits."""
+import json
+import os
+import subprocess
+import unittest
+
+import harness
+
+LEGACY_KEYS = {"is_ack", "ack_id", "has_frame_time", "frame_time_ms", "remote_kbps"}
+# What the program says about capture, file and encoding, and the plugin does not.
+PROGRAM_ONLY = {"schema", "frame", "time", "src", "dst", "length", "raw", "bits", "settings"}
+
+
+def flatten(value, prefix, into):
+    """Values of one JSON object by their dotted keys, each a list in the order of the wire."""
+    for key, member in value.items():
+        if prefix == "" and key in PROGRAM_ONLY or key.endswith("_raw"):
+            continue
+        elements = member if isinstance(member, list) else [member]
+        for element in elements:
+            if key in ("bunches", "items"):
+                flatten(element, "bunch.", into)
+            elif key == "messages":
+                flatten(element, "control.", into)
+            elif isinstance(element, dict):
+                flatten(element, f"{prefix}{key}.", into)
+            else:
+                legacy = prefix == "bunch." and key in LEGACY_KEYS
+                into.setdefault(("legacy." if legacy else prefix) + key, []).append(element)
+    return into
+
+
+def same(field, value):
+    """Whether an item of the tree shows a JSON value."""
+    if value is None:
+        return field.text.lower() in ("nan", "-nan", "inf", "-inf")
+    if isinstance(value, bool):
+        return field.text in (("1", "True") if value else ("0", "False"))
+    if isinstance(value, float) or isinstance(value, int) and "." in field.text:
+        return abs(float(field.text) - value) <= 1e-12 * max(abs(value), 1e-300)
+    if isinstance(value, int):
+        return field.number() == value
+    return value in (field.text, field.text.replace(":", "")) or value == str(try_number(field))
+
+
+def try_number(field):
+    try:
+        return field.number()
+    except ValueError:
+        return None
+
+
+class Program(unittest.TestCase):
+    def decode(self, path, settings):
+        options = [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
+        result = subprocess.run([os.environ["UERUDP_PROGRAM"], "decode", "--json", "--bits", *options, path],
+                                capture_output=True, text=True, timeout=harness.TIMEOUT_S, check=False)
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+        return {line["frame"]: line for line in map(json.loads, result.stdout.splitlines())}
+
+    def compare_values(self, packet, line):
+        wanted = flatten(line, "", {})
+        shown = {}
+        for field in packet.fields:
+            shown.setdefault(field.key, []).append(field)
+        self.assertEqual(sorted(shown), sorted(wanted), f"frame {packet.frame}: keys")
+        for key, values in wanted.items():
+            agree = len(values) == len(shown[key]) and all(map(same, shown[key], values))
+            self.assertTrue(agree, f"frame {packet.frame} {key}: plugin {[f.text for f in shown[key]]}, program {values}")
+        return sum(map(len, wanted.values()))
+
+    def compare_places(self, packet, line):
+        places = {}
+        for key, bit, bits in (place[:3] for place in line["bits"]):
+            places.setdefault(key, []).append((bit, bits))
+        for key, wanted in places.items():
+            fields = packet.all(key)
+            ranges = [(bit // 8, -(-(bit + bits) // 8) - bit // 8 if bits else 0) for bit, bits in wanted]
+            self.assertEqual([(f.first_byte, f.bytes) for f in fields], ranges, f"frame {packet.frame} {key}: bytes")
+            drawn = [(f.begin_bit, f.bits) for f in fields]
+            pictured = [place for place, picture in zip(wanted, drawn) if picture != (None, None)]
+            self.assertEqual([p for p in drawn if p != (None, None)], pictured, f"frame {packet.frame} {key}: bits")
+        return sum(map(len, places.values()))
+
+    def compare(self, stage, path, settings):
+        packets = stage.packets(stage.copy(path), settings)
+        lines = {frame: line for frame, line in self.decode(path, settings).items() if "generation" in line}
+        self.assertEqual(sorted(packets), sorted(lines))
+        values = sum(self.compare_values(packets[frame], line) for frame, line in lines.items())
+        places = sum(self.compare_places(packets[frame], line) for frame, line in lines.items())
+        print(f"{os.path.basename(path)}: {len(lines)} frames, {values} values, {places} places")
+        self.assertGreater(places, 0)
+
+    def test_captures(self):
+        own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures")
+        own = [os.path.join(own, name) for name in sorted(os.listdir(own)) if name.endswith(".pcapng")]
+        with harness.Stage() as stage:
+            for path in harness.shared_captures() + own:
+                with self.subTest(os.path.basename(path)):
+                    self.compare(stage, path, harness.settings_of(path))
+
+
+if __name__ == "__main__":
+    harness.main()
