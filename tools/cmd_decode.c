@@ -220,8 +220,10 @@ static void show(struct decode *d, const struct ue_held *held) {
     }
     ue_datagram_check(&context, shown.bytes, shown.size_bytes, NULL, &verdict);
     shown.context = is_foreign(connection, &held->link, &verdict) ? NULL : &context;
-    shown.fault = verdict.fault;
-    shown.canonical = verdict.canonical;
+    if (shown.context != NULL) {
+        shown.fault = verdict.fault;
+        shown.canonical = verdict.canonical;
+    }
     count(d, held, &shown);
     if (shown.context != NULL) {
         learn_engine(d, connection, &shown);

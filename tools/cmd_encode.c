@@ -99,7 +99,7 @@ static bool encode_file(struct encode *e, const char *path) {
         json_decref(object);
     }
     if (stream.error[0] != '\0') {
-        ue_complain("%s:%zu: %s", path, stream.line, stream.error);
+        ue_complain("%s:%zu: %s", path, stream.begin_line, stream.error);
         good = false;
     }
     if (!is_stdin) {

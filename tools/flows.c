@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/flows.h"
 
-/* An unproven Challenge waits for this many datagrams of its conversation, and no longer. */
-#define UNPROVEN_MAX 64
+/* An unproven Challenge, or a restart, waits for this many datagrams of its conversation, and no longer. */
+#define PATIENCE 64
 
 /* What is known of two addresses. */
 struct ue_pair {
@@ -159,8 +159,15 @@ static void note_cookie(struct ue_flows *flows, struct ue_connection *connection
 
 /* A client that moved to another address tells the cookie of the connection that it continues. */
 static void link_restart(struct ue_flows *flows, struct ue_connection *connection, const struct ue_shape *shape) {
-    struct ue_connection *earlier =
-        shape->has_orig_cookie ? g_hash_table_lookup(flows->cookies, shape->orig_cookie) : NULL;
+    if (!shape->has_orig_cookie) {
+        if (shape->restart && !connection->is_linked) {
+            connection->patience = PATIENCE;
+        }
+        return;
+    }
+    struct ue_connection *earlier = g_hash_table_lookup(flows->cookies, shape->orig_cookie);
+    connection->patience = 0;
+    connection->is_linked = true;
     if (earlier == NULL || earlier->stream == connection->stream) {
         return;
     }
@@ -213,7 +220,8 @@ static void take_head(struct ue_flows *flows, struct ue_held **to) {
 }
 
 static bool is_ready(const struct ue_held *held) {
-    return held->connection != NULL && held->connection->flow.is_released;
+    const struct ue_connection *connection = held->connection;
+    return connection != NULL && connection->flow.is_released && connection->patience == 0;
 }
 
 /* Whether an unproven datagram can be forgotten. */
@@ -226,10 +234,15 @@ static void drop_unproven(struct ue_flows *flows) {
     take_head(flows, &flows->spare);
 }
 
+static void stop_waiting(struct ue_connection *connection) {
+    ue_flow_release(&connection->flow);
+    connection->patience = 0;
+}
+
 /* The queue is full: its head waits no longer. */
 static void push_out(struct ue_flows *flows) {
     if (flows->head->connection != NULL) {
-        ue_flow_release(&flows->head->connection->flow);
+        stop_waiting(flows->head->connection);
     } else {
         flows->head->pair->patience = 0;
     }
@@ -273,6 +286,7 @@ static void observe(struct ue_flows *flows, struct ue_held *held, struct ue_conn
                     const struct ue_shape *shape) {
     held->connection = connection;
     connection->datagrams++;
+    connection->patience -= connection->patience > 0;
     if (held->captured_bytes < held->length_bytes) {
         frame_as_is(connection, held->side, &held->link);
         return;
@@ -317,7 +331,7 @@ static void feed_unproven(struct ue_flows *flows, const struct ue_input_datagram
     } else if (shape.has_cookie) {
         hold(flows, datagram, pair, side);
         pair->waiting++;
-        pair->patience = UNPROVEN_MAX;
+        pair->patience = PATIENCE;
     }
 }
 
@@ -330,7 +344,7 @@ static void feed_known(struct ue_flows *flows, const struct ue_input_datagram *d
         udp->captured_bytes == udp->length_bytes &&
         ue_detect_handshake(&connection->flow.settings, udp->payload, udp->captured_bytes, &shape);
     if (is_handshake && ue_flow_is_over(&connection->flow, &shape)) {
-        ue_flow_release(&connection->flow);
+        stop_waiting(connection);
         connection = add_connection(flows, pair);
     }
     observe(flows, hold(flows, datagram, pair, side), connection, is_handshake ? &shape : NULL);
@@ -360,7 +374,7 @@ void ue_flows_feed(struct ue_flows *flows, const struct ue_input_datagram *datag
 void ue_flows_end(struct ue_flows *flows) {
     for (struct ue_held *held = flows->head; held != NULL; held = held->next) {
         if (held->connection != NULL) {
-            ue_flow_release(&held->connection->flow);
+            stop_waiting(held->connection);
         } else {
             held->pair->patience = 0;
         }

@@ -140,8 +140,7 @@ static bool take_direction(struct work *w) {
         w->context.direction = (enum ue_direction)number;
         return (number >= 0 && number <= UE_SERVER_TO_CLIENT) || fail(w, "direction", "must be 0, 1 or 2");
     }
-    json_t *type = json_object_get(json_object_get(w->object, "handshake"), "type");
-    w->context.direction = sender_of(json_is_integer(type) ? (int)json_integer_value(type) : -1);
+    w->context.direction = sender_of(ue_json_handshake_type(json_object_get(w->object, "handshake")));
     if (w->context.direction == UE_DIRECTION_UNKNOWN) {
         w->context.direction = direction_of_addresses(w);
     }
@@ -244,6 +243,9 @@ static bool build_item(struct work *w, json_t *value, const char *path, struct u
         ue_json_source_fault(&w->source, &fault);
         return false;
     }
+    if (w->context.profile.packet == UE_PACKET_LEGACY) {
+        json_object_del(value, "is_ack");
+    }
     ue_json_source_leftover(&w->source, value, "bunch.", item_keys);
     return w->source.error[0] == '\0';
 }
@@ -253,6 +255,10 @@ static bool build_items(struct work *w, struct ue_datagram *datagram) {
     bool possible = !datagram->prefix.is_handshake && !datagram->handlers.is_opaque;
     const char *key = legacy ? "items" : "bunches";
     json_t *values = json_object_get(w->object, key);
+    if (json_object_get(w->object, legacy ? "bunches" : "items") != NULL) {
+        return fail(w, legacy ? "bunches" : "items", legacy ? "packets of this generation have items"
+                                                            : "packets of this generation have bunches");
+    }
     if (values != NULL && (!json_is_array(values) || !possible)) {
         return fail(w, key, possible ? "must be an array" : "given, but this datagram has none");
     }

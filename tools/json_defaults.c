@@ -18,21 +18,20 @@ static bool item_says(const struct ue_json_source *source, const char *key) {
 
 /* ---- handshake ---- */
 
-static bool says_restart(const struct ue_json_source *source) {
-    json_t *handshake = json_object_get(source->datagram, "handshake");
-    json_t *restart = json_object_get(handshake, "restart");
-    bool implied = source->type == UE_HANDSHAKE_RESTART_REQUEST || source->type == UE_HANDSHAKE_RESTART_RESPONSE;
-    return restart != NULL ? json_is_true(restart) : implied;
+int ue_json_handshake_type(const json_t *handshake) {
+    json_t *type = json_object_get(handshake, "type");
+    if (json_is_integer(type)) {
+        return (int)json_integer_value(type);
+    }
+    if (json_object_get(handshake, "orig_cookie") != NULL) {
+        return UE_HANDSHAKE_RESTART_RESPONSE;
+    }
+    bool bare = json_object_get(handshake, "timestamp") == NULL && json_object_get(handshake, "cookie") == NULL;
+    return bare && json_is_true(json_object_get(handshake, "restart")) ? UE_HANDSHAKE_RESTART_REQUEST : -1;
 }
 
 static enum ue_handshake_type handshake_type(const struct ue_json_source *source) {
-    if (source->type >= 0) {
-        return (enum ue_handshake_type)source->type;
-    }
-    if (has(source, UE_F_HANDSHAKE_ORIG_COOKIE)) {
-        return UE_HANDSHAKE_RESTART_RESPONSE;
-    }
-    return says_restart(source) && !source->has_body_field ? UE_HANDSHAKE_RESTART_REQUEST : UE_HANDSHAKE_INITIAL;
+    return source->type >= 0 ? (enum ue_handshake_type)source->type : UE_HANDSHAKE_INITIAL;
 }
 
 static uint64_t timestamp(const struct ue_json_source *source) {
@@ -58,12 +57,12 @@ static bool has_body(const struct ue_json_source *source) {
         return true;
     }
     bool versioned = source->context->profile.handshake == UE_HANDSHAKE_V;
-    return type <= UE_HANDSHAKE_ACK && !(versioned && says_restart(source));
+    return type <= UE_HANDSHAKE_ACK && !(versioned && source->restart);
 }
 
 static bool default_handshake(const struct ue_json_source *source, struct ue_record *record) {
     switch (record->field) {
-    case UE_F_HANDSHAKE_RESTART: record->number = says_restart(source); return true;
+    case UE_F_HANDSHAKE_RESTART: record->number = source->restart; return true;
     case UE_F_HANDSHAKE_VERSION: record->number = version(source); return true;
     case UE_F_HANDSHAKE_MIN_VERSION: record->number = HANDSHAKE_MIN_VERSION; return true;
     case UE_F_HANDSHAKE_TIMESTAMP: record->number = timestamp(source); return true;
@@ -159,23 +158,34 @@ static bool default_bunch(const struct ue_json_source *source, struct ue_record 
 
 /* ---- control messages ---- */
 
-int ue_json_message_type(const json_t *message) {
-    static const struct {
-        uint8_t type;
-        const char *id;
-    } messages[] = {
+static const struct {
+    uint8_t type;
+    const char *id;
+} messages[] = {
 #define UE_MESSAGE(number, id, name) {number, #id},
 #define UE_PARAM(message, name, kind)
 #include "libcodec/messages.def"
 #undef UE_MESSAGE
 #undef UE_PARAM
-    };
+};
+
+bool ue_json_is_message(const char *key) {
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
-        char *key = g_ascii_strdown(messages[i].id, -1);
-        bool found = json_object_get(message, key) != NULL;
-        g_free(key);
-        if (found) {
-            return messages[i].type;
+        if (g_ascii_strcasecmp(messages[i].id, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int ue_json_message_type(const json_t *message) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)message, key, value) {
+        for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+            if (g_ascii_strcasecmp(messages[i].id, key) == 0) {
+                return messages[i].type;
+            }
         }
     }
     return -1;

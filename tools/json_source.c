@@ -146,7 +146,9 @@ static bool on_field(void *user, struct ue_record *record) {
         return ue_json_default(source, record);
     }
     take_value(source, value, record);
-    json_object_del(place.object, place.key);
+    if (record->field != UE_F_LEGACY_IS_ACK) { /* asked twice: what kind of item, and its first bit */
+        json_object_del(place.object, place.key);
+    }
     return true;
 }
 
@@ -161,11 +163,15 @@ void ue_json_source_bind(struct ue_json_source *source, struct ue_source *bindin
 void ue_json_source_begin(struct ue_json_source *source, const struct ue_context *context, struct ue_arena *arena,
                           json_t *datagram) {
     *source = (struct ue_json_source){.context = context, .arena = arena, .datagram = datagram};
-    json_t *type = find_value(source, UE_F_HANDSHAKE_TYPE);
-    source->type = json_is_integer(type) ? (int)json_integer_value(type) : -1;
+    json_t *handshake = json_object_get(datagram, "handshake");
+    json_t *restart = json_object_get(handshake, "restart");
+    source->type = ue_json_handshake_type(handshake);
     source->has_body_field = ue_json_source_has(source, UE_F_HANDSHAKE_SECRET_ID) ||
                              ue_json_source_has(source, UE_F_HANDSHAKE_TIMESTAMP) ||
                              ue_json_source_has(source, UE_F_HANDSHAKE_COOKIE);
+    source->restart = restart != NULL ? json_is_true(restart)
+                                      : source->type == UE_HANDSHAKE_RESTART_REQUEST ||
+                                            source->type == UE_HANDSHAKE_RESTART_RESPONSE;
 }
 
 /* ---- what is left ---- */
@@ -231,7 +237,8 @@ void ue_json_source_leftover(struct ue_json_source *source, json_t *object, cons
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
-        if (is_ignored(key, ignored)) {
+        bool is_bare_message = json_is_object(value) && json_object_size(value) == 0 && ue_json_is_message(key);
+        if (is_ignored(key, ignored) || (is_bare_message && strcmp(prefix, "control.") == 0)) {
             continue;
         }
         if (!is_object_key(prefix, key)) {

@@ -19,7 +19,8 @@ struct ue_json_source {
     uint64_t channel;    /* of the item */
     struct ue_view data; /* payload of the item, from its data or its messages */
     bool has_body_field; /* handshake: secret id, timestamp or cookie was given */
-    int type;            /* handshake: as given, else -1 */
+    bool restart;        /* handshake: as given, or as its type demands */
+    int type;            /* handshake: as given, or as orig_cookie or a bare restart bit tell, else -1 */
     size_t history;      /* words taken */
     char where[UE_JSON_WHERE_BYTES]; /* path of item and message, for messages: "bunches[0].messages[1]." */
     char error[UE_JSON_ERROR_BYTES];                 /* the first mistake; "" while there is none */

@@ -48,6 +48,7 @@ json_t *ue_json_stream_next(struct ue_json_stream *stream) {
     if (value == NULL && stream->length >= UE_JSON_VALUE_MAX) {
         snprintf(stream->error, sizeof stream->error, "a value of more than %u characters", UE_JSON_VALUE_MAX);
     } else if (value == NULL) {
+        stream->begin_line += error.line > 0 ? (size_t)error.line - 1 : 0;
         snprintf(stream->error, sizeof stream->error, "not JSON: %s", error.text);
     } else if (!json_is_object(value)) {
         snprintf(stream->error, sizeof stream->error, "not a JSON object");

@@ -13,7 +13,7 @@
 struct ue_json_stream {
     FILE *file;
     size_t line;       /* of the next character, from 1 */
-    size_t begin_line; /* where the last value began */
+    size_t begin_line; /* where the last value began, or where it went wrong */
     size_t length;     /* of the last value so far */
     char error[JSON_ERROR_TEXT_LENGTH + 64];
 };

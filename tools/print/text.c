@@ -80,10 +80,23 @@ static void note_bunch(struct ue_text_tree *tree, const struct ue_record *record
     }
 }
 
+static bool is_list(enum ue_field field) {
+    return field == UE_F_PACKET_HISTORY || field == UE_F_PACKET_ACKED || field == UE_F_PACKET_NACKED ||
+           field == UE_F_TERMINATOR;
+}
+
 static void on_field(void *user, const struct ue_record *record) {
     struct ue_text_tree *tree = user;
     struct ue_out *out = &tree->page;
     note_bunch(tree, record);
+    if (record->field == tree->last && is_list(record->field)) {
+        out->length -= record->generated ? sizeof "]\n" - 1 : sizeof "\n" - 1;
+        ue_out_text(out, ", ");
+        put_value(out, record);
+        ue_out_text(out, record->generated ? "]\n" : "\n");
+        return;
+    }
+    tree->last = record->field;
     indent(tree);
     if (record->generated) {
         ue_out_char(out, '[');
@@ -190,6 +203,7 @@ void ue_text_print(struct ue_text_tree *tree, const struct ue_shown *shown) {
     put_headline(tree, shown);
     tree->indent = 1;
     tree->bunches = 0;
+    tree->last = UE_F_NONE;
     if (shown->context == NULL) {
         ue_out_text(&tree->page, "  Data: ");
         put_bytes(&tree->page, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8});

@@ -21,6 +21,7 @@ struct ue_text_tree {
     int64_t first_time_ns; /* times are shown from the first datagram on */
     unsigned indent;
     size_t bunches;
+    enum ue_field last; /* the field on the last line, which further values of a list join */
     size_t heading_at; /* where the heading of the open bunch goes */
     struct ue_text_bunch bunch;
     struct ue_out heading;

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Which datagrams uerudp decode takes for its protocol, and to which connection they belong."""
+import tempfile
+import unittest
+
+import uerudp
+
+COOKIE = bytes(range(1, 21)).hex()
+OTHER = bytes(range(41, 61)).hex()
+
+
+def handshake(number, generation="5.1", **keys):
+    cookie = {"cookie": COOKIE} if number and not keys.get("bare") else {}
+    keys.pop("bare", None)
+    datagram = {"generation": generation, "direction": 1 + number % 2, "handshake": {"type": number, **cookie, **keys}}
+    return uerudp.encode([datagram])[0]
+
+
+def packet(seq, direction=1, generation="5.1"):
+    return uerudp.encode([{"generation": generation, "direction": direction, "packet": {"seq": seq},
+                           "bunches": [{"channel": 4, "reliable": True, "ch_seq": seq, "data": "0102030405"}]}])[0]
+
+
+class Flows(unittest.TestCase):
+    def decode(self, datagrams, *options, status=0):
+        with tempfile.NamedTemporaryFile(suffix=".pcap") as file:
+            file.write(uerudp.pcap(datagrams))
+            file.flush()
+            return uerudp.decode(*options, file.name, status=status)
+
+    def frames(self, *arguments, **keywords):
+        return [datagram["frame"] for datagram in self.decode(*arguments, **keywords)]
+
+    def test_initial_binds(self):
+        self.assertEqual([1, 2], self.frames([(40000, 9000, handshake(0)), (9000, 40000, handshake(1))]))
+
+    def test_challenge_and_response(self):
+        """The Challenge is decoded too, although only the Response proves it."""
+        other = b"not ours at all, really"
+        datagrams = [(5, 6, other), (9000, 40000, handshake(1)), (5, 6, other), (40000, 9000, handshake(2)),
+                     (40000, 9000, packet(0x201))]
+        decoded = self.decode(datagrams)
+        self.assertEqual([2, 4, 5], [datagram["frame"] for datagram in decoded])
+        self.assertEqual([2, 1, 1], [datagram["direction"] for datagram in decoded])
+        self.assertEqual([0, 0, 0], [datagram["stream"] for datagram in decoded])
+
+    def test_challenge_alone(self):
+        self.assertEqual([], self.frames([(9000, 40000, handshake(1))] + [(9000, 40000, b"other things")] * 100))
+
+    def test_ordinary_packets_do_not_bind(self):
+        datagrams = [(40000, 9000, packet(i)) for i in range(20)]
+        self.assertEqual([], self.frames(datagrams))
+        self.assertEqual(list(range(1, 21)), self.frames(datagrams, "--port", "9000"))
+        self.assertEqual(list(range(1, 21)), self.frames(datagrams, "--port", "1,8000-9001"))
+        self.assertEqual([], self.frames(datagrams, "--port", "8000-8999"))
+
+    def test_direction_from_port(self):
+        decoded = self.decode([(40000, 7777, packet(1)), (7777, 40000, packet(1, 2))])
+        self.assertEqual([1, 2], [datagram["direction"] for datagram in decoded])
+
+    def test_equal_cookies(self):
+        """Two connections with the same cookie stay two."""
+        datagrams = [(40000, 9000, handshake(0)), (40001, 9001, handshake(0)), (9000, 40000, handshake(1)),
+                     (9001, 40001, handshake(1)), (40001, 9001, handshake(2)), (40000, 9000, handshake(2)),
+                     (9001, 40001, handshake(3)), (9000, 40000, handshake(3))]
+        decoded = self.decode(datagrams)
+        self.assertEqual([0, 1, 0, 1, 1, 0, 1, 0], [datagram["stream"] for datagram in decoded])
+
+    def test_cookies_across_conversations_prove_nothing(self):
+        self.assertEqual([], self.frames([(9000, 40000, handshake(1)), (40001, 9001, handshake(2))]))
+
+    def test_new_connection(self):
+        """An Initial behind ordinary packets begins another connection on the same addresses."""
+        datagrams = [(40000, 7777, handshake(0)), (40000, 7777, packet(5)), (40000, 7777, handshake(0)),
+                     (40000, 7777, packet(9))]
+        self.assertEqual([0, 0, 1, 1], [datagram["stream"] for datagram in self.decode(datagrams)])
+
+    def test_restart(self):
+        """A client on a new port continues its connection."""
+        datagrams = [(40000, 7777, handshake(0)), (7777, 40000, handshake(1)), (40000, 7777, handshake(2)),
+                     (7777, 40000, handshake(3)), (40000, 7777, packet(0x202)), (40001, 7777, packet(0x203)),
+                     (7777, 40001, handshake(4, bare=True)), (40001, 7777, handshake(0, restart=True, cookie="00" * 20)),
+                     (7777, 40001, handshake(1, restart=True, cookie=OTHER)),
+                     (40001, 7777, handshake(5, orig_cookie=COOKIE, cookie=OTHER)), (40001, 7777, packet(0x204)),
+                     (50000, 7777, handshake(0))]
+        decoded = self.decode(datagrams)
+        self.assertEqual(len(datagrams), len(decoded))
+        self.assertEqual([0] * 11 + [2], [datagram["stream"] for datagram in decoded])
+
+    @unittest.skipUnless(uerudp.REALDATA.is_dir(), "needs the shared folder")
+    def test_restart_of_a_real_connection(self):
+        streams = [datagram["stream"] for datagram in uerudp.decode(uerudp.REALDATA / "utcp-orig-restart.pcap")]
+        self.assertEqual({0}, set(streams))
+
+    def test_foreign_on_the_port(self):
+        """What never fits is data: shown, not malformed."""
+        dns = bytes.fromhex("123401000001000000000000076578616d706c6503636f6d0000010001")
+        decoded = self.decode([(40000, 7777, dns)] * 5)
+        self.assertEqual(5, len(decoded))
+        for datagram in decoded:
+            self.assertEqual(dns.hex(), datagram["raw"])
+            self.assertNotIn("fault", datagram)
+            self.assertNotIn("generation", datagram)
+        self.assertEqual([dns] * 5, uerudp.encode(decoded))
+
+    def test_several_files(self):
+        """Files are one capture: connections go on, frames are counted through."""
+        with tempfile.NamedTemporaryFile() as first, tempfile.NamedTemporaryFile() as second:
+            first.write(uerudp.pcap([(40000, 9000, handshake(0)), (9000, 40000, handshake(1))]))
+            second.write(uerudp.pcap([(40000, 9000, packet(1))]))
+            first.flush()
+            second.flush()
+            decoded = uerudp.decode(first.name, second.name)
+        self.assertEqual([(1, 0), (2, 0), (3, 0)], [(datagram["frame"], datagram["stream"]) for datagram in decoded])
+
+    def test_order_while_waiting(self):
+        """Datagrams of a settled connection do not overtake those of one that waits."""
+        unsettled = [(40000, 7777, packet(i, generation="4.25")) for i in range(3)]
+        settled = [(41000, 7777, handshake(0, "4.25")), (41000, 7777, packet(1, generation="4.25"))]
+        datagrams = [item for pair in zip(unsettled, settled + settled[1:]) for item in pair]
+        self.assertEqual(list(range(1, 7)), self.frames(datagrams))
+
+    def test_queue_is_bounded(self):
+        """One connection that never settles holds back no more than the queue takes."""
+        first = [(40000, 7777, packet(1, generation="4.25"))]
+        rest = [(41000, 7777, handshake(0, "4.25"))] + [(41000, 7777, packet(1, generation="4.25"))] * 20000
+        self.assertEqual(list(range(1, 20003)), self.frames(first + rest))
+
+    def test_profiles(self):
+        """A profile's server is found by its address, its settings are used there and nowhere else."""
+        special = uerudp.encode([{"generation": "4.18", "items": [{"reliable": True, "ch_seq": 3000, "data": "07"}]}],
+                                "--ch-seq-bound=4096", "--magic-bits=8", "--magic=0x5a")[0]
+        datagrams = [(40000, 9000, special), (40000, 7777, packet(1, generation="5.1"))]
+        with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
+            file.write("# games\n[mine]\nbase = 4.18\nch_seq_bound = 4096\nmagic_bits = 8\nserver = 10.0.0.2:9000\n")
+            file.flush()
+            first, second = self.decode(datagrams, "--profiles", file.name)
+            self.assertEqual(("mine", 3000, 0x5a), (first["generation"], first["items"][0]["ch_seq"], first["magic"]))
+            self.assertNotIn("magic", second)
+            named = self.decode(datagrams[:1], "--port=9000", "--profiles", file.name, "--generation=mine")
+            self.assertEqual([first["items"]], [datagram["items"] for datagram in named])
+            self.assertEqual([special], uerudp.encode([first], "--profiles", file.name))
+
+
+if __name__ == "__main__":
+    uerudp.main()

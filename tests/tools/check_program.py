@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The program's surface: options, forms of output, exit statuses, damaged files."""
+import gzip
+import json
+import pathlib
+import pty
+import os
+import re
+import tempfile
+import unittest
+
+import uerudp
+
+HELLO = {"bunches": [{"open": True, "reliable": True, "messages": [{"hello": {"network_version": 2360933683}}]}]}
+LOGIN = uerudp.REALDATA / "utcp-tests-ue50.pcap"
+LOSS = uerudp.REALDATA / "utcp-loss.pcap"
+
+
+def errors(*arguments, status=2, data=b""):
+    return uerudp.run(*arguments, status=status, data=data).stderr.decode()
+
+
+class Surface(unittest.TestCase):
+    def test_help(self):
+        for arguments in (["help"], ["--help"], ["-h"]):
+            text = uerudp.run(*arguments).stdout.decode()
+            self.assertIn("decode", text)
+            self.assertIn("encode", text)
+        for command in ("decode", "encode"):
+            for arguments in ([command, "--help"], ["help", command]):
+                text = uerudp.run(*arguments).stdout.decode()
+                self.assertIn("Example", text)
+                self.assertIn("Exit status", text)
+
+    def test_version(self):
+        self.assertRegex(uerudp.run("--version").stdout.decode(), r"^uerudp \d+\.\d+\.\d+\n$")
+
+    def test_every_option_is_in_the_manual(self):
+        manual = (pathlib.Path(__file__).parents[2] / "docs/uerudp.1").read_text().replace("\\-", "-")
+        for command in ("decode", "encode"):
+            text = uerudp.run(command, "--help-all").stdout.decode()
+            options = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.M))
+            self.assertGreater(len(options), 15)
+            for option in options - {"--help-all", "--help-wire", "--help-select"}:
+                self.assertIn(option, manual)
+
+    def test_unusable_arguments(self):
+        self.assertIn("usage", errors())
+        self.assertIn("frobnicate", errors("frobnicate"))
+        self.assertIn("no file", errors("decode"))
+        for arguments, name in ((["--no-such-option"], "no-such-option"), (["--generation=3.9"], "3.9"),
+                                (["--magic-bits=99"], "magic-bits"), (["--port=70000"], "70000"),
+                                (["--port=9-3"], "9-3"), (["--kind=nonsense"], "nonsense"), (["--channel=x"], "x"),
+                                (["--direction=up"], "up"), (["--fields=packet.sec"], "packet.sec"),
+                                (["--fields=frame", "--separator=dot"], "dot"), (["--handlers=zip"], "zip"),
+                                (["--json", "--quiet"], "--quiet"), (["--profiles=/nowhere"], "/nowhere"),
+                                (["--key=12"], "key"), (["--changelist=-1"], "changelist")):
+            self.assertIn(name, errors("decode", *arguments, LOGIN))
+
+    def test_unusable_profiles(self):
+        for text, name in (("[x]\nbase=3.1\n", "base=3.1"), ("[x]\nbasis=4.18\n", "basis"), ("[4.18]\nbase=4.18\n", "4.18"),
+                           ("[x]\nmagic_bits=77\n", "magic_bits=77"), ("[x]\nserver=here\n", "server=here"),
+                           ("[a b]\nbase=4.18\n", "a b"), ("nonsense\n", "")):
+            with tempfile.NamedTemporaryFile("w") as file:
+                file.write(text)
+                file.flush()
+                message = errors("decode", "--profiles", file.name, LOGIN)
+                self.assertIn(file.name, message)
+                self.assertIn(name, message)
+
+    def test_unusable_files(self):
+        self.assertIn("/nowhere", errors("decode", "/nowhere"))
+        self.assertIn("-: ", errors("decode", "-", data=b"this is no capture at all"))
+        output = uerudp.run("decode", "--json", "/nowhere", LOGIN, status=2).stdout
+        self.assertEqual(7, len(output.splitlines()), "the other files are still read")
+
+
+class Output(unittest.TestCase):
+    def test_text(self):
+        text = uerudp.run("decode", LOGIN).stdout.decode()
+        self.assertEqual(7, len(re.findall(r"^Frame \d+, ", text, re.M)))
+        for line in ("  Handshake", "    [Type: 0 (Initial)]", "  Bunch 0: channel 0 Control, open, reliable #791, 80 bits",
+                     "    Control message", "      Message: 0 (Hello)", "      Network version: 0x8c987d33",
+                     "  Terminator: yes, yes"):
+            self.assertIn(f"\n{line}\n", text)
+        self.assertTrue(text.startswith(
+            "Frame 1, 0.000000 s, 10.0.0.1:50000 > 10.0.0.2:7777, 29 bytes, stream 0, client to server, generation 4.25"))
+
+    def test_summary(self):
+        summary = errors("decode", LOSS, status=0)
+        self.assertIn("786 datagrams in 1 connection, 0 malformed", summary)
+        self.assertIn("generation 5.1 (only generation", summary)
+        quiet = uerudp.run("decode", "--quiet", LOSS)
+        self.assertEqual((b"", summary), (quiet.stdout, quiet.stderr.decode()))
+        ties = errors("decode", uerudp.REALDATA / "supervive-ue54.pcap", status=0)
+        self.assertIn("; as good: 5.5, 5.8)", ties)
+
+    def test_progress_only_on_a_terminal(self):
+        self.assertNotIn("%", errors("decode", "--quiet", *[LOSS] * 3, status=0))
+
+    def test_fields(self):
+        lines = uerudp.run("decode", "--fields", "frame,packet.seq,bunch.channel,bunch.data_bits,control.login.url", LOGIN)
+        rows = [line.split("\t") for line in lines.stdout.decode().splitlines()]
+        self.assertEqual([str(n) for n in range(1, 8)], [row[0] for row in rows])
+        self.assertEqual(["2", "12054", "0", "80", ""], rows[1])
+        self.assertTrue(rows[4][4].startswith("?Name=XXX"))
+
+    def test_fields_like_json(self):
+        keys = ["frame", "time", "src", "dst", "length", "stream", "direction", "generation", "generation_reason",
+                "session_id", "packet.seq", "packet.id", "packet.has_info", "handshake.cookie", "handshake.timestamp"]
+        rows = [line.split("\t") for line in
+                uerudp.run("decode", "--fields", ",".join(keys), LOSS).stdout.decode().splitlines()]
+        datagrams = uerudp.decode(LOSS)
+        self.assertEqual(len(datagrams), len(rows))
+        for datagram, row in zip(datagrams, rows):
+            for key, text in zip(keys, row):
+                value = datagram
+                for part in key.split("."):
+                    value = value.get(part) if value is not None else None
+                wanted = "" if value is None else str(int(value)) if isinstance(value, bool) else str(value)
+                self.assertEqual(wanted, text, key)
+
+    def test_fields_repeated(self):
+        columns = uerudp.run("decode", "--fields", "bunch.channel,packet.acked", LOSS).stdout.decode().splitlines()
+        for datagram, line in zip(uerudp.decode(LOSS), columns):
+            channels = ";".join(str(bunch["channel"]) for bunch in datagram.get("bunches", []))
+            acked = ";".join(map(str, datagram.get("packet", {}).get("acked", [])))
+            self.assertEqual(f"{channels}\t{acked}", line)
+
+    def test_fields_quoted(self):
+        url = 'a,b"c\td\\e'
+        text = uerudp.encode([{"bunches": [{"messages": [{"login": {"url": url}}]}]}])[0].hex().encode()
+        options = ["--hex", "--generation=5.5", "--fields=frame,control.login.url"]
+        comma = uerudp.run("decode", *options, "--separator=comma", "-", data=text).stdout.decode()
+        self.assertEqual('1,"a,b""c\\td\\\\e"\n', comma)
+        self.assertEqual('1\ta,b"c\\td\\\\e\n', uerudp.run("decode", *options, "-", data=text).stdout.decode())
+
+    def test_bits(self):
+        for datagram in uerudp.decode("--bits", LOSS):
+            data = {(bit, length) for key, bit, length in datagram["bits"] if key == "bunch.data"}
+            for key, bit, length in datagram["bits"]:
+                self.assertLessEqual(bit + length, datagram["length"] * 8)
+                inside = any(start <= bit and bit + length <= start + size for start, size in data)
+                self.assertEqual(key.startswith("control.") or key == "bunch.data", inside and length > 0 or
+                                 (key == "bunch.data" and length == 0), f"{datagram['frame']} {key}")
+            for bunch, (_, length) in zip(datagram.get("bunches", []),
+                                          [entry[1:] for entry in datagram["bits"] if entry[0] == "bunch.data"]):
+                self.assertEqual(bunch["data_bits"], length)
+
+    def test_json_lines(self):
+        output = uerudp.run("decode", "--json", LOSS).stdout
+        for line in output.splitlines():
+            datagram = json.loads(line)
+            self.assertEqual(1, datagram["schema"])
+            self.assertEqual(line, json.dumps(datagram, separators=(",", ":"), ensure_ascii=False).encode())
+
+    def test_numbers(self):
+        """Above 2^53 as strings, signed, hexadecimal runs, texts of any kind."""
+        messages = [{"iris_protocol_mismatch": {"id": str(2**53 + 1)}}, {"iris_protocol_mismatch": {"id": 2**53}},
+                    {"netspeed": {"rate": -5}}, {"failure": {"text": "\u20ac\"\\\n"}}]
+        payload, = uerudp.encode([{"bunches": [{"messages": messages}]}])
+        decoded, = uerudp.decode("--hex", "--generation=5.5", "-", data=payload.hex().encode())
+        self.assertEqual(messages, [{k: v for k, v in message.items() if k != "type"}
+                                    for message in decoded["bunches"][0]["messages"]])
+
+    def test_lone_surrogate(self):
+        """Units that are no characters become U+FFFD, and raw keeps the bytes."""
+        data = bytes([6]) + (-2 & 0xFFFFFFFF).to_bytes(4, "little") + b"\x00\xd8\0\0"
+        payload, = uerudp.encode([{"bunches": [{"data": data.hex()}]}])
+        decoded, = uerudp.decode("--hex", "--generation=5.5", "-", data=payload.hex().encode())
+        self.assertEqual("\ufffd", decoded["bunches"][0]["messages"][0]["failure"]["text"])
+        self.assertEqual([payload], uerudp.encode([decoded]))
+
+    def test_terminal(self):
+        """On a terminal the default is the tree, and a capture is refused."""
+        main, side = pty.openpty()
+        import subprocess
+        process = subprocess.Popen([uerudp.PROGRAM, "encode"], stdin=subprocess.DEVNULL, stdout=side,
+                                   stderr=subprocess.PIPE)
+        self.assertEqual(2, process.wait(30))
+        self.assertIn(b"terminal", process.stderr.read())
+        process.stderr.close()
+        os.close(main)
+        os.close(side)
+
+
+class Selection(unittest.TestCase):
+    def frames(self, *options, path=LOSS):
+        return [datagram["frame"] for datagram in uerudp.decode(*options, path)]
+
+    def expect(self, condition, *options, name="utcp-loss"):
+        path = uerudp.REALDATA / f"{name}.pcap"
+        everything = uerudp.decode(path)
+        wanted = [datagram["frame"] for datagram in everything if condition(datagram)]
+        self.assertTrue(0 < len(wanted) < len(everything), options)
+        self.assertEqual(wanted, self.frames(*options, path=path), options)
+
+    def test_each(self):
+        def some(condition):
+            return lambda datagram: any(condition(bunch) for bunch in datagram.get("bunches", []))
+        self.expect(lambda d: d["direction"] == 1, "--direction=c2s")
+        self.expect(lambda d: d["direction"] == 2, "--direction=s2c")
+        self.expect(some(lambda b: b["channel"] in (2, 3)), "--channel=2,3")
+        self.expect(lambda d: d["is_handshake"], "--kind=handshake")
+        self.expect(lambda d: not d["is_handshake"], "--kind=packet")
+        self.expect(lambda d: not d["is_handshake"] and not d.get("bunches"), "--kind=empty")
+        self.expect(lambda d: d.get("bunches"), "--kind=bunch")
+        self.expect(some(lambda b: b["channel"] == 0), "--kind=control")
+        self.expect(some(lambda b: b.get("open")), "--kind=open")
+        self.expect(some(lambda b: b.get("close")), "--kind=close", name="supervive-ue54")
+        self.expect(some(lambda b: b["reliable"]), "--kind=reliable")
+        self.expect(some(lambda b: not b["reliable"]), "--kind=unreliable")
+        self.expect(some(lambda b: b["partial"]), "--kind=partial", name="fortnite1510-081d-plain-scrubbed")
+        self.expect(some(lambda b: b["has_exports"]), "--kind=exports")
+        self.expect(lambda d: d["is_handshake"] or any(b.get("open") for b in d.get("bunches", [])), "--kind=handshake,open")
+        self.expect(lambda d: d["direction"] == 2 and any(b.get("open") for b in d.get("bunches", [])),
+                    "--kind=open", "--direction=s2c")
+
+    def test_streams(self):
+        path = uerudp.REALDATA / "supervive-ue54.pcap"
+        everything = uerudp.decode(path)
+        for stream in range(4):
+            self.assertEqual([d["frame"] for d in everything if d["stream"] == stream],
+                             self.frames(f"--stream={stream}", path=path))
+        self.assertEqual([], self.frames("--stream=9", path=path))
+
+    def test_acks(self):
+        path = uerudp.REALDATA / "utcp-ue418-clean.pcap"
+        wanted = [d["frame"] for d in uerudp.decode(path) if any(i["is_ack"] for i in d.get("items", []))]
+        self.assertEqual(wanted, self.frames("--kind=ack", path=path))
+
+
+class Faults(unittest.TestCase):
+    def decode(self, payloads, *options, status=1):
+        text = "\n".join(payload.hex() for payload in payloads).encode()
+        return uerudp.run("decode", "--hex", "--generation=5.5", *options, "-", data=text, status=status)
+
+    def test_malformed(self):
+        good, = uerudp.encode([HELLO])
+        bad = good[:-6]
+        result = self.decode([good, bad, good], "--json")
+        first, second, third = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertNotIn("fault", first)
+        self.assertNotIn("fault", third)
+        self.assertEqual(bad.hex(), second["raw"])
+        self.assertEqual({"status", "field", "bit"}, set(second["fault"]))
+        where = f"frame 2: malformed: {second['fault']['field']} at bit {second['fault']['bit']}: "
+        self.assertIn(where, result.stderr.decode())
+        self.assertIn("1 malformed", result.stderr.decode())
+        self.assertEqual([good, bad, good], uerudp.encode([first, second, third]))
+        text = self.decode([bad]).stdout.decode()
+        self.assertIn(f"Malformed: {second['fault']['field']} at bit {second['fault']['bit']}: ", text)
+        self.assertEqual(b"", self.decode([bad], "--quiet").stdout)
+        self.assertEqual(1, len(self.decode([good, bad], "--json", "--kind=malformed").stdout.splitlines()))
+
+    def test_not_canonical(self):
+        """A form that no sender writes: packed channel 0 in two bytes. Its bytes are kept."""
+        payload, = uerudp.encode([{"bunches": [{"data": "07"}]}])
+        number = int.from_bytes(payload, "little")
+        datagram, = uerudp.decode("--hex", "--bits", "--generation=5.5", "-", data=payload.hex().encode())
+        at = next(bit for key, bit, _ in datagram["bits"] if key == "bunch.channel")
+        low = number & (1 << at) - 1
+        longer = (low | 1 << at | (number >> at) << at + 8).to_bytes(len(payload) + 1, "little")
+        decoded, = uerudp.decode("--hex", "--generation=5.5", "-", data=longer.hex().encode())
+        self.assertIs(False, decoded["canonical"])
+        self.assertEqual(longer.hex(), decoded["raw"])
+        self.assertEqual(0, decoded["bunches"][0]["channel"])
+        self.assertEqual([longer], uerudp.encode([decoded]))
+
+    def test_opaque(self):
+        payload = bytes([0x7e]) * 40
+        decoded, = uerudp.decode("--hex", "--generation=4.25", "--handlers=aesgcm", "-", data=payload.hex().encode())
+        self.assertTrue(decoded["handler"]["encrypted"])
+        self.assertEqual(payload.hex(), decoded["raw"])
+        self.assertEqual([payload], uerudp.encode([decoded]))
+
+    def test_many(self):
+        result = self.decode([b"\x01\x02\x03\x80"] * 50, "--quiet")
+        self.assertEqual(20, result.stderr.decode().count("malformed: "))
+        self.assertIn("50 malformed", result.stderr.decode())
+
+    def test_every_cut(self):
+        """Each datagram cut at each byte: an exit status, a line per datagram, and the same bytes again."""
+        login, = uerudp.encode([{"bunches": [{"reliable": True, "messages": [
+            {"login": {"url": "?Name=X"}, "unique_id": {"text": "abc"}}]}, {"channel": 3, "data": "00ff"}]}])
+        cuts = [login[:length] for length in range(1, len(login))]
+        lines = self.decode(cuts, "--json").stdout
+        self.assertEqual(cuts, uerudp.encode([json.loads(line) for line in lines.splitlines()]))
+
+
+class Files(unittest.TestCase):
+    def test_truncated(self):
+        """Everything before the damage comes out, then a message and exit status 2."""
+        data = LOSS.read_bytes()
+        whole = uerudp.run("decode", "--json", LOSS).stdout.splitlines()
+        for length in (len(data) - 1, len(data) // 2, 24 + 16 + 5, 24 + 7):
+            result = uerudp.run("decode", "--json", "-", data=data[:length], status=2)
+            lines = result.stdout.splitlines()
+            self.assertEqual(whole[:len(lines)], lines)
+            self.assertGreaterEqual(len(lines), len(whole) * (length - 300) // len(data) - 20)
+            self.assertRegex(result.stderr.decode(), r"uerudp: -: .+; what comes before it was read")
+
+    def test_truncated_gzip(self):
+        packed = gzip.compress(LOSS.read_bytes())
+        with tempfile.NamedTemporaryFile(suffix=".gz") as file:
+            file.write(packed[:len(packed) // 2])
+            file.flush()
+            result = uerudp.run("decode", "--json", file.name, status=2)
+        self.assertGreater(len(result.stdout.splitlines()), 100)
+        self.assertIn(file.name, result.stderr.decode())
+
+    def test_empty(self):
+        self.assertIn("0 datagrams", errors("decode", "-", data=uerudp.pcap([]), status=0))
+
+    def test_snap_length(self):
+        """A datagram that the capture cut is neither malformed nor whole."""
+        payload, = uerudp.encode([HELLO])
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(uerudp.pcap([(40000, 7777, payload)] * 2, snap=4 + 20 + 8 + 12))
+            file.flush()
+            decoded = uerudp.decode("--generation=5.5", file.name)
+            text = uerudp.run("decode", "--generation=5.5", file.name)
+        self.assertEqual(2, len(decoded))
+        self.assertEqual("size limited", decoded[0]["fault"]["status"])
+        self.assertEqual((len(payload), payload[:12].hex()), (decoded[0]["length"], decoded[0]["raw"]))
+        self.assertIn(f"Size limited: only 12 of {len(payload)} bytes were captured", text.stdout.decode())
+        self.assertIn("2 cut by the snap length", text.stderr.decode())
+
+    def test_hex_forms(self):
+        payload, = uerudp.encode([HELLO])
+        digits = payload.hex()
+        pairs = [digits[i:i + 2] for i in range(0, len(digits), 2)]
+        array = ", ".join("0x" + pair for pair in pairs)
+        dump = "\n".join(f"{at:08x}  {' '.join(pairs[at:at + 16])}" for at in range(0, len(pairs), 16))
+        for text in (digits, " ".join(pairs), ":".join(pairs), array, f"const uint8_t hello[] = {{ {array} }};", dump,
+                     f"# a comment\n{digits}  # and another\n"):
+            decoded, = uerudp.decode("--hex", "--generation=5.5", "-", data=text.encode())
+            self.assertEqual([payload], uerudp.encode([decoded]), text)
+        first, second = uerudp.decode("--hex", "--generation=5.5", "-", data=f"S> {digits}\nC> {digits}".encode())
+        self.assertEqual((2, 1), (first["direction"], second["direction"]))
+        self.assertIn("-: ", errors("decode", "--hex", "-", data=b"zz"))
+
+    def test_learning_the_engine(self):
+        vectors = json.loads((uerudp.SHARED / "spec/vectors/network-version.json").read_text())
+        self.assertTrue(vectors)
+        for netver in (36, 14):
+            checksum = netver_checksum("MyGame", "2.0", 5, netver, 3)
+            payload, = uerudp.encode([{"bunches": [{"messages": [{"hello": {"network_version": checksum}}]}]}])
+            options = ["--hex", "--quiet", "--generation=5.5", "--project-version=2.0", "--changelist=5",
+                       "--game-netver=3"]
+            summary = errors("decode", *options, "--project=MyGame", "-", data=payload.hex().encode(), status=0)
+            self.assertIn(f"network version 0x{checksum:08x}: EngineNetVer {netver} of project MyGame", summary)
+            summary = errors("decode", *options, "--project=Other", "-", data=payload.hex().encode(), status=0)
+            self.assertIn("no EngineNetVer", summary)
+
+
+def netver_checksum(project, version, changelist, netver, game):
+    import zlib
+    text = f"{project} {version}, NetCL: {changelist}, EngineNetVer: {netver}, GameNetVer: {game}".lower()
+    return zlib.crc32(text.encode("utf-32-le"))
+
+
+if __name__ == "__main__":
+    uerudp.need_shared()
+    uerudp.main()

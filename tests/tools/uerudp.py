@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the program share: running it, the captures, and small captures of their own."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import unittest
+
+PROGRAM = os.environ["UERUDP_PROGRAM"]
+SHARED = pathlib.Path(os.environ.get("UERUDP_SHARED", "../shared"))
+REALDATA = SHARED / "realdata"
+
+# What the captures' README says about games that changed constants; everything else is found automatically.
+SETTINGS = {
+    "aoc-ue56-firebolt": ["--magic-bits=32", "--max-packet=1028", "--extra-bits=48"],
+    "utcp-tests-ue418": ["--max-packet=512", "--ch-seq-bound=4096"],
+}
+
+
+def need_shared():
+    """Skips the whole script where the shared folder is absent."""
+    if not REALDATA.is_dir():
+        sys.exit(77)
+
+
+def run(*arguments, data=b"", status=0):
+    """Runs the program and returns its output; the exit status must be the given one."""
+    result = subprocess.run([PROGRAM, *map(str, arguments)], input=data, capture_output=True, timeout=120)
+    if result.returncode != status:
+        raise AssertionError(f"{arguments}: exit status {result.returncode}, not {status}\n{result.stderr.decode()}")
+    return result
+
+
+def decode(*arguments, data=b"", status=0):
+    """The objects that uerudp decode --json prints."""
+    output = run("decode", "--json", *arguments, data=data, status=status).stdout
+    return [json.loads(line) for line in output.decode().splitlines()]
+
+
+def encode(objects, *arguments):
+    """The payloads that uerudp encode makes of objects."""
+    text = "\n".join(map(json.dumps, objects)).encode()
+    return [bytes.fromhex(line.split()[1]) for line in
+            run("encode", "--hex", *arguments, data=text).stdout.decode().splitlines()]
+
+
+def captures():
+    """(name, path, settings) of every capture of the shared folder."""
+    return [(path.stem, path, SETTINGS.get(path.stem, [])) for path in sorted(REALDATA.glob("*.pcap"))]
+
+
+def payloads(path):
+    """(source port, payload) of each datagram of a classic pcap file: Ethernet, IPv4, UDP."""
+    data = pathlib.Path(path).read_bytes()
+    assert struct.unpack_from("<I", data)[0] == 0xA1B2C3D4
+    at = 24
+    while at < len(data):
+        captured = struct.unpack_from("<I", data, at + 8)[0]
+        frame = data[at + 16:at + 16 + captured]
+        udp = 14 + (frame[14] & 15) * 4
+        source, _, length = struct.unpack_from(">HHH", frame, udp)
+        yield source, frame[udp + 8:udp + length]
+        at += 16 + captured
+
+
+def pcap(datagrams, snap=None):
+    """A pcap file of (source port, destination port, payload) between 10.0.0.1 and 10.0.0.2; an IP header behind a
+    loopback header, without checksums. The lower port is that of 10.0.0.2."""
+    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 0)
+    for number, (source, destination, payload) in enumerate(datagrams):
+        udp = struct.pack(">HHHH", source, destination, 8 + len(payload), 0) + payload
+        addresses = bytes([10, 0, 0, 1 + (source < destination), 10, 0, 0, 1 + (source > destination)])
+        ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), number, 0, 64, 17, 0) + addresses
+        frame = struct.pack("<I", 2) + ip + udp
+        kept = frame[:snap]
+        out += struct.pack("<IIII", 1 + number, 0, len(kept), len(frame)) + kept
+    return out
+
+
+main = unittest.main
