@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The heuristic claims nothing among packets of other protocols and random bytes."""
+import random
+import unittest
+
+import capture
+import foreign
+import harness
+
+PACKETS = 1500
+RANDOM_PACKETS = 30000
+SEED = 20240607
+
+
+class Foreign(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def protocols(self, datagrams, *options):
+        path = self.stage.put("foreign.pcap", capture.pcap(datagrams))
+        text = self.stage.tshark("-2", "-r", path, *options, "-T", "fields", "-e", "frame.protocols")
+        return [line.split(":") for line in text.splitlines()]
+
+    def both_ways(self, payloads, port):
+        """Alternating directions between few client ports and one server port."""
+        made = []
+        for number, payload in enumerate(payloads):
+            client = 40000 + number // 2 % 50
+            datagram = capture.from_client(payload, port) if number % 2 == 0 else capture.from_server(payload, port)
+            made.append(datagram._replace(source_port=client) if number % 2 == 0
+                        else datagram._replace(destination_port=client))
+        return made
+
+    def test_protocols(self):
+        for name, (port, layer, make) in foreign.PROTOCOLS.items():
+            with self.subTest(name):
+                generator = random.Random(SEED)
+                datagrams = self.both_ways([make(generator) for _ in range(PACKETS)], port)
+                decode_as = ["-d", f"udp.port=={port},{layer}"] if layer else []
+                accepted = self.protocols(datagrams, *decode_as)
+                if layer:
+                    share = sum(layer in layers for layers in accepted) / PACKETS
+                    self.assertGreater(share, 0.95, "tshark's own dissector should know these packets")
+                asked = self.protocols(datagrams, "-o", "udp.try_heuristic_first:TRUE")
+                self.assertEqual([layers for layers in accepted + asked if "uerudp" in layers], [])
+
+    def test_random_bytes(self):
+        generator = random.Random(SEED)
+        payloads = [generator.randbytes(generator.randrange(1, 1401)) for _ in range(RANDOM_PACKETS)]
+        layers = self.protocols(self.both_ways(payloads, 9999))
+        self.assertEqual(len(layers), RANDOM_PACKETS)
+        self.assertEqual([names for names in layers if "uerudp" in names], [])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Several files in one process leave nothing behind, and the plugin touches no memory that is not its own (valgrind)."""
+import json
+import os
+import shutil
+import sys
+import unittest
+
+import harness
+
+VALGRIND = ["valgrind", "-q", "--error-exitcode=9", "--show-leak-kinds=none"]
+
+
+def request(number, method, **params):
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+class Files(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.captures = {harness.capture_name(path): path for path in harness.shared_captures()}
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def ask(self, requests):
+        """Answers of one sharkd, by number of the request."""
+        result = self.stage.run([*VALGRIND, "sharkd", "-"], stdin="".join(line + "\n" for line in requests))
+        self.assertNotIn("==", result.stderr)
+        answers = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+        return {answer["id"]: answer.get("result", answer.get("error")) for answer in answers}
+
+    def test_second_file_starts_afresh(self):
+        first, second = (self.stage.copy(self.captures[name]) for name in ("utcp-orig-restart", "supervive-ue54"))
+        columns = {"column0": "frame.number:0", "column1": "uerudp.stream:0", "column2": "uerudp.generation:0",
+                   "column3": "uerudp.packet.id:0"}
+        requests = []
+        for path in (first, second, first):
+            requests.append(request(len(requests) + 1, "load", file=path))
+            requests.append(request(len(requests) + 1, "frames", filter="uerudp", **columns))
+            requests.append(request(len(requests) + 1, "frame", frame=5, proto=True))
+        answers = self.ask(requests)
+        self.assertGreater(len(answers[2]), 200)
+        self.assertEqual(len(answers[5]), 9)
+        self.assertNotEqual(answers[2], answers[5])
+        self.assertEqual(answers[8], answers[2], "the first file, loaded again")
+        self.assertEqual(answers[9], answers[3])
+
+    def test_random_access(self):
+        """Frames asked for backwards are what they are forwards."""
+        path = self.stage.copy(self.captures["utcp-orig-restart"])
+        frames = [3, 20, 231, 232, 240, 259]
+        load = [request(1, "load", file=path)]
+        forwards = self.ask(load + [request(10 + frame, "frame", frame=frame, proto=True) for frame in frames])
+        backwards = self.ask(load + [request(10 + frame, "frame", frame=frame, proto=True) for frame in frames[::-1]])
+        for frame in frames:
+            self.assertIn("uerudp", json.dumps(forwards[10 + frame]))
+            self.assertEqual(forwards[10 + frame], backwards[10 + frame])
+
+    def test_tshark(self):
+        for name in ("utcp-tests-ue50", "luvit-ue4x-4pkts", "supervive-ue54"):
+            path = self.stage.copy(self.captures[name])
+            result = self.stage.run([*VALGRIND, "tshark", "-2", "-Vx", "-r", path])
+            self.assertNotIn("==", result.stderr)
+            self.assertIn("Unreal Engine Reliable UDP", result.stdout)
+
+
+if __name__ == "__main__":
+    # An instrumented plugin brings its own checker, and the two do not go together.
+    if os.environ.get("UERUDP_PRELOAD"):
+        VALGRIND.clear()
+    elif not shutil.which("valgrind"):
+        sys.exit(harness.SKIPPED)
+    harness.main()
