@@ -8,7 +8,12 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
         return;
     }
     size_t index = r->group_count++;
-    r->groups[index] = (struct recorded_group){group, r->open[r->depth - 1], bit, bit, true};
+    r->groups[index] = (struct recorded_group){.kind = group,
+                                                .parent = r->open[r->depth - 1],
+                                                .begin_bit = bit,
+                                                .end_bit = bit,
+                                                .first_record = r->count,
+                                                .is_open = true};
     r->open[r->depth++] = index;
 }
 
@@ -29,6 +34,7 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
         return;
     }
     open->end_bit = bit;
+    open->last_record = r->count;
     open->is_open = false;
     r->depth--;
 }
@@ -105,7 +111,9 @@ static bool belongs(const struct playback *p, size_t group) {
 static const struct ue_record *answer(const struct playback *p, enum ue_field field) {
     const struct ue_record *found = NULL;
     size_t skip = p->asked[field];
-    for (size_t i = 0; i < p->recorder->count; i++) {
+    const struct recorded_group *group = &p->recorder->groups[p->group];
+    size_t last = p->group == 0 ? p->recorder->count : group->last_record;
+    for (size_t i = group->first_record; i < last; i++) {
         const struct recorded *at = &p->recorder->records[i];
         if (at->record.field == field && is_told(&at->record) && belongs(p, at->group)) {
             found = &at->record;

@@ -15,6 +15,8 @@ struct recorded_group {
     size_t parent;
     size_t begin_bit;
     size_t end_bit;
+    size_t first_record; /* its records and those of groups inside: from here to the one before last_record */
+    size_t last_record;
     bool is_open;
 };
 

@@ -16,7 +16,7 @@
 #include "tests/guarded.h"
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__) || defined(__clang__)
-#define ROUNDS 20000 /* instrumented, perhaps */
+#define ROUNDS 100000 /* instrumented, perhaps */
 #else
 #define ROUNDS 200000
 #endif

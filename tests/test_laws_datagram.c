@@ -15,9 +15,9 @@
 #include "tests/roundtrip.h"
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__) || defined(__clang__)
-#define ROUNDS 4000 /* instrumented, perhaps */
+#define ROUNDS 60000 /* instrumented, perhaps */
 #else
-#define ROUNDS 40000
+#define ROUNDS 300000
 #endif
 #define ACCEPTED_MIN 10 /* percent */
 #define BYTES_MAX 30000

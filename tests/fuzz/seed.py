@@ -1,41 +1,135 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write the first inputs of the fuzz targets to OUT/TARGET/.
+"""Write the first inputs of the fuzz targets.
 
-usage: seed.py OUT SHARED
-SHARED is the folder of vectors and captures beside this tree; where it is absent the captures of the tree must do.
+usage: seed.py FOLDER SHARED
+
+Writes FOLDER/datagram and FOLDER/handshake from the vectors and captures of SHARED, in the forms that fuzz_datagram.c
+and fuzz_handshake.c describe. Without SHARED only a few datagrams made here are written.
 """
 import glob
-import gzip
+import json
 import os
+import struct
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-SEED_BYTES = 4096  # libFuzzer grows slowly from long inputs
+GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"]
+HANDLERS = {"Oodle": 1, "AESGCM": 2, "AESGCM-bytes": 3, "AES": 4, "DTLS": 5, "Reliability": 6}
+SIZES = [0, 512, 1024, 1028, 2048, 8192, 65535, 1]
+DIRECTIONS = {"C2S": 1, "S2C": 2}
+DATAGRAMS_PER_FLOW = 14
 
 
-def capture_seeds(shared):
-    paths = glob.glob(os.path.join(ROOT, "captures", "*.pcap*")) + glob.glob(os.path.join(shared, "realdata", "*.pcap"))
-    for path in sorted(paths):
-        with open(path, "rb") as file:
-            start = file.read(SEED_BYTES)
-        name = os.path.basename(path)
-        yield name, start
-        yield name + ".gz", gzip.compress(start, mtime=0)
-        yield name + ".hex", start[:64].hex(" ").encode() + b"\n"
+def header(profile, direction=0, handlers=(), params=()):
+    """The eight bytes in front of a datagram."""
+    params = dict(params)
+    flags = direction | params.get("internal_ack", False) << 2 | (params.get("terminators", 0) % 3) << 3
+    flags |= (params.get("max_chsequence") == 4096) << 7
+    chain = (list(handlers) + [0, 0, 0])[:3]
+    size = params.get("max_packet_bytes", 0)
+    return bytes([GENERATIONS.index(profile), flags, params.get("magic_bits", 0), 0,
+                  SIZES.index(size) if size in SIZES else 0, params.get("extra_bits", 0), chain[0] | chain[1] << 4, chain[2]])
 
 
-SEEDS = {"capture": capture_seeds}
+def vectors(shared, name):
+    with open(os.path.join(shared, "spec", "vectors", name), encoding="utf-8") as file:
+        return [entry for entry in json.load(file)["vectors"] if "hex" in entry]
+
+
+def generation_of(entry):
+    params = entry.get("params", {})
+    layout, info = params.get("layout", ""), params.get("packet_info", "")
+    if layout:
+        return {"A": "4.18", "B": "4.22", "C": "4.25"}.get(layout[0], "5.4" if params["features_field"] else "5.1")
+    if info:
+        modern = "5.4" if params["prefix_bits"] == 6 else "4.25"
+        return "5.8" if params["acked_history_seq_field"] else modern if info.startswith("EngineNetVer>=14") else "4.22"
+    if "chindex" in params:
+        return "4.20" if params["chindex"] == "SerializeIntPacked" else "4.18"
+    return {"G1": "4.18", "G2": "4.20", "G4": "5.5"}.get(params.get("generation"), "4.25")
+
+
+def handlers_of(entry):
+    chain = [name for name in reversed(entry.get("component_chain", [])) if name != "StatelessConnect"]
+    byte_form = "byteform" in entry.get("name", "")
+    return [HANDLERS["AESGCM-bytes" if byte_form and name == "AESGCM" else name] for name in chain]
+
+
+def datagram_seeds(shared):
+    names = ("handshake.json", "packet-modern.json", "packet-legacy.json", "packet-handlers.json", "bunch-control.json",
+             "bunch-replay.json")
+    for name in names:
+        for entry in vectors(shared, name):
+            params = dict(entry["params"])
+            if "MagicHeader_4bits" in entry["decode"]:
+                params["magic_bits"], entry["component_chain"] = 4, ["Oodle", "AESGCM"]
+            front = header(generation_of(entry), DIRECTIONS.get(entry.get("direction"), 0), handlers_of(entry), params)
+            yield f"{name}-{entry['name']}", front + bytes.fromhex(entry["hex"])
+
+
+def udp_datagrams(path):
+    """(source port, destination port, payload) of a classic pcap with Ethernet, IPv4 and UDP."""
+    with open(path, "rb") as file:
+        data = file.read()
+    order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+    at = 24
+    while at + 16 <= len(data):
+        length = struct.unpack_from(order + "4I", data, at)[2]
+        packet = data[at + 16:at + 16 + length]
+        at += 16 + length
+        transport = 14 + 4 * (packet[14] & 15)
+        source, destination, size = struct.unpack_from(">3H", packet, transport)
+        yield source, destination, packet[transport + 8:transport + size]
+
+
+def flows(path):
+    found = {}
+    for source, destination, payload in udp_datagrams(path):
+        found.setdefault(frozenset((source, destination)), []).append((source == 7777, payload))
+    return found.values()
+
+
+def conversation(datagrams, settings=0):
+    parts = [bytes([settings])]
+    for from_server, payload in datagrams[:DATAGRAMS_PER_FLOW]:
+        parts += [struct.pack("<H", len(payload) | from_server << 15), payload]
+    return b"".join(parts)
+
+
+def handshake_seeds(shared):
+    magic = {"fortnite1510-081d-plain-scrubbed": 4}
+    for path in sorted(glob.glob(os.path.join(shared, "realdata", "*.pcap"))):
+        name = os.path.basename(path).removesuffix(".pcap")
+        for number, datagrams in enumerate(flows(path)):
+            yield f"{name}-{number}", conversation(datagrams, magic.get(name, 0))
+            yield f"{name}-{number}-middle", conversation(datagrams[len(datagrams) // 2:], magic.get(name, 0))
+    for entry in vectors(shared, "handshake.json"):
+        datagram = (entry["direction"] == "S2C", bytes.fromhex(entry["hex"]))
+        yield f"vector-{entry['name']}", conversation([datagram], entry["params"]["magic_bits"])
+
+
+def own_seeds():
+    initial = bytes([1]) + bytes(23) + bytes([4])
+    keep_alive = bytes.fromhex("d08701")
+    hello = bytes.fromhex("0040182000000000fe6f028080ff0250002060a60f931100000060")
+    yield "datagram", [("initial", header("4.18") + initial), ("keep-alive", header("4.18") + keep_alive),
+                       ("hello", header("4.25", 1) + hello)]
+    yield "handshake", [("initial", conversation([(False, initial), (False, keep_alive)])),
+                        ("hello", conversation([(False, hello)] * 3))]
 
 
 def main():
-    out, shared = sys.argv[1:]
-    for target, seeds in SEEDS.items():
-        folder = os.path.join(out, target)
-        os.makedirs(folder, exist_ok=True)
-        for name, data in seeds(shared):
-            with open(os.path.join(folder, name), "wb") as file:
-                file.write(data)
+    folder, shared = sys.argv[1:3]
+    targets = dict(own_seeds())
+    if os.path.isdir(os.path.join(shared, "spec", "vectors")):
+        targets["datagram"] += datagram_seeds(shared)
+        targets["handshake"] += handshake_seeds(shared)
+    for target, seeds in targets.items():
+        os.makedirs(os.path.join(folder, target), exist_ok=True)
+        for name, content in seeds:
+            with open(os.path.join(folder, target, name), "wb") as file:
+                file.write(content)
+        print(f"{target}: {len(seeds)} seeds")
 
 
 if __name__ == "__main__":

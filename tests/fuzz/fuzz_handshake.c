@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* A sequence of datagrams as a front end sees them: detection, binding and the observer of a connection, then each
+   datagram once more from what was kept of it. One byte of settings; then each datagram behind two bytes: its length,
+   and in the highest bit the side that sent it. */
+#include <stdlib.h>
+
+#include "libcodec/flow.h"
+#include "tests/recorder.h"
+
+#define DATAGRAMS_MAX 200
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct seen {
+    uint8_t *bytes;
+    size_t size;
+    struct ue_frame frame;
+};
+
+struct conversation {
+    struct ue_settings settings;
+    struct ue_binding binding;
+    struct ue_flow flow;
+    struct seen seen[DATAGRAMS_MAX];
+    size_t count;
+};
+
+static void expect(bool condition) {
+    if (!condition) {
+        abort();
+    }
+}
+
+/* Compiled only for tests/fuzz/prove.sh: a fault as a forgotten check would cause it. */
+#ifdef UERUDP_PLANT_BUG
+__attribute__((noinline))
+static void plant_bug(const struct ue_shape *shape) {
+    if (shape->has_orig_cookie) {
+        uint8_t *small = malloc(UE_COOKIE_BYTES - 1);
+        memcpy(small, shape->orig_cookie, UE_COOKIE_BYTES);
+        free(small);
+    }
+}
+#else
+static void plant_bug(const struct ue_shape *shape) {
+    (void)shape;
+}
+#endif
+
+static void check_choice(const struct ue_choice *choice) {
+    expect(choice->profile < UE_PROFILE_COUNT && choice->variant < UE_VARIANT_COUNT);
+    expect(choice->reason < UE_REASON_COUNT && choice->candidates <= UE_PROFILE_ALL);
+    expect((choice->candidates >> choice->profile & 1) != 0);
+}
+
+/* Once the verdict is there, every datagram can be read again, and its full number agrees with the one on the wire. */
+static void read_again(struct conversation *talk) {
+    static struct recorder recorder;
+    for (size_t i = 0; i < talk->count; i++) {
+        struct seen *seen = &talk->seen[i];
+        struct ue_context x;
+        struct ue_verdict verdict;
+        struct ue_sink sink = recorder_sink(&recorder);
+        check_choice(ue_flow_choice(&talk->flow, &seen->frame));
+        ue_flow_context(&talk->flow, &seen->frame, &x);
+        ue_datagram_trace(&x, seen->bytes, seen->size, &seen->frame.links, &sink, &verdict);
+        for (size_t k = 0; k < recorder.count; k++) {
+            const struct ue_record *record = &recorder.records[k].record;
+            expect(record->field != UE_F_PACKET_ID || (record->number & 16383) == verdict.seq);
+        }
+        free(seen->bytes);
+    }
+    talk->count = 0;
+}
+
+static void begin(struct conversation *talk, int server_side) {
+    ue_flow_init(&talk->flow, &talk->settings, NULL, server_side);
+}
+
+static void feed(struct conversation *talk, unsigned side, const uint8_t *bytes, size_t size) {
+    struct ue_shape shape;
+    bool is_handshake = ue_detect_handshake(&talk->settings, bytes, size, &shape);
+    if (is_handshake) {
+        ue_binding_feed(&talk->binding, side, &shape);
+        plant_bug(&shape);
+        if (ue_flow_is_over(&talk->flow, &shape)) {
+            ue_flow_release(&talk->flow);
+            read_again(talk);
+            begin(talk, -1);
+        }
+    }
+    struct seen *seen = &talk->seen[talk->count++];
+    seen->size = size;
+    seen->bytes = malloc(size);
+    if (size != 0) {
+        memcpy(seen->bytes, bytes, size);
+    }
+    ue_flow_feed(&talk->flow, side, seen->bytes, size, is_handshake ? &shape : NULL, &seen->frame);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct conversation talk;
+    if (size < 1) {
+        return 0;
+    }
+    talk.settings = (struct ue_settings){.magic_bits = data[0] & 31, .skip_bytes = (data[0] & 32) != 0 ? 8 : 0};
+    talk.binding = (struct ue_binding){0};
+    begin(&talk, (data[0] & 128) != 0 ? (data[0] >> 6 & 1) : -1);
+    size_t at = 1;
+    while (at + 2 <= size && talk.count < DATAGRAMS_MAX) {
+        unsigned head = data[at] | (unsigned)data[at + 1] << 8;
+        size_t length = head & 0x7fff;
+        at += 2;
+        length = length < size - at ? length : size - at;
+        feed(&talk, head >> 15, data + at, length);
+        at += length;
+    }
+    ue_flow_release(&talk.flow);
+    read_again(&talk);
+    return 0;
+}
