@@ -129,8 +129,10 @@ static bool take_data(struct ue_json_source *source, struct ue_record *record) {
 }
 
 static bool on_field(void *user, struct ue_record *record) {
+    static const uint8_t nothing;
     struct ue_json_source *source = user;
     struct place place = find_place(source, ue_field_row(record->field)->name);
+    record->text.units.base = &nothing; /* what is missing is empty, not nowhere */
     if (record->field == UE_F_PACKET_HISTORY) {
         return take_history(source, record);
     }

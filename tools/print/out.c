@@ -12,21 +12,18 @@ void ue_out_free(struct ue_out *out) {
     *out = (struct ue_out){0};
 }
 
-char *ue_out_room(struct ue_out *out, size_t count) {
-    if (UE_UNLIKELY(out->capacity - out->length < count)) {
-        size_t capacity = out->capacity < CAPACITY_MIN ? CAPACITY_MIN : out->capacity;
-        while (capacity - out->length < count) {
-            capacity *= 2;
-        }
-        char *text = realloc(out->text, capacity);
-        if (text == NULL) {
-            fputs("uerudp: out of memory\n", stderr);
-            abort();
-        }
-        out->text = text;
-        out->capacity = capacity;
+void ue_out_grow(struct ue_out *out, size_t count) {
+    size_t capacity = out->capacity < CAPACITY_MIN ? CAPACITY_MIN : out->capacity;
+    while (capacity - out->length < count) {
+        capacity *= 2;
     }
-    return out->text + out->length;
+    char *text = realloc(out->text, capacity);
+    if (text == NULL) {
+        fputs("uerudp: out of memory\n", stderr);
+        abort();
+    }
+    out->text = text;
+    out->capacity = capacity;
 }
 
 void ue_out_format(struct ue_out *out, const char *format, ...) {
@@ -68,17 +65,26 @@ void ue_out_hex(struct ue_out *out, uint64_t number, unsigned digits) {
     out->length += digits;
 }
 
+/* The eight digits of four bytes, first byte and high half first, as the bytes of a little-endian word. */
+static uint64_t eight_digits(uint32_t word) {
+    uint64_t x = word;
+    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x >> 4 & UINT64_C(0x000f000f000f000f)) | (x & UINT64_C(0x000f000f000f000f)) << 8;
+    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    return x + UINT64_C(0x3030303030303030) + letters * ('a' - '9' - 1);
+}
+
 void ue_out_hex_view(struct ue_out *out, struct ue_view view, size_t limit_bytes) {
+    size_t size = ue_bits_bytes(view.bit + view.bits);
     size_t bytes = ue_bits_bytes(view.bits);
     bytes = bytes < limit_bytes ? bytes : limit_bytes;
-    char *to = ue_out_room(out, bytes * 2);
-    for (size_t done = 0; done < bytes; done += 8) {
-        size_t left_bits = view.bits - done * 8;
-        uint64_t word = ue_view_load(view, done * 8, left_bits < 64 ? (unsigned)left_bits : 64);
-        for (size_t i = 0; i < 8 && done + i < bytes; i++, word >>= 8) {
-            *to++ = hex_digits[word >> 4 & 15];
-            *to++ = hex_digits[word & 15];
-        }
+    char *to = ue_out_room(out, bytes * 2 + 16); /* the last digits may be written with others behind them */
+    for (size_t done = 0; done < bytes; done += 8, to += 16) {
+        size_t left = view.bits - done * 8;
+        uint64_t word = ue_bits_load(view.base, size, view.bit + done * 8, left < 64 ? (unsigned)left : 64);
+        ue_bytes_store64((uint8_t *)to, eight_digits((uint32_t)word));
+        ue_bytes_store64((uint8_t *)to + 8, eight_digits((uint32_t)(word >> 32)));
     }
     out->length += bytes * 2;
 }

@@ -20,8 +20,16 @@ struct ue_out {
 /* A zeroed struct is an empty text. Free releases it and makes it empty again. */
 void ue_out_free(struct ue_out *out);
 
-/* Makes room for at least this many further characters and returns where they go; ends the program without memory. */
-char *ue_out_room(struct ue_out *out, size_t count);
+/* Makes room for at least this many further characters; ends the program without memory. */
+void ue_out_grow(struct ue_out *out, size_t count);
+
+/* Where the next characters go, of which there may be this many. */
+static inline char *ue_out_room(struct ue_out *out, size_t count) {
+    if (UE_UNLIKELY(out->capacity - out->length < count)) {
+        ue_out_grow(out, count);
+    }
+    return out->text + out->length;
+}
 
 static inline void ue_out_char(struct ue_out *out, char character) {
     *ue_out_room(out, 1) = character;
