@@ -143,8 +143,8 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
     enum ue_features_seen seen = UE_FEATURES_OPEN;
     if (can != cannot) {
         seen = can ? UE_FEATURES_PRESENT : UE_FEATURES_ABSENT;
-    } else if (with.has_body && !tail_is_zero(&with)) {
-        seen = UE_FEATURES_PRESENT;
+    } else if (with.type == UE_HANDSHAKE_INITIAL && !tail_is_zero(&with)) {
+        seen = UE_FEATURES_PRESENT; /* both readings see only zeros, and no engine's tail begins with sixteen of them */
     }
     bool assume = seen == UE_FEATURES_PRESENT || (seen == UE_FEATURES_OPEN && with.version >= 4);
     uint16_t profiles = seen == UE_FEATURES_PRESENT  ? ROWS_FEATURES
