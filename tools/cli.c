@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void ue_complain(const char *format, ...) {
     va_list arguments;
@@ -14,7 +15,12 @@ void ue_complain(const char *format, ...) {
 }
 
 bool ue_cli_parse(GOptionContext *context, int *argc, char ***argv) {
+    static char help_all[] = "--help-all";
     GError *error = NULL;
+    for (int i = 1; i < *argc; i++) {
+        bool help = strcmp((*argv)[i], "--help") == 0 || strcmp((*argv)[i], "-h") == 0;
+        (*argv)[i] = help ? help_all : (*argv)[i]; /* options of all groups, not only of the first */
+    }
     bool parsed = g_option_context_parse(context, argc, argv, &error);
     if (!parsed) {
         ue_complain("%s; see %s --help", error->message, g_get_prgname());

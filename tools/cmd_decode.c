@@ -74,10 +74,10 @@ static const char description[] =
     "Exit status: 0 all well, 1 something was malformed, 2 unusable arguments or files.\n\n"
     "Examples:\n"
     "  uerudp decode game.pcapng\n"
-    "  uerudp decode --json --channel 0 game.pcapng | jq -c '.bunches[].messages[]?'\n"
+    "  uerudp decode --json --channel 0 game.pcapng | jq -c '.bunches[]?.messages[]?'\n"
     "  uerudp decode --fields frame,direction,packet.seq,packet.ack --separator comma game.pcapng\n"
     "  tcpdump -w - udp port 7777 | uerudp decode --kind handshake -\n"
-    "  echo '00 00 80 01' | uerudp decode --hex --generation 4.25 -";
+    "  echo '00 00 28 00 00 00 00 00 0c' | uerudp decode --hex --generation 4.25 -";
 
 static bool resolve_columns(struct decode *d) {
     bool comma = d->separator != NULL && strcmp(d->separator, "comma") == 0;

@@ -90,7 +90,7 @@ static void take_value(struct ue_json_source *source, json_t *value, struct ue_r
     }
     if (wrong != NULL) {
         record->number = 0;
-        record->text = (struct ue_text){0};
+        record->text.units.bits = 0;
         fail_field(source, record->field, wrong);
     }
 }

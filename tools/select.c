@@ -83,7 +83,7 @@ static gboolean take_kinds(const char *option, const char *value, void *user, GE
     }
     g_strfreev(names);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: see --help-select for the kinds", option,
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of kinds, which --help tells", option,
                     value);
     }
     return good;

@@ -115,6 +115,15 @@ static void print_others(const struct ue_summary *summary, const struct ue_input
     }
 }
 
+/* A connection that moved to other addresses is one, although it was met as two. */
+static unsigned count_streams(const GPtrArray *connections) {
+    unsigned streams = 0;
+    for (unsigned i = 0; i < connections->len; i++) {
+        streams += ((const struct ue_connection *)connections->pdata[i])->stream == i;
+    }
+    return streams;
+}
+
 void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
     const GPtrArray *connections = ue_flows_connections(flows);
     erase_progress(summary);
@@ -125,6 +134,7 @@ void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, 
         fprintf(stderr, "and %u more\n", connections->len - CONNECTIONS_SHOWN);
     }
     print_others(summary, input);
+    unsigned streams = count_streams(connections);
     fprintf(stderr, "%" PRIu64 " datagram%s in %u connection%s, %" PRIu64 " malformed\n", summary->decoded,
-            plural(summary->decoded), connections->len, plural(connections->len), summary->malformed);
+            plural(summary->decoded), streams, plural(streams), summary->malformed);
 }
