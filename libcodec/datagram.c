@@ -159,8 +159,13 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
     if (p->op != UE_TRACE || !ue_cursor_ok(&p->c)) {
         return;
     }
-    if (p->links != NULL && p->links->has_id) {
-        ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, ue_cursor_pos(&p->c) - at, (uint64_t)p->links->packet_id);
+    const struct ue_links *links = p->links;
+    bool has_id = links != NULL && links->has_id;
+    if (has_id && (links->packet_id & (UE_PACKET_SEQ_MAX - 1)) != packet->seq) {
+        return; /* linked before the generation was known: read at another place */
+    }
+    if (has_id) {
+        ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, ue_cursor_pos(&p->c) - at, (uint64_t)links->packet_id);
     }
     if (p->x->profile.packet != UE_PACKET_LEGACY) {
         report_acks(p, packet, at + 32);

@@ -3,6 +3,8 @@
 
 #include "libcodec/seq.h"
 
+/* Packets that must agree on who the server is: one may fit the wrong reading by chance. */
+#define SERVER_VOTES 3
 /* Share of datagrams that a profile must fit: 95 of 100. */
 #define FIT_PART 19
 #define FIT_WHOLE 20
@@ -41,14 +43,25 @@ static enum ue_direction direction_of(const struct ue_flow *flow, unsigned side)
     return (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 
+/* Numbers that were read where another generation has its header are worth nothing. */
+static void forget_numbers(struct ue_flow *flow, unsigned profile, bool ids) {
+    bool legacy = ue_profile_at(profile)->packet == UE_PACKET_LEGACY;
+    bool was_legacy = ue_profile_at(flow->choice.profile)->packet == UE_PACKET_LEGACY;
+    if (flow->has_ordinary && (legacy != was_legacy || ids != flow->choice.ids)) {
+        memset(flow->sides, 0, sizeof flow->sides);
+    }
+}
+
 static void choose(struct ue_flow *flow, unsigned profile, unsigned variant, uint16_t candidates,
                    enum ue_reason reason) {
+    bool ids = flow->has_ids_evidence ? flow->ids : ue_profile_at(profile)->handshake == UE_HANDSHAKE_V;
+    forget_numbers(flow, profile, ids);
     flow->choice.profile = (uint8_t)profile;
     flow->choice.variant = (uint8_t)variant;
     flow->choice.candidates = candidates;
     flow->choice.reason = (uint8_t)reason;
     flow->choice.features = ue_profile_at(profile)->features;
-    flow->choice.ids = flow->has_ids_evidence ? flow->ids : ue_profile_at(profile)->handshake == UE_HANDSHAKE_V;
+    flow->choice.ids = ids;
 }
 
 static unsigned oldest_of(uint16_t mask) {
@@ -79,6 +92,9 @@ void ue_flow_init(struct ue_flow *flow, const struct ue_settings *settings, cons
 
 void ue_flow_release(struct ue_flow *flow) {
     if (!flow->is_released) {
+        if (flow->server_side < 0 && flow->server_votes != 0) {
+            flow->server_side = flow->server_votes > 0;
+        }
         flow->is_released = true;
         flow->released = flow->choice;
     }
@@ -99,7 +115,11 @@ static void context_for(const struct ue_flow *flow, const struct ue_choice *choi
 }
 
 void ue_flow_context(const struct ue_flow *flow, const struct ue_frame *frame, struct ue_context *context) {
-    context_for(flow, ue_flow_choice(flow, frame), (enum ue_direction)frame->direction, context);
+    enum ue_direction direction = (enum ue_direction)frame->direction;
+    if (direction == UE_DIRECTION_UNKNOWN) {
+        direction = direction_of(flow, frame->side);
+    }
+    context_for(flow, ue_flow_choice(flow, frame), direction, context);
     context->restarting = frame->restarting;
 }
 
@@ -163,7 +183,11 @@ static void learn_direction(struct ue_flow *flow, unsigned side, const uint8_t *
     x.direction = UE_SERVER_TO_CLIENT;
     ue_detect_fit(&x, bytes, size_bytes, &as_server);
     if (as_client.fits != as_server.fits && (as_client.verdict.has_frame_time || as_server.verdict.has_frame_time)) {
-        flow->server_side = (int8_t)(as_server.fits ? side : !side);
+        bool side_one = (side == 1) == as_server.fits;
+        flow->server_votes = (int8_t)(flow->server_votes + (side_one ? 1 : -1));
+        if (flow->server_votes >= SERVER_VOTES || flow->server_votes <= -SERVER_VOTES) {
+            flow->server_side = side_one;
+        }
     }
 }
 
@@ -376,7 +400,7 @@ static bool family_is_known(const struct ue_flow *flow) {
 
 void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
                   const struct ue_shape *shape, struct ue_frame *frame) {
-    *frame = (struct ue_frame){.held = !flow->is_released};
+    *frame = (struct ue_frame){.held = !flow->is_released, .side = (uint8_t)side};
     flow->datagrams++;
     bool known = family_is_known(flow);
     bool handshake = known ? has_handshake_bit(flow, bytes, size_bytes) : shape != NULL;

@@ -39,7 +39,8 @@ struct ue_frame {
     struct ue_choice choice; /* as of this datagram; see held */
     bool held;               /* seen before the verdict: the flow's released choice counts instead */
     bool restarting;
-    uint8_t direction; /* enum ue_direction */
+    uint8_t side;
+    uint8_t direction; /* enum ue_direction as of this datagram; ue_flow_context() knows better once more was seen */
     struct ue_links links;
 };
 
@@ -62,6 +63,7 @@ struct ue_flow {
     bool is_released;
     bool restarting;
     int8_t server_side; /* -1 unknown */
+    int8_t server_votes; /* packets that fit only with side 1 as the server, less those that fit only with side 0 */
     uint16_t possible;  /* profiles that the handshakes leave */
     uint32_t datagrams;
     uint16_t trials;    /* ordinary datagrams tried */

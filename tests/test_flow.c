@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "libcodec/flow.h"
+#include "tests/rng.h"
+
+#define PACKETS 40
+#define PACKET_BYTES 1500
+#define STOCK (&(const struct ue_settings){0})
+#define SERVER 1u
+#define CLIENT 0u
+
+/* ---- a conversation as an engine would hold it ---- */
+
+struct speaker {
+    struct ue_context x;
+    uint16_t seq;
+    uint32_t ch_seq;
+};
+
+struct talk {
+    struct rng rng;
+    struct ue_settings settings;
+    const struct ue_profile *profile;
+    struct speaker sides[2];
+    bool partials;
+};
+
+static void talk_begin(struct talk *t, const char *release, const struct ue_settings *settings, uint64_t seed) {
+    *t = (struct talk){.rng = {seed}, .settings = *settings, .profile = ue_profile_find(release)};
+    for (unsigned side = 0; side < 2; side++) {
+        ue_context_init(&t->sides[side].x, t->profile, settings);
+        t->sides[side].x.direction = side == SERVER ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
+        t->sides[side].seq = (uint16_t)rng_below(&t->rng, 16384);
+        t->sides[side].ch_seq = t->sides[side].seq;
+    }
+}
+
+static void add_bunch(struct talk *t, struct speaker *s, struct ue_bunch *b) {
+    static uint8_t payload[400];
+    bool legacy = t->profile->packet == UE_PACKET_LEGACY;
+    rng_fill(&t->rng, payload, sizeof payload);
+    *b = (struct ue_bunch){.reliable = rng_chance(&t->rng, 60), .channel = 2 + (uint32_t)rng_below(&t->rng, 60)};
+    b->control = b->reliable && rng_chance(&t->rng, 25);
+    b->open = b->control && rng_chance(&t->rng, 50);
+    b->close = b->control && !b->open;
+    b->ch_seq = b->reliable ? ++s->ch_seq & (s->x.ch_seq_bound - 1) : 0;
+    b->partial = t->partials && b->reliable && !b->control && rng_chance(&t->rng, 30);
+    b->partial_initial = b->partial && rng_chance(&t->rng, 50);
+    b->partial_final = b->partial && !b->partial_initial;
+    b->ch_type = legacy && b->reliable ? UE_CHANNEL_ACTOR : 0;
+    b->has_name = !legacy && b->reliable;
+    if (b->has_name) {
+        b->name = (struct ue_name){.hardcoded = true, .index = UE_NAME_ACTOR};
+    }
+    b->data = (struct ue_view){payload, 0, 8 + rng_below(&t->rng, 300)};
+}
+
+static void fill_header(struct talk *t, unsigned side, struct ue_packet *p) {
+    struct speaker *s = &t->sides[side];
+    uint16_t peer = t->sides[!side].seq;
+    s->seq = (s->seq + 1) & 16383;
+    *p = (struct ue_packet){.seq = s->seq};
+    if (t->profile->packet == UE_PACKET_LEGACY) {
+        return;
+    }
+    p->ack = peer;
+    p->history_words = 1;
+    p->history[0] = 0xffffffff;
+    p->acked_history_seq = t->profile->packet == UE_PACKET_HISTORY_SEQ ? peer : 0;
+    bool kbps = t->profile->packet == UE_PACKET_KBPS;
+    p->has_info = !kbps && rng_chance(&t->rng, 60);
+    p->jitter_ms = p->has_info ? (uint16_t)rng_below(&t->rng, 1000) : 0;
+    p->has_frame_time = (kbps || p->has_info) && rng_chance(&t->rng, 60);
+    p->frame_time_ms = p->has_frame_time && side == SERVER ? 1 + (uint8_t)rng_below(&t->rng, 30) : 0;
+    p->remote_kbps = kbps ? (uint8_t)rng_below(&t->rng, 60) : 0;
+}
+
+/* The next packet of a side. */
+static size_t talk_packet(struct talk *t, unsigned side, uint8_t *bytes) {
+    struct ue_item items[4];
+    struct ue_datagram d = {.items = items};
+    struct ue_fault fault;
+    size_t size;
+    fill_header(t, side, &d.packet);
+    if (t->profile->packet == UE_PACKET_LEGACY && rng_chance(&t->rng, 60)) {
+        items[d.item_count++] = (struct ue_item){.is_ack = true, .ack = {.ack_id = t->sides[!side].seq, .remote_kbps = 3}};
+    }
+    size_t bunches = 1 + rng_below(&t->rng, 2);
+    for (size_t i = 0; i < bunches; i++) {
+        struct ue_item *item = &items[d.item_count++];
+        item->is_ack = false;
+        add_bunch(t, &t->sides[side], &item->bunch);
+    }
+    assert_int_equal(ue_datagram_encode(&t->sides[side].x, &d, bytes, PACKET_BYTES, &size, &fault), UE_OK);
+    return size;
+}
+
+static size_t talk_handshake(struct talk *t, enum ue_handshake_type type, double seconds, const uint8_t *cookie,
+                             const uint8_t *orig, uint8_t *bytes) {
+    static const uint8_t tail[16] = {9, 8, 7};
+    bool from_client = type == UE_HANDSHAKE_INITIAL || type == UE_HANDSHAKE_RESPONSE ||
+                       type == UE_HANDSHAKE_RESTART_RESPONSE;
+    struct ue_context *x = &t->sides[from_client ? CLIENT : SERVER].x;
+    struct ue_datagram d = {.prefix.is_handshake = true};
+    struct ue_handshake *h = &d.handshake;
+    struct ue_fault fault;
+    size_t size;
+    h->type = type;
+    h->has_body = true;
+    h->timestamp = ue_handshake_timestamp_bits(x, seconds);
+    memcpy(h->cookie, cookie, sizeof h->cookie);
+    h->restart = orig != NULL;
+    h->has_orig_cookie = orig != NULL;
+    if (orig != NULL) {
+        memcpy(h->orig_cookie, orig, sizeof h->orig_cookie);
+    }
+    if (t->profile->handshake == UE_HANDSHAKE_V) {
+        h->min_version = 3;
+        h->version = t->profile->features ? 4 : 3;
+        h->random = (struct ue_view){tail, 0, 96};
+    }
+    assert_int_equal(ue_datagram_encode(x, &d, bytes, PACKET_BYTES, &size, &fault), UE_OK);
+    return size;
+}
+
+/* ---- the observer's side ---- */
+
+static struct ue_frame feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size) {
+    struct ue_shape shape;
+    struct ue_frame frame;
+    bool handshake = ue_detect_handshake(&flow->settings, bytes, size, &shape);
+    ue_flow_feed(flow, side, bytes, size, handshake ? &shape : NULL, &frame);
+    return frame;
+}
+
+static struct ue_frame feed_packet(struct ue_flow *flow, struct talk *t, unsigned side) {
+    uint8_t bytes[PACKET_BYTES];
+    size_t size = talk_packet(t, side, bytes);
+    return feed(flow, side, bytes, size);
+}
+
+static const uint8_t cookie_a[UE_COOKIE_BYTES] = {0x1e, 0xdc, 0x7a, 0xb1, 5};
+static const uint8_t cookie_b[UE_COOKIE_BYTES] = {0x62, 0x35, 0x6a, 0xe0, 6};
+static const uint8_t no_cookie[UE_COOKIE_BYTES];
+
+/* Initial, Challenge, Response, Ack; both sides begin with the sequences of the cookie. */
+static void shake_hands(struct ue_flow *flow, struct talk *t, const uint8_t *cookie) {
+    uint8_t bytes[PACKET_BYTES];
+    feed(flow, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes));
+    feed(flow, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie, NULL, bytes));
+    feed(flow, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_RESPONSE, 3.5, cookie, NULL, bytes));
+    feed(flow, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_ACK, -1.0, cookie, NULL, bytes));
+    struct ue_sequences first = ue_cookie_sequences(cookie);
+    t->sides[SERVER].seq = (first.server - 1) & 16383;
+    t->sides[CLIENT].seq = (first.client - 1) & 16383;
+}
+
+static bool is_candidate(const struct ue_choice *choice, const char *release) {
+    return (choice->candidates >> ue_profile_index(ue_profile_find(release)) & 1) != 0;
+}
+
+/* ---- rule 14 of spec 7.5: ties perhaps, but never a wrong single answer ---- */
+
+struct kept {
+    uint8_t bytes[PACKET_BYTES];
+    size_t size;
+    struct ue_frame frame;
+};
+
+static void keep_id(void *user, const struct ue_record *record) {
+    int64_t *id = user;
+    if (record->field == UE_F_PACKET_ID) {
+        *id = (int64_t)record->number;
+    }
+}
+
+/* With the final verdict every packet decodes, and its full number ends in the sequence on the wire. */
+static void assert_readable(const struct ue_flow *flow, const struct kept *kept, const char *release) {
+    struct ue_context x;
+    struct ue_verdict verdict;
+    int64_t id = -1;
+    struct ue_sink sink = {.field = keep_id, .user = &id};
+    ue_flow_context(flow, &kept->frame, &x);
+    ue_datagram_trace(&x, kept->bytes, kept->size, &kept->frame.links, &sink, &verdict);
+    if (verdict.fault.status != UE_OK || (id >= 0 && (id & 16383) != verdict.seq)) {
+        fail_msg("%s read as %s: %s, id %" PRId64 ", seq %u", release, x.profile.name,
+                 ue_status_text(verdict.fault.status), id, verdict.seq);
+    }
+}
+
+static void assert_never_wrong(const char *release, const struct ue_settings *settings, int server_side,
+                               uint64_t seed) {
+    static struct kept kept[PACKETS];
+    struct talk t;
+    struct ue_flow flow;
+    talk_begin(&t, release, settings, seed);
+    t.partials = seed % 2 != 0;
+    ue_flow_init(&flow, STOCK, NULL, server_side);
+    for (unsigned n = 0; n < PACKETS; n++) {
+        unsigned side = (unsigned)rng_below(&t.rng, 2);
+        kept[n].size = talk_packet(&t, side, kept[n].bytes);
+        kept[n].frame = feed(&flow, side, kept[n].bytes, kept[n].size);
+        const struct ue_choice *choice = ue_flow_choice(&flow, &kept[n].frame);
+        bool sure = choice->reason == UE_REASON_ONLY_FIT || choice->reason == UE_REASON_HANDSHAKE;
+        if (sure && n >= 5 && !is_candidate(choice, release)) {
+            fail_msg("%s taken for %s after %u packets, seed %" PRIu64, release, ue_profile_at(choice->profile)->name,
+                     n + 1, seed);
+        }
+        if (flow.server_side == (int)CLIENT) {
+            fail_msg("%s: client taken for the server after %u packets, seed %" PRIu64, release, n + 1, seed);
+        }
+    }
+    ue_flow_release(&flow);
+    if (!is_candidate(&flow.choice, release)) {
+        fail_msg("%s ends as %s (%s), seed %" PRIu64, release, ue_profile_at(flow.choice.profile)->name,
+                 ue_reason_text((enum ue_reason)flow.choice.reason), seed);
+    }
+    for (unsigned n = 0; n < PACKETS; n++) {
+        assert_readable(&flow, &kept[n], release);
+    }
+}
+
+static void generated_packets_give_no_wrong_answer(void **state) {
+    (void)state;
+    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
+        for (uint64_t seed = 1; seed <= 12; seed++) {
+            assert_never_wrong(ue_profile_at(row)->name, STOCK, seed % 3 == 0 ? -1 : (int)SERVER, seed);
+        }
+    }
+}
+
+/* The bound of the channel sequence that one game changed. */
+static void a_changed_bound_is_found(void **state) {
+    (void)state;
+    struct ue_settings changed = {.ch_seq_bound = 4096};
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct talk t;
+        struct ue_flow flow;
+        talk_begin(&t, "4.18", &changed, seed);
+        ue_flow_init(&flow, STOCK, NULL, SERVER);
+        for (unsigned n = 0; n < 40; n++) {
+            feed_packet(&flow, &t, n % 2);
+        }
+        assert_int_equal(flow.choice.reason, UE_REASON_VARIANT_FIT);
+        assert_true(is_candidate(&flow.choice, "4.18"));
+        struct ue_context x;
+        struct ue_frame frame = feed_packet(&flow, &t, CLIENT);
+        ue_flow_context(&flow, &frame, &x);
+        assert_int_equal(x.ch_seq_bound, 4096);
+    }
+}
+
+static void frame_times_tell_the_server(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow flow;
+    talk_begin(&t, "4.25", STOCK, 7);
+    ue_flow_init(&flow, STOCK, NULL, -1);
+    for (unsigned n = 0; n < 30; n++) {
+        feed_packet(&flow, &t, n % 2);
+    }
+    assert_int_equal(flow.server_side, SERVER);
+}
+
+/* ---- handshakes ---- */
+
+static void a_handshake_settles_what_it_can(void **state) {
+    (void)state;
+    static const struct {
+        const char *release;
+        const char *chosen;
+        bool certain;
+    } rows[] = {{"4.22", "4.22", true}, {"4.25", "4.25", true}, {"5.0", "4.25", true},
+                {"5.1", "5.1", true},   {"5.4", "5.4", false},  {"4.18", "4.18", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct talk t;
+        struct ue_flow flow;
+        talk_begin(&t, rows[i].release, STOCK, 1);
+        ue_flow_init(&flow, STOCK, NULL, -1);
+        shake_hands(&flow, &t, cookie_a);
+        assert_int_equal(flow.server_side, SERVER);
+        assert_string_equal(ue_profile_at(flow.choice.profile)->name, rows[i].chosen);
+        assert_int_equal(flow.choice.reason == UE_REASON_HANDSHAKE, rows[i].certain);
+        assert_int_equal(flow.is_released, rows[i].certain);
+    }
+}
+
+static void numbers_begin_with_the_cookie(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow flow;
+    talk_begin(&t, "4.25", STOCK, 2);
+    ue_flow_init(&flow, STOCK, NULL, -1);
+    shake_hands(&flow, &t, cookie_a);
+    struct ue_frame frame = feed_packet(&flow, &t, CLIENT);
+    assert_true(frame.links.has_id && frame.links.packet_id == 12666); /* spec 2.7 */
+    assert_true(frame.links.has_acked_before && frame.links.acked_before == 7197);
+    frame = feed_packet(&flow, &t, SERVER);
+    assert_true(frame.links.packet_id == 7198);
+    for (unsigned n = 1; n < 40000; n++) {
+        frame = feed_packet(&flow, &t, CLIENT);
+        assert_true(frame.links.packet_id == 12666 + (int64_t)n); /* across two wraps */
+    }
+}
+
+static void a_new_initial_ends_the_connection(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow flow;
+    struct ue_shape shape;
+    uint8_t bytes[PACKET_BYTES];
+    talk_begin(&t, "5.4", STOCK, 3);
+    ue_flow_init(&flow, STOCK, NULL, -1);
+    size_t size = talk_handshake(&t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes);
+    assert_true(ue_detect_handshake(STOCK, bytes, size, &shape));
+    assert_false(ue_flow_is_over(&flow, &shape));
+    shake_hands(&flow, &t, cookie_a);
+    assert_false(ue_flow_is_over(&flow, &shape)); /* sent again before anything else */
+    feed_packet(&flow, &t, CLIENT);
+    assert_true(ue_flow_is_over(&flow, &shape));
+    shape.restart = true;
+    assert_false(ue_flow_is_over(&flow, &shape));
+}
+
+/* Address change: an ordinary packet, then a restart handshake on the new address (spec 2.12). */
+static void a_restart_continues_the_numbers(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow old;
+    struct ue_flow moved;
+    uint8_t bytes[PACKET_BYTES];
+    talk_begin(&t, "4.25", STOCK, 4);
+    ue_flow_init(&old, STOCK, NULL, -1);
+    shake_hands(&old, &t, cookie_a);
+    for (unsigned n = 0; n < 50; n++) {
+        feed_packet(&old, &t, n % 2);
+    }
+    int64_t last = old.sides[CLIENT].last_id;
+    ue_flow_init(&moved, STOCK, NULL, -1);
+    feed_packet(&moved, &t, CLIENT);
+    feed(&moved, CLIENT, bytes, talk_handshake(&t, UE_HANDSHAKE_RESTART_RESPONSE, 9.5, cookie_b, cookie_a, bytes));
+    ue_flow_adopt(&moved, &old);
+    struct ue_frame ack = feed(&moved, SERVER, bytes, talk_handshake(&t, UE_HANDSHAKE_ACK, -1.0, cookie_b, NULL, bytes));
+    assert_true(ack.restarting);
+    struct ue_frame frame = feed_packet(&moved, &t, CLIENT);
+    assert_true(frame.links.packet_id == last + 2);
+    assert_string_equal(ue_profile_at(moved.choice.profile)->name, "4.25");
+}
+
+/* ---- holding back ---- */
+
+static void datagrams_wait_for_the_verdict(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow flow;
+    struct ue_frame first;
+    struct ue_frame frame;
+    talk_begin(&t, "5.1", STOCK, 5);
+    ue_flow_init(&flow, STOCK, NULL, SERVER);
+    first = feed_packet(&flow, &t, CLIENT);
+    assert_true(first.held);
+    for (unsigned n = 1; n < UE_FLOW_HOLD; n++) {
+        assert_false(flow.is_released);
+        frame = feed_packet(&flow, &t, n % 2);
+        assert_true(frame.held);
+    }
+    assert_true(flow.is_released); /* 5.1 and 5.4 always tie */
+    frame = feed_packet(&flow, &t, CLIENT);
+    assert_false(frame.held);
+    assert_ptr_equal(ue_flow_choice(&flow, &first), &flow.released);
+    assert_string_equal(ue_profile_at(flow.released.profile)->name, "5.1");
+    assert_int_equal(flow.released.reason, UE_REASON_OLDEST_FIT);
+}
+
+/* Released as a tie of 5.1 to 5.5; the first partial bunch tells. Earlier labels stay. */
+static void later_evidence_settles_a_tie(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow flow;
+    struct ue_frame first;
+    talk_begin(&t, "5.5", STOCK, 6);
+    ue_flow_init(&flow, STOCK, NULL, SERVER);
+    first = feed_packet(&flow, &t, CLIENT);
+    for (unsigned n = 1; n < UE_FLOW_HOLD; n++) {
+        feed_packet(&flow, &t, n % 2);
+    }
+    assert_true(is_candidate(&flow.choice, "5.4") && is_candidate(&flow.choice, "5.5"));
+    t.partials = true;
+    for (unsigned n = 0; n < 60; n++) {
+        feed_packet(&flow, &t, n % 2);
+    }
+    assert_string_equal(ue_profile_at(flow.choice.profile)->name, "5.5");
+    assert_string_equal(ue_profile_at(ue_flow_choice(&flow, &first)->profile)->name, "5.1");
+}
+
+static void a_given_generation_is_believed(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow flow;
+    talk_begin(&t, "5.5", STOCK, 8);
+    ue_flow_init(&flow, STOCK, ue_profile_find("5.8"), SERVER);
+    struct ue_frame frame = feed_packet(&flow, &t, CLIENT);
+    assert_false(frame.held);
+    assert_int_equal(frame.choice.reason, UE_REASON_GIVEN);
+    assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.8");
+}
+
+static void nonsense_gives_no_verdict(void **state) {
+    (void)state;
+    struct rng rng = rng_seeded("nonsense");
+    struct ue_flow flow;
+    struct ue_frame frame;
+    ue_flow_init(&flow, STOCK, NULL, -1);
+    for (unsigned n = 0; n < 100; n++) {
+        uint8_t bytes[200];
+        size_t size = 20 + rng_below(&rng, 180);
+        rng_fill(&rng, bytes, size);
+        bytes[0] &= 0xde; /* no handshake bit */
+        ue_flow_feed(&flow, n % 2, bytes, size, NULL, &frame);
+    }
+    assert_int_equal(flow.choice.reason, UE_REASON_CLOSEST);
+    for (int i = 0; i < UE_REASON_COUNT; i++) {
+        assert_string_not_equal(ue_reason_text((enum ue_reason)i), "unknown");
+    }
+    assert_string_equal(ue_reason_text(UE_REASON_COUNT), "unknown");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(generated_packets_give_no_wrong_answer),
+        cmocka_unit_test(a_changed_bound_is_found),
+        cmocka_unit_test(frame_times_tell_the_server),
+        cmocka_unit_test(a_handshake_settles_what_it_can),
+        cmocka_unit_test(numbers_begin_with_the_cookie),
+        cmocka_unit_test(a_new_initial_ends_the_connection),
+        cmocka_unit_test(a_restart_continues_the_numbers),
+        cmocka_unit_test(datagrams_wait_for_the_verdict),
+        cmocka_unit_test(later_evidence_settles_a_tie),
+        cmocka_unit_test(a_given_generation_is_believed),
+        cmocka_unit_test(nonsense_gives_no_verdict),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
