@@ -360,6 +360,16 @@ static void link_packet(struct ue_side *side, const struct ue_verdict *verdict, 
     }
 }
 
+/* Before the verdict the bunches may not fit, for example under other bounds, and the header still be the right one. */
+static bool header_is_believable(const struct ue_flow *flow, const struct ue_side *side,
+                                 const struct ue_verdict *verdict) {
+    if (verdict->fault.status == UE_OK) {
+        return true;
+    }
+    int64_t step = ue_seq_expand(verdict->seq, side->last_id, UE_PACKET_SEQ_MAX) - side->last_id;
+    return !flow->is_released && side->has_id && step <= SEQ_STEP_MAX && step >= -SEQ_STEP_MAX;
+}
+
 /* Reads the datagram under the choice so far; false when encryption or compression hides the packet. */
 static bool check_current(const struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
                           struct ue_context *x, struct ue_verdict *verdict) {
@@ -383,7 +393,8 @@ static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *by
         }
         visible = check_current(flow, side, bytes, size_bytes, &x, &verdict);
     }
-    if (visible && !verdict.is_handshake && verdict.fault.status == UE_OK && !x.settings.internal_ack) {
+    bool is_packet = visible && !verdict.is_handshake && !x.settings.internal_ack;
+    if (is_packet && header_is_believable(flow, &flow->sides[side], &verdict)) {
         link_packet(&flow->sides[side], &verdict, x.profile.packet != UE_PACKET_LEGACY, &frame->links);
     }
 }
