@@ -44,7 +44,8 @@ struct decode {
 
 static void add_options(struct decode *d, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"json", 0, 0, G_OPTION_ARG_NONE, &d->json, "JSON Lines, one object per datagram, instead of a text tree", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &d->json, "JSON Lines, one object per datagram, instead of a text tree",
+         NULL},
         {"bits", 0, 0, G_OPTION_ARG_NONE, &d->bits,
          "with --json, add \"bits\": [KEY, bit offset, bit length] of each field, in wire order", NULL},
         {"fields", 0, 0, G_OPTION_ARG_STRING, &d->fields, "only these fields, as columns, one line per datagram",
@@ -113,8 +114,8 @@ static bool resolve(struct decode *d, int argc) {
     }
     d->format = d->quiet ? FORMAT_NONE : d->json ? FORMAT_JSON : d->fields != NULL ? FORMAT_COLUMNS : FORMAT_TEXT;
     d->json_lines.with_bits = d->bits;
-    d->summary.project = (struct ue_project){d->project, d->project_version, (uint32_t)d->changelist,
-                                             (uint32_t)d->game_netver};
+    d->summary.project =
+        (struct ue_project){d->project, d->project_version, (uint32_t)d->changelist, (uint32_t)d->game_netver};
     return (d->fields == NULL || resolve_columns(d)) && ue_wire_options_resolve(&d->wire);
 }
 
@@ -166,8 +167,7 @@ static void print(struct decode *d, struct ue_shown *shown) {
     case FORMAT_TEXT: ue_text_print(&d->tree, shown); break;
     case FORMAT_COLUMNS: ue_columns_print(&d->columns, shown); break;
     case FORMAT_JSON:
-        shown->raw = shown->context != NULL &&
-                     !ue_roundtrip_holds(shown->context, shown->bytes, shown->captured_bytes);
+        shown->raw = shown->context != NULL && !ue_roundtrip_holds(shown->context, shown->bytes, shown->captured_bytes);
         ue_json_print(&d->json_lines, shown);
         break;
     case FORMAT_NONE: return;

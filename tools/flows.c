@@ -6,7 +6,7 @@
 
 /* What is known of two addresses. */
 struct ue_pair {
-    struct ue_address sides[2]; /* the lower one first */
+    struct ue_address sides[2];       /* the lower one first */
     struct ue_connection *connection; /* the current one; NULL: none yet */
     struct ue_binding binding;
     unsigned waiting; /* unproven datagrams in the queue */
@@ -15,15 +15,15 @@ struct ue_pair {
 
 struct ue_flows {
     const struct ue_wire_options *options;
-    GHashTable *pairs;       /* struct ue_pair by its sides */
-    GHashTable *cookies;     /* struct ue_connection by its latest cookie */
+    GHashTable *pairs;   /* struct ue_pair by its sides */
+    GHashTable *cookies; /* struct ue_connection by its latest cookie */
     GPtrArray *connections;
-    struct ue_pair *last;    /* most datagrams come from the same pair as the one before */
+    struct ue_pair *last; /* most datagrams come from the same pair as the one before */
     struct ue_held *head;
     struct ue_held **tail;
     size_t held;
-    struct ue_held *spare;   /* used up, to be used again */
-    struct ue_held *out;     /* handed out last */
+    struct ue_held *spare; /* used up, to be used again */
+    struct ue_held *out;   /* handed out last */
 };
 
 /* ---- keys ---- */
@@ -340,9 +340,8 @@ static void feed_known(struct ue_flows *flows, const struct ue_input_datagram *d
     const struct ue_udp *udp = &datagram->udp;
     struct ue_connection *connection = pair->connection;
     struct ue_shape shape;
-    bool is_handshake =
-        udp->captured_bytes == udp->length_bytes &&
-        ue_detect_handshake(&connection->flow.settings, udp->payload, udp->captured_bytes, &shape);
+    bool is_handshake = udp->captured_bytes == udp->length_bytes &&
+                        ue_detect_handshake(&connection->flow.settings, udp->payload, udp->captured_bytes, &shape);
     if (is_handshake && ue_flow_is_over(&connection->flow, &shape)) {
         stop_waiting(connection);
         connection = add_connection(flows, pair);

@@ -128,7 +128,8 @@ static enum ue_direction direction_of_addresses(const struct work *w) {
     struct ue_address address;
     const char *from = json_string_value(json_object_get(w->object, "src"));
     const char *to = json_string_value(json_object_get(w->object, "dst"));
-    bool from_server = from != NULL && ue_address_parse(from, &address) && ue_wire_options_is_server(w->options, &address);
+    bool from_server =
+        from != NULL && ue_address_parse(from, &address) && ue_wire_options_is_server(w->options, &address);
     bool to_server = to != NULL && ue_address_parse(to, &address) && ue_wire_options_is_server(w->options, &address);
     return from_server == to_server ? UE_DIRECTION_UNKNOWN : from_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
@@ -256,8 +257,8 @@ static bool build_items(struct work *w, struct ue_datagram *datagram) {
     const char *key = legacy ? "items" : "bunches";
     json_t *values = json_object_get(w->object, key);
     if (json_object_get(w->object, legacy ? "bunches" : "items") != NULL) {
-        return fail(w, legacy ? "bunches" : "items", legacy ? "packets of this generation have items"
-                                                            : "packets of this generation have bunches");
+        return fail(w, legacy ? "bunches" : "items",
+                    legacy ? "packets of this generation have items" : "packets of this generation have bunches");
     }
     if (values != NULL && (!json_is_array(values) || !possible)) {
         return fail(w, key, possible ? "must be an array" : "given, but this datagram has none");

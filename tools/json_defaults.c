@@ -211,9 +211,7 @@ static bool default_message(const struct ue_json_source *source, struct ue_recor
         return type >= 0;
     case UE_F_CONTROL_HELLO_LITTLE_ENDIAN: record->number = 1; return true;
     case UE_F_CONTROL_UNIQUE_ID_FLAGS: record->number = unique_id_flags(source); return true;
-    case UE_F_CONTROL_UNIQUE_ID_SIZE:
-        record->number = has(source, UE_F_CONTROL_UNIQUE_ID_TEXT);
-        return true;
+    case UE_F_CONTROL_UNIQUE_ID_SIZE: record->number = has(source, UE_F_CONTROL_UNIQUE_ID_TEXT); return true;
     default: return false;
     }
 }

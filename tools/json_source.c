@@ -171,9 +171,9 @@ void ue_json_source_begin(struct ue_json_source *source, const struct ue_context
     source->has_body_field = ue_json_source_has(source, UE_F_HANDSHAKE_SECRET_ID) ||
                              ue_json_source_has(source, UE_F_HANDSHAKE_TIMESTAMP) ||
                              ue_json_source_has(source, UE_F_HANDSHAKE_COOKIE);
-    source->restart = restart != NULL ? json_is_true(restart)
-                                      : source->type == UE_HANDSHAKE_RESTART_REQUEST ||
-                                            source->type == UE_HANDSHAKE_RESTART_RESPONSE;
+    source->restart =
+        restart != NULL ? json_is_true(restart)
+                        : source->type == UE_HANDSHAKE_RESTART_REQUEST || source->type == UE_HANDSHAKE_RESTART_RESPONSE;
 }
 
 /* ---- what is left ---- */

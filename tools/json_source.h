@@ -14,16 +14,16 @@ struct ue_json_source {
     const struct ue_context *context;
     struct ue_arena *arena;
     json_t *datagram;
-    json_t *item;    /* the bunch or acknowledgement being built; NULL outside */
-    json_t *message; /* the control message being built; NULL outside */
-    uint64_t channel;    /* of the item */
-    struct ue_view data; /* payload of the item, from its data or its messages */
-    bool has_body_field; /* handshake: secret id, timestamp or cookie was given */
-    bool restart;        /* handshake: as given, or as its type demands */
-    int type;            /* handshake: as given, or as orig_cookie or a bare restart bit tell, else -1 */
-    size_t history;      /* words taken */
+    json_t *item;                    /* the bunch or acknowledgement being built; NULL outside */
+    json_t *message;                 /* the control message being built; NULL outside */
+    uint64_t channel;                /* of the item */
+    struct ue_view data;             /* payload of the item, from its data or its messages */
+    bool has_body_field;             /* handshake: secret id, timestamp or cookie was given */
+    bool restart;                    /* handshake: as given, or as its type demands */
+    int type;                        /* handshake: as given, or as orig_cookie or a bare restart bit tell, else -1 */
+    size_t history;                  /* words taken */
     char where[UE_JSON_WHERE_BYTES]; /* path of item and message, for messages: "bunches[0].messages[1]." */
-    char error[UE_JSON_ERROR_BYTES];                 /* the first mistake; "" while there is none */
+    char error[UE_JSON_ERROR_BYTES]; /* the first mistake; "" while there is none */
 };
 
 /* Begins a datagram; the object loses the keys that are taken. */

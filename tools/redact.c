@@ -2,8 +2,8 @@
 #include "tools/redact.h"
 
 /* A wide text stays one that only a wide text can be. */
-#define MASK_NARROW 0x58u   /* X */
-#define MASK_WIDE 0x00d7u   /* multiplication sign */
+#define MASK_NARROW 0x58u /* X */
+#define MASK_WIDE 0x00d7u /* multiplication sign */
 #define TYPE_BITS 8
 
 struct redaction {

@@ -5,9 +5,9 @@
 
 #include "libcodec/datagram.h"
 
-/* Masks, in place: URLs, tokens, names and ids of the control messages; control messages that are in fragments or cannot
-   be read; of a malformed datagram all that was not read. Nothing else is known to be personal: what a game replicates
-   in its own channels stays. */
+/* Masks, in place: URLs, tokens, names and ids of the control messages; control messages that are in fragments or
+   cannot be read; of a malformed datagram all that was not read. Nothing else is known to be personal: what a game
+   replicates in its own channels stays. */
 void ue_redact(const struct ue_context *context, uint8_t *bytes, size_t size_bytes);
 
 /* The same for a datagram of no known form: nothing is left. */

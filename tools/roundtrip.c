@@ -27,9 +27,9 @@ bool ue_roundtrip_holds(const struct ue_context *context, const uint8_t *bytes, 
     struct ue_verdict verdict;
     struct ue_fault fault;
     size_t written;
-    if (size_bytes > BYTES_MAX ||
-        ue_datagram_decode(context, bytes, size_bytes, &datagram, &verdict) != UE_OK || verdict.is_opaque ||
-        !verdict.canonical || !form_is_said(context, &datagram) || !handlers_are_told_apart(&context->settings)) {
+    if (size_bytes > BYTES_MAX || ue_datagram_decode(context, bytes, size_bytes, &datagram, &verdict) != UE_OK ||
+        verdict.is_opaque || !verdict.canonical || !form_is_said(context, &datagram) ||
+        !handlers_are_told_apart(&context->settings)) {
         return false;
     }
     return ue_datagram_encode(context, &datagram, again, sizeof again, &written, &fault) == UE_OK &&

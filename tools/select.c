@@ -23,8 +23,8 @@ enum kind {
 };
 
 static const char *const kind_names[KIND_COUNT] = {
-    "handshake", "packet",   "empty",      "ack",     "bunch",   "control", "open",     "close",
-    "reliable",  "unreliable", "partial",  "exports", "opaque",  "malformed", "data",
+    "handshake", "packet",     "empty",   "ack",     "bunch",  "control",   "open", "close",
+    "reliable",  "unreliable", "partial", "exports", "opaque", "malformed", "data",
 };
 
 #define KIND(name) (1u << KIND_##name)
@@ -83,8 +83,8 @@ static gboolean take_kinds(const char *option, const char *value, void *user, GE
     }
     g_strfreev(names);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of kinds, which --help tells", option,
-                    value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of kinds, which --help tells",
+                    option, value);
     }
     return good;
 }

@@ -41,8 +41,8 @@ void ue_summary_progress(struct ue_summary *summary, const struct ue_input *inpu
         return;
     }
     summary->progress_us = now;
-    fprintf(stderr, "\r\033[K%3.0f %%, frame %" PRIu64, 100.0 * (double)ue_input_consumed_bytes(input) / (double)size_bytes,
-            input->frame);
+    fprintf(stderr, "\r\033[K%3.0f %%, frame %" PRIu64,
+            100.0 * (double)ue_input_consumed_bytes(input) / (double)size_bytes, input->frame);
 }
 
 static const char *plural(uint64_t count) {

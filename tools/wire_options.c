@@ -123,7 +123,10 @@ static void add_settings(GOptionGroup *group) {
         bool is_switch = strcmp(row->key, "internal_ack") == 0;
         const GOptionEntry entries[] = {
             {g_intern_string(name), 0, is_switch ? G_OPTION_FLAG_OPTIONAL_ARG : 0, CALLBACK(take_setting),
-             row->description, is_switch ? "SWITCH" : row->max == 0 ? "LIST" : "NUMBER"},
+             row->description,
+             is_switch       ? "SWITCH"
+             : row->max == 0 ? "LIST"
+                             : "NUMBER"},
             {0},
         };
         g_option_group_add_entries(group, entries);
@@ -132,8 +135,8 @@ static void add_settings(GOptionGroup *group) {
 }
 
 void ue_wire_options_add(struct ue_wire_options *options, GOptionContext *context) {
-    GOptionGroup *group = g_option_group_new("wire", "How to read the wire:", "Show the options that say how to read the wire",
-                                             options, NULL);
+    GOptionGroup *group = g_option_group_new(
+        "wire", "How to read the wire:", "Show the options that say how to read the wire", options, NULL);
     add_fixed(group);
     add_settings(group);
     g_option_context_add_group(context, group);
@@ -196,12 +199,11 @@ bool ue_wire_options_is_server(const struct ue_wire_options *options, const stru
     return (options->ports[address->port / 8] >> address->port % 8 & 1) != 0;
 }
 
-const struct ue_user_profile *ue_wire_options_server(const struct ue_wire_options *options,
-                                                     const struct ue_address *a, const struct ue_address *b) {
+const struct ue_user_profile *ue_wire_options_server(const struct ue_wire_options *options, const struct ue_address *a,
+                                                     const struct ue_address *b) {
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
         const struct ue_user_profile *profile = options->profiles->pdata[i];
-        if (profile->has_server &&
-            (ue_address_equal(&profile->server, a) || ue_address_equal(&profile->server, b))) {
+        if (profile->has_server && (ue_address_equal(&profile->server, a) || ue_address_equal(&profile->server, b))) {
             return profile;
         }
     }

@@ -37,7 +37,7 @@ const struct ue_profile *ue_wire_options_find(const struct ue_wire_options *opti
                                               struct ue_settings *settings);
 
 /* The profile whose server is one of the two addresses, or NULL. */
-const struct ue_user_profile *ue_wire_options_server(const struct ue_wire_options *options,
-                                                     const struct ue_address *a, const struct ue_address *b);
+const struct ue_user_profile *ue_wire_options_server(const struct ue_wire_options *options, const struct ue_address *a,
+                                                     const struct ue_address *b);
 
 #endif

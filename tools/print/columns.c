@@ -74,9 +74,10 @@ static void report_shown(struct ue_columns *columns, const struct ue_shown *show
         on_field(columns, &records[i]);
     }
     if (shown->fault.status != UE_OK) {
-        on_field(columns, &(struct ue_record){.field = UE_F_FAULT_STATUS, .string = ue_status_name(shown->fault.status)});
-        on_field(columns, &(struct ue_record){.field = UE_F_FAULT_FIELD,
-                                              .string = ue_field_row(shown->fault.field)->name});
+        on_field(columns,
+                 &(struct ue_record){.field = UE_F_FAULT_STATUS, .string = ue_status_name(shown->fault.status)});
+        on_field(columns,
+                 &(struct ue_record){.field = UE_F_FAULT_FIELD, .string = ue_field_row(shown->fault.field)->name});
         on_field(columns, &(struct ue_record){.field = UE_F_FAULT_BIT, .number = shown->fault.bit});
     }
 }
@@ -88,9 +89,7 @@ static void put_capture(struct ue_out *out, enum kind kind, const struct ue_show
     case KIND_SOURCE: ue_out_text(out, shown->source); break;
     case KIND_DESTINATION: ue_out_text(out, shown->destination); break;
     case KIND_LENGTH: ue_out_unsigned(out, shown->length_bytes); break;
-    case KIND_RAW:
-        ue_out_hex_view(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8}, SIZE_MAX);
-        break;
+    case KIND_RAW: ue_out_hex_view(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8}, SIZE_MAX); break;
     case KIND_FIELD:
     case KIND_COUNT: break;
     }

@@ -315,7 +315,8 @@ static void put_opaque(struct ue_json *json, const struct place *place, const st
 }
 
 static bool is_unique_id(const struct place *place) {
-    return place->object_length == sizeof "unique_id" - 1 && memcmp(place->object, "unique_id", place->object_length) == 0;
+    return place->object_length == sizeof "unique_id" - 1 &&
+           memcmp(place->object, "unique_id", place->object_length) == 0;
 }
 
 static void on_field(void *user, const struct ue_record *record) {

@@ -18,12 +18,12 @@ struct ue_json {
                            the offset counts in the decrypted content */
 
     const char *items_key;
-    bool is_opened;           /* inside decrypted content */
-    const char *object;       /* the sub-object that is open at the current scope, or NULL */
-    enum ue_field array;      /* the field whose values are being listed, or UE_F_NONE */
-    unsigned depth;           /* open brackets */
+    bool is_opened;      /* inside decrypted content */
+    const char *object;  /* the sub-object that is open at the current scope, or NULL */
+    enum ue_field array; /* the field whose values are being listed, or UE_F_NONE */
+    unsigned depth;      /* open brackets */
     char closers[UE_JSON_DEPTH];
-    bool more[UE_JSON_DEPTH]; /* whether a comma is due */
+    bool more[UE_JSON_DEPTH];                     /* whether a comma is due */
     struct ue_out bits, acked, nacked, unique_id; /* what belongs to a later place of the line */
 };
 

@@ -17,8 +17,8 @@ struct ue_shown {
     uint32_t stream;
     const struct ue_context *context; /* NULL: of no known form, only its bytes are shown */
     const struct ue_links *links;
-    const char *reason; /* why this generation was chosen */
-    bool raw;           /* the fields do not give these bytes again */
+    const char *reason;    /* why this generation was chosen */
+    bool raw;              /* the fields do not give these bytes again */
     struct ue_fault fault; /* what decoding found; UE_OK for a whole datagram */
     bool canonical;
 };

@@ -119,7 +119,8 @@ static void end_bunch(struct ue_text_tree *tree) {
     const struct ue_text_bunch *b = &tree->bunch;
     struct ue_out *h = &tree->heading;
     h->length = 0;
-    ue_out_format(h, "%*sBunch %zu: channel %llu", (int)(tree->indent - 1) * 2, "", tree->bunches++, (unsigned long long)b->channel);
+    ue_out_format(h, "%*sBunch %zu: channel %llu", (int)(tree->indent - 1) * 2, "", tree->bunches++,
+                  (unsigned long long)b->channel);
     if (b->has_name) {
         ue_out_char(h, ' ');
         ue_out_bytes(h, b->name.text, b->name.length);
@@ -179,8 +180,8 @@ static void put_headline(struct ue_text_tree *tree, const struct ue_shown *shown
     ue_out_format(out, "Frame %llu, %.6f s, %s > %s, %zu bytes, stream %lu", (unsigned long long)shown->frame, seconds,
                   shown->source, shown->destination, shown->length_bytes, (unsigned long)shown->stream);
     if (shown->context != NULL) {
-        ue_out_format(out, ", %s, generation %s",
-                      ue_values_name(UE_VALUES_DIRECTION, shown->context->direction), shown->context->profile.name);
+        ue_out_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, shown->context->direction),
+                      shown->context->profile.name);
     }
     ue_out_char(out, '\n');
 }

@@ -22,7 +22,7 @@ struct ue_text_tree {
     unsigned indent;
     size_t bunches;
     enum ue_field last; /* the field on the last line, which further values of a list join */
-    size_t heading_at; /* where the heading of the open bunch goes */
+    size_t heading_at;  /* where the heading of the open bunch goes */
     struct ue_text_bunch bunch;
     struct ue_out heading;
 };
