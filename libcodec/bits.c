@@ -24,6 +24,58 @@ static void store_few(uint8_t *to, unsigned shift, unsigned count, uint64_t valu
     *to = (uint8_t)((*to & ~mask) | ((value << shift) & mask));
 }
 
+/* Four words that the compiler may keep in one register. */
+typedef uint64_t lanes __attribute__((vector_size(32)));
+
+/* From little-endian to the machine's order, and back. */
+UE_INLINE void swap_lanes(lanes *words) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (size_t i = 0; i < 4; i++) {
+        (*words)[i] = __builtin_bswap64((*words)[i]);
+    }
+#else
+    (void)words;
+#endif
+}
+
+/* Shifting one load right and another, from the next byte on, left moves each word without looking at its neighbours:
+   where the two overlap, they agree. */
+UE_INLINE void move_lanes(uint8_t *to, const uint8_t *from, unsigned shift) {
+    lanes low, high;
+    memcpy(&low, from, sizeof low);
+    memcpy(&high, from + 1, sizeof high);
+    swap_lanes(&low);
+    swap_lanes(&high);
+    low = low >> shift | high << (8 - shift);
+    swap_lanes(&low);
+    memcpy(to, &low, sizeof low);
+}
+
+UE_INLINE void move_word(uint8_t *to, const uint8_t *from, unsigned shift) {
+    ue_bytes_store64(to, ue_bytes_load64(from) >> shift | ue_bytes_load64(from + 1) << (8 - shift));
+}
+
+/* Copies bytes whose source begins inside a byte, shift is not 0. The last block of a run may overlap the one before:
+   cheaper than a loop for the rest. */
+static void copy_shifted(uint8_t *to, const uint8_t *from, unsigned shift, size_t bytes) {
+    size_t done = 0;
+    if (bytes >= sizeof(lanes)) {
+        for (; done + sizeof(lanes) < bytes; done += sizeof(lanes)) {
+            move_lanes(to + done, from + done, shift);
+        }
+        move_lanes(to + bytes - sizeof(lanes), from + bytes - sizeof(lanes), shift);
+    } else if (bytes >= 8) {
+        for (; done + 8 < bytes; done += 8) {
+            move_word(to + done, from + done, shift);
+        }
+        move_word(to + bytes - 8, from + bytes - 8, shift);
+    } else {
+        for (; done < bytes; done++) {
+            to[done] = (uint8_t)(from[done] >> shift | from[done + 1] << (8 - shift));
+        }
+    }
+}
+
 void ue_bits_copy(uint8_t *to, size_t to_bit, const uint8_t *from, size_t from_bit, size_t count) {
     to += to_bit >> 3;
     unsigned to_shift = (unsigned)(to_bit & 7);
@@ -37,36 +89,46 @@ void ue_bits_copy(uint8_t *to, size_t to_bit, const uint8_t *from, size_t from_b
     from += from_bit >> 3;
     unsigned shift = (unsigned)(from_bit & 7);
     size_t bytes = count >> 3;
-    if (shift == 0) {
-        if (bytes != 0) {
-            memcpy(to, from, bytes);
-        }
-        to += bytes;
-        from += bytes;
-    } else {
-        /* Bits of the byte behind each word are always part of the run here: shift is not 0. */
-        for (; bytes >= 8; bytes -= 8, to += 8, from += 8) {
-            ue_bytes_store64(to, ue_bytes_load64(from) >> shift | (uint64_t)from[8] << (64 - shift));
-        }
-        for (; bytes != 0; bytes--, to++, from++) {
-            *to = (uint8_t)(from[0] >> shift | from[1] << (8 - shift));
-        }
+    if (shift != 0) {
+        copy_shifted(to, from, shift, bytes);
+    } else if (bytes != 0) {
+        memcpy(to, from, bytes);
     }
     unsigned tail = (unsigned)(count & 7);
     if (tail != 0) {
-        store_few(to, 0, tail, ue_bits_load_tail(from, shift, tail));
+        bool both = shift + tail > 8;
+        store_few(to + bytes, 0, tail, (uint64_t)(from[bytes] | (both ? from[bytes + 1] << 8 : 0)) >> shift);
     }
+}
+
+/* Steps back over runs of zero words that end at the byte border `end`. */
+UE_INLINE size_t skip_zeros(const uint8_t *base, size_t begin, size_t end, size_t words) {
+    while (end - begin >= 64 * words) {
+        uint64_t any = 0;
+        for (size_t i = 1; i <= words; i++) {
+            any |= ue_bytes_load64(base + end / 8 - 8 * i);
+        }
+        if (any != 0) {
+            break;
+        }
+        end -= 64 * words;
+    }
+    return end;
 }
 
 bool ue_bits_last_set(const uint8_t *base, size_t begin, size_t end, size_t *bit) {
     while (end > begin) {
-        unsigned count = end - begin < 64 ? (unsigned)(end - begin) : 64;
-        uint64_t word = ue_bits_load(base, ue_bits_bytes(end), end - count, count);
-        if (word != 0) {
-            *bit = end - count + (63 - (unsigned)__builtin_clzll(word));
-            return true;
+        size_t byte = (end - 1) >> 3;
+        uint32_t value = base[byte] & (uint32_t)ue_bits_mask((unsigned)((end - 1) & 7) + 1);
+        if (value != 0) {
+            *bit = byte * 8 + (31 - (unsigned)__builtin_clz(value));
+            return *bit >= begin;
         }
-        end -= count;
+        end = byte * 8;
+        if (end > begin) {
+            end = skip_zeros(base, begin, end, 4);
+            end = skip_zeros(base, begin, end, 1);
+        }
     }
     return false;
 }

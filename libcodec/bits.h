@@ -28,6 +28,23 @@ UE_INLINE unsigned ue_bits_width(uint32_t max) {
     return max > 1 ? 32u - (unsigned)__builtin_clz(max - 1) : 0;
 }
 
+/* How the values below max are written: `bits` bits, and one more when these are a number below `longer`. */
+struct ue_bound {
+    uint32_t max;
+    uint32_t longer;
+    unsigned bits;
+};
+
+#define UE_BOUND_BITS_ORDINARY 20 /* enough for every bound but odd settings: a bunch length of 65,535 bytes */
+
+UE_INLINE struct ue_bound ue_bound_of(uint32_t max) {
+    unsigned width = ue_bits_width(max);
+    if ((max & (max - 1)) == 0) {
+        return (struct ue_bound){max, 0, width};
+    }
+    return (struct ue_bound){max, max - (UINT32_C(1) << (width - 1)), width - 1};
+}
+
 UE_INLINE uint64_t ue_bits_mask(unsigned count) {
     return count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
 }

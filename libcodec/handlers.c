@@ -16,7 +16,7 @@ UE_INLINE void decompressed_bytes(enum ue_op op, struct ue_cursor *c, const stru
         return;
     }
     enum ue_op read_or_write = op == UE_ENCODE ? UE_ENCODE : UE_DECODE;
-    uint32_t wire = ue_word_below(read_or_write, c, field, x->data_bound / 8, UE_WORD_OLD(h->decompressed_bytes) - 1);
+    uint32_t wire = ue_word_below(read_or_write, c, field, ue_bound_of(x->data_bound / 8), UE_WORD_OLD(h->decompressed_bytes) - 1);
     if (op != UE_ENCODE) {
         h->decompressed_bytes = wire + 1;
     }

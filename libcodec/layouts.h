@@ -43,6 +43,7 @@ bool ue_datagram_decode_hot(const struct ue_context *x, const uint8_t *bytes, si
         case UE_ENCODE: name##_UE_ENCODE(c, x, m); break;                                                              \
         case UE_TRACE: name##_UE_TRACE(c, x, m); break;                                                                \
         case UE_BUILD: name##_UE_BUILD(c, x, m); break;                                                                \
+        case UE_QUICK: break;                                                                                          \
         }                                                                                                              \
     }
 

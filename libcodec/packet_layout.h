@@ -26,7 +26,8 @@ UE_INLINE void history_words(enum ue_op op, struct ue_cursor *c, const struct ue
         REQUIRE(m->history_words >= 1 && m->history_words <= UE_HISTORY_WORDS_MAX, UE_E_RANGE, PACKET_HISTORY_WORDS);
         return;
     }
-    uint32_t nibble = (uint32_t)ue_cursor_take(c, 4, field);
+    uint32_t nibble = 0;
+    nibble = (uint32_t)ue_word_uint(op == UE_QUICK ? UE_QUICK : UE_DECODE, c, field, 4, nibble);
     m->history_flush = can_flush && nibble == NIBBLE_FLUSH;
     m->history_words = (uint8_t)(nibble < UE_HISTORY_WORDS_MAX ? nibble + 1 : UE_HISTORY_WORDS_MAX);
     c->canonical &= nibble < UE_HISTORY_WORDS_MAX || m->history_flush;
@@ -54,13 +55,9 @@ UE_INLINE void history(enum ue_op op, struct ue_cursor *c, struct ue_packet *m) 
 }
 
 /* A client announces that it wants frame times; only a server's bit is followed by one. */
-UE_INLINE void frame_time(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m) {
-    FLAG(m->has_frame_time, PACKET_HAS_FRAME_TIME);
-    if (m->has_frame_time && x->direction == UE_SERVER_TO_CLIENT) {
-        UINT(m->frame_time_ms, PACKET_FRAME_TIME_MS, 8);
-    } else {
-        ABSENT(m->frame_time_ms, PACKET_FRAME_TIME_MS, 0);
-    }
+UE_INLINE void frame_time(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, bool possible, struct ue_packet *m) {
+    FLAG_IF(possible, m->has_frame_time, PACKET_HAS_FRAME_TIME);
+    UINT_IF(m->has_frame_time && x->direction == UE_SERVER_TO_CLIENT, m->frame_time_ms, PACKET_FRAME_TIME_MS, 8);
 }
 
 UE_INLINE void no_frame_time(enum ue_op op, struct ue_cursor *c, struct ue_packet *m) {
@@ -72,19 +69,14 @@ UE_INLINE void info(enum ue_op op, struct ue_cursor *c, const struct ue_context 
     if (x->profile.packet == UE_PACKET_KBPS) {
         ABSENT(m->has_info, PACKET_HAS_INFO, false);
         ABSENT(m->jitter_ms, PACKET_JITTER_MS, 0);
-        frame_time(op, c, x, m);
+        frame_time(op, c, x, true, m);
         UINT(m->remote_kbps, PACKET_REMOTE_KBPS, 8);
         return;
     }
     ABSENT(m->remote_kbps, PACKET_REMOTE_KBPS, 0);
     FLAG(m->has_info, PACKET_HAS_INFO);
-    if (m->has_info) {
-        UINT(m->jitter_ms, PACKET_JITTER_MS, 10);
-        frame_time(op, c, x, m);
-    } else {
-        ABSENT(m->jitter_ms, PACKET_JITTER_MS, 0);
-        no_frame_time(op, c, m);
-    }
+    UINT_IF(m->has_info, m->jitter_ms, PACKET_JITTER_MS, 10);
+    frame_time(op, c, x, m->has_info, m);
 }
 
 UE_INLINE void extra(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m) {
@@ -104,11 +96,7 @@ UE_INLINE void modern(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     UINT(m->ack, PACKET_ACK, UE_PACKET_SEQ_BITS);
     UINT(m->seq, PACKET_SEQ, UE_PACKET_SEQ_BITS);
     history(op, c, m);
-    if (x->profile.packet == UE_PACKET_HISTORY_SEQ) {
-        UINT(m->acked_history_seq, PACKET_ACKED_HISTORY_SEQ, 16);
-    } else {
-        ABSENT(m->acked_history_seq, PACKET_ACKED_HISTORY_SEQ, 0);
-    }
+    UINT_IF(x->profile.packet == UE_PACKET_HISTORY_SEQ, m->acked_history_seq, PACKET_ACKED_HISTORY_SEQ, 16);
     extra(op, c, x, m);
     info(op, c, x, m);
 }

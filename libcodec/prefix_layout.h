@@ -18,13 +18,8 @@ UE_INLINE void prefix_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     } else {
         ABSENT(m->magic, MAGIC, 0);
     }
-    if (x->ids) {
-        UINT(m->session_id, SESSION_ID, 2);
-        UINT(m->client_id, CLIENT_ID, 3);
-    } else {
-        ABSENT(m->session_id, SESSION_ID, 0);
-        ABSENT(m->client_id, CLIENT_ID, 0);
-    }
+    UINT_IF(x->ids, m->session_id, SESSION_ID, 2);
+    UINT_IF(x->ids, m->client_id, CLIENT_ID, 3);
     FLAG(m->is_handshake, IS_HANDSHAKE);
 }
 

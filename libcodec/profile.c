@@ -63,6 +63,12 @@ enum ue_direction ue_direction_reverse(enum ue_direction direction) {
     return UE_DIRECTION_UNKNOWN;
 }
 
+static bool is_ordinary(const struct ue_context *x) {
+    return x->profile.packet != UE_PACKET_LEGACY && x->profile.channel == UE_CHANNEL_PACKED && x->profile.paused &&
+           !x->settings.internal_ack && x->settings.terminators == 2 && x->settings.handlers[0] == UE_HANDLER_NONE &&
+           x->ch_seq.bits < UE_BOUND_BITS_ORDINARY && x->data_length.bits < UE_BOUND_BITS_ORDINARY;
+}
+
 void ue_context_init(struct ue_context *context, const struct ue_profile *profile, const struct ue_settings *settings) {
     memset(context, 0, sizeof *context);
     context->profile = *profile;
@@ -80,10 +86,13 @@ void ue_context_init(struct ue_context *context, const struct ue_profile *profil
         bytes = replay ? UE_REPLAY_PACKET_BYTES : profile->max_packet_bytes;
     }
     context->data_bound = 8 * bytes;
+    context->data_length = ue_bound_of(context->data_bound);
     uint32_t bound = context->settings.ch_seq_bound;
     context->ch_seq_bound = bound != 0 ? bound : UE_CH_SEQ_BOUND_STOCK;
+    context->ch_seq = ue_bound_of(context->ch_seq_bound);
     context->ids = profile->handshake == UE_HANDSHAKE_V;
     context->features = profile->features;
+    context->is_ordinary = is_ordinary(context);
 }
 
 static const char *const handler_names[] = {

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libcodec/bits.h"
+
 enum ue_handshake_layout {
     UE_HANDSHAKE_A0,
     UE_HANDSHAKE_A,
@@ -99,6 +101,9 @@ struct ue_context {
     bool restarting;    /* the handshake continues an earlier connection: its cookie gives no sequences */
     uint32_t data_bound; /* bound of the bunch length: max_packet_bytes * 8 */
     uint32_t ch_seq_bound;
+    struct ue_bound data_length; /* how these two are written */
+    struct ue_bound ch_seq;
+    bool is_ordinary; /* modern layouts, no handlers, no replay: what the hot path of decoding takes on */
 };
 
 /* Resolves a context from a profile and settings; NULL settings mean stock. Direction starts unknown. */

@@ -10,6 +10,14 @@ void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_
     c->held = 64 - used;
 }
 
+uint64_t ue_quick_load_tail(const uint8_t *in, size_t size_bytes, size_t bit) {
+    uint64_t word = 0;
+    for (size_t i = 0, byte = bit >> 3; i < 8 && byte + i < size_bytes; i++) {
+        word |= (uint64_t)in[byte + i] << (8 * i);
+    }
+    return word >> (bit & 7);
+}
+
 void ue_cursor_flush(struct ue_cursor *c) {
     if (ue_cursor_ok(c) && ue_cursor_pos(c) > c->end) {
         ue_cursor_refuse(c, UE_E_FULL, UE_F_NONE);
@@ -87,26 +95,17 @@ bool ue_cursor_ask_more(struct ue_cursor *c, enum ue_field field) {
     return c->source->more(c->source->user, field);
 }
 
+static uint64_t word_at(const uint8_t *from, unsigned shift) {
+    uint64_t word = ue_bytes_load64(from);
+    return shift == 0 ? word : word >> shift | (uint64_t)from[8] << (64 - shift);
+}
+
+/* Behind the first word the output is at a byte border, and the rest a copy. */
 uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words) {
-    const uint8_t *end = from + words * 8;
-    if (fill == 0 && shift == 0) {
-        memcpy(out, from, words * 8);
-        return 0;
-    }
-    if (shift == 0) {
-        for (; from != end; out += 8, from += 8) {
-            uint64_t value = ue_bytes_load64(from);
-            ue_bytes_store64(out, word | value << fill);
-            word = value >> 1 >> (63 - fill);
-        }
-        return word;
-    }
-    for (; from != end; out += 8, from += 8) { /* the run reaches into from[8], for shift is not 0 */
-        uint64_t value = ue_bytes_load64(from) >> shift | (uint64_t)from[8] << (64 - shift);
-        ue_bytes_store64(out, word | value << fill);
-        word = value >> 1 >> (63 - fill);
-    }
-    return word;
+    uint64_t last = word_at(from + (words - 1) * 8, shift);
+    ue_bytes_store64(out, word | word_at(from, shift) << fill);
+    ue_bits_copy(out + 8, 0, from, shift + 64 - fill, (words - 1) * 64);
+    return last >> 1 >> (63 - fill);
 }
 
 struct ue_window ue_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end) {
@@ -213,6 +212,7 @@ void ue_word_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size
     switch (op) {
     case UE_ENCODE: ue_cursor_put_view(c, view, field); return;
     case UE_BUILD: view = ue_cursor_ask_text(c, field).units; break;
+    case UE_QUICK:
     case UE_DECODE:
     case UE_TRACE: view = ue_cursor_take_view(c, bytes * 8, field); break;
     }

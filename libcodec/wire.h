@@ -6,38 +6,7 @@
 #ifndef UE_WIRE_H
 #define UE_WIRE_H
 
-#include "libcodec/profile.h"
-#include "libcodec/sink.h"
-#include "libcodec/status.h"
-
-enum ue_op { UE_DECODE, UE_ENCODE, UE_TRACE, UE_BUILD };
-
-struct ue_cursor {
-    const uint8_t *in;
-    uint8_t *out;
-    size_t size_bytes; /* of the buffer behind in or out */
-    size_t end;        /* first bit that may not be used */
-    size_t next;       /* the bit behind the word */
-    uint64_t word;     /* reading: bits loaded and not yet taken; writing: 64 aligned bits, not stored yet */
-    unsigned held;     /* bits of the word that are still to take or to fill: the position is next - held */
-    struct ue_fault fault;
-    bool canonical;
-    const struct ue_sink *sink;
-    const struct ue_source *source;
-};
-
-UE_INLINE void ue_cursor_read(struct ue_cursor *c, const uint8_t *in, size_t bit, size_t end) {
-    *c = (struct ue_cursor){.in = in, .size_bytes = ue_bits_bytes(end), .next = bit, .end = end, .canonical = true};
-}
-
-UE_INLINE size_t ue_cursor_pos(const struct ue_cursor *c) {
-    return c->next - c->held;
-}
-
-UE_INLINE void ue_cursor_seek(struct ue_cursor *c, size_t bit) {
-    c->next = bit;
-    c->held = 0;
-}
+#include "libcodec/quick.h"
 
 /* Continues at `bit` of a buffer whose earlier bits stay. */
 void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit);
@@ -168,28 +137,17 @@ void ue_cursor_flush(struct ue_cursor *c);
 
 /* ---- bounded integers (spec 1.3): the top bit is omitted when it could only be 0 ---- */
 
-UE_INLINE uint32_t ue_cursor_take_below(struct ue_cursor *c, uint32_t max, enum ue_field field) {
-    unsigned width = ue_bits_width(max);
-    if ((max & (max - 1)) == 0) {
-        return (uint32_t)ue_cursor_take(c, width, field);
-    }
-    uint32_t top = UINT32_C(1) << (width - 1);
-    uint32_t value = (uint32_t)ue_cursor_take(c, width - 1, field);
-    if (value < max - top && ue_cursor_take_flag(c, field)) {
-        value |= top;
+UE_INLINE uint32_t ue_cursor_take_below(struct ue_cursor *c, struct ue_bound bound, enum ue_field field) {
+    uint32_t value = (uint32_t)ue_cursor_take(c, bound.bits, field);
+    if (value < bound.longer && ue_cursor_take_flag(c, field)) {
+        value |= UINT32_C(1) << bound.bits;
     }
     return value;
 }
 
-UE_INLINE void ue_cursor_put_below(struct ue_cursor *c, uint32_t value, uint32_t max, enum ue_field field) {
-    unsigned width = ue_bits_width(max);
-    if ((max & (max - 1)) == 0) {
-        ue_cursor_put(c, value, width, field);
-        return;
-    }
-    uint32_t top = UINT32_C(1) << (width - 1);
-    bool shorter = (value & (top - 1)) >= max - top;
-    ue_cursor_put(c, value, shorter ? width - 1 : width, field);
+UE_INLINE void ue_cursor_put_below(struct ue_cursor *c, uint32_t value, struct ue_bound bound, enum ue_field field) {
+    bool longer = (value & (uint32_t)ue_bits_mask(bound.bits)) < bound.longer;
+    ue_cursor_put(c, value, bound.bits + longer, field);
 }
 
 /* ---- packed integers (spec 1.5, 1.6) ---- */
@@ -248,7 +206,7 @@ UE_INLINE struct ue_view ue_cursor_take_view(struct ue_cursor *c, size_t bits, e
     return view;
 }
 
-/* Writes whole 64-bit words of a run behind the `fill` bits of word; returns the bits that are left over. */
+/* Writes whole 64-bit words of a run, at least one, behind the `fill` bits of word; returns the bits that are left over. */
 uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words);
 
 /* The last 1 to 63 bits of a view, by one load where eight bytes are there. */
@@ -312,6 +270,7 @@ UE_INLINE void ue_word_fail(enum ue_op op, struct ue_cursor *c, enum ue_status s
 UE_INLINE void ue_word_flag(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
+    case UE_QUICK: *member = ue_quick_flag(c, true); break;
     case UE_DECODE: *member = ue_cursor_take_flag(c, field); break;
     case UE_ENCODE: ue_cursor_put(c, *member, 1, field); break;
     case UE_BUILD: *member = ue_cursor_ask(c, field, 0, 1) != 0; break;
@@ -325,6 +284,7 @@ UE_INLINE void ue_word_flag(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits, uint64_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
+    case UE_QUICK: return ue_quick_take(c, bits, bits);
     case UE_DECODE: return ue_cursor_take(c, bits, field);
     case UE_BUILD: return ue_cursor_ask(c, field, 0, bits);
     case UE_ENCODE:
@@ -341,27 +301,29 @@ UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_fiel
     return value;
 }
 
-UE_INLINE uint32_t ue_word_below(enum ue_op op, struct ue_cursor *c, enum ue_field field, uint32_t max, uint32_t value) {
+UE_INLINE uint32_t ue_word_below(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_bound bound,
+                                 uint32_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
-    case UE_DECODE: return ue_cursor_take_below(c, max, field);
+    case UE_QUICK: return ue_quick_below(c, true, bound);
+    case UE_DECODE: return ue_cursor_take_below(c, bound, field);
     case UE_ENCODE:
-        if (UE_UNLIKELY(value >= max)) {
+        if (UE_UNLIKELY(value >= bound.max)) {
             ue_cursor_refuse(c, UE_E_RANGE, field);
         } else {
-            ue_cursor_put_below(c, value, max, field);
+            ue_cursor_put_below(c, value, bound, field);
         }
         return value;
     case UE_BUILD:
         value = (uint32_t)ue_cursor_ask(c, field, 0, 32);
-        if (value >= max) {
+        if (value >= bound.max) {
             ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
         }
         return value;
     case UE_TRACE: break;
     }
-    value = ue_cursor_take_below(c, max, field);
-    ue_cursor_report(c, field, at, value, (max & (max - 1)) != 0);
+    value = ue_cursor_take_below(c, bound, field);
+    ue_cursor_report(c, field, at, value, bound.longer != 0);
     return value;
 }
 
@@ -369,6 +331,7 @@ UE_INLINE uint64_t ue_word_packed(enum ue_op op, struct ue_cursor *c, enum ue_fi
                                   uint64_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
+    case UE_QUICK: return ue_quick_packed(c, true);
     case UE_DECODE: return ue_cursor_take_packed(c, groups, field);
     case UE_BUILD: return ue_cursor_ask(c, field, 0, groups == 5 ? 32 : 64);
     case UE_ENCODE: ue_cursor_put_packed(c, value, field); return value;
@@ -382,6 +345,7 @@ UE_INLINE uint64_t ue_word_packed(enum ue_op op, struct ue_cursor *c, enum ue_fi
 UE_INLINE void ue_word_text(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_text *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
+    case UE_QUICK: c->strange = true; break;
     case UE_DECODE: *member = ue_cursor_take_text(c, field); break;
     case UE_ENCODE: ue_cursor_put_text(c, *member, field); break;
     case UE_BUILD: *member = ue_cursor_ask_text(c, field); break;
@@ -396,6 +360,7 @@ UE_INLINE void ue_word_text(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 UE_INLINE void ue_word_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits, struct ue_view *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
+    case UE_QUICK: *member = ue_quick_view(c, bits); break;
     case UE_DECODE: *member = ue_cursor_take_view(c, bits, field); break;
     case UE_ENCODE: ue_cursor_put_view(c, *member, field); break;
     case UE_BUILD: *member = ue_cursor_ask_text(c, field).units; break;
@@ -411,7 +376,7 @@ void ue_word_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size
 
 /* Optional part: decode asks the bits left, encode the member, build the source. */
 UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool present, bool *member) {
-    if (op == UE_DECODE || op == UE_TRACE) {
+    if (op == UE_DECODE || op == UE_TRACE || op == UE_QUICK) {
         *member = present && ue_cursor_ok(c);
     } else if (op == UE_BUILD) {
         *member = ue_cursor_ask_more(c, field);
@@ -436,8 +401,8 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 #define UINT(member, field, bits)                                                                                      \
     UE_WORD_ASSIGN(member, ue_word_uint(op, c, UE_F_##field, (bits), UE_WORD_OLD(member)))
 
-#define BELOW(member, field, max)                                                                                      \
-    UE_WORD_ASSIGN(member, ue_word_below(op, c, UE_F_##field, (max), UE_WORD_OLD(member)))
+#define BELOW(member, field, bound)                                                                                     \
+    UE_WORD_ASSIGN(member, ue_word_below(op, c, UE_F_##field, (bound), UE_WORD_OLD(member)))
 
 #define PACKED(member, field) UE_WORD_ASSIGN(member, ue_word_packed(op, c, UE_F_##field, 5, UE_WORD_OLD(member)))
 
@@ -473,9 +438,39 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
         }                                                                                                              \
     } while (0)
 
+/* Fields that are there when the condition holds, and zero otherwise. */
+#define UE_WORD_IF(condition, quick, word, member, field)                                                              \
+    do {                                                                                                               \
+        bool present = (condition);                                                                                    \
+        if (op == UE_QUICK) {                                                                                          \
+            (member) = (__typeof__(member))(quick);                                                                    \
+        } else if (present) {                                                                                          \
+            word;                                                                                                      \
+        } else {                                                                                                       \
+            ABSENT(member, field, 0);                                                                                  \
+        }                                                                                                              \
+    } while (0)
+
+#define FLAG_IF(condition, member, field)                                                                              \
+    UE_WORD_IF(condition, ue_quick_flag(c, present), FLAG(member, field), member, field)
+
+#define UINT_IF(condition, member, field, bits)                                                                        \
+    UE_WORD_IF(condition, ue_quick_take(c, present ? (bits) : 0, (bits)), UINT(member, field, bits), member, field)
+
+#define BELOW_IF(condition, member, field, bound)                                                                      \
+    UE_WORD_IF(condition, ue_quick_below(c, present, bound), BELOW(member, field, bound), member, field)
+
+#define PACKED_IF(condition, member, field)                                                                            \
+    UE_WORD_IF(condition, ue_quick_packed(c, present), PACKED(member, field), member, field)
+
+/* A condition under which a structure has a rare form. */
+#define RARELY(condition) (op == UE_QUICK ? (c->strange |= (condition), false) : (condition))
+
 #define REQUIRE(condition, status, field)                                                                              \
     do {                                                                                                               \
-        if (UE_UNLIKELY(!(condition))) {                                                                               \
+        if (op == UE_QUICK) {                                                                                          \
+            c->strange |= !(condition);                                                                                \
+        } else if (UE_UNLIKELY(!(condition))) {                                                                        \
             ue_word_fail(op, c, (status), UE_F_##field);                                                               \
         }                                                                                                              \
     } while (0)

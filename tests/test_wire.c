@@ -54,13 +54,13 @@ static void assert_below(uint32_t value, uint32_t max) {
     uint32_t bits;
     unsigned count = reference_below(value, max, &bits);
     begin(&w);
-    ue_cursor_put_below(&w.c, value, max, ANY);
+    ue_cursor_put_below(&w.c, value, ue_bound_of(max), ANY);
     ue_cursor_flush(&w.c);
     assert_int_equal(ue_cursor_pos(&w.c), count);
     assert_true(ue_bits_load(w.bytes, sizeof w.bytes, 0, count) == bits);
     struct ue_cursor c;
     ue_cursor_read(&c, w.bytes, 0, count);
-    assert_int_equal(ue_cursor_take_below(&c, max, ANY), value);
+    assert_int_equal(ue_cursor_take_below(&c, ue_bound_of(max), ANY), value);
     assert_true(ue_cursor_ok(&c) && ue_cursor_pos(&c) == count);
 }
 
@@ -101,7 +101,7 @@ static void bounded_integers_have_the_documented_bits(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct written w;
         begin(&w);
-        ue_cursor_put_below(&w.c, rows[i].value, rows[i].max, ANY);
+        ue_cursor_put_below(&w.c, rows[i].value, ue_bound_of(rows[i].max), ANY);
         ue_cursor_flush(&w.c);
         assert_int_equal(ue_cursor_pos(&w.c), strlen(rows[i].bits));
         assert_wire_bits(w.bytes, 0, rows[i].bits);
@@ -112,7 +112,7 @@ static void a_value_beyond_its_bound_is_refused(void **state) {
     (void)state;
     struct written w;
     begin(&w);
-    ue_word_below(UE_ENCODE, &w.c, UE_F_BUNCH_CLOSE_REASON, 15, 15);
+    ue_word_below(UE_ENCODE, &w.c, UE_F_BUNCH_CLOSE_REASON, ue_bound_of(15), 15);
     assert_int_equal(w.c.fault.status, UE_E_RANGE);
     assert_int_equal(w.c.fault.field, UE_F_BUNCH_CLOSE_REASON);
     begin(&w);

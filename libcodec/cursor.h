@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE to the library: a position in a buffer that is read or written bit by bit. */
+#ifndef UE_CURSOR_H
+#define UE_CURSOR_H
+
+#include "libcodec/profile.h"
+#include "libcodec/sink.h"
+#include "libcodec/status.h"
+
+/* UE_QUICK decodes what is as it should be, see quick.h. */
+enum ue_op { UE_DECODE, UE_ENCODE, UE_TRACE, UE_BUILD, UE_QUICK };
+
+struct ue_cursor {
+    const uint8_t *in;
+    uint8_t *out;
+    size_t size_bytes; /* of the buffer behind in or out */
+    size_t end;        /* first bit that may not be used */
+    size_t next;       /* the bit behind the word */
+    uint64_t word;     /* reading: bits loaded and not yet taken; writing: 64 aligned bits, not stored yet */
+    unsigned held;     /* bits of the word that are still to take or to fill: the position is next - held */
+    unsigned fresh;    /* quick: so many bits of the word are from the buffer, at least; held is 0 */
+    bool strange;      /* quick: something is not as it should be */
+    bool canonical;
+    struct ue_fault fault;
+    const struct ue_sink *sink;
+    const struct ue_source *source;
+};
+
+UE_INLINE void ue_cursor_read(struct ue_cursor *c, const uint8_t *in, size_t bit, size_t end) {
+    *c = (struct ue_cursor){.in = in, .size_bytes = ue_bits_bytes(end), .next = bit, .end = end, .canonical = true};
+}
+
+UE_INLINE size_t ue_cursor_pos(const struct ue_cursor *c) {
+    return c->next - c->held;
+}
+
+UE_INLINE void ue_cursor_seek(struct ue_cursor *c, size_t bit) {
+    c->next = bit;
+    c->held = 0;
+}
+
+#endif
