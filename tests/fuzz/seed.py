@@ -124,6 +124,7 @@ def main():
     if os.path.isdir(os.path.join(shared, "spec", "vectors")):
         targets["datagram"] += datagram_seeds(shared)
         targets["handshake"] += handshake_seeds(shared)
+    targets["dissector"] = targets["handshake"]  # the same form
     for target, seeds in targets.items():
         os.makedirs(os.path.join(folder, target), exist_ok=True)
         for name, content in seeds:
