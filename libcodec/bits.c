@@ -77,9 +77,12 @@ static void copy_shifted(uint8_t *to, const uint8_t *from, unsigned shift, size_
 }
 
 void ue_bits_copy(uint8_t *to, size_t to_bit, const uint8_t *from, size_t from_bit, size_t count) {
+    if (count == 0) {
+        return; /* an empty run may have no bytes at all */
+    }
     to += to_bit >> 3;
     unsigned to_shift = (unsigned)(to_bit & 7);
-    if (to_shift != 0 && count != 0) {
+    if (to_shift != 0) {
         unsigned head = 8 - to_shift < count ? 8 - to_shift : (unsigned)count;
         store_few(to, to_shift, head, ue_bits_load_tail(from, from_bit, head));
         to++;
