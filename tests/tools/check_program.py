@@ -7,6 +7,7 @@ import pathlib
 import os
 import pty
 import re
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -180,6 +181,22 @@ class Output(unittest.TestCase):
         decoded, = uerudp.decode("--hex", "--generation=5.5", "-", data=payload.hex().encode())
         self.assertEqual(messages, [{k: v for k, v in message.items() if k != "type"}
                                     for message in decoded["bunches"][0]["messages"]])
+
+    def test_seconds_of_32_bits(self):
+        """The number is the double that the bits on the wire say, in every form of output, and leads back to them."""
+        raws = ["3f854763", "40490fdb", "3dcccccd", "7f7fffff", "00000001", "80000000"]
+        payloads = uerudp.encode([{"generation": "4.20", "handshake": {"cookie": "01" * 20, "timestamp_raw": raw}} for raw in raws])
+        text = "\n".join(payload.hex() for payload in payloads).encode()
+        datagrams = uerudp.decode("--hex", "--generation=4.20", "-", data=text)
+        columns = uerudp.run("decode", "--hex", "--generation=4.20", "--fields=handshake.timestamp", "-", data=text)
+        for raw, datagram, column in zip(raws, datagrams, columns.stdout.decode().splitlines(), strict=True):
+            seconds, = struct.unpack(">f", bytes.fromhex(raw))
+            plain = raw != "80000000"
+            self.assertEqual(seconds if plain else None, datagram["handshake"]["timestamp"])
+            self.assertEqual(None if plain else raw, datagram["handshake"].get("timestamp_raw"))
+            self.assertEqual(repr(seconds), repr(float(column)))
+        self.assertEqual(1.041254997253418, datagrams[0]["handshake"]["timestamp"])
+        self.assertEqual(payloads, uerudp.encode(datagrams))
 
     def test_lone_surrogate(self):
         """Units that are no characters become U+FFFD, and raw keeps the bytes."""

@@ -34,7 +34,7 @@ static void put_value(struct ue_out *out, const struct ue_record *record) {
     case UE_KIND_I32: ue_out_signed(out, (int32_t)(uint32_t)record->number); break;
     case UE_KIND_BYTES: ue_out_hex_view(out, record->text.units, SIZE_MAX); break;
     case UE_KIND_TEXT: ue_out_engine_text(out, record->text, UE_ESCAPE_PLAIN); break;
-    case UE_KIND_REAL: ue_out_real(out, ue_record_real(record), record->bits == 32); break;
+    case UE_KIND_REAL: ue_out_real(out, ue_record_real(record)); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
             ue_out_text(out, record->string);

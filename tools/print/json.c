@@ -135,7 +135,7 @@ static bool survives_decimal(double value) {
 static void put_real(struct ue_out *out, const struct ue_record *record) {
     double value = ue_record_real(record);
     if (survives_decimal(value)) {
-        ue_out_real(out, value, record->bits == 32);
+        ue_out_real(out, value);
     } else {
         ue_out_text(out, "null");
     }

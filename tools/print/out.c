@@ -7,6 +7,10 @@
 
 #define CAPACITY_MIN 4096
 
+/* So many digits every double has, and so many tell any two apart. */
+#define REAL_DIGITS_MIN 15
+#define REAL_DIGITS_MAX 17
+
 void ue_out_free(struct ue_out *out) {
     free(out->text);
     *out = (struct ue_out){0};
@@ -89,16 +93,12 @@ void ue_out_hex_view(struct ue_out *out, struct ue_view view, size_t limit_bytes
     out->length += bytes * 2;
 }
 
-void ue_out_real(struct ue_out *out, double value, bool narrow) {
+void ue_out_real(struct ue_out *out, double value) {
     char text[40];
-    int most = narrow ? 9 : 17;
-    for (int digits = narrow ? 6 : 15; digits <= most; digits++) {
+    int digits = REAL_DIGITS_MIN;
+    do {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        double back = strtod(text, NULL);
-        if (narrow ? (float)back == (float)value : back == value) {
-            break;
-        }
-    }
+    } while (strtod(text, NULL) != value && digits++ < REAL_DIGITS_MAX);
     ue_out_text(out, text);
     if (strpbrk(text, ".en") == NULL) {
         ue_out_text(out, ".0"); /* a reader that tells integers from numbers sees a number */

@@ -58,8 +58,8 @@ void ue_out_hex(struct ue_out *out, uint64_t number, unsigned digits);
 /* Lower-case hex of the view's bits, aligned to bit 0, the last byte padded with zeros; at most limit_bytes of it. */
 void ue_out_hex_view(struct ue_out *out, struct ue_view view, size_t limit_bytes);
 
-/* A number in the fewest digits that read back as the same double, or float when narrow. */
-void ue_out_real(struct ue_out *out, double value, bool narrow);
+/* A number in the fewest digits that read back as the same double. */
+void ue_out_real(struct ue_out *out, double value);
 
 /* How characters that need care are written. */
 enum ue_escape { UE_ESCAPE_JSON, UE_ESCAPE_PLAIN /* control characters as \xNN, tab and newline as \t and \n */ };

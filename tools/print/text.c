@@ -44,7 +44,7 @@ static void put_value(struct ue_out *out, const struct ue_record *record) {
     case UE_KIND_I32: ue_out_signed(out, (int32_t)(uint32_t)record->number); break;
     case UE_KIND_BYTES: put_bytes(out, record->text.units); break;
     case UE_KIND_TEXT: put_text(out, record->text); break;
-    case UE_KIND_REAL: ue_out_real(out, ue_record_real(record), record->bits == 32); break;
+    case UE_KIND_REAL: ue_out_real(out, ue_record_real(record)); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
             ue_out_text(out, record->string);
