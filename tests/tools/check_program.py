@@ -184,7 +184,7 @@ class Output(unittest.TestCase):
 
     def test_seconds_of_32_bits(self):
         """The number is the double that the bits on the wire say, in every form of output, and leads back to them."""
-        raws = ["3f854763", "40490fdb", "3dcccccd", "7f7fffff", "00000001", "80000000"]
+        raws = ["3f8547d8", "40490fdb", "3dcccccd", "7f7fffff", "00000001", "80000000"]
         payloads = uerudp.encode([{"generation": "4.20", "handshake": {"cookie": "01" * 20, "timestamp_raw": raw}} for raw in raws])
         text = "\n".join(payload.hex() for payload in payloads).encode()
         datagrams = uerudp.decode("--hex", "--generation=4.20", "-", data=text)
