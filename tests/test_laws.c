@@ -16,9 +16,9 @@
 #include "tests/guarded.h"
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__) || defined(__clang__)
-#define ROUNDS 100000 /* instrumented, perhaps */
+#define ROUNDS 30000 /* instrumented, perhaps */
 #else
-#define ROUNDS 200000
+#define ROUNDS 100000
 #endif
 #define ACCEPTED_MIN 10 /* percent */
 #define RANDOM_BYTES 1600
