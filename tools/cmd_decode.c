@@ -130,16 +130,16 @@ static bool is_foreign(const struct ue_connection *connection, const struct ue_f
 }
 
 static void learn(void *user, const struct ue_record *record) {
-    struct ue_connection *connection = user;
+    struct ue_listing *listing = user;
     if (record->field == UE_F_HANDSHAKE_NETWORK_VERSION || record->field == UE_F_CONTROL_HELLO_NETWORK_VERSION) {
-        connection->network_version = (uint32_t)record->number;
-        connection->has_network_version = true;
+        listing->network_version = (uint32_t)record->number;
+        listing->has_network_version = true;
     }
 }
 
-static void learn_engine(const struct decode *d, struct ue_connection *connection, const struct ue_shown *shown) {
-    if (d->summary.project.name != NULL && !connection->has_network_version) {
-        struct ue_sink sink = {NULL, learn, NULL, connection};
+static void learn_engine(const struct decode *d, struct ue_listing *listing, const struct ue_shown *shown) {
+    if (d->summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
+        struct ue_sink sink = {NULL, learn, NULL, listing};
         struct ue_verdict verdict;
         ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, NULL, &sink, &verdict);
     }
@@ -226,7 +226,7 @@ static void show(struct decode *d, const struct ue_held *held) {
     }
     count(d, held, &shown);
     if (shown.context != NULL) {
-        learn_engine(d, connection, &shown);
+        learn_engine(d, connection->listing, &shown);
     }
     if (ue_selection_takes(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
         if (d->redact) {

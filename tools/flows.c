@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/flows.h"
 
+#include <stdio.h>
+
 /* An unproven Challenge, or a restart, waits for this many datagrams of its conversation, and no longer. */
 #define PATIENCE 64
 
@@ -9,7 +11,9 @@ struct ue_pair {
     struct ue_address sides[2];       /* the lower one first */
     struct ue_connection *connection; /* the current one; NULL: none yet */
     struct ue_binding binding;
-    unsigned waiting; /* unproven datagrams in the queue */
+    GList link;        /* among the unproven ones, in the order of use; unused once there is a connection */
+    bool is_forgotten; /* only unproven datagrams in the queue need it */
+    unsigned waiting;  /* unproven datagrams in the queue */
     unsigned patience;
 };
 
@@ -17,7 +21,13 @@ struct ue_flows {
     const struct ue_wire_options *options;
     GHashTable *pairs;   /* struct ue_pair by its sides */
     GHashTable *cookies; /* struct ue_connection by its latest cookie */
-    GPtrArray *connections;
+    GQueue connections;  /* those remembered, the one used last at the end */
+    GQueue unproven;     /* pairs without a connection, likewise */
+    uint32_t numbered;   /* stream numbers given */
+    uint64_t moved;      /* of these, streams that turned out to continue another */
+    uint64_t forgotten;
+    size_t listed;
+    struct ue_listing listings[UE_FLOWS_LISTED_MAX];
     struct ue_pair *last; /* most datagrams come from the same pair as the one before */
     struct ue_held *head;
     struct ue_held **tail;
@@ -53,39 +63,65 @@ static gboolean cookies_equal(const void *a, const void *b) {
     return memcmp(a, b, UE_COOKIE_BYTES) == 0;
 }
 
-/* ---- life ---- */
+/* ---- forgetting ---- */
 
-struct ue_flows *ue_flows_new(const struct ue_wire_options *options) {
-    struct ue_flows *flows = g_new0(struct ue_flows, 1);
-    flows->options = options;
-    flows->pairs = g_hash_table_new_full(hash_pair, pairs_equal, NULL, g_free);
-    flows->cookies = g_hash_table_new(hash_cookie, cookies_equal);
-    flows->connections = g_ptr_array_new_with_free_func(g_free);
-    flows->tail = &flows->head;
-    return flows;
-}
-
-static void free_list(struct ue_held *held) {
-    while (held != NULL) {
-        struct ue_held *next = held->next;
-        g_free(held->bytes);
-        g_free(held);
-        held = next;
+static void free_pair_when_unused(struct ue_pair *pair) {
+    if (pair->is_forgotten && pair->waiting == 0) {
+        g_free(pair);
     }
 }
 
-void ue_flows_free(struct ue_flows *flows) {
-    free_list(flows->head);
-    free_list(flows->spare);
-    free_list(flows->out);
-    g_hash_table_unref(flows->cookies);
-    g_hash_table_unref(flows->pairs);
-    g_ptr_array_unref(flows->connections);
-    g_free(flows);
+static void free_connection_when_unused(struct ue_connection *connection) {
+    bool is_listed = connection->listing != NULL && connection->listing->latest == connection;
+    if (connection->is_forgotten && !is_listed) {
+        g_free(connection);
+    }
 }
 
-const GPtrArray *ue_flows_connections(const struct ue_flows *flows) {
-    return flows->connections;
+static void forget_pair(struct ue_flows *flows, struct ue_pair *pair) {
+    g_hash_table_remove(flows->pairs, pair->sides);
+    flows->last = NULL;
+    pair->patience = 0;
+    pair->is_forgotten = true;
+    free_pair_when_unused(pair);
+}
+
+/* Each use of another connection put a datagram into the queue, so that none of this one's is left there. */
+_Static_assert(UE_FLOWS_KEPT_MAX > UE_FLOWS_HELD_MAX, "the queue turns over before a connection is forgotten");
+
+/* A connection takes its conversation with it: the next datagram would begin another. */
+static void forget_connection(struct ue_flows *flows, struct ue_connection *connection) {
+    g_queue_unlink(&flows->connections, &connection->link);
+    if (connection->has_cookie && g_hash_table_lookup(flows->cookies, connection->cookie) == connection) {
+        g_hash_table_remove(flows->cookies, connection->cookie);
+    }
+    if (connection->pair != NULL) {
+        forget_pair(flows, connection->pair);
+    }
+    connection->is_forgotten = true;
+    free_connection_when_unused(connection);
+}
+
+static void use(GQueue *queue, GList *link) {
+    if (queue->tail != link) {
+        g_queue_unlink(queue, link);
+        g_queue_push_tail_link(queue, link);
+    }
+}
+
+static void forget_unproven(struct ue_flows *flows, struct ue_pair *pair) {
+    g_queue_unlink(&flows->unproven, &pair->link);
+    forget_pair(flows, pair);
+}
+
+static void forget_oldest(struct ue_flows *flows) {
+    if (flows->connections.length > UE_FLOWS_KEPT_MAX) {
+        flows->forgotten++;
+        forget_connection(flows, flows->connections.head->data);
+    }
+    if (flows->unproven.length > UE_FLOWS_KEPT_MAX) {
+        forget_unproven(flows, flows->unproven.head->data);
+    }
 }
 
 /* ---- pairs and connections ---- */
@@ -108,6 +144,8 @@ static struct ue_pair *find_pair(struct ue_flows *flows, const struct ue_address
 static struct ue_pair *add_pair(struct ue_flows *flows, const struct ue_address sides[2]) {
     struct ue_pair *pair = g_new0(struct ue_pair, 1);
     memcpy(pair->sides, sides, sizeof pair->sides);
+    pair->link.data = pair;
+    g_queue_push_tail_link(&flows->unproven, &pair->link);
     g_hash_table_insert(flows->pairs, pair->sides, pair);
     flows->last = pair;
     return pair;
@@ -122,6 +160,19 @@ static int server_side_of(const struct ue_flows *flows, const struct ue_address 
     bool zero = ue_wire_options_is_server(flows->options, &sides[0]);
     bool one = ue_wire_options_is_server(flows->options, &sides[1]);
     return zero == one ? -1 : one;
+}
+
+/* From now on the connection is that of the pair, which lives as long as it. */
+static void connect_pair(struct ue_flows *flows, struct ue_pair *pair, struct ue_connection *connection) {
+    if (pair->connection != NULL) {
+        pair->connection->pair = NULL;
+    } else {
+        g_queue_unlink(&flows->unproven, &pair->link);
+    }
+    pair->connection = connection;
+    connection->pair = pair;
+    connection->link.data = connection;
+    g_queue_push_tail_link(&flows->connections, &connection->link);
 }
 
 static struct ue_connection *add_connection(struct ue_flows *flows, struct ue_pair *pair) {
@@ -139,9 +190,12 @@ static struct ue_connection *add_connection(struct ue_flows *flows, struct ue_pa
     for (size_t i = 0; i < 2; i++) {
         ue_address_format(&pair->sides[i], connection->texts[i]);
     }
-    connection->stream = flows->connections->len;
-    g_ptr_array_add(flows->connections, connection);
-    pair->connection = connection;
+    connection->stream = flows->numbered++;
+    if (flows->listed < UE_FLOWS_LISTED_MAX) {
+        connection->listing = &flows->listings[flows->listed++];
+        connection->listing->latest = connection;
+    }
+    connect_pair(flows, pair, connection);
     return connection;
 }
 
@@ -155,6 +209,45 @@ static void note_cookie(struct ue_flows *flows, struct ue_connection *connection
     memcpy(connection->cookie, shape->cookie, sizeof connection->cookie);
     connection->has_cookie = true;
     g_hash_table_replace(flows->cookies, connection->cookie, connection);
+}
+
+static bool is_former(const struct ue_listing *listing, const char *address) {
+    char **former = g_strsplit(listing->former, ", ", -1);
+    bool found = g_strv_contains((const char *const *)former, address);
+    g_strfreev(former);
+    return found;
+}
+
+/* Notes the addresses of the earlier connection that the later one does not have, as far as there is room. */
+static void note_former(struct ue_listing *listing, const struct ue_connection *earlier,
+                        const struct ue_connection *later) {
+    for (size_t i = 0; i < 2; i++) {
+        const struct ue_address *address = &earlier->sides[i];
+        bool stays = ue_address_equal(address, &later->sides[0]) || ue_address_equal(address, &later->sides[1]);
+        size_t length = strlen(listing->former);
+        if (!stays && !is_former(listing, earlier->texts[i]) && length + UE_ADDRESS_TEXT_BYTES < UE_FORMER_BYTES) {
+            snprintf(listing->former + length, UE_FORMER_BYTES - length, "%s%s", length != 0 ? ", " : "",
+                     earlier->texts[i]);
+        }
+    }
+}
+
+/* Both are one in the list: the later one stands for both, in the place of the earlier one. */
+static void move_listing(struct ue_connection *later, struct ue_connection *earlier) {
+    struct ue_listing *listing = earlier->listing;
+    struct ue_listing *own = later->listing;
+    if (own != NULL) {
+        own->latest = NULL;
+    }
+    later->listing = listing;
+    if (listing == NULL) {
+        return;
+    }
+    listing->datagrams += own != NULL ? own->datagrams : 0;
+    struct ue_connection *before = listing->latest;
+    note_former(listing, before, later);
+    listing->latest = later;
+    free_connection_when_unused(before);
 }
 
 /* A client that moved to another address tells the cookie of the connection that it continues. */
@@ -174,6 +267,8 @@ static void link_restart(struct ue_flows *flows, struct ue_connection *connectio
     ue_flow_adopt(&connection->flow, &earlier->flow);
     ue_flow_release(&earlier->flow);
     connection->stream = earlier->stream;
+    flows->moved++;
+    move_listing(connection, earlier);
 }
 
 /* ---- the queue ---- */
@@ -229,9 +324,23 @@ static bool is_hopeless(const struct ue_held *held) {
     return held->connection == NULL && held->pair->patience == 0;
 }
 
-static void drop_unproven(struct ue_flows *flows) {
-    flows->head->pair->waiting--;
+/* The head of the queue will not be handed out. */
+static void drop_head(struct ue_flows *flows) {
+    struct ue_held *held = flows->head;
+    if (held->connection == NULL) {
+        held->pair->waiting--;
+        free_pair_when_unused(held->pair);
+    }
     take_head(flows, &flows->spare);
+}
+
+/* What was handed out last is done with. */
+static void recycle_out(struct ue_flows *flows) {
+    if (flows->out != NULL) {
+        flows->out->next = flows->spare;
+        flows->spare = flows->out;
+        flows->out = NULL;
+    }
 }
 
 static void stop_waiting(struct ue_connection *connection) {
@@ -249,11 +358,7 @@ static void push_out(struct ue_flows *flows) {
 }
 
 const struct ue_held *ue_flows_next(struct ue_flows *flows) {
-    if (flows->out != NULL) {
-        flows->out->next = flows->spare;
-        flows->spare = flows->out;
-        flows->out = NULL;
-    }
+    recycle_out(flows);
     while (flows->head != NULL) {
         if (flows->held > UE_FLOWS_HELD_MAX) {
             push_out(flows);
@@ -265,7 +370,7 @@ const struct ue_held *ue_flows_next(struct ue_flows *flows) {
         if (!is_hopeless(flows->head)) {
             return NULL;
         }
-        drop_unproven(flows);
+        drop_head(flows);
     }
     return NULL;
 }
@@ -285,7 +390,9 @@ static void frame_as_is(const struct ue_connection *connection, unsigned side, s
 static void observe(struct ue_flows *flows, struct ue_held *held, struct ue_connection *connection,
                     const struct ue_shape *shape) {
     held->connection = connection;
-    connection->datagrams++;
+    if (connection->listing != NULL) {
+        connection->listing->datagrams++;
+    }
     connection->patience -= connection->patience > 0;
     if (held->captured_bytes < held->length_bytes) {
         frame_as_is(connection, held->side, &held->link);
@@ -324,6 +431,7 @@ static void feed_unproven(struct ue_flows *flows, const struct ue_input_datagram
         return;
     }
     pair = pair != NULL ? pair : add_pair(flows, sides);
+    use(&flows->unproven, &pair->link);
     if (ue_binding_feed(&pair->binding, side, &shape)) {
         struct ue_connection *connection = add_connection(flows, pair);
         observe_waiting(flows, pair);
@@ -340,6 +448,7 @@ static void feed_known(struct ue_flows *flows, const struct ue_input_datagram *d
     const struct ue_udp *udp = &datagram->udp;
     struct ue_connection *connection = pair->connection;
     struct ue_shape shape;
+    use(&flows->connections, &connection->link);
     bool is_handshake = udp->captured_bytes == udp->length_bytes &&
                         ue_detect_handshake(&connection->flow.settings, udp->payload, udp->captured_bytes, &shape);
     if (is_handshake && ue_flow_is_over(&connection->flow, &shape)) {
@@ -368,6 +477,7 @@ void ue_flows_feed(struct ue_flows *flows, const struct ue_input_datagram *datag
     } else if (datagram->udp.captured_bytes == datagram->udp.length_bytes) {
         feed_unproven(flows, datagram, sides, pair, side);
     }
+    forget_oldest(flows);
 }
 
 void ue_flows_end(struct ue_flows *flows) {
@@ -378,4 +488,57 @@ void ue_flows_end(struct ue_flows *flows) {
             held->pair->patience = 0;
         }
     }
+}
+
+/* ---- life ---- */
+
+struct ue_flows *ue_flows_new(const struct ue_wire_options *options) {
+    struct ue_flows *flows = g_new0(struct ue_flows, 1);
+    flows->options = options;
+    flows->pairs = g_hash_table_new(hash_pair, pairs_equal);
+    flows->cookies = g_hash_table_new(hash_cookie, cookies_equal);
+    flows->tail = &flows->head;
+    return flows;
+}
+
+static void free_list(struct ue_held *held) {
+    while (held != NULL) {
+        struct ue_held *next = held->next;
+        g_free(held->bytes);
+        g_free(held);
+        held = next;
+    }
+}
+
+void ue_flows_free(struct ue_flows *flows) {
+    while (flows->head != NULL) {
+        drop_head(flows);
+    }
+    recycle_out(flows);
+    while (flows->connections.head != NULL) {
+        forget_connection(flows, flows->connections.head->data);
+    }
+    while (flows->unproven.head != NULL) {
+        forget_unproven(flows, flows->unproven.head->data);
+    }
+    for (size_t i = 0; i < flows->listed; i++) {
+        g_free(flows->listings[i].latest);
+    }
+    free_list(flows->spare);
+    g_hash_table_unref(flows->cookies);
+    g_hash_table_unref(flows->pairs);
+    g_free(flows);
+}
+
+const struct ue_listing *ue_flows_listings(const struct ue_flows *flows, size_t *count) {
+    *count = flows->listed;
+    return flows->listings;
+}
+
+uint64_t ue_flows_streams(const struct ue_flows *flows) {
+    return flows->numbered - flows->moved;
+}
+
+uint64_t ue_flows_forgotten(const struct ue_flows *flows) {
+    return flows->forgotten;
 }

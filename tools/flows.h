@@ -13,9 +13,31 @@
 /* Datagrams that wait, of all connections together. */
 #define UE_FLOWS_HELD_MAX 16384
 
+/* Connections that are remembered at a time, and conversations that may become one. Of more, which only a flood of
+   forged addresses brings, those that were silent the longest are forgotten. */
+#define UE_FLOWS_KEPT_MAX 65536
+
+/* Connections that are listed at the end. */
+#define UE_FLOWS_LISTED_MAX 20
+
+#define UE_FORMER_BYTES 200
+
+/* What is told at the end about a connection, on all addresses that it moved to. */
+struct ue_listing {
+    struct ue_connection *latest; /* NULL: it continues another connection */
+    uint64_t datagrams;
+    char former[UE_FORMER_BYTES]; /* addresses that it moved away from, separated by commas */
+    uint32_t network_version;     /* for learning the engine; see has_network_version */
+    bool has_network_version;
+};
+
 /* One connection between two addresses. */
 struct ue_connection {
     struct ue_flow flow;
+    struct ue_pair *pair;       /* NULL: another connection follows on the same addresses */
+    struct ue_listing *listing; /* NULL: only counted */
+    GList link;                 /* in the order of use */
+    bool is_forgotten;          /* only its listing needs it */
     uint32_t stream;
     bool has_cookie;
     bool has_handshake; /* some datagram had the form of a handshake */
@@ -24,9 +46,6 @@ struct ue_connection {
     uint8_t cookie[UE_COOKIE_BYTES]; /* the latest, which a restart refers to */
     struct ue_address sides[2];
     char texts[2][UE_ADDRESS_TEXT_BYTES];
-    uint64_t datagrams;
-    uint32_t network_version; /* for learning the engine; see has_network_version */
-    bool has_network_version;
 };
 
 /* One datagram on its way out. The bytes are followed by one more, so that a cut datagram can be ended. */
@@ -59,7 +78,13 @@ void ue_flows_end(struct ue_flows *flows);
 /* The next datagram that is ready, or NULL. Valid until the next call of any function here. */
 const struct ue_held *ue_flows_next(struct ue_flows *flows);
 
-/* All connections, in the order of their first datagrams. */
-const GPtrArray *ue_flows_connections(const struct ue_flows *flows);
+/* The first connections, in the order of their first datagrams; *count gets how many places there are. */
+const struct ue_listing *ue_flows_listings(const struct ue_flows *flows, size_t *count);
+
+/* All connections there were; one that moved to other addresses counts once. */
+uint64_t ue_flows_streams(const struct ue_flows *flows);
+
+/* Those of them that were forgotten before the end. */
+uint64_t ue_flows_forgotten(const struct ue_flows *flows);
 
 #endif

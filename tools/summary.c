@@ -8,7 +8,6 @@
 #include "tools/cli.h"
 
 #define MALFORMED_SHOWN 20
-#define CONNECTIONS_SHOWN 20
 #define PROGRESS_STEP_US 250000
 #define PROGRESS_DELAY_US 1000000
 
@@ -69,12 +68,12 @@ static void print_bounds(const struct ue_connection *connection) {
     }
 }
 
-static void print_engine(const struct ue_summary *summary, const struct ue_connection *connection) {
-    if (summary->project.name == NULL || !connection->has_network_version) {
+static void print_engine(const struct ue_summary *summary, const struct ue_listing *listing) {
+    if (summary->project.name == NULL || !listing->has_network_version) {
         return;
     }
-    uint32_t netver = ue_netver_learn(&summary->project, connection->network_version);
-    fprintf(stderr, "  network version 0x%08x: ", connection->network_version);
+    uint32_t netver = ue_netver_learn(&summary->project, listing->network_version);
+    fprintf(stderr, "  network version 0x%08x: ", listing->network_version);
     if (netver != 0) {
         fprintf(stderr, "EngineNetVer %u of project %s\n", netver, summary->project.name);
     } else {
@@ -82,19 +81,20 @@ static void print_engine(const struct ue_summary *summary, const struct ue_conne
     }
 }
 
-static void print_connection(const struct ue_summary *summary, const struct ue_connection *connection) {
+static void print_connection(const struct ue_summary *summary, const struct ue_listing *listing) {
+    const struct ue_connection *connection = listing->latest;
     const struct ue_flow *flow = &connection->flow;
     int server = flow->server_side;
     unsigned from = server >= 0 ? !server : 0;
-    fprintf(stderr, "stream %" PRIu32 ": %s %s %s, %" PRIu64 " datagram%s", connection->stream, connection->texts[from],
-            server >= 0 ? "to server" : "and", connection->texts[!from], connection->datagrams,
-            plural(connection->datagrams));
+    fprintf(stderr, "stream %" PRIu32 ": %s%s%s %s %s, %" PRIu64 " datagram%s", connection->stream, listing->former,
+            listing->former[0] != '\0' ? ", then " : "", connection->texts[from], server >= 0 ? "to server" : "and",
+            connection->texts[!from], listing->datagrams, plural(listing->datagrams));
     const char *name = flow->custom != NULL ? flow->custom->name : ue_profile_at(flow->choice.profile)->name;
     fprintf(stderr, ", generation %s (%s", name, ue_reason_text((enum ue_reason)flow->choice.reason));
     print_ties(&flow->choice);
     print_bounds(connection);
     fputs(")\n", stderr);
-    print_engine(summary, connection);
+    print_engine(summary, listing);
 }
 
 static void print_others(const struct ue_summary *summary, const struct ue_input *input) {
@@ -115,26 +115,30 @@ static void print_others(const struct ue_summary *summary, const struct ue_input
     }
 }
 
-/* A connection that moved to other addresses is one, although it was met as two. */
-static unsigned count_streams(const GPtrArray *connections) {
-    unsigned streams = 0;
-    for (unsigned i = 0; i < connections->len; i++) {
-        streams += ((const struct ue_connection *)connections->pdata[i])->stream == i;
+static void print_connections(const struct ue_summary *summary, const struct ue_flows *flows) {
+    size_t count;
+    const struct ue_listing *listings = ue_flows_listings(flows, &count);
+    uint64_t more = ue_flows_streams(flows);
+    for (size_t i = 0; i < count; i++) {
+        if (listings[i].latest != NULL) {
+            print_connection(summary, &listings[i]);
+            more--;
+        }
     }
-    return streams;
+    if (more != 0) {
+        fprintf(stderr, "and %" PRIu64 " more\n", more);
+    }
+    if (ue_flows_forgotten(flows) != 0) {
+        fprintf(stderr, "%" PRIu64 " connections were forgotten on the way, each when %d others had been used since\n",
+                ue_flows_forgotten(flows), UE_FLOWS_KEPT_MAX);
+    }
 }
 
 void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
-    const GPtrArray *connections = ue_flows_connections(flows);
+    uint64_t streams = ue_flows_streams(flows);
     erase_progress(summary);
-    for (size_t i = 0; i < connections->len && i < CONNECTIONS_SHOWN; i++) {
-        print_connection(summary, connections->pdata[i]);
-    }
-    if (connections->len > CONNECTIONS_SHOWN) {
-        fprintf(stderr, "and %u more\n", connections->len - CONNECTIONS_SHOWN);
-    }
+    print_connections(summary, flows);
     print_others(summary, input);
-    unsigned streams = count_streams(connections);
-    fprintf(stderr, "%" PRIu64 " datagram%s in %u connection%s, %" PRIu64 " malformed\n", summary->decoded,
+    fprintf(stderr, "%" PRIu64 " datagram%s in %" PRIu64 " connection%s, %" PRIu64 " malformed\n", summary->decoded,
             plural(summary->decoded), streams, plural(streams), summary->malformed);
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Which datagrams uerudp decode takes for its protocol, and to which connection they belong."""
+import os
+import subprocess
 import tempfile
 import unittest
 
@@ -8,6 +10,10 @@ import uerudp
 
 COOKIE = bytes(range(1, 21)).hex()
 OTHER = bytes(range(41, 61)).hex()
+THIRD = bytes(range(81, 101)).hex()
+
+PCAP_HEADER_BYTES = 24
+SOURCE_AT = 16 + 4 + 12  # of the IP source address in a record of uerudp.pcap()
 
 
 def handshake(number, generation="5.1", **keys):
@@ -22,12 +28,41 @@ def packet(seq, direction=1, generation="5.1"):
                            "bunches": [{"channel": 4, "reliable": True, "ch_seq": seq, "data": "0102030405"}]}])[0]
 
 
+def flood(count, payload, port):
+    """Summary and peak memory of decoding so many datagrams, each of another sender, with a connection among them that
+    sends after each 50,000."""
+    file = bytearray(uerudp.pcap([(40000, 7777, handshake(0)), (9000, 40000, handshake(1))]))  # one waits for its proof
+    known = uerudp.pcap([(40000, 7777, packet(1))])[PCAP_HEADER_BYTES:]
+    forged = bytearray(uerudp.pcap([(40000, port, payload)])[PCAP_HEADER_BYTES:])
+    for number in range(count):
+        forged[SOURCE_AT:SOURCE_AT + 4] = (0x0B000000 + number).to_bytes(4, "big")
+        file += forged if number % 50000 else known + forged
+    with tempfile.TemporaryFile() as capture, tempfile.TemporaryFile() as summary:
+        capture.write(file)
+        capture.seek(0)
+        environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"}
+        process = subprocess.Popen([uerudp.PROGRAM, "decode", "--quiet", "-"], stdin=capture, stderr=summary,
+                                   env=environment)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        summary.seek(0)
+        text = summary.read().decode()
+    assert process.returncode == 0, text
+    return text, usage.ru_maxrss
+
+
 class Flows(unittest.TestCase):
     def decode(self, datagrams, *options, status=0):
         with tempfile.NamedTemporaryFile(suffix=".pcap") as file:
             file.write(uerudp.pcap(datagrams))
             file.flush()
             return uerudp.decode(*options, file.name, status=status)
+
+    def summary(self, datagrams):
+        with tempfile.NamedTemporaryFile(suffix=".pcap") as file:
+            file.write(uerudp.pcap(datagrams))
+            file.flush()
+            return uerudp.run("decode", "--quiet", file.name).stderr.decode()
 
     def frames(self, *arguments, **keywords):
         return [datagram["frame"] for datagram in self.decode(*arguments, **keywords)]
@@ -87,6 +122,35 @@ class Flows(unittest.TestCase):
         decoded = self.decode(datagrams)
         self.assertEqual(len(datagrams), len(decoded))
         self.assertEqual([0] * 11 + [2], [datagram["stream"] for datagram in decoded])
+
+    def test_restart_in_the_summary(self):
+        """A connection that moved, twice, is one line with all its addresses and datagrams."""
+        datagrams = [(40000, 7777, handshake(0)), (7777, 40000, handshake(1)), (40000, 7777, handshake(2)),
+                     (7777, 40000, handshake(3))]
+        for port, before, after in ((40001, COOKIE, OTHER), (40002, OTHER, THIRD)):
+            datagrams += [(port, 7777, handshake(0, restart=True, cookie="00" * 20)),
+                          (port, 7777, handshake(5, orig_cookie=before, cookie=after)), (port, 7777, packet(0x204))]
+        datagrams += [(40001, 7777, packet(0x205)), (50000, 7777, handshake(0))]
+        summary = self.summary(datagrams)
+        self.assertIn("stream 0: 10.0.0.1:40000, 10.0.0.1:40001, then 10.0.0.1:40002 to server 10.0.0.2:7777, "
+                      "11 datagrams, generation 5.1", summary)
+        self.assertEqual(2, summary.count("stream "))
+        self.assertIn("12 datagrams in 2 connections", summary)
+
+    def test_flood(self):
+        """Forged senders without end cost no more memory than those that are remembered at a time; the listed
+        connections stay, and those in use go on."""
+        for payload, port in ((handshake(0), 7777), (handshake(1), 9000), (handshake(4, bare=True), 9000)):
+            peaks = []
+            for count in (100000, 200000):
+                summary, peak = flood(count, payload, port)
+                peaks.append(peak)
+                known = 1 + count // 50000
+                self.assertIn(f"stream 0: 10.0.0.1:40000 to server 10.0.0.2:7777, {known} datagrams", summary)
+                if port == 7777:
+                    self.assertIn(f"{count + 1 - 65536} connections were forgotten", summary)
+                    self.assertIn(f"{count + known} datagrams in {count + 1} connections", summary)
+            self.assertLess(peaks[1], peaks[0] * 1.1)
 
     @unittest.skipUnless(uerudp.REALDATA.is_dir(), "needs the shared folder")
     def test_restart_of_a_real_connection(self):
