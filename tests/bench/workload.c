@@ -29,6 +29,10 @@ const struct shape *shape_find(const char *name) {
     return NULL;
 }
 
+const struct shape *shape_variant(const struct shape *shape, uint64_t index) {
+    return strcmp(shape->name, mix_small.name) == 0 && index % 2 == 0 ? &mix_small : shape;
+}
+
 static void generate_header(struct sample *s, const struct shape *shape, struct random *random) {
     s->session_id = (uint8_t)random_below(random, 4);
     s->client_id = (uint8_t)random_below(random, 8);
@@ -44,22 +48,24 @@ static void generate_header(struct sample *s, const struct shape *shape, struct 
     s->frame_time_ms = s->has_frame_time ? (uint8_t)random_below(random, 256) : 0;
 }
 
+/* Plausible, so that whoever learns from packets learns: no control channel, names of other channels only. */
 static void generate_bunch(struct sample_bunch *b, struct random *random) {
     b->control = random_percent(random, 6);
     b->open = b->control && random_percent(random, 50);
     b->close = b->control && !b->open;
-    b->close_reason = b->close ? (uint8_t)random_below(random, 15) : 0;
+    b->close_reason = b->close ? (uint8_t)random_below(random, 6) : 0;
     b->paused = random_percent(random, 2);
     b->reliable = random_percent(random, 40);
-    b->channel = random_percent(random, 30) ? random_below(random, 128) : random_between(random, 128, 2000);
+    b->channel = random_percent(random, 30) ? random_between(random, 1, 127) : random_between(random, 128, 2000);
     b->has_exports = random_percent(random, 5);
     b->has_mapped = random_percent(random, 10);
     b->partial = random_percent(random, 10);
     b->ch_seq = b->reliable ? (uint16_t)random_below(random, 1024) : 0;
-    b->partial_initial = b->partial && random_percent(random, 50);
-    b->partial_final = b->partial && random_percent(random, 50);
+    uint32_t fragment = random_below(random, 3); /* first, middle, last */
+    b->partial_initial = b->partial && fragment == 0;
+    b->partial_final = b->partial && fragment == 2;
     b->has_name = b->reliable || b->open;
-    b->name_index = !b->has_name ? 0 : random_percent(random, 50) ? 102 : 255;
+    b->name_index = !b->has_name ? 0 : random_percent(random, 50) ? 102 : 256;
 }
 
 /* Shares so many payload bits out among the bunches, at uneven cuts. */
@@ -113,9 +119,8 @@ bool pool_init(struct pool *pool, const struct shape *shape, uint32_t count, uin
         pool_free(pool);
         return false;
     }
-    bool mixed = strcmp(shape->name, "Umix") == 0;
     for (uint32_t i = 0; i < count; i++) {
-        packet_generate(&pool->packets[i], mixed && i % 2 != 0 ? &mix_small : shape, &random);
+        packet_generate(&pool->packets[i], shape_variant(shape, i), &random);
         pool->order[i] = i;
     }
     return true;

@@ -20,6 +20,9 @@ struct shape {
 const struct shape *shape_at(size_t index);
 const struct shape *shape_find(const char *name);
 
+/* The shape of one packet of many: Umix alternates between two. */
+const struct shape *shape_variant(const struct shape *shape, uint64_t index);
+
 struct packet {
     struct sample sample;
     uint8_t payloads[SAMPLE_PAYLOADS_BYTES];

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measure what tshark spends on our packets with the plugin, with nothing, with other protocols and with a Lua script.
+
+usage: bench_dissect.py BENCH_CAPTURE NOP_PLUGIN [--json] [--packets N]
+
+Instructions per packet are the difference of two callgrind runs over captures of different length, which cancels
+tshark's start; CPU times are user and system time less that of a run over one packet. Environment: UERUDP_PLUGINS.
+"""
+import argparse
+import json
+import os
+import platform
+import random
+import re
+import resource
+import statistics
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugin"))
+import capture  # noqa: E402
+import foreign  # noqa: E402
+import harness  # noqa: E402
+
+SEED = 1
+FEW, MANY = 500, 2500
+HANDSHAKES = 4 * 64
+RUNS = 3
+SHAPES = ("U1", "U4", "U20")
+PORT = 7777
+FOREIGN_PORTS = (40000, 40001)
+
+OURS = ("-d", f"udp.port=={PORT},uerudp")
+NOP = ("-d", f"udp.port=={PORT},uenop")
+LUA = ("-d", f"udp.port=={PORT},uelua")
+STATISTICS = ("-q", "-z", "io,stat,0")
+FIELDS = ("-T", "fields", "-e", "frame.number", "-e")
+VERBOSE = ("-V",)
+
+
+class Report:
+    """Lines: BENCH id value unit anchor=name:value ratio=r goal=must/stretch PASS|FAIL|INFO"""
+
+    def __init__(self, as_json):
+        self.as_json = as_json
+
+    def header(self, **facts):
+        print(json.dumps(facts) if self.as_json else "# " + ", ".join(f"{k} {v}" for k, v in facts.items()))
+
+    def line(self, name, value, unit, anchor=None, must=None, stretch=None, least=False, judged="ratio"):
+        """judged: what the goals bound, the ratio to the anchor or the value; least: from below."""
+        ratio = value / anchor[1] if anchor else None
+        measure = ratio if judged == "ratio" and anchor else value
+        met = must is None or (measure >= must if least else measure <= must)
+        verdict = "INFO" if must is None else "PASS" if met else "FAIL"
+        if self.as_json:
+            print(json.dumps({"id": name, "value": value, "unit": unit, "anchor": anchor, "ratio": ratio,
+                              "must": must, "stretch": stretch, "verdict": verdict}))
+        else:
+            parts = [f"BENCH {name} {value:.4g} {unit}"]
+            if anchor:
+                parts.append(f"anchor={anchor[0]}:{anchor[1]:.4g} ratio={ratio:.2f}")
+            if must is not None:
+                parts.append(f"goal={'>=' if least else ''}{must}/{stretch}")
+            print(*parts, verdict)
+        sys.stdout.flush()
+
+
+class Stage(harness.Stage):
+    """tshark with both plugins, and captures by shape and number of packets."""
+
+    def __init__(self, maker, nop_plugin):
+        super().__init__()
+        self.maker = maker
+        self.captures = {}
+        folder = next(root for root, _, names in os.walk(self.plugins) if "uerudp.so" in names)
+        with open(nop_plugin, "rb") as file:
+            self.put(os.path.relpath(os.path.join(folder, "uenop.so"), self.path), file.read())
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "uerudp.lua"), "rb") as file:
+            self.lua = self.put("uerudp.lua", file.read())
+
+    def capture(self, shape, packets):
+        """Path of a capture: of ours, or of a protocol of MAKERS."""
+        path = os.path.join(self.path, f"{shape}-{packets}.pcap")
+        if path not in self.captures:
+            if shape in MAKERS:
+                self.put(os.path.basename(path), MAKERS[shape](packets))
+            else:
+                with open(path, "wb") as file:
+                    subprocess.run([self.maker, shape, str(packets), str(SEED)], stdout=file, check=True)
+            self.captures[path] = True
+        return path
+
+    def forget(self, shape, packets):
+        path = self.capture(shape, packets)
+        del self.captures[path]
+        os.remove(path)
+
+    def command(self, *arguments):
+        drop = []
+        if os.geteuid() == 0:
+            drop = ["setpriv", f"--reuid={harness.NOBODY}", f"--regid={harness.NOBODY}", "--clear-groups"]
+        return [*drop, "env", *self.environment(), *arguments]
+
+    def instructions(self, shape, packets, options):
+        command = self.command("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "tshark", "-r",
+                               self.capture(shape, packets), *options)
+        result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        found = re.search(r"Collected *: *(\d+)", result.stderr)
+        if result.returncode != 0 or not found:
+            raise AssertionError(result.stderr[-4000:])
+        return int(found[1])
+
+    def slope(self, shape, options):
+        """Instructions per packet."""
+        return (self.instructions(shape, MANY, options) - self.instructions(shape, FEW, options)) / (MANY - FEW)
+
+    def usage(self, shape, packets, options):
+        """User and system seconds, and the largest resident set in bytes, of one run."""
+        command = self.command("tshark", "-r", self.capture(shape, packets), *options)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        errors = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise AssertionError(errors[-4000:])
+        return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+
+    def per_packet(self, shape, packets, options):
+        """Microseconds and bytes per packet, medians."""
+        runs = [(self.usage(shape, packets, options), self.usage(shape, 1, options)) for _ in range(RUNS)]
+        seconds = statistics.median(many[0] - one[0] for many, one in runs)
+        grown = statistics.median(many[1] - one[1] for many, one in runs)
+        return seconds / packets * 1e6, grown / packets
+
+
+def dns_message(number, answers):
+    """A question, then a response with so many answers, in turns."""
+    question = b"\x04host\x07example\x03org\x00\x00\x01\x00\x01"
+    if number % 2 == 0:
+        return (number // 2 % 65536).to_bytes(2, "big") + bytes.fromhex("01000001000000000000") + question
+    head = (number // 2 % 65536).to_bytes(2, "big") + bytes.fromhex("81800001") + answers.to_bytes(2, "big") + bytes(4)
+    return head + question + b"".join(bytes.fromhex("c00c0001000100000e100004") + bytes([10, 0, 0, i])
+                                      for i in range(answers))
+
+
+def others(packets, port, message):
+    """A capture of 64 clients of some other protocol."""
+    datagrams = []
+    for number in range(packets):
+        client = (f"10.0.1.{number // 2 % 64 + 1}", 50000)
+        ends = (*client, "10.2.0.1", port) if number % 2 == 0 else ("10.2.0.1", port, *client)
+        datagrams.append(capture.Datagram(*ends, message(number)))
+    return capture.pcap(datagrams)
+
+
+def make_rtp(packets):
+    payload = random.Random(SEED).randbytes(983)
+    return others(packets, 5004, lambda n: bytes.fromhex("8060") + (n % 65536).to_bytes(2, "big") + bytes(4)
+                  + n.to_bytes(4, "big") + payload)
+
+
+def make_foreign(packets):
+    """Packets on ports that nobody claims, of every protocol that the heuristic must leave alone."""
+    dice = random.Random(SEED)
+    makers = [maker for _, _, maker in foreign.PROTOCOLS.values()]
+    messages = [dice.choice(makers)(dice) if n % 2 == 0 else dice.randbytes(dice.randrange(20, 1000))
+                for n in range(packets)]
+    ports = iter(range(packets))
+    datagrams = [capture.Datagram("10.0.1.1", FOREIGN_PORTS[0] + next(ports) % 64, "10.2.0.1", FOREIGN_PORTS[1],
+                                  message) for message in messages]
+    return capture.pcap(datagrams)
+
+
+MAKERS = {"RTP": make_rtp, "DNS4": lambda n: others(n, 53, lambda i: dns_message(i, 4)),
+          "DNS20": lambda n: others(n, 53, lambda i: dns_message(i, 20)), "foreign": make_foreign}
+
+
+def check_loaded(stage):
+    listing = stage.tshark("-G", "plugins")
+    for name in ("uerudp.so", "uenop.so"):
+        if name not in listing:
+            raise AssertionError(f"{name} is not loaded:\n{listing}")
+
+
+def column(stage, shape, options, *fields):
+    selected = [part for field in fields for part in ("-e", field)]
+    return stage.tshark("-r", stage.capture(shape, FEW), *options, "-T", "fields", *selected).splitlines()
+
+
+def check_agreement(stage):
+    """The plugin and the Lua script see the same; nothing is malformed; the nop sees nothing."""
+    keys = ("seq", "ack", "jitter_ms"), ("channel", "reliable", "ch_seq", "name_index", "data_bits")
+    for shape in (*SHAPES, "Umix"):
+        ours = column(stage, shape, OURS, *(f"uerudp.packet.{k}" for k in keys[0]),
+                      *(f"uerudp.bunch.{k}" for k in keys[1]))
+        lua = column(stage, shape, (*LUA, "-X", f"lua_script:{stage.lua}"),
+                     *(f"uelua.{k}" for part in keys for k in part))
+        differing = [i for i, (a, b) in enumerate(zip(ours, lua)) if a != b]
+        if len(ours) != FEW + HANDSHAKES or len(lua) != len(ours) or differing or not ours[-1].split("\t")[0]:
+            i = differing[0] if differing else -1
+            raise AssertionError(f"{shape}: plugin and Lua script differ, first in frame {i + 1}:\n{ours[i]}\n{lua[i]}")
+        if any(column(stage, shape, OURS, "uerudp.expert.malformed", "_ws.malformed")[HANDSHAKES:]) and \
+                any(line.strip() for line in column(stage, shape, OURS, "_ws.malformed")):
+            raise AssertionError(f"{shape}: malformed packets")
+    if any("uerudp" in line for line in column(stage, "U4", NOP, "frame.protocols")):
+        raise AssertionError("the nop plugin does not replace ours")
+
+
+def count_instructions(stage, report):
+    goals = {"U1": (1500, 700), "U4": (2500, 1300), "U20": (6000, 3500)}
+    nops = {}
+    for shape in SHAPES:
+        nops[shape] = stage.slope(shape, (*NOP, *STATISTICS))
+        ours = stage.slope(shape, (*OURS, *STATISTICS))
+        report.line(f"W1.{shape}", ours - nops[shape], "instructions", ("nop", nops[shape]), *goals[shape],
+                    judged="value")
+        if shape == "U4":
+            report.line("W2.U4", ours, "instructions", ("nop", nops[shape]), 48000, 39000, judged="value")
+    for name in ("RTP", "DNS4", "DNS20"):
+        decode_as = ("-d", "udp.port==5004,rtp") if name == "RTP" else ()
+        report.line(f"W2.{name}", stage.slope(name, (*decode_as, *STATISTICS)), "instructions", ("nop", nops["U4"]))
+    for name, mode, field, must, stretch in (("W3", FIELDS, ("uerudp.packet.seq", "udp.length"), 1.5, 1.35),
+                                             ("W4", VERBOSE, (None, None), 1.9, 1.5)):
+        ours, nop = ((*mode, extra) if extra else mode for extra in field)
+        base = stage.slope("U4", (*NOP, *nop))
+        report.line(f"{name}.U4", stage.slope("U4", (*OURS, *ours)), "instructions", ("nop", base), must, stretch)
+    with_plugin = stage.slope("foreign", STATISTICS)
+    without = stage.slope("foreign", ("--disable-heuristic", "uerudp_udp", *STATISTICS))
+    report.line("W8", with_plugin - without, "instructions", ("disabled", without), 300, 80, judged="value")
+
+
+def time_runs(stage, report, packets):
+    goals = {"U4": (15, 22), "U20": (40, 70), "Umix": (None, None), "U1": (None, None)}
+    few = max(packets // 20, FEW)
+    for shape, (must, stretch) in goals.items():
+        nop, nop_bytes = stage.per_packet(shape, packets, (*NOP, *STATISTICS))
+        ours, our_bytes = stage.per_packet(shape, packets, (*OURS, *STATISTICS))
+        report.line(f"time.{shape}", ours, "us", ("nop", nop))
+        if shape == "U4":
+            twice, _ = stage.per_packet(shape, packets, (*OURS, "-2", *STATISTICS))
+            nop_twice, _ = stage.per_packet(shape, packets, (*NOP, "-2", *STATISTICS))
+            report.line("W5.U4", twice - ours, "us", ("nop", nop_twice - nop), 1.3, 1.1)
+            report.line("W7.U4", our_bytes - nop_bytes, "bytes", ("nop", nop_bytes), 350, 150, judged="value")
+        stage.forget(shape, packets)
+        lua, _ = stage.per_packet(shape, few, (*LUA, "-X", f"lua_script:{stage.lua}", *STATISTICS))
+        report.line(f"W6.{shape}", lua / ours, "times", ("lua_us", lua), must, stretch, least=True, judged="value")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("bench_capture")
+    parser.add_argument("nop_plugin")
+    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser.add_argument("--packets", type=int, default=200_000, help="packets of the captures that are timed")
+    options = parser.parse_args()
+    report = Report(options.json)
+    with Stage(os.path.abspath(options.bench_capture), options.nop_plugin) as stage:
+        check_loaded(stage)
+        version = stage.tshark("--version").splitlines()[0]
+        report.header(program="bench_dissect", cpu=platform.processor() or platform.machine(), tshark=version)
+        check_agreement(stage)
+        count_instructions(stage, report)
+        time_runs(stage, report, options.packets)
+
+
+if __name__ == "__main__":
+    main()
