@@ -105,6 +105,22 @@ class Output(unittest.TestCase):
         self.assertTrue(text.startswith(
             "Frame 1, 0.000000 s, 10.0.0.1:50000 > 10.0.0.2:7777, 29 bytes, stream 0, client to server, generation 4.25"))
 
+    def test_ranges(self):
+        """Runs of acknowledged packets are ranges in the tree, and lists in JSON."""
+        blocks = uerudp.run("decode", LOSS).stdout.decode().split("\n\n")
+        seen = []
+        for datagram, block in zip(uerudp.decode(LOSS), blocks):
+            for key, label in (("acked", "Acked"), ("nacked", "Nacked")):
+                shown = []
+                for line in re.findall(rf"^    \[{label}: (.*)\]$", block, re.M):
+                    seen += line.split(", ")
+                    for run in line.split(", "):
+                        first, _, last = run.partition("-")
+                        shown += range(int(first), int(last or first) + 1)
+                self.assertEqual(datagram.get("packet", {}).get(key, []), shown)
+        self.assertIn("14609-14619", seen)
+        self.assertIn("14625", seen)
+
     def test_summary(self):
         summary = errors("decode", LOSS, status=0)
         self.assertIn("786 datagrams in 1 connection, 0 malformed", summary)

@@ -85,26 +85,50 @@ static bool is_list(enum ue_field field) {
            field == UE_F_TERMINATOR;
 }
 
+/* Numbers of packets make runs, which are shown as ranges. */
+static bool has_runs(enum ue_field field) {
+    return field == UE_F_PACKET_ACKED || field == UE_F_PACKET_NACKED;
+}
+
+static void begin_run(struct ue_text_tree *tree, const struct ue_record *record) {
+    tree->run_at = tree->page.length;
+    tree->run_first = record->number;
+    tree->run_last = record->number;
+    put_value(&tree->page, record);
+}
+
+/* One more value at the end of the line, which is open. */
+static void join_list(struct ue_text_tree *tree, const struct ue_record *record) {
+    struct ue_out *out = &tree->page;
+    if (has_runs(record->field) && record->number == tree->run_last + 1) {
+        tree->run_last++;
+        out->length = tree->run_at;
+        ue_out_unsigned(out, tree->run_first);
+        ue_out_char(out, '-');
+        ue_out_unsigned(out, tree->run_last);
+    } else {
+        ue_out_text(out, ", ");
+        begin_run(tree, record);
+    }
+}
+
 static void on_field(void *user, const struct ue_record *record) {
     struct ue_text_tree *tree = user;
     struct ue_out *out = &tree->page;
+    const char *end = record->generated ? "]\n" : "\n";
     note_bunch(tree, record);
     if (record->field == tree->last && is_list(record->field)) {
-        out->length -= record->generated ? sizeof "]\n" - 1 : sizeof "\n" - 1;
-        ue_out_text(out, ", ");
-        put_value(out, record);
-        ue_out_text(out, record->generated ? "]\n" : "\n");
-        return;
+        out->length -= strlen(end);
+        join_list(tree, record);
+    } else {
+        tree->last = record->field;
+        indent(tree);
+        ue_out_text(out, record->generated ? "[" : "");
+        ue_out_text(out, ue_field_row(record->field)->label);
+        ue_out_text(out, ": ");
+        begin_run(tree, record);
     }
-    tree->last = record->field;
-    indent(tree);
-    if (record->generated) {
-        ue_out_char(out, '[');
-    }
-    ue_out_text(out, ue_field_row(record->field)->label);
-    ue_out_text(out, ": ");
-    put_value(out, record);
-    ue_out_text(out, record->generated ? "]\n" : "\n");
+    ue_out_text(out, end);
 }
 
 static void begin_bunch(struct ue_text_tree *tree) {

@@ -22,6 +22,8 @@ struct ue_text_tree {
     unsigned indent;
     size_t bunches;
     enum ue_field last; /* the field on the last line, which further values of a list join */
+    size_t run_at;      /* where the last run of consecutive numbers stands on that line */
+    uint64_t run_first, run_last;
     size_t heading_at;  /* where the heading of the open bunch goes */
     struct ue_text_bunch bunch;
     struct ue_out heading;
