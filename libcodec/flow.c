@@ -253,25 +253,33 @@ static bool is_certain(const struct ue_flow *flow) {
     return is_single(flow->possible) || (flow->choice.reason == UE_REASON_ONLY_FIT && flow->evidence >= CERTAIN_FITS);
 }
 
+/* A variant that has missed so often that UE_FLOW_HOLD datagrams cannot make it survive is tried no more. */
+static bool is_hopeless(const struct ue_flow *flow, unsigned row, unsigned variant) {
+    unsigned misses = flow->trials - 1u - flow->fits[row][variant];
+    return variant != 0 && misses * FIT_WHOLE > UE_FLOW_HOLD * (FIT_WHOLE - FIT_PART);
+}
+
 static void try_all(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     flow->trials++;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if ((flow->possible >> row & 1) == 0) {
             continue;
         }
-        struct ue_fit fit = {0};
-        bool any = false;
+        struct ue_fit fit;
+        uint16_t seq = 0;
+        bool readable = false;
         for (unsigned variant = 0; variant < UE_VARIANT_COUNT; variant++) {
-            if (!variant_is_allowed(&flow->settings, variant)) {
+            if (!variant_is_allowed(&flow->settings, variant) || is_hopeless(flow, row, variant)) {
                 continue;
             }
             bool fits = try_fit(flow, row, variant, side, bytes, size_bytes, &fit);
             flow->fits[row][variant] += fits;
             flow->bunch_fits[row][variant] += fits && fit.has_bunches;
-            any |= fit.fits;
+            readable |= fit.fits;
+            seq = fit.fits ? fit.verdict.seq : seq; /* the same place under every variant */
         }
-        if (any) {
-            flow->last_seq[row][side] = fit.verdict.seq; /* the same place under every variant */
+        if (readable) {
+            flow->last_seq[row][side] = seq;
             flow->has_seq[row][side] = true;
         }
     }
