@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The program's surface: options, forms of output, exit statuses, damaged files."""
+import contextlib
 import gzip
 import json
 import pathlib
@@ -10,6 +11,7 @@ import re
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 
 import uerudp
@@ -21,6 +23,16 @@ LOSS = uerudp.REALDATA / "utcp-loss.pcap"
 
 def errors(*arguments, status=2, data=b""):
     return uerudp.run(*arguments, status=status, data=data).stderr.decode()
+
+
+def everything_from(terminal):
+    """What was written to a terminal whose other end is closed."""
+    said = b""
+    with contextlib.suppress(OSError):  # tells the end
+        while chunk := os.read(terminal, 65536):
+            said += chunk
+    os.close(terminal)
+    return said
 
 
 class Surface(unittest.TestCase):
@@ -129,6 +141,23 @@ class Output(unittest.TestCase):
         self.assertEqual((b"", summary), (quiet.stdout, quiet.stderr.decode()))
         ties = errors("decode", uerudp.REALDATA / "supervive-ue54.pcap", status=0)
         self.assertIn("; as good: 5.5, 5.8)", ties)
+
+    def test_progress(self):
+        """On a terminal, a file that takes its time is accompanied by a line that is erased before the summary."""
+        payload, = uerudp.encode([HELLO])
+        main, side = pty.openpty()
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(uerudp.pcap([(40000, 7777, payload)] * 5000))
+            file.flush()
+            process = subprocess.Popen([uerudp.PROGRAM, "decode", "--generation=5.5", file.name],
+                                       stdout=subprocess.PIPE, stderr=side)
+            os.close(side)
+            time.sleep(1.5)  # the pipe is full meanwhile
+            blocks = process.communicate(timeout=60)[0].decode().count("\nFrame ")
+            said = everything_from(main).decode()
+        self.assertEqual(4999, blocks)
+        self.assertRegex(said, r"^(\r\x1b\[K +\d+ %, frame \d+)+\r\x1b\[Kstream 0: ")
+        self.assertIn("5000 datagrams in 1 connection", said)
 
     def test_progress_only_on_a_terminal(self):
         self.assertNotIn("%", errors("decode", "--quiet", *[LOSS] * 3, status=0))
@@ -323,6 +352,34 @@ class Faults(unittest.TestCase):
         self.assertTrue(decoded["handler"]["encrypted"])
         self.assertEqual(payload.hex(), decoded["raw"])
         self.assertEqual([payload], uerudp.encode([decoded]))
+
+    def test_keys(self):
+        """The right key shows what is inside, another one or none does not, and the bytes are the same again."""
+        handlers = {"aesgcm-bitform-encrypted": "aesgcm", "aesgcm-byteform-encrypted": "aesgcm-bytes",
+                    "aes-ecb-encrypted": "aes-ecb"}
+        vectors = json.loads((uerudp.SHARED / "spec/vectors/packet-handlers.json").read_text())["vectors"]
+        sealed = [vector for vector in vectors if vector["name"] in handlers]
+        self.assertEqual(len(handlers), len(sealed))
+        for vector in sealed:
+            handler = handlers[vector["name"]]
+            options = ["--hex", "--generation=4.25", f"--handlers={handler}", "-"]
+            data = vector["hex"].encode()
+            key = f"--key={vector['params']['key_hex']}"
+            wrong = f"--key={'5a' * 32}"
+            opened, = uerudp.decode(key, *options, data=data)
+            self.assertEqual((12054, 10244), (opened["packet"]["seq"], opened["packet"]["ack"]))
+            self.assertEqual([100000], [m["netspeed"]["rate"] for m in opened["bunches"][0]["messages"]])
+            self.assertEqual([True] * (2 if handler == "aesgcm-bytes" else 3), opened["terminator"])
+            self.assertEqual([bytes.fromhex(vector["hex"])], uerudp.encode([opened]))
+            if handler != "aes-ecb":  # which has no tag that tells a wrong key
+                for others in ([], [wrong]):
+                    closed, = uerudp.decode(*others, *options, data=data)
+                    self.assertFalse({"packet", "bunches"} & set(closed))
+                self.assertEqual([opened], uerudp.decode(wrong, key, *options, data=data))
+            with tempfile.NamedTemporaryFile("w") as file:
+                file.write(f"# of this session\n{vector['params']['key_hex']}\n")
+                file.flush()
+                self.assertEqual([opened], uerudp.decode(f"--key={file.name}", *options, data=data))
 
     def test_many(self):
         result = self.decode([b"\x01\x02\x03\x80"] * 50, "--quiet")

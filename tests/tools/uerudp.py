@@ -33,10 +33,17 @@ def run(*arguments, data=b"", status=0):
     return result
 
 
+def once(pairs):
+    """A JSON object, in which no key may occur twice."""
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), keys
+    return dict(pairs)
+
+
 def decode(*arguments, data=b"", status=0):
     """The objects that uerudp decode --json prints."""
     output = run("decode", "--json", *arguments, data=data, status=status).stdout
-    return [json.loads(line) for line in output.decode().splitlines()]
+    return [json.loads(line, object_pairs_hook=once) for line in output.decode().splitlines()]
 
 
 def encode(objects, *arguments):

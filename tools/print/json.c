@@ -174,10 +174,6 @@ static void put_raw_real(struct ue_json *json, const struct place *place, const 
 
 /* ---- the trace ---- */
 
-static bool is_list(enum ue_field field) {
-    return field == UE_F_PACKET_HISTORY || field == UE_F_TERMINATOR;
-}
-
 /* Brings the brackets to where the field belongs. */
 static void go_to(struct ue_json *json, const struct place *place) {
     bool same = json->object != NULL && place->object != NULL && json->depth == place->scope + 1u &&
@@ -323,13 +319,15 @@ static void on_field(void *user, const struct ue_record *record) {
     struct ue_json *json = user;
     const struct place *place = find_place(record->field);
     note_bits(json, record);
-    if (is_list(record->field)) {
+    if (record->field == UE_F_PACKET_HISTORY) {
         put_listed(json, place, record);
         return;
     }
     end_list(json);
     if (record->field == UE_F_PACKET_ACKED || record->field == UE_F_PACKET_NACKED) {
         put_aside(record->field == UE_F_PACKET_ACKED ? &json->acked : &json->nacked, record);
+    } else if (record->field == UE_F_TERMINATOR) {
+        put_aside(&json->terminators, record); /* decrypted content has its own behind that of the datagram */
     } else if (record->field == UE_F_CONTROL_OPAQUE) {
         put_opaque(json, place, record);
     } else if (is_unique_id(place)) {
@@ -404,6 +402,7 @@ static void trace(struct ue_json *json, const struct ue_shown *shown) {
     json->items_key = legacy ? "items" : "bunches";
     ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, shown->links, &sink, &verdict);
     close_to(json, SCOPE_TOP);
+    flush_aside(json, &json->terminators, "terminator", '[', ']');
 }
 
 void ue_json_print(struct ue_json *json, const struct ue_shown *shown) {
@@ -433,4 +432,5 @@ void ue_json_free(struct ue_json *json) {
     ue_out_free(&json->acked);
     ue_out_free(&json->nacked);
     ue_out_free(&json->unique_id);
+    ue_out_free(&json->terminators);
 }

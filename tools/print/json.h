@@ -24,7 +24,7 @@ struct ue_json {
     unsigned depth;      /* open brackets */
     char closers[UE_JSON_DEPTH];
     bool more[UE_JSON_DEPTH];                     /* whether a comma is due */
-    struct ue_out bits, acked, nacked, unique_id; /* what belongs to a later place of the line */
+    struct ue_out bits, acked, nacked, unique_id, terminators; /* what belongs to a later place of the line */
 };
 
 /* Appends one line. */
