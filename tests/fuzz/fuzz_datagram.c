@@ -37,22 +37,18 @@ static void choose_context(const uint8_t *header, struct ue_context *x) {
     x->features ^= (header[1] & 64) != 0;
 }
 
-/* Compiled only for tests/fuzz/prove.sh: a fault as an unchecked length would cause it. */
+/* For tests/fuzz/prove.sh: reads one byte too many, as an unchecked length would. */
+static void plant_bug(const struct roundtrip *r, const uint8_t *bytes, size_t size) {
 #ifdef UERUDP_PLANT_BUG
-__attribute__((noinline))
-static void plant_bug(const struct roundtrip *r) {
-    const struct ue_datagram *d = &r->decoded;
-    if (r->verdict.fault.status == UE_OK && d->item_count >= 2 && !d->items[1].is_ack && d->items[1].bunch.close) {
-        uint8_t *small = malloc(4);
-        ue_view_copy(d->items[1].bunch.data, small);
-        free(small);
+    static volatile uint8_t read;
+    const struct ue_item *second = &r->decoded.items[1];
+    if (r->verdict.canonical && r->decoded.item_count >= 2 && !second->is_ack && second->bunch.close) {
+        read = (uint8_t)(read + bytes[size]);
     }
-}
 #else
-static void plant_bug(const struct roundtrip *r) {
-    (void)r;
-}
+    (void)r, (void)bytes, (void)size;
 #endif
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct roundtrip *roundtrip;
@@ -74,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     ue_detect_handshake(&x.settings, bytes, size, &shape);
     ue_detect_fit(&x, bytes, size, &fit);
-    plant_bug(roundtrip);
+    plant_bug(roundtrip, bytes, size);
     free(bytes);
     return 0;
 }

