@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void ue_complain(const char *format, ...) {
@@ -14,12 +16,25 @@ void ue_complain(const char *format, ...) {
     va_end(arguments);
 }
 
+/* The help of GLib's own hides the options of all groups but one. */
+static void print_help(GOptionContext *context) {
+    g_option_context_set_help_enabled(context, false);
+    char *text = g_option_context_get_help(context, FALSE, NULL);
+    bool written = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
+    g_free(text);
+    g_option_context_free(context);
+    if (!written) {
+        ue_complain("cannot write: %s", g_strerror(errno));
+    }
+    exit(written ? UE_EXIT_OK : UE_EXIT_UNUSABLE);
+}
+
 bool ue_cli_parse(GOptionContext *context, int *argc, char ***argv) {
-    static char help_all[] = "--help-all";
     GError *error = NULL;
     for (int i = 1; i < *argc; i++) {
-        bool help = strcmp((*argv)[i], "--help") == 0 || strcmp((*argv)[i], "-h") == 0;
-        (*argv)[i] = help ? help_all : (*argv)[i]; /* options of all groups, not only of the first */
+        if (strcmp((*argv)[i], "--help") == 0 || strcmp((*argv)[i], "-h") == 0) {
+            print_help(context);
+        }
     }
     bool parsed = g_option_context_parse(context, argc, argv, &error);
     if (!parsed) {

@@ -35,6 +35,7 @@ struct decode {
     struct ue_columns columns;
     bool is_watched; /* every datagram is written at once */
     bool output_failed;
+    bool opened; /* at least one file */
     struct ue_input input;
     struct ue_flows *flows;
     struct ue_summary summary;
@@ -64,7 +65,9 @@ static void add_options(struct decode *d, GOptionContext *context) {
         {"game-netver", 0, 0, G_OPTION_ARG_INT64, &d->game_netver, "network version of the game; default 0", "NUMBER"},
         {0},
     };
-    g_option_context_add_main_entries(context, entries, NULL);
+    GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
     ue_selection_add(&d->selection, context);
     ue_wire_options_add(&d->wire, context);
 }
@@ -72,6 +75,8 @@ static void add_options(struct decode *d, GOptionContext *context) {
 static const char description[] =
     "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as one\n"
     "capture, and their frames counted through. A summary goes to stderr.\n\n"
+    "KIND is handshake, packet, opaque (encrypted or compressed), malformed, data (of no known form); or says what a\n"
+    "packet has: empty (no bunch), ack (before 4.22), bunch, control, open, close, reliable, unreliable, partial, exports.\n\n"
     "Exit status: 0 all well, 1 something was malformed, 2 unusable arguments or files.\n\n"
     "Examples:\n"
     "  uerudp decode game.pcapng\n"
@@ -102,6 +107,14 @@ static bool resolve_columns(struct decode *d) {
 static bool resolve(struct decode *d, int argc) {
     if (argc < 2) {
         ue_complain("no file given; see uerudp decode --help");
+        return false;
+    }
+    if (d->bits && !d->json) {
+        ue_complain("--bits goes with --json");
+        return false;
+    }
+    if (d->separator != NULL && d->fields == NULL) {
+        ue_complain("--separator goes with --fields");
         return false;
     }
     if (d->changelist < 0 || d->changelist > UINT32_MAX || d->game_netver < 0 || d->game_netver > UINT32_MAX) {
@@ -157,7 +170,8 @@ static struct ue_out *output(struct decode *d) {
 
 static void flush(struct decode *d) {
     struct ue_out *out = output(d);
-    if (out != NULL && !ue_out_flush(out, stdout)) {
+    if (out != NULL && !d->output_failed && !ue_out_flush(out, stdout)) {
+        ue_complain("cannot write: %s", g_strerror(errno));
         d->output_failed = true;
     }
 }
@@ -260,6 +274,7 @@ static enum ue_exit read_file(struct decode *d, const char *path) {
         ue_complain("%s: %s", path, d->input.error);
         return UE_EXIT_UNUSABLE;
     }
+    d->opened = true;
     d->is_watched = isatty(STDOUT_FILENO) || bytes == 0;
     while ((result = ue_input_next(&d->input, &datagram)) == UE_CAPTURE_PACKET && !d->output_failed) {
         ue_flows_feed(d->flows, &datagram);
@@ -285,11 +300,10 @@ static enum ue_exit run(struct decode *d, int files, char **paths) {
     ue_flows_end(d->flows);
     show_ready(d);
     flush(d);
-    if (d->output_failed) {
-        ue_complain("cannot write: %s", g_strerror(errno));
-        worst = UE_EXIT_UNUSABLE;
+    worst = d->output_failed ? UE_EXIT_UNUSABLE : worst;
+    if (d->opened) {
+        ue_summary_print(&d->summary, &d->input, d->flows);
     }
-    ue_summary_print(&d->summary, &d->input, d->flows);
     ue_flows_free(d->flows);
     return worst == UE_EXIT_OK && d->summary.malformed != 0 ? UE_EXIT_MALFORMED : worst;
 }

@@ -133,7 +133,9 @@ static void add_options(struct encode *e, GOptionContext *context) {
          NULL},
         {0},
     };
-    g_option_context_add_main_entries(context, entries, NULL);
+    GOptionGroup *group = g_option_group_new("output", "Where to:", "Show the options of the output", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
     ue_wire_options_add(&e->wire, context);
 }
 

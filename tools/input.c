@@ -40,7 +40,7 @@ static enum ue_capture_result next_hex(struct ue_input *input, struct ue_input_d
 /* Whether the packet holds a whole UDP datagram; what does not is counted. */
 static bool find_udp(struct ue_input *input, const struct ue_capture_packet *packet, struct ue_udp *udp) {
     switch (ue_frame_udp(input->fragments, packet, udp)) {
-    case UE_FRAME_UDP: return true;
+    case UE_FRAME_UDP: input->datagrams++; return true;
     case UE_FRAME_CUT:
     case UE_FRAME_MALFORMED: input->unreadable++; break;
     case UE_FRAME_LINK_UNKNOWN: input->unknown_links++; break;

@@ -20,6 +20,7 @@ struct ue_input {
     struct ue_fragments *fragments;
     uint64_t frames_before; /* frames of the files read before this one */
     uint64_t frame;         /* the last one read, in all files */
+    uint64_t datagrams;     /* of UDP */
     uint64_t unreadable;    /* frames whose headers contradict each other or were cut off */
     uint64_t unknown_links; /* frames of a link type that is not read */
     char error[UE_CAPTURE_ERROR_BYTES];

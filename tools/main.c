@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static int help(const char *name) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_DFL); /* some parents ignore it: whoever reads no further ends the program quietly */
     setlocale(LC_CTYPE, ""); /* numbers stay as JSON wants them */
     if (argc < 2) {
         return usage(stderr);

@@ -97,14 +97,11 @@ void ue_selection_add(struct ue_selection *selection, GOptionContext *context) {
         {"direction", 0, 0, CALLBACK(take_direction), "client to server or server to client", "c2s|s2c"},
         {"channel", 0, 0, CALLBACK(take_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
         {"kind", 0, 0, CALLBACK(take_kinds),
-         "datagrams of one of these kinds: handshake, packet, opaque (encrypted or compressed), malformed, data (of no "
-         "known form); or packets with one of: empty (no bunch), ack (legacy), bunch, control, open, close, reliable, "
-         "unreliable, partial, exports",
-         "KIND[,KIND...]"},
+         "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
         {0},
     };
     GOptionGroup *group =
-        g_option_group_new("select", "What to show:", "Show the options that select datagrams", selection, NULL);
+        g_option_group_new("select", "Which datagrams:", "Show the options that select datagrams", selection, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }

@@ -68,6 +68,20 @@ static void print_bounds(const struct ue_connection *connection) {
     }
 }
 
+static void print_generation(const struct ue_connection *connection) {
+    const struct ue_flow *flow = &connection->flow;
+    const char *reason = ue_reason_text((enum ue_reason)flow->choice.reason);
+    const char *name = flow->custom != NULL ? flow->custom->name : ue_profile_at(flow->choice.profile)->name;
+    if (flow->choice.reason == UE_REASON_CLOSEST && !connection->has_handshake) {
+        fprintf(stderr, ", generation unknown (%s)\n", reason);
+        return;
+    }
+    fprintf(stderr, ", generation %s (%s", name, reason);
+    print_ties(&flow->choice);
+    print_bounds(connection);
+    fputs(")\n", stderr);
+}
+
 static void print_engine(const struct ue_summary *summary, const struct ue_listing *listing) {
     if (summary->project.name == NULL || !listing->has_network_version) {
         return;
@@ -89,11 +103,7 @@ static void print_connection(const struct ue_summary *summary, const struct ue_l
     fprintf(stderr, "stream %" PRIu32 ": %s%s%s %s %s, %" PRIu64 " datagram%s", connection->stream, listing->former,
             listing->former[0] != '\0' ? ", then " : "", connection->texts[from], server >= 0 ? "to server" : "and",
             connection->texts[!from], listing->datagrams, plural(listing->datagrams));
-    const char *name = flow->custom != NULL ? flow->custom->name : ue_profile_at(flow->choice.profile)->name;
-    fprintf(stderr, ", generation %s (%s", name, ue_reason_text((enum ue_reason)flow->choice.reason));
-    print_ties(&flow->choice);
-    print_bounds(connection);
-    fputs(")\n", stderr);
+    print_generation(connection);
     print_engine(summary, listing);
 }
 
@@ -139,6 +149,10 @@ void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, 
     erase_progress(summary);
     print_connections(summary, flows);
     print_others(summary, input);
+    if (streams == 0 && input->datagrams != 0) {
+        fprintf(stderr, "%" PRIu64 " UDP datagram%s without a handshake of this protocol; --port tells the server's port\n",
+                input->datagrams, plural(input->datagrams));
+    }
     fprintf(stderr, "%" PRIu64 " datagram%s in %" PRIu64 " connection%s, %" PRIu64 " malformed\n", summary->decoded,
             plural(summary->decoded), streams, plural(streams), summary->malformed);
 }

@@ -8,6 +8,7 @@ import pathlib
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import tempfile
@@ -72,7 +73,7 @@ class Surface(unittest.TestCase):
             text = uerudp.run(command, "--help").stdout.decode()
             options = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.M))
             self.assertGreater(len(options), 15)
-            for option in options - {"--help-all", "--help-wire", "--help-select"}:  # made by GLib
+            for option in options:
                 self.assertIn(option, manual)
 
     def test_unusable_arguments(self):
@@ -85,7 +86,8 @@ class Surface(unittest.TestCase):
                                 (["--direction=up"], "up"), (["--fields=packet.sec"], "packet.sec"),
                                 (["--fields=frame", "--separator=dot"], "dot"), (["--handlers=zip"], "zip"),
                                 (["--json", "--quiet"], "--quiet"), (["--profiles=/nowhere"], "/nowhere"),
-                                (["--key=12"], "key"), (["--changelist=-1"], "changelist")):
+                                (["--key=12"], "key"), (["--bits"], "--json"),
+                                (["--separator=tab"], "--fields"), (["--changelist=-1"], "changelist")):
             self.assertIn(name, errors("decode", *arguments, LOGIN))
 
     def test_unusable_profiles(self):
@@ -100,7 +102,9 @@ class Surface(unittest.TestCase):
                 self.assertIn(name, message)
 
     def test_unusable_files(self):
-        self.assertIn("/nowhere", errors("decode", "/nowhere"))
+        self.assertEqual("uerudp: /nowhere: cannot open: No such file or directory\n", errors("decode", "/nowhere"))
+        self.assertIn("directory", errors("decode", "/"))
+        self.assertIn("the file is empty", errors("decode", "/dev/null"))
         self.assertIn("-: ", errors("decode", "-", data=b"this is no capture at all"))
         output = uerudp.run("decode", "--json", "/nowhere", LOGIN, status=2).stdout
         self.assertEqual(7, len(output.splitlines()), "the other files are still read")
@@ -432,6 +436,33 @@ class Files(unittest.TestCase):
         self.assertEqual((len(payload), payload[:12].hex()), (decoded[0]["length"], decoded[0]["raw"]))
         self.assertIn(f"Size limited: only 12 of {len(payload)} bytes were captured", text.stdout.decode())
         self.assertIn("2 cut by the snap length", text.stderr.decode())
+
+    def test_nothing_recognised(self):
+        """Whoever sees nothing is told what could be done about it."""
+        foreign = uerudp.pcap([(5000, 6000, b"something else")] * 3)
+        self.assertIn("3 UDP datagrams without a handshake of this protocol; --port", errors("decode", "-", data=foreign, status=0))
+        self.assertNotIn("--port", errors("decode", LOGIN, status=0))
+        summary = errors("decode", "--port=6000", "-", data=foreign, status=0)
+        self.assertIn("generation unknown (no generation fits well; check ", summary)
+        self.assertIn("3 on a server port, but of no known form", summary)
+
+    def test_output_that_cannot_be_written(self):
+        for arguments in (["decode"], ["decode", "--json"], ["decode", "--fields=frame"], ["decode", "--help"]):
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run([uerudp.PROGRAM, *arguments, LOSS], stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(2, result.returncode)
+            self.assertEqual(1, result.stderr.count(b"cannot write: No space left on device"))
+
+    def test_reader_that_goes_away(self):
+        """Quietly, also below a parent that ignores the signal."""
+        for ignored in (signal.SIG_DFL, signal.SIG_IGN):
+            process = subprocess.Popen([uerudp.PROGRAM, "decode", LOSS], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       restore_signals=False, preexec_fn=lambda: signal.signal(signal.SIGPIPE, ignored))
+            self.assertTrue(process.stdout.readline().startswith(b"Frame 1, "))
+            process.stdout.close()
+            self.assertEqual(b"", process.stderr.read())
+            process.stderr.close()
+            self.assertEqual(-signal.SIGPIPE, process.wait(60))
 
     def test_hex_forms(self):
         payload, = uerudp.encode([HELLO])

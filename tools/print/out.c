@@ -163,6 +163,9 @@ void ue_out_engine_text(struct ue_out *out, struct ue_text text, enum ue_escape 
 }
 
 bool ue_out_flush(struct ue_out *out, FILE *file) {
+    if (out->length == 0) {
+        return true;
+    }
     bool written = fwrite(out->text, 1, out->length, file) == out->length && fflush(file) == 0;
     out->length = 0;
     return written;
