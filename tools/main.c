@@ -49,7 +49,7 @@ static int help(const char *name) {
 
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_DFL); /* some parents ignore it: whoever reads no further ends the program quietly */
-    setlocale(LC_CTYPE, ""); /* numbers stay as JSON wants them */
+    setlocale(LC_CTYPE, "");  /* numbers stay as JSON wants them */
     if (argc < 2) {
         return usage(stderr);
     }

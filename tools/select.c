@@ -96,8 +96,7 @@ void ue_selection_add(struct ue_selection *selection, GOptionContext *context) {
         {"stream", 0, 0, CALLBACK(take_streams), "datagrams of these connections, numbered from 0", "N[,N...]"},
         {"direction", 0, 0, CALLBACK(take_direction), "client to server or server to client", "c2s|s2c"},
         {"channel", 0, 0, CALLBACK(take_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
-        {"kind", 0, 0, CALLBACK(take_kinds),
-         "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
+        {"kind", 0, 0, CALLBACK(take_kinds), "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
         {0},
     };
     GOptionGroup *group =

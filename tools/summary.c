@@ -150,7 +150,8 @@ void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, 
     print_connections(summary, flows);
     print_others(summary, input);
     if (streams == 0 && input->datagrams != 0) {
-        fprintf(stderr, "%" PRIu64 " UDP datagram%s without a handshake of this protocol; --port tells the server's port\n",
+        fprintf(stderr,
+                "%" PRIu64 " UDP datagram%s without a handshake of this protocol; --port tells the server's port\n",
                 input->datagrams, plural(input->datagrams));
     }
     fprintf(stderr, "%" PRIu64 " datagram%s in %" PRIu64 " connection%s, %" PRIu64 " malformed\n", summary->decoded,

@@ -179,6 +179,16 @@ static void apply_given(const struct ue_wire_options *options, struct ue_setting
     }
 }
 
+/* Whether some setting says that packets are encrypted. */
+static bool has_handlers(const struct ue_wire_options *options) {
+    bool found = options->settings.handlers[0] != UE_HANDLER_NONE;
+    for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
+        const struct ue_user_profile *profile = options->profiles->pdata[i];
+        found = found || profile->settings.handlers[0] != UE_HANDLER_NONE;
+    }
+    return found;
+}
+
 bool ue_wire_options_resolve(struct ue_wire_options *options) {
     static const uint8_t no_ports[sizeof options->ports];
     if (memcmp(options->ports, no_ports, sizeof no_ports) == 0) {
@@ -191,6 +201,10 @@ bool ue_wire_options_resolve(struct ue_wire_options *options) {
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
         struct ue_user_profile *profile = options->profiles->pdata[i];
         apply_given(options, &profile->settings);
+    }
+    if (options->cipher != NULL && !has_handlers(options)) {
+        ue_complain("--key opens nothing without --handlers, for example --handlers=aesgcm");
+        return false;
     }
     return true;
 }

@@ -86,7 +86,7 @@ class Surface(unittest.TestCase):
                                 (["--direction=up"], "up"), (["--fields=packet.sec"], "packet.sec"),
                                 (["--fields=frame", "--separator=dot"], "dot"), (["--handlers=zip"], "zip"),
                                 (["--json", "--quiet"], "--quiet"), (["--profiles=/nowhere"], "/nowhere"),
-                                (["--key=12"], "key"), (["--bits"], "--json"),
+                                (["--key=12"], "key"), (["--bits"], "--json"), ([f"--key={'5a' * 32}"], "--handlers"),
                                 (["--separator=tab"], "--fields"), (["--changelist=-1"], "changelist")):
             self.assertIn(name, errors("decode", *arguments, LOGIN))
 

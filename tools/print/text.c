@@ -201,8 +201,9 @@ static void put_headline(struct ue_text_tree *tree, const struct ue_shown *shown
     }
     struct ue_out *out = &tree->page;
     double seconds = (double)(shown->time_ns - tree->first_time_ns) / 1e9;
-    ue_out_format(out, "Frame %llu, %.6f s, %s > %s, %zu bytes, stream %lu", (unsigned long long)shown->frame, seconds,
-                  shown->source, shown->destination, shown->length_bytes, (unsigned long)shown->stream);
+    ue_out_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu", (unsigned long long)shown->frame, seconds,
+                  shown->source, shown->destination, shown->length_bytes, shown->length_bytes == 1 ? "" : "s",
+                  (unsigned long)shown->stream);
     if (shown->context != NULL) {
         ue_out_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, shown->context->direction),
                       shown->context->profile.name);
