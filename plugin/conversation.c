@@ -58,8 +58,7 @@ static void forget_streams(void) {
 }
 
 void ue_conversation_register(void) {
-    connections_by_cookie =
-        wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cookie_hash, cookie_equal);
+    connections_by_cookie = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cookie_hash, cookie_equal);
     legs_by_route = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), route_hash, route_equal);
     register_init_routine(forget_streams);
 }

@@ -15,8 +15,8 @@ struct ue_connection {
     uint32_t number;         /* in the order of first datagrams */
     uint32_t earlier_number; /* of the connection that this one continues on other addresses */
     bool is_moved;           /* it is known that it does */
-    uint32_t first_frame; /* number of the frame with its first datagram */
-    bool is_proven;       /* a port, the table of servers, or its handshake says that it is ours */
+    uint32_t first_frame;    /* number of the frame with its first datagram */
+    bool is_proven;          /* a port, the table of servers, or its handshake says that it is ours */
 };
 
 /* What is kept of one datagram. */

@@ -42,7 +42,11 @@ int ue_hf[UE_FIELD_COUNT] = {
 /* The second level lets FIELD_... expand to its two arguments first. */
 #define ROW(...) ROW_EXPANDED(__VA_ARGS__)
 #define ROW_EXPANDED(id, name, label, type, base, strings, description)                                                \
-    {&ue_hf[UE_F_##id], {label, "uerudp." name, type, base, strings, 0, description, HFILL}}
+    {                                                                                                                  \
+        &ue_hf[UE_F_##id], {                                                                                           \
+            label, "uerudp." name, type, base, strings, 0, description, HFILL                                          \
+        }                                                                                                              \
+    }
 
 static hf_register_info field_rows[] = {
 #define UE_FIELD(id, name, label, kind, values, description)                                                           \
@@ -52,7 +56,11 @@ static hf_register_info field_rows[] = {
 };
 
 #define GROUP(group, name, label, description)                                                                         \
-    {&ue_hf_group[UE_GROUP_##group], {label, "uerudp." name, FT_NONE, BASE_NONE, NULL, 0, description, HFILL}}
+    {                                                                                                                  \
+        &ue_hf_group[UE_GROUP_##group], {                                                                              \
+            label, "uerudp." name, FT_NONE, BASE_NONE, NULL, 0, description, HFILL                                     \
+        }                                                                                                              \
+    }
 
 static hf_register_info group_rows[] = {
     GROUP(HANDSHAKE, "handshake", "Handshake", "A handshake message (StatelessConnectHandlerComponent)"),

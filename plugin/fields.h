@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is registered with Wireshark: the protocol, one header field per row of the catalogue, subtrees, expert items. */
+/* What is registered with Wireshark: the protocol, one header field per row of the catalogue, subtrees, expert items.
+ */
 #ifndef UE_FIELDS_H
 #define UE_FIELDS_H
 

@@ -188,7 +188,7 @@ static ue_callback_bool update_server(void *record, char **error) {
 /* Wireshark hands the column to the callbacks from any of the three places, depending on who calls. */
 static uat_field_t text_column(unsigned index, const char *name, const char *title, const char *description) {
     const void *column = GUINT_TO_POINTER(index);
-    return (uat_field_t){name, title, PT_TXTMOD_STRING, {NULL, set_text, get_text}, {column, column, column},
+    return (uat_field_t){name, title,       PT_TXTMOD_STRING, {NULL, set_text, get_text}, {column, column, column},
                          NULL, description, FLDFILL};
 }
 
@@ -199,14 +199,14 @@ static void register_table(module_t *module) {
     columns[COLUMN_PORT] = text_column(COLUMN_PORT, "port", "Port", "UDP port of the server");
     columns[COLUMN_GENERATION] = text_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
     for (unsigned i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
-        columns[COLUMN_SETTINGS + i] =
-            text_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);
+        columns[COLUMN_SETTINGS + i] = text_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);
     }
-    uat_t *table = uat_new("Unreal Engine servers", sizeof(struct server), "uerudp_servers", true, &servers,
-                           &server_count, UAT_AFFECTS_DISSECTION, NULL, copy_server, update_server, free_server, NULL,
-                           NULL, columns);
+    uat_t *table =
+        uat_new("Unreal Engine servers", sizeof(struct server), "uerudp_servers", true, &servers, &server_count,
+                UAT_AFFECTS_DISSECTION, NULL, copy_server, update_server, free_server, NULL, NULL, columns);
     prefs_register_uat_preference(module, "servers", "Servers",
-                                  "Servers with their own settings; all their traffic is taken for this protocol", table);
+                                  "Servers with their own settings; all their traffic is taken for this protocol",
+                                  table);
 }
 
 void ue_prefs_register(int proto) {

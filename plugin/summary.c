@@ -5,6 +5,8 @@
 #include <epan/column-info.h>
 #include <epan/proto.h>
 
+#include "plugin/words.h"
+
 #define COOKIE_DIGITS_BYTES 4
 
 void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool) {
@@ -25,30 +27,32 @@ const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *rec
     return (const char *)get_8859_1_string(pool, bytes, (int)size);
 }
 
-/* Words are separated by one space; a column shows no more than COL_MAX_INFO_LEN. */
-static void add_words(struct ue_summary *summary, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* ---- words ---- */
 
-static void add_words(struct ue_summary *summary, const char *format, ...) {
-    va_list arguments;
+/* Words are separated by one space; a column shows no more than COL_MAX_INFO_LEN. */
+static void add_to_line(struct ue_summary *summary, const struct ue_words *words) {
     if (wmem_strbuf_get_len(summary->line) >= COL_MAX_INFO_LEN) {
         return;
     }
     if (wmem_strbuf_get_len(summary->line) != 0) {
         wmem_strbuf_append_c(summary->line, ' ');
     }
-    va_start(arguments, format);
-    wmem_strbuf_append_vprintf(summary->line, format, arguments);
-    va_end(arguments);
+    wmem_strbuf_append_len(summary->line, words->text, words->length);
 }
 
 static void add_member(struct ue_summary *summary, const char *label, const char *value) {
+    struct ue_words words = {.length = 0};
     if (value != NULL) {
-        add_words(summary, "%s%s", label, value);
+        ue_words_text(&words, label);
+        ue_words_text(&words, value);
+        add_to_line(summary, &words);
     }
 }
 
-static const char *number_words(struct ue_summary *summary, const struct ue_record *record) {
-    return wmem_strdup_printf(summary->pool, "%" PRIu64, record->number);
+static const char *number_words(struct ue_summary *summary, uint64_t number) {
+    struct ue_words words = {.length = 0};
+    ue_words_number(&words, number);
+    return wmem_strdup(summary->pool, words.text);
 }
 
 /* The first digits are enough to tell one cookie from another. */
@@ -60,38 +64,65 @@ static const char *cookie_words(struct ue_summary *summary, const struct ue_reco
     return wmem_strdup_printf(summary->pool, "%08" PRIx32, digits);
 }
 
-const char *ue_summary_bunch(const struct ue_summary *summary, const char *separator) {
-    const struct ue_bunch_words *b = &summary->bunch;
-    wmem_strbuf_t *words = wmem_strbuf_new(summary->pool, NULL);
-    wmem_strbuf_append_printf(words, "Ch %" PRIu64, b->channel);
+/* "Ch 0 Control open reliable #791", and the length behind the separator. */
+static void describe_bunch(const struct ue_bunch_words *b, const char *separator, struct ue_words *words) {
+    ue_words_text(words, "Ch ");
+    ue_words_number(words, b->channel);
     if (b->channel_name != NULL) {
-        wmem_strbuf_append_printf(words, " %s", b->channel_name);
+        ue_words_text(words, " ");
+        ue_words_text(words, b->channel_name);
     }
-    wmem_strbuf_append(words, b->open ? " open" : "");
-    wmem_strbuf_append(words, b->close ? " close" : "");
+    ue_words_text(words, b->open ? " open" : "");
+    ue_words_text(words, b->close ? " close" : "");
     if (b->reliable) {
-        wmem_strbuf_append_printf(words, " reliable #%" PRIu64, b->ch_seq);
+        ue_words_text(words, " reliable #");
+        ue_words_number(words, b->ch_seq);
     }
     if (b->partial) {
-        wmem_strbuf_append(words, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
+        ue_words_text(words, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
     }
     if (b->has_data_bits) {
-        wmem_strbuf_append_printf(words, "%s%" PRIu64 " bits", separator, b->data_bits);
+        ue_words_text(words, separator);
+        ue_words_number(words, b->data_bits);
+        ue_words_text(words, " bits");
     }
-    return wmem_strbuf_get_str(words);
 }
+
+const char *ue_summary_bunch(const struct ue_summary *summary, const char *prefix, const char *separator) {
+    struct ue_words words = {.length = 0};
+    ue_words_text(&words, prefix);
+    describe_bunch(&summary->bunch, separator, &words);
+    return wmem_strdup(summary->pool, words.text);
+}
+
+static void add_bunch(struct ue_summary *summary) {
+    struct ue_words words = {.length = 0};
+    ue_words_text(&words, "[");
+    describe_bunch(&summary->bunch, " ", &words);
+    ue_words_text(&words, "]");
+    add_to_line(summary, &words);
+}
+
+static void add_opaque(struct ue_summary *summary, const char *kind, size_t bits) {
+    struct ue_words words = {.length = 0};
+    ue_words_text(&words, kind);
+    ue_words_number(&words, bits);
+    ue_words_text(&words, " bits]");
+    add_to_line(summary, &words);
+}
+
+/* ---- the trace ---- */
 
 void ue_summary_begin(struct ue_summary *summary, enum ue_group group) {
     if (group == UE_GROUP_BUNCH) {
         summary->bunch = (struct ue_bunch_words){0};
-        summary->bunch_count++;
     }
 }
 
 void ue_summary_end(struct ue_summary *summary, enum ue_group group) {
     switch (group) {
     case UE_GROUP_HANDSHAKE:
-        add_words(summary, "%s", summary->handshake_type != NULL ? summary->handshake_type : "Handshake");
+        add_member(summary, "", summary->handshake_type != NULL ? summary->handshake_type : "Handshake");
         add_member(summary, "cookie=", summary->cookie);
         add_member(summary, "orig_cookie=", summary->orig_cookie);
         break;
@@ -99,11 +130,7 @@ void ue_summary_end(struct ue_summary *summary, enum ue_group group) {
         add_member(summary, "Seq=", summary->seq);
         add_member(summary, "Ack=", summary->ack);
         break;
-    case UE_GROUP_BUNCH:
-        if (wmem_strbuf_get_len(summary->line) < COL_MAX_INFO_LEN) {
-            add_words(summary, "[%s]", ue_summary_bunch(summary, " "));
-        }
-        break;
+    case UE_GROUP_BUNCH: add_bunch(summary); break;
     default: break;
     }
 }
@@ -131,16 +158,14 @@ static void bunch_field(struct ue_summary *summary, const struct ue_record *reco
 
 void ue_summary_field(struct ue_summary *summary, const struct ue_record *record) {
     switch (record->field) {
-    case UE_F_PACKET_SEQ: summary->seq = number_words(summary, record); break;
-    case UE_F_PACKET_ACK: summary->ack = number_words(summary, record); break;
-    case UE_F_LEGACY_ACK_ID: add_words(summary, "Ack=%" PRIu64, record->number); break;
-    case UE_F_HANDSHAKE_TYPE:
-        summary->handshake_type = ue_values_name(UE_VALUES_HANDSHAKE_TYPE, record->number);
-        break;
+    case UE_F_PACKET_SEQ: summary->seq = number_words(summary, record->number); break;
+    case UE_F_PACKET_ACK: summary->ack = number_words(summary, record->number); break;
+    case UE_F_LEGACY_ACK_ID: add_member(summary, "Ack=", number_words(summary, record->number)); break;
+    case UE_F_HANDSHAKE_TYPE: summary->handshake_type = ue_values_name(UE_VALUES_HANDSHAKE_TYPE, record->number); break;
     case UE_F_HANDSHAKE_COOKIE: summary->cookie = cookie_words(summary, record); break;
     case UE_F_HANDSHAKE_ORIG_COOKIE: summary->orig_cookie = cookie_words(summary, record); break;
-    case UE_F_HANDLER_CIPHERTEXT: add_words(summary, "[Encrypted %zu bits]", record->bits); break;
-    case UE_F_HANDLER_COMPRESSED_DATA: add_words(summary, "[Compressed %zu bits]", record->bits); break;
+    case UE_F_HANDLER_CIPHERTEXT: add_opaque(summary, "[Encrypted ", record->bits); break;
+    case UE_F_HANDLER_COMPRESSED_DATA: add_opaque(summary, "[Compressed ", record->bits); break;
     default: bunch_field(summary, record); break;
     }
 }

@@ -34,7 +34,6 @@ struct ue_summary {
     const char *handshake_type;
     const char *cookie;
     const char *orig_cookie;
-    unsigned bunch_count;
 };
 
 void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool);
@@ -44,8 +43,8 @@ void ue_summary_begin(struct ue_summary *summary, enum ue_group group);
 void ue_summary_field(struct ue_summary *summary, const struct ue_record *record);
 void ue_summary_end(struct ue_summary *summary, enum ue_group group);
 
-/* "Ch 0 Control open reliable #791", and the length behind the separator. */
-const char *ue_summary_bunch(const struct ue_summary *summary, const char *separator);
+/* The prefix, "Ch 0 Control open reliable #791", and the length behind the separator. */
+const char *ue_summary_bunch(const struct ue_summary *summary, const char *prefix, const char *separator);
 
 /* The text of a TEXT or STRING record in UTF-8. */
 const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record);

@@ -5,14 +5,11 @@
 
 #include "plugin/fields.h"
 #include "plugin/key.h"
+#include "plugin/label.h"
 #include "plugin/summary.h"
 
 /* Datagram, bunch, message, unique id; or datagram, decrypted content, bunch, message, unique id. */
 #define DEPTH_MAX 6
-/* The longest run of bits whose picture fits a line. */
-#define PICTURE_BITS_MAX 40
-#define PICTURE_BYTES_MAX 6
-#define PICTURE_CHARS (PICTURE_BYTES_MAX * 11 + 4)
 
 struct tree {
     tvbuff_t *tvb; /* what bits count in: the datagram, or decrypted content */
@@ -41,51 +38,21 @@ static int byte_count(const struct tree *t, size_t bit, size_t bits) {
     return bits == 0 ? 0 : (int)(end - MIN(bit / 8, end));
 }
 
-/* ---- bit pictures ---- */
-
-/* The bytes that hold the bits, the last one first, so that a value reads from left to right: "...1 0110  11.. ....". */
-static void draw_bits(const struct tree *t, size_t bit, size_t bits, char *picture) {
-    size_t first = bit / 8;
-    for (size_t byte = ue_bits_bytes(bit + bits); byte-- > first;) {
-        for (unsigned i = 8; i-- > 0;) {
-            size_t at = byte * 8 + i;
-            bool inside = at >= bit && at < bit + bits;
-            *picture++ = !inside ? '.' : (t->bytes->base[byte] >> i & 1) != 0 ? '1' : '0';
-            if (i == 4) {
-                *picture++ = ' ';
-            }
-        }
-        *picture++ = ' ';
-        *picture++ = ' ';
-    }
-    memcpy(picture - 2, " = ", sizeof " = ");
-}
-
-static bool is_number(enum ue_field field) {
-    return ue_field_row(field)->kind <= UE_KIND_I32;
-}
-
-/* Tells Wireshark which bits the item stands for, and writes them in front of its label. */
-static void show_bits(const struct tree *t, proto_item *item, const struct ue_record *record) {
-    char picture[PICTURE_CHARS];
-    if (item == NULL || !PTREE_DATA(item)->visible || !is_number(record->field) || record->bits == 0 ||
-        record->bits > PICTURE_BITS_MAX) {
-        return;
-    }
-    FI_SET_FLAG(PITEM_FINFO(item), FI_LITTLE_ENDIAN);
-    FI_SET_FLAG(PITEM_FINFO(item), FI_BITS_OFFSET(record->bit));
-    FI_SET_FLAG(PITEM_FINFO(item), FI_BITS_SIZE(record->bits));
-    draw_bits(t, record->bit, record->bits, picture);
-    proto_item_prepend_text(item, "%s", picture);
+static bool is_visible(const proto_item *item) {
+    return item != NULL && PTREE_DATA(item)->visible;
 }
 
 /* ---- fields ---- */
 
-static proto_item *add_bytes(const struct tree *t, int hf, int start, int length, struct ue_view view) {
-    size_t size = ue_bits_bytes(view.bits);
-    uint8_t *bytes = wmem_alloc(t->pinfo->pool, size + 1);
+static const uint8_t *aligned_copy(const struct tree *t, struct ue_view view) {
+    uint8_t *bytes = wmem_alloc(t->pinfo->pool, ue_bits_bytes(view.bits) + 1);
     ue_view_copy(view, bytes);
-    return proto_tree_add_bytes_with_length(top(t), hf, t->tvb, start, length, bytes, (int)size);
+    return bytes;
+}
+
+static proto_item *add_bytes(const struct tree *t, int hf, int start, int length, struct ue_view view) {
+    return proto_tree_add_bytes_with_length(top(t), hf, t->tvb, start, length, aligned_copy(t, view),
+                                            (int)ue_bits_bytes(view.bits));
 }
 
 static proto_item *add_record(const struct tree *t, const struct ue_record *record) {
@@ -118,10 +85,9 @@ static void add_payload(struct tree *t, const struct ue_record *record) {
     if (size == 0) {
         return;
     }
-    uint8_t *bytes = wmem_alloc(t->pinfo->pool, size);
-    ue_view_copy(record->text.units, bytes);
+    const uint8_t *bytes = aligned_copy(t, record->text.units);
     tvbuff_t *tvb = tvb_new_child_real_data(t->tvb, bytes, (unsigned)size, (int)size);
-    add_new_data_source(t->pinfo, tvb, wmem_strdup_printf(t->pinfo->pool, "Payload, %s", ue_summary_bunch(&t->summary, " ")));
+    add_new_data_source(t->pinfo, tvb, ue_summary_bunch(&t->summary, "Payload, ", " "));
     if (t->payloads != NULL && channel != NULL && !t->summary.bunch.partial) {
         struct ue_payload *payload = wmem_new(t->pinfo->pool, struct ue_payload);
         *payload = (struct ue_payload){tvb, channel};
@@ -143,14 +109,14 @@ static void on_field(void *user, const struct ue_record *record) {
     if (record->field == UE_F_BUNCH_DATA && (top(t) != NULL || t->payloads != NULL)) {
         add_payload(t, record);
     }
-    if (top(t) == NULL) {
+    if (!proto_field_is_referenced(top(t), ue_hf[record->field])) {
         return;
     }
     proto_item *item = add_record(t, record);
     if (record->generated) {
         proto_item_set_generated(item);
     } else {
-        show_bits(t, item, record);
+        ue_label_bits(item, t->pinfo->pool, t->bytes->base, record);
     }
     if (record->field == UE_F_CONTROL_TYPE) {
         label_message(t, record);
@@ -205,8 +171,8 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     if (item != NULL) {
         proto_item_set_len(item, byte_count(t, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
     }
-    if (item != NULL && group == UE_GROUP_BUNCH) {
-        proto_item_set_text(item, "Bunch: %s", ue_summary_bunch(&t->summary, ", "));
+    if (item != NULL && group == UE_GROUP_BUNCH && is_visible(item)) {
+        proto_item_set_text(item, "%s", ue_summary_bunch(&t->summary, "Bunch: ", ", "));
     }
     t->depth -= t->depth != 0;
 }
@@ -217,7 +183,7 @@ static void add_generated(const struct tree *t, enum ue_field field, size_t bit,
                           const char *string) {
     const struct ue_record record = {
         .field = field, .generated = true, .bit = bit, .bits = bits, .number = number, .string = string};
-    if (top(t) != NULL) {
+    if (proto_field_is_referenced(top(t), ue_hf[field])) {
         proto_item_set_generated(add_record(t, &record));
     }
 }

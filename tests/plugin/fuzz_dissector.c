@@ -100,8 +100,8 @@ static void set(const char *name, const char *value) {
 
 /* Bits 0 to 2: length of the magic header; 3 to 6: generation, from 1 on; 7: another port. */
 static void choose_settings(uint8_t choice) {
-    static const char *const generations[] = {"auto", "4.13", "4.14", "4.18", "4.19", "4.20", "4.22",
-                                              "4.25", "5.1",  "5.4",  "5.5",  "5.8"};
+    static const char *const generations[] = {"auto", "4.13", "4.14", "4.18", "4.19", "4.20",
+                                              "4.22", "4.25", "5.1",  "5.4",  "5.5",  "5.8"};
     static int present = -1;
     char digit[] = {(char)('0' + (choice & 7)), '\0'};
     if ((choice & 127) == present) {
@@ -152,7 +152,8 @@ static bool take_frame(const uint8_t **data, size_t *size, unsigned port, struct
     return true;
 }
 
-/* Compiled only for tests/fuzz/prove.sh: a fault behind acknowledgements, a fragment, and a bunch that opens or closes. */
+/* Compiled only for tests/fuzz/prove.sh: a fault behind acknowledgements, a fragment, and a bunch that opens or closes.
+ */
 #ifdef UERUDP_PLANT_BUG
 static bool shows(proto_tree *tree, enum ue_field field) {
     GPtrArray *found = proto_find_first_finfo(tree, ue_hf[field]);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Labels with bit pictures: "..01 1... = Client id: 3". */
+#ifndef UE_LABEL_H
+#define UE_LABEL_H
+
+#include "plugin/compat.h"
+
+#include <epan/proto.h>
+
+#include "libcodec/sink.h"
+
+/* Tells Wireshark which bits the item of a number stands for, and draws them in its label. Costs nothing where nobody
+   sees the tree. */
+void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record);
+
+#endif
