@@ -141,7 +141,7 @@ static struct ue_connection *start_connection(struct peers *peers, const packet_
 static void prove(struct ue_connection *connection) {
     if (!connection->is_proven) {
         connection->is_proven = true;
-        connection->number = stream_count++;
+        connection->stream = stream_count++;
     }
 }
 
@@ -153,8 +153,7 @@ static void follow_move(struct ue_connection *connection, const struct ue_shape 
     const struct ue_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
     if (earlier != NULL && earlier != connection) {
         ue_flow_adopt(&connection->flow, &earlier->flow);
-        connection->is_moved = true;
-        connection->earlier_number = earlier->is_moved ? earlier->earlier_number : earlier->number;
+        connection->stream = earlier->stream;
     }
 }
 
@@ -212,16 +211,11 @@ const struct ue_visit *ue_conversation_observe(packet_info *pinfo, const struct 
         follow_move(connection, &shape);
         remember_cookie(connection, &shape);
     }
-    visit->is_moved = connection->is_moved;
     return visit;
 }
 
 const struct ue_visit *ue_conversation_recall(packet_info *pinfo) {
     return p_get_proto_data(wmem_file_scope(), pinfo, ue_proto, pinfo->curr_layer_num);
-}
-
-uint32_t ue_visit_stream(const struct ue_visit *visit) {
-    return visit->is_moved ? visit->connection->earlier_number : visit->connection->number;
 }
 
 bool ue_visit_is_doubtful(const struct ue_visit *visit) {

@@ -12,17 +12,14 @@
 /* One connection; a conversation (a pair of addresses with ports) may see several, one after the other. */
 struct ue_connection {
     struct ue_flow flow;
-    uint32_t number;         /* in the order of first datagrams */
-    uint32_t earlier_number; /* of the connection that this one continues on other addresses */
-    bool is_moved;           /* it is known that it does */
-    uint32_t first_frame;    /* number of the frame with its first datagram */
-    bool is_proven;          /* a port, the table of servers, or its handshake says that it is ours */
+    uint32_t stream;      /* that of the connection which this one continues on other addresses, once that is known */
+    uint32_t first_frame; /* number of the frame with its first datagram */
+    bool is_proven;       /* a port, the table of servers, or its handshake says that it is ours */
 };
 
 /* What is kept of one datagram. */
 struct ue_visit {
     struct ue_connection *connection;
-    bool is_moved; /* what was known of the connection at this datagram, so that every pass shows the same */
     struct ue_frame frame;
 };
 
@@ -41,9 +38,6 @@ const struct ue_visit *ue_conversation_observe(packet_info *pinfo, const struct 
 
 /* What was kept of a datagram; NULL when nothing was. */
 const struct ue_visit *ue_conversation_recall(packet_info *pinfo);
-
-/* The stream as users see it. */
-uint32_t ue_visit_stream(const struct ue_visit *visit);
 
 /* Whether the generation of this datagram rests on nothing: then an undecodable datagram is somebody else's. */
 bool ue_visit_is_doubtful(const struct ue_visit *visit);

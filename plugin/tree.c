@@ -190,7 +190,7 @@ static void add_generated(const struct tree *t, enum ue_field field, size_t bit,
 
 static void add_context(const struct tree *t, const struct ue_visit *visit, const struct ue_context *x) {
     const struct ue_choice *choice = ue_flow_choice(&visit->connection->flow, &visit->frame);
-    add_generated(t, UE_F_STREAM, 0, 0, ue_visit_stream(visit), NULL);
+    add_generated(t, UE_F_STREAM, 0, 0, visit->connection->stream, NULL);
     add_generated(t, UE_F_DIRECTION, 0, 0, x->direction, NULL);
     add_generated(t, UE_F_GENERATION, 0, 0, 0, x->profile.name);
     add_generated(t, UE_F_GENERATION_REASON, 0, 0, 0, ue_reason_text((enum ue_reason)choice->reason));
