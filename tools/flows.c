@@ -218,34 +218,46 @@ static bool is_former(const struct ue_listing *listing, const char *address) {
     return found;
 }
 
-/* Notes the addresses of the earlier connection that the later one does not have, as far as there is room. */
-static void note_former(struct ue_listing *listing, const struct ue_connection *earlier,
-                        const struct ue_connection *later) {
+/* Where no room is left, an ellipsis stands for all that follow. */
+static void note_former(struct ue_listing *listing, const char *address) {
+    static const char ellipsis[] = "...";
+    size_t length = strlen(listing->former);
+    bool fits = length + UE_ADDRESS_TEXT_BYTES + sizeof ellipsis < UE_FORMER_BYTES;
+    const char *text = fits ? address : ellipsis;
+    if (!is_former(listing, address) && !is_former(listing, ellipsis)) {
+        snprintf(listing->former + length, UE_FORMER_BYTES - length, "%s%s", length != 0 ? ", " : "", text);
+    }
+}
+
+/* Notes the addresses of the earlier connection that the later one does not have. */
+static void note_move(struct ue_listing *listing, const struct ue_connection *earlier,
+                      const struct ue_connection *later) {
     for (size_t i = 0; i < 2; i++) {
         const struct ue_address *address = &earlier->sides[i];
-        bool stays = ue_address_equal(address, &later->sides[0]) || ue_address_equal(address, &later->sides[1]);
-        size_t length = strlen(listing->former);
-        if (!stays && !is_former(listing, earlier->texts[i]) && length + UE_ADDRESS_TEXT_BYTES < UE_FORMER_BYTES) {
-            snprintf(listing->former + length, UE_FORMER_BYTES - length, "%s%s", length != 0 ? ", " : "",
-                     earlier->texts[i]);
+        if (!ue_address_equal(address, &later->sides[0]) && !ue_address_equal(address, &later->sides[1])) {
+            note_former(listing, earlier->texts[i]);
         }
     }
 }
 
+static void give_back_listing(struct ue_flows *flows, struct ue_listing *listing) {
+    *listing = (struct ue_listing){0};
+    flows->listed -= listing == &flows->listings[flows->listed - 1];
+}
+
 /* Both are one in the list: the later one stands for both, in the place of the earlier one. */
-static void move_listing(struct ue_connection *later, struct ue_connection *earlier) {
+static void move_listing(struct ue_flows *flows, struct ue_connection *later, struct ue_connection *earlier) {
     struct ue_listing *listing = earlier->listing;
-    struct ue_listing *own = later->listing;
-    if (own != NULL) {
-        own->latest = NULL;
+    if (later->listing != NULL && later->listing->latest == later) {
+        give_back_listing(flows, later->listing);
     }
     later->listing = listing;
     if (listing == NULL) {
         return;
     }
-    listing->datagrams += own != NULL ? own->datagrams : 0;
     struct ue_connection *before = listing->latest;
-    note_former(listing, before, later);
+    note_move(listing, before, later);
+    listing->datagrams += later->datagrams;
     listing->latest = later;
     free_connection_when_unused(before);
 }
@@ -267,8 +279,11 @@ static void link_restart(struct ue_flows *flows, struct ue_connection *connectio
     ue_flow_adopt(&connection->flow, &earlier->flow);
     ue_flow_release(&earlier->flow);
     connection->stream = earlier->stream;
-    flows->moved++;
-    move_listing(connection, earlier);
+    if (!connection->is_moved) { /* once, whatever a forger says later */
+        connection->is_moved = true;
+        flows->moved++;
+        move_listing(flows, connection, earlier);
+    }
 }
 
 /* ---- the queue ---- */
@@ -390,6 +405,7 @@ static void frame_as_is(const struct ue_connection *connection, unsigned side, s
 static void observe(struct ue_flows *flows, struct ue_held *held, struct ue_connection *connection,
                     const struct ue_shape *shape) {
     held->connection = connection;
+    connection->datagrams++;
     if (connection->listing != NULL) {
         connection->listing->datagrams++;
     }

@@ -41,11 +41,13 @@ struct ue_connection {
     uint32_t stream;
     bool has_cookie;
     bool has_handshake; /* some datagram had the form of a handshake */
+    bool is_moved;      /* it continues another, which was found */
     bool is_linked;     /* it was told which connection this one continues */
     unsigned patience;  /* datagrams to wait for the answer that tells which connection a restart continues */
     uint8_t cookie[UE_COOKIE_BYTES]; /* the latest, which a restart refers to */
     struct ue_address sides[2];
     char texts[2][UE_ADDRESS_TEXT_BYTES];
+    uint64_t datagrams; /* on these addresses */
 };
 
 /* One datagram on its way out. The bytes are followed by one more, so that a cut datagram can be ended. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Which datagrams uerudp decode takes for its protocol, and to which connection they belong."""
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -136,6 +137,35 @@ class Flows(unittest.TestCase):
                       "11 datagrams, generation 5.1", summary)
         self.assertEqual(2, summary.count("stream "))
         self.assertIn("12 datagrams in 2 connections", summary)
+
+    def test_many_restarts_in_the_summary(self):
+        """However often a connection moves, its line ends."""
+        datagrams = [(40000, 7777, handshake(0)), (7777, 40000, handshake(1)), (40000, 7777, handshake(2))]
+        for move in range(1, 100):
+            before, after = (bytes([number] * 20).hex() if number else COOKIE for number in (move - 1, move))
+            datagrams.append((40000 + move, 7777, handshake(5, orig_cookie=before, cookie=after)))
+        datagrams.append((50000, 7777, handshake(0)))
+        summary = self.summary(datagrams)
+        self.assertIn("stream 0: 10.0.0.1:40000, 10.0.0.1:40001, ", summary)
+        self.assertIn("stream 100: 10.0.0.1:50000 to server", summary)
+        self.assertIn(", ..., then 10.0.0.1:40099 to server 10.0.0.2:7777, 102 datagrams", summary)
+        self.assertIn("103 datagrams in 2 connections,", summary)
+
+    def test_forged_restarts(self):
+        """Restarts that name one connection after another, and each other, confuse neither counts nor memory."""
+        cookies = [bytes([number + 1] * 20).hex() for number in range(5)]
+        datagrams = []
+        for number, cookie in enumerate(cookies):
+            datagrams += [(40000 + number, 7777, handshake(0)), (7777, 40000 + number, handshake(1, cookie=cookie))]
+        for step in range(200):
+            sender, orig = step * 7 % 5, step * 3 % 5
+            datagrams.append((40000 + sender, 7777, handshake(5, orig_cookie=cookies[orig], cookie=cookies[sender])))
+        datagrams += [(50000 + number, 7777, handshake(0)) for number in range(20)]
+        summary = self.summary(datagrams)
+        streams, = re.findall(r"in (\d+) connections", summary)
+        self.assertIn(int(streams), range(21, 26))
+        listed = summary.count("stream ")
+        self.assertIn(f"and {int(streams) - listed} more" if int(streams) > listed else "stream", summary)
 
     def test_flood(self):
         """Forged senders without end cost no more memory than those that are remembered at a time; the listed
