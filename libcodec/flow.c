@@ -194,13 +194,14 @@ static void learn_direction(struct ue_flow *flow, unsigned side, const uint8_t *
 /* The profiles that fit well enough under a variant, and none of the others more often; bunches: how often bunches
    supported them. */
 static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned *bunches) {
+    unsigned trials = variant == 0 ? flow->trials : flow->variant_trials;
     uint16_t mask = 0;
     unsigned most = 0;
     *bunches = 0;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         unsigned fits = flow->fits[row][variant];
         bool alive = (flow->possible >> row & 1) != 0;
-        if (!alive || fits < most || fits * FIT_WHOLE < flow->trials * FIT_PART) {
+        if (!alive || fits < most || fits * FIT_WHOLE < trials * FIT_PART) {
             continue;
         }
         mask = fits > most ? 0 : mask;
@@ -253,33 +254,63 @@ static bool is_certain(const struct ue_flow *flow) {
     return is_single(flow->possible) || (flow->choice.reason == UE_REASON_ONLY_FIT && flow->evidence >= CERTAIN_FITS);
 }
 
+static bool is_possible(const struct ue_flow *flow, unsigned row) {
+    return (flow->possible >> row & 1) != 0;
+}
+
+/* Some profile has explained every datagram so far with the stock bounds. */
+static bool stock_suffices(const struct ue_flow *flow) {
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        if (is_possible(flow, row) && flow->fits[row][0] == flow->trials) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A variant that has missed so often that UE_FLOW_HOLD datagrams cannot make it survive is tried no more. */
 static bool is_hopeless(const struct ue_flow *flow, unsigned row, unsigned variant) {
-    unsigned misses = flow->trials - 1u - flow->fits[row][variant];
-    return variant != 0 && misses * FIT_WHOLE > UE_FLOW_HOLD * (FIT_WHOLE - FIT_PART);
+    unsigned misses = flow->variant_trials - 1u - flow->fits[row][variant];
+    return misses * FIT_WHOLE > UE_FLOW_HOLD * (FIT_WHOLE - FIT_PART);
+}
+
+/* Tries one reading and counts what it explains; the sequence is in the same place under every variant. */
+static bool count_fit(struct ue_flow *flow, unsigned row, unsigned variant, unsigned side, const uint8_t *bytes,
+                      size_t size_bytes, uint16_t *seq) {
+    struct ue_fit fit;
+    bool fits = try_fit(flow, row, variant, side, bytes, size_bytes, &fit);
+    flow->fits[row][variant] += fits;
+    flow->bunch_fits[row][variant] += fits && fit.has_bunches;
+    *seq = fit.fits ? fit.verdict.seq : *seq;
+    return fit.fits;
+}
+
+static bool try_variants(struct ue_flow *flow, unsigned row, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                         uint16_t *seq) {
+    bool any = false;
+    for (unsigned variant = 1; variant < UE_VARIANT_COUNT; variant++) {
+        if (variant_is_allowed(&flow->settings, variant) && !is_hopeless(flow, row, variant)) {
+            any |= count_fit(flow, row, variant, side, bytes, size_bytes, seq);
+        }
+    }
+    return any;
 }
 
 static void try_all(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    uint16_t seq[UE_PROFILE_COUNT] = {0};
+    bool readable[UE_PROFILE_COUNT] = {false};
     flow->trials++;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
-        if ((flow->possible >> row & 1) == 0) {
-            continue;
+        readable[row] = is_possible(flow, row) && count_fit(flow, row, 0, side, bytes, size_bytes, &seq[row]);
+    }
+    bool vary = !stock_suffices(flow);
+    flow->variant_trials += vary;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        if (vary && is_possible(flow, row)) {
+            readable[row] |= try_variants(flow, row, side, bytes, size_bytes, &seq[row]);
         }
-        struct ue_fit fit;
-        uint16_t seq = 0;
-        bool readable = false;
-        for (unsigned variant = 0; variant < UE_VARIANT_COUNT; variant++) {
-            if (!variant_is_allowed(&flow->settings, variant) || is_hopeless(flow, row, variant)) {
-                continue;
-            }
-            bool fits = try_fit(flow, row, variant, side, bytes, size_bytes, &fit);
-            flow->fits[row][variant] += fits;
-            flow->bunch_fits[row][variant] += fits && fit.has_bunches;
-            readable |= fit.fits;
-            seq = fit.fits ? fit.verdict.seq : seq; /* the same place under every variant */
-        }
-        if (readable) {
-            flow->last_seq[row][side] = seq;
+        if (readable[row]) {
+            flow->last_seq[row][side] = seq[row];
             flow->has_seq[row][side] = true;
         }
     }

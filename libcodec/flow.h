@@ -67,6 +67,7 @@ struct ue_flow {
     uint16_t possible;  /* profiles that the handshakes leave */
     uint32_t datagrams;
     uint16_t trials;    /* ordinary datagrams tried */
+    uint16_t variant_trials; /* of them tried with other bounds, too: those that left no profile without a miss */
     uint16_t evidence;  /* of them with bunches in the chosen reading */
     uint16_t fits[UE_PROFILE_COUNT][UE_VARIANT_COUNT];
     uint16_t bunch_fits[UE_PROFILE_COUNT][UE_VARIANT_COUNT];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a capture file, down to the UDP payload; what is no capture is read as hex text. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/capture/frame.h"
 #include "tools/capture/hex.h"
@@ -21,12 +22,27 @@ static void expect(int condition) {
         abort();
 }
 
+/* For tests/fuzz/prove.sh: takes the length on the wire for the length that was captured. */
+static void plant_bug(const struct ue_udp *udp) {
+#ifdef UERUDP_PLANT_BUG
+    uint8_t *copy = malloc(udp->captured_bytes);
+    if (copy != NULL && udp->captured_bytes != 0)
+        memcpy(copy, udp->payload, udp->captured_bytes);
+    if (copy != NULL)
+        touch(copy, udp->length_bytes);
+    free(copy);
+#else
+    (void)udp;
+#endif
+}
+
 static void check_udp(const struct ue_udp *udp) {
     char text[UE_ADDRESS_TEXT_BYTES];
     struct ue_address parsed;
 
     expect(udp->captured_bytes <= udp->length_bytes);
     touch(udp->payload, udp->captured_bytes);
+    plant_bug(udp);
     expect(ue_address_parse(ue_address_format(&udp->source, text), &parsed) && ue_address_equal(&parsed, &udp->source));
 }
 

@@ -118,6 +118,12 @@ def own_seeds():
                         ("hello", conversation([(False, hello)] * 3))]
 
 
+def capture_seeds():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures")
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".pcapng"))
+    return [(name, open(os.path.join(folder, name), "rb").read()) for name in names]
+
+
 def main():
     folder, shared = sys.argv[1:3]
     targets = dict(own_seeds())
@@ -125,6 +131,7 @@ def main():
         targets["datagram"] += datagram_seeds(shared)
         targets["handshake"] += handshake_seeds(shared)
     targets["dissector"] = targets["handshake"]  # the same form
+    targets["capture"] = capture_seeds()
     for target, seeds in targets.items():
         os.makedirs(os.path.join(folder, target), exist_ok=True)
         for name, content in seeds:

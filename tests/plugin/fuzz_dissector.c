@@ -152,8 +152,7 @@ static bool take_frame(const uint8_t **data, size_t *size, unsigned port, struct
     return true;
 }
 
-/* Compiled only for tests/fuzz/prove.sh: a fault behind acknowledgements, a fragment, and a bunch that opens or closes.
- */
+/* Compiled only for tests/fuzz/prove.sh: a fault behind a fragment and a bunch that opens or closes. */
 #ifdef UERUDP_PLANT_BUG
 static bool shows(proto_tree *tree, enum ue_field field) {
     GPtrArray *found = proto_find_first_finfo(tree, ue_hf[field]);
@@ -163,8 +162,7 @@ static bool shows(proto_tree *tree, enum ue_field field) {
 }
 
 static void plant_bug(epan_dissect_t *edt, const struct frame *frame) {
-    if (shows(edt->tree, UE_F_PACKET_ACKED) && shows(edt->tree, UE_F_BUNCH_PARTIAL_FINAL) &&
-        shows(edt->tree, UE_F_BUNCH_CLOSE)) {
+    if (shows(edt->tree, UE_F_BUNCH_PARTIAL_FINAL) && shows(edt->tree, UE_F_BUNCH_CLOSE)) {
         volatile uint8_t past = frame->bytes[frame->captured];
         (void)past;
     }
