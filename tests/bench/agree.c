@@ -120,11 +120,59 @@ static bool library_agrees(const struct bench *bench, uint32_t index) {
     return true;
 }
 
+static bool same_fault(const struct ue_fault *a, const struct ue_fault *b) {
+    return a->status == b->status && a->field == b->field && a->bit == b->bit;
+}
+
+static bool same_verdict(const struct ue_verdict *a, const struct ue_verdict *b) {
+    return same_fault(&a->fault, &b->fault) && same_fault(&a->message, &b->message) && a->canonical == b->canonical &&
+           a->is_handshake == b->is_handshake && a->is_opaque == b->is_opaque && a->is_opened == b->is_opened &&
+           a->seq == b->seq && a->ack == b->ack && a->acked_history_seq == b->acked_history_seq &&
+           a->has_frame_time == b->has_frame_time && a->item_count == b->item_count &&
+           a->payload_end_bit == b->payload_end_bit;
+}
+
+/* The quick reading of ordinary packets against the careful one, which is what any other context gets. */
+static bool readings_agree(const struct bench *bench, uint32_t index) {
+    const struct packet *p = &bench->pool.packets[index];
+    struct ue_context careful = bench->context;
+    careful.is_ordinary = false;
+    struct ue_item items[2][SAMPLE_BUNCHES_MAX];
+    struct ue_datagram d[2];
+    struct ue_verdict verdicts[3];
+    memset(items, 0, sizeof items);
+    memset(d, 0, sizeof d);
+    for (int i = 0; i < 2; i++) {
+        d[i].items = items[i];
+        d[i].item_capacity = SAMPLE_BUNCHES_MAX;
+        ue_datagram_decode(i == 0 ? &bench->context : &careful, p->bytes, p->size, &d[i], &verdicts[i]);
+    }
+    ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &verdicts[2]);
+    bool full = verdicts[0].fault.status == UE_E_FULL; /* a check keeps nothing and cannot be full */
+    struct sample samples[2];
+    if (!same_verdict(&verdicts[0], &verdicts[1]) || (!full && !same_verdict(&verdicts[0], &verdicts[2]))) {
+        return differs("careful reading", "verdict", index);
+    }
+    to_sample(&d[0], &samples[0]);
+    to_sample(&d[1], &samples[1]);
+    return same_sample(&samples[0], &samples[1]) || differs("careful reading", "fields", index);
+}
+
+bool bench_readings_agree(const struct bench *bench) {
+    for (uint32_t i = 0; i < bench->pool.count; i++) {
+        if (!readings_agree(bench, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool bench_agree(const struct bench *bench) {
     for (uint32_t i = 0; i < bench->pool.count; i++) {
         const struct packet *p = &bench->pool.packets[i];
         if (!anchor_agrees("limit", p, i, limit_decode_payload, limit_encode) ||
-            !anchor_agrees("naive", p, i, naive_decode_payload, naive_encode) || !library_agrees(bench, i)) {
+            !anchor_agrees("naive", p, i, naive_decode_payload, naive_encode) || !library_agrees(bench, i) ||
+            !readings_agree(bench, i)) {
             return false;
         }
     }

@@ -60,19 +60,19 @@ static uint8_t bytes[SAMPLE_BYTES_MAX + SAMPLE_SLACK_BYTES];
         }                                                                                                              \
     }
 
-static void library_decode(const struct bench *bench, const struct packet *p, struct ue_datagram *d) {
+static inline void library_decode(const struct bench *bench, const struct packet *p, struct ue_datagram *d) {
     struct ue_verdict verdict;
     d->items = items;
     d->item_capacity = SAMPLE_BUNCHES_MAX;
     ue_datagram_decode(&bench->context, p->bytes, p->size, d, &verdict);
 }
 
-static void library_headers(const struct bench *bench, const struct packet *p) {
+static inline void library_headers(const struct bench *bench, const struct packet *p) {
     struct ue_datagram d;
     library_decode(bench, p, &d);
 }
 
-static void library_payload(const struct bench *bench, const struct packet *p) {
+static inline void library_payload(const struct bench *bench, const struct packet *p) {
     struct ue_datagram d;
     library_decode(bench, p, &d);
     uint32_t byte = 0;
@@ -83,7 +83,7 @@ static void library_payload(const struct bench *bench, const struct packet *p) {
     }
 }
 
-static void library_encode(const struct bench *bench, uint32_t index) {
+static inline void library_encode(const struct bench *bench, uint32_t index) {
     struct ue_fault fault;
     size_t size;
     ue_datagram_encode(&bench->context, &bench->inputs[index], bytes, SAMPLE_BYTES_MAX, &size, &fault);
@@ -98,6 +98,7 @@ CANDIDATE(naive_payload, naive_decode_payload(p->bytes, p->size, &sample, payloa
 CANDIDATE(naive_encode, naive_encode(&p->sample, p->payloads, bytes))
 CANDIDATE(library_headers, library_headers(bench, p))
 CANDIDATE(library_payload, library_payload(bench, p))
+CANDIDATE(library_check, struct ue_verdict verdict; ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &verdict))
 CANDIDATE(library_encode, (void)p; library_encode(bench, index))
 
 static const struct candidate candidates[] = {
@@ -110,6 +111,7 @@ static const struct candidate candidates[] = {
     {"naive_encode", bench_run_naive_encode},
     {"library_headers", bench_run_library_headers},
     {"library_payload", bench_run_library_payload},
+    {"library_check", bench_run_library_check},
     {"library_encode", bench_run_library_encode},
 };
 

@@ -31,4 +31,7 @@ void bench_free(struct bench *bench);
 /* Whether every decoder gives what the generator meant, and every encoder the same bytes; else says so on stderr. */
 bool bench_agree(const struct bench *bench);
 
+/* Whether the library reads the packets, whatever they are by now, the same with and without its hot path. */
+bool bench_readings_agree(const struct bench *bench);
+
 #endif

@@ -138,19 +138,16 @@ bool limit_decode(const uint8_t *bytes, size_t size, struct sample *sample) {
 /* The compiler's portable vectors: AVX2 where the target has it. */
 typedef uint64_t lanes __attribute__((vector_size(32)));
 
-static inline lanes load_lanes(const uint8_t *bytes) {
-    lanes v;
-    memcpy(&v, bytes, sizeof v);
-    return v;
-}
-
 /* Copies with up to 31 bytes too many, then clears the bits behind the end. */
 static inline void align(uint8_t *to, const uint8_t *from, size_t bit, size_t bits) {
     from += bit >> 3;
     unsigned shift = bit & 7;
     for (size_t done = 0; done < bits; done += 256, to += 32, from += 32) {
-        lanes v = load_lanes(from) >> shift | load_lanes(from + 1) << (8 - shift);
-        memcpy(to, &v, sizeof v);
+        lanes low, high;
+        memcpy(&low, from, sizeof low);
+        memcpy(&high, from + 1, sizeof high);
+        low = low >> shift | high << (8 - shift);
+        memcpy(to, &low, sizeof low);
     }
     if (bits & 7) {
         to -= (((bits + 255) & ~(size_t)255) - bits) >> 3;

@@ -17,18 +17,20 @@ for _, key in ipairs({"session_id", "client_id", "history_words", "ack", "seq", 
 end
 
 local SERVER_PORT = 7777
-local buffer, position, limit
+local band, rshift, floor, ceil = bit.band, bit.rshift, math.floor, math.ceil
+local buffer, bytes, get, position, limit
 
 local function bit_at(at)
-    return bit.band(bit.rshift(buffer(math.floor(at / 8), 1):uint(), at % 8), 1)
+    return band(rshift(get(bytes, floor(at / 8)), at % 8), 1)
 end
 
 local function read_bits(count)
-    local value = 0
-    for i = 0, count - 1 do
-        value = value + bit_at(position) * 2 ^ i
-        position = position + 1
+    local value, scale = 0, 1
+    for at = position, position + count - 1 do
+        value = value + bit_at(at) * scale
+        scale = scale * 2
     end
+    position = position + count
     return value
 end
 
@@ -53,14 +55,14 @@ end
 
 -- Adds what reader gives over the bytes that it came from.
 local function add(tree, key, reader, argument)
-    local first = math.floor(position / 8)
+    local first = floor(position / 8)
     local value = reader(argument)
-    tree:add(f[key], buffer(first, math.ceil(position / 8) - first), value)
+    tree:add(f[key], buffer(first, ceil(position / 8) - first), value)
     return value
 end
 
 local function flag(tree, key)
-    local byte = buffer(math.floor(position / 8), 1)
+    local byte = buffer(floor(position / 8), 1)
     local value = read_bits(1) == 1
     tree:add(f[key], byte, value)
     return value
@@ -122,7 +124,8 @@ local function read_header(tree, from_server)
 end
 
 function p.dissector(tvb, pinfo, root)
-    buffer, position = tvb, 0
+    buffer, bytes, position = tvb, tvb:bytes(), 0
+    get = bytes.get_index
     pinfo.cols.protocol = "UELUA"
     local tree = root:add(p, tvb())
     find_end()
