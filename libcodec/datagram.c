@@ -311,19 +311,37 @@ static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_byt
     return finish(p);
 }
 
+/* What the hot path leaves; apart from it, because all this needs a stack. */
+static __attribute__((noinline)) enum ue_status decode_any(const struct ue_context *context, const uint8_t *bytes,
+                                                           size_t size_bytes, struct ue_datagram *into,
+                                                           const struct ue_visitor *visitor,
+                                                           struct ue_verdict *verdict) {
+    struct pass p = {.op = UE_DECODE, .x = context, .into = into, .visitor = visitor, .verdict = verdict};
+    return walk(&p, bytes, size_bytes, NULL);
+}
+
 enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                   struct ue_datagram *datagram, struct ue_verdict *verdict) {
     if (ue_datagram_decode_hot(context, bytes, size_bytes, datagram, verdict)) {
         return verdict->fault.status;
     }
-    struct pass p = {.op = UE_DECODE, .x = context, .into = datagram, .verdict = verdict};
-    return walk(&p, bytes, size_bytes, NULL);
+    return decode_any(context, bytes, size_bytes, datagram, NULL, verdict);
 }
 
 enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  const struct ue_visitor *visitor, struct ue_verdict *verdict) {
-    struct pass p = {.op = UE_DECODE, .x = context, .visitor = visitor, .verdict = verdict};
-    return walk(&p, bytes, size_bytes, NULL);
+    if (visitor == NULL && ue_datagram_check_hot(context, bytes, size_bytes, verdict)) {
+        return verdict->fault.status;
+    }
+    return decode_any(context, bytes, size_bytes, NULL, visitor, verdict);
+}
+
+enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                        struct ue_verdict *verdict) {
+    if (ue_datagram_header_hot(context, bytes, size_bytes, verdict)) {
+        return verdict->fault.status;
+    }
+    return decode_any(context, bytes, size_bytes, NULL, NULL, verdict);
 }
 
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,

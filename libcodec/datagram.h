@@ -75,6 +75,11 @@ struct ue_visitor {
 enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  const struct ue_visitor *visitor, struct ue_verdict *verdict);
 
+/* As check, but may stop behind the packet header: for sequence and ack, where it does not matter whether the bunches
+   fit. */
+enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                        struct ue_verdict *verdict);
+
 /* Writes a datagram with its terminators; *written_bytes is set on success. */
 enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
                                   size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault);

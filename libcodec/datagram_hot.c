@@ -44,20 +44,25 @@ static __attribute__((noinline)) struct ue_cursor read_carefully(const struct ue
     return c;
 }
 
+/* Reads bunches into items, or, when these are not kept, into nothing: to the compiler all stores are dead then. */
 UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const struct ue_context *shared,
-                         struct ue_item *items, size_t capacity) {
-    struct ue_item *item = items;
-    for (; c->next < c->end; item++) {
-        if (UE_UNLIKELY(item == items + capacity)) {
+                         bool keep, struct ue_item *items, size_t capacity) {
+    size_t count = 0;
+    for (; c->next < c->end; count++) {
+        if (keep && UE_UNLIKELY(count == capacity)) {
             ue_cursor_fault(c, UE_E_FULL, UE_F_NONE, c->next);
             break;
         }
         size_t begin = c->next;
-        item->is_ack = false;
+        struct ue_bunch nowhere, rare;
+        if (keep) {
+            items[count].is_ack = false;
+        }
         ue_quick_start(c);
-        bunch_layout(UE_QUICK, c, x, &item->bunch);
+        bunch_layout(UE_QUICK, c, x, keep ? &items[count].bunch : &nowhere);
         if (UE_UNLIKELY(ue_quick_failed(c))) {
-            struct ue_cursor again = read_carefully(shared, c->in, begin, c->end, &item->bunch);
+            struct ue_cursor again =
+                read_carefully(shared, c->in, begin, c->end, keep ? &items[count].bunch : &rare);
             c->canonical &= again.canonical;
             c->next = ue_cursor_pos(&again);
             c->end = again.end;
@@ -67,11 +72,14 @@ UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const 
             }
         }
     }
-    return (size_t)(item - items);
+    return count;
 }
 
-bool ue_datagram_decode_hot(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                            struct ue_datagram *datagram, struct ue_verdict *verdict) {
+enum depth { ONLY_HEADER, ALL, ALL_AND_KEEP };
+
+UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_prefix *prefix,
+                   struct ue_packet *packet, enum depth depth, struct ue_item *items, size_t capacity,
+                   struct ue_verdict *verdict) {
     size_t end;
     bool adjacent;
     if (!context->is_ordinary || !find_end(bytes, size_bytes, &end, &adjacent)) {
@@ -84,25 +92,52 @@ bool ue_datagram_decode_hot(const struct ue_context *context, const uint8_t *byt
     c.size_bytes = size_bytes;
     c.canonical = adjacent;
     ue_quick_start(&c);
-    prefix_layout(UE_QUICK, &c, x, &datagram->prefix);
-    if (datagram->prefix.is_handshake) {
+    prefix_layout(UE_QUICK, &c, x, prefix);
+    if (prefix->is_handshake) {
         return false;
     }
-    packet_layout(UE_QUICK, &c, x, &datagram->packet);
+    packet_layout(UE_QUICK, &c, x, packet);
     if (ue_quick_failed(&c)) {
         return false;
     }
-    datagram->handlers.is_opaque = false;
-    datagram->item_count = bunches(&c, x, context, datagram->items, datagram->item_capacity);
+    size_t count = 0;
+    if (depth != ONLY_HEADER) {
+        count = bunches(&c, x, context, depth == ALL_AND_KEEP, items, capacity);
+    }
     *verdict = (struct ue_verdict){
         .fault = c.fault,
         .canonical = c.canonical && ue_cursor_ok(&c),
-        .seq = datagram->packet.seq,
-        .ack = datagram->packet.ack,
-        .acked_history_seq = datagram->packet.acked_history_seq,
-        .has_frame_time = datagram->packet.has_frame_time,
-        .item_count = datagram->item_count,
+        .seq = packet->seq,
+        .ack = packet->ack,
+        .acked_history_seq = packet->acked_history_seq,
+        .has_frame_time = packet->has_frame_time,
+        .item_count = count,
         .payload_end_bit = c.next,
     };
     return true;
+}
+
+bool ue_datagram_decode_hot(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                            struct ue_datagram *datagram, struct ue_verdict *verdict) {
+    if (!run(context, bytes, size_bytes, &datagram->prefix, &datagram->packet, ALL_AND_KEEP, datagram->items,
+             datagram->item_capacity, verdict)) {
+        return false;
+    }
+    datagram->handlers.is_opaque = false;
+    datagram->item_count = verdict->item_count;
+    return true;
+}
+
+bool ue_datagram_check_hot(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                           struct ue_verdict *verdict) {
+    struct ue_prefix prefix;
+    struct ue_packet packet;
+    return run(context, bytes, size_bytes, &prefix, &packet, ALL, NULL, 0, verdict);
+}
+
+bool ue_datagram_header_hot(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                            struct ue_verdict *verdict) {
+    struct ue_prefix prefix;
+    struct ue_packet packet;
+    return run(context, bytes, size_bytes, &prefix, &packet, ONLY_HEADER, NULL, 0, verdict);
 }

@@ -409,11 +409,30 @@ static bool header_is_believable(const struct ue_flow *flow, const struct ue_sid
     return !flow->is_released && side->has_id && step <= SEQ_STEP_MAX && step >= -SEQ_STEP_MAX;
 }
 
-/* Reads the datagram under the choice so far; false when encryption or compression hides the packet. */
+/* Nothing that ordinary datagrams say can change the choice any more. */
+static bool is_settled(const struct ue_flow *flow) {
+    return flow->given || is_single(flow->possible) || (flow->is_released && is_single(flow->choice.candidates));
+}
+
+/* Whether sequence or ack are further from the last ones than traffic moves between two datagrams. */
+static bool jumps(const struct ue_side *side, const struct ue_verdict *verdict) {
+    int32_t step = ue_seq_difference(verdict->seq, (uint32_t)side->last_id & (UE_PACKET_SEQ_MAX - 1), UE_PACKET_SEQ_MAX);
+    int32_t news = side->has_acked ? ue_seq_difference(verdict->ack, side->acked, UE_PACKET_SEQ_MAX) : 0;
+    return step > SEQ_STEP_MAX || step < -SEQ_STEP_MAX || news > SEQ_STEP_MAX || news < -SEQ_STEP_MAX;
+}
+
+/* Reads the datagram under the choice so far; false when encryption or compression hides the packet. Of a settled flow
+   the header is enough, unless it says something unexpected: then the bunches must bear it out. */
 static bool check_current(const struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
                           struct ue_context *x, struct ue_verdict *verdict) {
     context_for(flow, &flow->choice, direction_of(flow, side), x);
-    ue_datagram_check(x, bytes, size_bytes, NULL, verdict);
+    bool enough = is_settled(flow) && flow->sides[side].has_id;
+    if (enough) {
+        ue_datagram_check_header(x, bytes, size_bytes, verdict);
+    }
+    if (!enough || jumps(&flow->sides[side], verdict)) {
+        ue_datagram_check(x, bytes, size_bytes, NULL, verdict);
+    }
     return !verdict->is_opaque || verdict->is_opened;
 }
 
@@ -424,7 +443,7 @@ static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *by
     flow->has_ordinary = true;
     flow->restarting = false;
     bool visible = check_current(flow, side, bytes, size_bytes, &x, &verdict);
-    if (visible && !flow->given && !is_single(flow->possible)) {
+    if (visible && !is_settled(flow)) {
         if (flow->is_released) {
             reconsider(flow, side, bytes, size_bytes);
         } else {

@@ -22,6 +22,12 @@ void ue_message_run(enum ue_op op, struct ue_cursor *c, const struct ue_context 
    False, with nothing decided, for any other datagram. */
 bool ue_datagram_decode_hot(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
                             struct ue_datagram *datagram, struct ue_verdict *verdict);
+bool ue_datagram_check_hot(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
+                           struct ue_verdict *verdict);
+
+/* The same, but reads no bunches: enough for sequences. */
+bool ue_datagram_header_hot(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
+                            struct ue_verdict *verdict);
 
 /* Defines name_run from a layout. Each operation is a function of its own with its own copy of the cursor: only then do
    the cursor's members live in registers while decoding and encoding, for tracing gives its address away. */
