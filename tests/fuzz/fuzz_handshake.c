@@ -35,7 +35,7 @@ static void expect(bool condition) {
 static void plant_bug(const struct ue_shape *shape, const uint8_t *bytes, size_t size) {
 #ifdef UERUDP_PLANT_BUG
     static volatile uint8_t read;
-    if (shape->type == UE_HANDSHAKE_ACK && shape->restart) {
+    if (shape->has_cookie && (shape->cookie[0] & 7) == 7) { /* no seed has such a cookie */
         read = (uint8_t)(read + bytes[size]);
     }
 #else
