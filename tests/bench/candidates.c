@@ -60,19 +60,19 @@ static uint8_t bytes[SAMPLE_BYTES_MAX + SAMPLE_SLACK_BYTES];
         }                                                                                                              \
     }
 
-static inline void library_decode(const struct bench *bench, const struct packet *p, struct ue_datagram *d) {
+UE_INLINE void library_decode(const struct bench *bench, const struct packet *p, struct ue_datagram *d) {
     struct ue_verdict verdict;
     d->items = items;
     d->item_capacity = SAMPLE_BUNCHES_MAX;
     ue_datagram_decode(&bench->context, p->bytes, p->size, d, &verdict);
 }
 
-static inline void library_headers(const struct bench *bench, const struct packet *p) {
+UE_INLINE void library_headers(const struct bench *bench, const struct packet *p) {
     struct ue_datagram d;
     library_decode(bench, p, &d);
 }
 
-static inline void library_payload(const struct bench *bench, const struct packet *p) {
+UE_INLINE void library_payload(const struct bench *bench, const struct packet *p) {
     struct ue_datagram d;
     library_decode(bench, p, &d);
     uint32_t byte = 0;
@@ -83,7 +83,7 @@ static inline void library_payload(const struct bench *bench, const struct packe
     }
 }
 
-static inline void library_encode(const struct bench *bench, uint32_t index) {
+UE_INLINE void library_encode(const struct bench *bench, uint32_t index) {
     struct ue_fault fault;
     size_t size;
     ue_datagram_encode(&bench->context, &bench->inputs[index], bytes, SAMPLE_BYTES_MAX, &size, &fault);
