@@ -30,7 +30,7 @@ make_chroot() {
     debootstrap --variant=minbase "$suite" "$chroot" http://deb.debian.org/debian >"$chroot_cache/$suite.log" 2>&1 &&
         in_chroot "$chroot" apt-get -q -o Acquire::Check-Valid-Until=false update >>"$chroot_cache/$suite.log" 2>&1 &&
         in_chroot "$chroot" apt-get install -y -q --no-install-recommends \
-            "${build_packages[@]}" libcmocka-dev python3 jq wireshark-common >>"$chroot_cache/$suite.log" 2>&1 &&
+            "${build_packages[@]}" libcmocka-dev valgrind openssl python3 jq wireshark-common >>"$chroot_cache/$suite.log" 2>&1 &&
         touch "$chroot/complete" && return
     tail -n 30 "$chroot_cache/$suite.log"
     return 1

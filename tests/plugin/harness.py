@@ -124,7 +124,8 @@ class Field:
         return self.first_byte * 8 + len(picture) - len(picture.rstrip(".")), len(picture.strip("."))
 
     def number(self):
-        return int(self.text, 0)
+        flags = {"False": 0, "True": 1}  # as Wireshark 4.4 and later show them
+        return flags[self.text] if self.text in flags else int(self.text, 0)
 
     def payload(self):
         return bytes.fromhex(self.text.replace(":", ""))
