@@ -20,7 +20,7 @@ struct peers {
 
 /* One direction: where from and where to. Wireshark's conversations would do, at five times the cost per packet. */
 struct route {
-    uint32_t size; /* bytes in use */
+    uint32_t size; /* bytes in use; the others are zero */
     uint8_t ends[2 * (sizeof(uint32_t) + ADDRESS_BYTES_MAX)];
 };
 
@@ -33,6 +33,7 @@ struct leg {
 static uint32_t stream_count;
 static wmem_map_t *connections_by_cookie;
 static wmem_map_t *legs_by_route;
+static uint64_t route_secrets[2]; /* where the hash starts, and its odd factor */
 
 static unsigned cookie_hash(const void *cookie) {
     return wmem_strong_hash(cookie, UE_COOKIE_BYTES);
@@ -42,9 +43,17 @@ static gboolean cookie_equal(const void *a, const void *b) {
     return memcmp(a, b, UE_COOKIE_BYTES) == 0;
 }
 
+/* The two secrets keep an attacker from finding addresses and ports that collide. Words behind the size are zero. */
 static unsigned route_hash(const void *key) {
     const struct route *route = key;
-    return wmem_strong_hash(route->ends, route->size);
+    uint64_t hash = route_secrets[0];
+    for (size_t i = 0; i < route->size; i += sizeof hash) {
+        uint64_t word;
+        memcpy(&word, route->ends + i, sizeof word);
+        hash = (hash ^ word) * route_secrets[1];
+        hash ^= hash >> 32;
+    }
+    return (unsigned)hash;
 }
 
 static gboolean route_equal(const void *a, const void *b) {
@@ -53,11 +62,17 @@ static gboolean route_equal(const void *a, const void *b) {
     return one->size == other->size && memcmp(one->ends, other->ends, one->size) == 0;
 }
 
+static uint64_t random_word(void) {
+    return (uint64_t)g_random_int() << 32 | g_random_int();
+}
+
 static void forget_streams(void) {
     stream_count = 0;
 }
 
 void ue_conversation_register(void) {
+    route_secrets[0] = random_word();
+    route_secrets[1] = random_word() | 1;
     connections_by_cookie = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cookie_hash, cookie_equal);
     legs_by_route = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), route_hash, route_equal);
     register_init_routine(forget_streams);

@@ -7,25 +7,46 @@
 #define PICTURE_BITS_MAX 40
 #define PICTURE_BYTES_MAX 6
 #define CHARS_PER_BYTE 11 /* "0000 0000" and two blanks */
+#define NAME_CHARS_MAX 31
+#define EVERY_BYTE 0x0101010101010101u
+
+/* What stands between picture and value: " = Client id: ". */
+struct name {
+    uint8_t length;
+    char text[NAME_CHARS_MAX];
+};
+
+static const struct name names[UE_FIELD_COUNT] = {
+#define UE_FIELD(id, name, label, kind, values, description) {sizeof " = " label ": " - 1, " = " label ": "},
+#include "libcodec/fields.def"
+#undef UE_FIELD
+};
+
+/* One byte per bit, 1 or 0; the highest bit is the first in memory. */
+static uint64_t spread(unsigned byte) {
+    uint64_t bits = byte * EVERY_BYTE & 0x8040201008040201u;
+    return GUINT64_TO_BE((bits + 0x7f * EVERY_BYTE) >> 7 & EVERY_BYTE);
+}
+
+/* "...1 0110  ": the bits of the mask as digits, the others as dots; '.' and '0' are two apart. */
+static char *draw_byte(char *to, unsigned byte, unsigned mask) {
+    uint64_t chars = '.' * EVERY_BYTE + 2 * spread(mask) + spread(byte & mask);
+    memcpy(to, &chars, 4);
+    to[4] = ' ';
+    memcpy(to + 5, (const char *)&chars + 4, 4);
+    memset(to + 9, ' ', 2);
+    return to + CHARS_PER_BYTE;
+}
 
 /* The bytes that hold the bits, the last one first, so that a value reads from left to right: "...1 0110  11.. ....".
  */
-static void draw_bits(struct ue_words *words, const uint8_t *bytes, size_t bit, size_t bits) {
-    char picture[PICTURE_BYTES_MAX * CHARS_PER_BYTE + 1];
-    char *to = picture;
-    for (size_t byte = ue_bits_bytes(bit + bits); byte-- > bit / 8;) {
-        for (unsigned i = 8; i-- > 0;) {
-            size_t at = byte * 8 + i - bit; /* wraps below the first bit */
-            *to++ = at >= bits ? '.' : (char)('0' + (bytes[byte] >> i & 1));
-            if (i == 4) {
-                *to++ = ' ';
-            }
-        }
-        *to++ = ' ';
-        *to++ = ' ';
+static char *draw_bits(char *to, const uint8_t *bytes, size_t bit, size_t bits) {
+    uint64_t mask = ((UINT64_C(1) << bits) - 1) << bit % 8;
+    size_t first = bit / 8;
+    for (size_t i = ue_bits_bytes(bit % 8 + bits); i-- > 0;) {
+        to = draw_byte(to, bytes[first + i], mask >> 8 * i & 0xff);
     }
-    to[-2] = '\0';
-    ue_words_text(words, picture);
+    return to - 2;
 }
 
 static void add_named(struct ue_words *words, enum ue_values values, uint64_t number) {
@@ -54,27 +75,27 @@ static void add_value(struct ue_words *words, const struct ue_field_row *row, ui
     }
 }
 
-/* Wireshark's own calls would format the label it would have had, format ours, and copy both. */
-static void replace_label(field_info *info, wmem_allocator_t *pool, const struct ue_words *words) {
+void ue_label_set(proto_item *item, wmem_allocator_t *pool, const struct ue_words *words) {
     G_STATIC_ASSERT(UE_WORDS_MAX < ITEM_LABEL_LENGTH);
-    info->rep = wmem_new0(pool, item_label_t);
-    memcpy(info->rep->representation, words->text, words->length + 1);
+    item_label_t *label = wmem_new(pool, item_label_t);
+    memcpy(label->representation, words->text, words->length + 1);
+    memset((char *)label + ITEM_LABEL_LENGTH, 0, sizeof *label - ITEM_LABEL_LENGTH); /* later series keep more in it */
+    PITEM_FINFO(item)->rep = label;
 }
 
 void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record) {
+    G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UE_WORDS_MAX);
     const struct ue_field_row *row = ue_field_row(record->field);
+    const struct name *name = &names[record->field];
     bool is_number = row->kind <= UE_KIND_I32;
     if (item == NULL || !PTREE_DATA(item)->visible || !is_number || record->bits == 0 ||
         record->bits > PICTURE_BITS_MAX) {
         return;
     }
-    field_info *info = PITEM_FINFO(item);
-    struct ue_words words = {.length = 0};
-    FI_SET_FLAG(info, FI_LITTLE_ENDIAN | FI_BITS_OFFSET(record->bit) | FI_BITS_SIZE(record->bits));
-    draw_bits(&words, bytes, record->bit, record->bits);
-    ue_words_text(&words, " = ");
-    ue_words_text(&words, row->label);
-    ue_words_text(&words, ": ");
+    struct ue_words words;
+    FI_SET_FLAG(PITEM_FINFO(item), FI_LITTLE_ENDIAN | FI_BITS_OFFSET(record->bit) | FI_BITS_SIZE(record->bits));
+    words.length = (size_t)(draw_bits(words.text, bytes, record->bit, record->bits) - words.text);
+    ue_words_add(&words, name->text, name->length);
     add_value(&words, row, record->number);
-    replace_label(info, pool, &words);
+    ue_label_set(item, pool, &words);
 }

@@ -8,9 +8,13 @@
 #include <epan/proto.h>
 
 #include "libcodec/sink.h"
+#include "plugin/words.h"
 
 /* Tells Wireshark which bits the item of a number stands for, and draws them in its label. Costs nothing where nobody
    sees the tree. */
 void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record);
+
+/* Gives an item its label. Wireshark's own calls would format it with printf, and copy it. */
+void ue_label_set(proto_item *item, wmem_allocator_t *pool, const struct ue_words *words);
 
 #endif

@@ -5,8 +5,6 @@
 #include <epan/column-info.h>
 #include <epan/proto.h>
 
-#include "plugin/words.h"
-
 #define COOKIE_DIGITS_BYTES 4
 
 void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool) {
@@ -41,7 +39,8 @@ static void add_to_line(struct ue_summary *summary, const struct ue_words *words
 }
 
 static void add_member(struct ue_summary *summary, const char *label, const char *value) {
-    struct ue_words words = {.length = 0};
+    struct ue_words words;
+    words.length = 0;
     if (value != NULL) {
         ue_words_text(&words, label);
         ue_words_text(&words, value);
@@ -50,7 +49,8 @@ static void add_member(struct ue_summary *summary, const char *label, const char
 }
 
 static const char *number_words(struct ue_summary *summary, uint64_t number) {
-    struct ue_words words = {.length = 0};
+    struct ue_words words;
+    words.length = 0;
     ue_words_number(&words, number);
     return wmem_strdup(summary->pool, words.text);
 }
@@ -64,16 +64,20 @@ static const char *cookie_words(struct ue_summary *summary, const struct ue_reco
     return wmem_strdup_printf(summary->pool, "%08" PRIx32, digits);
 }
 
-/* "Ch 0 Control open reliable #791", and the length behind the separator. */
-static void describe_bunch(const struct ue_bunch_words *b, const char *separator, struct ue_words *words) {
+void ue_summary_bunch(const struct ue_summary *summary, const char *separator, struct ue_words *words) {
+    const struct ue_bunch_words *b = &summary->bunch;
     ue_words_text(words, "Ch ");
     ue_words_number(words, b->channel);
     if (b->channel_name != NULL) {
         ue_words_text(words, " ");
         ue_words_text(words, b->channel_name);
     }
-    ue_words_text(words, b->open ? " open" : "");
-    ue_words_text(words, b->close ? " close" : "");
+    if (b->open) {
+        ue_words_text(words, " open");
+    }
+    if (b->close) {
+        ue_words_text(words, " close");
+    }
     if (b->reliable) {
         ue_words_text(words, " reliable #");
         ue_words_number(words, b->ch_seq);
@@ -88,23 +92,18 @@ static void describe_bunch(const struct ue_bunch_words *b, const char *separator
     }
 }
 
-const char *ue_summary_bunch(const struct ue_summary *summary, const char *prefix, const char *separator) {
-    struct ue_words words = {.length = 0};
-    ue_words_text(&words, prefix);
-    describe_bunch(&summary->bunch, separator, &words);
-    return wmem_strdup(summary->pool, words.text);
-}
-
 static void add_bunch(struct ue_summary *summary) {
-    struct ue_words words = {.length = 0};
+    struct ue_words words;
+    words.length = 0;
     ue_words_text(&words, "[");
-    describe_bunch(&summary->bunch, " ", &words);
+    ue_summary_bunch(summary, " ", &words);
     ue_words_text(&words, "]");
     add_to_line(summary, &words);
 }
 
 static void add_opaque(struct ue_summary *summary, const char *kind, size_t bits) {
-    struct ue_words words = {.length = 0};
+    struct ue_words words;
+    words.length = 0;
     ue_words_text(&words, kind);
     ue_words_number(&words, bits);
     ue_words_text(&words, " bits]");

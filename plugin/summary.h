@@ -8,6 +8,7 @@
 #include <epan/wmem_scopes.h>
 
 #include "libcodec/sink.h"
+#include "plugin/words.h"
 
 /* What the label of a bunch is made of. */
 struct ue_bunch_words {
@@ -43,8 +44,8 @@ void ue_summary_begin(struct ue_summary *summary, enum ue_group group);
 void ue_summary_field(struct ue_summary *summary, const struct ue_record *record);
 void ue_summary_end(struct ue_summary *summary, enum ue_group group);
 
-/* The prefix, "Ch 0 Control open reliable #791", and the length behind the separator. */
-const char *ue_summary_bunch(const struct ue_summary *summary, const char *prefix, const char *separator);
+/* Adds "Ch 0 Control open reliable #791", and the length behind the separator. */
+void ue_summary_bunch(const struct ue_summary *summary, const char *separator, struct ue_words *words);
 
 /* The text of a TEXT or STRING record in UTF-8. */
 const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record);

@@ -20,6 +20,7 @@ struct tree {
     size_t depth;
     size_t opened_at[DEPTH_MAX]; /* bit */
     proto_tree *bunch;           /* the last one: its messages come behind its end */
+    const uint8_t *payload;      /* its payload, aligned, for tree and tab alike */
     wmem_list_t *payloads;
     struct ue_summary summary;
 };
@@ -50,8 +51,11 @@ static const uint8_t *aligned_copy(const struct tree *t, struct ue_view view) {
     return bytes;
 }
 
-static proto_item *add_bytes(const struct tree *t, int hf, int start, int length, struct ue_view view) {
-    return proto_tree_add_bytes_with_length(top(t), hf, t->tvb, start, length, aligned_copy(t, view),
+static proto_item *add_bytes(const struct tree *t, int hf, int start, int length, const struct ue_record *record) {
+    struct ue_view view = record->text.units;
+    bool is_payload = record->field == UE_F_BUNCH_DATA && t->payload != NULL;
+    return proto_tree_add_bytes_with_length(top(t), hf, t->tvb, start, length,
+                                            is_payload ? t->payload : aligned_copy(t, view),
                                             (int)ue_bits_bytes(view.bits));
 }
 
@@ -70,7 +74,7 @@ static proto_item *add_record(const struct tree *t, const struct ue_record *reco
     case UE_KIND_U64: return proto_tree_add_uint64(tree, hf, t->tvb, start, length, record->number);
     case UE_KIND_I32: return proto_tree_add_int(tree, hf, t->tvb, start, length, (int32_t)number);
     case UE_KIND_REAL: return proto_tree_add_double(tree, hf, t->tvb, start, length, ue_record_real(record));
-    case UE_KIND_BYTES: return add_bytes(t, hf, start, length, record->text.units);
+    case UE_KIND_BYTES: return add_bytes(t, hf, start, length, record);
     case UE_KIND_TEXT:
     case UE_KIND_STRING:
         return proto_tree_add_string(tree, hf, t->tvb, start, length, ue_record_string(t->pinfo->pool, record));
@@ -81,13 +85,17 @@ static proto_item *add_record(const struct tree *t, const struct ue_record *reco
 /* The payload as bytes of its own: a tab in the window, and what other dissectors get. */
 static void add_payload(struct tree *t, const struct ue_record *record) {
     const char *channel = t->summary.bunch.channel_name;
+    struct ue_words name;
     size_t size = ue_bits_bytes(record->text.units.bits);
     if (size == 0) {
         return;
     }
-    const uint8_t *bytes = aligned_copy(t, record->text.units);
-    tvbuff_t *tvb = tvb_new_child_real_data(t->tvb, bytes, (unsigned)size, (int)size);
-    add_new_data_source(t->pinfo, tvb, ue_summary_bunch(&t->summary, "Payload, ", " "));
+    t->payload = aligned_copy(t, record->text.units);
+    tvbuff_t *tvb = tvb_new_child_real_data(t->tvb, t->payload, (unsigned)size, (int)size);
+    name.length = 0;
+    ue_words_text(&name, "Payload, ");
+    ue_summary_bunch(&t->summary, " ", &name);
+    add_new_data_source(t->pinfo, tvb, name.text);
     if (t->payloads != NULL && channel != NULL && !t->summary.bunch.partial) {
         struct ue_payload *payload = wmem_new(t->pinfo->pool, struct ue_payload);
         *payload = (struct ue_payload){tvb, channel};
@@ -161,7 +169,16 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
     if (group == UE_GROUP_BUNCH) {
         t->bunch = top(t);
+        t->payload = NULL;
     }
+}
+
+static void label_bunch(const struct tree *t, proto_item *item) {
+    struct ue_words words;
+    words.length = 0;
+    ue_words_text(&words, "Bunch: ");
+    ue_summary_bunch(&t->summary, ", ", &words);
+    ue_label_set(item, t->pinfo->pool, &words);
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit) {
@@ -172,7 +189,7 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
         proto_item_set_len(item, byte_count(t, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
     }
     if (item != NULL && group == UE_GROUP_BUNCH && is_visible(item)) {
-        proto_item_set_text(item, "%s", ue_summary_bunch(&t->summary, "Bunch: ", ", "));
+        label_bunch(t, item);
     }
     t->depth -= t->depth != 0;
 }

@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/words.h"
 
-#include <string.h>
-
-static void add(struct ue_words *words, const char *text, size_t length) {
-    if (length > UE_WORDS_MAX - words->length) {
-        length = UE_WORDS_MAX - words->length;
-    }
-    memcpy(words->text + words->length, text, length);
-    words->length += length;
-    words->text[words->length] = '\0';
-}
-
-void ue_words_text(struct ue_words *words, const char *text) {
-    add(words, text, strlen(text));
-}
-
 void ue_words_number(struct ue_words *words, uint64_t number) {
     char digits[20];
     size_t at = sizeof digits;
@@ -23,7 +8,7 @@ void ue_words_number(struct ue_words *words, uint64_t number) {
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number != 0);
-    add(words, digits + at, sizeof digits - at);
+    ue_words_add(words, digits + at, sizeof digits - at);
 }
 
 void ue_words_hex(struct ue_words *words, uint32_t number) {
@@ -31,5 +16,5 @@ void ue_words_hex(struct ue_words *words, uint32_t number) {
     for (size_t i = sizeof digits; i-- > 0; number >>= 4) {
         digits[i] = "0123456789abcdef"[number & 15];
     }
-    add(words, digits, sizeof digits);
+    ue_words_add(words, digits, sizeof digits);
 }

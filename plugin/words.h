@@ -5,16 +5,30 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define UE_WORDS_MAX 199
 
-/* Starts as {.length = 0}; what does not fit is left out. */
+/* Starts with length 0; what does not fit is left out. */
 struct ue_words {
     size_t length;
     char text[UE_WORDS_MAX + 1];
 };
 
-void ue_words_text(struct ue_words *words, const char *text);
+/* Inline, so that the length of a literal is known to the compiler. */
+static inline void ue_words_add(struct ue_words *words, const char *text, size_t length) {
+    if (length > UE_WORDS_MAX - words->length) {
+        length = UE_WORDS_MAX - words->length;
+    }
+    memcpy(words->text + words->length, text, length);
+    words->length += length;
+    words->text[words->length] = '\0';
+}
+
+static inline void ue_words_text(struct ue_words *words, const char *text) {
+    ue_words_add(words, text, strlen(text));
+}
+
 void ue_words_number(struct ue_words *words, uint64_t number);
 void ue_words_hex(struct ue_words *words, uint32_t number); /* eight digits */
 
