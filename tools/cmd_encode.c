@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <glib/gstdio.h>
+
 #include "tools/capture/pcapng_writer.h"
 #include "tools/cli.h"
 #include "tools/json_datagram.h"
@@ -18,6 +20,7 @@ struct encode {
     gboolean hex;
     char *output;
 
+    char *part; /* written to, and renamed once all is well; NULL: standard output or a device */
     FILE *to;
     struct ue_pcapng_writer writer;
     uint32_t interface;
@@ -43,7 +46,9 @@ static bool open_output(struct encode *e) {
             return false;
         }
     } else {
-        e->to = fopen(e->output, "wb");
+        bool is_device = g_file_test(e->output, G_FILE_TEST_EXISTS) && !g_file_test(e->output, G_FILE_TEST_IS_REGULAR);
+        e->part = is_device ? NULL : g_strconcat(e->output, ".part", NULL);
+        e->to = fopen(is_device ? e->output : e->part, "wb");
         if (e->to == NULL) {
             ue_complain("%s: %s", e->output, g_strerror(errno));
             return false;
@@ -63,6 +68,22 @@ static bool close_output(struct encode *e) {
         ue_complain("%s: cannot write", e->output != NULL ? e->output : "standard output");
     }
     return good;
+}
+
+/* Whatever was at the output stays until there is something whole to put in its place. */
+static bool replace_output(struct encode *e, bool good) {
+    if (e->part == NULL) {
+        return good;
+    }
+    if (!good) {
+        g_unlink(e->part);
+        return false;
+    }
+    if (g_rename(e->part, e->output) != 0) {
+        ue_complain("%s: %s", e->output, g_strerror(errno));
+        return false;
+    }
+    return true;
 }
 
 static void write_datagram(struct encode *e) {
@@ -123,6 +144,7 @@ static enum ue_exit run(struct encode *e, int files, char **paths) {
         good = encode_file(e, paths[i]);
     }
     good = close_output(e) && good;
+    good = replace_output(e, good);
     return good ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
 }
 
@@ -152,6 +174,7 @@ int ue_cmd_encode(int argc, char **argv) {
     }
     ue_wire_options_clear(&e->wire);
     ue_out_free(&e->line);
+    g_free(e->part);
     g_free(e->output);
     g_free(e);
     return status;

@@ -293,6 +293,15 @@ class Refusals(unittest.TestCase):
         self.assertIn("nowhere.json: ", uerudp.run("encode", "--hex", "nowhere.json", status=2).stderr.decode())
         self.assertEqual(b"", uerudp.run("encode", "--hex", data=b" \n").stdout)
 
+    def test_output_stays_when_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            output = pathlib.Path(folder, "out.hex")
+            uerudp.run("encode", "--hex", "--output", output, data=b'{"packet":{}}')
+            whole = output.read_bytes()
+            uerudp.run("encode", "--hex", "--output", output, data=b'{"packet":{}}{"bad":1}', status=2)
+            self.assertEqual(whole, output.read_bytes())
+            self.assertEqual([output], list(pathlib.Path(folder).iterdir()))
+
 
 if __name__ == "__main__":
     uerudp.need_shared()
