@@ -10,6 +10,7 @@ enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_425, ROW_51, RO
 #define ROWS_WITH_ACK (ROW(418) | ROW(419) | ROW(420))
 #define ROWS_FEATURES (ROW(54) | ROW(55) | ROW(58))
 
+#define HANDSHAKE_BITS_MAX 608 /* 76 bytes: a restart response with everything (spec 2.4) */
 #define RANDOM_BITS_MIN 64
 #define RANDOM_BITS_MAX 128
 #define TIMESTAMP_MIN 1e-6
@@ -160,6 +161,9 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
 bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                          struct ue_shape *shape) {
     size_t lead = settings->magic_bits + (size_t)settings->skip_bytes * 8;
+    if (size_bytes * 8 > lead + HANDSHAKE_BITS_MAX) {
+        return false;
+    }
     size_t end = payload_bits(bytes, size_bytes);
     if (end < lead + 2) {
         return false;

@@ -22,6 +22,11 @@ in_chroot() {
         exec chroot "$@"' sh "$chroot" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
+install_into_chroot() {
+    in_chroot "$2" apt-get install -y -q --no-install-recommends "${build_packages[@]}" libcmocka-dev valgrind openssl \
+        python3 jq wireshark-common >>"$chroot_cache/$1.log" 2>&1
+}
+
 # An unfinished chroot is made anew. sid's Release file may be past its date.
 make_chroot() {
     local suite=$1 chroot=$2
@@ -29,8 +34,7 @@ make_chroot() {
     mkdir -p "$chroot_cache"
     debootstrap --variant=minbase "$suite" "$chroot" http://deb.debian.org/debian >"$chroot_cache/$suite.log" 2>&1 &&
         in_chroot "$chroot" apt-get -q -o Acquire::Check-Valid-Until=false update >>"$chroot_cache/$suite.log" 2>&1 &&
-        in_chroot "$chroot" apt-get install -y -q --no-install-recommends \
-            "${build_packages[@]}" libcmocka-dev valgrind openssl python3 jq wireshark-common >>"$chroot_cache/$suite.log" 2>&1 &&
+        install_into_chroot "$suite" "$chroot" &&
         touch "$chroot/complete" && return
     tail -n 30 "$chroot_cache/$suite.log"
     return 1
@@ -53,6 +57,7 @@ test_wireshark() {
     need_packages debootstrap
     note "Wireshark $series, Debian $suite"
     [ -f "$chroot/complete" ] || check "$series: make the chroot" make_chroot "$suite" "$chroot" || return 0
+    check "$series: packages" install_into_chroot "$suite" "$chroot" || return 0
     in_chroot "$chroot" sh -c 'gcc --version | head -n 1; tshark --version 2>/dev/null | head -n 1'
     copy_into "$root" "$chroot/src/main" --exclude=./build --exclude=./.git
     [ ! -d "$shared" ] || copy_into "$shared" "$chroot/src/shared"
