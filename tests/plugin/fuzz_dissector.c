@@ -54,6 +54,40 @@ static void complain(const char *format, va_list arguments) {
     vfprintf(stderr, format, arguments);
 }
 
+/* What changed with 4.6: some signatures, and the bytes travel in the record. */
+#if UE_WIRESHARK_BEFORE(4, 6)
+static void start_library(const char *program) {
+    ws_log_init("fuzz_dissector", complain);
+    init_process_policies();
+    g_free(configuration_init(program, NULL));
+}
+
+static void start_record(wtap_rec *rec, const struct frame *frame) {
+    (void)frame;
+    wtap_rec_init(rec);
+}
+
+static void run(epan_dissect_t *edt, wtap_rec *rec, struct frame *frame) {
+    tvbuff_t *tvb = tvb_new_real_data(frame->bytes, frame->captured, (int)frame->length);
+    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, tvb, &frame->data, NULL);
+}
+#else
+static void start_library(const char *program) {
+    ws_log_init(complain);
+    init_process_policies();
+    g_free(configuration_init(program));
+}
+
+static void start_record(wtap_rec *rec, const struct frame *frame) {
+    wtap_rec_init(rec, frame->captured);
+    ws_buffer_append(&rec->data, frame->bytes, frame->captured);
+}
+
+static void run(epan_dissect_t *edt, wtap_rec *rec, struct frame *frame) {
+    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, &frame->data, NULL);
+}
+#endif
+
 /* Only what is under test and what carries it: a crash elsewhere in Wireshark is not ours to find. */
 static void enable_few_protocols(void) {
     static const char *const needed[] = {"ip", "udp", "uerudp"};
@@ -74,9 +108,7 @@ int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
     g_setenv("WIRESHARK_ABORT_ON_TOO_MANY_ITEMS", "1", 0);
     g_setenv("WIRESHARK_DEBUG_WMEM_OVERRIDE", "simple", 0); /* each block stands alone before the sanitizer */
     g_setenv("HOME", "/nonexistent", 1);
-    ws_log_init("fuzz_dissector", complain);
-    init_process_policies();
-    g_free(configuration_init((*arguments)[0], NULL));
+    start_library((*arguments)[0]);
     wtap_init(FALSE);
     plugin_register();
     if (!epan_init(NULL, NULL, FALSE)) {
@@ -178,7 +210,7 @@ static void dissect(epan_t *session, struct frame *frame, bool visible) {
     static nstime_t elapsed;
     static const frame_data *reference;
     wtap_rec rec;
-    wtap_rec_init(&rec);
+    start_record(&rec, frame);
     rec.rec_type = REC_TYPE_PACKET;
     rec.presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
     rec.rec_header.packet_header.caplen = frame->captured;
@@ -190,8 +222,7 @@ static void dissect(epan_t *session, struct frame *frame, bool visible) {
     reference = &frame->data;
     frame_data_set_before_dissect(&frame->data, &elapsed, &reference, NULL);
     epan_dissect_t *edt = epan_dissect_new(session, TRUE, visible);
-    tvbuff_t *tvb = tvb_new_real_data(frame->bytes, frame->captured, (int)frame->length);
-    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, tvb, &frame->data, NULL);
+    run(edt, &rec, frame);
     plant_bug(edt, frame);
     epan_dissect_free(edt);
     frame->data.visited = 1;
