@@ -12,7 +12,6 @@ enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_425, ROW_51, RO
 
 #define HANDSHAKE_BITS_MAX 608 /* 76 bytes: a restart response with everything (spec 2.4) */
 #define RANDOM_BITS_MIN 64
-#define RANDOM_BITS_MAX 128
 #define TIMESTAMP_MIN 1e-6
 #define TIMESTAMP_MAX 1e8
 #define NAME_INDEX_MAX 410
@@ -77,24 +76,10 @@ static bool body_is_plausible(size_t row, const struct ue_handshake *h) {
     return false;
 }
 
-static enum ue_direction sender_of(enum ue_handshake_type type) {
-    switch (type) {
-    case UE_HANDSHAKE_INITIAL:
-    case UE_HANDSHAKE_RESPONSE:
-    case UE_HANDSHAKE_RESTART_RESPONSE: return UE_CLIENT_TO_SERVER;
-    case UE_HANDSHAKE_CHALLENGE:
-    case UE_HANDSHAKE_ACK:
-    case UE_HANDSHAKE_RESTART_REQUEST:
-    case UE_HANDSHAKE_VERSION_UPGRADE: return UE_SERVER_TO_CLIENT;
-    case UE_HANDSHAKE_TYPE_UNKNOWN: break;
-    }
-    return UE_DIRECTION_UNKNOWN;
-}
-
 static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct ue_shape *shape) {
     *shape = (struct ue_shape){.profiles = profiles, .assumed = profiles, .type = h->type, .restart = h->restart};
     shape->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
-                           ? sender_of(h->type)
+                           ? ue_handshake_sender(h->type)
                            : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (spec 2.14) */
     shape->has_cookie = h->has_body && !ue_bytes_zero(h->cookie, sizeof h->cookie);
     memcpy(shape->cookie, h->cookie, sizeof shape->cookie);
@@ -123,7 +108,7 @@ static bool versioned_fits(const struct ue_settings *settings, bool ids, bool fe
                            size_t end_bit, struct ue_handshake *h) {
     return read_handshake(settings, features ? ROW_54 : ROW_51, ids, features, bytes, end_bit, h) &&
            h->min_version <= h->version && h->version <= 15 && (ids ? h->version >= 3 : h->version <= 2) &&
-           h->version >= 1 && h->random.bits >= RANDOM_BITS_MIN && h->random.bits <= RANDOM_BITS_MAX &&
+           h->version >= 1 && h->random.bits >= RANDOM_BITS_MIN && h->random.bits <= UE_HANDSHAKE_RANDOM_BITS_MAX &&
            (!h->has_body || body_is_plausible(ROW_51, h));
 }
 

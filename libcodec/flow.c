@@ -191,6 +191,10 @@ static void learn_direction(struct ue_flow *flow, unsigned side, const uint8_t *
     }
 }
 
+static bool is_possible(const struct ue_flow *flow, unsigned row) {
+    return (flow->possible >> row & 1) != 0;
+}
+
 /* The profiles that fit well enough under a variant, and none of the others more often; bunches: how often bunches
    supported them. */
 static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned *bunches) {
@@ -200,8 +204,7 @@ static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned
     *bunches = 0;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         unsigned fits = flow->fits[row][variant];
-        bool alive = (flow->possible >> row & 1) != 0;
-        if (!alive || fits < most || fits * FIT_WHOLE < trials * FIT_PART) {
+        if (!is_possible(flow, row) || fits < most || fits * FIT_WHOLE < trials * FIT_PART) {
             continue;
         }
         mask = fits > most ? 0 : mask;
@@ -215,8 +218,7 @@ static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned
 static void choose_closest(struct ue_flow *flow) {
     unsigned best = oldest_of(flow->possible);
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
-        bool alive = (flow->possible >> row & 1) != 0;
-        if (alive && flow->fits[row][0] > flow->fits[best][0]) {
+        if (is_possible(flow, row) && flow->fits[row][0] > flow->fits[best][0]) {
             best = row;
         }
     }
@@ -252,10 +254,6 @@ static void decide(struct ue_flow *flow) {
 
 static bool is_certain(const struct ue_flow *flow) {
     return is_single(flow->possible) || (flow->choice.reason == UE_REASON_ONLY_FIT && flow->evidence >= CERTAIN_FITS);
-}
-
-static bool is_possible(const struct ue_flow *flow, unsigned row) {
-    return (flow->possible >> row & 1) != 0;
 }
 
 /* Some profile has explained every datagram so far with the stock bounds. */

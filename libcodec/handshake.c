@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/layouts.h"
 
-/* A restart request has a random tail of at most this many bits; a body is longer (spec 2.4, 2.14). */
-#define RANDOM_BITS_MAX 128
-
 static unsigned timestamp_bits(const struct ue_context *x) {
     return x->profile.handshake <= UE_HANDSHAKE_B ? 32 : 64;
 }
@@ -23,6 +20,20 @@ uint64_t ue_handshake_timestamp_bits(const struct ue_context *context, double se
     uint32_t raw;
     memcpy(&raw, &narrow, sizeof raw);
     return raw;
+}
+
+enum ue_direction ue_handshake_sender(enum ue_handshake_type type) {
+    switch (type) {
+    case UE_HANDSHAKE_INITIAL:
+    case UE_HANDSHAKE_RESPONSE:
+    case UE_HANDSHAKE_RESTART_RESPONSE: return UE_CLIENT_TO_SERVER;
+    case UE_HANDSHAKE_CHALLENGE:
+    case UE_HANDSHAKE_ACK:
+    case UE_HANDSHAKE_RESTART_REQUEST:
+    case UE_HANDSHAKE_VERSION_UPGRADE: return UE_SERVER_TO_CLIENT;
+    case UE_HANDSHAKE_TYPE_UNKNOWN: break;
+    }
+    return UE_DIRECTION_UNKNOWN;
 }
 
 struct ue_sequences ue_cookie_sequences(const uint8_t cookie[UE_COOKIE_BYTES]) {
@@ -162,7 +173,7 @@ UE_INLINE void versioned(enum ue_op op, struct ue_cursor *c, const struct ue_con
         ABSENT(m->features, HANDSHAKE_FEATURES, 0);
     }
     bool possible = type_has_body(m->type);
-    MORE(m->has_body, HANDSHAKE_COOKIE, possible && !(m->restart && ue_cursor_left(c) <= RANDOM_BITS_MAX));
+    MORE(m->has_body, HANDSHAKE_COOKIE, possible && !(m->restart && ue_cursor_left(c) <= UE_HANDSHAKE_RANDOM_BITS_MAX));
     REQUIRE(possible || !m->has_body, UE_E_CONFLICT, HANDSHAKE_TYPE);
     body(op, c, x, m);
     ABSENT(m->has_orig_cookie, HANDSHAKE_ORIG_COOKIE, m->has_body && m->type == UE_HANDSHAKE_RESTART_RESPONSE);
@@ -171,7 +182,7 @@ UE_INLINE void versioned(enum ue_op op, struct ue_cursor *c, const struct ue_con
     diagnostics(op, c, m);
     VIEW(m->random, HANDSHAKE_RANDOM, ue_cursor_left(c));
     REQUIRE(m->random.bits % 8 == 0, UE_E_TRAILING, HANDSHAKE_RANDOM);
-    REQUIRE(!possible || m->has_body || (m->restart && m->random.bits <= RANDOM_BITS_MAX), UE_E_CONFLICT,
+    REQUIRE(!possible || m->has_body || (m->restart && m->random.bits <= UE_HANDSHAKE_RANDOM_BITS_MAX), UE_E_CONFLICT,
             HANDSHAKE_TYPE);
 }
 

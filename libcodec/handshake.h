@@ -20,6 +20,9 @@ enum ue_handshake_type {
 #define UE_COOKIE_BYTES 20
 #define UE_DIAGNOSTICS_BYTES 12
 
+/* Longest random tail; a restart request has no more behind its versions, a body is longer (spec 2.4, 2.14). */
+#define UE_HANDSHAKE_RANDOM_BITS_MAX 128
+
 /* Members that a layout does not have are zero. */
 struct ue_handshake {
     enum ue_handshake_type type; /* layouts A to C: follows from content and direction */
@@ -39,6 +42,9 @@ struct ue_handshake {
     uint8_t diagnostics[UE_DIAGNOSTICS_BYTES];
     struct ue_view random; /* whole bytes, versioned layout only */
 };
+
+/* Who sends messages of this type (spec 2.3); unknown for an unknown type. */
+enum ue_direction ue_handshake_sender(enum ue_handshake_type type);
 
 /* The timestamp in seconds. */
 double ue_handshake_timestamp(const struct ue_context *context, const struct ue_handshake *handshake);

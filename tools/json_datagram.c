@@ -109,20 +109,6 @@ static bool take_generation(struct work *w) {
     return true;
 }
 
-/* Who sends a handshake message of this type; unknown for any other number. */
-static enum ue_direction sender_of(int type) {
-    switch (type) {
-    case UE_HANDSHAKE_INITIAL:
-    case UE_HANDSHAKE_RESPONSE:
-    case UE_HANDSHAKE_RESTART_RESPONSE: return UE_CLIENT_TO_SERVER;
-    case UE_HANDSHAKE_CHALLENGE:
-    case UE_HANDSHAKE_ACK:
-    case UE_HANDSHAKE_RESTART_REQUEST:
-    case UE_HANDSHAKE_VERSION_UPGRADE: return UE_SERVER_TO_CLIENT;
-    default: return UE_DIRECTION_UNKNOWN;
-    }
-}
-
 /* From the address that is given, as far as its port is a server's. */
 static enum ue_direction direction_of_addresses(const struct work *w) {
     struct ue_address address;
@@ -141,7 +127,8 @@ static bool take_direction(struct work *w) {
         w->context.direction = (enum ue_direction)number;
         return (number >= 0 && number <= UE_SERVER_TO_CLIENT) || fail(w, "direction", "must be 0, 1 or 2");
     }
-    w->context.direction = sender_of(ue_json_handshake_type(json_object_get(w->object, "handshake")));
+    int type = ue_json_handshake_type(json_object_get(w->object, "handshake")); /* no type at all has no sender either */
+    w->context.direction = ue_handshake_sender((enum ue_handshake_type)type);
     if (w->context.direction == UE_DIRECTION_UNKNOWN) {
         w->context.direction = direction_of_addresses(w);
     }
