@@ -84,6 +84,16 @@ enum ue_status ue_datagram_check_header(const struct ue_context *context, const 
 enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
                                   size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault);
 
+/* A packet piece by piece, for senders that fill it over time: head, items, end. Each call writes at *bit and advances
+   it; the bits before stay, those behind in the last bytes are undefined. The head is prefix, handlers and packet header
+   of a datagram, whose items are not looked at; the end is the terminators. */
+enum ue_status ue_datagram_encode_head(const struct ue_context *context, const struct ue_datagram *datagram,
+                                       uint8_t *bytes, size_t size_bytes, size_t *bit, struct ue_fault *fault);
+enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_item *item, uint8_t *bytes,
+                              size_t size_bytes, size_t *bit, struct ue_fault *fault);
+enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t *bytes, size_t size_bytes, size_t *bit,
+                                      struct ue_fault *fault);
+
 /* Fills prefix, handshake, handlers and packet of a datagram from a source; items are built with the two calls below. */
 enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_source *source,
                                  struct ue_datagram *datagram, struct ue_fault *fault);

@@ -12,16 +12,13 @@
         *(c) = far;                                                                                                    \
     } while (0)
 
-UE_INLINE void put_items(struct ue_cursor *c, const struct ue_context *x, const struct ue_datagram *d) {
-    for (size_t i = 0; i < d->item_count && ue_cursor_ok(c); i++) {
-        struct ue_item *item = &d->items[i];
-        if (!item->is_ack) {
-            bunch_layout(UE_ENCODE, c, x, &item->bunch);
-        } else if (x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack) {
-            FAR(ue_ack_run, c, x, &item->ack);
-        } else {
-            ue_cursor_refuse(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK);
-        }
+UE_INLINE void put_item(struct ue_cursor *c, const struct ue_context *x, struct ue_item *item) {
+    if (!item->is_ack) {
+        bunch_layout(UE_ENCODE, c, x, &item->bunch);
+    } else if (x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack) {
+        FAR(ue_ack_run, c, x, &item->ack);
+    } else {
+        ue_cursor_refuse(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK);
     }
 }
 
@@ -39,25 +36,53 @@ UE_INLINE void put_no_prefix(struct ue_cursor *c, const struct ue_prefix *m) {
     }
 }
 
-UE_INLINE void put_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
-    size_t begin = ue_cursor_pos(c);
+UE_INLINE void put_prefix(struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {
+    if (!x->settings.internal_ack) {
+        prefix_layout(UE_ENCODE, c, x, m);
+    } else {
+        put_no_prefix(c, m);
+    }
+}
+
+/* What stands between prefix and items. */
+UE_INLINE void put_header(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
     if (x->settings.handlers[0] != UE_HANDLER_NONE) {
         FAR(ue_handlers_run, c, x, &d->handlers);
     } else if (d->handlers.is_opaque) {
         ue_cursor_refuse(c, UE_E_ABSENT, UE_F_HANDLER_CIPHERTEXT);
     }
-    if (d->handlers.is_opaque) {
-        put_no_items(c, d);
-        return;
-    }
-    if (!x->settings.internal_ack) {
+    if (!d->handlers.is_opaque && !x->settings.internal_ack) {
         packet_layout(UE_ENCODE, c, x, &d->packet);
     }
-    put_items(c, x, d);
+}
+
+UE_INLINE void put_inner_end(struct ue_cursor *c, const struct ue_context *x, size_t begin) {
     if (x->settings.terminators > 1) {
         ue_cursor_put(c, 1, 1, UE_F_TERMINATOR);
         ue_cursor_put(c, 0, (unsigned)ue_handlers_padding(x, begin, ue_cursor_pos(c)), UE_F_TERMINATOR);
     }
+}
+
+UE_INLINE void put_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
+    size_t begin = ue_cursor_pos(c);
+    put_header(c, x, d);
+    if (d->handlers.is_opaque) {
+        put_no_items(c, d);
+        return;
+    }
+    for (size_t i = 0; i < d->item_count && ue_cursor_ok(c); i++) {
+        put_item(c, x, &d->items[i]);
+    }
+    put_inner_end(c, x, begin);
+}
+
+/* Ends a piece of a packet. */
+UE_INLINE enum ue_status put_done(struct ue_cursor *c, size_t *bit, struct ue_fault *fault) {
+    struct ue_cursor end = *c;
+    ue_cursor_flush(&end);
+    *bit = ue_cursor_pos(&end);
+    *fault = end.fault;
+    return end.fault.status;
 }
 
 enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
@@ -66,11 +91,7 @@ enum ue_status ue_datagram_encode(const struct ue_context *context, const struct
     struct ue_cursor start;
     ue_cursor_write(&start, bytes, capacity_bytes, 0);
     struct ue_cursor c = start;
-    if (!context->settings.internal_ack) {
-        prefix_layout(UE_ENCODE, &c, context, &d->prefix);
-    } else {
-        put_no_prefix(&c, &d->prefix);
-    }
+    put_prefix(&c, context, &d->prefix);
     if (d->prefix.is_handshake) {
         FAR(ue_handshake_run, &c, context, &d->handshake);
         put_no_items(&c, d);
@@ -78,11 +99,50 @@ enum ue_status ue_datagram_encode(const struct ue_context *context, const struct
         put_packet(&c, context, d);
     }
     ue_cursor_put(&c, 1, 1, UE_F_TERMINATOR);
-    struct ue_cursor end = c;
-    ue_cursor_flush(&end);
-    *written_bytes = ue_bits_bytes(ue_cursor_pos(&end));
-    *fault = end.fault;
-    return end.fault.status;
+    size_t bit;
+    enum ue_status status = put_done(&c, &bit, fault);
+    *written_bytes = ue_bits_bytes(bit);
+    return status;
+}
+
+enum ue_status ue_datagram_encode_head(const struct ue_context *context, const struct ue_datagram *datagram,
+                                       uint8_t *bytes, size_t size_bytes, size_t *bit, struct ue_fault *fault) {
+    struct ue_datagram *d = (struct ue_datagram *)datagram;
+    struct ue_cursor start;
+    ue_cursor_write(&start, bytes, size_bytes, *bit);
+    struct ue_cursor c = start;
+    put_prefix(&c, context, &d->prefix);
+    if (d->prefix.is_handshake) {
+        ue_cursor_refuse(&c, UE_E_CONFLICT, UE_F_IS_HANDSHAKE);
+    }
+    put_header(&c, context, d);
+    return put_done(&c, bit, fault);
+}
+
+enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_item *item, uint8_t *bytes,
+                              size_t size_bytes, size_t *bit, struct ue_fault *fault) {
+    struct ue_cursor start;
+    ue_cursor_write(&start, bytes, size_bytes, *bit);
+    struct ue_cursor c = start;
+    put_item(&c, context, (struct ue_item *)item);
+    return put_done(&c, bit, fault);
+}
+
+/* Bits of the prefix: where the handlers begin. */
+static size_t prefix_bits(const struct ue_context *x) {
+    return x->settings.internal_ack
+               ? 0
+               : (size_t)x->settings.skip_bytes * 8 + x->settings.magic_bits + (x->ids ? 5 : 0) + 1;
+}
+
+enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t *bytes, size_t size_bytes, size_t *bit,
+                                      struct ue_fault *fault) {
+    struct ue_cursor start;
+    ue_cursor_write(&start, bytes, size_bytes, *bit);
+    struct ue_cursor c = start;
+    put_inner_end(&c, context, prefix_bits(context));
+    ue_cursor_put(&c, 1, 1, UE_F_TERMINATOR);
+    return put_done(&c, bit, fault);
 }
 
 enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_source *source,

@@ -4,9 +4,23 @@
 #include <string.h>
 
 static const struct ue_profile profiles[] = {
-#define UE_PROFILE(name, netver, shake, features, hello, packet, channel, bound, paused, custom, bytes, reliable)      \
-    {name,  netver, UE_HANDSHAKE_##shake, features, hello, UE_PACKET_##packet, UE_CHANNEL_##channel,                   \
-     bound, paused, custom,               bytes,    reliable},
+#define UE_PROFILE(name, netver, shake, features, hello, packet, channel, bound, paused, custom, bytes, reliable,      \
+                   acks, cache, partial)                                                                               \
+    {name,                                                                                                             \
+     netver,                                                                                                           \
+     UE_HANDSHAKE_##shake,                                                                                             \
+     features,                                                                                                         \
+     hello,                                                                                                            \
+     UE_PACKET_##packet,                                                                                               \
+     UE_CHANNEL_##channel,                                                                                             \
+     bound,                                                                                                            \
+     paused,                                                                                                           \
+     custom,                                                                                                           \
+     bytes,                                                                                                            \
+     reliable,                                                                                                         \
+     UE_ACKS_##acks,                                                                                                   \
+     cache,                                                                                                            \
+     partial},
 #include "libcodec/profiles.def"
 #undef UE_PROFILE
 };
@@ -96,9 +110,12 @@ void ue_context_init(struct ue_context *context, const struct ue_profile *profil
 }
 
 static const char *const handler_names[] = {
-    [UE_HANDLER_NONE] = NULL,        [UE_HANDLER_OODLE] = "oodle",
-    [UE_HANDLER_AESGCM] = "aesgcm",  [UE_HANDLER_AESGCM_BYTES] = "aesgcm-bytes",
-    [UE_HANDLER_AES_ECB] = "aes-ecb", [UE_HANDLER_DTLS] = "dtls",
+    [UE_HANDLER_NONE] = NULL,
+    [UE_HANDLER_OODLE] = "oodle",
+    [UE_HANDLER_AESGCM] = "aesgcm",
+    [UE_HANDLER_AESGCM_BYTES] = "aesgcm-bytes",
+    [UE_HANDLER_AES_ECB] = "aes-ecb",
+    [UE_HANDLER_DTLS] = "dtls",
     [UE_HANDLER_RELIABILITY] = "reliability",
 };
 

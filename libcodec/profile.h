@@ -21,6 +21,9 @@ enum ue_packet_layout { UE_PACKET_LEGACY, UE_PACKET_KBPS, UE_PACKET_JITTER, UE_P
 
 enum ue_channel_layout { UE_CHANNEL_BOUNDED, UE_CHANNEL_PACKED };
 
+/* How an endpoint acknowledges (spec 6.0): the engine's generations L, A, B and C. */
+enum ue_ack_generation { UE_ACKS_LEGACY, UE_ACKS_PLAIN, UE_ACKS_FLUSH, UE_ACKS_RESET };
+
 /* One generation; the columns are explained in profiles.def. */
 struct ue_profile {
     const char *name;
@@ -35,6 +38,9 @@ struct ue_profile {
     bool custom_exports;
     uint32_t max_packet_bytes;
     uint32_t reliable_buffer;
+    enum ue_ack_generation acks;
+    bool order_cache;
+    uint32_t partial_threshold;
 };
 
 #define UE_PROFILE_COUNT 11
