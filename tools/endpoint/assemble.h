@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: puts partial bunches together (spec 6.5.2). */
+#ifndef UE_ASSEMBLE_H
+#define UE_ASSEMBLE_H
+
+#include "tools/endpoint/channel.h"
+
+enum ue_assemble_result {
+    UE_ASSEMBLE_WAIT,  /* taken; more parts are to come */
+    UE_ASSEMBLE_WHOLE, /* channel->partial is complete */
+    UE_ASSEMBLE_SKIP,  /* not taken: the packet counts as not delivered */
+    UE_ASSEMBLE_ERROR, /* a rule is broken, see reason; skip as well where skip says so */
+    UE_ASSEMBLE_NO_MEMORY
+};
+
+struct ue_assembled {
+    enum ue_assemble_result result;
+    bool skip;
+    enum ue_close_reason reason;
+};
+
+/* Takes one part. ch_seq is the full number of a reliable part, the packet id of an unreliable one. */
+struct ue_assembled ue_assemble(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part,
+                                int64_t ch_seq, int64_t packet_id, uint32_t max_bytes);
+
+/* Forgets what was put together so far. */
+void ue_assemble_drop(struct ue_share *share, struct ue_channel *channel);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: channels of one connection, and the reliable bunches that wait at either end (spec 6.5.1, 6.6, 6.9). */
+#ifndef UE_CHANNEL_H
+#define UE_CHANNEL_H
+
+#include "libcodec/bunch.h"
+#include "tools/endpoint/endpoint.h"
+
+/* A reliable bunch that was sent and is kept until everything before it is acknowledged (an entry of OutRec). */
+struct ue_out {
+    struct ue_out *next;           /* of the channel, by ch_seq */
+    struct ue_out *next_in_packet; /* of the same channel in the same packet */
+    uint64_t sent_ns;
+    int64_t packet_id; /* of its latest copy */
+    int32_t ch_seq;    /* full number */
+    uint32_t data_bits;
+    bool acked : 1;
+    bool open : 1;
+    bool close : 1;
+    bool has_exports : 1;
+    bool has_mapped : 1;
+    bool paused : 1;
+    bool partial : 1;
+    bool partial_initial : 1;
+    bool partial_exports_final : 1;
+    bool partial_final : 1;
+    uint8_t close_reason : 4;
+    uint8_t data[];
+};
+
+/* A reliable bunch that came before its turn (an entry of InRec), or a part of one that is being put together. */
+struct ue_in {
+    struct ue_in *next;
+    int64_t ch_seq; /* full number; of unreliable parts the packet id */
+    int64_t packet_id;
+    struct ue_bunch bunch; /* data points to the copy behind */
+    uint8_t data[];
+};
+
+/* A partial bunch under construction (InPartialBunch). */
+struct ue_partial {
+    struct ue_bunch bunch; /* of the first part; flags of the last are added */
+    int64_t first_ch_seq;
+    int64_t first_packet_id;
+    int64_t ch_seq; /* of the newest part */
+    size_t data_bits;
+    size_t capacity_bytes;
+    uint8_t *data;
+    bool reliable;
+    bool complete;
+};
+
+/* What a channel index keeps when its channel is gone: sequence numbers never start again (spec 6.9.1). */
+struct ue_lane {
+    uint32_t index;
+    int32_t in_reliable;  /* InReliable: newest taken */
+    int32_t out_reliable; /* OutReliable: newest given */
+    int32_t owed_from;    /* PendingOutRec: first number the peer never got; 0 = none */
+    struct ue_channel *channel;
+};
+
+struct ue_channel {
+    uint32_t index;
+    enum ue_channel_kind kind;
+    uint32_t name_index; /* engine's name table; 0 with a name as text */
+    struct ue_text name; /* a copy in the connection's memory */
+    bool opened_locally;
+    bool open_sent;  /* the bunch with the open bit left */
+    bool open_acked; /* OpenAcked; at the remote end: the whole open bunch was delivered */
+    bool temporary;  /* OpenTemporary: opened by an unreliable bunch */
+    bool closing;
+    bool paused_until_acked; /* bPausedUntilReliableACK */
+    bool is_ticking;
+    struct ue_packet_range open_packets; /* OpenPacketId; first -1 = none */
+    struct ue_out *out_first;
+    struct ue_out *out_last;
+    uint32_t out_count; /* NumOutRec */
+    struct ue_in *in_first;
+    uint32_t in_count; /* NumInRec */
+    struct ue_partial *partial;
+    uint8_t close_reason;
+};
+
+/* All lanes, found by index: open addressing, grown by doubling. */
+struct ue_lanes {
+    struct ue_lane **slots;
+    uint32_t capacity; /* a power of two, or 0 */
+    uint32_t count;
+    uint32_t open_count; /* lanes with a channel */
+    int32_t in_first;    /* where the numbers of a new lane begin */
+    int32_t out_first;
+    struct ue_share *share;
+};
+
+void ue_lanes_init(struct ue_lanes *lanes, struct ue_share *share, int32_t in_first, int32_t out_first);
+void ue_lanes_free(struct ue_lanes *lanes);
+/* The lane of an index; NULL when it was never used. */
+struct ue_lane *ue_lane_find(const struct ue_lanes *lanes, uint32_t index);
+/* The same, made where missing; NULL: no memory. */
+struct ue_lane *ue_lane_need(struct ue_lanes *lanes, uint32_t index);
+
+/* A channel on a lane that has none; NULL: no memory. */
+struct ue_channel *ue_channel_new(struct ue_lanes *lanes, struct ue_lane *lane, enum ue_channel_kind kind);
+/* Frees the channel with everything that waits in it; what was never acknowledged is owed by the lane. */
+void ue_channel_free(struct ue_lanes *lanes, struct ue_lane *lane);
+
+/* Appends to OutRec; data is not yet filled. NULL: no memory. */
+struct ue_out *ue_channel_add_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits);
+/* Makes the newest entry larger; NULL: no memory, and nothing changed. */
+struct ue_out *ue_channel_grow_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits);
+/* Frees acknowledged bunches from the front. Returns whether the close was among them; sets open_acked. */
+bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel);
+
+enum ue_in_result { UE_IN_KEPT, UE_IN_KNOWN, UE_IN_TOO_MANY, UE_IN_NO_MEMORY };
+/* Keeps a bunch that came before its turn, with a copy of its data. */
+enum ue_in_result ue_channel_keep_in(struct ue_lanes *lanes, struct ue_channel *channel, const struct ue_bunch *bunch,
+                                     int64_t ch_seq, int64_t packet_id, uint32_t limit);
+/* Takes the waiting bunch with this number, which the caller gives back to the share; NULL: it has not come. */
+struct ue_in *ue_channel_take_in(struct ue_channel *channel, int64_t ch_seq);
+
+#endif

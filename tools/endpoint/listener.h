@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* The server's half of the stateless handshake: keeps nothing about an address until its cookie came back
+   (spec 2.7, 2.9, 2.11). */
+#ifndef UE_LISTENER_H
+#define UE_LISTENER_H
+
+#include "tools/endpoint/endpoint.h"
+
+#define UE_ADDRESS_BYTES_MAX 64
+
+/* "127.0.0.1:7777" or "[::1]:7777", without NUL: part of the cookie, otherwise only compared. */
+struct ue_address {
+    uint8_t size_bytes;
+    char text[UE_ADDRESS_BYTES_MAX];
+};
+
+/* A client whose cookie is valid. */
+struct ue_accepted {
+    struct ue_sequences sequences;
+    uint8_t cookie[UE_COOKIE_BYTES]; /* AuthorisedCookie: of a restart the original one */
+    uint8_t version;                 /* of the handshake, for Acks sent again */
+    bool features;
+    bool restarted; /* belongs to the connection with that cookie; sequences do not count */
+    uint8_t session_id;
+    uint8_t client_id;
+};
+
+struct ue_listener_config {
+    const struct ue_profile *profile;
+    struct ue_settings settings;
+    const uint8_t *seed; /* UE_SEED_BYTES */
+    uint32_t network_version;
+    uint16_t network_features;
+    uint8_t min_version;          /* 0 = 3 in versioned layouts */
+    uint8_t max_version;          /* 0 = the profile's newest */
+    uint8_t session_id;           /* count of server travels, low 2 bits */
+    bool enforce_network_version; /* net.HandshakeEnforceNetworkCLVersion */
+    bool verify_magic;
+};
+
+/* What a listener counts. */
+struct ue_listener_counters {
+    uint64_t initials, responses, restarts, accepted;
+    uint64_t bad_cookies, old_cookies, bad_versions, upgrades, malformed, restart_requests, wrong_session;
+};
+
+struct ue_listener;
+
+/* NULL when the profile is missing or libgcrypt fails. */
+struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listener_config *config, uint64_t now_ns);
+void ue_listener_free(struct ue_listener *l);
+
+enum ue_listener_result {
+    UE_LISTENER_NOTHING,
+    UE_LISTENER_REPLY, /* send the reply */
+    UE_LISTENER_ACCEPT /* send the reply (an Ack) and make or rebind the connection */
+};
+
+/* A datagram from an address without connection. reply: room for UE_LISTENER_REPLY_BYTES. may_restart: ordinary packets
+   from here are answered with a restart request (not those of a client that left just now). */
+#define UE_LISTENER_REPLY_BYTES 128
+enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_address *address,
+                                            bool may_restart, const uint8_t *bytes, size_t size_bytes, uint8_t *reply,
+                                            size_t *reply_bytes, struct ue_accepted *accepted);
+
+/* Writes the Ack again for a client that may have missed it. */
+size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepted *accepted, uint8_t *reply);
+
+const struct ue_listener_counters *ue_listener_counters(const struct ue_listener *l);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: what a connection has to give out: blocks in order, each of which lives until the next input after it was
+   taken. Used for datagrams and for events. */
+#ifndef UE_OUTBOX_H
+#define UE_OUTBOX_H
+
+#include <stdbool.h>
+
+#include "tools/endpoint/pool.h"
+
+struct ue_parcel {
+    struct ue_parcel *next;
+    size_t size_bytes;
+    uint8_t bytes[];
+};
+
+struct ue_outbox {
+    struct ue_parcel *first;
+    struct ue_parcel *last;
+    struct ue_parcel *taken; /* given out since the last input */
+    uint32_t count;
+    uint32_t limit;
+    struct ue_share *share;
+};
+
+void ue_outbox_init(struct ue_outbox *box, struct ue_share *share, uint32_t limit);
+void ue_outbox_free(struct ue_outbox *box);
+/* A parcel to fill; NULL when the box is full or memory is short. */
+struct ue_parcel *ue_outbox_put(struct ue_outbox *box, size_t size_bytes);
+/* The next parcel; NULL when there is none. */
+const struct ue_parcel *ue_outbox_take(struct ue_outbox *box);
+/* An input begins: what was taken is given back. */
+void ue_outbox_settle(struct ue_outbox *box);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of endpoints: one region given at creation, from which blocks of any size are taken and given back in constant
+   time. Nothing else is ever allocated (design: no allocation after creation). */
+#ifndef UE_POOL_H
+#define UE_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ue_pool;
+
+/* Smallest region that ue_pool_init accepts. */
+#define UE_POOL_BYTES_MIN 8192
+
+/* Builds a pool inside a region of the caller, who keeps it until nothing of the pool is in use; NULL when the region
+   is smaller than UE_POOL_BYTES_MIN. The region may begin at any address. */
+struct ue_pool *ue_pool_init(void *region, size_t size_bytes);
+
+/* Bytes in use, each block with its overhead; and the most that ever were. */
+size_t ue_pool_used_bytes(const struct ue_pool *pool);
+size_t ue_pool_peak_bytes(const struct ue_pool *pool);
+
+/* One owner's share of a pool: what it has taken, and how much it may take. */
+struct ue_share {
+    struct ue_pool *pool;
+    size_t used_bytes;
+    size_t peak_bytes;
+    size_t limit_bytes;
+};
+
+void ue_share_init(struct ue_share *share, struct ue_pool *pool, size_t limit_bytes);
+
+/* A block of at least size_bytes, aligned to 8, contents undefined; NULL when the share's limit or the pool is
+   exhausted. */
+void *ue_share_take(struct ue_share *share, size_t size_bytes);
+
+/* Grows or shrinks a block, moving it where needed; NULL, and the old block stays, when there is no room. NULL block:
+   takes a new one. */
+void *ue_share_resize(struct ue_share *share, void *block, size_t size_bytes);
+
+/* Gives a block back; NULL is ignored. */
+void ue_share_give(struct ue_share *share, void *block);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* AES-GCM of whole datagrams in the bit form (spec 3.8): turns a clear datagram into an encrypted one and back. The
+   context lists the handler. */
+#ifndef UE_SEAL_H
+#define UE_SEAL_H
+
+#include "libcodec/datagram.h"
+#include "tools/endpoint/random.h"
+
+struct ue_seal;
+
+/* key: UE_KEY_BYTES. NULL when libgcrypt fails; free it with ue_seal_free. */
+struct ue_seal *ue_seal_new(const uint8_t *key);
+void ue_seal_free(struct ue_seal *seal);
+
+#define UE_SEAL_OVERHEAD_BYTES 30
+
+/* Encrypts what follows the handler's flag. out: room for size_bytes + UE_SEAL_OVERHEAD_BYTES. 0: not a clear datagram.
+ */
+size_t ue_seal_close(struct ue_seal *seal, const struct ue_context *context, struct ue_random *random,
+                     const uint8_t *clear, size_t size_bytes, uint8_t *out);
+
+/* Decrypts; out: room for size_bytes. 0: not encrypted with this key, or damaged. *was_clear: it was not encrypted. */
+size_t ue_seal_open(struct ue_seal *seal, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                    uint8_t *out, bool *was_clear);
+
+#endif
