@@ -121,17 +121,15 @@ UE_INLINE size_t skip_zeros(const uint8_t *base, size_t begin, size_t end, size_
 
 bool ue_bits_last_set(const uint8_t *base, size_t begin, size_t end, size_t *bit) {
     while (end > begin) {
-        size_t byte = (end - 1) >> 3;
-        uint32_t value = base[byte] & (uint32_t)ue_bits_mask((unsigned)((end - 1) & 7) + 1);
-        if (value != 0) {
-            *bit = byte * 8 + (31 - (unsigned)__builtin_clz(value));
-            return *bit >= begin;
+        size_t aligned = 64 - (-end & 7); /* the most that one load gives: it ends with the byte of the last bit */
+        unsigned count = (unsigned)(end - begin < aligned ? end - begin : aligned);
+        uint64_t word = ue_bits_load(base, ue_bits_bytes(end), end - count, count);
+        if (word != 0) {
+            *bit = end - 1 - (size_t)__builtin_clzll(word << (64 - count));
+            return true;
         }
-        end = byte * 8;
-        if (end > begin) {
-            end = skip_zeros(base, begin, end, 4);
-            end = skip_zeros(base, begin, end, 1);
-        }
+        end = skip_zeros(base, begin, end - count, 8);
+        end = skip_zeros(base, begin, end, 1);
     }
     return false;
 }

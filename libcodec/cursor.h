@@ -26,8 +26,29 @@ struct ue_cursor {
     const struct ue_source *source;
 };
 
+/* Member by member: compilers clear a structure of this size by a string instruction, which is slow to start. */
+UE_INLINE void ue_cursor_clear(struct ue_cursor *c) {
+    c->in = NULL;
+    c->out = NULL;
+    c->size_bytes = 0;
+    c->end = 0;
+    c->next = 0;
+    c->word = 0;
+    c->held = 0;
+    c->fresh = 0;
+    c->strange = false;
+    c->canonical = true;
+    c->fault = (struct ue_fault){0};
+    c->sink = NULL;
+    c->source = NULL;
+}
+
 UE_INLINE void ue_cursor_read(struct ue_cursor *c, const uint8_t *in, size_t bit, size_t end) {
-    *c = (struct ue_cursor){.in = in, .size_bytes = ue_bits_bytes(end), .next = bit, .end = end, .canonical = true};
+    ue_cursor_clear(c);
+    c->in = in;
+    c->size_bytes = ue_bits_bytes(end);
+    c->next = bit;
+    c->end = end;
 }
 
 UE_INLINE size_t ue_cursor_pos(const struct ue_cursor *c) {

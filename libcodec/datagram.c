@@ -238,7 +238,7 @@ static void run_packet(struct pass *p, enum padding padding) {
     handlers_to->is_opaque = false;
     if (p->x->settings.handlers[0] != UE_HANDLER_NONE) {
         p->handlers_begin = ue_cursor_pos(&p->c);
-    ue_handlers_run(p->op, &p->c, p->x, handlers_to);
+        ue_handlers_run(p->op, &p->c, p->x, handlers_to);
     }
     if (handlers_to->is_opaque) {
         p->verdict->is_opaque = true;
@@ -311,37 +311,11 @@ static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_byt
     return finish(p);
 }
 
-/* What the hot path leaves; apart from it, because all this needs a stack. */
-static __attribute__((noinline)) enum ue_status decode_any(const struct ue_context *context, const uint8_t *bytes,
-                                                           size_t size_bytes, struct ue_datagram *into,
-                                                           const struct ue_visitor *visitor,
-                                                           struct ue_verdict *verdict) {
+enum ue_status ue_datagram_decode_any(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                      struct ue_datagram *into, const struct ue_visitor *visitor,
+                                      struct ue_verdict *verdict) {
     struct pass p = {.op = UE_DECODE, .x = context, .into = into, .visitor = visitor, .verdict = verdict};
     return walk(&p, bytes, size_bytes, NULL);
-}
-
-enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                  struct ue_datagram *datagram, struct ue_verdict *verdict) {
-    if (ue_datagram_decode_hot(context, bytes, size_bytes, datagram, verdict)) {
-        return verdict->fault.status;
-    }
-    return decode_any(context, bytes, size_bytes, datagram, NULL, verdict);
-}
-
-enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_visitor *visitor, struct ue_verdict *verdict) {
-    if (visitor == NULL && ue_datagram_check_hot(context, bytes, size_bytes, verdict)) {
-        return verdict->fault.status;
-    }
-    return decode_any(context, bytes, size_bytes, NULL, visitor, verdict);
-}
-
-enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                        struct ue_verdict *verdict) {
-    if (ue_datagram_header_hot(context, bytes, size_bytes, verdict)) {
-        return verdict->fault.status;
-    }
-    return decode_any(context, bytes, size_bytes, NULL, NULL, verdict);
 }
 
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,

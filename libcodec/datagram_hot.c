@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The hot path of datagram.h. It instantiates the same layouts as the general one and gives the same results. */
+/* The hot path of datagram.h: an ordinary packet of the modern layouts, without handlers, in one function with one
+   cursor. It instantiates the same layouts as the general path, to which it leaves the rest, and gives the same
+   results. */
 #include "libcodec/bunch_layout.h"
 #include "libcodec/packet_layout.h"
 #include "libcodec/prefix_layout.h"
@@ -12,9 +14,12 @@ UE_INLINE struct ue_context narrow(const struct ue_context *x) {
         __builtin_unreachable();
     }
     return (struct ue_context){
-        .profile = {.packet = packet, .channel = UE_CHANNEL_PACKED, .paused = true,
+        .profile = {.packet = packet,
+                    .channel = UE_CHANNEL_PACKED,
+                    .paused = true,
                     .custom_exports = x->profile.custom_exports},
-        .settings = {.magic_bits = x->settings.magic_bits, .skip_bytes = x->settings.skip_bytes,
+        .settings = {.magic_bits = x->settings.magic_bits,
+                     .skip_bytes = x->settings.skip_bytes,
                      .extra_bits = x->settings.extra_bits},
         .direction = x->direction,
         .ids = x->ids,
@@ -35,18 +40,27 @@ UE_INLINE bool find_end(const uint8_t *bytes, size_t size_bytes, size_t *end, bo
     return *adjacent || ue_bits_last_set(bytes, 0, *end, end);
 }
 
-/* Reads a bunch that is not as it should be. The hot cursor's address must not be given away. */
-static __attribute__((noinline)) struct ue_cursor read_carefully(const struct ue_context *x, const uint8_t *bytes,
-                                                                 size_t begin, size_t end, struct ue_bunch *bunch) {
+/* How reading a bunch ended; what the hot cursor, whose address must not be given away, takes over. */
+struct outcome {
+    size_t next;
+    bool canonical;
+    struct ue_fault fault;
+};
+
+/* Reads a bunch that is not as it should be. */
+static __attribute__((noinline)) struct outcome read_carefully(const struct ue_context *x, const uint8_t *bytes,
+                                                               size_t size_bytes, size_t begin, size_t end,
+                                                               struct ue_bunch *bunch) {
     struct ue_cursor c;
     ue_cursor_read(&c, bytes, begin, end);
+    c.size_bytes = size_bytes;
     ue_bunch_run(UE_DECODE, &c, x, bunch);
-    return c;
+    return (struct outcome){ue_cursor_pos(&c), c.canonical, c.fault};
 }
 
 /* Reads bunches into items, or, when these are not kept, into nothing: to the compiler all stores are dead then. */
-UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const struct ue_context *shared,
-                         bool keep, struct ue_item *items, size_t capacity) {
+UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const struct ue_context *shared, bool keep,
+                         struct ue_item *items, size_t capacity) {
     size_t count = 0;
     for (; c->next < c->end; count++) {
         if (keep && UE_UNLIKELY(count == capacity)) {
@@ -61,11 +75,10 @@ UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const 
         ue_quick_start(c);
         bunch_layout(UE_QUICK, c, x, keep ? &items[count].bunch : &nowhere);
         if (UE_UNLIKELY(ue_quick_failed(c))) {
-            struct ue_cursor again =
-                read_carefully(shared, c->in, begin, c->end, keep ? &items[count].bunch : &rare);
+            struct outcome again =
+                read_carefully(shared, c->in, c->size_bytes, begin, c->end, keep ? &items[count].bunch : &rare);
             c->canonical &= again.canonical;
-            c->next = ue_cursor_pos(&again);
-            c->end = again.end;
+            c->next = again.next;
             c->fault = again.fault;
             if (!ue_cursor_ok(c)) {
                 break;
@@ -117,27 +130,33 @@ UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_
     return true;
 }
 
-bool ue_datagram_decode_hot(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                            struct ue_datagram *datagram, struct ue_verdict *verdict) {
+enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                  struct ue_datagram *datagram, struct ue_verdict *verdict) {
     if (!run(context, bytes, size_bytes, &datagram->prefix, &datagram->packet, ALL_AND_KEEP, datagram->items,
              datagram->item_capacity, verdict)) {
-        return false;
+        return ue_datagram_decode_any(context, bytes, size_bytes, datagram, NULL, verdict);
     }
     datagram->handlers.is_opaque = false;
     datagram->item_count = verdict->item_count;
-    return true;
+    return verdict->fault.status;
 }
 
-bool ue_datagram_check_hot(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                           struct ue_verdict *verdict) {
+enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 const struct ue_visitor *visitor, struct ue_verdict *verdict) {
     struct ue_prefix prefix;
     struct ue_packet packet;
-    return run(context, bytes, size_bytes, &prefix, &packet, ALL, NULL, 0, verdict);
+    if (visitor != NULL || !run(context, bytes, size_bytes, &prefix, &packet, ALL, NULL, 0, verdict)) {
+        return ue_datagram_decode_any(context, bytes, size_bytes, NULL, visitor, verdict);
+    }
+    return verdict->fault.status;
 }
 
-bool ue_datagram_header_hot(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                            struct ue_verdict *verdict) {
+enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                        struct ue_verdict *verdict) {
     struct ue_prefix prefix;
     struct ue_packet packet;
-    return run(context, bytes, size_bytes, &prefix, &packet, ONLY_HEADER, NULL, 0, verdict);
+    if (!run(context, bytes, size_bytes, &prefix, &packet, ONLY_HEADER, NULL, 0, verdict)) {
+        return ue_datagram_decode_any(context, bytes, size_bytes, NULL, NULL, verdict);
+    }
+    return verdict->fault.status;
 }

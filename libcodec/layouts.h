@@ -18,16 +18,10 @@ void ue_ack_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, 
 void ue_bunch_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m);
 void ue_message_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m);
 
-/* The hot path: decodes an ordinary packet of the modern layouts, without handlers, in one function with one cursor.
-   False, with nothing decided, for any other datagram. */
-bool ue_datagram_decode_hot(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
-                            struct ue_datagram *datagram, struct ue_verdict *verdict);
-bool ue_datagram_check_hot(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
-                           struct ue_verdict *verdict);
-
-/* The same, but reads no bunches: enough for sequences. */
-bool ue_datagram_header_hot(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
-                            struct ue_verdict *verdict);
+/* The general path: decodes any datagram; into and visitor may be NULL. */
+enum ue_status ue_datagram_decode_any(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
+                                      struct ue_datagram *into, const struct ue_visitor *visitor,
+                                      struct ue_verdict *verdict);
 
 /* Defines name_run from a layout. Each operation is a function of its own with its own copy of the cursor: only then do
    the cursor's members live in registers while decoding and encoding, for tracing gives its address away. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* PRIVATE to the library: reading without asking after each field whether it was there.
-   The next bits are in the cursor's word, which is loaded anew when it may run short; behind the buffer there are zeros.
-   Every field says how many bits it takes at most, so the compiler knows, not the program, when that is. Whether the end
-   was overrun is asked once, behind a structure (ue_quick_failed). Rare forms are not read at all but make it fail, too.
-   What failed must be read again as UE_DECODE, which knows where and why. */
+   The next bits are in the cursor's word, which is loaded anew when it may run short; behind the buffer there are
+   zeros. Every field says how many bits it takes at most, so the compiler knows, not the program, when that is. Whether
+   the end was overrun is asked once, behind a structure (ue_quick_failed). Rare forms are not read at all but make it
+   fail, too. What failed must be read again as UE_DECODE, which knows where and why. */
 #ifndef UE_QUICK_H
 #define UE_QUICK_H
 
@@ -52,7 +52,7 @@ UE_INLINE uint64_t ue_quick_take(struct ue_cursor *c, unsigned count, unsigned m
 
 UE_INLINE bool ue_quick_flag(struct ue_cursor *c, bool present) {
     ue_quick_need(c, 1);
-    bool value = (c->word & present) != 0;
+    bool value = ((uint32_t)c->word & present) != 0;
     ue_quick_skip(c, present, 1);
     return value;
 }
@@ -72,7 +72,7 @@ UE_INLINE uint32_t ue_quick_below(struct ue_cursor *c, bool present, struct ue_b
     return value;
 }
 
-/* One or two groups as a sender writes them; uses up as many bits as a bounded integer, for the layout that has either. */
+/* One or two groups as a sender writes them; uses up as many bits as a bounded integer: the layout has either. */
 UE_INLINE uint32_t ue_quick_packed(struct ue_cursor *c, bool present) {
     ue_quick_need(c, UE_BOUND_BITS_ORDINARY);
     uint32_t more = (uint32_t)c->word & present;

@@ -4,7 +4,10 @@
 void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
     size_t word_bit = bit & ~(size_t)63;
     unsigned used = (unsigned)(bit - word_bit);
-    *c = (struct ue_cursor){.out = out, .size_bytes = size_bytes, .end = size_bytes * 8, .canonical = true};
+    ue_cursor_clear(c);
+    c->out = out;
+    c->size_bytes = size_bytes;
+    c->end = size_bytes * 8;
     c->word = ue_bits_load(out, size_bytes, word_bit, used);
     c->next = word_bit + 64;
     c->held = 64 - used;
@@ -47,7 +50,8 @@ void ue_cursor_report(struct ue_cursor *c, enum ue_field field, size_t bit, uint
 }
 
 void ue_cursor_report_text(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text, bool coded) {
-    report(c, &(struct ue_record){.field = field, .coded = coded, .bit = bit, .bits = ue_cursor_pos(c) - bit, .text = text});
+    report(c, &(struct ue_record){
+                  .field = field, .coded = coded, .bit = bit, .bits = ue_cursor_pos(c) - bit, .text = text});
 }
 
 void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, uint64_t number) {
@@ -101,7 +105,8 @@ static uint64_t word_at(const uint8_t *from, unsigned shift) {
 }
 
 /* Behind the first word the output is at a byte border, and the rest a copy. */
-uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words) {
+uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift,
+                         size_t words) {
     uint64_t last = word_at(from + (words - 1) * 8, shift);
     ue_bytes_store64(out, word | word_at(from, shift) << fill);
     ue_bits_copy(out + 8, 0, from, shift + 64 - fill, (words - 1) * 64);
