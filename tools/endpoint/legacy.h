@@ -9,9 +9,10 @@
 
 #include "tools/endpoint/pool.h"
 
-/* A growing list of full packet ids. */
+/* A growing list of full packet ids; those before `begin` are taken. */
 struct ue_ack_list {
     int64_t *ids;
+    uint32_t begin;
     uint32_t count;
     uint32_t capacity;
 };

@@ -34,7 +34,7 @@ struct ue_notify {
     uint16_t written_in_ack_seq;            /* WrittenInAckSeq */
     struct ue_ack_record record;
     struct ue_share *share;
-    uint32_t missing_records; /* TakeRecord found nothing: never with a correct peer */
+    uint32_t missing_records; /* TakeRecord found nothing: only when memory was short */
 };
 
 /* in: the peer's sequence before its first; out: the own first. The share must outlive it. */

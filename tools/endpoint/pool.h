@@ -34,11 +34,11 @@ void ue_share_init(struct ue_share *share, struct ue_pool *pool, size_t limit_by
    exhausted. */
 void *ue_share_take(struct ue_share *share, size_t size_bytes);
 
-/* Grows or shrinks a block, moving it where needed; NULL, and the old block stays, when there is no room. NULL block:
-   takes a new one. */
-void *ue_share_resize(struct ue_share *share, void *block, size_t size_bytes);
+/* Grows or shrinks a block, moving it where needed; NULL, and the old block stays, when there is no room. A block that
+   moves counts twice while it does. NULL: takes a new one. */
+void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes);
 
 /* Gives a block back; NULL is ignored. */
-void ue_share_give(struct ue_share *share, void *block);
+void ue_share_give(struct ue_share *share, void *memory);
 
 #endif

@@ -23,6 +23,7 @@ struct ue_reorder {
     struct ue_early **slots; /* NULL until the cache is needed */
     uint32_t start;
     uint32_t count;
+    bool is_overdue; /* the last slot was reached: nothing waits any longer */
     struct ue_share *share;
 };
 

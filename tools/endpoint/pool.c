@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Two-level segregated fit (Masmano et al. 2004). Sizes and places count in units of 8 bytes, places from the pool's
+   own address, so that a block's head is 8 bytes and free lists fit into the smallest block on every machine. */
+#include "tools/endpoint/pool.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define UNIT_BYTES 8
+#define UNITS_MAX ((UINT32_C(1) << 31) - 1) /* of a region: 16 GiB */
+#define BLOCK_UNITS_MIN 2                   /* head and link */
+
+/* A row holds the classes of one power of two; the first row has the sizes below 32 units one by one. */
+#define ROW_BITS 5
+#define ROW_CLASSES (1u << ROW_BITS)
+#define ROWS 27
+
+struct link {
+    uint32_t next; /* places; 0 = none, there lies the pool itself */
+    uint32_t previous;
+};
+
+struct block {
+    uint32_t units : 31; /* with this head; 0 behind the last block */
+    uint32_t is_free : 1;
+    uint32_t before_units; /* of the block before in memory; 0 in the first block */
+    struct link link[];    /* one in a free block; the owner's bytes in a used one */
+};
+
+struct ue_pool {
+    size_t used_bytes;
+    size_t peak_bytes;
+    uint32_t rows;       /* bit r: row r has a free block */
+    uint32_t maps[ROWS]; /* bit c: class c of the row has one */
+    uint32_t first[ROWS * ROW_CLASSES];
+};
+
+_Static_assert(sizeof(struct block) == UNIT_BYTES, "one unit of overhead per block");
+_Static_assert(sizeof(struct ue_pool) % UNIT_BYTES == 0, "blocks begin behind the pool");
+_Static_assert(sizeof(struct ue_pool) <= UE_POOL_BYTES_MIN / 2, "the smallest region is of use");
+
+static struct block *block_at(void *from, size_t units) {
+    return (struct block *)((uint8_t *)from + units * UNIT_BYTES);
+}
+
+static struct block *block_after(struct block *block) {
+    return block_at(block, block->units);
+}
+
+/* Of the first block: itself, which is not free while somebody asks. */
+static struct block *block_before(struct block *block) {
+    return (struct block *)((uint8_t *)block - (size_t)block->before_units * UNIT_BYTES);
+}
+
+static struct block *block_of(void *memory) {
+    return (struct block *)((uint8_t *)memory - sizeof(struct block));
+}
+
+static uint32_t place_of(const struct ue_pool *pool, const struct block *block) {
+    return (uint32_t)((size_t)((const uint8_t *)block - (const uint8_t *)pool) / UNIT_BYTES);
+}
+
+/* How many low bits of a size its class does not tell. */
+static unsigned class_shift(uint32_t units) {
+    return units < ROW_CLASSES ? 0 : 31 - ROW_BITS - (unsigned)__builtin_clz(units);
+}
+
+static uint32_t class_of(uint32_t units) {
+    unsigned shift = class_shift(units);
+    return shift * ROW_CLASSES + (units >> shift);
+}
+
+static void list_insert(struct ue_pool *pool, struct block *block) {
+    uint32_t class = class_of(block->units);
+    uint32_t place = place_of(pool, block);
+    uint32_t next = pool->first[class];
+    block->is_free = true;
+    *block->link = (struct link){next, 0};
+    if (next != 0) {
+        block_at(pool, next)->link->previous = place;
+    }
+    pool->first[class] = place;
+    pool->maps[class / ROW_CLASSES] |= 1u << class % ROW_CLASSES;
+    pool->rows |= 1u << class / ROW_CLASSES;
+}
+
+static void class_is_empty(struct ue_pool *pool, uint32_t class) {
+    uint32_t row = class / ROW_CLASSES;
+    pool->maps[row] &= ~(1u << class % ROW_CLASSES);
+    if (pool->maps[row] == 0) {
+        pool->rows &= ~(1u << row);
+    }
+}
+
+static void list_remove(struct ue_pool *pool, struct block *block) {
+    struct link link = *block->link;
+    block->is_free = false;
+    if (link.next != 0) {
+        block_at(pool, link.next)->link->previous = link.previous;
+    }
+    if (link.previous != 0) {
+        block_at(pool, link.previous)->link->next = link.next;
+        return;
+    }
+    uint32_t class = class_of(block->units);
+    pool->first[class] = link.next;
+    if (link.next == 0) {
+        class_is_empty(pool, class);
+    }
+}
+
+/* A free block of at least so many units: the first of the lowest class in which all are large enough. */
+static struct block *find(struct ue_pool *pool, uint32_t units) {
+    uint32_t class = class_of(units + (1u << class_shift(units)) - 1);
+    uint32_t row = class / ROW_CLASSES;
+    uint32_t map = pool->maps[row] & ~0u << class % ROW_CLASSES;
+    if (map == 0) {
+        uint32_t rows = pool->rows & ~1u << row;
+        if (rows == 0) {
+            return NULL;
+        }
+        row = (uint32_t)__builtin_ctz(rows);
+        map = pool->maps[row];
+    }
+    return block_at(pool, pool->first[row * ROW_CLASSES + (uint32_t)__builtin_ctz(map)]);
+}
+
+/* Makes a used block free and one with its free neighbours. */
+static void release(struct ue_pool *pool, struct block *block) {
+    struct block *before = block_before(block);
+    struct block *after = block_after(block);
+    if (after->is_free) {
+        list_remove(pool, after);
+        block->units += after->units;
+    }
+    if (before->is_free) {
+        list_remove(pool, before);
+        before->units += block->units;
+        block = before;
+    }
+    block_after(block)->before_units = block->units;
+    list_insert(pool, block);
+}
+
+/* Units that a request for `units` leaves to a block when it has `available`: a rest too small for a block stays. */
+static uint32_t fit(uint32_t available, uint32_t units) {
+    return available - units < BLOCK_UNITS_MIN ? available : units;
+}
+
+/* Frees what a used block has beyond `units`. */
+static void cut(struct ue_pool *pool, struct block *block, uint32_t units) {
+    uint32_t rest = block->units - units;
+    if (rest == 0) {
+        return;
+    }
+    block->units = units;
+    struct block *tail = block_after(block);
+    tail->units = rest;
+    tail->is_free = false;
+    tail->before_units = units;
+    release(pool, tail);
+}
+
+/* Block size of a request; 0: larger than any pool. */
+static uint32_t units_for(size_t size_bytes) {
+    if (size_bytes / UNIT_BYTES >= UNITS_MAX / 2) {
+        return 0;
+    }
+    uint32_t units = 1 + (uint32_t)((size_bytes + UNIT_BYTES - 1) / UNIT_BYTES);
+    return units < BLOCK_UNITS_MIN ? BLOCK_UNITS_MIN : units;
+}
+
+/* Whether the share may have a block of `units` instead of one of `old_units`. */
+static bool may_have(const struct ue_share *share, uint32_t units, uint32_t old_units) {
+    size_t others = share->used_bytes - (size_t)old_units * UNIT_BYTES;
+    return others <= share->limit_bytes && (size_t)units * UNIT_BYTES <= share->limit_bytes - others;
+}
+
+static void account(struct ue_share *share, uint32_t units, uint32_t old_units) {
+    struct ue_pool *pool = share->pool;
+    size_t growth = ((size_t)units - old_units) * UNIT_BYTES; /* wraps when the block shrinks, and the sums wrap back */
+    share->used_bytes += growth;
+    pool->used_bytes += growth;
+    if (share->used_bytes > share->peak_bytes) {
+        share->peak_bytes = share->used_bytes;
+    }
+    if (pool->used_bytes > pool->peak_bytes) {
+        pool->peak_bytes = pool->used_bytes;
+    }
+}
+
+struct ue_pool *ue_pool_init(void *region, size_t size_bytes) {
+    if (size_bytes < UE_POOL_BYTES_MIN) {
+        return NULL;
+    }
+    size_t skipped = (size_t)(-(uintptr_t)region % UNIT_BYTES);
+    size_t units = (size_bytes - skipped) / UNIT_BYTES;
+    size_t head_units = sizeof(struct ue_pool) / UNIT_BYTES;
+    struct ue_pool *pool = (struct ue_pool *)((uint8_t *)region + skipped);
+    memset(pool, 0, sizeof *pool);
+    struct block *first = block_at(pool, head_units);
+    first->units = (uint32_t)(units < UNITS_MAX ? units : UNITS_MAX) - (uint32_t)head_units - 1;
+    first->before_units = 0;
+    struct block *end = block_after(first);
+    end->units = 0;
+    end->is_free = false;
+    end->before_units = first->units;
+    list_insert(pool, first);
+    return pool;
+}
+
+size_t ue_pool_used_bytes(const struct ue_pool *pool) {
+    return pool->used_bytes;
+}
+
+size_t ue_pool_peak_bytes(const struct ue_pool *pool) {
+    return pool->peak_bytes;
+}
+
+void ue_share_init(struct ue_share *share, struct ue_pool *pool, size_t limit_bytes) {
+    *share = (struct ue_share){.pool = pool, .limit_bytes = limit_bytes};
+}
+
+void *ue_share_take(struct ue_share *share, size_t size_bytes) {
+    uint32_t units = units_for(size_bytes);
+    struct block *block = units != 0 ? find(share->pool, units) : NULL;
+    if (block == NULL) {
+        return NULL;
+    }
+    units = fit(block->units, units);
+    if (!may_have(share, units, 0)) {
+        return NULL;
+    }
+    list_remove(share->pool, block);
+    cut(share->pool, block, units);
+    account(share, units, 0);
+    return block->link;
+}
+
+static void *move(struct ue_share *share, struct block *block, size_t size_bytes) {
+    void *moved = ue_share_take(share, size_bytes);
+    if (moved != NULL) {
+        memcpy(moved, block->link, (size_t)(block->units - 1) * UNIT_BYTES);
+        ue_share_give(share, block->link);
+    }
+    return moved;
+}
+
+void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes) {
+    if (memory == NULL) {
+        return ue_share_take(share, size_bytes);
+    }
+    uint32_t units = units_for(size_bytes);
+    struct block *block = block_of(memory);
+    struct block *after = block_after(block);
+    uint32_t old_units = block->units;
+    uint32_t available = old_units + (after->is_free ? after->units : 0);
+    if (units == 0 || !may_have(share, units, old_units)) {
+        return NULL;
+    }
+    if (available < units || !may_have(share, fit(available, units), old_units)) {
+        return move(share, block, size_bytes);
+    }
+    if (after->is_free) {
+        list_remove(share->pool, after);
+        block->units = available;
+        block_after(block)->before_units = available;
+    }
+    cut(share->pool, block, fit(available, units));
+    account(share, block->units, old_units);
+    return memory;
+}
+
+void ue_share_give(struct ue_share *share, void *memory) {
+    if (memory == NULL) {
+        return;
+    }
+    struct block *block = block_of(memory);
+    assert(!block->is_free && share->used_bytes >= (size_t)block->units * UNIT_BYTES);
+    account(share, 0, block->units);
+    release(share->pool, block);
+}
