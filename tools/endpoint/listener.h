@@ -5,6 +5,7 @@
 #define UE_LISTENER_H
 
 #include "tools/endpoint/endpoint.h"
+#include "tools/endpoint/shake.h"
 
 #define UE_ADDRESS_BYTES_MAX 64
 
@@ -19,7 +20,10 @@ struct ue_accepted {
     struct ue_sequences sequences;
     uint8_t cookie[UE_COOKIE_BYTES]; /* AuthorisedCookie: of a restart the original one */
     uint8_t version;                 /* of the handshake, for Acks sent again */
-    bool features;
+    uint8_t min_version;             /* what else such Acks say, like the next three */
+    uint32_t network_version;
+    bool features; /* the client's packets have the field */
+    uint16_t network_features;
     bool restarted; /* belongs to the connection with that cookie; sequences do not count */
     uint8_t session_id;
     uint8_t client_id;
@@ -31,14 +35,14 @@ struct ue_listener_config {
     const uint8_t *seed; /* UE_SEED_BYTES */
     uint32_t network_version;
     uint16_t network_features;
-    uint8_t min_version;          /* 0 = 3 in versioned layouts */
+    uint8_t min_version;          /* 0 = 3 in versioned layouts; below 3, clients without ids are recognised, too */
     uint8_t max_version;          /* 0 = the profile's newest */
     uint8_t session_id;           /* count of server travels, low 2 bits */
     bool enforce_network_version; /* net.HandshakeEnforceNetworkCLVersion */
     bool verify_magic;
 };
 
-/* What a listener counts. */
+/* What a listener counts: messages it could read, what became of them, and datagrams that it could not read. */
 struct ue_listener_counters {
     uint64_t initials, responses, restarts, accepted;
     uint64_t bad_cookies, old_cookies, bad_versions, upgrades, malformed, restart_requests, wrong_session;
@@ -53,17 +57,17 @@ void ue_listener_free(struct ue_listener *l);
 enum ue_listener_result {
     UE_LISTENER_NOTHING,
     UE_LISTENER_REPLY, /* send the reply */
-    UE_LISTENER_ACCEPT /* send the reply (an Ack) and make or rebind the connection */
+    UE_LISTENER_ACCEPT /* send the reply (an Ack; 0 bytes in layout A0) and make or rebind the connection */
 };
 
 /* A datagram from an address without connection. reply: room for UE_LISTENER_REPLY_BYTES. may_restart: ordinary packets
    from here are answered with a restart request (not those of a client that left just now). */
-#define UE_LISTENER_REPLY_BYTES 128
+#define UE_LISTENER_REPLY_BYTES UE_SHAKE_BYTES
 enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_address *address,
                                             bool may_restart, const uint8_t *bytes, size_t size_bytes, uint8_t *reply,
                                             size_t *reply_bytes, struct ue_accepted *accepted);
 
-/* Writes the Ack again for a client that may have missed it. */
+/* Writes the Ack again for a client that may have missed it; reply as above. 0: layout A0 has no Ack. */
 size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepted *accepted, uint8_t *reply);
 
 const struct ue_listener_counters *ue_listener_counters(const struct ue_listener *l);

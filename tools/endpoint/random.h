@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers that a seed reproduces and nobody else can guess: SHA-512 over seed and counter (libgcrypt). */
+/* Random numbers that a seed reproduces and nobody else can guess: block n is SHA-512 over the seed and n as eight
+   little-endian bytes (libgcrypt). */
 #ifndef UE_RANDOM_H
 #define UE_RANDOM_H
 
@@ -11,7 +12,7 @@
 
 struct ue_random {
     uint8_t seed[UE_SEED_BYTES];
-    uint64_t counter;
+    uint64_t counter; /* number of the next block */
     uint8_t block[UE_RANDOM_BLOCK_BYTES];
     uint32_t left; /* bytes of the block not yet given out */
 };
