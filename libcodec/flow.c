@@ -114,12 +114,35 @@ static void context_for(const struct ue_flow *flow, const struct ue_choice *choi
     context->features = choice->features;
 }
 
+/* Whether the context made for the last ordinary datagram is the one of this choice, but for the direction. */
+static bool is_resolved(const struct ue_flow *flow, const struct ue_choice *choice) {
+    const struct ue_choice *made = &flow->resolved_choice;
+    return flow->resolved.profile.name != NULL && made->profile == choice->profile &&
+           made->variant == choice->variant && made->ids == choice->ids && made->features == choice->features;
+}
+
+/* The context of the choice so far. Making one costs more than reading a packet's header with it. */
+static const struct ue_context *resolve(struct ue_flow *flow, unsigned side) {
+    if (!is_resolved(flow, &flow->choice)) {
+        context_for(flow, &flow->choice, UE_DIRECTION_UNKNOWN, &flow->resolved);
+        flow->resolved_choice = flow->choice;
+    }
+    flow->resolved.direction = direction_of(flow, side);
+    return &flow->resolved;
+}
+
 void ue_flow_context(const struct ue_flow *flow, const struct ue_frame *frame, struct ue_context *context) {
+    const struct ue_choice *choice = ue_flow_choice(flow, frame);
     enum ue_direction direction = (enum ue_direction)frame->direction;
     if (direction == UE_DIRECTION_UNKNOWN) {
         direction = direction_of(flow, frame->side);
     }
-    context_for(flow, ue_flow_choice(flow, frame), direction, context);
+    if (is_resolved(flow, choice)) {
+        *context = flow->resolved;
+        context->direction = direction;
+    } else {
+        context_for(flow, choice, direction, context);
+    }
     context->restarting = frame->restarting;
 }
 
@@ -370,7 +393,8 @@ static bool cookie_may_be_bare(const struct ue_flow *flow) {
 
 /* The cookie gives the first sequences of both sides (spec 2.7). */
 static void learn_sequences(struct ue_flow *flow, const struct ue_shape *shape) {
-    if (cookie_may_be_bare(flow) || flow->has_ordinary || flow->restarting || !shape->has_cookie || flow->server_side < 0) {
+    if (cookie_may_be_bare(flow) || flow->has_ordinary || flow->restarting || !shape->has_cookie ||
+        flow->server_side < 0) {
         return;
     }
     struct ue_sequences first = ue_cookie_sequences(shape->cookie);
@@ -414,16 +438,17 @@ static bool is_settled(const struct ue_flow *flow) {
 
 /* Whether sequence or ack are further from the last ones than traffic moves between two datagrams. */
 static bool jumps(const struct ue_side *side, const struct ue_verdict *verdict) {
-    int32_t step = ue_seq_difference(verdict->seq, (uint32_t)side->last_id & (UE_PACKET_SEQ_MAX - 1), UE_PACKET_SEQ_MAX);
+    int32_t step =
+        ue_seq_difference(verdict->seq, (uint32_t)side->last_id & (UE_PACKET_SEQ_MAX - 1), UE_PACKET_SEQ_MAX);
     int32_t news = side->has_acked ? ue_seq_difference(verdict->ack, side->acked, UE_PACKET_SEQ_MAX) : 0;
     return step > SEQ_STEP_MAX || step < -SEQ_STEP_MAX || news > SEQ_STEP_MAX || news < -SEQ_STEP_MAX;
 }
 
 /* Reads the datagram under the choice so far; false when encryption or compression hides the packet. Of a settled flow
    the header is enough, unless it says something unexpected: then the bunches must bear it out. */
-static bool check_current(const struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
-                          struct ue_context *x, struct ue_verdict *verdict) {
-    context_for(flow, &flow->choice, direction_of(flow, side), x);
+static bool check_current(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                          struct ue_verdict *verdict) {
+    const struct ue_context *x = resolve(flow, side);
     bool enough = is_settled(flow) && flow->sides[side].has_id;
     if (enough) {
         ue_datagram_check_header(x, bytes, size_bytes, verdict);
@@ -436,22 +461,22 @@ static bool check_current(const struct ue_flow *flow, unsigned side, const uint8
 
 static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
                           struct ue_frame *frame) {
-    struct ue_context x;
+    const struct ue_context *x = &flow->resolved;
     struct ue_verdict verdict;
     flow->has_ordinary = true;
     flow->restarting = false;
-    bool visible = check_current(flow, side, bytes, size_bytes, &x, &verdict);
+    bool visible = check_current(flow, side, bytes, size_bytes, &verdict);
     if (visible && !is_settled(flow)) {
         if (flow->is_released) {
             reconsider(flow, side, bytes, size_bytes);
         } else {
             try_all(flow, side, bytes, size_bytes);
         }
-        visible = check_current(flow, side, bytes, size_bytes, &x, &verdict);
+        visible = check_current(flow, side, bytes, size_bytes, &verdict);
     }
-    bool is_packet = visible && !verdict.is_handshake && !x.settings.internal_ack;
+    bool is_packet = visible && !verdict.is_handshake && !x->settings.internal_ack;
     if (is_packet && header_is_believable(flow, &flow->sides[side], &verdict)) {
-        link_packet(&flow->sides[side], &verdict, x.profile.packet != UE_PACKET_LEGACY, &frame->links);
+        link_packet(&flow->sides[side], &verdict, x->profile.packet != UE_PACKET_LEGACY, &frame->links);
     }
 }
 

@@ -56,24 +56,26 @@ struct ue_flow {
     const struct ue_profile *custom; /* a user's own generation; NULL: rows of profiles.def */
     struct ue_choice choice;
     struct ue_choice released;
-    bool given;      /* the generation is a setting */
+    bool given; /* the generation is a setting */
     bool has_ordinary;
     bool has_ids_evidence; /* a handshake showed whether ids are there */
     bool ids;
     bool is_released;
     bool restarting;
-    int8_t server_side; /* -1 unknown */
+    int8_t server_side;  /* -1 unknown */
     int8_t server_votes; /* packets that fit only with side 1 as the server, less those that fit only with side 0 */
-    uint16_t possible;  /* profiles that the handshakes leave */
+    uint16_t possible;   /* profiles that the handshakes leave */
     uint32_t datagrams;
-    uint16_t trials;    /* ordinary datagrams tried */
+    uint16_t trials;         /* ordinary datagrams tried */
     uint16_t variant_trials; /* of them tried with other bounds, too: those that left no profile without a miss */
-    uint16_t evidence;  /* of them with bunches in the chosen reading */
+    uint16_t evidence;       /* of them with bunches in the chosen reading */
     uint16_t fits[UE_PROFILE_COUNT][UE_VARIANT_COUNT];
     uint16_t bunch_fits[UE_PROFILE_COUNT][UE_VARIANT_COUNT];
     uint16_t last_seq[UE_PROFILE_COUNT][2];
     bool has_seq[UE_PROFILE_COUNT][2];
     struct ue_side sides[2];
+    struct ue_choice resolved_choice; /* what the next is made from */
+    struct ue_context resolved;       /* without a name until the first ordinary datagram */
 };
 
 /* Starts observing. generation: NULL for automatic; server_side: 0 or 1 when known from the ports, else -1. The

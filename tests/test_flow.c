@@ -90,7 +90,8 @@ static size_t talk_packet(struct talk *t, unsigned side, uint8_t *bytes) {
     size_t size;
     fill_header(t, side, &d.packet);
     if (t->profile->packet == UE_PACKET_LEGACY && rng_chance(&t->rng, 60)) {
-        items[d.item_count++] = (struct ue_item){.is_ack = true, .ack = {.ack_id = t->sides[!side].seq, .remote_kbps = 3}};
+        items[d.item_count++] =
+            (struct ue_item){.is_ack = true, .ack = {.ack_id = t->sides[!side].seq, .remote_kbps = 3}};
     }
     size_t bunches = 1 + rng_below(&t->rng, 2);
     for (size_t i = 0; i < bunches; i++) {
@@ -105,8 +106,8 @@ static size_t talk_packet(struct talk *t, unsigned side, uint8_t *bytes) {
 static size_t talk_handshake(struct talk *t, enum ue_handshake_type type, double seconds, const uint8_t *cookie,
                              const uint8_t *orig, uint8_t *bytes) {
     static const uint8_t tail[16] = {9, 8, 7};
-    bool from_client = type == UE_HANDSHAKE_INITIAL || type == UE_HANDSHAKE_RESPONSE ||
-                       type == UE_HANDSHAKE_RESTART_RESPONSE;
+    bool from_client =
+        type == UE_HANDSHAKE_INITIAL || type == UE_HANDSHAKE_RESPONSE || type == UE_HANDSHAKE_RESTART_RESPONSE;
     struct ue_context *x = &t->sides[from_client ? CLIENT : SERVER].x;
     struct ue_datagram d = {.prefix.is_handshake = true};
     struct ue_handshake *h = &d.handshake;
@@ -347,7 +348,8 @@ static void a_restart_continues_the_numbers(void **state) {
     feed_packet(&moved, &t, CLIENT);
     feed(&moved, CLIENT, bytes, talk_handshake(&t, UE_HANDSHAKE_RESTART_RESPONSE, 9.5, cookie_b, cookie_a, bytes));
     ue_flow_adopt(&moved, &old);
-    struct ue_frame ack = feed(&moved, SERVER, bytes, talk_handshake(&t, UE_HANDSHAKE_ACK, -1.0, cookie_b, NULL, bytes));
+    struct ue_frame ack =
+        feed(&moved, SERVER, bytes, talk_handshake(&t, UE_HANDSHAKE_ACK, -1.0, cookie_b, NULL, bytes));
     assert_true(ack.restarting);
     struct ue_frame frame = feed_packet(&moved, &t, CLIENT);
     assert_true(frame.links.packet_id == last + 2);
@@ -412,6 +414,27 @@ static void a_given_generation_is_believed(void **state) {
     assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.8");
 }
 
+/* Ids are believed because of the generation, until a handshake has none. */
+static void a_late_handshake_changes_how_packets_are_read(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow flow;
+    struct ue_context x;
+    struct ue_frame frame;
+    uint8_t bytes[PACKET_BYTES];
+    talk_begin(&t, "5.1", STOCK, 9);
+    ue_flow_init(&flow, STOCK, ue_profile_find("5.1"), SERVER);
+    const struct ue_shape without_ids = {.profiles = flow.possible, .type = UE_HANDSHAKE_CHALLENGE};
+    for (unsigned n = 0; n < 2; n++) {
+        frame = feed_packet(&flow, &t, CLIENT);
+        ue_flow_context(&flow, &frame, &x);
+        assert_int_equal(x.ids, n == 0);
+        assert_int_equal(x.direction, UE_CLIENT_TO_SERVER);
+        size_t size = talk_handshake(&t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie_a, NULL, bytes);
+        ue_flow_feed(&flow, SERVER, bytes, size, &without_ids, &frame);
+    }
+}
+
 static void nonsense_gives_no_verdict(void **state) {
     (void)state;
     struct rng rng = rng_seeded("nonsense");
@@ -444,6 +467,7 @@ int main(void) {
         cmocka_unit_test(datagrams_wait_for_the_verdict),
         cmocka_unit_test(later_evidence_settles_a_tie),
         cmocka_unit_test(a_given_generation_is_believed),
+        cmocka_unit_test(a_late_handshake_changes_how_packets_are_read),
         cmocka_unit_test(nonsense_gives_no_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
