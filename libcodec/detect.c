@@ -64,7 +64,8 @@ static double timestamp_of(size_t row, const struct ue_handshake *handshake) {
 static bool body_is_plausible(size_t row, const struct ue_handshake *h) {
     double time = timestamp_of(row, h);
     switch (h->type) {
-    case UE_HANDSHAKE_INITIAL: return h->timestamp == 0 && h->secret_id == 0 && ue_bytes_zero(h->cookie, sizeof h->cookie);
+    case UE_HANDSHAKE_INITIAL:
+        return h->timestamp == 0 && h->secret_id == 0 && ue_bytes_zero(h->cookie, sizeof h->cookie);
     case UE_HANDSHAKE_ACK: return time == -1.0;
     case UE_HANDSHAKE_CHALLENGE:
     case UE_HANDSHAKE_RESPONSE:
@@ -143,13 +144,19 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
     return true;
 }
 
+/* What stands in front of the handshake bit, or of the ids. */
+static size_t lead_bits(const struct ue_settings *settings) {
+    return settings->magic_bits + (size_t)settings->skip_bytes * 8;
+}
+
+bool ue_detect_is_too_long(const struct ue_settings *settings, size_t size_bytes) {
+    return size_bytes * 8 > lead_bits(settings) + HANDSHAKE_BITS_MAX;
+}
+
 bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                          struct ue_shape *shape) {
-    size_t lead = settings->magic_bits + (size_t)settings->skip_bytes * 8;
-    if (size_bytes * 8 > lead + HANDSHAKE_BITS_MAX) {
-        return false;
-    }
-    size_t end = payload_bits(bytes, size_bytes);
+    size_t lead = lead_bits(settings);
+    size_t end = ue_detect_is_too_long(settings, size_bytes) ? 0 : payload_bits(bytes, size_bytes);
     if (end < lead + 2) {
         return false;
     }

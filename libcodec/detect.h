@@ -13,14 +13,17 @@ struct ue_shape {
     uint16_t assumed;  /* of these, the ones to believe in while nothing contradicts */
     bool ids;          /* session and client id in front */
     enum ue_features_seen features;
-    enum ue_handshake_type type;   /* UE_HANDSHAKE_TYPE_UNKNOWN: Challenge or Response of layouts A to C */
-    enum ue_direction direction;   /* who sends such a message; unknown where the type is */
+    enum ue_handshake_type type; /* UE_HANDSHAKE_TYPE_UNKNOWN: Challenge or Response of layouts A to C */
+    enum ue_direction direction; /* who sends such a message; unknown where the type is */
     bool restart;
     bool has_cookie; /* cookie is there and not zero */
     uint8_t cookie[UE_COOKIE_BYTES];
     bool has_orig_cookie;
     uint8_t orig_cookie[UE_COOKIE_BYTES];
 };
+
+/* Whether no handshake message is that long, the settings' magic header and wrapper included. */
+bool ue_detect_is_too_long(const struct ue_settings *settings, size_t size_bytes);
 
 /* Whether the datagram has the form of a handshake message of any generation, under the settings' magic header and
    wrapper. Costs a few comparisons for a datagram that does not. */

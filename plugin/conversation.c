@@ -2,9 +2,7 @@
 #include "plugin/conversation.h"
 
 #include <epan/packet.h>
-#include <epan/proto_data.h>
 
-#include "plugin/fields.h"
 #include "plugin/packet-uerudp.h"
 #include "plugin/prefs.h"
 
@@ -189,16 +187,15 @@ static void keep_cut(const struct ue_flow *flow, unsigned side, struct ue_frame 
     }
 }
 
-static struct ue_visit *keep(const struct leg *leg, packet_info *pinfo, const struct ue_bytes *bytes,
+static struct ue_visit *keep(const struct leg *leg, const packet_info *pinfo, const struct ue_bytes *bytes,
                              const struct ue_shape *shape) {
-    struct ue_visit *visit = wmem_new(wmem_file_scope(), struct ue_visit);
+    struct ue_visit *visit = ue_visit_add(pinfo);
     visit->connection = leg->peers->connection;
     if (bytes->is_cut) {
         keep_cut(&visit->connection->flow, leg->side, &visit->frame);
     } else {
         ue_flow_feed(&visit->connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
     }
-    p_add_proto_data(wmem_file_scope(), pinfo, ue_proto, pinfo->curr_layer_num, visit);
     return visit;
 }
 
@@ -206,7 +203,7 @@ static bool find_shape(const struct ue_preset *preset, const struct ue_bytes *by
     return !bytes->is_cut && ue_detect_handshake(&preset->settings, bytes->base, bytes->size, shape);
 }
 
-const struct ue_visit *ue_conversation_observe(packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours) {
+const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours) {
     struct ue_shape shape;
     if (!is_ours && !find_shape(ue_prefs_common(), bytes, &shape)) {
         return NULL;
@@ -227,10 +224,6 @@ const struct ue_visit *ue_conversation_observe(packet_info *pinfo, const struct 
         remember_cookie(connection, &shape);
     }
     return visit;
-}
-
-const struct ue_visit *ue_conversation_recall(packet_info *pinfo) {
-    return p_get_proto_data(wmem_file_scope(), pinfo, ue_proto, pinfo->curr_layer_num);
 }
 
 bool ue_visit_is_doubtful(const struct ue_visit *visit) {

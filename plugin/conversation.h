@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is learned on the first pass: connections, and what is kept of each datagram. Later passes only read. */
+/* What is learned of connections on the first pass. Later passes only read. */
 #ifndef UE_CONVERSATION_H
 #define UE_CONVERSATION_H
 
@@ -8,6 +8,7 @@
 #include <epan/packet_info.h>
 
 #include "libcodec/flow.h"
+#include "plugin/visit.h"
 
 /* One connection; a conversation (a pair of addresses with ports) may see several, one after the other. */
 struct ue_connection {
@@ -15,12 +16,6 @@ struct ue_connection {
     uint32_t stream;      /* that of the connection which this one continues on other addresses, once that is known */
     uint32_t first_frame; /* number of the frame with its first datagram */
     bool is_proven;       /* a port, the table of servers, or its handshake says that it is ours */
-};
-
-/* What is kept of one datagram. */
-struct ue_visit {
-    struct ue_connection *connection;
-    struct ue_frame frame;
 };
 
 /* The bytes of a datagram as far as they were captured. */
@@ -34,10 +29,7 @@ void ue_conversation_register(void);
 
 /* Observes a datagram, once, in capture order. is_ours: because of a port or the table of servers. NULL when it is not
    ours and is no handshake either. */
-const struct ue_visit *ue_conversation_observe(packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours);
-
-/* What was kept of a datagram; NULL when nothing was. */
-const struct ue_visit *ue_conversation_recall(packet_info *pinfo);
+const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours);
 
 /* Whether the generation of this datagram rests on nothing: then an undecodable datagram is somebody else's. */
 bool ue_visit_is_doubtful(const struct ue_visit *visit);

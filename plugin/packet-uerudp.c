@@ -76,7 +76,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return 0;
     }
-    const struct ue_visit *visit = ue_conversation_recall(pinfo);
+    const struct ue_visit *visit = ue_visit_find(pinfo);
     if (visit == NULL && !pinfo->fd->visited) {
         visit = ue_conversation_observe(pinfo, &bytes, true);
     }
@@ -92,19 +92,32 @@ static void claim(packet_info *pinfo) {
     conversation_set_dissector_from_frame_number(conversation, pinfo->num, handle);
 }
 
+static bool is_server_of_table(const packet_info *pinfo) {
+    const struct ue_preset *ignored;
+    return ue_prefs_server(pinfo, &ignored) != UE_END_NONE;
+}
+
+/* What nearly every packet of others comes to; so it is asked before anything that takes longer. */
+static bool is_refused_at_sight(tvbuff_t *tvb, const packet_info *pinfo) {
+    return !pinfo->fd->visited && ue_detect_is_too_long(&ue_prefs_common()->settings, tvb_reported_length(tvb)) &&
+           !is_server_of_table(pinfo);
+}
+
 /* On any other port: only a connection whose handshake proves it, or a server of the table. */
 static ue_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
+    if (is_refused_at_sight(tvb, pinfo)) {
+        return false;
+    }
     const struct ue_bytes bytes = bytes_of(tvb);
-    const struct ue_preset *preset;
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return false;
     }
-    const struct ue_visit *visit = ue_conversation_recall(pinfo);
+    const struct ue_visit *visit = ue_visit_find(pinfo);
     if (!pinfo->fd->visited) {
         if (visit != NULL) {
             return false; /* refused just now, when it came by its port */
         }
-        visit = ue_conversation_observe(pinfo, &bytes, ue_prefs_server(pinfo, &preset) != UE_END_NONE);
+        visit = ue_conversation_observe(pinfo, &bytes, is_server_of_table(pinfo));
     }
     if (visit == NULL || !visit->connection->is_proven || is_foreign(visit, &bytes)) {
         return false;
@@ -131,6 +144,7 @@ void ue_packet_register(void) {
     ue_fields_register();
     ue_prefs_register(ue_proto);
     ue_conversation_register();
+    ue_visit_register();
     channels = register_dissector_table(CHANNEL_TABLE, "Unreal Engine channel name", ue_proto, FT_STRING, FALSE);
     handle = register_dissector("uerudp", dissect, ue_proto);
     register_init_routine(look_for_channel_dissectors);

@@ -225,7 +225,7 @@ static bool is_server(const struct server *server, const address *address, uint3
                                            memcmp(server->address, address->data, server->address_bytes) == 0));
 }
 
-enum ue_end ue_prefs_server(const packet_info *pinfo, const struct ue_preset **preset) {
+static enum ue_end find_server(const packet_info *pinfo, const struct ue_preset **preset) {
     for (unsigned i = 0; i < server_count; i++) {
         bool source = is_server(&servers[i], &pinfo->src, pinfo->srcport);
         if (source || is_server(&servers[i], &pinfo->dst, pinfo->destport)) {
@@ -234,4 +234,9 @@ enum ue_end ue_prefs_server(const packet_info *pinfo, const struct ue_preset **p
         }
     }
     return UE_END_NONE;
+}
+
+/* Most have no table, and are asked about every packet. */
+enum ue_end ue_prefs_server(const packet_info *pinfo, const struct ue_preset **preset) {
+    return server_count == 0 ? UE_END_NONE : find_server(pinfo, preset);
 }

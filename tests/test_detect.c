@@ -81,8 +81,8 @@ static void every_message_of_every_layout_is_recognised(void **state) {
             if ((type == UE_HANDSHAKE_VERSION_UPGRADE && !versioned) || (restarts && i == 0)) {
                 continue;
             }
-            bool from_client = type == UE_HANDSHAKE_INITIAL || type == UE_HANDSHAKE_RESPONSE ||
-                               type == UE_HANDSHAKE_RESTART_RESPONSE;
+            bool from_client =
+                type == UE_HANDSHAKE_INITIAL || type == UE_HANDSHAKE_RESPONSE || type == UE_HANDSHAKE_RESTART_RESPONSE;
             enum ue_direction direction = from_client ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
             double seconds = type == UE_HANDSHAKE_INITIAL ? 0 : type == UE_HANDSHAKE_ACK ? -1.0 : 1234.5;
             struct made made = make(releases[i], (enum ue_handshake_type)type, direction, seconds,
@@ -165,6 +165,16 @@ static void implausible_contents_are_no_handshake(void **state) {
     size_t size = hex_read("7c8181018082018001", bytes, sizeof bytes);
     assert_false(ue_detect_handshake(STOCK, bytes, size, &shape));
     assert_false(ue_detect_handshake(STOCK, bytes, 0, &shape));
+}
+
+/* What is refused by its length alone is as long as no message; the longest is a restart response of 76 bytes. */
+static void only_longer_datagrams_are_too_long(void **state) {
+    (void)state;
+    const struct ue_settings wrapped = {.magic_bits = 16, .skip_bytes = 8};
+    assert_false(ue_detect_is_too_long(STOCK, 76));
+    assert_true(ue_detect_is_too_long(STOCK, 77));
+    assert_false(ue_detect_is_too_long(&wrapped, 86));
+    assert_true(ue_detect_is_too_long(&wrapped, 87));
 }
 
 static void magic_header_and_wrapper_are_skipped(void **state) {
@@ -275,7 +285,12 @@ static void foreign_protocols_never_bind(void **state) {
         "e30000040000000000000000", /* NTP */
         "ffffffff54536f75726365",   /* Source query */
         "01000000",                 /* WireGuard */
-        "00", "01", "03", "21", "3f", "ff",
+        "00",
+        "01",
+        "03",
+        "21",
+        "3f",
+        "ff",
     };
     struct rng rng = rng_seeded("protocols");
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
@@ -301,6 +316,7 @@ int main(void) {
         cmocka_unit_test(two_plausible_timestamps_leave_the_features_open),
         cmocka_unit_test(an_initial_with_an_empty_tail_leaves_the_features_open),
         cmocka_unit_test(implausible_contents_are_no_handshake),
+        cmocka_unit_test(only_longer_datagrams_are_too_long),
         cmocka_unit_test(magic_header_and_wrapper_are_skipped),
         cmocka_unit_test(an_initial_binds),
         cmocka_unit_test(two_messages_with_one_cookie_bind),

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Two datagrams in one frame are two: an aggregate of 802.11 holds several."""
+import struct
+import unittest
+
+import capture
+import harness
+
+LINKTYPE_IEEE802_11 = 105
+QOS_DATA = bytes.fromhex("88010000" + "020000000001" * 3 + "0000")
+AGGREGATE = bytes.fromhex("8000")
+SNAP = bytes.fromhex("aaaa03000000")
+
+
+def subframe(datagram):
+    """One subframe: addresses, length, then what follows the addresses of Ethernet behind a SNAP header."""
+    ethernet = capture.ethernet(datagram)
+    content = SNAP + ethernet[12:]
+    return ethernet[:12] + struct.pack(">H", len(content)) + content + bytes(-(14 + len(content)) % 4)
+
+
+def pcap(frames):
+    parts = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, LINKTYPE_IEEE802_11)]
+    for number, datagrams in enumerate(frames):
+        frame = QOS_DATA + AGGREGATE + b"".join(map(subframe, datagrams))
+        parts += [struct.pack("<IIII", 1700000000 + number, 0, len(frame), len(frame)), frame]
+    return b"".join(parts)
+
+
+class Tunnel(unittest.TestCase):
+    def test_two_datagrams_in_a_frame(self):
+        [path] = [p for p in harness.shared_captures() if harness.capture_name(p) == "utcp-clean"]
+        datagrams = capture.read(path)[:60]
+        pairs = [datagrams[i:i + 2] for i in range(0, len(datagrams), 2)]
+        fields = ("-T", "fields", "-e", "uerudp.packet.id", "-e", "uerudp.direction", "-e", "uerudp.handshake.type")
+        with harness.Stage() as stage:
+            single = stage.put("single.pcap", capture.pcap(datagrams))
+            double = stage.put("double.pcap", pcap(pairs))
+            for passes in ([], ["-2"]):
+                one = [line.split("\t") for line in stage.tshark(*passes, "-r", single, *fields).splitlines()]
+                two = [line.split("\t") for line in stage.tshark(*passes, "-r", double, *fields).splitlines()]
+                joined = [[",".join(filter(None, values)) for values in zip(*one[i:i + 2])]
+                          for i in range(0, len(one), 2)]
+                self.assertEqual(two, joined)
+                self.assertTrue(all(line[1].count(",") == 1 for line in two))
+
+
+if __name__ == "__main__":
+    harness.main()
