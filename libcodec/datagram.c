@@ -303,6 +303,18 @@ static enum ue_status finish(struct pass *p) {
     return p->verdict->fault.status;
 }
 
+/* Member by member, as ue_cursor_clear and for the same reason. */
+static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x, struct ue_verdict *verdict) {
+    p->op = op;
+    p->x = x;
+    p->links = NULL;
+    p->into = NULL;
+    p->visitor = NULL;
+    p->verdict = verdict;
+    p->handlers_begin = 0;
+    p->terminator_count = 0;
+}
+
 static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_bytes, const struct ue_sink *sink) {
     ue_cursor_read(&p->c, bytes, 0, size_bytes * 8);
     p->c.sink = sink;
@@ -314,12 +326,17 @@ static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_byt
 enum ue_status ue_datagram_decode_any(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                       struct ue_datagram *into, const struct ue_visitor *visitor,
                                       struct ue_verdict *verdict) {
-    struct pass p = {.op = UE_DECODE, .x = context, .into = into, .visitor = visitor, .verdict = verdict};
+    struct pass p;
+    pass_begin(&p, UE_DECODE, context, verdict);
+    p.into = into;
+    p.visitor = visitor;
     return walk(&p, bytes, size_bytes, NULL);
 }
 
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  const struct ue_links *links, const struct ue_sink *sink, struct ue_verdict *verdict) {
-    struct pass p = {.op = UE_TRACE, .x = context, .links = links, .verdict = verdict};
+    struct pass p;
+    pass_begin(&p, UE_TRACE, context, verdict);
+    p.links = links;
     return walk(&p, bytes, size_bytes, sink);
 }

@@ -40,14 +40,30 @@ UE_INLINE bool find_end(const uint8_t *bytes, size_t size_bytes, size_t *end, bo
     return *adjacent || ue_bits_last_set(bytes, 0, *end, end);
 }
 
-/* How reading a bunch ended; what the hot cursor, whose address must not be given away, takes over. */
+/* How reading ended; what the hot cursor, whose address must not be given away, takes over. */
 struct outcome {
     size_t next;
     bool canonical;
     struct ue_fault fault;
 };
 
-/* Reads a bunch that is not as it should be. */
+UE_INLINE void take_over(struct ue_cursor *c, struct outcome outcome) {
+    c->next = outcome.next;
+    c->canonical &= outcome.canonical;
+    c->fault = outcome.fault;
+}
+
+/* Reads again a packet header that is cut short. */
+static __attribute__((noinline)) struct outcome read_header_carefully(const struct ue_context *x, const uint8_t *bytes,
+                                                                      size_t begin, size_t end,
+                                                                      struct ue_packet *packet) {
+    struct ue_cursor c;
+    ue_cursor_read(&c, bytes, begin, end);
+    ue_packet_run(UE_DECODE, &c, x, packet);
+    return (struct outcome){ue_cursor_pos(&c), c.canonical, c.fault};
+}
+
+/* Reads again a bunch that is not as it should be. */
 static __attribute__((noinline)) struct outcome read_carefully(const struct ue_context *x, const uint8_t *bytes,
                                                                size_t size_bytes, size_t begin, size_t end,
                                                                struct ue_bunch *bunch) {
@@ -75,11 +91,8 @@ UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const 
         ue_quick_start(c);
         bunch_layout(UE_QUICK, c, x, keep ? &items[count].bunch : &nowhere);
         if (UE_UNLIKELY(ue_quick_failed(c))) {
-            struct outcome again =
-                read_carefully(shared, c->in, c->size_bytes, begin, c->end, keep ? &items[count].bunch : &rare);
-            c->canonical &= again.canonical;
-            c->next = again.next;
-            c->fault = again.fault;
+            take_over(c,
+                      read_carefully(shared, c->in, c->size_bytes, begin, c->end, keep ? &items[count].bunch : &rare));
             if (!ue_cursor_ok(c)) {
                 break;
             }
@@ -106,15 +119,18 @@ UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_
     c.canonical = adjacent;
     ue_quick_start(&c);
     prefix_layout(UE_QUICK, &c, x, prefix);
-    if (prefix->is_handshake) {
+    if (prefix->is_handshake || c.next > end) {
         return false;
     }
+    size_t begin = c.next;
     packet_layout(UE_QUICK, &c, x, packet);
-    if (ue_quick_failed(&c)) {
-        return false;
+    if (UE_UNLIKELY(ue_quick_failed(&c))) {
+        struct ue_packet rare;
+        take_over(&c, read_header_carefully(context, bytes, begin, end, &rare));
+        *packet = rare;
     }
     size_t count = 0;
-    if (depth != ONLY_HEADER) {
+    if (depth != ONLY_HEADER && ue_cursor_ok(&c)) {
         count = bunches(&c, x, context, depth == ALL_AND_KEEP, items, capacity);
     }
     *verdict = (struct ue_verdict){

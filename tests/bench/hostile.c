@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define APART_BYTES 16 /* fits what every packet has behind it: SAMPLE_SLACK_BYTES, less what a load may touch */
+
 static void flip_bits(struct packet *p, struct random *random) {
     for (unsigned i = 0; i < 8; i++) {
         uint32_t bit = random_below(random, (uint32_t)p->size * 8);
@@ -20,10 +22,37 @@ static void cut(struct packet *p, struct random *random) {
     p->size = random_between(random, 1, (uint32_t)p->size - 1);
 }
 
-/* The header of a packet without terminators in reach: the search for the inner one goes far back. */
+/* Zeros from here on up to an outer terminator: the search for the inner one goes far back. */
+static void blank(struct packet *p, size_t from) {
+    memset(p->bytes + from, 0, p->size - 1 - from);
+    p->bytes[p->size - 1] = 0x80;
+}
+
+/* The inner terminator is found in a bunch header. */
 static void clear_tail(struct packet *p, struct random *random) {
     (void)random;
-    memset(p->bytes + 16, 0, p->size - 17);
+    blank(p, 16);
+}
+
+/* The inner terminator is found in the packet header. */
+static void clear_history(struct packet *p, struct random *random) {
+    (void)random;
+    blank(p, 6);
+}
+
+/* There is no inner terminator. */
+static void clear(struct packet *p, struct random *random) {
+    (void)random;
+    blank(p, 0);
+}
+
+/* All of the packet is there, but zeros separate its terminators. */
+static void move_terminator(struct packet *p, struct random *random) {
+    (void)random;
+    uint8_t *last = &p->bytes[p->size - 1];
+    *last ^= (uint8_t)(1u << (31 - __builtin_clz(*last)));
+    memset(last + 1, 0, APART_BYTES);
+    p->size += APART_BYTES;
     p->bytes[p->size - 1] = 0x80;
 }
 
@@ -44,7 +73,9 @@ static const struct {
     const char *name;
     void (*spoil)(struct packet *packet, struct random *random);
 } ways[] = {
-    {"flipped", flip_bits}, {"random", randomise}, {"cut", cut}, {"zeros", clear_tail}, {"short", shorten}, {"ones", fill_ones},
+    {"flipped", flip_bits},     {"random", randomise},       {"cut", cut},
+    {"zeros", clear_tail},      {"headless", clear_history}, {"empty", clear},
+    {"apart", move_terminator}, {"short", shorten},          {"ones", fill_ones},
 };
 
 const char *hostile_name(size_t way) {
