@@ -21,8 +21,8 @@ struct bakery {
     struct ue_cookies cookies;
 };
 
-static struct ue_peer address_of(const char *text) {
-    struct ue_peer address = {.size_bytes = (uint8_t)strlen(text)};
+static struct ue_host address_of(const char *text) {
+    struct ue_host address = {.size_bytes = (uint8_t)strlen(text)};
     memcpy(address.text, text, address.size_bytes);
     return address;
 }
@@ -38,14 +38,14 @@ static void open_bakery(struct bakery *b, const char *release, uint8_t first_see
 }
 
 static struct ue_handshake bake(struct bakery *b, uint64_t at_ns) {
-    struct ue_peer home = address_of("127.0.0.1:7777");
+    struct ue_host home = address_of("127.0.0.1:7777");
     struct ue_handshake challenge = {0};
     ue_cookies_bake(&b->cookies, START + at_ns, &home, &challenge);
     return challenge;
 }
 
 static enum ue_cookie_verdict check(struct bakery *b, uint64_t at_ns, const struct ue_handshake *response) {
-    struct ue_peer home = address_of("127.0.0.1:7777");
+    struct ue_host home = address_of("127.0.0.1:7777");
     return ue_cookies_check(&b->cookies, START + at_ns, &home, response);
 }
 
@@ -63,7 +63,7 @@ static void cookies_are_hmac_of_time_and_address(void **state) {
     assert_int_equal(h.secret_id, 0);
     assert_true(seconds_of(&b, &h) == 3.5);
     assert_hex(h.cookie, sizeof h.cookie, "8e614e13639eb39ddb1d7cf03429be8d8977b27b");
-    struct ue_peer six = address_of("[2001:db8::1]:65535");
+    struct ue_host six = address_of("[2001:db8::1]:65535");
     ue_cookies_bake(&b.cookies, START + 5 * SECOND / 2, &six, &h);
     assert_hex(h.cookie, sizeof h.cookie, "058fc9251b49e0842cd75a6d2366a348693e9be7");
     h = bake(&b, 39 * SECOND / 2);
@@ -213,7 +213,7 @@ static void it_counts_for_one_address(void **state) {
     open_bakery(&b, "5.4", 3);
     struct ue_handshake h = bake(&b, 5 * SECOND);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        struct ue_peer other = address_of(others[i]);
+        struct ue_host other = address_of(others[i]);
         assert_int_equal(ue_cookies_check(&b.cookies, START + 6 * SECOND, &other, &h), UE_COOKIE_BAD);
     }
     assert_int_equal(check(&b, 6 * SECOND, &h), UE_COOKIE_VALID);

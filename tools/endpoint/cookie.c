@@ -70,7 +70,7 @@ static void rotate_if_due(struct ue_cookies *cookies, uint64_t now_ns) {
 }
 
 /* Message of the HMAC: the timestamp as on the wire, then the address as FString. */
-static void digest(struct ue_cookies *cookies, const struct ue_peer *address, uint8_t secret_id, uint64_t timestamp,
+static void digest(struct ue_cookies *cookies, const struct ue_host *address, uint8_t secret_id, uint64_t timestamp,
                    uint8_t cookie[UE_COOKIE_BYTES]) {
     assert(address->size_bytes <= sizeof address->text);
     gcry_md_hd_t hmac = cookies->keyed[secret_id];
@@ -86,7 +86,7 @@ static void digest(struct ue_cookies *cookies, const struct ue_peer *address, ui
     memcpy(cookie, gcry_md_read(hmac, GCRY_MD_SHA1), UE_COOKIE_BYTES);
 }
 
-void ue_cookies_bake(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_peer *address,
+void ue_cookies_bake(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                      struct ue_handshake *challenge) {
     rotate_if_due(cookies, now_ns);
     challenge->secret_id = cookies->active;
@@ -112,7 +112,7 @@ static bool equal_in_constant_time(const uint8_t *a, const uint8_t *b, size_t si
     return difference == 0;
 }
 
-enum ue_cookie_verdict ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_peer *address,
+enum ue_cookie_verdict ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                                         const struct ue_handshake *response) {
     uint8_t expected[UE_COOKIE_BYTES];
     rotate_if_due(cookies, now_ns);

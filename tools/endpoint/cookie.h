@@ -30,7 +30,7 @@ bool ue_cookies_init(struct ue_cookies *cookies, const struct ue_context *contex
 void ue_cookies_free(struct ue_cookies *cookies);
 
 /* Fills secret id, timestamp and cookie of a Challenge. */
-void ue_cookies_bake(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_peer *address,
+void ue_cookies_bake(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                      struct ue_handshake *challenge);
 
 enum ue_cookie_verdict {
@@ -39,7 +39,7 @@ enum ue_cookie_verdict {
     UE_COOKIE_BAD
 };
 
-enum ue_cookie_verdict ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_peer *address,
+enum ue_cookie_verdict ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                                         const struct ue_handshake *response);
 
 #endif

@@ -26,7 +26,7 @@ struct ue_listener {
 struct call {
     struct ue_listener *l;
     uint64_t now_ns;
-    const struct ue_peer *address;
+    const struct ue_host *address;
     struct ue_context context;  /* server to client, as this client speaks */
     struct ue_datagram message; /* what he said */
     uint8_t version;            /* for the reply */
@@ -273,7 +273,7 @@ static bool has_ids(const struct ue_listener *l, const uint8_t *bytes, size_t si
            !(both && ue_detect_handshake(&l->context.settings, bytes, size_bytes, &shape) && !shape.ids);
 }
 
-enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_peer *address,
+enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_host *address,
                                             bool may_restart, const uint8_t *bytes, size_t size_bytes,
                                             uint8_t *reply_to, size_t *reply_bytes, struct ue_accepted *accepted) {
     struct call call = {.l = l, .now_ns = now_ns, .address = address, .reply = reply_to, .reply_bytes = reply_bytes};

@@ -7,12 +7,12 @@
 #include "tools/endpoint/endpoint.h"
 #include "tools/endpoint/shake.h"
 
-#define UE_PEER_BYTES_MAX 64
+#define UE_HOST_BYTES_MAX 64
 
 /* "127.0.0.1:7777" or "[::1]:7777", without NUL: part of the cookie, otherwise only compared. */
-struct ue_peer {
+struct ue_host {
     uint8_t size_bytes;
-    char text[UE_PEER_BYTES_MAX];
+    char text[UE_HOST_BYTES_MAX];
 };
 
 /* A client whose cookie is valid. */
@@ -63,7 +63,7 @@ enum ue_listener_result {
 /* A datagram from an address without connection. reply: room for UE_LISTENER_REPLY_BYTES. may_restart: ordinary packets
    from here are answered with a restart request (not those of a client that left just now). */
 #define UE_LISTENER_REPLY_BYTES UE_SHAKE_BYTES
-enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_peer *address,
+enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_host *address,
                                             bool may_restart, const uint8_t *bytes, size_t size_bytes, uint8_t *reply,
                                             size_t *reply_bytes, struct ue_accepted *accepted);
 
