@@ -12,7 +12,7 @@
 #define UE_LINK_STAGES_MAX 4
 #define UE_LINK_OUTAGES_MAX 4
 /* Datagrams that a link holds at most; what comes while it is full is lost as in a full queue. */
-#define UE_LINK_DATAGRAMS_MAX 65536
+#define UE_LINK_DATAGRAMS_MAX 16384
 /* How long a datagram that was put aside waits for another one to overtake it. */
 #define UE_LINK_ASIDE_NS UINT64_C(50000000)
 
@@ -31,6 +31,7 @@ struct ue_link_config {
     uint32_t loss_min_bytes; /* smaller datagrams and, unless zero, larger ones than the next are safe from `loss` */
     uint32_t loss_max_bytes;
     double corrupt; /* one bit is flipped, sometimes some more */
+    uint64_t corrupt_from_ns;
     double duplicate;
     uint32_t frame_delay_ticks; /* waits for so many ticks, see ue_link_tick */
     bool shuffle;               /* put aside; with each datagram sent, each of those leaves with one half */

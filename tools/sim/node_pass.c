@@ -93,7 +93,8 @@ static bool corrupt_is_needed(const struct ue_link_config *config) {
 }
 
 static void corrupt_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    if (carried->size_bytes > 0 && ue_rng_unit(&node->rng) < node->config->corrupt) {
+    bool is_time = now_ns >= node->config->corrupt_from_ns && carried->size_bytes > 0;
+    if (is_time && ue_rng_unit(&node->rng) < node->config->corrupt) {
         do {
             uint64_t bit = ue_rng_below(&node->rng, carried->size_bytes * 8);
             carried->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/sim/checker.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What a connection may hold: per reliable bunch, beside its payload; per packet in flight (its ring entries, which
+   double as they grow); per lane and channel; and a floor. Bounds of a test, not of the protocol. */
+#define FLIGHT_BYTES 512
+#define CHANNEL_BYTES 768
+#define FLOOR_BYTES (192u * 1024)
+
+bool ue_checker_init(struct ue_checker *checker, const struct ue_scenario *scenario) {
+    memset(checker, 0, sizeof *checker);
+    checker->scenario = scenario;
+    return ue_ledger_init(&checker->ledger, scenario, &checker->failure) &&
+           ue_witness_init(&checker->witness, &checker->failure, scenario->hostile);
+}
+
+void ue_checker_free(struct ue_checker *checker) {
+    ue_ledger_free(&checker->ledger);
+    ue_witness_free(&checker->witness);
+}
+
+void ue_checker_connect(struct ue_checker *checker, enum ue_role side, const struct ue_conn *conn) {
+    ue_witness_connect(&checker->witness, side, ue_conn_context(conn));
+    checker->idle_bytes[side] = ue_conn_memory_bytes(conn, NULL);
+}
+
+void ue_checker_verdict(struct ue_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_event *packet) {
+    ue_witness_verdict(&checker->witness, side, now_ns, packet->packet_id, packet->delivered);
+    if (!checker->scenario->hostile) {
+        ue_ledger_verdict(&checker->ledger, side, now_ns, packet->packet_id, packet->delivered);
+    }
+}
+
+static uint32_t open_channels(const struct ue_scenario *scenario) {
+    uint32_t count = 2;
+    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+        count += scenario->streams[i].every_ticks != 0 ? scenario->streams[i].channels + 1 : 0;
+    }
+    return count;
+}
+
+void ue_checker_tick(struct ue_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
+    int64_t flying = ue_witness_in_flight(&checker->witness, side);
+    if (flying > checker->most_flying[side]) {
+        checker->most_flying[side] = flying;
+    }
+    if (ue_conn_state(conn) == UE_CONN_CLOSED && !checker->scenario->hostile) {
+        ue_failure_set(&checker->failure, now_ns, "side %d closed", (int)side);
+    }
+    const struct ue_counters *counters = ue_conn_counters(conn);
+    if (counters->outbox_lost + counters->events_lost > 0) {
+        ue_failure_set(&checker->failure, now_ns, "side %d: an outbox overflowed", (int)side);
+    }
+}
+
+/* Rings stay as large as they were needed; messages and bunches do not. */
+static size_t rest_bytes(const struct ue_checker *checker, enum ue_role side) {
+    return checker->idle_bytes[side] + FLOOR_BYTES / 4 + open_channels(checker->scenario) * CHANNEL_BYTES +
+           (size_t)checker->most_flying[side] * FLIGHT_BYTES;
+}
+
+static void check_side(struct ue_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
+    size_t used = ue_conn_memory_bytes(conn, NULL);
+    if (ue_conn_state(conn) != UE_CONN_OPEN) {
+        ue_failure_set(&checker->failure, now_ns, "side %d is not open at the end", (int)side);
+    }
+    for (uint32_t channel = 0; channel < UE_SCENARIO_CHANNELS_MAX; channel++) {
+        uint32_t unacked = ue_conn_unacked(conn, channel);
+        if (unacked != 0) {
+            ue_failure_set(&checker->failure, now_ns,
+                           "side %d still holds %" PRIu32 " reliable bunches of channel %" PRIu32, (int)side, unacked,
+                           channel);
+        }
+    }
+    if (used > rest_bytes(checker, side)) {
+        ue_failure_set(&checker->failure, now_ns, "side %d holds %zu bytes at the end, %zu when it began", (int)side,
+                       used, checker->idle_bytes[side]);
+    }
+}
+
+void ue_checker_settled(struct ue_checker *checker, uint64_t now_ns, struct ue_conn *const conns[2]) {
+    check_side(checker, UE_ROLE_CLIENT, now_ns, conns[UE_ROLE_CLIENT]);
+    check_side(checker, UE_ROLE_SERVER, now_ns, conns[UE_ROLE_SERVER]);
+    ue_witness_agree(&checker->witness, now_ns);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/sim/end.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/sim/speak.h"
+
+#define POOL_BYTES (UE_SIM_MEMORY_BYTES + (1u << 20))
+#define SALT_END 7
+#define SALT_KEY 8
+
+static void fill_random(uint8_t *bytes, size_t size, uint64_t seed) {
+    struct ue_rng rng = {seed};
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)ue_rng_next(&rng);
+    }
+}
+
+static void configure(struct ue_end *end) {
+    const struct ue_scenario_side *side = &end->scenario->sides[end->role];
+    fill_random(end->seed, sizeof end->seed, ue_rng_mix(end->scenario->seed, SALT_END + (uint64_t)end->role * 16));
+    fill_random(end->key, sizeof end->key, ue_rng_mix(end->scenario->seed, SALT_KEY));
+    end->config = (struct ue_conn_config){.profile = ue_scenario_profile(end->scenario, end->role),
+                                          .settings = {.reliable_buffer = side->reliable_buffer},
+                                          .role = end->role,
+                                          .seed = end->seed,
+                                          .memory_limit_bytes = UE_SIM_MEMORY_BYTES,
+                                          .no_order_cache = side->no_order_cache,
+                                          .net_speed = side->net_speed,
+                                          .report_packets = true,
+                                          .options = side->options};
+    if (end->scenario->encrypt) {
+        end->config.key = end->key;
+        end->config.settings.handlers[0] = UE_HANDLER_AESGCM;
+    }
+}
+
+/* A server that is to shake hands makes its connection when the cookie came back. */
+static bool make_endpoint(struct ue_end *end) {
+    if (end->role == UE_ROLE_SERVER && end->scenario->handshake) {
+        struct ue_listener_config config = {
+            .profile = end->config.profile, .settings = end->config.settings, .seed = end->seed};
+        end->listener = ue_listener_new(end->pool, &config, 0);
+        return end->listener != NULL;
+    }
+    end->conn = ue_conn_new(end->pool, &end->config);
+    return end->conn != NULL;
+}
+
+bool ue_end_init(struct ue_end *end, const struct ue_scenario *scenario, enum ue_role role,
+                 struct ue_checker *checker) {
+    *end = (struct ue_end){.scenario = scenario, .role = role, .checker = checker};
+    configure(end);
+    uint32_t buffer = end->config.settings.reliable_buffer;
+    end->buffer_bunches = buffer != 0 ? buffer : end->config.profile->reliable_buffer;
+    uint64_t phase = ue_rng_mix(scenario->seed, SALT_END + 32 + (uint64_t)role);
+    end->begin_ns = phase % ue_scenario_tick_ns(scenario, role);
+    end->message = malloc(UE_STREAM_BITS_MAX / 8);
+    end->region = malloc(POOL_BYTES);
+    end->pool = end->region != NULL ? ue_pool_init(end->region, POOL_BYTES) : NULL;
+    return end->message != NULL && end->pool != NULL && make_endpoint(end);
+}
+
+void ue_end_free(struct ue_end *end) {
+    if (end->conn != NULL) {
+        ue_conn_free(end->conn);
+    }
+    if (end->listener != NULL) {
+        ue_listener_free(end->listener);
+    }
+    free(end->region);
+    free(end->message);
+}
+
+/* ---- hearing ---- */
+
+static void note(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    uint64_t what = (uint64_t)event->type << 56 | (uint64_t)event->channel << 24 | (uint64_t)event->delivered << 16 |
+                    (uint64_t)event->state << 8 | (uint64_t)event->reason;
+    uint64_t numbers = ue_rng_mix((uint64_t)event->packet_id, (uint64_t)event->ch_seq);
+    *end->transcript = ue_rng_mix(*end->transcript ^ now_ns, ue_rng_mix(what, numbers + event->data.bits));
+}
+
+static void begin_service(struct ue_end *end, uint64_t now_ns) {
+    end->is_serving = true;
+    ue_conn_admit(end->conn);
+    if (end->role == UE_ROLE_CLIENT) {
+        ue_speak_control(end, now_ns, UE_MESSAGE_HELLO);
+    } else if (end->scenario->encrypt) {
+        ue_witness_seal(&end->checker->witness);
+        ue_speak_control(end, now_ns, UE_MESSAGE_ENCRYPTION_ACK);
+    }
+}
+
+static void hear_bunch(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    if (event->channel == 0) {
+        if (end->role == UE_ROLE_SERVER && !end->is_serving) {
+            begin_service(end, now_ns);
+        }
+        return;
+    }
+    if (!end->scenario->hostile) {
+        ue_ledger_heard(&end->checker->ledger, !end->role, now_ns, event, end->watch->delivered, end->watch->user);
+    }
+}
+
+static void set_channel(struct ue_end *end, uint32_t channel, enum ue_end_channel state) {
+    if (channel < UE_SCENARIO_CHANNELS_MAX) {
+        end->channels[channel] = (uint8_t)state;
+    }
+}
+
+static void hear(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    note(end, now_ns, event);
+    switch (event->type) {
+    case UE_EVENT_STATE:
+        if (event->state == UE_CONN_PENDING && end->role == UE_ROLE_CLIENT && !end->is_serving) {
+            ue_checker_connect(end->checker, end->role, end->conn);
+            begin_service(end, now_ns);
+        }
+        break;
+    case UE_EVENT_CHANNEL_OPENED: set_channel(end, event->channel, UE_END_OPEN); break;
+    case UE_EVENT_CHANNEL_CLOSED: set_channel(end, event->channel, UE_END_FREE); break;
+    case UE_EVENT_BUNCH: hear_bunch(end, now_ns, event); break;
+    case UE_EVENT_PACKET: ue_checker_verdict(end->checker, end->role, now_ns, event); break;
+    case UE_EVENT_EXPORTS: break;
+    case UE_EVENT_FAULT:
+        if (!end->scenario->hostile && !end->scenario->encrypt) {
+            ue_failure_set(&end->checker->failure, now_ns, "side %d met a fault: %s, %s", (int)end->role,
+                           ue_status_text(event->fault.status), ue_close_reason_name(event->reason));
+        }
+        break;
+    }
+}
+
+static void take_events(struct ue_end *end, uint64_t now_ns) {
+    struct ue_event event;
+    while (ue_conn_next_event(end->conn, &event)) {
+        hear(end, now_ns, &event);
+    }
+}
+
+static void send_datagrams(struct ue_end *end, uint64_t now_ns) {
+    struct ue_bytes datagram;
+    while (ue_conn_next_datagram(end->conn, &datagram)) {
+        ue_link_send(end->out, now_ns, datagram.bytes, datagram.size_bytes);
+    }
+}
+
+/* ---- before the connection ---- */
+
+static void accept(struct ue_end *end, uint64_t now_ns, const struct ue_accepted *accepted) {
+    end->conn = ue_conn_new(end->pool, &end->config);
+    if (end->conn == NULL) {
+        ue_failure_set(&end->checker->failure, now_ns, "no connection for the client");
+        return;
+    }
+    ue_conn_accept(end->conn, now_ns, accepted);
+    ue_checker_connect(end->checker, end->role, end->conn);
+}
+
+static void listen_to(struct ue_end *end, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    static const struct ue_host host = {.size_bytes = 14, .text = "127.0.0.1:4000"};
+    uint8_t reply[UE_LISTENER_REPLY_BYTES];
+    size_t reply_bytes = 0;
+    struct ue_accepted accepted;
+    enum ue_listener_result result =
+        ue_listener_receive(end->listener, now_ns, &host, true, bytes, size_bytes, reply, &reply_bytes, &accepted);
+    if (result != UE_LISTENER_NOTHING) {
+        ue_link_send(end->out, now_ns, reply, reply_bytes);
+    }
+    if (result == UE_LISTENER_ACCEPT) {
+        accept(end, now_ns, &accepted);
+    }
+}
+
+bool ue_end_start(struct ue_end *end) {
+    if (end->conn == NULL) {
+        return true;
+    }
+    if (end->scenario->handshake) {
+        ue_conn_connect(end->conn, end->begin_ns);
+        return true;
+    }
+    ue_conn_adopt(end->conn, end->begin_ns, end->scenario->sides[!end->role].first_seq,
+                  end->scenario->sides[end->role].first_seq);
+    ue_checker_connect(end->checker, end->role, end->conn);
+    if (end->role == UE_ROLE_CLIENT) {
+        begin_service(end, end->begin_ns);
+    }
+    return true;
+}
+
+/* ---- ticks ---- */
+
+uint64_t ue_end_next_ns(const struct ue_end *end) {
+    return end->begin_ns + end->ticks * ue_scenario_tick_ns(end->scenario, end->role);
+}
+
+static void read_datagrams(struct ue_end *end, uint64_t now_ns) {
+    const uint8_t *bytes;
+    size_t size_bytes;
+    while (ue_link_take(end->in, now_ns, &bytes, &size_bytes)) {
+        if (end->conn == NULL) {
+            listen_to(end, now_ns, bytes, size_bytes);
+        } else {
+            ue_conn_receive(end->conn, now_ns, bytes, size_bytes);
+            take_events(end, now_ns);
+        }
+    }
+}
+
+void ue_end_tick(struct ue_end *end, uint64_t now_ns) {
+    end->ticks++;
+    ue_link_tick(end->in, now_ns, 2);
+    read_datagrams(end, now_ns);
+    if (end->conn == NULL) {
+        return;
+    }
+    ue_conn_end_receive(end->conn, now_ns);
+    take_events(end, now_ns);
+    if (end->is_serving && end->role == UE_ROLE_SERVER && !end->is_silent) {
+        ue_speak_open_channels(end, now_ns);
+    }
+    if (end->is_serving && !end->is_silent) {
+        ue_speak_streams(end, now_ns);
+    }
+    ue_conn_tick(end->conn, now_ns);
+    take_events(end, now_ns);
+    send_datagrams(end, now_ns);
+    ue_link_tick(end->out, now_ns, 0);
+    ue_checker_tick(end->checker, end->role, now_ns, end->conn);
+}
+
+bool ue_end_is_done(const struct ue_end *end) {
+    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+        const struct ue_stream *stream = &end->scenario->streams[i];
+        if (stream->every_ticks != 0 && stream->from == end->role &&
+            (stream->total == 0 || end->streams[i].said < stream->total)) {
+            return false;
+        }
+    }
+    return true;
+}

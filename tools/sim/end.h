@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: one end of a run: an endpoint with the program around it, which opens channels, says what the streams of the
+   scenario ask for, and hands to the checker what it hears. */
+#ifndef UE_END_H
+#define UE_END_H
+
+#include "tools/endpoint/listener.h"
+#include "tools/sim/checker.h"
+#include "tools/sim/link.h"
+#include "tools/sim/rng.h"
+#include "tools/sim/sim.h"
+
+enum ue_end_channel { UE_END_FREE, UE_END_OPEN, UE_END_CLOSING };
+
+struct ue_end_stream {
+    uint32_t turn;
+    uint64_t said;
+};
+
+struct ue_end {
+    const struct ue_scenario *scenario;
+    const struct ue_sim_watch *watch;
+    struct ue_checker *checker;
+    uint64_t *transcript;
+    enum ue_role role;
+    void *region;
+    struct ue_pool *pool;
+    struct ue_listener *listener; /* server that waits for a handshake */
+    struct ue_conn *conn;         /* NULL: not yet accepted */
+    struct ue_conn_config config;
+    uint8_t seed[UE_SEED_BYTES];
+    uint8_t key[UE_KEY_BYTES];
+    struct ue_link *in;
+    struct ue_link *out;
+    uint64_t begin_ns;
+    uint64_t ticks;
+    uint32_t buffer_bunches; /* reliable ones that a channel takes */
+    bool is_serving;         /* server: the client spoke; client: connected */
+    bool is_silent;          /* says nothing new */
+    struct ue_end_stream streams[UE_SCENARIO_STREAMS_MAX];
+    uint8_t channels[UE_SCENARIO_CHANNELS_MAX]; /* enum ue_end_channel */
+    uint32_t since_open[UE_SCENARIO_CHANNELS_MAX];
+    uint8_t *message; /* room for the largest */
+};
+
+/* False: no memory, or the endpoint refuses its configuration. in and out, like all else given, must outlive the end.
+ */
+bool ue_end_init(struct ue_end *end, const struct ue_scenario *scenario, enum ue_role role, struct ue_checker *checker);
+void ue_end_free(struct ue_end *end);
+/* Begins: connected, or with the handshake. */
+bool ue_end_start(struct ue_end *end);
+
+uint64_t ue_end_next_ns(const struct ue_end *end);
+/* Reads, speaks, ticks and sends. */
+void ue_end_tick(struct ue_end *end, uint64_t now_ns);
+/* Whether every stream of this end has a total, and has said it. */
+bool ue_end_is_done(const struct ue_end *end);
+
+#endif

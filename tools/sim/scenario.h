@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What a simulated run is made of: two ends, two links, what they say to each other, how long, and one seed. Everything
+   is a value; two runs of equal scenarios are equal (law L3). */
+#ifndef UE_SCENARIO_H
+#define UE_SCENARIO_H
+
+#include "tools/endpoint/endpoint.h"
+#include "tools/sim/emulation.h"
+#include "tools/sim/link.h"
+
+#define UE_SCENARIO_STREAMS_MAX 6
+#define UE_SCENARIO_CHANNELS_MAX 1024
+/* Channel 0 is Control, 1 Voice. */
+#define UE_SCENARIO_CHANNEL_FIRST 2
+/* Unreliable messages carry their number. */
+#define UE_STREAM_UNRELIABLE_BITS_MIN 64
+#define UE_STREAM_BITS_MAX (65536u * 8)
+
+/* Messages of one kind. The server opens the channels; a channel carries at most one reliable and one unreliable stream
+   of each side. Reliable messages wait while the channel's buffer is full, unreliable ones are left out while the
+   connection is over its budget. */
+struct ue_stream {
+    enum ue_role from;
+    uint32_t channel;  /* the first */
+    uint32_t channels; /* so many, in turn; 0 counts as 1 */
+    bool reliable;
+    bool merge;           /* small messages may share a bunch */
+    uint32_t every_ticks; /* 0: never */
+    uint32_t burst;       /* messages each time, 0 counts as 1 */
+    uint32_t min_bits;    /* sizes are spread evenly over the powers of two between these */
+    uint32_t max_bits;
+    uint64_t total;       /* messages in all; 0: as long as the run */
+    uint32_t close_after; /* server: after so many messages a channel is closed and opened again; 0: never */
+};
+
+struct ue_scenario_side {
+    const char *release; /* of the engine; NULL: 5.5 */
+    double tick_hz;      /* 0: 60 */
+    uint16_t first_seq;  /* of its packets; bunches begin at the same number */
+    uint32_t reliable_buffer;
+    int32_t net_speed; /* bytes per second, 0: the endpoint's default */
+    bool no_order_cache;
+    struct ue_conn_options options;
+    struct ue_emulation emulation;
+};
+
+struct ue_scenario {
+    const char *name;
+    uint64_t seed;
+    struct ue_scenario_side sides[2]; /* by enum ue_role */
+    struct ue_link_config paths[2];   /* by the role that sends */
+    struct ue_stream streams[UE_SCENARIO_STREAMS_MAX];
+    bool handshake;       /* begin with it, instead of connected at the first sequences */
+    bool encrypt;         /* AES-GCM after EncryptionAck */
+    bool hostile;         /* damage may get through: only what a bad network may never do is checked */
+    uint64_t duration_ns; /* then the links heal and nothing new is said */
+    uint64_t patience_ns; /* by then everything reliable must have arrived; 0: 5 s and ten round trips */
+};
+
+/* Named scenarios, for tests and generators; NULL behind the last, or for an unknown name. */
+const struct ue_scenario *ue_scenario_at(size_t index);
+const struct ue_scenario *ue_scenario_find(const char *name);
+
+const struct ue_profile *ue_scenario_profile(const struct ue_scenario *scenario, enum ue_role side);
+uint64_t ue_scenario_tick_ns(const struct ue_scenario *scenario, enum ue_role side);
+/* Longest way there and back, ticks of both ends included. */
+uint64_t ue_scenario_rtt_ns(const struct ue_scenario *scenario);
+uint64_t ue_scenario_patience_ns(const struct ue_scenario *scenario);
+
+/* The stream that a side's messages on a channel belong to; NULL: none. */
+const struct ue_stream *ue_scenario_stream(const struct ue_scenario *scenario, enum ue_role from, uint32_t channel,
+                                           bool reliable);
+
+#endif

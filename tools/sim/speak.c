@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/sim/speak.h"
+
+#include <inttypes.h>
+
+#define CONTROL_BYTES 64
+/* Bits of a packet that no part of a split bunch can use, estimated high: header, bunch header, handlers. */
+#define PACKET_RESERVE_BITS 1200
+
+void ue_speak_control(struct ue_end *end, uint64_t now_ns, enum ue_message_type type) {
+    const struct ue_context *context = ue_conn_context(end->conn);
+    struct ue_message message = {.type = (uint8_t)type,
+                                 .param_count = (uint8_t)(type == UE_MESSAGE_HELLO ? 2 : 0),
+                                 .params = {[UE_HELLO_LITTLE_ENDIAN] = {.number = 1}}};
+    uint8_t bytes[CONTROL_BYTES] = {0};
+    size_t bit = 0;
+    struct ue_fault fault;
+    enum ue_status status = ue_message_encode(context, &message, bytes, sizeof bytes, &bit, &fault);
+    struct ue_outgoing bunch = {.channel = 0, .reliable = true, .data = {bytes, 0, bit}};
+    if (status == UE_OK) {
+        status = ue_conn_send(end->conn, now_ns, &bunch, NULL);
+    }
+    if (status != UE_OK && !end->scenario->hostile) {
+        ue_failure_set(&end->checker->failure, now_ns, "side %d cannot send control message %d: %s", (int)end->role,
+                       (int)type, ue_status_text(status));
+    }
+}
+
+/* Hands one message to the endpoint and notes it. */
+static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *payload, uint32_t bits, bool merge,
+                bool close) {
+    ue_payload_fill(payload, bits, end->message);
+    struct ue_outgoing bunch = {.channel = payload->channel,
+                                .reliable = payload->reliable,
+                                .merge = merge,
+                                .close = close,
+                                .data = {end->message, 0, bits}};
+    struct ue_packet_range packets = {0};
+    enum ue_status status = ue_conn_send(end->conn, now_ns, &bunch, &packets);
+    if (status == UE_OK) {
+        ue_ledger_sent(&end->checker->ledger, payload, now_ns, &packets, merge);
+    } else if (!end->scenario->hostile) {
+        ue_failure_set(&end->checker->failure, now_ns, "side %d cannot send on channel %" PRIu32 ": %s", (int)end->role,
+                       payload->channel, ue_status_text(status));
+    }
+}
+
+static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel) {
+    uint32_t opened;
+    enum ue_status status = ue_conn_open(end->conn, UE_KIND_ACTOR, channel, &opened);
+    if (status != UE_OK) {
+        if (!end->scenario->hostile) {
+            ue_failure_set(&end->checker->failure, now_ns, "cannot open channel %" PRIu32 ": %s", channel,
+                           ue_status_text(status));
+        }
+        return;
+    }
+    end->channels[channel] = UE_END_OPEN;
+    end->since_open[channel] = 0;
+    struct ue_payload payload = ue_ledger_next(&end->checker->ledger, end->role, channel, true);
+    say(end, now_ns, &payload, UE_LEDGER_OPENING_BITS, false, false);
+}
+
+static uint32_t channels_of(const struct ue_stream *stream) {
+    return stream->channels != 0 ? stream->channels : 1;
+}
+
+void ue_speak_open_channels(struct ue_end *end, uint64_t now_ns) {
+    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+        const struct ue_stream *stream = &end->scenario->streams[i];
+        for (uint32_t k = 0; stream->every_ticks != 0 && k < channels_of(stream); k++) {
+            uint32_t channel = stream->channel + k;
+            if (channel < UE_SCENARIO_CHANNELS_MAX && end->channels[channel] == UE_END_FREE) {
+                open_channel(end, now_ns, channel);
+            }
+        }
+    }
+}
+
+static bool has_room(const struct ue_end *end, uint32_t channel, uint32_t bits) {
+    uint32_t packet_bits = ue_conn_context(end->conn)->data_bound;
+    uint32_t parts = bits / (packet_bits - PACKET_RESERVE_BITS) + 1;
+    return ue_conn_unacked(end->conn, channel) + parts + 2 < end->buffer_bunches;
+}
+
+/* The stream's message on the channel whose turn it is; false when it must wait. */
+static bool say_next(struct ue_end *end, uint64_t now_ns, const struct ue_stream *stream, struct ue_end_stream *state) {
+    uint32_t channel = stream->channel + state->turn;
+    if ((stream->total != 0 && state->said >= stream->total) || (!stream->reliable && !ue_conn_is_ready(end->conn))) {
+        return false;
+    }
+    state->turn = (state->turn + 1) % channels_of(stream);
+    struct ue_payload payload = ue_ledger_next(&end->checker->ledger, end->role, channel, stream->reliable);
+    uint32_t bits = ue_payload_bits(&payload, stream);
+    if (end->channels[channel] != UE_END_OPEN || !has_room(end, channel, bits)) {
+        return channels_of(stream) > 1;
+    }
+    bool close = stream->close_after != 0 && ++end->since_open[channel] == stream->close_after;
+    say(end, now_ns, &payload, bits, stream->merge && !close, close);
+    end->channels[channel] = close ? UE_END_CLOSING : UE_END_OPEN;
+    state->said++;
+    return true;
+}
+
+void ue_speak_streams(struct ue_end *end, uint64_t now_ns) {
+    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+        const struct ue_stream *stream = &end->scenario->streams[i];
+        if (stream->every_ticks == 0 || stream->from != end->role || (end->ticks + i) % stream->every_ticks != 0) {
+            continue;
+        }
+        uint32_t burst = stream->burst != 0 ? stream->burst : 1;
+        for (uint32_t k = 0; k < burst && say_next(end, now_ns, stream, &end->streams[i]); k++) {
+        }
+    }
+}
