@@ -84,6 +84,20 @@ enum ue_status ue_datagram_check_header(const struct ue_context *context, const 
 enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
                                   size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault);
 
+/* What is left of a datagram whose head was read. */
+struct ue_rest {
+    size_t bit;
+    size_t end_bit; /* the inner terminator */
+};
+
+/* A datagram piece by piece, for receivers that act between its parts: the head is prefix, then a whole handshake
+   message, or handlers and packet header; items follow until rest.bit is rest.end_bit, unless handlers.is_opaque.
+   Members that a fault left unread are zero. */
+enum ue_status ue_datagram_decode_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                       struct ue_datagram *datagram, struct ue_rest *rest, struct ue_fault *fault);
+enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                              struct ue_item *item, struct ue_fault *fault);
+
 /* A packet piece by piece, for senders that fill it over time: head, items, end. Each call writes at *bit and advances
    it; the bits before stay, those behind in the last bytes are undefined. The head is prefix, handlers and packet header
    of a datagram, whose items are not looked at; the end is the terminators. */

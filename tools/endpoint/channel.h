@@ -59,8 +59,11 @@ struct ue_lane {
     struct ue_channel *channel;
 };
 
+#define UE_NO_PACKET INT64_MIN
+
 struct ue_channel {
     uint32_t index;
+    uint32_t id; /* no other channel of the connection ever has it */
     enum ue_channel_kind kind;
     uint32_t name_index; /* engine's name table; 0 with a name as text */
     struct ue_text name; /* a copy in the connection's memory */
@@ -69,12 +72,15 @@ struct ue_channel {
     bool open_acked; /* OpenAcked; at the remote end: the whole open bunch was delivered */
     bool temporary;  /* OpenTemporary: opened by an unreliable bunch */
     bool closing;
+    bool has_opened;         /* the program knows of it */
+    bool is_dying;           /* the close was acknowledged: freed behind the packet's bunches */
+    bool has_unsent;         /* OutRec holds bunches that wait to be sent again */
     bool paused_until_acked; /* bPausedUntilReliableACK */
-    bool is_ticking;
-    struct ue_packet_range open_packets; /* OpenPacketId; first -1 = none */
+    struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
     struct ue_out *out_first;
     struct ue_out *out_last;
-    uint32_t out_count; /* NumOutRec */
+    struct ue_out *out_before_last; /* NULL when it is gone */
+    uint32_t out_count;             /* NumOutRec */
     struct ue_in *in_first;
     uint32_t in_count; /* NumInRec */
     struct ue_partial *partial;
@@ -87,7 +93,8 @@ struct ue_lanes {
     uint32_t capacity; /* a power of two, or 0 */
     uint32_t count;
     uint32_t open_count; /* lanes with a channel */
-    int32_t in_first;    /* where the numbers of a new lane begin */
+    uint32_t next_id;
+    int32_t in_first; /* where the numbers of a new lane begin */
     int32_t out_first;
     struct ue_share *share;
 };

@@ -17,21 +17,34 @@
 #include "tools/endpoint/seal.h"
 #include "tools/endpoint/shake.h"
 
+#define UE_NO_TIME UINT64_MAX
+#define UE_WINDOW_MARGIN 12 /* of the option send_window: packets that keep-alives and repetitions may still need */
+
+/* Sizes that follow from the configuration (spec 6.7.2). */
+struct ue_limits {
+    size_t prefix_bits;      /* in front of the packet header, handler flags included */
+    size_t buffer_bits;      /* SendBuffer capacity: packet header to inner terminator */
+    size_t header_bits;      /* MAX_PACKET_HEADER_BITS */
+    size_t single_bits;      /* MaxSingle: the largest bunch that is not split */
+    size_t part_bits;        /* PartMax */
+    uint32_t reliable;       /* RELIABLE_BUFFER */
+    uint32_t parts_reliable; /* PartialBunchReliableThreshold; 0 = never */
+};
+
 /* The packet being filled (SendBuffer). */
 struct ue_packer {
     uint8_t *bytes;
-    size_t size_bytes; /* capacity of the block */
+    size_t size_bytes; /* of the block: a packet, and a bunch that turns out not to fit */
     size_t bit;        /* written so far; 0 = nothing begun */
     size_t head_bits;
     struct ue_datagram head; /* prefix and packet header as begun */
-    bool has_info;
-    bool may_merge; /* AllowMerge */
+    bool may_merge;          /* AllowMerge */
     uint32_t bunches;
-    size_t last_end;         /* LastEnd: where the last mergeable bunch ends; 0 = none */
-    size_t last_begin;       /* where it begins */
-    struct ue_bunch last;    /* LastOut; its data points into merge_data or OutRec */
+    size_t last_begin;    /* of the bunch that may be merged into */
+    size_t last_end;      /* LastEnd; 0 = none */
+    struct ue_bunch last; /* LastOut; of its data only the length counts */
+    uint32_t last_channel_id;
     struct ue_out *last_out; /* its OutRec entry when reliable */
-    uint8_t *last_data;      /* copy of the data of an unreliable one */
 };
 
 /* Sees a bunch while its packet is processed, as the engine's handlers do, and may answer at once. True: it was meant
@@ -40,12 +53,15 @@ typedef bool ue_bunch_hook(void *user, struct ue_conn *c, uint64_t now_ns, const
 
 struct ue_conn {
     struct ue_conn_config config; /* defaults filled in */
+    struct ue_limits limits;
     struct ue_share share;
     struct ue_context out_context; /* how own datagrams are written, and the peer's read */
     struct ue_context in_context;
     enum ue_conn_state state;
+    enum ue_close_reason closed_for;
     bool is_admitted;
     bool is_encrypting;
+    bool is_leaving; /* closing is under way */
     uint8_t session_id;
     uint8_t client_id;
     struct ue_random random;
@@ -60,28 +76,31 @@ struct ue_conn {
     int64_t out_packet_id;     /* OutPacketId: what the next packet is */
     int64_t out_ack_packet_id; /* OutAckPacketId: newest acknowledged */
     int64_t last_notified_id;  /* LastNotifiedPacketId */
+    uint64_t acked_sent_ns;    /* when the packet out_ack_packet_id left, until it gave its sample; else UE_NO_TIME */
     struct ue_reorder reorder;
     uint64_t reorder_since_ns;
     struct ue_flight flight;
     struct ue_lanes lanes;
+    bool has_dying;  /* some channel is_dying */
+    bool has_unsent; /* some channel has_unsent */
     struct ue_packer packer;
-    struct ue_out *control_queue; /* control messages beyond the reliable buffer */
-    struct ue_out *control_queue_last;
-    uint32_t control_queued;
+    struct ue_outbox control_queue; /* control messages beyond the reliable buffer */
 
-    uint32_t dirty_acks;       /* HasDirtyAcks */
-    bool time_sensitive;       /* TimeSensitive */
-    bool flushed_this_tick;    /* FlushedThisTick */
-    uint32_t init_in_reliable; /* InitInReliable */
+    uint32_t dirty_acks;    /* HasDirtyAcks */
+    bool time_sensitive;    /* TimeSensitive */
+    bool flushed_this_tick; /* FlushedThisTick */
+    bool peer_wants_frame_time;
+    uint32_t frame_time_ms;
+    uint32_t resent_this_tick; /* packets of resends, for the burst limit */
     uint64_t last_receive_ns;  /* LastReceiveTime */
+    uint64_t last_packet_ns;   /* of the newest ordinary packet */
     uint64_t last_send_ns;     /* LastSendTime */
     uint64_t last_tick_ns;
+    uint64_t last_probe_ns;
+    uint64_t last_reliable_ns; /* when a reliable bunch was last written */
     uint64_t connected_ns;
     uint64_t closed_ns;
     bool has_ticked;
-    bool close_reason_read;
-    uint8_t peer_frame_time; /* the peer wants frame times */
-    uint64_t frame_begin_ns;
 
     struct ue_budget budget;
     struct ue_jitter_clock jitter_clock;
@@ -94,5 +113,99 @@ struct ue_conn {
     ue_bunch_hook *hook;
     void *hook_user;
 };
+
+/* limits.c */
+/* False: the settings cannot be spoken by an endpoint. */
+bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context);
+
+/* connection.c */
+bool ue_conn_is_server(const struct ue_conn *c);
+bool ue_conn_is_legacy(const struct ue_conn *c);
+bool ue_conn_has_internal_ack(const struct ue_conn *c);
+/* Connected: packets may be sent. */
+bool ue_conn_is_up(const struct ue_conn *c);
+/* Every public call begins with it: what the program took is given back. */
+void ue_conn_settle(struct ue_conn *c);
+void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state, enum ue_close_reason reason);
+/* Whether the server may send: a reliable bunch of the client was taken on channel 0 (spec 6.13). */
+bool ue_conn_may_send(const struct ue_conn *c);
+bool ue_conn_is_client_restarting(const struct ue_conn *c);
+/* What became of a handshake packet. */
+void ue_conn_shaken(struct ue_conn *c, uint64_t now_ns, enum ue_shake_result result);
+void ue_conn_send_shake(struct ue_conn *c);
+/* Close with a cause behind the reason, both told to the peer. */
+void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
+
+/* channels.c: channels of a connection */
+struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index);
+/* A channel opened by the peer; NULL: no memory. */
+struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind);
+/* What kind the bunch's name says; false: none that is known. */
+bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind *kind);
+bool ue_conn_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch);
+bool ue_kind_both_open(enum ue_channel_kind kind);
+/* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
+void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel);
+/* Frees what became free while a packet's acks were processed. */
+void ue_conn_bury(struct ue_conn *c, uint64_t now_ns);
+
+/* packer.c: the packet being filled */
+bool ue_packer_init(struct ue_conn *c);
+/* Room for the next bunch, header included. */
+size_t ue_packer_free_bits(const struct ue_conn *c);
+/* Begins a packet when none is begun. False: nothing can be sent now. */
+bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns);
+/* Writes one item, in a new packet when it does not fit. */
+bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item);
+/* FlushNet. */
+void ue_packer_flush(struct ue_conn *c, uint64_t now_ns);
+
+/* send.c: bunches */
+enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_outgoing *bunch,
+                       struct ue_packet_range *range);
+/* Writes an OutRec entry again; false: it could not be written now. */
+bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+/* Writes a copy into the packet being filled, which from then on is the bunch's packet. It must fit. */
+void ue_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+/* Bunches whose repetition had to wait. */
+void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
+
+/* control.c: channel 0 */
+enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
+/* Control bunches that find the reliable buffer full wait in a queue. */
+enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch);
+void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
+
+/* acks.c */
+/* Verdict on the next own packet (spec 6.6). */
+void ue_conn_verdict(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered);
+/* A replay's packets all arrive. */
+void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns);
+
+/* receive.c */
+/* Legacy acks are written a second time. */
+void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns);
+
+/* dispatch.c: the bunches of one packet (spec 6.5) */
+/* Returns whether the packet must count as not delivered. *bunches: how many there were. */
+bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_rest rest, uint32_t *bunches);
+
+/* deliver.c: what the program gets */
+void ue_event_put(struct ue_conn *c, const struct ue_event *event);
+void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel);
+/* One reliable or unreliable bunch in its turn: assembly, open rules, hand-over, close (spec 6.5.2, 6.5.3). */
+struct ue_taken {
+    bool skip;                  /* the packet counts as not delivered */
+    bool later;                 /* not taken: no memory; as if it had not come */
+    enum ue_close_reason error; /* UE_CLOSE_NONE: none */
+    bool is_gone;               /* the channel was freed */
+};
+struct ue_taken ue_take_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+                              const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id);
+
+/* options.c: what the engine does not do (spec 6.17) */
+void ue_options_tick(struct ue_conn *c, uint64_t now_ns);
+void ue_options_fill(struct ue_conn *c, uint64_t now_ns);
+void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns);
 
 #endif

@@ -76,6 +76,7 @@ struct ue_conn_config {
     int32_t net_speed;        /* bytes per second; ConfiguredInternetSpeed 100000 */
     uint64_t desired_tick_ns; /* clamps the elapsed time of bandwidth accounting, 0 = no clamp */
     bool want_frame_time;     /* client: net.PingExcludeFrameTime */
+    bool any_channel;         /* accept channel names that are not the engine's */
     bool report_packets;      /* a UE_EVENT_PACKET for the verdict on each own packet */
     struct ue_conn_options options;
 };
@@ -100,6 +101,9 @@ void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out
 struct ue_accepted;
 void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
 
+/* Server: the client came back from another address; sequences and channels go on (spec 6.13). */
+void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
+
 /* One datagram from the peer. Nothing in it can do more harm than close this connection. */
 void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
 /* No more datagrams in this tick: early packets stop waiting (PostTickDispatch). */
@@ -120,6 +124,8 @@ struct ue_outgoing {
     bool has_mapped;
     bool paused;
     struct ue_view data;
+    const struct ue_view *exports; /* package map exports, each a part of its own in front of the data */
+    size_t export_count;
 };
 
 /* First and last full packet id that carry a bunch; reliable parts may travel again later. */
@@ -133,6 +139,10 @@ struct ue_packet_range {
    limit; UE_E_FULL: no room: reliable data then closes the connection as the engine does, control messages wait. */
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range);
+
+/* Bits of the largest reliable bunch that ue_conn_send takes on a channel now without overflowing the reliable buffer;
+   0: the channel is not open, or full. */
+size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t channel);
 
 /* Whether unreliable data should be sent now (IsNetReady): the budget is kept. */
 bool ue_conn_is_ready(const struct ue_conn *c);
@@ -163,6 +173,7 @@ enum ue_event_type {
     UE_EVENT_STATE,          /* the state changed */
     UE_EVENT_CHANNEL_OPENED, /* by the peer */
     UE_EVENT_BUNCH,          /* a whole bunch, in channel order when reliable */
+    UE_EVENT_EXPORTS,        /* exports that came as parts of a bunch which is still being put together */
     UE_EVENT_CHANNEL_CLOSED, /* cleaned up: the index is free */
     UE_EVENT_PACKET,         /* verdict on an own packet, oldest first, each once (config.report_packets) */
     UE_EVENT_FAULT           /* something malformed or illegal came; the connection may be closed by it */

@@ -10,6 +10,7 @@
 struct ue_written {
     int64_t packet_id;
     uint32_t channel; /* UE_WRITTEN_NONE: the packet itself, with its time */
+    uint32_t channel_id; /* of the channel that had the index then; void when another has it now */
     uint64_t sent_ns;
     struct ue_out *first; /* reliable bunches, in the order of writing */
     struct ue_out *last;
@@ -28,14 +29,17 @@ struct ue_flight {
 
 void ue_flight_init(struct ue_flight *flight, struct ue_share *share);
 void ue_flight_free(struct ue_flight *flight);
-/* Notes that a channel wrote into a packet; out is the reliable bunch, or NULL. False: no memory. */
-bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, uint32_t channel, struct ue_out *out);
+/* Notes that a channel wrote into a packet, out being the reliable bunch or NULL. False: no memory. */
+bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel, struct ue_out *out);
+/* Notes that the packet left. */
+bool ue_flight_sent(struct ue_flight *flight, int64_t packet_id, uint64_t now_ns);
 /* Takes a bunch out of its packet because it travels in another one now. */
-void ue_flight_unlink(struct ue_flight *flight, int64_t packet_id, uint32_t channel, struct ue_out *out);
-/* A bunch that moved in memory, or NULL for one that is gone. */
-void ue_flight_replace(struct ue_flight *flight, int64_t packet_id, uint32_t channel, const struct ue_out *old,
-                       struct ue_out *out);
-/* Takes the oldest entry of a packet; false when there is none of it. */
+void ue_flight_unlink(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel,
+                      struct ue_out *out);
+/* The newest bunch that a channel wrote moved in memory. */
+void ue_flight_replace(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel,
+                       const struct ue_out *old, struct ue_out *out);
+/* Takes the oldest entry, if it is of this packet; older ones are thrown away. False: nothing of it is left. */
 bool ue_flight_take(struct ue_flight *flight, int64_t packet_id, struct ue_written *written);
 
 #endif

@@ -25,8 +25,10 @@ struct ue_outbox {
 
 void ue_outbox_init(struct ue_outbox *box, struct ue_share *share, uint32_t limit);
 void ue_outbox_free(struct ue_outbox *box);
-/* A parcel to fill; NULL when the box is full or memory is short. */
-struct ue_parcel *ue_outbox_put(struct ue_outbox *box, size_t size_bytes);
+/* A parcel to fill, not yet in the box: add it, or give it back to the share. NULL when the box is full or memory is
+   short. */
+struct ue_parcel *ue_outbox_new(const struct ue_outbox *box, size_t size_bytes);
+void ue_outbox_add(struct ue_outbox *box, struct ue_parcel *parcel);
 /* The next parcel; NULL when there is none. */
 const struct ue_parcel *ue_outbox_take(struct ue_outbox *box);
 /* An input begins: what was taken is given back. */

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a connection: creation, handshake, states, closing (spec 6.1, 6.13). */
+#include "tools/endpoint/connection.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define MAX_CHANNELS 32767
+#define MEMORY_LIMIT_BYTES ((size_t)4 << 20)
+#define MAX_EVENTS 65536
+#define MAX_DATAGRAMS 4096
+#define MAX_QUEUED_CONTROL 32768
+#define PARTIAL_MAX_BYTES 65536
+#define NET_SPEED 100000
+#define HELLO_WITH_CLOSE_REASON 3 /* profiles from 5.1 on: the message CloseReason exists */
+
+bool ue_conn_is_server(const struct ue_conn *c) {
+    return c->config.role == UE_ROLE_SERVER;
+}
+
+bool ue_conn_has_internal_ack(const struct ue_conn *c) {
+    return c->out_context.settings.internal_ack;
+}
+
+bool ue_conn_is_legacy(const struct ue_conn *c) {
+    return c->out_context.profile.packet == UE_PACKET_LEGACY;
+}
+
+bool ue_conn_is_up(const struct ue_conn *c) {
+    return c->state == UE_CONN_PENDING || c->state == UE_CONN_OPEN;
+}
+
+bool ue_conn_is_client_restarting(const struct ue_conn *c) {
+    return !ue_conn_is_server(c) && c->shake.restarting;
+}
+
+bool ue_conn_may_send(const struct ue_conn *c) {
+    if (!ue_conn_is_server(c) || ue_conn_has_internal_ack(c)) {
+        return true;
+    }
+    const struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
+    return lane != NULL && lane->in_reliable != c->lanes.in_first;
+}
+
+void ue_conn_settle(struct ue_conn *c) {
+    ue_outbox_settle(&c->datagrams);
+    ue_outbox_settle(&c->events);
+}
+
+/* Legal transitions; leaving for the same state is none. */
+static const bool transitions[][UE_CONN_CLOSED + 1] = {
+    [UE_CONN_INVALID] =
+        {[UE_CONN_SHAKING] = true, [UE_CONN_PENDING] = true, [UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
+    [UE_CONN_SHAKING] = {[UE_CONN_PENDING] = true, [UE_CONN_CLOSED] = true},
+    [UE_CONN_PENDING] = {[UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
+    [UE_CONN_OPEN] = {[UE_CONN_CLOSED] = true},
+    [UE_CONN_CLOSED] = {false},
+};
+
+void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state, enum ue_close_reason reason) {
+    if (!transitions[c->state][state]) {
+        return;
+    }
+    c->state = state;
+    if (state == UE_CONN_CLOSED) {
+        c->closed_for = reason;
+    }
+    const struct ue_event event = {.type = UE_EVENT_STATE, .state = state, .reason = reason};
+    ue_event_put(c, &event);
+}
+
+static void fill_size(size_t *value, size_t otherwise) {
+    *value = *value != 0 ? *value : otherwise;
+}
+
+static void fill_u32(uint32_t *value, uint32_t otherwise) {
+    *value = *value != 0 ? *value : otherwise;
+}
+
+static void fill_ns(uint64_t *value, uint64_t otherwise) {
+    *value = *value != 0 ? *value : otherwise;
+}
+
+static void fill_defaults(struct ue_conn_config *config) {
+    config->settings.internal_ack |= config->driver == UE_DRIVER_DEMO;
+    fill_u32(&config->max_channels, MAX_CHANNELS);
+    fill_size(&config->memory_limit_bytes, MEMORY_LIMIT_BYTES);
+    fill_u32(&config->max_events, MAX_EVENTS);
+    fill_u32(&config->max_datagrams, MAX_DATAGRAMS);
+    fill_u32(&config->partial_max_bytes, PARTIAL_MAX_BYTES);
+    fill_ns(&config->keep_alive_ns, SECOND_NS / 5);
+    fill_ns(&config->connect_timeout_ns, 60 * SECOND_NS);
+    fill_ns(&config->timeout_ns, 60 * SECOND_NS);
+    if (config->net_speed == 0) {
+        config->net_speed = NET_SPEED;
+    }
+}
+
+static void init_contexts(struct ue_conn *c) {
+    bool is_server = ue_conn_is_server(c);
+    ue_context_init(&c->out_context, c->config.profile, &c->config.settings);
+    c->in_context = c->out_context;
+    c->out_context.direction = is_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
+    c->in_context.direction = ue_direction_reverse(c->out_context.direction);
+}
+
+static bool has_handler(const struct ue_conn *c, enum ue_handler handler) {
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        if (c->config.settings.handlers[i] == handler) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void init_notify(struct ue_conn *c, uint16_t in, uint16_t out) {
+    if (!ue_conn_is_legacy(c)) {
+        ue_notify_init(&c->notify, c->config.profile->acks, in, out, &c->share);
+    }
+}
+
+static bool init_parts(struct ue_conn *c) {
+    ue_outbox_init(&c->datagrams, &c->share, c->config.max_datagrams);
+    ue_outbox_init(&c->events, &c->share, c->config.max_events);
+    ue_outbox_init(&c->control_queue, &c->share, MAX_QUEUED_CONTROL);
+    ue_reorder_init(&c->reorder, &c->share);
+    ue_flight_init(&c->flight, &c->share);
+    ue_lanes_init(&c->lanes, &c->share, 0, 0);
+    ue_legacy_init(&c->legacy, 0, &c->share);
+    init_notify(c, 0, 0);
+    ue_random_init(&c->random, c->config.seed);
+    ue_conn_set_net_speed(c, c->config.net_speed);
+    if (c->config.key != NULL && has_handler(c, UE_HANDLER_AESGCM)) {
+        c->seal = ue_seal_new(c->config.key);
+        if (c->seal == NULL) {
+            return false;
+        }
+    }
+    c->config.key = NULL; /* the caller's bytes need not live on */
+    c->config.seed = NULL;
+    return ue_limits_init(&c->limits, &c->config, &c->out_context) && ue_packer_init(c);
+}
+
+struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *config) {
+    struct ue_share share;
+    struct ue_conn_config filled = *config;
+    if (config->profile == NULL) {
+        return NULL;
+    }
+    fill_defaults(&filled);
+    ue_share_init(&share, pool, filled.memory_limit_bytes);
+    struct ue_conn *c = ue_share_take(&share, sizeof *c);
+    if (c == NULL) {
+        return NULL;
+    }
+    memset(c, 0, sizeof *c);
+    c->config = filled;
+    c->share = share;
+    c->acked_sent_ns = UE_NO_TIME;
+    init_contexts(c);
+    if (!init_parts(c)) {
+        ue_conn_free(c);
+        return NULL;
+    }
+    ue_shake_init(&c->shake, &c->out_context, config, &c->random);
+    return c;
+}
+
+void ue_conn_free(struct ue_conn *c) {
+    if (c == NULL) {
+        return;
+    }
+    struct ue_share share = c->share;
+    ue_outbox_free(&c->datagrams);
+    ue_outbox_free(&c->events);
+    ue_outbox_free(&c->control_queue);
+    ue_reorder_free(&c->reorder);
+    ue_flight_free(&c->flight);
+    ue_lanes_free(&c->lanes);
+    ue_legacy_free(&c->legacy);
+    if (!ue_conn_is_legacy(c)) {
+        ue_notify_free(&c->notify);
+    }
+    ue_share_give(&c->share, c->packer.bytes);
+    ue_seal_free(c->seal);
+    ue_share_give(&share, c);
+}
+
+/* The sequences of both sides are known (spec 6.1): in is the peer's first, out the own. */
+static void init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
+    int32_t mask = (int32_t)c->out_context.ch_seq_bound - 1;
+    c->in_packet_id = (int64_t)in - 1;
+    c->out_packet_id = out;
+    c->out_ack_packet_id = (int64_t)out - 1;
+    c->last_notified_id = (int64_t)out - 1;
+    ue_lanes_init(&c->lanes, &c->share, in & mask, out & mask);
+    ue_legacy_init(&c->legacy, (int64_t)out - 1, &c->share);
+    init_notify(c, (uint16_t)((in - 1) & (int)(UE_PACKET_SEQ_MAX - 1)), out);
+    c->connected_ns = now_ns;
+    c->last_receive_ns = now_ns;
+    c->last_packet_ns = now_ns;
+    c->last_send_ns = now_ns;
+    c->traffic.second_begin_ns = now_ns;
+}
+
+static void come_up(struct ue_conn *c) {
+    uint32_t opened;
+    if (!ue_conn_is_server(c) && !ue_conn_has_internal_ack(c)) {
+        ue_conn_open(c, UE_KIND_CONTROL, 0, &opened);
+    }
+    ue_conn_enter(c, ue_conn_is_server(c) ? UE_CONN_OPEN : UE_CONN_PENDING, UE_CLOSE_NONE);
+}
+
+void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
+    ue_conn_settle(c);
+    if (c->state != UE_CONN_INVALID) {
+        return;
+    }
+    c->client_id = c->config.client_id & 7u;
+    init_sequences(c, now_ns, in, out);
+    come_up(c);
+}
+
+/* What the handshake agreed on changes the prefix of every packet. */
+static void set_version(struct ue_conn *c, uint8_t version, uint8_t session_id, uint8_t client_id) {
+    bool ids = c->config.profile->handshake == UE_HANDSHAKE_V && version >= 3;
+    c->out_context.ids = c->in_context.ids = ids;
+    c->session_id = session_id;
+    c->client_id = client_id;
+    ue_limits_init(&c->limits, &c->config, &c->out_context);
+}
+
+static void take_accepted(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
+    c->accepted = *accepted;
+    c->answers_handshakes = true;
+    c->connected_ns = now_ns;
+    c->in_context.features = c->out_context.features = accepted->features;
+    set_version(c, accepted->version, accepted->session_id, accepted->client_id);
+}
+
+void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
+    ue_conn_settle(c);
+    if (ue_conn_is_server(c) && ue_conn_is_up(c)) {
+        take_accepted(c, now_ns, accepted);
+        c->last_receive_ns = now_ns;
+    }
+}
+
+void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted) {
+    ue_conn_settle(c);
+    if (c->state != UE_CONN_INVALID) {
+        return;
+    }
+    take_accepted(c, now_ns, accepted);
+    init_sequences(c, now_ns, accepted->sequences.client, accepted->sequences.server);
+    come_up(c);
+}
+
+void ue_conn_send_shake(struct ue_conn *c) {
+    uint8_t bytes[sizeof c->shake.pending];
+    size_t size_bytes;
+    while ((size_bytes = ue_shake_take(&c->shake, bytes)) != 0) {
+        struct ue_parcel *parcel = ue_outbox_new(&c->datagrams, size_bytes);
+        if (parcel == NULL) {
+            c->counters.outbox_lost++;
+            continue;
+        }
+        memcpy(parcel->bytes, bytes, size_bytes);
+        ue_outbox_add(&c->datagrams, parcel);
+    }
+}
+
+void ue_conn_connect(struct ue_conn *c, uint64_t now_ns) {
+    ue_conn_settle(c);
+    if (c->state != UE_CONN_INVALID || ue_conn_is_server(c)) {
+        return;
+    }
+    ue_conn_enter(c, UE_CONN_SHAKING, UE_CLOSE_NONE);
+    c->last_receive_ns = now_ns;
+    ue_shake_start(&c->shake, now_ns);
+    ue_conn_send_shake(c);
+}
+
+void ue_conn_shaken(struct ue_conn *c, uint64_t now_ns, enum ue_shake_result result) {
+    switch (result) {
+    case UE_SHAKE_CONNECTED:
+        set_version(c, c->shake.version, c->shake.session_id, c->shake.client_id);
+        init_sequences(c, now_ns, c->shake.sequences.server, c->shake.sequences.client);
+        come_up(c);
+        break;
+    case UE_SHAKE_RESUMED: set_version(c, c->shake.version, c->shake.session_id, c->shake.client_id); break;
+    case UE_SHAKE_OUTDATED: ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_OUTDATED_CLIENT); break;
+    default: break;
+    }
+    ue_conn_send_shake(c);
+}
+
+void ue_conn_admit(struct ue_conn *c) {
+    c->is_admitted = true;
+    ue_conn_enter(c, UE_CONN_OPEN, UE_CLOSE_NONE);
+}
+
+/* Names of the reasons, separated by commas, as the message carries them. */
+static size_t reason_text(enum ue_close_reason reason, enum ue_close_reason cause, char *text, size_t size_bytes) {
+    const char *names[2] = {ue_close_reason_name(reason), ue_close_reason_name(cause)};
+    size_t length = 0;
+    for (size_t i = 0; i < 2; i++) {
+        size_t name_bytes = strlen(names[i]);
+        if (name_bytes == 0 || length + name_bytes + 1 > size_bytes) {
+            continue;
+        }
+        if (length != 0) {
+            text[length++] = ',';
+        }
+        memcpy(text + length, names[i], name_bytes);
+        length += name_bytes;
+    }
+    return length;
+}
+
+static void tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
+    char text[128];
+    size_t length = reason_text(reason, cause, text, sizeof text);
+    struct ue_message message = {.type = UE_MESSAGE_CLOSE_REASON, .param_count = 1};
+    message.params[UE_CLOSE_REASON_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, length * 8};
+    if (c->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0) {
+        ue_control_send(c, now_ns, &message);
+    }
+}
+
+static void tell_failure(struct ue_conn *c, uint64_t now_ns) {
+    static const char text[] = "Outgoing reliable buffer overflow";
+    struct ue_message message = {.type = UE_MESSAGE_FAILURE, .param_count = 1};
+    message.params[UE_FAILURE_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, (sizeof text - 1) * 8};
+    ue_control_send(c, now_ns, &message);
+}
+
+/* As graceful as it gets: the reason, the close of channel 0, one packet, no waiting for an answer. */
+static void take_leave(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
+    struct ue_channel *channel = ue_conn_channel(c, 0);
+    if (channel == NULL || channel->closing || !ue_conn_may_send(c)) {
+        return;
+    }
+    tell_reason(c, now_ns, reason, cause);
+    if (reason == UE_CLOSE_RELIABLE_BUFFER_OVERFLOW) {
+        tell_failure(c, now_ns);
+    }
+    const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
+    if (channel->out_count < c->limits.reliable) {
+        ue_send(c, now_ns, channel, &close, NULL);
+    }
+}
+
+void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason,
+                           enum ue_close_reason cause) {
+    if (c->state == UE_CONN_CLOSED || c->is_leaving) {
+        return;
+    }
+    c->is_leaving = true; /* what is sent below may itself find a reason to close */
+    if (ue_conn_is_up(c)) {
+        take_leave(c, now_ns, reason, cause);
+    }
+    bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && c->packer.bit != 0;
+    c->closed_ns = now_ns;
+    ue_conn_enter(c, UE_CONN_CLOSED, reason);
+    if (flushes) {
+        ue_packer_flush(c, now_ns);
+    }
+}
+
+void ue_conn_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason) {
+    ue_conn_settle(c);
+    ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
+}

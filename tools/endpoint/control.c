@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Channel 0: its messages never fail for want of room, and its opening is repeated (spec 6.7.1, 6.9.3). */
+#include "tools/endpoint/connection.h"
+
+#define MESSAGE_BYTES_MAX 8192
+#define RESEND_AFTER_NS UINT64_C(1000000000)
+#define RESEND_BUNCHES_MAX 8
+
+enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message) {
+    uint8_t bytes[MESSAGE_BYTES_MAX];
+    struct ue_fault fault;
+    size_t bit = 0;
+    enum ue_status status = ue_message_encode(&c->out_context, message, bytes, sizeof bytes, &bit, &fault);
+    if (status != UE_OK) {
+        return status;
+    }
+    const struct ue_outgoing bunch = {.channel = 0, .reliable = true, .merge = true, .data = {bytes, 0, bit}};
+    struct ue_channel *channel = ue_conn_channel(c, 0);
+    if (channel == NULL || channel->closing) {
+        return UE_E_CONFLICT;
+    }
+    return c->control_queue.count != 0 || channel->out_count + 1 >= c->limits.reliable
+               ? ue_control_queue(c, &bunch)
+               : ue_send(c, now_ns, channel, &bunch, NULL);
+}
+
+/* A parcel of the queue: how many bits, then the bits. */
+enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch) {
+    size_t bits = bunch->data.bits;
+    struct ue_parcel *parcel = ue_outbox_new(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
+    if (parcel == NULL) {
+        ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
+        return UE_E_FULL;
+    }
+    memcpy(parcel->bytes, &bits, sizeof bits);
+    ue_view_copy(bunch->data, parcel->bytes + sizeof bits);
+    ue_outbox_add(&c->control_queue, parcel);
+    return UE_OK;
+}
+
+static void send_queued(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
+    while (channel->out_count + 1 < c->limits.reliable && !channel->closing) {
+        const struct ue_parcel *parcel = ue_outbox_take(&c->control_queue);
+        if (parcel == NULL) {
+            break;
+        }
+        size_t bits;
+        memcpy(&bits, parcel->bytes, sizeof bits);
+        const struct ue_outgoing bunch = {.reliable = true, .data = {parcel->bytes + sizeof bits, 0, bits}};
+        ue_send(c, now_ns, channel, &bunch, NULL);
+    }
+    ue_outbox_settle(&c->control_queue);
+}
+
+/* Until the server has the channel, nothing may ever tell that the first messages were lost. */
+static void repeat_opening(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
+    if (channel->out_count > RESEND_BUNCHES_MAX) {
+        return;
+    }
+    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        if (!out->acked && out->packet_id != UE_NO_PACKET && now_ns - out->sent_ns > RESEND_AFTER_NS) {
+            ue_flight_unlink(&c->flight, out->packet_id, channel, out);
+            ue_resend(c, now_ns, channel, out);
+        }
+    }
+}
+
+void ue_control_tick(struct ue_conn *c, uint64_t now_ns) {
+    struct ue_channel *channel = ue_conn_channel(c, 0);
+    if (channel == NULL) {
+        return;
+    }
+    if (channel->opened_locally && !channel->open_acked) {
+        repeat_opening(c, now_ns, channel);
+    } else {
+        send_queued(c, now_ns, channel);
+    }
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of endpoint.h that only look, or pass on. */
+#include "tools/endpoint/connection.h"
+
+enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
+                            struct ue_packet_range *range) {
+    ue_conn_settle(c);
+    struct ue_channel *channel = ue_conn_is_up(c) ? ue_conn_channel(c, bunch->channel) : NULL;
+    if (channel == NULL || channel->closing) {
+        return UE_E_CONFLICT;
+    }
+    bool is_held =
+        c->config.options.send_window && !ue_conn_is_legacy(c) && ue_notify_window_full(&c->notify, UE_WINDOW_MARGIN);
+    bool is_paced = c->config.options.pacing && !ue_conn_is_ready(c);
+    if (!bunch->reliable && (is_held || is_paced)) {
+        c->counters.window_refused++;
+        return UE_E_FULL;
+    }
+    bool is_queued = bunch->channel == 0 && bunch->reliable && !bunch->close &&
+                     (c->control_queue.count != 0 || channel->out_count + 1 >= c->limits.reliable);
+    return is_queued ? ue_control_queue(c, bunch) : ue_send(c, now_ns, channel, bunch, range);
+}
+
+size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
+    const struct ue_channel *channel = ue_conn_is_up(c) ? ue_conn_channel(c, index) : NULL;
+    if (channel == NULL || channel->closing || channel->out_count + 1 >= c->limits.reliable) {
+        return 0;
+    }
+    size_t parts = c->limits.reliable - 1 - channel->out_count;
+    size_t bits = parts > 1 ? parts * c->limits.part_bits : c->limits.single_bits;
+    size_t most = (size_t)c->config.partial_max_bytes * 8;
+    return bits < most ? bits : most;
+}
+
+bool ue_conn_is_ready(const struct ue_conn *c) {
+    struct ue_budget budget = c->budget;
+    return ue_conn_has_internal_ack(c) || ue_budget_ready(&budget, (uint32_t)c->packer.bit, false);
+}
+
+void ue_conn_flush(struct ue_conn *c, uint64_t now_ns) {
+    ue_conn_settle(c);
+    if (ue_conn_is_up(c)) {
+        ue_packer_flush(c, now_ns);
+    }
+}
+
+void ue_conn_set_net_speed(struct ue_conn *c, int32_t bytes_per_second) {
+    c->budget.net_speed = ue_net_speed(bytes_per_second);
+}
+
+bool ue_conn_next_datagram(struct ue_conn *c, struct ue_bytes *datagram) {
+    const struct ue_parcel *parcel = ue_outbox_take(&c->datagrams);
+    if (parcel != NULL) {
+        *datagram = (struct ue_bytes){parcel->bytes, parcel->size_bytes};
+    }
+    return parcel != NULL;
+}
+
+bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event) {
+    const struct ue_parcel *parcel = ue_outbox_take(&c->events);
+    if (parcel != NULL) {
+        memcpy(event, parcel->bytes, sizeof *event);
+    }
+    return parcel != NULL;
+}
+
+enum ue_conn_state ue_conn_state(const struct ue_conn *c) {
+    return c->state;
+}
+
+const struct ue_counters *ue_conn_counters(const struct ue_conn *c) {
+    return &c->counters;
+}
+
+const struct ue_ping *ue_conn_ping(const struct ue_conn *c) {
+    return &c->ping;
+}
+
+const struct ue_traffic *ue_conn_traffic(const struct ue_conn *c) {
+    return &c->traffic;
+}
+
+double ue_conn_jitter_ms(const struct ue_conn *c) {
+    return c->jitter.average_ms;
+}
+
+size_t ue_conn_memory_bytes(const struct ue_conn *c, size_t *peak_bytes) {
+    if (peak_bytes != NULL) {
+        *peak_bytes = c->share.peak_bytes;
+    }
+    return c->share.used_bytes;
+}
+
+uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t index) {
+    const struct ue_channel *channel = ue_conn_channel(c, index);
+    return channel != NULL ? channel->out_count : 0;
+}
+
+const struct ue_context *ue_conn_context(const struct ue_conn *c) {
+    return &c->out_context;
+}

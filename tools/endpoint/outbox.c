@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/endpoint/outbox.h"
+
+void ue_outbox_init(struct ue_outbox *box, struct ue_share *share, uint32_t limit) {
+    *box = (struct ue_outbox){.limit = limit, .share = share};
+}
+
+static void give_all(struct ue_outbox *box, struct ue_parcel *parcel) {
+    while (parcel != NULL) {
+        struct ue_parcel *next = parcel->next;
+        ue_share_give(box->share, parcel);
+        parcel = next;
+    }
+}
+
+void ue_outbox_free(struct ue_outbox *box) {
+    give_all(box, box->first);
+    give_all(box, box->taken);
+    ue_outbox_init(box, box->share, box->limit);
+}
+
+struct ue_parcel *ue_outbox_new(const struct ue_outbox *box, size_t size_bytes) {
+    struct ue_parcel *parcel = box->count < box->limit ? ue_share_take(box->share, sizeof *parcel + size_bytes) : NULL;
+    if (parcel != NULL) {
+        *parcel = (struct ue_parcel){.size_bytes = size_bytes};
+    }
+    return parcel;
+}
+
+void ue_outbox_add(struct ue_outbox *box, struct ue_parcel *parcel) {
+    if (box->last != NULL) {
+        box->last->next = parcel;
+    } else {
+        box->first = parcel;
+    }
+    box->last = parcel;
+    box->count++;
+}
+
+const struct ue_parcel *ue_outbox_take(struct ue_outbox *box) {
+    struct ue_parcel *parcel = box->first;
+    if (parcel == NULL) {
+        return NULL;
+    }
+    box->first = parcel->next;
+    if (box->first == NULL) {
+        box->last = NULL;
+    }
+    box->count--;
+    parcel->next = box->taken;
+    box->taken = parcel;
+    return parcel;
+}
+
+void ue_outbox_settle(struct ue_outbox *box) {
+    give_all(box, box->taken);
+    box->taken = NULL;
+}

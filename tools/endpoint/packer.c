@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/endpoint/connection.h"
+
+#define HEAD_BYTES_MAX 1200 /* wrapper 512, magic 4, header and history 40, a game's own bits 512 */
+#define SLACK_BYTES 16      /* terminators, and the codec's whole words */
+#define SEQ_MASK (UE_PACKET_SEQ_MAX - 1)
+
+/* Own packets without verdict beyond which the peer could not tell new ones from old (spec 6.3.7). */
+#define WINDOW_MAX (UE_PACKET_SEQ_MAX / 2 - 8)
+
+static const uint8_t zeros[HEAD_BYTES_MAX];
+
+bool ue_packer_init(struct ue_conn *c) {
+    struct ue_packer *p = &c->packer;
+    /* A bunch is written first and moved to a new packet when it turns out not to fit. */
+    p->size_bytes = ue_bits_bytes(c->limits.prefix_bits) + 2 * ue_bits_bytes(c->limits.buffer_bits) + SLACK_BYTES;
+    p->bytes = ue_share_take(&c->share, p->size_bytes);
+    return p->bytes != NULL;
+}
+
+static size_t used_bits(const struct ue_conn *c) {
+    return c->packer.bit != 0 ? c->packer.bit - c->limits.prefix_bits : 0;
+}
+
+size_t ue_packer_free_bits(const struct ue_conn *c) {
+    size_t used = used_bits(c);
+    size_t taken = used + (used > 0 ? 1 : c->limits.header_bits + 1);
+    return taken < c->limits.buffer_bits ? c->limits.buffer_bits - taken : 0;
+}
+
+/* The first packet of a tick carries the clock; before 4.25 each one carries the incoming rate. */
+static void begin_info(const struct ue_conn *c, struct ue_packet *packet) {
+    enum ue_packet_layout layout = c->out_context.profile.packet;
+    packet->has_info = layout >= UE_PACKET_JITTER && !c->flushed_this_tick;
+    bool can_time = packet->has_info || layout == UE_PACKET_KBPS;
+    packet->has_frame_time = can_time && (ue_conn_is_server(c) ? c->peer_wants_frame_time : c->config.want_frame_time);
+    packet->extra = (struct ue_view){zeros, 0, c->out_context.settings.extra_bits};
+}
+
+static void begin_head(struct ue_conn *c, struct ue_datagram *head) {
+    const struct ue_settings *settings = &c->out_context.settings;
+    memset(head, 0, sizeof *head);
+    if (ue_conn_has_internal_ack(c)) {
+        return;
+    }
+    head->prefix = (struct ue_prefix){
+        .wrapper = {zeros, 0, (size_t)settings->skip_bytes * 8},
+        .magic = settings->magic_bits != 0 ? settings->magic : 0,
+        .session_id = c->out_context.ids ? c->session_id : 0,
+        .client_id = c->out_context.ids ? c->client_id : 0,
+    };
+    if (ue_conn_is_legacy(c)) {
+        head->packet.seq = (uint16_t)(c->out_packet_id & SEQ_MASK);
+        head->packet.extra = (struct ue_view){zeros, 0, settings->extra_bits};
+    } else {
+        ue_notify_write(&c->notify, false, &head->packet);
+        begin_info(c, &head->packet);
+    }
+}
+
+static int64_t in_flight(const struct ue_conn *c) {
+    return c->out_packet_id - c->last_notified_id - 1;
+}
+
+bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
+    (void)now_ns;
+    struct ue_packer *p = &c->packer;
+    if (p->bit != 0) {
+        return true;
+    }
+    if (in_flight(c) >= WINDOW_MAX) {
+        return false;
+    }
+    struct ue_fault fault;
+    size_t bit = 0;
+    begin_head(c, &p->head);
+    if (ue_datagram_encode_head(&c->out_context, &p->head, p->bytes, p->size_bytes, &bit, &fault) != UE_OK) {
+        return false;
+    }
+    p->head_bits = p->bit = bit;
+    p->may_merge = false;
+    p->bunches = 0;
+    p->last_end = 0;
+    return true;
+}
+
+static bool is_within(const struct ue_conn *c) {
+    return used_bits(c) + 1 <= c->limits.buffer_bits;
+}
+
+static bool put_here(struct ue_conn *c, const struct ue_item *item) {
+    struct ue_packer *p = &c->packer;
+    struct ue_fault fault;
+    size_t before = p->bit, bit = p->bit;
+    if (ue_item_encode(&c->out_context, item, p->bytes, p->size_bytes, &bit, &fault) != UE_OK) {
+        return false;
+    }
+    p->bit = bit;
+    if (is_within(c)) {
+        return true;
+    }
+    p->bit = before;
+    return false;
+}
+
+bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item) {
+    if (!ue_packer_begin(c, now_ns)) {
+        return false;
+    }
+    if (put_here(c, item)) {
+        return true;
+    }
+    if (c->packer.bit == c->packer.head_bits) {
+        return false;
+    }
+    ue_packer_flush(c, now_ns);
+    return ue_packer_begin(c, now_ns) && put_here(c, item);
+}
+
+static uint8_t kbps(const struct ue_conn *c) {
+    uint32_t rate = c->traffic.last.in_bytes / 1024;
+    return rate < 255 ? (uint8_t)rate : 255;
+}
+
+static void finish_info(struct ue_conn *c, uint64_t now_ns, struct ue_packet *packet) {
+    if (packet->has_info) {
+        packet->jitter_ms = ue_jitter_clock_read(&c->jitter_clock, now_ns);
+    }
+    if (packet->has_frame_time && ue_conn_is_server(c)) {
+        packet->frame_time_ms = c->frame_time_ms < 255 ? (uint8_t)c->frame_time_ms : 255;
+    }
+    if (c->out_context.profile.packet == UE_PACKET_KBPS) {
+        packet->remote_kbps = kbps(c);
+    }
+}
+
+/* Writes the header again, which never changes its length: newer verdicts, and the clock of now. False: the verdicts
+   need more words than the header has. */
+static bool refresh_head(struct ue_conn *c, uint64_t now_ns) {
+    struct ue_packer *p = &c->packer;
+    uint8_t head[HEAD_BYTES_MAX];
+    struct ue_fault fault;
+    size_t bit = 0;
+    if (ue_conn_has_internal_ack(c) || ue_conn_is_legacy(c)) {
+        return true;
+    }
+    bool is_fresh = ue_notify_write(&c->notify, true, &p->head.packet);
+    finish_info(c, now_ns, &p->head.packet);
+    if (ue_datagram_encode_head(&c->out_context, &p->head, head, sizeof head, &bit, &fault) == UE_OK &&
+        bit == p->head_bits) {
+        ue_bits_copy(p->bytes, 0, head, 0, bit);
+    }
+    return is_fresh;
+}
+
+static size_t finish(struct ue_conn *c) {
+    struct ue_fault fault;
+    struct ue_packer *p = &c->packer;
+    ue_datagram_encode_end(&c->out_context, p->bytes, p->size_bytes, &p->bit, &fault);
+    return ue_bits_bytes(p->bit);
+}
+
+/* To the outbox, encrypted where that is agreed. Returns the size on the wire. */
+static size_t hand_out(struct ue_conn *c, size_t size_bytes) {
+    bool seals = c->is_encrypting && c->seal != NULL;
+    struct ue_parcel *parcel = ue_outbox_new(&c->datagrams, size_bytes + (seals ? UE_SEAL_OVERHEAD_BYTES : 0));
+    if (parcel == NULL) {
+        c->counters.outbox_lost++;
+        return size_bytes;
+    }
+    if (seals) {
+        parcel->size_bytes =
+            ue_seal_close(c->seal, &c->out_context, &c->random, c->packer.bytes, size_bytes, parcel->bytes);
+    } else {
+        memcpy(parcel->bytes, c->packer.bytes, size_bytes);
+    }
+    ue_outbox_add(&c->datagrams, parcel);
+    return parcel->size_bytes;
+}
+
+static void count_out(struct ue_conn *c, size_t size_bytes) {
+    c->counters.out_packets++;
+    c->counters.out_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    c->traffic.out_packets++;
+    c->traffic.out_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    c->counters.ack_packets += c->packer.bunches == 0;
+    ue_budget_sent(&c->budget, (uint32_t)size_bytes);
+}
+
+static void send_packet(struct ue_conn *c, uint64_t now_ns) {
+    size_t size_bytes = finish(c);
+    if (refresh_head(c, now_ns)) {
+        c->dirty_acks = 0;
+    } else if (c->config.options.prompt_acks) {
+        c->time_sensitive = true;
+    }
+    count_out(c, hand_out(c, size_bytes));
+    ue_flight_sent(&c->flight, c->out_packet_id, now_ns);
+    if (ue_conn_is_legacy(c)) {
+        ue_legacy_flushed(&c->legacy);
+    } else if (!ue_conn_has_internal_ack(c)) {
+        ue_notify_commit(&c->notify);
+    }
+    c->out_packet_id++;
+    c->last_send_ns = now_ns;
+    c->flushed_this_tick = true;
+    c->packer.bit = 0;
+}
+
+static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
+    return now_ns - c->last_send_ns > c->config.keep_alive_ns && c->state != UE_CONN_CLOSED &&
+           !ue_conn_has_internal_ack(c);
+}
+
+void ue_packer_flush(struct ue_conn *c, uint64_t now_ns) {
+    c->packer.last_end = 0;
+    c->time_sensitive = false;
+    if (c->packer.bit == 0 && c->dirty_acks == 0) {
+        if (!is_keep_alive_due(c, now_ns)) {
+            return;
+        }
+        c->counters.keep_alives++;
+    }
+    if (!ue_conn_may_send(c)) {
+        c->packer.bit = 0;
+        ue_conn_close_chained(c, now_ns, UE_CLOSE_PREMATURE_SEND, UE_CLOSE_NONE);
+        return;
+    }
+    if (!ue_packer_begin(c, now_ns)) {
+        return;
+    }
+    ue_options_fill(c, now_ns);
+    send_packet(c, now_ns);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Datagrams of the peer: which are packets, in what order they count, what their headers say (spec 6.4). */
+#include "tools/endpoint/connection.h"
+
+#include "libcodec/seq.h"
+
+#define FORCED_FLUSH_ACKS 256
+#define RESEND_CLOSE_NS UINT64_C(1000000000)
+#define ANSWERS_UNTIL_NS UINT64_C(10000000000) /* how long a server answers handshake packets, from 5.0 on */
+#define QUIET_VERDICTS_MAX 200
+
+/* One packet as decoded up to its bunches. */
+struct packet {
+    const uint8_t *bytes;
+    size_t size_bytes;
+    struct ue_datagram head;
+    struct ue_rest rest;
+    struct ue_fault fault;
+    bool is_from_cache;
+};
+
+static void fail(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, const struct ue_fault *fault) {
+    ue_event_fault(c, reason, fault, 0);
+    ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
+}
+
+static enum ue_close_reason reason_of(const struct ue_fault *fault) {
+    switch (fault->field) {
+    case UE_F_TERMINATOR: return UE_CLOSE_ZERO_LAST_BYTE;
+    case UE_F_WRAPPER:
+    case UE_F_MAGIC:
+    case UE_F_SESSION_ID:
+    case UE_F_CLIENT_ID:
+    case UE_F_IS_HANDSHAKE: return UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR;
+    case UE_F_PACKET_FRAME_TIME_MS:
+    case UE_F_PACKET_REMOTE_KBPS: return UE_CLOSE_READ_HEADER_EXTRA_FAIL;
+    default: return UE_CLOSE_READ_HEADER_FAIL;
+    }
+}
+
+/* The client may have missed the Ack (spec 2.11). */
+static void answer_handshake(struct ue_conn *c) {
+    uint8_t reply[UE_LISTENER_REPLY_BYTES];
+    if (!c->answers_handshakes) {
+        return;
+    }
+    size_t size_bytes = ue_listener_ack(&c->out_context, &c->accepted, reply);
+    struct ue_parcel *parcel = size_bytes != 0 ? ue_outbox_new(&c->datagrams, size_bytes) : NULL;
+    if (parcel != NULL) {
+        memcpy(parcel->bytes, reply, size_bytes);
+        ue_outbox_add(&c->datagrams, parcel);
+    }
+}
+
+static void take_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    c->counters.handshakes += ue_conn_is_up(c);
+    if (ue_conn_is_server(c)) {
+        answer_handshake(c);
+        return;
+    }
+    ue_conn_shaken(c, now_ns, ue_shake_receive(&c->shake, now_ns, bytes, size_bytes, c->last_packet_ns));
+}
+
+/* Until when handshake packets are answered depends on the generation. */
+static void stop_answering(struct ue_conn *c, uint64_t now_ns) {
+    const struct ue_profile *profile = &c->in_context.profile;
+    bool is_old = profile->handshake <= UE_HANDSHAKE_B && profile->packet == UE_PACKET_LEGACY;
+    bool at_once = profile->handshake == UE_HANDSHAKE_B || profile->handshake == UE_HANDSHAKE_C;
+    if (!is_old && (at_once || now_ns - c->connected_ns >= ANSWERS_UNTIL_NS)) {
+        c->answers_handshakes = false;
+    }
+}
+
+static void take_jitter(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+    if (p->head.packet.has_info && !p->is_from_cache) {
+        ue_jitter_feed(&c->jitter, p->head.packet.jitter_ms, now_ns);
+    }
+}
+
+/* The rest of the packet info: frame times and ping. */
+static void take_info(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
+    bool has_info = packet->has_info || c->in_context.profile.packet == UE_PACKET_KBPS;
+    if (!has_info) {
+        return;
+    }
+    if (ue_conn_is_server(c)) {
+        c->peer_wants_frame_time = packet->has_frame_time;
+    }
+    if (c->acked_sent_ns != UE_NO_TIME) {
+        uint32_t frame_time_ms = c->config.want_frame_time ? packet->frame_time_ms : 0;
+        ue_ping_feed(&c->ping, c->out_ack_packet_id, c->out_packet_id - 1, c->acked_sent_ns, now_ns, frame_time_ms);
+        c->acked_sent_ns = UE_NO_TIME; /* each packet gives one sample */
+    }
+}
+
+/* ReceivedPacket steps 5 and 6: true when the packet is not for now. */
+static bool is_held_back(struct ue_conn *c, uint64_t now_ns, const struct packet *p, uint32_t delta) {
+    bool corrects = c->in_context.profile.order_cache && !c->config.no_order_cache;
+    if (delta == 0) {
+        c->counters.out_of_order_lost++;
+        if (corrects && !ue_reorder_exists(&c->reorder)) {
+            ue_reorder_create(&c->reorder);
+        }
+        return true;
+    }
+    if (!ue_reorder_exists(&c->reorder) || p->is_from_cache) {
+        return false;
+    }
+    bool was_empty = c->reorder.count == 0;
+    switch (ue_reorder_put(&c->reorder, delta, p->bytes, p->size_bytes)) {
+    case UE_REORDER_KEPT:
+        c->counters.out_of_order_recovered++;
+        c->reorder_since_ns = was_empty ? now_ns : c->reorder_since_ns;
+        return true;
+    case UE_REORDER_DUPLICATE: c->counters.out_of_order_duplicate++; return true;
+    case UE_REORDER_FULL: return true;
+    default: return false;
+    }
+}
+
+/* Acks come before the packet's own bunches: repetitions are written first. */
+static bool take_acks(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
+    struct ue_verdicts verdicts;
+    uint16_t seq;
+    bool delivered;
+    ue_notify_begin_acks(&c->notify, packet, &verdicts);
+    while (ue_verdicts_next(&verdicts, &seq, &delivered)) {
+        c->last_notified_id++;
+        if ((c->last_notified_id & (UE_PACKET_SEQ_MAX - 1)) != seq) {
+            fail(c, now_ns, UE_CLOSE_ACK_SEQUENCE_MISMATCH, NULL);
+            return false;
+        }
+        ue_conn_verdict(c, now_ns, c->last_notified_id, delivered);
+    }
+    ue_notify_end_acks(&c->notify, packet);
+    return c->state != UE_CONN_CLOSED;
+}
+
+/* The peer waits for verdicts on packets with bunches; without any, only a quiet endpoint lets it wait. */
+static void note_verdict_due(struct ue_conn *c, uint32_t bunches) {
+    bool is_quiet = c->config.options.quiet && bunches == 0 && ue_notify_unreported(&c->notify) < QUIET_VERDICTS_MAX;
+    c->time_sensitive |= !is_quiet;
+    c->dirty_acks++;
+}
+
+static void flush_if_many_verdicts(struct ue_conn *c, uint64_t now_ns) {
+    if (c->in_context.profile.acks == UE_ACKS_PLAIN && c->dirty_acks >= FORCED_FLUSH_ACKS) {
+        ue_packer_flush(c, now_ns);
+        if (c->dirty_acks != 0) { /* a packet begun earlier left with its old header */
+            ue_packer_flush(c, now_ns);
+        }
+    }
+}
+
+static void count_lost(struct ue_conn *c, int64_t missing) {
+    c->counters.in_packets_lost += (uint64_t)missing;
+    c->traffic.in_lost += (uint32_t)missing;
+}
+
+static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+    const struct ue_packet *packet = &p->head.packet;
+    uint32_t bunches, delta = ue_notify_delta(&c->notify, packet);
+    if (is_held_back(c, now_ns, p, delta) || !take_acks(c, now_ns, packet)) {
+        return;
+    }
+    uint32_t moved = ue_notify_accept(&c->notify, packet);
+    c->in_packet_id += moved;
+    if (ue_notify_is_waiting(&c->notify)) {
+        c->counters.waited_packets++;
+        c->dirty_acks++;
+        ue_conn_bury(c, now_ns);
+        return;
+    }
+    count_lost(c, (int64_t)delta - 1);
+    c->counters.in_packets++;
+    if (p->fault.status != UE_OK) {
+        fail(c, now_ns, UE_CLOSE_READ_HEADER_EXTRA_FAIL, &p->fault);
+        return;
+    }
+    take_info(c, now_ns, packet);
+    bool skip = ue_dispatch(c, now_ns, p->bytes, p->rest, &bunches);
+    ue_conn_bury(c, now_ns);
+    ue_notify_judge(&c->notify, packet->seq, !skip);
+    note_verdict_due(c, bunches);
+    flush_if_many_verdicts(c, now_ns);
+}
+
+static void write_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id) {
+    uint32_t rate = c->traffic.last.in_bytes / 1024;
+    const struct ue_item item = {
+        .is_ack = true,
+        .ack = {.ack_id = (uint16_t)(packet_id & (UE_PACKET_SEQ_MAX - 1)), .remote_kbps = rate},
+    };
+    ue_packer_put(c, now_ns, &item);
+}
+
+void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns) {
+    int64_t packet_id;
+    while (ue_legacy_next_resend(&c->legacy, &packet_id)) {
+        write_ack(c, now_ns, packet_id);
+    }
+}
+
+static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+    uint32_t bunches;
+    int64_t packet_id = ue_seq_expand(p->head.packet.seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
+    if (packet_id <= c->in_packet_id) {
+        c->counters.out_of_order_lost++;
+        return;
+    }
+    count_lost(c, packet_id - c->in_packet_id - 1);
+    c->in_packet_id = packet_id;
+    c->counters.in_packets++;
+    bool skip = ue_dispatch(c, now_ns, p->bytes, p->rest, &bunches);
+    ue_conn_bury(c, now_ns);
+    if (!skip && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
+        ue_conn_repeat_acks(c, now_ns);
+        write_ack(c, now_ns, packet_id);
+        ue_legacy_note(&c->legacy, packet_id);
+        c->time_sensitive = true;
+    }
+}
+
+static void take_without_acks(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+    uint32_t bunches;
+    c->in_packet_id++;
+    c->counters.in_packets++;
+    ue_dispatch(c, now_ns, p->bytes, p->rest, &bunches);
+    ue_conn_bury(c, now_ns);
+}
+
+/* Counts of 8 to 15 are never sent by an engine before 5.8. */
+static bool has_odd_history(const struct ue_conn *c, const struct packet *p) {
+    uint64_t nibble = ue_bits_load(p->bytes, p->size_bytes, c->limits.prefix_bits, 4);
+    return nibble >= UE_HISTORY_WORDS_MAX && !p->head.packet.history_flush;
+}
+
+static void take_packet(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+    c->last_receive_ns = now_ns;
+    c->last_packet_ns = now_ns;
+    if (ue_conn_has_internal_ack(c)) {
+        take_without_acks(c, now_ns, p);
+    } else if (ue_conn_is_legacy(c)) {
+        take_legacy(c, now_ns, p);
+    } else if (c->config.options.strict_header && has_odd_history(c, p)) {
+        fail(c, now_ns, UE_CLOSE_READ_HEADER_FAIL, NULL);
+    } else {
+        take_jitter(c, now_ns, p);
+        take_modern(c, now_ns, p);
+    }
+}
+
+static bool has_our_ids(const struct ue_conn *c, const struct ue_prefix *prefix) {
+    return !c->in_context.ids || (prefix->session_id == c->session_id && prefix->client_id == c->client_id);
+}
+
+static bool is_header_usable(const struct packet *p) {
+    return p->fault.status == UE_OK || reason_of(&p->fault) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
+}
+
+static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct packet *p) {
+    ue_datagram_decode_head(&c->in_context, p->bytes, p->size_bytes, &p->head, &p->rest, &p->fault);
+    if (p->head.prefix.is_handshake) {
+        take_handshake(c, now_ns, p->bytes, p->size_bytes);
+        return;
+    }
+    if (!ue_conn_is_up(c)) {
+        return;
+    }
+    if (!is_header_usable(p)) {
+        fail(c, now_ns, reason_of(&p->fault), &p->fault);
+    } else if (p->head.handlers.is_opaque) {
+        fail(c, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
+    } else if (!has_our_ids(c, &p->head.prefix)) {
+        c->counters.wrong_ids++;
+    } else {
+        stop_answering(c, now_ns);
+        take_packet(c, now_ns, p);
+    }
+}
+
+static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
+    struct ue_early *early;
+    while (c->state != UE_CONN_CLOSED && (early = ue_reorder_take(&c->reorder, whole)) != NULL) {
+        struct packet p = {.bytes = early->bytes, .size_bytes = early->size_bytes, .is_from_cache = true};
+        take_datagram(c, now_ns, &p);
+        ue_share_give(&c->share, early);
+    }
+}
+
+/* Encrypted datagrams are read as the clear ones that they hold. */
+static void take_sealed(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    bool was_clear = false;
+    uint8_t *clear = ue_share_take(&c->share, size_bytes);
+    size_t clear_bytes =
+        clear != NULL ? ue_seal_open(c->seal, &c->in_context, bytes, size_bytes, clear, &was_clear) : 0;
+    struct packet p = {.bytes = was_clear ? bytes : clear, .size_bytes = was_clear ? size_bytes : clear_bytes};
+    if (was_clear || clear_bytes != 0) {
+        take_datagram(c, now_ns, &p);
+    } else if (clear != NULL) {
+        c->counters.malformed++; /* forged, or for another key: anybody can send it, so it may not end the connection */
+    }
+    ue_share_give(&c->share, clear);
+}
+
+static void count_in(struct ue_conn *c, size_t size_bytes) {
+    c->counters.in_bytes += size_bytes + UE_PACKET_OVERHEAD_BYTES;
+    c->traffic.in_packets++;
+    c->traffic.in_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
+}
+
+void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    ue_conn_settle(c);
+    if (c->state == UE_CONN_CLOSED) {
+        if (c->config.options.resend_close && now_ns - c->closed_ns < RESEND_CLOSE_NS) {
+            ue_options_repeat_close(c, now_ns);
+        }
+        return;
+    }
+    if (size_bytes == 0) {
+        c->counters.malformed++;
+        return;
+    }
+    count_in(c, size_bytes);
+    if (c->seal != NULL) {
+        take_sealed(c, now_ns, bytes, size_bytes);
+    } else {
+        struct packet p = {.bytes = bytes, .size_bytes = size_bytes};
+        take_datagram(c, now_ns, &p);
+    }
+    flush_cache(c, now_ns, false);
+}
+
+void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns) {
+    ue_conn_settle(c);
+    uint64_t wait_ns = c->config.options.reorder_wait_ns;
+    if (c->reorder.count != 0 && now_ns - c->reorder_since_ns >= wait_ns) {
+        flush_cache(c, now_ns, true);
+    }
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/endpoint/connection.h"
+
+static uint8_t legacy_type(enum ue_channel_kind kind) {
+    switch (kind) {
+    case UE_KIND_CONTROL: return UE_CHANNEL_CONTROL;
+    case UE_KIND_VOICE: return UE_CHANNEL_VOICE;
+    case UE_KIND_ACTOR: return UE_CHANNEL_ACTOR;
+    default: return UE_CHANNEL_FILE;
+    }
+}
+
+/* What every bunch of a channel says of it. */
+static void name_channel(const struct ue_conn *c, const struct ue_channel *channel, struct ue_bunch *bunch) {
+    bool named = bunch->reliable || bunch->open;
+    bunch->channel = channel->index;
+    if (ue_conn_is_legacy(c)) {
+        bunch->ch_type = named ? legacy_type(channel->kind) : 0;
+    } else if (named) {
+        bool is_text = channel->name.units.bits != 0;
+        bunch->has_name = true;
+        bunch->name =
+            (struct ue_name){.hardcoded = !is_text, .index = is_text ? 0 : channel->name_index, .text = channel->name};
+    }
+}
+
+static uint32_t wire_ch_seq(const struct ue_conn *c, int32_t ch_seq) {
+    return ue_conn_has_internal_ack(c) ? 0 : (uint32_t)ch_seq & (c->out_context.ch_seq_bound - 1);
+}
+
+static struct ue_bunch bunch_of(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out) {
+    struct ue_bunch bunch = {
+        .control = out->open || out->close,
+        .open = out->open,
+        .close = out->close,
+        .paused = out->paused && c->out_context.profile.paused,
+        .reliable = true,
+        .has_exports = out->has_exports,
+        .has_mapped = out->has_mapped,
+        .partial = out->partial,
+        .partial_initial = out->partial_initial,
+        .partial_exports_final = out->partial_exports_final,
+        .partial_final = out->partial_final,
+        .close_reason = ue_conn_is_legacy(c) ? 0 : out->close_reason,
+        .ch_seq = wire_ch_seq(c, out->ch_seq),
+        .data = {out->data, 0, out->data_bits},
+    };
+    name_channel(c, channel, &bunch);
+    return bunch;
+}
+
+static void remember_last(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch,
+                          struct ue_out *out, size_t begin) {
+    struct ue_packer *p = &c->packer;
+    p->last = *bunch;
+    p->last_channel_id = channel->id;
+    p->last_out = out;
+    p->last_begin = begin;
+    p->last_end = p->bit;
+}
+
+/* SendRawBunch: into the packet being filled, or a new one. out: the OutRec entry of a reliable bunch. */
+static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_bunch *bunch,
+                     struct ue_out *out, bool merge) {
+    struct ue_packer *p = &c->packer;
+    const struct ue_item item = {.bunch = *bunch};
+    int64_t packet_before = p->bit != 0 ? c->out_packet_id : UE_NO_PACKET;
+    size_t begin = p->bit;
+    if (!ue_packer_put(c, now_ns, &item)) {
+        return false;
+    }
+    bool begins_packet = packet_before != c->out_packet_id;
+    if (!ue_flight_note(&c->flight, c->out_packet_id, channel, out)) {
+        p->bit = begins_packet ? p->head_bits : begin; /* nobody would learn what became of it */
+        return false;
+    }
+    p->may_merge = merge && !begins_packet;
+    p->bunches++;
+    c->counters.out_bunches++;
+    c->time_sensitive = true;
+    remember_last(c, channel, bunch, out, begins_packet ? p->head_bits : begin);
+    if (out != NULL) {
+        out->packet_id = c->out_packet_id;
+        out->sent_ns = now_ns;
+        c->last_reliable_ns = now_ns;
+    }
+    return true;
+}
+
+static void flush_if_full(struct ue_conn *c, uint64_t now_ns) {
+    if (ue_packer_free_bits(c) == 0) {
+        ue_packer_flush(c, now_ns);
+    }
+}
+
+static void wait_for_room(struct ue_conn *c, struct ue_channel *channel, struct ue_out *out) {
+    out->packet_id = UE_NO_PACKET;
+    channel->has_unsent = true;
+    c->has_unsent = true;
+}
+
+bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
+    uint32_t limit = c->config.options.burst_limit;
+    int64_t packet_before = c->out_packet_id;
+    struct ue_bunch bunch = bunch_of(c, channel, out);
+    if ((limit != 0 && c->resent_this_tick >= limit) || channel->has_unsent ||
+        !send_raw(c, now_ns, channel, &bunch, out, false)) {
+        wait_for_room(c, channel, out);
+        return false;
+    }
+    c->resent_this_tick += c->out_packet_id != packet_before;
+    c->counters.out_bunches_resent++;
+    flush_if_full(c, now_ns);
+    return true;
+}
+
+void ue_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
+    struct ue_bunch bunch = bunch_of(c, channel, out);
+    ue_flight_unlink(&c->flight, out->packet_id, channel, out);
+    if (!send_raw(c, now_ns, channel, &bunch, out, false)) {
+        wait_for_room(c, channel, out);
+    }
+}
+
+static void send_waiting_of(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
+    channel->has_unsent = false;
+    for (struct ue_out *out = channel->out_first; out != NULL && !channel->has_unsent; out = out->next) {
+        if (out->packet_id == UE_NO_PACKET && !out->acked) {
+            ue_resend(c, now_ns, channel, out);
+        }
+    }
+}
+
+void ue_send_waiting(struct ue_conn *c, uint64_t now_ns) {
+    c->resent_this_tick = 0;
+    if (!c->has_unsent) {
+        return;
+    }
+    c->has_unsent = false;
+    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
+        struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        if (channel != NULL && channel->has_unsent) {
+            send_waiting_of(c, now_ns, channel);
+        }
+    }
+}
+
+/* One part of what is to be sent, not yet numbered. */
+struct part {
+    struct ue_view data;
+    bool is_export;
+    bool is_first;
+    bool is_last;
+    bool is_partial;
+};
+
+static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const struct ue_outgoing *from,
+                              const struct part *part, bool open) {
+    struct ue_out *out = ue_channel_add_out(&c->lanes, lane->channel, (uint32_t)part->data.bits);
+    if (out == NULL) {
+        return NULL;
+    }
+    ue_view_copy(part->data, out->data);
+    out->ch_seq = ++lane->out_reliable;
+    out->open = open && part->is_first;
+    out->close = from->close && part->is_last;
+    out->close_reason = out->close ? from->close_reason & 15u : 0;
+    out->paused = from->paused;
+    out->has_exports = part->is_export || (from->has_exports && !part->is_partial);
+    out->has_mapped = from->has_mapped && !part->is_export && part->is_last;
+    out->partial = part->is_partial;
+    out->partial_initial = part->is_partial && part->is_first;
+    out->partial_final = part->is_partial && part->is_last;
+    return out;
+}
+
+static struct ue_bunch unreliable_bunch(const struct ue_conn *c, const struct ue_channel *channel,
+                                        const struct ue_outgoing *from, const struct part *part, bool open) {
+    struct ue_bunch bunch = {
+        .open = open && part->is_first,
+        .close = from->close && part->is_last,
+        .paused = from->paused && c->out_context.profile.paused,
+        .has_exports = part->is_export || (from->has_exports && !part->is_partial),
+        .has_mapped = from->has_mapped && !part->is_export && part->is_last,
+        .partial = part->is_partial,
+        .partial_initial = part->is_partial && part->is_first,
+        .partial_final = part->is_partial && part->is_last,
+        .data = part->data,
+    };
+    bunch.control = bunch.open || bunch.close;
+    bunch.close_reason = bunch.close && !ue_conn_is_legacy(c) ? from->close_reason & 15u : 0;
+    name_channel(c, channel, &bunch);
+    return bunch;
+}
+
+static bool send_part(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *from,
+                      const struct part *part, bool open, bool merge) {
+    struct ue_channel *channel = lane->channel;
+    if (!from->reliable) {
+        struct ue_bunch bunch = unreliable_bunch(c, channel, from, part, open);
+        return send_raw(c, now_ns, channel, &bunch, NULL, merge);
+    }
+    struct ue_out *out = new_out(c, lane, from, part, open);
+    if (out == NULL) {
+        return false;
+    }
+    struct ue_bunch bunch = bunch_of(c, channel, out);
+    if (channel->has_unsent || !send_raw(c, now_ns, channel, &bunch, out, merge)) {
+        wait_for_room(c, channel, out); /* it is numbered, so it must arrive */
+    }
+    return true;
+}
+
+/* Where the bits of one message come from: the bunch written last, and what is appended to it. */
+static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
+    const struct ue_packer *p = &c->packer;
+    size_t before = p->last.data.bits;
+    uint8_t *joined = ue_share_take(&c->share, ue_bits_bytes(before + more.bits) + 1);
+    if (joined != NULL) {
+        ue_bits_copy(joined, 0, p->bytes, p->last_end - before, before);
+        ue_bits_copy(joined, before, more.base, more.bit, more.bits);
+        *bits = before + more.bits;
+    }
+    return joined;
+}
+
+static bool may_merge(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_outgoing *from) {
+    const struct ue_packer *p = &c->packer;
+    return from->merge && p->may_merge && p->bit != 0 && p->last_end == p->bit && p->last_channel_id == channel->id &&
+           p->last.reliable == from->reliable && !p->last.partial && !p->last.has_exports && !p->last.has_mapped &&
+           p->last.data.bits + from->data.bits <= c->limits.single_bits;
+}
+
+static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, const struct ue_outgoing *from,
+                              const uint8_t *data, size_t bits) {
+    struct ue_out *old = c->packer.last_out;
+    struct ue_out *out = ue_channel_grow_out(&c->lanes, channel, (uint32_t)bits);
+    if (out == NULL) {
+        return NULL;
+    }
+    if (out != old) {
+        ue_flight_replace(&c->flight, out->packet_id, channel, old, out);
+    }
+    memcpy(out->data, data, ue_bits_bytes(bits));
+    out->close |= from->close;
+    out->close_reason = from->close ? from->close_reason & 15u : out->close_reason;
+    return out;
+}
+
+/* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (spec 6.7.3). */
+static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+                            const struct ue_outgoing *from) {
+    struct ue_packer *p = &c->packer;
+    size_t bits = 0;
+    uint8_t *joined = join(c, from->data, &bits);
+    if (joined == NULL) {
+        return false;
+    }
+    struct ue_out *out = p->last_out;
+    struct ue_bunch bunch = p->last;
+    if (out != NULL) {
+        out = enlarge(c, channel, from, joined, bits);
+        if (out == NULL) {
+            ue_share_give(&c->share, joined);
+            return false;
+        }
+        ue_flight_unlink(&c->flight, out->packet_id, channel, out);
+        bunch = bunch_of(c, channel, out);
+    } else {
+        bunch.close |= from->close;
+        bunch.control |= from->close;
+        bunch.close_reason = bunch.close && !ue_conn_is_legacy(c) ? from->close_reason & 15u : 0;
+        bunch.data = (struct ue_view){joined, 0, bits};
+    }
+    p->bit = p->last_begin;
+    p->bunches--;
+    bool is_sent = send_raw(c, now_ns, channel, &bunch, out, true);
+    if (!is_sent && out != NULL) {
+        wait_for_room(c, channel, out);
+    }
+    ue_share_give(&c->share, joined);
+    return true;
+}
+
+/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (spec 6.9.1). */
+static void pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
+    int32_t last = lane->out_reliable;
+    int32_t owed = lane->owed_from;
+    if (owed == 0) {
+        return;
+    }
+    lane->owed_from = 0;
+    const struct ue_outgoing nothing = {.channel = lane->index, .reliable = true};
+    const struct part empty = {.is_first = true, .is_last = true};
+    for (lane->out_reliable = owed - 1; lane->out_reliable < last;) {
+        if (!send_part(c, now_ns, lane, &nothing, &empty, false, false)) {
+            lane->owed_from = lane->out_reliable + 1;
+            lane->out_reliable = last;
+            return;
+        }
+    }
+}
+
+static size_t count_parts(const struct ue_conn *c, const struct ue_outgoing *bunch) {
+    size_t parts = bunch->data.bits > c->limits.single_bits
+                       ? (bunch->data.bits + c->limits.part_bits - 1) / c->limits.part_bits
+                       : 1;
+    return parts + bunch->export_count;
+}
+
+static struct part part_at(const struct ue_conn *c, const struct ue_outgoing *bunch, size_t index, size_t count) {
+    struct part part = {.is_first = index == 0, .is_last = index + 1 == count, .is_partial = count > 1};
+    if (index < bunch->export_count) {
+        part.data = bunch->exports[index];
+        part.is_export = true;
+        return part;
+    }
+    size_t from = (index - bunch->export_count) * c->limits.part_bits;
+    size_t left = bunch->data.bits - from;
+    bool is_cut = bunch->data.bits > c->limits.single_bits;
+    part.data = (struct ue_view){bunch->data.base, bunch->data.bit + from,
+                                 is_cut && left > c->limits.part_bits ? c->limits.part_bits : left};
+    return part;
+}
+
+static enum ue_status overflow(struct ue_conn *c, uint64_t now_ns) {
+    ue_conn_close_chained(c, now_ns, UE_CLOSE_RELIABLE_BUFFER_OVERFLOW, UE_CLOSE_NONE);
+    return UE_E_FULL;
+}
+
+static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+                                 const struct ue_outgoing *bunch, size_t count, struct ue_packet_range *range) {
+    struct ue_channel *channel = lane->channel;
+    bool open = channel->opened_locally && !channel->open_sent;
+    bool merge = bunch->merge && count == 1 && !bunch->has_exports && !bunch->has_mapped;
+    for (size_t i = 0; i < count; i++) {
+        struct part part = part_at(c, bunch, i, count);
+        if (!send_part(c, now_ns, lane, bunch, &part, open, merge)) {
+            return UE_E_FULL;
+        }
+        range->first = i == 0 ? c->out_packet_id : range->first;
+        range->last = c->out_packet_id;
+        flush_if_full(c, now_ns);
+    }
+    if (open) {
+        channel->open_sent = true;
+        channel->temporary = !bunch->reliable;
+        channel->open_packets = *range;
+    }
+    channel->closing |= bunch->close;
+    return UE_OK;
+}
+
+/* Steps 6 and 7 of spec 6.7.2: how many parts, and whether they fit the reliable buffer. */
+static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, struct ue_outgoing bunch,
+                                 struct ue_packet_range *range) {
+    struct ue_channel *channel = lane->channel;
+    size_t count = count_parts(c, &bunch);
+    bool is_over = channel->out_count + count >= c->limits.reliable + bunch.close;
+    bool has_many = c->limits.parts_reliable != 0 && count >= c->limits.parts_reliable;
+    if (has_many && !is_over && !ue_conn_has_internal_ack(c) && !channel->temporary) {
+        bunch.reliable = true;
+        channel->paused_until_acked = true;
+    }
+    if (bunch.reliable && is_over) {
+        return overflow(c, now_ns);
+    }
+    return send_parts(c, now_ns, lane, &bunch, count, range);
+}
+
+static enum ue_status check(const struct ue_conn *c, const struct ue_channel *channel,
+                            const struct ue_outgoing *bunch) {
+    bool opens = channel->opened_locally && !channel->open_sent;
+    if (channel->closing || (bunch->reliable && channel->temporary)) {
+        return UE_E_CONFLICT;
+    }
+    if (bunch->close && !channel->opened_locally && channel->index != 0 && !ue_kind_both_open(channel->kind)) {
+        return UE_E_CONFLICT;
+    }
+    if (ue_bits_bytes(bunch->data.bits) > c->config.partial_max_bytes && !ue_conn_has_internal_ack(c)) {
+        return UE_E_LENGTH;
+    }
+    bool is_full = channel->out_count + 1 >= c->limits.reliable + bunch->close;
+    return is_full && !bunch->reliable && !opens ? UE_E_FULL : UE_OK;
+}
+
+/* Voice is dropped when there is no room, and travels safely until the peer has the channel (spec 6.9.2). */
+static enum ue_status shape_voice(const struct ue_conn *c, const struct ue_channel *channel,
+                                  struct ue_outgoing *bunch) {
+    if (channel->kind != UE_KIND_VOICE || bunch->reliable) {
+        return UE_OK;
+    }
+    bunch->reliable = channel->opened_locally && !channel->open_acked;
+    return ue_conn_is_ready(c) ? UE_OK : UE_E_FULL;
+}
+
+enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_outgoing *bunch,
+                       struct ue_packet_range *range) {
+    struct ue_packet_range ignored;
+    struct ue_outgoing shaped = *bunch;
+    enum ue_status status = check(c, channel, bunch);
+    range = range != NULL ? range : &ignored;
+    *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
+    if (status == UE_OK) {
+        status = shape_voice(c, channel, &shaped);
+    }
+    if (status != UE_OK) {
+        return status;
+    }
+    struct ue_lane *lane = ue_lane_find(&c->lanes, channel->index);
+    pay_debts(c, now_ns, lane);
+    bool is_plain = !shaped.has_exports && !shaped.has_mapped && shaped.export_count == 0;
+    if (is_plain && may_merge(c, channel, &shaped) && merge_into_last(c, now_ns, channel, &shaped)) {
+        *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
+        channel->closing |= shaped.close;
+        flush_if_full(c, now_ns);
+        return UE_OK;
+    }
+    return send_split(c, now_ns, lane, shaped, range);
+}
