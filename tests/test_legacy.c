@@ -136,6 +136,20 @@ static void without_memory_an_ack_is_written_once_only(void **state) {
     expect_resends(&f->legacy, 0, 32);
 }
 
+/* One ack is always left, so that neither list is ever empty. */
+static void memory_does_not_grow_with_time(void **state) {
+    struct fixture *f = *state;
+    assert_true(ue_legacy_note(&f->legacy, 0));
+    for (int64_t id = 1; id < 10000; id++) {
+        int64_t repeated;
+        ue_legacy_flushed(&f->legacy);
+        assert_true(ue_legacy_note(&f->legacy, id));
+        ue_legacy_flushed(&f->legacy);
+        assert_true(ue_legacy_next_resend(&f->legacy, &repeated) && repeated == id - 1);
+    }
+    assert_in_range(f->share.peak_bytes, 1, 1024);
+}
+
 static void names_find_their_close_reasons(void **state) {
     (void)state;
     for (size_t i = 0; i < UE_CLOSE_REASON_COUNT; i++) {
@@ -156,6 +170,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_ack_is_written_in_two_packets, set_up, tear_down),
         cmocka_unit_test_setup_teardown(flushes_without_a_repetition_between_keep_the_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_memory_an_ack_is_written_once_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_does_not_grow_with_time, set_up, tear_down),
         cmocka_unit_test(names_find_their_close_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

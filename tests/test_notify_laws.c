@@ -76,9 +76,12 @@ static void flush(struct world *w, struct end *e) {
         return;
     }
     begin(e);
-    uint8_t words = e->begun.header.history_words;
-    ue_notify_write(&e->n, true, &e->begun.header);
-    assert_int_equal(e->begun.header.history_words, words);
+    struct ue_packet *header = &e->begun.header;
+    uint8_t words = header->history_words;
+    bool is_reset = e->n.generation == UE_ACKS_RESET && ue_notify_is_waiting(&e->n);
+    bool is_room = is_reset ? words == UE_HISTORY_WORDS_MAX : ue_notify_unreported(&e->n) <= words * 32u;
+    assert_int_equal(ue_notify_write(&e->n, true, header), is_room);
+    assert_true(header->history_words == words && (words == UE_HISTORY_WORDS_MAX || !header->history_flush));
     assert_int_equal(e->begun.header.seq, e->out_id & SEQ_MASK);
     e->has_begun = false;
     e->begun.id = e->out_id++;
@@ -137,9 +140,11 @@ static void receive(struct world *w, struct end *from, struct end *to, const str
         assert_true(ahead <= 0 || to->n.generation == UE_ACKS_FLUSH);
         return;
     }
+    uint16_t known = to->n.in_ack_seq_ack;
     take_verdicts(w, to, packet);
     to->in_id += ue_notify_accept(&to->n, &packet->header);
     assert_int_equal(to->n.in_seq, to->in_id & SEQ_MASK);
+    assert_true(to->n.generation == UE_ACKS_PLAIN || !ue_seq_newer(known, to->n.in_ack_seq_ack)); /* never forgets */
     if (ue_notify_is_waiting(&to->n)) {
         to->waits++;
     } else {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/legacy.h"
 
+#include <string.h>
+
 #define IDS_FIRST 32 /* capacity of a list that was empty */
 
 void ue_legacy_init(struct ue_legacy *l, int64_t out_ack_packet_id, struct ue_share *share) {
@@ -13,7 +15,14 @@ void ue_legacy_free(struct ue_legacy *l) {
     ue_legacy_init(l, l->out_ack_packet_id, l->share);
 }
 
-static bool list_grow(struct ue_ack_list *list, struct ue_share *share) {
+/* Makes room for one more id, where half the list is taken in its place. */
+static bool list_make_room(struct ue_ack_list *list, struct ue_share *share) {
+    if (list->begin > list->count / 2) {
+        list->count -= list->begin;
+        memmove(list->ids, list->ids + list->begin, list->count * sizeof *list->ids);
+        list->begin = 0;
+        return true;
+    }
     uint32_t capacity = list->capacity != 0 ? list->capacity * 2 : IDS_FIRST;
     int64_t *ids = ue_share_resize(share, list->ids, capacity * sizeof *ids);
     if (ids == NULL) {
@@ -25,7 +34,7 @@ static bool list_grow(struct ue_ack_list *list, struct ue_share *share) {
 }
 
 static bool list_append(struct ue_ack_list *list, struct ue_share *share, int64_t id) {
-    if (list->count == list->capacity && !list_grow(list, share)) {
+    if (list->count == list->capacity && !list_make_room(list, share)) {
         return false;
     }
     list->ids[list->count++] = id;
@@ -34,7 +43,6 @@ static bool list_append(struct ue_ack_list *list, struct ue_share *share, int64_
 
 static bool list_take(struct ue_ack_list *list, int64_t *id) {
     if (list->begin == list->count) {
-        list->begin = list->count = 0;
         return false;
     }
     *id = list->ids[list->begin++];
