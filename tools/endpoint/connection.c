@@ -342,6 +342,7 @@ static void take_leave(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason 
     tell_reason(c, now_ns, reason, cause);
     if (reason == UE_CLOSE_RELIABLE_BUFFER_OVERFLOW) {
         tell_failure(c, now_ns);
+        ue_packer_flush(c, now_ns);
     }
     const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
     if (channel->out_count < c->limits.reliable) {

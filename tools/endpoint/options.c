@@ -66,10 +66,14 @@ void ue_options_tick(struct ue_conn *c, uint64_t now_ns) {
 }
 
 /* The copy takes the place of the older one: only what becomes of the newest packet counts. */
+static bool may_repeat(const struct ue_conn *c, const struct ue_out *out) {
+    return !out->acked && out->packet_id > c->last_notified_id && out->packet_id != c->out_packet_id;
+}
+
 static void repeat_of(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
     for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
         size_t needed = out->data_bits + c->limits.header_bits;
-        if (out->acked || out->packet_id == UE_NO_PACKET || out->packet_id == c->out_packet_id) {
+        if (!may_repeat(c, out)) {
             continue;
         }
         if (needed > ue_packer_free_bits(c)) {
