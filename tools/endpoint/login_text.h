@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: engine texts from and to UTF-8 (spec 1.8). */
+#ifndef UE_LOGIN_TEXT_H
+#define UE_LOGIN_TEXT_H
+
+#include "libcodec/message.h"
+
+/* Writes a text as UTF-8 with NUL, cut at a whole character where it is longer than the room; what is no character
+   becomes U+FFFD. size_bytes at least 1. */
+void ue_text_to_utf8(struct ue_text text, char *utf8, size_t size_bytes);
+
+/* A text as the engine writes it: one byte a character while all are ASCII, else UTF-16. The units go to `units`, of
+   which a text never needs more than two per byte of UTF-8; malformed UTF-8 becomes U+FFFD. NULL is the empty text. */
+struct ue_text ue_text_from_utf8(const char *utf8, uint8_t *units);
+
+/* The text of a unique id, or its contents as hexadecimal digits where it is packed (spec 5.3). */
+void ue_unique_id_to_utf8(const struct ue_unique_id *id, char *utf8, size_t size_bytes);
+
+#endif
