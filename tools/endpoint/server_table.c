@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/endpoint/server_table.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "libcodec/bits.h"
+
+/* ---- SipHash-2-4 (Aumasson, Bernstein 2012) ---- */
+
+static uint64_t rotate(uint64_t word, unsigned bits) {
+    return word << bits | word >> (64 - bits);
+}
+
+static void sip_rounds(uint64_t v[4], int rounds) {
+    for (; rounds > 0; rounds--) {
+        v[0] += v[1];
+        v[2] += v[3];
+        v[1] = rotate(v[1], 13) ^ v[0];
+        v[3] = rotate(v[3], 16) ^ v[2];
+        v[0] = rotate(v[0], 32) + v[3];
+        v[2] += v[1];
+        v[3] = rotate(v[3], 21) ^ v[0];
+        v[1] = rotate(v[1], 17) ^ v[2];
+        v[2] = rotate(v[2], 32);
+    }
+}
+
+static void sip_word(uint64_t v[4], uint64_t word) {
+    v[3] ^= word;
+    sip_rounds(v, 2);
+    v[0] ^= word;
+}
+
+uint64_t ue_siphash(const uint8_t *key, const void *bytes, size_t size_bytes) {
+    uint64_t k0 = ue_bytes_load64(key), k1 = ue_bytes_load64(key + 8);
+    uint64_t v[4] = {k0 ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d),
+                     k0 ^ UINT64_C(0x6c7967656e657261), k1 ^ UINT64_C(0x7465646279746573)};
+    const uint8_t *in = bytes;
+    size_t left = size_bytes;
+    for (; left >= 8; left -= 8, in += 8) {
+        sip_word(v, ue_bytes_load64(in));
+    }
+    uint8_t last[8] = {0};
+    memcpy(last, in, left);
+    last[7] = (uint8_t)size_bytes;
+    sip_word(v, ue_bytes_load64(last));
+    v[2] ^= 0xff;
+    sip_rounds(v, 4);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* ---- the table ---- */
+
+bool ue_table_init(struct ue_table *table, struct ue_share *share, size_t max_count) {
+    size_t capacity = 2;
+    while (capacity < 2 * max_count) {
+        capacity *= 2;
+    }
+    *table = (struct ue_table){.capacity = capacity, .max_count = max_count};
+    table->entries = ue_share_take(share, capacity * sizeof *table->entries);
+    if (table->entries == NULL) {
+        return false;
+    }
+    memset(table->entries, 0, capacity * sizeof *table->entries);
+    return true;
+}
+
+void ue_table_free(struct ue_table *table, struct ue_share *share) {
+    ue_share_give(share, table->entries);
+}
+
+static size_t home_of(const struct ue_table *table, uint64_t hash) {
+    return (size_t)hash & (table->capacity - 1);
+}
+
+static size_t behind(const struct ue_table *table, size_t at) {
+    return (at + 1) & (table->capacity - 1);
+}
+
+void ue_table_put(struct ue_table *table, uint64_t hash, void *value) {
+    assert(value != NULL && table->count < table->max_count);
+    size_t at = home_of(table, hash);
+    while (table->entries[at].value != NULL) {
+        at = behind(table, at);
+    }
+    table->entries[at] = (struct ue_table_entry){hash, value};
+    table->count++;
+}
+
+/* Closes the gap at `gap`: entries behind it move up as far as their home allows. */
+static void close_gap(struct ue_table *table, size_t gap) {
+    for (size_t at = behind(table, gap); table->entries[at].value != NULL; at = behind(table, at)) {
+        size_t from_home = (at - home_of(table, table->entries[at].hash)) & (table->capacity - 1);
+        size_t from_gap = (at - gap) & (table->capacity - 1);
+        if (from_home >= from_gap) {
+            table->entries[gap] = table->entries[at];
+            gap = at;
+        }
+    }
+    table->entries[gap].value = NULL;
+}
+
+void ue_table_remove(struct ue_table *table, uint64_t hash, const void *value) {
+    for (size_t at = home_of(table, hash); table->entries[at].value != NULL; at = behind(table, at)) {
+        if (table->entries[at].hash == hash && table->entries[at].value == value) {
+            close_gap(table, at);
+            table->count--;
+            return;
+        }
+    }
+}
+
+void *ue_table_next(const struct ue_table *table, uint64_t hash, size_t *at) {
+    for (;;) {
+        const struct ue_table_entry *entry = &table->entries[(home_of(table, hash) + *at) & (table->capacity - 1)];
+        ++*at;
+        if (entry->value == NULL || entry->hash == hash) {
+            return entry->value;
+        }
+    }
+}
