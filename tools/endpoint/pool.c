@@ -22,10 +22,10 @@ struct link {
 };
 
 struct block {
-    uint32_t units : 31; /* with this head; 0 behind the last block */
+    uint32_t units;             /* with this head; 0 behind the last block */
+    uint32_t before_units : 31; /* of the block before in memory; 0 in the first block */
     uint32_t is_free : 1;
-    uint32_t before_units; /* of the block before in memory; 0 in the first block */
-    struct link link[];    /* one in a free block; the owner's bytes in a used one */
+    struct link link[]; /* one in a free block; the owner's bytes in a used one */
 };
 
 struct ue_pool {
@@ -63,7 +63,7 @@ static uint32_t place_of(const struct ue_pool *pool, const struct block *block) 
 
 /* How many low bits of a size its class does not tell. */
 static unsigned class_shift(uint32_t units) {
-    return units < ROW_CLASSES ? 0 : 31 - ROW_BITS - (unsigned)__builtin_clz(units);
+    return 31 - ROW_BITS - (unsigned)__builtin_clz(units | ROW_CLASSES);
 }
 
 static uint32_t class_of(uint32_t units) {
@@ -77,10 +77,11 @@ static void list_insert(struct ue_pool *pool, struct block *block) {
     uint32_t next = pool->first[class];
     block->is_free = true;
     *block->link = (struct link){next, 0};
+    pool->first[class] = place;
     if (next != 0) {
         block_at(pool, next)->link->previous = place;
+        return;
     }
-    pool->first[class] = place;
     pool->maps[class / ROW_CLASSES] |= 1u << class % ROW_CLASSES;
     pool->rows |= 1u << class / ROW_CLASSES;
 }

@@ -25,7 +25,7 @@ bool ue_reorder_create(struct ue_reorder *r) {
     if (ue_reorder_exists(r)) {
         return true;
     }
-    size_t size_bytes = UE_REORDER_SLOTS * sizeof *r->slots;
+    size_t size_bytes = UE_REORDER_SLOTS * sizeof(struct ue_early *);
     r->slots = ue_share_take(r->share, size_bytes);
     if (r->slots == NULL) {
         return false;
