@@ -31,7 +31,8 @@ static bool is_picked(const char *name) {
 
 /* ---- one case ---- */
 
-static void run_twice(const struct ue_scenario *scenario) {
+/* Returns how many reliable messages the client heard. */
+static uint64_t run_twice(const struct ue_scenario *scenario) {
     struct ue_sim_result once;
     struct ue_sim_result twice;
     ue_sim_run(scenario, NULL, &once);
@@ -42,9 +43,7 @@ static void run_twice(const struct ue_scenario *scenario) {
     if (once.transcript != twice.transcript || !twice.ok) {
         fail_msg("%s seed %" PRIu64 ": two runs differ", scenario->name, scenario->seed);
     }
-    if (once.sides[UE_ROLE_SERVER].heard[1] == 0 && !scenario->hostile) {
-        fail_msg("%s seed %" PRIu64 ": nothing was said", scenario->name, scenario->seed);
-    }
+    return once.sides[UE_ROLE_SERVER].heard[1];
 }
 
 /* Changes a scenario for one seed; NULL: nothing. */
@@ -56,6 +55,7 @@ static void run_case(const char *name, const struct ue_scenario *base, variation
     }
     uint64_t first = number_of("UE_SIM_FIRST_SEED", 1);
     uint64_t seeds = number_of("UE_SIM_SEEDS", SEEDS);
+    uint64_t heard = 0;
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         struct ue_scenario scenario = *base;
         scenario.name = name;
@@ -63,9 +63,10 @@ static void run_case(const char *name, const struct ue_scenario *base, variation
         if (vary != NULL) {
             vary(&scenario, seed);
         }
-        run_twice(&scenario);
+        heard += run_twice(&scenario);
     }
-    printf("%s: %" PRIu64 " seeds\n", name, seeds);
+    printf("%s: %" PRIu64 " seeds, %" PRIu64 " reliable messages\n", name, seeds, heard);
+    assert_true(heard > 0 || base->hostile);
 }
 
 static struct ue_scenario named(const char *name) {
@@ -148,8 +149,7 @@ static void test_round_trips(void **state) {
     const unsigned milliseconds[] = {10, 100, 500};
     for (size_t i = 0; i < sizeof milliseconds / sizeof milliseconds[0]; i++) {
         struct ue_scenario scenario = named("clean");
-        set_paths(&scenario, &(struct ue_link_config){
-                                 .delay_ns = milliseconds[i] * NS_PER_MS / 2, .jitter_ns = NS_PER_MS, .loss = 0.03});
+        set_paths(&scenario, &(struct ue_link_config){.delay_ns = milliseconds[i] * NS_PER_MS / 2, .loss = 0.03});
         char name[32];
         snprintf(name, sizeof name, "rtt-%u", milliseconds[i]);
         run_case(name, &scenario, any_generation);
@@ -184,8 +184,9 @@ static void test_generations(void **state) {
                                                       .duplicate = 0.03,
                                                       .reorder = 0.03});
         scenario.duration_ns = 4 * NS_PER_S;
-        scenario.handshake = i % 2 == 0;
         any_generation(&scenario, i);
+        /* layout A0 has no Ack: a client whose Response is lost never learns it */
+        scenario.handshake = ue_profile_at(i)->handshake != UE_HANDSHAKE_A0;
         char name[32];
         snprintf(name, sizeof name, "generation-%s", ue_profile_at(i)->name);
         run_case(name, &scenario, NULL);
@@ -250,7 +251,7 @@ static void test_whole_turn(void **state) {
     }
     scenario.name = "whole-turn";
     scenario.seed = number_of("UE_SIM_FIRST_SEED", 1);
-    run_twice(&scenario);
+    assert_true(run_twice(&scenario) > 1024);
 }
 
 /* The engine's emulation at both ends. */

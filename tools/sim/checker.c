@@ -24,6 +24,9 @@ void ue_checker_free(struct ue_checker *checker) {
 
 void ue_checker_connect(struct ue_checker *checker, enum ue_role side, const struct ue_conn *conn) {
     ue_witness_connect(&checker->witness, side, ue_conn_context(conn));
+    if (checker->scenario->encrypt) {
+        ue_witness_seal(&checker->witness);
+    }
     checker->idle_bytes[side] = ue_conn_memory_bytes(conn, NULL);
 }
 

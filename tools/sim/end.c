@@ -36,6 +36,15 @@ static void configure(struct ue_end *end) {
     }
 }
 
+static bool make_conn(struct ue_end *end) {
+    struct ue_login_config login = {.map = "/Game/Maps/Sim", .game = "/Script/Sim.Game", .player = "Sim"};
+    if (end->scenario->encrypt) {
+        login.encryption_token = "sim";
+    }
+    end->conn = ue_conn_new(end->pool, &end->config);
+    return end->conn != NULL && (!end->has_login || ue_login_init(&end->login, end->conn, &login) == UE_OK);
+}
+
 /* A server that is to shake hands makes its connection when the cookie came back. */
 static bool make_endpoint(struct ue_end *end) {
     if (end->role == UE_ROLE_SERVER && end->scenario->handshake) {
@@ -44,13 +53,13 @@ static bool make_endpoint(struct ue_end *end) {
         end->listener = ue_listener_new(end->pool, &config, 0);
         return end->listener != NULL;
     }
-    end->conn = ue_conn_new(end->pool, &end->config);
-    return end->conn != NULL;
+    return make_conn(end);
 }
 
 bool ue_end_init(struct ue_end *end, const struct ue_scenario *scenario, enum ue_role role,
                  struct ue_checker *checker) {
     *end = (struct ue_end){.scenario = scenario, .role = role, .checker = checker};
+    end->has_login = scenario->login || scenario->encrypt;
     configure(end);
     uint32_t buffer = end->config.settings.reliable_buffer;
     end->buffer_bunches = buffer != 0 ? buffer : end->config.profile->reliable_buffer;
@@ -82,26 +91,27 @@ static void note(struct ue_end *end, uint64_t now_ns, const struct ue_event *eve
     *end->transcript = ue_rng_mix(*end->transcript ^ now_ns, ue_rng_mix(what, numbers + event->data.bits));
 }
 
+/* Without a login: one message on the control channel, after which a server may speak. */
 static void begin_service(struct ue_end *end, uint64_t now_ns) {
     end->is_serving = true;
     ue_conn_admit(end->conn);
     if (end->role == UE_ROLE_CLIENT) {
-        ue_speak_control(end, now_ns, UE_MESSAGE_HELLO);
-    } else if (end->scenario->encrypt) {
-        ue_witness_seal(&end->checker->witness);
-        ue_speak_control(end, now_ns, UE_MESSAGE_ENCRYPTION_ACK);
+        ue_speak_hello(end, now_ns);
+    }
+}
+
+static void connected(struct ue_end *end, uint64_t now_ns) {
+    ue_checker_connect(end->checker, end->role, end->conn);
+    if (!end->has_login && end->role == UE_ROLE_CLIENT) {
+        begin_service(end, now_ns);
     }
 }
 
 static void hear_bunch(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
-    if (event->channel == 0) {
-        if (end->role == UE_ROLE_SERVER && !end->is_serving) {
-            begin_service(end, now_ns);
-        }
-        return;
-    }
-    if (!end->scenario->hostile) {
+    if (event->channel != 0 && !end->scenario->hostile) {
         ue_ledger_heard(&end->checker->ledger, !end->role, now_ns, event, end->watch->delivered, end->watch->user);
+    } else if (event->channel == 0 && end->role == UE_ROLE_SERVER && !end->has_login && !end->is_serving) {
+        begin_service(end, now_ns);
     }
 }
 
@@ -116,8 +126,7 @@ static void hear(struct ue_end *end, uint64_t now_ns, const struct ue_event *eve
     switch (event->type) {
     case UE_EVENT_STATE:
         if (event->state == UE_CONN_PENDING && end->role == UE_ROLE_CLIENT && !end->is_serving) {
-            ue_checker_connect(end->checker, end->role, end->conn);
-            begin_service(end, now_ns);
+            connected(end, now_ns);
         }
         break;
     case UE_EVENT_CHANNEL_OPENED: set_channel(end, event->channel, UE_END_OPEN); break;
@@ -151,13 +160,12 @@ static void send_datagrams(struct ue_end *end, uint64_t now_ns) {
 /* ---- before the connection ---- */
 
 static void accept(struct ue_end *end, uint64_t now_ns, const struct ue_accepted *accepted) {
-    end->conn = ue_conn_new(end->pool, &end->config);
-    if (end->conn == NULL) {
+    if (!make_conn(end)) {
         ue_failure_set(&end->checker->failure, now_ns, "no connection for the client");
         return;
     }
     ue_conn_accept(end->conn, now_ns, accepted);
-    ue_checker_connect(end->checker, end->role, end->conn);
+    connected(end, now_ns);
 }
 
 static void listen_to(struct ue_end *end, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
@@ -175,21 +183,17 @@ static void listen_to(struct ue_end *end, uint64_t now_ns, const uint8_t *bytes,
     }
 }
 
-bool ue_end_start(struct ue_end *end) {
+void ue_end_start(struct ue_end *end) {
     if (end->conn == NULL) {
-        return true;
+        return;
     }
     if (end->scenario->handshake) {
         ue_conn_connect(end->conn, end->begin_ns);
-        return true;
+        return;
     }
     ue_conn_adopt(end->conn, end->begin_ns, end->scenario->sides[!end->role].first_seq,
                   end->scenario->sides[end->role].first_seq);
-    ue_checker_connect(end->checker, end->role, end->conn);
-    if (end->role == UE_ROLE_CLIENT) {
-        begin_service(end, end->begin_ns);
-    }
-    return true;
+    connected(end, end->begin_ns);
 }
 
 /* ---- ticks ---- */
@@ -211,6 +215,17 @@ static void read_datagrams(struct ue_end *end, uint64_t now_ns) {
     }
 }
 
+/* A client joins as a game does, says the rest when the server lets it. */
+static void tick_login(struct ue_end *end, uint64_t now_ns) {
+    ue_login_tick(&end->login, now_ns);
+    take_events(end, now_ns);
+    enum ue_login_state state = end->login.state;
+    end->is_serving = state == UE_LOGIN_DONE || (end->role == UE_ROLE_CLIENT && state == UE_LOGIN_JOINING);
+    if (state == UE_LOGIN_FAILED && !end->scenario->hostile) {
+        ue_failure_set(&end->checker->failure, now_ns, "side %d: login failed: %s", (int)end->role, end->login.failure);
+    }
+}
+
 void ue_end_tick(struct ue_end *end, uint64_t now_ns) {
     end->ticks++;
     ue_link_tick(end->in, now_ns, 2);
@@ -220,6 +235,9 @@ void ue_end_tick(struct ue_end *end, uint64_t now_ns) {
     }
     ue_conn_end_receive(end->conn, now_ns);
     take_events(end, now_ns);
+    if (end->has_login) {
+        tick_login(end, now_ns);
+    }
     if (end->is_serving && end->role == UE_ROLE_SERVER && !end->is_silent) {
         ue_speak_open_channels(end, now_ns);
     }

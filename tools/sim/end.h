@@ -5,6 +5,7 @@
 #define UE_END_H
 
 #include "tools/endpoint/listener.h"
+#include "tools/endpoint/login.h"
 #include "tools/sim/checker.h"
 #include "tools/sim/link.h"
 #include "tools/sim/rng.h"
@@ -27,6 +28,8 @@ struct ue_end {
     struct ue_pool *pool;
     struct ue_listener *listener; /* server that waits for a handshake */
     struct ue_conn *conn;         /* NULL: not yet accepted */
+    struct ue_login login;        /* where the scenario has one */
+    bool has_login;
     struct ue_conn_config config;
     uint8_t seed[UE_SEED_BYTES];
     uint8_t key[UE_KEY_BYTES];
@@ -35,7 +38,7 @@ struct ue_end {
     uint64_t begin_ns;
     uint64_t ticks;
     uint32_t buffer_bunches; /* reliable ones that a channel takes */
-    bool is_serving;         /* server: the client spoke; client: connected */
+    bool is_serving;         /* what the streams say may be said */
     bool is_silent;          /* says nothing new */
     struct ue_end_stream streams[UE_SCENARIO_STREAMS_MAX];
     uint8_t channels[UE_SCENARIO_CHANNELS_MAX]; /* enum ue_end_channel */
@@ -48,7 +51,7 @@ struct ue_end {
 bool ue_end_init(struct ue_end *end, const struct ue_scenario *scenario, enum ue_role role, struct ue_checker *checker);
 void ue_end_free(struct ue_end *end);
 /* Begins: connected, or with the handshake. */
-bool ue_end_start(struct ue_end *end);
+void ue_end_start(struct ue_end *end);
 
 uint64_t ue_end_next_ns(const struct ue_end *end);
 /* Reads, speaks, ticks and sends. */

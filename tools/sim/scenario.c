@@ -97,6 +97,7 @@ static const struct ue_scenario scenarios[] = {
      MIXED,
      SHORT},
     {.name = "handshake", SIDES, PATHS(.loss = 0.1), GAME, SHORT, .handshake = true},
+    {.name = "login", SIDES, PATHS(.loss = 0.1), GAME, SHORT, .handshake = true, .login = true},
     {.name = "channels",
      SIDES,
      PATHS(.loss = 0.05),

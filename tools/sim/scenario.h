@@ -51,7 +51,8 @@ struct ue_scenario {
     struct ue_link_config paths[2];   /* by the role that sends */
     struct ue_stream streams[UE_SCENARIO_STREAMS_MAX];
     bool handshake;       /* begin with it, instead of connected at the first sequences */
-    bool encrypt;         /* AES-GCM after EncryptionAck */
+    bool login;           /* join over the control channel first, instead of one message on it */
+    bool encrypt;         /* the same, with AES-GCM after EncryptionAck */
     bool hostile;         /* damage may get through: only what a bad network may never do is checked */
     uint64_t duration_ns; /* then the links heal and nothing new is said */
     uint64_t patience_ns; /* by then everything reliable must have arrived; 0: 5 s and ten round trips */

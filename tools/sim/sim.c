@@ -89,8 +89,7 @@ static bool make_end(struct run *run, enum ue_role role) {
 
 static bool make(struct run *run) {
     return ue_checker_init(&run->checker, run->scenario) && make_links(run) && make_end(run, UE_ROLE_CLIENT) &&
-           make_end(run, UE_ROLE_SERVER) && ue_end_start(&run->ends[UE_ROLE_CLIENT]) &&
-           ue_end_start(&run->ends[UE_ROLE_SERVER]);
+           make_end(run, UE_ROLE_SERVER);
 }
 
 static void destroy(struct run *run) {
@@ -195,6 +194,8 @@ void ue_sim_run(const struct ue_scenario *scenario, const struct ue_sim_watch *w
         run.watch = *watch;
     }
     if (make(&run)) {
+        ue_end_start(&run.ends[UE_ROLE_CLIENT]);
+        ue_end_start(&run.ends[UE_ROLE_SERVER]);
         talk(&run);
         drain(&run);
         settle(&run);

@@ -7,11 +7,10 @@
 /* Bits of a packet that no part of a split bunch can use, estimated high: header, bunch header, handlers. */
 #define PACKET_RESERVE_BITS 1200
 
-void ue_speak_control(struct ue_end *end, uint64_t now_ns, enum ue_message_type type) {
+void ue_speak_hello(struct ue_end *end, uint64_t now_ns) {
     const struct ue_context *context = ue_conn_context(end->conn);
-    struct ue_message message = {.type = (uint8_t)type,
-                                 .param_count = (uint8_t)(type == UE_MESSAGE_HELLO ? 2 : 0),
-                                 .params = {[UE_HELLO_LITTLE_ENDIAN] = {.number = 1}}};
+    struct ue_message message = {
+        .type = UE_MESSAGE_HELLO, .param_count = 2, .params = {[UE_HELLO_LITTLE_ENDIAN] = {.number = 1}}};
     uint8_t bytes[CONTROL_BYTES] = {0};
     size_t bit = 0;
     struct ue_fault fault;
@@ -21,8 +20,7 @@ void ue_speak_control(struct ue_end *end, uint64_t now_ns, enum ue_message_type 
         status = ue_conn_send(end->conn, now_ns, &bunch, NULL);
     }
     if (status != UE_OK && !end->scenario->hostile) {
-        ue_failure_set(&end->checker->failure, now_ns, "side %d cannot send control message %d: %s", (int)end->role,
-                       (int)type, ue_status_text(status));
+        ue_failure_set(&end->checker->failure, now_ns, "cannot send Hello: %s", ue_status_text(status));
     }
 }
 

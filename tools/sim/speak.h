@@ -5,8 +5,8 @@
 
 #include "tools/sim/end.h"
 
-/* A control message without parameters that matter. */
-void ue_speak_control(struct ue_end *end, uint64_t now_ns, enum ue_message_type type);
+/* Client: Hello, on the control channel. */
+void ue_speak_hello(struct ue_end *end, uint64_t now_ns);
 /* Server: opens every channel of the scenario that is free. */
 void ue_speak_open_channels(struct ue_end *end, uint64_t now_ns);
 /* What the streams have to say in this tick. */

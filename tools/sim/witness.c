@@ -67,9 +67,12 @@ static void check_history(struct ue_witness *w, enum ue_role from, uint64_t now_
     }
     peer->acked_id = acked;
     peer->unacked_at_send = peer->arrived_id - acked;
-    for (uint32_t age = 0; age < packet->history_words * 32u && acked - age >= peer->first_id; age++) {
+    bool has_own_seq = w->sides[from].context->profile.packet == UE_PACKET_HISTORY_SEQ;
+    int64_t newest =
+        has_own_seq ? ue_seq_expand(packet->acked_history_seq % UE_PACKET_SEQ_MAX, acked, UE_PACKET_SEQ_MAX) : acked;
+    for (uint32_t age = 0; age < packet->history_words * 32u && newest - age >= peer->first_id; age++) {
         if (ue_history_delivered(packet->history, packet->history_words, age)) {
-            check_claim(w, from, now_ns, acked - age);
+            check_claim(w, from, now_ns, newest - age);
         }
     }
 }
@@ -123,9 +126,10 @@ static int64_t read_packet(struct ue_witness *w, enum ue_role from, const struct
         ue_failure_set(w->failure, report->now_ns, "side %d sends packet %" PRId64 " where %" PRId64 " is next",
                        (int)from, id, side->next_id);
     }
-    if (!side->is_sealed && side->context->profile.packet == UE_PACKET_LEGACY) {
+    bool is_telling = !side->is_sealed && !w->hostile; /* damage may forge numbers, from where claims follow */
+    if (is_telling && side->context->profile.packet == UE_PACKET_LEGACY) {
         check_legacy_acks(w, from, report->now_ns, &datagram);
-    } else if (!side->is_sealed) {
+    } else if (is_telling) {
         check_history(w, from, report->now_ns, &datagram.packet);
     }
     return id;
@@ -151,7 +155,7 @@ void ue_witness_verdict(struct ue_witness *witness, enum ue_role side, uint64_t 
                        "verdict on packet %" PRId64 " of side %d, where %" PRId64 " is next and %" PRId64 " not sent",
                        packet_id, (int)side, s->next_verdict, s->next_id);
     }
-    if (delivered && !has_arrived(s, packet_id)) {
+    if (delivered && !witness->hostile && !has_arrived(s, packet_id)) {
         ue_failure_set(witness->failure, now_ns, "side %d believes that packet %" PRId64 " arrived", (int)side,
                        packet_id);
     }
