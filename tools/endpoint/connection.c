@@ -136,7 +136,7 @@ static bool init_parts(struct ue_conn *c) {
     }
     c->config.key = NULL; /* the caller's bytes need not live on */
     c->config.seed = NULL;
-    return ue_limits_init(&c->limits, &c->config, &c->out_context) && ue_packer_init(c);
+    return ue_limits_init(&c->limits, &c->config, &c->out_context);
 }
 
 struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *config) {
@@ -179,7 +179,7 @@ void ue_conn_free(struct ue_conn *c) {
     if (!ue_conn_is_legacy(c)) {
         ue_notify_free(&c->notify);
     }
-    ue_share_give(&c->share, c->packer.bytes);
+    ue_packer_discard(c);
     ue_seal_free(c->seal);
     ue_share_give(&share, c);
 }
@@ -359,7 +359,7 @@ void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_rea
     if (ue_conn_is_up(c)) {
         take_leave(c, now_ns, reason, cause);
     }
-    bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && c->packer.bit != 0;
+    bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && !ue_packer_is_empty(c);
     c->closed_ns = now_ns;
     ue_conn_enter(c, UE_CONN_CLOSED, reason);
     if (flushes) {

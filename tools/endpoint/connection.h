@@ -31,20 +31,29 @@ struct ue_limits {
     uint32_t parts_reliable; /* PartialBunchReliableThreshold; 0 = never */
 };
 
+/* The bunch that the next one may be merged into (LastOut); its data are the last bits of what is written. */
+struct ue_last {
+    size_t begin_bit;
+    size_t end_bit; /* LastEnd; 0 = none */
+    size_t data_bits;
+    uint32_t channel_id;
+    bool reliable;
+    bool may_grow;              /* whole, without exports or must-be-mapped ids */
+    struct ue_out *out;         /* its OutRec entry when reliable */
+    struct ue_bunch unreliable; /* else its header */
+};
+
 /* The packet being filled (SendBuffer). */
 struct ue_packer {
-    uint8_t *bytes;
-    size_t size_bytes; /* of the block: a packet, and a bunch that turns out not to fit */
-    size_t bit;        /* written so far; 0 = nothing begun */
+    struct ue_parcel *parcel; /* NULL: nothing begun; has room for a packet, and a bunch that turns out not to fit */
+    size_t bit;               /* written so far */
     size_t head_bits;
     struct ue_datagram head; /* prefix and packet header as begun */
-    bool may_merge;          /* AllowMerge */
+    uint64_t head_ns;        /* when it was written */
+    struct ue_jitter_clock clock_before;
+    bool may_merge; /* AllowMerge */
     uint32_t bunches;
-    size_t last_begin;    /* of the bunch that may be merged into */
-    size_t last_end;      /* LastEnd; 0 = none */
-    struct ue_bunch last; /* LastOut; of its data only the length counts */
-    uint32_t last_channel_id;
-    struct ue_out *last_out; /* its OutRec entry when reliable */
+    struct ue_last last;
 };
 
 /* Sees a bunch while its packet is processed, as the engine's handlers do, and may answer at once. True: it was meant
@@ -97,7 +106,6 @@ struct ue_conn {
     uint64_t last_send_ns;     /* LastSendTime */
     uint64_t last_tick_ns;
     uint64_t last_probe_ns;
-    uint64_t last_reliable_ns; /* when a reliable bunch was last written */
     uint64_t connected_ns;
     uint64_t closed_ns;
     bool has_ticked;
@@ -150,10 +158,12 @@ void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *cha
 void ue_conn_bury(struct ue_conn *c, uint64_t now_ns);
 
 /* packer.c: the packet being filled */
-bool ue_packer_init(struct ue_conn *c);
+bool ue_packer_is_empty(const struct ue_conn *c);
+/* Forgets what was written. */
+void ue_packer_discard(struct ue_conn *c);
 /* Room for the next bunch, header included. */
 size_t ue_packer_free_bits(const struct ue_conn *c);
-/* Begins a packet when none is begun. False: nothing can be sent now. */
+/* Begins a packet when none is begun. False: nothing can be sent now, for want of window, room or memory. */
 bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns);
 /* Writes one item, in a new packet when it does not fit. */
 bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item);

@@ -40,7 +40,7 @@ static uint64_t probe_after_ns(const struct ue_conn *c, uint64_t elapsed_ns) {
 static void probe(struct ue_conn *c, uint64_t now_ns) {
     struct ue_channel *channel = NULL;
     uint64_t wait_ns = probe_after_ns(c, (uint64_t)c->frame_time_ms * 1000000);
-    if (now_ns - c->last_send_ns < wait_ns || now_ns - c->last_probe_ns < wait_ns || c->packer.bit != 0) {
+    if (now_ns - c->last_send_ns < wait_ns || now_ns - c->last_probe_ns < wait_ns || !ue_packer_is_empty(c)) {
         return;
     }
     struct ue_out *out = oldest_of_all(c, &channel);

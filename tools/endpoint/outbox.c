@@ -52,7 +52,7 @@ const struct ue_parcel *ue_outbox_take(struct ue_outbox *box) {
     return parcel;
 }
 
-void ue_outbox_settle(struct ue_outbox *box) {
+void ue_outbox_give_taken(struct ue_outbox *box) {
     give_all(box, box->taken);
     box->taken = NULL;
 }

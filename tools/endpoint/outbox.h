@@ -32,6 +32,11 @@ void ue_outbox_add(struct ue_outbox *box, struct ue_parcel *parcel);
 /* The next parcel; NULL when there is none. */
 const struct ue_parcel *ue_outbox_take(struct ue_outbox *box);
 /* An input begins: what was taken is given back. */
-void ue_outbox_settle(struct ue_outbox *box);
+void ue_outbox_give_taken(struct ue_outbox *box);
+static inline void ue_outbox_settle(struct ue_outbox *box) {
+    if (box->taken != NULL) {
+        ue_outbox_give_taken(box);
+    }
+}
 
 #endif

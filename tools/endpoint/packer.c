@@ -10,16 +10,18 @@
 
 static const uint8_t zeros[HEAD_BYTES_MAX];
 
-bool ue_packer_init(struct ue_conn *c) {
-    struct ue_packer *p = &c->packer;
-    /* A bunch is written first and moved to a new packet when it turns out not to fit. */
-    p->size_bytes = ue_bits_bytes(c->limits.prefix_bits) + 2 * ue_bits_bytes(c->limits.buffer_bits) + SLACK_BYTES;
-    p->bytes = ue_share_take(&c->share, p->size_bytes);
-    return p->bytes != NULL;
+bool ue_packer_is_empty(const struct ue_conn *c) {
+    return c->packer.parcel == NULL;
+}
+
+void ue_packer_discard(struct ue_conn *c) {
+    ue_share_give(&c->share, c->packer.parcel);
+    c->packer.parcel = NULL;
+    c->packer.last.end_bit = 0;
 }
 
 static size_t used_bits(const struct ue_conn *c) {
-    return c->packer.bit != 0 ? c->packer.bit - c->limits.prefix_bits : 0;
+    return ue_packer_is_empty(c) ? 0 : c->packer.bit - c->limits.prefix_bits;
 }
 
 size_t ue_packer_free_bits(const struct ue_conn *c) {
@@ -58,29 +60,64 @@ static void begin_head(struct ue_conn *c, struct ue_datagram *head) {
     }
 }
 
+static uint8_t kbps(const struct ue_conn *c) {
+    uint32_t rate = c->traffic.last.in_bytes / 1024;
+    return rate < 255 ? (uint8_t)rate : 255;
+}
+
+static void fill_info(struct ue_conn *c, uint64_t now_ns, struct ue_packet *packet) {
+    if (packet->has_info) {
+        packet->jitter_ms = ue_jitter_clock_read(&c->jitter_clock, now_ns);
+    }
+    if (packet->has_frame_time && ue_conn_is_server(c)) {
+        packet->frame_time_ms = c->frame_time_ms < 255 ? (uint8_t)c->frame_time_ms : 255;
+    }
+    if (c->out_context.profile.packet == UE_PACKET_KBPS) {
+        packet->remote_kbps = kbps(c);
+    }
+}
+
 static int64_t in_flight(const struct ue_conn *c) {
     return c->out_packet_id - c->last_notified_id - 1;
 }
 
-bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
-    (void)now_ns;
+static size_t room_bytes(const struct ue_conn *c) {
+    return ue_bits_bytes(c->limits.prefix_bits) + 2 * ue_bits_bytes(c->limits.buffer_bits) + SLACK_BYTES;
+}
+
+/* Writes the header as it is now; *bit says how long it is. */
+static bool write_head(struct ue_conn *c, uint64_t now_ns, uint8_t *bytes, size_t size_bytes, size_t *bit) {
     struct ue_packer *p = &c->packer;
-    if (p->bit != 0) {
+    struct ue_fault fault;
+    *bit = 0;
+    p->head_ns = now_ns;
+    fill_info(c, now_ns, &p->head.packet);
+    return ue_datagram_encode_head(&c->out_context, &p->head, bytes, size_bytes, bit, &fault) == UE_OK;
+}
+
+bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
+    struct ue_packer *p = &c->packer;
+    if (p->parcel != NULL) {
         return true;
     }
     if (in_flight(c) >= WINDOW_MAX) {
         return false;
     }
-    struct ue_fault fault;
-    size_t bit = 0;
-    begin_head(c, &p->head);
-    if (ue_datagram_encode_head(&c->out_context, &p->head, p->bytes, p->size_bytes, &bit, &fault) != UE_OK) {
+    p->parcel = ue_outbox_new(&c->datagrams, room_bytes(c));
+    if (p->parcel == NULL) {
+        c->counters.outbox_full++;
         return false;
     }
-    p->head_bits = p->bit = bit;
+    begin_head(c, &p->head);
+    p->clock_before = c->jitter_clock;
+    if (!write_head(c, now_ns, p->parcel->bytes, p->parcel->size_bytes, &p->bit)) {
+        ue_packer_discard(c);
+        return false;
+    }
+    p->head_bits = p->bit;
     p->may_merge = false;
     p->bunches = 0;
-    p->last_end = 0;
+    p->last.end_bit = 0;
     return true;
 }
 
@@ -92,7 +129,7 @@ static bool put_here(struct ue_conn *c, const struct ue_item *item) {
     struct ue_packer *p = &c->packer;
     struct ue_fault fault;
     size_t before = p->bit, bit = p->bit;
-    if (ue_item_encode(&c->out_context, item, p->bytes, p->size_bytes, &bit, &fault) != UE_OK) {
+    if (ue_item_encode(&c->out_context, item, p->parcel->bytes, p->parcel->size_bytes, &bit, &fault) != UE_OK) {
         return false;
     }
     p->bit = bit;
@@ -117,38 +154,23 @@ bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *ite
     return ue_packer_begin(c, now_ns) && put_here(c, item);
 }
 
-static uint8_t kbps(const struct ue_conn *c) {
-    uint32_t rate = c->traffic.last.in_bytes / 1024;
-    return rate < 255 ? (uint8_t)rate : 255;
-}
-
-static void finish_info(struct ue_conn *c, uint64_t now_ns, struct ue_packet *packet) {
-    if (packet->has_info) {
-        packet->jitter_ms = ue_jitter_clock_read(&c->jitter_clock, now_ns);
-    }
-    if (packet->has_frame_time && ue_conn_is_server(c)) {
-        packet->frame_time_ms = c->frame_time_ms < 255 ? (uint8_t)c->frame_time_ms : 255;
-    }
-    if (c->out_context.profile.packet == UE_PACKET_KBPS) {
-        packet->remote_kbps = kbps(c);
-    }
-}
-
-/* Writes the header again, which never changes its length: newer verdicts, and the clock of now. False: the verdicts
-   need more words than the header has. */
+/* Brings the header up to date, which never changes its length: newer verdicts, and the clock of now. False: the
+   verdicts need more words than the header has. */
 static bool refresh_head(struct ue_conn *c, uint64_t now_ns) {
     struct ue_packer *p = &c->packer;
     uint8_t head[HEAD_BYTES_MAX];
-    struct ue_fault fault;
-    size_t bit = 0;
+    size_t bit;
     if (ue_conn_has_internal_ack(c) || ue_conn_is_legacy(c)) {
         return true;
     }
+    uint16_t ack_before = p->head.packet.ack;
     bool is_fresh = ue_notify_write(&c->notify, true, &p->head.packet);
-    finish_info(c, now_ns, &p->head.packet);
-    if (ue_datagram_encode_head(&c->out_context, &p->head, head, sizeof head, &bit, &fault) == UE_OK &&
-        bit == p->head_bits) {
-        ue_bits_copy(p->bytes, 0, head, 0, bit);
+    if (p->head.packet.ack == ack_before && p->head_ns == now_ns && !p->head.packet.history_flush) {
+        return is_fresh;
+    }
+    c->jitter_clock = p->clock_before;
+    if (write_head(c, now_ns, head, sizeof head, &bit) && bit == p->head_bits) {
+        ue_bits_copy(p->parcel->bytes, 0, head, 0, bit);
     }
     return is_fresh;
 }
@@ -156,24 +178,33 @@ static bool refresh_head(struct ue_conn *c, uint64_t now_ns) {
 static size_t finish(struct ue_conn *c) {
     struct ue_fault fault;
     struct ue_packer *p = &c->packer;
-    ue_datagram_encode_end(&c->out_context, p->bytes, p->size_bytes, &p->bit, &fault);
+    ue_datagram_encode_end(&c->out_context, p->parcel->bytes, p->parcel->size_bytes, &p->bit, &fault);
     return ue_bits_bytes(p->bit);
+}
+
+/* The encrypted form of the packet; NULL: no memory. */
+static struct ue_parcel *seal(struct ue_conn *c, size_t size_bytes) {
+    struct ue_parcel *sealed = ue_outbox_new(&c->datagrams, size_bytes + UE_SEAL_OVERHEAD_BYTES);
+    if (sealed != NULL) {
+        sealed->size_bytes =
+            ue_seal_close(c->seal, &c->out_context, &c->random, c->packer.parcel->bytes, size_bytes, sealed->bytes);
+    }
+    ue_share_give(&c->share, c->packer.parcel);
+    return sealed;
 }
 
 /* To the outbox, encrypted where that is agreed. Returns the size on the wire. */
 static size_t hand_out(struct ue_conn *c, size_t size_bytes) {
-    bool seals = c->is_encrypting && c->seal != NULL;
-    struct ue_parcel *parcel = ue_outbox_new(&c->datagrams, size_bytes + (seals ? UE_SEAL_OVERHEAD_BYTES : 0));
+    struct ue_packer *p = &c->packer;
+    struct ue_parcel *parcel = c->is_encrypting && c->seal != NULL
+                                   ? seal(c, size_bytes)
+                                   : ue_share_resize(&c->share, p->parcel, sizeof *parcel + size_bytes);
+    p->parcel = NULL;
     if (parcel == NULL) {
         c->counters.outbox_lost++;
         return size_bytes;
     }
-    if (seals) {
-        parcel->size_bytes =
-            ue_seal_close(c->seal, &c->out_context, &c->random, c->packer.bytes, size_bytes, parcel->bytes);
-    } else {
-        memcpy(parcel->bytes, c->packer.bytes, size_bytes);
-    }
+    parcel->size_bytes = c->is_encrypting && c->seal != NULL ? parcel->size_bytes : size_bytes;
     ue_outbox_add(&c->datagrams, parcel);
     return parcel->size_bytes;
 }
@@ -204,7 +235,6 @@ static void send_packet(struct ue_conn *c, uint64_t now_ns) {
     c->out_packet_id++;
     c->last_send_ns = now_ns;
     c->flushed_this_tick = true;
-    c->packer.bit = 0;
 }
 
 static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
@@ -213,16 +243,16 @@ static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
 }
 
 void ue_packer_flush(struct ue_conn *c, uint64_t now_ns) {
-    c->packer.last_end = 0;
+    c->packer.last.end_bit = 0;
     c->time_sensitive = false;
-    if (c->packer.bit == 0 && c->dirty_acks == 0) {
+    if (ue_packer_is_empty(c) && c->dirty_acks == 0) {
         if (!is_keep_alive_due(c, now_ns)) {
             return;
         }
         c->counters.keep_alives++;
     }
     if (!ue_conn_may_send(c)) {
-        c->packer.bit = 0;
+        ue_packer_discard(c);
         ue_conn_close_chained(c, now_ns, UE_CLOSE_PREMATURE_SEND, UE_CLOSE_NONE);
         return;
     }

@@ -28,8 +28,10 @@ static uint32_t wire_ch_seq(const struct ue_conn *c, int32_t ch_seq) {
     return ue_conn_has_internal_ack(c) ? 0 : (uint32_t)ch_seq & (c->out_context.ch_seq_bound - 1);
 }
 
-static struct ue_bunch bunch_of(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out) {
-    struct ue_bunch bunch = {
+/* What an OutRec entry is on the wire. */
+static void fill_bunch(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
+                       struct ue_bunch *bunch) {
+    *bunch = (struct ue_bunch){
         .control = out->open || out->close,
         .open = out->open,
         .close = out->close,
@@ -45,46 +47,57 @@ static struct ue_bunch bunch_of(const struct ue_conn *c, const struct ue_channel
         .ch_seq = wire_ch_seq(c, out->ch_seq),
         .data = {out->data, 0, out->data_bits},
     };
-    name_channel(c, channel, &bunch);
-    return bunch;
+    name_channel(c, channel, bunch);
 }
 
 static void remember_last(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch,
-                          struct ue_out *out, size_t begin) {
-    struct ue_packer *p = &c->packer;
-    p->last = *bunch;
-    p->last_channel_id = channel->id;
-    p->last_out = out;
-    p->last_begin = begin;
-    p->last_end = p->bit;
+                          struct ue_out *out, size_t begin_bit) {
+    struct ue_last *last = &c->packer.last;
+    last->begin_bit = begin_bit;
+    last->end_bit = c->packer.bit;
+    last->data_bits = bunch->data.bits;
+    last->channel_id = channel->id;
+    last->reliable = bunch->reliable;
+    last->may_grow = !bunch->partial && !bunch->has_exports && !bunch->has_mapped;
+    last->out = out;
+    if (out == NULL) {
+        last->unreliable = *bunch;
+    }
 }
 
 /* SendRawBunch: into the packet being filled, or a new one. out: the OutRec entry of a reliable bunch. */
-static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_bunch *bunch,
+static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_item *item,
                      struct ue_out *out, bool merge) {
     struct ue_packer *p = &c->packer;
-    const struct ue_item item = {.bunch = *bunch};
-    int64_t packet_before = p->bit != 0 ? c->out_packet_id : UE_NO_PACKET;
-    size_t begin = p->bit;
-    if (!ue_packer_put(c, now_ns, &item)) {
+    bool begins_packet = ue_packer_is_empty(c);
+    int64_t packet_before = c->out_packet_id;
+    size_t begin_bit = p->bit;
+    if (!ue_packer_put(c, now_ns, item)) {
         return false;
     }
-    bool begins_packet = packet_before != c->out_packet_id;
+    begins_packet |= packet_before != c->out_packet_id;
+    begin_bit = begins_packet ? p->head_bits : begin_bit;
     if (!ue_flight_note(&c->flight, c->out_packet_id, channel, out)) {
-        p->bit = begins_packet ? p->head_bits : begin; /* nobody would learn what became of it */
+        p->bit = begin_bit; /* nobody would learn what became of it */
         return false;
     }
     p->may_merge = merge && !begins_packet;
     p->bunches++;
     c->counters.out_bunches++;
     c->time_sensitive = true;
-    remember_last(c, channel, bunch, out, begins_packet ? p->head_bits : begin);
+    remember_last(c, channel, &item->bunch, out, begin_bit);
     if (out != NULL) {
         out->packet_id = c->out_packet_id;
         out->sent_ns = now_ns;
-        c->last_reliable_ns = now_ns;
     }
     return true;
+}
+
+static bool send_out(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out, bool merge) {
+    struct ue_item item;
+    item.is_ack = false;
+    fill_bunch(c, channel, out, &item.bunch);
+    return send_raw(c, now_ns, channel, &item, out, merge);
 }
 
 static void flush_if_full(struct ue_conn *c, uint64_t now_ns) {
@@ -102,9 +115,8 @@ static void wait_for_room(struct ue_conn *c, struct ue_channel *channel, struct 
 bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
     uint32_t limit = c->config.options.burst_limit;
     int64_t packet_before = c->out_packet_id;
-    struct ue_bunch bunch = bunch_of(c, channel, out);
     if ((limit != 0 && c->resent_this_tick >= limit) || channel->has_unsent ||
-        !send_raw(c, now_ns, channel, &bunch, out, false)) {
+        !send_out(c, now_ns, channel, out, false)) {
         wait_for_room(c, channel, out);
         return false;
     }
@@ -115,9 +127,8 @@ bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, s
 }
 
 void ue_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
-    struct ue_bunch bunch = bunch_of(c, channel, out);
     ue_flight_unlink(&c->flight, out->packet_id, channel, out);
-    if (!send_raw(c, now_ns, channel, &bunch, out, false)) {
+    if (!send_out(c, now_ns, channel, out, false)) {
         wait_for_room(c, channel, out);
     }
 }
@@ -174,9 +185,9 @@ static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const str
     return out;
 }
 
-static struct ue_bunch unreliable_bunch(const struct ue_conn *c, const struct ue_channel *channel,
-                                        const struct ue_outgoing *from, const struct part *part, bool open) {
-    struct ue_bunch bunch = {
+static void fill_unreliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_outgoing *from,
+                            const struct part *part, bool open, struct ue_bunch *bunch) {
+    *bunch = (struct ue_bunch){
         .open = open && part->is_first,
         .close = from->close && part->is_last,
         .paused = from->paused && c->out_context.profile.paused,
@@ -187,25 +198,25 @@ static struct ue_bunch unreliable_bunch(const struct ue_conn *c, const struct ue
         .partial_final = part->is_partial && part->is_last,
         .data = part->data,
     };
-    bunch.control = bunch.open || bunch.close;
-    bunch.close_reason = bunch.close && !ue_conn_is_legacy(c) ? from->close_reason & 15u : 0;
-    name_channel(c, channel, &bunch);
-    return bunch;
+    bunch->control = bunch->open || bunch->close;
+    bunch->close_reason = bunch->close && !ue_conn_is_legacy(c) ? from->close_reason & 15u : 0;
+    name_channel(c, channel, bunch);
 }
 
 static bool send_part(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *from,
                       const struct part *part, bool open, bool merge) {
     struct ue_channel *channel = lane->channel;
     if (!from->reliable) {
-        struct ue_bunch bunch = unreliable_bunch(c, channel, from, part, open);
-        return send_raw(c, now_ns, channel, &bunch, NULL, merge);
+        struct ue_item item;
+        item.is_ack = false;
+        fill_unreliable(c, channel, from, part, open, &item.bunch);
+        return send_raw(c, now_ns, channel, &item, NULL, merge);
     }
     struct ue_out *out = new_out(c, lane, from, part, open);
     if (out == NULL) {
         return false;
     }
-    struct ue_bunch bunch = bunch_of(c, channel, out);
-    if (channel->has_unsent || !send_raw(c, now_ns, channel, &bunch, out, merge)) {
+    if (channel->has_unsent || !send_out(c, now_ns, channel, out, merge)) {
         wait_for_room(c, channel, out); /* it is numbered, so it must arrive */
     }
     return true;
@@ -213,11 +224,11 @@ static bool send_part(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, 
 
 /* Where the bits of one message come from: the bunch written last, and what is appended to it. */
 static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
-    const struct ue_packer *p = &c->packer;
-    size_t before = p->last.data.bits;
+    const struct ue_last *last = &c->packer.last;
+    size_t before = last->data_bits;
     uint8_t *joined = ue_share_take(&c->share, ue_bits_bytes(before + more.bits) + 1);
     if (joined != NULL) {
-        ue_bits_copy(joined, 0, p->bytes, p->last_end - before, before);
+        ue_bits_copy(joined, 0, c->packer.parcel->bytes, last->end_bit - before, before);
         ue_bits_copy(joined, before, more.base, more.bit, more.bits);
         *bits = before + more.bits;
     }
@@ -226,14 +237,15 @@ static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
 
 static bool may_merge(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_outgoing *from) {
     const struct ue_packer *p = &c->packer;
-    return from->merge && p->may_merge && p->bit != 0 && p->last_end == p->bit && p->last_channel_id == channel->id &&
-           p->last.reliable == from->reliable && !p->last.partial && !p->last.has_exports && !p->last.has_mapped &&
-           p->last.data.bits + from->data.bits <= c->limits.single_bits;
+    const struct ue_last *last = &p->last;
+    return from->merge && p->may_merge && p->parcel != NULL && last->end_bit == p->bit &&
+           last->channel_id == channel->id && last->reliable == from->reliable && last->may_grow &&
+           last->data_bits + from->data.bits <= c->limits.single_bits;
 }
 
 static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, const struct ue_outgoing *from,
                               const uint8_t *data, size_t bits) {
-    struct ue_out *old = c->packer.last_out;
+    struct ue_out *old = c->packer.last.out;
     struct ue_out *out = ue_channel_grow_out(&c->lanes, channel, (uint32_t)bits);
     if (out == NULL) {
         return NULL;
@@ -247,39 +259,47 @@ static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, con
     return out;
 }
 
+static bool write_reliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
+    ue_flight_unlink(&c->flight, out->packet_id, channel, out);
+    if (!send_out(c, now_ns, channel, out, true)) {
+        wait_for_room(c, channel, out);
+    }
+    return true;
+}
+
+static bool write_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+                             const struct ue_outgoing *from, struct ue_view data) {
+    struct ue_item item = {.bunch = c->packer.last.unreliable};
+    struct ue_bunch *bunch = &item.bunch;
+    bunch->close |= from->close;
+    bunch->control |= from->close;
+    bunch->close_reason = bunch->close && !ue_conn_is_legacy(c) ? from->close_reason & 15u : 0;
+    bunch->data = data;
+    return send_raw(c, now_ns, channel, &item, NULL, true);
+}
+
 /* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (spec 6.7.3). */
 static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from) {
     struct ue_packer *p = &c->packer;
     size_t bits = 0;
     uint8_t *joined = join(c, from->data, &bits);
+    struct ue_out *out = p->last.out;
     if (joined == NULL) {
         return false;
     }
-    struct ue_out *out = p->last_out;
-    struct ue_bunch bunch = p->last;
     if (out != NULL) {
         out = enlarge(c, channel, from, joined, bits);
-        if (out == NULL) {
-            ue_share_give(&c->share, joined);
-            return false;
-        }
-        ue_flight_unlink(&c->flight, out->packet_id, channel, out);
-        bunch = bunch_of(c, channel, out);
-    } else {
-        bunch.close |= from->close;
-        bunch.control |= from->close;
-        bunch.close_reason = bunch.close && !ue_conn_is_legacy(c) ? from->close_reason & 15u : 0;
-        bunch.data = (struct ue_view){joined, 0, bits};
     }
-    p->bit = p->last_begin;
-    p->bunches--;
-    bool is_sent = send_raw(c, now_ns, channel, &bunch, out, true);
-    if (!is_sent && out != NULL) {
-        wait_for_room(c, channel, out);
+    bool is_merged = out != NULL || !p->last.reliable;
+    if (is_merged) {
+        p->bit = p->last.begin_bit;
+        p->bunches--;
+        is_merged = out != NULL ? write_reliable(c, now_ns, channel, out)
+                                : write_unreliable(c, now_ns, channel, from, (struct ue_view){joined, 0, bits});
     }
     ue_share_give(&c->share, joined);
-    return true;
+    return is_merged;
 }
 
 /* Numbers that the peer never got, because the channel that used them is gone, go out empty first (spec 6.9.1). */
