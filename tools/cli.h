@@ -18,6 +18,8 @@ struct ue_command {
 
 int ue_cmd_decode(int argc, char **argv);
 int ue_cmd_encode(int argc, char **argv);
+int ue_cmd_serve(int argc, char **argv);
+int ue_cmd_connect(int argc, char **argv);
 
 /* Prints "uerudp: ..." on stderr. */
 void ue_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);

@@ -183,7 +183,7 @@ enum ue_frame_result ue_frame_udp(struct ue_fragments *fragments, const struct u
         .udp = udp,
         .fragment = {.frame = packet->frame, .time_ns = packet->time_ns},
     };
-    uint16_t type = ue_link_take(packet->link_type, &walk.span);
+    uint16_t type = ue_link_layer_take(packet->link_type, &walk.span);
     bool found = false;
 
     *udp = (struct ue_udp){.first_frame = packet->frame};

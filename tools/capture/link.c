@@ -237,7 +237,7 @@ static const struct {
     {127, radiotap_take}, {163, avs_take},     {119, avs_take},      {109, enc_take},     {204, directed_ppp_take},
 };
 
-uint16_t ue_link_take(uint16_t link_type, struct ue_span *span) {
+uint16_t ue_link_layer_take(uint16_t link_type, struct ue_span *span) {
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
         if (links[i].link_type == link_type)
             return links[i].take(span);

@@ -9,6 +9,6 @@
 #define UE_ETHERTYPE_IPV6 0x86dd
 
 /* Take the headers in front of the network layer and return its Ethernet type; 0, and span->fault, if there is none. */
-uint16_t ue_link_take(uint16_t link_type, struct ue_span *span);
+uint16_t ue_link_layer_take(uint16_t link_type, struct ue_span *span);
 
 #endif

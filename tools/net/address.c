@@ -21,7 +21,7 @@ bool ue_net_address_from_gio(GSocketAddress *socket_address, struct ue_net_addre
     }
     memcpy(address->bytes, bytes, size);
     address->is_ipv6 = size == 16;
-    address->scope = g_inet_socket_address_get_scope_id(inet);
+    address->scope = address->is_ipv6 ? g_inet_socket_address_get_scope_id(inet) : 0;
     address->port = g_inet_socket_address_get_port(inet);
     return true;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/connect_job.h"
+
+#include <stdarg.h>
+
+#define BACKLOG_BYTES (256u << 10)
+
+void ue_job_begin(struct ue_job *job, struct ue_conn *conn, uint64_t now_ns) {
+    job->conn = conn;
+    job->begun_ns = now_ns;
+    job->heard_ns = now_ns;
+    ue_backlog_init(&job->backlog, conn, BACKLOG_BYTES);
+}
+
+void ue_job_free(struct ue_job *job) {
+    if (job != NULL) {
+        ue_backlog_clear(&job->backlog);
+        if (job->kind->clear != NULL) {
+            job->kind->clear(job);
+        }
+        g_free(job);
+    }
+}
+
+uint32_t ue_job_channel_place(const struct ue_job *job, uint32_t channel) {
+    for (uint32_t i = 0; i < job->channel_count; i++) {
+        if (job->channels[i] == channel) {
+            return i;
+        }
+    }
+    return UE_JOB_NO_CHANNEL;
+}
+
+/* Channels count from the moment they are open, which may be before the login is over. */
+void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *event) {
+    if (event->type == UE_EVENT_CHANNEL_OPENED && event->kind == UE_KIND_ACTOR) {
+        bool is_new = ue_job_channel_place(job, event->channel) == UE_JOB_NO_CHANNEL;
+        job->opened_count++;
+        if (is_new && job->channel_count < UE_JOB_CHANNELS_MAX) {
+            job->channels[job->channel_count++] = event->channel;
+        }
+    } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open && job->conn != NULL &&
+               job->state == UE_JOB_RUNNING) {
+        job->heard_ns = now_ns;
+        job->kind->take(job, now_ns, event);
+    }
+}
+
+void ue_job_work(struct ue_job *job, uint64_t now_ns) {
+    if (job->state == UE_JOB_RUNNING) {
+        job->kind->work(job, now_ns);
+        ue_backlog_send(&job->backlog, now_ns);
+        if (job->backlog.refused != 0) {
+            ue_job_fail(job, "a message is too large, or its channel is gone");
+        }
+    }
+}
+
+void ue_job_fail(struct ue_job *job, const char *format, ...) {
+    va_list arguments;
+    if (job->state == UE_JOB_FAILED) {
+        return; /* the first problem explains the others */
+    }
+    va_start(arguments, format);
+    g_vsnprintf(job->problem, sizeof job->problem, format, arguments);
+    va_end(arguments);
+    job->state = UE_JOB_FAILED;
+}

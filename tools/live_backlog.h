@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages that wait until their connection has room. A reliable message that finds the channel's buffer full would
+   close the connection, as in the engine (spec 6.7.2), and packets beyond the acknowledgement history, or reordered
+   further than a receiver sorts, count as lost (6.3.5, 6.4.4): a program that sends in bulk has to hold back. */
+#ifndef UE_LIVE_BACKLOG_H
+#define UE_LIVE_BACKLOG_H
+
+#include <glib.h>
+
+#include "tools/endpoint/endpoint.h"
+
+struct ue_backlog {
+    struct ue_conn *conn;
+    GQueue messages;   /* in the order in which they leave */
+    size_t size_bytes; /* waiting */
+    size_t limit_bytes;
+    uint64_t sent;
+    uint64_t refused; /* by the connection: too large, or the channel is gone */
+};
+
+/* limit_bytes: of payloads that wait. */
+void ue_backlog_init(struct ue_backlog *backlog, struct ue_conn *conn, size_t limit_bytes);
+void ue_backlog_clear(struct ue_backlog *backlog);
+
+/* Copies a message. False: too much waits already. */
+bool ue_backlog_put(struct ue_backlog *backlog, uint32_t channel, bool reliable, struct ue_view data);
+
+/* Sends what there is room for. What the connection refuses is dropped. */
+void ue_backlog_send(struct ue_backlog *backlog, uint64_t now_ns);
+
+bool ue_backlog_is_empty(const struct ue_backlog *backlog);
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/live_options.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cli.h"
+
+#define NS_PER_MS 1e6
+#define DELAY_MS_MAX 60000.0
+#define TICKS_MAX 1000.0
+
+void ue_live_options_init(struct ue_live_options *options) {
+    memset(options, 0, sizeof *options);
+    options->given = g_ptr_array_new_with_free_func(g_free);
+    options->ticks_per_second = UE_LIVE_TICKS_PER_SECOND;
+    options->burst = UE_LIVE_BURST;
+}
+
+void ue_live_options_clear(struct ue_live_options *options) {
+    g_ptr_array_unref(options->given);
+    g_free(options->generation_text);
+    g_free(options->seed_text);
+    g_free(options->key_text);
+    g_free(options->version_text);
+    g_free(options->pcap);
+}
+
+/* ---- command line ---- */
+
+static gboolean take_setting(const char *option, const char *value, void *user, GError **error) {
+    struct ue_live_options *options = user;
+    struct ue_settings scratch = {0};
+    if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a possible value", option, value);
+        return FALSE;
+    }
+    g_ptr_array_add(options->given, g_strconcat(option + 2, "=", value, NULL));
+    return TRUE;
+}
+
+/* The settings that change what an endpoint does; the others describe captures. */
+static bool is_for_endpoints(const char *key) {
+    static const char *const keys[] = {"magic_bits",   "magic",      "max_packet",
+                                       "ch_seq_bound", "extra_bits", "reliable_buffer"};
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        if (strcmp(keys[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_settings(GOptionGroup *group) {
+    const struct ue_setting_row *row;
+    for (size_t i = 0; (row = ue_setting_row(i)) != NULL; i++) {
+        char *name = g_strdelimit(g_strdup(row->key), "_", '-');
+        const GOptionEntry entries[] = {
+            {g_intern_string(name), 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)take_setting, row->description,
+             "NUMBER"},
+            {0},
+        };
+        if (is_for_endpoints(row->key)) {
+            g_option_group_add_entries(group, entries);
+        }
+        g_free(name);
+    }
+}
+
+static void add_wire(struct ue_live_options *o, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation_text,
+         "engine release to speak as, from 4.13 to 5.8; default 5.5", "NAME"},
+        {"network-version", 0, 0, G_OPTION_ARG_STRING, &o->version_text,
+         "network version that both sides must have; default 0", "NUMBER"},
+        {"key", 0, 0, G_OPTION_ARG_STRING, &o->key_text,
+         "AES key of 64 hex digits: packets are encrypted once the server has acknowledged it", "HEX"},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text,
+         "makes secrets, tails and the network's misfortunes repeatable; for tests only", "NUMBER"},
+        {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->ticks_per_second, "ticks per second, 1 to 1000; default 30", "HZ"},
+        {"burst", 0, 0, G_OPTION_ARG_INT, &o->burst,
+         "packets of repetitions per tick, since a jittery network reorders more than a receiver can sort; default 8, "
+         "0 no limit, as in the engine",
+         "NUMBER"},
+        {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &o->pcap, "write what is sent and received to this file (pcapng)",
+         "FILE"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &o->json, "report as JSON Lines", NULL},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new("wire", "How to speak:", "Show the options of the wire", o, NULL);
+    g_option_group_add_entries(group, entries);
+    add_settings(group);
+    g_option_context_add_group(context, group);
+}
+
+static void add_impairment(struct ue_live_options *o, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"loss", 0, 0, G_OPTION_ARG_DOUBLE, &o->loss, "lose datagrams with this probability, 0 to 1", "P"},
+        {"delay", 0, 0, G_OPTION_ARG_DOUBLE, &o->delay_ms, "hold each back for so many milliseconds", "MS"},
+        {"jitter", 0, 0, G_OPTION_ARG_DOUBLE, &o->jitter_ms, "and for up to so many more, by chance", "MS"},
+        {"reorder", 0, 0, G_OPTION_ARG_DOUBLE, &o->reorder, "let the next one overtake with this probability", "P"},
+        {"dup", 0, 0, G_OPTION_ARG_DOUBLE, &o->duplicate, "send twice with this probability", "P"},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new(
+        "network", "How bad the network is for what this side sends:", "Show the options of the network", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+void ue_live_options_add(struct ue_live_options *options, GOptionContext *context) {
+    add_wire(options, context);
+    add_impairment(options, context);
+}
+
+/* ---- resolution ---- */
+
+static bool is_between(const char *option, double value, double min, double max) {
+    bool good = value >= min && value <= max; /* not so for NaN */
+    if (!good) {
+        ue_complain("--%s=%g: not between %g and %g", option, value, min, max);
+    }
+    return good;
+}
+
+static bool resolve_impairment(struct ue_live_options *o) {
+    if (!is_between("loss", o->loss, 0, 1) || !is_between("reorder", o->reorder, 0, 1) ||
+        !is_between("dup", o->duplicate, 0, 1) || !is_between("delay", o->delay_ms, 0, DELAY_MS_MAX) ||
+        !is_between("jitter", o->jitter_ms, 0, DELAY_MS_MAX)) {
+        return false;
+    }
+    o->impairment = (struct ue_link_config){.loss = o->loss,
+                                            .duplicate = o->duplicate,
+                                            .reorder = o->reorder,
+                                            .delay_ns = (uint64_t)(o->delay_ms * NS_PER_MS),
+                                            .jitter_ns = (uint64_t)(o->jitter_ms * NS_PER_MS)};
+    o->is_impaired = o->loss + o->reorder + o->duplicate + o->delay_ms + o->jitter_ms > 0;
+    return true;
+}
+
+/* A number seeds everything that is random; without one the system does, since a guessed secret is a forged cookie. */
+static bool resolve_seed(struct ue_live_options *o) {
+    uint64_t number = 0;
+    if (o->seed_text == NULL) {
+        if (getentropy(o->seed, sizeof o->seed) != 0) {
+            ue_complain("the system has no random numbers: %s", g_strerror(errno));
+            return false;
+        }
+        memcpy(&o->link_seed, o->seed, sizeof o->link_seed);
+        return true;
+    }
+    if (!ue_cli_number(o->seed_text, UINT64_MAX, &number)) {
+        ue_complain("--seed=%s: not a number of 64 bits", o->seed_text);
+        return false;
+    }
+    for (size_t i = 0; i < 8; i++) {
+        o->seed[i] = (uint8_t)(number >> 8 * i);
+    }
+    o->link_seed = number;
+    return true;
+}
+
+static bool resolve_key(struct ue_live_options *o) {
+    if (o->key_text == NULL) {
+        return true;
+    }
+    bool good = strlen(o->key_text) == 2 * UE_KEY_BYTES;
+    for (size_t i = 0; good && i < UE_KEY_BYTES; i++) {
+        int high = g_ascii_xdigit_value(o->key_text[2 * i]);
+        int low = g_ascii_xdigit_value(o->key_text[2 * i + 1]);
+        good = high >= 0 && low >= 0;
+        o->key[i] = (uint8_t)(high * 16 + low);
+    }
+    if (!good) {
+        ue_complain("--key: not 64 hex digits"); /* the key itself stays out of logs */
+        return false;
+    }
+    o->has_key = true;
+    o->settings.handlers[0] = UE_HANDLER_AESGCM;
+    return true;
+}
+
+static bool resolve_generation(struct ue_live_options *o) {
+    const char *name = o->generation_text != NULL ? o->generation_text : "5.5";
+    o->profile = ue_profile_find(name);
+    if (o->profile == NULL) {
+        ue_complain("--generation=%s: not an engine release from 4.13 to 5.8", name);
+    }
+    return o->profile != NULL;
+}
+
+static bool resolve_version(struct ue_live_options *o) {
+    uint64_t number = 0;
+    if (o->version_text != NULL && !ue_cli_number(o->version_text, UINT32_MAX, &number)) {
+        ue_complain("--network-version=%s: not a number of 32 bits", o->version_text);
+        return false;
+    }
+    o->network_version = (uint32_t)number;
+    return true;
+}
+
+bool ue_live_options_resolve(struct ue_live_options *options) {
+    for (size_t i = 0; i < options->given->len; i++) {
+        char **pair = g_strsplit(options->given->pdata[i], "=", 2);
+        ue_settings_set(&options->settings, pair[0], pair[1]);
+        g_strfreev(pair);
+    }
+    return resolve_generation(options) && resolve_version(options) && resolve_key(options) && resolve_seed(options) &&
+           resolve_impairment(options) && is_between("tick", options->ticks_per_second, 1, TICKS_MAX) &&
+           is_between("burst", options->burst, 0, INT16_MAX);
+}
+
+void ue_live_options_configure(const struct ue_live_options *options, struct ue_conn_config *config) {
+    config->profile = options->profile;
+    config->settings = options->settings;
+    config->seed = options->seed;
+    config->key = options->has_key ? options->key : NULL;
+    config->network_version = options->network_version;
+    config->options.burst_limit = (uint32_t)options->burst;
+    config->options.resend_close = true; /* programs linger for it: a lost Close would leave the peer waiting */
+}

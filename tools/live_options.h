@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that serve and connect share: what the wire is like, secrets, and how bad the network shall be. */
+#ifndef UE_LIVE_OPTIONS_H
+#define UE_LIVE_OPTIONS_H
+
+#include <glib.h>
+
+#include "tools/endpoint/endpoint.h"
+#include "tools/sim/link.h"
+
+#define UE_LIVE_PORT 7777
+#define UE_LIVE_TICKS_PER_SECOND 30
+#define UE_LIVE_BURST 8
+
+struct ue_live_options {
+    const struct ue_profile *profile;
+    struct ue_settings settings;
+    uint8_t seed[UE_SEED_BYTES];
+    uint64_t link_seed;
+    uint8_t key[UE_KEY_BYTES];
+    bool has_key;
+    uint32_t network_version;
+    struct ue_link_config impairment; /* of what this side sends */
+    bool is_impaired;
+    double ticks_per_second;
+    int burst; /* packets of repetitions per tick, 0: no limit */
+    gboolean json;
+    char *pcap; /* file to record in; NULL: none */
+
+    GPtrArray *given; /* "key=value" of settings, applied when all is known */
+    char *generation_text, *seed_text, *key_text, *version_text;
+    double loss, delay_ms, jitter_ms, reorder, duplicate;
+};
+
+void ue_live_options_init(struct ue_live_options *options);
+void ue_live_options_clear(struct ue_live_options *options);
+
+/* Adds the options to a command line. */
+void ue_live_options_add(struct ue_live_options *options, GOptionContext *context);
+
+/* After parsing: false, with a message, when a value is unusable. */
+bool ue_live_options_resolve(struct ue_live_options *options);
+
+/* Fills what a connection's configuration has from these options; seed and key point into them. */
+void ue_live_options_configure(const struct ue_live_options *options, struct ue_conn_config *config);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/live_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NS_PER_MS 1e6
+
+static void print_value(const char *key, const json_t *value, const char *separator) {
+    char *words = g_strdelimit(g_strdup(key), "_", ' ');
+    if (json_is_string(value)) {
+        printf("%s%s %s", separator, words, json_string_value(value));
+    } else if (json_is_integer(value)) {
+        printf("%s%s %" JSON_INTEGER_FORMAT, separator, words, json_integer_value(value));
+    } else if (json_is_real(value)) {
+        printf("%s%s %.4g", separator, words, json_real_value(value));
+    } else if (json_is_true(value)) {
+        printf("%s%s", separator, words);
+    }
+    g_free(words);
+}
+
+static void print_text(const char *event, json_t *members) {
+    const char *key;
+    json_t *value;
+    const char *separator = ": ";
+    fputs(event, stdout);
+    json_object_foreach(members, key, value) {
+        if (!json_is_object(value) && !json_is_false(value)) {
+            print_value(key, value, separator);
+            separator = ", ";
+        }
+    }
+    putchar('\n');
+}
+
+static void print_json(const char *event, json_t *members) {
+    json_t *line = json_pack("{s:s}", "event", event);
+    json_object_update(line, members);
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    puts(text);
+    free(text);
+    json_decref(line);
+}
+
+void ue_report(bool as_json, const char *event, json_t *members) {
+    (as_json ? print_json : print_text)(event, members);
+    fflush(stdout);
+    json_decref(members);
+}
+
+static json_t *all_counters(const struct ue_counters *counters) {
+    json_t *object = json_object();
+#define UE_COUNTER(id, sentence) json_object_set_new(object, #id, json_integer((json_int_t)counters->id));
+#include "tools/endpoint/counters.def"
+#undef UE_COUNTER
+    return object;
+}
+
+static double percent(uint64_t part, uint64_t whole) {
+    return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+json_t *ue_report_connection(const struct ue_conn *conn) {
+    const struct ue_counters *counters = ue_conn_counters(conn);
+    size_t peak_bytes;
+    ue_conn_memory_bytes(conn, &peak_bytes);
+    return json_pack(
+        "{s:f, s:f, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:o}", "rtt_ms",
+        (double)ue_conn_ping(conn)->smoothed_ns / NS_PER_MS, "jitter_ms", ue_conn_jitter_ms(conn), "out_packets",
+        (json_int_t)counters->out_packets, "in_packets", (json_int_t)counters->in_packets, "out_lost_percent",
+        percent(counters->out_packets_lost, counters->out_packets_lost + counters->out_packets_acked),
+        "in_lost_percent", percent(counters->in_packets_lost, counters->in_packets_lost + counters->in_packets),
+        "resent", (json_int_t)counters->out_bunches_resent, "malformed", (json_int_t)counters->malformed,
+        "memory_bytes", (json_int_t)peak_bytes, "counters", all_counters(counters));
+}
+
+json_t *ue_report_port(const struct ue_port *port) {
+    struct ue_port_counters counters;
+    ue_port_count(port, &counters);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "in_datagrams", (json_int_t)counters.in_datagrams,
+                     "in_bytes", (json_int_t)counters.in_bytes, "out_datagrams", (json_int_t)counters.out_datagrams,
+                     "out_bytes", (json_int_t)counters.out_bytes, "impaired", (json_int_t)counters.lost, "too_long",
+                     (json_int_t)counters.too_long, "unreachable", (json_int_t)counters.unreachable, "failed",
+                     (json_int_t)counters.failed);
+}
+
+json_t *ue_report_text(const char *text) {
+    char *valid = g_utf8_make_valid(text, -1);
+    GString *shown = g_string_new(NULL);
+    for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
+        gunichar character = g_utf8_get_char(at);
+        g_string_append_unichar(shown, g_unichar_iscntrl(character) ? 0xfffd : character);
+    }
+    json_t *string = json_string(shown->str);
+    g_string_free(shown, TRUE);
+    g_free(valid);
+    return string;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What a live program tells its user, each in one line: as text "event: key value, ...", or as a JSON object. */
+#ifndef UE_LIVE_REPORT_H
+#define UE_LIVE_REPORT_H
+
+#include <jansson.h>
+
+#include "tools/endpoint/endpoint.h"
+#include "tools/live_port.h"
+
+/* Prints one event at once on standard output; takes over members. Objects inside members show in JSON only. */
+void ue_report(bool as_json, const char *event, json_t *members);
+
+/* Delivery, round-trip time and loss of a connection. */
+json_t *ue_report_connection(const struct ue_conn *conn);
+/* What a port counted. */
+json_t *ue_report_port(const struct ue_port *port);
+
+/* A JSON string of a text that came from the network: characters that steer terminals become U+FFFD. */
+json_t *ue_report_text(const char *text);
+
+#endif
