@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/label.h"
 
+#include <epan/wmem_scopes.h>
+
 #include "plugin/words.h"
 
 /* The longest run of bits whose picture fits a line: a packed integer of five bytes, over six. */
@@ -75,27 +77,46 @@ static void add_value(struct ue_words *words, const struct ue_field_row *row, ui
     }
 }
 
-void ue_label_set(proto_item *item, wmem_allocator_t *pool, const struct ue_words *words) {
+static item_label_t *make_label(wmem_allocator_t *pool, const struct ue_words *words) {
     G_STATIC_ASSERT(UE_WORDS_MAX < ITEM_LABEL_LENGTH);
     item_label_t *label = wmem_new(pool, item_label_t);
     memcpy(label->representation, words->text, words->length + 1);
     memset((char *)label + ITEM_LABEL_LENGTH, 0, sizeof *label - ITEM_LABEL_LENGTH); /* later series keep more in it */
-    PITEM_FINFO(item)->rep = label;
+    return label;
+}
+
+void ue_label_set(proto_item *item, wmem_allocator_t *pool, const struct ue_words *words) {
+    PITEM_FINFO(item)->rep = make_label(pool, words);
+}
+
+static item_label_t *draw_label(wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record) {
+    G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UE_WORDS_MAX);
+    const struct name *name = &names[record->field];
+    struct ue_words words;
+    words.length = (size_t)(draw_bits(words.text, bytes, record->bit, record->bits) - words.text);
+    ue_words_add(&words, name->text, name->length);
+    add_value(&words, ue_field_row(record->field), record->number);
+    return make_label(pool, &words);
+}
+
+/* More than half of all items are flags, and a flag has but sixteen labels: each is drawn once, and shared. That is
+   safe because an item's label changes only when its own dissector changes it. */
+static item_label_t *flag_label(const uint8_t *bytes, const struct ue_record *record) {
+    static item_label_t *drawn[UE_FIELD_COUNT][8][2];
+    item_label_t **label = &drawn[record->field][record->bit % 8][record->number != 0];
+    if (*label == NULL) {
+        *label = draw_label(wmem_epan_scope(), bytes, record);
+    }
+    return *label;
 }
 
 void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record) {
-    G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UE_WORDS_MAX);
-    const struct ue_field_row *row = ue_field_row(record->field);
-    const struct name *name = &names[record->field];
-    bool is_number = row->kind <= UE_KIND_I32;
-    if (item == NULL || !PTREE_DATA(item)->visible || !is_number || record->bits == 0 ||
+    enum ue_field_kind kind = ue_field_row(record->field)->kind;
+    if (item == NULL || !PTREE_DATA(item)->visible || kind > UE_KIND_I32 || record->bits == 0 ||
         record->bits > PICTURE_BITS_MAX) {
         return;
     }
-    struct ue_words words;
+    bool is_flag = kind == UE_KIND_BOOL && record->bits == 1 && !record->coded;
     FI_SET_FLAG(PITEM_FINFO(item), FI_LITTLE_ENDIAN | FI_BITS_OFFSET(record->bit) | FI_BITS_SIZE(record->bits));
-    words.length = (size_t)(draw_bits(words.text, bytes, record->bit, record->bits) - words.text);
-    ue_words_add(&words, name->text, name->length);
-    add_value(&words, row, record->number);
-    ue_label_set(item, pool, &words);
+    PITEM_FINFO(item)->rep = is_flag ? flag_label(bytes, record) : draw_label(pool, bytes, record);
 }

@@ -64,8 +64,7 @@ static const char *cookie_words(struct ue_summary *summary, const struct ue_reco
     return wmem_strdup_printf(summary->pool, "%08" PRIx32, digits);
 }
 
-void ue_summary_bunch(const struct ue_summary *summary, const char *separator, struct ue_words *words) {
-    const struct ue_bunch_words *b = &summary->bunch;
+static void describe_head(const struct ue_bunch_words *b, struct ue_words *words) {
     ue_words_text(words, "Ch ");
     ue_words_number(words, b->channel);
     if (b->channel_name != NULL) {
@@ -85,10 +84,19 @@ void ue_summary_bunch(const struct ue_summary *summary, const char *separator, s
     if (b->partial) {
         ue_words_text(words, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
     }
-    if (b->has_data_bits) {
+}
+
+/* Of a visible tree, the same words are needed for the line, the bunch's label and the name of its tab. */
+void ue_summary_bunch(struct ue_summary *summary, const char *separator, struct ue_words *words) {
+    if (summary->bunch_head.length == 0) {
+        describe_head(&summary->bunch, &summary->bunch_head);
+        ue_words_number(&summary->bunch_size, summary->bunch.data_bits);
+        ue_words_text(&summary->bunch_size, " bits");
+    }
+    ue_words_add(words, summary->bunch_head.text, summary->bunch_head.length);
+    if (summary->bunch.has_data_bits) {
         ue_words_text(words, separator);
-        ue_words_number(words, b->data_bits);
-        ue_words_text(words, " bits");
+        ue_words_add(words, summary->bunch_size.text, summary->bunch_size.length);
     }
 }
 
@@ -115,6 +123,8 @@ static void add_opaque(struct ue_summary *summary, const char *kind, size_t bits
 void ue_summary_begin(struct ue_summary *summary, enum ue_group group) {
     if (group == UE_GROUP_BUNCH) {
         summary->bunch = (struct ue_bunch_words){0};
+        summary->bunch_head.length = 0;
+        summary->bunch_size.length = 0;
     }
 }
 

@@ -30,6 +30,8 @@ struct ue_summary {
     wmem_allocator_t *pool;
     wmem_strbuf_t *line; /* the info column */
     struct ue_bunch_words bunch;
+    struct ue_words bunch_head; /* "Ch 0 Control open reliable #791"; empty until it is asked for */
+    struct ue_words bunch_size; /* "96 bits", likewise */
     const char *seq;
     const char *ack;
     const char *handshake_type;
@@ -44,8 +46,9 @@ void ue_summary_begin(struct ue_summary *summary, enum ue_group group);
 void ue_summary_field(struct ue_summary *summary, const struct ue_record *record);
 void ue_summary_end(struct ue_summary *summary, enum ue_group group);
 
-/* Adds "Ch 0 Control open reliable #791", and the length behind the separator. */
-void ue_summary_bunch(const struct ue_summary *summary, const char *separator, struct ue_words *words);
+/* Adds "Ch 0 Control open reliable #791", and the length behind the separator; to be called when all fields of the
+   bunch but its data are known. */
+void ue_summary_bunch(struct ue_summary *summary, const char *separator, struct ue_words *words);
 
 /* The text of a TEXT or STRING record in UTF-8. */
 const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record);

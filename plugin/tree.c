@@ -173,7 +173,7 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-static void label_bunch(const struct tree *t, proto_item *item) {
+static void label_bunch(struct tree *t, proto_item *item) {
     struct ue_words words;
     words.length = 0;
     ue_words_text(&words, "Bunch: ");
