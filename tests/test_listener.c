@@ -292,7 +292,10 @@ static void an_ack_can_be_had_again(void **state) {
         struct datagram response = say_response(&hall, NULL);
         hall.now_ns += TICK;
         assert_int_equal(hear(&hall, &response), UE_LISTENER_ACCEPT);
-        size_t size = ue_listener_ack(&hall.context, &hall.accepted, again);
+        struct ue_context other = hall.context; /* what was accepted says how the client reads */
+        other.ids = !other.ids;
+        other.features = !other.features;
+        size_t size = ue_listener_ack(&other, &hall.accepted, again);
         if (hall.context.profile.handshake == UE_HANDSHAKE_A0) {
             assert_true(size == 0 && hall.reply_bytes == 0);
         } else {
@@ -329,7 +332,7 @@ static void ordinary_packets_ask_for_a_restart(void **state) {
     (void)state;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct hall hall;
-        open_hall(&hall, ue_profile_at(row)->name, (struct ue_listener_config){0});
+        open_hall(&hall, ue_profile_at(row)->name, (struct ue_listener_config){.min_version = row % 2});
         enum ue_handshake_layout layout = hall.context.profile.handshake;
         bool ids = layout == UE_HANDSHAKE_V;
         struct datagram packet = {{ids ? SESSION_ID | CLIENT_ID << 2 : 0, 0xaa, 0x55}, 3};
@@ -339,7 +342,7 @@ static void ordinary_packets_ask_for_a_restart(void **state) {
         if (ids) {
             struct ue_datagram reply = read_reply(&hall);
             assert_int_equal(reply.handshake.type, UE_HANDSHAKE_RESTART_REQUEST);
-            assert_int_equal(reply.handshake.version, 3); /* the lowest that it accepts */
+            assert_int_equal(reply.handshake.version, 3); /* the lowest with ids that it accepts */
             assert_int_equal(reply.prefix.client_id, CLIENT_ID);
             size_t least = hall.context.features ? 20 : 18;
             assert_in_range(hall.reply_bytes, least, least + 8);
@@ -397,6 +400,30 @@ static void what_clients_do_not_say_is_dropped(void **state) {
         assert_int_equal(counters(&hall)->malformed, 1);
         close_hall(&hall);
     }
+}
+
+/* Type, restart bit and timestamp are apart in versioned messages. */
+static void contradictions_are_dropped(void **state) {
+    (void)state;
+    const uint64_t one = UINT64_C(0x3ff0000000000000), minus_one = UINT64_C(0xbff0000000000000);
+    const struct ue_handshake rows[] = {
+        {.type = UE_HANDSHAKE_INITIAL, .timestamp = one},
+        {.type = UE_HANDSHAKE_RESPONSE, .timestamp = 0},
+        {.type = UE_HANDSHAKE_RESPONSE, .timestamp = minus_one},
+        {.type = UE_HANDSHAKE_RESPONSE, .timestamp = one, .restart = true},
+        {.type = UE_HANDSHAKE_RESTART_RESPONSE, .timestamp = one, .has_orig_cookie = true},
+        {.type = UE_HANDSHAKE_RESPONSE, .timestamp = one, .min_version = 5, .version = 5}}; /* no VersionUpgrade */
+    struct hall hall;
+    open_hall(&hall, "5.4", (struct ue_listener_config){0});
+    for (size_t i = 0; i < 6; i++) {
+        struct ue_handshake h = rows[i];
+        h.has_body = true;
+        struct datagram d = say(&hall, h);
+        assert_int_equal(hear(&hall, &d), UE_LISTENER_NOTHING);
+        assert_int_equal(counters(&hall)->malformed + counters(&hall)->bad_versions, i + 1);
+    }
+    assert_int_equal(counters(&hall)->bad_versions, 1);
+    close_hall(&hall);
 }
 
 static void a_magic_header_may_be_verified(void **state) {
@@ -559,6 +586,7 @@ int main(void) {
         cmocka_unit_test(ordinary_packets_ask_for_a_restart),
         cmocka_unit_test(a_response_must_name_the_session),
         cmocka_unit_test(what_clients_do_not_say_is_dropped),
+        cmocka_unit_test(contradictions_are_dropped),
         cmocka_unit_test(a_magic_header_may_be_verified),
         cmocka_unit_test(wrappers_beyond_the_room_get_no_reply),
         cmocka_unit_test(a_listener_needs_a_profile_and_room),

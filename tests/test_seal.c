@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sealing datagrams with AES-GCM: against fixed vectors, and against the independent opener of libcodec/cipher. */
+#include <gcrypt.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -75,6 +76,37 @@ static void a_changed_bit_or_key_is_noticed(void **state) {
     ue_seal_free(seal);
     seal = seal_of("ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
     assert_int_equal(ue_seal_open(seal, &x, sealed, size, out, &was_clear), 0);
+    ue_seal_free(seal);
+}
+
+/* Whoever has the key may still send contents without a terminator: nothing at all, or a zero byte. */
+static void contents_need_a_terminator(void **state) {
+    (void)state;
+    struct ue_context x = context_of_vectors();
+    struct ue_seal *seal = seal_of(key_text);
+    for (size_t bytes = 0; bytes < 3; bytes++) {
+        uint8_t key[UE_CIPHER_KEY_BYTES];
+        uint8_t plain[2] = {0, bytes == 2}; /* the last has one */
+        uint8_t sealed[64];
+        uint8_t out[64];
+        bool was_clear;
+        struct ue_datagram d = {.handlers = {.is_opaque = true, .components = {{.encrypted = true, .iv = {1}}}}};
+        struct ue_handler_bits *gcm = &d.handlers.components[0];
+        gcry_cipher_hd_t handle;
+        hex_read(key_text, key, sizeof key);
+        gcry_cipher_open(&handle, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_GCM, 0);
+        gcry_cipher_setkey(handle, key, sizeof key);
+        gcry_cipher_setiv(handle, gcm->iv, sizeof gcm->iv);
+        gcry_cipher_encrypt(handle, plain, bytes, NULL, 0);
+        assert_int_equal(gcry_cipher_gettag(handle, gcm->tag, sizeof gcm->tag), 0);
+        gcry_cipher_close(handle);
+        d.handlers.opaque = (struct ue_view){plain, 0, bytes * 8};
+        struct ue_fault fault;
+        size_t size = 0;
+        assert_int_equal(ue_datagram_encode(&x, &d, sealed, sizeof sealed, &size, &fault), UE_OK);
+        assert_int_equal(ue_seal_open(seal, &x, sealed, size, out, &was_clear) != 0, bytes == 2);
+        assert_false(was_clear);
+    }
     ue_seal_free(seal);
 }
 
@@ -272,10 +304,15 @@ static void noise_never_opens(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens_a_vector_bit_by_bit),        cmocka_unit_test(a_changed_bit_or_key_is_noticed),
-        cmocka_unit_test(clear_datagrams_pass_as_they_are), cmocka_unit_test(only_packets_are_sealed),
-        cmocka_unit_test(what_is_sealed_opens_again),       cmocka_unit_test(contents_may_end_with_a_chunk),
-        cmocka_unit_test(no_two_sealings_are_alike),        cmocka_unit_test(noise_never_opens),
+        cmocka_unit_test(opens_a_vector_bit_by_bit),
+        cmocka_unit_test(a_changed_bit_or_key_is_noticed),
+        cmocka_unit_test(contents_need_a_terminator),
+        cmocka_unit_test(clear_datagrams_pass_as_they_are),
+        cmocka_unit_test(only_packets_are_sealed),
+        cmocka_unit_test(what_is_sealed_opens_again),
+        cmocka_unit_test(contents_may_end_with_a_chunk),
+        cmocka_unit_test(no_two_sealings_are_alike),
+        cmocka_unit_test(noise_never_opens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,10 +122,10 @@ static bool decrypt(gcry_cipher_hd_t handle, const uint8_t *sealed, size_t from,
     return true;
 }
 
-/* The plain content stands in its last byte's terminator, which becomes the datagram's own. */
-static size_t cut_to_terminator(uint8_t *out, size_t begin, size_t end) {
+/* The last plain byte has the component's terminator, which becomes the datagram's own. */
+static size_t cut_to_terminator(const uint8_t *out, size_t end) {
     size_t terminator;
-    return ue_bits_last_set(out, end - 8, end, &terminator) && terminator >= begin ? terminator / 8 + 1 : 0;
+    return ue_bits_last_set(out, end - 8, end, &terminator) ? terminator / 8 + 1 : 0;
 }
 
 static size_t open_sealed(struct ue_seal *seal, const struct frame *f, const uint8_t *bytes, size_t size_bytes,
@@ -147,7 +147,7 @@ static size_t open_sealed(struct ue_seal *seal, const struct frame *f, const uin
         return 0;
     }
     ue_bits_copy(out, 0, bytes, 0, f->flag);
-    return cut_to_terminator(out, begin, end);
+    return cut_to_terminator(out, end);
 }
 
 size_t ue_seal_open(struct ue_seal *seal, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,

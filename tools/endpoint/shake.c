@@ -128,8 +128,7 @@ bool ue_shake_read(struct ue_context *context, const uint8_t *bytes, size_t size
     if (ue_datagram_decode(context, bytes, size_bytes, message, &verdict) != UE_OK || !verdict.is_handshake) {
         return false;
     }
-    if (context->profile.handshake == UE_HANDSHAKE_V &&
-        (h->version == 0 || context->ids != (h->version >= UE_VERSION_IDS))) {
+    if (context->profile.handshake == UE_HANDSHAKE_V && context->ids != (h->version >= UE_VERSION_IDS)) {
         return false;
     }
     if (!h->has_body && h->restart) {
