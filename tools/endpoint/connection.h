@@ -175,8 +175,9 @@ enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_channel *ch
                        struct ue_packet_range *range);
 /* Writes an OutRec entry again; false: it could not be written now. */
 bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
-/* Writes a copy into the packet being filled, which from then on is the bunch's packet. It must fit. */
-void ue_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+/* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: a
+   verdict on the copy's packet says nothing of it. */
+void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out);
 /* Bunches whose repetition had to wait. */
 void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
 

@@ -65,7 +65,6 @@ void ue_options_tick(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
-/* The copy takes the place of the older one: only what becomes of the newest packet counts. */
 static bool may_repeat(const struct ue_conn *c, const struct ue_out *out) {
     return !out->acked && out->packet_id > c->last_notified_id && out->packet_id != c->out_packet_id;
 }
@@ -80,7 +79,6 @@ static void repeat_of(struct ue_conn *c, uint64_t now_ns, struct ue_channel *cha
             return;
         }
         ue_repeat(c, now_ns, channel, out);
-        c->counters.repeated++;
     }
 }
 

@@ -126,10 +126,14 @@ bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, s
     return true;
 }
 
-void ue_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
-    ue_flight_unlink(&c->flight, out->packet_id, channel, out);
-    if (!send_out(c, now_ns, channel, out, false)) {
-        wait_for_room(c, channel, out);
+void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out) {
+    struct ue_item item;
+    item.is_ack = false;
+    fill_bunch(c, channel, out, &item.bunch);
+    if (ue_packer_put(c, now_ns, &item)) {
+        c->packer.bunches++;
+        c->counters.out_bunches++;
+        c->counters.repeated++;
     }
 }
 
