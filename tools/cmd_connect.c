@@ -199,7 +199,7 @@ static void check_joined(struct connect *c) {
         c->job->channel_count != 0) {
         c->joined_ns = c->now_ns;
         report_joined(c);
-        ue_job_begin(c->job, c->client.conn, c->now_ns);
+        ue_job_begin(c->job, c->now_ns);
     }
 }
 
@@ -297,6 +297,7 @@ static enum ue_exit run(struct connect *c, const char *target) {
     if (!ue_client_init(&c->client, c->port, &c->live, &login, c->now_ns)) {
         return UE_EXIT_UNUSABLE;
     }
+    ue_job_attach(c->job, c->client.conn);
     c->loop = ue_loop_new(&hooks, ue_port_socket(c->port), c->live.ticks_per_second);
     c->status = UE_EXIT_MALFORMED; /* a second signal ends the loop before anything is known */
     ue_loop_run(c->loop);

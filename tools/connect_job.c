@@ -5,11 +5,14 @@
 
 #define BACKLOG_BYTES (256u << 10)
 
-void ue_job_begin(struct ue_job *job, struct ue_conn *conn, uint64_t now_ns) {
+void ue_job_attach(struct ue_job *job, struct ue_conn *conn) {
     job->conn = conn;
+    ue_backlog_init(&job->backlog, conn, BACKLOG_BYTES);
+}
+
+void ue_job_begin(struct ue_job *job, uint64_t now_ns) {
     job->begun_ns = now_ns;
     job->heard_ns = now_ns;
-    ue_backlog_init(&job->backlog, conn, BACKLOG_BYTES);
 }
 
 void ue_job_free(struct ue_job *job) {
@@ -31,7 +34,7 @@ uint32_t ue_job_channel_place(const struct ue_job *job, uint32_t channel) {
     return UE_JOB_NO_CHANNEL;
 }
 
-/* Channels count from the moment they are open, which may be before the login is over. */
+/* A server may open channels and speak before the client notices that it has joined. */
 void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *event) {
     if (event->type == UE_EVENT_CHANNEL_OPENED && event->kind == UE_KIND_ACTOR) {
         bool is_new = ue_job_channel_place(job, event->channel) == UE_JOB_NO_CHANNEL;
@@ -39,8 +42,7 @@ void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *eve
         if (is_new && job->channel_count < UE_JOB_CHANNELS_MAX) {
             job->channels[job->channel_count++] = event->channel;
         }
-    } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open && job->conn != NULL &&
-               job->state == UE_JOB_RUNNING) {
+    } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open && job->state == UE_JOB_RUNNING) {
         job->heard_ns = now_ns;
         job->kind->take(job, now_ns, event);
     }

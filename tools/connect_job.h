@@ -60,8 +60,10 @@ struct ue_job *ue_job_scenario_new(const struct ue_job_options *options);
 /* Another line; false: no more for now. NULL: there are no more. Only for a job of lines. */
 bool ue_job_lines_add(struct ue_job *job, const char *line);
 
-/* Once joined. */
-void ue_job_begin(struct ue_job *job, struct ue_conn *conn, uint64_t now_ns);
+/* From now on events may come. */
+void ue_job_attach(struct ue_job *job, struct ue_conn *conn);
+/* Once joined: from now on it may send. */
+void ue_job_begin(struct ue_job *job, uint64_t now_ns);
 void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *event);
 void ue_job_work(struct ue_job *job, uint64_t now_ns);
 void ue_job_free(struct ue_job *job);

@@ -3,10 +3,13 @@
 
 #include "tools/sim/payload.h"
 
-/* Numbers of one channel, by reliability. */
+/* Unreliable messages begin with their number (payload.h). */
+#define UNRELIABLE_NUMBER_BITS 32
+
+/* Of the messages of one channel. */
 struct numbers {
-    uint64_t sent[2];
-    uint64_t received[2];
+    uint64_t sent[2];  /* by reliability */
+    uint64_t received; /* reliable ones */
 };
 
 struct ue_streams {
@@ -92,17 +95,22 @@ void ue_streams_work(struct ue_streams *streams, struct ue_backlog *backlog, uin
 
 /* ---- receiving ---- */
 
+/* A large message that was meant to be unreliable may travel reliably (spec 6.7.2). */
+static const struct ue_stream *stream_of(const struct ue_streams *streams, enum ue_role from,
+                                         const struct ue_event *bunch) {
+    const struct ue_stream *stream = ue_scenario_stream(streams->scenario, from, bunch->channel, bunch->reliable);
+    return stream != NULL ? stream : ue_scenario_stream(streams->scenario, from, bunch->channel, false);
+}
+
 static bool is_expected(struct ue_streams *streams, const struct ue_event *bunch) {
     enum ue_role from = streams->role == UE_ROLE_SERVER ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
-    const struct ue_stream *stream = ue_scenario_stream(streams->scenario, from, bunch->channel, bunch->reliable);
+    const struct ue_stream *stream = stream_of(streams, from, bunch);
     uint32_t place = bunch->channel - UE_SCENARIO_CHANNEL_FIRST;
-    if (stream == NULL || place >= streams->channel_count) {
+    if (stream == NULL || place >= streams->channel_count || bunch->data.bits < stream->min_bits) {
         return false;
     }
-    uint64_t number = streams->numbers[place].received[bunch->reliable]++;
-    if (!bunch->reliable) {
-        number = bunch->data.bits >= UE_STREAM_UNRELIABLE_BITS_MIN ? ue_view_load(bunch->data, 0, 32) : UINT64_MAX;
-    }
+    uint64_t number =
+        stream->reliable ? streams->numbers[place].received++ : ue_view_load(bunch->data, 0, UNRELIABLE_NUMBER_BITS);
     uint32_t bits = fill(streams, stream, from, bunch->channel, number);
     return ue_view_equal(bunch->data, (struct ue_view){streams->payload, 0, bits});
 }
