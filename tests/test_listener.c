@@ -48,6 +48,7 @@ static struct ue_host host_of(const char *text) {
 static void open_hall(struct hall *hall, const char *release, struct ue_listener_config config) {
     config.profile = ue_profile_find(release);
     config.network_version = NETWORK_VERSION;
+    config.network_features = 1;
     config.session_id = SESSION_ID;
     memset(hall, 0, sizeof *hall);
     hall->now_ns = START;
