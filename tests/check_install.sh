@@ -11,15 +11,15 @@ trap 'rm -rf "$work"' EXIT
 DESTDIR=$work/stage cmake --install "$build" --prefix /opt/uerudp >"$work/log"
 prefix=$work/stage/opt/uerudp
 
-for part in bin/uerudp share/man/man1/uerudp.1 include/uerudp/libcodec/codec.h; do
+for part in bin/uerudp share/man/man1/uerudp.1 include/uerudp/libcodec/codec.h include/uerudp/tools/endpoint/endpoint.h; do
     [ -f "$prefix/$part" ] || { echo "not installed: $part" && exit 1; }
 done
 "$prefix/bin/uerudp" --version
 
 headers=$prefix/include/uerudp
-if grep -l PRIVATE "$headers"/libcodec/*; then echo "the private headers above were installed" && exit 1; fi
-for header in "$headers"/libcodec/*.h; do
-    cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c - <<<"#include \"libcodec/${header##*/}\""
+if grep -l PRIVATE "$headers"/libcodec/* "$headers"/tools/endpoint/*; then echo "the private headers above were installed" && exit 1; fi
+for header in "$headers"/libcodec/*.h "$headers"/tools/endpoint/*.h; do
+    cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c - <<<"#include \"${header#"$headers"/}\""
 done
 
 if [ -n "${UERUDP_PLUGINS:-}" ]; then
@@ -31,3 +31,16 @@ cmake -G Ninja -S "$source/tests/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PA
     { cat "$work/log" && exit 1; }
 cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
 "$work/consumer/consumer"
+
+# The example of docs/endpoint.md is a program that joins our own server.
+diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/endpoint.md") <(sed 1d "$source/tests/consumer/client.c") ||
+    { echo "docs/endpoint.md shows another example than tests/consumer/client.c" && exit 1; }
+"$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
+server=$!
+for ((i = 0; i < 100; i++)); do
+    port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p;T;q' "$work/serve")
+    [ -z "$port" ] || break
+    sleep 0.1
+done
+"$work/consumer/client" "$port" || { cat "$work/serve" && exit 1; }
+wait "$server"
