@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "tools/endpoint/login_text.h"
+
 struct login_stage stage;
 struct end *const client = &stage.ends[UE_ROLE_CLIENT];
 struct end *const server = &stage.ends[UE_ROLE_SERVER];
@@ -57,8 +59,9 @@ static void note_bunch(enum ue_role from, const struct ue_context *x, const stru
         if (ue_message_decode(x, bunch->data, &bit, &m, &fault) != UE_OK || stage.seen_count == MESSAGES_MAX) {
             return;
         }
-        stage.seen[stage.seen_count++] =
-            (struct seen){from, d->packet.seq, d->packet.ack, bunch->ch_seq, m.type, m.params[0].number};
+        struct seen *seen = &stage.seen[stage.seen_count++];
+        *seen = (struct seen){from, d->packet.seq, d->packet.ack, bunch->ch_seq, m.type, m.params[0].number, ""};
+        ue_text_to_utf8(m.params[0].text, seen->text, sizeof seen->text);
     }
 }
 

@@ -23,7 +23,8 @@ struct seen {
     uint16_t ack;
     uint32_t ch_seq;
     uint8_t type;
-    uint64_t number; /* its first parameter */
+    uint64_t number; /* its first parameter, a number or a text */
+    char text[16];
 };
 
 struct login_stage {

@@ -11,6 +11,7 @@
 #include "tools/endpoint/ddos.h"
 
 #define MS UINT64_C(1000000)
+#define BEGIN (UINT64_C(123456789) * MS) /* of all times below */
 #define NO_QUOTA                                                                                                       \
     .quota_packets = -1, .quota_left = -1, .quota_bad = -1, .quota_time_ms = -1, .limit_packets = -1,                  \
     .limit_time_ms = -1, .limit_connected_ms = -1
@@ -28,11 +29,11 @@ static void set_up(struct ue_ddos_config config, uint32_t count, const struct ue
 /* One frame at a time with so many packets of unknown addresses; returns how many of them were let through. */
 static uint32_t frame(uint64_t at_ms, uint32_t packets) {
     uint32_t passed = 0;
-    ue_ddos_begin_frame(&ddos, at_ms * MS);
+    ue_ddos_begin_frame(&ddos, BEGIN + at_ms * MS);
     for (uint32_t i = 0; i < packets; i++) {
-        passed += ue_ddos_take_unknown(&ddos, at_ms * MS, false);
+        passed += ue_ddos_take_unknown(&ddos, BEGIN + at_ms * MS, false);
     }
-    ue_ddos_end_frame(&ddos, at_ms * MS);
+    ue_ddos_end_frame(&ddos, BEGIN + at_ms * MS);
     return passed;
 }
 
@@ -40,7 +41,7 @@ static void without_severities_everything_passes(void **state) {
     (void)state;
     set_up((struct ue_ddos_config){0}, 0, &peace);
     assert_int_equal(frame(0, 100000), 100000);
-    assert_true(ue_ddos_take_connected(&ddos, 0));
+    assert_true(ue_ddos_take_connected(&ddos, BEGIN));
     assert_true(ue_ddos_may_log(&ddos));
     assert_int_equal(ddos.state, 0);
 }
@@ -73,6 +74,35 @@ static void a_reached_quota_escalates_and_the_limit_counts_at_once(void **state)
     assert_int_equal(frame(600, 1), 1);
 }
 
+static void the_last_state_is_the_last(void **state) {
+    (void)state;
+    struct ue_ddos_severity severities[] = {peace, peace};
+    severities[0].quota_packets = 1;
+    severities[1].quota_packets = 1;
+    severities[1].cool_off_s = 1;
+    set_up((struct ue_ddos_config){0}, 2, severities);
+    frame(0, 100);
+    assert_int_equal(ddos.state, 1);
+    assert_int_equal(ddos.escalations, 1);
+    frame(900, 1); /* its own quota does not count any more, that of the state below still does */
+    frame(1800, 0);
+    assert_int_equal(ddos.state, 1);
+    frame(1901, 0);
+    assert_int_equal(ddos.state, 0);
+}
+
+static void a_quota_of_zero_is_always_reached(void **state) {
+    (void)state;
+    for (int by_time = 0; by_time < 2; by_time++) {
+        struct ue_ddos_severity severities[] = {peace, peace};
+        severities[0].quota_packets = by_time ? -1 : 0;
+        severities[0].quota_time_ms = by_time ? 0 : -1;
+        set_up((struct ue_ddos_config){0}, 2, severities);
+        frame(0, 0);
+        assert_int_equal(ddos.state, 1);
+    }
+}
+
 static void quotas_count_by_the_second(void **state) {
     (void)state;
     struct ue_ddos_severity severities[] = {peace, peace};
@@ -93,7 +123,7 @@ static void a_limit_of_zero_drops_every_unknown_packet(void **state) {
     severities[0].limit_packets = 0;
     set_up((struct ue_ddos_config){0}, 1, severities);
     assert_int_equal(frame(0, 3), 0);
-    assert_true(ue_ddos_take_connected(&ddos, 0));
+    assert_true(ue_ddos_take_connected(&ddos, BEGIN));
 }
 
 static void those_who_left_have_a_quota_of_their_own(void **state) {
@@ -102,12 +132,12 @@ static void those_who_left_have_a_quota_of_their_own(void **state) {
     severities[0].quota_packets = 2;
     severities[0].quota_left = 3;
     set_up((struct ue_ddos_config){0}, 2, severities);
-    ue_ddos_begin_frame(&ddos, 0);
-    assert_true(ue_ddos_take_unknown(&ddos, 0, false));
-    assert_true(ue_ddos_take_unknown(&ddos, 0, true));
-    assert_true(ue_ddos_take_unknown(&ddos, 0, true));
+    ue_ddos_begin_frame(&ddos, BEGIN);
+    assert_true(ue_ddos_take_unknown(&ddos, BEGIN, false));
+    assert_true(ue_ddos_take_unknown(&ddos, BEGIN, true));
+    assert_true(ue_ddos_take_unknown(&ddos, BEGIN, true));
     assert_int_equal(ddos.state, 0);
-    assert_true(ue_ddos_take_unknown(&ddos, 0, true));
+    assert_true(ue_ddos_take_unknown(&ddos, BEGIN, true));
     assert_int_equal(ddos.state, 1);
 }
 
@@ -116,14 +146,16 @@ static void bad_packets_count_when_the_frame_ends(void **state) {
     struct ue_ddos_severity severities[] = {peace, peace};
     severities[0].quota_bad = 2;
     set_up((struct ue_ddos_config){0}, 2, severities);
-    ue_ddos_begin_frame(&ddos, 0);
+    ue_ddos_begin_frame(&ddos, BEGIN);
     ue_ddos_count_bad(&ddos);
     ue_ddos_count_error(&ddos);
     ue_ddos_count_bad(&ddos);
     assert_int_equal(ddos.state, 0);
-    ue_ddos_end_frame(&ddos, 0);
+    ue_ddos_end_frame(&ddos, BEGIN);
     assert_int_equal(ddos.state, 1);
     assert_int_equal(ddos.second.errors, 1);
+    ue_ddos_take_connected(&ddos, BEGIN);
+    assert_int_equal(ddos.second.connected, 1);
 }
 
 /* 5 ms after the frame began its quota of 5 ms is reached; 3 ms later the limit of 8 ms of the new state, for unknown
@@ -136,17 +168,17 @@ static void time_spent_receiving_counts(void **state) {
     severities[1].limit_connected_ms = 20;
     severities[1].cool_off_s = 2;
     set_up((struct ue_ddos_config){0}, 2, severities);
-    ue_ddos_begin_frame(&ddos, 100 * MS);
-    assert_true(ue_ddos_take_unknown(&ddos, 105 * MS - 1, false));
+    ue_ddos_begin_frame(&ddos, BEGIN + 100 * MS);
+    assert_true(ue_ddos_take_unknown(&ddos, BEGIN + 105 * MS - 1, false));
     assert_int_equal(ddos.state, 0);
-    assert_true(ue_ddos_take_unknown(&ddos, 105 * MS, false));
+    assert_true(ue_ddos_take_unknown(&ddos, BEGIN + 105 * MS, false));
     assert_int_equal(ddos.state, 1);
-    assert_false(ue_ddos_take_unknown(&ddos, 108 * MS, false));
-    assert_true(ue_ddos_take_connected(&ddos, 120 * MS - 1));
-    assert_false(ue_ddos_take_connected(&ddos, 120 * MS));
-    ue_ddos_end_frame(&ddos, 121 * MS);
+    assert_false(ue_ddos_take_unknown(&ddos, BEGIN + 108 * MS, false));
+    assert_true(ue_ddos_take_connected(&ddos, BEGIN + 120 * MS - 1));
+    assert_false(ue_ddos_take_connected(&ddos, BEGIN + 120 * MS));
+    ue_ddos_end_frame(&ddos, BEGIN + 121 * MS);
     assert_int_equal(frame(200, 1), 1); /* a short frame: the long one before it no longer counts */
-    assert_true(ddos.condition_ns == 121 * MS);
+    assert_true(ddos.condition_ns == BEGIN + 121 * MS);
 }
 
 /* Cool-off of 2 s since the condition last held: 3 packets within one second. */
@@ -223,6 +255,18 @@ static void several_states_are_left_at_once(void **state) {
     assert_int_equal(ddos.state, 0);
 }
 
+/* State 1 looks exactly 2 s back, to the first second: it ended at 1000. */
+static void the_oldest_second_in_reach_still_counts(void **state) {
+    (void)state;
+    escalate_twice(2, 1);
+    frame(2100, 0);
+    assert_int_equal(ddos.state, 1);
+    frame(3000, 0);
+    assert_int_equal(ddos.state, 1);
+    frame(3001, 0);
+    assert_int_equal(ddos.state, 0);
+}
+
 static void a_long_pause_empties_the_history(void **state) {
     (void)state;
     escalate_twice(120, 120);
@@ -271,6 +315,9 @@ static void hitches_in_a_row_excuse_nothing(void **state) {
     assert_int_equal(ddos.hitches, 2);
     assert_true(ddos.scale == 1);
     assert_int_equal(ddos.state, 1); /* the second from 1000 to 2000 has 8 packets */
+    frame(2000, 0);
+    assert_int_equal(ddos.hitches, 0);
+    assert_true(ddos.scale > 0.99 && ddos.scale < 1.01);
 }
 
 static void logging_is_limited_while_under_attack(void **state) {
@@ -278,16 +325,21 @@ static void logging_is_limited_while_under_attack(void **state) {
     struct ue_ddos_severity severities[] = {peace, peace};
     severities[0].quota_packets = 1;
     set_up((struct ue_ddos_config){.log_lines_per_frame = 2}, 2, severities);
-    ue_ddos_begin_frame(&ddos, 0);
+    ue_ddos_begin_frame(&ddos, BEGIN);
     for (int i = 0; i < 10; i++) {
         assert_true(ue_ddos_may_log(&ddos));
     }
-    ue_ddos_take_unknown(&ddos, 0, false);
+    ue_ddos_take_unknown(&ddos, BEGIN, false);
     assert_true(ue_ddos_may_log(&ddos));
     assert_true(ue_ddos_may_log(&ddos));
     assert_false(ue_ddos_may_log(&ddos));
     frame(1, 0);
     assert_true(ue_ddos_may_log(&ddos));
+    set_up((struct ue_ddos_config){0}, 2, severities);
+    frame(0, 1);
+    for (int i = 0; i < 65; i++) {
+        assert_int_equal(ue_ddos_may_log(&ddos), i < 64);
+    }
 }
 
 int main(void) {
@@ -295,6 +347,8 @@ int main(void) {
         cmocka_unit_test(without_severities_everything_passes),
         cmocka_unit_test(what_cannot_be_kept_is_refused),
         cmocka_unit_test(a_reached_quota_escalates_and_the_limit_counts_at_once),
+        cmocka_unit_test(the_last_state_is_the_last),
+        cmocka_unit_test(a_quota_of_zero_is_always_reached),
         cmocka_unit_test(quotas_count_by_the_second),
         cmocka_unit_test(a_limit_of_zero_drops_every_unknown_packet),
         cmocka_unit_test(those_who_left_have_a_quota_of_their_own),
@@ -304,6 +358,7 @@ int main(void) {
         cmocka_unit_test(a_flood_that_goes_on_never_cools_off),
         cmocka_unit_test(the_history_says_where_stepping_down_ends),
         cmocka_unit_test(several_states_are_left_at_once),
+        cmocka_unit_test(the_oldest_second_in_reach_still_counts),
         cmocka_unit_test(a_long_pause_empties_the_history),
         cmocka_unit_test(quotas_follow_the_length_of_the_frame),
         cmocka_unit_test(hitches_in_a_row_excuse_nothing),

@@ -38,6 +38,23 @@ static void everyone_joins_in_every_generation(void **state) {
     }
 }
 
+static void hello_waits_for_no_tick(void **state) {
+    (void)state;
+    struct ue_conn_config config = conn_config("5.4");
+    struct ue_bytes bytes;
+    begin(&config, &client_config, &server_config);
+    assert_true(ue_login_deadline(&client->login) == 0);
+    ue_login_tick(&client->login, stage.now_ns);
+    assert_true(ue_conn_next_datagram(client->conn, &bytes));
+    assert_true(ue_login_deadline(&client->login) == UINT64_MAX);
+    assert_true(ue_login_deadline(&server->login) == UINT64_MAX);
+    end_stage();
+    begin(&config, &client_config, &server_config);
+    ue_conn_close(client->conn, stage.now_ns, UE_CLOSE_DISCONNECT);
+    assert_true(ue_login_deadline(&client->login) == UINT64_MAX);
+    end_stage();
+}
+
 /* T50: the client's first reliable bunch is R4 in packet 1027 with Ack 512; its Login leaves from inside the handler,
    so its header does not acknowledge the Challenge's packet yet; Netspeed 100000 is R6, in a later packet that
    acknowledges Welcome's. */
@@ -55,6 +72,7 @@ static void answers_leave_before_their_question_is_acknowledged(void **state) {
     assert_int_equal(hello->ack, 512);
     assert_int_equal(hello->ch_seq, 4);
     assert_int_equal(challenge->ch_seq, 514);
+    assert_string_equal(challenge->text, "02FAF080"); /* 5 s in units of 100 ns */
     assert_int_equal(challenge->ack, hello->seq - 1);
     assert_int_equal(login->ch_seq, 5);
     assert_int_equal(login->ack, challenge->seq - 1);
@@ -98,6 +116,20 @@ static void names_beyond_ascii_arrive(void **state) {
     end_stage();
 }
 
+static void whoever_says_nothing_is_nobody(void **state) {
+    (void)state;
+    struct ue_conn_config config = conn_config("5.1");
+    struct ue_login_config silent = {.unique_id = ""};
+    begin(&config, &silent, &(struct ue_login_config){0});
+    tick(10);
+    assert_int_equal(server->login.state, UE_LOGIN_DONE);
+    assert_string_equal(server->login.url, "");
+    assert_string_equal(server->login.unique_id, "");
+    assert_string_equal(server->login.platform, "");
+    assert_string_equal(client->login.map, "");
+    end_stage();
+}
+
 static void a_program_may_decide(void **state) {
     (void)state;
     struct ue_conn_config config = conn_config("5.4");
@@ -120,6 +152,15 @@ static void a_program_may_decide(void **state) {
     assert_int_equal(client->login.state, UE_LOGIN_FAILED);
     assert_string_equal(client->login.failure, "Server full.");
     assert_closed(client, UE_CLOSE_FAILURE_RECEIVED);
+    end_stage();
+
+    char text[UE_LOGIN_TEXT_BYTES + 10] = {0};
+    memset(text, 'x', sizeof text - 1);
+    begin(&config, &client_config, &asks);
+    tick(10);
+    ue_login_refuse(&server->login, stage.now_ns, text);
+    tick(5);
+    assert_int_equal(strlen(client->login.failure), UE_LOGIN_TEXT_BYTES - 1);
     end_stage();
 }
 
@@ -144,13 +185,16 @@ static void other_versions_are_sent_away(void **state) {
     for (int by_features = 0; by_features < 2; by_features++) {
         begin(&config, &client_config, &server_config);
         server->conn->config.network_version += !by_features;
-        server->conn->config.network_features = (uint16_t)by_features;
+        server->conn->config.network_features = by_features ? 2 : 1;
+        client->conn->config.network_features = 1;
         tick(5);
         assert_closed(server, UE_CLOSE_OUTDATED_CLIENT);
         assert_closed(client, UE_CLOSE_UPGRADE);
         assert_int_equal(client->login.state, UE_LOGIN_FAILED);
         assert_int_equal(client->login.peer_version, by_features ? 42 : 43);
-        assert_int_equal(client->login.peer_features, by_features);
+        assert_int_equal(client->login.peer_features, by_features ? 2 : 1);
+        assert_int_equal(server->login.peer_version, 42);
+        assert_int_equal(server->login.peer_features, 1);
         end_stage();
     }
 }
@@ -227,6 +271,13 @@ static void beacons_join_with_and_without_login(void **state) {
         assert_int_equal(client->login.peer_guid, 77);
         assert_int_equal(count_seen(UE_ROLE_CLIENT, UE_MESSAGE_LOGIN), login);
         assert_int_equal(ue_conn_state(client->conn), UE_CONN_OPEN);
+        const struct seen *welcome = find_seen(UE_ROLE_SERVER, UE_MESSAGE_BEACON_WELCOME);
+        const struct seen *join = find_seen(UE_ROLE_CLIENT, UE_MESSAGE_BEACON_JOIN);
+        const struct seen *guid = find_seen(UE_ROLE_SERVER, UE_MESSAGE_BEACON_ASSIGN_GUID);
+        const struct seen *last = find_seen(UE_ROLE_CLIENT, UE_MESSAGE_BEACON_NET_GUID_ACK);
+        assert_int_equal(join->ack, welcome->seq - 1); /* each left from inside the handler */
+        assert_int_equal(guid->ack, join->seq - 1);
+        assert_int_equal(last->ack, guid->seq - 1);
         end_stage();
     }
 }
@@ -234,9 +285,11 @@ static void beacons_join_with_and_without_login(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everyone_joins_in_every_generation),
+        cmocka_unit_test(hello_waits_for_no_tick),
         cmocka_unit_test(answers_leave_before_their_question_is_acknowledged),
         cmocka_unit_test(the_map_takes_its_time),
         cmocka_unit_test(names_beyond_ascii_arrive),
+        cmocka_unit_test(whoever_says_nothing_is_nobody),
         cmocka_unit_test(a_program_may_decide),
         cmocka_unit_test(texts_that_fit_no_message_are_refused),
         cmocka_unit_test(other_versions_are_sent_away),

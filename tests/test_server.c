@@ -526,16 +526,24 @@ static void empty_datagrams_are_bad_packets(void **state) {
     end();
 }
 
-static void what_does_not_fit_the_pool_is_no_server(void **state) {
+static void what_cannot_work_is_no_server(void **state) {
     (void)state;
-    static uint8_t region[UE_POOL_BYTES_MIN + 4096];
-    struct ue_server_config c = config("5.4");
-    struct ue_pool *pool = ue_pool_init(region, sizeof region);
-    assert_null(ue_server_new(pool, &c, 0));
-    assert_int_equal(ue_pool_used_bytes(pool), 0);
-    c.conn.profile = NULL;
-    assert_null(ue_server_new(pool, &c, 0));
-    assert_int_equal(ue_pool_used_bytes(pool), 0);
+    static uint8_t small[UE_POOL_BYTES_MIN + 4096], large[4 << 20];
+    static char text[UE_LOGIN_TEXT_BYTES + 1];
+    memset(text, 'x', UE_LOGIN_TEXT_BYTES);
+    for (int i = 0; i < 5; i++) {
+        struct ue_server_config c = config("5.4");
+        struct ue_pool *pool = i == 0 ? ue_pool_init(small, sizeof small) : ue_pool_init(large, sizeof large);
+        c.conn.profile = i == 1 ? NULL : c.conn.profile;
+        c.login.map = i == 2 ? text : NULL;
+        c.ddos.severity_count = i == 3 ? UE_DDOS_STATES_MAX + 1 : 0;
+        struct ue_server *server = ue_server_new(pool, &c, 0);
+        assert_int_equal(server != NULL, i == 4);
+        if (server != NULL) {
+            ue_server_free(server);
+        }
+        assert_int_equal(ue_pool_used_bytes(pool), 0);
+    }
 }
 
 int main(void) {
@@ -554,7 +562,7 @@ int main(void) {
         cmocka_unit_test(floods_cost_no_memory),
         cmocka_unit_test(the_flood_gate_closes_for_strangers_only),
         cmocka_unit_test(empty_datagrams_are_bad_packets),
-        cmocka_unit_test(what_does_not_fit_the_pool_is_no_server),
+        cmocka_unit_test(what_cannot_work_is_no_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,11 +84,13 @@ static uint32_t held_ago(const struct ue_ddos *d, uint32_t state) {
 /* What made a state necessary is that the one below reached its quota. */
 static void step_down(struct ue_ddos *d) {
     uint32_t held = 0;
-    d->state--;
-    while (d->state > 0 && (held = held_ago(d, d->state)) == 0) {
+    do {
         d->state--;
+        held = d->state > 0 ? held_ago(d, d->state) : 0;
+    } while (d->state > 0 && held == 0);
+    if (held > 0) {
+        d->condition_ns = d->second_begin_ns - (held - 1) * SECOND_NS;
     }
-    d->condition_ns = d->second_begin_ns - (held > 0 ? (held - 1) * SECOND_NS : 0);
 }
 
 /* Measures the frame before this one, for the quotas of this one. */

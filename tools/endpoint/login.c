@@ -458,9 +458,6 @@ static bool take_messages(struct ue_login *l, uint64_t now_ns, struct ue_view da
 
 static bool take_bunch(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch) {
     struct ue_login *l = user;
-    if (bunch->channel != 0) {
-        return false;
-    }
     if (c->config.role == UE_ROLE_SERVER && !l->has_heard) {
         l->has_heard = true;
         if (!begins_with_hello(bunch->data)) {
@@ -481,7 +478,7 @@ static bool fits(const char *text, size_t size_bytes) {
     return text == NULL || strlen(text) < size_bytes;
 }
 
-enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct ue_login_config *config) {
+enum ue_status ue_login_check(const struct ue_login_config *config) {
     const char *texts[] = {config->map,      config->game,      config->redirect_url, config->player,
                            config->platform, config->unique_id, config->beacon_type,  config->encryption_token};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -489,7 +486,11 @@ enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct
             return UE_E_LENGTH;
         }
     }
-    if (!fits(config->url, UE_LOGIN_URL_BYTES)) {
+    return fits(config->url, UE_LOGIN_URL_BYTES) ? UE_OK : UE_E_LENGTH;
+}
+
+enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct ue_login_config *config) {
+    if (ue_login_check(config) != UE_OK) {
         return UE_E_LENGTH;
     }
     *l = (struct ue_login){.config = *config, .conn = c};

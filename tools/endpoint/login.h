@@ -69,8 +69,11 @@ struct ue_login {
     char close_reason[UE_LOGIN_URL_BYTES]; /* CloseReason: names between commas, the first one that came */
 };
 
-/* Takes the connection's control channel; before the connection's first input, and both stay where they are.
-   UE_E_LENGTH: a configured text is too long. */
+/* UE_E_LENGTH: a configured text is too long. */
+enum ue_status ue_login_check(const struct ue_login_config *config);
+
+/* Takes the connection's control channel; before the connection's first input, and both stay where they are. Fails as
+   ue_login_check does. */
 enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct ue_login_config *config);
 
 /* Client: says Hello when connected, and Join when the map is loaded. Once a tick, before ue_conn_tick. */

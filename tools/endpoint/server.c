@@ -111,7 +111,7 @@ static bool take_memory(struct ue_server *s) {
 struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_config *config, uint64_t now_ns) {
     struct ue_share share;
     ue_share_init(&share, pool, SIZE_MAX);
-    struct ue_server *s = take_zeroed(&share, 1, sizeof *s);
+    struct ue_server *s = ue_login_check(&config->login) == UE_OK ? take_zeroed(&share, 1, sizeof *s) : NULL;
     if (s == NULL) {
         return NULL;
     }
@@ -253,9 +253,7 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
     }
     peer->conn = new_conn(s, now_ns, accepted);
     if (peer->conn == NULL || ue_login_init(&peer->login, peer->conn, &s->config.login) != UE_OK) {
-        if (peer->conn != NULL) {
-            ue_conn_free(peer->conn);
-        }
+        ue_conn_free(peer->conn);
         ue_share_give(&s->share, peer);
         return false;
     }

@@ -54,7 +54,7 @@ struct ue_server_counters {
 
 struct ue_server;
 
-/* NULL when there is no memory, or profile or flood configuration are unusable. */
+/* NULL when there is no memory, or profile, login or flood configuration are unusable. */
 struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_config *config, uint64_t now_ns);
 /* Frees all connections without a word to their peers. */
 void ue_server_free(struct ue_server *s);
