@@ -45,7 +45,7 @@ struct ue_last {
 
 /* The packet being filled (SendBuffer). */
 struct ue_packer {
-    struct ue_parcel *parcel; /* NULL: nothing begun; has room for a packet, and a bunch that turns out not to fit */
+    struct ue_parcel *parcel; /* NULL: nothing begun; has room for the largest packet */
     size_t bit;               /* written so far */
     size_t head_bits;
     struct ue_datagram head; /* prefix and packet header as begun */
@@ -70,6 +70,7 @@ struct ue_conn {
     enum ue_close_reason closed_for;
     bool is_admitted;
     bool is_encrypting;
+    bool peer_seals; /* an encrypted packet of the peer was read */
     bool is_leaving; /* closing is under way */
     uint8_t session_id;
     uint8_t client_id;

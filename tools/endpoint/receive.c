@@ -17,6 +17,7 @@ struct packet {
     struct ue_rest rest;
     struct ue_fault fault;
     bool is_from_cache;
+    bool is_sealed;
 };
 
 static void fail(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, const struct ue_fault *fault) {
@@ -258,6 +259,12 @@ static bool is_header_usable(const struct packet *p) {
     return p->fault.status == UE_OK || reason_of(&p->fault) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
 }
 
+/* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way. */
+static bool is_forged(struct ue_conn *c, const struct packet *p) {
+    c->peer_seals |= p->is_sealed;
+    return c->peer_seals && !p->is_sealed && !p->is_from_cache;
+}
+
 static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct packet *p) {
     ue_datagram_decode_head(&c->in_context, p->bytes, p->size_bytes, &p->head, &p->rest, &p->fault);
     if (p->head.prefix.is_handshake) {
@@ -267,12 +274,14 @@ static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct packet *p) 
     if (!ue_conn_is_up(c)) {
         return;
     }
-    if (!is_header_usable(p)) {
+    if (is_forged(c, p)) {
+        c->counters.malformed++;
+    } else if (p->fault.status == UE_OK && !has_our_ids(c, &p->head.prefix)) {
+        c->counters.wrong_ids++;
+    } else if (!is_header_usable(p)) {
         fail(c, now_ns, reason_of(&p->fault), &p->fault);
     } else if (p->head.handlers.is_opaque) {
         fail(c, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
-    } else if (!has_our_ids(c, &p->head.prefix)) {
-        c->counters.wrong_ids++;
     } else {
         stop_answering(c, now_ns);
         take_packet(c, now_ns, p);
@@ -294,7 +303,9 @@ static void take_sealed(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes
     uint8_t *clear = ue_share_take(&c->share, size_bytes);
     size_t clear_bytes =
         clear != NULL ? ue_seal_open(c->seal, &c->in_context, bytes, size_bytes, clear, &was_clear) : 0;
-    struct packet p = {.bytes = was_clear ? bytes : clear, .size_bytes = was_clear ? size_bytes : clear_bytes};
+    struct packet p = {.bytes = was_clear ? bytes : clear,
+                       .size_bytes = was_clear ? size_bytes : clear_bytes,
+                       .is_sealed = !was_clear};
     if (was_clear || clear_bytes != 0) {
         take_datagram(c, now_ns, &p);
     } else if (clear != NULL) {
