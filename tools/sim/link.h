@@ -32,6 +32,7 @@ struct ue_link_config {
     uint32_t loss_max_bytes;
     double corrupt; /* one bit is flipped, sometimes some more */
     uint64_t corrupt_from_ns;
+    uint32_t corrupt_skip_bytes; /* the first bytes stay whole */
     double duplicate;
     uint32_t frame_delay_ticks; /* waits for so many ticks, see ue_link_tick */
     bool shuffle;               /* put aside; with each datagram sent, each of those leaves with one half */

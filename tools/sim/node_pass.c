@@ -92,13 +92,19 @@ static bool corrupt_is_needed(const struct ue_link_config *config) {
     return config->corrupt > 0;
 }
 
+static void flip_bits(struct ue_node *node, struct ue_carried *carried) {
+    size_t first = node->config->corrupt_skip_bytes;
+    do {
+        uint64_t bit = first * 8 + ue_rng_below(&node->rng, (carried->size_bytes - first) * 8);
+        carried->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    } while (ue_rng_below(&node->rng, 4) == 0);
+}
+
 static void corrupt_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    bool is_time = now_ns >= node->config->corrupt_from_ns && carried->size_bytes > 0;
-    if (is_time && ue_rng_unit(&node->rng) < node->config->corrupt) {
-        do {
-            uint64_t bit = ue_rng_below(&node->rng, carried->size_bytes * 8);
-            carried->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        } while (ue_rng_below(&node->rng, 4) == 0);
+    const struct ue_link_config *config = node->config;
+    bool is_able = now_ns >= config->corrupt_from_ns && carried->size_bytes > config->corrupt_skip_bytes;
+    if (is_able && ue_rng_unit(&node->rng) < config->corrupt) {
+        flip_bits(node, carried);
         carried->corrupted = true;
         ue_link_report(link, now_ns, carried, UE_FATE_CORRUPTED);
     }

@@ -79,7 +79,8 @@ static const struct ue_scenario scenarios[] = {
     {.name = "corrupt", SIDES, PATHS(.corrupt = 0.02), MIXED, SHORT, .hostile = true},
     {.name = "sealed",
      SIDES,
-     PATHS(.corrupt = 0.03, .corrupt_from_ns = NS_PER_S),
+     /* the first byte says whether the rest is sealed, and no tag covers it */
+     PATHS(.corrupt = 0.03, .corrupt_from_ns = NS_PER_S, .corrupt_skip_bytes = 1),
      MIXED,
      SHORT,
      .handshake = true,
