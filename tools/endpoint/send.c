@@ -389,6 +389,10 @@ static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_l
     if (bunch.reliable && is_over) {
         return overflow(c, now_ns);
     }
+    bool opens = channel->opened_locally && !channel->open_sent;
+    if (opens && !bunch.reliable && !bunch.close && count == 1) {
+        return UE_E_CONFLICT; /* a receiver takes such an opening only whole or in parts */
+    }
     return send_parts(c, now_ns, lane, &bunch, count, range);
 }
 
