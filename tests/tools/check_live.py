@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""serve and connect with each other on the loopback interface: delivery, bad networks, errors, and hostile senders."""
+import concurrent.futures
+import pathlib
+import random
+import signal
+import socket
+import tempfile
+import time
+import unittest
+
+import live
+import uerudp
+
+GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"]
+KEY = "00112233445566778899aabbccddeeff" * 2
+OTHER_KEY = "f" * 64
+BAD_NETWORK = ["--loss", 0.1, "--delay", 5, "--jitter", 3, "--reorder", 0.05, "--dup", 0.05]
+CHECKED = 72  # reliable messages of a check: 18 sizes on 4 channels
+TICK = ["--tick", 120]  # haste, where the pace does not matter
+
+
+def bad_network(seed):
+    return [*BAD_NETWORK, "--seed", seed]
+
+
+class Delivery(unittest.TestCase):
+    def check_generation(self, generation):
+        speak = ["--generation", generation, *TICK]
+        with live.Server("--once", *speak) as server:
+            counted = live.check(server, *speak)
+            self.assertEqual(server.end(with_signal=None), 0)
+        self.assertEqual(counted["reliable_echoed"], CHECKED)
+        self.assertEqual(counted["unreliable_echoed"], CHECKED)
+        left = server.reported("left")
+        self.assertEqual((left["reason"], left["messages"]), ("ControlChannelClose", 2 * CHECKED))
+        self.assertEqual((left["malformed"], left["counters"]["out_packets_lost"]), (0, 0))
+
+    def test_every_generation(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(self.check_generation, GENERATIONS))
+
+    def check_bad_network(self, generation):
+        speak = ["--generation", generation, *TICK]
+        with live.Server("--once", *speak, *bad_network(1)) as server:
+            counted = live.check(server, *speak, *bad_network(2))
+            self.assertEqual(server.end(with_signal=None), 0)
+        self.assertEqual(counted["reliable_echoed"], CHECKED)
+        left = server.reported("left")
+        self.assertGreater(left["counters"]["out_packets_lost"], 0)
+        self.assertGreater(left["resent"], 0)
+
+    def test_bad_network(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(self.check_bad_network, ["4.20", "5.1", "5.8"]))
+
+    def test_many_clients(self):
+        with live.Server(*TICK) as server, concurrent.futures.ThreadPoolExecutor(4) as pool:
+            counted = list(pool.map(lambda seed: live.check(server, *TICK, "--seed", seed), range(6)))
+            server.wait_for("left", 6)
+        self.assertEqual([each["reliable_echoed"] for each in counted], 6 * [CHECKED])
+        self.assertEqual(server.reported("served")["clients"], 6)
+
+    @unittest.skipUnless(live.has_ipv6(), "this machine has no IPv6")
+    def test_ipv6(self):
+        for bind in ("::1", None):
+            with live.Server(bind=bind) as server:
+                live.check(server, host="[::1]")
+
+    def test_ipv4_alone(self):
+        with live.Server(bind="127.0.0.1") as server:
+            self.assertEqual(server.address, f"127.0.0.1:{server.port}")
+            live.check(server)
+
+    def test_magic(self):
+        magic = ["--magic-bits", 32, "--magic", "0x12345678"]
+        with live.Server(*magic) as server:
+            live.check(server, *magic)
+
+    def test_small_packets(self):
+        small = ["--max-packet", 300]
+        with live.Server(*small) as server:
+            live.check(server, *small)
+
+
+class Jobs(unittest.TestCase):
+    def test_lines(self):
+        with live.Server() as server:
+            events, _ = live.client(server, data="hello\nwörld".encode())
+        self.assertEqual(events["message"]["text"], "wörld")
+        self.assertEqual((events["lines"]["sent"], events["lines"]["received"]), (2, 2))
+
+    def test_line_too_long(self):
+        with live.Server() as server:
+            _, errors = live.client(server, data=b"x" * 10000, status=1)
+        self.assertIn("too long", errors)
+
+    def test_no_lines(self):
+        with live.Server() as server:
+            events, _ = live.client(server)
+            server.wait_for("left")
+        self.assertEqual(events["joined"]["map"], "/Game/Maps/Entry")
+
+    def test_file(self):
+        data = random.Random(1).randbytes(100000)
+        with tempfile.NamedTemporaryFile() as file, live.Server("--mode", "sink", *TICK) as server:
+            file.write(data)
+            file.flush()
+            events, _ = live.client(server, "--file", file.name, "--channel", 3, *TICK)
+            left, = server.wait_for("left")
+        self.assertEqual((events["file"]["bytes"], events["file"]["bytes_echoed"]), (100000, 0))
+        self.assertEqual(left["message_bytes"], 100000)
+
+    def test_scenario(self):
+        play = ["--scenario", "game"]
+        with live.Server(*play) as server:
+            events, _ = live.client(server, *play)
+            left, = server.wait_for("left")
+        for side in (events["scenario"], left):
+            self.assertEqual(side["wrong"], 0)
+            self.assertGreater(side["received"], 10)
+
+    def test_wrong_scenario(self):
+        with live.Server("--scenario", "game") as server:
+            _, errors = live.client(server, "--scenario", "channels", status=1)
+        self.assertIn("does the server play it?", errors)
+
+    def test_check_needs_an_echo(self):
+        with live.Server("--mode", "sink") as server:
+            _, errors = live.client(server, "--check", "--timeout", 1, status=1)
+        self.assertIn("not done in time", errors)
+
+
+class Recording(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.paths = [pathlib.Path(folder.name) / name for name in ("server.pcapng", "client.pcapng")]
+
+    def record(self, *options):
+        with live.Server("--pcap", self.paths[0], *options, *TICK) as server:
+            live.check(server, "--pcap", self.paths[1], *options, *TICK)
+            server.wait_for("left")
+
+    def test_both_ends_saw_the_same(self):
+        for generation in ("4.20", "5.5"):
+            self.record("--generation", generation)
+            seen = [sorted(live.datagrams(path)) for path in self.paths]
+            self.assertGreater(len(seen[0]), 500)
+            self.assertEqual(*seen)
+
+    def test_encrypted(self):
+        self.record("--key", KEY)
+        opened = ["--handlers", "aesgcm", "--key", KEY]
+        for path in self.paths:
+            live.datagrams(path, *opened)
+            text = uerudp.run("decode", "--json", *opened, path).stdout
+            self.assertIn(b'"challenge"', text)
+        sealed = b"".join(payload for _, payload in live.datagrams(self.paths[0], *opened))
+        self.assertNotIn(b"uerudp", sealed[2000:])  # the greeting of each channel comes after the EncryptionAck
+
+    def test_file_cannot_be_written(self):
+        uerudp.run("serve", "--port", 0, "--pcap", "/nonexistent/live.pcapng", status=2)
+
+
+class Endings(unittest.TestCase):
+    def test_server_stops(self):
+        for asked in (signal.SIGINT, signal.SIGTERM):
+            with live.Server() as server:
+                process = live.start_client(server)
+                server.wait_for("joined")
+                self.assertEqual(server.end(asked), 0)
+                _, errors = process.communicate(timeout=live.SECONDS)
+            self.assertEqual(process.returncode, 1)
+            self.assertIn(b"HostClosedConnection", errors)
+
+    def test_client_stops(self):
+        with live.Server() as server:
+            process = live.start_client(server)
+            server.wait_for("joined")
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=live.SECONDS)
+            left, = server.wait_for("left")
+        self.assertEqual((process.returncode, left["told"]), (0, "Disconnect"))
+
+    def test_client_dies(self):
+        with live.Server("--once") as server:
+            process = live.start_client(server)
+            server.wait_for("joined")
+            process.kill()
+            process.communicate()
+            server.end(with_signal=None)  # the system says that nobody listens there any more
+        self.assertGreater(server.reported("served")["unreachable"], 0)
+
+    def test_close_that_is_lost_is_repeated(self):
+        with live.Server("--once") as server, live.Path(server) as path:
+            process = live.start_client(path)
+            server.wait_for("joined")
+            path.to_lose = 2
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=live.SECONDS)
+            server.end(with_signal=None)
+        left = server.reported("left")
+        self.assertEqual((path.lost, left["told"], left["reason"]), (2, "Disconnect", "ControlChannelClose"))
+
+    def test_address_changes(self):
+        """The handshake begins anew, the connection goes on; a client allows it 10 s after its last handshake."""
+        with live.Server(*TICK) as server, live.Path(server) as path:
+            process = live.start_client(path)
+            process.stdin.write(b"before\n")
+            process.stdin.flush()
+            server.wait_for("joined")
+            time.sleep(10.5)
+            path.move()
+            time.sleep(2)
+            output, _ = process.communicate(b"after\n", timeout=live.SECONDS)
+            server.wait_for("left")
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b'"after"', output)
+        self.assertEqual([server.reported("served")[key] for key in ("clients", "moved")], [1, 1])
+
+
+class Errors(unittest.TestCase):
+    def say(self, *arguments, status=2):
+        return uerudp.run(*arguments, status=status).stderr.decode()
+
+    def test_port_taken(self):
+        with live.Server(bind="127.0.0.1") as server:
+            errors = self.say("serve", "--bind", "127.0.0.1", "--port", server.port)
+        self.assertIn(f"port {server.port} is taken", errors)
+
+    def test_foreign_address(self):
+        self.assertIn("192.0.2.1", self.say("serve", "--port", 0, "--bind", "192.0.2.1"))
+
+    def test_unknown_host(self):
+        self.assertIn("a..b", self.say("connect", "a..b"))
+        self.assertIn("a..b", self.say("serve", "--port", 0, "--bind", "a..b"))
+        self.say("connect", "127.0.0.1:99999")
+
+    def test_nobody_listens(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closed:
+            closed.bind(("127.0.0.1", 0))
+            port = closed.getsockname()[1]
+        self.assertIn("nobody listens", self.say("connect", f"127.0.0.1:{port}", status=1))
+
+    def test_wrong_key(self):
+        with live.Server("--key", KEY) as server:
+            live.client(server, "--key", OTHER_KEY, "--timeout", 2, status=1)
+            live.check(server, "--key", KEY)
+
+    def test_key_is_required(self):
+        with live.Server("--key", KEY) as server:
+            _, errors = live.client(server, "--timeout", 2, status=1)
+        self.assertTrue(errors)
+
+    def test_other_network_version(self):
+        with live.Server("--network-version", 1) as server:
+            _, errors = live.client(server, "--network-version", 2, "--timeout", 10, status=1)
+        self.assertRegex(errors, "Outdated|Upgrade")
+
+    def test_options(self):
+        for arguments in (["serve", "host"], ["serve", "--port", 65536], ["serve", "--mode", "x"],
+                          ["serve", "--max-clients", 0], ["serve", "--mode", "scenario"], ["connect"],
+                          ["connect", "a", "b"], ["connect", "--check", "--file", "x", "a"],
+                          ["connect", "--file", "/nonexistent", "127.0.0.1"],
+                          ["connect", "--scenario", "x", "127.0.0.1"], ["connect", "--timeout", "nan", "a"],
+                          ["connect", "--channel", -2, "a"]):
+            self.assertTrue(self.say(*arguments))
+        for option in ("--loss=2", "--loss=nan", "--delay=-1", "--tick=0", "--seed=x", "--key=00", "--generation=3",
+                       "--magic-bits=33", "--network-version=x", "--burst=-1"):
+            self.assertIn(option.partition("=")[0], self.say("serve", option))
+        self.assertNotIn("secret", self.say("serve", "--key", "secret"))
+
+    def test_help(self):
+        for name in ("serve", "connect"):
+            text = uerudp.run(name, "--help").stdout.decode()
+            self.assertIn(f"Examples:\n  uerudp {name}", text)
+
+
+class Hostile(unittest.TestCase):
+    """Whatever strangers send, the server stays, serves, and says what it refused."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "client.pcapng"
+            with live.Server("--seed", 1) as server:
+                live.client(server, "--pcap", path, "--seed", 2, data=b"hello\n")
+            cls.said = [payload for port, payload in live.datagrams(path) if port != server.port]
+        cls.initial = cls.said[0]
+
+    def throw(self, server, payloads, sockets=1):
+        """Sends each payload from the next socket; returns the sockets' ports."""
+        senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(sockets)]
+        for i, payload in enumerate(payloads):
+            senders[i % sockets].sendto(payload, ("127.0.0.1", server.port))
+        for sender in senders:
+            sender.close()
+
+    def attack(self, *payloads, sockets=1, options=()):
+        """Throws payloads at a server, which must then serve a client; returns what it refused, and its memory."""
+        with live.Server(*options, bind="127.0.0.1") as server:
+            self.throw(server, payloads, sockets)
+            live.check(server, *TICK)
+        return server.reported("refused"), server.reported("served")
+
+    def idle_memory(self, *payloads, sockets=1):
+        """The server's memory when nobody but strangers came."""
+        with live.Server(bind="127.0.0.1") as server:
+            self.throw(server, payloads, sockets)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:  # the answer says that all was read
+                last.settimeout(live.SECONDS)
+                last.sendto(self.initial, ("127.0.0.1", server.port))
+                last.recv(2048)
+        return server.reported("served")["memory_bytes"]
+
+    def test_garbage(self):
+        rng = random.Random(3)
+        garbage = [b"", *(rng.randbytes(rng.randrange(1400)) for _ in range(2000))]
+        refused, served = self.attack(*garbage, sockets=20)
+        self.assertGreaterEqual(refused["unknown_senders"], 1900)
+        self.assertGreater(refused["malformed"] + refused["restart_requests"], 1000)
+        self.assertGreater(refused["empty"], 0)
+        self.assertEqual(served["clients"], 1)
+
+    def test_half_open(self):
+        refused, served = self.attack(*[self.initial] * 300, sockets=300)
+        self.assertGreaterEqual(refused["handshakes"], 300)
+        self.assertEqual(served["clients"], 1)
+
+    def test_forged_cookies(self):
+        rng = random.Random(4)
+        forged = []
+        for payload in self.said[1:2] * 300:  # the response to a challenge of another server
+            damaged = bytearray(payload)
+            damaged[rng.randrange(len(damaged) - 4)] ^= 1 << rng.randrange(8)
+            forged += [payload, bytes(damaged)]
+        refused, served = self.attack(*forged, sockets=50)
+        self.assertGreater(refused["bad_cookies"] + refused["old_cookies"], 250)
+        self.assertEqual(served["clients"], 1)
+
+    def test_strangers_cost_no_memory(self):
+        rng = random.Random(5)
+        crowd = [self.initial, *self.said[1:2], *[rng.randbytes(100) for _ in range(8)]] * 200
+        self.assertEqual(self.idle_memory(*crowd, sockets=200), self.idle_memory())
+
+    def test_replay_of_a_finished_client(self):
+        refused, served = self.attack(*self.said * 20, sockets=2, options=["--seed", 1])
+        self.assertGreater(refused["unknown_senders"], 20 * len(self.said) // 2)
+        self.assertEqual(served["clients"], 1)
+
+    def test_replay_from_the_same_port(self):
+        with live.Server(bind="127.0.0.1") as server, live.Path(server) as path:
+            process = live.start_client(path)
+            time.sleep(0.5)
+            process.communicate(b"hello\n", timeout=live.SECONDS)
+            server.wait_for("left")
+            time.sleep(1.5)  # a closed connection still answers for a second
+            for payload in self.said[2:] * 5:
+                path.send(payload)
+            for payload in self.said * 5:
+                path.send(payload)
+            live.check(server, *TICK)
+        self.assertEqual(server.reported("served")["clients"], 2)
+        self.assertGreaterEqual(server.reported("refused")["stragglers"], 5 * len(self.said[2:]))
+
+    def test_garbage_while_others_play(self):
+        """Nor are those who play now disturbed."""
+        rng = random.Random(6)
+        with live.Server(bind="127.0.0.1") as server:
+            process = live.start_client(server, "--check", "--seed", 7)
+            server.wait_for("joined")
+            self.throw(server, [rng.randbytes(200) for _ in range(200)])
+            live.check(server, *TICK)
+            process.communicate(timeout=live.SECONDS)
+        self.assertEqual(process.returncode, 0)
+
+    def test_full_server(self):
+        with live.Server("--max-clients", 1) as server:
+            process = live.start_client(server)
+            server.wait_for("joined")
+            live.client(server, "--timeout", 2, status=1)
+            process.communicate(timeout=live.SECONDS)
+            server.wait_for("left")
+            live.check(server)
+        self.assertGreater(server.reported("refused")["full"], 0)
+
+
+if __name__ == "__main__":
+    uerudp.main()
