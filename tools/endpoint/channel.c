@@ -89,11 +89,7 @@ void ue_channel_free(struct ue_lanes *lanes, struct ue_lane *lane) {
         return;
     }
     owe(lane);
-    while (channel->out_first != NULL) {
-        struct ue_out *next = channel->out_first->next;
-        ue_share_give(lanes->share, channel->out_first);
-        channel->out_first = next;
-    }
+    ue_outs_free(lanes->share, channel->out_first);
     while (channel->in_first != NULL) {
         struct ue_in *next = channel->in_first->next;
         ue_share_give(lanes->share, channel->in_first);
@@ -106,12 +102,29 @@ void ue_channel_free(struct ue_lanes *lanes, struct ue_lane *lane) {
     lanes->open_count--;
 }
 
-struct ue_out *ue_channel_add_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits) {
-    struct ue_out *out = ue_share_take(lanes->share, sizeof *out + ue_bits_bytes(data_bits));
-    if (out == NULL) {
-        return NULL;
+uint32_t ue_lane_debts(const struct ue_lane *lane) {
+    return lane->owed_from != 0 ? (uint32_t)(lane->out_reliable - lane->owed_from + 1) : 0;
+}
+
+struct ue_out *ue_out_new(struct ue_share *share, uint32_t data_bits) {
+    struct ue_out *out = ue_share_take(share, sizeof *out + ue_bits_bytes(data_bits));
+    if (out != NULL) {
+        *out = (struct ue_out){.data_bits = data_bits, .packet_id = UE_NO_PACKET};
     }
-    *out = (struct ue_out){.data_bits = data_bits, .packet_id = UE_NO_PACKET};
+    return out;
+}
+
+void ue_outs_free(struct ue_share *share, struct ue_out *first) {
+    while (first != NULL) {
+        struct ue_out *next = first->next;
+        ue_share_give(share, first);
+        first = next;
+    }
+}
+
+void ue_channel_add_out(struct ue_channel *channel, struct ue_out *out, int32_t ch_seq) {
+    out->next = NULL;
+    out->ch_seq = ch_seq;
     if (channel->out_last != NULL) {
         channel->out_last->next = out;
     } else {
@@ -120,7 +133,6 @@ struct ue_out *ue_channel_add_out(struct ue_lanes *lanes, struct ue_channel *cha
     channel->out_before_last = channel->out_last;
     channel->out_last = out;
     channel->out_count++;
-    return out;
 }
 
 struct ue_out *ue_channel_grow_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits) {

@@ -72,10 +72,10 @@ struct ue_channel {
     bool open_acked; /* OpenAcked; at the remote end: the whole open bunch was delivered */
     bool temporary;  /* OpenTemporary: opened by an unreliable bunch */
     bool closing;
-    bool has_opened;         /* the program knows of it */
-    bool is_dying;           /* the close was acknowledged: freed behind the packet's bunches */
-    bool has_unsent;         /* OutRec holds bunches that wait to be sent again */
-    bool paused_until_acked; /* bPausedUntilReliableACK */
+    bool has_opened;                     /* the program knows of it */
+    bool is_dying;                       /* the close was acknowledged: freed behind the packet's bunches */
+    bool has_unsent;                     /* OutRec holds bunches that wait to be sent again */
+    bool paused_until_acked;             /* bPausedUntilReliableACK */
     struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
     struct ue_out *out_first;
     struct ue_out *out_last;
@@ -111,8 +111,15 @@ struct ue_channel *ue_channel_new(struct ue_lanes *lanes, struct ue_lane *lane, 
 /* Frees the channel with everything that waits in it; what was never acknowledged is owed by the lane. */
 void ue_channel_free(struct ue_lanes *lanes, struct ue_lane *lane);
 
-/* Appends to OutRec; data is not yet filled. NULL: no memory. */
-struct ue_out *ue_channel_add_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits);
+/* How many numbers are owed. */
+uint32_t ue_lane_debts(const struct ue_lane *lane);
+
+/* A bunch for OutRec, whose data are not yet filled; NULL: no memory. */
+struct ue_out *ue_out_new(struct ue_share *share, uint32_t data_bits);
+/* Frees bunches that are in no OutRec; NULL: none. */
+void ue_outs_free(struct ue_share *share, struct ue_out *first);
+/* Appends to OutRec. */
+void ue_channel_add_out(struct ue_channel *channel, struct ue_out *out, int32_t ch_seq);
 /* Makes the newest entry larger; NULL: no memory, and nothing changed. */
 struct ue_out *ue_channel_grow_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits);
 /* Frees acknowledged bunches from the front. Returns whether the close was among them; sets open_acked. */

@@ -14,6 +14,16 @@ bool ue_kind_both_open(enum ue_channel_kind kind) {
     return kind == UE_KIND_VOICE || kind == UE_KIND_OTHER;
 }
 
+uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes) {
+    if (ue_conn_has_internal_ack(c)) {
+        return UINT32_MAX;
+    }
+    uint32_t limit = c->limits.reliable + closes;
+    uint32_t used = lane->channel->out_count + ue_lane_debts(lane) + 1;
+    limit = limit < c->out_context.ch_seq_bound / 2 ? limit : c->out_context.ch_seq_bound / 2; /* else it looks old */
+    return used < limit ? limit - used : 0;
+}
+
 static uint32_t name_of(enum ue_channel_kind kind) {
     switch (kind) {
     case UE_KIND_CONTROL: return UE_NAME_CONTROL;

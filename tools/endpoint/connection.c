@@ -335,8 +335,8 @@ static void tell_failure(struct ue_conn *c, uint64_t now_ns) {
 
 /* As graceful as it gets: the reason, the close of channel 0, one packet, no waiting for an answer. */
 static void take_leave(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
-    struct ue_channel *channel = ue_conn_channel(c, 0);
-    if (channel == NULL || channel->closing || !ue_conn_may_send(c)) {
+    struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
+    if (lane == NULL || lane->channel == NULL || lane->channel->closing || !ue_conn_may_send(c)) {
         return;
     }
     tell_reason(c, now_ns, reason, cause);
@@ -345,8 +345,8 @@ static void take_leave(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason 
         ue_packer_flush(c, now_ns);
     }
     const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
-    if (channel->out_count < c->limits.reliable) {
-        ue_send(c, now_ns, channel, &close, NULL);
+    if (ue_send_has_room(c, lane, &close)) {
+        ue_send(c, now_ns, lane, &close, NULL);
     }
 }
 

@@ -153,6 +153,8 @@ struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch
 bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind *kind);
 bool ue_conn_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch);
 bool ue_kind_both_open(enum ue_channel_kind kind);
+/* How many more parts the channel's reliable buffer takes (spec 6.7.2); one more when the last of them closes it. */
+uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes);
 /* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
 void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel);
 /* Frees what became free while a packet's acks were processed. */
@@ -172,8 +174,14 @@ bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *ite
 void ue_packer_flush(struct ue_conn *c, uint64_t now_ns);
 
 /* send.c: bunches */
-enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_outgoing *bunch,
+/* On a lane with a channel. Control messages wait where there is no room for them. range may be NULL. */
+enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
                        struct ue_packet_range *range);
+/* The same, past the checks and past what waits. */
+enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
+                           struct ue_packet_range *range);
+/* Whether the reliable buffer takes all parts of a bunch. */
+bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
 /* Writes an OutRec entry again; false: it could not be written now. */
 bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
 /* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: a
@@ -184,7 +192,6 @@ void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
 
 /* control.c: channel 0 */
 enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
-/* Control bunches that find the reliable buffer full wait in a queue. */
 enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch);
 void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
 

@@ -15,13 +15,8 @@ enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct 
         return status;
     }
     const struct ue_outgoing bunch = {.channel = 0, .reliable = true, .merge = true, .data = {bytes, 0, bit}};
-    struct ue_channel *channel = ue_conn_channel(c, 0);
-    if (channel == NULL || channel->closing) {
-        return UE_E_CONFLICT;
-    }
-    return c->control_queue.count != 0 || channel->out_count + 1 >= c->limits.reliable
-               ? ue_control_queue(c, &bunch)
-               : ue_send(c, now_ns, channel, &bunch, NULL);
+    struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
+    return lane != NULL && lane->channel != NULL ? ue_send(c, now_ns, lane, &bunch, NULL) : UE_E_CONFLICT;
 }
 
 /* A parcel of the queue: how many bits, then the bits. */
@@ -38,16 +33,21 @@ enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bun
     return UE_OK;
 }
 
-static void send_queued(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
-    while (channel->out_count + 1 < c->limits.reliable && !channel->closing) {
-        const struct ue_parcel *parcel = ue_outbox_take(&c->control_queue);
-        if (parcel == NULL) {
+static struct ue_outgoing queued_bunch(const struct ue_parcel *parcel) {
+    size_t bits;
+    memcpy(&bits, parcel->bytes, sizeof bits);
+    return (struct ue_outgoing){.reliable = true, .data = {parcel->bytes + sizeof bits, 0, bits}};
+}
+
+static void send_queued(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
+    struct ue_packet_range range;
+    while (c->control_queue.first != NULL && !lane->channel->closing) {
+        const struct ue_outgoing bunch = queued_bunch(c->control_queue.first);
+        bool has_room = lane->channel->out_count == 0 || ue_send_has_room(c, lane, &bunch);
+        if (!has_room || ue_send_now(c, now_ns, lane, &bunch, &range) != UE_OK) {
             break;
         }
-        size_t bits;
-        memcpy(&bits, parcel->bytes, sizeof bits);
-        const struct ue_outgoing bunch = {.reliable = true, .data = {parcel->bytes + sizeof bits, 0, bits}};
-        ue_send(c, now_ns, channel, &bunch, NULL);
+        ue_outbox_take(&c->control_queue);
     }
     ue_outbox_settle(&c->control_queue);
 }
@@ -66,13 +66,13 @@ static void repeat_opening(struct ue_conn *c, uint64_t now_ns, struct ue_channel
 }
 
 void ue_control_tick(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_channel *channel = ue_conn_channel(c, 0);
-    if (channel == NULL) {
+    struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
+    if (lane == NULL || lane->channel == NULL) {
         return;
     }
-    if (channel->opened_locally && !channel->open_acked) {
-        repeat_opening(c, now_ns, channel);
+    if (lane->channel->opened_locally && !lane->channel->open_acked) {
+        repeat_opening(c, now_ns, lane->channel);
     } else {
-        send_queued(c, now_ns, channel);
+        send_queued(c, now_ns, lane);
     }
 }

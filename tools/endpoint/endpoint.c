@@ -5,8 +5,8 @@
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range) {
     ue_conn_settle(c);
-    struct ue_channel *channel = ue_conn_is_up(c) ? ue_conn_channel(c, bunch->channel) : NULL;
-    if (channel == NULL || channel->closing) {
+    struct ue_lane *lane = ue_conn_is_up(c) ? ue_lane_find(&c->lanes, bunch->channel) : NULL;
+    if (lane == NULL || lane->channel == NULL) {
         return UE_E_CONFLICT;
     }
     bool is_held =
@@ -16,18 +16,16 @@ enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_
         c->counters.window_refused++;
         return UE_E_FULL;
     }
-    bool is_queued = bunch->channel == 0 && bunch->reliable && !bunch->close &&
-                     (c->control_queue.count != 0 || channel->out_count + 1 >= c->limits.reliable);
-    return is_queued ? ue_control_queue(c, bunch) : ue_send(c, now_ns, channel, bunch, range);
+    return ue_send(c, now_ns, lane, bunch, range);
 }
 
 size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
-    const struct ue_channel *channel = ue_conn_is_up(c) ? ue_conn_channel(c, index) : NULL;
-    if (channel == NULL || channel->closing || channel->out_count + 1 >= c->limits.reliable) {
+    const struct ue_lane *lane = ue_conn_is_up(c) ? ue_lane_find(&c->lanes, index) : NULL;
+    if (lane == NULL || lane->channel == NULL || lane->channel->closing) {
         return 0;
     }
-    size_t parts = c->limits.reliable - 1 - channel->out_count;
-    size_t bits = parts > 1 ? parts * c->limits.part_bits : c->limits.single_bits;
+    size_t parts = ue_conn_room_parts(c, lane, false);
+    size_t bits = parts > 1 ? parts * c->limits.part_bits : parts * c->limits.single_bits;
     size_t most = (size_t)c->config.partial_max_bytes * 8;
     return bits < most ? bits : most;
 }

@@ -28,15 +28,15 @@ static uint32_t wire_ch_seq(const struct ue_conn *c, int32_t ch_seq) {
     return ue_conn_has_internal_ack(c) ? 0 : (uint32_t)ch_seq & (c->out_context.ch_seq_bound - 1);
 }
 
-/* What an OutRec entry is on the wire. */
+/* What an OutRec entry, or the description of an unreliable bunch, is on the wire. */
 static void fill_bunch(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
-                       struct ue_bunch *bunch) {
+                       bool reliable, struct ue_view data, struct ue_bunch *bunch) {
     *bunch = (struct ue_bunch){
         .control = out->open || out->close,
         .open = out->open,
         .close = out->close,
         .paused = out->paused && c->out_context.profile.paused,
-        .reliable = true,
+        .reliable = reliable,
         .has_exports = out->has_exports,
         .has_mapped = out->has_mapped,
         .partial = out->partial,
@@ -44,10 +44,16 @@ static void fill_bunch(const struct ue_conn *c, const struct ue_channel *channel
         .partial_exports_final = out->partial_exports_final,
         .partial_final = out->partial_final,
         .close_reason = ue_conn_is_legacy(c) ? 0 : out->close_reason,
-        .ch_seq = wire_ch_seq(c, out->ch_seq),
-        .data = {out->data, 0, out->data_bits},
+        .ch_seq = reliable ? wire_ch_seq(c, out->ch_seq) : 0,
+        .data = data,
     };
     name_channel(c, channel, bunch);
+}
+
+static void fill_reliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_out *out,
+                          struct ue_item *item) {
+    item->is_ack = false;
+    fill_bunch(c, channel, out, true, (struct ue_view){out->data, 0, out->data_bits}, &item->bunch);
 }
 
 static void remember_last(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch,
@@ -95,8 +101,7 @@ static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *chan
 
 static bool send_out(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out, bool merge) {
     struct ue_item item;
-    item.is_ack = false;
-    fill_bunch(c, channel, out, &item.bunch);
+    fill_reliable(c, channel, out, &item);
     return send_raw(c, now_ns, channel, &item, out, merge);
 }
 
@@ -128,8 +133,7 @@ bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, s
 
 void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out) {
     struct ue_item item;
-    item.is_ack = false;
-    fill_bunch(c, channel, out, &item.bunch);
+    fill_reliable(c, channel, out, &item);
     if (ue_packer_put(c, now_ns, &item)) {
         c->packer.bunches++;
         c->counters.out_bunches++;
@@ -169,61 +173,34 @@ struct part {
     bool is_partial;
 };
 
-static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const struct ue_outgoing *from,
-                              const struct part *part, bool open) {
-    struct ue_out *out = ue_channel_add_out(&c->lanes, lane->channel, (uint32_t)part->data.bits);
-    if (out == NULL) {
-        return NULL;
-    }
-    ue_view_copy(part->data, out->data);
-    out->ch_seq = ++lane->out_reliable;
+static void describe_part(struct ue_out *out, const struct ue_outgoing *from, const struct part *part, bool open) {
     out->open = open && part->is_first;
     out->close = from->close && part->is_last;
     out->close_reason = out->close ? from->close_reason & 15u : 0;
     out->paused = from->paused;
     out->has_exports = part->is_export || (from->has_exports && !part->is_partial);
-    out->has_mapped = from->has_mapped && !part->is_export && part->is_last;
+    out->has_mapped = from->has_mapped && !part->is_export;
     out->partial = part->is_partial;
     out->partial_initial = part->is_partial && part->is_first;
     out->partial_final = part->is_partial && part->is_last;
-    return out;
 }
 
-static void fill_unreliable(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_outgoing *from,
-                            const struct part *part, bool open, struct ue_bunch *bunch) {
-    *bunch = (struct ue_bunch){
-        .open = open && part->is_first,
-        .close = from->close && part->is_last,
-        .paused = from->paused && c->out_context.profile.paused,
-        .has_exports = part->is_export || (from->has_exports && !part->is_partial),
-        .has_mapped = from->has_mapped && !part->is_export && part->is_last,
-        .partial = part->is_partial,
-        .partial_initial = part->is_partial && part->is_first,
-        .partial_final = part->is_partial && part->is_last,
-        .data = part->data,
-    };
-    bunch->control = bunch->open || bunch->close;
-    bunch->close_reason = bunch->close && !ue_conn_is_legacy(c) ? from->close_reason & 15u : 0;
-    name_channel(c, channel, bunch);
+static bool send_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
+                            const struct ue_outgoing *from, const struct part *part, bool open, bool merge) {
+    struct ue_out out = {0};
+    struct ue_item item;
+    item.is_ack = false;
+    describe_part(&out, from, part, open);
+    fill_bunch(c, channel, &out, false, part->data, &item.bunch);
+    return send_raw(c, now_ns, channel, &item, NULL, merge);
 }
 
-static bool send_part(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *from,
-                      const struct part *part, bool open, bool merge) {
-    struct ue_channel *channel = lane->channel;
-    if (!from->reliable) {
-        struct ue_item item;
-        item.is_ack = false;
-        fill_unreliable(c, channel, from, part, open, &item.bunch);
-        return send_raw(c, now_ns, channel, &item, NULL, merge);
-    }
-    struct ue_out *out = new_out(c, lane, from, part, open);
-    if (out == NULL) {
-        return false;
-    }
+/* A numbered bunch must arrive, if not now then later. */
+static void send_numbered(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out,
+                          bool merge) {
     if (channel->has_unsent || !send_out(c, now_ns, channel, out, merge)) {
-        wait_for_room(c, channel, out); /* it is numbered, so it must arrive */
+        wait_for_room(c, channel, out);
     }
-    return true;
 }
 
 /* Where the bits of one message come from: the bunch written last, and what is appended to it. */
@@ -242,8 +219,9 @@ static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
 static bool may_merge(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_outgoing *from) {
     const struct ue_packer *p = &c->packer;
     const struct ue_last *last = &p->last;
+    bool is_newest = !last->reliable || last->out == channel->out_last; /* others may wait to be sent behind it */
     return from->merge && p->may_merge && p->parcel != NULL && last->end_bit == p->bit &&
-           last->channel_id == channel->id && last->reliable == from->reliable && last->may_grow &&
+           last->channel_id == channel->id && last->reliable == from->reliable && is_newest && last->may_grow &&
            last->data_bits + from->data.bits <= c->limits.single_bits;
 }
 
@@ -298,31 +276,13 @@ static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channe
     bool is_merged = out != NULL || !p->last.reliable;
     if (is_merged) {
         p->bit = p->last.begin_bit;
+        p->last.end_bit = 0;
         p->bunches--;
         is_merged = out != NULL ? write_reliable(c, now_ns, channel, out)
                                 : write_unreliable(c, now_ns, channel, from, (struct ue_view){joined, 0, bits});
     }
     ue_share_give(&c->share, joined);
     return is_merged;
-}
-
-/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (spec 6.9.1). */
-static void pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
-    int32_t last = lane->out_reliable;
-    int32_t owed = lane->owed_from;
-    if (owed == 0) {
-        return;
-    }
-    lane->owed_from = 0;
-    const struct ue_outgoing nothing = {.channel = lane->index, .reliable = true};
-    const struct part empty = {.is_first = true, .is_last = true};
-    for (lane->out_reliable = owed - 1; lane->out_reliable < last;) {
-        if (!send_part(c, now_ns, lane, &nothing, &empty, false, false)) {
-            lane->owed_from = lane->out_reliable + 1;
-            lane->out_reliable = last;
-            return;
-        }
-    }
 }
 
 static size_t count_parts(const struct ue_conn *c, const struct ue_outgoing *bunch) {
@@ -347,20 +307,74 @@ static struct part part_at(const struct ue_conn *c, const struct ue_outgoing *bu
     return part;
 }
 
+/* OutRec entries for all parts of a bunch, not yet numbered; NULL: no memory, and nothing changed. */
+static struct ue_out *new_outs(struct ue_conn *c, const struct ue_outgoing *bunch, size_t count, bool open) {
+    struct ue_out *first = NULL;
+    for (size_t i = count; i > 0; i--) {
+        struct part part = part_at(c, bunch, i - 1, count);
+        struct ue_out *out = ue_out_new(&c->share, (uint32_t)part.data.bits);
+        if (out == NULL) {
+            ue_outs_free(&c->share, first);
+            return NULL;
+        }
+        ue_view_copy(part.data, out->data);
+        describe_part(out, bunch, &part, open);
+        out->next = first;
+        first = out;
+    }
+    return first;
+}
+
+/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (spec 6.9.1). False:
+   no memory. */
+static bool pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
+    struct ue_outgoing nothing = {.channel = lane->index, .reliable = true};
+    struct ue_out *first = NULL;
+    for (uint32_t debts = ue_lane_debts(lane); debts > 0; debts--) {
+        struct ue_out *out = new_outs(c, &nothing, 1, false);
+        if (out == NULL) {
+            ue_outs_free(&c->share, first);
+            return false;
+        }
+        out->next = first;
+        first = out;
+    }
+    int32_t ch_seq = lane->owed_from;
+    lane->owed_from = 0;
+    for (struct ue_out *out = first, *next; out != NULL; out = next) {
+        next = out->next;
+        ue_channel_add_out(lane->channel, out, ch_seq++);
+        send_numbered(c, now_ns, lane->channel, out, false);
+    }
+    return true;
+}
+
 static enum ue_status overflow(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_close_chained(c, now_ns, UE_CLOSE_RELIABLE_BUFFER_OVERFLOW, UE_CLOSE_NONE);
     return UE_E_FULL;
 }
 
+/* All parts, or where memory is short none. */
 static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
                                  const struct ue_outgoing *bunch, size_t count, struct ue_packet_range *range) {
     struct ue_channel *channel = lane->channel;
     bool open = channel->opened_locally && !channel->open_sent;
     bool merge = bunch->merge && count == 1 && !bunch->has_exports && !bunch->has_mapped;
+    struct ue_out *next = bunch->reliable ? new_outs(c, bunch, count, open) : NULL;
+    if (bunch->reliable && next == NULL) {
+        return UE_E_FULL;
+    }
     for (size_t i = 0; i < count; i++) {
-        struct part part = part_at(c, bunch, i, count);
-        if (!send_part(c, now_ns, lane, bunch, &part, open, merge)) {
-            return UE_E_FULL;
+        if (bunch->reliable) {
+            struct ue_out *out = next;
+            next = out->next;
+            ue_channel_add_out(channel, out, ++lane->out_reliable);
+            send_numbered(c, now_ns, channel, out, merge);
+        } else {
+            struct part part = part_at(c, bunch, i, count);
+            if (!send_unreliable(c, now_ns, channel, bunch, &part, open, merge)) {
+                return UE_E_FULL;
+            }
         }
         range->first = i == 0 ? c->out_packet_id : range->first;
         range->last = c->out_packet_id;
@@ -380,7 +394,7 @@ static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_l
                                  struct ue_packet_range *range) {
     struct ue_channel *channel = lane->channel;
     size_t count = count_parts(c, &bunch);
-    bool is_over = channel->out_count + count >= c->limits.reliable + bunch.close;
+    bool is_over = count > ue_conn_room_parts(c, lane, bunch.close);
     bool has_many = c->limits.parts_reliable != 0 && count >= c->limits.parts_reliable;
     if (has_many && !is_over && !ue_conn_has_internal_ack(c) && !channel->temporary) {
         bunch.reliable = true;
@@ -389,16 +403,11 @@ static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_l
     if (bunch.reliable && is_over) {
         return overflow(c, now_ns);
     }
-    bool opens = channel->opened_locally && !channel->open_sent;
-    if (opens && !bunch.reliable && !bunch.close && count == 1) {
-        return UE_E_CONFLICT; /* a receiver takes such an opening only whole or in parts */
-    }
     return send_parts(c, now_ns, lane, &bunch, count, range);
 }
 
-static enum ue_status check(const struct ue_conn *c, const struct ue_channel *channel,
-                            const struct ue_outgoing *bunch) {
-    bool opens = channel->opened_locally && !channel->open_sent;
+static enum ue_status check(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
+    const struct ue_channel *channel = lane->channel;
     if (channel->closing || (bunch->reliable && channel->temporary)) {
         return UE_E_CONFLICT;
     }
@@ -408,8 +417,7 @@ static enum ue_status check(const struct ue_conn *c, const struct ue_channel *ch
     if (ue_bits_bytes(bunch->data.bits) > c->config.partial_max_bytes && !ue_conn_has_internal_ack(c)) {
         return UE_E_LENGTH;
     }
-    bool is_full = channel->out_count + 1 >= c->limits.reliable + bunch->close;
-    return is_full && !bunch->reliable && !opens ? UE_E_FULL : UE_OK;
+    return !bunch->reliable && ue_conn_room_parts(c, lane, bunch->close) == 0 ? UE_E_FULL : UE_OK;
 }
 
 /* Voice is dropped when there is no room, and travels safely until the peer has the channel (spec 6.9.2). */
@@ -422,27 +430,44 @@ static enum ue_status shape_voice(const struct ue_conn *c, const struct ue_chann
     return ue_conn_is_ready(c) ? UE_OK : UE_E_FULL;
 }
 
-enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_outgoing *bunch,
+bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
+    return count_parts(c, bunch) <= ue_conn_room_parts(c, lane, bunch->close);
+}
+
+enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
+                           struct ue_packet_range *range) {
+    struct ue_channel *channel = lane->channel;
+    if (lane->owed_from != 0 && !pay_debts(c, now_ns, lane)) {
+        return UE_E_FULL;
+    }
+    bool is_plain = !bunch->has_exports && !bunch->has_mapped && bunch->export_count == 0;
+    if (is_plain && may_merge(c, channel, bunch) && merge_into_last(c, now_ns, channel, bunch)) {
+        *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
+        channel->closing |= bunch->close;
+        flush_if_full(c, now_ns);
+        return UE_OK;
+    }
+    return send_split(c, now_ns, lane, *bunch, range);
+}
+
+/* Control messages that find no room, or others before them that found none, wait. */
+static bool is_to_wait(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
+    return lane->index == 0 && bunch->reliable && !bunch->close &&
+           (c->control_queue.count != 0 || (lane->channel->out_count != 0 && !ue_send_has_room(c, lane, bunch)));
+}
+
+enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
                        struct ue_packet_range *range) {
     struct ue_packet_range ignored;
     struct ue_outgoing shaped = *bunch;
-    enum ue_status status = check(c, channel, bunch);
+    enum ue_status status = check(c, lane, bunch);
     range = range != NULL ? range : &ignored;
     *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
     if (status == UE_OK) {
-        status = shape_voice(c, channel, &shaped);
+        status = shape_voice(c, lane->channel, &shaped);
     }
     if (status != UE_OK) {
         return status;
     }
-    struct ue_lane *lane = ue_lane_find(&c->lanes, channel->index);
-    pay_debts(c, now_ns, lane);
-    bool is_plain = !shaped.has_exports && !shaped.has_mapped && shaped.export_count == 0;
-    if (is_plain && may_merge(c, channel, &shaped) && merge_into_last(c, now_ns, channel, &shaped)) {
-        *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
-        channel->closing |= shaped.close;
-        flush_if_full(c, now_ns);
-        return UE_OK;
-    }
-    return send_split(c, now_ns, lane, shaped, range);
+    return is_to_wait(c, lane, &shaped) ? ue_control_queue(c, &shaped) : ue_send_now(c, now_ns, lane, &shaped, range);
 }
