@@ -92,12 +92,15 @@ static bool corrupt_is_needed(const struct ue_link_config *config) {
     return config->corrupt > 0;
 }
 
+/* One bit, and with one in four another one behind it: never the same again, which would leave it whole. */
 static void flip_bits(struct ue_node *node, struct ue_carried *carried) {
-    size_t first = node->config->corrupt_skip_bytes;
+    uint64_t begin = node->config->corrupt_skip_bytes * UINT64_C(8);
+    uint64_t end = carried->size_bytes * 8;
     do {
-        uint64_t bit = first * 8 + ue_rng_below(&node->rng, (carried->size_bytes - first) * 8);
+        uint64_t bit = begin + ue_rng_below(&node->rng, end - begin);
         carried->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    } while (ue_rng_below(&node->rng, 4) == 0);
+        begin = bit + 1;
+    } while (begin < end && ue_rng_below(&node->rng, 4) == 0);
 }
 
 static void corrupt_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {

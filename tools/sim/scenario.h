@@ -25,6 +25,7 @@ struct ue_stream {
     uint32_t channels; /* so many, in turn; 0 counts as 1 */
     bool reliable;
     bool merge;           /* small messages may share a bunch */
+    bool hasty;           /* unreliable ones are said even while the connection is over its budget */
     uint32_t every_ticks; /* 0: never */
     uint32_t burst;       /* messages each time, 0 counts as 1 */
     uint32_t min_bits;    /* sizes are spread evenly over the powers of two between these */

@@ -35,9 +35,10 @@ static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *pa
                                 .data = {end->message, 0, bits}};
     struct ue_packet_range packets = {0};
     enum ue_status status = ue_conn_send(end->conn, now_ns, &bunch, &packets);
+    bool is_held = status == UE_E_FULL && !payload->reliable; /* by an option that keeps a window */
     if (status == UE_OK) {
         ue_ledger_sent(&end->checker->ledger, payload, now_ns, &packets, merge);
-    } else if (!end->scenario->hostile) {
+    } else if (!is_held && !end->scenario->hostile) {
         ue_failure_set(&end->checker->failure, now_ns, "side %d cannot send on channel %" PRIu32 ": %s", (int)end->role,
                        payload->channel, ue_status_text(status));
     }
@@ -84,7 +85,8 @@ static bool has_room(const struct ue_end *end, uint32_t channel, uint32_t bits) 
 /* The stream's message on the channel whose turn it is; false when it must wait. */
 static bool say_next(struct ue_end *end, uint64_t now_ns, const struct ue_stream *stream, struct ue_end_stream *state) {
     uint32_t channel = stream->channel + state->turn;
-    if ((stream->total != 0 && state->said >= stream->total) || (!stream->reliable && !ue_conn_is_ready(end->conn))) {
+    bool may_speak = stream->reliable || stream->hasty || ue_conn_is_ready(end->conn);
+    if (!may_speak || (stream->total != 0 && state->said >= stream->total)) {
         return false;
     }
     state->turn = (state->turn + 1) % channels_of(stream);
