@@ -100,6 +100,17 @@ void pair_forget(struct conn_pair *pair) {
     }
 }
 
+void pair_starve(struct conn_pair *pair, unsigned side, size_t spare_bytes) {
+    struct ue_conn *c = pair->conns[side];
+    ue_conn_settle(c);
+    c->share.limit_bytes = c->share.used_bytes + spare_bytes;
+}
+
+void pair_feed(struct conn_pair *pair, unsigned side) {
+    struct ue_conn *c = pair->conns[side];
+    c->share.limit_bytes = c->config.memory_limit_bytes;
+}
+
 enum ue_status pair_send(struct conn_pair *pair, unsigned side, const struct ue_outgoing *like, uint8_t value,
                          size_t size_bytes) {
     static uint8_t payload[PAYLOAD_MAX];

@@ -45,6 +45,10 @@ size_t pair_lose(struct conn_pair *pair, unsigned from);
 void pair_run(struct conn_pair *pair, unsigned ticks);
 void pair_forget(struct conn_pair *pair);
 
+/* Leaves a side so many bytes from now on; gives it its memory back. */
+void pair_starve(struct conn_pair *pair, unsigned side, size_t spare_bytes);
+void pair_feed(struct conn_pair *pair, unsigned side);
+
 /* Sends bytes of a value; the status of ue_conn_send. */
 enum ue_status pair_send(struct conn_pair *pair, unsigned side, const struct ue_outgoing *like, uint8_t value,
                          size_t size_bytes);

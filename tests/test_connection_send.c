@@ -11,15 +11,6 @@
 
 static const struct ue_conn_config stock;
 
-/* Leaves a connection so many bytes from now on. */
-static void starve(struct ue_conn *c, size_t spare_bytes) {
-    c->share.limit_bytes = c->share.used_bytes + spare_bytes;
-}
-
-static void feed(struct ue_conn *c) {
-    c->share.limit_bytes = c->config.memory_limit_bytes;
-}
-
 /* In the middle of a split bunch memory ends: the sender hears that nothing was sent, and that is true. */
 static void a_bunch_is_sent_whole_or_not_at_all(void **state) {
     (void)state;
@@ -28,9 +19,9 @@ static void a_bunch_is_sent_whole_or_not_at_all(void **state) {
         pair_begin(&pair, "5.4", &stock);
         pair_open(&pair, 2);
         const struct ue_outgoing reliable = {.channel = 2, .reliable = true};
-        starve(pair.conns[PAIR_SERVER], spare_bytes);
+        pair_starve(&pair, PAIR_SERVER, spare_bytes);
         enum ue_status status = pair_send(&pair, PAIR_SERVER, &reliable, 'a', 3000);
-        feed(pair.conns[PAIR_SERVER]);
+        pair_feed(&pair, PAIR_SERVER);
         assert_int_equal(pair_send(&pair, PAIR_SERVER, &reliable, 'b', 3000), UE_OK);
         pair_run(&pair, 10);
         pair_assert_heard(&pair, PAIR_CLIENT, 2, status == UE_OK ? "ab" : "b");
@@ -59,9 +50,9 @@ static void debts_are_paid_whole_or_not_at_all(void **state) {
         assert_int_equal(pair_say(&pair, PAIR_SERVER, 2, 'o'), UE_OK);
         pair_run(&pair, 3);
         pair_forget(&pair);
-        starve(pair.conns[PAIR_CLIENT], spare_bytes);
+        pair_starve(&pair, PAIR_CLIENT, spare_bytes);
         enum ue_status status = pair_say(&pair, PAIR_CLIENT, 2, 'a');
-        feed(pair.conns[PAIR_CLIENT]);
+        pair_feed(&pair, PAIR_CLIENT);
         assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, 'b'), UE_OK);
         assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, 'c'), UE_OK);
         pair_run(&pair, 10);
@@ -100,10 +91,10 @@ static void a_queued_message_outlives_want_of_memory(void **state) {
         assert_int_equal(pair_say(&pair, PAIR_SERVER, 0, (uint8_t)('a' + i)), UE_OK);
     }
     for (unsigned i = 0; i < 4; i++) {
-        starve(pair.conns[PAIR_SERVER], 0);
+        pair_starve(&pair, PAIR_SERVER, 0);
         pair_run(&pair, 1);
     }
-    feed(pair.conns[PAIR_SERVER]);
+    pair_feed(&pair, PAIR_SERVER);
     pair_run(&pair, 20);
     pair_assert_heard(&pair, PAIR_CLIENT, 0, "abcdef");
     pair_end(&pair);

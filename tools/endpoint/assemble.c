@@ -90,7 +90,11 @@ static struct ue_assembled begin(struct ue_share *share, struct ue_channel *chan
     p->bunch.name = (struct ue_name){0};
     p->bunch.data = (struct ue_view){0};
     channel->partial = p;
-    return append(share, channel, part, ch_seq, max_bytes);
+    struct ue_assembled begun = append(share, channel, part, ch_seq, max_bytes);
+    if (begun.result == UE_ASSEMBLE_NO_MEMORY) {
+        ue_assemble_drop(share, channel); /* it has not come */
+    }
+    return begun;
 }
 
 /* The number of an unreliable part is its packet: parts may share one, or sit in the next. */

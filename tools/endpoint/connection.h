@@ -93,6 +93,7 @@ struct ue_conn {
     struct ue_lanes lanes;
     bool has_dying;  /* some channel is_dying */
     bool has_unsent; /* some channel has_unsent */
+    bool has_due;    /* some channel's InRec holds what is in order, and found no memory when it came to its turn */
     struct ue_packer packer;
     struct ue_outbox control_queue; /* control messages beyond the reliable buffer */
 
@@ -208,6 +209,8 @@ void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns);
 /* dispatch.c: the bunches of one packet (spec 6.5) */
 /* Returns whether the packet must count as not delivered. *bunches: how many there were. */
 bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_rest rest, uint32_t *bunches);
+/* Takes what is due since memory was short. */
+void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns);
 
 /* deliver.c: what the program gets */
 void ue_event_put(struct ue_conn *c, const struct ue_event *event);

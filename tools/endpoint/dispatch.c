@@ -60,6 +60,7 @@ static struct outcome take_waiting(struct ue_conn *c, uint64_t now_ns, struct ue
         }
         struct ue_taken taken = take_in_turn(c, now_ns, lane, &in->bunch, in->ch_seq, in->packet_id);
         if (taken.later) { /* it cannot come again: it waits on */
+            c->has_due = true;
             in->next = lane->channel->in_first;
             lane->channel->in_first = in;
             lane->channel->in_count++;
@@ -70,6 +71,18 @@ static struct outcome take_waiting(struct ue_conn *c, uint64_t now_ns, struct ue
         outcome.skip = false;
     }
     return outcome;
+}
+
+void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns) {
+    if (!c->has_due) {
+        return;
+    }
+    c->has_due = false;
+    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
+        if (c->lanes.slots[i] != NULL) {
+            take_waiting(c, now_ns, c->lanes.slots[i]);
+        }
+    }
 }
 
 static struct outcome keep_early(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_bunch *bunch,

@@ -348,4 +348,5 @@ void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns) {
     if (c->reorder.count != 0 && now_ns - c->reorder_since_ns >= wait_ns) {
         flush_cache(c, now_ns, true);
     }
+    ue_dispatch_waiting(c, now_ns);
 }
