@@ -5,11 +5,13 @@
 usage: seed.py FOLDER SHARED
 
 Writes FOLDER/datagram and FOLDER/handshake from the vectors and captures of SHARED, in the forms that fuzz_datagram.c
-and fuzz_handshake.c describe. Without SHARED only a few datagrams made here are written.
+and fuzz_handshake.c describe. Without SHARED only a few datagrams made here are written. FOLDER/endpoint holds scripts
+in the form of fuzz_endpoint.c.
 """
 import glob
 import json
 import os
+import random
 import struct
 import sys
 
@@ -124,6 +126,29 @@ def capture_seeds():
     return [(name, open(os.path.join(folder, name), "rb").read()) for name in names]
 
 
+# Operations of fuzz_endpoint.c: number of the operation, how often it is taken.
+OPERATIONS = {0: 2, 1: 8, 5: 4, 6: 6, 7: 3, 9: 6, 10: 12, 13: 2, 14: 1, 15: 1}
+DAMAGE = 15
+
+
+def script(rng, damages):
+    """Operations of both sides; no bunch of theirs is marked as paused."""
+    numbers = [number for number, weight in OPERATIONS.items() for _ in range(weight) if damages or number != DAMAGE]
+    for _ in range(rng.randrange(60, 400)):
+        flags, channel, length = rng.randrange(256) & ~32, rng.randrange(256), rng.choice([2, 10, 80, 199, 230])
+        yield bytes([rng.choice(numbers) | rng.randrange(2) << 4, flags, channel, length])
+
+
+def endpoint_seeds():
+    rng = random.Random(1)
+    for generation in range(11):
+        for kind in ("clean", "options", "damaged", "small"):
+            options = rng.randrange(1 << 14) if kind == "options" else 0
+            front = struct.pack("<BHBHH", generation, options, 3 if kind == "small" else 255,
+                                rng.choice([0, 100, 1020, 16380]), rng.randrange(1 << 14))
+            yield f"{kind}-{generation}", front + b"".join(script(rng, kind == "damaged"))
+
+
 def main():
     folder, shared = sys.argv[1:3]
     targets = dict(own_seeds())
@@ -132,6 +157,7 @@ def main():
         targets["handshake"] += handshake_seeds(shared)
     targets["dissector"] = targets["handshake"]  # the same form
     targets["capture"] = capture_seeds()
+    targets["endpoint"] = list(endpoint_seeds())
     for target, seeds in targets.items():
         os.makedirs(os.path.join(folder, target), exist_ok=True)
         for name, content in seeds:
