@@ -125,8 +125,12 @@ static void end_with(struct ue_object *object) {
     assert_int_equal(ue_pool_used_bytes(stage.share.pool), 0);
 }
 
+/* In memory that was used before. */
 static struct ue_object *new_object(uint32_t id, uint32_t width_bits, uint32_t count) {
     uint32_t widths[UE_HANDLES_MAX];
+    uint8_t *used = ue_share_take(&stage.share, 100000);
+    memset(used, 0xff, 100000);
+    ue_share_give(&stage.share, used);
     for (uint32_t i = 0; i < count; i++) {
         widths[i] = width_bits;
     }
@@ -154,6 +158,11 @@ static bool same(const struct ue_object *o, const struct ue_mirror *m) {
         }
     }
     return m->has_id && m->id == o->id;
+}
+
+static enum ue_status call(struct ue_replica *replica, uint16_t function, bool reliable, bool multicast) {
+    struct ue_call c = {function, reliable, multicast, {(const uint8_t *)"args", 0, 32}};
+    return ue_replica_call(&stage.replicator, stage.now_ns, replica, &c);
 }
 
 /* ---- objects ---- */
@@ -193,6 +202,7 @@ static void values_arrive_and_nothing_is_sent_without_change(void **state) {
     assert_non_null(replica);
     ticks(5);
     assert_true(same(o, &stage.mirrors[replica->channel]));
+    assert_int_equal(stage.mirrors[replica->channel].id, 5);
     assert_int_equal(stage.replicator.counters.updates, 1);
     ticks(20);
     assert_int_equal(stage.replicator.counters.updates, 1);
@@ -243,11 +253,41 @@ static void what_left_before_the_open_was_acknowledged_leaves_again(void **state
     set(o, 3, 33);
     ue_object_collect(o);
     ue_replicator_tick(&stage.replicator, stage.now_ns);
-    assert_true(replica->before_open == ue_handle_bit(3));
+    set(o, 4, 44);
+    ue_object_collect(o);
+    ue_replicator_tick(&stage.replicator, stage.now_ns);
+    assert_true(replica->before_open == (ue_handle_bit(3) | ue_handle_bit(4)));
     ticks(6);
     assert_true(replica->before_open == 0);
-    assert_int_equal(stage.replicator.counters.updates, 3);
-    assert_int_equal(stage.mirrors[replica->channel].properties, 4 + 1 + 1);
+    assert_int_equal(stage.replicator.counters.updates, 4);
+    assert_int_equal(stage.mirrors[replica->channel].properties, 4 + 1 + 1 + 2);
+    end_with(o);
+}
+
+static void an_update_that_finds_no_memory_comes_later(void **state) {
+    (void)state;
+    begin(ue_profile_find("5.4"));
+    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
+    ticks(5);
+    set(o, 2, 22);
+    ue_object_collect(o);
+    struct ue_share usual = stage.share;
+    stage.share.limit_bytes = stage.share.used_bytes;
+    ue_replicator_tick(&stage.replicator, stage.now_ns);
+    ue_replicator_tick(&stage.replicator, stage.now_ns);
+    assert_int_equal(stage.replicator.counters.updates, 1);
+    stage.share.limit_bytes = usual.limit_bytes;
+    ticks(2);
+    assert_int_equal(stage.replicator.counters.updates, 2);
+    assert_int_equal(got(replica, 2), 22);
+    assert_int_equal(call(replica, 1, false, true), UE_OK); /* nothing but a call that waits */
+    stage.share.limit_bytes = stage.share.used_bytes;
+    ue_replicator_tick(&stage.replicator, stage.now_ns);
+    assert_int_equal(replica->held_count, 1);
+    stage.share.limit_bytes = usual.limit_bytes;
+    ticks(2);
+    assert_int_equal(stage.mirrors[replica->channel].calls, 1);
     end_with(o);
 }
 
@@ -300,9 +340,17 @@ static void removed_replicas_go_when_the_close_is_acknowledged(void **state) {
     struct ue_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ticks(5);
+    uint32_t channel = replica->channel;
     assert_int_equal(ue_replicator_remove(&stage.replicator, stage.now_ns, replica, 1), UE_OK);
+    assert_int_equal(ue_replicator_remove(&stage.replicator, stage.now_ns, replica, 1), UE_E_CONFLICT);
+    assert_int_equal(call(replica, 1, true, false), UE_E_CONFLICT);
     assert_int_equal(stage.replicator.count, 1);
-    struct ue_replica *next = ue_replicator_add(&stage.replicator, o);
+    ue_conn_tick(stage.server, stage.now_ns);
+    carry(stage.server, stage.client, NULL, false);
+    ue_conn_tick(stage.client, stage.now_ns);
+    carry(stage.client, stage.server, NULL, false);
+    struct ue_replica *next = ue_replicator_add(&stage.replicator, o); /* before the end of the first is read */
+    assert_int_equal(next->channel, channel);
     ticks(5);
     assert_int_equal(stage.replicator.count, 1);
     assert_ptr_equal(stage.replicator.first, next);
@@ -311,11 +359,6 @@ static void removed_replicas_go_when_the_close_is_acknowledged(void **state) {
 }
 
 /* ---- calls ---- */
-
-static enum ue_status call(struct ue_replica *replica, uint16_t function, bool reliable, bool multicast) {
-    struct ue_call c = {function, reliable, multicast, {(const uint8_t *)"args", 0, 32}};
-    return ue_replica_call(&stage.replicator, stage.now_ns, replica, &c);
-}
 
 static void calls_arrive(void **state) {
     (void)state;
@@ -337,6 +380,27 @@ static void calls_arrive(void **state) {
     assert_int_equal(ue_replica_call(&stage.replicator, stage.now_ns, replica, &longer), UE_OK);
     ticks(5);
     assert_int_equal(m->calls, 4);
+    assert_int_equal(stage.replicator.counters.calls_sent, 4);
+    end_with(o);
+}
+
+static void only_so_many_calls_wait(void **state) {
+    (void)state;
+    begin(ue_profile_find("5.4"));
+    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
+    ticks(5);
+    uint8_t bytes[UE_HELD_CALL_BITS_MAX / 8 + 1] = {0};
+    for (uint16_t i = 0; i < 40; i++) {
+        struct ue_call c = {.function = i, .multicast = true, .parameters = {bytes, 0, UE_HELD_CALL_BITS_MAX}};
+        enum ue_status expected = i < UE_CALLS_HELD_MAX ? UE_OK : UE_E_FULL;
+        assert_int_equal(ue_replica_call(&stage.replicator, stage.now_ns, replica, &c), expected);
+        c.parameters.bits++;
+        assert_int_equal(ue_replica_call(&stage.replicator, stage.now_ns, replica, &c), UE_E_LENGTH);
+    }
+    ticks(10);
+    assert_int_equal(stage.mirrors[replica->channel].calls, UE_CALLS_HELD_MAX);
+    assert_int_equal(stage.replicator.counters.calls_sent, UE_CALLS_HELD_MAX);
     end_with(o);
 }
 
@@ -517,10 +581,12 @@ int main(void) {
         cmocka_unit_test(values_arrive_and_nothing_is_sent_without_change),
         cmocka_unit_test(lost_values_go_with_the_next_change),
         cmocka_unit_test(what_left_before_the_open_was_acknowledged_leaves_again),
+        cmocka_unit_test(an_update_that_finds_no_memory_comes_later),
         cmocka_unit_test(large_updates_pause_replication),
         cmocka_unit_test(an_exhausted_budget_ends_the_round),
         cmocka_unit_test(removed_replicas_go_when_the_close_is_acknowledged),
         cmocka_unit_test(calls_arrive),
+        cmocka_unit_test(only_so_many_calls_wait),
         cmocka_unit_test(unreliable_multicasts_wait_for_the_update),
         cmocka_unit_test(unreliable_calls_are_dropped_without_budget),
         cmocka_unit_test(a_full_channel_ends_the_connection_at_a_reliable_call),

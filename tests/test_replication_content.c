@@ -65,6 +65,20 @@ static void malformed_content_ends_with_a_status(void **state) {
     }
 }
 
+static void a_channel_is_one_object(void **state) {
+    (void)state;
+    static const enum ue_status expected[] = {UE_OK, UE_OK, UE_E_CONFLICT};
+    struct ue_mirror mirror;
+    ue_mirror_init(&mirror, NULL);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint8_t bytes[8] = {0};
+        struct ue_content_writer w = {.bytes = bytes};
+        ue_content_put_object(&w, 5 + i / 2);
+        assert_int_equal(ue_mirror_read(&mirror, (struct ue_view){bytes, 0, w.bits}), expected[i]);
+        assert_int_equal(mirror.id, 5);
+    }
+}
+
 static void noise_does_no_harm(void **state) {
     (void)state;
     struct rng rng = rng_seeded("replication noise");
@@ -88,6 +102,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(content_says_what_it_holds),
         cmocka_unit_test(malformed_content_ends_with_a_status),
+        cmocka_unit_test(a_channel_is_one_object),
         cmocka_unit_test(noise_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,9 @@ static void what_could_not_be_sent_counts_as_lost(void **state) {
     ue_sent_begin(&sent, handles("4"), 9);
     ue_sent_fail(&sent);
     assert_int_equal(ue_sent_nak(&sent, 0), 0); /* no packet carried it */
+    assert_int_equal(sent.naks, 1);
+    assert_true(ue_sent_begin(&sent, 0, 9) == handles("4"));
+    ue_sent_fail(&sent);
     send(&sent, "5", 10, 9, "45");
     assert_int_equal(sent.count, 1);
 }
@@ -163,9 +166,12 @@ static void a_handle_rests_only_when_it_arrived(void **state) {
             judged++;
         }
         uint64_t held = 0;
+        uint32_t naks = 0;
         for (uint32_t i = 0; i < sent.count; i++) {
             held |= sent.lists[(sent.first + i) % UE_SENT_MAX].handles;
+            naks += sent.lists[(sent.first + i) % UE_SENT_MAX].resend;
         }
+        assert_int_equal(sent.naks, naks);
         for (size_t bit = 0; bit < 64; bit++) {
             assert_true(changed_in[bit] == -1 || (held >> bit & 1) != 0);
         }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -16,8 +17,10 @@ static void the_hash_is_siphash(void **state) {
     static const struct {
         size_t size_bytes;
         uint64_t hash;
-    } cases[] = {
-        {0, UINT64_C(0x726fdb47dd0e0e31)}, {1, UINT64_C(0x74f839c593dc67fd)}, {15, UINT64_C(0xa129ca6149be45e5)}};
+    } cases[] = {{0, UINT64_C(0x726fdb47dd0e0e31)},
+                 {1, UINT64_C(0x74f839c593dc67fd)},
+                 {8, UINT64_C(0x93f5f5799a932462)},
+                 {15, UINT64_C(0xa129ca6149be45e5)}};
     uint8_t bytes[16];
     for (uint8_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = i;
@@ -49,7 +52,9 @@ static void the_table_is_a_set_of_pairs(void **state) {
     struct rng rng = rng_seeded("server table");
     struct ue_share share;
     struct ue_table table;
+    memset(region, 0xff, sizeof region);
     ue_share_init(&share, ue_pool_init(region, sizeof region), SIZE_MAX);
+    assert_false(ue_table_init(&table, &share, 100000));
     assert_true(ue_table_init(&table, &share, MODEL_MAX));
     for (uint64_t round = rng_rounds(20000); round > 0; round--) {
         size_t i = rng_below(&rng, MODEL_MAX);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* A server and clients whose datagrams arrive at once, in virtual time. */
+#ifndef UE_TESTS_SERVER_STAGE_H
+#define UE_TESTS_SERVER_STAGE_H
+
+#include "tools/endpoint/connection.h"
+#include "tools/endpoint/server.h"
+
+#define TICK_NS UINT64_C(33333333)
+#define SECOND_NS UINT64_C(1000000000)
+#define PLAYERS_MAX 128
+
+struct player {
+    struct ue_conn *conn; /* NULL: none */
+    struct ue_login login;
+    struct ue_host address;
+};
+
+struct server_stage {
+    uint8_t *region;
+    struct ue_pool *pool;
+    struct ue_server *server;
+    struct ue_server_config config;
+    struct player players[PLAYERS_MAX];
+    uint64_t now_ns;
+    uint32_t restart_requests; /* datagrams for addresses where nobody is */
+    uint32_t joined;           /* events */
+    uint32_t ended;
+};
+
+extern struct server_stage stage;
+
+/* Address number so and so; player n begins at host n. */
+struct ue_host host(uint32_t number);
+struct ue_server_config config(const char *release);
+
+void begin(const struct ue_server_config *configured);
+/* Frees everything and asserts that nothing is left in the pool. */
+void end(void);
+
+/* A client of the server's generation, with a login, that begins its handshake. */
+void connect_player(uint32_t number);
+void drop_player(uint32_t number);
+bool has_joined(uint32_t number);
+
+/* Ticks everyone for so long. */
+void run(uint64_t duration_ns);
+/* Hands the server's datagrams to their players. */
+void take_datagrams(void);
+void receive(const struct ue_host *from, const void *bytes, size_t size_bytes);
+
+#endif
