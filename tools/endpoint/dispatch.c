@@ -4,6 +4,8 @@
 
 #include "libcodec/seq.h"
 
+#define NAME_INDEX_MAX 410 /* MAX_NETWORKED_HARDCODED_NAME: names beyond it travel as text */
+
 /* What happens to one bunch, and through it to its packet. */
 struct outcome {
     bool skip;    /* the packet counts as not delivered */
@@ -105,6 +107,10 @@ static struct outcome take_raw(struct ue_conn *c, uint64_t now_ns, struct ue_lan
     if (bunch->reliable && ch_seq != (int64_t)lane->in_reliable + 1) {
         return keep_early(c, now_ns, lane, bunch, ch_seq);
     }
+    if (bunch->reliable && lane->channel->in_first != NULL && lane->channel->in_first->ch_seq == ch_seq) {
+        c->counters.in_bunches_ignored++;
+        return take_waiting(c, now_ns, lane); /* the first copy waits for memory */
+    }
     struct ue_taken taken = take_in_turn(c, now_ns, lane, bunch, ch_seq, c->in_packet_id);
     struct outcome outcome = outcome_of(c, now_ns, &taken, lane->index);
     if (!bunch->reliable || taken.later || outcome.is_over) {
@@ -185,16 +191,26 @@ static enum ue_close_reason refused_flags(const struct ue_conn *c, const struct 
                                : UE_CLOSE_NONE;
 }
 
-static struct outcome take(struct ue_conn *c, uint64_t now_ns, const struct ue_bunch *bunch) {
+/* What is wrong with a header, whatever data follow; UE_CLOSE_NONE: nothing. */
+static enum ue_close_reason refused_header(const struct ue_conn *c, const struct ue_bunch *bunch) {
     if (bunch->channel >= c->config.max_channels) {
-        return close_for(c, now_ns, UE_CLOSE_BUNCH_BAD_CHANNEL_INDEX, bunch->channel);
+        return UE_CLOSE_BUNCH_BAD_CHANNEL_INDEX;
     }
+    if (bunch->has_name && bunch->name.hardcoded && bunch->name.index > NAME_INDEX_MAX && !c->config.any_channel) {
+        return UE_CLOSE_BUNCH_CHANNEL_NAME_FAIL;
+    }
+    const struct ue_channel *channel = ue_conn_channel(c, bunch->channel);
+    bool is_wrong = channel != NULL && !ue_conn_same_kind(c, channel, bunch);
+    return is_wrong ? UE_CLOSE_BUNCH_WRONG_CHANNEL_TYPE : UE_CLOSE_NONE;
+}
+
+static struct outcome take(struct ue_conn *c, uint64_t now_ns, const struct ue_bunch *bunch) {
     struct ue_lane *lane = ue_lane_find(&c->lanes, bunch->channel);
     struct ue_channel *channel = lane != NULL ? lane->channel : NULL;
-    if (channel != NULL && !ue_conn_same_kind(c, channel, bunch)) {
-        return close_for(c, now_ns, UE_CLOSE_BUNCH_WRONG_CHANNEL_TYPE, bunch->channel);
+    enum ue_close_reason reason = refused_header(c, bunch);
+    if (reason == UE_CLOSE_NONE) {
+        reason = refused_flags(c, bunch);
     }
-    enum ue_close_reason reason = refused_flags(c, bunch);
     if (reason == UE_CLOSE_NONE && channel == NULL) {
         reason = premature(c, bunch);
     }
@@ -261,8 +277,11 @@ bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struc
         struct ue_item item;
         struct ue_fault fault;
         if (ue_item_decode(&c->in_context, bytes, &rest, &item, &fault) != UE_OK) {
-            ue_event_fault(c, reason_of(&fault), &fault, 0);
-            ue_conn_close_chained(c, now_ns, reason_of(&fault), UE_CLOSE_NONE);
+            bool has_header = fault.field == UE_F_BUNCH_DATA;
+            enum ue_close_reason reason = has_header ? refused_header(c, &item.bunch) : UE_CLOSE_NONE;
+            reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
+            ue_event_fault(c, reason, &fault, 0);
+            ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
             return true;
         }
         if (item.is_ack) {

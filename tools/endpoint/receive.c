@@ -25,14 +25,18 @@ static void fail(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason
     ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
 }
 
-static enum ue_close_reason reason_of(const struct ue_fault *fault) {
-    switch (fault->field) {
-    case UE_F_TERMINATOR: return UE_CLOSE_ZERO_LAST_BYTE;
+static enum ue_close_reason reason_of(const struct packet *p) {
+    switch (p->fault.field) {
+    case UE_F_TERMINATOR: /* the outer one is the handlers' */
+        return p->fault.bit == 8 * p->size_bytes ? UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR : UE_CLOSE_ZERO_LAST_BYTE;
     case UE_F_WRAPPER:
     case UE_F_MAGIC:
     case UE_F_SESSION_ID:
     case UE_F_CLIENT_ID:
     case UE_F_IS_HANDSHAKE: return UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR;
+    case UE_F_PACKET_HAS_INFO:
+    case UE_F_PACKET_JITTER_MS:
+    case UE_F_PACKET_HAS_FRAME_TIME:
     case UE_F_PACKET_FRAME_TIME_MS:
     case UE_F_PACKET_REMOTE_KBPS: return UE_CLOSE_READ_HEADER_EXTRA_FAIL;
     default: return UE_CLOSE_READ_HEADER_FAIL;
@@ -256,7 +260,16 @@ static bool has_our_ids(const struct ue_conn *c, const struct ue_prefix *prefix)
 }
 
 static bool is_header_usable(const struct packet *p) {
-    return p->fault.status == UE_OK || reason_of(&p->fault) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
+    return p->fault.status == UE_OK || reason_of(p) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
+}
+
+/* Whether prefix and handlers are all there is, with or without a terminator behind: then nothing is wrong. */
+static bool holds_nothing(const struct ue_conn *c, const struct packet *p) {
+    size_t begin = c->limits.prefix_bits;
+    size_t bits = 8 * p->size_bytes;
+    size_t end;
+    return ue_bits_last_set(p->bytes, bits - 8, bits, &end) && end >= begin &&
+           (end == begin || (ue_bits_last_set(p->bytes, begin, end, &end) && end == begin));
 }
 
 /* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way. */
@@ -276,10 +289,12 @@ static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct packet *p) 
     }
     if (is_forged(c, p)) {
         c->counters.malformed++;
-    } else if (p->fault.status == UE_OK && !has_our_ids(c, &p->head.prefix)) {
+    } else if (is_header_usable(p) && !has_our_ids(c, &p->head.prefix)) {
         c->counters.wrong_ids++;
+    } else if (!is_header_usable(p) && holds_nothing(c, p)) {
+        return;
     } else if (!is_header_usable(p)) {
-        fail(c, now_ns, reason_of(&p->fault), &p->fault);
+        fail(c, now_ns, reason_of(p), &p->fault);
     } else if (p->head.handlers.is_opaque) {
         fail(c, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
     } else {
