@@ -20,20 +20,24 @@
 #define DATAGRAMS 4
 #define DATAGRAM_BYTES 1024
 
-/* A pair whose datagrams go straight to the other end, when it reads. */
-struct scaled {
-    void *pair;
+/* A line that every pair uses in its turn: it is empty between steps, so that only the endpoints' own memory grows with
+   their number. */
+static struct line {
     uint32_t counts[2]; /* waiting, by sender */
     size_t sizes[2][DATAGRAMS];
     uint8_t bytes[2][DATAGRAMS][DATAGRAM_BYTES];
+} line;
+
+struct scaled {
+    void *pair;
     uint64_t packets;
 };
 
 static void emit(void *user, enum rival_side from, const uint8_t *bytes, size_t size_bytes) {
     struct scaled *s = user;
-    if (s->counts[from] < DATAGRAMS && size_bytes <= DATAGRAM_BYTES) {
-        memcpy(s->bytes[from][s->counts[from]], bytes, size_bytes);
-        s->sizes[from][s->counts[from]++] = size_bytes;
+    if (line.counts[from] < DATAGRAMS && size_bytes <= DATAGRAM_BYTES) {
+        memcpy(line.bytes[from][line.counts[from]], bytes, size_bytes);
+        line.sizes[from][line.counts[from]++] = size_bytes;
         s->packets++;
     }
 }
@@ -85,6 +89,7 @@ double scale_bunch_bytes(const char *release) {
     double bytes = 0;
     if (s != NULL && make(s, NULL, release, 1, 1)) {
         bytes = bunch_bytes(s);
+        line.counts[RIVAL_SERVER] = 0;
         rival_ue.destroy(s->pair);
     }
     free(s);
@@ -95,21 +100,21 @@ double scale_bunch_bytes(const char *release) {
 
 static void read_all(struct scaled *s, enum rival_side at, uint64_t now_ns) {
     enum rival_side from = at == RIVAL_CLIENT ? RIVAL_SERVER : RIVAL_CLIENT;
-    for (uint32_t i = 0; i < s->counts[from]; i++) {
-        rival_ue.receive(s->pair, at, now_ns, s->bytes[from][i], s->sizes[from][i]);
+    for (uint32_t i = 0; i < line.counts[from]; i++) {
+        rival_ue.receive(s->pair, at, now_ns, line.bytes[from][i], line.sizes[from][i]);
     }
-    s->counts[from] = 0;
+    line.counts[from] = 0;
     rival_ue.end_receive(s->pair, at, now_ns);
 }
 
 static void step(struct scaled *s, uint64_t now_ns) {
     static const uint8_t message[DOWN_BYTES];
-    read_all(s, RIVAL_SERVER, now_ns);
     rival_ue.send(s->pair, RIVAL_SERVER, now_ns, true, message, DOWN_BYTES);
     rival_ue.tick(s->pair, RIVAL_SERVER, now_ns);
     read_all(s, RIVAL_CLIENT, now_ns);
     rival_ue.send(s->pair, RIVAL_CLIENT, now_ns, false, message, UP_BYTES);
     rival_ue.tick(s->pair, RIVAL_CLIENT, now_ns);
+    read_all(s, RIVAL_SERVER, now_ns);
 }
 
 static uint64_t clock_ns(void) {

@@ -7,6 +7,7 @@
 #define POOL_BYTES (16u << 20)
 #define RELEASE "5.1"
 #define WINDOW 256
+#define PATIENCE_NS UINT64_C(20000000)
 #define NET_SPEED 100000000 /* the budget is not what is measured */
 
 struct ue_pair {
@@ -140,6 +141,11 @@ static void *create_repeat(const struct rival_host *host, uint64_t seed, uint64_
                           &(struct ue_pair_config){.release = RELEASE, .options = {.repeat_reliable = true}});
 }
 
+static void *create_patient(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+    return ue_pair_create(host, seed, now_ns,
+                          &(struct ue_pair_config){.release = RELEASE, .options = {.reorder_wait_ns = PATIENCE_NS}});
+}
+
 static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
                          size_t size_bytes) {
     struct ue_pair *pair = user;
@@ -171,3 +177,5 @@ static void tick(void *user, enum rival_side at, uint64_t now_ns) {
 const struct rival rival_ue = {"uerudp", create_plain, destroy, send_message, receive, end_receive, tick};
 const struct rival rival_ue_repeat = {"uerudp-repeat", create_repeat, destroy, send_message,
                                       receive,         end_receive,   tick};
+const struct rival rival_ue_patient = {"uerudp-patient", create_patient, destroy, send_message,
+                                       receive,          end_receive,    tick};
