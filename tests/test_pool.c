@@ -191,23 +191,66 @@ static void a_limit_is_exact(void **state) {
 }
 
 static void growing_uses_the_free_neighbour_first(void **state) {
+    enum { BYTES = 4000 };
     struct fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
-    uint8_t *first = ue_share_take(&share, 100);
-    uint8_t *second = ue_share_take(&share, 100);
-    uint8_t *third = ue_share_take(&share, 100);
+    uint8_t *first = ue_share_take(&share, BYTES);
+    uint8_t *second = ue_share_take(&share, BYTES);
+    uint8_t *third = ue_share_take(&share, BYTES);
     assert_true(first != NULL && second != NULL && third != NULL);
-    memset(first, 7, 100);
+    memset(first, 7, BYTES);
     ue_share_give(&share, second);
-    assert_ptr_equal(ue_share_resize(&share, first, 200), first);
-    uint8_t *moved = ue_share_resize(&share, first, 400); /* the third is in the way */
+    assert_ptr_equal(ue_share_resize(&share, first, 2 * BYTES), first);
+    uint8_t *moved = ue_share_resize(&share, first, 4 * BYTES); /* the third is in the way */
     assert_true(moved != NULL && moved != first);
-    for (size_t i = 0; i < 100; i++) {
+    for (size_t i = 0; i < BYTES; i++) {
         assert_int_equal(moved[i], 7);
     }
     ue_share_give(&share, third);
     ue_share_give(&share, moved);
+}
+
+/* Small blocks are kept for requests of their size, but not from a larger one, a growing one or a smaller one. */
+static void small_blocks_serve_every_other_size(void **state) {
+    struct fixture *f = *state;
+    struct ue_share share;
+    ue_share_init(&share, f->pool, UNLIMITED);
+    size_t whole = largest(&share);
+    for (size_t small = 8; small <= 1024; small *= 2) {
+        static uint8_t *blocks[REGION_BYTES / 16];
+        size_t count = 0;
+        while ((blocks[count] = ue_share_take(&share, small)) != NULL) {
+            count++;
+        }
+        uint8_t *last = blocks[count - 1];
+        assert_null(ue_share_take(&share, small));
+        while (--count > 0) {
+            ue_share_give(&share, blocks[count - 1]);
+        }
+        uint8_t *grown = ue_share_resize(&share, last, whole / 2);
+        assert_non_null(grown);
+        uint8_t *other = ue_share_take(&share, small + 8);
+        assert_non_null(other);
+        ue_share_give(&share, grown);
+        ue_share_give(&share, other);
+        assert_true(share.used_bytes == 0 && largest(&share) == whole);
+    }
+}
+
+/* What was given back last is taken first, while it is warm. */
+static void a_common_size_is_served_by_the_block_given_last(void **state) {
+    struct fixture *f = *state;
+    struct ue_share share;
+    ue_share_init(&share, f->pool, UNLIMITED);
+    uint8_t *first = ue_share_take(&share, 200);
+    uint8_t *second = ue_share_take(&share, 200);
+    ue_share_give(&share, second);
+    ue_share_give(&share, first);
+    assert_ptr_equal(ue_share_take(&share, 200), first);
+    assert_ptr_equal(ue_share_take(&share, 200), second);
+    ue_share_give(&share, first);
+    ue_share_give(&share, second);
 }
 
 static void absurd_sizes_give_null(void **state) {
@@ -256,6 +299,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_exhausted_pool_recovers_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_limit_is_exact, set_up, tear_down),
         cmocka_unit_test_setup_teardown(growing_uses_the_free_neighbour_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(small_blocks_serve_every_other_size, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_common_size_is_served_by_the_block_given_last, set_up, tear_down),
         cmocka_unit_test_setup_teardown(absurd_sizes_give_null, set_up, tear_down),
         cmocka_unit_test(a_region_may_begin_anywhere),
     };

@@ -82,7 +82,7 @@ static int64_t in_flight(const struct ue_conn *c) {
 }
 
 static size_t room_bytes(const struct ue_conn *c) {
-    return ue_bits_bytes(c->limits.prefix_bits) + 2 * ue_bits_bytes(c->limits.buffer_bits) + SLACK_BYTES;
+    return ue_bits_bytes(c->limits.prefix_bits + c->limits.buffer_bits) + SLACK_BYTES;
 }
 
 /* Writes the header as it is now; *bit says how long it is. */
@@ -193,18 +193,23 @@ static struct ue_parcel *seal(struct ue_conn *c, size_t size_bytes) {
     return sealed;
 }
 
+/* The packet as it stays in the outbox: alone with room to spare, which soon serves the next one; cut to its size when
+   there is a queue. */
+static struct ue_parcel *keep(struct ue_conn *c, size_t size_bytes) {
+    struct ue_parcel *parcel = c->packer.parcel;
+    parcel->size_bytes = size_bytes;
+    return c->datagrams.count == 0 ? parcel : ue_share_resize(&c->share, parcel, sizeof *parcel + size_bytes);
+}
+
 /* To the outbox, encrypted where that is agreed. Returns the size on the wire. */
 static size_t hand_out(struct ue_conn *c, size_t size_bytes) {
-    struct ue_packer *p = &c->packer;
-    struct ue_parcel *parcel = c->is_encrypting && c->seal != NULL
-                                   ? seal(c, size_bytes)
-                                   : ue_share_resize(&c->share, p->parcel, sizeof *parcel + size_bytes);
-    p->parcel = NULL;
+    bool is_sealed = c->is_encrypting && c->seal != NULL;
+    struct ue_parcel *parcel = is_sealed ? seal(c, size_bytes) : keep(c, size_bytes);
+    c->packer.parcel = NULL;
     if (parcel == NULL) {
         c->counters.outbox_lost++;
         return size_bytes;
     }
-    parcel->size_bytes = c->is_encrypting && c->seal != NULL ? parcel->size_bytes : size_bytes;
     ue_outbox_add(&c->datagrams, parcel);
     return parcel->size_bytes;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two-level segregated fit (Masmano et al. 2004). Sizes and places count in units of 8 bytes, places from the pool's
-   own address, so that a block's head is 8 bytes and free lists fit into the smallest block on every machine. */
+/* Two-level segregated fit (Masmano et al. 2004), and in front of it small blocks kept as they are for the next request
+   of their size. Sizes and places count in units of 8 bytes, places from the pool's own address, so that a block's head
+   is 8 bytes and lists fit into the smallest block on every machine. */
 #include "tools/endpoint/pool.h"
 
 #include <assert.h>
@@ -8,11 +9,13 @@
 #include <string.h>
 
 #define UNIT_BYTES 8
-#define UNITS_MAX ((UINT32_C(1) << 31) - 1) /* of a region: 16 GiB */
+#define UNITS_MAX ((UINT32_C(1) << 30) - 1) /* of a region: 8 GiB */
 #define BLOCK_UNITS_MIN 2                   /* head and link */
+#define KEPT_UNITS_MAX 384
+#define KEPT_MAX 256 /* blocks */
 
-/* A row holds the classes of one power of two; the first row has the sizes below 32 units one by one. */
-#define ROW_BITS 5
+/* A row holds the classes of one power of two; the first row has the sizes below 16 units one by one. */
+#define ROW_BITS 4
 #define ROW_CLASSES (1u << ROW_BITS)
 #define ROWS 27
 
@@ -23,9 +26,10 @@ struct link {
 
 struct block {
     uint32_t units;             /* with this head; 0 behind the last block */
-    uint32_t before_units : 31; /* of the block before in memory; 0 in the first block */
-    uint32_t is_free : 1;
-    struct link link[]; /* one in a free block; the owner's bytes in a used one */
+    uint32_t before_units : 30; /* of the block before in memory; 0 in the first block */
+    uint32_t is_free : 1;       /* one with its neighbours, and found by its class */
+    uint32_t is_kept : 1;       /* given back, but to its neighbours a used one */
+    struct link link[];         /* one in a free or kept block; the owner's bytes in a used one */
 };
 
 struct ue_pool {
@@ -34,6 +38,8 @@ struct ue_pool {
     uint32_t rows;       /* bit r: row r has a free block */
     uint32_t maps[ROWS]; /* bit c: class c of the row has one */
     uint32_t first[ROWS * ROW_CLASSES];
+    uint32_t kept[KEPT_UNITS_MAX + 1]; /* by units */
+    uint32_t kept_count;
 };
 
 _Static_assert(sizeof(struct block) == UNIT_BYTES, "one unit of overhead per block");
@@ -144,6 +150,43 @@ static void release(struct ue_pool *pool, struct block *block) {
     list_insert(pool, block);
 }
 
+/* A kept block of exactly so many units. */
+static struct block *take_kept(struct ue_pool *pool, uint32_t units) {
+    uint32_t place = units <= KEPT_UNITS_MAX ? pool->kept[units] : 0;
+    if (place == 0) {
+        return NULL;
+    }
+    struct block *block = block_at(pool, place);
+    block->is_kept = false;
+    pool->kept[units] = block->link->next;
+    pool->kept_count--;
+    return block;
+}
+
+static void release_kept(struct ue_pool *pool) {
+    for (uint32_t units = BLOCK_UNITS_MIN; pool->kept_count != 0; units++) {
+        struct block *block;
+        while ((block = take_kept(pool, units)) != NULL) {
+            release(pool, block);
+        }
+    }
+}
+
+/* Takes a block back: a small one as it is, for as long as there are not too many. */
+static void give(struct ue_pool *pool, struct block *block) {
+    if (block->units > KEPT_UNITS_MAX) {
+        release(pool, block);
+        return;
+    }
+    if (pool->kept_count == KEPT_MAX) {
+        release_kept(pool);
+    }
+    block->is_kept = true;
+    block->link->next = pool->kept[block->units];
+    pool->kept[block->units] = place_of(pool, block);
+    pool->kept_count++;
+}
+
 /* Units that a request for `units` leaves to a block when it has `available`: a rest too small for a block stays. */
 static uint32_t fit(uint32_t available, uint32_t units) {
     return available - units < BLOCK_UNITS_MIN ? available : units;
@@ -159,6 +202,7 @@ static void cut(struct ue_pool *pool, struct block *block, uint32_t units) {
     struct block *tail = block_after(block);
     tail->units = rest;
     tail->is_free = false;
+    tail->is_kept = false;
     tail->before_units = units;
     release(pool, tail);
 }
@@ -203,9 +247,11 @@ struct ue_pool *ue_pool_init(void *region, size_t size_bytes) {
     struct block *first = block_at(pool, head_units);
     first->units = (uint32_t)(units < UNITS_MAX ? units : UNITS_MAX) - (uint32_t)head_units - 1;
     first->before_units = 0;
+    first->is_kept = false;
     struct block *end = block_after(first);
     end->units = 0;
     end->is_free = false;
+    end->is_kept = false;
     end->before_units = first->units;
     list_insert(pool, first);
     return pool;
@@ -223,19 +269,35 @@ void ue_share_init(struct ue_share *share, struct ue_pool *pool, size_t limit_by
     *share = (struct ue_share){.pool = pool, .limit_bytes = limit_bytes};
 }
 
+/* A block cut from a free one. */
+static struct block *carve(const struct ue_share *share, uint32_t units) {
+    struct ue_pool *pool = share->pool;
+    struct block *block = find(pool, units);
+    if (block == NULL && pool->kept_count != 0) {
+        release_kept(pool);
+        block = find(pool, units);
+    }
+    if (block == NULL || !may_have(share, fit(block->units, units), 0)) {
+        return NULL;
+    }
+    list_remove(pool, block);
+    cut(pool, block, fit(block->units, units));
+    return block;
+}
+
 void *ue_share_take(struct ue_share *share, size_t size_bytes) {
     uint32_t units = units_for(size_bytes);
-    struct block *block = units != 0 ? find(share->pool, units) : NULL;
+    if (units == 0 || !may_have(share, units, 0)) {
+        return NULL;
+    }
+    struct block *block = take_kept(share->pool, units);
+    if (block == NULL) {
+        block = carve(share, units);
+    }
     if (block == NULL) {
         return NULL;
     }
-    units = fit(block->units, units);
-    if (!may_have(share, units, 0)) {
-        return NULL;
-    }
-    list_remove(share->pool, block);
-    cut(share->pool, block, units);
-    account(share, units, 0);
+    account(share, block->units, 0);
     return block->link;
 }
 
@@ -278,7 +340,7 @@ void ue_share_give(struct ue_share *share, void *memory) {
         return;
     }
     struct block *block = block_of(memory);
-    assert(!block->is_free && share->used_bytes >= (size_t)block->units * UNIT_BYTES);
+    assert(!block->is_free && !block->is_kept && share->used_bytes >= (size_t)block->units * UNIT_BYTES);
     account(share, 0, block->units);
-    release(share->pool, block);
+    give(share->pool, block);
 }
