@@ -176,3 +176,61 @@ enum ue_status ue_datagram_check_header(const struct ue_context *context, const 
     }
     return verdict->fault.status;
 }
+
+static bool read_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                      struct ue_prefix *prefix, struct ue_packet *packet, struct ue_rest *rest) {
+    size_t end;
+    bool adjacent;
+    if (!context->is_ordinary || !find_end(bytes, size_bytes, &end, &adjacent)) {
+        return false;
+    }
+    const struct ue_context x = narrow(context);
+    struct ue_cursor c;
+    ue_cursor_read(&c, bytes, 0, end);
+    ue_quick_start(&c);
+    prefix_layout(UE_QUICK, &c, &x, prefix);
+    if (prefix->is_handshake || c.next > end) {
+        return false;
+    }
+    packet_layout(UE_QUICK, &c, &x, packet);
+    *rest = (struct ue_rest){c.next, end};
+    return !ue_quick_failed(&c);
+}
+
+enum ue_status ue_datagram_decode_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                       struct ue_datagram *datagram, struct ue_rest *rest, struct ue_fault *fault) {
+    datagram->handlers.is_opaque = false;
+    datagram->item_count = 0;
+    if (!read_head(context, bytes, size_bytes, &datagram->prefix, &datagram->packet, rest)) {
+        return ue_datagram_decode_head_any(context, bytes, size_bytes, datagram, rest, fault);
+    }
+    *fault = (struct ue_fault){0};
+    return UE_OK;
+}
+
+static bool read_bunch(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                       struct ue_bunch *bunch) {
+    if (!context->is_ordinary) {
+        return false;
+    }
+    const struct ue_context x = narrow(context);
+    struct ue_cursor c;
+    ue_cursor_read(&c, bytes, rest->bit, rest->end_bit);
+    ue_quick_start(&c);
+    bunch_layout(UE_QUICK, &c, &x, bunch);
+    if (ue_quick_failed(&c)) {
+        return false;
+    }
+    rest->bit = c.next;
+    return true;
+}
+
+enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                              struct ue_item *item, struct ue_fault *fault) {
+    item->is_ack = false;
+    if (!read_bunch(context, bytes, rest, &item->bunch)) {
+        return ue_item_decode_any(context, bytes, rest, item, fault);
+    }
+    *fault = (struct ue_fault){0};
+    return UE_OK;
+}

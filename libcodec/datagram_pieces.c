@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a datagram piece by piece: datagram.h. */
+/* Reading any datagram piece by piece: datagram.h. */
 #include "libcodec/layouts.h"
 
 /* The outer terminator stands in the last byte; the inner one is the last bit set before it. */
@@ -42,8 +42,8 @@ static void read_handshake(struct ue_cursor *c, const struct ue_context *x, stru
     }
 }
 
-enum ue_status ue_datagram_decode_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                       struct ue_datagram *datagram, struct ue_rest *rest, struct ue_fault *fault) {
+enum ue_status ue_datagram_decode_head_any(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                           struct ue_datagram *datagram, struct ue_rest *rest, struct ue_fault *fault) {
     struct ue_cursor c;
     ue_cursor_read(&c, bytes, 0, size_bytes * 8);
     datagram->prefix = (struct ue_prefix){0};
@@ -64,8 +64,8 @@ enum ue_status ue_datagram_decode_head(const struct ue_context *context, const u
     return c.fault.status;
 }
 
-enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
-                              struct ue_item *item, struct ue_fault *fault) {
+enum ue_status ue_item_decode_any(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                                  struct ue_item *item, struct ue_fault *fault) {
     struct ue_cursor c;
     ue_cursor_read(&c, bytes, rest->bit, rest->end_bit);
     item->is_ack = context->profile.packet == UE_PACKET_LEGACY && !context->settings.internal_ack &&

@@ -22,6 +22,10 @@ void ue_message_run(enum ue_op op, struct ue_cursor *c, const struct ue_context 
 enum ue_status ue_datagram_decode_any(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
                                       struct ue_datagram *into, const struct ue_visitor *visitor,
                                       struct ue_verdict *verdict);
+enum ue_status ue_datagram_decode_head_any(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                           struct ue_datagram *datagram, struct ue_rest *rest, struct ue_fault *fault);
+enum ue_status ue_item_decode_any(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                                  struct ue_item *item, struct ue_fault *fault);
 
 /* Defines name_run from a layout. Each operation is a function of its own with its own copy of the cursor: only then do
    the cursor's members live in registers while decoding and encoding, for tracing gives its address away. */
