@@ -3,9 +3,10 @@
 #ifndef UE_NET_ADDRESS_H
 #define UE_NET_ADDRESS_H
 
-#include <gio/gio.h>
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 /* An IP address and a port. IPv4 fills the first 4 bytes; what is not used is zero, so that memcmp compares. An IPv4
    address that an IPv6 socket shows as ::ffff:a.b.c.d is IPv4 here. */
@@ -20,16 +21,14 @@ struct ue_net_address {
 #define UE_NET_ADDRESS_TEXT_BYTES 72
 
 /* False for an address that is not of IP. */
-bool ue_net_address_from_gio(GSocketAddress *socket_address, struct ue_net_address *address);
+bool ue_net_address_from_native(const struct sockaddr_storage *native, struct ue_net_address *address);
 
-/* as_ipv6: in the form that an IPv6 socket takes. Free it with g_object_unref. */
-GSocketAddress *ue_net_address_to_gio(const struct ue_net_address *address, bool as_ipv6);
+/* as_ipv6: in the form that an IPv6 socket takes. Returns the length. */
+socklen_t ue_net_address_to_native(const struct ue_net_address *address, bool as_ipv6, struct sockaddr_storage *native);
 
 /* "192.0.2.1:7777", "[2001:db8::1]:7777"; returns text. */
 char *ue_net_address_format(const struct ue_net_address *address, char text[UE_NET_ADDRESS_TEXT_BYTES]);
 
-/* For GHashTable, with struct ue_net_address as keys. */
-guint ue_net_address_hash(gconstpointer address);
-gboolean ue_net_address_equal(gconstpointer a, gconstpointer b);
+bool ue_net_address_equal(const struct ue_net_address *a, const struct ue_net_address *b);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/net/socket.h"
 
+#include <errno.h>
 #include <netinet/in.h>
-#include <string.h>
-#include <sys/socket.h>
+#include <sys/uio.h>
 
 /* A tick's worth of a thousand clients; the system may grant less. */
 #define BUFFER_BYTES (4 << 20)
@@ -15,6 +15,7 @@ struct ue_socket {
     bool has_peer;
     bool is_ipv6;
     bool is_dual;
+    bool has_errors; /* the error queue may hold some */
 };
 
 /* ---- creation ---- */
@@ -29,9 +30,21 @@ static GSocket *new_gio(GSocketFamily family, GError **error) {
     return gio;
 }
 
+static bool from_gio(GSocketAddress *gio, struct ue_net_address *address) {
+    struct sockaddr_storage native = {0};
+    return g_socket_address_to_native(gio, &native, sizeof native, NULL) &&
+           ue_net_address_from_native(&native, address);
+}
+
+static GSocketAddress *to_gio(const struct ue_net_address *address) {
+    struct sockaddr_storage native;
+    socklen_t size = ue_net_address_to_native(address, false, &native);
+    return g_socket_address_new_from_native(&native, size);
+}
+
 static bool learn_local(struct ue_socket *s, GError **error) {
     GSocketAddress *address = g_socket_get_local_address(s->gio, error);
-    bool known = address != NULL && ue_net_address_from_gio(address, &s->local);
+    bool known = address != NULL && from_gio(address, &s->local);
     g_clear_object(&address);
     return known;
 }
@@ -94,24 +107,22 @@ static struct ue_socket *listen_at(GSocketAddress *address, uint16_t port, GErro
     return s;
 }
 
+static struct ue_socket *listen_at_any(bool is_ipv6, uint16_t port, GError **error) {
+    const struct ue_net_address any = {.is_ipv6 = is_ipv6, .port = port};
+    GSocketAddress *address = to_gio(&any);
+    struct ue_socket *s = listen_at(address, port, error);
+    g_object_unref(address);
+    return s;
+}
+
 /* IPv6 sockets take both, but some machines have none. */
 static struct ue_socket *listen_everywhere(uint16_t port, GError **error) {
-    static const struct ue_net_address any6 = {.is_ipv6 = 1};
-    static const struct ue_net_address any4 = {0};
-    struct ue_net_address address = any6;
-    address.port = port;
-    GSocketAddress *wanted = ue_net_address_to_gio(&address, true);
-    struct ue_socket *s = listen_at(wanted, port, error);
-    g_object_unref(wanted);
+    struct ue_socket *s = listen_at_any(true, port, error);
     if (s != NULL) {
         s->is_dual = g_socket_speaks_ipv4(s->gio);
     } else if (!g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE)) {
         g_clear_error(error);
-        address = any4;
-        address.port = port;
-        wanted = ue_net_address_to_gio(&address, false);
-        s = listen_at(wanted, port, error);
-        g_object_unref(wanted);
+        s = listen_at_any(false, port, error);
     }
     return s;
 }
@@ -141,7 +152,31 @@ static struct ue_socket *connect_to(GSocketAddress *address, GError **error) {
     }
     struct ue_socket *s = new_socket(gio, error);
     if (s != NULL) {
-        s->has_peer = ue_net_address_from_gio(address, &s->peer);
+        s->has_peer = from_gio(address, &s->peer);
+    }
+    return s;
+}
+
+/* The first address that works; of several that do not, the last one's problem stands. */
+static struct ue_socket *connect_to_any(GSocketAddressEnumerator *addresses, GError **error) {
+    struct ue_socket *s = NULL;
+    GSocketAddress *address;
+    GError *problem = NULL;
+    while (s == NULL) {
+        GError *last = problem;
+        problem = NULL;
+        address = g_socket_address_enumerator_next(addresses, NULL, &problem);
+        if (address == NULL) {
+            problem = problem != NULL ? problem : g_steal_pointer(&last);
+            g_clear_error(&last);
+            break;
+        }
+        g_clear_error(&last);
+        s = connect_to(address, &problem);
+        g_object_unref(address);
+    }
+    if (s == NULL) {
+        g_propagate_error(error, problem);
     }
     return s;
 }
@@ -152,30 +187,7 @@ struct ue_socket *ue_socket_connect(const char *target, uint16_t default_port, G
         return NULL;
     }
     GSocketAddressEnumerator *addresses = g_socket_connectable_enumerate(name);
-    GSocketAddress *address;
-    struct ue_socket *s = NULL;
-    GError *last = NULL;
-    while (s == NULL) {
-        GError *problem = NULL;
-        address = g_socket_address_enumerator_next(addresses, NULL, &problem);
-        if (address == NULL && problem == NULL) {
-            break; /* none is left: the last problem stands */
-        }
-        s = address != NULL ? connect_to(address, &problem) : NULL;
-        bool is_end = address == NULL;
-        g_clear_object(&address);
-        g_clear_error(&last);
-        last = problem;
-        if (is_end) {
-            break;
-        }
-    }
-    if (s == NULL && last != NULL) {
-        g_propagate_error(error, g_steal_pointer(&last));
-    } else if (s == NULL) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_HOST_NOT_FOUND, "%s has no address", target);
-    }
-    g_clear_error(&last);
+    struct ue_socket *s = connect_to_any(addresses, error);
     g_object_unref(addresses);
     g_object_unref(name);
     return s;
@@ -200,7 +212,7 @@ GSocket *ue_socket_gio(const struct ue_socket *s) {
 }
 
 bool ue_socket_route(const struct ue_net_address *peer, struct ue_net_address *local) {
-    GSocketAddress *address = ue_net_address_to_gio(peer, false);
+    GSocketAddress *address = to_gio(peer);
     struct ue_socket *s = connect_to(address, NULL);
     g_object_unref(address);
     if (s != NULL) {
@@ -212,85 +224,70 @@ bool ue_socket_route(const struct ue_net_address *peer, struct ue_net_address *l
 
 /* ---- datagrams ---- */
 
-static enum ue_socket_result classify(GError *error) {
-    enum ue_socket_result result = UE_SOCKET_FAILED;
-    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)) {
-        result = UE_SOCKET_WOULD_BLOCK;
-    } else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CONNECTION_REFUSED) ||
-               g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED)) {
-        result = UE_SOCKET_UNREACHABLE;
-    } else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_MESSAGE_TOO_LARGE)) {
-        result = UE_SOCKET_TOO_LONG;
+static enum ue_socket_result classify(struct ue_socket *s) {
+    switch (errno) {
+    case EAGAIN:
+    case ENOBUFS: return UE_SOCKET_WOULD_BLOCK;
+    case EMSGSIZE: return UE_SOCKET_TOO_LONG;
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EHOSTUNREACH: s->has_errors = true; return UE_SOCKET_UNREACHABLE;
+    default: return UE_SOCKET_FAILED;
     }
-    g_error_free(error);
-    return result;
 }
 
-/* flags: of the system's recvmsg, and what it says on return. */
-static gssize receive(struct ue_socket *s, struct ue_net_address *from, uint8_t *bytes, size_t capacity_bytes,
-                      int *flags, GError **error) {
-    GInputVector vector = {bytes, capacity_bytes};
-    GSocketAddress *address = NULL;
-    gssize size =
-        g_socket_receive_message(s->gio, s->has_peer ? NULL : &address, &vector, 1, NULL, NULL, flags, NULL, error);
-    if (s->has_peer) {
-        *from = s->peer;
-    } else if (address == NULL || !ue_net_address_from_gio(address, from)) {
-        memset(from, 0, sizeof *from);
-    }
-    g_clear_object(&address);
-    return size;
-}
-
-/* Whom a datagram sent earlier did not reach; the socket keeps a queue of them. */
+/* Whom a datagram sent earlier did not reach; a listening socket keeps a queue of them. */
 static enum ue_socket_result receive_error(struct ue_socket *s, struct ue_net_address *from) {
 #ifdef MSG_ERRQUEUE
+    struct sockaddr_storage native = {0};
     uint8_t rest[1];
-    int flags = MSG_ERRQUEUE;
-    GError *error = NULL;
-    if (receive(s, from, rest, sizeof rest, &flags, &error) >= 0) {
+    struct iovec part = {rest, sizeof rest};
+    struct msghdr message = {.msg_name = &native, .msg_namelen = sizeof native, .msg_iov = &part, .msg_iovlen = 1};
+    if (recvmsg(g_socket_get_fd(s->gio), &message, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0 &&
+        ue_net_address_from_native(&native, from)) {
         return UE_SOCKET_UNREACHABLE;
     }
-    g_error_free(error);
+#else
+    (void)from;
 #endif
+    s->has_errors = false;
     return UE_SOCKET_WOULD_BLOCK;
 }
 
 enum ue_socket_result ue_socket_receive(struct ue_socket *s, struct ue_net_address *from, uint8_t *bytes,
                                         size_t capacity_bytes, size_t *size_bytes) {
-    int flags = 0;
-    GError *error = NULL;
-    gssize size = receive(s, from, bytes, capacity_bytes, &flags, &error);
-    if (size >= 0) {
-        *size_bytes = (size_t)size;
-        return (flags & MSG_TRUNC) != 0 ? UE_SOCKET_TOO_LONG : UE_SOCKET_DONE;
-    }
+    struct sockaddr_storage native = {0};
+    socklen_t native_bytes = sizeof native;
+    ssize_t size = recvfrom(g_socket_get_fd(s->gio), bytes, capacity_bytes, MSG_DONTWAIT | MSG_TRUNC,
+                            (struct sockaddr *)&native, &native_bytes);
     *size_bytes = 0;
-    enum ue_socket_result result = classify(error);
-    return s->has_peer || result == UE_SOCKET_FAILED ? result : receive_error(s, from);
+    *from = s->peer;
+    if (size >= 0) {
+        bool is_whole = (size_t)size <= capacity_bytes;
+        *size_bytes = is_whole ? (size_t)size : 0;
+        return is_whole && (s->has_peer || ue_net_address_from_native(&native, from)) ? UE_SOCKET_DONE
+                                                                                      : UE_SOCKET_TOO_LONG;
+    }
+    enum ue_socket_result result = classify(s);
+    return s->has_peer || !s->has_errors ? result : receive_error(s, from);
 }
 
-static gssize send_once(struct ue_socket *s, const struct ue_net_address *to, const uint8_t *bytes, size_t size_bytes,
-                        GError **error) {
-    if (s->has_peer) {
-        return g_socket_send(s->gio, (const char *)bytes, size_bytes, NULL, error);
-    }
-    GSocketAddress *address = ue_net_address_to_gio(to, s->is_ipv6);
-    gssize sent = g_socket_send_to(s->gio, address, (const char *)bytes, size_bytes, NULL, error);
-    g_object_unref(address);
-    return sent;
+static bool send_once(struct ue_socket *s, const struct ue_net_address *to, const uint8_t *bytes, size_t size_bytes) {
+    struct sockaddr_storage native;
+    socklen_t native_bytes = s->has_peer ? 0 : ue_net_address_to_native(to, s->is_ipv6, &native);
+    return sendto(g_socket_get_fd(s->gio), bytes, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL,
+                  s->has_peer ? NULL : (const struct sockaddr *)&native, native_bytes) >= 0;
 }
 
 enum ue_socket_result ue_socket_send(struct ue_socket *s, const struct ue_net_address *to, const uint8_t *bytes,
                                      size_t size_bytes) {
-    GError *error = NULL;
-    if (send_once(s, to, bytes, size_bytes, &error) >= 0) {
+    if (send_once(s, to, bytes, size_bytes)) {
         return UE_SOCKET_DONE;
     }
-    enum ue_socket_result result = classify(error);
+    enum ue_socket_result result = classify(s);
     if (result != UE_SOCKET_UNREACHABLE || s->has_peer) {
         return result;
     }
-    error = NULL; /* a listening socket reports what an earlier datagram met, perhaps at another peer */
-    return send_once(s, to, bytes, size_bytes, &error) >= 0 ? UE_SOCKET_DONE : classify(error);
+    /* a listening socket reports what an earlier datagram met, perhaps at another peer */
+    return send_once(s, to, bytes, size_bytes) ? UE_SOCKET_DONE : classify(s);
 }
