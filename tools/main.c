@@ -18,7 +18,7 @@ static const struct ue_command commands[] = {
 
 static int usage(FILE *to) {
     fputs("usage: uerudp SUBCOMMAND [OPTION...] [FILE...]\n\n"
-          "Reads and writes the reliable UDP protocol of Unreal Engine, 4.13 to 5.8.\n\n",
+          "Reads, writes and speaks the reliable UDP protocol of Unreal Engine, 4.13 to 5.8.\n\n",
           to);
     for (size_t i = 0; i < COMMANDS; i++) {
         fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].summary);
