@@ -169,6 +169,55 @@ static void a_peer_lives_until_its_last_event_was_taken(void **state) {
     end();
 }
 
+static void those_who_repeat_their_close_linger_for_a_second(void **state) {
+    (void)state;
+    struct ue_server_config c = config("5.4");
+    c.conn.options.resend_close = true;
+    begin(&c);
+    connect_player(0);
+    run(SECOND_NS);
+    ue_conn_close(ue_server_peer(stage.server, 0)->conn, stage.now_ns, UE_CLOSE_HOST_CLOSED);
+    run(SECOND_NS * 9 / 10);
+    assert_int_equal(ue_server_count(stage.server), 1);
+    run(SECOND_NS * 2 / 10);
+    assert_int_equal(ue_server_count(stage.server), 0);
+    end();
+}
+
+/* Two packets of the player. */
+static void take_two(uint8_t bytes[2][1024], size_t *sizes) {
+    struct ue_bytes datagram;
+    for (size_t i = 0; i < 2; i++) {
+        struct ue_outgoing bunch = {.reliable = true, .data = {(const uint8_t *)"\x11\0\0\0\0", 0, 40}}; /* DebugText */
+        assert_int_equal(ue_conn_send(stage.players[0].conn, stage.now_ns, &bunch, NULL), UE_OK);
+        ue_conn_flush(stage.players[0].conn, stage.now_ns);
+        assert_true(ue_conn_next_datagram(stage.players[0].conn, &datagram));
+        memcpy(bytes[i], datagram.bytes, datagram.size_bytes);
+        sizes[i] = datagram.size_bytes;
+    }
+}
+
+/* A late packet makes the server wait for early ones; the end of receiving ends the wait. */
+static void early_packets_wait_until_receiving_ends(void **state) {
+    (void)state;
+    struct ue_server_config c = config("5.4");
+    uint8_t bytes[2][1024];
+    size_t sizes[2];
+    begin(&c);
+    connect_player(0);
+    run(SECOND_NS);
+    struct ue_conn *conn = ue_server_peer(stage.server, 0)->conn;
+    take_two(bytes, sizes);
+    receive(&stage.players[0].address, bytes[1], sizes[1]);
+    receive(&stage.players[0].address, bytes[0], sizes[0]);
+    take_two(bytes, sizes);
+    receive(&stage.players[0].address, bytes[1], sizes[1]);
+    assert_int_equal(conn->reorder.count, 1);
+    ue_server_end_receive(stage.server, stage.now_ns);
+    assert_int_equal(conn->reorder.count, 0);
+    end();
+}
+
 /* ---- clients that move ---- */
 
 static uint32_t send_reliable(struct ue_conn *conn, const char *text) {
@@ -241,6 +290,7 @@ static void a_restart_of_an_ended_connection_is_refused(void **state) {
     run(3 * SECOND_NS);
     assert_int_equal(ue_server_count(stage.server), 0);
     assert_in_range(ue_server_counters(stage.server)->refused_restart, 1, 3);
+    assert_true(stage.players[0].conn->shake.restarting); /* no Ack came */
     end();
 }
 
@@ -302,6 +352,8 @@ int main(void) {
         cmocka_unit_test(a_connection_without_memory_is_none),
         cmocka_unit_test(a_full_server_says_nothing_until_somebody_leaves),
         cmocka_unit_test(a_peer_lives_until_its_last_event_was_taken),
+        cmocka_unit_test(those_who_repeat_their_close_linger_for_a_second),
+        cmocka_unit_test(early_packets_wait_until_receiving_ends),
         cmocka_unit_test(a_moved_client_is_found_by_its_cookie),
         cmocka_unit_test(who_moves_again_and_again_stays_one_connection),
         cmocka_unit_test(a_restart_of_an_ended_connection_is_refused),
