@@ -60,10 +60,73 @@ static void a_first_part_without_memory_has_not_come(void **state) {
     }
 }
 
+/* Handlers that cannot read their part are to blame, not the packet header behind it. */
+static void faults_of_handlers_are_theirs(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    static const uint8_t no_flag[] = {0x02}; /* not a handshake, and the end */
+    const struct ue_conn_config config = {.settings = {.handlers = {UE_HANDLER_OODLE}}};
+    pair_begin(&pair, "4.25", &config);
+    ue_conn_receive(pair.conns[PAIR_SERVER], pair.now_ns, no_flag, sizeof no_flag);
+    pair_forget(&pair);
+    assert_int_equal(pair.conns[PAIR_SERVER]->closed_for, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR);
+    pair_end(&pair);
+}
+
+/* A connection that never shook hands is nobody's to begin anew (spec 6.1). */
+static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
+    static struct conn_pair pair;
+    struct ue_random random;
+    uint8_t bytes[UE_SHAKE_BYTES];
+    ue_random_init(&random, NULL);
+    pair_begin(&pair, *state, &stock);
+    struct ue_conn *client = pair.conns[PAIR_CLIENT];
+    struct ue_context context = *ue_conn_context(pair.conns[PAIR_SERVER]);
+    for (enum ue_handshake_type type = UE_HANDSHAKE_CHALLENGE; type <= UE_HANDSHAKE_ACK; type++) {
+        struct ue_datagram message = {
+            .handshake = {.type = type, .has_body = true, .version = UE_VERSION_IDS, .min_version = UE_VERSION_IDS}};
+        double time = type == UE_HANDSHAKE_ACK ? -1.0 : 5.0;
+        memcpy(&message.handshake.timestamp, &time, sizeof time);
+        memset(message.handshake.cookie, 0x55, sizeof message.handshake.cookie);
+        size_t size_bytes = ue_shake_write(&context, &message, &random, bytes, sizeof bytes);
+        assert_true(size_bytes > 0);
+        ue_conn_receive(client, pair.now_ns, bytes, size_bytes);
+    }
+    assert_int_equal(pair_lose(&pair, PAIR_CLIENT), 0);
+    assert_int_equal(pair_say(&pair, PAIR_CLIENT, 0, 'a'), UE_OK);
+    pair_run(&pair, 3);
+    pair_assert_heard(&pair, PAIR_SERVER, 0, "a");
+    pair_end(&pair);
+}
+
+/* Before there are sequences there are no channels. */
+static void channels_open_on_connections_only(void **state) {
+    (void)state;
+    uint32_t opened;
+    static uint64_t region[1 << 16];
+    struct ue_pool *pool = ue_pool_init(region, sizeof region);
+    size_t empty_bytes = ue_pool_used_bytes(pool);
+    const struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .role = UE_ROLE_SERVER};
+    struct ue_conn *c = ue_conn_new(pool, &config);
+    assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_E_CONFLICT);
+    ue_conn_adopt(c, 0, 1, 2);
+    assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_OK);
+    ue_conn_close(c, 0, UE_CLOSE_CLEANUP);
+    assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_E_CONFLICT);
+    ue_conn_free(c);
+    assert_int_equal(ue_pool_used_bytes(pool), empty_bytes);
+}
+
+static char releases[][8] = {"5.1", "5.8"};
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_waited_is_taken_when_memory_is_back),
         cmocka_unit_test(a_first_part_without_memory_has_not_come),
+        cmocka_unit_test(faults_of_handlers_are_theirs),
+        cmocka_unit_test_prestate(a_handshake_does_not_reset_an_adopted_connection, releases[0]),
+        cmocka_unit_test_prestate(a_handshake_does_not_reset_an_adopted_connection, releases[1]),
+        cmocka_unit_test(channels_open_on_connections_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

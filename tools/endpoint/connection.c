@@ -203,10 +203,11 @@ static void init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint
 
 static void come_up(struct ue_conn *c) {
     uint32_t opened;
-    if (!ue_conn_is_server(c) && !ue_conn_has_internal_ack(c)) {
-        ue_conn_open(c, UE_KIND_CONTROL, 0, &opened);
-    }
     ue_conn_enter(c, ue_conn_is_server(c) ? UE_CONN_OPEN : UE_CONN_PENDING, UE_CLOSE_NONE);
+    if (!ue_conn_is_server(c) && !ue_conn_has_internal_ack(c) &&
+        ue_conn_open(c, UE_KIND_CONTROL, 0, &opened) != UE_OK) {
+        ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_PENDING_CONNECTION_FAILURE);
+    }
 }
 
 void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out) {
@@ -215,6 +216,7 @@ void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out
         return;
     }
     c->client_id = c->config.client_id & 7u;
+    c->shake.state = UE_SHAKE_INITIALIZED; /* nobody can begin it anew */
     init_sequences(c, now_ns, in, out);
     come_up(c);
 }

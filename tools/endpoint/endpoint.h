@@ -110,7 +110,8 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
 void ue_conn_end_receive(struct ue_conn *c, uint64_t now_ns);
 
 /* A channel of this side: the lowest free index where `channel` is negative. Its first bunch opens it at the peer.
-   UE_E_CONFLICT: index in use, or this role may not open the kind; UE_E_FULL: no channel or memory left. */
+   UE_E_CONFLICT: not connected, index in use, or this role may not open the kind; UE_E_FULL: no channel or memory left.
+ */
 enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t channel, uint32_t *opened);
 
 /* One bunch to send. `data` is copied. */

@@ -25,9 +25,14 @@ static void fail(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason
     ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
 }
 
+static bool is_handler_field(enum ue_field field) {
+    return field >= UE_F_HANDLER_ENCRYPTED && field <= UE_F_HANDLER_PLAIN;
+}
+
+/* The outer terminator is the handlers', the inner one the connection's. */
 static enum ue_close_reason reason_of(const struct packet *p) {
     switch (p->fault.field) {
-    case UE_F_TERMINATOR: /* the outer one is the handlers' */
+    case UE_F_TERMINATOR:
         return p->fault.bit == 8 * p->size_bytes ? UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR : UE_CLOSE_ZERO_LAST_BYTE;
     case UE_F_WRAPPER:
     case UE_F_MAGIC:
@@ -39,7 +44,8 @@ static enum ue_close_reason reason_of(const struct packet *p) {
     case UE_F_PACKET_HAS_FRAME_TIME:
     case UE_F_PACKET_FRAME_TIME_MS:
     case UE_F_PACKET_REMOTE_KBPS: return UE_CLOSE_READ_HEADER_EXTRA_FAIL;
-    default: return UE_CLOSE_READ_HEADER_FAIL;
+    default:
+        return is_handler_field(p->fault.field) ? UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR : UE_CLOSE_READ_HEADER_FAIL;
     }
 }
 
@@ -61,6 +67,9 @@ static void take_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t *by
     c->counters.handshakes += ue_conn_is_up(c);
     if (ue_conn_is_server(c)) {
         answer_handshake(c);
+        return;
+    }
+    if (c->state == UE_CONN_INVALID) {
         return;
     }
     ue_conn_shaken(c, now_ns, ue_shake_receive(&c->shake, now_ns, bytes, size_bytes, c->last_packet_ns));
