@@ -94,16 +94,19 @@ void ue_options_fill(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
+/* The reason and the close behind it: the peer waits for the first while it has only the second. */
 void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_channel *channel = NULL;
-    if (now_ns - c->last_probe_ns < CLOSE_REPEATS_NS) {
+    struct ue_channel *channel = ue_conn_channel(c, 0);
+    if (channel == NULL || now_ns - c->last_probe_ns < CLOSE_REPEATS_NS) {
         return;
     }
-    struct ue_out *out = oldest_of_all(c, &channel);
-    if (out != NULL) {
-        c->last_probe_ns = now_ns;
-        ue_flight_unlink(&c->flight, out->packet_id, channel, out);
-        ue_resend(c, now_ns, channel, out);
-        ue_packer_flush(c, now_ns);
+    c->last_probe_ns = now_ns;
+    c->resent_this_tick = 0;
+    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        if (!out->acked && out->packet_id != UE_NO_PACKET) {
+            ue_flight_unlink(&c->flight, out->packet_id, channel, out);
+            ue_resend(c, now_ns, channel, out);
+        }
     }
+    ue_packer_flush(c, now_ns);
 }
