@@ -99,6 +99,15 @@ static bool control_payload(const struct ue_context *x, const char *name, uint8_
     return false;
 }
 
+static size_t hex_payload(const char *digits, uint8_t *bytes) {
+    unsigned byte;
+    size_t count = 0;
+    for (; sscanf(digits, "%2x", &byte) == 1; digits += 2) {
+        bytes[count++] = (uint8_t)byte;
+    }
+    return count * 8;
+}
+
 size_t text_payload(const struct ue_context *x, uint32_t channel, const char *name, size_t bits, uint8_t *bytes) {
     size_t message_bits;
     memset(bytes, 0, ue_bits_bytes(bits));
@@ -107,6 +116,9 @@ size_t text_payload(const struct ue_context *x, uint32_t channel, const char *na
     }
     if (channel == 0 && control_payload(x, name, bytes, &message_bits)) {
         return message_bits;
+    }
+    if (after(name, "0x") != NULL) {
+        return hex_payload(name + 2, bytes);
     }
     size_t length = strlen(name) * 8 <= bits ? strlen(name) : bits / 8;
     memcpy(bytes, name, length);

@@ -26,7 +26,8 @@ char *text_word(char **line);
 bool text_range(const char *word, int64_t *first, int64_t *last);
 
 /* Makes the payload that is called `name`: its letters, then zeros, then a pattern up to `bits`; on the control channel
-   the message of that name, as long as it is. "-" has no letters. Returns the length in bits. */
+   the message of that name, as long as it is. "-" has no letters, "0x17ff" is these bytes. Returns the length in
+   bits. */
 size_t text_payload(const struct ue_context *x, uint32_t channel, const char *name, size_t bits, uint8_t *bytes);
 
 /* Whether a whole payload made by the function above came as it was. */

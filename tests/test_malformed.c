@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/scenario_stage.h"
+#include "tools/endpoint/login.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define FIRST 100 /* sequence of either side's first packet, so that the same packets suit both */
@@ -329,6 +330,54 @@ static void datagrams_without_packet_meet_their_rule(void **state) {
     assert_int_equal(failures, 0);
 }
 
+/* ---- messages of the control channel (6.9.3) ---- */
+
+static const struct {
+    const char *name;
+    unsigned to;
+    const char *bunches[2];
+    enum ue_close_reason reason;
+} messages[] = {
+    {"unknown message for a server",
+     SERVER,
+     {"open:Control Hello 0", "0xc8 0"},
+     UE_CLOSE_CONTROL_CHANNEL_MESSAGE_UNKNOWN},
+    {"unknown message for a client", CLIENT, {"0xc8 0"}, UE_CLOSE_CONTROL_CHANNEL_MESSAGE_UNKNOWN},
+    {"message cut", CLIENT, {"0x0401 0"}, UE_CLOSE_CONTROL_CHANNEL_MESSAGE_FAIL},
+    {"Hello cut", SERVER, {"open:Control 0x000112 0"}, UE_CLOSE_CONTROL_CHANNEL_MESSAGE_FAIL},
+    {"message out of turn", SERVER, {"open:Control Hello 0", "Join 0"}, UE_CLOSE_CONTROL_CHANNEL_MESSAGE_FAIL},
+    {"another first message", SERVER, {"open:Control 0x0901 0"}, UE_CLOSE_CONTROL_CHANNEL_ENDIAN_CHECK},
+    {"neither byte order", SERVER, {"open:Control 0x000200000000 0"}, UE_CLOSE_CONTROL_CHANNEL_ENDIAN_CHECK},
+    {"a single byte first", SERVER, {"open:Control 0x00 0"}, UE_CLOSE_CONTROL_CHANNEL_ENDIAN_CHECK},
+};
+
+static void messages_meet_their_rule(void **state) {
+    (void)state;
+    const struct row row = {.begins = FRESH};
+    failures = 0;
+    for (size_t i = 0; i < COUNT(messages); i++) {
+        struct stage stage;
+        struct seen seen = {0};
+        struct ue_login login;
+        begin(&stage, UE_ACKS_FLUSH, &row);
+        struct ue_conn *c = stage.sides[messages[i].to].conn;
+        assert_int_equal(ue_login_init(&login, c, &(struct ue_login_config){0}), UE_OK);
+        for (unsigned k = 0; k < 2 && messages[i].bunches[k] != NULL; k++) {
+            char line[200];
+            assert_false(c->state == UE_CONN_CLOSED);
+            snprintf(line, sizeof line, "%u Ack=99 hist=0 [0 R%u %s]", FIRST + k, FIRST + 1 + k,
+                     messages[i].bunches[k]);
+            assert_true(stage_forge(&stage, messages[i].to, line));
+        }
+        watch(c, &seen);
+        if (!seen.is_closed || seen.closed != messages[i].reason) {
+            MISSED("%s: closed for \"%s\"", messages[i].name, ue_close_reason_name(seen.closed));
+        }
+        assert_true(stage_end(&stage));
+    }
+    assert_int_equal(failures, 0);
+}
+
 /* ---- what no peer can bring about ---- */
 
 static void verdicts_out_of_step_close(void **state) {
@@ -383,8 +432,11 @@ static void strict_clients_close(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packets_meet_their_rule),    cmocka_unit_test(datagrams_without_packet_meet_their_rule),
-        cmocka_unit_test(verdicts_out_of_step_close), cmocka_unit_test(acks_count_before_the_info_is_read),
+        cmocka_unit_test(packets_meet_their_rule),
+        cmocka_unit_test(datagrams_without_packet_meet_their_rule),
+        cmocka_unit_test(messages_meet_their_rule),
+        cmocka_unit_test(verdicts_out_of_step_close),
+        cmocka_unit_test(acks_count_before_the_info_is_read),
         cmocka_unit_test(strict_clients_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
