@@ -318,12 +318,13 @@ static size_t reason_text(enum ue_close_reason reason, enum ue_close_reason caus
     return length;
 }
 
-static void tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
+void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause) {
     char text[128];
     size_t length = reason_text(reason, cause, text, sizeof text);
     struct ue_message message = {.type = UE_MESSAGE_CLOSE_REASON, .param_count = 1};
     message.params[UE_CLOSE_REASON_TEXT].text.units = (struct ue_view){(const uint8_t *)text, 0, length * 8};
-    if (c->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0) {
+    if (c->config.profile->hello >= HELLO_WITH_CLOSE_REASON && length != 0 && !c->has_told_reason) {
+        c->has_told_reason = true; /* the peer heeds the first only */
         ue_control_send(c, now_ns, &message);
     }
 }
@@ -341,7 +342,7 @@ static void take_leave(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason 
     if (lane == NULL || lane->channel == NULL || lane->channel->closing || !ue_conn_may_send(c)) {
         return;
     }
-    tell_reason(c, now_ns, reason, cause);
+    ue_conn_tell_reason(c, now_ns, reason, cause);
     if (reason == UE_CLOSE_RELIABLE_BUFFER_OVERFLOW) {
         tell_failure(c, now_ns);
         ue_packer_flush(c, now_ns);

@@ -71,6 +71,7 @@ struct ue_conn {
     bool is_admitted;
     bool is_encrypting;
     bool peer_seals; /* an encrypted packet of the peer was read */
+    bool has_told_reason;
     bool is_leaving; /* closing is under way */
     uint8_t session_id;
     uint8_t client_id;
@@ -143,6 +144,8 @@ bool ue_conn_is_client_restarting(const struct ue_conn *c);
 /* What became of a handshake packet. */
 void ue_conn_shaken(struct ue_conn *c, uint64_t now_ns, enum ue_shake_result result);
 void ue_conn_send_shake(struct ue_conn *c);
+/* The message CloseReason, where the generation has it, once: in front of a Failure, or else when closing. */
+void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
 /* Close with a cause behind the reason, both told to the peer. */
 void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
 

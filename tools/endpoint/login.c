@@ -52,6 +52,7 @@ static void copy_text(char *to, const char *from, size_t size_bytes) {
 
 static void refuse(struct ue_login *l, uint64_t now_ns, const char *text, enum ue_close_reason reason) {
     copy_text(l->failure, text, sizeof l->failure);
+    ue_conn_tell_reason(l->conn, now_ns, reason, UE_CLOSE_NONE);
     say_text(l, now_ns, UE_MESSAGE_FAILURE, l->failure);
     fail(l, now_ns, reason);
 }
