@@ -33,11 +33,12 @@ struct rival {
     void (*tick)(void *pair, enum rival_side at, uint64_t now_ns);
 };
 
-extern const struct rival rival_ue;          /* the reference endpoint, 5.1: the window of 256 */
-extern const struct rival rival_ue_repeat;   /* the same with repeat_reliable */
-extern const struct rival rival_ue_patient;  /* the same with reorder_wait_ns, longer than jitter */
-extern const struct rival rival_nak;         /* model-nak */
-extern const struct rival rival_red;         /* model-red */
-extern const struct rival *const rival_enet; /* NULL: not built in */
+extern const struct rival rival_ue;            /* the reference endpoint, 5.1: the window of 256 */
+extern const struct rival rival_ue_repeat;     /* the same with repeat_reliable */
+extern const struct rival rival_ue_patient;    /* the same with reorder_wait_ns, longer than jitter */
+extern const struct rival rival_nak;           /* model-nak */
+extern const struct rival rival_red;           /* model-red */
+extern const struct rival *const rival_enet;   /* NULL: not built in */
+extern const struct rival *const rival_ngtcp2; /* the same */
 
 #endif
