@@ -47,7 +47,7 @@ static void begin_head(struct ue_conn *c, struct ue_datagram *head) {
     }
     head->prefix = (struct ue_prefix){
         .wrapper = {zeros, 0, (size_t)settings->skip_bytes * 8},
-        .magic = settings->magic_bits != 0 ? settings->magic : 0,
+        .magic = settings->magic & (uint32_t)ue_bits_mask(settings->magic_bits),
         .session_id = c->out_context.ids ? c->session_id : 0,
         .client_id = c->out_context.ids ? c->client_id : 0,
     };
