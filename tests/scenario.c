@@ -18,20 +18,10 @@ struct player {
     struct stage stage;
     const char *name;
     unsigned line_number;
-    char generation; /* 'A', 'B' or 'C' */
+    char generation; /* 'A', 'B', 'C' or 'L' */
     size_t matched;  /* characters of the transcript that the file has confirmed */
     bool has_begun;
 };
-
-static bool is(const char *word, const char *expected) {
-    return word != NULL && strcmp(word, expected) == 0;
-}
-
-/* What follows "key" in a word; NULL when the word begins differently. */
-static const char *after(const char *word, const char *key) {
-    size_t length = strlen(key);
-    return strncmp(word, key, length) == 0 ? word + length : NULL;
-}
 
 #define FAIL(player, ...)                                                                                              \
     do {                                                                                                               \
@@ -54,13 +44,13 @@ static struct opening read_opening(char *line) {
     struct opening o = {.first = {100, 500}, .channels = {STAGE_CHANNEL}, .count = 1};
     char *word;
     while ((word = text_word(&line)) != NULL) {
-        const char *client = after(word, "C=");
-        const char *server = after(word, "S=");
+        const char *client = text_after(word, "C=");
+        const char *server = text_after(word, "S=");
         if (client != NULL || server != NULL) {
             o.first[server != NULL] = (uint16_t)strtoul(word + 2, NULL, 10);
-        } else if (is(word, "new") || is(word, "unadmitted")) {
-            o.is_new |= is(word, "new");
-            o.is_unadmitted |= is(word, "unadmitted");
+        } else if (text_is(word, "new") || text_is(word, "unadmitted")) {
+            o.is_new |= text_is(word, "new");
+            o.is_unadmitted |= text_is(word, "unadmitted");
         } else {
             o.channels[o.count++] = (uint32_t)strtoul(word, NULL, 10);
         }
@@ -68,13 +58,21 @@ static struct opening read_opening(char *line) {
     return o;
 }
 
+static enum ue_ack_generation generation_of(char letter) {
+    switch (letter) {
+    case 'A': return UE_ACKS_PLAIN;
+    case 'B': return UE_ACKS_FLUSH;
+    case 'C': return UE_ACKS_RESET;
+    default: return UE_ACKS_LEGACY;
+    }
+}
+
 static void begin(struct player *p, char *line) {
-    static const enum ue_ack_generation generations[] = {UE_ACKS_PLAIN, UE_ACKS_FLUSH, UE_ACKS_RESET};
     struct opening o = read_opening(line);
     if (p->has_begun && !stage_end(&p->stage)) {
         FAIL(p, "memory is still in use");
     }
-    stage_begin(&p->stage, generations[p->generation - 'A'], o.first[0], o.first[1]);
+    stage_begin(&p->stage, generation_of(p->generation), o.first[0], o.first[1]);
     p->has_begun = true;
     p->matched = 0;
     if (!o.is_unadmitted) {
@@ -102,13 +100,13 @@ static void run(struct player *p, char *line) {
     const char *value;
     char *word;
     while ((word = text_word(&line)) != NULL) {
-        if (is(word, "C") || is(word, "S")) {
+        if (text_is(word, "C") || text_is(word, "S")) {
             who = word[0] == 'C' ? 1 : 2;
-        } else if ((value = after(word, "until=")) != NULL) {
+        } else if ((value = text_after(word, "until=")) != NULL) {
             until_ns = seconds(value);
-        } else if ((value = after(word, "hz=")) != NULL) {
+        } else if ((value = text_after(word, "hz=")) != NULL) {
             hz = (unsigned)strtoul(value, NULL, 10);
-        } else if ((value = after(word, "delay=")) != NULL) {
+        } else if ((value = text_after(word, "delay=")) != NULL) {
             delay_ns = seconds(value);
         } else {
             FAIL(p, "run does not know \"%s\"", word);
@@ -129,7 +127,7 @@ static void lose(struct player *p, char *line) {
     int64_t first;
     int64_t last;
     char *word = text_word(&line);
-    unsigned side = is(word, "S");
+    unsigned side = text_is(word, "S");
     while ((word = text_word(&line)) != NULL) {
         if (!text_range(word, &first, &last)) {
             FAIL(p, "\"%s\" is no packet", word);
@@ -151,11 +149,11 @@ static void do_send(struct player *p, unsigned side, char *line) {
     char *name = text_word(&line);
     bunch.channel = word != NULL ? (uint32_t)strtoul(word, NULL, 10) : 0;
     while ((word = text_word(&line)) != NULL) {
-        bunch.reliable &= !is(word, "unreliable");
-        bunch.merge |= is(word, "merge");
-        bunch.close |= is(word, "close");
-        bunch.has_mapped |= is(word, "mapped");
-        flush |= is(word, "each");
+        bunch.reliable &= !text_is(word, "unreliable");
+        bunch.merge |= text_is(word, "merge");
+        bunch.close |= text_is(word, "close");
+        bunch.has_mapped |= text_is(word, "mapped");
+        flush |= text_is(word, "each");
         count = word[0] == 'x' ? (unsigned)strtoul(word + 1, NULL, 10) : count;
         bits = word[0] >= '0' && word[0] <= '9' ? strtoul(word, NULL, 10) : bits;
     }
@@ -212,7 +210,7 @@ static void do_bytes(struct player *p, unsigned side, char *line) {
 static void do_open(struct player *p, unsigned side, char *line) {
     uint32_t opened;
     char *channel = text_word(&line);
-    enum ue_channel_kind kind = is(text_word(&line), "Actor") ? UE_KIND_ACTOR : UE_KIND_OTHER;
+    enum ue_channel_kind kind = text_is(text_word(&line), "Actor") ? UE_KIND_ACTOR : UE_KIND_OTHER;
     int64_t wanted = channel != NULL ? strtoll(channel, NULL, 10) : -1;
     if (ue_conn_open(p->stage.sides[side].conn, kind, wanted, &opened) != UE_OK || opened != wanted) {
         FAIL(p, "channel %s cannot be opened", channel);
@@ -245,7 +243,7 @@ static void do_answers(struct player *p, unsigned side, char *line) {
     const char *channel = text_word(&line);
     s->answer_channel = channel != NULL ? (uint32_t)strtoul(channel, NULL, 10) : 0;
     snprintf(s->answer, sizeof s->answer, "%s", text_word(&line));
-    s->answer_flushes = is(text_word(&line), "flush");
+    s->answer_flushes = text_is(text_word(&line), "flush");
     s->conn->hook = answer;
     s->conn->hook_user = s;
 }
@@ -274,7 +272,7 @@ static void do_has(struct player *p, unsigned side, char *line) {
         if (!facts_add(&value, p->stage.sides[side].conn, word)) {
             FAIL(p, "%s is not known here", word);
         }
-        if (!is(value.chars, expected)) {
+        if (!text_is(value.chars, expected)) {
             FAIL(p, "%c has %s=%s, not %s", p->stage.sides[side].letter, word, value.chars, expected);
         }
         text_free(&value);
@@ -294,14 +292,14 @@ static const struct {
 
 static void show(struct player *p, char *line) {
     const char *word = text_word(&line);
-    p->stage.shows_sizes |= is(word, "sizes");
-    p->stage.hides_packets = is(word, "no");
+    p->stage.shows_sizes |= text_is(word, "sizes");
+    p->stage.hides_packets = text_is(word, "no");
 }
 
 static void command_of_side(struct player *p, unsigned side, char *line) {
     const char *verb = text_word(&line);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (is(verb, verbs[i].verb)) {
+        if (text_is(verb, verbs[i].verb)) {
             verbs[i].run(p, side, line);
             stage_listen(&p->stage, side);
             return;
@@ -312,17 +310,17 @@ static void command_of_side(struct player *p, unsigned side, char *line) {
 
 static void command(struct player *p, char *line) {
     const char *word = text_word(&line);
-    if (is(word, "fixture")) {
+    if (text_is(word, "fixture")) {
         begin(p, line);
-    } else if (is(word, "at")) {
+    } else if (text_is(word, "at")) {
         p->stage.now_ns = seconds(text_word(&line));
-    } else if (is(word, "run")) {
+    } else if (text_is(word, "run")) {
         run(p, line);
-    } else if (is(word, "lose")) {
+    } else if (text_is(word, "lose")) {
         lose(p, line);
-    } else if (is(word, "show")) {
+    } else if (text_is(word, "show")) {
         show(p, line);
-    } else if (is(word, "C") || is(word, "S")) {
+    } else if (text_is(word, "C") || text_is(word, "S")) {
         command_of_side(p, word[0] == 'S', line);
     } else {
         FAIL(p, "unknown command \"%s\"", word);
@@ -339,7 +337,7 @@ static char *next_line(struct player *p) {
 
 static void expect(struct player *p, const char *expected) {
     char *seen = next_line(p);
-    if (!is(seen, expected)) {
+    if (!text_is(seen, expected)) {
         FAIL(p, "expected \"%s\", saw \"%s\"", expected,
              seen != NULL ? p->stage.transcript.chars + p->matched : "nothing");
     }
@@ -399,7 +397,8 @@ static void play(const char *name, char generation) {
 }
 
 void scenario_play(void **state) {
-    for (const char *generation = "ABC"; *generation != '\0'; generation++) {
-        play(*state, *generation);
+    const char *name = *state;
+    for (const char *generation = name[0] == 'l' ? "L" : "ABC"; *generation != '\0'; generation++) {
+        play(name, *generation);
     }
 }

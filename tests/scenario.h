@@ -29,7 +29,7 @@
 #ifndef UE_TESTS_SCENARIO_H
 #define UE_TESTS_SCENARIO_H
 
-/* A cmocka test that plays one file in generations A, B and C. */
+/* A cmocka test that plays one file in generations A, B and C, or in L when its name begins with an l. */
 #define SCENARIO(name)                                                                                                 \
     { name, scenario_play, NULL, NULL, (void *)(uintptr_t)(name) }
 void scenario_play(void **state);

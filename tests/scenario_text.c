@@ -52,12 +52,11 @@ bool text_range(const char *word, int64_t *first, int64_t *last) {
     return end != word && *end == '\0';
 }
 
-static bool is(const char *word, const char *expected) {
-    return strcmp(word, expected) == 0;
+bool text_is(const char *word, const char *expected) {
+    return word != NULL && strcmp(word, expected) == 0;
 }
 
-/* What follows "key" in a word; NULL when the word begins differently. */
-static const char *after(const char *word, const char *key) {
+const char *text_after(const char *word, const char *key) {
     size_t length = strlen(key);
     return strncmp(word, key, length) == 0 ? word + length : NULL;
 }
@@ -87,7 +86,7 @@ static bool control_payload(const struct ue_context *x, const char *name, uint8_
         struct ue_message message = {.type = messages[i].type};
         struct ue_fault fault;
         int params = ue_message_params(x, message.type);
-        if (!is(name, messages[i].name) || params < 0) {
+        if (!text_is(name, messages[i].name) || params < 0) {
             continue;
         }
         message.param_count = (uint8_t)params;
@@ -111,13 +110,13 @@ static size_t hex_payload(const char *digits, uint8_t *bytes) {
 size_t text_payload(const struct ue_context *x, uint32_t channel, const char *name, size_t bits, uint8_t *bytes) {
     size_t message_bits;
     memset(bytes, 0, ue_bits_bytes(bits));
-    if (is(name, "-")) {
+    if (text_is(name, "-")) {
         return bits;
     }
     if (channel == 0 && control_payload(x, name, bytes, &message_bits)) {
         return message_bits;
     }
-    if (after(name, "0x") != NULL) {
+    if (text_after(name, "0x") != NULL) {
         return hex_payload(name + 2, bytes);
     }
     size_t length = strlen(name) * 8 <= bits ? strlen(name) : bits / 8;
@@ -191,16 +190,17 @@ void text_add_name(struct text *text, const struct ue_context *x, uint32_t chann
 static const struct {
     const char *word;
     uint32_t index;
+    uint8_t type; /* up to 4.21, in the place of the name */
 } kinds[] = {
-    {"Actor", UE_NAME_ACTOR},
-    {"Control", UE_NAME_CONTROL},
-    {"Voice", UE_NAME_VOICE},
-    {"DataStream", UE_NAME_DATA_STREAM},
+    {"Actor", UE_NAME_ACTOR, UE_CHANNEL_ACTOR},
+    {"Control", UE_NAME_CONTROL, UE_CHANNEL_CONTROL},
+    {"Voice", UE_NAME_VOICE, UE_CHANNEL_VOICE},
+    {"DataStream", UE_NAME_DATA_STREAM, UE_CHANNEL_FILE},
 };
 
 static const char *kind_word(const struct ue_bunch *b) {
     for (size_t i = 0; i < COUNT(kinds); i++) {
-        if (b->name.hardcoded && b->name.index == kinds[i].index) {
+        if (b->has_name ? b->name.hardcoded && b->name.index == kinds[i].index : b->ch_type == kinds[i].type) {
             return kinds[i].word;
         }
     }
@@ -234,11 +234,11 @@ static size_t run_of(const struct ue_context *x, const struct ue_item *items, si
     struct text next = {0};
     const struct ue_bunch *first = &items[0].bunch;
     size_t run = 1;
-    for (; run < count; run++) {
+    for (; run < count && !items[run].is_ack; run++) {
         const struct ue_bunch *b = &items[run].bunch;
         text_clear(&next);
         add_rest(&next, x, b);
-        if (b->channel != first->channel || b->reliable != first->reliable || !is(rest, next.chars) ||
+        if (b->channel != first->channel || b->reliable != first->reliable || !text_is(rest, next.chars) ||
             (b->reliable && b->ch_seq != first->ch_seq + run)) {
             break;
         }
@@ -252,6 +252,11 @@ static void add_bunches(struct text *text, const struct ue_context *x, const str
     struct text rest = {0};
     for (size_t i = 0, run; i < d->item_count; i += run) {
         const struct ue_bunch *b = &d->items[i].bunch;
+        if (d->items[i].is_ack) {
+            text_add(text, " [ack %u]", d->items[i].ack.ack_id);
+            run = 1;
+            continue;
+        }
         text_clear(&rest);
         add_rest(&rest, x, b);
         run = run_of(x, d->items + i, d->item_count - i, rest.chars);
@@ -283,8 +288,10 @@ static void add_history(struct text *text, const struct ue_packet *p) {
 
 void text_add_packet(struct text *text, const struct ue_context *x, const struct ue_datagram *d) {
     const struct ue_packet *p = &d->packet;
-    text_add(text, " Ack=%u", p->ack);
-    add_history(text, p);
+    if (x->profile.packet != UE_PACKET_LEGACY) {
+        text_add(text, " Ack=%u", p->ack);
+        add_history(text, p);
+    }
     if (p->history_flush) {
         text_add(text, " resetting");
     }
@@ -316,7 +323,7 @@ static bool read_history(const char *words, struct ue_packet *p) {
 /* A kind of channel, the engine's number of a name, or a name as text. */
 static void read_name(const char *word, struct ue_name *name) {
     for (size_t i = 0; i < COUNT(kinds); i++) {
-        if (is(word, kinds[i].word)) {
+        if (text_is(word, kinds[i].word)) {
             *name = (struct ue_name){.hardcoded = true, .index = kinds[i].index};
             return;
         }
@@ -334,24 +341,24 @@ static bool read_flag(const char *word, struct ue_bunch *b) {
     bool *const flags[] = {&b->has_exports, &b->has_mapped, &b->paused, &b->partial_initial, &b->partial_final};
     static const char *const names[] = {"exports", "mapped", "paused", "initial", "final"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        if (is(word, names[i])) {
+        if (text_is(word, names[i])) {
             *flags[i] = true;
             b->partial |= i >= 3;
             return true;
         }
     }
-    if ((value = after(word, "as:")) != NULL || (value = after(word, "open:")) != NULL) {
+    if ((value = text_after(word, "as:")) != NULL || (value = text_after(word, "open:")) != NULL) {
         b->open |= word[0] == 'o';
         read_name(value, &b->name);
         return true;
     }
-    if ((value = after(word, "close")) != NULL) {
+    if ((value = text_after(word, "close")) != NULL) {
         b->close = true;
         b->close_reason = *value == ':' ? (uint8_t)strtoul(value + 1, NULL, 10) : 0;
         return true;
     }
-    b->partial |= is(word, "middle");
-    return is(word, "middle");
+    b->partial |= text_is(word, "middle");
+    return text_is(word, "middle");
 }
 
 /* Reads "5 R101 flags... m1 80]", or R101-110 for a run of bunches; the bracket before is gone. */
@@ -388,16 +395,16 @@ static bool read_bunch(char *channel, char **line, const struct ue_context *x, s
 
 static bool read_field(const char *word, const struct ue_context *x, struct ue_packet *p) {
     const char *value;
-    if ((value = after(word, "Ack=")) != NULL) {
+    if ((value = text_after(word, "Ack=")) != NULL) {
         p->ack = (uint16_t)strtoul(value, NULL, 10);
         p->acked_history_seq = x->profile.packet == UE_PACKET_HISTORY_SEQ ? p->ack : 0;
-    } else if ((value = after(word, "AckedHistorySeq=")) != NULL) {
+    } else if ((value = text_after(word, "AckedHistorySeq=")) != NULL) {
         p->acked_history_seq = (uint16_t)strtoul(value, NULL, 10);
-    } else if ((value = after(word, "hist=")) != NULL) {
+    } else if ((value = text_after(word, "hist=")) != NULL) {
         return read_history(value, p);
-    } else if (is(word, "resetting")) {
+    } else if (text_is(word, "resetting")) {
         p->history_flush = true;
-    } else if (is(word, "info")) {
+    } else if (text_is(word, "info")) {
         p->has_info = true;
     } else {
         return false;

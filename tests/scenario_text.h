@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How scenarios write packets and bunches: "100 Ack=499 hist=b [5 R101 m1 80] [3 U open:Actor u 16]". The same words
-   are printed into transcripts and read from scripts. */
+/* How scenarios write packets and bunches: "100 Ack=499 hist=b [5 R101 m1 80] [3 U open:Actor u 16]", or, as packets
+   are up to 4.21, "100 [5 R101 m1 80] [ack 499]". The same words are printed into transcripts and read from scripts. */
 #ifndef UE_TESTS_SCENARIO_TEXT_H
 #define UE_TESTS_SCENARIO_TEXT_H
 
@@ -21,6 +21,11 @@ void text_free(struct text *text);
 
 /* Cuts the next word off a line, in place; NULL at the end. */
 char *text_word(char **line);
+
+/* Whether a word is that one; NULL is no word. */
+bool text_is(const char *word, const char *expected);
+/* What follows "key" in a word; NULL when the word begins differently. */
+const char *text_after(const char *word, const char *key);
 
 /* Reads "7" or "7-9"; false for any other word. */
 bool text_range(const char *word, int64_t *first, int64_t *last);
