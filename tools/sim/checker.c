@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What a connection may hold: per reliable bunch, beside its payload; per packet in flight (its ring entries, which
-   double as they grow); per lane and channel; and a floor. Bounds of a test, not of the protocol. */
-#define FLIGHT_BYTES 512
-#define CHANNEL_BYTES 768
-#define FLOOR_BYTES (192u * 1024)
+/* What a connection may still hold when all is said and acknowledged: rings as large as the most packets in flight made
+   them, lanes and channels, and a floor. Bounds of a test, twice what is seen, not of the protocol. */
+#define FLIGHT_BYTES 192
+#define CHANNEL_BYTES 256
+#define FLOOR_BYTES 8192u
 
 bool ue_checker_init(struct ue_checker *checker, const struct ue_scenario *scenario) {
     memset(checker, 0, sizeof *checker);
@@ -61,7 +61,7 @@ void ue_checker_tick(struct ue_checker *checker, enum ue_role side, uint64_t now
 
 /* Rings stay as large as they were needed; messages and bunches do not. */
 static size_t rest_bytes(const struct ue_checker *checker, enum ue_role side) {
-    return checker->idle_bytes[side] + FLOOR_BYTES / 4 + open_channels(checker->scenario) * CHANNEL_BYTES +
+    return checker->idle_bytes[side] + FLOOR_BYTES + open_channels(checker->scenario) * CHANNEL_BYTES +
            (size_t)checker->most_flying[side] * FLIGHT_BYTES;
 }
 
