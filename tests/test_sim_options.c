@@ -220,6 +220,88 @@ static void test_repeat_reliable(void **state) {
     compare_option("repeat_reliable", &scenario, &(struct ue_conn_options){.repeat_reliable = true});
 }
 
+/* ---- leaving ---- */
+
+#define TICK_NS (NS_PER_S / 60)
+#define POOL_BYTES (2u << 20)
+
+/* Two ends on a direct line. */
+struct duo {
+    void *region;
+    struct ue_conn *conns[2];
+    uint64_t now_ns;
+    bool is_cut; /* what the server sends is lost */
+};
+
+static void open_duo(struct duo *duo, const struct ue_conn_options *options) {
+    static const uint8_t seed[UE_SEED_BYTES];
+    static const uint8_t hello[] = {0, 1, 0, 0, 0, 0};
+    *duo = (struct duo){.region = malloc(POOL_BYTES), .now_ns = NS_PER_S};
+    struct ue_pool *pool = ue_pool_init(duo->region, POOL_BYTES);
+    for (enum ue_role role = UE_ROLE_CLIENT; role <= UE_ROLE_SERVER; role++) {
+        struct ue_conn_config config = {
+            .profile = ue_profile_find("5.5"), .role = role, .seed = seed, .options = *options};
+        duo->conns[role] = ue_conn_new(pool, &config);
+        assert_non_null(duo->conns[role]);
+        ue_conn_adopt(duo->conns[role], duo->now_ns, 100, 100);
+        ue_conn_admit(duo->conns[role]);
+    }
+    struct ue_outgoing bunch = {.reliable = true, .data = {hello, 0, sizeof hello * 8}};
+    assert_int_equal(ue_conn_send(duo->conns[UE_ROLE_CLIENT], duo->now_ns, &bunch, NULL), UE_OK);
+}
+
+static void close_duo(struct duo *duo) {
+    ue_conn_free(duo->conns[0]);
+    ue_conn_free(duo->conns[1]);
+    free(duo->region);
+}
+
+static void tick_duo(struct duo *duo) {
+    duo->now_ns += TICK_NS;
+    for (enum ue_role role = UE_ROLE_CLIENT; role <= UE_ROLE_SERVER; role++) {
+        struct ue_bytes datagram;
+        struct ue_event event;
+        ue_conn_end_receive(duo->conns[role], duo->now_ns);
+        ue_conn_tick(duo->conns[role], duo->now_ns);
+        while (ue_conn_next_event(duo->conns[role], &event)) {
+        }
+        while (ue_conn_next_datagram(duo->conns[role], &datagram)) {
+            if (role == UE_ROLE_CLIENT || !duo->is_cut) {
+                ue_conn_receive(duo->conns[!role], duo->now_ns, datagram.bytes, datagram.size_bytes);
+            }
+        }
+    }
+}
+
+/* The server leaves, and the packet that says so is lost: seconds until the client knows. */
+static double seconds_until_known(const struct ue_conn_options *options) {
+    struct duo duo;
+    open_duo(&duo, options);
+    for (int i = 0; i < 60; i++) {
+        tick_duo(&duo);
+    }
+    assert_int_equal(ue_conn_state(duo.conns[UE_ROLE_CLIENT]), UE_CONN_OPEN);
+    uint64_t left_ns = duo.now_ns;
+    ue_conn_close(duo.conns[UE_ROLE_SERVER], duo.now_ns, UE_CLOSE_HOST_CLOSED);
+    duo.is_cut = true;
+    tick_duo(&duo);
+    duo.is_cut = false;
+    while (ue_conn_state(duo.conns[UE_ROLE_CLIENT]) != UE_CONN_CLOSED && duo.now_ns < left_ns + 100 * NS_PER_S) {
+        tick_duo(&duo);
+    }
+    double seconds = (double)(duo.now_ns - left_ns) / (double)NS_PER_S;
+    close_duo(&duo);
+    return seconds;
+}
+
+static void test_resend_close(void **state) {
+    (void)state;
+    double off = seconds_until_known(&(struct ue_conn_options){0});
+    double on = seconds_until_known(&(struct ue_conn_options){.resend_close = true});
+    printf("%-18s off  client knows after %.2f s\n%-18s on   client knows after %.2f s\n", "resend_close", off, "", on);
+    assert_true(on <= off);
+}
+
 /* ---- what must not change anything ---- */
 
 static uint64_t transcript_of(const struct ue_scenario *base, const struct ue_conn_options *options) {
@@ -277,6 +359,7 @@ int main(void) {
         cmocka_unit_test(test_reorder_wait),
         cmocka_unit_test(test_prompt_acks),
         cmocka_unit_test(test_repeat_reliable),
+        cmocka_unit_test(test_resend_close),
         cmocka_unit_test(test_strictness_changes_nothing),
         cmocka_unit_test(test_off_leaves_no_trace),
     };
