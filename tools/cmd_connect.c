@@ -219,7 +219,9 @@ static void do_job(struct connect *c) {
     } else if (c->job->state == UE_JOB_DONE) {
         leave(c, UE_EXIT_OK, NULL);
     } else if (c->timeout_s > 0 && (double)(c->now_ns - c->begun_ns) > c->timeout_s * NS_PER_S) {
-        leave(c, UE_EXIT_MALFORMED, c->joined_ns != 0 ? "not done in time" : "the login was not done in time");
+        leave(c, UE_EXIT_MALFORMED,
+              c->joined_ns != 0 ? "not done in time"
+                                : "the login was not done in time (does the server speak the same --generation?)");
     }
 }
 

@@ -7,8 +7,9 @@
 #include "tools/net/loop.h"
 #include "tools/serve_report.h"
 
-/* A flood leaves time for the ticks. */
+/* A flood leaves time for the ticks, and the replies to it leave before they are too many to keep. */
 #define DATAGRAMS_PER_CALL 4096
+#define DATAGRAMS_UNANSWERED_MAX 128
 #define CLIENTS_DEFAULT 256
 #define CLIENTS_MAX 65536
 /* Of the server's memory; a connection may use up to its own limit while others use less. */
@@ -28,6 +29,7 @@ struct serve {
     struct ue_pool *pool;
     void *region;
     uint64_t now_ns;
+    uint32_t unanswered; /* datagrams received since answers were sent */
     bool is_stopping;
     uint8_t bytes[UE_PORT_DATAGRAM_BYTES];
 };
@@ -142,6 +144,7 @@ static void send_all(struct serve *s) {
         struct ue_net_address address = ue_serve_net_address(&to);
         ue_port_send(s->port, s->now_ns, &address, datagram.bytes, datagram.size_bytes);
     }
+    s->unanswered = 0;
     ue_loop_wake_at(s->loop, ue_port_run(s->port, s->now_ns));
 }
 
@@ -156,23 +159,29 @@ static void note_sent(void *user, const struct ue_net_address *to, enum ue_socke
 
 /* ---- the loop ---- */
 
-static void on_receive(void *user) {
-    struct serve *s = user;
+static enum ue_socket_result receive_one(struct serve *s) {
     struct ue_net_address from;
     size_t size_bytes;
-    enum ue_socket_result result = UE_SOCKET_DONE;
+    enum ue_socket_result result = ue_port_receive(s->port, &from, s->bytes, &size_bytes);
+    const struct ue_host address = ue_serve_address(&from);
+    if (result == UE_SOCKET_DONE) {
+        ue_server_receive(s->server, s->now_ns, &address, s->bytes, size_bytes);
+    } else if (result == UE_SOCKET_UNREACHABLE) {
+        ue_server_unreachable(s->server, s->now_ns, &address);
+    }
+    return result;
+}
+
+/* Answers wait for the tick, as in the engine, unless there are many: looking for them costs time per connection. */
+static void on_receive(void *user) {
+    struct serve *s = user;
     s->now_ns = ue_loop_now_ns();
-    for (size_t i = 0; i < DATAGRAMS_PER_CALL && result != UE_SOCKET_WOULD_BLOCK; i++) {
-        result = ue_port_receive(s->port, &from, s->bytes, &size_bytes);
-        const struct ue_host address = ue_serve_address(&from);
-        if (result == UE_SOCKET_DONE) {
-            ue_server_receive(s->server, s->now_ns, &address, s->bytes, size_bytes);
-        } else if (result == UE_SOCKET_UNREACHABLE) {
-            ue_server_unreachable(s->server, s->now_ns, &address);
+    for (uint32_t i = 0; i < DATAGRAMS_PER_CALL && receive_one(s) != UE_SOCKET_WOULD_BLOCK; i++) {
+        if (++s->unanswered == DATAGRAMS_UNANSWERED_MAX) {
+            take_events(s);
+            send_all(s);
         }
     }
-    take_events(s);
-    send_all(s);
 }
 
 static void work_for(struct serve *s, struct ue_peer *peer) {
