@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/bench/bench_sim_one.h"
 #include "tests/bench/bench_sim_scale.h"
 #include "tests/bench/report.h"
 #include "tests/bench/rival_play.h"
@@ -206,6 +207,16 @@ static void measure_jitter(struct options *o) {
     say(o, "E4.burst.p99", ue.p99_ms, "ms", "model-nak", nak.p99_ms, 1.10, 0);
 }
 
+/* The phase of ticks matters more than the protocol: the network read each millisecond (no goal). */
+static void measure_polling(struct options *o) {
+    struct play play = game_of(o, 0.05);
+    play.polls = 17;
+    struct medians ue = play_seeds(&rival_ue, &play, o->seeds < 3 ? o->seeds : 3);
+    struct medians nak = play_seeds(&rival_nak, &play, o->seeds < 3 ? o->seeds : 3);
+    say(o, "E1.polled-each-ms.p50", ue.p50_ms, "ms", "model-nak", nak.p50_ms, 0, 0);
+    say(o, "E1.polled-each-ms.p99", ue.p99_ms, "ms", "model-nak", nak.p99_ms, 0, 0);
+}
+
 /* ---- E10: bulk ---- */
 
 static void measure_bulk(struct options *o) {
@@ -269,25 +280,17 @@ static void measure_scale(struct options *o) {
 
 /* ---- the program ---- */
 
-/* One candidate's soak, for callgrind. */
-static int count(const char *name, uint32_t messages_per_step, uint32_t messages) {
-    const struct rival *rivals[] = {&rival_ue, &rival_nak, rival_enet, rival_ngtcp2};
-    for (size_t i = 0; i < 4; i++) {
-        if (rivals[i] != NULL && strcmp(rivals[i]->name, name) == 0) {
-            return soak_run(rivals[i], messages_per_step, messages) > 0 ? 0 : 1;
-        }
-    }
-    return 77;
-}
-
 static void usage(void) {
-    fail("usage: bench_sim [--json] [--quick] [--seeds N] | --count NAME K MESSAGES");
+    fail("usage: bench_sim [--json] [--quick] [--seeds N] | --count NAME K MESSAGES | --play NAME OPTIONS");
 }
 
 int main(int argc, char **argv) {
     struct options o = {.seeds = SEEDS, .bulk_seeds = BULK_SEEDS, .seconds = SECONDS};
     if (argc == 5 && strcmp(argv[1], "--count") == 0) {
-        return count(argv[2], (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
+        return one_count(argv[2], (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
+    }
+    if (argc >= 3 && strcmp(argv[1], "--play") == 0) {
+        return one_play(argc - 2, argv + 2);
     }
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
@@ -310,6 +313,7 @@ int main(int argc, char **argv) {
         measure_loss(&o, losses[i]);
     }
     measure_jitter(&o);
+    measure_polling(&o);
     measure_bulk(&o);
     measure_soak(&o, 1);
     measure_soak(&o, 4);

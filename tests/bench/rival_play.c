@@ -26,8 +26,9 @@ struct playing {
     struct play_result *result;
     void *pair;
     struct ue_link *links[2]; /* by sender */
-    uint64_t tick_ns[2];
-    uint64_t ticks[2];
+    uint64_t poll_ns[2];
+    uint64_t polls[2];
+    uint32_t polls_per_tick;
     uint64_t now_ns;
     uint64_t app_bytes;
     uint64_t wire_bytes; /* while something was said */
@@ -94,10 +95,11 @@ static void say_game(struct playing *p, enum rival_side side) {
         say(p, side, false, 60);
         return;
     }
-    if (p->ticks[side] % 3 == 0) {
+    uint64_t ticks = p->polls[side] / p->polls_per_tick;
+    if (ticks % 3 == 0) {
         say(p, side, true, 200);
     }
-    if (p->ticks[side] % 2 == 0) {
+    if (ticks % 2 == 0) {
         say(p, side, false, 600);
     }
 }
@@ -108,20 +110,21 @@ static void say_bulk(struct playing *p, enum rival_side side) {
     }
 }
 
-static void tick(struct playing *p, enum rival_side side, bool is_talking) {
+static void poll(struct playing *p, enum rival_side side, bool is_talking) {
+    bool is_tick = p->polls[side] % p->polls_per_tick == 0;
     const uint8_t *bytes;
     size_t size_bytes;
     while (ue_link_take(p->links[!side], p->now_ns, &bytes, &size_bytes)) {
         p->rival->receive(p->pair, side, p->now_ns, bytes, size_bytes);
     }
     p->rival->end_receive(p->pair, side, p->now_ns);
-    if (is_talking && p->play->bulk_bytes != 0) {
+    if (is_tick && is_talking && p->play->bulk_bytes != 0) {
         say_bulk(p, side);
-    } else if (is_talking) {
+    } else if (is_tick && is_talking) {
         say_game(p, side);
     }
     p->rival->tick(p->pair, side, p->now_ns);
-    p->ticks[side]++;
+    p->polls[side]++;
 }
 
 static bool is_bulk_done(const struct playing *p) {
@@ -130,10 +133,10 @@ static bool is_bulk_done(const struct playing *p) {
 
 static void run_until(struct playing *p, uint64_t end_ns, bool is_talking) {
     while (p->now_ns < end_ns && !is_bulk_done(p)) {
-        uint64_t client_ns = BEGIN_NS + p->ticks[RIVAL_CLIENT] * p->tick_ns[RIVAL_CLIENT];
-        uint64_t server_ns = BEGIN_NS + p->ticks[RIVAL_SERVER] * p->tick_ns[RIVAL_SERVER];
+        uint64_t client_ns = BEGIN_NS + p->polls[RIVAL_CLIENT] * p->poll_ns[RIVAL_CLIENT];
+        uint64_t server_ns = BEGIN_NS + p->polls[RIVAL_SERVER] * p->poll_ns[RIVAL_SERVER];
         p->now_ns = client_ns <= server_ns ? client_ns : server_ns;
-        tick(p, client_ns <= server_ns ? RIVAL_CLIENT : RIVAL_SERVER, is_talking);
+        poll(p, client_ns <= server_ns ? RIVAL_CLIENT : RIVAL_SERVER, is_talking);
     }
 }
 
@@ -170,8 +173,9 @@ static bool make(struct playing *p) {
     p->latency_ms = calloc(p->capacity, sizeof *p->latency_ms);
     p->links[RIVAL_CLIENT] = ue_link_new(&p->play->path, 1, p->play->seed, RIVAL_CLIENT);
     p->links[RIVAL_SERVER] = ue_link_new(&p->play->path, 1, p->play->seed, RIVAL_SERVER);
-    p->tick_ns[RIVAL_CLIENT] = (uint64_t)((double)NS_PER_S / CLIENT_HZ);
-    p->tick_ns[RIVAL_SERVER] = (uint64_t)((double)NS_PER_S / SERVER_HZ);
+    p->polls_per_tick = p->play->polls != 0 ? p->play->polls : 1;
+    p->poll_ns[RIVAL_CLIENT] = (uint64_t)((double)NS_PER_S / CLIENT_HZ / p->polls_per_tick);
+    p->poll_ns[RIVAL_SERVER] = (uint64_t)((double)NS_PER_S / SERVER_HZ / p->polls_per_tick);
     p->now_ns = BEGIN_NS;
     p->pair = p->rival->create(&host, p->play->seed, BEGIN_NS);
     return p->sent_ns != NULL && p->latency_ms != NULL && p->links[0] != NULL && p->links[1] != NULL && p->pair != NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Plays the traffic of a game through a pair of ends and measures it: the workload of performance 2.1, or bulk (2.6).
-   Virtual time; the network is read at ticks only. */
+   Virtual time. */
 #ifndef BENCH_RIVAL_PLAY_H
 #define BENCH_RIVAL_PLAY_H
 
@@ -13,6 +13,7 @@ struct play {
     double seconds;       /* of the game; 0: bulk */
     uint64_t bulk_bytes;  /* server to client, in messages of 900 bytes */
     double limit_seconds; /* of bulk: what lasts longer has stalled */
+    uint32_t polls;       /* of the network in each tick of the program; 0 counts as 1, as games do */
 };
 
 struct play_result {
