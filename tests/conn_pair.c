@@ -17,6 +17,10 @@ static void collect(struct conn_pair *pair, unsigned side) {
         if (event.type == UE_EVENT_FAULT) {
             pair->faults[side] = event.reason;
         }
+        pair->exports[side] += event.type == UE_EVENT_EXPORTS;
+        if (event.type == UE_EVENT_CHANNEL_CLOSED) {
+            pair->close_reason[side] = event.close_reason;
+        }
         if (event.type != UE_EVENT_BUNCH) {
             continue;
         }

@@ -29,6 +29,8 @@ struct conn_pair {
     uint64_t now_ns;
     struct pair_heard heard[2][PAIR_HEARD_MAX]; /* what came to each side since the last pair_forget */
     size_t heard_count[2];
+    unsigned exports[2];            /* that came on their own */
+    uint8_t close_reason[2];        /* of the channel closed last, by the side that reports it */
     enum ue_close_reason faults[2]; /* the newest, by the side that reports it */
 };
 

@@ -100,12 +100,155 @@ static void a_queued_message_outlives_want_of_memory(void **state) {
     pair_end(&pair);
 }
 
+static const struct ue_outgoing on_2 = {.channel = 2, .reliable = true};
+
+/* What no packet could ever take would be tried for ever. */
+static void what_fits_no_packet_is_refused(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    static uint8_t exports[2000];
+    const struct ue_view view = {exports, 0, sizeof exports * 8};
+    struct ue_outgoing bunch = on_2;
+    pair_begin(&pair, "5.4", &stock);
+    pair_open(&pair, 2);
+    bunch.exports = &view;
+    bunch.export_count = 1;
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'a', 10), UE_E_LENGTH);
+    bunch = on_2;
+    bunch.close = true;
+    bunch.close_reason = 15;
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'b', 10), UE_E_RANGE);
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &on_2, 'c', 65537), UE_E_LENGTH);
+    assert_int_equal(pair_say(&pair, PAIR_SERVER, 2, 'd'), UE_OK);
+    pair_run(&pair, 3);
+    pair_assert_heard(&pair, PAIR_CLIENT, 2, "d");
+    pair_end(&pair);
+}
+
+static void only_the_opener_closes(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    uint32_t opened;
+    struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true};
+    pair_begin(&pair, "5.4", &stock);
+    pair_open(&pair, 2);
+    assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_OTHER, 7, &opened), UE_OK);
+    assert_int_equal(pair_say(&pair, PAIR_SERVER, 7, 'o'), UE_OK);
+    pair_run(&pair, 3);
+    assert_int_equal(pair_send(&pair, PAIR_CLIENT, &close, 0, 0), UE_E_CONFLICT);
+    close.channel = 7;
+    assert_int_equal(pair_send(&pair, PAIR_CLIENT, &close, 0, 0), UE_E_CONFLICT);
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 0, 0), UE_OK);
+    close.channel = 0;
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 0, 0), UE_OK);
+    pair_end(&pair);
+}
+
+/* A receiver refuses a lone unreliable opening that does not close (spec 6.5 row 11), so it is not sent. */
+static void no_opening_is_sent_that_nobody_takes(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    uint32_t opened;
+    struct ue_outgoing unreliable = {.channel = 2};
+    pair_begin(&pair, "5.4", &stock);
+    assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_ACTOR, 2, &opened), UE_OK);
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, 'a', 10), UE_E_CONFLICT);
+    unreliable.close = true;
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &unreliable, 'b', 10), UE_OK);
+    pair_run(&pair, 3);
+    pair_assert_heard(&pair, PAIR_CLIENT, 2, "b");
+    assert_null(ue_conn_channel(pair.conns[PAIR_SERVER], 2));
+    pair_end(&pair);
+}
+
+/* Each part that is not an export says that ids must be mapped (spec 4.7). */
+static void every_part_says_that_ids_must_be_mapped(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    const struct ue_view exports = {(const uint8_t *)"exports", 0, 50};
+    struct ue_outgoing bunch = on_2;
+    struct ue_item items[8];
+    struct ue_datagram d = {.items = items, .item_capacity = 8};
+    struct ue_verdict verdict;
+    struct ue_bytes datagram;
+    unsigned exported = 0, mapped = 0;
+    pair_begin(&pair, "5.4", &stock);
+    pair_open(&pair, 2);
+    bunch.has_mapped = true;
+    bunch.exports = &exports;
+    bunch.export_count = 1;
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'm', 2500), UE_OK);
+    ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+    while (ue_conn_next_datagram(pair.conns[PAIR_SERVER], &datagram)) {
+        const struct ue_context *x = ue_conn_context(pair.conns[PAIR_SERVER]);
+        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, &verdict), UE_OK);
+        for (size_t i = 0; i < d.item_count; i++) {
+            assert_true(items[i].bunch.has_exports != items[i].bunch.has_mapped);
+            exported += items[i].bunch.has_exports;
+            mapped += items[i].bunch.has_mapped;
+        }
+    }
+    assert_int_equal(exported, 1);
+    assert_int_equal(mapped, 3);
+    pair_end(&pair);
+}
+
+/* Up to 4.21 a close says whether the object only sleeps, and nothing else. */
+static void legacy_closes_tell_of_dormancy(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    for (uint8_t reason = 0; reason < 4; reason++) {
+        const struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true, .close_reason = reason};
+        pair_begin(&pair, "4.20", &stock);
+        pair_open(&pair, 2);
+        assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 0, 0), UE_OK);
+        pair_run(&pair, 3);
+        assert_null(ue_conn_channel(pair.conns[PAIR_CLIENT], 2));
+        assert_int_equal(pair.close_reason[PAIR_CLIENT], reason == 1);
+        pair_end(&pair);
+    }
+}
+
+/* In a replay nothing is numbered or acknowledged on the wire: of what is written each bunch counts once, of any size.
+ */
+static void replays_write_everything_once(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    static const enum ue_channel_kind kinds[] = {UE_KIND_CONTROL, UE_KIND_VOICE, UE_KIND_ACTOR, UE_KIND_OTHER};
+    const struct ue_conn_config config = {
+        .driver = UE_DRIVER_DEMO,
+        .memory_limit_bytes = (size_t)16 << 20,
+        .options = {.repeat_reliable = true, .tail_probe_data = true, .resend_close = true},
+    };
+    pair_begin(&pair, "5.4", &config);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t opened;
+        assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], kinds[i], i, &opened), UE_OK);
+        for (char value = 'a'; value < 'h'; value++) {
+            assert_int_equal(pair_say(&pair, PAIR_SERVER, i, (uint8_t)value), UE_OK);
+            ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+        }
+    }
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &on_2, 'h', 1000000), UE_OK);
+    pair_run(&pair, 5);
+    for (uint32_t i = 0; i < 4; i++) {
+        pair_assert_heard(&pair, PAIR_CLIENT, i, i == 2 ? "abcdefgh" : "abcdefg");
+    }
+    pair_end(&pair);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bunch_is_sent_whole_or_not_at_all),
         cmocka_unit_test(debts_are_paid_whole_or_not_at_all),
         cmocka_unit_test(long_control_messages_wait_for_room),
         cmocka_unit_test(a_queued_message_outlives_want_of_memory),
+        cmocka_unit_test(what_fits_no_packet_is_refused),
+        cmocka_unit_test(only_the_opener_closes),
+        cmocka_unit_test(no_opening_is_sent_that_nobody_takes),
+        cmocka_unit_test(every_part_says_that_ids_must_be_mapped),
+        cmocka_unit_test(legacy_closes_tell_of_dormancy),
+        cmocka_unit_test(replays_write_everything_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

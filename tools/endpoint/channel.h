@@ -60,6 +60,7 @@ struct ue_lane {
 };
 
 #define UE_NO_PACKET INT64_MIN
+#define UE_DORMANCY 1 /* the reason for closing that legacy layouts have a bit for */
 
 struct ue_channel {
     uint32_t index;

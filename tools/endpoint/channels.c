@@ -3,6 +3,7 @@
 #include "tools/endpoint/connection.h"
 
 #define VOICE_INDEX 1
+#define NAME_BITS_MAX 104  /* of a text: each bunch repeats it, within MAX_BUNCH_HEADER_BITS */
 #define FIRST_FREE_INDEX 2 /* 0 is Control's and 1 is Voice's */
 
 struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index) {
@@ -46,7 +47,7 @@ static bool kind_of_type(uint8_t type, enum ue_channel_kind *kind) {
 static bool kind_of_name(const struct ue_conn *c, const struct ue_name *name, enum ue_channel_kind *kind) {
     *kind = UE_KIND_OTHER;
     if (!name->hardcoded) {
-        return c->config.any_channel;
+        return c->config.any_channel && name->text.units.bits <= NAME_BITS_MAX;
     }
     switch (name->index) {
     case UE_NAME_CONTROL: *kind = UE_KIND_CONTROL; return true;
@@ -108,9 +109,12 @@ struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch
 }
 
 static bool may_open(const struct ue_conn *c, enum ue_channel_kind kind) {
+    if (ue_conn_has_internal_ack(c)) {
+        return true;
+    }
     switch (kind) {
     case UE_KIND_CONTROL: return !ue_conn_is_server(c);
-    case UE_KIND_ACTOR: return ue_conn_is_server(c) || ue_conn_has_internal_ack(c);
+    case UE_KIND_ACTOR: return ue_conn_is_server(c);
     default: return true;
     }
 }

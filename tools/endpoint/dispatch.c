@@ -142,9 +142,12 @@ static enum ue_close_reason premature(const struct ue_conn *c, const struct ue_b
 }
 
 static bool may_be_opened_by_peer(const struct ue_conn *c, enum ue_channel_kind kind) {
+    if (ue_conn_has_internal_ack(c)) {
+        return true;
+    }
     switch (kind) {
     case UE_KIND_CONTROL: return ue_conn_is_server(c);
-    case UE_KIND_ACTOR: return !ue_conn_is_server(c) || ue_conn_has_internal_ack(c);
+    case UE_KIND_ACTOR: return !ue_conn_is_server(c);
     default: return true;
     }
 }

@@ -136,9 +136,10 @@ struct ue_packet_range {
 };
 
 /* Sends on an open channel: written into the packet being filled, split when too large (spec 6.7). range may be NULL.
-   UE_E_CONFLICT: no such channel, closing, not connected, reliable on a temporary one, or an unreliable
-   opening that neither closes nor has parts; UE_E_LENGTH: larger than the
-   limit; UE_E_FULL: no room: reliable data then closes the connection as the engine does, control messages wait. */
+   UE_E_CONFLICT: no such channel, closing, not connected, reliable on a temporary one, an unreliable opening that
+   neither closes nor has parts, or the close of a channel that the peer opened; UE_E_LENGTH: larger than the limit, or
+   exports larger than a packet takes; UE_E_RANGE: close reason above 14; UE_E_FULL: no room: reliable data then closes
+   the connection as the engine does, control messages wait; no memory: nothing was sent. */
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range);
 

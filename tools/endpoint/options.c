@@ -60,7 +60,7 @@ static void probe(struct ue_conn *c, uint64_t now_ns) {
 
 void ue_options_tick(struct ue_conn *c, uint64_t now_ns) {
     const struct ue_conn_options *options = &c->config.options;
-    if ((options->tail_probe || options->tail_probe_data) && ue_conn_may_send(c)) {
+    if ((options->tail_probe || options->tail_probe_data) && ue_conn_may_send(c) && !ue_conn_has_internal_ack(c)) {
         probe(c, now_ns);
     }
 }
@@ -83,7 +83,7 @@ static void repeat_of(struct ue_conn *c, uint64_t now_ns, struct ue_channel *cha
 }
 
 void ue_options_fill(struct ue_conn *c, uint64_t now_ns) {
-    if (!c->config.options.repeat_reliable || ue_conn_is_legacy(c)) {
+    if (!c->config.options.repeat_reliable || ue_conn_is_legacy(c) || ue_conn_has_internal_ack(c)) {
         return;
     }
     for (uint32_t i = 0; i < c->lanes.capacity; i++) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/connection.h"
 
+#define CLOSE_REASON_MAX 14
+
 static uint8_t legacy_type(enum ue_channel_kind kind) {
     switch (kind) {
     case UE_KIND_CONTROL: return UE_CHANNEL_CONTROL;
@@ -35,6 +37,7 @@ static void fill_bunch(const struct ue_conn *c, const struct ue_channel *channel
         .control = out->open || out->close,
         .open = out->open,
         .close = out->close,
+        .dormant = ue_conn_is_legacy(c) && out->close && out->close_reason == UE_DORMANCY,
         .paused = out->paused && c->out_context.profile.paused,
         .reliable = reliable,
         .has_exports = out->has_exports,
@@ -176,7 +179,7 @@ struct part {
 static void describe_part(struct ue_out *out, const struct ue_outgoing *from, const struct part *part, bool open) {
     out->open = open && part->is_first;
     out->close = from->close && part->is_last;
-    out->close_reason = out->close ? from->close_reason & 15u : 0;
+    out->close_reason = out->close ? from->close_reason : 0;
     out->paused = from->paused;
     out->has_exports = part->is_export || (from->has_exports && !part->is_partial);
     out->has_mapped = from->has_mapped && !part->is_export;
@@ -237,7 +240,7 @@ static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, con
     }
     memcpy(out->data, data, ue_bits_bytes(bits));
     out->close |= from->close;
-    out->close_reason = from->close ? from->close_reason & 15u : out->close_reason;
+    out->close_reason = from->close ? from->close_reason : out->close_reason;
     return out;
 }
 
@@ -255,7 +258,7 @@ static bool write_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_chann
     struct ue_bunch *bunch = &item.bunch;
     bunch->close |= from->close;
     bunch->control |= from->close;
-    bunch->close_reason = bunch->close && !ue_conn_is_legacy(c) ? from->close_reason & 15u : 0;
+    bunch->close_reason = bunch->close && !ue_conn_is_legacy(c) ? from->close_reason : 0;
     bunch->data = data;
     return send_raw(c, now_ns, channel, &item, NULL, true);
 }
@@ -403,21 +406,32 @@ static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_l
     if (bunch.reliable && is_over) {
         return overflow(c, now_ns);
     }
+    bool opens = channel->opened_locally && !channel->open_sent;
+    if (opens && !bunch.reliable && !bunch.close && count == 1) {
+        return UE_E_CONFLICT; /* a receiver takes such an opening only whole or in parts */
+    }
     return send_parts(c, now_ns, lane, &bunch, count, range);
+}
+
+/* A bunch that no packet could take would be tried for ever. */
+static enum ue_status check_sizes(const struct ue_conn *c, const struct ue_outgoing *bunch) {
+    for (size_t i = 0; i < bunch->export_count; i++) {
+        if (bunch->exports[i].bits > c->limits.single_bits) {
+            return UE_E_LENGTH;
+        }
+    }
+    bool is_long = ue_bits_bytes(bunch->data.bits) > c->config.partial_max_bytes && !ue_conn_has_internal_ack(c);
+    return is_long ? UE_E_LENGTH : bunch->close_reason > CLOSE_REASON_MAX ? UE_E_RANGE : UE_OK;
 }
 
 static enum ue_status check(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
     const struct ue_channel *channel = lane->channel;
-    if (channel->closing || (bunch->reliable && channel->temporary)) {
+    bool may_close = channel->opened_locally || channel->index == 0;
+    if (channel->closing || (bunch->reliable && channel->temporary) || (bunch->close && !may_close)) {
         return UE_E_CONFLICT;
     }
-    if (bunch->close && !channel->opened_locally && channel->index != 0 && !ue_kind_both_open(channel->kind)) {
-        return UE_E_CONFLICT;
-    }
-    if (ue_bits_bytes(bunch->data.bits) > c->config.partial_max_bytes && !ue_conn_has_internal_ack(c)) {
-        return UE_E_LENGTH;
-    }
-    return !bunch->reliable && ue_conn_room_parts(c, lane, bunch->close) == 0 ? UE_E_FULL : UE_OK;
+    bool is_full = !bunch->reliable && ue_conn_room_parts(c, lane, bunch->close) == 0;
+    return is_full ? UE_E_FULL : check_sizes(c, bunch);
 }
 
 /* Voice is dropped when there is no room, and travels safely until the peer has the channel (spec 6.9.2). */
