@@ -117,6 +117,62 @@ static void channels_open_on_connections_only(void **state) {
     assert_int_equal(ue_pool_used_bytes(pool), empty_bytes);
 }
 
+/* Exports in front of a bunch that is still being put together come once, whatever the memory. */
+static void exports_come_once(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    const struct ue_view exports = {(const uint8_t *)"exports", 0, 50};
+    const struct ue_outgoing bunch = {.channel = 2, .reliable = true, .exports = &exports, .export_count = 1};
+    for (size_t spare_bytes = 0; spare_bytes < 1600; spare_bytes += 16) {
+        pair_begin(&pair, "5.4", &stock);
+        pair_open(&pair, 2);
+        assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'a', 20), UE_OK);
+        ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+        pair_starve(&pair, PAIR_CLIENT, spare_bytes);
+        pair_carry(&pair, PAIR_SERVER);
+        pair_feed(&pair, PAIR_CLIENT);
+        pair_run(&pair, 10);
+        pair_assert_heard(&pair, PAIR_CLIENT, 2, "a");
+        assert_int_equal(pair.exports[PAIR_CLIENT], 1);
+        pair_end(&pair);
+    }
+}
+
+/* A channel's name stands in each of its bunches: with one that is too long nothing could be answered. */
+static void names_are_short_enough_to_repeat(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    static const uint8_t letters[800] = "Mesh";
+    for (size_t length = 1; length < sizeof letters; length += length < 32 ? 1 : 100) {
+        uint8_t bytes[1024];
+        const struct ue_conn_config config = {.any_channel = true};
+        const struct ue_item item = {.bunch = {.control = true,
+                                               .open = true,
+                                               .reliable = true,
+                                               .channel = 9,
+                                               .ch_seq = 501 + 1,
+                                               .has_name = true,
+                                               .name = {.text = {.units = {letters, 0, length * 8}}},
+                                               .data = {letters, 0, 8}}};
+        pair_begin(&pair, "5.4", &config);
+        struct ue_conn *client = pair.conns[PAIR_CLIENT];
+        size_t size_bytes = pair_forge(&pair, PAIR_SERVER, &item, 1, bytes, sizeof bytes);
+        ue_conn_receive(client, pair.now_ns, bytes, size_bytes);
+        pair_run(&pair, 1);
+        bool is_taken = ue_conn_channel(client, 9) != NULL;
+        assert_int_equal(is_taken, length <= 13);
+        if (is_taken) {
+            const struct ue_outgoing answer = {.channel = 9, .reliable = true};
+            assert_int_equal(pair_send(&pair, PAIR_CLIENT, &answer, 'x', client->limits.single_bits / 8), UE_OK);
+            ue_conn_flush(client, pair.now_ns);
+            assert_false(client->has_unsent);
+        } else {
+            assert_int_equal(client->closed_for, UE_CLOSE_UNKNOWN_CHANNEL_TYPE);
+        }
+        pair_end(&pair);
+    }
+}
+
 static char releases[][8] = {"5.1", "5.8"};
 
 int main(void) {
@@ -127,6 +183,8 @@ int main(void) {
         cmocka_unit_test_prestate(a_handshake_does_not_reset_an_adopted_connection, releases[0]),
         cmocka_unit_test_prestate(a_handshake_does_not_reset_an_adopted_connection, releases[1]),
         cmocka_unit_test(channels_open_on_connections_only),
+        cmocka_unit_test(exports_come_once),
+        cmocka_unit_test(names_are_short_enough_to_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

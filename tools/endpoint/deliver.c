@@ -42,6 +42,11 @@ struct whole {
     struct ue_packet_range packets; /* of its first and last part */
 };
 
+/* Legacy layouts tell of one reason only. */
+static uint8_t reason_of(const struct ue_bunch *bunch) {
+    return bunch->dormant ? UE_DORMANCY : bunch->close_reason;
+}
+
 static struct ue_event event_of(const struct ue_channel *channel, const struct whole *w) {
     return (struct ue_event){
         .type = UE_EVENT_BUNCH,
@@ -53,7 +58,7 @@ static struct ue_event event_of(const struct ue_channel *channel, const struct w
         .has_exports = w->bunch->has_exports,
         .has_mapped = w->bunch->has_mapped,
         .paused = w->bunch->paused,
-        .close_reason = w->bunch->close_reason,
+        .close_reason = reason_of(w->bunch),
         .ch_seq = w->bunch->reliable ? w->ch_seq : 0,
         .packet_id = w->packets.first,
         .data = w->data,
@@ -113,78 +118,101 @@ static struct ue_taken hand_over(struct ue_conn *c, uint64_t now_ns, struct ue_c
     if (channel == NULL || channel->id != id) {
         taken.is_gone = true;
     } else if (is_open && w->bunch->close) {
-        channel->close_reason = w->bunch->close_reason;
+        channel->close_reason = reason_of(w->bunch);
         ue_conn_clean_up(c, now_ns, channel);
         taken.is_gone = true;
     }
     return taken;
 }
 
-static void hand_over_exports(struct ue_conn *c, struct ue_channel *channel, const struct ue_bunch *part,
-                              struct ue_view data) {
+/* Events that a part may turn into, taken before anything is changed; NULL where there is none to come. */
+struct room {
+    struct ue_parcel *exports;
+    struct ue_parcel *custom_exports;
+    struct ue_parcel *whole;
+};
+
+static void give_room(struct ue_conn *c, const struct room *room) {
+    ue_share_give(&c->share, room->exports);
+    ue_share_give(&c->share, room->custom_exports);
+    ue_share_give(&c->share, room->whole);
+}
+
+static bool make_room(struct ue_conn *c, const struct ue_bunch *part, size_t whole_bits, struct room *room) {
+    *room = (struct room){
+        .exports = part->has_exports ? new_event(c, part->data.bits) : NULL,
+        .custom_exports = part->partial_exports_final ? new_event(c, whole_bits) : NULL,
+        .whole = part->partial_final ? new_event(c, whole_bits) : NULL,
+    };
+    bool is_made = (room->exports != NULL) == part->has_exports &&
+                   (room->custom_exports != NULL) == part->partial_exports_final &&
+                   (room->whole != NULL) == part->partial_final;
+    if (!is_made) {
+        give_room(c, room);
+    }
+    return is_made;
+}
+
+static void hand_over_exports(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *part,
+                              struct ue_view data, struct ue_parcel **parcel) {
     const struct ue_event event = {.type = UE_EVENT_EXPORTS,
                                    .channel = channel->index,
                                    .kind = channel->kind,
                                    .reliable = part->reliable,
                                    .has_exports = part->has_exports,
                                    .data = data};
-    ue_event_put(c, &event);
+    add_event(c, *parcel, &event);
+    *parcel = NULL;
 }
 
 /* Exports are the package map's: they do not wait for the rest of the bunch. */
-static void split_off_exports(struct ue_conn *c, struct ue_channel *channel, const struct ue_bunch *part) {
+static void split_off_exports(struct ue_conn *c, struct ue_channel *channel, const struct ue_bunch *part,
+                              struct room *room) {
     struct ue_partial *p = channel->partial;
-    if (part->has_exports && part->data.bits != 0) {
-        hand_over_exports(c, channel, part, part->data);
+    if (part->has_exports) {
+        hand_over_exports(c, channel, part, part->data, &room->exports);
     }
     if (part->partial_exports_final) {
-        hand_over_exports(c, channel, part, (struct ue_view){p->data, 0, p->data_bits});
+        hand_over_exports(c, channel, part, (struct ue_view){p->data, 0, p->data_bits}, &room->custom_exports);
         p->data_bits = 0;
     }
 }
 
+/* The channel, and with it the partial, may be freed while its data are handed over. */
 static struct ue_taken whole_partial(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, int64_t packet_id,
                                      struct ue_parcel *parcel) {
     struct ue_partial *p = channel->partial;
-    const struct whole w = {&p->bunch, {p->data, 0, p->data_bits}, p->first_ch_seq, {p->first_packet_id, packet_id}};
+    const struct ue_bunch bunch = p->bunch;
     uint8_t *data = p->data;
-    p->data = NULL; /* the channel, and with it the partial, may be freed meanwhile */
-    struct ue_bunch bunch = p->bunch;
-    struct whole copy = w;
-    copy.bunch = &bunch;
-    struct ue_taken taken = hand_over(c, now_ns, channel, &copy, parcel);
+    const struct whole w = {&bunch, {data, 0, p->data_bits}, p->first_ch_seq, {p->first_packet_id, packet_id}};
+    p->data = NULL;
+    p->capacity_bytes = 0;
+    p->data_bits = 0;
+    struct ue_taken taken = hand_over(c, now_ns, channel, &w, parcel);
     ue_share_give(&c->share, data);
-    if (!taken.is_gone) {
-        channel->partial->capacity_bytes = 0;
-        channel->partial->data_bits = 0;
-    }
     return taken;
 }
 
 static struct ue_taken take_part(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                                  const struct ue_bunch *part, int64_t ch_seq, int64_t packet_id) {
-    size_t bits =
-        part->data.bits + (channel->partial != NULL && !part->partial_initial ? channel->partial->data_bits : 0);
-    struct ue_parcel *parcel = part->partial_final ? new_event(c, bits) : NULL;
-    if (part->partial_final && parcel == NULL) {
+    struct room room;
+    bool continues = channel->partial != NULL && !part->partial_initial;
+    if (!make_room(c, part, part->data.bits + (continues ? channel->partial->data_bits : 0), &room)) {
         return (struct ue_taken){.later = true, .skip = true};
     }
     uint32_t max_bytes = ue_conn_has_internal_ack(c) ? UINT32_MAX : c->config.partial_max_bytes;
     struct ue_assembled assembled = ue_assemble(&c->share, channel, part, ch_seq, packet_id, max_bytes);
-    struct ue_taken taken = {.skip = assembled.skip, .later = assembled.result == UE_ASSEMBLE_NO_MEMORY};
-    bool is_taken = assembled.result == UE_ASSEMBLE_WAIT || assembled.result == UE_ASSEMBLE_WHOLE;
-    if (is_taken) {
-        split_off_exports(c, channel, part);
+    struct ue_taken taken = {.skip = assembled.skip,
+                             .later = assembled.result == UE_ASSEMBLE_NO_MEMORY,
+                             .error = assembled.result == UE_ASSEMBLE_ERROR ? assembled.reason : UE_CLOSE_NONE};
+    if (assembled.result == UE_ASSEMBLE_WAIT || assembled.result == UE_ASSEMBLE_WHOLE) {
+        split_off_exports(c, channel, part, &room);
     }
     if (assembled.result == UE_ASSEMBLE_WHOLE) {
-        size_t parcel_bits = channel->partial->data_bits;
-        parcel->size_bytes = sizeof(struct ue_event) + ue_bits_bytes(parcel_bits);
-        return whole_partial(c, now_ns, channel, packet_id, parcel);
+        taken = whole_partial(c, now_ns, channel, packet_id, room.whole);
+        room.whole = NULL;
     }
-    ue_share_give(&c->share, parcel);
-    if (assembled.result == UE_ASSEMBLE_ERROR) {
-        taken.error = assembled.reason;
-    }
+    give_room(c, &room);
     return taken;
 }
 
