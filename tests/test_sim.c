@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The matrix of bad networks: every case with many seeds, each seed twice. Everything that a run checks is in
    tools/sim/checker.h. UE_SIM_SEEDS sets the seeds per case (20), UE_SIM_FIRST_SEED where they begin (1), UE_SIM_CASE
-   picks cases by a part of their name. */
+   picks cases by a part of their name, UE_SIM_LONG_SECONDS is how long the long runs are (60). */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
 #define SEEDS 20
+#define LONG_SECONDS 60
 
 static uint64_t number_of(const char *variable, uint64_t otherwise) {
     const char *text = getenv(variable);
@@ -203,10 +204,26 @@ static void test_mixed_generations(void **state) {
             scenario.sides[side].release = pairs[i][side];
             scenario.sides[side].reliable_buffer = 256;
         }
+        scenario.sides[i].no_order_cache = true;
         scenario.paths[UE_ROLE_SERVER].outages[0] = (struct ue_outage){NS_PER_S, 3 * NS_PER_S};
         char name[32];
         snprintf(name, sizeof name, "mixed-%s-%s", pairs[i][0], pairs[i][1]);
         run_case(name, &scenario, NULL);
+    }
+}
+
+/* Damage that nothing notices: the ends may part, but number their packets, judge each once, and stay in their memory.
+ */
+static void test_damage(void **state) {
+    (void)state;
+    const double shares[] = {0.003, 0.03, 0.3};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        struct ue_scenario scenario = named("corrupt");
+        set_paths(&scenario,
+                  &(struct ue_link_config){.delay_ns = 25 * NS_PER_MS, .corrupt = shares[i], .duplicate = 0.05});
+        char name[32];
+        snprintf(name, sizeof name, "damage-%g%%", shares[i] * 100);
+        run_case(name, &scenario, any_generation);
     }
 }
 
@@ -252,6 +269,30 @@ static void test_whole_turn(void **state) {
     scenario.name = "whole-turn";
     scenario.seed = number_of("UE_SIM_FIRST_SEED", 1);
     assert_true(run_twice(&scenario) > 1024);
+}
+
+/* Hours in seconds: everything that a network does, in one run per way to acknowledge. */
+static void test_long_run(void **state) {
+    (void)state;
+    const char *const releases[] = {"4.13", "4.25", "5.4", "5.8"};
+    for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
+        struct ue_scenario scenario = named("game");
+        set_paths(&scenario, &(struct ue_link_config){.outages = {{10 * NS_PER_S, 14 * NS_PER_S}},
+                                                      .delay_ns = 40 * NS_PER_MS,
+                                                      .jitter_ns = 10 * NS_PER_MS,
+                                                      .loss = 0.03,
+                                                      .loss_burst = 3,
+                                                      .duplicate = 0.01,
+                                                      .reorder = 0.01});
+        scenario.sides[UE_ROLE_CLIENT].release = releases[i];
+        scenario.sides[UE_ROLE_SERVER].release = releases[i];
+        scenario.duration_ns = number_of("UE_SIM_LONG_SECONDS", LONG_SECONDS) * NS_PER_S;
+        scenario.name = "long";
+        scenario.seed = number_of("UE_SIM_FIRST_SEED", 1) + i;
+        if (is_picked("long")) {
+            run_twice(&scenario);
+        }
+    }
 }
 
 /* The engine's emulation at both ends. */
@@ -318,9 +359,11 @@ int main(void) {
         cmocka_unit_test(test_ticks),
         cmocka_unit_test(test_generations),
         cmocka_unit_test(test_mixed_generations),
+        cmocka_unit_test(test_damage),
         cmocka_unit_test(test_channels),
         cmocka_unit_test(test_wraps),
         cmocka_unit_test(test_whole_turn),
+        cmocka_unit_test(test_long_run),
         cmocka_unit_test(test_emulation),
         cmocka_unit_test(test_window_is_a_span),
         cmocka_unit_test(test_failure_names_seed),

@@ -211,6 +211,7 @@ static void read_datagrams(struct ue_end *end, uint64_t now_ns) {
         } else {
             ue_conn_receive(end->conn, now_ns, bytes, size_bytes);
             take_events(end, now_ns);
+            send_datagrams(end, now_ns);
         }
     }
 }
