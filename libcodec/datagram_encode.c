@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The writing half of datagram.h. */
 #include "libcodec/bunch_layout.h"
+#include "libcodec/ordinary.h"
 #include "libcodec/packet_layout.h"
 #include "libcodec/prefix_layout.h"
 
@@ -13,8 +14,11 @@
     } while (0)
 
 UE_INLINE void put_item(struct ue_cursor *c, const struct ue_context *x, struct ue_item *item) {
-    if (!item->is_ack) {
-        bunch_layout(UE_ENCODE, c, x, &item->bunch);
+    if (!item->is_ack && x->is_ordinary) {
+        const struct ue_context narrowed = ue_context_narrow(x);
+        bunch_layout(UE_ENCODE, c, &narrowed, &item->bunch);
+    } else if (!item->is_ack) {
+        FAR(ue_bunch_run, c, x, &item->bunch);
     } else if (x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack) {
         FAR(ue_ack_run, c, x, &item->ack);
     } else {
@@ -78,19 +82,17 @@ UE_INLINE void put_packet(struct ue_cursor *c, const struct ue_context *x, struc
 
 /* Ends a piece of a packet. */
 UE_INLINE enum ue_status put_done(struct ue_cursor *c, size_t *bit, struct ue_fault *fault) {
-    struct ue_cursor end = *c;
-    ue_cursor_flush(&end);
-    *bit = ue_cursor_pos(&end);
-    *fault = end.fault;
-    return end.fault.status;
+    ue_cursor_flush(c);
+    *bit = ue_cursor_pos(c);
+    *fault = c->fault;
+    return c->fault.status;
 }
 
 enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
                                   size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault) {
     struct ue_datagram *d = (struct ue_datagram *)datagram; /* encoding only reads it */
-    struct ue_cursor start;
-    ue_cursor_write(&start, bytes, capacity_bytes, 0);
-    struct ue_cursor c = start;
+    struct ue_cursor c;
+    ue_cursor_write(&c, bytes, capacity_bytes, 0);
     put_prefix(&c, context, &d->prefix);
     if (d->prefix.is_handshake) {
         FAR(ue_handshake_run, &c, context, &d->handshake);
@@ -108,9 +110,8 @@ enum ue_status ue_datagram_encode(const struct ue_context *context, const struct
 enum ue_status ue_datagram_encode_head(const struct ue_context *context, const struct ue_datagram *datagram,
                                        uint8_t *bytes, size_t size_bytes, size_t *bit, struct ue_fault *fault) {
     struct ue_datagram *d = (struct ue_datagram *)datagram;
-    struct ue_cursor start;
-    ue_cursor_write(&start, bytes, size_bytes, *bit);
-    struct ue_cursor c = start;
+    struct ue_cursor c;
+    ue_cursor_write(&c, bytes, size_bytes, *bit);
     put_prefix(&c, context, &d->prefix);
     if (d->prefix.is_handshake) {
         ue_cursor_refuse(&c, UE_E_CONFLICT, UE_F_IS_HANDSHAKE);
@@ -121,9 +122,8 @@ enum ue_status ue_datagram_encode_head(const struct ue_context *context, const s
 
 enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_item *item, uint8_t *bytes,
                               size_t size_bytes, size_t *bit, struct ue_fault *fault) {
-    struct ue_cursor start;
-    ue_cursor_write(&start, bytes, size_bytes, *bit);
-    struct ue_cursor c = start;
+    struct ue_cursor c;
+    ue_cursor_write(&c, bytes, size_bytes, *bit);
     put_item(&c, context, (struct ue_item *)item);
     return put_done(&c, bit, fault);
 }
@@ -137,9 +137,8 @@ static size_t prefix_bits(const struct ue_context *x) {
 
 enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t *bytes, size_t size_bytes, size_t *bit,
                                       struct ue_fault *fault) {
-    struct ue_cursor start;
-    ue_cursor_write(&start, bytes, size_bytes, *bit);
-    struct ue_cursor c = start;
+    struct ue_cursor c;
+    ue_cursor_write(&c, bytes, size_bytes, *bit);
     put_inner_end(&c, context, prefix_bits(context));
     ue_cursor_put(&c, 1, 1, UE_F_TERMINATOR);
     return put_done(&c, bit, fault);

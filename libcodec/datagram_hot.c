@@ -3,30 +3,9 @@
    cursor. It instantiates the same layouts as the general path, to which it leaves the rest, and gives the same
    results. */
 #include "libcodec/bunch_layout.h"
+#include "libcodec/ordinary.h"
 #include "libcodec/packet_layout.h"
 #include "libcodec/prefix_layout.h"
-
-/* What the layouts ask of an ordinary context: a copy that nothing written meanwhile can be an alias of, and
-   in which the compiler sees what need not be asked. */
-UE_INLINE struct ue_context narrow(const struct ue_context *x) {
-    enum ue_packet_layout packet = x->profile.packet;
-    if (packet == UE_PACKET_LEGACY) {
-        __builtin_unreachable();
-    }
-    return (struct ue_context){
-        .profile = {.packet = packet,
-                    .channel = UE_CHANNEL_PACKED,
-                    .paused = true,
-                    .custom_exports = x->profile.custom_exports},
-        .settings = {.magic_bits = x->settings.magic_bits,
-                     .skip_bytes = x->settings.skip_bytes,
-                     .extra_bits = x->settings.extra_bits},
-        .direction = x->direction,
-        .ids = x->ids,
-        .data_length = x->data_length,
-        .ch_seq = x->ch_seq,
-    };
-}
 
 /* Position of the inner terminator: directly below the outer one, if a sender wrote it. */
 UE_INLINE bool find_end(const uint8_t *bytes, size_t size_bytes, size_t *end, bool *adjacent) {
@@ -111,7 +90,7 @@ UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_
     if (!context->is_ordinary || !find_end(bytes, size_bytes, &end, &adjacent)) {
         return false;
     }
-    const struct ue_context narrowed = narrow(context);
+    const struct ue_context narrowed = ue_context_narrow(context);
     const struct ue_context *x = &narrowed;
     struct ue_cursor c;
     ue_cursor_read(&c, bytes, 0, end);
@@ -184,7 +163,7 @@ static bool read_head(const struct ue_context *context, const uint8_t *bytes, si
     if (!context->is_ordinary || !find_end(bytes, size_bytes, &end, &adjacent)) {
         return false;
     }
-    const struct ue_context x = narrow(context);
+    const struct ue_context x = ue_context_narrow(context);
     struct ue_cursor c;
     ue_cursor_read(&c, bytes, 0, end);
     ue_quick_start(&c);
@@ -213,7 +192,7 @@ static bool read_bunch(const struct ue_context *context, const uint8_t *bytes, s
     if (!context->is_ordinary) {
         return false;
     }
-    const struct ue_context x = narrow(context);
+    const struct ue_context x = ue_context_narrow(context);
     struct ue_cursor c;
     ue_cursor_read(&c, bytes, rest->bit, rest->end_bit);
     ue_quick_start(&c);

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/wire.h"
 
-void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
-    size_t word_bit = bit & ~(size_t)63;
-    unsigned used = (unsigned)(bit - word_bit);
-    ue_cursor_clear(c);
-    c->out = out;
-    c->size_bytes = size_bytes;
-    c->end = size_bytes * 8;
-    c->word = ue_bits_load(out, size_bytes, word_bit, used);
-    c->next = word_bit + 64;
-    c->held = 64 - used;
-}
-
 uint64_t ue_quick_load_tail(const uint8_t *in, size_t size_bytes, size_t bit) {
     uint64_t word = 0;
     for (size_t i = 0, byte = bit >> 3; i < 8 && byte + i < size_bytes; i++) {
@@ -21,20 +9,9 @@ uint64_t ue_quick_load_tail(const uint8_t *in, size_t size_bytes, size_t bit) {
     return word >> (bit & 7);
 }
 
-void ue_cursor_flush(struct ue_cursor *c) {
-    if (ue_cursor_ok(c) && ue_cursor_pos(c) > c->end) {
-        ue_cursor_refuse(c, UE_E_FULL, UE_F_NONE);
-    }
-    if (!ue_cursor_ok(c)) {
-        return;
-    }
-    uint8_t *to = c->out + c->next / 8 - 8;
-    if (c->next <= c->end) {
-        ue_bytes_store64(to, c->word);
-        return;
-    }
-    for (size_t i = 0; i < ue_bits_bytes(64 - c->held); i++) {
-        to[i] = (uint8_t)(c->word >> (8 * i));
+void ue_bytes_store_few(uint8_t *bytes, uint64_t word, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        bytes[i] = (uint8_t)(word >> (8 * i));
     }
 }
 

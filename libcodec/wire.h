@@ -9,7 +9,17 @@
 #include "libcodec/quick.h"
 
 /* Continues at `bit` of a buffer whose earlier bits stay. */
-void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit);
+UE_INLINE void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
+    size_t word_bit = bit & ~(size_t)63;
+    unsigned used = (unsigned)(bit - word_bit);
+    ue_cursor_clear(c);
+    c->out = out;
+    c->size_bytes = size_bytes;
+    c->end = size_bytes * 8;
+    c->word = ue_bits_load(out, size_bytes, word_bit, used);
+    c->next = word_bit + 64;
+    c->held = 64 - used;
+}
 
 /* Records the first fault and stops the cursor. Inline, like all of the hot path, so that a cursor's address never
    leaves a layout and its members stay in registers. */
@@ -23,8 +33,8 @@ UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum 
     c->end = c->next;
 }
 
-/* Records the first fault of a writing cursor, which from then on drops what it is given. Nothing is on the wire yet, so
-   the field says where, and the bit stays 0. */
+/* Records the first fault of a writing cursor, which from then on drops what it is given. Nothing is on the wire yet,
+   so the field says where, and the bit stays 0. */
 UE_INLINE void ue_cursor_refuse(struct ue_cursor *c, enum ue_status status, enum ue_field field) {
     if (c->fault.status == UE_OK) {
         c->fault.status = status;
@@ -132,8 +142,23 @@ UE_INLINE void ue_cursor_put(struct ue_cursor *c, uint64_t value, unsigned count
     c->next += 64;
 }
 
-/* Stores what is still in the word. Behind it are zeros: to the end of its byte, and of the word where there is room. */
-void ue_cursor_flush(struct ue_cursor *c);
+/* Stores the low bytes of a word. */
+void ue_bytes_store_few(uint8_t *bytes, uint64_t word, size_t count);
+
+/* Stores what is still in the word. Behind it are zeros: to the end of its byte, and of the word where there is room.
+ */
+UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
+    if (UE_UNLIKELY(!ue_cursor_ok(c) || ue_cursor_pos(c) > c->end)) {
+        ue_cursor_refuse(c, UE_E_FULL, UE_F_NONE);
+        return;
+    }
+    uint8_t *to = c->out + c->next / 8 - 8;
+    if (UE_UNLIKELY(c->next > c->end)) {
+        ue_bytes_store_few(to, c->word, ue_bits_bytes(64 - c->held));
+        return;
+    }
+    ue_bytes_store64(to, c->word);
+}
 
 /* ---- bounded integers (spec 1.3): the top bit is omitted when it could only be 0 ---- */
 
@@ -206,7 +231,8 @@ UE_INLINE struct ue_view ue_cursor_take_view(struct ue_cursor *c, size_t bits, e
     return view;
 }
 
-/* Writes whole 64-bit words of a run, at least one, behind the `fill` bits of word; returns the bits that are left over. */
+/* Writes whole 64-bit words of a run, at least one, behind the `fill` bits of word; returns the bits that are left
+ * over. */
 uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words);
 
 /* The last 1 to 63 bits of a view, by one load where eight bytes are there. */
@@ -281,7 +307,8 @@ UE_INLINE void ue_word_flag(enum ue_op op, struct ue_cursor *c, enum ue_field fi
     }
 }
 
-UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits, uint64_t value) {
+UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits,
+                                uint64_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_QUICK: return ue_quick_take(c, bits, bits);
@@ -357,7 +384,8 @@ UE_INLINE void ue_word_text(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 }
 
 /* bits: the length, which decode knows from elsewhere; encode and build take it from the view and check it. */
-UE_INLINE void ue_word_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits, struct ue_view *member) {
+UE_INLINE void ue_word_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits,
+                            struct ue_view *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
     case UE_QUICK: *member = ue_quick_view(c, bits); break;
@@ -398,10 +426,9 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
 
 #define UE_WORD_OLD(member) (op == UE_ENCODE ? (member) : 0)
 
-#define UINT(member, field, bits)                                                                                      \
-    UE_WORD_ASSIGN(member, ue_word_uint(op, c, UE_F_##field, (bits), UE_WORD_OLD(member)))
+#define UINT(member, field, bits) UE_WORD_ASSIGN(member, ue_word_uint(op, c, UE_F_##field, (bits), UE_WORD_OLD(member)))
 
-#define BELOW(member, field, bound)                                                                                     \
+#define BELOW(member, field, bound)                                                                                    \
     UE_WORD_ASSIGN(member, ue_word_below(op, c, UE_F_##field, (bound), UE_WORD_OLD(member)))
 
 #define PACKED(member, field) UE_WORD_ASSIGN(member, ue_word_packed(op, c, UE_F_##field, 5, UE_WORD_OLD(member)))
