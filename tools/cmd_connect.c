@@ -32,7 +32,6 @@ struct connect {
     uint64_t left_ns;   /* 0: not yet */
     uint64_t heard_ns;
     bool reads_lines;
-    bool was_stopped;
     enum ue_exit status;
 };
 
@@ -257,7 +256,6 @@ static void on_wake(void *user) {
 static void on_stop(void *user) {
     struct connect *c = user;
     c->now_ns = ue_loop_now_ns();
-    c->was_stopped = true;
     leave(c, c->check ? UE_EXIT_MALFORMED : UE_EXIT_OK, "interrupted");
 }
 

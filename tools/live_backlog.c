@@ -54,9 +54,7 @@ static bool has_room(const struct ue_backlog *backlog, const struct message *mes
 static void send_one(struct ue_backlog *backlog, uint64_t now_ns, const struct message *message) {
     const struct ue_outgoing bunch = {
         .channel = message->channel, .reliable = message->reliable, .data = {message->bytes, 0, message->bits}};
-    bool good = ue_conn_send(backlog->conn, now_ns, &bunch, NULL) == UE_OK;
-    backlog->sent += good;
-    backlog->refused += !good;
+    backlog->refused += ue_conn_send(backlog->conn, now_ns, &bunch, NULL) != UE_OK;
 }
 
 void ue_backlog_send(struct ue_backlog *backlog, uint64_t now_ns) {

@@ -14,7 +14,6 @@ struct ue_backlog {
     GQueue messages;   /* in the order in which they leave */
     size_t size_bytes; /* waiting */
     size_t limit_bytes;
-    uint64_t sent;
     uint64_t refused; /* by the connection: too large, or the channel is gone */
 };
 

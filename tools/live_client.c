@@ -44,13 +44,12 @@ void ue_client_clear(struct ue_client *client) {
     client->region = NULL;
 }
 
-size_t ue_client_receive(struct ue_client *client, uint64_t now_ns, void (*take)(void *user), void *user) {
+void ue_client_receive(struct ue_client *client, uint64_t now_ns, void (*take)(void *user), void *user) {
     struct ue_net_address from;
     uint8_t bytes[UE_PORT_DATAGRAM_BYTES];
     size_t size_bytes;
-    size_t count = 0;
     enum ue_socket_result result = UE_SOCKET_DONE;
-    while (count < DATAGRAMS_PER_CALL && result != UE_SOCKET_WOULD_BLOCK) {
+    for (size_t i = 0; i < DATAGRAMS_PER_CALL && result != UE_SOCKET_WOULD_BLOCK; i++) {
         result = ue_port_receive(client->port, &from, bytes, &size_bytes);
         ue_grace_note(&client->receiving, now_ns, result);
         if (result == UE_SOCKET_DONE) {
@@ -58,9 +57,7 @@ size_t ue_client_receive(struct ue_client *client, uint64_t now_ns, void (*take)
             take(user);
             ue_client_send(client, now_ns);
         }
-        count++;
     }
-    return count;
 }
 
 void ue_client_send(struct ue_client *client, uint64_t now_ns) {

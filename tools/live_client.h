@@ -25,9 +25,9 @@ bool ue_client_init(struct ue_client *client, struct ue_port *port, const struct
                     const struct ue_login_config *login, uint64_t now_ns);
 void ue_client_clear(struct ue_client *client);
 
-/* Everything that waits at the socket goes into the connection; returns how many datagrams that were. The program takes
-   the events of each datagram before the next: take is called after each. */
-size_t ue_client_receive(struct ue_client *client, uint64_t now_ns, void (*take)(void *user), void *user);
+/* Everything that waits at the socket goes into the connection. take is called after each datagram, so that the program
+   takes its events before the next. */
+void ue_client_receive(struct ue_client *client, uint64_t now_ns, void (*take)(void *user), void *user);
 
 /* The end of a tick. */
 void ue_client_tick(struct ue_client *client, uint64_t now_ns);

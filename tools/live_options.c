@@ -8,6 +8,7 @@
 #include "tools/cli.h"
 
 #define NS_PER_MS 1e6
+#define NS_PER_S 1e9
 #define DELAY_MS_MAX 60000.0
 #define TICKS_MAX 1000.0
 
@@ -217,6 +218,7 @@ void ue_live_options_configure(const struct ue_live_options *options, struct ue_
     config->seed = options->seed;
     config->key = options->has_key ? options->key : NULL;
     config->network_version = options->network_version;
+    config->desired_tick_ns = (uint64_t)(NS_PER_S / options->ticks_per_second);
     config->options.burst_limit = (uint32_t)options->burst;
     config->options.resend_close = true; /* programs linger for it: a lost Close would leave the peer waiting */
 }

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """serve and connect with each other on the loopback interface: delivery, bad networks, errors, and hostile senders."""
 import concurrent.futures
+import contextlib
 import pathlib
 import random
 import signal
 import socket
 import tempfile
 import time
+import types
 import unittest
 
 import live
@@ -287,11 +289,13 @@ class Hostile(unittest.TestCase):
             path = pathlib.Path(folder) / "client.pcapng"
             with live.Server("--seed", 1) as server:
                 live.client(server, "--pcap", path, "--seed", 2, data=b"hello\n")
-            cls.said = [payload for port, payload in live.datagrams(path) if port != server.port]
+            datagrams = live.datagrams(path)
+        cls.said = [payload for port, payload in datagrams if port != server.port]
+        cls.heard = [payload for port, payload in datagrams if port == server.port]
         cls.initial = cls.said[0]
 
     def throw(self, server, payloads, sockets=1):
-        """Sends each payload from the next socket; returns the sockets' ports."""
+        """Sends each payload from the next socket."""
         senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(sockets)]
         for i, payload in enumerate(payloads):
             senders[i % sockets].sendto(payload, ("127.0.0.1", server.port))
@@ -375,6 +379,25 @@ class Hostile(unittest.TestCase):
             live.check(server, *TICK)
             process.communicate(timeout=live.SECONDS)
         self.assertEqual(process.returncode, 0)
+
+    def test_mad_server(self):
+        """A client of a server that answers with garbage, or with what it said to others, gives up in good order."""
+        rng = random.Random(8)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+            server.bind(("127.0.0.1", 0))
+            server.settimeout(0.2)
+            process = live.start_client(types.SimpleNamespace(port=server.getsockname()[1]), "--timeout", 2)
+            while process.poll() is None:
+                with contextlib.suppress(TimeoutError):
+                    _, client = server.recvfrom(2048)
+                    for payload in rng.sample(self.heard, min(20, len(self.heard))):
+                        damaged = bytearray(payload)
+                        damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+                        server.sendto(payload, client)
+                        server.sendto(damaged, client)
+                        server.sendto(rng.randbytes(rng.randrange(1400)), client)
+            process.communicate()
+        self.assertEqual(process.returncode, 1)
 
     def test_full_server(self):
         with live.Server("--max-clients", 1) as server:
