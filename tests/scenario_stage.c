@@ -180,8 +180,6 @@ void stage_begin(struct stage *stage, enum ue_ack_generation generation, uint16_
         assert_non_null(stage->sides[side].conn);
         ue_conn_adopt(stage->sides[side].conn, 0, side == 0 ? server_seq : client_seq, own);
     }
-    stage->sides[0].first_id = client_seq;
-    stage->sides[1].first_id = server_seq;
 }
 
 bool stage_end(struct stage *stage) {

@@ -85,8 +85,8 @@ bool stage_forge(struct stage *stage, unsigned to, char *line);
 enum ue_status stage_send(struct stage *stage, unsigned side, const struct ue_outgoing *like, const char *name,
                           size_t bits, unsigned count, bool flush);
 
-/* Sides that take part: a bit each. Frames at multiples of 1/hz from the one after now until and with `until_ns`; each
-   reads what is `delay_ns` old, ends reading, ticks. */
+/* Frames of the sides in `who` (bit 0 the client, bit 1 the server) at multiples of 1/hz behind now, up to `until_ns`:
+   each side reads what was sent `delay_ns` ago by the other, when that takes part, then ticks. */
 void stage_run(struct stage *stage, unsigned who, uint64_t until_ns, unsigned hz, uint64_t delay_ns);
 
 /* Finishes the line under way, so that the transcript is complete. */
