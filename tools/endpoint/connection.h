@@ -220,9 +220,9 @@ void ue_event_put(struct ue_conn *c, const struct ue_event *event);
 void ue_event_fault(struct ue_conn *c, enum ue_close_reason reason, const struct ue_fault *fault, uint32_t channel);
 /* One reliable or unreliable bunch in its turn: assembly, open rules, hand-over, close (spec 6.5.2, 6.5.3). */
 struct ue_taken {
+    enum ue_close_reason error; /* UE_CLOSE_NONE: none */
     bool skip;                  /* the packet counts as not delivered */
     bool later;                 /* not taken: no memory; as if it had not come */
-    enum ue_close_reason error; /* UE_CLOSE_NONE: none */
     bool is_gone;               /* the channel was freed */
 };
 struct ue_taken ue_take_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,

@@ -7,19 +7,25 @@ static struct ue_parcel *new_event(struct ue_conn *c, size_t data_bits) {
     return ue_outbox_new(&c->events, sizeof(struct ue_event) + ue_bits_bytes(data_bits));
 }
 
-static void add_event(struct ue_conn *c, struct ue_parcel *parcel, const struct ue_event *event) {
-    struct ue_event copy = *event;
-    uint8_t *data = parcel->bytes + sizeof copy;
+static struct ue_event *event_in(struct ue_parcel *parcel) {
+    return (void *)parcel->bytes;
+}
+
+/* The event's data move in behind it. */
+static void add_event(struct ue_conn *c, struct ue_parcel *parcel) {
+    struct ue_event *event = event_in(parcel);
+    uint8_t *data = parcel->bytes + sizeof *event;
     ue_view_copy(event->data, data);
-    copy.data = (struct ue_view){data, 0, event->data.bits};
-    memcpy(parcel->bytes, &copy, sizeof copy);
+    event->data.base = data;
+    event->data.bit = 0;
     ue_outbox_add(&c->events, parcel);
 }
 
 void ue_event_put(struct ue_conn *c, const struct ue_event *event) {
     struct ue_parcel *parcel = new_event(c, event->data.bits);
     if (parcel != NULL) {
-        add_event(c, parcel, event);
+        *event_in(parcel) = *event;
+        add_event(c, parcel);
     } else {
         c->counters.events_lost++;
     }
@@ -47,8 +53,8 @@ static uint8_t reason_of(const struct ue_bunch *bunch) {
     return bunch->dormant ? UE_DORMANCY : bunch->close_reason;
 }
 
-static struct ue_event event_of(const struct ue_channel *channel, const struct whole *w) {
-    return (struct ue_event){
+static void describe(struct ue_event *event, const struct ue_channel *channel, const struct whole *w) {
+    *event = (struct ue_event){
         .type = UE_EVENT_BUNCH,
         .channel = channel->index,
         .kind = channel->kind,
@@ -96,32 +102,41 @@ static bool is_open_for(struct ue_conn *c, struct ue_channel *channel, const str
     return false;
 }
 
-static bool offer_to_hook(struct ue_conn *c, uint64_t now_ns, const struct ue_event *event) {
-    return c->hook != NULL && event->channel == 0 && event->data.bits != 0 && c->hook(c->hook_user, c, now_ns, event);
+static bool is_for_hook(const struct ue_conn *c, const struct ue_event *event) {
+    return c->hook != NULL && event->channel == 0 && event->data.bits != 0;
+}
+
+/* The channel, if it is still there after the hook. */
+static struct ue_channel *same_channel(const struct ue_conn *c, uint32_t index, uint32_t id) {
+    struct ue_channel *channel = ue_conn_channel(c, index);
+    return channel != NULL && channel->id == id ? channel : NULL;
 }
 
 /* parcel: room for the event, taken before anything was changed. */
 static struct ue_taken hand_over(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct whole *w,
                                  struct ue_parcel *parcel) {
     struct ue_taken taken = {0};
-    const uint32_t index = channel->index, id = channel->id;
+    struct ue_event *event = event_in(parcel);
     bool is_open = is_open_for(c, channel, w, &taken);
-    const struct ue_event event = event_of(channel, w);
-    bool is_for_program = is_open && !channel->closing && !offer_to_hook(c, now_ns, &event);
+    bool is_for_program = is_open && !channel->closing;
+    describe(event, channel, w);
+    if (is_for_program && is_for_hook(c, event)) {
+        const uint32_t id = channel->id;
+        is_for_program = !c->hook(c->hook_user, c, now_ns, event);
+        channel = same_channel(c, event->channel, id);
+    }
     if (is_for_program) {
         c->counters.delivered++;
-        add_event(c, parcel, &event);
+        add_event(c, parcel);
     } else {
         ue_share_give(&c->share, parcel);
     }
-    channel = ue_conn_channel(c, index); /* the hook may have closed it */
-    if (channel == NULL || channel->id != id) {
-        taken.is_gone = true;
-    } else if (is_open && w->bunch->close) {
+    if (channel != NULL && is_open && w->bunch->close) {
         channel->close_reason = reason_of(w->bunch);
         ue_conn_clean_up(c, now_ns, channel);
-        taken.is_gone = true;
+        channel = NULL;
     }
+    taken.is_gone = channel == NULL;
     return taken;
 }
 
@@ -161,7 +176,8 @@ static void hand_over_exports(struct ue_conn *c, const struct ue_channel *channe
                                    .reliable = part->reliable,
                                    .has_exports = part->has_exports,
                                    .data = data};
-    add_event(c, *parcel, &event);
+    *event_in(*parcel) = event;
+    add_event(c, *parcel);
     *parcel = NULL;
 }
 
