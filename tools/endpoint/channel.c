@@ -20,19 +20,6 @@ void ue_lanes_free(struct ue_lanes *lanes) {
     ue_lanes_init(lanes, lanes->share, lanes->in_first, lanes->out_first);
 }
 
-/* Where the lane is, or would be put. */
-static uint32_t slot_of(struct ue_lane *const *slots, uint32_t capacity, uint32_t index) {
-    uint32_t slot = index * UINT32_C(0x9E3779B1) >> 16 & (capacity - 1);
-    while (slots[slot] != NULL && slots[slot]->index != index) {
-        slot = (slot + 1) & (capacity - 1);
-    }
-    return slot;
-}
-
-struct ue_lane *ue_lane_find(const struct ue_lanes *lanes, uint32_t index) {
-    return lanes->capacity != 0 ? lanes->slots[slot_of(lanes->slots, lanes->capacity, index)] : NULL;
-}
-
 static bool grow(struct ue_lanes *lanes) {
     uint32_t capacity = lanes->capacity != 0 ? lanes->capacity * 2 : CAPACITY_FIRST;
     struct ue_lane **slots = ue_share_take(lanes->share, capacity * sizeof *slots);
@@ -42,7 +29,7 @@ static bool grow(struct ue_lanes *lanes) {
     memset(slots, 0, capacity * sizeof *slots);
     for (uint32_t i = 0; i < lanes->capacity; i++) {
         if (lanes->slots[i] != NULL) {
-            slots[slot_of(slots, capacity, lanes->slots[i]->index)] = lanes->slots[i];
+            slots[ue_lane_slot(slots, capacity, lanes->slots[i]->index)] = lanes->slots[i];
         }
     }
     ue_share_give(lanes->share, lanes->slots);
@@ -59,7 +46,7 @@ struct ue_lane *ue_lane_need(struct ue_lanes *lanes, uint32_t index) {
     lane = ue_share_take(lanes->share, sizeof *lane);
     if (lane != NULL) {
         *lane = (struct ue_lane){.index = index, .in_reliable = lanes->in_first, .out_reliable = lanes->out_first};
-        lanes->slots[slot_of(lanes->slots, lanes->capacity, index)] = lane;
+        lanes->slots[ue_lane_slot(lanes->slots, lanes->capacity, index)] = lane;
         lanes->count++;
     }
     return lane;

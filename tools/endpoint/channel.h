@@ -102,8 +102,18 @@ struct ue_lanes {
 
 void ue_lanes_init(struct ue_lanes *lanes, struct ue_share *share, int32_t in_first, int32_t out_first);
 void ue_lanes_free(struct ue_lanes *lanes);
+/* Where the lane of an index is, or would be put. */
+static inline uint32_t ue_lane_slot(struct ue_lane *const *slots, uint32_t capacity, uint32_t index) {
+    uint32_t slot = index * UINT32_C(0x9E3779B1) >> 16 & (capacity - 1);
+    while (slots[slot] != NULL && slots[slot]->index != index) {
+        slot = (slot + 1) & (capacity - 1);
+    }
+    return slot;
+}
 /* The lane of an index; NULL when it was never used. */
-struct ue_lane *ue_lane_find(const struct ue_lanes *lanes, uint32_t index);
+static inline struct ue_lane *ue_lane_find(const struct ue_lanes *lanes, uint32_t index) {
+    return lanes->capacity != 0 ? lanes->slots[ue_lane_slot(lanes->slots, lanes->capacity, index)] : NULL;
+}
 /* The same, made where missing; NULL: no memory. */
 struct ue_lane *ue_lane_need(struct ue_lanes *lanes, uint32_t index);
 

@@ -12,22 +12,6 @@
 #define NET_SPEED 100000
 #define HELLO_WITH_CLOSE_REASON 3 /* profiles from 5.1 on: the message CloseReason exists */
 
-bool ue_conn_is_server(const struct ue_conn *c) {
-    return c->config.role == UE_ROLE_SERVER;
-}
-
-bool ue_conn_has_internal_ack(const struct ue_conn *c) {
-    return c->out_context.settings.internal_ack;
-}
-
-bool ue_conn_is_legacy(const struct ue_conn *c) {
-    return c->out_context.profile.packet == UE_PACKET_LEGACY;
-}
-
-bool ue_conn_is_up(const struct ue_conn *c) {
-    return c->state == UE_CONN_PENDING || c->state == UE_CONN_OPEN;
-}
-
 bool ue_conn_is_client_restarting(const struct ue_conn *c) {
     return !ue_conn_is_server(c) && c->shake.restarting;
 }

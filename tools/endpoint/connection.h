@@ -130,11 +130,19 @@ struct ue_conn {
 bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context);
 
 /* connection.c */
-bool ue_conn_is_server(const struct ue_conn *c);
-bool ue_conn_is_legacy(const struct ue_conn *c);
-bool ue_conn_has_internal_ack(const struct ue_conn *c);
+static inline bool ue_conn_is_server(const struct ue_conn *c) {
+    return c->config.role == UE_ROLE_SERVER;
+}
+static inline bool ue_conn_has_internal_ack(const struct ue_conn *c) {
+    return c->out_context.settings.internal_ack;
+}
+static inline bool ue_conn_is_legacy(const struct ue_conn *c) {
+    return c->out_context.profile.packet == UE_PACKET_LEGACY;
+}
 /* Connected: packets may be sent. */
-bool ue_conn_is_up(const struct ue_conn *c);
+static inline bool ue_conn_is_up(const struct ue_conn *c) {
+    return c->state == UE_CONN_PENDING || c->state == UE_CONN_OPEN;
+}
 /* Every public call begins with it: what the program took is given back. */
 void ue_conn_settle(struct ue_conn *c);
 void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state, enum ue_close_reason reason);
@@ -165,7 +173,9 @@ void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *cha
 void ue_conn_bury(struct ue_conn *c, uint64_t now_ns);
 
 /* packer.c: the packet being filled */
-bool ue_packer_is_empty(const struct ue_conn *c);
+static inline bool ue_packer_is_empty(const struct ue_conn *c) {
+    return c->packer.parcel == NULL;
+}
 /* Forgets what was written. */
 void ue_packer_discard(struct ue_conn *c);
 /* Room for the next bunch, header included. */

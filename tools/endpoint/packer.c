@@ -10,10 +10,6 @@
 
 static const uint8_t zeros[HEAD_BYTES_MAX];
 
-bool ue_packer_is_empty(const struct ue_conn *c) {
-    return c->packer.parcel == NULL;
-}
-
 void ue_packer_discard(struct ue_conn *c) {
     ue_share_give(&c->share, c->packer.parcel);
     c->packer.parcel = NULL;

@@ -219,7 +219,7 @@ static uint32_t units_for(size_t size_bytes) {
 /* Whether the share may have a block of `units` instead of one of `old_units`. */
 static bool may_have(const struct ue_share *share, uint32_t units, uint32_t old_units) {
     size_t others = share->used_bytes - (size_t)old_units * UNIT_BYTES;
-    return others <= share->limit_bytes && (size_t)units * UNIT_BYTES <= share->limit_bytes - others;
+    return (size_t)units * UNIT_BYTES <= share->limit_bytes - others;
 }
 
 static void account(struct ue_share *share, uint32_t units, uint32_t old_units) {
@@ -269,8 +269,8 @@ void ue_share_init(struct ue_share *share, struct ue_pool *pool, size_t limit_by
     *share = (struct ue_share){.pool = pool, .limit_bytes = limit_bytes};
 }
 
-/* A block cut from a free one. */
-static struct block *carve(const struct ue_share *share, uint32_t units) {
+/* Takes a block cut from a free one. */
+static void *carve(struct ue_share *share, uint32_t units) {
     struct ue_pool *pool = share->pool;
     struct block *block = find(pool, units);
     if (block == NULL && pool->kept_count != 0) {
@@ -282,7 +282,8 @@ static struct block *carve(const struct ue_share *share, uint32_t units) {
     }
     list_remove(pool, block);
     cut(pool, block, fit(block->units, units));
-    return block;
+    account(share, block->units, 0);
+    return block->link;
 }
 
 void *ue_share_take(struct ue_share *share, size_t size_bytes) {
@@ -292,12 +293,9 @@ void *ue_share_take(struct ue_share *share, size_t size_bytes) {
     }
     struct block *block = take_kept(share->pool, units);
     if (block == NULL) {
-        block = carve(share, units);
+        return carve(share, units);
     }
-    if (block == NULL) {
-        return NULL;
-    }
-    account(share, block->units, 0);
+    account(share, units, 0);
     return block->link;
 }
 
