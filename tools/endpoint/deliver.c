@@ -61,7 +61,7 @@ static void describe(struct ue_event *event, const struct ue_channel *channel, c
         .reliable = w->bunch->reliable,
         .open = w->bunch->open,
         .close = w->bunch->close,
-        .has_exports = w->bunch->has_exports,
+        .has_exports = w->bunch->has_exports && !w->bunch->partial, /* of parts they were told before */
         .has_mapped = w->bunch->has_mapped,
         .paused = w->bunch->paused,
         .close_reason = reason_of(w->bunch),

@@ -193,7 +193,7 @@ struct ue_event {
     bool reliable; /* BUNCH */
     bool open;
     bool close;
-    bool has_exports;
+    bool has_exports; /* the data begin with them */
     bool has_mapped;
     bool paused;
     uint8_t close_reason; /* BUNCH with close; CHANNEL_CLOSED */
