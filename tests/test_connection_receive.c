@@ -173,6 +173,32 @@ static void names_are_short_enough_to_repeat(void **state) {
     }
 }
 
+/* A client that says nothing on channel 0 does not keep a server's loop busy: the next tick is due at the timeout. */
+static void a_server_that_may_not_speak_waits(void **state) {
+    (void)state;
+    static uint64_t regions[2][1 << 15];
+    struct ue_conn *conns[2];
+    struct ue_bytes datagram;
+    for (unsigned side = 0; side < 2; side++) {
+        const struct ue_conn_config config = {.profile = ue_profile_find("5.4"),
+                                              .role = side == PAIR_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER};
+        conns[side] = ue_conn_new(ue_pool_init(regions[side], sizeof regions[side]), &config);
+        ue_conn_adopt(conns[side], 0, side == PAIR_CLIENT ? 2 : 1, side == PAIR_CLIENT ? 1 : 2);
+        ue_conn_tick(conns[side], 0);
+    }
+    ue_conn_tick(conns[PAIR_CLIENT], 300 * PAIR_TICK_NS);
+    assert_true(ue_conn_next_datagram(conns[PAIR_CLIENT], &datagram));
+    ue_conn_receive(conns[PAIR_SERVER], 300 * PAIR_TICK_NS, datagram.bytes, datagram.size_bytes);
+    ue_conn_end_receive(conns[PAIR_SERVER], 300 * PAIR_TICK_NS);
+    ue_conn_tick(conns[PAIR_SERVER], 300 * PAIR_TICK_NS);
+    assert_false(ue_conn_next_datagram(conns[PAIR_SERVER], &datagram));
+    assert_int_equal(ue_conn_deadline(conns[PAIR_SERVER]), 300 * PAIR_TICK_NS + UINT64_C(60000000001));
+    assert_true(ue_conn_deadline(conns[PAIR_CLIENT]) > 300 * PAIR_TICK_NS);
+    for (unsigned side = 0; side < 2; side++) {
+        ue_conn_free(conns[side]);
+    }
+}
+
 static char releases[][8] = {"5.1", "5.8"};
 
 int main(void) {
@@ -185,6 +211,7 @@ int main(void) {
         cmocka_unit_test(channels_open_on_connections_only),
         cmocka_unit_test(exports_come_once),
         cmocka_unit_test(names_are_short_enough_to_repeat),
+        cmocka_unit_test(a_server_that_may_not_speak_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,7 +206,8 @@ struct ue_event {
 /* The next event; false when there is none. What was taken lives until the next input; what was not taken waits. */
 bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event);
 
-/* When ue_conn_tick would do something by itself at the latest: timeouts, keep-alives, resends. UINT64_MAX: never. */
+/* When ue_conn_tick would do something by itself at the latest: timeouts, keep-alives, resends; or ue_conn_end_receive,
+   while early packets wait. UINT64_MAX: never. */
 uint64_t ue_conn_deadline(const struct ue_conn *c);
 
 enum ue_conn_state ue_conn_state(const struct ue_conn *c);

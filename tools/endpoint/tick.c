@@ -97,17 +97,34 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+/* A server that may not send yet waits for the client, whatever it has to say. */
+static uint64_t flush_deadline(const struct ue_conn *c) {
+    if (!ue_conn_may_send(c)) {
+        return UINT64_MAX;
+    }
+    if (ue_conn_is_client_restarting(c)) {
+        return ue_shake_deadline(&c->shake);
+    }
+    if (c->time_sensitive || c->has_unsent) {
+        return c->last_tick_ns;
+    }
+    return ue_conn_has_internal_ack(c) ? UINT64_MAX : c->last_send_ns + c->config.keep_alive_ns + 1;
+}
+
+/* Until when ue_conn_end_receive leaves early packets waiting. */
+static uint64_t reorder_deadline(const struct ue_conn *c) {
+    return c->reorder.count != 0 ? c->reorder_since_ns + c->config.options.reorder_wait_ns : UINT64_MAX;
+}
+
+static uint64_t timeout_deadline(const struct ue_conn *c) {
+    bool has_timeout = !c->config.no_timeouts && !ue_conn_has_internal_ack(c);
+    return has_timeout ? c->last_receive_ns + timeout_ns(c) + 1 : UINT64_MAX;
+}
+
 uint64_t ue_conn_deadline(const struct ue_conn *c) {
-    if (c->state != UE_CONN_SHAKING && !ue_conn_is_up(c)) {
-        return UINT64_MAX;
-    }
-    uint64_t deadline = c->config.no_timeouts ? UINT64_MAX : c->last_receive_ns + timeout_ns(c) + 1;
     if (c->state == UE_CONN_SHAKING) {
-        return earlier(deadline, ue_shake_deadline(&c->shake));
+        return earlier(timeout_deadline(c), ue_shake_deadline(&c->shake));
     }
-    if (ue_conn_has_internal_ack(c)) {
-        return UINT64_MAX;
-    }
-    bool is_now = c->time_sensitive || c->has_unsent || c->reorder.count != 0;
-    return is_now ? c->last_tick_ns : earlier(deadline, c->last_send_ns + c->config.keep_alive_ns + 1);
+    uint64_t deadline = earlier(timeout_deadline(c), earlier(flush_deadline(c), reorder_deadline(c)));
+    return ue_conn_is_up(c) ? deadline : UINT64_MAX;
 }
