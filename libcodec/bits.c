@@ -143,6 +143,10 @@ bool ue_bytes_zero(const uint8_t *bytes, size_t count) {
 }
 
 void ue_view_copy(struct ue_view view, uint8_t *to) {
+    if ((view.bit | view.bits) % 8 == 0 && view.bits != 0) {
+        memcpy(to, view.base + view.bit / 8, view.bits / 8);
+        return;
+    }
     if (view.bits % 8 != 0) {
         to[view.bits / 8] = 0;
     }

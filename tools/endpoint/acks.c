@@ -47,7 +47,7 @@ static void nak_channel(struct ue_conn *c, uint64_t now_ns, struct ue_channel *c
 
 /* The channel that wrote, unless its index has changed hands. */
 static struct ue_channel *writer(const struct ue_conn *c, const struct ue_written *written) {
-    struct ue_channel *channel = ue_conn_channel(c, written->channel);
+    struct ue_channel *channel = written->channel != UE_WRITTEN_NONE ? ue_conn_channel(c, written->channel) : NULL;
     return channel != NULL && channel->id == written->channel_id ? channel : NULL;
 }
 
@@ -72,9 +72,8 @@ void ue_conn_verdict(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool
     }
     while (ue_flight_take(&c->flight, packet_id, &written)) {
         struct ue_channel *channel = writer(c, &written);
-        if (written.channel == UE_WRITTEN_NONE) {
-            c->acked_sent_ns = delivered ? written.sent_ns : c->acked_sent_ns;
-        } else if (channel != NULL && delivered) {
+        c->acked_sent_ns = delivered ? written.sent_ns : c->acked_sent_ns;
+        if (channel != NULL && delivered) {
             ack_channel(c, now_ns, channel, &written);
         } else if (channel != NULL) {
             nak_channel(c, now_ns, channel, &written);

@@ -14,17 +14,17 @@ struct ue_out {
     int64_t packet_id; /* of its latest copy */
     int32_t ch_seq;    /* full number */
     uint32_t data_bits;
-    bool acked : 1;
-    bool open : 1;
-    bool close : 1;
-    bool has_exports : 1;
-    bool has_mapped : 1;
-    bool paused : 1;
-    bool partial : 1;
-    bool partial_initial : 1;
-    bool partial_exports_final : 1;
-    bool partial_final : 1;
-    uint8_t close_reason : 4;
+    bool acked;
+    bool open;
+    bool close;
+    bool has_exports;
+    bool has_mapped;
+    bool paused;
+    bool partial;
+    bool partial_initial;
+    bool partial_exports_final;
+    bool partial_final;
+    uint8_t close_reason;
     uint8_t data[];
 };
 

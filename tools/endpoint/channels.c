@@ -67,6 +67,9 @@ bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum
 
 bool ue_conn_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch) {
     enum ue_channel_kind kind;
+    if (bunch->name.hardcoded && bunch->name.index == channel->name_index) {
+        return true;
+    }
     bool is_named = ue_conn_is_legacy(c) ? bunch->reliable || bunch->open : bunch->has_name;
     if (!is_named) {
         return true;

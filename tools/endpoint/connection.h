@@ -17,7 +17,6 @@
 #include "tools/endpoint/seal.h"
 #include "tools/endpoint/shake.h"
 
-#define UE_NO_TIME UINT64_MAX
 #define UE_WINDOW_MARGIN 12 /* of the option send_window: packets that keep-alives and repetitions may still need */
 
 /* Sizes that follow from the configuration (spec 6.7.2). */

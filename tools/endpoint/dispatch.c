@@ -113,7 +113,7 @@ static struct outcome take_raw(struct ue_conn *c, uint64_t now_ns, struct ue_lan
     }
     struct ue_taken taken = take_in_turn(c, now_ns, lane, bunch, ch_seq, c->in_packet_id);
     struct outcome outcome = outcome_of(c, now_ns, &taken, lane->index);
-    if (!bunch->reliable || taken.later || outcome.is_over) {
+    if (!bunch->reliable || taken.later || outcome.is_over || lane->channel == NULL || lane->channel->in_count == 0) {
         return outcome;
     }
     struct outcome rest = take_waiting(c, now_ns, lane);

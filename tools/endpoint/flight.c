@@ -37,7 +37,7 @@ static struct ue_written *append(struct ue_flight *flight, int64_t packet_id) {
         return NULL;
     }
     struct ue_written *written = at(flight, flight->count++);
-    *written = (struct ue_written){.packet_id = packet_id, .channel = UE_WRITTEN_NONE};
+    *written = (struct ue_written){.packet_id = packet_id, .sent_ns = UE_NO_TIME, .channel = UE_WRITTEN_NONE};
     return written;
 }
 
@@ -77,7 +77,8 @@ bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, const struct ue
 }
 
 bool ue_flight_sent(struct ue_flight *flight, int64_t packet_id, uint64_t now_ns) {
-    struct ue_written *written = append(flight, packet_id);
+    struct ue_written *newest = flight->count != 0 ? at(flight, flight->count - 1) : NULL;
+    struct ue_written *written = newest != NULL && newest->packet_id == packet_id ? newest : append(flight, packet_id);
     if (written != NULL) {
         written->sent_ns = now_ns;
     }

@@ -9,14 +9,15 @@
 /* One channel's part in one packet. */
 struct ue_written {
     int64_t packet_id;
-    uint32_t channel; /* UE_WRITTEN_NONE: the packet itself, with its time */
+    uint64_t sent_ns;    /* of the packet, in its last entry; else UE_NO_TIME */
+    uint32_t channel;    /* UE_WRITTEN_NONE: the packet has no bunches */
     uint32_t channel_id; /* of the channel that had the index then; void when another has it now */
-    uint64_t sent_ns;
     struct ue_out *first; /* reliable bunches, in the order of writing */
     struct ue_out *last;
 };
 
 #define UE_WRITTEN_NONE UINT32_MAX
+#define UE_NO_TIME UINT64_MAX
 
 /* A ring that grows by doubling. */
 struct ue_flight {

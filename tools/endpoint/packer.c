@@ -37,7 +37,8 @@ static void begin_info(const struct ue_conn *c, struct ue_packet *packet) {
 
 static void begin_head(struct ue_conn *c, struct ue_datagram *head) {
     const struct ue_settings *settings = &c->out_context.settings;
-    memset(head, 0, sizeof *head);
+    head->prefix = (struct ue_prefix){0};
+    head->packet = (struct ue_packet){0};
     if (ue_conn_has_internal_ack(c)) {
         return;
     }

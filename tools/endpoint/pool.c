@@ -270,7 +270,7 @@ void ue_share_init(struct ue_share *share, struct ue_pool *pool, size_t limit_by
 }
 
 /* Takes a block cut from a free one. */
-static void *carve(struct ue_share *share, uint32_t units) {
+static __attribute__((noinline)) void *carve(struct ue_share *share, uint32_t units) {
     struct ue_pool *pool = share->pool;
     struct block *block = find(pool, units);
     if (block == NULL && pool->kept_count != 0) {
@@ -339,6 +339,7 @@ void ue_share_give(struct ue_share *share, void *memory) {
     }
     struct block *block = block_of(memory);
     assert(!block->is_free && !block->is_kept && share->used_bytes >= (size_t)block->units * UNIT_BYTES);
-    account(share, 0, block->units);
+    share->used_bytes -= (size_t)block->units * UNIT_BYTES;
+    share->pool->used_bytes -= (size_t)block->units * UNIT_BYTES;
     give(share->pool, block);
 }

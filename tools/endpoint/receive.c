@@ -9,15 +9,20 @@
 #define ANSWERS_UNTIL_NS UINT64_C(10000000000) /* how long a server answers handshake packets, from 5.0 on */
 #define QUIET_VERDICTS_MAX 200
 
-/* One packet as decoded up to its bunches. */
-struct packet {
+/* A datagram, and how it came. */
+struct arrival {
     const uint8_t *bytes;
     size_t size_bytes;
+    bool is_from_cache;
+    bool is_sealed;
+};
+
+/* One packet as decoded up to its bunches. */
+struct packet {
+    struct arrival from;
     struct ue_datagram head;
     struct ue_rest rest;
     struct ue_fault fault;
-    bool is_from_cache;
-    bool is_sealed;
 };
 
 static void fail(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, const struct ue_fault *fault) {
@@ -33,7 +38,8 @@ static bool is_handler_field(enum ue_field field) {
 static enum ue_close_reason reason_of(const struct packet *p) {
     switch (p->fault.field) {
     case UE_F_TERMINATOR:
-        return p->fault.bit == 8 * p->size_bytes ? UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR : UE_CLOSE_ZERO_LAST_BYTE;
+        return p->fault.bit == 8 * p->from.size_bytes ? UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR
+                                                      : UE_CLOSE_ZERO_LAST_BYTE;
     case UE_F_WRAPPER:
     case UE_F_MAGIC:
     case UE_F_SESSION_ID:
@@ -86,7 +92,7 @@ static void stop_answering(struct ue_conn *c, uint64_t now_ns) {
 }
 
 static void take_jitter(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
-    if (p->head.packet.has_info && !p->is_from_cache) {
+    if (p->head.packet.has_info && !p->from.is_from_cache) {
         ue_jitter_feed(&c->jitter, p->head.packet.jitter_ms, now_ns);
     }
 }
@@ -117,11 +123,11 @@ static bool is_held_back(struct ue_conn *c, uint64_t now_ns, const struct packet
         }
         return true;
     }
-    if (!ue_reorder_exists(&c->reorder) || p->is_from_cache) {
+    if (!ue_reorder_exists(&c->reorder) || p->from.is_from_cache) {
         return false;
     }
     bool was_empty = c->reorder.count == 0;
-    switch (ue_reorder_put(&c->reorder, delta, p->bytes, p->size_bytes)) {
+    switch (ue_reorder_put(&c->reorder, delta, p->from.bytes, p->from.size_bytes)) {
     case UE_REORDER_KEPT:
         c->counters.out_of_order_recovered++;
         c->reorder_since_ns = was_empty ? now_ns : c->reorder_since_ns;
@@ -192,7 +198,7 @@ static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct packet 
         return;
     }
     take_info(c, now_ns, packet);
-    bool skip = ue_dispatch(c, now_ns, p->bytes, p->rest, &bunches);
+    bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
     ue_conn_bury(c, now_ns);
     ue_notify_judge(&c->notify, packet->seq, !skip);
     note_verdict_due(c, bunches);
@@ -225,7 +231,7 @@ static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct packet 
     count_lost(c, packet_id - c->in_packet_id - 1);
     c->in_packet_id = packet_id;
     c->counters.in_packets++;
-    bool skip = ue_dispatch(c, now_ns, p->bytes, p->rest, &bunches);
+    bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
     ue_conn_bury(c, now_ns);
     if (!skip && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
         ue_conn_repeat_acks(c, now_ns);
@@ -239,13 +245,13 @@ static void take_without_acks(struct ue_conn *c, uint64_t now_ns, const struct p
     uint32_t bunches;
     c->in_packet_id++;
     c->counters.in_packets++;
-    ue_dispatch(c, now_ns, p->bytes, p->rest, &bunches);
+    ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
     ue_conn_bury(c, now_ns);
 }
 
 /* Counts of 8 to 15 are never sent by an engine before 5.8. */
 static bool has_odd_history(const struct ue_conn *c, const struct packet *p) {
-    uint64_t nibble = ue_bits_load(p->bytes, p->size_bytes, c->limits.prefix_bits, 4);
+    uint64_t nibble = ue_bits_load(p->from.bytes, p->from.size_bytes, c->limits.prefix_bits, 4);
     return nibble >= UE_HISTORY_WORDS_MAX && !p->head.packet.history_flush;
 }
 
@@ -275,48 +281,50 @@ static bool is_header_usable(const struct packet *p) {
 /* Whether prefix and handlers are all there is, with or without a terminator behind: then nothing is wrong. */
 static bool holds_nothing(const struct ue_conn *c, const struct packet *p) {
     size_t begin = c->limits.prefix_bits;
-    size_t bits = 8 * p->size_bytes;
+    size_t bits = 8 * p->from.size_bytes;
     size_t end;
-    return ue_bits_last_set(p->bytes, bits - 8, bits, &end) && end >= begin &&
-           (end == begin || (ue_bits_last_set(p->bytes, begin, end, &end) && end == begin));
+    return ue_bits_last_set(p->from.bytes, bits - 8, bits, &end) && end >= begin &&
+           (end == begin || (ue_bits_last_set(p->from.bytes, begin, end, &end) && end == begin));
 }
 
 /* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way. */
 static bool is_forged(struct ue_conn *c, const struct packet *p) {
-    c->peer_seals |= p->is_sealed;
-    return c->peer_seals && !p->is_sealed && !p->is_from_cache;
+    c->peer_seals |= p->from.is_sealed;
+    return c->peer_seals && !p->from.is_sealed && !p->from.is_from_cache;
 }
 
-static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct packet *p) {
-    ue_datagram_decode_head(&c->in_context, p->bytes, p->size_bytes, &p->head, &p->rest, &p->fault);
-    if (p->head.prefix.is_handshake) {
-        take_handshake(c, now_ns, p->bytes, p->size_bytes);
+static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct arrival from) {
+    struct packet p;
+    p.from = from;
+    ue_datagram_decode_head(&c->in_context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
+    if (p.head.prefix.is_handshake) {
+        take_handshake(c, now_ns, from.bytes, from.size_bytes);
         return;
     }
     if (!ue_conn_is_up(c)) {
         return;
     }
-    if (is_forged(c, p)) {
+    if (is_forged(c, &p)) {
         c->counters.malformed++;
-    } else if (is_header_usable(p) && !has_our_ids(c, &p->head.prefix)) {
+    } else if (is_header_usable(&p) && !has_our_ids(c, &p.head.prefix)) {
         c->counters.wrong_ids++;
-    } else if (!is_header_usable(p) && holds_nothing(c, p)) {
+    } else if (!is_header_usable(&p) && holds_nothing(c, &p)) {
         return;
-    } else if (!is_header_usable(p)) {
-        fail(c, now_ns, reason_of(p), &p->fault);
-    } else if (p->head.handlers.is_opaque) {
+    } else if (!is_header_usable(&p)) {
+        fail(c, now_ns, reason_of(&p), &p.fault);
+    } else if (p.head.handlers.is_opaque) {
         fail(c, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
     } else {
         stop_answering(c, now_ns);
-        take_packet(c, now_ns, p);
+        take_packet(c, now_ns, &p);
     }
 }
 
 static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
     struct ue_early *early;
     while (c->state != UE_CONN_CLOSED && (early = ue_reorder_take(&c->reorder, whole)) != NULL) {
-        struct packet p = {.bytes = early->bytes, .size_bytes = early->size_bytes, .is_from_cache = true};
-        take_datagram(c, now_ns, &p);
+        const struct arrival from = {.bytes = early->bytes, .size_bytes = early->size_bytes, .is_from_cache = true};
+        take_datagram(c, now_ns, from);
         ue_share_give(&c->share, early);
     }
 }
@@ -327,11 +335,10 @@ static void take_sealed(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes
     uint8_t *clear = ue_share_take(&c->share, size_bytes);
     size_t clear_bytes =
         clear != NULL ? ue_seal_open(c->seal, &c->in_context, bytes, size_bytes, clear, &was_clear) : 0;
-    struct packet p = {.bytes = was_clear ? bytes : clear,
-                       .size_bytes = was_clear ? size_bytes : clear_bytes,
-                       .is_sealed = !was_clear};
+    const struct arrival plain = {.bytes = bytes, .size_bytes = size_bytes};
+    const struct arrival opened = {.bytes = clear, .size_bytes = clear_bytes, .is_sealed = true};
     if (was_clear || clear_bytes != 0) {
-        take_datagram(c, now_ns, &p);
+        take_datagram(c, now_ns, was_clear ? plain : opened);
     } else if (clear != NULL) {
         c->counters.malformed++; /* forged, or for another key: anybody can send it, so it may not end the connection */
     }
@@ -360,8 +367,8 @@ void ue_conn_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, s
     if (c->seal != NULL) {
         take_sealed(c, now_ns, bytes, size_bytes);
     } else {
-        struct packet p = {.bytes = bytes, .size_bytes = size_bytes};
-        take_datagram(c, now_ns, &p);
+        const struct arrival from = {.bytes = bytes, .size_bytes = size_bytes};
+        take_datagram(c, now_ns, from);
     }
     flush_cache(c, now_ns, false);
 }

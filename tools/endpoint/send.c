@@ -223,7 +223,8 @@ static bool may_merge(const struct ue_conn *c, const struct ue_channel *channel,
     const struct ue_packer *p = &c->packer;
     const struct ue_last *last = &p->last;
     bool is_newest = !last->reliable || last->out == channel->out_last; /* others may wait to be sent behind it */
-    return from->merge && p->may_merge && p->parcel != NULL && last->end_bit == p->bit &&
+    bool is_plain = !from->has_exports && !from->has_mapped && from->export_count == 0;
+    return is_plain && p->may_merge && p->parcel != NULL && last->end_bit == p->bit &&
            last->channel_id == channel->id && last->reliable == from->reliable && is_newest && last->may_grow &&
            last->data_bits + from->data.bits <= c->limits.single_bits;
 }
@@ -393,24 +394,27 @@ static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_l
 }
 
 /* Steps 6 and 7 of spec 6.7.2: how many parts, and whether they fit the reliable buffer. */
-static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, struct ue_outgoing bunch,
-                                 struct ue_packet_range *range) {
+static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+                                 const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_channel *channel = lane->channel;
-    size_t count = count_parts(c, &bunch);
-    bool is_over = count > ue_conn_room_parts(c, lane, bunch.close);
+    struct ue_outgoing safe;
+    size_t count = count_parts(c, bunch);
+    bool is_over = count > ue_conn_room_parts(c, lane, bunch->close);
     bool has_many = c->limits.parts_reliable != 0 && count >= c->limits.parts_reliable;
     if (has_many && !is_over && !ue_conn_has_internal_ack(c) && !channel->temporary) {
-        bunch.reliable = true;
+        safe = *bunch;
+        safe.reliable = true;
+        bunch = &safe;
         channel->paused_until_acked = true;
     }
-    if (bunch.reliable && is_over) {
+    if (bunch->reliable && is_over) {
         return overflow(c, now_ns);
     }
     bool opens = channel->opened_locally && !channel->open_sent;
-    if (opens && !bunch.reliable && !bunch.close && count == 1) {
+    if (opens && !bunch->reliable && !bunch->close && count == 1) {
         return UE_E_CONFLICT; /* a receiver takes such an opening only whole or in parts */
     }
-    return send_parts(c, now_ns, lane, &bunch, count, range);
+    return send_parts(c, now_ns, lane, bunch, count, range);
 }
 
 /* A bunch that no packet could take would be tried for ever. */
@@ -454,14 +458,13 @@ enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *l
     if (lane->owed_from != 0 && !pay_debts(c, now_ns, lane)) {
         return UE_E_FULL;
     }
-    bool is_plain = !bunch->has_exports && !bunch->has_mapped && bunch->export_count == 0;
-    if (is_plain && may_merge(c, channel, bunch) && merge_into_last(c, now_ns, channel, bunch)) {
+    if (bunch->merge && may_merge(c, channel, bunch) && merge_into_last(c, now_ns, channel, bunch)) {
         *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
         channel->closing |= bunch->close;
         flush_if_full(c, now_ns);
         return UE_OK;
     }
-    return send_split(c, now_ns, lane, *bunch, range);
+    return send_split(c, now_ns, lane, bunch, range);
 }
 
 /* Control messages that find no room, or others before them that found none, wait. */
