@@ -399,6 +399,16 @@ class Hostile(unittest.TestCase):
             process.communicate()
         self.assertEqual(process.returncode, 1)
 
+    def test_damage(self):
+        """What the UDP checksum lets through, encryption does not; in the clear, the check notices it."""
+        for generation in ("4.20", "5.5"):
+            speak = ["--generation", generation, *TICK]
+            with live.Server(*speak, "--key", KEY) as server, live.Path(server, damage=0.05) as path:
+                live.check(path, *speak, "--key", KEY)
+            with live.Server(*speak) as server, live.Path(server, damage=0.05) as path:
+                _, errors = live.client(path, "--check", *speak, status=1)
+            self.assertRegex(errors, "came back|connection ended|in time")
+
     def test_full_server(self):
         with live.Server("--max-clients", 1) as server:
             process = live.start_client(server)

@@ -2,6 +2,7 @@
 """A server and clients of the program on the loopback interface, for tests."""
 import contextlib
 import json
+import random
 import select
 import signal
 import socket
@@ -94,13 +95,17 @@ def check(server, *options, **rest):
 
 
 class Path:
-    """Carries datagrams of one client to a server and back; it can lose them, and come from another address."""
+    """Carries datagrams of one client to a server and back; it can lose the client's, damage some of them, and come from
+    another address."""
 
-    def __init__(self, server):
-        self.port = self.lost = 0
+    def __init__(self, server, damage=0):
+        self.lost = 0
         self.to_lose = 0  # the next datagrams of the client
+        self.damage = damage  # share of the client's datagrams in which a bit is flipped
+        self.random = random.Random(1)
         self.server = ("127.0.0.1", server.port)
         self.client = None
+        self.old = []
         self.inner = self.socket()
         self.outer = self.socket()
         self.port = self.inner.getsockname()[1]
@@ -115,14 +120,14 @@ class Path:
         return made
 
     def move(self):
-        """From now on the server sees another address."""
-        self.outer, old = self.socket(), self.outer
-        old.close()
+        """From now on the server sees another address; the old one swallows what is sent there."""
+        self.old.append(self.outer)
+        self.outer = self.socket()
 
     def carry(self):
         while self.is_open:
             outer = self.outer
-            with contextlib.suppress(OSError, ValueError):  # a move closed the socket, or the client is gone
+            with contextlib.suppress(OSError):  # the client is gone
                 for ready in select.select([self.inner, outer], [], [], 0.05)[0]:
                     payload, source = ready.recvfrom(65536)
                     if ready is outer:
@@ -136,7 +141,14 @@ class Path:
             self.to_lose -= 1
             self.lost += 1
         else:
-            self.outer.sendto(payload, self.server)
+            self.outer.sendto(self.damaged(payload), self.server)
+
+    def damaged(self, payload):
+        if self.random.random() >= self.damage:
+            return payload
+        flipped = bytearray(payload)
+        flipped[self.random.randrange(len(flipped))] ^= 1 << self.random.randrange(8)
+        return bytes(flipped)
 
     def __enter__(self):
         return self
@@ -144,8 +156,8 @@ class Path:
     def __exit__(self, *_):
         self.is_open = False
         self.thread.join()
-        self.inner.close()
-        self.outer.close()
+        for each in (self.inner, self.outer, *self.old):
+            each.close()
 
 
 def datagrams(path, *settings):
