@@ -40,6 +40,7 @@ static const struct member of_connection[] = {
     MEMBER("ack-only", struct ue_conn, counters.ack_packets),
     MEMBER("outdated", struct ue_conn, counters.in_bunches_ignored),
     MEMBER("CacheCount", struct ue_conn, reorder.count),
+    MEMBER("LagCount", struct ue_conn, ping.lag_count),
     MEMBER("QueuedBits", struct ue_conn, budget.queued_bits),
 };
 
@@ -121,6 +122,8 @@ bool facts_add(struct text *text, const struct ue_conn *c, const char *name) {
         add_slots(text, c);
     } else if (strcmp(name, "IsNetReady") == 0) {
         text_add(text, "%d", ue_conn_is_ready(c));
+    } else if (strcmp(name, "RTT") == 0) {
+        text_add(text, "%.4f", (double)c->ping.last_ns / 1e9);
     } else if (strcmp(name, "SequenceWindowFull") == 0) {
         text_add(text, "%d", ue_notify_window_full(&c->notify, 0));
     } else if (strcmp(name, "IsWaiting") == 0) {

@@ -44,7 +44,7 @@ struct row {
     struct expected client;
     struct expected server;
     bool is_bunch_error;  /* a server adds CorruptData to the cause (6.5 row 17) */
-    const char *delivers; /* payloads, each behind a space */
+    const char *delivers; /* payloads, each behind a space; by a client alone where a server closes before */
 };
 
 #define BOTH(verdict, reason) .client = {verdict, UE_CLOSE_##reason}, .server = {verdict, UE_CLOSE_##reason}
@@ -149,6 +149,8 @@ static const struct row rows[] = {
      "100 Ack=99 hist=0 [5 U initial u 8];101 Ack=99 hist=0 [5 R101 final n 8]", 0, QUIET(NAK)},
     {"65,757 bytes", 0, "100 Ack=99 hist=0 [5 R101 initial m 7624];101-168 Ack=99 hist=0 [5 R102 middle m 7624]", 0,
      SPLIT(ACK, PARTIAL_TOO_LARGE)},
+    {"another bunch behind such an error", 0, "100 Ack=99 hist=0 [5 R101 initial m 13] [5 U u 8]", 0,
+     SPLIT(ACK, PARTIAL_INITIAL_NON_BYTE_ALIGNED), .delivers = " u"},
     /* ---- opening (6.5.3) ---- */
     {"opened twice", FRESH,
      "100 Ack=99 hist=0 [0 R101 open:Control Join 8];101 Ack=99 hist=0 [0 R102 open:Control Join 8]", 0,
@@ -273,7 +275,9 @@ static void assert_row(const struct row *row, unsigned side, enum ue_ack_generat
         MISSED("%s, side %u, generation %d: verdict %d, not %d", row->name, side, generation, verdict_on(&stage, c),
                expected->verdict);
     }
-    if (row->delivers != NULL && (seen.delivered.chars == NULL || strcmp(seen.delivered.chars, row->delivers) != 0)) {
+    bool is_cut_short = seen.is_closed && row->client.verdict != CLOSES;
+    if (row->delivers != NULL && !is_cut_short &&
+        (seen.delivered.chars == NULL || strcmp(seen.delivered.chars, row->delivers) != 0)) {
         MISSED("%s, side %u: delivered%s", row->name, side, seen.delivered.chars);
     }
     text_free(&seen.delivered);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of spec 6.20: splitting, merging, partials. */
+/* Scenarios of spec 6.20: splitting, merging, partials; and exports (4.9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -30,7 +30,7 @@ int main(void) {
         SCENARIO("t27"), SCENARIO("t28"), SCENARIO("t29"), SCENARIO("t30"),
         SCENARIO("t31"), SCENARIO("t32"), SCENARIO("t33"), cmocka_unit_test(t33_relative_numbers),
         SCENARIO("t34"), SCENARIO("t35"), SCENARIO("t36"), SCENARIO("l1"),
-        SCENARIO("l2"),  SCENARIO("l3"),
+        SCENARIO("l2"),  SCENARIO("l3"),  SCENARIO("l4"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

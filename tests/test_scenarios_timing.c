@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of spec 6.20: timing, login, control channel, bandwidth. */
+/* Scenarios of spec 6.20: timing, login, control channel, bandwidth; and ping (6.12). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,8 @@
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        SCENARIO("t48"), SCENARIO("t49"), SCENARIO("t50"), SCENARIO("t51"), SCENARIO("t52"), SCENARIO("t63"),
+        SCENARIO("t48"), SCENARIO("t49"), SCENARIO("t50"),  SCENARIO("t51"),
+        SCENARIO("t52"), SCENARIO("t63"), SCENARIO("ping"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
