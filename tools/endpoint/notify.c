@@ -149,13 +149,16 @@ void ue_notify_end_acks(struct ue_notify *n, const struct ue_packet *header) {
 
 /* Makes room for the verdicts on `count` more packets. */
 static void history_shift(uint32_t history[UE_HISTORY_WORDS_MAX], uint32_t count) {
-    uint32_t words = count / WORD_BITS;
+    uint32_t words = count / WORD_BITS < UE_HISTORY_WORDS_MAX ? count / WORD_BITS : UE_HISTORY_WORDS_MAX;
     uint32_t bits = count % WORD_BITS;
-    for (uint32_t i = UE_HISTORY_WORDS_MAX; i-- > 0;) {
-        uint64_t high = i >= words ? history[i - words] : 0;
-        uint64_t low = i > words ? history[i - words - 1] : 0;
-        history[i] = (uint32_t)((high << WORD_BITS | low) << bits >> WORD_BITS);
+    if (words != 0) {
+        memmove(history + words, history, (UE_HISTORY_WORDS_MAX - words) * sizeof *history);
+        memset(history, 0, words * sizeof *history);
     }
+    for (uint32_t i = UE_HISTORY_WORDS_MAX - 1; i > 0; i--) {
+        history[i] = (uint32_t)(((uint64_t)history[i] << WORD_BITS | history[i - 1]) << bits >> WORD_BITS);
+    }
+    history[0] <<= bits;
 }
 
 /* AckSeq; nothing happens for a sequence that has its verdict. */

@@ -438,16 +438,6 @@ static enum ue_status check(const struct ue_conn *c, const struct ue_lane *lane,
     return is_full ? UE_E_FULL : check_sizes(c, bunch);
 }
 
-/* Voice is dropped when there is no room, and travels safely until the peer has the channel (spec 6.9.2). */
-static enum ue_status shape_voice(const struct ue_conn *c, const struct ue_channel *channel,
-                                  struct ue_outgoing *bunch) {
-    if (channel->kind != UE_KIND_VOICE || bunch->reliable) {
-        return UE_OK;
-    }
-    bunch->reliable = channel->opened_locally && !channel->open_acked;
-    return ue_conn_is_ready(c) ? UE_OK : UE_E_FULL;
-}
-
 bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch) {
     return count_parts(c, bunch) <= ue_conn_room_parts(c, lane, bunch->close);
 }
@@ -473,18 +463,25 @@ static bool is_to_wait(const struct ue_conn *c, const struct ue_lane *lane, cons
            (c->control_queue.count != 0 || (lane->channel->out_count != 0 && !ue_send_has_room(c, lane, bunch)));
 }
 
+/* Voice is dropped when there is no room, and travels safely until the peer has the channel (spec 6.9.2). */
+static enum ue_status send_voice(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
+                                 const struct ue_outgoing *bunch, struct ue_packet_range *range) {
+    struct ue_outgoing voice = *bunch;
+    voice.reliable = lane->channel->opened_locally && !lane->channel->open_acked;
+    return ue_conn_is_ready(c) ? ue_send_now(c, now_ns, lane, &voice, range) : UE_E_FULL;
+}
+
 enum ue_status ue_send(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
                        struct ue_packet_range *range) {
     struct ue_packet_range ignored;
-    struct ue_outgoing shaped = *bunch;
     enum ue_status status = check(c, lane, bunch);
     range = range != NULL ? range : &ignored;
     *range = (struct ue_packet_range){c->out_packet_id, c->out_packet_id};
-    if (status == UE_OK) {
-        status = shape_voice(c, lane->channel, &shaped);
-    }
     if (status != UE_OK) {
         return status;
     }
-    return is_to_wait(c, lane, &shaped) ? ue_control_queue(c, &shaped) : ue_send_now(c, now_ns, lane, &shaped, range);
+    if (lane->channel->kind == UE_KIND_VOICE && !bunch->reliable) {
+        return send_voice(c, now_ns, lane, bunch, range);
+    }
+    return is_to_wait(c, lane, bunch) ? ue_control_queue(c, bunch) : ue_send_now(c, now_ns, lane, bunch, range);
 }
