@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Two endpoints and a script: open, send, flush, tick, close, and for each datagram under way deliver, lose, duplicate,
    reorder, damage. Whatever comes, each own packet gets one verdict, in order, and all memory comes back. As long as
-   nothing was damaged, reliable messages arrive once and in order, what is acknowledged did arrive, and once the loss
-   stops everything gets through.
+   nothing was damaged, reliable messages arrive once and in order, what is acknowledged did arrive and was delivered,
+   and once the loss stops everything gets through.
 
    The input: generation, options, pool, two first sequences; then operations of OPERATION_BYTES each. seed.py writes
    the same. */
@@ -16,7 +16,8 @@
 #define OPERATIONS_MAX 3000
 #define WIRE_MAX 64
 #define CHANNELS 8
-#define PACKETS_MAX 16384 /* more than all operations can send */
+#define PACKETS_MAX 32768
+#define PACKETS_OF_SCRIPT 8192 /* the rest is for the end of a run */
 #define PAYLOAD_BYTES 70000
 #define TICK_NS UINT64_C(33333333)
 #define FINISH_TICKS 5000             /* with a burst limit each takes one packet of repetitions */
@@ -25,6 +26,7 @@
 
 #define UNIT_BITS 32u /* a message of just a number; several may be merged into one bunch */
 #define LONG UINT32_C(0x80000000)
+#define SHORT_BITS 1000 /* goes in one piece */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,6 +54,8 @@ struct side {
     int64_t next_verdict; /* packet that is to be judged next */
     int64_t first_id;
     uint8_t arrived[PACKETS_MAX]; /* own packets that the other end was given */
+    uint8_t said[PACKETS_MAX];    /* unreliable bunches in own packets */
+    uint8_t heard[PACKETS_MAX];   /* of these, delivered by the other end */
     uint32_t sent[CHANNELS];      /* reliable messages */
     uint32_t received[CHANNELS];  /* of the other end */
 };
@@ -63,7 +67,8 @@ struct run {
     size_t region_bytes;
     bool is_damaged;
     bool has_closed[CHANNELS]; /* messages may have gone with the channel */
-    bool is_small;             /* of memory: it may run out */
+    bool has_closed_any;
+    bool is_small; /* of memory: it may run out */
 };
 
 /* ---- what comes out ---- */
@@ -102,6 +107,9 @@ static void take_verdict(const struct run *r, struct side *side, const struct ue
     REQUIRE(e->packet_id == side->next_verdict || (e->packet_id > side->next_verdict && !is_complete));
     REQUIRE(e->packet_id < side->next_id);
     REQUIRE(!e->delivered || r->is_damaged || side->arrived[e->packet_id - side->first_id] != 0);
+    int64_t place = e->packet_id - side->first_id;
+    bool may_miss = r->is_damaged || r->is_small || r->has_closed_any;
+    REQUIRE(!e->delivered || may_miss || side->heard[place] == side->said[place]);
     side->next_verdict = e->packet_id + 1;
 }
 
@@ -112,7 +120,10 @@ static void take_events(struct run *r, struct side *side) {
         if (e.type == UE_EVENT_PACKET) {
             take_verdict(r, side, &e);
         } else if (e.type == UE_EVENT_CHANNEL_CLOSED && e.channel < CHANNELS) {
-            r->has_closed[e.channel] = true;
+            r->has_closed[e.channel] = r->has_closed_any = true;
+        } else if (e.type == UE_EVENT_BUNCH && !e.reliable && !r->is_damaged) {
+            struct side *from = &r->sides[side == &r->sides[0]];
+            from->heard[e.packet_id - from->first_id] += e.data.bits <= SHORT_BITS;
         } else if (e.type == UE_EVENT_BUNCH && e.reliable && !r->is_damaged && (e.channel != 0 || is_up(r))) {
             take_messages(r, side, &e); /* who leaves adds a message of its own on channel 0 */
         }
@@ -191,10 +202,16 @@ static void send(struct run *r, size_t who, const uint8_t *operand) {
         payload[i] = (uint8_t)(told >> 8 * i);
     }
     uint32_t unacked = ue_conn_unacked(side->conn, bunch.channel);
-    bool is_sent = ue_conn_send(side->conn, r->now_ns, &bunch, NULL) == UE_OK;
+    struct ue_packet_range range;
+    bool is_sent = ue_conn_send(side->conn, r->now_ns, &bunch, &range) == UE_OK;
     bool is_reliable = bunch.reliable || ue_conn_unacked(side->conn, bunch.channel) > unacked; /* many parts */
     side->sent[bunch.channel] += is_sent && is_reliable;
-    r->has_closed[bunch.channel] |= is_sent && bunch.close; /* from here on the channel takes nothing in */
+    if (is_sent && bunch.close) { /* from here on the channel takes nothing in */
+        r->has_closed[bunch.channel] = r->has_closed_any = true;
+    }
+    if (is_sent && !is_reliable && bits <= SHORT_BITS) {
+        side->said[range.first - side->first_id]++;
+    }
 }
 
 static void tick(struct run *r, size_t who) {
@@ -242,6 +259,11 @@ static void carry(struct run *r, size_t from, unsigned what, const uint8_t *oper
     }
     deliver(r, from, place);
     drop(side, place);
+}
+
+static bool is_over(const struct run *r) {
+    return r->sides[0].next_id - r->sides[0].first_id > PACKETS_OF_SCRIPT ||
+           r->sides[1].next_id - r->sides[1].first_id > PACKETS_OF_SCRIPT;
 }
 
 static void operate(struct run *r, const uint8_t *operation) {
@@ -366,7 +388,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t empty_bytes = ue_pool_used_bytes(pool);
     if (begin(&run, pool, data)) {
         size_t count = (size - HEADER_BYTES) / OPERATION_BYTES;
-        for (size_t i = 0; i < count && i < OPERATIONS_MAX; i++) {
+        for (size_t i = 0; i < count && i < OPERATIONS_MAX && !is_over(&run); i++) {
             operate(&run, data + HEADER_BYTES + i * OPERATION_BYTES);
         }
         if (!run.is_damaged && !run.is_small) {
