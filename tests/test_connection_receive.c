@@ -199,6 +199,24 @@ static void a_server_that_may_not_speak_waits(void **state) {
     }
 }
 
+/* A packet whose bunches were not all taken is no delivered packet, even if it ends the connection (spec 6.17). */
+static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    const struct ue_conn_config config = {.options = {.resend_close = true}};
+    pair_begin(&pair, "5.4", &config);
+    struct ue_conn *server = pair.conns[PAIR_SERVER];
+    const struct ue_outgoing mapped = {.channel = 0, .reliable = true, .has_mapped = true};
+    assert_int_equal(pair_send(&pair, PAIR_CLIENT, &mapped, 'a', 10), UE_OK);
+    assert_int_equal(pair_say(&pair, PAIR_CLIENT, 0, 'b'), UE_OK);
+    ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
+    pair_carry(&pair, PAIR_CLIENT);
+    assert_int_equal(server->closed_for, UE_CLOSE_CLIENT_HAS_MUST_BE_MAPPED_GUIDS);
+    assert_int_equal(server->notify.in_ack_seq, server->notify.in_seq);
+    assert_int_equal(server->notify.history[0] & 1, 0);
+    pair_end(&pair);
+}
+
 static char releases[][8] = {"5.1", "5.8"};
 
 int main(void) {
@@ -212,6 +230,7 @@ int main(void) {
         cmocka_unit_test(exports_come_once),
         cmocka_unit_test(names_are_short_enough_to_repeat),
         cmocka_unit_test(a_server_that_may_not_speak_waits),
+        cmocka_unit_test(a_packet_that_ends_the_connection_is_not_delivered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

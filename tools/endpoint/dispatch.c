@@ -18,7 +18,7 @@ static const struct outcome SKIPPED = {true, false};
 static struct outcome close_for(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, uint32_t channel) {
     ue_event_fault(c, reason, NULL, channel);
     ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
-    return (struct outcome){false, true};
+    return (struct outcome){true, true};
 }
 
 /* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (spec 6.5 row 17). */
@@ -29,7 +29,7 @@ static struct outcome bunch_error(struct ue_conn *c, uint64_t now_ns, enum ue_cl
         return (struct outcome){skip, false};
     }
     ue_conn_close_chained(c, now_ns, cause, UE_CLOSE_CORRUPT_DATA);
-    return (struct outcome){skip, true};
+    return (struct outcome){true, true};
 }
 
 static struct outcome outcome_of(struct ue_conn *c, uint64_t now_ns, const struct ue_taken *taken, uint32_t channel) {
@@ -297,5 +297,5 @@ bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struc
         all.skip |= outcome.skip;
         all.is_over = outcome.is_over;
     }
-    return all.skip;
+    return all.skip || rest.bit < rest.end_bit;
 }
