@@ -13,8 +13,7 @@
 /* Sent, not yet echoed. */
 #define ECHOES_BYTES_MAX (128u << 10)
 
-static const uint32_t reliable_bytes[] = {1,   2,    3,    7,    64,    255,   500,   1000, 65536,
-                                          512, 2000, 1024, 4096, 10000, 32768, 65535, 1,    8191};
+static const uint32_t reliable_bytes[] = {1, 2, 3, 7, 64, 255, 500, 1000, 65536, 512, 2000, 1024, 4096, 10000, 1, 8191};
 #define ROUNDS G_N_ELEMENTS(reliable_bytes)
 #define UNRELIABLE_BYTES_MIN 16
 #define UNRELIABLE_BYTES_MAX 300

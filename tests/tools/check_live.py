@@ -19,7 +19,7 @@ GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5
 KEY = "00112233445566778899aabbccddeeff" * 2
 OTHER_KEY = "f" * 64
 BAD_NETWORK = ["--loss", 0.1, "--delay", 5, "--jitter", 3, "--reorder", 0.05, "--dup", 0.05]
-CHECKED = 72  # reliable messages of a check: 18 sizes on 4 channels
+CHECKED = 64  # reliable messages of a check: 16 sizes on 4 channels
 TICK = ["--tick", 120]  # haste, where the pace does not matter
 
 
@@ -56,6 +56,17 @@ class Delivery(unittest.TestCase):
     def test_bad_network(self):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(self.check_bad_network, ["4.20", "5.1", "5.8"]))
+
+    def check_lost_handshake(self, generation):
+        for number in (1, 2, 3):  # Initial, Response, Hello
+            with live.Server("--generation", generation) as server, live.Path(server, losing=[number]) as path:
+                events, _ = live.client(path, "--generation", generation, "--timeout", 10)
+            self.assertEqual(path.lost, 1)
+            self.assertIn("joined", events)
+
+    def test_lost_handshake(self):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(self.check_lost_handshake, ["4.18", "4.22", "4.25", "5.5"]))
 
     def test_many_clients(self):
         with live.Server(*TICK) as server, concurrent.futures.ThreadPoolExecutor(4) as pool:

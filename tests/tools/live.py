@@ -98,9 +98,10 @@ class Path:
     """Carries datagrams of one client to a server and back; it can lose the client's, damage some of them, and come from
     another address."""
 
-    def __init__(self, server, damage=0):
-        self.lost = 0
+    def __init__(self, server, damage=0, losing=()):
+        self.lost = self.count = 0
         self.to_lose = 0  # the next datagrams of the client
+        self.losing = losing  # numbers of the client's datagrams that are lost, too
         self.damage = damage  # share of the client's datagrams in which a bit is flipped
         self.random = random.Random(1)
         self.server = ("127.0.0.1", server.port)
@@ -137,8 +138,9 @@ class Path:
                         self.send(payload)
 
     def send(self, payload):
-        if self.to_lose > 0:
-            self.to_lose -= 1
+        self.count += 1
+        if self.to_lose > 0 or self.count in self.losing:
+            self.to_lose -= self.to_lose > 0
             self.lost += 1
         else:
             self.outer.sendto(self.damaged(payload), self.server)
