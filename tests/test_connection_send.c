@@ -48,7 +48,8 @@ static void debts_are_paid_whole_or_not_at_all(void **state) {
         pair_run(&pair, 4);
         assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_ACTOR, 2, &opened), UE_OK);
         assert_int_equal(pair_say(&pair, PAIR_SERVER, 2, 'o'), UE_OK);
-        pair_run(&pair, 3);
+        ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+        pair_carry(&pair, PAIR_SERVER);
         pair_forget(&pair);
         pair_starve(&pair, PAIR_CLIENT, spare_bytes);
         enum ue_status status = pair_say(&pair, PAIR_CLIENT, 2, 'a');
@@ -64,6 +65,35 @@ static void debts_are_paid_whole_or_not_at_all(void **state) {
         assert_int_equal(pair.heard_count[PAIR_SERVER], empty + (status == UE_OK ? 3 : 2));
         pair_end(&pair);
     }
+}
+
+/* Debts that fill the reliable buffer are paid by themselves; else nothing could ever be sent on the index again. */
+static void debts_are_paid_unasked(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    uint32_t opened;
+    const struct ue_outgoing close = {.channel = 2, .reliable = true, .close = true};
+    pair_begin(&pair, "4.25", &stock);
+    pair_open(&pair, 2);
+    for (unsigned i = 0; i < 255; i++) {
+        assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, 'x'), UE_OK);
+    }
+    ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
+    pair_lose(&pair, PAIR_CLIENT);
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &close, 'c', 1), UE_OK);
+    pair_run(&pair, 4);
+    assert_int_equal(ue_conn_open(pair.conns[PAIR_SERVER], UE_KIND_ACTOR, 2, &opened), UE_OK);
+    assert_int_equal(pair_say(&pair, PAIR_SERVER, 2, 'o'), UE_OK);
+    ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+    pair_carry(&pair, PAIR_SERVER);
+    assert_int_equal(ue_conn_room_bits(pair.conns[PAIR_CLIENT], 2), 0);
+    pair_run(&pair, 5);
+    assert_true(ue_conn_room_bits(pair.conns[PAIR_CLIENT], 2) > 0);
+    pair_forget(&pair);
+    assert_int_equal(pair_say(&pair, PAIR_CLIENT, 2, 'y'), UE_OK);
+    pair_run(&pair, 3);
+    pair_assert_heard(&pair, PAIR_SERVER, 2, "y");
+    pair_end(&pair);
 }
 
 /* Messages of many parts wait as others do when the reliable buffer is nearly full; the connection stays. */
@@ -241,6 +271,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bunch_is_sent_whole_or_not_at_all),
         cmocka_unit_test(debts_are_paid_whole_or_not_at_all),
+        cmocka_unit_test(debts_are_paid_unasked),
         cmocka_unit_test(long_control_messages_wait_for_room),
         cmocka_unit_test(a_queued_message_outlives_want_of_memory),
         cmocka_unit_test(what_fits_no_packet_is_refused),

@@ -96,15 +96,25 @@ static bool copy_name(struct ue_conn *c, struct ue_channel *channel, const struc
     return true;
 }
 
-struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind) {
-    struct ue_lane *lane = ue_lane_need(&c->lanes, bunch->channel);
+/* A channel on an index that owes numbers has something to send from the beginning. */
+static struct ue_channel *new_channel(struct ue_conn *c, uint32_t index, enum ue_channel_kind kind) {
+    struct ue_lane *lane = ue_lane_need(&c->lanes, index);
     struct ue_channel *channel = lane != NULL ? ue_channel_new(&c->lanes, lane, kind) : NULL;
+    if (channel != NULL) {
+        channel->name_index = name_of(kind);
+        channel->has_unsent = lane->owed_from != 0;
+        c->has_unsent |= channel->has_unsent;
+    }
+    return channel;
+}
+
+struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind) {
+    struct ue_channel *channel = new_channel(c, bunch->channel, kind);
     if (channel == NULL) {
         return NULL;
     }
-    channel->name_index = name_of(kind);
     if (bunch->has_name && !copy_name(c, channel, &bunch->name)) {
-        ue_channel_free(&c->lanes, lane);
+        ue_channel_free(&c->lanes, ue_lane_find(&c->lanes, bunch->channel));
         return NULL;
     }
     channel->open_sent = true;
@@ -143,12 +153,10 @@ enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_
     if (ue_conn_channel(c, (uint32_t)index) != NULL) {
         return UE_E_CONFLICT;
     }
-    struct ue_lane *lane = ue_lane_need(&c->lanes, (uint32_t)index);
-    struct ue_channel *channel = lane != NULL ? ue_channel_new(&c->lanes, lane, kind) : NULL;
+    struct ue_channel *channel = new_channel(c, (uint32_t)index, kind);
     if (channel == NULL) {
         return UE_E_FULL;
     }
-    channel->name_index = name_of(kind);
     channel->opened_locally = true;
     channel->has_opened = true;
     *opened = (uint32_t)index;

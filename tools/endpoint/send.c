@@ -144,29 +144,6 @@ void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *chan
     }
 }
 
-static void send_waiting_of(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
-    channel->has_unsent = false;
-    for (struct ue_out *out = channel->out_first; out != NULL && !channel->has_unsent; out = out->next) {
-        if (out->packet_id == UE_NO_PACKET && !out->acked) {
-            ue_resend(c, now_ns, channel, out);
-        }
-    }
-}
-
-void ue_send_waiting(struct ue_conn *c, uint64_t now_ns) {
-    c->resent_this_tick = 0;
-    if (!c->has_unsent) {
-        return;
-    }
-    c->has_unsent = false;
-    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
-        struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
-        if (channel != NULL && channel->has_unsent) {
-            send_waiting_of(c, now_ns, channel);
-        }
-    }
-}
-
 /* One part of what is to be sent, not yet numbered. */
 struct part {
     struct ue_view data;
@@ -353,6 +330,34 @@ static bool pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) 
     return true;
 }
 
+/* What a channel has to send before anything else: debts, then bunches that had to wait. */
+static void send_waiting_of(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
+    struct ue_channel *channel = lane->channel;
+    channel->has_unsent = false;
+    if (lane->owed_from != 0 && !pay_debts(c, now_ns, lane)) {
+        channel->has_unsent = c->has_unsent = true;
+    }
+    for (struct ue_out *out = channel->out_first; out != NULL && !channel->has_unsent; out = out->next) {
+        if (out->packet_id == UE_NO_PACKET && !out->acked) {
+            ue_resend(c, now_ns, channel, out);
+        }
+    }
+}
+
+void ue_send_waiting(struct ue_conn *c, uint64_t now_ns) {
+    c->resent_this_tick = 0;
+    if (!c->has_unsent) {
+        return;
+    }
+    c->has_unsent = false;
+    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
+        struct ue_lane *lane = c->lanes.slots[i];
+        if (lane != NULL && lane->channel != NULL && lane->channel->has_unsent) {
+            send_waiting_of(c, now_ns, lane);
+        }
+    }
+}
+
 static enum ue_status overflow(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_close_chained(c, now_ns, UE_CLOSE_RELIABLE_BUFFER_OVERFLOW, UE_CLOSE_NONE);
     return UE_E_FULL;
@@ -445,7 +450,10 @@ bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const
 enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
                            struct ue_packet_range *range) {
     struct ue_channel *channel = lane->channel;
-    if (lane->owed_from != 0 && !pay_debts(c, now_ns, lane)) {
+    if (lane->owed_from != 0) {
+        send_waiting_of(c, now_ns, lane);
+    }
+    if (lane->owed_from != 0) {
         return UE_E_FULL;
     }
     if (bunch->merge && may_merge(c, channel, bunch) && merge_into_last(c, now_ns, channel, bunch)) {
