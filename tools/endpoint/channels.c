@@ -11,10 +11,6 @@ struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index) {
     return lane != NULL ? lane->channel : NULL;
 }
 
-bool ue_kind_both_open(enum ue_channel_kind kind) {
-    return kind == UE_KIND_VOICE || kind == UE_KIND_OTHER;
-}
-
 uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes) {
     if (ue_conn_has_internal_ack(c)) {
         return UINT32_MAX;

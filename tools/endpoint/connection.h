@@ -163,7 +163,9 @@ struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch
 /* What kind the bunch's name says; false: none that is known. */
 bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind *kind);
 bool ue_conn_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch);
-bool ue_kind_both_open(enum ue_channel_kind kind);
+static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
+    return kind == UE_KIND_VOICE || kind == UE_KIND_OTHER;
+}
 /* How many more parts the channel's reliable buffer takes (spec 6.7.2); one more when the last of them closes it. */
 uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes);
 /* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */

@@ -195,14 +195,14 @@ static enum ue_close_reason refused_flags(const struct ue_conn *c, const struct 
 }
 
 /* What is wrong with a header, whatever data follow; UE_CLOSE_NONE: nothing. */
-static enum ue_close_reason refused_header(const struct ue_conn *c, const struct ue_bunch *bunch) {
+static enum ue_close_reason refused_header(const struct ue_conn *c, const struct ue_channel *channel,
+                                           const struct ue_bunch *bunch) {
     if (bunch->channel >= c->config.max_channels) {
         return UE_CLOSE_BUNCH_BAD_CHANNEL_INDEX;
     }
     if (bunch->has_name && bunch->name.hardcoded && bunch->name.index > NAME_INDEX_MAX && !c->config.any_channel) {
         return UE_CLOSE_BUNCH_CHANNEL_NAME_FAIL;
     }
-    const struct ue_channel *channel = ue_conn_channel(c, bunch->channel);
     bool is_wrong = channel != NULL && !ue_conn_same_kind(c, channel, bunch);
     return is_wrong ? UE_CLOSE_BUNCH_WRONG_CHANNEL_TYPE : UE_CLOSE_NONE;
 }
@@ -210,7 +210,7 @@ static enum ue_close_reason refused_header(const struct ue_conn *c, const struct
 static struct outcome take(struct ue_conn *c, uint64_t now_ns, const struct ue_bunch *bunch) {
     struct ue_lane *lane = ue_lane_find(&c->lanes, bunch->channel);
     struct ue_channel *channel = lane != NULL ? lane->channel : NULL;
-    enum ue_close_reason reason = refused_header(c, bunch);
+    enum ue_close_reason reason = refused_header(c, channel, bunch);
     if (reason == UE_CLOSE_NONE) {
         reason = refused_flags(c, bunch);
     }
@@ -273,6 +273,11 @@ static void take_ack(struct ue_conn *c, uint64_t now_ns, const struct ue_ack *ac
     }
 }
 
+/* Of a bunch whose data are cut off: its header counts first. */
+static enum ue_close_reason refused_cut(const struct ue_conn *c, const struct ue_bunch *bunch) {
+    return refused_header(c, ue_conn_channel(c, bunch->channel), bunch);
+}
+
 bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_rest rest, uint32_t *bunches) {
     struct outcome all = TAKEN;
     *bunches = 0;
@@ -280,8 +285,7 @@ bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struc
         struct ue_item item;
         struct ue_fault fault;
         if (ue_item_decode(&c->in_context, bytes, &rest, &item, &fault) != UE_OK) {
-            bool has_header = fault.field == UE_F_BUNCH_DATA;
-            enum ue_close_reason reason = has_header ? refused_header(c, &item.bunch) : UE_CLOSE_NONE;
+            enum ue_close_reason reason = fault.field == UE_F_BUNCH_DATA ? refused_cut(c, &item.bunch) : UE_CLOSE_NONE;
             reason = reason != UE_CLOSE_NONE ? reason : reason_of(&fault);
             ue_event_fault(c, reason, &fault, 0);
             ue_conn_close_chained(c, now_ns, reason, UE_CLOSE_NONE);
