@@ -28,11 +28,10 @@ static void deliver(void *user, enum rival_side from, const uint8_t *message, si
     ((struct ends *)user)->counts.messages += from == RIVAL_SERVER && size_bytes == LOOP_MESSAGE_BYTES;
 }
 
-static void receive(struct ends *ends, enum rival_side at) {
+static void receive(struct ends *ends, enum rival_side at, uint64_t now_ns) {
     struct ue_net_address from;
     uint8_t bytes[DATAGRAM_BYTES_MAX];
     size_t size_bytes;
-    uint64_t now_ns = ue_loop_now_ns();
     while (ue_socket_receive(ends->sockets[at], &from, bytes, sizeof bytes, &size_bytes) == UE_SOCKET_DONE) {
         rival_ue.receive(ends->pair, at, now_ns, bytes, size_bytes);
     }
@@ -43,13 +42,15 @@ static bool step(void *pair, uint32_t messages) {
     static const uint8_t message[LOOP_MESSAGE_BYTES];
     struct ends *ends = pair;
     uint64_t before = ends->counts.messages;
-    receive(ends, RIVAL_SERVER);
+    uint64_t now_ns = ue_loop_now_ns();
+    receive(ends, RIVAL_SERVER, now_ns);
     for (uint32_t i = 0; i < messages; i++) {
-        ends->failed |= !rival_ue.send(ends->pair, RIVAL_SERVER, ue_loop_now_ns(), true, message, LOOP_MESSAGE_BYTES);
+        ends->failed |= !rival_ue.send(ends->pair, RIVAL_SERVER, now_ns, true, message, LOOP_MESSAGE_BYTES);
     }
-    rival_ue.tick(ends->pair, RIVAL_SERVER, ue_loop_now_ns());
-    receive(ends, RIVAL_CLIENT);
-    rival_ue.tick(ends->pair, RIVAL_CLIENT, ue_loop_now_ns());
+    rival_ue.tick(ends->pair, RIVAL_SERVER, now_ns);
+    now_ns = ue_loop_now_ns();
+    receive(ends, RIVAL_CLIENT, now_ns);
+    rival_ue.tick(ends->pair, RIVAL_CLIENT, now_ns);
     return !ends->failed && ends->counts.messages - before == messages;
 }
 
