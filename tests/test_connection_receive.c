@@ -217,6 +217,46 @@ static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
     pair_end(&pair);
 }
 
+/* Layout A0 has no Ack. The client repeats its Response until the server says something, or the cookie is too old. */
+static void an_unanswered_response_is_repeated(void **state) {
+    (void)state;
+    static uint64_t region[1 << 15];
+    uint8_t bytes[UE_SHAKE_BYTES];
+    struct ue_random random;
+    struct ue_bytes datagram;
+    struct ue_context context;
+    const struct ue_conn_config config = {.profile = ue_profile_find("4.13")};
+    struct ue_conn *c = ue_conn_new(ue_pool_init(region, sizeof region), &config);
+    ue_random_init(&random, NULL);
+    ue_context_init(&context, config.profile, NULL);
+    context.direction = UE_SERVER_TO_CLIENT;
+    struct ue_datagram challenge = {.handshake = {.type = UE_HANDSHAKE_CHALLENGE,
+                                                  .has_body = true,
+                                                  .timestamp = ue_handshake_timestamp_bits(&context, 5),
+                                                  .cookie = {1, 2, 3, 4}}};
+    uint64_t second_ns = UINT64_C(1000000000), responses = 0;
+    ue_conn_connect(c, 0);
+    assert_true(ue_conn_next_datagram(c, &datagram));
+    size_t size_bytes = ue_shake_write(&context, &challenge, &random, bytes, sizeof bytes);
+    ue_conn_receive(c, 0, bytes, size_bytes);
+    assert_int_equal(ue_conn_state(c), UE_CONN_PENDING);
+    for (uint64_t now_ns = 0; now_ns < 30 * second_ns; now_ns += second_ns / 2 + 1) {
+        ue_conn_tick(c, now_ns);
+        while (ue_conn_next_datagram(c, &datagram)) {
+            struct ue_datagram d = {0};
+            struct ue_verdict verdict;
+            struct ue_item items[4];
+            d.items = items;
+            d.item_capacity = 4;
+            assert_int_equal(ue_datagram_decode(ue_conn_context(c), datagram.bytes, datagram.size_bytes, &d, &verdict),
+                             UE_OK);
+            responses += verdict.is_handshake;
+        }
+    }
+    assert_in_range(responses, 14, 16); /* each second, and not beyond a cookie's life */
+    ue_conn_free(c);
+}
+
 static char releases[][8] = {"5.1", "5.8"};
 
 int main(void) {
@@ -231,6 +271,7 @@ int main(void) {
         cmocka_unit_test(names_are_short_enough_to_repeat),
         cmocka_unit_test(a_server_that_may_not_speak_waits),
         cmocka_unit_test(a_packet_that_ends_the_connection_is_not_delivered),
+        cmocka_unit_test(an_unanswered_response_is_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

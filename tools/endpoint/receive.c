@@ -258,6 +258,7 @@ static bool has_odd_history(const struct ue_conn *c, const struct packet *p) {
 static void take_packet(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
     c->last_receive_ns = now_ns;
     c->last_packet_ns = now_ns;
+    c->shake.unanswered = false;
     if (ue_conn_has_internal_ack(c)) {
         take_without_acks(c, now_ns, p);
     } else if (ue_conn_is_legacy(c)) {

@@ -197,7 +197,15 @@ void ue_shake_tick(struct ue_shake *s, uint64_t now_ns) {
     if (now_ns < ue_shake_deadline(s)) {
         return;
     }
-    if (now_ns - s->last_challenge_ns > FALLBACK_NS) {
+    bool is_stale = now_ns - s->last_challenge_ns > FALLBACK_NS;
+    if (s->state == UE_SHAKE_INITIALIZED) {
+        s->unanswered = !is_stale;
+        if (s->unanswered) {
+            send_response(s, now_ns);
+        }
+        return;
+    }
+    if (is_stale) {
         s->state = UE_SHAKE_UNINITIALIZED;
     }
     if (s->state == UE_SHAKE_LOCAL) {
@@ -209,7 +217,8 @@ void ue_shake_tick(struct ue_shake *s, uint64_t now_ns) {
 
 /* The engine resends when more than the interval has passed. */
 uint64_t ue_shake_deadline(const struct ue_shake *s) {
-    return s->state == UE_SHAKE_INITIALIZED ? UINT64_MAX : s->last_sent_ns + RESEND_NS + 1;
+    bool is_done = s->state == UE_SHAKE_INITIALIZED && !s->unanswered;
+    return is_done ? UINT64_MAX : s->last_sent_ns + RESEND_NS + 1;
 }
 
 /* The session is the server's to say, and the client knows it from the first Challenge on. */
@@ -229,6 +238,7 @@ static enum ue_shake_result finish(struct ue_shake *s, const uint8_t cookie[UE_C
         }
     }
     s->restarting = false;
+    s->unanswered = s->context.profile.handshake == UE_HANDSHAKE_A0;
     s->sent_count = 0;
     s->state = UE_SHAKE_INITIALIZED;
     return resumed ? UE_SHAKE_RESUMED : UE_SHAKE_CONNECTED;

@@ -56,6 +56,8 @@ struct ue_shake {
     uint8_t session_id;
     uint8_t client_id;
     bool restarting;
+    bool unanswered; /* layout A0: nothing but an ordinary packet tells that the Response came; till then it is repeated
+                      */
     bool has_cookie; /* AuthorisedCookie */
     uint8_t cookie[UE_COOKIE_BYTES];
     uint8_t secret_id;  /* of the last Challenge, with its timestamp and cookie */

@@ -66,10 +66,11 @@ static void tick_up(struct ue_conn *c, uint64_t now_ns, uint64_t elapsed_ns) {
         return;
     }
     ue_options_tick(c, now_ns);
-    if (ue_conn_is_client_restarting(c)) {
+    if (!ue_conn_is_server(c)) {
         ue_shake_tick(&c->shake, now_ns);
         ue_conn_send_shake(c);
-    } else {
+    }
+    if (!ue_conn_is_client_restarting(c)) {
         tick_flush(c, now_ns);
     }
     tick_budget(c, elapsed_ns);
@@ -97,13 +98,14 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* A server that may not send yet waits for the client, whatever it has to say. */
+/* A server that may not send yet waits for the client, whatever it has to say; a client that shakes hands anew for the
+   server. */
 static uint64_t flush_deadline(const struct ue_conn *c) {
     if (!ue_conn_may_send(c)) {
         return UINT64_MAX;
     }
     if (ue_conn_is_client_restarting(c)) {
-        return ue_shake_deadline(&c->shake);
+        return UINT64_MAX;
     }
     if (c->time_sensitive || c->has_unsent) {
         return c->last_tick_ns;
@@ -122,9 +124,10 @@ static uint64_t timeout_deadline(const struct ue_conn *c) {
 }
 
 uint64_t ue_conn_deadline(const struct ue_conn *c) {
+    uint64_t shake_ns = ue_conn_is_server(c) ? UINT64_MAX : ue_shake_deadline(&c->shake);
+    uint64_t deadline = earlier(timeout_deadline(c), shake_ns);
     if (c->state == UE_CONN_SHAKING) {
-        return earlier(timeout_deadline(c), ue_shake_deadline(&c->shake));
+        return deadline;
     }
-    uint64_t deadline = earlier(timeout_deadline(c), earlier(flush_deadline(c), reorder_deadline(c)));
-    return ue_conn_is_up(c) ? deadline : UINT64_MAX;
+    return ue_conn_is_up(c) ? earlier(deadline, earlier(flush_deadline(c), reorder_deadline(c))) : UINT64_MAX;
 }
