@@ -239,6 +239,55 @@ static void legacy_closes_tell_of_dormancy(void **state) {
     }
 }
 
+/* From 4.20 on acks tell the server's frame time to clients that want it, as packets do later. */
+static void legacy_acks_tell_frame_times(void **state) {
+    static struct conn_pair pair;
+    struct ue_item items[8];
+    struct ue_datagram d = {.items = items, .item_capacity = 8};
+    struct ue_verdict verdict;
+    struct ue_bytes datagram;
+    bool is_told = strcmp(*state, "4.20") == 0;
+    unsigned acks = 0;
+    const struct ue_conn_config config = {.want_frame_time = true};
+    pair_begin(&pair, *state, &config);
+    pair_run(&pair, 5);
+    struct ue_conn *server = pair.conns[PAIR_SERVER];
+    pair_say(&pair, PAIR_CLIENT, 0, 'a');
+    ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
+    pair_carry(&pair, PAIR_CLIENT);
+    pair.now_ns += PAIR_TICK_NS;
+    ue_conn_tick(server, pair.now_ns);
+    while (ue_conn_next_datagram(server, &datagram)) {
+        const struct ue_context *x = ue_conn_context(server);
+        assert_int_equal(ue_datagram_decode(x, datagram.bytes, datagram.size_bytes, &d, &verdict), UE_OK);
+        for (size_t i = 0; i < d.item_count; i++) {
+            assert_int_equal(items[i].ack.has_frame_time, is_told);
+            assert_int_equal(items[i].ack.frame_time_ms, is_told ? 33 : 0);
+            acks += items[i].is_ack;
+        }
+    }
+    assert_true(acks > 0);
+    pair_end(&pair);
+}
+
+/* The budget knows nothing of wrappers (spec 6.11: the bits in the send buffer). */
+static void wrappers_are_not_in_the_send_buffer(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    const struct ue_conn_config config = {.settings = {.skip_bytes = 100}};
+    pair_begin(&pair, "5.4", &config);
+    pair_open(&pair, 2);
+    struct ue_conn *server = pair.conns[PAIR_SERVER];
+    assert_int_equal(pair_send(&pair, PAIR_SERVER, &on_2, 'a', 20), UE_OK);
+    int32_t written_bits = (int32_t)(server->packer.bit - server->limits.prefix_bits);
+    assert_true(written_bits > 0);
+    server->budget.queued_bits = -written_bits;
+    assert_true(ue_conn_is_ready(server));
+    server->budget.queued_bits++;
+    assert_false(ue_conn_is_ready(server));
+    pair_end(&pair);
+}
+
 /* In a replay nothing is numbered or acknowledged on the wire: of what is written each bunch counts once, of any size.
  */
 static void replays_write_everything_once(void **state) {
@@ -267,6 +316,8 @@ static void replays_write_everything_once(void **state) {
     pair_end(&pair);
 }
 
+static char releases[][8] = {"4.18", "4.20"};
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bunch_is_sent_whole_or_not_at_all),
@@ -279,6 +330,9 @@ int main(void) {
         cmocka_unit_test(no_opening_is_sent_that_nobody_takes),
         cmocka_unit_test(every_part_says_that_ids_must_be_mapped),
         cmocka_unit_test(legacy_closes_tell_of_dormancy),
+        cmocka_unit_test_prestate(legacy_acks_tell_frame_times, releases[0]),
+        cmocka_unit_test_prestate(legacy_acks_tell_frame_times, releases[1]),
+        cmocka_unit_test(wrappers_are_not_in_the_send_buffer),
         cmocka_unit_test(replays_write_everything_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

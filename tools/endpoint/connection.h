@@ -179,6 +179,8 @@ static inline bool ue_packer_is_empty(const struct ue_conn *c) {
 }
 /* Forgets what was written. */
 void ue_packer_discard(struct ue_conn *c);
+/* Written so far, without what stands in front of the packet header. */
+size_t ue_packer_used_bits(const struct ue_conn *c);
 /* Room for the next bunch, header included. */
 size_t ue_packer_free_bits(const struct ue_conn *c);
 /* Begins a packet when none is begun. False: nothing can be sent now, for want of window, room or memory. */

@@ -266,9 +266,12 @@ static void take_ack(struct ue_conn *c, uint64_t now_ns, const struct ue_ack *ac
             ue_conn_verdict(c, now_ns, packet_id, delivered);
         }
     }
+    if (ue_conn_is_server(c)) {
+        c->peer_wants_frame_time = ack->has_frame_time;
+    }
     if (c->acked_sent_ns != UE_NO_TIME) {
-        ue_ping_feed(&c->ping, c->out_ack_packet_id, c->out_packet_id - 1, c->acked_sent_ns, now_ns,
-                     ack->frame_time_ms);
+        uint32_t frame_time_ms = c->config.want_frame_time ? ack->frame_time_ms : 0;
+        ue_ping_feed(&c->ping, c->out_ack_packet_id, c->out_packet_id - 1, c->acked_sent_ns, now_ns, frame_time_ms);
         c->acked_sent_ns = UE_NO_TIME;
     }
 }

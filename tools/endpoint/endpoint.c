@@ -32,8 +32,7 @@ size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
 
 bool ue_conn_is_ready(const struct ue_conn *c) {
     struct ue_budget budget = c->budget;
-    return ue_conn_has_internal_ack(c) ||
-           ue_budget_ready(&budget, ue_packer_is_empty(c) ? 0 : (uint32_t)c->packer.bit, false);
+    return ue_conn_has_internal_ack(c) || ue_budget_ready(&budget, (uint32_t)ue_packer_used_bits(c), false);
 }
 
 void ue_conn_flush(struct ue_conn *c, uint64_t now_ns) {

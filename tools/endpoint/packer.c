@@ -16,12 +16,12 @@ void ue_packer_discard(struct ue_conn *c) {
     c->packer.last.end_bit = 0;
 }
 
-static size_t used_bits(const struct ue_conn *c) {
+size_t ue_packer_used_bits(const struct ue_conn *c) {
     return ue_packer_is_empty(c) ? 0 : c->packer.bit - c->limits.prefix_bits;
 }
 
 size_t ue_packer_free_bits(const struct ue_conn *c) {
-    size_t used = used_bits(c);
+    size_t used = ue_packer_used_bits(c);
     size_t taken = used + (used > 0 ? 1 : c->limits.header_bits + 1);
     return taken < c->limits.buffer_bits ? c->limits.buffer_bits - taken : 0;
 }
@@ -119,7 +119,7 @@ bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
 }
 
 static bool is_within(const struct ue_conn *c) {
-    return used_bits(c) + 1 <= c->limits.buffer_bits;
+    return ue_packer_used_bits(c) + 1 <= c->limits.buffer_bits;
 }
 
 static bool put_here(struct ue_conn *c, const struct ue_item *item) {

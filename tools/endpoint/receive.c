@@ -205,11 +205,17 @@ static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct packet 
     flush_if_many_verdicts(c, now_ns);
 }
 
+/* From 4.20 on every build exchanges frame times. */
 static void write_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id) {
-    uint32_t rate = c->traffic.last.in_bytes / 1024;
+    bool is_server = ue_conn_is_server(c);
+    bool is_timed = c->out_context.profile.channel == UE_CHANNEL_PACKED &&
+                    (is_server ? c->peer_wants_frame_time : c->config.want_frame_time);
     const struct ue_item item = {
         .is_ack = true,
-        .ack = {.ack_id = (uint16_t)(packet_id & (UE_PACKET_SEQ_MAX - 1)), .remote_kbps = rate},
+        .ack = {.ack_id = (uint16_t)(packet_id & (UE_PACKET_SEQ_MAX - 1)),
+                .has_frame_time = is_timed,
+                .frame_time_ms = is_timed && is_server ? (uint8_t)c->frame_time_ms : 0,
+                .remote_kbps = c->traffic.last.in_bytes / 1024},
     };
     ue_packer_put(c, now_ns, &item);
 }
