@@ -120,7 +120,7 @@ static struct outcome take_raw(struct ue_conn *c, uint64_t now_ns, struct ue_lan
     return (struct outcome){outcome.skip || rest.skip, rest.is_over};
 }
 
-static bool is_control_open(const struct ue_conn *c, const struct ue_bunch *bunch) {
+static bool is_control(const struct ue_conn *c, const struct ue_bunch *bunch) {
     enum ue_channel_kind kind;
     return bunch->channel == 0 && ue_conn_kind_of(c, bunch, &kind) && kind == UE_KIND_CONTROL;
 }
@@ -130,7 +130,7 @@ static enum ue_close_reason premature(const struct ue_conn *c, const struct ue_b
     if (ue_conn_has_internal_ack(c)) {
         return UE_CLOSE_NONE;
     }
-    if (!is_control_open(c, bunch)) {
+    if (!is_control(c, bunch)) {
         if (ue_conn_channel(c, 0) == NULL) {
             return UE_CLOSE_BUNCH_PREMATURE_CONTROL_CHANNEL;
         }
