@@ -36,16 +36,16 @@ enum ue_channel_kind { UE_KIND_CONTROL, UE_KIND_ACTOR, UE_KIND_VOICE, UE_KIND_OT
  */
 struct ue_conn_options {
     bool tail_probe;          /* an empty packet early when the last reliable bunch stays unacknowledged */
-    bool tail_probe_data;     /* that packet carries the oldest unacknowledged bunch again */
+    bool tail_probe_data;     /* the same, and the packet carries the oldest unacknowledged bunch again */
     bool quiet;               /* packets without bunches are answered at keep-alive pace, not each tick */
     bool send_window;         /* no new unreliable data while the peer's history could not reach it */
     uint32_t burst_limit;     /* packets of resends per tick, 0 = no limit */
-    bool pacing;              /* unreliable data waits while the budget is exceeded */
+    bool pacing;              /* unreliable data is refused while the budget is exceeded */
     uint64_t reorder_wait_ns; /* early packets wait this long instead of one tick */
     bool resend_close;        /* answers of a peer after Close get the close bunch again for a second */
     bool strict_client;       /* a client closes on bunch errors as a server does */
-    bool strict_header;       /* history counts of 8 and more are refused */
-    bool prompt_acks;         /* after a refused refresh the new verdicts leave at once */
+    bool strict_header;       /* history counts that no engine before 5.8 sends close the connection */
+    bool prompt_acks;         /* verdicts that a header begun earlier has no room for leave with the next tick */
     bool repeat_reliable;     /* unacknowledged reliable bunches fill spare room of each packet */
 };
 
@@ -55,8 +55,9 @@ struct ue_conn_config {
     struct ue_settings settings; /* reliable_buffer, max_packet_bytes and ch_seq_bound count here, too */
     enum ue_role role;
     enum ue_driver driver;
-    const uint8_t *seed;      /* UE_SEED_BYTES; copied. Handshake tails and IVs come from it */
-    const uint8_t *key;       /* UE_KEY_BYTES of AES-GCM, or NULL; copied. Used once EncryptionAck was sent or read */
+    const uint8_t *seed;      /* UE_SEED_BYTES, or NULL: zeros; copied. Tails and IVs: a key wants another for each */
+    const uint8_t *key;       /* UE_KEY_BYTES, or NULL; copied. Needs settings.handlers[0] = UE_HANDLER_AESGCM; used
+                                 once EncryptionAck was sent or read */
     uint32_t network_version; /* of the handshake, versions 2 and later */
     uint16_t network_features;
     uint8_t min_handshake_version; /* 3 */
@@ -65,7 +66,7 @@ struct ue_conn_config {
     uint32_t max_channels;         /* DefaultMaxChannelSize 32767 */
     size_t memory_limit_bytes;     /* of this connection, 4 MiB */
     uint32_t max_events;           /* waiting to be taken, 65536 */
-    uint32_t max_datagrams;        /* waiting to be taken, 4096: beyond, packets are lost and counted */
+    uint32_t max_datagrams;        /* waiting to be taken, 4096: beyond, no packet is begun, which is counted */
     uint32_t partial_max_bytes;    /* net.MaxConstructedPartialBunchSizeBytes 65536 */
     int32_t partial_threshold;     /* net.PartialBunchReliableThreshold: the profile's; negative = never */
     uint64_t keep_alive_ns;        /* KeepAliveTime 0.2 s */
@@ -85,7 +86,8 @@ struct ue_conn_config {
 
 struct ue_conn;
 
-/* A connection in a pool that several may share; NULL when the pool has no room or the profile is missing. */
+/* A connection in a pool that several may share; NULL when the pool has no room, the profile is missing,
+   or the settings cannot be spoken: other handlers than limits.c knows, or numbers out of their bounds. */
 struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *config);
 /* Gives everything back to the pool. */
 void ue_conn_free(struct ue_conn *c);
@@ -94,7 +96,7 @@ void ue_conn_free(struct ue_conn *c);
 void ue_conn_connect(struct ue_conn *c, uint64_t now_ns);
 
 /* Starts connected, without a handshake: in is the peer's first sequence, out the own (spec 6.1). Layouts with ids use
-   the given session; client_id is the configuration's. Channel 0 is created at a client. */
+   session 0; client_id is the configuration's. Channel 0 is created at a client. */
 void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out);
 
 /* Server: what a listener's accept becomes (listener.h). */
@@ -139,7 +141,8 @@ struct ue_packet_range {
    UE_E_CONFLICT: no such channel, closing, not connected, reliable on a temporary one, an unreliable opening that
    neither closes nor has parts, or the close of a channel that the peer opened; UE_E_LENGTH: larger than the limit, or
    exports larger than a packet takes; UE_E_RANGE: close reason above 14; UE_E_FULL: no room: reliable data then closes
-   the connection as the engine does, control messages wait; no memory: nothing was sent. */
+   the connection as the engine does (control messages wait, which is UE_OK), unreliable data is lost, perhaps with some
+   of its parts sent; an option refuses it; voice without budget; no memory: nothing was sent. */
 enum ue_status ue_conn_send(struct ue_conn *c, uint64_t now_ns, const struct ue_outgoing *bunch,
                             struct ue_packet_range *range);
 
@@ -188,9 +191,9 @@ struct ue_event {
     enum ue_conn_state state;    /* STATE */
     enum ue_close_reason reason; /* STATE to CLOSED; FAULT */
     struct ue_fault fault;       /* FAULT, where a field was to blame */
-    uint32_t channel;            /* BUNCH, CHANNEL_*; FAULT of a bunch */
-    enum ue_channel_kind kind;
-    bool reliable; /* BUNCH */
+    uint32_t channel;            /* BUNCH, EXPORTS, CHANNEL_*; FAULT of a bunch */
+    enum ue_channel_kind kind;   /* BUNCH, EXPORTS, CHANNEL_* */
+    bool reliable;               /* BUNCH, EXPORTS */
     bool open;
     bool close;
     bool has_exports; /* the data begin with them */
@@ -198,8 +201,8 @@ struct ue_event {
     bool paused;
     uint8_t close_reason; /* BUNCH with close; CHANNEL_CLOSED */
     int64_t ch_seq;       /* BUNCH, reliable: full number of its first part */
-    struct ue_view data;  /* BUNCH: starts at bit 0 */
-    int64_t packet_id;    /* PACKET; BUNCH: of its first part */
+    struct ue_view data;  /* BUNCH, EXPORTS: starts at bit 0 */
+    int64_t packet_id;    /* PACKET; BUNCH, CHANNEL_OPENED: of the first part */
     bool delivered;       /* PACKET */
 };
 

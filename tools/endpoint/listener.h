@@ -50,7 +50,7 @@ struct ue_listener_counters {
 
 struct ue_listener;
 
-/* NULL when the profile is missing or libgcrypt fails. */
+/* NULL when the profile is missing, there is no memory, or libgcrypt fails. */
 struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listener_config *config, uint64_t now_ns);
 void ue_listener_free(struct ue_listener *l);
 

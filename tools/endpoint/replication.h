@@ -109,7 +109,8 @@ void ue_replicator_event(struct ue_replicator *r, const struct ue_event *event);
 void ue_replicator_tick(struct ue_replicator *r, uint64_t now_ns);
 
 /* Reliable: sent at once, in order per channel, and when the channel is full the connection closes. Unreliable: dropped
-   without budget; multicast: held for the next update. UE_E_FULL: dropped; UE_E_LENGTH: too many parameters. */
+   without budget; multicast: held for the next update. UE_E_CONFLICT: the object's first bunch has not left, or the
+   channel closes; UE_E_FULL: dropped; UE_E_LENGTH: too many parameters. */
 enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
                                const struct ue_call *call);
 
@@ -132,7 +133,8 @@ struct ue_mirror {
 
 void ue_mirror_init(struct ue_mirror *m, struct ue_share *share);
 void ue_mirror_free(struct ue_mirror *m);
-/* Takes a whole bunch. Malformed: what stands before the fault counts. UE_E_FULL: no memory. */
+/* Takes a whole bunch. Malformed: what stands before the fault counts. UE_E_CONFLICT: of another object; UE_E_FULL: no
+   memory. */
 enum ue_status ue_mirror_read(struct ue_mirror *m, struct ue_view data);
 /* Bits 0 with base NULL: it never came. */
 struct ue_view ue_mirror_get(const struct ue_mirror *m, uint32_t handle);

@@ -20,14 +20,15 @@ struct ue_server_config {
     uint8_t session_id; /* these three as in the listener's configuration */
     bool enforce_network_version;
     bool verify_magic;
-    bool allow_unreachable;   /* AllowPlayerPortUnreach: an open connection outlives ICMP errors */
+    bool allow_unreachable;   /* AllowPlayerPortUnreach: who has logged in outlives ICMP errors */
     uint32_t max_connections; /* 256 */
     uint32_t max_recent;      /* addresses remembered after their connection ended, 1024; the oldest is forgotten */
     uint64_t recent_ns;       /* RecentlyDisconnectedTrackingTime, 180 s */
     uint32_t max_replies;     /* handshake replies waiting to be taken, 256: beyond they are lost and counted */
 };
 
-/* One client. Lives until the server's next tick after its connection closed and all its outputs were taken. */
+/* One client. Lives until the server's next tick after its connection closed and all its outputs were taken, with the
+   option resend_close a second longer. */
 struct ue_peer {
     struct ue_conn *conn;
     struct ue_login login;
@@ -45,7 +46,7 @@ struct ue_server_counters {
     uint64_t stragglers;      /* of these, from addresses whose connection ended just now */
     uint64_t empty;           /* datagrams without a byte */
     uint64_t dropped;         /* datagrams that the flood detection refused, of strangers and of connections */
-    uint64_t refused_full;    /* clients with a good cookie for whom there was no connection or memory left */
+    uint64_t refused_full;    /* clients with a good cookie for whom no connection could be made */
     uint64_t refused_restart; /* restarts whose connection is not here any more */
     uint64_t replies_lost;
     uint64_t unreachable;     /* ICMP errors */
