@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "tools/cli.h"
-#include "tools/connect_job.h"
-#include "tools/live_client.h"
-#include "tools/live_report.h"
+#include "tools/live/connect_job.h"
+#include "tools/live/client.h"
+#include "tools/live/report.h"
 #include "tools/net/loop.h"
 
 #define NS_PER_S 1e9

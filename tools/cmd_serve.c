@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "tools/cli.h"
-#include "tools/live_report.h"
+#include "tools/live/report.h"
 #include "tools/net/loop.h"
-#include "tools/serve_report.h"
+#include "tools/live/serve_report.h"
 
 /* A flood leaves time for the ticks, and the replies to it leave before they are too many to keep. */
 #define DATAGRAMS_PER_CALL 4096

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "tools/live_client.h"
+#include "tools/live/client.h"
 #include "tools/net/loop.h"
 #include "tools/sim/rng.h"
 

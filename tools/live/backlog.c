@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/live_backlog.h"
+#include "tools/live/backlog.h"
 
 /* As many as the cache of a receiver can sort (spec 6.4.4); of a large message they are more. */
 #define PACKETS_MAX 32

@@ -4,7 +4,7 @@
 #ifndef UE_LIVE_PORT_H
 #define UE_LIVE_PORT_H
 
-#include "tools/live_options.h"
+#include "tools/live/options.h"
 #include "tools/net/socket.h"
 
 /* Larger than any datagram. */

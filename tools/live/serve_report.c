@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/serve_report.h"
+#include "tools/live/serve_report.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/live_report.h"
+#include "tools/live/report.h"
 
 #define NS_PER_S 1e9
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/serve_guest.h"
+#include "tools/live/serve_guest.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "tools/endpoint/endpoint.h"
-#include "tools/live_port.h"
+#include "tools/live/port.h"
 
 /* Prints one event at once on standard output; takes over members. Objects inside members show in JSON only. */
 void ue_report(bool as_json, const char *event, json_t *members);

@@ -5,7 +5,7 @@
 #define UE_LIVE_CLIENT_H
 
 #include "tools/endpoint/login.h"
-#include "tools/live_port.h"
+#include "tools/live/port.h"
 
 struct ue_client {
     struct ue_conn *conn;

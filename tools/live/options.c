@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/live_options.h"
+#include "tools/live/options.h"
 
 #include <errno.h>
 #include <string.h>

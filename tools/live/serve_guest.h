@@ -4,8 +4,8 @@
 #define UE_SERVE_GUEST_H
 
 #include "tools/endpoint/server.h"
-#include "tools/live_port.h"
-#include "tools/live_streams.h"
+#include "tools/live/port.h"
+#include "tools/live/streams.h"
 
 enum ue_service { UE_SERVICE_ECHO, UE_SERVICE_SINK, UE_SERVICE_SCENARIO };
 

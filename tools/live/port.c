@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/live_port.h"
+#include "tools/live/port.h"
 
 #include <string.h>
 
 #include "tools/cli.h"
-#include "tools/live_record.h"
+#include "tools/live/record.h"
 
 #define ADDRESS_BYTES sizeof(struct ue_net_address)
 

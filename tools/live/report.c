@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/live_report.h"
+#include "tools/live/report.h"
 
 #include <stdio.h>
 #include <string.h>

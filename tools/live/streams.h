@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "tools/live_backlog.h"
+#include "tools/live/backlog.h"
 #include "tools/sim/scenario.h"
 
 struct ue_streams;

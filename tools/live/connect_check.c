@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* connect --check: everything reliable comes back once, in order and intact (issue "Live"). A message's contents follow
    from seed, channel and number, so that an echo is compared with what was sent without keeping it. */
-#include "tools/connect_job.h"
+#include "tools/live/connect_job.h"
 #include "tools/sim/rng.h"
 
 #define NS_PER_S UINT64_C(1000000000)

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "tools/live_backlog.h"
+#include "tools/live/backlog.h"
 
 enum ue_job_state { UE_JOB_RUNNING, UE_JOB_DONE, UE_JOB_FAILED };
 

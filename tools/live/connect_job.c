@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/connect_job.h"
+#include "tools/live/connect_job.h"
 
 #include <stdarg.h>
 

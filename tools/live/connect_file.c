@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tools/cli.h"
-#include "tools/connect_job.h"
+#include "tools/live/connect_job.h"
 
 #define NS_PER_S 1e9
 #define MESSAGE_BYTES_MAX 4096

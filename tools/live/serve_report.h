@@ -3,7 +3,7 @@
 #ifndef UE_SERVE_REPORT_H
 #define UE_SERVE_REPORT_H
 
-#include "tools/serve_guest.h"
+#include "tools/live/serve_guest.h"
 
 /* The first line of a server, and the second where it takes both IPv4 and IPv6: "listening on ADDRESS:PORT". */
 void ue_serve_report_ready(bool as_json, const struct ue_socket *socket);

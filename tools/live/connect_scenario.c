@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* connect --scenario: the client's side of a scenario, with a server that plays the other side. */
 #include "tools/cli.h"
-#include "tools/connect_job.h"
-#include "tools/live_streams.h"
+#include "tools/live/connect_job.h"
+#include "tools/live/streams.h"
 
 struct scenario_job {
     struct ue_job job;

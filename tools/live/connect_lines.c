@@ -2,9 +2,9 @@
 /* Lines of standard input as reliable calls (RPCs) on one channel; what comes back is printed. */
 #include <string.h>
 
-#include "tools/connect_job.h"
+#include "tools/live/connect_job.h"
 #include "tools/endpoint/replication_content.h"
-#include "tools/live_report.h"
+#include "tools/live/report.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 /* How long the server may take to answer the last line. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/live_streams.h"
+#include "tools/live/streams.h"
 
 #include "tools/sim/payload.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/live_client.h"
+#include "tools/live/client.h"
 
 #include "tools/cli.h"
 

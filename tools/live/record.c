@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/live_record.h"
+#include "tools/live/record.h"
 
 #include <errno.h>
 #include <string.h>
