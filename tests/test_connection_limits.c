@@ -137,10 +137,40 @@ static void what_is_accepted_arrives(void **state) {
     assert_true(spoken > rounds / 10);
 }
 
+/* 4.13 to 4.19 write a channel index below 10,240, whatever the limit says. */
+static void no_channel_lies_beyond_what_the_wire_has(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    uint32_t opened;
+    assert_true(begin(&pair, "4.18", &(struct ue_conn_config){0}));
+    struct ue_conn *server = pair.conns[PAIR_SERVER];
+    assert_int_equal(ue_conn_open(server, UE_KIND_ACTOR, 10239, &opened), UE_OK);
+    assert_int_equal(ue_conn_open(server, UE_KIND_ACTOR, 10240, &opened), UE_E_FULL);
+    end(&pair);
+}
+
+static void only_the_outermost_handler_encrypts(void **state) {
+    (void)state;
+    static uint8_t region[1 << 20];
+    static const uint8_t key[UE_KEY_BYTES];
+    struct ue_pool *pool = ue_pool_init(region, sizeof region);
+    for (int i = 0; i < 3; i++) {
+        struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .key = i < 2 ? key : NULL};
+        config.settings.handlers[i == 0 ? 0 : 1] = UE_HANDLER_AESGCM;
+        config.settings.handlers[i == 0 ? 1 : 0] = UE_HANDLER_OODLE;
+        struct ue_conn *conn = ue_conn_new(pool, &config);
+        assert_int_equal(conn != NULL, i != 1);
+        ue_conn_free(conn);
+        assert_int_equal(ue_pool_used_bytes(pool), 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_the_engines),
         cmocka_unit_test(what_is_accepted_arrives),
+        cmocka_unit_test(no_channel_lies_beyond_what_the_wire_has),
+        cmocka_unit_test(only_the_outermost_handler_encrypts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -327,14 +327,15 @@ static void what_cannot_work_is_no_server(void **state) {
     static uint8_t small[UE_POOL_BYTES_MIN + 4096], large[4 << 20];
     static char text[UE_LOGIN_TEXT_BYTES + 1];
     memset(text, 'x', UE_LOGIN_TEXT_BYTES);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         struct ue_server_config c = config("5.4");
         struct ue_pool *pool = i == 0 ? ue_pool_init(small, sizeof small) : ue_pool_init(large, sizeof large);
         c.conn.profile = i == 1 ? NULL : c.conn.profile;
         c.login.map = i == 2 ? text : NULL;
+        c.conn.settings.reliable_buffer = i == 4 ? 600 : 0; /* more than half of the channel sequences */
         c.ddos.severity_count = i == 3 ? UE_DDOS_STATES_MAX + 1 : 0;
         struct ue_server *server = ue_server_new(pool, &c, 0);
-        assert_int_equal(server != NULL, i == 4);
+        assert_int_equal(server != NULL, i == 5);
         if (server != NULL) {
             ue_server_free(server);
         }

@@ -55,7 +55,7 @@ static void add_options(struct serve *s, GOptionContext *context) {
         {"bind", 0, 0, G_OPTION_ARG_STRING, &s->bind, "address to listen on; default all addresses of IPv4 and IPv6",
          "ADDRESS"},
         {"mode", 0, 0, G_OPTION_ARG_STRING, &s->mode, "echo (default), sink or scenario", "MODE"},
-        {"scenario", 0, 0, G_OPTION_ARG_STRING, &s->scenario, "the scenario of --mode scenario", "NAME"},
+        {"scenario", 0, 0, G_OPTION_ARG_STRING, &s->scenario, "the scenario to play; means --mode scenario", "NAME"},
         {"map", 0, 0, G_OPTION_ARG_STRING, &s->map, "the map of Welcome; default /Game/Maps/Entry", "MAP"},
         {"game", 0, 0, G_OPTION_ARG_STRING, &s->game, "the game mode of Welcome; default /Script/Engine.GameModeBase",
          "CLASS"},

@@ -66,6 +66,9 @@ static void fill_ns(uint64_t *value, uint64_t otherwise) {
 static void fill_defaults(struct ue_conn_config *config) {
     config->settings.internal_ack |= config->driver == UE_DRIVER_DEMO;
     fill_u32(&config->max_channels, MAX_CHANNELS);
+    if (config->max_channels > config->profile->channel_bound) {
+        config->max_channels = config->profile->channel_bound; /* no more can be written */
+    }
     fill_size(&config->memory_limit_bytes, MEMORY_LIMIT_BYTES);
     fill_u32(&config->max_events, MAX_EVENTS);
     fill_u32(&config->max_datagrams, MAX_DATAGRAMS);
@@ -86,13 +89,16 @@ static void init_contexts(struct ue_conn *c) {
     c->in_context.direction = ue_direction_reverse(c->out_context.direction);
 }
 
-static bool has_handler(const struct ue_conn *c, enum ue_handler handler) {
-    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
-        if (c->config.settings.handlers[i] == handler) {
-            return true;
+/* Encrypts when it has a key and the handlers say so. False: they say it in a way that cannot be spoken. */
+static bool init_seal(struct ue_conn *c) {
+    const enum ue_handler *handlers = c->config.settings.handlers;
+    for (size_t i = 0; i < UE_HANDLERS_MAX && c->config.key != NULL; i++) {
+        if (handlers[i] == UE_HANDLER_AESGCM) {
+            c->seal = i == 0 ? ue_seal_new(c->config.key) : NULL; /* within another component's bits: not offered */
+            return c->seal != NULL;
         }
     }
-    return false;
+    return true;
 }
 
 static void init_notify(struct ue_conn *c, uint16_t in, uint16_t out) {
@@ -112,15 +118,10 @@ static bool init_parts(struct ue_conn *c) {
     init_notify(c, 0, 0);
     ue_random_init(&c->random, c->config.seed);
     ue_conn_set_net_speed(c, c->config.net_speed);
-    if (c->config.key != NULL && has_handler(c, UE_HANDLER_AESGCM)) {
-        c->seal = ue_seal_new(c->config.key);
-        if (c->seal == NULL) {
-            return false;
-        }
-    }
+    bool is_usable = init_seal(c);
     c->config.key = NULL; /* the caller's bytes need not live on */
     c->config.seed = NULL;
-    return ue_limits_init(&c->limits, &c->config, &c->out_context);
+    return is_usable && ue_limits_init(&c->limits, &c->config, &c->out_context);
 }
 
 struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *config) {

@@ -108,6 +108,14 @@ static bool take_memory(struct ue_server *s) {
            ue_table_init(&s->recent_by_address, &s->share, s->config.max_recent);
 }
 
+/* Whether the settings can be spoken at all: better said now than to each client. */
+static bool is_usable(struct ue_pool *pool, struct ue_conn_config config) {
+    config.memory_limit_bytes = 0; /* a matter of each connection */
+    struct ue_conn *trial = ue_conn_new(pool, &config);
+    ue_conn_free(trial);
+    return trial != NULL;
+}
+
 struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_config *config, uint64_t now_ns) {
     struct ue_share share;
     ue_share_init(&share, pool, SIZE_MAX);
@@ -124,7 +132,8 @@ struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_con
     }
     init_random(s);
     s->listener = new_listener(s, pool, now_ns);
-    if (s->listener == NULL || ue_ddos_init(&s->ddos, &config->ddos) != UE_OK || !take_memory(s)) {
+    if (s->listener == NULL || ue_ddos_init(&s->ddos, &config->ddos) != UE_OK || !take_memory(s) ||
+        !is_usable(pool, s->config.conn)) {
         ue_server_free(s);
         return NULL;
     }

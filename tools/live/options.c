@@ -72,11 +72,12 @@ static void add_settings(GOptionGroup *group) {
 static void add_wire(struct ue_live_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation_text,
-         "engine release to speak as, from 4.13 to 5.8; default 5.5", "NAME"},
+         "engine release to speak as, the same on both sides, from 4.13 to 5.8; default 5.5", "NAME"},
         {"network-version", 0, 0, G_OPTION_ARG_STRING, &o->version_text,
          "network version that both sides must have; default 0", "NUMBER"},
         {"key", 0, 0, G_OPTION_ARG_STRING, &o->key_text,
-         "AES key of 64 hex digits: packets are encrypted once the server has acknowledged it", "HEX"},
+         "AES key of 64 hex digits, the same on both sides: packets are encrypted once the server has acknowledged it",
+         "HEX"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text,
          "makes secrets, tails and the network's misfortunes repeatable; for tests only", "NUMBER"},
         {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->ticks_per_second, "ticks per second, 1 to 1000; default 30", "HZ"},
