@@ -86,8 +86,6 @@ static json_t *refused(const struct ue_server *server) {
     const struct ue_server_counters *counters = ue_server_counters(server);
     const struct ue_listener_counters *listener = ue_server_listener_counters(server);
     json_t *members = json_object();
-    set(members, "unknown_senders", counters->unknown);
-    set(members, "handshakes", listener->initials);
     set(members, "bad_cookies", listener->bad_cookies);
     set(members, "old_cookies", listener->old_cookies);
     set(members, "bad_versions", listener->bad_versions + listener->upgrades);
@@ -109,6 +107,8 @@ void ue_serve_report_summary(bool as_json, const struct ue_server *server, const
     json_t *members = json_object();
     set(members, "clients", counters->accepted);
     set(members, "moved", counters->rebound);
+    set(members, "unknown_senders", counters->unknown);
+    set(members, "handshakes", ue_server_listener_counters(server)->initials);
     set(members, "unreachable", counters->unreachable);
     set(members, "memory_bytes", ue_pool_peak_bytes(pool));
     update(members, ue_report_port(port));
