@@ -19,14 +19,11 @@ struct ue_pair {
 
 static void take_events(struct ue_pair *pair, enum rival_side at) {
     struct ue_event event;
-    uint8_t whole[1024];
     while (ue_conn_next_event(pair->conns[at], &event)) {
         if (event.type == UE_EVENT_CHANNEL_OPENED && event.channel == UE_PAIR_CHANNEL) {
             pair->is_open[at] = true;
-        } else if (event.type == UE_EVENT_BUNCH && event.channel == UE_PAIR_CHANNEL && !event.open &&
-                   ue_bits_bytes(event.data.bits) <= sizeof whole) {
-            ue_view_copy(event.data, whole);
-            pair->host.deliver(pair->host.user, !at, whole, event.data.bits / 8);
+        } else if (event.type == UE_EVENT_BUNCH && event.channel == UE_PAIR_CHANNEL && !event.open) {
+            pair->host.deliver(pair->host.user, !at, event.data.base, event.data.bits / 8); /* begins at bit 0 */
         }
     }
 }

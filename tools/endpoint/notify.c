@@ -269,6 +269,10 @@ bool ue_notify_write(struct ue_notify *n, bool refresh, struct ue_packet *header
     return true;
 }
 
+bool ue_notify_is_written(const struct ue_notify *n) {
+    return n->written_words != 0 && n->written_in_ack_seq == n->in_ack_seq && n->generation != UE_ACKS_RESET;
+}
+
 void ue_notify_commit(struct ue_notify *n) {
     record_append(&n->record, n->share, n->out_seq, n->written_in_ack_seq);
     n->written_words = 0;

@@ -76,6 +76,9 @@ void ue_notify_judge(struct ue_notify *n, uint16_t seq, bool delivered);
    nothing changed, when the verdicts need more words now (WriteHeader). */
 bool ue_notify_write(struct ue_notify *n, bool refresh, struct ue_packet *header);
 
+/* Whether the header under construction still says all there is to say. */
+bool ue_notify_is_written(const struct ue_notify *n);
+
 /* The packet under construction went out (CommitAndIncrementOutSeq). */
 void ue_notify_commit(struct ue_notify *n);
 

@@ -160,11 +160,10 @@ static bool refresh_head(struct ue_conn *c, uint64_t now_ns) {
     if (ue_conn_has_internal_ack(c) || ue_conn_is_legacy(c)) {
         return true;
     }
-    uint16_t ack_before = p->head.packet.ack;
-    bool is_fresh = ue_notify_write(&c->notify, true, &p->head.packet);
-    if (p->head.packet.ack == ack_before && p->head_ns == now_ns && !p->head.packet.history_flush) {
-        return is_fresh;
+    if (p->head_ns == now_ns && ue_notify_is_written(&c->notify)) {
+        return true;
     }
+    bool is_fresh = ue_notify_write(&c->notify, true, &p->head.packet);
     c->jitter_clock = p->clock_before;
     if (write_head(c, now_ns, head, sizeof head, &bit) && bit == p->head_bits) {
         ue_bits_copy(p->parcel->bytes, 0, head, 0, bit);
