@@ -224,9 +224,9 @@ class Endings(unittest.TestCase):
             process.stdin.write(b"before\n")
             process.stdin.flush()
             server.wait_for("joined")
-            time.sleep(10.5)
+            time.sleep(11)
             path.move()
-            time.sleep(2)
+            time.sleep(4)  # a second for each handshake packet that has to be repeated
             output, _ = process.communicate(b"after\n", timeout=live.SECONDS)
             server.wait_for("left")
         self.assertEqual(process.returncode, 0)
