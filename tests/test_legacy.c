@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "libcodec/seq.h"
+#include "tests/within.h"
 #include "tools/endpoint/close_reason.h"
 #include "tools/endpoint/legacy.h"
 
@@ -55,7 +56,7 @@ static void expect_ack(struct ue_legacy *l, uint32_t wire, const char *expected)
     while (ue_legacy_next(&verdicts, &id, &delivered)) {
         int written = snprintf(text + used, sizeof text - used, "%s%lld%c", used != 0 ? " " : "", (long long)id,
                                delivered ? 'A' : 'N');
-        assert_in_range(written, 1, sizeof text - used - 1);
+        assert_true(is_within(written, 1, sizeof text - used - 1));
         used += (size_t)written;
     }
     assert_string_equal(text, expected);
@@ -147,7 +148,7 @@ static void memory_does_not_grow_with_time(void **state) {
         ue_legacy_flushed(&f->legacy);
         assert_true(ue_legacy_next_resend(&f->legacy, &repeated) && repeated == id - 1);
     }
-    assert_in_range(f->share.peak_bytes, 1, 1024);
+    assert_true(is_within(f->share.peak_bytes, 1, 1024));
 }
 
 static void names_find_their_close_reasons(void **state) {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/within.h"
 #include "tools/sim/emulation.h"
 #include "tools/sim/link.h"
 #include "tools/sim/rng.h"
@@ -186,7 +187,7 @@ static void test_delay_and_jitter(void **state) {
     uint32_t overtaken = 0;
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t waited_ns = trace->seen[i].arrived_ns - trace->seen[i].sent_ns;
-        assert_in_range(waited_ns, 25 * NS_PER_MS, 45 * NS_PER_MS);
+        assert_true(is_within(waited_ns, 25 * NS_PER_MS, 45 * NS_PER_MS));
         sum_ms += (double)waited_ns / (double)NS_PER_MS;
         overtaken += i > 0 && trace->seen[i].place < trace->seen[i - 1].place;
     }
@@ -263,7 +264,7 @@ static void test_rate_and_queue(void **state) {
     for (size_t i = 0; i < COUNT; i++) {
         if (trace->seen[i].copies != 0) {
             /* one being served, ten waiting, and its own service of 2 ms */
-            assert_in_range(trace->seen[i].arrived_ns - trace->seen[i].sent_ns, 2 * NS_PER_MS, 22 * NS_PER_MS);
+            assert_true(is_within(trace->seen[i].arrived_ns - trace->seen[i].sent_ns, 2 * NS_PER_MS, 22 * NS_PER_MS));
         }
     }
     free(trace);

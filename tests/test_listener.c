@@ -11,6 +11,7 @@
 #include "libcodec/codec.h"
 #include "tests/guarded.h"
 #include "tests/rng.h"
+#include "tests/within.h"
 #include "tools/endpoint/listener.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -145,7 +146,7 @@ static void tails_are_random_but_not_mistakable(void **state) {
                     (struct ue_handshake){.type = UE_HANDSHAKE_INITIAL, .has_body = true, .version = rows[i].version});
             assert_true(ue_bits_last_set(d.bytes, 0, d.size * 8, &end));
             assert_true(end != 387 && (end - rows[i].bits) % 8 == 0);
-            assert_in_range((end - rows[i].bits) / 8, 7, 16);
+            assert_true(is_within((end - rows[i].bits) / 8, 7, 16));
             lengths[(end - rows[i].bits) / 8]++;
             for (size_t at = rows[i].bits; at < end; at += 8) {
                 values[ue_bits_load(d.bytes, d.size, at, 8)] = true;
@@ -154,13 +155,13 @@ static void tails_are_random_but_not_mistakable(void **state) {
         for (size_t bytes = 8; bytes <= 16; bytes++) {
             bool is_avoided = rows[i].version < 3 && rows[i].bits + bytes * 8 == 387;
             bool is_stand_in = rows[i].version < 3 && rows[i].bits + (bytes + 1) * 8 == 387;
-            assert_in_range(lengths[bytes],
-                            is_avoided    ? 0
-                            : is_stand_in ? 1800
-                                          : 850,
-                            is_avoided    ? 0
-                            : is_stand_in ? 2200
-                                          : 1150);
+            assert_true(is_within(lengths[bytes],
+                                  is_avoided    ? 0
+                                  : is_stand_in ? 1800
+                                                : 850,
+                                  is_avoided    ? 0
+                                  : is_stand_in ? 2200
+                                                : 1150));
         }
         assert_true(values[0] && values[254] && !values[255]);
         close_hall(&hall);
@@ -346,7 +347,7 @@ static void ordinary_packets_ask_for_a_restart(void **state) {
             assert_int_equal(reply.handshake.version, 3); /* the lowest with ids that it accepts */
             assert_int_equal(reply.prefix.client_id, CLIENT_ID);
             size_t least = hall.context.features ? 20 : 18;
-            assert_in_range(hall.reply_bytes, least, least + 8);
+            assert_true(is_within(hall.reply_bytes, least, least + 8));
             packet.bytes[0] ^= 2;
             assert_int_equal(hear(&hall, &packet), UE_LISTENER_NOTHING);
             assert_int_equal(counters(&hall)->wrong_session, 1);

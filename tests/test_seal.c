@@ -12,6 +12,7 @@
 #include "libcodec/codec.h"
 #include "tests/guarded.h"
 #include "tests/rng.h"
+#include "tests/within.h"
 #include "tools/endpoint/seal.h"
 
 #define ROOM_BYTES 2048
@@ -196,7 +197,7 @@ static void check_packet(struct ue_seal *seal, struct ue_random *random, const s
     struct guarded out = guarded_new(size + UE_SEAL_OVERHEAD_BYTES);
     uint8_t *out_end = guarded_end(&out, size + UE_SEAL_OVERHEAD_BYTES);
     size_t sealed_size = ue_seal_close(seal, x, random, guarded_put(&in, clear, size), size, out_end);
-    assert_in_range(sealed_size, size + UE_AES_IV_BYTES + UE_AES_TAG_BYTES, size + UE_SEAL_OVERHEAD_BYTES);
+    assert_true(is_within(sealed_size, size + UE_AES_IV_BYTES + UE_AES_TAG_BYTES, size + UE_SEAL_OVERHEAD_BYTES));
     memcpy(sealed, out_end, sealed_size);
     check_with_codec(*x, sealed, sealed_size);
     bool was_clear;

@@ -11,8 +11,8 @@
 #include "libcodec/codec.h"
 #include "libcodec/detect.h"
 #include "tests/guarded.h"
+#include "tests/within.h"
 #include "tools/endpoint/listener.h"
-#include "tools/endpoint/shake.h"
 
 #define SECOND UINT64_C(1000000000)
 #define TICK (SECOND / 256) /* sums of it are exact as seconds, too */
@@ -123,7 +123,7 @@ static const struct ue_handshake *read(const struct stage *s, enum ue_direction 
     } else if (h->version != 1 && h->has_body) {
         assert_int_equal(shape.features, x.features ? UE_FEATURES_PRESENT : UE_FEATURES_ABSENT);
     }
-    assert_in_range(h->random.bits, is_versioned(s) ? (h->version < 3 ? 56 : 64) : 0, is_versioned(s) ? 128 : 0);
+    assert_true(is_within(h->random.bits, is_versioned(s) ? (h->version < 3 ? 56 : 64) : 0, is_versioned(s) ? 128 : 0));
     for (size_t at = 0; at < h->random.bits; at += 8) {
         assert_int_not_equal(ue_view_load(h->random, at, 8), 255);
     }
