@@ -13,6 +13,7 @@ struct pass {
     const struct ue_links *links;
     struct ue_datagram *into; /* NULL: keep nothing */
     const struct ue_visitor *visitor;
+    struct ue_rest *rest; /* NULL: the items are read, too */
     struct ue_verdict *verdict;
     size_t handlers_begin;
     size_t terminators[2]; /* inner before outer */
@@ -106,9 +107,18 @@ static struct ue_item *next_item(struct pass *p, struct ue_item *scratch) {
     return &p->into->items[index];
 }
 
-static bool peek_is_ack(const struct pass *p) {
-    return p->x->profile.packet == UE_PACKET_LEGACY && !p->x->settings.internal_ack &&
-           ue_bits_load(p->c.in, p->c.size_bytes, ue_cursor_pos(&p->c), 1) != 0;
+static bool peek_is_ack(const struct ue_cursor *c, const struct ue_context *x) {
+    return x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack && ue_cursor_left(c) != 0 &&
+           ue_bits_load(c->in, c->size_bytes, ue_cursor_pos(c), 1) != 0;
+}
+
+static void run_item(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_item *item) {
+    item->is_ack = peek_is_ack(c, x);
+    if (item->is_ack) {
+        ue_ack_run(op, c, x, &item->ack);
+    } else {
+        ue_bunch_run(op, c, x, &item->bunch);
+    }
 }
 
 static void run_items(struct pass *p) {
@@ -118,12 +128,7 @@ static void run_items(struct pass *p) {
         if (!ue_cursor_ok(&p->c)) {
             return;
         }
-        item->is_ack = peek_is_ack(p);
-        if (item->is_ack) {
-            ue_ack_run(p->op, &p->c, p->x, &item->ack);
-        } else {
-            ue_bunch_run(p->op, &p->c, p->x, &item->bunch);
-        }
+        run_item(p->op, &p->c, p->x, item);
         p->verdict->item_count += ue_cursor_ok(&p->c);
         if (p->visitor != NULL && ue_cursor_ok(&p->c)) {
             p->visitor->item(p->visitor->user, item);
@@ -257,7 +262,9 @@ static void run_packet(struct pass *p, enum padding padding) {
             ue_cursor_end(&p->c, UE_GROUP_PACKET);
         }
     }
-    run_items(p);
+    if (p->rest == NULL) {
+        run_items(p);
+    }
 }
 
 static void run_handshake(struct pass *p) {
@@ -310,6 +317,7 @@ static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x
     p->links = NULL;
     p->into = NULL;
     p->visitor = NULL;
+    p->rest = NULL;
     p->verdict = verdict;
     p->handlers_begin = 0;
     p->terminator_count = 0;
@@ -331,6 +339,30 @@ enum ue_status ue_datagram_decode_any(const struct ue_context *context, const ui
     p.into = into;
     p.visitor = visitor;
     return walk(&p, bytes, size_bytes, NULL);
+}
+
+enum ue_status ue_datagram_decode_head_any(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                           struct ue_datagram *into, struct ue_rest *rest, struct ue_fault *fault) {
+    struct pass p;
+    struct ue_verdict verdict;
+    pass_begin(&p, UE_DECODE, context, &verdict);
+    p.into = into;
+    p.rest = rest;
+    into->handlers.is_opaque = false;
+    walk(&p, bytes, size_bytes, NULL);
+    *rest = (struct ue_rest){ue_cursor_pos(&p.c), p.c.end};
+    *fault = verdict.fault;
+    return verdict.fault.status;
+}
+
+enum ue_status ue_item_decode_any(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                                  struct ue_item *item, struct ue_fault *fault) {
+    struct ue_cursor c;
+    ue_cursor_read(&c, bytes, rest->bit, rest->end_bit);
+    run_item(UE_DECODE, &c, context, item);
+    rest->bit = ue_cursor_pos(&c);
+    *fault = c.fault;
+    return c.fault.status;
 }
 
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,

@@ -80,32 +80,41 @@ UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const 
     return count;
 }
 
+/* Reads the prefix. False: not an ordinary packet after all. */
+UE_INLINE bool begin_packet(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes, struct ue_cursor *c,
+                            struct ue_prefix *prefix) {
+    size_t end;
+    bool adjacent;
+    if (!find_end(bytes, size_bytes, &end, &adjacent)) {
+        return false;
+    }
+    ue_cursor_read(c, bytes, 0, end);
+    c->size_bytes = size_bytes;
+    c->canonical = adjacent;
+    ue_quick_start(c);
+    prefix_layout(UE_QUICK, c, x, prefix);
+    return !prefix->is_handshake && c->next <= end;
+}
+
 enum depth { ONLY_HEADER, ALL, ALL_AND_KEEP };
 
 UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_prefix *prefix,
                    struct ue_packet *packet, enum depth depth, struct ue_item *items, size_t capacity,
                    struct ue_verdict *verdict) {
-    size_t end;
-    bool adjacent;
-    if (!context->is_ordinary || !find_end(bytes, size_bytes, &end, &adjacent)) {
+    if (!context->is_ordinary) {
         return false;
     }
     const struct ue_context narrowed = ue_context_narrow(context);
     const struct ue_context *x = &narrowed;
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, 0, end);
-    c.size_bytes = size_bytes;
-    c.canonical = adjacent;
-    ue_quick_start(&c);
-    prefix_layout(UE_QUICK, &c, x, prefix);
-    if (prefix->is_handshake || c.next > end) {
+    if (!begin_packet(x, bytes, size_bytes, &c, prefix)) {
         return false;
     }
     size_t begin = c.next;
     packet_layout(UE_QUICK, &c, x, packet);
     if (UE_UNLIKELY(ue_quick_failed(&c))) {
         struct ue_packet rare;
-        take_over(&c, read_header_carefully(context, bytes, begin, end, &rare));
+        take_over(&c, read_header_carefully(context, bytes, begin, c.end, &rare));
         *packet = rare;
     }
     size_t count = 0;
@@ -158,21 +167,16 @@ enum ue_status ue_datagram_check_header(const struct ue_context *context, const 
 
 static bool read_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                       struct ue_prefix *prefix, struct ue_packet *packet, struct ue_rest *rest) {
-    size_t end;
-    bool adjacent;
-    if (!context->is_ordinary || !find_end(bytes, size_bytes, &end, &adjacent)) {
+    if (!context->is_ordinary) {
         return false;
     }
     const struct ue_context x = ue_context_narrow(context);
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, 0, end);
-    ue_quick_start(&c);
-    prefix_layout(UE_QUICK, &c, &x, prefix);
-    if (prefix->is_handshake || c.next > end) {
+    if (!begin_packet(&x, bytes, size_bytes, &c, prefix)) {
         return false;
     }
     packet_layout(UE_QUICK, &c, &x, packet);
-    *rest = (struct ue_rest){c.next, end};
+    *rest = (struct ue_rest){c.next, c.end};
     return !ue_quick_failed(&c);
 }
 
