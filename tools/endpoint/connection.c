@@ -245,13 +245,7 @@ void ue_conn_send_shake(struct ue_conn *c) {
     uint8_t bytes[sizeof c->shake.pending];
     size_t size_bytes;
     while ((size_bytes = ue_shake_take(&c->shake, bytes)) != 0) {
-        struct ue_parcel *parcel = ue_outbox_new(&c->datagrams, size_bytes);
-        if (parcel == NULL) {
-            c->counters.outbox_lost++;
-            continue;
-        }
-        memcpy(parcel->bytes, bytes, size_bytes);
-        ue_outbox_add(&c->datagrams, parcel);
+        c->counters.outbox_lost += !ue_outbox_copy(&c->datagrams, bytes, size_bytes);
     }
 }
 

@@ -101,7 +101,7 @@ struct ue_conn {
     bool time_sensitive;    /* TimeSensitive */
     bool flushed_this_tick; /* FlushedThisTick */
     bool peer_wants_frame_time;
-    uint32_t frame_time_ms;
+    uint8_t frame_time_ms;       /* between the last two ticks, 255 at most */
     uint32_t resent_this_tick; /* packets of resends, for the burst limit */
     uint64_t last_receive_ns;  /* LastReceiveTime */
     uint64_t last_packet_ns;   /* of the newest ordinary packet */
@@ -201,6 +201,8 @@ enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *l
 bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
 /* Writes an OutRec entry again; false: it could not be written now. */
 bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+/* Takes an OutRec entry out of the packet that it left in and writes it again: it does not wait for a verdict. */
+void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
 /* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: a
    verdict on the copy's packet says nothing of it. */
 void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out);
@@ -210,6 +212,8 @@ void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
 /* control.c: channel 0 */
 enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
 enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch);
+/* Sends what left before that time and has no verdict again. */
+void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
 void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
 
 /* acks.c */

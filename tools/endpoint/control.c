@@ -52,16 +52,18 @@ static void send_queued(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane
     ue_outbox_settle(&c->control_queue);
 }
 
+void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns) {
+    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        if (!out->acked && out->packet_id != UE_NO_PACKET && out->sent_ns < before_ns) {
+            ue_resend_early(c, now_ns, channel, out);
+        }
+    }
+}
+
 /* Until the server has the channel, nothing may ever tell that the first messages were lost. */
 static void repeat_opening(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
-    if (channel->out_count > RESEND_BUNCHES_MAX) {
-        return;
-    }
-    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
-        if (!out->acked && out->packet_id != UE_NO_PACKET && now_ns - out->sent_ns > RESEND_AFTER_NS) {
-            ue_flight_unlink(&c->flight, out->packet_id, channel, out);
-            ue_resend(c, now_ns, channel, out);
-        }
+    if (channel->out_count <= RESEND_BUNCHES_MAX && now_ns > RESEND_AFTER_NS) {
+        ue_control_repeat(c, now_ns, channel, now_ns - RESEND_AFTER_NS);
     }
 }
 

@@ -50,8 +50,7 @@ static void probe(struct ue_conn *c, uint64_t now_ns) {
     c->last_probe_ns = now_ns;
     c->counters.probes++;
     if (c->config.options.tail_probe_data) {
-        ue_flight_unlink(&c->flight, out->packet_id, channel, out);
-        ue_resend(c, now_ns, channel, out);
+        ue_resend_early(c, now_ns, channel, out);
     } else {
         ue_packer_begin(c, now_ns);
     }
@@ -102,11 +101,6 @@ void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns) {
     }
     c->last_probe_ns = now_ns;
     c->resent_this_tick = 0;
-    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
-        if (!out->acked && out->packet_id != UE_NO_PACKET) {
-            ue_flight_unlink(&c->flight, out->packet_id, channel, out);
-            ue_resend(c, now_ns, channel, out);
-        }
-    }
+    ue_control_repeat(c, now_ns, channel, UE_NO_TIME);
     ue_packer_flush(c, now_ns);
 }

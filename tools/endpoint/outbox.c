@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/outbox.h"
 
+#include <string.h>
+
 void ue_outbox_init(struct ue_outbox *box, struct ue_share *share, uint32_t limit) {
     *box = (struct ue_outbox){.limit = limit, .share = share};
 }
@@ -35,6 +37,15 @@ void ue_outbox_add(struct ue_outbox *box, struct ue_parcel *parcel) {
     }
     box->last = parcel;
     box->count++;
+}
+
+bool ue_outbox_copy(struct ue_outbox *box, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_parcel *parcel = ue_outbox_new(box, size_bytes);
+    if (parcel != NULL) {
+        memcpy(parcel->bytes, bytes, size_bytes);
+        ue_outbox_add(box, parcel);
+    }
+    return parcel != NULL;
 }
 
 const struct ue_parcel *ue_outbox_take(struct ue_outbox *box) {

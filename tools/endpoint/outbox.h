@@ -29,6 +29,8 @@ void ue_outbox_free(struct ue_outbox *box);
    short. */
 struct ue_parcel *ue_outbox_new(const struct ue_outbox *box, size_t size_bytes);
 void ue_outbox_add(struct ue_outbox *box, struct ue_parcel *parcel);
+/* Adds a copy of bytes; false: no room. */
+bool ue_outbox_copy(struct ue_outbox *box, const uint8_t *bytes, size_t size_bytes);
 /* The next parcel; NULL when there is none. */
 const struct ue_parcel *ue_outbox_take(struct ue_outbox *box);
 /* An input begins: what was taken is given back. */

@@ -67,7 +67,7 @@ static void fill_info(struct ue_conn *c, uint64_t now_ns, struct ue_packet *pack
         packet->jitter_ms = ue_jitter_clock_read(&c->jitter_clock, now_ns);
     }
     if (packet->has_frame_time && ue_conn_is_server(c)) {
-        packet->frame_time_ms = c->frame_time_ms < 255 ? (uint8_t)c->frame_time_ms : 255;
+        packet->frame_time_ms = c->frame_time_ms;
     }
     if (c->out_context.profile.packet == UE_PACKET_KBPS) {
         packet->remote_kbps = kbps(c);
@@ -118,23 +118,17 @@ bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
     return true;
 }
 
-static bool is_within(const struct ue_conn *c) {
-    return ue_packer_used_bits(c) + 1 <= c->limits.buffer_bits;
-}
-
+/* Writes an item behind what is there, unless packet and terminator become too long. */
 static bool put_here(struct ue_conn *c, const struct ue_item *item) {
     struct ue_packer *p = &c->packer;
     struct ue_fault fault;
-    size_t before = p->bit, bit = p->bit;
-    if (ue_item_encode(&c->out_context, item, p->parcel->bytes, p->parcel->size_bytes, &bit, &fault) != UE_OK) {
+    size_t bit = p->bit;
+    if (ue_item_encode(&c->out_context, item, p->parcel->bytes, p->parcel->size_bytes, &bit, &fault) != UE_OK ||
+        bit + 1 > c->limits.prefix_bits + c->limits.buffer_bits) {
         return false;
     }
     p->bit = bit;
-    if (is_within(c)) {
-        return true;
-    }
-    p->bit = before;
-    return false;
+    return true;
 }
 
 bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item) {

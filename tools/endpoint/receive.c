@@ -62,10 +62,8 @@ static void answer_handshake(struct ue_conn *c) {
         return;
     }
     size_t size_bytes = ue_listener_ack(&c->out_context, &c->accepted, reply);
-    struct ue_parcel *parcel = size_bytes != 0 ? ue_outbox_new(&c->datagrams, size_bytes) : NULL;
-    if (parcel != NULL) {
-        memcpy(parcel->bytes, reply, size_bytes);
-        ue_outbox_add(&c->datagrams, parcel);
+    if (size_bytes != 0) {
+        ue_outbox_copy(&c->datagrams, reply, size_bytes);
     }
 }
 
@@ -214,7 +212,7 @@ static void write_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id) {
         .is_ack = true,
         .ack = {.ack_id = (uint16_t)(packet_id & (UE_PACKET_SEQ_MAX - 1)),
                 .has_frame_time = is_timed,
-                .frame_time_ms = is_timed && is_server ? (uint8_t)c->frame_time_ms : 0,
+                .frame_time_ms = is_timed && is_server ? c->frame_time_ms : 0,
                 .remote_kbps = c->traffic.last.in_bytes / 1024},
     };
     ue_packer_put(c, now_ns, &item);
@@ -294,6 +292,12 @@ static bool holds_nothing(const struct ue_conn *c, const struct packet *p) {
            (end == begin || (ue_bits_last_set(p->from.bytes, begin, end, &end) && end == begin));
 }
 
+static void refuse(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+    if (!holds_nothing(c, p)) {
+        fail(c, now_ns, reason_of(p), &p->fault);
+    }
+}
+
 /* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way. */
 static bool is_forged(struct ue_conn *c, const struct packet *p) {
     c->peer_seals |= p->from.is_sealed;
@@ -313,12 +317,10 @@ static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct arrival fro
     }
     if (is_forged(c, &p)) {
         c->counters.malformed++;
-    } else if (is_header_usable(&p) && !has_our_ids(c, &p.head.prefix)) {
-        c->counters.wrong_ids++;
-    } else if (!is_header_usable(&p) && holds_nothing(c, &p)) {
-        return;
     } else if (!is_header_usable(&p)) {
-        fail(c, now_ns, reason_of(&p), &p.fault);
+        refuse(c, now_ns, &p);
+    } else if (!has_our_ids(c, &p.head.prefix)) {
+        c->counters.wrong_ids++;
     } else if (p.head.handlers.is_opaque) {
         fail(c, now_ns, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR, NULL);
     } else {

@@ -134,6 +134,11 @@ bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, s
     return true;
 }
 
+void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
+    ue_flight_unlink(&c->flight, out->packet_id, channel, out);
+    ue_resend(c, now_ns, channel, out);
+}
+
 void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out) {
     struct ue_item item;
     fill_reliable(c, channel, out, &item);

@@ -85,7 +85,7 @@ void ue_conn_tick(struct ue_conn *c, uint64_t now_ns) {
     }
     uint64_t elapsed_ns = now_ns - c->last_tick_ns;
     c->last_tick_ns = now_ns;
-    c->frame_time_ms = (uint32_t)(elapsed_ns / 1000000 < 255 ? elapsed_ns / 1000000 : 255);
+    c->frame_time_ms = (uint8_t)(elapsed_ns / 1000000 < 255 ? elapsed_ns / 1000000 : 255);
     if (c->state == UE_CONN_SHAKING) {
         tick_shaking(c, now_ns);
     } else if (ue_conn_is_up(c)) {
