@@ -2,18 +2,16 @@
 /* uerudp decode: captured datagrams as text, JSON Lines or columns. */
 #include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/cli.h"
-#include "tools/flows.h"
 #include "tools/print/columns.h"
 #include "tools/print/json.h"
 #include "tools/print/text.h"
+#include "tools/reading.h"
 #include "tools/redact.h"
 #include "tools/roundtrip.h"
 #include "tools/select.h"
-#include "tools/summary.h"
 
 /* Output waits for this much of it, unless somebody is watching. */
 #define FLUSH_BYTES 65536
@@ -21,9 +19,9 @@
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_COLUMNS, FORMAT_NONE };
 
 struct decode {
-    struct ue_wire_options wire;
+    struct ue_reading reading;
     struct ue_selection selection;
-    gboolean json, bits, quiet, redact, hex;
+    gboolean json, bits, quiet, redact;
     char *fields;
     char *separator;
     char *project, *project_version;
@@ -33,12 +31,8 @@ struct decode {
     struct ue_json json_lines;
     struct ue_text_tree tree;
     struct ue_columns columns;
-    bool is_watched; /* every datagram is written at once */
+    bool is_terminal; /* the output is watched */
     bool output_failed;
-    bool opened; /* at least one file */
-    struct ue_input input;
-    struct ue_flows *flows;
-    struct ue_summary summary;
 };
 
 /* ---- options ---- */
@@ -55,7 +49,8 @@ static void add_options(struct decode *d, GOptionContext *context) {
         {"quiet", 0, 0, G_OPTION_ARG_NONE, &d->quiet, "only the summary", NULL},
         {"redact", 0, 0, G_OPTION_ARG_NONE, &d->redact,
          "mask login URLs, tokens, names and unique ids at their length, in texts, data and raw bytes", NULL},
-        {"hex", 0, 0, G_OPTION_ARG_NONE, &d->hex, "the files are hex dumps, hex lines or C arrays, not captures", NULL},
+        {"hex", 0, 0, G_OPTION_ARG_NONE, &d->reading.is_hex,
+         "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {"project", 0, 0, G_OPTION_ARG_STRING, &d->project,
          "name of the game's project: learn the engine's network version from its checksum", "NAME"},
         {"project-version", 0, 0, G_OPTION_ARG_STRING, &d->project_version, "version of the project; default 1.0.0.0",
@@ -69,7 +64,7 @@ static void add_options(struct decode *d, GOptionContext *context) {
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
     ue_selection_add(&d->selection, context);
-    ue_wire_options_add(&d->wire, context);
+    ue_wire_options_add(&d->reading.wire, context);
 }
 
 static const char description[] =
@@ -128,20 +123,12 @@ static bool resolve(struct decode *d, int argc) {
     }
     d->format = d->quiet ? FORMAT_NONE : d->json ? FORMAT_JSON : d->fields != NULL ? FORMAT_COLUMNS : FORMAT_TEXT;
     d->json_lines.with_bits = d->bits;
-    d->summary.project =
+    d->reading.summary.project =
         (struct ue_project){d->project, d->project_version, (uint32_t)d->changelist, (uint32_t)d->game_netver};
-    return (d->fields == NULL || resolve_columns(d)) && ue_wire_options_resolve(&d->wire);
+    return (d->fields == NULL || resolve_columns(d)) && ue_wire_options_resolve(&d->reading.wire);
 }
 
 /* ---- one datagram ---- */
-
-/* A datagram on a server port that fits nothing is somebody else's. */
-static bool is_foreign(const struct ue_connection *connection, const struct ue_frame *frame,
-                       const struct ue_verdict *verdict) {
-    const struct ue_choice *choice = ue_flow_choice(&connection->flow, frame);
-    bool doubtful = choice->reason == UE_REASON_NONE || choice->reason == UE_REASON_CLOSEST;
-    return verdict->fault.status != UE_OK && doubtful && !connection->has_handshake;
-}
 
 static void learn(void *user, const struct ue_record *record) {
     struct ue_listing *listing = user;
@@ -152,7 +139,7 @@ static void learn(void *user, const struct ue_record *record) {
 }
 
 static void learn_engine(const struct decode *d, struct ue_listing *listing, const struct ue_shown *shown) {
-    if (d->summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
+    if (d->reading.summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
         struct ue_sink sink = {NULL, learn, NULL, listing};
         struct ue_verdict verdict;
         ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, NULL, &sink, &verdict);
@@ -187,7 +174,7 @@ static void print(struct decode *d, struct ue_shown *shown) {
         break;
     case FORMAT_NONE: return;
     }
-    if (d->is_watched || output(d)->length >= FLUSH_BYTES) {
+    if (d->is_terminal || ue_reading_is_live(&d->reading) || output(d)->length >= FLUSH_BYTES) {
         flush(d);
     }
 }
@@ -201,46 +188,27 @@ static void redact(const struct ue_held *held, struct ue_context *context, const
     }
 }
 
-static void count(struct decode *d, const struct ue_held *held, const struct ue_shown *shown) {
-    d->summary.decoded++;
-    if (shown->context == NULL) {
-        d->summary.unknown++;
-    } else if (ue_shown_is_cut(shown)) {
-        d->summary.cut++;
-    } else if (shown->fault.status != UE_OK) {
-        ue_summary_malformed(&d->summary, held->frame, &shown->fault);
-    }
-}
-
-static void show(struct decode *d, const struct ue_held *held) {
-    struct ue_connection *connection = held->connection;
-    struct ue_context context;
-    struct ue_verdict verdict;
-    ue_flow_context(&connection->flow, &held->link, &context);
+static void show(struct decode *d, const struct ue_seen *seen) {
+    const struct ue_held *held = seen->held;
+    struct ue_connection *connection = seen->connection;
+    struct ue_context context = seen->context;
     struct ue_shown shown = {
         .frame = held->frame,
         .time_ns = held->time_ns,
         .source = connection->texts[held->side],
         .destination = connection->texts[!held->side],
-        .bytes = held->bytes,
-        .size_bytes = held->captured_bytes,
+        .bytes = seen->bytes,
+        .size_bytes = seen->size_bytes,
         .captured_bytes = held->captured_bytes,
         .length_bytes = held->length_bytes,
         .stream = connection->stream,
+        .context = seen->is_foreign ? NULL : &context,
         .links = &held->link.links,
         .reason = ue_reason_text((enum ue_reason)ue_flow_choice(&connection->flow, &held->link)->reason),
     };
-    if (ue_shown_is_cut(&shown)) {
-        held->bytes[shown.size_bytes++] = context.settings.terminators > 1 ? 3 : 1;
-    }
-    ue_datagram_check(&context, shown.bytes, shown.size_bytes, NULL, &verdict);
-    shown.context = is_foreign(connection, &held->link, &verdict) ? NULL : &context;
     if (shown.context != NULL) {
-        shown.fault = verdict.fault;
-        shown.canonical = verdict.canonical;
-    }
-    count(d, held, &shown);
-    if (shown.context != NULL) {
+        shown.fault = seen->verdict.fault;
+        shown.canonical = seen->verdict.canonical;
         learn_engine(d, connection->listing, &shown);
     }
     if (ue_selection_takes(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
@@ -251,71 +219,24 @@ static void show(struct decode *d, const struct ue_held *held) {
     }
 }
 
-/* ---- files ---- */
-
-static void show_ready(struct decode *d) {
-    const struct ue_held *held;
-    while ((held = ue_flows_next(d->flows)) != NULL && !d->output_failed) {
-        show(d, held);
+static enum ue_exit run(struct decode *d, int path_count, char **paths) {
+    struct ue_seen seen;
+    d->is_terminal = isatty(STDOUT_FILENO);
+    ue_reading_start(&d->reading, path_count, paths);
+    while (!d->output_failed && ue_reading_next(&d->reading, &seen)) {
+        show(d, &seen);
     }
-}
-
-/* 0 where the size is not known beforehand. */
-static uint64_t file_bytes(const char *path) {
-    struct stat status;
-    bool known = strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
-    return known ? (uint64_t)status.st_size : 0;
-}
-
-static enum ue_exit read_file(struct decode *d, const char *path) {
-    struct ue_input_datagram datagram;
-    enum ue_capture_result result;
-    uint64_t bytes = file_bytes(path);
-    if (!ue_input_open(&d->input, path, d->hex)) {
-        ue_complain("%s: %s", path, d->input.error);
-        return UE_EXIT_UNUSABLE;
-    }
-    d->opened = true;
-    d->is_watched = isatty(STDOUT_FILENO) || bytes == 0;
-    while ((result = ue_input_next(&d->input, &datagram)) == UE_CAPTURE_PACKET && !d->output_failed) {
-        ue_flows_feed(d->flows, &datagram);
-        show_ready(d);
-        ue_summary_progress(&d->summary, &d->input, bytes);
-    }
-    ue_input_close(&d->input);
-    if (result == UE_CAPTURE_DAMAGED) {
-        ue_complain("%s: %s; what comes before it was read", path, d->input.error);
-        return UE_EXIT_UNUSABLE;
-    }
-    return UE_EXIT_OK;
-}
-
-static enum ue_exit run(struct decode *d, int files, char **paths) {
-    enum ue_exit worst = UE_EXIT_OK;
-    d->flows = ue_flows_new(&d->wire);
-    d->summary.begun_us = g_get_monotonic_time();
-    for (int i = 0; i < files && !d->output_failed; i++) {
-        enum ue_exit status = read_file(d, paths[i]);
-        worst = status > worst ? status : worst;
-    }
-    ue_flows_end(d->flows);
-    show_ready(d);
     flush(d);
-    worst = d->output_failed ? UE_EXIT_UNUSABLE : worst;
-    if (d->opened) {
-        ue_summary_print(&d->summary, &d->input, d->flows);
-    }
-    ue_flows_free(d->flows);
-    return worst == UE_EXIT_OK && d->summary.malformed != 0 ? UE_EXIT_MALFORMED : worst;
+    ue_reading_print_summary(&d->reading);
+    return d->output_failed ? UE_EXIT_UNUSABLE : ue_reading_status(&d->reading);
 }
 
 static void clear(struct decode *d) {
-    ue_input_clear(&d->input);
+    ue_reading_clear(&d->reading);
     ue_json_free(&d->json_lines);
     ue_text_free(&d->tree);
     ue_columns_free(&d->columns);
     ue_selection_clear(&d->selection);
-    ue_wire_options_clear(&d->wire);
     g_free(d->fields);
     g_free(d->separator);
     g_free(d->project);
@@ -325,7 +246,7 @@ static void clear(struct decode *d) {
 int ue_cmd_decode(int argc, char **argv) {
     struct decode d = {0};
     GOptionContext *context = g_option_context_new("FILE... - show captured datagrams");
-    ue_wire_options_init(&d.wire);
+    ue_reading_init(&d.reading);
     g_option_context_set_description(context, description);
     add_options(&d, context);
     enum ue_exit status = UE_EXIT_UNUSABLE;

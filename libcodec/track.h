@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The passive tracker: what the two ends of a connection did, as far as a capture shows it. Full packet and channel
+   sequence numbers, gaps, reordering, acknowledgements, resends, channels and handshakes (spec 3.2, 4.6, 6.3 to 6.9;
+   the words are those of `analysis.*` in fields.def). Datagrams of both ends go in, in capture order; events come out.
+
+   "Not acknowledged" and "lost" are kept apart: NACKED is what a receiver reports, MISSING what the capture shows. */
+#ifndef UE_TRACK_H
+#define UE_TRACK_H
+
+#include "libcodec/datagram.h"
+
+/* Memory comes from the caller. resize: as realloc, 0 bytes gives back; NULL: there is none, and what does not fit is
+   then not tracked (see ue_track_counts). */
+struct ue_track_memory {
+    void *(*resize)(void *user, void *old, size_t size_bytes);
+    void *user;
+};
+
+/* What one tracker holds at most, whatever a capture says: bytes, all tables together. */
+#define UE_TRACK_BYTES_MAX (4u << 20)
+
+enum ue_track_type {
+    UE_TRACK_HANDSHAKE, /* a handshake message; span_ns: since the message that it answers, -1 unknown */
+    UE_TRACK_PACKET,    /* an ordinary packet; is_duplicate, is_late, span_ns: since the packet before of this side */
+    UE_TRACK_MISSING,   /* packet_id to last_id were not seen before this packet; they may still come (is_late) */
+    UE_TRACK_ACKED,  /* this packet reports packet_id of the other side as delivered; other_frame, span_ns: since it */
+    UE_TRACK_NACKED, /* ... as not delivered */
+    UE_TRACK_BUNCH,  /* a bunch in this packet; members below */
+    UE_TRACK_OPENED, /* the bunch opens its channel */
+    UE_TRACK_CLOSED, /* the bunch closes it, for close_reason; channel 0: the connection. span_ns: it was open */
+    UE_TRACK_RESET   /* a restart handshake is over: the connection goes on, perhaps from other addresses */
+};
+
+/* Members that a type does not name are zero; they live during the call. */
+struct ue_track_event {
+    enum ue_track_type type;
+    uint64_t frame;
+    int64_t time_ns;
+    unsigned side;        /* who sent the datagram: 0 or 1 */
+    int64_t packet_id;    /* PACKET, BUNCH, OPENED, CLOSED: full number of this packet; MISSING, ACKED, NACKED */
+    int64_t last_id;      /* MISSING */
+    uint64_t other_frame; /* ACKED, NACKED: where that packet was seen, 0: nowhere (ack of unseen). BUNCH, a copy: the
+                             frame of the copy before */
+    uint64_t first_frame; /* BUNCH, a copy: the frame of the first */
+    int64_t span_ns;
+
+    const struct ue_datagram *datagram; /* HANDSHAKE, PACKET: head and, for HANDSHAKE, the message; no items */
+    bool is_duplicate;                  /* PACKET: this id was seen before, in other_frame */
+    bool is_late;                       /* PACKET: one with a higher id came before it */
+
+    const struct ue_bunch *bunch; /* BUNCH, OPENED, CLOSED */
+    uint32_t item;                /* BUNCH: its place in the packet, from 0 */
+    int64_t reliable_id;          /* BUNCH: full channel sequence of a reliable one; else -1 */
+    uint32_t copy;                /* BUNCH, reliable: 1 the first, 2 sent again for the first time, ... */
+    bool is_spurious;             /* BUNCH, a copy: an earlier copy had been reported as delivered */
+    bool is_gap;                  /* BUNCH, reliable: reliable ones before it on this channel were never seen */
+    bool is_jump;                 /* ... more of them than a reliable buffer holds: impossible */
+    bool is_partial_error;        /* BUNCH: does not continue, or does not begin, what partial flags say (spec 4.9) */
+    uint8_t close_reason;         /* CLOSED */
+    uint32_t packets_in_flight;   /* PACKET: of this side, sent and without verdict, this one included */
+    uint32_t reliable_in_flight;  /* BUNCH, reliable: of this side on this channel, from the oldest without verdict to
+                                     this one: what the reliable buffer holds (NumOutRec) */
+};
+
+struct ue_track_sink {
+    void (*event)(void *user, const struct ue_track_event *event);
+    void *user;
+};
+
+/* One datagram of the connection, whole and decodable. */
+struct ue_track_datagram {
+    uint64_t frame;
+    int64_t time_ns;
+    unsigned side;
+    const struct ue_context *context; /* knows the direction */
+    const struct ue_links *links;     /* as the flow found them */
+    const uint8_t *bytes;
+    size_t size_bytes;
+};
+
+struct ue_track;
+
+/* NULL: no memory. The memory's user must outlive it. */
+struct ue_track *ue_track_new(const struct ue_track_memory *memory);
+void ue_track_free(struct ue_track *track);
+
+/* Takes a datagram and tells what follows from it, in this order: HANDSHAKE or MISSING, PACKET, then verdicts in the
+   order of their ids, then bunches in wire order. Legacy packets: ack items and bunches in wire order. A malformed
+   datagram tells what comes before its fault; an opaque one only its PACKET, where the header is readable. */
+void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datagram, const struct ue_track_sink *sink);
+
+/* What a packet of this side is known to be, while it is remembered (at least the newest 1,024). */
+enum ue_track_fate { UE_TRACK_UNKNOWN, UE_TRACK_PENDING, UE_TRACK_DELIVERED, UE_TRACK_NOT_DELIVERED };
+enum ue_track_fate ue_track_fate(const struct ue_track *track, unsigned side, int64_t packet_id);
+
+struct ue_track_counts {
+    uint64_t packets, handshakes, duplicates, late;
+    uint64_t missing; /* ids never seen so far: late ones are taken off again */
+    uint64_t acked, nacked;
+    uint64_t reliable; /* bunches, first copies */
+    uint64_t resends;  /* copies of reliable bunches */
+    uint64_t spurious;
+    uint64_t untracked; /* bunches and packets for which there was no memory */
+};
+/* Of what a side sent; acked and nacked: of its packets, as the other side reports them. */
+const struct ue_track_counts *ue_track_counts(const struct ue_track *track, unsigned side);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/reading.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+void ue_reading_init(struct ue_reading *reading) {
+    *reading = (struct ue_reading){0};
+    ue_wire_options_init(&reading->wire);
+}
+
+void ue_reading_clear(struct ue_reading *reading) {
+    if (reading->flows != NULL) {
+        ue_flows_free(reading->flows);
+    }
+    ue_input_clear(&reading->input);
+    ue_wire_options_clear(&reading->wire);
+}
+
+void ue_reading_start(struct ue_reading *reading, int path_count, char **paths) {
+    reading->paths = paths;
+    reading->path_count = path_count;
+    reading->flows = ue_flows_new(&reading->wire);
+    reading->summary.begun_us = g_get_monotonic_time();
+}
+
+/* ---- files ---- */
+
+/* 0 where the size is not known beforehand. */
+static uint64_t file_bytes(const char *path) {
+    struct stat status;
+    bool known = strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    return known ? (uint64_t)status.st_size : 0;
+}
+
+static void open_next(struct ue_reading *reading) {
+    const char *path = reading->paths[reading->next_path++];
+    reading->path_bytes = file_bytes(path);
+    reading->is_open = ue_input_open(&reading->input, path, reading->is_hex);
+    reading->is_any |= reading->is_open;
+    if (!reading->is_open) {
+        ue_complain("%s: %s", path, reading->input.error);
+        reading->worst = UE_EXIT_UNUSABLE;
+    }
+}
+
+static void read_one(struct ue_reading *reading) {
+    struct ue_input_datagram datagram;
+    enum ue_capture_result result = ue_input_next(&reading->input, &datagram);
+    if (result == UE_CAPTURE_PACKET) {
+        ue_flows_feed(reading->flows, &datagram);
+        ue_summary_progress(&reading->summary, &reading->input, reading->path_bytes);
+        return;
+    }
+    ue_input_close(&reading->input);
+    reading->is_open = false;
+    if (result == UE_CAPTURE_DAMAGED) {
+        ue_complain("%s: %s; what comes before it was read", reading->paths[reading->next_path - 1],
+                    reading->input.error);
+        reading->worst = UE_EXIT_UNUSABLE;
+    }
+}
+
+/* False: there is nothing left to read. */
+static bool advance(struct ue_reading *reading) {
+    if (reading->is_open) {
+        read_one(reading);
+    } else if (reading->next_path < reading->path_count) {
+        open_next(reading);
+    } else if (!reading->is_over) {
+        reading->is_over = true;
+        ue_flows_end(reading->flows);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* ---- one datagram ---- */
+
+/* A datagram on a server port that fits nothing is somebody else's. */
+static bool is_foreign(const struct ue_seen *seen) {
+    const struct ue_choice *choice = ue_flow_choice(&seen->connection->flow, &seen->held->link);
+    bool doubtful = choice->reason == UE_REASON_NONE || choice->reason == UE_REASON_CLOSEST;
+    return seen->verdict.fault.status != UE_OK && doubtful && !seen->connection->has_handshake;
+}
+
+static void look(const struct ue_held *held, struct ue_seen *seen) {
+    seen->held = held;
+    seen->connection = held->connection;
+    seen->bytes = held->bytes;
+    seen->size_bytes = held->captured_bytes;
+    seen->is_cut = held->captured_bytes < held->length_bytes;
+    ue_flow_context(&seen->connection->flow, &held->link, &seen->context);
+    if (seen->is_cut) {
+        held->bytes[seen->size_bytes++] = seen->context.settings.terminators > 1 ? 3 : 1;
+    }
+    seen->role =
+        seen->context.direction == UE_DIRECTION_UNKNOWN ? held->side : seen->context.direction == UE_SERVER_TO_CLIENT;
+    ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->verdict);
+    seen->is_foreign = is_foreign(seen);
+}
+
+static void count(struct ue_summary *summary, const struct ue_seen *seen) {
+    summary->decoded++;
+    if (seen->is_foreign) {
+        summary->unknown++;
+    } else if (seen->is_cut) {
+        summary->cut++;
+    } else if (seen->verdict.fault.status != UE_OK) {
+        ue_summary_malformed(summary, seen->held->frame, &seen->verdict.fault);
+    }
+}
+
+bool ue_reading_next(struct ue_reading *reading, struct ue_seen *seen) {
+    const struct ue_held *held;
+    while ((held = ue_flows_next(reading->flows)) == NULL) {
+        if (!advance(reading)) {
+            return false;
+        }
+    }
+    look(held, seen);
+    count(&reading->summary, seen);
+    return true;
+}
+
+bool ue_reading_is_live(const struct ue_reading *reading) {
+    return reading->path_bytes == 0;
+}
+
+/* ---- the end ---- */
+
+void ue_reading_print_summary(struct ue_reading *reading) {
+    if (reading->is_any) {
+        ue_summary_print(&reading->summary, &reading->input, reading->flows);
+    }
+}
+
+enum ue_exit ue_reading_status(const struct ue_reading *reading) {
+    return reading->worst == UE_EXIT_OK && reading->summary.malformed != 0 ? UE_EXIT_MALFORMED : reading->worst;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads captures for the subcommands: files one after the other as one capture, connections found, each datagram with
+   the context in which it decodes. */
+#ifndef UE_READING_H
+#define UE_READING_H
+
+#include "tools/cli.h"
+#include "tools/flows.h"
+#include "tools/summary.h"
+
+/* One datagram of a connection. All lives until the next call. */
+struct ue_seen {
+    const struct ue_held *held;
+    struct ue_connection *connection;
+    struct ue_context context;
+    struct ue_verdict verdict;
+    unsigned role; /* of the sender: 0 client, 1 server; where nothing tells, the order of the addresses */
+    const uint8_t *bytes;
+    size_t size_bytes; /* captured, and a byte that ends a cut datagram */
+    bool is_cut;       /* by a snap length */
+    bool is_foreign;   /* on a server port, of no known form: somebody else's */
+};
+
+/* Fill wire (wire_options.h) and is_hex before the start; the rest is the reader's own. */
+struct ue_reading {
+    struct ue_wire_options wire;
+    gboolean is_hex;
+
+    char **paths;
+    int path_count, next_path;
+    uint64_t path_bytes; /* of the open file; 0: a pipe */
+    bool is_open;
+    bool is_any; /* some file could be opened */
+    bool is_over;
+    struct ue_input input;
+    struct ue_flows *flows;
+    struct ue_summary summary;
+    enum ue_exit worst;
+};
+
+/* Initialises wire; clear releases all, also when nothing was started. */
+void ue_reading_init(struct ue_reading *reading);
+void ue_reading_clear(struct ue_reading *reading);
+
+/* Begins to read; the paths must outlive the reading. */
+void ue_reading_start(struct ue_reading *reading, int path_count, char **paths);
+
+/* The next datagram, in capture order; false at the end. Complains about files that cannot be read, reports and counts
+   malformed datagrams, and shows progress on a terminal. */
+bool ue_reading_next(struct ue_reading *reading, struct ue_seen *seen);
+
+/* Whether somebody may be waiting for output at once: input is a pipe. */
+bool ue_reading_is_live(const struct ue_reading *reading);
+
+/* The summary on stderr. */
+void ue_reading_print_summary(struct ue_reading *reading);
+
+/* The exit status that follows from files and datagrams. */
+enum ue_exit ue_reading_status(const struct ue_reading *reading);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* A tracker for each connection of a reading, by stream: a connection that moves to other addresses keeps its own. Side
+   0 of a tracker is the client, 1 the server. */
+#ifndef UE_TRACKS_H
+#define UE_TRACKS_H
+
+#include "libcodec/track.h"
+#include "tools/reading.h"
+
+struct ue_tracks;
+
+struct ue_tracks *ue_tracks_new(void);
+void ue_tracks_free(struct ue_tracks *tracks);
+
+/* Gives a datagram to the tracker of its connection; one that is foreign or cut is left out. Returns the tracker, or
+   NULL. */
+const struct ue_track *ue_tracks_feed(struct ue_tracks *tracks, const struct ue_seen *seen,
+                                      const struct ue_track_sink *sink);
+
+#endif
