@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* uerudp replay: a capture once more, as a transcript. */
+#include <string.h>
+
+#include "tools/cli.h"
+#include "tools/replay/replay.h"
+
+static const struct mode {
+    const char *name;
+    bool has_target;
+    enum ue_exit (*run)(struct ue_replay *replay);
+} modes[] = {
+    {"observe", false, ue_replay_observe},
+};
+
+#define MODES (sizeof modes / sizeof *modes)
+
+struct command {
+    struct ue_replay replay;
+    const struct mode *mode; /* NULL: none was given */
+};
+
+/* ---- options ---- */
+
+static gboolean choose(struct command *command, const char *name, GError **error) {
+    for (const struct mode *mode = modes; mode < modes + MODES; mode++) {
+        if (strcmp(mode->name, name) == 0 && (command->mode == NULL || command->mode == mode)) {
+            command->mode = mode;
+            return TRUE;
+        }
+    }
+    if (command->mode != NULL) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "one mode at a time: %s or %s",
+                    command->mode->name, name);
+    } else {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "there is no mode '%s'", name);
+    }
+    return FALSE;
+}
+
+static gboolean take_mode(const char *option, const char *value, void *user, GError **error) {
+    (void)option;
+    return choose(user, value, error);
+}
+
+#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
+
+static void add_options(struct command *command, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"mode", 0, 0, CALLBACK(take_mode), "observe: print what the two ends did", "NAME"},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new("replay", "What to do:", "Show the options of the modes", command, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+    ue_selection_add(&command->replay.selection, context);
+    ue_wire_options_add(&command->replay.reading.wire, context);
+}
+
+static const char description[] =
+    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as "
+    "one.\n\n"
+    "Exit status: 0 all well, 1 something was malformed, 2 unusable arguments or files.\n\n"
+    "Examples:\n"
+    "  uerudp replay game.pcapng";
+
+static bool resolve(struct command *command, int argc, char **argv) {
+    struct ue_replay *replay = &command->replay;
+    if (argc < 2) {
+        ue_complain("no file given; see uerudp replay --help");
+        return false;
+    }
+    command->mode = command->mode == NULL ? modes : command->mode;
+    if (command->mode->has_target && replay->target == NULL) {
+        ue_complain("--mode=%s goes with a target; see uerudp replay --help", command->mode->name);
+        return false;
+    }
+    replay->paths = argv + 1;
+    replay->path_count = argc - 1;
+    return ue_wire_options_resolve(&replay->reading.wire);
+}
+
+static void clear(struct ue_replay *replay) {
+    ue_reading_clear(&replay->reading);
+    ue_selection_clear(&replay->selection);
+    g_free(replay->target);
+}
+
+int ue_cmd_replay(int argc, char **argv) {
+    struct command command = {0};
+    GOptionContext *context = g_option_context_new("FILE... - a capture once more");
+    ue_reading_init(&command.replay.reading);
+    g_option_context_set_description(context, description);
+    add_options(&command, context);
+    enum ue_exit status = UE_EXIT_UNUSABLE;
+    if (ue_cli_parse(context, &argc, &argv) && resolve(&command, argc, argv)) {
+        status = command.mode->run(&command.replay);
+    }
+    clear(&command.replay);
+    return status;
+}
