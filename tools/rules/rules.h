@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules on protocol facts: which datagrams are dropped, duplicated, delayed, put behind the next, or corrupted.
+
+   A rule is one text, `ACTION [CONDITION...]`; words are separated by blanks, all conditions must hold. Rules are tried
+   in order, and every one that matches acts, until one drops or passes.
+
+   Actions: drop, duplicate[=N], delay=MS, reorder, corrupt[=BITS], corrupt@KEY[=BITS] (bits of that field, named as in
+   fields.def), pass.
+
+   Conditions on the datagram: dir=c2s|s2c, stream=, frame=, id= (full packet id; the wire's number where that is not
+   known), seq= (as on the wire), kind= (tools/kinds.h), time=FROM-TO (seconds), size=MIN-MAX (bytes).
+   Conditions on a bunch, all of one and the same: channel=, ch_seq= (as on the wire), reliable, unreliable, copy=,
+   message=NAME, and kind= where it names what bunches are.
+   Chance and count, of the datagrams for which all else holds: p=PROBABILITY, then every=N (the N-th, 2N-th, ...), then
+   first=N or max=N (acts at most so often).
+   Numbers are lists of numbers and ranges: 3 or 100-110 or 7,9-12,100- (no end). */
+#ifndef UE_RULES_H
+#define UE_RULES_H
+
+#include "tools/rules/facts.h"
+
+#define UE_RULES_ERROR_BYTES 256
+
+/* Bits that the rules together flip in one datagram at most. */
+#define UE_RULES_FLIPS_MAX 64
+
+/* Copies that the rules together make of one datagram at most. */
+#define UE_RULES_COPIES_MAX 100
+
+/* What is to be done with one datagram. Where is_dropped holds, all else is as if nothing had been asked. */
+struct ue_outcome {
+    bool is_dropped;
+    bool is_reordered; /* to be put behind the next one of its direction */
+    unsigned copies;   /* besides the datagram itself */
+    int64_t delay_ns;
+    unsigned flip_count;
+    size_t flips[UE_RULES_FLIPS_MAX]; /* bits to be inverted, from the start of the datagram; no bit twice */
+};
+
+/* Rules in their order; opaque. */
+struct ue_rules;
+
+/* The same rules with the same seed, asked about the same datagrams, decide the same. */
+struct ue_rules *ue_rules_new(uint64_t seed);
+void ue_rules_free(struct ue_rules *rules);
+
+/* Adds the rule that a text says. False for a text that is none: error names the wrong word. */
+bool ue_rules_add(struct ue_rules *rules, const char *text, char error[UE_RULES_ERROR_BYTES]);
+
+/* Adds the rules of a file, one per line; what follows # is a comment. False with path, line and word in error. */
+bool ue_rules_read(struct ue_rules *rules, const char *path, char error[UE_RULES_ERROR_BYTES]);
+
+/* Decides about one datagram; depends on nothing but the seed and the facts told so far. */
+void ue_rules_judge(struct ue_rules *rules, const struct ue_facts *facts, struct ue_outcome *outcome);
+
+/* Inverts the bits of the outcome in the datagram's bytes. */
+void ue_outcome_corrupt(const struct ue_outcome *outcome, uint8_t *bytes);
+
+/* The outcome in words, such as "corrupted bits 77, 80, delayed 50 ms"; empty where nothing is done. Returns whether it
+   is not empty. A text too long for size_bytes is cut. */
+bool ue_outcome_describe(const struct ue_outcome *outcome, char *text, size_t size_bytes);
+
+/* How many rules there are, the text of one, and how many datagrams it acted on so far. */
+size_t ue_rules_count(const struct ue_rules *rules);
+const char *ue_rules_text(const struct ue_rules *rules, size_t index);
+uint64_t ue_rules_acted(const struct ue_rules *rules, size_t index);
+
+#endif
