@@ -2,14 +2,12 @@
 /* uerudp encode: JSON Lines as a capture. */
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
-
-#include <glib/gstdio.h>
 
 #include "tools/capture/pcapng_writer.h"
 #include "tools/cli.h"
 #include "tools/json_datagram.h"
 #include "tools/json_stream.h"
+#include "tools/output.h"
 #include "tools/print/out.h"
 #include "uerudp_version.h"
 
@@ -18,10 +16,9 @@
 struct encode {
     struct ue_wire_options wire;
     gboolean hex;
-    char *output;
+    char *path;
 
-    char *part; /* written to, and renamed once all is well; NULL: standard output or a device */
-    FILE *to;
+    struct ue_output output;
     struct ue_pcapng_writer writer;
     uint32_t interface;
     struct ue_out line; /* of hex */
@@ -38,52 +35,24 @@ static const char description[] =
     "  uerudp decode --json game.pcapng | uerudp encode --output again.pcapng\n"
     "  echo '{\"bunches\":[{\"open\":true,\"reliable\":true,\"messages\":[{\"hello\":{}}]}]}' | uerudp encode --hex";
 
-static bool open_output(struct encode *e) {
-    if (e->output == NULL || strcmp(e->output, "-") == 0) {
-        e->to = stdout;
-        if (!e->hex && isatty(STDOUT_FILENO)) {
-            ue_complain("a capture is not for a terminal; use --output, a pipe, or --hex");
-            return false;
-        }
-    } else {
-        bool is_device = g_file_test(e->output, G_FILE_TEST_EXISTS) && !g_file_test(e->output, G_FILE_TEST_IS_REGULAR);
-        e->part = is_device ? NULL : g_strconcat(e->output, ".part", NULL);
-        e->to = fopen(is_device ? e->output : e->part, "wb");
-        if (e->to == NULL) {
-            ue_complain("%s: %s", e->output, g_strerror(errno));
-            return false;
-        }
+static bool begin(struct encode *e) {
+    if (!ue_output_open(&e->output, e->path)) {
+        return false;
     }
-    if (!e->hex) {
-        ue_pcapng_begin(&e->writer, e->to, "uerudp " UERUDP_VERSION);
-        e->interface = ue_pcapng_interface(&e->writer, LINK_ETHERNET, NULL);
+    if (e->hex) {
+        return true;
     }
+    if (ue_output_is_terminal(&e->output)) {
+        ue_complain("a capture is not for a terminal; use --output, a pipe, or --hex");
+        return ue_output_close(&e->output, false);
+    }
+    ue_pcapng_begin(&e->writer, e->output.file, "uerudp " UERUDP_VERSION);
+    e->interface = ue_pcapng_interface(&e->writer, LINK_ETHERNET, NULL);
     return true;
 }
 
-static bool close_output(struct encode *e) {
-    bool good = e->hex ? fflush(e->to) == 0 && ferror(e->to) == 0 : ue_pcapng_end(&e->writer);
-    good = (e->to == stdout || fclose(e->to) == 0) && good;
-    if (!good) {
-        ue_complain("%s: cannot write", e->output != NULL ? e->output : "standard output");
-    }
-    return good;
-}
-
-/* Whatever was at the output stays until there is something whole to put in its place. */
-static bool replace_output(struct encode *e, bool good) {
-    if (e->part == NULL) {
-        return good;
-    }
-    if (!good) {
-        g_unlink(e->part);
-        return false;
-    }
-    if (g_rename(e->part, e->output) != 0) {
-        ue_complain("%s: %s", e->output, g_strerror(errno));
-        return false;
-    }
-    return true;
+static bool end(struct encode *e, bool good) {
+    return ue_output_close(&e->output, (e->hex || ue_pcapng_end(&e->writer)) && good);
 }
 
 static void write_datagram(struct encode *e) {
@@ -95,7 +64,7 @@ static void write_datagram(struct encode *e) {
     ue_out_text(&e->line, d->from_server ? "S> " : "C> ");
     ue_out_hex_view(&e->line, (struct ue_view){d->bytes, 0, d->size_bytes * 8}, SIZE_MAX);
     ue_out_char(&e->line, '\n');
-    ue_out_flush(&e->line, e->to);
+    ue_out_flush(&e->line, e->output.file);
 }
 
 static bool encode_file(struct encode *e, const char *path) {
@@ -136,21 +105,19 @@ static enum ue_exit run(struct encode *e, int files, char **paths) {
         files = 1;
         paths = standard_input;
     }
-    if (!open_output(e)) {
+    if (!begin(e)) {
         return UE_EXIT_UNUSABLE;
     }
     bool good = true;
     for (int i = 0; i < files && good; i++) {
         good = encode_file(e, paths[i]);
     }
-    good = close_output(e) && good;
-    good = replace_output(e, good);
-    return good ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+    return end(e, good) ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
 }
 
 static void add_options(struct encode *e, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &e->output, "write to this file instead of standard output", "FILE"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &e->path, "write to this file instead of standard output", "FILE"},
         {"hex", 0, 0, G_OPTION_ARG_NONE, &e->hex, "write lines of hex, as uerudp decode --hex reads them, not pcapng",
          NULL},
         {0},
@@ -174,8 +141,7 @@ int ue_cmd_encode(int argc, char **argv) {
     }
     ue_wire_options_clear(&e->wire);
     ue_out_free(&e->line);
-    g_free(e->part);
-    g_free(e->output);
+    g_free(e->path);
     g_free(e);
     return status;
 }
