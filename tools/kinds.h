@@ -22,8 +22,8 @@
 #define UE_KIND_MASK_MALFORMED 0x2000u
 #define UE_KIND_MASK_DATA 0x4000u /* of no known form */
 
-/* Adds the kinds that a list of names separated by commas says; false where one of them is not the name of a kind. */
-bool ue_kinds_parse(const char *names, uint32_t *kinds);
+/* Adds the kinds that a list of names separated by commas says; false where one of them names no kind. */
+bool ue_kinds_parse(const char *list, uint32_t *kinds);
 
 /* What an item says of itself: ACK, or BUNCH and those that bunches have. */
 uint32_t ue_kinds_of_item(const struct ue_item *item);

@@ -2,32 +2,7 @@
 #include "tools/select.h"
 
 #include "tools/cli.h"
-
-enum kind {
-    KIND_HANDSHAKE,
-    KIND_PACKET,
-    KIND_EMPTY,
-    KIND_ACK,
-    KIND_BUNCH,
-    KIND_CONTROL,
-    KIND_OPEN,
-    KIND_CLOSE,
-    KIND_RELIABLE,
-    KIND_UNRELIABLE,
-    KIND_PARTIAL,
-    KIND_EXPORTS,
-    KIND_OPAQUE,
-    KIND_MALFORMED,
-    KIND_DATA,
-    KIND_COUNT
-};
-
-static const char *const kind_names[KIND_COUNT] = {
-    "handshake", "packet",     "empty",   "ack",     "bunch",  "control",   "open", "close",
-    "reliable",  "unreliable", "partial", "exports", "opaque", "malformed", "data",
-};
-
-#define KIND(name) (1u << KIND_##name)
+#include "tools/kinds.h"
 
 /* ---- options ---- */
 
@@ -69,19 +44,7 @@ static gboolean take_direction(const char *option, const char *value, void *user
 
 static gboolean take_kinds(const char *option, const char *value, void *user, GError **error) {
     struct ue_selection *selection = user;
-    char **names = g_strsplit(value, ",", -1);
-    bool good = names[0] != NULL;
-    for (size_t i = 0; good && names[i] != NULL; i++) {
-        int kind = 0;
-        while (kind < KIND_COUNT && strcmp(kind_names[kind], names[i]) != 0) {
-            kind++;
-        }
-        good = kind < KIND_COUNT;
-        if (good) {
-            selection->kinds |= 1u << kind;
-        }
-    }
-    g_strfreev(names);
+    bool good = ue_kinds_parse(value, &selection->kinds);
     if (!good) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of kinds, which --help tells",
                     option, value);
@@ -130,28 +93,9 @@ struct content {
 
 static void visit(void *user, const struct ue_item *item) {
     struct content *content = user;
-    if (item->is_ack) {
-        content->kinds |= KIND(ACK);
-        return;
-    }
-    const struct ue_bunch *b = &item->bunch;
-    content->kinds |= KIND(BUNCH) | (b->reliable ? KIND(RELIABLE) : KIND(UNRELIABLE));
-    content->kinds |= (b->channel == 0 ? KIND(CONTROL) : 0) | (b->open ? KIND(OPEN) : 0) | (b->close ? KIND(CLOSE) : 0);
-    content->kinds |= (b->partial ? KIND(PARTIAL) : 0) | (b->has_exports ? KIND(EXPORTS) : 0);
-    content->on_channel |= content->selection->channels != NULL && contains(content->selection->channels, b->channel);
-}
-
-static uint32_t kinds_of(const struct ue_verdict *verdict, uint32_t items) {
-    uint32_t kinds = items;
-    if (verdict->fault.status != UE_OK) {
-        kinds |= KIND(MALFORMED);
-    }
-    if (verdict->is_handshake) {
-        return kinds | KIND(HANDSHAKE);
-    }
-    kinds |= KIND(PACKET) | (verdict->is_opaque ? KIND(OPAQUE) : 0);
-    bool is_empty = (items & KIND(BUNCH)) == 0 && verdict->fault.status == UE_OK && !verdict->is_opaque;
-    return kinds | (is_empty ? KIND(EMPTY) : 0);
+    const GArray *channels = content->selection->channels;
+    content->kinds |= ue_kinds_of_item(item);
+    content->on_channel |= channels != NULL && !item->is_ack && contains(channels, item->bunch.channel);
 }
 
 bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, const struct ue_context *context,
@@ -167,12 +111,13 @@ bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, c
         return true;
     }
     if (context == NULL) {
-        return selection->channels == NULL && (selection->kinds & KIND(DATA)) != 0;
+        return selection->channels == NULL && (selection->kinds & UE_KIND_MASK_DATA) != 0;
     }
     struct content content = {.selection = selection};
     struct ue_visitor visitor = {visit, &content};
     struct ue_verdict verdict;
     ue_datagram_check(context, bytes, size_bytes, &visitor, &verdict);
     return (selection->channels == NULL || content.on_channel) &&
-           (selection->kinds == 0 || (kinds_of(&verdict, content.kinds) & selection->kinds) != 0);
+           (selection->kinds == 0 ||
+            ((content.kinds | ue_kinds_of_datagram(&verdict, content.kinds)) & selection->kinds) != 0);
 }

@@ -15,7 +15,7 @@ struct ue_bunch_facts {
     uint32_t channel;
     uint32_t ch_seq;   /* as on the wire */
     uint32_t copy;     /* reliable: 1 the first, 2 sent again for the first time; 0: not known */
-    uint32_t messages; /* control messages in it: a bit for each type below 32 */
+    uint64_t messages; /* control messages in it: a bit for each type below 64 */
 };
 
 /* The members are for reading; begun_ns is the caller's, all others are set by ue_facts_read and ue_facts_track. */
@@ -35,6 +35,7 @@ struct ue_facts {
     int64_t packet_id; /* full number of seq */
     uint32_t kinds;    /* of the datagram, without those of its bunches */
     GArray *bunches;   /* struct ue_bunch_facts, in wire order */
+    guint tracked;     /* of them, those that the tracker has told about */
 };
 
 /* Starts with nothing known. */

@@ -27,6 +27,9 @@
 /* Copies that the rules together make of one datagram at most. */
 #define UE_RULES_COPIES_MAX 100
 
+/* The longest delay that the rules together give: eleven days. */
+#define UE_RULES_DELAY_MAX_NS INT64_C(1000000000000000)
+
 /* What is to be done with one datagram. Where is_dropped holds, all else is as if nothing had been asked. */
 struct ue_outcome {
     bool is_dropped;

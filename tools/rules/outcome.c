@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "tools/rules/rules.h"
+
+#define NS_PER_MS 1e6
+
+void ue_outcome_corrupt(const struct ue_outcome *outcome, uint8_t *bytes) {
+    for (unsigned i = 0; i < outcome->flip_count; i++) {
+        bytes[outcome->flips[i] / 8] ^= (uint8_t)(1u << outcome->flips[i] % 8);
+    }
+}
+
+/* Begins the next part of a list. */
+static void next(GString *text) {
+    g_string_append(text, text->len != 0 ? ", " : "");
+}
+
+static void describe_flips(const struct ue_outcome *outcome, GString *text) {
+    next(text);
+    g_string_append(text, outcome->flip_count == 1 ? "corrupted bit" : "corrupted bits");
+    for (unsigned i = 0; i < outcome->flip_count; i++) {
+        g_string_append_printf(text, "%s %zu", i != 0 ? "," : "", outcome->flips[i]);
+    }
+}
+
+static void describe(const struct ue_outcome *outcome, GString *text) {
+    if (outcome->is_dropped) {
+        g_string_append(text, "dropped");
+    }
+    if (outcome->flip_count != 0) {
+        describe_flips(outcome, text);
+    }
+    if (outcome->delay_ns != 0) {
+        next(text);
+        g_string_append_printf(text, "delayed %g ms", (double)outcome->delay_ns / NS_PER_MS);
+    }
+    if (outcome->is_reordered) {
+        next(text);
+        g_string_append(text, "put behind the next");
+    }
+    if (outcome->copies != 0) {
+        next(text);
+        g_string_append(text, "duplicated");
+        if (outcome->copies > 1) {
+            g_string_append_printf(text, " %u times", outcome->copies);
+        }
+    }
+}
+
+bool ue_outcome_describe(const struct ue_outcome *outcome, char *text, size_t size_bytes) {
+    GString *whole = g_string_new(NULL);
+    describe(outcome, whole);
+    bool is_any = whole->len != 0;
+    g_strlcpy(text, whole->str, size_bytes);
+    g_string_free(whole, TRUE);
+    return is_any;
+}
