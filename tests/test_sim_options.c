@@ -42,10 +42,9 @@ static void note_delivery(void *user, const struct ue_sim_delivery *delivery) {
     }
 }
 
-static void note_datagram(void *user, enum ue_role from, const struct ue_link_report *report) {
+static void note_datagram(void *user, const struct ue_sim_datagram *datagram) {
     (void)user;
-    (void)from;
-    overflowed += report->fate == UE_FATE_OVERFLOWED;
+    overflowed += datagram->report->fate == UE_FATE_OVERFLOWED;
 }
 
 static int compare(const void *a, const void *b) {

@@ -50,7 +50,8 @@ void ue_checker_tick(struct ue_checker *checker, enum ue_role side, uint64_t now
     if (flying > checker->most_flying[side]) {
         checker->most_flying[side] = flying;
     }
-    if (ue_conn_state(conn) == UE_CONN_CLOSED && !checker->scenario->hostile) {
+    if (ue_conn_state(conn) == UE_CONN_CLOSED && !checker->scenario->hostile &&
+        checker->scenario->ending == UE_ENDING_QUIET) {
         ue_failure_set(&checker->failure, now_ns, "side %d closed", (int)side);
     }
     const struct ue_counters *counters = ue_conn_counters(conn);

@@ -7,6 +7,7 @@
 #include "tools/sim/speak.h"
 
 #define POOL_BYTES (UE_SIM_MEMORY_BYTES + (1u << 20))
+#define NETWORK_VERSION 1000
 #define SALT_END 7
 #define SALT_KEY 8
 
@@ -29,7 +30,12 @@ static void configure(struct ue_end *end) {
                                           .no_order_cache = side->no_order_cache,
                                           .net_speed = side->net_speed,
                                           .report_packets = true,
+                                          .timeout_ns = end->scenario->timeout_ns,
+                                          .connect_timeout_ns = end->scenario->timeout_ns,
                                           .options = side->options};
+    if (end->scenario->ending == UE_ENDING_UPGRADE) {
+        end->config.network_version = NETWORK_VERSION + (uint32_t)end->role;
+    }
     if (end->scenario->encrypt) {
         end->config.key = end->key;
         end->config.settings.handlers[0] = UE_HANDLER_AESGCM;
@@ -38,6 +44,7 @@ static void configure(struct ue_end *end) {
 
 static bool make_conn(struct ue_end *end) {
     struct ue_login_config login = {.map = "/Game/Maps/Sim", .game = "/Script/Sim.Game", .player = "Sim"};
+    login.decides = end->scenario->ending == UE_ENDING_FAILURE;
     if (end->scenario->encrypt) {
         login.encryption_token = "sim";
     }
@@ -108,7 +115,7 @@ static void connected(struct ue_end *end, uint64_t now_ns) {
 }
 
 static void hear_bunch(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
-    if (event->channel != 0 && !end->scenario->hostile) {
+    if (event->channel != 0 && ue_end_is_checked(end)) {
         ue_ledger_heard(&end->checker->ledger, !end->role, now_ns, event, end->watch->delivered, end->watch->user);
     } else if (event->channel == 0 && end->role == UE_ROLE_SERVER && !end->has_login && !end->is_serving) {
         begin_service(end, now_ns);
@@ -121,25 +128,42 @@ static void set_channel(struct ue_end *end, uint32_t channel, enum ue_end_channe
     }
 }
 
+static void hear_state(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    if (event->state == UE_CONN_PENDING && end->role == UE_ROLE_CLIENT && !end->is_serving) {
+        connected(end, now_ns);
+    } else if (event->state == UE_CONN_CLOSED && end->watch->closed != NULL) {
+        end->watch->closed(end->watch->user, end->role, event->reason);
+    }
+}
+
+static void hear_verdict(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    if (!end->scenario->unchecked) {
+        ue_checker_verdict(end->checker, end->role, now_ns, event);
+    }
+    if (end->watch->verdict != NULL) {
+        end->watch->verdict(end->watch->user, end->role, event->packet_id, event->delivered);
+    }
+}
+
+/* Damaged and encrypted datagrams are faults that must be survived, and ends have their reasons. */
+static void hear_fault(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    const struct ue_scenario *scenario = end->scenario;
+    if (!scenario->hostile && !scenario->encrypt && scenario->ending == UE_ENDING_QUIET) {
+        ue_failure_set(&end->checker->failure, now_ns, "side %d met a fault: %s, %s", (int)end->role,
+                       ue_status_text(event->fault.status), ue_close_reason_name(event->reason));
+    }
+}
+
 static void hear(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
     note(end, now_ns, event);
     switch (event->type) {
-    case UE_EVENT_STATE:
-        if (event->state == UE_CONN_PENDING && end->role == UE_ROLE_CLIENT && !end->is_serving) {
-            connected(end, now_ns);
-        }
-        break;
+    case UE_EVENT_STATE: hear_state(end, now_ns, event); break;
     case UE_EVENT_CHANNEL_OPENED: set_channel(end, event->channel, UE_END_OPEN); break;
     case UE_EVENT_CHANNEL_CLOSED: set_channel(end, event->channel, UE_END_FREE); break;
     case UE_EVENT_BUNCH: hear_bunch(end, now_ns, event); break;
-    case UE_EVENT_PACKET: ue_checker_verdict(end->checker, end->role, now_ns, event); break;
+    case UE_EVENT_PACKET: hear_verdict(end, now_ns, event); break;
     case UE_EVENT_EXPORTS: break;
-    case UE_EVENT_FAULT:
-        if (!end->scenario->hostile && !end->scenario->encrypt) {
-            ue_failure_set(&end->checker->failure, now_ns, "side %d met a fault: %s, %s", (int)end->role,
-                           ue_status_text(event->fault.status), ue_close_reason_name(event->reason));
-        }
-        break;
+    case UE_EVENT_FAULT: hear_fault(end, now_ns, event); break;
     }
 }
 
@@ -152,14 +176,28 @@ static void take_events(struct ue_end *end, uint64_t now_ns) {
 
 static void send_datagrams(struct ue_end *end, uint64_t now_ns) {
     struct ue_bytes datagram;
+    bool is_lost = end->role == UE_ROLE_SERVER && end->peer_address != *end->client_address;
+    ue_link_set_address(end->out, end->role == UE_ROLE_SERVER ? end->peer_address : *end->client_address);
     while (ue_conn_next_datagram(end->conn, &datagram)) {
-        ue_link_send(end->out, now_ns, datagram.bytes, datagram.size_bytes);
+        if (is_lost) {
+            ue_link_waste(end->out, now_ns, datagram.bytes, datagram.size_bytes);
+        } else {
+            ue_link_send(end->out, now_ns, datagram.bytes, datagram.size_bytes);
+        }
     }
 }
 
 /* ---- before the connection ---- */
 
-static void accept(struct ue_end *end, uint64_t now_ns, const struct ue_accepted *accepted) {
+static void accept(struct ue_end *end, uint64_t now_ns, uint32_t address, const struct ue_accepted *accepted) {
+    if (end->conn != NULL && accepted->restarted) {
+        end->peer_address = address;
+        ue_conn_rebind(end->conn, now_ns, accepted);
+        return;
+    }
+    if (end->conn != NULL) {
+        return; /* a copy of what it was made for */
+    }
     if (!make_conn(end)) {
         ue_failure_set(&end->checker->failure, now_ns, "no connection for the client");
         return;
@@ -168,18 +206,20 @@ static void accept(struct ue_end *end, uint64_t now_ns, const struct ue_accepted
     connected(end, now_ns);
 }
 
-static void listen_to(struct ue_end *end, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
-    static const struct ue_host host = {.size_bytes = 14, .text = "127.0.0.1:4000"};
+static void listen_to(struct ue_end *end, uint64_t now_ns, uint32_t address, const uint8_t *bytes, size_t size_bytes) {
+    static const struct ue_host hosts[] = {{.size_bytes = 14, .text = "127.0.0.1:4000"},
+                                           {.size_bytes = 14, .text = "127.0.0.1:4001"}};
     uint8_t reply[UE_LISTENER_REPLY_BYTES];
     size_t reply_bytes = 0;
     struct ue_accepted accepted;
-    enum ue_listener_result result =
-        ue_listener_receive(end->listener, now_ns, &host, true, bytes, size_bytes, reply, &reply_bytes, &accepted);
+    enum ue_listener_result result = ue_listener_receive(end->listener, now_ns, &hosts[address], true, bytes,
+                                                         size_bytes, reply, &reply_bytes, &accepted);
     if (result != UE_LISTENER_NOTHING) {
+        ue_link_set_address(end->out, address);
         ue_link_send(end->out, now_ns, reply, reply_bytes);
     }
     if (result == UE_LISTENER_ACCEPT) {
-        accept(end, now_ns, &accepted);
+        accept(end, now_ns, address, &accepted);
     }
 }
 
@@ -206,8 +246,10 @@ static void read_datagrams(struct ue_end *end, uint64_t now_ns) {
     const uint8_t *bytes;
     size_t size_bytes;
     while (ue_link_take(end->in, now_ns, &bytes, &size_bytes)) {
-        if (end->conn == NULL) {
-            listen_to(end, now_ns, bytes, size_bytes);
+        uint32_t address = ue_link_taken_address(end->in);
+        bool is_stranger = end->conn == NULL || (end->role == UE_ROLE_SERVER && address != end->peer_address);
+        if (is_stranger) {
+            listen_to(end, now_ns, address, bytes, size_bytes);
         } else {
             ue_conn_receive(end->conn, now_ns, bytes, size_bytes);
             take_events(end, now_ns);
@@ -222,7 +264,10 @@ static void tick_login(struct ue_end *end, uint64_t now_ns) {
     take_events(end, now_ns);
     enum ue_login_state state = end->login.state;
     end->is_serving = state == UE_LOGIN_DONE || (end->role == UE_ROLE_CLIENT && state == UE_LOGIN_JOINING);
-    if (state == UE_LOGIN_FAILED && !end->scenario->hostile) {
+    if (state == UE_LOGIN_ASKED && end->role == UE_ROLE_SERVER) {
+        ue_login_refuse(&end->login, now_ns, "Server full.");
+    }
+    if (state == UE_LOGIN_FAILED && !end->scenario->hostile && end->scenario->ending == UE_ENDING_QUIET) {
         ue_failure_set(&end->checker->failure, now_ns, "side %d: login failed: %s", (int)end->role, end->login.failure);
     }
 }
@@ -249,7 +294,18 @@ void ue_end_tick(struct ue_end *end, uint64_t now_ns) {
     take_events(end, now_ns);
     send_datagrams(end, now_ns);
     ue_link_tick(end->out, now_ns, 0);
-    ue_checker_tick(end->checker, end->role, now_ns, end->conn);
+    if (!end->scenario->unchecked) {
+        ue_checker_tick(end->checker, end->role, now_ns, end->conn);
+    }
+}
+
+void ue_end_leave(struct ue_end *end, uint64_t now_ns) {
+    ue_conn_close(end->conn, now_ns, end->role == UE_ROLE_CLIENT ? UE_CLOSE_DISCONNECT : UE_CLOSE_HOST_CLOSED);
+    take_events(end, now_ns);
+}
+
+bool ue_end_is_closed(const struct ue_end *end) {
+    return end->conn != NULL && ue_conn_state(end->conn) == UE_CONN_CLOSED;
 }
 
 bool ue_end_is_done(const struct ue_end *end) {

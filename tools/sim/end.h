@@ -23,6 +23,8 @@ struct ue_end {
     const struct ue_sim_watch *watch;
     struct ue_checker *checker;
     uint64_t *transcript;
+    const uint32_t *client_address; /* where the client is now */
+    uint32_t peer_address;          /* server: where it believes the client to be */
     enum ue_role role;
     void *region;
     struct ue_pool *pool;
@@ -56,6 +58,13 @@ void ue_end_start(struct ue_end *end);
 uint64_t ue_end_next_ns(const struct ue_end *end);
 /* Reads, speaks, ticks and sends. */
 void ue_end_tick(struct ue_end *end, uint64_t now_ns);
+/* Whether what it says and hears is compared. */
+static inline bool ue_end_is_checked(const struct ue_end *end) {
+    return !end->scenario->hostile && !end->scenario->unchecked;
+}
+/* Leaves, for the reason of its role. */
+void ue_end_leave(struct ue_end *end, uint64_t now_ns);
+bool ue_end_is_closed(const struct ue_end *end);
 /* Whether every stream of this end has a total, and has said it. */
 bool ue_end_is_done(const struct ue_end *end);
 

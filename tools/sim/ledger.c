@@ -62,6 +62,11 @@ void ue_ledger_sent(struct ue_ledger *ledger, const struct ue_payload *payload, 
                     const struct ue_packet_range *packets, bool may_move) {
     struct ue_ledger_lane *lane = &ledger->lanes[payload->from][payload->channel];
     struct ue_ledger_flight *flight = &ledger->flights[payload->from];
+    lane->sent[payload->reliable]++;
+    ledger->sent[payload->from][payload->reliable]++;
+    if (ledger->scenario->unchecked) {
+        return;
+    }
     bool ok = ue_queue_put(&lane->times[payload->reliable], now_ns);
     if (!payload->reliable && !may_move && packets->first == packets->last) {
         ok = ok && ue_queue_put(&flight->packet_ids, (uint64_t)packets->first) &&
@@ -70,8 +75,6 @@ void ue_ledger_sent(struct ue_ledger *ledger, const struct ue_payload *payload, 
     if (!ok) {
         ue_failure_set(ledger->failure, now_ns, "no memory for the ledger");
     }
-    lane->sent[payload->reliable]++;
-    ledger->sent[payload->from][payload->reliable]++;
 }
 
 void ue_ledger_verdict(struct ue_ledger *ledger, enum ue_role from, uint64_t now_ns, int64_t packet_id,

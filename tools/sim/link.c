@@ -17,6 +17,7 @@ struct ue_link {
     size_t node_count;
     struct ue_carried *taken;
     uint64_t next_number;
+    uint32_t address;
     uint32_t held;
     uint64_t counts[UE_FATE_COUNT];
     ue_link_tap *tap;
@@ -91,6 +92,7 @@ void ue_link_report(struct ue_link *link, uint64_t now_ns, const struct ue_carri
                                         .number = carried->number,
                                         .copy = carried->copy,
                                         .corrupted = carried->corrupted,
+                                        .address = carried->address,
                                         .bytes = carried->bytes,
                                         .size_bytes = carried->size_bytes};
         link->tap(link->tap_user, &report);
@@ -126,6 +128,7 @@ struct ue_carried *ue_link_copy(struct ue_link *link, const struct ue_carried *c
         copy->number = carried->number;
         copy->copy = carried->copy;
         copy->corrupted = carried->corrupted;
+        copy->address = carried->address;
     }
     return copy;
 }
@@ -159,15 +162,36 @@ static void run(struct ue_link *link, uint64_t now_ns) {
     }
 }
 
-void ue_link_send(struct ue_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+void ue_link_set_address(struct ue_link *link, uint32_t address) {
+    link->address = address;
+}
+
+/* NULL: no memory. */
+static struct ue_carried *take_in(struct ue_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     run(link, now_ns);
     struct ue_carried *carried = carry(link, bytes, size_bytes);
     if (carried == NULL) {
         link->counts[UE_FATE_OVERFLOWED]++;
-        return;
+        return NULL;
     }
     carried->number = link->next_number++;
+    carried->address = link->address;
     ue_link_report(link, now_ns, carried, UE_FATE_SENT);
+    return carried;
+}
+
+void ue_link_waste(struct ue_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_carried *carried = take_in(link, now_ns, bytes, size_bytes);
+    if (carried != NULL) {
+        ue_link_drop(link, now_ns, carried, UE_FATE_LOST);
+    }
+}
+
+void ue_link_send(struct ue_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_carried *carried = take_in(link, now_ns, bytes, size_bytes);
+    if (carried == NULL) {
+        return;
+    }
     if (link->held > UE_LINK_DATAGRAMS_MAX) {
         ue_link_drop(link, now_ns, carried, UE_FATE_OVERFLOWED);
         return;
@@ -185,6 +209,10 @@ bool ue_link_take(struct ue_link *link, uint64_t now_ns, const uint8_t **bytes, 
     *bytes = link->taken->bytes;
     *size_bytes = link->taken->size_bytes;
     return true;
+}
+
+uint32_t ue_link_taken_address(const struct ue_link *link) {
+    return link->taken != NULL ? link->taken->address : 0;
 }
 
 uint64_t ue_link_deadline(const struct ue_link *link) {

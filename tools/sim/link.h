@@ -59,9 +59,10 @@ enum ue_fate {
 struct ue_link_report {
     enum ue_fate fate;
     uint64_t now_ns;
-    uint64_t number; /* of the datagram in its link, from 0 */
-    uint32_t copy;   /* 0: the original */
-    bool corrupted;  /* now or before */
+    uint64_t number;  /* of the datagram in its link, from 0 */
+    uint32_t copy;    /* 0: the original */
+    bool corrupted;   /* now or before */
+    uint32_t address; /* as set when it was sent */
     const uint8_t *bytes;
     size_t size_bytes;
 };
@@ -79,8 +80,14 @@ void ue_link_free(struct ue_link *link);
 void ue_link_set_tap(struct ue_link *link, ue_link_tap *tap, void *user);
 
 void ue_link_send(struct ue_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
+/* What is sent from now on comes from this address, or goes there: a number, 0 at first, that reports show again. */
+void ue_link_set_address(struct ue_link *link, uint32_t address);
+/* Sends to where nobody is: it leaves, and is lost. */
+void ue_link_waste(struct ue_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
 /* The next datagram that has arrived; false when there is none. The bytes live until the next call. */
 bool ue_link_take(struct ue_link *link, uint64_t now_ns, const uint8_t **bytes, size_t *size_bytes);
+/* The address of the datagram that was taken last. */
+uint32_t ue_link_taken_address(const struct ue_link *link);
 /* When the next datagram may arrive or move inside; UINT64_MAX: nothing is under way. */
 uint64_t ue_link_deadline(const struct ue_link *link);
 /* A tick of the program at that stage's end, for frame_delay_ticks. */

@@ -15,6 +15,7 @@ struct ue_carried {
     uint64_t due_ns;
     uint64_t number;
     uint32_t copy;
+    uint32_t address;
     uint32_t due_tick;
     bool corrupted;
     size_t size_bytes;

@@ -32,6 +32,8 @@ struct ue_stream {
     uint32_t max_bits;
     uint64_t total;       /* messages in all; 0: as long as the run */
     uint32_t close_after; /* server: after so many messages a channel is closed and opened again; 0: never */
+    uint8_t close_reason; /* of these closes */
+    bool is_voice;        /* the channel is a voice channel */
 };
 
 struct ue_scenario_side {
@@ -45,16 +47,30 @@ struct ue_scenario_side {
     struct ue_emulation emulation;
 };
 
+/* How a run ends. */
+enum ue_ending {
+    UE_ENDING_QUIET,   /* both sides agree, and the connection stays open */
+    UE_ENDING_CLIENT,  /* the client leaves */
+    UE_ENDING_SERVER,  /* the server throws the client out */
+    UE_ENDING_TIMEOUT, /* the paths go dead, see outages, until both have given up */
+    UE_ENDING_FAILURE, /* the server refuses the login */
+    UE_ENDING_UPGRADE  /* the versions do not fit */
+};
+
 struct ue_scenario {
     const char *name;
     uint64_t seed;
     struct ue_scenario_side sides[2]; /* by enum ue_role */
     struct ue_link_config paths[2];   /* by the role that sends */
     struct ue_stream streams[UE_SCENARIO_STREAMS_MAX];
-    bool handshake;       /* begin with it, instead of connected at the first sequences */
-    bool login;           /* join over the control channel first, instead of one message on it */
-    bool encrypt;         /* the same, with AES-GCM after EncryptionAck */
-    bool hostile;         /* damage may get through: only what a bad network may never do is checked */
+    bool handshake; /* begin with it, instead of connected at the first sequences */
+    bool login;     /* join over the control channel first, instead of one message on it */
+    bool encrypt;   /* the same, with AES-GCM after EncryptionAck */
+    bool hostile;   /* damage may get through: only what a bad network may never do is checked */
+    bool unchecked; /* nothing is: for speed */
+    enum ue_ending ending;
+    uint64_t timeout_ns;  /* of both ends; 0: the engine's */
+    uint64_t move_ns;     /* the client's address changes; 0: never. Needs the handshake */
     uint64_t duration_ns; /* then the links heal and nothing new is said */
     uint64_t patience_ns; /* by then everything reliable must have arrived; 0: 5 s and ten round trips */
 };

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/sim/end.h"
@@ -11,15 +12,28 @@
 #define UDP_IP_BYTES 28
 #define SETTLE_NS NS_PER_S
 #define SETTLE_ROUNDS 3
+#define LEAVE_ROUNDS 2
 
-struct run {
+/* A run goes through these in their order. */
+enum phase {
+    PHASE_TALKING,  /* until its time is over, or all that was to be said has been said and heard */
+    PHASE_DRAINING, /* with good links and nothing new to say everything reliable arrives */
+    PHASE_SETTLING, /* then both ends agree */
+    PHASE_LEAVING,  /* instead of settling, where the scenario ends the connection */
+    PHASE_OVER
+};
+
+struct ue_sim {
     const struct ue_scenario *scenario;
     struct ue_sim_watch watch;
     struct ue_checker checker;
     struct ue_end ends[2];
     struct ue_link *links[2]; /* by sender */
-    struct ue_sim_result *result;
+    struct ue_sim_result result;
+    enum phase phase;
     uint64_t now_ns;
+    uint64_t until_ns; /* draining at most, settling and leaving just so long */
+    uint32_t client_address;
 };
 
 /* ---- taps ---- */
@@ -36,17 +50,33 @@ static uint64_t hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size) {
     return hash;
 }
 
-static void see(struct run *run, enum ue_role from, const struct ue_link_report *report) {
-    struct ue_sim_side *side = &run->result->sides[from];
-    ue_witness_report(&run->checker.witness, from, report);
+static int64_t bear_witness(struct ue_sim *sim, enum ue_role from, const struct ue_link_report *report) {
+    return sim->scenario->unchecked ? -1 : ue_witness_report(&sim->checker.witness, from, report);
+}
+
+static void note_sent(struct ue_sim_result *result, enum ue_role from, const struct ue_link_report *report) {
+    struct ue_sim_side *side = &result->sides[from];
+    side->datagrams++;
+    side->wire_bytes += report->size_bytes + UDP_IP_BYTES;
+    result->transcript =
+        hash_bytes(ue_rng_mix(result->transcript ^ report->now_ns, from), report->bytes, report->size_bytes);
+}
+
+static void see(struct ue_sim *sim, enum ue_role from, const struct ue_link_report *report) {
+    const struct ue_witness *witness = &sim->checker.witness;
+    int64_t packet_id = bear_witness(sim, from, report);
     if (report->fate == UE_FATE_SENT) {
-        side->datagrams++;
-        side->wire_bytes += report->size_bytes + UDP_IP_BYTES;
-        uint64_t *transcript = &run->result->transcript;
-        *transcript = hash_bytes(ue_rng_mix(*transcript ^ report->now_ns, from), report->bytes, report->size_bytes);
+        note_sent(&sim->result, from, report);
     }
-    if (run->watch.datagram != NULL) {
-        run->watch.datagram(run->watch.user, from, report);
+    if (sim->watch.datagram != NULL) {
+        bool is_new = report->fate == UE_FATE_SENT && !sim->scenario->unchecked && witness->has_newest;
+        struct ue_sim_datagram datagram = {
+            .from = from,
+            .report = report,
+            .packet_id = packet_id,
+            .context = sim->ends[from].conn != NULL ? ue_conn_context(sim->ends[from].conn) : NULL,
+            .content = is_new ? &witness->newest : NULL};
+        sim->watch.datagram(sim->watch.user, &datagram);
     }
 }
 
@@ -60,148 +90,211 @@ static void see_server(void *user, const struct ue_link_report *report) {
 
 /* ---- making ---- */
 
-static bool make_links(struct run *run) {
-    const struct ue_scenario *scenario = run->scenario;
+static bool make_links(struct ue_sim *sim) {
+    const struct ue_scenario *scenario = sim->scenario;
     for (enum ue_role from = UE_ROLE_CLIENT; from <= UE_ROLE_SERVER; from++) {
         const struct ue_link_config stages[] = {scenario->sides[from].emulation.outgoing, scenario->paths[from],
                                                 scenario->sides[!from].emulation.incoming};
-        run->links[from] = ue_link_new(stages, sizeof stages / sizeof stages[0], scenario->seed, from);
-        if (run->links[from] == NULL) {
+        sim->links[from] = ue_link_new(stages, sizeof stages / sizeof stages[0], scenario->seed, from);
+        if (sim->links[from] == NULL) {
             return false;
         }
     }
-    ue_link_set_tap(run->links[UE_ROLE_CLIENT], see_client, run);
-    ue_link_set_tap(run->links[UE_ROLE_SERVER], see_server, run);
+    ue_link_set_tap(sim->links[UE_ROLE_CLIENT], see_client, sim);
+    ue_link_set_tap(sim->links[UE_ROLE_SERVER], see_server, sim);
     return true;
 }
 
-static bool make_end(struct run *run, enum ue_role role) {
-    struct ue_end *end = &run->ends[role];
-    if (!ue_end_init(end, run->scenario, role, &run->checker)) {
+static bool make_end(struct ue_sim *sim, enum ue_role role) {
+    struct ue_end *end = &sim->ends[role];
+    if (!ue_end_init(end, sim->scenario, role, &sim->checker)) {
         return false;
     }
-    end->in = run->links[!role];
-    end->out = run->links[role];
-    end->watch = &run->watch;
-    end->transcript = &run->result->transcript;
+    end->in = sim->links[!role];
+    end->out = sim->links[role];
+    end->watch = &sim->watch;
+    end->transcript = &sim->result.transcript;
+    end->client_address = &sim->client_address;
     return true;
 }
 
-static bool make(struct run *run) {
-    return ue_checker_init(&run->checker, run->scenario) && make_links(run) && make_end(run, UE_ROLE_CLIENT) &&
-           make_end(run, UE_ROLE_SERVER);
+static bool make(struct ue_sim *sim) {
+    return ue_checker_init(&sim->checker, sim->scenario) && make_links(sim) && make_end(sim, UE_ROLE_CLIENT) &&
+           make_end(sim, UE_ROLE_SERVER);
 }
 
-static void destroy(struct run *run) {
-    for (size_t i = 0; i < 2; i++) {
-        ue_end_free(&run->ends[i]);
-        ue_link_free(run->links[i]);
+struct ue_sim *ue_sim_new(const struct ue_scenario *scenario, const struct ue_sim_watch *watch) {
+    struct ue_sim *sim = calloc(1, sizeof *sim);
+    if (sim == NULL) {
+        return NULL;
     }
-    ue_checker_free(&run->checker);
+    sim->scenario = scenario;
+    if (watch != NULL) {
+        sim->watch = *watch;
+    }
+    if (make(sim)) {
+        ue_end_start(&sim->ends[UE_ROLE_CLIENT]);
+        ue_end_start(&sim->ends[UE_ROLE_SERVER]);
+    } else {
+        ue_failure_set(&sim->checker.failure, 0, "cannot begin: no memory, or a configuration that is refused");
+    }
+    return sim;
 }
 
-/* ---- running ---- */
-
-static void step(struct run *run) {
-    struct ue_end *client = &run->ends[UE_ROLE_CLIENT];
-    struct ue_end *server = &run->ends[UE_ROLE_SERVER];
-    struct ue_end *next = ue_end_next_ns(client) <= ue_end_next_ns(server) ? client : server;
-    run->now_ns = ue_end_next_ns(next);
-    ue_end_tick(next, run->now_ns);
+void ue_sim_free(struct ue_sim *sim) {
+    if (sim == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        ue_end_free(&sim->ends[i]);
+        ue_link_free(sim->links[i]);
+    }
+    ue_checker_free(&sim->checker);
+    free(sim);
 }
 
-static bool is_failed(const struct run *run) {
-    return run->checker.failure.is_set;
+/* ---- phases ---- */
+
+static uint64_t missing(const struct ue_sim *sim) {
+    bool is_checked = !sim->scenario->hostile && !sim->scenario->unchecked;
+    return is_checked ? ue_ledger_missing(&sim->checker.ledger) : 0;
 }
 
-static uint64_t missing(const struct run *run) {
-    return run->scenario->hostile ? 0 : ue_ledger_missing(&run->checker.ledger);
+static bool is_closed(const struct ue_sim *sim) {
+    return ue_end_is_closed(&sim->ends[UE_ROLE_CLIENT]) && ue_end_is_closed(&sim->ends[UE_ROLE_SERVER]);
 }
 
-/* Until its time is over, or all that was to be said has been said and heard. */
-static void talk(struct run *run) {
-    while (!is_failed(run) && run->now_ns < run->scenario->duration_ns) {
-        bool is_done = ue_end_is_done(&run->ends[0]) && ue_end_is_done(&run->ends[1]);
-        if (is_done && missing(run) == 0) {
-            return;
+static bool has_talked(const struct ue_sim *sim) {
+    bool is_done = ue_end_is_done(&sim->ends[0]) && ue_end_is_done(&sim->ends[1]);
+    return sim->now_ns >= sim->scenario->duration_ns || (is_done && missing(sim) == 0) || is_closed(sim);
+}
+
+static void drain(struct ue_sim *sim) {
+    bool is_dead = sim->scenario->ending == UE_ENDING_TIMEOUT;
+    for (size_t i = 0; i < 2; i++) {
+        sim->ends[i].is_silent = true;
+        if (!is_dead) {
+            ue_link_heal(sim->links[i]);
         }
-        step(run);
+    }
+    sim->phase = PHASE_DRAINING;
+    sim->until_ns = sim->now_ns + ue_scenario_patience_ns(sim->scenario);
+}
+
+/* Who does not end by itself is told to; either gets the time it takes the other to hear of it. */
+static void leave(struct ue_sim *sim) {
+    enum ue_ending ending = sim->scenario->ending;
+    if (ending == UE_ENDING_CLIENT || ending == UE_ENDING_SERVER) {
+        struct ue_end *end = &sim->ends[ending == UE_ENDING_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
+        ue_end_leave(end, sim->now_ns);
+    }
+    sim->phase = PHASE_LEAVING;
+    sim->until_ns = sim->now_ns + LEAVE_ROUNDS * ue_scenario_rtt_ns(sim->scenario) + sim->scenario->timeout_ns;
+}
+
+static void settle(struct ue_sim *sim) {
+    sim->phase = PHASE_SETTLING;
+    sim->until_ns = sim->now_ns + SETTLE_NS + SETTLE_ROUNDS * ue_scenario_rtt_ns(sim->scenario);
+}
+
+static void check_end(struct ue_sim *sim) {
+    struct ue_failure *failure = &sim->checker.failure;
+    struct ue_conn *conns[2] = {sim->ends[0].conn, sim->ends[1].conn};
+    if (conns[0] == NULL || conns[1] == NULL) {
+        ue_failure_set(failure, sim->now_ns, "never connected");
+    } else if (sim->scenario->ending == UE_ENDING_QUIET) {
+        ue_checker_settled(&sim->checker, sim->now_ns, conns);
+    } else if (!is_closed(sim)) {
+        ue_failure_set(failure, sim->now_ns, "not closed at the end");
     }
 }
 
-/* With good links and nothing new to say everything reliable arrives. */
-static void drain(struct run *run) {
-    for (size_t i = 0; i < 2; i++) {
-        run->ends[i].is_silent = true;
-        ue_link_heal(run->links[i]);
-    }
-    uint64_t limit_ns = run->now_ns + ue_scenario_patience_ns(run->scenario);
-    while (!is_failed(run) && missing(run) > 0 && run->now_ns < limit_ns) {
-        step(run);
-    }
-    if (missing(run) > 0) {
-        ue_failure_set(&run->checker.failure, run->now_ns, "%" PRIu64 " reliable messages are still missing",
-                       missing(run));
+static void finish(struct ue_sim *sim) {
+    sim->phase = PHASE_OVER;
+    if (!sim->scenario->hostile && !sim->scenario->unchecked) {
+        check_end(sim);
     }
 }
 
-static void settle(struct run *run) {
-    uint64_t end_ns = run->now_ns + SETTLE_NS + SETTLE_ROUNDS * ue_scenario_rtt_ns(run->scenario);
-    while (!is_failed(run) && run->now_ns < end_ns) {
-        step(run);
+static void after_draining(struct ue_sim *sim) {
+    bool may_miss = sim->scenario->ending > UE_ENDING_SERVER;
+    if (missing(sim) > 0 && !may_miss) {
+        ue_failure_set(&sim->checker.failure, sim->now_ns, "%" PRIu64 " reliable messages are still missing",
+                       missing(sim));
+    } else if (sim->scenario->ending == UE_ENDING_QUIET) {
+        settle(sim);
+    } else {
+        leave(sim);
     }
-    struct ue_conn *conns[2] = {run->ends[0].conn, run->ends[1].conn};
-    if (!run->scenario->hostile && (conns[0] == NULL || conns[1] == NULL)) {
-        ue_failure_set(&run->checker.failure, run->now_ns, "never connected");
-    } else if (!run->scenario->hostile) {
-        ue_checker_settled(&run->checker, run->now_ns, conns);
+}
+
+/* Goes on to the phase whose turn it is; each may be over as soon as it begins. */
+static void advance(struct ue_sim *sim) {
+    if (sim->phase == PHASE_TALKING && has_talked(sim)) {
+        drain(sim);
     }
+    bool has_drained = missing(sim) == 0 || sim->now_ns >= sim->until_ns || sim->scenario->ending > UE_ENDING_SERVER;
+    if (sim->phase == PHASE_DRAINING && has_drained) {
+        after_draining(sim);
+    }
+    if ((sim->phase == PHASE_SETTLING || sim->phase == PHASE_LEAVING) && sim->now_ns >= sim->until_ns) {
+        finish(sim);
+    }
+    if (sim->checker.failure.is_set) {
+        sim->phase = PHASE_OVER;
+    }
+}
+
+bool ue_sim_step(struct ue_sim *sim) {
+    advance(sim);
+    if (sim->phase == PHASE_OVER) {
+        return false;
+    }
+    struct ue_end *client = &sim->ends[UE_ROLE_CLIENT];
+    struct ue_end *server = &sim->ends[UE_ROLE_SERVER];
+    struct ue_end *next = ue_end_next_ns(client) <= ue_end_next_ns(server) ? client : server;
+    sim->now_ns = ue_end_next_ns(next);
+    sim->client_address = sim->scenario->move_ns != 0 && sim->now_ns >= sim->scenario->move_ns;
+    ue_end_tick(next, sim->now_ns);
+    return true;
 }
 
 /* ---- results ---- */
 
-static void fill_side(const struct run *run, enum ue_role role) {
-    struct ue_sim_side *side = &run->result->sides[role];
-    const struct ue_ledger *ledger = &run->checker.ledger;
+static void fill_side(const struct ue_sim *sim, enum ue_role role, struct ue_sim_side *side) {
+    const struct ue_ledger *ledger = &sim->checker.ledger;
     memcpy(side->sent, ledger->sent[role], sizeof side->sent);
     memcpy(side->heard, ledger->heard[role], sizeof side->heard);
     side->heard_bytes = ledger->heard_bytes[role];
-    if (run->ends[role].conn != NULL) {
-        side->counters = *ue_conn_counters(run->ends[role].conn);
-        ue_conn_memory_bytes(run->ends[role].conn, &side->peak_memory_bytes);
+    if (sim->ends[role].conn != NULL) {
+        side->counters = *ue_conn_counters(sim->ends[role].conn);
+        ue_conn_memory_bytes(sim->ends[role].conn, &side->peak_memory_bytes);
     }
 }
 
-static void fill_result(struct run *run) {
-    struct ue_sim_result *result = run->result;
-    const struct ue_failure *failure = &run->checker.failure;
-    result->end_ns = run->now_ns;
-    result->last_ns = run->checker.ledger.last_ns;
+void ue_sim_result(const struct ue_sim *sim, struct ue_sim_result *result) {
+    const struct ue_failure *failure = &sim->checker.failure;
+    *result = sim->result;
+    result->end_ns = sim->now_ns;
+    result->last_ns = sim->checker.ledger.last_ns;
     result->ok = !failure->is_set;
-    fill_side(run, UE_ROLE_CLIENT);
-    fill_side(run, UE_ROLE_SERVER);
+    fill_side(sim, UE_ROLE_CLIENT, &result->sides[UE_ROLE_CLIENT]);
+    fill_side(sim, UE_ROLE_SERVER, &result->sides[UE_ROLE_SERVER]);
     if (failure->is_set) {
         snprintf(result->failure, sizeof result->failure, "%s seed %" PRIu64 " at %.6f s: %s",
-                 run->scenario->name != NULL ? run->scenario->name : "scenario", run->scenario->seed,
+                 sim->scenario->name != NULL ? sim->scenario->name : "scenario", sim->scenario->seed,
                  (double)failure->at_ns / (double)NS_PER_S, failure->text);
     }
 }
 
 void ue_sim_run(const struct ue_scenario *scenario, const struct ue_sim_watch *watch, struct ue_sim_result *result) {
-    struct run run = {.scenario = scenario, .result = result};
-    memset(result, 0, sizeof *result);
-    if (watch != NULL) {
-        run.watch = *watch;
+    struct ue_sim *sim = ue_sim_new(scenario, watch);
+    if (sim == NULL) {
+        *result = (struct ue_sim_result){.failure = "no memory"};
+        return;
     }
-    if (make(&run)) {
-        ue_end_start(&run.ends[UE_ROLE_CLIENT]);
-        ue_end_start(&run.ends[UE_ROLE_SERVER]);
-        talk(&run);
-        drain(&run);
-        settle(&run);
-    } else {
-        ue_failure_set(&run.checker.failure, 0, "cannot begin: no memory, or a configuration that is refused");
+    while (ue_sim_step(sim)) {
     }
-    fill_result(&run);
-    destroy(&run);
+    ue_sim_result(sim, result);
+    ue_sim_free(sim);
 }

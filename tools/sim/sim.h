@@ -22,10 +22,33 @@ struct ue_sim_delivery {
     uint64_t now_ns;
 };
 
+/* A message that was given to an endpoint, and the packets that carry it first. */
+struct ue_sim_saying {
+    enum ue_role from;
+    uint32_t channel;
+    bool reliable;
+    uint64_t number;
+    uint32_t bits;
+    uint64_t now_ns;
+    struct ue_packet_range packets;
+};
+
+/* Something that happened to a datagram. */
+struct ue_sim_datagram {
+    enum ue_role from;
+    const struct ue_link_report *report;
+    int64_t packet_id;                 /* -1: not a packet, or unchecked */
+    const struct ue_context *context;  /* in which its sender writes; NULL: before it is connected */
+    const struct ue_datagram *content; /* of a packet that just left and is not sealed; else NULL, or unchecked */
+};
+
 /* Sees a run; members may be NULL. */
 struct ue_sim_watch {
+    void (*said)(void *user, const struct ue_sim_saying *saying);
     void (*delivered)(void *user, const struct ue_sim_delivery *delivery);
-    void (*datagram)(void *user, enum ue_role from, const struct ue_link_report *report);
+    void (*datagram)(void *user, const struct ue_sim_datagram *datagram);
+    void (*verdict)(void *user, enum ue_role side, int64_t packet_id, bool delivered);
+    void (*closed)(void *user, enum ue_role side, enum ue_close_reason reason);
     void *user;
 };
 
@@ -48,6 +71,16 @@ struct ue_sim_result {
     uint64_t last_ns; /* when the last reliable message was heard */
     struct ue_sim_side sides[2];
 };
+
+struct ue_sim;
+
+/* A run that has not begun; NULL: no memory. The scenario must outlive it; watch may be NULL and is copied. */
+struct ue_sim *ue_sim_new(const struct ue_scenario *scenario, const struct ue_sim_watch *watch);
+void ue_sim_free(struct ue_sim *sim);
+/* One tick of one end; false: the run is over, and nothing was done. */
+bool ue_sim_step(struct ue_sim *sim);
+/* What came out so far. */
+void ue_sim_result(const struct ue_sim *sim, struct ue_sim_result *result);
 
 /* Runs a scenario to its end, or to the first failure. watch may be NULL. */
 void ue_sim_run(const struct ue_scenario *scenario, const struct ue_sim_watch *watch, struct ue_sim_result *result);

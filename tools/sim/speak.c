@@ -24,29 +24,45 @@ void ue_speak_hello(struct ue_end *end, uint64_t now_ns) {
     }
 }
 
+static void tell(const struct ue_end *end, uint64_t now_ns, const struct ue_payload *payload, uint32_t bits,
+                 const struct ue_packet_range *packets) {
+    if (end->watch->said != NULL) {
+        struct ue_sim_saying saying = {.from = payload->from,
+                                       .channel = payload->channel,
+                                       .reliable = payload->reliable,
+                                       .number = payload->number,
+                                       .bits = bits,
+                                       .now_ns = now_ns,
+                                       .packets = *packets};
+        end->watch->said(end->watch->user, &saying);
+    }
+}
+
 /* Hands one message to the endpoint and notes it. */
 static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *payload, uint32_t bits, bool merge,
-                bool close) {
+                const struct ue_stream *closer) {
     ue_payload_fill(payload, bits, end->message);
     struct ue_outgoing bunch = {.channel = payload->channel,
                                 .reliable = payload->reliable,
                                 .merge = merge,
-                                .close = close,
+                                .close = closer != NULL,
+                                .close_reason = closer != NULL ? closer->close_reason : 0,
                                 .data = {end->message, 0, bits}};
     struct ue_packet_range packets = {0};
     enum ue_status status = ue_conn_send(end->conn, now_ns, &bunch, &packets);
     bool is_held = status == UE_E_FULL && !payload->reliable; /* by an option that keeps a window */
     if (status == UE_OK) {
         ue_ledger_sent(&end->checker->ledger, payload, now_ns, &packets, merge);
+        tell(end, now_ns, payload, bits, &packets);
     } else if (!is_held && !end->scenario->hostile) {
         ue_failure_set(&end->checker->failure, now_ns, "side %d cannot send on channel %" PRIu32 ": %s", (int)end->role,
                        payload->channel, ue_status_text(status));
     }
 }
 
-static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel) {
+static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel, enum ue_channel_kind kind) {
     uint32_t opened;
-    enum ue_status status = ue_conn_open(end->conn, UE_KIND_ACTOR, channel, &opened);
+    enum ue_status status = ue_conn_open(end->conn, kind, channel, &opened);
     if (status != UE_OK) {
         if (!end->scenario->hostile) {
             ue_failure_set(&end->checker->failure, now_ns, "cannot open channel %" PRIu32 ": %s", channel,
@@ -57,7 +73,7 @@ static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel) 
     end->channels[channel] = UE_END_OPEN;
     end->since_open[channel] = 0;
     struct ue_payload payload = ue_ledger_next(&end->checker->ledger, end->role, channel, true);
-    say(end, now_ns, &payload, UE_LEDGER_OPENING_BITS, false, false);
+    say(end, now_ns, &payload, UE_LEDGER_OPENING_BITS, false, NULL);
 }
 
 static uint32_t channels_of(const struct ue_stream *stream) {
@@ -70,7 +86,7 @@ void ue_speak_open_channels(struct ue_end *end, uint64_t now_ns) {
         for (uint32_t k = 0; stream->every_ticks != 0 && k < channels_of(stream); k++) {
             uint32_t channel = stream->channel + k;
             if (channel < UE_SCENARIO_CHANNELS_MAX && end->channels[channel] == UE_END_FREE) {
-                open_channel(end, now_ns, channel);
+                open_channel(end, now_ns, channel, stream->is_voice ? UE_KIND_VOICE : UE_KIND_ACTOR);
             }
         }
     }
@@ -96,7 +112,7 @@ static bool say_next(struct ue_end *end, uint64_t now_ns, const struct ue_stream
         return channels_of(stream) > 1;
     }
     bool close = stream->close_after != 0 && ++end->since_open[channel] == stream->close_after;
-    say(end, now_ns, &payload, bits, stream->merge && !close, close);
+    say(end, now_ns, &payload, bits, stream->merge && !close, close ? stream : NULL);
     end->channels[channel] = close ? UE_END_CLOSING : UE_END_OPEN;
     state->said++;
     return true;

@@ -104,9 +104,9 @@ static void begin_ids(struct ue_witness_side *side, int64_t id) {
 /* The number of a packet that just left, NO_PACKET for others. */
 static int64_t read_packet(struct ue_witness *w, enum ue_role from, const struct ue_link_report *report) {
     struct ue_witness_side *side = &w->sides[from];
-    struct ue_datagram datagram = {.items = w->items, .item_capacity = ITEMS_MAX};
     struct ue_verdict verdict;
-    enum ue_status status = ue_datagram_decode(side->context, report->bytes, report->size_bytes, &datagram, &verdict);
+    w->newest = (struct ue_datagram){.items = w->items, .item_capacity = ITEMS_MAX};
+    enum ue_status status = ue_datagram_decode(side->context, report->bytes, report->size_bytes, &w->newest, &verdict);
     if (status != UE_OK || !verdict.canonical) {
         ue_failure_set(w->failure, report->now_ns, "side %d sends a datagram that does not decode: %s", (int)from,
                        ue_status_text(status));
@@ -118,6 +118,7 @@ static int64_t read_packet(struct ue_witness *w, enum ue_role from, const struct
     if (verdict.is_opaque) {
         return side->next_id;
     }
+    w->has_newest = true;
     if (!side->has_id) {
         begin_ids(side, verdict.seq);
     }
@@ -128,16 +129,17 @@ static int64_t read_packet(struct ue_witness *w, enum ue_role from, const struct
     }
     bool is_telling = !side->is_sealed && !w->hostile; /* damage may forge numbers, from where claims follow */
     if (is_telling && side->context->profile.packet == UE_PACKET_LEGACY) {
-        check_legacy_acks(w, from, report->now_ns, &datagram);
+        check_legacy_acks(w, from, report->now_ns, &w->newest);
     } else if (is_telling) {
-        check_history(w, from, report->now_ns, &datagram.packet);
+        check_history(w, from, report->now_ns, &w->newest.packet);
     }
     return id;
 }
 
-void ue_witness_report(struct ue_witness *witness, enum ue_role from, const struct ue_link_report *report) {
+int64_t ue_witness_report(struct ue_witness *witness, enum ue_role from, const struct ue_link_report *report) {
     struct ue_witness_side *side = &witness->sides[from];
     int64_t *id = &side->ids[report->number % UE_WITNESS_NUMBERS];
+    witness->has_newest = false;
     if (report->fate == UE_FATE_SENT) {
         *id = side->context != NULL ? read_packet(witness, from, report) : NO_PACKET;
         side->next_id += *id != NO_PACKET;
@@ -145,6 +147,7 @@ void ue_witness_report(struct ue_witness *witness, enum ue_role from, const stru
         side->arrived[*id % UE_WITNESS_IDS] = *id;
         side->arrived_id = *id > side->arrived_id ? *id : side->arrived_id;
     }
+    return *id;
 }
 
 void ue_witness_verdict(struct ue_witness *witness, enum ue_role side, uint64_t now_ns, int64_t packet_id,

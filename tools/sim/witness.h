@@ -30,6 +30,8 @@ struct ue_witness_side {
 struct ue_witness {
     struct ue_witness_side sides[2];
     struct ue_item *items;
+    struct ue_datagram newest; /* what left last, where has_newest */
+    bool has_newest;
     struct ue_failure *failure;
     bool hostile; /* damaged datagrams may pass for whole ones */
 };
@@ -43,7 +45,8 @@ void ue_witness_connect(struct ue_witness *witness, enum ue_role side, const str
 /* From now on datagrams of both sides may be encrypted. */
 void ue_witness_seal(struct ue_witness *witness);
 
-void ue_witness_report(struct ue_witness *witness, enum ue_role from, const struct ue_link_report *report);
+/* Sees what happens to a datagram; returns its packet's number, -1: not a packet. */
+int64_t ue_witness_report(struct ue_witness *witness, enum ue_role from, const struct ue_link_report *report);
 void ue_witness_verdict(struct ue_witness *witness, enum ue_role side, uint64_t now_ns, int64_t packet_id,
                         bool delivered);
 
