@@ -23,12 +23,20 @@ struct ue_streams {
     uint8_t *payload;        /* room for the largest */
 };
 
+/* Voice has a channel of its own, which programs that play scenarios do not open. */
+static bool is_played(const struct ue_stream *stream) {
+    return stream->every_ticks != 0 && !stream->is_voice;
+}
+
 uint32_t ue_streams_channels(const struct ue_scenario *scenario) {
     uint32_t end = UE_SCENARIO_CHANNEL_FIRST + 1;
     for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
         const struct ue_stream *stream = &scenario->streams[i];
+        if (!is_played(stream)) {
+            continue;
+        }
         uint32_t last = stream->channel + (stream->channels != 0 ? stream->channels : 1);
-        end = stream->every_ticks != 0 && last > end ? last : end;
+        end = last > end ? last : end;
     }
     return end - UE_SCENARIO_CHANNEL_FIRST;
 }
@@ -83,8 +91,7 @@ void ue_streams_work(struct ue_streams *streams, struct ue_backlog *backlog, uin
     }
     for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
         const struct ue_stream *stream = &streams->scenario->streams[i];
-        bool due =
-            stream->from == streams->role && stream->every_ticks != 0 && streams->ticks % stream->every_ticks == 0;
+        bool due = stream->from == streams->role && is_played(stream) && streams->ticks % stream->every_ticks == 0;
         uint32_t burst = stream->burst != 0 ? stream->burst : 1;
         for (uint32_t k = 0; due && k < burst && (stream->total == 0 || streams->begun[i] < stream->total); k++) {
             send_one(streams, backlog, i);

@@ -93,6 +93,7 @@ void ue_link_report(struct ue_link *link, uint64_t now_ns, const struct ue_carri
                                         .copy = carried->copy,
                                         .corrupted = carried->corrupted,
                                         .address = carried->address,
+                                        .corrupted_bit = carried->corrupted_bit,
                                         .bytes = carried->bytes,
                                         .size_bytes = carried->size_bytes};
         link->tap(link->tap_user, &report);
@@ -129,6 +130,7 @@ struct ue_carried *ue_link_copy(struct ue_link *link, const struct ue_carried *c
         copy->copy = carried->copy;
         copy->corrupted = carried->corrupted;
         copy->address = carried->address;
+        copy->corrupted_bit = carried->corrupted_bit;
     }
     return copy;
 }

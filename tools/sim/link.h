@@ -30,7 +30,8 @@ struct ue_link_config {
     double loss_burst;       /* mean length of a run of losses (Gilbert-Elliott); up to 1: independent */
     uint32_t loss_min_bytes; /* smaller datagrams and, unless zero, larger ones than the next are safe from `loss` */
     uint32_t loss_max_bytes;
-    double corrupt; /* one bit is flipped, sometimes some more */
+    uint64_t loss_from_ns; /* nothing is lost by `loss` before */
+    double corrupt;        /* one bit is flipped, sometimes some more */
     uint64_t corrupt_from_ns;
     uint32_t corrupt_skip_bytes; /* the first bytes stay whole */
     double duplicate;
@@ -59,10 +60,11 @@ enum ue_fate {
 struct ue_link_report {
     enum ue_fate fate;
     uint64_t now_ns;
-    uint64_t number;  /* of the datagram in its link, from 0 */
-    uint32_t copy;    /* 0: the original */
-    bool corrupted;   /* now or before */
-    uint32_t address; /* as set when it was sent */
+    uint64_t number;        /* of the datagram in its link, from 0 */
+    uint32_t copy;          /* 0: the original */
+    bool corrupted;         /* now or before */
+    uint32_t corrupted_bit; /* the first that was flipped, where corrupted */
+    uint32_t address;       /* as set when it was sent */
     const uint8_t *bytes;
     size_t size_bytes;
 };

@@ -16,6 +16,7 @@ struct ue_carried {
     uint64_t number;
     uint32_t copy;
     uint32_t address;
+    uint32_t corrupted_bit;
     uint32_t due_tick;
     bool corrupted;
     size_t size_bytes;

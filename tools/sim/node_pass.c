@@ -77,7 +77,7 @@ static bool is_lost(struct ue_node *node, uint64_t now_ns) {
 
 static void loss_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
     const struct ue_link_config *config = node->config;
-    bool is_safe = carried->size_bytes < config->loss_min_bytes ||
+    bool is_safe = now_ns < config->loss_from_ns || carried->size_bytes < config->loss_min_bytes ||
                    (config->loss_max_bytes != 0 && carried->size_bytes > config->loss_max_bytes);
     if (config->loss > 0 && !is_safe && is_lost(node, now_ns)) {
         ue_link_drop(link, now_ns, carried, UE_FATE_LOST);
@@ -96,8 +96,10 @@ static bool corrupt_is_needed(const struct ue_link_config *config) {
 static void flip_bits(struct ue_node *node, struct ue_carried *carried) {
     uint64_t begin = node->config->corrupt_skip_bytes * UINT64_C(8);
     uint64_t end = carried->size_bytes * 8;
+    carried->corrupted_bit = carried->corrupted ? carried->corrupted_bit : UINT32_MAX;
     do {
         uint64_t bit = begin + ue_rng_below(&node->rng, end - begin);
+        carried->corrupted_bit = bit < carried->corrupted_bit ? (uint32_t)bit : carried->corrupted_bit;
         carried->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         begin = bit + 1;
     } while (begin < end && ue_rng_below(&node->rng, 4) == 0);

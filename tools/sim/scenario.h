@@ -59,6 +59,7 @@ enum ue_ending {
 
 struct ue_scenario {
     const char *name;
+    const char *about; /* a sentence */
     uint64_t seed;
     struct ue_scenario_side sides[2]; /* by enum ue_role */
     struct ue_link_config paths[2];   /* by the role that sends */

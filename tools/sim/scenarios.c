@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* The named scenarios: first the bad networks of tests, then what happens to connections. */
+#include <string.h>
+
+#include "tools/sim/scenario.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+
+#define KIB_BITS (1024u * 8)
+
+/* Both ends at nearly the same pace, so that their phases sweep past each other. */
+#define SIDES .sides = {{.tick_hz = 59.9}, {.tick_hz = 60}}
+#define PATHS(...) .paths = {{.delay_ns = 25 * NS_PER_MS, __VA_ARGS__}, {.delay_ns = 25 * NS_PER_MS, __VA_ARGS__}}
+
+/* A little of everything, both ways: 1 bit to 64 KiB. */
+#define MIXED                                                                                                          \
+    .streams = {                                                                                                       \
+        {.from = UE_ROLE_SERVER,                                                                                       \
+         .channel = 2,                                                                                                 \
+         .channels = 4,                                                                                                \
+         .reliable = true,                                                                                             \
+         .merge = true,                                                                                                \
+         .every_ticks = 3,                                                                                             \
+         .burst = 2,                                                                                                   \
+         .min_bits = 1,                                                                                                \
+         .max_bits = 2 * KIB_BITS},                                                                                    \
+        {.from = UE_ROLE_CLIENT,                                                                                       \
+         .channel = 2,                                                                                                 \
+         .channels = 4,                                                                                                \
+         .reliable = true,                                                                                             \
+         .merge = true,                                                                                                \
+         .every_ticks = 4,                                                                                             \
+         .min_bits = 1,                                                                                                \
+         .max_bits = KIB_BITS},                                                                                        \
+        {.from = UE_ROLE_SERVER, .channel = 2, .channels = 2, .every_ticks = 2, .min_bits = 64, .max_bits = 900 * 8},  \
+        {.from = UE_ROLE_CLIENT, .channel = 3, .channels = 3, .every_ticks = 1, .min_bits = 64, .max_bits = 100 * 8},  \
+        {.from = UE_ROLE_SERVER,                                                                                       \
+         .channel = 6,                                                                                                 \
+         .reliable = true,                                                                                             \
+         .every_ticks = 97,                                                                                            \
+         .min_bits = KIB_BITS,                                                                                         \
+         .max_bits = 64 * KIB_BITS},                                                                                   \
+        {.from = UE_ROLE_SERVER,                                                                                       \
+         .channel = 7,                                                                                                 \
+         .every_ticks = 31,                                                                                            \
+         .min_bits = KIB_BITS / 2,                                                                                     \
+         .max_bits = 16 * KIB_BITS},                                                                                   \
+    }
+
+/* The traffic of performance 2.1. */
+#define GAME                                                                                                           \
+    .streams = {                                                                                                       \
+        {.from = UE_ROLE_SERVER,                                                                                       \
+         .channel = 2,                                                                                                 \
+         .reliable = true,                                                                                             \
+         .every_ticks = 3,                                                                                             \
+         .min_bits = 200 * 8,                                                                                          \
+         .max_bits = 200 * 8},                                                                                         \
+        {.from = UE_ROLE_SERVER, .channel = 2, .every_ticks = 2, .min_bits = 600 * 8, .max_bits = 600 * 8},            \
+        {.from = UE_ROLE_CLIENT, .channel = 2, .every_ticks = 1, .min_bits = 60 * 8, .max_bits = 60 * 8},              \
+    }
+
+/* The same for ends that tick seldom. */
+#define QUIET_GAME                                                                                                     \
+    .streams = {                                                                                                       \
+        {.from = UE_ROLE_SERVER,                                                                                       \
+         .channel = 2,                                                                                                 \
+         .reliable = true,                                                                                             \
+         .every_ticks = 5,                                                                                             \
+         .min_bits = 200 * 8,                                                                                          \
+         .max_bits = 200 * 8},                                                                                         \
+        {.from = UE_ROLE_CLIENT, .channel = 2, .every_ticks = 3, .min_bits = 60 * 8, .max_bits = 60 * 8},              \
+    }
+
+/* A channel that opens, says two things and closes for this reason, again and again. */
+#define CLOSING(first, reason)                                                                                         \
+    {                                                                                                                  \
+        .from = UE_ROLE_SERVER, .channel = (first), .reliable = true, .every_ticks = 7, .min_bits = 64,                \
+        .max_bits = 512, .close_after = 2, .close_reason = (reason)                                                    \
+    }
+
+#define SHORT .duration_ns = 6 * NS_PER_S
+#define JOIN .handshake = true, .login = true
+
+static const struct ue_scenario scenarios[] = {
+    {.name = "clean",
+     .about = "a little of everything both ways over a good network, connected from the start",
+     SIDES,
+     PATHS(0),
+     MIXED,
+     SHORT},
+    {.name = "game", .about = "the traffic of a game, connected from the start", SIDES, PATHS(0), GAME, SHORT},
+    {.name = "lossy", .about = "5 % loss", SIDES, PATHS(.loss = 0.05), MIXED, SHORT},
+    {.name = "terrible",
+     .about = "40 % loss and jitter",
+     SIDES,
+     PATHS(.loss = 0.4, .jitter_ns = 20 * NS_PER_MS),
+     MIXED,
+     SHORT},
+    {.name = "burst", .about = "losses come in runs", SIDES, PATHS(.loss = 0.05, .loss_burst = 3), MIXED, SHORT},
+    {.name = "jitter",
+     .about = "20 ms of jitter, which reorders",
+     SIDES,
+     PATHS(.jitter_ns = 20 * NS_PER_MS),
+     MIXED,
+     SHORT},
+    {.name = "reorder", .about = "one in ten is overtaken by the next", SIDES, PATHS(.reorder = 0.1), MIXED, SHORT},
+    {.name = "shuffle",
+     .about = "the engine's PktOrder: put aside by halves",
+     SIDES,
+     PATHS(.shuffle = true),
+     MIXED,
+     SHORT},
+    {.name = "duplicate",
+     .about = "one in ten comes twice",
+     SIDES,
+     PATHS(.duplicate = 0.1, .jitter_ns = 5 * NS_PER_MS),
+     MIXED,
+     SHORT},
+    {.name = "corrupt", .about = "bits flip on the way", SIDES, PATHS(.corrupt = 0.02), MIXED, SHORT, .hostile = true},
+    {.name = "sealed",
+     .about = "AES-GCM after the login, and bits that flip",
+     SIDES,
+     /* the first byte says whether the rest is sealed, and no tag covers it */
+     PATHS(.corrupt = 0.03, .corrupt_from_ns = NS_PER_S, .corrupt_skip_bytes = 1),
+     MIXED,
+     SHORT,
+     .handshake = true,
+     .encrypt = true},
+    {.name = "outage",
+     .about = "the server is not heard for a second",
+     SIDES,
+     .paths = {{.delay_ns = 25 * NS_PER_MS}, {.delay_ns = 25 * NS_PER_MS, .outages = {{2 * NS_PER_S, 3 * NS_PER_S}}}},
+     MIXED,
+     SHORT},
+    {.name = "thin",
+     .about = "a line of 60 kB/s with a short queue",
+     SIDES,
+     PATHS(.rate_bytes = 60000, .queue_bytes = 30000),
+     GAME,
+     SHORT},
+    {.name = "bloat",
+     .about = "a buffer that releases all it holds every 70 ms",
+     SIDES,
+     PATHS(.bloat_ns = 70 * NS_PER_MS),
+     GAME,
+     SHORT},
+    {.name = "wrap",
+     .about = "packet and channel sequences pass their ends",
+     .sides = {{.tick_hz = 59.9, .first_seq = 16300}, {.tick_hz = 60, .first_seq = 16383}},
+     PATHS(.loss = 0.05),
+     MIXED,
+     SHORT},
+    {.name = "handshake",
+     .about = "a handshake that loses packets",
+     SIDES,
+     PATHS(.loss = 0.1),
+     GAME,
+     SHORT,
+     .handshake = true},
+    {.name = "login-lossy",
+     .about = "a login that loses packets",
+     SIDES,
+     PATHS(.loss = 0.1),
+     GAME,
+     SHORT,
+     .handshake = true,
+     .login = true},
+    {.name = "channels",
+     .about = "200 channels",
+     SIDES,
+     PATHS(.loss = 0.05),
+     .streams =
+         {{.from = UE_ROLE_SERVER,
+           .channel = 2,
+           .channels = 200,
+           .reliable = true,
+           .every_ticks = 1,
+           .burst = 5,
+           .min_bits = 1,
+           .max_bits = 400},
+          {.from = UE_ROLE_CLIENT, .channel = 2, .channels = 200, .every_ticks = 2, .min_bits = 64, .max_bits = 400}},
+     SHORT},
+    {.name = "churn",
+     .about = "channels that close and open again",
+     SIDES,
+     PATHS(.loss = 0.1),
+     .streams = {{.from = UE_ROLE_SERVER,
+                  .channel = 2,
+                  .channels = 20,
+                  .reliable = true,
+                  .every_ticks = 1,
+                  .burst = 2,
+                  .min_bits = 8,
+                  .max_bits = 2 * KIB_BITS,
+                  .close_after = 5}},
+     SHORT},
+    {.name = "bulk",
+     .about = "1.8 MB as fast as it goes",
+     SIDES,
+     PATHS(.rate_bytes = 12500000, .queue_bytes = 256000),
+     .streams = {{.from = UE_ROLE_SERVER,
+                  .channel = 2,
+                  .reliable = true,
+                  .every_ticks = 1,
+                  .burst = 1024,
+                  .min_bits = 900 * 8,
+                  .max_bits = 900 * 8,
+                  .total = 2000}},
+     .duration_ns = 120 * NS_PER_S},
+
+    {.name = "login",
+     .about = "handshake, login, a moment of play; the client leaves",
+     SIDES,
+     PATHS(0),
+     GAME,
+     JOIN,
+     .duration_ns = NS_PER_S,
+     .ending = UE_ENDING_CLIENT},
+    {.name = "mixed",
+     .about = "a little of everything both ways, over a network with a little of everything",
+     SIDES,
+     PATHS(.loss = 0.02, .jitter_ns = 8 * NS_PER_MS, .duplicate = 0.01, .reorder = 0.01),
+     MIXED,
+     JOIN,
+     SHORT,
+     .ending = UE_ENDING_CLIENT},
+    {.name = "legacy",
+     .about = "the same as engine 4.18 speaks, with an acknowledgement per packet",
+     .sides = {{.release = "4.18", .tick_hz = 59.9}, {.release = "4.18", .tick_hz = 60}},
+     PATHS(.loss = 0.02, .jitter_ns = 8 * NS_PER_MS),
+     MIXED,
+     JOIN,
+     SHORT,
+     .ending = UE_ENDING_CLIENT},
+    {.name = "loss-burst",
+     .about = "a game that loses 10 % in runs of four",
+     SIDES,
+     PATHS(.loss = 0.1, .loss_burst = 4, .loss_from_ns = NS_PER_S),
+     GAME,
+     JOIN,
+     SHORT,
+     .ending = UE_ENDING_CLIENT},
+    {.name = "big-bunch",
+     .about = "reliable and unreliable messages of up to 64 KiB, in parts of which some are lost",
+     SIDES,
+     PATHS(.loss = 0.03, .loss_from_ns = NS_PER_S / 2),
+     .streams =
+         {{.from = UE_ROLE_SERVER,
+           .channel =
+               2,
+           .reliable = true,
+           .every_ticks = 20,
+           .min_bits = 8 * KIB_BITS,
+           .max_bits = 64 * KIB_BITS},
+          {.from = UE_ROLE_SERVER, .channel = 3, .every_ticks = 9, .min_bits = 2 * KIB_BITS, .max_bits = 16 * KIB_BITS},
+          {.from = UE_ROLE_CLIENT, .channel = 2, .every_ticks = 1, .min_bits = 60 * 8, .max_bits = 60 * 8}},
+     JOIN,
+     .duration_ns = 2 * NS_PER_S,
+     .ending = UE_ENDING_CLIENT},
+    {.name = "voice",
+     .about = "players speak over the voice channel while the game goes on",
+     SIDES,
+     PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2),
+     .streams = {{.from = UE_ROLE_SERVER,
+                  .channel = 1,
+                  .is_voice = true,
+                  .every_ticks = 3,
+                  .min_bits = 40 * 8,
+                  .max_bits = 120 * 8},
+                 {.from = UE_ROLE_CLIENT,
+                  .channel = 1,
+                  .is_voice = true,
+                  .every_ticks = 3,
+                  .min_bits = 40 * 8,
+                  .max_bits = 120 * 8},
+                 {.from = UE_ROLE_SERVER,
+                  .channel = 2,
+                  .reliable = true,
+                  .every_ticks = 6,
+                  .min_bits = 200 * 8,
+                  .max_bits = 200 * 8}},
+     JOIN,
+     .duration_ns = 2 * NS_PER_S,
+     .ending = UE_ENDING_CLIENT},
+    {.name = "overload",
+     .about = "the server says more than a line of 40 kB/s carries",
+     SIDES,
+     .paths = {{.delay_ns = 25 * NS_PER_MS}, {.delay_ns = 25 * NS_PER_MS, .rate_bytes = 40000, .queue_bytes = 8000}},
+     .streams = {{.from = UE_ROLE_SERVER,
+                  .channel = 2,
+                  .reliable = true,
+                  .every_ticks = 3,
+                  .min_bits = 200 * 8,
+                  .max_bits = 200 * 8},
+                 {.from = UE_ROLE_SERVER,
+                  .channel = 2,
+                  .hasty = true,
+                  .every_ticks = 1,
+                  .min_bits = 800 * 8,
+                  .max_bits = 800 * 8},
+                 {.from = UE_ROLE_CLIENT, .channel = 2, .every_ticks = 1, .min_bits = 60 * 8, .max_bits = 60 * 8}},
+     JOIN,
+     .duration_ns = 2 * NS_PER_S,
+     .ending = UE_ENDING_CLIENT},
+    {.name = "restart",
+     .about = "the client's address changes: restart handshake, and everything goes on (from 4.22)",
+     .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}},
+     PATHS(0),
+     QUIET_GAME,
+     JOIN,
+     .duration_ns = 14 * NS_PER_S,
+     .move_ns = 11500 * NS_PER_MS,
+     .ending = UE_ENDING_CLIENT},
+    {.name = "kick",
+     .about = "the server throws the client out",
+     SIDES,
+     PATHS(0),
+     GAME,
+     JOIN,
+     .duration_ns = NS_PER_S,
+     .ending = UE_ENDING_SERVER},
+    {.name = "timeout",
+     .about = "the network goes dead, and both sides give up",
+     .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}},
+     PATHS(.outages = {{2 * NS_PER_S, UINT64_MAX}}),
+     QUIET_GAME,
+     JOIN,
+     .duration_ns = 3 * NS_PER_S,
+     .timeout_ns = 3 * NS_PER_S,
+     .ending = UE_ENDING_TIMEOUT},
+    {.name = "refused",
+     .about = "the server refuses the login with a Failure",
+     SIDES,
+     PATHS(0),
+     GAME,
+     JOIN,
+     .duration_ns = NS_PER_S,
+     .ending = UE_ENDING_FAILURE},
+    {.name = "upgrade",
+     .about = "the server refuses another network version with an Upgrade",
+     SIDES,
+     PATHS(0),
+     GAME,
+     JOIN,
+     .duration_ns = NS_PER_S,
+     .ending = UE_ENDING_UPGRADE},
+    {.name = "close-reasons",
+     .about = "actor channels that close for each of the engine's reasons",
+     SIDES,
+     PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2),
+     .streams = {CLOSING(2, 0), CLOSING(3, 1), CLOSING(4, 2), CLOSING(5, 3), CLOSING(6, 4), CLOSING(7, 5)},
+     JOIN,
+     .duration_ns = 2 * NS_PER_S,
+     .ending = UE_ENDING_CLIENT},
+};
+
+const struct ue_scenario *ue_scenario_at(size_t index) {
+    return index < sizeof scenarios / sizeof scenarios[0] ? &scenarios[index] : NULL;
+}
+
+const struct ue_scenario *ue_scenario_find(const char *name) {
+    const struct ue_scenario *scenario;
+    for (size_t i = 0; (scenario = ue_scenario_at(i)) != NULL; i++) {
+        if (strcmp(scenario->name, name) == 0) {
+            return scenario;
+        }
+    }
+    return NULL;
+}
