@@ -146,10 +146,10 @@ static void report_acks(struct pass *p, const struct ue_packet *packet, size_t h
     }
     int32_t news = ue_seq_difference(packet->ack, p->links->acked_before, UE_PACKET_SEQ_MAX);
     for (int32_t age = news > UE_HISTORY_REACH ? UE_HISTORY_REACH - 1 : news - 1; age >= 0; age--) {
-        bool sent = age < packet->history_words * 32;
-        bool delivered = ue_history_delivered(packet->history, packet->history_words, (uint32_t)age);
+        uint32_t bit = ue_history_bit(packet, (uint32_t)age);
+        bool delivered = ue_history_reports(packet, (uint32_t)age);
         ue_cursor_report_generated(&p->c, delivered ? UE_F_PACKET_ACKED : UE_F_PACKET_NACKED,
-                                   history_bit + (size_t)(sent ? age : 0), 1,
+                                   history_bit + (bit < UE_HISTORY_REACH ? bit : 0), 1,
                                    (uint64_t)(packet->ack - age) & (UE_PACKET_SEQ_MAX - 1));
     }
 }
@@ -161,6 +161,9 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
     p->verdict->ack = packet->ack;
     p->verdict->acked_history_seq = packet->acked_history_seq;
     p->verdict->has_frame_time = packet->has_frame_time;
+    if (p->visitor != NULL && p->visitor->packet != NULL && ue_cursor_ok(&p->c)) {
+        p->visitor->packet(p->visitor->user, packet);
+    }
     if (p->op != UE_TRACE || !ue_cursor_ok(&p->c)) {
         return;
     }

@@ -39,7 +39,7 @@ struct ue_verdict {
     bool is_handshake;
     bool is_opaque; /* encrypted or compressed content */
     bool is_opened; /* of which an opener decrypted what followed; fault.bit counts in the plain bytes */
-    uint16_t seq; /* packets: as on the wire */
+    uint16_t seq;   /* packets: as on the wire */
     uint16_t ack;
     uint16_t acked_history_seq;
     bool has_frame_time;
@@ -50,7 +50,7 @@ struct ue_verdict {
 /* Context of a packet within its connection, for generated fields; all optional (zero: not shown). */
 struct ue_links {
     bool has_id;
-    int64_t packet_id;     /* full number of verdict.seq */
+    int64_t packet_id; /* full number of verdict.seq */
     bool has_acked_before;
     uint16_t acked_before; /* newest sequence that an earlier packet of this direction acknowledged */
 };
@@ -65,8 +65,9 @@ enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  const struct ue_links *links, const struct ue_sink *sink, struct ue_verdict *verdict);
 
-/* Sees each item of a datagram as it is read; the item lives only during the call. */
+/* Sees the packet header and each item of a datagram as they are read; they live only during the call. */
 struct ue_visitor {
+    void (*packet)(void *user, const struct ue_packet *packet); /* NULL: not wanted */
     void (*item)(void *user, const struct ue_item *item);
     void *user;
 };
@@ -99,8 +100,8 @@ enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *b
                               struct ue_item *item, struct ue_fault *fault);
 
 /* A packet piece by piece, for senders that fill it over time: head, items, end. Each call writes at *bit and advances
-   it; the bits before stay, those behind in the last bytes are undefined. The head is prefix, handlers and packet header
-   of a datagram, whose items are not looked at; the end is the terminators. */
+   it; the bits before stay, those behind in the last bytes are undefined. The head is prefix, handlers and packet
+   header of a datagram, whose items are not looked at; the end is the terminators. */
 enum ue_status ue_datagram_encode_head(const struct ue_context *context, const struct ue_datagram *datagram,
                                        uint8_t *bytes, size_t size_bytes, size_t *bit, struct ue_fault *fault);
 enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_item *item, uint8_t *bytes,
@@ -108,7 +109,8 @@ enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_
 enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t *bytes, size_t size_bytes, size_t *bit,
                                       struct ue_fault *fault);
 
-/* Fills prefix, handshake, handlers and packet of a datagram from a source; items are built with the two calls below. */
+/* Fills prefix, handshake, handlers and packet of a datagram from a source; items are built with the two calls below.
+ */
 enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_source *source,
                                  struct ue_datagram *datagram, struct ue_fault *fault);
 enum ue_status ue_item_build(const struct ue_context *context, const struct ue_source *source, struct ue_item *item,

@@ -271,7 +271,7 @@ static void visit(void *user, const struct ue_item *item) {
 
 void ue_detect_fit(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_fit *fit) {
     struct fit_walk walk = {.x = context, .plausible = true};
-    struct ue_visitor visitor = {visit, &walk};
+    struct ue_visitor visitor = {.item = visit, .user = &walk};
     enum ue_status status = ue_datagram_check(context, bytes, size_bytes, &visitor, &fit->verdict);
     fit->fits = status == UE_OK && fit->verdict.canonical && !fit->verdict.is_handshake && walk.plausible;
     fit->has_bunches = walk.has_bunches;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "libcodec/seq.h"
-
 void ue_history_init(struct ue_history *history, uint16_t newest) {
     memset(history, 0, sizeof *history);
     history->newest = newest & (UE_PACKET_SEQ_MAX - 1);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "libcodec/packet.h"
+#include "libcodec/seq.h"
 
 #define UE_HISTORY_REACH (UE_HISTORY_WORDS_MAX * 32)
 
@@ -28,6 +29,23 @@ bool ue_history_push(struct ue_history *history, uint16_t seq, bool delivered);
    reach count as not delivered. */
 static inline bool ue_history_delivered(const uint32_t *words, uint32_t word_count, uint32_t age) {
     return age / 32 < word_count && (words[age / 32] >> (age % 32) & 1) != 0;
+}
+
+/* The history bit of a packet header that speaks of the packet `age` behind its ack; UE_HISTORY_REACH: none does, which
+   means not delivered. A 5.8 sender that resets its history (flush mark) lets it begin at the newest packet that it
+   still has a verdict on, and counts those after it as not delivered (spec 6.3.6). */
+static inline uint32_t ue_history_bit(const struct ue_packet *packet, uint32_t age) {
+    uint32_t skipped = 0;
+    if (packet->history_flush) {
+        skipped = ((uint32_t)packet->ack - packet->acked_history_seq) & (UE_PACKET_SEQ_MAX - 1);
+    }
+    bool is_sent = age >= skipped && age - skipped < packet->history_words * 32u;
+    return is_sent ? age - skipped : UE_HISTORY_REACH;
+}
+
+/* Whether a packet header reports the packet `age` behind its ack as delivered. */
+static inline bool ue_history_reports(const struct ue_packet *packet, uint32_t age) {
+    return ue_history_delivered(packet->history, packet->history_words, ue_history_bit(packet, age));
 }
 
 /* Words a sender includes when its newest acknowledgement is `distance` ahead of what the peer is known to have

@@ -24,14 +24,15 @@ enum ue_track_type {
     UE_TRACK_PACKET,    /* an ordinary packet; is_duplicate, is_late, span_ns: since the packet before of this side */
     UE_TRACK_MISSING,   /* packet_id to last_id were not seen before this packet; they may still come (is_late) */
     UE_TRACK_ACKED,  /* this packet reports packet_id of the other side as delivered; other_frame, span_ns: since it */
-    UE_TRACK_NACKED, /* ... as not delivered */
+    UE_TRACK_NACKED, /* ... as not delivered. Up to 4.21 also of one that was ACKED, where both acks are known to be
+                        lost: its sender learned of a loss */
     UE_TRACK_BUNCH,  /* a bunch in this packet; members below */
     UE_TRACK_OPENED, /* the bunch opens its channel */
     UE_TRACK_CLOSED, /* the bunch closes it, for close_reason; channel 0: the connection. span_ns: it was open */
     UE_TRACK_RESET   /* a restart handshake is over: the connection goes on, perhaps from other addresses */
 };
 
-/* Members that a type does not name are zero; they live during the call. */
+/* Members that a type does not name are zero; they live during the call. span_ns is -1 where it is not known. */
 struct ue_track_event {
     enum ue_track_type type;
     uint64_t frame;
@@ -45,19 +46,21 @@ struct ue_track_event {
     int64_t span_ns;
 
     const struct ue_datagram *datagram; /* HANDSHAKE, PACKET: head and, for HANDSHAKE, the message; no items */
-    bool is_duplicate;                  /* PACKET: this id was seen before, in other_frame */
-    bool is_late;                       /* PACKET: one with a higher id came before it */
+    bool is_duplicate; /* PACKET: this id was seen before, in other_frame; nothing else is told of it */
+    bool is_late;      /* PACKET, no duplicate: one with a higher id came before it */
 
     const struct ue_bunch *bunch; /* BUNCH, OPENED, CLOSED */
-    uint32_t item;                /* BUNCH: its place in the packet, from 0 */
+    uint32_t item;                /* BUNCH: its place among the items of the packet, from 0 */
     int64_t reliable_id;          /* BUNCH: full channel sequence of a reliable one; else -1 */
-    uint32_t copy;                /* BUNCH, reliable: 1 the first, 2 sent again for the first time, ... */
-    bool is_spurious;             /* BUNCH, a copy: an earlier copy had been reported as delivered */
+    uint32_t copy;                /* BUNCH, reliable: 1 the first, 2 sent again for the first time, ...; 2 without
+                                     first_frame: of one that is forgotten */
+    bool is_spurious;             /* BUNCH, a copy: the first, or the one before, had been reported as delivered */
     bool is_gap;                  /* BUNCH, reliable: reliable ones before it on this channel were never seen */
-    bool is_jump;                 /* ... more of them than a reliable buffer holds: impossible */
+    bool is_jump;                 /* ... with this one more than a reliable buffer holds: impossible */
     bool is_partial_error;        /* BUNCH: does not continue, or does not begin, what partial flags say (spec 4.9) */
     uint8_t close_reason;         /* CLOSED */
-    uint32_t packets_in_flight;   /* PACKET: of this side, sent and without verdict, this one included */
+    uint32_t packets_in_flight;   /* PACKET: of this side, sent and without verdict, this one included; 0 where nothing
+                                     of the other side was seen */
     uint32_t reliable_in_flight;  /* BUNCH, reliable: of this side on this channel, from the oldest without verdict to
                                      this one: what the reliable buffer holds (NumOutRec) */
 };
@@ -85,9 +88,13 @@ struct ue_track *ue_track_new(const struct ue_track_memory *memory);
 void ue_track_free(struct ue_track *track);
 
 /* Takes a datagram and tells what follows from it, in this order: HANDSHAKE or MISSING, PACKET, then verdicts in the
-   order of their ids, then bunches in wire order. Legacy packets: ack items and bunches in wire order. A malformed
-   datagram tells what comes before its fault; an opaque one only its PACKET, where the header is readable. */
+   order of their ids, then bunches in wire order, each followed by its OPENED and CLOSED (of a copy: none). Legacy
+   packets: ack items and bunches in wire order. A malformed datagram tells what comes before its fault. Nothing is told
+   of a packet without links.has_id (encrypted and not opened, of a replay, or not believed). */
 void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datagram, const struct ue_track_sink *sink);
+
+/* What it holds now. */
+size_t ue_track_bytes(const struct ue_track *track);
 
 /* What a packet of this side is known to be, while it is remembered (at least the newest 1,024). */
 enum ue_track_fate { UE_TRACK_UNKNOWN, UE_TRACK_PENDING, UE_TRACK_DELIVERED, UE_TRACK_NOT_DELIVERED };

@@ -114,7 +114,7 @@ bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, c
         return selection->channels == NULL && (selection->kinds & UE_KIND_MASK_DATA) != 0;
     }
     struct content content = {.selection = selection};
-    struct ue_visitor visitor = {visit, &content};
+    struct ue_visitor visitor = {.item = visit, .user = &content};
     struct ue_verdict verdict;
     ue_datagram_check(context, bytes, size_bytes, &visitor, &verdict);
     return (selection->channels == NULL || content.on_channel) &&

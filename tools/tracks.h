@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* A tracker for each connection of a reading, by stream: a connection that moves to other addresses keeps its own. Side
-   0 of a tracker is the client, 1 the server. */
+   0 of a tracker is the client, 1 the server. When all together hold more than UE_TRACKS_BYTES_MAX, which only a flood
+   of forged datagrams or thousands of connections bring, those that were silent the longest are given up; what comes
+   later of such a connection is followed anew. */
 #ifndef UE_TRACKS_H
 #define UE_TRACKS_H
 
 #include "libcodec/track.h"
 #include "tools/reading.h"
 
+#define UE_TRACKS_BYTES_MAX (256u << 20)
+
 struct ue_tracks;
 
 struct ue_tracks *ue_tracks_new(void);
 void ue_tracks_free(struct ue_tracks *tracks);
+
+/* Another bound than UE_TRACKS_BYTES_MAX; the tracker in use may exceed it alone. */
+void ue_tracks_bound(struct ue_tracks *tracks, size_t bytes_max);
 
 /* Gives a datagram to the tracker of its connection; one that is foreign or cut is left out. Returns the tracker, or
    NULL. */

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/history.h"
+#include "libcodec/seq.h"
+#include "libcodec/track_state.h"
+
+#include <string.h>
+
+/* A first packet further from where the handshake lets it begin disproves what was taken for a handshake. */
+#define FIRST_STEP_MAX 1024
+
+static int64_t span_ns(int64_t from_ns, int64_t to_ns) {
+    return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* ---- handshakes ---- */
+
+static bool has_handshake(const struct ue_track *track, enum ue_handshake_type type) {
+    return type < UE_HANDSHAKE_TYPE_UNKNOWN && (track->handshakes >> type & 1) != 0;
+}
+
+/* The message that one of this type answers; UE_HANDSHAKE_TYPE_UNKNOWN: none, or it is not known. */
+static enum ue_handshake_type question_of(const struct ue_track *track, const struct ue_handshake *handshake) {
+    switch (handshake->type) {
+    case UE_HANDSHAKE_INITIAL: return handshake->restart ? UE_HANDSHAKE_RESTART_REQUEST : UE_HANDSHAKE_TYPE_UNKNOWN;
+    case UE_HANDSHAKE_CHALLENGE:
+    case UE_HANDSHAKE_VERSION_UPGRADE: return UE_HANDSHAKE_INITIAL;
+    case UE_HANDSHAKE_RESPONSE:
+    case UE_HANDSHAKE_RESTART_RESPONSE: return UE_HANDSHAKE_CHALLENGE;
+    case UE_HANDSHAKE_ACK: return track->is_restarting ? UE_HANDSHAKE_RESTART_RESPONSE : UE_HANDSHAKE_RESPONSE;
+    case UE_HANDSHAKE_RESTART_REQUEST:
+    case UE_HANDSHAKE_TYPE_UNKNOWN: break;
+    }
+    return UE_HANDSHAKE_TYPE_UNKNOWN;
+}
+
+static int64_t answer_ns(const struct ue_track_pass *p) {
+    const struct ue_track *track = p->track;
+    enum ue_handshake_type question = question_of(track, &p->head.handshake);
+    return has_handshake(track, question) ? span_ns(track->handshake_ns[question], p->in->time_ns) : -1;
+}
+
+static void begin_side(struct ue_track_side *side, uint16_t first_seq) {
+    side->first_seq = first_seq;
+    side->newest_id = side->first_id = side->judged_id = side->learned_id = (int64_t)first_seq - 1;
+    side->has_first = side->has_newest = side->has_judged = true;
+}
+
+/* The cookie gives the first sequences of both sides (spec 2.7), but not up to 4.17 and not when restarting. */
+static void learn_sequences(struct ue_track_pass *p) {
+    const struct ue_handshake *handshake = &p->head.handshake;
+    struct ue_track_side *sides = p->track->sides;
+    enum ue_direction sender = ue_handshake_sender(handshake->type);
+    bool is_bare = p->in->context->profile.handshake == UE_HANDSHAKE_A0 || !handshake->has_body;
+    if (is_bare || p->track->is_restarting || p->in->context->restarting || sender == UE_DIRECTION_UNKNOWN ||
+        handshake->type == UE_HANDSHAKE_INITIAL || sides[0].counts.packets + sides[1].counts.packets != 0) {
+        return;
+    }
+    unsigned server = sender == UE_SERVER_TO_CLIENT ? p->in->side : !p->in->side;
+    struct ue_sequences first = ue_cookie_sequences(handshake->cookie);
+    begin_side(&sides[server], first.server);
+    begin_side(&sides[!server], first.client);
+}
+
+static void follow_restart(struct ue_track_pass *p) {
+    const struct ue_handshake *handshake = &p->head.handshake;
+    struct ue_track *track = p->track;
+    if (handshake->type == UE_HANDSHAKE_INITIAL) {
+        track->is_restarting = handshake->restart;
+    } else if (handshake->type == UE_HANDSHAKE_RESTART_RESPONSE) {
+        track->is_restarting = true;
+    } else if (handshake->type == UE_HANDSHAKE_ACK && track->is_restarting) {
+        track->is_restarting = false;
+        ue_track_tell(p, &(struct ue_track_event){.type = UE_TRACK_RESET});
+    }
+}
+
+static void take_handshake(struct ue_track_pass *p) {
+    struct ue_track *track = p->track;
+    enum ue_handshake_type type = p->head.handshake.type;
+    track->sides[p->in->side].counts.handshakes++;
+    struct ue_track_event event = {.type = UE_TRACK_HANDSHAKE, .datagram = &p->head, .span_ns = answer_ns(p)};
+    ue_track_tell(p, &event);
+    learn_sequences(p);
+    follow_restart(p);
+    if (type < UE_HANDSHAKE_TYPE_UNKNOWN) {
+        track->handshakes |= (uint8_t)(1u << type);
+        track->handshake_ns[type] = p->in->time_ns;
+    }
+}
+
+/* ---- packets ---- */
+
+static struct ue_track_packet *find_packet(const struct ue_track_side *side, int64_t id) {
+    struct ue_track_packet *packet = ue_track_window_place(&side->packets, sizeof *packet, id);
+    return packet != NULL && packet->id == id ? packet : NULL;
+}
+
+const struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id) {
+    return find_packet(side, id);
+}
+
+/* The entry of a packet, made where there is none; NULL: a newer one has its place, or there is no memory. */
+static struct ue_track_packet *remember(struct ue_track *track, struct ue_track_side *side, int64_t id) {
+    struct ue_track_window *window = &side->packets;
+    struct ue_track_packet *packet = ue_track_window_place(window, sizeof *packet, id);
+    while ((packet == NULL || (packet->id != id && packet->id != UE_TRACK_NO_ID)) &&
+           ue_track_window_grow(track, window, sizeof *packet, UE_TRACK_PACKETS_MAX)) {
+        packet = ue_track_window_place(window, sizeof *packet, id);
+    }
+    if (packet == NULL || packet->id > id) {
+        side->counts.untracked++;
+        return NULL;
+    }
+    if (packet->id != id) {
+        *packet = (struct ue_track_packet){.id = id};
+    }
+    return packet;
+}
+
+/* What the first packet of a side settles: where it begins, and in which cycle the verdicts on it were given. */
+static void begin_ids(struct ue_track_side *side, int64_t id) {
+    int64_t step = id - side->newest_id;
+    if (!side->has_newest || step > FIRST_STEP_MAX || step < -FIRST_STEP_MAX) {
+        side->newest_id = side->first_id = id - 1;
+        side->has_newest = true;
+        side->has_first = false;
+    }
+    if (side->has_judged) {
+        side->judged_id =
+            ue_seq_expand((uint32_t)side->judged_id & (UE_PACKET_SEQ_MAX - 1), side->newest_id, UE_PACKET_SEQ_MAX);
+        side->learned_id = side->judged_id;
+    }
+}
+
+static void tell_missing(struct ue_track_pass *p, struct ue_track_side *side) {
+    int64_t count = p->packet_id - side->newest_id - 1;
+    if (count > 0) {
+        side->counts.missing += (uint64_t)count;
+        ue_track_tell(p, &(struct ue_track_event){
+                             .type = UE_TRACK_MISSING, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
+    }
+}
+
+/* Late, and proven not to have been there: one of those that count as missing. */
+static bool was_missing(const struct ue_track_side *side, const struct ue_track_packet *packet, int64_t id) {
+    return packet != NULL && !packet->is_seen && id <= side->newest_id && id > side->first_id;
+}
+
+static uint32_t packets_in_flight(const struct ue_track_side *side) {
+    int64_t count = side->newest_id - side->judged_id;
+    return side->has_judged && count > 0 ? (uint32_t)count : 0;
+}
+
+/* Enters the packet, and says what it is: new, late, or a duplicate. */
+static void enter(struct ue_track_pass *p, struct ue_track_side *side, struct ue_track_event *event) {
+    int64_t id = p->packet_id;
+    struct ue_track_packet *packet = remember(p->track, side, id);
+    event->is_duplicate = packet != NULL && packet->is_seen;
+    event->other_frame = event->is_duplicate ? packet->frame : 0;
+    event->is_late = !event->is_duplicate && id <= side->newest_id;
+    side->counts.packets++;
+    side->counts.duplicates += event->is_duplicate;
+    side->counts.late += event->is_late;
+    side->counts.missing -= was_missing(side, packet, id);
+    if (packet != NULL && !packet->is_seen) {
+        packet->is_seen = true;
+        packet->frame = p->in->frame;
+        packet->time_ns = p->in->time_ns;
+        packet->fate = packet->fate == UE_TRACK_UNKNOWN ? UE_TRACK_PENDING : packet->fate;
+    }
+    side->newest_id = id > side->newest_id ? id : side->newest_id;
+}
+
+/* Without a number it cannot be followed; one that was read at another place is none (see flow.h). */
+static bool has_id(const struct ue_track_pass *p, const struct ue_packet *packet) {
+    const struct ue_links *links = p->in->links;
+    return links->has_id && (links->packet_id & (UE_PACKET_SEQ_MAX - 1)) == packet->seq;
+}
+
+static void take_history(struct ue_track_pass *p, const struct ue_packet *packet);
+static void correct_acks(struct ue_track_pass *p);
+
+static void take_packet(void *user, const struct ue_packet *packet) {
+    struct ue_track_pass *p = user;
+    struct ue_track_side *side = &p->track->sides[p->in->side];
+    if (!has_id(p, packet)) {
+        return;
+    }
+    p->packet_id = p->in->links->packet_id;
+    p->head.packet = *packet;
+    bool is_first = side->counts.packets == 0;
+    if (is_first) {
+        begin_ids(side, p->packet_id);
+    }
+    tell_missing(p, side);
+    struct ue_track_event event = {.type = UE_TRACK_PACKET, .packet_id = p->packet_id, .datagram = &p->head};
+    event.span_ns = is_first ? -1 : span_ns(side->last_ns, p->in->time_ns);
+    enter(p, side, &event);
+    event.packets_in_flight = packets_in_flight(side);
+    side->last_ns = p->in->time_ns;
+    p->is_taken = !event.is_duplicate;
+    p->is_late = event.is_late;
+    ue_track_tell(p, &event);
+    if (!p->is_taken) {
+        return;
+    }
+    if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
+        correct_acks(p);
+    } else {
+        take_history(p, packet);
+    }
+}
+
+/* ---- verdicts ---- */
+
+/* This datagram's verdict on a packet of the other side. */
+static void judge(struct ue_track_pass *p, int64_t id, bool delivered) {
+    struct ue_track_side *other = &p->track->sides[!p->in->side];
+    struct ue_track_packet *packet = remember(p->track, other, id);
+    struct ue_track_event event = {
+        .type = delivered ? UE_TRACK_ACKED : UE_TRACK_NACKED, .packet_id = id, .span_ns = -1};
+    if (packet != NULL && packet->is_seen) {
+        event.other_frame = packet->frame;
+        event.span_ns = span_ns(packet->time_ns, p->in->time_ns);
+    }
+    if (packet != NULL) {
+        packet->fate = delivered ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
+        packet->was_acked |= delivered;
+    }
+    other->counts.acked += delivered;
+    other->counts.nacked += !delivered;
+    ue_track_tell(p, &event);
+}
+
+/* The full number of an acknowledged sequence. */
+static int64_t acked_id(const struct ue_track_side *other, uint16_t seq) {
+    int64_t reference = other->has_newest ? other->newest_id : seq;
+    if (other->has_judged && (!other->has_newest || other->judged_id > reference)) {
+        reference = other->judged_id;
+    }
+    return ue_seq_expand(seq, reference, UE_PACKET_SEQ_MAX);
+}
+
+/* Everything without a verdict up to last_id was not delivered, as a verdict on acked_id implies. What lies further
+   back than a history reaches is named only where it was seen: nothing else says that it was sent. */
+static void deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id) {
+    const struct ue_track_side *other = &p->track->sides[!p->in->side];
+    int64_t id = last_id - p->verdicts_left;
+    for (id = id > other->judged_id ? id + 1 : other->judged_id + 1; id <= last_id; id++) {
+        const struct ue_track_packet *packet = find_packet(other, id);
+        p->verdicts_left--;
+        if (id > acked_id - UE_HISTORY_REACH || (packet != NULL && packet->is_seen)) {
+            judge(p, id, false);
+        }
+    }
+}
+
+/* Modern packets: verdicts on all up to the newest, in the order of the receiver rule (spec 3.2.1). */
+static void take_history(struct ue_track_pass *p, const struct ue_packet *packet) {
+    struct ue_track_side *other = &p->track->sides[!p->in->side];
+    const struct ue_links *links = p->in->links;
+    int64_t newest = acked_id(other, packet->ack);
+    if (!other->has_judged) {
+        uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
+        other->judged_id = ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX);
+        other->has_judged = true;
+    }
+    deny(p, newest - UE_HISTORY_REACH, newest);
+    int64_t news = newest - other->judged_id;
+    for (int64_t age = news < UE_HISTORY_REACH ? news - 1 : UE_HISTORY_REACH - 1; age >= 0; age--) {
+        judge(p, newest - age, ue_history_reports(packet, (uint32_t)age));
+    }
+    other->judged_id = newest > other->judged_id ? newest : other->judged_id;
+}
+
+/* A legacy ack travels twice (spec 6.16). */
+static void note_carrier(const struct ue_track_pass *p, struct ue_track_packet *packet) {
+    unsigned count = packet->carrier_count;
+    if (count == 0 || (count == 1 && packet->carriers[0] != p->packet_id)) {
+        packet->carriers[packet->carrier_count++] = p->packet_id;
+    }
+}
+
+enum report { REPORT_OPEN, REPORT_ARRIVED, REPORT_LOST };
+
+/* Whether the ack of a packet reached its sender, by what that one acknowledges in turn. */
+static enum report report_of(const struct ue_track_side *reporter, const struct ue_track_packet *packet) {
+    unsigned lost = 0;
+    for (unsigned i = 0; i < packet->carrier_count; i++) {
+        const struct ue_track_packet *carrier = find_packet(reporter, packet->carriers[i]);
+        if (carrier == NULL || carrier->was_acked) {
+            return REPORT_ARRIVED;
+        }
+        lost += carrier->fate == UE_TRACK_NOT_DELIVERED;
+    }
+    bool is_old = packet->carrier_count != 0 && packet->carriers[0] <= reporter->judged_id - UE_HISTORY_REACH;
+    return lost == 2 ? REPORT_LOST : is_old ? REPORT_ARRIVED : REPORT_OPEN;
+}
+
+/* Takes back the acks that did not arrive: to the sender, the next ack that did skipped these packets. */
+static void correct_acks(struct ue_track_pass *p) {
+    struct ue_track_side *other = &p->track->sides[!p->in->side];
+    const struct ue_track_side *side = &p->track->sides[p->in->side];
+    if (other->learned_id < other->judged_id - UE_TRACK_PACKETS_MAX) {
+        other->learned_id = other->judged_id - UE_TRACK_PACKETS_MAX;
+    }
+    for (; other->learned_id < other->judged_id; other->learned_id++) {
+        const struct ue_track_packet *packet = find_packet(other, other->learned_id + 1);
+        bool is_acked = packet != NULL && packet->fate == UE_TRACK_DELIVERED;
+        enum report report = is_acked ? report_of(side, packet) : REPORT_ARRIVED;
+        if (report == REPORT_OPEN) {
+            return;
+        }
+        if (report == REPORT_LOST) {
+            other->counts.acked--;
+            judge(p, packet->id, false);
+        }
+    }
+}
+
+/* Legacy packets: one item for each packet delivered; those skipped were not. An item about an older one repeats what
+   was said, or comes too late to change it (spec 6.16). */
+static void take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
+    struct ue_track_side *other = &p->track->sides[!p->in->side];
+    int64_t id = acked_id(other, ack->ack_id);
+    if (!other->has_judged) {
+        other->judged_id = other->learned_id = id - 1;
+        other->has_judged = true;
+    }
+    if (id > other->judged_id) {
+        deny(p, id - 1, id);
+        judge(p, id, true);
+        other->judged_id = id;
+    }
+    struct ue_track_packet *packet = find_packet(other, id);
+    if (packet != NULL && packet->fate == UE_TRACK_DELIVERED) {
+        note_carrier(p, packet);
+    }
+}
+
+/* ---- datagrams ---- */
+
+static void take_item(void *user, const struct ue_item *item) {
+    struct ue_track_pass *p = user;
+    if (!p->is_taken) {
+        return;
+    }
+    if (item->is_ack) {
+        take_ack(p, &item->ack);
+    } else {
+        ue_track_take_bunch(p, &item->bunch);
+    }
+    p->item++;
+}
+
+static void take_items(struct ue_track_pass *p, struct ue_rest *rest) {
+    struct ue_item item;
+    struct ue_fault fault;
+    while (p->is_taken && rest->bit < rest->end_bit &&
+           ue_item_decode(p->in->context, p->in->bytes, rest, &item, &fault) == UE_OK) {
+        take_item(p, &item);
+    }
+}
+
+/* Encrypted content is read only where somebody opens it. */
+static void take_sealed(struct ue_track_pass *p) {
+    struct ue_visitor visitor = {.packet = take_packet, .item = take_item, .user = p};
+    struct ue_verdict verdict;
+    ue_datagram_check(p->in->context, p->in->bytes, p->in->size_bytes, &visitor, &verdict);
+}
+
+void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datagram, const struct ue_track_sink *sink) {
+    struct ue_track_pass p = {.track = track, .in = datagram, .sink = sink, .verdicts_left = UE_TRACK_PACKETS_MAX};
+    struct ue_rest rest;
+    struct ue_fault fault;
+    enum ue_status status =
+        ue_datagram_decode_head(datagram->context, datagram->bytes, datagram->size_bytes, &p.head, &rest, &fault);
+    if (status != UE_OK) {
+        return;
+    }
+    if (p.head.prefix.is_handshake) {
+        take_handshake(&p);
+    } else if (p.head.handlers.is_opaque) {
+        take_sealed(&p);
+    } else {
+        const struct ue_packet packet = p.head.packet;
+        take_packet(&p, &packet);
+        take_items(&p, &rest);
+    }
+}
+
+/* ---- life ---- */
+
+struct ue_track *ue_track_new(const struct ue_track_memory *memory) {
+    struct ue_track *track = memory->resize(memory->user, NULL, sizeof *track);
+    if (track != NULL) {
+        memset(track, 0, sizeof *track);
+        track->memory = *memory;
+        track->bytes = sizeof *track;
+    }
+    return track;
+}
+
+void ue_track_free(struct ue_track *track) {
+    struct ue_track_memory memory = track->memory;
+    ue_track_free_channels(track);
+    for (unsigned side = 0; side < 2; side++) {
+        memory.resize(memory.user, track->sides[side].packets.entries, 0);
+    }
+    memory.resize(memory.user, track, 0);
+}
+
+enum ue_track_fate ue_track_fate(const struct ue_track *track, unsigned side, int64_t packet_id) {
+    const struct ue_track_packet *packet = find_packet(&track->sides[side], packet_id);
+    return packet != NULL ? (enum ue_track_fate)packet->fate : UE_TRACK_UNKNOWN;
+}
+
+const struct ue_track_counts *ue_track_counts(const struct ue_track *track, unsigned side) {
+    return &track->sides[side].counts;
+}
+
+size_t ue_track_bytes(const struct ue_track *track) {
+    return track->bytes;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/track_state.h"
+
+#include <string.h>
+
+#define PLACES_MIN 4
+
+void *ue_track_resize(struct ue_track *track, void *old, size_t old_bytes, size_t new_bytes) {
+    if (track->bytes - old_bytes + new_bytes > UE_TRACK_BYTES_MAX) {
+        return NULL;
+    }
+    void *block = track->memory.resize(track->memory.user, old, new_bytes);
+    if (block != NULL || new_bytes == 0) {
+        track->bytes += new_bytes - old_bytes;
+    }
+    return block;
+}
+
+static int64_t *entry_at(const struct ue_track_window *window, size_t entry_bytes, uint32_t place) {
+    return (int64_t *)((char *)window->entries + place * entry_bytes);
+}
+
+void *ue_track_window_place(const struct ue_track_window *window, size_t entry_bytes, int64_t id) {
+    return window->count == 0 ? NULL : entry_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
+}
+
+/* Each entry stays, or moves by the former count. */
+static void spread(struct ue_track_window *window, size_t entry_bytes, uint32_t former) {
+    for (uint32_t place = 0; place < former; place++) {
+        int64_t *from = entry_at(window, entry_bytes, place);
+        int64_t *to = entry_at(window, entry_bytes, place + former);
+        *to = UE_TRACK_NO_ID;
+        if (*from != UE_TRACK_NO_ID && ((uint32_t)*from & former) != 0) {
+            memcpy(to, from, entry_bytes);
+            *from = UE_TRACK_NO_ID;
+        }
+    }
+}
+
+bool ue_track_window_grow(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes,
+                          uint32_t count_max) {
+    uint32_t count = window->count == 0 ? PLACES_MIN : window->count * 2;
+    void *entries = NULL;
+    if (count <= count_max) {
+        entries = ue_track_resize(track, window->entries, window->count * entry_bytes, count * entry_bytes);
+    }
+    if (entries == NULL) {
+        return false;
+    }
+    window->entries = entries;
+    if (window->count == 0) {
+        for (uint32_t place = 0; place < count; place++) {
+            *entry_at(window, entry_bytes, place) = UE_TRACK_NO_ID;
+        }
+    } else {
+        spread(window, entry_bytes, window->count);
+    }
+    window->count = count;
+    return true;
+}
+
+void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event) {
+    event->frame = pass->in->frame;
+    event->time_ns = pass->in->time_ns;
+    event->side = pass->in->side;
+    pass->sink->event(pass->sink->user, event);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: what the passive tracker remembers, and how it is bounded. */
+#ifndef UE_TRACK_STATE_H
+#define UE_TRACK_STATE_H
+
+#include "libcodec/track.h"
+
+/* Packets remembered per side, and reliable bunches per channel and side; more than any sender has in flight. */
+#define UE_TRACK_PACKETS_MAX 2048
+#define UE_TRACK_RELIABLE_MAX 1024
+
+/* Channels by their index: a page for each group that occurs. The engine's bound is 32767. */
+#define UE_TRACK_PAGE_CHANNELS 64
+#define UE_TRACK_PAGES 512
+
+#define UE_TRACK_NO_ID INT64_MIN
+
+/* Entries by their number, each in the place of its low bits: finding one takes one look, and a jump of the numbers
+   walks nothing. An entry gives way to newer ones only, so that an older or empty place proves that a number was not
+   there. Every entry begins with its int64_t number. */
+struct ue_track_window {
+    void *entries;
+    uint32_t count; /* places: a power of two, or 0 */
+};
+
+struct ue_track_packet {
+    int64_t id;
+    uint64_t frame; /* of the first copy */
+    int64_t time_ns;
+    uint8_t fate;
+    bool is_seen;   /* else only reported about */
+    bool was_acked; /* by its receiver, whether or not the sender learned it */
+    uint8_t carrier_count;
+    int64_t carriers[2]; /* legacy: packets of the other side in which an ack of it travels */
+};
+
+struct ue_track_reliable {
+    int64_t id;
+    uint64_t first_frame, last_frame;
+    int64_t first_packet, last_packet; /* ids of the packets that carried the first copy and the latest */
+    uint32_t copies;
+    bool was_delivered; /* a copy that is neither of the two */
+    bool is_partial, is_initial, is_final;
+};
+
+/* What one side sends on one channel. */
+struct ue_track_lane {
+    struct ue_track_window reliable;
+    int64_t newest;      /* reliable id */
+    int64_t released;    /* everything up to it has left the sender's buffer */
+    int64_t part_packet; /* of the latest unreliable part */
+    bool has_newest;
+    bool has_part; /* and more parts must follow */
+};
+
+struct ue_track_channel {
+    bool is_open;
+    int64_t opened_ns;
+    struct ue_track_lane lanes[2];
+};
+
+struct ue_track_side {
+    struct ue_track_window packets;
+    int64_t newest_id;  /* seen, or the one before the first by the handshake */
+    int64_t first_id;   /* what came before this one's successor is not counted as missing */
+    int64_t judged_id;  /* the other side has given its verdict on all up to this one */
+    int64_t learned_id; /* legacy: and whether that arrived is settled up to this one */
+    int64_t last_ns;    /* of its latest packet */
+    uint16_t first_seq; /* by the handshake */
+    bool has_newest;
+    bool has_judged;
+    bool has_first;
+    struct ue_track_counts counts;
+};
+
+struct ue_track {
+    struct ue_track_memory memory;
+    size_t bytes;
+    bool is_restarting;
+    uint8_t handshakes; /* types seen, by bit */
+    int64_t handshake_ns[UE_HANDSHAKE_TYPE_UNKNOWN];
+    struct ue_track_side sides[2];
+    struct ue_track_channel *pages[UE_TRACK_PAGES];
+};
+
+/* One datagram on its way through the tracker. */
+struct ue_track_pass {
+    struct ue_track *track;
+    const struct ue_track_datagram *in;
+    const struct ue_track_sink *sink;
+    struct ue_datagram head;
+    int64_t packet_id;
+    bool is_taken; /* it is a packet whose id is known and new: its items count */
+    bool is_late;
+    uint32_t item;
+    int64_t verdicts_left; /* implied ones that may still be looked for: bounds the work, whatever is acknowledged */
+};
+
+/* Resizes a block within the bounds of the tracker; NULL: there is no memory, the old block stays. */
+void *ue_track_resize(struct ue_track *track, void *old, size_t old_bytes, size_t new_bytes);
+
+/* The place of a number, whoever holds it; NULL: the window has no places. */
+void *ue_track_window_place(const struct ue_track_window *window, size_t entry_bytes, int64_t id);
+
+/* Doubles the places; false: there is no memory, or these are count_max. */
+bool ue_track_window_grow(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes,
+                          uint32_t count_max);
+
+/* Completes and tells an event of this datagram. */
+void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event);
+
+/* What is known of a packet; NULL: nothing, or no longer. */
+const struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id);
+
+/* A bunch of a packet that is_taken: tells BUNCH, OPENED and CLOSED. */
+void ue_track_take_bunch(struct ue_track_pass *pass, const struct ue_bunch *bunch);
+
+void ue_track_free_channels(struct ue_track *track);
+
+#endif

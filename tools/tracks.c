@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/tracks.h"
+
+struct kept {
+    struct ue_track *track;
+    uint32_t stream;
+    GList link; /* in the order of use */
+};
+
+struct ue_tracks {
+    size_t bytes_max;
+    size_t bytes;
+    GHashTable *kept; /* struct kept by its stream */
+    GQueue used;      /* the one used last at the end */
+};
+
+static void *resize(void *user, void *old, size_t size_bytes) {
+    (void)user;
+    return g_realloc(old, size_bytes);
+}
+
+static void free_kept(void *user) {
+    struct kept *kept = user;
+    ue_track_free(kept->track);
+    g_free(kept);
+}
+
+struct ue_tracks *ue_tracks_new(void) {
+    struct ue_tracks *tracks = g_new0(struct ue_tracks, 1);
+    tracks->bytes_max = UE_TRACKS_BYTES_MAX;
+    tracks->kept = g_hash_table_new_full(g_int_hash, g_int_equal, NULL, free_kept);
+    g_queue_init(&tracks->used);
+    return tracks;
+}
+
+void ue_tracks_free(struct ue_tracks *tracks) {
+    g_hash_table_unref(tracks->kept);
+    g_free(tracks);
+}
+
+void ue_tracks_bound(struct ue_tracks *tracks, size_t bytes_max) {
+    tracks->bytes_max = bytes_max;
+}
+
+static struct kept *add(struct ue_tracks *tracks, uint32_t stream) {
+    const struct ue_track_memory memory = {resize, NULL};
+    struct kept *kept = g_new0(struct kept, 1);
+    kept->track = ue_track_new(&memory);
+    kept->stream = stream;
+    kept->link.data = kept;
+    tracks->bytes += ue_track_bytes(kept->track);
+    g_hash_table_insert(tracks->kept, &kept->stream, kept);
+    g_queue_push_tail_link(&tracks->used, &kept->link);
+    return kept;
+}
+
+static struct kept *find(struct ue_tracks *tracks, uint32_t stream) {
+    struct kept *last = tracks->used.tail != NULL ? tracks->used.tail->data : NULL;
+    if (last != NULL && last->stream == stream) {
+        return last;
+    }
+    struct kept *kept = g_hash_table_lookup(tracks->kept, &stream);
+    if (kept == NULL) {
+        return add(tracks, stream);
+    }
+    g_queue_unlink(&tracks->used, &kept->link);
+    g_queue_push_tail_link(&tracks->used, &kept->link);
+    return kept;
+}
+
+static void give_up_oldest(struct ue_tracks *tracks) {
+    while (tracks->bytes > tracks->bytes_max && tracks->used.length > 1) {
+        struct kept *oldest = tracks->used.head->data;
+        g_queue_unlink(&tracks->used, &oldest->link);
+        tracks->bytes -= ue_track_bytes(oldest->track);
+        g_hash_table_remove(tracks->kept, &oldest->stream);
+    }
+}
+
+const struct ue_track *ue_tracks_feed(struct ue_tracks *tracks, const struct ue_seen *seen,
+                                      const struct ue_track_sink *sink) {
+    if (seen->is_foreign || seen->is_cut) {
+        return NULL;
+    }
+    struct kept *kept = find(tracks, seen->connection->stream);
+    const struct ue_track_datagram datagram = {.frame = seen->held->frame,
+                                               .time_ns = seen->held->time_ns,
+                                               .side = seen->role,
+                                               .context = &seen->context,
+                                               .links = &seen->held->link.links,
+                                               .bytes = seen->bytes,
+                                               .size_bytes = seen->size_bytes};
+    size_t before = ue_track_bytes(kept->track);
+    ue_track_feed(kept->track, &datagram, sink);
+    tracks->bytes += ue_track_bytes(kept->track) - before;
+    give_up_oldest(tracks);
+    return kept->track;
+}
