@@ -53,7 +53,7 @@ static void visit(void *user, const struct ue_item *item) {
 
 static void read_content(struct ue_facts *facts, const struct ue_links *links) {
     struct walk walk = {.facts = facts};
-    struct ue_visitor visitor = {visit, &walk};
+    struct ue_visitor visitor = {.item = visit, .user = &walk};
     struct ue_verdict verdict;
     ue_datagram_check(facts->context, facts->bytes, facts->size_bytes, &visitor, &verdict);
     facts->kinds = ue_kinds_of_datagram(&verdict, walk.kinds) | (walk.kinds & UE_KIND_MASK_ACK);
