@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,6 +66,41 @@ static void plain_lines(void **state) {
     expect("0x80,", "C:80 ");
     expect("0000 8000", "C:00008000 "); /* groups of two bytes, not an offset */
     expect("123456 80", "C:12345680 ");
+}
+
+/* Times of the datagrams in nanoseconds, "-" for none. */
+static void expect_times(const char *text, const char *expected) {
+    char error[UE_CAPTURE_ERROR_BYTES], line[512] = "";
+    struct ue_hex *hex = ue_hex_open_memory(text, strlen(text), error);
+    struct ue_udp udp;
+    size_t at = 0;
+
+    assert_non_null(hex);
+    while (ue_hex_next(hex, &udp) == UE_CAPTURE_PACKET) {
+        int64_t time_ns = 0;
+        bool has_time = ue_hex_time(hex, &time_ns);
+        at += has_time ? (size_t)sprintf(line + at, "%" PRId64 " ", time_ns) : (size_t)sprintf(line + at, "- ");
+        assert_int_equal(ue_hex_is_from_server(hex), udp.source.port == 7777);
+    }
+    assert_string_equal(ue_hex_error(hex), "");
+    assert_string_equal(line, expected);
+    ue_hex_close(hex);
+}
+
+static void times(void **state) {
+    (void)state;
+    expect_times("80 00", "- ");
+    expect_times("1.5 80 00\n80\n2.000000001 01", "1500000000 - 2000000001 ");
+    expect_times("O 00:00:01.25\n0000 80 00\n0002 b5\nI 01:00:00.5\n0000  01", "1250000000 3600500000000 ");
+    expect_times("00:00:01.25\n000000 80 00\n00:00:02.25\n000000 81", "1250000000 2250000000 ");
+    expect_times("S> 2026-01-31 23:59:59.5 80\n2026-01-31T23:59:59Z\n81", "1769903999500000000 1769903999000000000 ");
+    expect_times("2000-02-29 00:00:00 { 0x80,\n0x81 }\n", "951782400000000000 ");
+    expect("O 00:00:01.25\n0000 80 00\n0002 b5\nI 01:00:00.5\n0000  01", "C:8000b5 S:01 ");
+    expect("00:00:01\n", "C:000001 "); /* bytes */
+    expect_error("25:00:01.5 80", "", "line 1, column 9: unexpected '.'");
+    expect_error("2026-13-01 00:00:00 80", "", "line 1, column 5: unexpected '-'");
+    expect_error("99999999999.5 80", "", "line 1, column 1: an odd number of hex digits: 11");
+    expect_error("1.5x 80", "", "line 1, column 1: an odd number of hex digits: 1");
 }
 
 static void arrays(void **state) {
@@ -193,6 +229,7 @@ static void addresses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_lines),
+        cmocka_unit_test(times),
         cmocka_unit_test(arrays),
         cmocka_unit_test(dumps),
         cmocka_unit_test(comments),

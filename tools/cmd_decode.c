@@ -63,6 +63,7 @@ static void add_options(struct decode *d, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
+    ue_reading_add_live(&d->reading, context);
     ue_selection_add(&d->selection, context);
     ue_wire_options_add(&d->reading.wire, context);
 }
@@ -78,6 +79,7 @@ static const char description[] =
     "  uerudp decode game.pcapng\n"
     "  uerudp decode --json --channel 0 game.pcapng | jq -c '.bunches[]?.messages[]?'\n"
     "  uerudp decode --fields frame,direction,packet.seq,packet.ack --separator comma game.pcapng\n"
+    "  uerudp decode -i eth0 --filter 'udp port 7777' --kind handshake\n"
     "  tcpdump -w - udp port 7777 | uerudp decode --kind handshake -\n"
     "  echo '00 00 28 00 00 00 00 00 0c' | uerudp decode --hex --generation 4.25 -";
 
@@ -101,8 +103,7 @@ static bool resolve_columns(struct decode *d) {
 }
 
 static bool resolve(struct decode *d, int argc) {
-    if (argc < 2) {
-        ue_complain("no file given; see uerudp decode --help");
+    if (!ue_reading_resolve(&d->reading, argc - 1)) {
         return false;
     }
     if (d->bits && !d->json) {
@@ -245,7 +246,7 @@ static void clear(struct decode *d) {
 
 int ue_cmd_decode(int argc, char **argv) {
     struct decode d = {0};
-    GOptionContext *context = g_option_context_new("FILE... - show captured datagrams");
+    GOptionContext *context = g_option_context_new("[FILE...] - show captured datagrams");
     ue_reading_init(&d.reading);
     g_option_context_set_description(context, description);
     add_options(&d, context);

@@ -4,33 +4,49 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Datagrams of a hex text have no time: each comes this much after the one before. */
+/* Datagrams of a hex text that have no time come this much after the one before, the first one at 0. */
 #define HEX_STEP_NS INT64_C(10000000)
 
-bool ue_input_open(struct ue_input *input, const char *path, bool is_hex) {
+static void begin(struct ue_input *input) {
     input->frames_before = input->frame;
     input->error[0] = '\0';
-    if (is_hex) {
-        input->hex = ue_hex_open(path, input->error);
-        return input->hex != NULL;
-    }
+}
+
+static bool begin_packets(struct ue_input *input) {
+    begin(input);
     if (input->fragments == NULL) {
         input->fragments = ue_fragments_new();
     }
     if (input->fragments == NULL) {
         snprintf(input->error, sizeof input->error, "out of memory");
-        return false;
     }
-    input->capture = ue_capture_open(path, input->error);
+    return input->fragments != NULL;
+}
+
+bool ue_input_open(struct ue_input *input, const char *path, bool is_hex) {
+    if (is_hex) {
+        begin(input);
+        input->hex = ue_hex_open(path, input->error);
+        return input->hex != NULL;
+    }
+    input->capture = begin_packets(input) ? ue_capture_open(path, input->error) : NULL;
     return input->capture != NULL;
+}
+
+bool ue_input_listen(struct ue_input *input, const struct ue_device_options *options) {
+    input->device = begin_packets(input) ? ue_device_open(options, input->error) : NULL;
+    return input->device != NULL;
 }
 
 static enum ue_capture_result next_hex(struct ue_input *input, struct ue_input_datagram *datagram) {
     enum ue_capture_result result = ue_hex_next(input->hex, &datagram->udp);
     if (result == UE_CAPTURE_PACKET) {
         input->frame = input->frames_before + datagram->udp.first_frame;
+        if (!ue_hex_time(input->hex, &input->hex_time_ns) && input->frame > 1) {
+            input->hex_time_ns += HEX_STEP_NS;
+        }
         datagram->frame = input->frame;
-        datagram->time_ns = (int64_t)(input->frame - 1) * HEX_STEP_NS;
+        datagram->time_ns = input->hex_time_ns;
     } else if (result == UE_CAPTURE_DAMAGED) {
         snprintf(input->error, sizeof input->error, "%s", ue_hex_error(input->hex));
     }
@@ -50,13 +66,17 @@ static bool find_udp(struct ue_input *input, const struct ue_capture_packet *pac
     return false;
 }
 
+static enum ue_capture_result next_packet(struct ue_input *input, struct ue_capture_packet *packet) {
+    return input->device != NULL ? ue_device_next(input->device, packet) : ue_capture_next(input->capture, packet);
+}
+
 enum ue_capture_result ue_input_next(struct ue_input *input, struct ue_input_datagram *datagram) {
     if (input->hex != NULL) {
         return next_hex(input, datagram);
     }
     struct ue_capture_packet packet;
     enum ue_capture_result result;
-    while ((result = ue_capture_next(input->capture, &packet)) == UE_CAPTURE_PACKET) {
+    while ((result = next_packet(input, &packet)) == UE_CAPTURE_PACKET) {
         input->frame = input->frames_before + packet.frame;
         if (find_udp(input, &packet, &datagram->udp)) {
             datagram->frame = input->frame;
@@ -65,7 +85,8 @@ enum ue_capture_result ue_input_next(struct ue_input *input, struct ue_input_dat
         }
     }
     if (result == UE_CAPTURE_DAMAGED) {
-        snprintf(input->error, sizeof input->error, "%s", ue_capture_error(input->capture));
+        snprintf(input->error, sizeof input->error, "%s",
+                 input->device != NULL ? ue_device_error(input->device) : ue_capture_error(input->capture));
     }
     return result;
 }
@@ -75,10 +96,13 @@ uint64_t ue_input_consumed_bytes(const struct ue_input *input) {
 }
 
 void ue_input_close(struct ue_input *input) {
+    input->dropped += input->device != NULL ? ue_device_dropped(input->device) : 0;
     ue_capture_close(input->capture);
     ue_hex_close(input->hex);
+    ue_device_close(input->device);
     input->capture = NULL;
     input->hex = NULL;
+    input->device = NULL;
 }
 
 void ue_input_clear(struct ue_input *input) {

@@ -7,8 +7,6 @@
 #include "tools/json_defaults.h"
 
 #define DEFAULT_GENERATION "5.5"
-#define DEFAULT_CLIENT "10.0.0.1:50000"
-#define DEFAULT_SERVER "10.0.0.2:7777"
 #define DEFAULT_STEP_NS INT64_C(10000000)
 #define SETTING_BYTES 128
 #define ITEM_PATH_BYTES 40
@@ -127,7 +125,8 @@ static bool take_direction(struct work *w) {
         w->context.direction = (enum ue_direction)number;
         return (number >= 0 && number <= UE_SERVER_TO_CLIENT) || fail(w, "direction", "must be 0, 1 or 2");
     }
-    int type = ue_json_handshake_type(json_object_get(w->object, "handshake")); /* no type at all has no sender either */
+    int type =
+        ue_json_handshake_type(json_object_get(w->object, "handshake")); /* no type at all has no sender either */
     w->context.direction = ue_handshake_sender((enum ue_handshake_type)type);
     if (w->context.direction == UE_DIRECTION_UNKNOWN) {
         w->context.direction = direction_of_addresses(w);
@@ -332,8 +331,8 @@ static bool copy_raw(struct work *w, const json_t *raw) {
 static bool take_addresses(struct work *w) {
     bool from_server = w->context.direction == UE_SERVER_TO_CLIENT;
     w->out->from_server = from_server;
-    if (!take_address(w, "src", from_server ? DEFAULT_SERVER : DEFAULT_CLIENT, &w->out->source) ||
-        !take_address(w, "dst", from_server ? DEFAULT_CLIENT : DEFAULT_SERVER, &w->out->destination)) {
+    if (!take_address(w, "src", from_server ? UE_DEFAULT_SERVER : UE_DEFAULT_CLIENT, &w->out->source) ||
+        !take_address(w, "dst", from_server ? UE_DEFAULT_CLIENT : UE_DEFAULT_SERVER, &w->out->destination)) {
         return false;
     }
     return w->out->source.family == w->out->destination.family || fail(w, "dst", "is of another family than src");

@@ -8,6 +8,10 @@
 
 #define UE_UDP_BYTES_MAX 65507
 
+/* Addresses of datagrams that were written without. */
+#define UE_DEFAULT_CLIENT "10.0.0.1:50000"
+#define UE_DEFAULT_SERVER "10.0.0.2:7777"
+
 struct ue_json_datagram {
     struct ue_address source;
     struct ue_address destination;

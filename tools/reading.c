@@ -4,6 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/stop.h"
+
+#define NS_PER_S 1e9
+#define SECONDS_MAX 1e9
+
 void ue_reading_init(struct ue_reading *reading) {
     *reading = (struct ue_reading){0};
     ue_wire_options_init(&reading->wire);
@@ -15,13 +20,66 @@ void ue_reading_clear(struct ue_reading *reading) {
     }
     ue_input_clear(&reading->input);
     ue_wire_options_clear(&reading->wire);
+    g_free(reading->live.interface);
+    g_free(reading->live.filter);
 }
 
 void ue_reading_start(struct ue_reading *reading, int path_count, char **paths) {
-    reading->paths = paths;
-    reading->path_count = path_count;
+    bool is_file = reading->live.interface == NULL;
+    reading->paths = is_file ? paths : &reading->live.interface;
+    reading->path_count = is_file ? path_count : 1;
     reading->flows = ue_flows_new(&reading->wire);
     reading->summary.begun_us = g_get_monotonic_time();
+}
+
+/* ---- options ---- */
+
+void ue_reading_add_live(struct ue_reading *reading, GOptionContext *context) {
+    struct ue_reading_live *live = &reading->live;
+    const GOptionEntry entries[] = {
+        {"interface", 'i', 0, G_OPTION_ARG_STRING, &live->interface,
+         "capture what passes a network interface, such as eth0, lo or any, until Ctrl-C, instead of reading files",
+         "NAME"},
+        {"filter", 0, 0, G_OPTION_ARG_STRING, &live->filter,
+         "only packets that match, in the language of tcpdump, for example \"udp port 7777\"", "TEXT"},
+        {"count", 0, 0, G_OPTION_ARG_INT64, &live->count, "end after so many packets", "NUMBER"},
+        {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &live->seconds, "end after so many seconds", "SECONDS"},
+        {0},
+    };
+    GOptionGroup *group =
+        g_option_group_new("capture", "Live capture:", "Show the options of live capture", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+/* 0 is where no option was given. */
+static bool resolve_live(const struct ue_reading_live *live) {
+    if (live->interface == NULL && (live->filter != NULL || live->count != 0 || live->seconds != 0)) {
+        ue_complain("--filter, --count and --duration go with --interface");
+        return false;
+    }
+    if (live->count < 0) {
+        ue_complain("--count=%" G_GINT64_FORMAT ": not a number of packets", live->count);
+        return false;
+    }
+    if (!(live->seconds >= 0 && live->seconds <= SECONDS_MAX)) { /* nor NaN */
+        ue_complain("--duration=%g: not a number of seconds", live->seconds);
+        return false;
+    }
+    return true;
+}
+
+bool ue_reading_resolve(const struct ue_reading *reading, int path_count) {
+    bool is_live = reading->live.interface != NULL;
+    if (!is_live && path_count == 0) {
+        ue_complain("no file given; see %s --help", g_get_prgname());
+        return false;
+    }
+    if (is_live && (path_count != 0 || reading->is_hex)) {
+        ue_complain("--interface and files exclude each other");
+        return false;
+    }
+    return resolve_live(&reading->live);
 }
 
 /* ---- files ---- */
@@ -33,10 +91,23 @@ static uint64_t file_bytes(const char *path) {
     return known ? (uint64_t)status.st_size : 0;
 }
 
+static bool listen_to(struct ue_reading *reading) {
+    const struct ue_reading_live *live = &reading->live;
+    const struct ue_device_options options = {
+        .name = live->interface,
+        .filter = live->filter,
+        .packets = (uint64_t)live->count,
+        .duration_ns = (uint64_t)(live->seconds * NS_PER_S),
+        .stop = ue_stop_on_signals(),
+    };
+    return ue_input_listen(&reading->input, &options);
+}
+
 static void open_next(struct ue_reading *reading) {
     const char *path = reading->paths[reading->next_path++];
-    reading->path_bytes = file_bytes(path);
-    reading->is_open = ue_input_open(&reading->input, path, reading->is_hex);
+    bool is_live = reading->live.interface != NULL;
+    reading->path_bytes = is_live ? 0 : file_bytes(path);
+    reading->is_open = is_live ? listen_to(reading) : ue_input_open(&reading->input, path, reading->is_hex);
     reading->is_any |= reading->is_open;
     if (!reading->is_open) {
         ue_complain("%s: %s", path, reading->input.error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads captures for the subcommands: files one after the other as one capture, connections found, each datagram with
-   the context in which it decodes. */
+/* Reads captures for the subcommands: files one after the other as one capture, or what passes a network interface;
+   connections found, each datagram with the context in which it decodes. */
 #ifndef UE_READING_H
 #define UE_READING_H
 
@@ -21,10 +21,19 @@ struct ue_seen {
     bool is_foreign;   /* on a server port, of no known form: somebody else's */
 };
 
+/* What to capture from a network interface instead of reading files. */
+struct ue_reading_live {
+    char *interface; /* NULL: files are read */
+    char *filter;
+    gint64 count;
+    double seconds;
+};
+
 /* Fill wire (wire_options.h) and is_hex before the start; the rest is the reader's own. */
 struct ue_reading {
     struct ue_wire_options wire;
     gboolean is_hex;
+    struct ue_reading_live live;
 
     char **paths;
     int path_count, next_path;
@@ -42,6 +51,12 @@ struct ue_reading {
 void ue_reading_init(struct ue_reading *reading);
 void ue_reading_clear(struct ue_reading *reading);
 
+/* Adds the options of live capture to a command line. */
+void ue_reading_add_live(struct ue_reading *reading, GOptionContext *context);
+
+/* After parsing: whether there is something to read, files or an interface; otherwise complains. */
+bool ue_reading_resolve(const struct ue_reading *reading, int path_count);
+
 /* Begins to read; the paths must outlive the reading. */
 void ue_reading_start(struct ue_reading *reading, int path_count, char **paths);
 
@@ -49,7 +64,7 @@ void ue_reading_start(struct ue_reading *reading, int path_count, char **paths);
    malformed datagrams, and shows progress on a terminal. */
 bool ue_reading_next(struct ue_reading *reading, struct ue_seen *seen);
 
-/* Whether somebody may be waiting for output at once: input is a pipe. */
+/* Whether somebody may be waiting for output at once: input is a pipe or an interface. */
 bool ue_reading_is_live(const struct ue_reading *reading);
 
 /* The summary on stderr. */

@@ -116,6 +116,7 @@ static void print_others(const struct ue_summary *summary, const struct ue_input
         {summary->unknown, "on a server port, but of no known form"},
         {input->unreadable, "with unreadable link, IP or UDP headers"},
         {input->unknown_links, "of a link type that cannot be read"},
+        {input->dropped, "dropped by the system while the program was busy"},
         {input->fragments != NULL ? ue_fragments_incomplete(input->fragments) : 0, "with missing IP fragments"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -52,6 +52,7 @@ class Surface(unittest.TestCase):
         """The examples of help and manual run, with a capture in the place of game.pcapng."""
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "game.pcapng").write_bytes(LOSS.read_bytes())
+            (pathlib.Path(folder) / "game.hex").write_bytes(uerudp.run("decode", "--fields=raw", LOSS).stdout)
             (pathlib.Path(folder) / "uerudp").symlink_to(pathlib.Path(uerudp.PROGRAM).resolve())
             manual = (pathlib.Path(__file__).parents[2] / "docs/uerudp.1").read_text().replace("\\-", "-")
             help_texts = "".join(uerudp.run(command, "--help").stdout.decode() for command in ("decode", "encode"))

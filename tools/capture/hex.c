@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/capture/frame_build.h"
+#include "tools/capture/hex_time.h"
 #include "tools/capture/source.h"
 
 #define LINE_MAX_BYTES ((size_t)1 << 20) /* a datagram of the largest size with 16 characters for each byte */
@@ -32,6 +33,8 @@ struct ue_hex {
     size_t at;                   /* of the line */
     unsigned long line;          /* its number */
     bool in_comment, in_server, at_comma;
+    bool from_server, has_time; /* of the datagram that was read last, or is being read */
+    int64_t time_ns;
     enum mode mode;
     uint64_t frames;
     size_t size; /* of the payload so far */
@@ -145,6 +148,23 @@ static size_t mark_length(const struct ue_hex *hex) {
     if ((c == 'C' || c == 'S') && next == '>')
         return 2;
     return (c == 'I' || c == 'O') && (is_blank(next) || next == '\n') ? 1 : 0;
+}
+
+/* Go behind a time in front of a datagram. */
+static bool take_time(struct ue_hex *hex) {
+    size_t length =
+        ue_hex_time_read((const char *)hex->source.window + hex->at, hex->line_bytes - hex->at, &hex->time_ns);
+
+    hex->at += length;
+    hex->has_time |= length != 0;
+    return length != 0;
+}
+
+/* Whether a time stands here, which begins the next datagram. */
+static bool at_time(const struct ue_hex *hex) {
+    int64_t ignored;
+
+    return ue_hex_time_read((const char *)hex->source.window + hex->at, hex->line_bytes - hex->at, &ignored) != 0;
 }
 
 /* Whether the line goes on with one decimal number and a semicolon, as in the length that xxd -i writes. */
@@ -286,13 +306,15 @@ static enum step read_fresh_line(struct ue_hex *hex) {
     if (hex->at == hex->line_bytes)
         return STEP_ON;
     mark = mark_length(hex);
-    if (mark != 0 && hex->mode != MODE_NONE)
+    if (hex->mode != MODE_NONE && (mark != 0 || at_time(hex)))
         return STEP_DONE;
     if (mark != 0) {
         hex->in_server = char_at(hex, hex->at) == 'S' || char_at(hex, hex->at) == 'I';
         hex->at += mark;
         skip_blanks(hex);
     }
+    if (hex->mode == MODE_NONE && take_time(hex))
+        skip_blanks(hex);
     if (hex->mode != MODE_LINE && find_offset(hex, &offset, &end))
         return read_dump_line(hex, offset, end);
     if (hex->mode == MODE_DUMP)
@@ -360,6 +382,7 @@ static enum ue_capture_result read_datagram(struct ue_hex *hex) {
 
     hex->mode = MODE_NONE;
     hex->at_comma = false;
+    hex->has_time = false;
     hex->size = 0;
     while (step == STEP_ON) {
         hex->has_line = (hex->has_line && hex->at < hex->line_bytes) || next_line(hex);
@@ -378,9 +401,10 @@ enum ue_capture_result ue_hex_next(struct ue_hex *hex, struct ue_udp *udp) {
     hex->last = read_datagram(hex);
     if (hex->last != UE_CAPTURE_PACKET)
         return hex->last;
+    hex->from_server = hex->in_server;
     *udp = (struct ue_udp){
-        .source = hex->in_server ? server : client,
-        .destination = hex->in_server ? client : server,
+        .source = hex->from_server ? server : client,
+        .destination = hex->from_server ? client : server,
         .payload = hex->payload,
         .captured_bytes = hex->size,
         .length_bytes = hex->size,
@@ -388,6 +412,16 @@ enum ue_capture_result ue_hex_next(struct ue_hex *hex, struct ue_udp *udp) {
     };
     hex->in_server = false;
     return hex->last;
+}
+
+bool ue_hex_time(const struct ue_hex *hex, int64_t *time_ns) {
+    if (hex->has_time)
+        *time_ns = hex->time_ns;
+    return hex->has_time;
+}
+
+bool ue_hex_is_from_server(const struct ue_hex *hex) {
+    return hex->from_server;
 }
 
 const char *ue_hex_error(const struct ue_hex *hex) {

@@ -9,6 +9,12 @@
  *   00000000  80 00 b5  |...|
  *       dumps of text2pcap, hexdump -C, xxd, od, tcpdump -X and Wireshark; offset 0 or an empty line begins anew
  *
+ * A time may stand in front of a datagram, on its line or the one before, behind the mark if there is one:
+ *
+ *   O 2026-01-31 23:59:59.123456    I 23:59:59.123456    12.345678
+ *
+ * Without a date it is of 1970-01-01; all are UTC, and without a date a fraction is needed.
+ *
  * Comments are those of C, and # to the end of the line. A mark before a datagram tells who sent it: `C>` or `O` the
  * client, which is also assumed without a mark, `S>` or `I` the server; so do Wireshark's array names peer0_ and
  * peer1_.
@@ -32,6 +38,12 @@ struct ue_hex *ue_hex_open_memory(const void *bytes, size_t size_bytes, char err
  * from 1, payload is valid until the next call. After END or DAMAGED every call gives the same result again.
  */
 enum ue_capture_result ue_hex_next(struct ue_hex *hex, struct ue_udp *udp);
+
+/* The time of that datagram, nanoseconds since 1970; false, and *time_ns unchanged, if the text has none for it. */
+bool ue_hex_time(const struct ue_hex *hex, int64_t *time_ns);
+
+/* Whether the server sent that datagram. */
+bool ue_hex_is_from_server(const struct ue_hex *hex);
 
 /* What is wrong, with line and column (both from 1), after DAMAGED; else "". */
 const char *ue_hex_error(const struct ue_hex *hex);
