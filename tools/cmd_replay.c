@@ -11,6 +11,7 @@ static const struct mode {
     enum ue_exit (*run)(struct ue_replay *replay);
 } modes[] = {
     {"observe", false, ue_replay_observe},
+    {"wire", true, ue_replay_wire},
 };
 
 #define MODES (sizeof modes / sizeof *modes)
@@ -43,16 +44,28 @@ static gboolean take_mode(const char *option, const char *value, void *user, GEr
     return choose(user, value, error);
 }
 
+static gboolean take_target(const char *option, const char *value, void *user, GError **error) {
+    struct command *command = user;
+    g_free(command->replay.sending.target);
+    command->replay.sending.target = g_strdup(value);
+    return choose(command, option + strlen("--"), error);
+}
+
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
 static void add_options(struct command *command, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"mode", 0, 0, CALLBACK(take_mode), "observe: print what the two ends did", "NAME"},
+        {"wire", 0, 0, CALLBACK(take_target),
+         "send the datagrams to this host, byte for byte, those of one direction; port 7777 without PORT",
+         "HOST[:PORT]"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &command->replay.json, "JSON Lines instead of text", NULL},
         {0},
     };
     GOptionGroup *group = g_option_group_new("replay", "What to do:", "Show the options of the modes", command, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
+    ue_sending_add(&command->replay.sending, context);
     ue_selection_add(&command->replay.selection, context);
     ue_wire_options_add(&command->replay.reading.wire, context);
 }
@@ -60,9 +73,10 @@ static void add_options(struct command *command, GOptionContext *context) {
 static const char description[] =
     "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as "
     "one.\n\n"
-    "Exit status: 0 all well, 1 something was malformed, 2 unusable arguments or files.\n\n"
+    "Exit status: 0 all well, 1 something was malformed, or could not be sent, 2 unusable arguments or files.\n\n"
     "Examples:\n"
-    "  uerudp replay game.pcapng";
+    "  uerudp replay game.pcapng\n"
+    "  uerudp replay --wire 192.0.2.1 --speed 2 --stream 0 game.pcapng";
 
 static bool resolve(struct command *command, int argc, char **argv) {
     struct ue_replay *replay = &command->replay;
@@ -71,25 +85,26 @@ static bool resolve(struct command *command, int argc, char **argv) {
         return false;
     }
     command->mode = command->mode == NULL ? modes : command->mode;
-    if (command->mode->has_target && replay->target == NULL) {
+    if (command->mode->has_target && replay->sending.target == NULL) {
         ue_complain("--mode=%s goes with a target; see uerudp replay --help", command->mode->name);
         return false;
     }
     replay->paths = argv + 1;
     replay->path_count = argc - 1;
-    return ue_wire_options_resolve(&replay->reading.wire);
+    return ue_sending_resolve(&replay->sending, false) && ue_wire_options_resolve(&replay->reading.wire);
 }
 
 static void clear(struct ue_replay *replay) {
     ue_reading_clear(&replay->reading);
     ue_selection_clear(&replay->selection);
-    g_free(replay->target);
+    ue_sending_clear(&replay->sending);
 }
 
 int ue_cmd_replay(int argc, char **argv) {
     struct command command = {0};
     GOptionContext *context = g_option_context_new("FILE... - a capture once more");
     ue_reading_init(&command.replay.reading);
+    ue_sending_init(&command.replay.sending);
     g_option_context_set_description(context, description);
     add_options(&command, context);
     enum ue_exit status = UE_EXIT_UNUSABLE;

@@ -35,7 +35,7 @@ static void print_text(const char *event, json_t *members) {
 }
 
 static void print_json(const char *event, json_t *members) {
-    json_t *line = json_pack("{s:s}", "event", event);
+    json_t *line = json_pack("{s:i, s:s}", "schema", 1, "event", event);
     json_object_update(line, members);
     char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6));
     puts(text);

@@ -4,18 +4,22 @@
 #define UE_REPLAY_H
 
 #include "tools/reading.h"
+#include "tools/replay/sending.h"
 #include "tools/select.h"
 
 struct ue_replay {
     struct ue_reading reading;
     struct ue_selection selection;
     gboolean json;
-    char *target; /* HOST:PORT, for the modes that send; else NULL */
+    struct ue_sending sending; /* wire, live */
     char **paths;
     int path_count;
 };
 
 /* observe: what the two ends did, line by line. */
 enum ue_exit ue_replay_observe(struct ue_replay *replay);
+
+/* wire: the datagrams once more to a host, byte for byte. */
+enum ue_exit ue_replay_wire(struct ue_replay *replay);
 
 #endif

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""replay --wire: what arrives at a host, and when."""
+import contextlib
+import json
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import uerudp
+
+GAP_S = 0.05
+SECONDS = 30
+
+
+class Sink:
+    """Receives datagrams until it is left."""
+
+    def __enter__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.settimeout(0.2)
+        self.address = f"127.0.0.1:{self.socket.getsockname()[1]}"
+        self.got = []  # (time, source port, payload)
+        self.is_open = True
+        self.thread = threading.Thread(target=self.receive)
+        self.thread.start()
+        return self
+
+    def receive(self):
+        while True:
+            try:
+                payload, source = self.socket.recvfrom(65536)
+                self.got.append((time.monotonic(), source[1], payload))
+            except TimeoutError:
+                if not self.is_open:
+                    return
+
+    def __exit__(self, *_):
+        self.is_open = False
+        self.thread.join()
+        self.socket.close()
+
+    def payloads(self):
+        return [payload for _, _, payload in self.got]
+
+
+class Wire(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.path = pathlib.Path(folder.name, "game.pcapng")
+        cls.client = uerudp.encode([{"packet": {"seq": seq}} for seq in range(8)], "--generation=5.5")
+        cls.server = uerudp.encode([{"packet": {"seq": 100}}], "--generation=5.5")
+        lines = [f"C> {number * GAP_S:.3f} {payload.hex()}" for number, payload in enumerate(cls.client)]
+        lines.insert(1, f"S> 0.001 {cls.server[0].hex()}")
+        other = f"C> 0.020 {cls.client[0].hex()}"
+        uerudp.run("encode", "--from-hex", "-o", cls.path, data="\n".join(lines).encode())
+        cls.second = pathlib.Path(folder.name, "second.pcapng")
+        uerudp.run("encode", "--from-hex", "--src=10.0.0.9:1", "-o", cls.second, data=other.encode())
+
+    def replay(self, *options, status=0):
+        """What arrived, and the report."""
+        with Sink() as sink:
+            result = uerudp.run("replay", "--wire", sink.address, "--json", *options, status=status)
+        return sink, json.loads(result.stdout)
+
+    def test_as_captured(self):
+        sink, report = self.replay(self.path)
+        self.assertEqual(sink.payloads(), self.client)
+        self.assertEqual([report[key] for key in ("schema", "event", "datagrams", "bytes", "senders", "rounds",
+                                                  "skipped", "unreachable", "failed")],
+                         [1, "sent", 8, sum(map(len, self.client)), 1, 1, 0, 0, 0])
+        self.assertAlmostEqual(report["seconds"], 7 * GAP_S, delta=GAP_S)
+        self.assertAlmostEqual(sink.got[-1][0] - sink.got[0][0], 7 * GAP_S, delta=GAP_S)
+        self.assertLess(report["late_us_mean"], 1e6 * GAP_S)
+
+    def test_direction(self):
+        sink, _ = self.replay("--direction=s2c", self.path)
+        self.assertEqual(sink.payloads(), self.server)
+
+    def test_speed(self):
+        _, report = self.replay("--speed=4", self.path)
+        self.assertAlmostEqual(report["seconds"], 7 * GAP_S / 4, delta=GAP_S)
+        _, report = self.replay("--speed=0", self.path)
+        self.assertLess(report["seconds"], GAP_S)
+
+    def test_rate(self):
+        sink, report = self.replay("--pps=100", self.path)
+        self.assertEqual(sink.payloads(), self.client)
+        self.assertAlmostEqual(report["seconds"], 0.07, delta=0.03)
+        self.assertLess(abs(report["rate_error_percent"]), 40)
+
+    def test_rounds(self):
+        sink, report = self.replay("--loop=3", "--speed=0", self.path)
+        self.assertEqual(sink.payloads(), 3 * self.client)
+        self.assertEqual(report["rounds"], 3)
+        _, report = self.replay("--loop=2", "--speed=10", self.path)
+        self.assertAlmostEqual(report["seconds"], 15 * GAP_S / 10, delta=GAP_S)
+
+    def test_every_connection_has_an_address_of_its_own(self):
+        sink, report = self.replay(self.path, self.second)
+        self.assertEqual((report["senders"], len({port for _, port, _ in sink.got})), (2, 2))
+        sink, report = self.replay("--stream=1", self.path, self.second)
+        self.assertEqual((report["senders"], sink.payloads()), (1, self.client[:1]))
+
+    def test_signal_ends_it_with_the_report(self):
+        with Sink() as sink, subprocess.Popen(
+                [uerudp.PROGRAM, "replay", "--wire", sink.address, "--json", "--loop=0", self.path],
+                stdout=subprocess.PIPE) as process:
+            while not sink.got:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            report = json.loads(process.communicate(timeout=SECONDS)[0])
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(report["datagrams"], len(sink.got))
+
+    def test_nobody_listens(self):
+        with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as closed:
+            closed.bind(("127.0.0.1", 0))
+            port = closed.getsockname()[1]
+        result = uerudp.run("replay", "--wire", f"127.0.0.1:{port}", self.path, status=1)
+        self.assertIn(b"nobody listens at 127.0.0.1", result.stderr)
+
+    def test_mistakes(self):
+        empty = b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0"
+        for arguments, what in ((["--wire", "127.0.0.1", "-"], "nothing to send"),
+                                (["--wire", "a..b", self.path], "a..b"),
+                                (["--wire", "127.0.0.1", "--speed=nan", self.path], "--speed=nan"),
+                                (["--wire", "127.0.0.1", "--pps=-1", self.path], "--pps=-1"),
+                                (["--wire", "127.0.0.1", "--loop=-1", self.path], "--loop=-1"),
+                                (["--wire", "127.0.0.1", "--pcap=x", self.path], "--pcap goes with"),
+                                (["--speed=2", self.path], "go with"), (["--mode=wire", self.path], "target"),
+                                (["--wire", "127.0.0.1", "/nonexistent"], "/nonexistent")):
+            self.assertIn(what, uerudp.run("replay", *arguments, data=empty, status=2).stderr.decode())
+
+
+if __name__ == "__main__":
+    uerudp.main()
