@@ -54,18 +54,30 @@ static gboolean take_kinds(const char *option, const char *value, void *user, GE
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
+static void add_group(struct ue_selection *selection, GOptionContext *context, const GOptionEntry *entries) {
+    GOptionGroup *group =
+        g_option_group_new("select", "Which datagrams:", "Show the options that select datagrams", selection, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+#define STREAM_OPTION                                                                                                  \
+    { "stream", 0, 0, CALLBACK(take_streams), "datagrams of these connections, numbered from 0", "N[,N...]" }
+
+void ue_selection_add_streams(struct ue_selection *selection, GOptionContext *context) {
+    const GOptionEntry entries[] = {STREAM_OPTION, {0}};
+    add_group(selection, context, entries);
+}
+
 void ue_selection_add(struct ue_selection *selection, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"stream", 0, 0, CALLBACK(take_streams), "datagrams of these connections, numbered from 0", "N[,N...]"},
+        STREAM_OPTION,
         {"direction", 0, 0, CALLBACK(take_direction), "client to server or server to client", "c2s|s2c"},
         {"channel", 0, 0, CALLBACK(take_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
         {"kind", 0, 0, CALLBACK(take_kinds), "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
         {0},
     };
-    GOptionGroup *group =
-        g_option_group_new("select", "Which datagrams:", "Show the options that select datagrams", selection, NULL);
-    g_option_group_add_entries(group, entries);
-    g_option_context_add_group(context, group);
+    add_group(selection, context, entries);
 }
 
 void ue_selection_clear(struct ue_selection *selection) {

@@ -15,6 +15,8 @@ struct ue_selection {
 };
 
 void ue_selection_add(struct ue_selection *selection, GOptionContext *context);
+/* Only --stream: for what must see a connection as a whole. */
+void ue_selection_add_streams(struct ue_selection *selection, GOptionContext *context);
 void ue_selection_clear(struct ue_selection *selection);
 
 /* context NULL: a datagram of no known form. */
