@@ -12,7 +12,7 @@ note() {
 }
 
 build_packages=(cmake ninja-build gcc libc6-dev pkg-config libpcap-dev libjansson-dev libglib2.0-dev
-    libgcrypt20-dev zlib1g-dev wireshark-dev libwireshark-dev libwiretap-dev libwsutil-dev tshark)
+    libgcrypt20-dev zlib1g-dev node-d3 wireshark-dev libwireshark-dev libwiretap-dev libwsutil-dev tshark)
 
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* A picture as one HTML page that needs nothing else: data, style, script, and the drawing library d3 with its licence,
+   which are built into the program. */
+#ifndef UE_TRACE_PAGE_H
+#define UE_TRACE_PAGE_H
+
+#include "tools/trace/plot.h"
+
+/* Appends the page. */
+void ue_page_write(const struct ue_plot *plot, struct ue_out *out);
+
+#endif

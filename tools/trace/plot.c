@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/trace/plot.h"
+
+#include <string.h>
+
+/* A picture of many small things is thinned in its turn. */
+#define NOTES_MAX 1000
+/* The verdict on a packet comes soon after it, so it is looked for from the end. */
+#define LOOK_BACK 4096
+#define FIRST_BIN_NS INT64_C(1000000)
+
+struct ue_plot *ue_plot_new(const struct ue_seen *first) {
+    const struct ue_connection *connection = first->connection;
+    unsigned server_side = first->role == 1 ? first->held->side : !first->held->side;
+    struct ue_plot *plot = g_new0(struct ue_plot, 1);
+    plot->stream = connection->stream;
+    plot->server = g_strdup(connection->texts[server_side]);
+    plot->client = g_strdup(connection->texts[!server_side]);
+    plot->begin_ns = first->held->time_ns;
+    plot->packets = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_packet));
+    plot->resends = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_resend));
+    plot->gaps = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_gap));
+    plot->notes = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_note));
+    plot->bands = g_ptr_array_new_with_free_func(g_free);
+    plot->bin_ns = FIRST_BIN_NS;
+    plot->stride = 1;
+    return plot;
+}
+
+void ue_plot_free(struct ue_plot *plot) {
+    g_free(plot->client);
+    g_free(plot->server);
+    g_free(plot->generation);
+    g_array_unref(plot->packets);
+    g_array_unref(plot->resends);
+    g_array_unref(plot->gaps);
+    g_array_unref(plot->notes);
+    g_ptr_array_unref(plot->bands);
+    g_free(plot);
+}
+
+uint64_t ue_plot_shown(const struct ue_plot *plot) {
+    return plot->packets->len + plot->resends->len + plot->gaps->len + plot->notes->len;
+}
+
+/* ---- thinning ---- */
+
+static void halve(GArray *array) {
+    size_t size = g_array_get_element_size(array);
+    for (guint i = 0; i < array->len / 2; i++) {
+        memmove(array->data + i * size, array->data + 2 * i * size, size);
+    }
+    g_array_set_size(array, array->len / 2);
+}
+
+/* Leaves out every second ordinary packet; those that have no verdict yet may become remarkable, and stay. */
+static void thin_packets(GArray *packets) {
+    guint kept = 0, plain = 0;
+    struct ue_plot_packet *rows = (struct ue_plot_packet *)(void *)packets->data;
+    for (guint i = 0; i < packets->len; i++) {
+        if (!rows[i].is_plain || rows[i].fate != UE_TRACK_DELIVERED || plain++ % 2 == 0) {
+            rows[kept++] = rows[i];
+        }
+    }
+    g_array_set_size(packets, kept);
+}
+
+static void thin(struct ue_plot *plot) {
+    guint before = plot->packets->len;
+    thin_packets(plot->packets);
+    plot->stride *= 2;
+    if (plot->packets->len > before / 4 * 3 && ue_plot_shown(plot) > UE_PLOT_POINTS_MAX * 3 / 4) {
+        halve(plot->packets);
+        halve(plot->resends);
+        halve(plot->gaps);
+    }
+}
+
+static void make_room(struct ue_plot *plot) {
+    plot->points++;
+    if (ue_plot_shown(plot) >= UE_PLOT_POINTS_MAX) {
+        thin(plot);
+    }
+}
+
+/* ---- packets ---- */
+
+static void add_packet(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
+    bool is_plain = !event->is_late && !event->is_duplicate;
+    if (is_plain && plot->ordinary++ % plot->stride != 0) {
+        plot->points++;
+        return;
+    }
+    make_room(plot);
+    struct ue_plot_packet packet = {.time_ns = event->time_ns,
+                                    .id = event->packet_id,
+                                    .frame = event->frame,
+                                    .bytes = (uint32_t)seen->held->length_bytes,
+                                    .side = (uint8_t)event->side,
+                                    .fate = UE_TRACK_PENDING,
+                                    .is_late = event->is_late,
+                                    .is_duplicate = event->is_duplicate,
+                                    .is_plain = is_plain};
+    g_array_append_val(plot->packets, packet);
+}
+
+static struct ue_plot_packet *find_packet(const struct ue_plot *plot, unsigned side, int64_t id) {
+    struct ue_plot_packet *rows = (struct ue_plot_packet *)(void *)plot->packets->data;
+    guint first = plot->packets->len > LOOK_BACK ? plot->packets->len - LOOK_BACK : 0;
+    for (guint i = plot->packets->len; i > first; i--) {
+        if (rows[i - 1].side == side && rows[i - 1].id == id) {
+            return &rows[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static void set_verdict(struct ue_plot_packet *packet, const struct ue_track_event *event) {
+    packet->verdict_ns = event->time_ns;
+    packet->verdict_frame = event->frame;
+    packet->fate = event->type == UE_TRACK_ACKED ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
+    packet->is_plain &= event->type == UE_TRACK_ACKED;
+}
+
+static void take_verdict(struct ue_plot *plot, const struct ue_track_event *event) {
+    struct ue_plot_packet *packet = find_packet(plot, !event->side, event->packet_id);
+    if (packet != NULL && packet->fate == UE_TRACK_PENDING) {
+        set_verdict(packet, event);
+    } else if (packet == NULL && event->type == UE_TRACK_NACKED) {
+        make_room(plot);
+        bool was_seen = event->other_frame != 0;
+        struct ue_plot_packet lost = {.time_ns = was_seen ? event->time_ns - event->span_ns : event->time_ns,
+                                      .id = event->packet_id,
+                                      .frame = event->other_frame,
+                                      .side = !event->side};
+        set_verdict(&lost, event);
+        g_array_append_val(plot->packets, lost);
+    }
+}
+
+static void add_gap(struct ue_plot *plot, const struct ue_track_event *event) {
+    make_room(plot);
+    struct ue_plot_gap gap = {.time_ns = event->time_ns,
+                              .first_id = event->packet_id,
+                              .last_id = event->last_id,
+                              .side = (uint8_t)event->side};
+    g_array_append_val(plot->gaps, gap);
+}
+
+static void fill_gap(struct ue_plot *plot, const struct ue_track_event *event) {
+    struct ue_plot_gap *gaps = (struct ue_plot_gap *)(void *)plot->gaps->data;
+    guint first = plot->gaps->len > LOOK_BACK ? plot->gaps->len - LOOK_BACK : 0;
+    for (guint i = plot->gaps->len; i > first; i--) {
+        struct ue_plot_gap *gap = &gaps[i - 1];
+        if (gap->side == event->side && gap->first_id <= event->packet_id && event->packet_id <= gap->last_id) {
+            gap->filled_ns = event->time_ns;
+            return;
+        }
+    }
+}
+
+/* ---- channels ---- */
+
+static void name_channel(const struct ue_seen *seen, const struct ue_bunch *bunch, struct ue_out *name) {
+    const char *known = ue_bunch_channel_name(&seen->context, bunch);
+    if (known != NULL) {
+        ue_out_text(name, known);
+    } else if (bunch->has_name && !bunch->name.hardcoded) {
+        ue_out_engine_text(name, bunch->name.text, UE_ESCAPE_PLAIN);
+    }
+    ue_out_char(name, '\0');
+}
+
+static struct ue_plot_band *add_band(struct ue_plot *plot, uint32_t channel) {
+    struct ue_plot_band *band = g_new0(struct ue_plot_band, 1);
+    band->channel = channel;
+    band->is_rest = plot->bands->len == UE_PLOT_BANDS_MAX - 1;
+    g_strlcpy(band->name, band->is_rest ? "all others" : "", sizeof band->name);
+    g_ptr_array_add(plot->bands, band);
+    return band;
+}
+
+static struct ue_plot_band *find_band(struct ue_plot *plot, uint32_t channel) {
+    for (guint i = 0; i < plot->bands->len; i++) {
+        struct ue_plot_band *band = plot->bands->pdata[i];
+        if (band->channel == channel || band->is_rest) {
+            return band;
+        }
+    }
+    return add_band(plot, channel);
+}
+
+/* Twice the width: the same time in half of the bins. */
+static void widen_bins(struct ue_plot *plot) {
+    plot->bin_ns *= 2;
+    for (guint i = 0; i < plot->bands->len; i++) {
+        struct ue_plot_band *band = plot->bands->pdata[i];
+        for (unsigned side = 0; side < 2; side++) {
+            uint64_t *bits = band->bits[side];
+            for (size_t bin = 0; bin < UE_PLOT_BINS / 2; bin++) {
+                bits[bin] = bits[2 * bin] + bits[2 * bin + 1];
+            }
+            memset(&bits[UE_PLOT_BINS / 2], 0, sizeof *bits * UE_PLOT_BINS / 2);
+        }
+    }
+}
+
+static void add_bunch(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
+    struct ue_plot_band *band = find_band(plot, event->bunch->channel);
+    if (band->name[0] == '\0') {
+        struct ue_out name = {0};
+        name_channel(seen, event->bunch, &name);
+        g_utf8_strncpy(band->name, name.text, (sizeof band->name - 1) / 4);
+        ue_out_free(&name);
+    }
+    int64_t since_ns = MAX(event->time_ns - plot->begin_ns, 0);
+    while (since_ns / plot->bin_ns >= UE_PLOT_BINS) {
+        widen_bins(plot);
+    }
+    band->bits[event->side][since_ns / plot->bin_ns] += event->bunch->data.bits;
+}
+
+static void add_resend(struct ue_plot *plot, const struct ue_track_event *event) {
+    make_room(plot);
+    struct ue_plot_resend resend = {.time_ns = event->time_ns,
+                                    .id = event->packet_id,
+                                    .reliable_id = event->reliable_id,
+                                    .frame = event->frame,
+                                    .first_frame = event->first_frame,
+                                    .other_frame = event->other_frame,
+                                    .channel = event->bunch->channel,
+                                    .copy = event->copy,
+                                    .side = (uint8_t)event->side,
+                                    .is_spurious = event->is_spurious};
+    g_array_append_val(plot->resends, resend);
+}
+
+/* ---- notes ---- */
+
+static void G_GNUC_PRINTF(3, 4)
+    add_note(struct ue_plot *plot, const struct ue_track_event *event, const char *format, ...) {
+    struct ue_plot_note note = {.time_ns = event->time_ns, .frame = event->frame, .side = (uint8_t)event->side};
+    va_list arguments;
+    plot->points++;
+    if (plot->notes->len >= NOTES_MAX) {
+        return;
+    }
+    va_start(arguments, format);
+    g_vsnprintf(note.text, sizeof note.text, format, arguments);
+    va_end(arguments);
+    g_array_append_val(plot->notes, note);
+}
+
+static void note_handshake(struct ue_plot *plot, const struct ue_track_event *event) {
+    const char *name = ue_values_name(UE_VALUES_HANDSHAKE_TYPE, event->datagram->handshake.type);
+    add_note(plot, event, "%s", name != NULL ? name : "handshake");
+}
+
+static void note_closed(struct ue_plot *plot, const struct ue_track_event *event) {
+    const char *reason = ue_values_name(ue_field_row(UE_F_BUNCH_CLOSE_REASON)->values, event->close_reason);
+    add_note(plot, event, "channel %" G_GUINT32_FORMAT " closed: %s", event->bunch->channel,
+             reason != NULL ? reason : "no known reason");
+}
+
+static void note_opened(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
+    struct ue_out name = {0};
+    name_channel(seen, event->bunch, &name);
+    add_note(plot, event, "channel %" G_GUINT32_FORMAT " opened: %.40s", event->bunch->channel, name.text);
+    ue_out_free(&name);
+}
+
+/* ---- the tracker ---- */
+
+void ue_plot_begin(struct ue_plot *plot, const struct ue_seen *seen) {
+    plot->end_ns = MAX(plot->end_ns, seen->held->time_ns);
+    if (g_strcmp0(plot->generation, seen->context.profile.name) != 0) {
+        g_free(plot->generation);
+        plot->generation = g_strdup(seen->context.profile.name);
+    }
+}
+
+void ue_plot_event(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
+    switch (event->type) {
+    case UE_TRACK_HANDSHAKE: note_handshake(plot, event); break;
+    case UE_TRACK_PACKET:
+        add_packet(plot, seen, event);
+        if (event->is_late) {
+            fill_gap(plot, event);
+        }
+        break;
+    case UE_TRACK_MISSING: add_gap(plot, event); break;
+    case UE_TRACK_ACKED:
+    case UE_TRACK_NACKED: take_verdict(plot, event); break;
+    case UE_TRACK_BUNCH:
+        add_bunch(plot, seen, event);
+        if (event->copy > 1) {
+            add_resend(plot, event);
+        }
+        break;
+    case UE_TRACK_OPENED: note_opened(plot, seen, event); break;
+    case UE_TRACK_CLOSED: note_closed(plot, event); break;
+    case UE_TRACK_RESET: add_note(plot, event, "restarted"); break;
+    }
+}

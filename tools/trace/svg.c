@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/trace/svg.h"
+
+#include <gio/gio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Between these the page leaves its picture, see page.js. */
+#define MARK "SVG:"
+#define MARK_END ":SVG"
+
+static char *find_browser(const char *browser, GError **error) {
+    static const char *const names[] = {"chromium", "chromium-browser", "google-chrome", "chrome"};
+    char *path = browser != NULL ? g_find_program_in_path(browser) : NULL;
+    for (size_t i = 0; browser == NULL && path == NULL && i < G_N_ELEMENTS(names); i++) {
+        path = g_find_program_in_path(names[i]);
+    }
+    if (path == NULL) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no such browser; an SVG is drawn by Chromium",
+                    browser != NULL ? browser : "chromium");
+    }
+    return path;
+}
+
+/* Its profile goes where it disturbs nobody. */
+static char *run_browser(const char *browser, const char *folder, const char *url, GError **error) {
+    char *profile = g_strconcat("--user-data-dir=", folder, NULL);
+    const char *arguments[] = {
+        browser, "--headless", "--disable-gpu", "--dump-dom", "--virtual-time-budget=20000", profile, url, NULL, NULL};
+    if (geteuid() == 0) { /* the sandbox of Chromium refuses root */
+        arguments[6] = "--no-sandbox";
+        arguments[7] = url;
+    }
+    GSubprocess *process =
+        g_subprocess_newv(arguments, G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, error);
+    char *output = NULL;
+    if (process != NULL) {
+        g_subprocess_communicate_utf8(process, NULL, NULL, &output, NULL, error);
+        g_object_unref(process);
+    }
+    g_free(profile);
+    return output;
+}
+
+static char *take_picture(const char *document, GError **error) {
+    const char *begin = strstr(document, MARK);
+    const char *end = begin != NULL ? strstr(begin, MARK_END) : NULL;
+    if (end == NULL) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "the browser drew no picture");
+        return NULL;
+    }
+    begin += strlen(MARK);
+    char *coded = g_strndup(begin, (gsize)(end - begin));
+    gsize size;
+    guchar *picture = g_base64_decode(coded, &size);
+    char *text = g_strndup((const char *)picture, size);
+    g_free(picture);
+    g_free(coded);
+    return text;
+}
+
+static void remove_folder(const char *path) {
+    const char *arguments[] = {"rm", "-rf", path, NULL};
+    GSubprocess *process = g_subprocess_newv(arguments, G_SUBPROCESS_FLAGS_NONE, NULL);
+    if (process != NULL) {
+        g_subprocess_wait(process, NULL, NULL);
+        g_object_unref(process);
+    }
+}
+
+static char *draw(const char *program, const char *path, GError **error) {
+    char *folder = g_dir_make_tmp("uerudp-XXXXXX", error);
+    if (folder == NULL) {
+        return NULL;
+    }
+    GFile *file = g_file_new_for_commandline_arg(path);
+    char *uri = g_file_get_uri(file);
+    char *url = g_strconcat(uri, "#svg", NULL);
+    char *document = run_browser(program, folder, url, error);
+    char *picture = document != NULL ? take_picture(document, error) : NULL;
+    remove_folder(folder);
+    g_free(document);
+    g_free(url);
+    g_free(uri);
+    g_object_unref(file);
+    g_free(folder);
+    return picture;
+}
+
+char *ue_svg_draw(const char *browser, const char *path, GError **error) {
+    char *program = find_browser(browser, error);
+    char *picture = program != NULL ? draw(program, path, error) : NULL;
+    g_free(program);
+    return picture;
+}
