@@ -10,7 +10,7 @@ import sys
 
 MAX_LINES = 600
 MAX_FUNCTION_LINES = 70
-SKIPPED_FOLDERS = {".git", "build", ".cache", "LICENSES", "__pycache__"}
+SKIPPED = {".git", "build", ".cache", "LICENSES", "__pycache__"}
 SOURCE = re.compile(r"(\.(c|h|def|py|sh|cmake)|CMakeLists\.txt)$")
 LICENSED = re.compile(r"(\.(c|h|def|in|py|sh|cmake|lua|md|1|yml)|CMakeLists\.txt|/\.[a-z-]+)$")
 WIRESHARK = re.compile(r"(epan|wiretap|wsutil|wireshark)[./]")
@@ -31,7 +31,7 @@ LAYERS = {
     "plugin": ({"libcodec", "libcodec/cipher", "plugin"}, None),
     "tests": (None, None),
 }
-GENERATED = {"uerudp_version.h"}
+GENERATED = {"uerudp_version.h", "trace_resource.h"}
 
 
 def read_lines(root, path):
@@ -109,8 +109,8 @@ def licence_faults(path, lines):
 
 def tree_files(root):
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(set(folders) - SKIPPED_FOLDERS)
-        for name in sorted(names):
+        folders[:] = sorted(set(folders) - SKIPPED)
+        for name in sorted(set(names) - SKIPPED):
             yield os.path.relpath(os.path.join(folder, name), root)
 
 

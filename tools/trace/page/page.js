@@ -2,7 +2,7 @@
 "use strict";
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const WIDTH = 1200, LEFT = 70, RIGHT = 20, GAP = 34;
+  const WIDTH = 1200, LEFT = 70, RIGHT = 20, GAP = 46;
   const DIRECTIONS = ["client to server", "server to client"];
   const FATES = ["verdict unknown", "no verdict in this capture", "delivered", "not delivered"];
   const BANDS_NAMED = 9;
@@ -11,7 +11,8 @@
   const STYLE = `text { font: 11px system-ui, sans-serif; fill: #222; } .name { font-weight: bold; font-size: 12px; }
     .axis path, .axis line, .frame { stroke: #999; fill: none; } .grid line { stroke: #eee; } .grid path { stroke: none; }
     .delivered { stroke: #3b78c4; } .pending { stroke: #9aa5b1; } .lost { stroke: #d62728; stroke-width: 2; }
-    .late { stroke: #ff7f0e; stroke-width: 2; } .duplicate { stroke: #9467bd; stroke-width: 2; }
+    .late { stroke: #ff7f0e; stroke-width: 2; fill: none; }
+    .duplicate { stroke: #9467bd; stroke-width: 2; fill: none; }
     .ack { stroke: #2ca02c; fill: none; stroke-opacity: .7; } .nak { stroke: #d62728; fill: none; stroke-dasharray: 3 2; }
     .resend { stroke: #8c564b; fill: #fff; stroke-width: 1.5; } .spurious { stroke: #e377c2; fill: #fff; stroke-width: 1.5; }
     .gap { stroke: #ff7f0e; stroke-width: 3; stroke-opacity: .5; } .note { stroke: #666; stroke-dasharray: 1 3; }
@@ -232,7 +233,8 @@
     });
   }
 
-  const SHAPES = { delivered: dash, pending: dash, lost: cross, ack: dash, nak: dash, gap: dash, half0: dash, half1: dash };
+  const line = (px, py) => `M${px - 6},${py}h12`;
+  const SHAPES = { delivered: line, pending: line, lost: cross, ack: line, nak: line, gap: line };
   legend([["delivered", "delivered"], ["pending", "no verdict"], ["lost", "not delivered"], ["ack", "until acknowledged"],
     ["nak", "until reported lost"], ["gap", "missing here, until it came"], ["late", "overtaken"], ["duplicate", "duplicate"],
     ["resend", "reliable bunch again"], ["spurious", "again for nothing"]], LEFT + 10, 14,
