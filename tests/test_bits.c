@@ -91,7 +91,7 @@ static void last_set_finds_the_highest_bit_of_a_range(void **state) {
 
 static void widths_and_masks(void **state) {
     (void)state;
-    const uint32_t widths[][2] = {{0, 0},   {1, 0},     {2, 1},      {3, 2},      {8, 3},           {15, 4},
+    const uint32_t widths[][2] = {{0, 0},   {1, 0},     {2, 1},      {3, 2},      {8, 3},          {15, 4},
                                   {411, 9}, {1024, 10}, {10240, 14}, {16384, 14}, {UINT32_MAX, 32}};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         assert_int_equal(ue_bits_width(widths[i][0]), widths[i][1]);
@@ -122,6 +122,21 @@ static void views_are_read_copied_and_compared(void **state) {
     assert_hex(copy, sizeof copy, "f61fff");
 }
 
+/* T26 of spec 6.20: how many bits a payload of three bytes has, by its last byte. */
+static void termination_bit_is_the_last_one_set(void **state) {
+    static const struct {
+        uint8_t last_byte;
+        size_t bits;
+    } cases[] = {{0x80, 23}, {0x40, 22}, {0x60, 22}, {0x03, 17}, {0x01, 16}, {0xff, 23}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint8_t payload[] = {0xff, 0xff, cases[i].last_byte};
+        size_t bits = 0;
+        assert_true(ue_bits_last_set(payload, 16, 24, &bits));
+        assert_int_equal(bits, cases[i].bits);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load_gives_every_run_and_reads_nothing_behind_it),
@@ -130,6 +145,7 @@ int main(void) {
         cmocka_unit_test(last_set_finds_the_highest_bit_of_a_range),
         cmocka_unit_test(widths_and_masks),
         cmocka_unit_test(views_are_read_copied_and_compared),
+        cmocka_unit_test(termination_bit_is_the_last_one_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,11 +48,26 @@ static void expansion_gives_the_nearest_full_number(void **state) {
     }
 }
 
+/* T33 of spec 6.20: Rel(wire, ref), the full number that a reliable sequence means. */
+static void expansion_is_that_of_reliable_bunches(void **state) {
+    static const struct {
+        uint32_t wire;
+        int64_t reference;
+        int64_t full;
+    } cases[] = {{0, 1023, 1024},  {1, 1023, 1025},  {5, 1000, 1029},   {1023, 1024, 1023}, {1022, 1023, 1022},
+                 {490, 1000, 490}, {488, 1000, 488}, {487, 1000, 1511}, {791, 790, 791}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(ue_seq_expand(cases[i].wire, cases[i].reference, 1024), cases[i].full);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(difference_is_the_nearest_way_round),
         cmocka_unit_test(newer_is_as_the_receiver_rule_says),
         cmocka_unit_test(expansion_gives_the_nearest_full_number),
+        cmocka_unit_test(expansion_is_that_of_reliable_bunches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ int ue_cmd_encode(int argc, char **argv);
 int ue_cmd_replay(int argc, char **argv);
 int ue_cmd_trace(int argc, char **argv);
 int ue_cmd_serve(int argc, char **argv);
+int ue_cmd_script(int argc, char **argv);
 int ue_cmd_connect(int argc, char **argv);
 
 /* Prints "uerudp: ..." on stderr. */

@@ -24,6 +24,11 @@ bool ue_conn_may_send(const struct ue_conn *c) {
     return lane != NULL && lane->in_reliable != c->lanes.in_first;
 }
 
+void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user) {
+    c->hook = hook;
+    c->hook_user = user;
+}
+
 void ue_conn_settle(struct ue_conn *c) {
     ue_outbox_settle(&c->datagrams);
     ue_outbox_settle(&c->events);

@@ -55,10 +55,6 @@ struct ue_packer {
     struct ue_last last;
 };
 
-/* Sees a bunch while its packet is processed, as the engine's handlers do, and may answer at once. True: it was meant
-   for the hook, no event follows. */
-typedef bool ue_bunch_hook(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch);
-
 struct ue_conn {
     struct ue_conn_config config; /* defaults filled in */
     struct ue_limits limits;

@@ -209,6 +209,11 @@ struct ue_event {
 /* The next event; false when there is none. What was taken lives until the next input; what was not taken waits. */
 bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event);
 
+/* Sees each bunch of channel 0 while its packet is processed, as the engine's handlers do, and may answer at once. True:
+   it was meant for the hook, no event follows. There is one; a login (login.h) is such a hook. NULL: none. */
+typedef bool ue_bunch_hook(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch);
+void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user);
+
 /* When ue_conn_tick would do something by itself at the latest: timeouts, keep-alives, resends; or ue_conn_end_receive,
    while early packets wait. UINT64_MAX: never. */
 uint64_t ue_conn_deadline(const struct ue_conn *c);

@@ -498,8 +498,7 @@ enum ue_status ue_login_init(struct ue_login *l, struct ue_conn *c, const struct
     if (l->config.max_client_rate == 0) {
         l->config.max_client_rate = MAX_CLIENT_RATE;
     }
-    c->hook = take_bunch;
-    c->hook_user = l;
+    ue_conn_set_hook(c, take_bunch, l);
     return UE_OK;
 }
 

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* uerudp script: plays scripts that say what goes in and what has to come out. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cli.h"
+#include "tools/script/update.h"
+#include "tools/script/verdict.h"
+
+#define TOLERANCE_MS_MAX 60000
+#define HOST_TOLERANCE_MS 500
+#define NS_PER_MS 1e6
+#define STOCK_GENERATIONS "A B C"
+#define HOST_GENERATION "5.5" /* as connect and serve have it */
+
+struct script_job {
+    struct ue_play_options play;
+    char **generations;
+    char *host, *seed;
+    double tolerance_ms;
+    gboolean verbose, json, update;
+};
+
+static const char description[] =
+    "Without FILE or with - the script is read from standard input. Its lines say what the client C and the server S\n"
+    "do, and, indented, every packet and event that has to come of it, in virtual time. Nothing is printed when all\n"
+    "comes. docs/script.md has the language; share/doc/uerudp/scripts has scripts of the reference endpoint.\n\n"
+    "Exit status: 0 all came, 1 something else came, 2 unusable arguments or files, or a mistake in a script.\n\n"
+    "Examples:\n"
+    "  printf 'fixture\\nC send 5 m1 each\\n    * C > 100 ... [5 R101 m1 80]\\n' | uerudp script\n"
+    "  uerudp script --generation 5.5 --verbose login.txt\n"
+    "  uerudp script --host 192.0.2.1:7777 --tolerance 200 hello.txt";
+
+static void add_options(struct script_job *job, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"generation", 0, 0, G_OPTION_ARG_STRING_ARRAY, &job->generations,
+         "play in this generation instead of those that the script names: an engine release from 4.13 to 5.8, A, B, C "
+         "or L (see docs/script.md), or all for each release that changed the wire; may be repeated",
+         "NAME"},
+        {"host", 0, 0, G_OPTION_ARG_STRING, &job->host,
+         "play against this server, in real time; port 7777 without PORT", "HOST[:PORT]"},
+        {"tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &job->tolerance_ms,
+         "by which times may be wrong; with --host also how long a line is waited for. Default 0, with --host 500",
+         "MS"},
+        {"verbose", 0, 0, G_OPTION_ARG_NONE, &job->verbose, "print commands and what comes of them", NULL},
+        {"update", 0, 0, G_OPTION_ARG_NONE, &job->update, "rewrite the expected lines of each FILE with what comes",
+         NULL},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &job->seed, "of what the endpoints leave to chance; default 0", "NUMBER"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &job->json, "print a JSON object for each script and generation", NULL},
+        {0},
+    };
+    g_option_context_add_main_entries(context, entries, NULL);
+}
+
+/* ---- arguments ---- */
+
+static bool resolve_seed(struct script_job *job) {
+    uint64_t number = 0;
+    if (job->seed != NULL && !ue_cli_number(job->seed, UINT64_MAX, &number)) {
+        ue_complain("--seed=%s: not a number of 64 bits", job->seed);
+        return false;
+    }
+    for (size_t i = 0; i < 8; i++) {
+        job->play.seed[i] = (uint8_t)(number >> 8 * i);
+    }
+    return true;
+}
+
+static bool resolve(struct script_job *job) {
+    if (job->verbose && job->json) {
+        ue_complain("--verbose and --json exclude each other");
+        return false;
+    }
+    if (job->update && job->generations != NULL) {
+        ue_complain("--update plays all generations of a script, without --generation");
+        return false;
+    }
+    if (isnan(job->tolerance_ms)) {
+        job->tolerance_ms = job->host != NULL ? HOST_TOLERANCE_MS : 0;
+    } else if (!(job->tolerance_ms >= 0 && job->tolerance_ms <= TOLERANCE_MS_MAX)) {
+        ue_complain("--tolerance=%g: not between 0 and %d", job->tolerance_ms, TOLERANCE_MS_MAX);
+        return false;
+    }
+    job->play.tolerance_ns = (uint64_t)(job->tolerance_ms * NS_PER_MS);
+    job->play.host = job->host;
+    job->play.verbose = job->verbose;
+    return resolve_seed(job);
+}
+
+/* Adds generations by their names, which must outlive the array; "all" are those that changed the wire. */
+static bool add_generations(GArray *generations, char **names, const char *where) {
+    bool good = true;
+    for (size_t i = 0; good && names[i] != NULL; i++) {
+        if (strcmp(names[i], "all") == 0) {
+            for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
+                ue_script_add_generation(generations, ue_profile_at(row)->name);
+            }
+        } else if (names[i][0] != '\0') {
+            good = ue_script_add_generation(generations, names[i]);
+        }
+        if (!good) {
+            ue_complain("%s%s: neither an engine release from 4.13 to 5.8, nor A, B, C, L, or all", where, names[i]);
+        }
+    }
+    return good;
+}
+
+/* Those of the command line, or those that the script names. *names holds what the array points to. */
+static GArray *generations_of(const struct script_job *job, const struct ue_script *script, char ***names) {
+    const char *own = ue_script_generations(script);
+    const char *stock = job->host != NULL ? HOST_GENERATION : STOCK_GENERATIONS;
+    GArray *generations = g_array_new(FALSE, FALSE, sizeof(struct ue_script_generation));
+    char *where =
+        job->generations != NULL ? g_strdup("--generation=") : g_strdup_printf("%s: generation ", script->name);
+    *names = job->generations != NULL ? g_strdupv(job->generations) : g_strsplit(own != NULL ? own : stock, " ", -1);
+    bool good = add_generations(generations, *names, where);
+    if (good && generations->len == 0) {
+        ue_complain("%s: the line generation names none", script->name);
+        good = false;
+    }
+    if (good && job->host != NULL && generations->len != 1) {
+        ue_complain("%s: a host speaks one generation; see --generation", script->name);
+        good = false;
+    }
+    g_free(where);
+    if (!good) {
+        g_array_set_size(generations, 0);
+    }
+    return generations;
+}
+
+/* ---- scripts ---- */
+
+static enum ue_exit worse(enum ue_exit a, enum ue_exit b) {
+    return a > b ? a : b;
+}
+
+static enum ue_exit play(const struct script_job *job, const struct ue_script *script,
+                         const struct ue_script_generation *generation, GArray *records) {
+    static const enum ue_exit exits[] = {
+        [UE_PLAY_OK] = UE_EXIT_OK, [UE_PLAY_DIFFERS] = UE_EXIT_MALFORMED, [UE_PLAY_MISTAKE] = UE_EXIT_UNUSABLE};
+    struct ue_play_end end;
+    if (job->verbose) {
+        printf("# %s, generation %s\n", script->name, generation->name);
+    }
+    ue_play(script, generation, &job->play, records, &end);
+    bool is_recorded = end.result == UE_PLAY_DIFFERS && end.what == NULL;
+    enum ue_exit status = is_recorded ? UE_EXIT_OK : exits[end.result];
+    if (job->json) {
+        ue_verdict_print(script, generation, &end);
+    } else if (!is_recorded) {
+        ue_verdict_complain(script, generation, &end);
+    }
+    ue_play_end_clear(&end);
+    return status;
+}
+
+static void clear_take(void *take) {
+    g_array_free(((struct ue_take *)take)->records, TRUE);
+}
+
+static enum ue_exit play_all(const struct script_job *job, const struct ue_script *script, const GArray *generations) {
+    enum ue_exit status = UE_EXIT_OK;
+    char *problem = NULL;
+    GArray *takes = g_array_new(FALSE, FALSE, sizeof(struct ue_take));
+    g_array_set_clear_func(takes, clear_take);
+    for (size_t i = 0; i < generations->len; i++) {
+        struct ue_take take = {&g_array_index(generations, struct ue_script_generation, i), ue_records_new()};
+        status = worse(status, play(job, script, take.generation, job->update ? take.records : NULL));
+        g_array_append_val(takes, take);
+    }
+    if (job->update && status == UE_EXIT_OK && !ue_script_update(script, takes, &problem)) {
+        ue_complain("%s", problem);
+        g_free(problem);
+        status = UE_EXIT_UNUSABLE;
+    }
+    g_array_free(takes, TRUE);
+    return status;
+}
+
+static enum ue_exit run_file(const struct script_job *job, const char *path) {
+    char *problem = NULL;
+    char **names;
+    if (job->update && strcmp(path, "-") == 0) {
+        ue_complain("--update rewrites files, not standard input");
+        return UE_EXIT_UNUSABLE;
+    }
+    struct ue_script *script = ue_script_read(path, &problem);
+    if (script == NULL) {
+        ue_complain("%s", problem);
+        g_free(problem);
+        return UE_EXIT_UNUSABLE;
+    }
+    GArray *generations = generations_of(job, script, &names);
+    enum ue_exit status = generations->len != 0 ? play_all(job, script, generations) : UE_EXIT_UNUSABLE;
+    g_array_free(generations, TRUE);
+    g_strfreev(names);
+    ue_script_free(script);
+    return status;
+}
+
+static enum ue_exit run(const struct script_job *job, int argc, char **argv) {
+    enum ue_exit status = argc < 2 ? run_file(job, "-") : UE_EXIT_OK;
+    for (int i = 1; i < argc; i++) {
+        status = worse(status, run_file(job, argv[i]));
+    }
+    if (fflush(stdout) != 0) {
+        ue_complain("cannot write the output");
+        status = UE_EXIT_UNUSABLE;
+    }
+    return status;
+}
+
+int ue_cmd_script(int argc, char **argv) {
+    struct script_job job = {.tolerance_ms = NAN};
+    GOptionContext *context = g_option_context_new("[FILE...] - play scripts of packets and what must come of them");
+    g_option_context_set_description(context, description);
+    add_options(&job, context);
+    enum ue_exit status = UE_EXIT_UNUSABLE;
+    if (ue_cli_parse(context, &argc, &argv) && resolve(&job)) {
+        status = run(&job, argc, argv);
+    }
+    g_strfreev(job.generations);
+    g_free(job.host);
+    g_free(job.seed);
+    return status;
+}

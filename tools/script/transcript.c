@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/script/transcript.h"
+
+#include <string.h>
+
+#define NS_PER_S 1e9
+
+void ue_transcript_init(struct ue_transcript *t) {
+    *t = (struct ue_transcript){.head = g_string_new(NULL), .tail = g_string_new(NULL)};
+    g_queue_init(&t->lines);
+}
+
+void ue_line_free(struct ue_line *line) {
+    g_free(line->text);
+    g_free(line);
+}
+
+void ue_transcript_clear(struct ue_transcript *t) {
+    g_queue_clear_full(&t->lines, (GDestroyNotify)(void (*)(void))ue_line_free);
+    g_string_free(t->head, TRUE);
+    g_string_free(t->tail, TRUE);
+}
+
+void ue_transcript_settle(struct ue_transcript *t) {
+    if (t->times == 0) {
+        return;
+    }
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%.4f %s", (double)t->line.time_ns / NS_PER_S, t->head->str);
+    if (t->first >= 0) {
+        g_string_append_printf(text, "%" G_GINT64_FORMAT, t->first);
+    }
+    if (t->last != t->first) {
+        g_string_append_printf(text, "-%" G_GINT64_FORMAT, t->last);
+    }
+    g_string_append_len(text, t->tail->str, (gssize)t->tail->len);
+    if (t->times > 1 && t->last == t->first) {
+        g_string_append_printf(text, " x%u", t->times);
+    }
+    t->line.text = g_string_free(text, FALSE);
+    g_queue_push_tail(&t->lines, g_memdup2(&t->line, sizeof t->line));
+    t->times = 0;
+}
+
+void ue_transcript_say(struct ue_transcript *t, uint64_t time_ns, const struct ue_saying *saying) {
+    bool same = t->times != 0 && t->line.time_ns == time_ns && strcmp(t->head->str, saying->head) == 0 &&
+                strcmp(t->tail->str, saying->tail) == 0;
+    if (same && saying->number == (saying->number < 0 ? t->last : t->last + 1)) {
+        t->last = saying->number;
+        t->times++;
+        return;
+    }
+    ue_transcript_settle(t);
+    g_string_assign(t->head, saying->head);
+    g_string_assign(t->tail, saying->tail);
+    t->line = (struct ue_line){.time_ns = time_ns, .side = saying->side, .packet = saying->packet};
+    t->first = t->last = saying->number;
+    t->times = 1;
+}
