@@ -279,7 +279,7 @@ static enum ue_exit run(struct serve *s) {
         return UE_EXIT_UNUSABLE;
     }
     s->loop = ue_loop_new(&hooks, ue_port_socket(s->port), s->live.ticks_per_second);
-    ue_serve_report_ready(s->live.json, ue_port_socket(s->port));
+    ue_report_ready(s->live.json, ue_port_socket(s->port));
     ue_loop_run(s->loop);
     ue_serve_report_summary(s->live.json, s->server, s->pool, s->port);
     return UE_EXIT_OK;

@@ -22,7 +22,7 @@ struct ue_port {
 struct ue_port *ue_port_new(struct ue_socket *socket, const struct ue_live_options *options) {
     struct ue_port *port = g_new0(struct ue_port, 1);
     port->socket = socket;
-    if (options->pcap != NULL && (port->record = ue_record_open(options->pcap)) == NULL) {
+    if (options->pcap != NULL && (port->record = ue_record_open(options->pcap, NULL)) == NULL) {
         ue_port_free(port);
         return NULL;
     }

@@ -12,13 +12,12 @@
 
 struct ue_record_file {
     struct ue_pcapng_writer writer;
-    uint32_t interface;
     char *path;
     struct ue_net_address peer; /* the last one, and from where datagrams go there */
     struct ue_net_address local;
 };
 
-struct ue_record_file *ue_record_open(const char *path) {
+struct ue_record_file *ue_record_open(const char *path, const char *name) {
     FILE *file = fopen(path, "wb");
     if (file == NULL) {
         ue_complain("%s: %s", path, g_strerror(errno));
@@ -27,8 +26,12 @@ struct ue_record_file *ue_record_open(const char *path) {
     struct ue_record_file *record = g_new0(struct ue_record_file, 1);
     record->path = g_strdup(path);
     ue_pcapng_begin(&record->writer, file, "uerudp " UERUDP_VERSION);
-    record->interface = ue_pcapng_interface(&record->writer, LINK_ETHERNET, NULL);
+    ue_pcapng_interface(&record->writer, LINK_ETHERNET, name);
     return record;
+}
+
+uint32_t ue_record_interface(struct ue_record_file *record, const char *name) {
+    return ue_pcapng_interface(&record->writer, LINK_ETHERNET, name);
 }
 
 static struct ue_address captured(const struct ue_net_address *address) {
@@ -37,35 +40,29 @@ static struct ue_address captured(const struct ue_net_address *address) {
     return result;
 }
 
-static bool is_any(const struct ue_net_address *address) {
-    static const uint8_t zeros[sizeof address->bytes];
-    return memcmp(address->bytes, zeros, sizeof zeros) == 0;
+void ue_record_write(struct ue_record_file *record, uint32_t interface, int64_t time_ns,
+                     const struct ue_net_address *from, const struct ue_net_address *to, const uint8_t *bytes,
+                     size_t size_bytes, const char *comment) {
+    struct ue_address source = captured(from);
+    struct ue_address destination = captured(to);
+    ue_pcapng_udp(&record->writer, interface, time_ns, &source, &destination, bytes, size_bytes, comment);
 }
 
-/* A socket bound to every address does not say to which one a datagram came; the route to its sender does. */
+/* The route to a peer costs calls of the system, and most datagrams go where the one before went. */
 static const struct ue_net_address *local_address(struct ue_record_file *record, const struct ue_socket *socket,
                                                   const struct ue_net_address *peer) {
-    const struct ue_net_address *bound = ue_socket_local(socket);
-    if (!is_any(bound)) {
-        return bound;
-    }
     if (!ue_net_address_equal(&record->peer, peer)) {
         record->peer = *peer;
-        if (!ue_socket_route(peer, &record->local)) {
-            record->local = *bound;
-        }
-        record->local.port = bound->port;
-        record->local.is_ipv6 = peer->is_ipv6;
+        record->local = ue_socket_local_for(socket, peer);
     }
     return &record->local;
 }
 
 void ue_record_datagram(struct ue_record_file *record, const struct ue_socket *socket,
                         const struct ue_net_address *peer, bool is_sent, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_address here = captured(local_address(record, socket, peer));
-    struct ue_address there = captured(peer);
-    ue_pcapng_udp(&record->writer, record->interface, g_get_real_time() * 1000, is_sent ? &here : &there,
-                  is_sent ? &there : &here, bytes, size_bytes, NULL);
+    const struct ue_net_address *here = local_address(record, socket, peer);
+    ue_record_write(record, 0, g_get_real_time() * 1000, is_sent ? here : peer, is_sent ? peer : here, bytes,
+                    size_bytes, NULL);
 }
 
 bool ue_record_close(struct ue_record_file *record) {

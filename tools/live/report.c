@@ -85,6 +85,26 @@ json_t *ue_report_port(const struct ue_port *port) {
                      (json_int_t)counters.failed);
 }
 
+static void report_listening(bool as_json, const struct ue_net_address *address) {
+    char text[UE_NET_ADDRESS_TEXT_BYTES];
+    ue_net_address_format(address, text);
+    if (as_json) {
+        ue_report(true, "listening", json_pack("{s:s}", "address", text));
+    } else {
+        printf("listening on %s\n", text);
+        fflush(stdout);
+    }
+}
+
+void ue_report_ready(bool as_json, const struct ue_socket *socket) {
+    const struct ue_net_address *local = ue_socket_local(socket);
+    if (ue_socket_is_dual(socket)) {
+        const struct ue_net_address any4 = {.port = local->port};
+        report_listening(as_json, &any4);
+    }
+    report_listening(as_json, local);
+}
+
 json_t *ue_report_text(const char *text) {
     char *valid = g_utf8_make_valid(text, -1);
     GString *shown = g_string_new(NULL);

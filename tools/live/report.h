@@ -11,6 +11,10 @@
 /* Prints one event at once on standard output; takes over members. Objects inside members show in JSON only. */
 void ue_report(bool as_json, const char *event, json_t *members);
 
+/* The first line of a program that listens, and the second where it takes both IPv4 and IPv6: "listening on
+   ADDRESS:PORT". */
+void ue_report_ready(bool as_json, const struct ue_socket *socket);
+
 /* Delivery, round-trip time and loss of a connection. */
 json_t *ue_report_connection(const struct ue_conn *conn);
 /* What a port counted. */

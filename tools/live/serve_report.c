@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/live/serve_report.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "tools/live/report.h"
@@ -20,26 +19,6 @@ struct ue_net_address ue_serve_net_address(const struct ue_host *address) {
     struct ue_net_address result;
     memcpy(&result, address->text, sizeof result);
     return result;
-}
-
-static void report_listening(bool as_json, const struct ue_net_address *address) {
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    ue_net_address_format(address, text);
-    if (as_json) {
-        ue_report(true, "listening", json_pack("{s:s}", "address", text));
-    } else {
-        printf("listening on %s\n", text);
-        fflush(stdout);
-    }
-}
-
-void ue_serve_report_ready(bool as_json, const struct ue_socket *socket) {
-    const struct ue_net_address *local = ue_socket_local(socket);
-    if (ue_socket_is_dual(socket)) {
-        const struct ue_net_address any4 = {.port = local->port};
-        report_listening(as_json, &any4);
-    }
-    report_listening(as_json, local);
 }
 
 static json_t *address_of(const struct ue_peer *peer) {

@@ -5,9 +5,6 @@
 
 #include "tools/live/serve_guest.h"
 
-/* The first line of a server, and the second where it takes both IPv4 and IPv6: "listening on ADDRESS:PORT". */
-void ue_serve_report_ready(bool as_json, const struct ue_socket *socket);
-
 void ue_serve_report_connected(bool as_json, const struct ue_peer *peer);
 void ue_serve_report_joined(bool as_json, const struct ue_peer *peer);
 void ue_serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns);

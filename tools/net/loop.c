@@ -13,7 +13,7 @@ struct ue_loop {
     GMainLoop *main;
     GSource *ticker;
     GSource *waker;
-    GSource *receiver;
+    struct ue_watch *receiver; /* NULL: no hook */
     GSource *signals[2];
     GSource *reader;    /* of standard input; NULL while paused */
     GString *lines;     /* read, not yet handed over */
@@ -24,15 +24,20 @@ struct ue_loop {
     bool stopping;
 };
 
+struct ue_watch {
+    GSource *source;
+    void (*receive)(void *user);
+    void *user;
+};
+
 uint64_t ue_loop_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void attach(struct ue_loop *loop, GSource *source, GSourceFunc function, int priority) {
-    g_source_set_callback(source, function, loop, NULL);
-    g_source_set_priority(source, priority);
+static void attach(struct ue_loop *loop, GSource *source, GSourceFunc function, void *user) {
+    g_source_set_callback(source, function, user, NULL);
     g_source_attach(source, loop->context);
 }
 
@@ -97,11 +102,26 @@ static gboolean on_signal(gpointer user) {
 }
 
 static gboolean on_datagrams(GSocket *socket, GIOCondition condition, gpointer user) {
-    struct ue_loop *loop = user;
+    struct ue_watch *watch = user;
     (void)socket;
     (void)condition;
-    loop->hooks.receive(loop->hooks.user);
+    watch->receive(watch->user);
     return G_SOURCE_CONTINUE;
+}
+
+struct ue_watch *ue_loop_watch(struct ue_loop *loop, const struct ue_socket *socket, void (*receive)(void *user),
+                               void *user) {
+    struct ue_watch *watch = g_new0(struct ue_watch, 1);
+    *watch = (struct ue_watch){g_socket_create_source(ue_socket_gio(socket), G_IO_IN | G_IO_ERR, NULL), receive, user};
+    attach(loop, watch->source, (GSourceFunc)(void *)on_datagrams, watch);
+    return watch;
+}
+
+void ue_watch_free(struct ue_watch *watch) {
+    if (watch != NULL) {
+        detach(&watch->source);
+        g_free(watch);
+    }
 }
 
 /* ---- lines ---- */
@@ -147,7 +167,7 @@ static gboolean on_input(gint fd, GIOCondition condition, gpointer user) {
 void ue_loop_read_lines(struct ue_loop *loop) {
     if (loop->reader == NULL && hand_over_lines(loop) && !loop->input_is_over) {
         loop->reader = g_unix_fd_source_new(STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR);
-        attach(loop, loop->reader, (GSourceFunc)(void *)on_input, G_PRIORITY_DEFAULT);
+        attach(loop, loop->reader, (GSourceFunc)(void *)on_input, loop);
     }
 }
 
@@ -165,16 +185,15 @@ struct ue_loop *ue_loop_new(const struct ue_loop_hooks *hooks, const struct ue_s
     loop->next_tick_us = g_get_monotonic_time() + loop->period_us;
     loop->ticker = g_source_new(&timer_functions, sizeof(GSource));
     loop->waker = g_source_new(&timer_functions, sizeof(GSource));
-    attach(loop, loop->waker, on_wake, G_PRIORITY_DEFAULT);
+    attach(loop, loop->waker, on_wake, loop);
     g_source_set_ready_time(loop->ticker, loop->next_tick_us);
-    attach(loop, loop->ticker, on_tick, G_PRIORITY_DEFAULT); /* no flood of datagrams may hold back ticks */
+    attach(loop, loop->ticker, on_tick, loop); /* of equal priority: no flood of datagrams holds back ticks */
     for (size_t i = 0; i < 2; i++) {
         loop->signals[i] = g_unix_signal_source_new(signals[i]);
-        attach(loop, loop->signals[i], on_signal, G_PRIORITY_DEFAULT);
+        attach(loop, loop->signals[i], on_signal, loop);
     }
     if (hooks->receive != NULL) {
-        loop->receiver = g_socket_create_source(ue_socket_gio(socket), G_IO_IN | G_IO_ERR, NULL);
-        attach(loop, loop->receiver, (GSourceFunc)(void *)on_datagrams, G_PRIORITY_DEFAULT);
+        loop->receiver = ue_loop_watch(loop, socket, hooks->receive, hooks->user);
     }
     return loop;
 }
@@ -182,7 +201,7 @@ struct ue_loop *ue_loop_new(const struct ue_loop_hooks *hooks, const struct ue_s
 void ue_loop_free(struct ue_loop *loop) {
     detach(&loop->ticker);
     detach(&loop->waker);
-    detach(&loop->receiver);
+    ue_watch_free(loop->receiver);
     detach(&loop->signals[0]);
     detach(&loop->signals[1]);
     detach(&loop->reader);

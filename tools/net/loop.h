@@ -24,6 +24,12 @@ struct ue_loop;
 struct ue_loop *ue_loop_new(const struct ue_loop_hooks *hooks, const struct ue_socket *socket, double ticks_per_second);
 void ue_loop_free(struct ue_loop *loop);
 
+/* One more socket: receive runs when datagrams wait there. Socket and loop must outlive the watch. */
+struct ue_watch;
+struct ue_watch *ue_loop_watch(struct ue_loop *loop, const struct ue_socket *socket, void (*receive)(void *user),
+                               void *user);
+void ue_watch_free(struct ue_watch *watch);
+
 /* Sets when wake runs next; UINT64_MAX: never. It runs once. */
 void ue_loop_wake_at(struct ue_loop *loop, uint64_t time_ns);
 

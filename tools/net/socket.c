@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/uio.h>
 
 /* A tick's worth of a thousand clients; the system may grant less. */
@@ -211,15 +212,27 @@ GSocket *ue_socket_gio(const struct ue_socket *s) {
     return s->gio;
 }
 
-bool ue_socket_route(const struct ue_net_address *peer, struct ue_net_address *local) {
-    GSocketAddress *address = to_gio(peer);
-    struct ue_socket *s = connect_to(address, NULL);
-    g_object_unref(address);
-    if (s != NULL) {
-        *local = s->local;
-        ue_socket_free(s);
+static bool is_any(const struct ue_net_address *address) {
+    static const uint8_t zeros[sizeof address->bytes];
+    return memcmp(address->bytes, zeros, sizeof zeros) == 0;
+}
+
+/* A socket that is connected to the peer, and sends nothing, knows the way. */
+struct ue_net_address ue_socket_local_for(const struct ue_socket *s, const struct ue_net_address *peer) {
+    struct ue_net_address local = s->local;
+    if (!is_any(&local)) {
+        return local;
     }
-    return s != NULL;
+    GSocketAddress *address = to_gio(peer);
+    struct ue_socket *probe = connect_to(address, NULL);
+    g_object_unref(address);
+    if (probe != NULL) {
+        local = probe->local;
+        ue_socket_free(probe);
+    }
+    local.port = s->local.port;
+    local.is_ipv6 = peer->is_ipv6;
+    return local;
 }
 
 /* ---- datagrams ---- */

@@ -46,7 +46,8 @@ enum ue_socket_result ue_socket_receive(struct ue_socket *s, struct ue_net_addre
 enum ue_socket_result ue_socket_send(struct ue_socket *s, const struct ue_net_address *to, const uint8_t *bytes,
                                      size_t size_bytes);
 
-/* The address of this machine from which datagrams to a peer leave; false when there is no way to it. */
-bool ue_socket_route(const struct ue_net_address *peer, struct ue_net_address *local);
+/* This end as a peer sees it: of a socket bound to every address, which does not say to which one a datagram came, the
+   address from which datagrams to the peer leave. */
+struct ue_net_address ue_socket_local_for(const struct ue_socket *s, const struct ue_net_address *peer);
 
 #endif

@@ -31,6 +31,7 @@ struct ue_link_config {
     uint32_t loss_min_bytes; /* smaller datagrams and, unless zero, larger ones than the next are safe from `loss` */
     uint32_t loss_max_bytes;
     uint64_t loss_from_ns; /* nothing is lost by `loss` before */
+    bool loss_by_number;   /* drawn by the datagram's number instead of its time: for real time, which never repeats */
     double corrupt;        /* one bit is flipped, sometimes some more */
     uint64_t corrupt_from_ns;
     uint32_t corrupt_skip_bytes; /* the first bytes stay whole */

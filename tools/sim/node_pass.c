@@ -62,11 +62,15 @@ static double draw_at(struct ue_node *node, uint64_t now_ns) {
     return ue_rng_unit_of(ue_rng_mix(node->seed, ue_rng_mix(ms, node->draws)));
 }
 
+static double draw_for(const struct ue_node *node, const struct ue_carried *carried) {
+    return ue_rng_unit_of(ue_rng_mix(node->seed, ue_rng_mix(carried->number, carried->copy)));
+}
+
 /* Gilbert-Elliott with everything lost in the bad state: leaving it with 1 / burst makes the mean run `burst` long,
    entering it with loss / (burst * (1 - loss)) the share lost `loss`. */
-static bool is_lost(struct ue_node *node, uint64_t now_ns) {
+static bool is_lost(struct ue_node *node, uint64_t now_ns, const struct ue_carried *carried) {
     const struct ue_link_config *config = node->config;
-    double draw = draw_at(node, now_ns);
+    double draw = config->loss_by_number ? draw_for(node, carried) : draw_at(node, now_ns);
     if (config->loss_burst <= 1 || config->loss >= 1) {
         return draw < config->loss;
     }
@@ -79,7 +83,7 @@ static void loss_accept(struct ue_link *link, struct ue_node *node, uint64_t now
     const struct ue_link_config *config = node->config;
     bool is_safe = now_ns < config->loss_from_ns || carried->size_bytes < config->loss_min_bytes ||
                    (config->loss_max_bytes != 0 && carried->size_bytes > config->loss_max_bytes);
-    if (config->loss > 0 && !is_safe && is_lost(node, now_ns)) {
+    if (config->loss > 0 && !is_safe && is_lost(node, now_ns, carried)) {
         ue_link_drop(link, now_ns, carried, UE_FATE_LOST);
     } else {
         ue_link_pass(link, node, now_ns, carried);
