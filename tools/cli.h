@@ -23,6 +23,8 @@ int ue_cmd_trace(int argc, char **argv);
 int ue_cmd_serve(int argc, char **argv);
 int ue_cmd_script(int argc, char **argv);
 int ue_cmd_connect(int argc, char **argv);
+int ue_cmd_link(int argc, char **argv);
+int ue_cmd_doctor(int argc, char **argv);
 
 /* Prints "uerudp: ..." on stderr. */
 void ue_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);

@@ -15,6 +15,8 @@ static const struct ue_command commands[] = {
     {"serve", "let clients log in, and answer them", ue_cmd_serve},
     {"script", "play packets against an endpoint, and compare what comes", ue_cmd_script},
     {"connect", "log in to a server, and try it out", ue_cmd_connect},
+    {"link", "put a bad network between clients and a server", ue_cmd_link},
+    {"doctor", "say why Wireshark loads the plugin or does not", ue_cmd_doctor},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)

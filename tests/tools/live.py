@@ -14,12 +14,11 @@ import uerudp
 SECONDS = 60  # of any one step: a test that hangs fails
 
 
-class Server:
-    """uerudp serve, from ready to ended; afterwards what it reported."""
+class Listener:
+    """A program that listens, from ready to ended; afterwards what it reported."""
 
-    def __init__(self, *options, bind=None):
-        bound = ["--bind", bind] if bind else []
-        self.process = subprocess.Popen([uerudp.PROGRAM, "serve", "--port", "0", "--json", *bound, *map(str, options)],
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([uerudp.PROGRAM, *map(str, arguments)],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.events = []
         self.address = json.loads(self.process.stdout.readline())["address"]
@@ -41,7 +40,7 @@ class Server:
         """The events of this name, once there are so many."""
         with self.changed:
             if not self.changed.wait_for(lambda: len(self.all(name)) >= count, SECONDS):
-                raise AssertionError(f"the server never reported {name}: {self.events}")
+                raise AssertionError(f"{self.process.args} never reported {name}: {self.events}")
             return self.all(name)
 
     def end(self, with_signal=signal.SIGINT):
@@ -62,12 +61,23 @@ class Server:
         if self.process.returncode is None:
             self.end()
         if kind is None and (self.process.returncode != 0 or self.errors):
-            raise AssertionError(f"the server ended with {self.process.returncode}: {self.errors}")
+            raise AssertionError(f"{self.process.args} ended with {self.process.returncode}: {self.errors}")
 
     def reported(self, name):
         """The one event of this name, after the end."""
         event, = self.all(name)
         return event
+
+
+class Server(Listener):
+    def __init__(self, *options, bind=None):
+        bound = ["--bind", bind] if bind else []
+        super().__init__("serve", "--port", 0, "--json", *bound, *options)
+
+
+class Link(Listener):
+    def __init__(self, server_port, *options):
+        super().__init__("link", "--bind", "127.0.0.1", "--json", *options, 0, f"127.0.0.1:{server_port}")
 
 
 def start_client(server, *options, host="127.0.0.1"):

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What a link reports: clients that come and leave with what was done to their datagrams, and sums at the end. */
+#ifndef UE_RELAY_REPORT_H
+#define UE_RELAY_REPORT_H
+
+#include "tools/live/relay_client.h"
+
+struct ue_relay_totals {
+    uint64_t clients;
+    uint64_t refused;                       /* datagrams of clients for whom there was no room */
+    struct ue_relay_counters directions[2]; /* of the clients that left */
+};
+
+/* A client that leaves. */
+void ue_relay_totals_add(struct ue_relay_totals *totals, const struct ue_relay_client *client);
+
+void ue_relay_report_connected(bool as_json, const struct ue_relay_client *client);
+/* reason: closed, idle or end. */
+void ue_relay_report_left(bool as_json, const struct ue_relay_client *client, const char *reason, uint64_t now_ns);
+void ue_relay_report_summary(const struct ue_relay_options *options, const struct ue_relay_totals *totals);
+
+#endif
