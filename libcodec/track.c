@@ -50,7 +50,7 @@ static void learn_sequences(struct ue_track_pass *p) {
     const struct ue_handshake *handshake = &p->head.handshake;
     struct ue_track_side *sides = p->track->sides;
     enum ue_direction sender = ue_handshake_sender(handshake->type);
-    bool is_bare = p->in->context->profile.handshake == UE_HANDSHAKE_A0 || !handshake->has_body;
+    bool is_bare = p->in->context->profile.handshake == UE_HANDSHAKE_A0 || !handshake->has_body || handshake->restart;
     if (is_bare || p->track->is_restarting || p->in->context->restarting || sender == UE_DIRECTION_UNKNOWN ||
         handshake->type == UE_HANDSHAKE_INITIAL || sides[0].counts.packets + sides[1].counts.packets != 0) {
         return;
@@ -120,10 +120,13 @@ static struct ue_track_packet *remember(struct ue_track *track, struct ue_track_
 /* What the first packet of a side settles: where it begins, and in which cycle the verdicts on it were given. */
 static void begin_ids(struct ue_track_side *side, int64_t id) {
     int64_t step = id - side->newest_id;
-    if (!side->has_newest || step > FIRST_STEP_MAX || step < -FIRST_STEP_MAX) {
+    if (side->has_newest && (step > FIRST_STEP_MAX || step < -FIRST_STEP_MAX)) {
+        side->has_newest = side->has_first = false;
+        side->has_judged = side->counts.acked + side->counts.nacked != 0; /* by packets since */
+    }
+    if (!side->has_newest) {
         side->newest_id = side->first_id = id - 1;
         side->has_newest = true;
-        side->has_first = false;
     }
     if (side->has_judged) {
         side->judged_id =

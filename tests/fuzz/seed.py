@@ -5,8 +5,8 @@
 usage: seed.py FOLDER SHARED
 
 Writes FOLDER/datagram and FOLDER/handshake from the vectors and captures of SHARED, in the forms that fuzz_datagram.c
-and fuzz_handshake.c describe. Without SHARED only a few datagrams made here are written. FOLDER/endpoint holds scripts
-in the form of fuzz_endpoint.c.
+and fuzz_handshake.c describe. Without SHARED only a few datagrams made here are written. FOLDER/track and
+FOLDER/dissector have the form of the latter. FOLDER/endpoint holds scripts in the form of fuzz_endpoint.c.
 """
 import glob
 import json
@@ -20,6 +20,7 @@ HANDLERS = {"Oodle": 1, "AESGCM": 2, "AESGCM-bytes": 3, "AES": 4, "DTLS": 5, "Re
 SIZES = [0, 512, 1024, 1028, 2048, 8192, 65535, 1]
 DIRECTIONS = {"C2S": 1, "S2C": 2}
 DATAGRAMS_PER_FLOW = 14
+DATAGRAMS_TRACKED = 120
 
 
 def header(profile, direction=0, handlers=(), params=()):
@@ -91,9 +92,9 @@ def flows(path):
     return found.values()
 
 
-def conversation(datagrams, settings=0):
+def conversation(datagrams, settings=0, count=DATAGRAMS_PER_FLOW):
     parts = [bytes([settings])]
-    for from_server, payload in datagrams[:DATAGRAMS_PER_FLOW]:
+    for from_server, payload in datagrams[:count]:
         parts += [struct.pack("<H", len(payload) | from_server << 15), payload]
     return b"".join(parts)
 
@@ -108,6 +109,13 @@ def handshake_seeds(shared):
     for entry in vectors(shared, "handshake.json"):
         datagram = (entry["direction"] == "S2C", bytes.fromhex(entry["hex"]))
         yield f"vector-{entry['name']}", conversation([datagram], entry["params"]["magic_bits"])
+
+
+def track_seeds(shared):
+    """Conversations that are long enough for losses and resends."""
+    for path in sorted(glob.glob(os.path.join(shared, "realdata", "utcp-*.pcap"))):
+        for number, datagrams in enumerate(flows(path)):
+            yield f"{os.path.basename(path)}-{number}", conversation(datagrams, count=DATAGRAMS_TRACKED)
 
 
 def own_seeds():
@@ -156,6 +164,7 @@ def main():
         targets["datagram"] += datagram_seeds(shared)
         targets["handshake"] += handshake_seeds(shared)
     targets["dissector"] = targets["handshake"]  # the same form
+    targets["track"] = targets["handshake"] + list(track_seeds(shared))
     targets["capture"] = capture_seeds()
     targets["endpoint"] = list(endpoint_seeds())
     for target, seeds in targets.items():

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The passive tracker over any conversation, in the form of fuzz_handshake.c: the observer of the connection finds
+   generation and numbers, then every datagram is followed. Of an input whose size is a multiple of four the memory is
+   short. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libcodec/flow.h"
+#include "libcodec/track.h"
+
+#define DATAGRAMS_MAX 400
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct heard {
+    const uint8_t *bytes;
+    size_t size;
+    struct ue_frame frame;
+};
+
+struct conversation {
+    struct ue_settings settings;
+    struct ue_flow flow;
+    struct heard heard[DATAGRAMS_MAX];
+    size_t count;
+    struct ue_track *track;
+    size_t bytes_max;
+    uint64_t frame;
+    unsigned side;
+};
+
+static void expect(bool condition) {
+    if (!condition) {
+        abort();
+    }
+}
+
+/* Refuses what the tracker could never hold, and, when memory is short, any large block. */
+static void *resize(void *user, void *old, size_t size_bytes) {
+    struct conversation *talk = user;
+    if (size_bytes == 0) {
+        free(old);
+        return NULL;
+    }
+    return size_bytes <= talk->bytes_max ? realloc(old, size_bytes) : NULL;
+}
+
+/* For tests/fuzz/prove.sh: reads one byte too many when a reliable sequence jumps, which it does in no seed. */
+static void plant_bug(const struct conversation *talk, const struct ue_track_event *event) {
+#ifdef UERUDP_PLANT_BUG
+    static volatile uint8_t read;
+    if (event->is_jump) {
+        uint8_t *block = malloc(1);
+        read = (uint8_t)(read + block[event->is_jump]);
+        free(block);
+    }
+#else
+    (void)event;
+#endif
+    (void)talk;
+}
+
+static void hear(void *user, const struct ue_track_event *event) {
+    const struct conversation *talk = user;
+    expect(event->frame == talk->frame && event->side == talk->side);
+    expect(event->other_frame <= event->frame && event->first_frame <= event->frame);
+    expect(event->type != UE_TRACK_BUNCH || event->bunch->reliable == (event->copy != 0));
+    expect(event->type != UE_TRACK_PACKET || event->datagram->packet.seq == (event->packet_id & 16383));
+    expect(event->span_ns >= -1);
+    expect(ue_track_bytes(talk->track) <= UE_TRACK_BYTES_MAX);
+    plant_bug(talk, event);
+}
+
+static void observe(struct conversation *talk, unsigned side, const uint8_t *bytes, size_t size) {
+    struct ue_shape shape;
+    bool is_handshake = ue_detect_handshake(&talk->settings, bytes, size, &shape);
+    struct heard *heard = &talk->heard[talk->count++];
+    heard->bytes = bytes;
+    heard->size = size;
+    ue_flow_feed(&talk->flow, side, bytes, size, is_handshake ? &shape : NULL, &heard->frame);
+}
+
+static void follow(struct conversation *talk, const struct heard *heard) {
+    const struct ue_track_sink sink = {hear, talk};
+    struct ue_context x;
+    ue_flow_context(&talk->flow, &heard->frame, &x);
+    talk->frame++;
+    talk->side = x.direction == UE_DIRECTION_UNKNOWN ? heard->frame.side : x.direction == UE_SERVER_TO_CLIENT;
+    uint8_t *bytes = malloc(heard->size); /* a block of that very size: the sanitizer sees every byte too many */
+    if (heard->size != 0) {
+        memcpy(bytes, heard->bytes, heard->size);
+    }
+    const struct ue_track_datagram datagram = {.frame = talk->frame,
+                                               .time_ns = (int64_t)talk->frame * 1000000,
+                                               .side = talk->side,
+                                               .context = &x,
+                                               .links = &heard->frame.links,
+                                               .bytes = bytes,
+                                               .size_bytes = heard->size};
+    ue_track_feed(talk->track, &datagram, &sink);
+    free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct conversation talk;
+    const struct ue_track_memory memory = {resize, &talk};
+    if (size < 1) {
+        return 0;
+    }
+    talk = (struct conversation){.bytes_max = UE_TRACK_BYTES_MAX};
+    talk.settings = (struct ue_settings){.magic_bits = data[0] & 31, .skip_bytes = (data[0] & 32) != 0 ? 8 : 0};
+    ue_flow_init(&talk.flow, &talk.settings, NULL, (data[0] & 128) != 0 ? (data[0] >> 6 & 1) : -1);
+    size_t at = 1;
+    while (at + 2 <= size && talk.count < DATAGRAMS_MAX) {
+        unsigned head = data[at] | (unsigned)data[at + 1] << 8;
+        size_t length = head & 0x7fff;
+        at += 2;
+        length = length < size - at ? length : size - at;
+        observe(&talk, head >> 15, data + at, length);
+        at += length;
+    }
+    ue_flow_release(&talk.flow);
+    talk.track = ue_track_new(&memory);
+    expect(talk.track != NULL);
+    talk.bytes_max = size % 4 == 0 ? 2 * size : UE_TRACK_BYTES_MAX;
+    for (size_t i = 0; i < talk.count; i++) {
+        follow(&talk, &talk.heard[i]);
+    }
+    ue_track_free(talk.track);
+    return 0;
+}
