@@ -207,6 +207,12 @@ void ue_reading_print_summary(struct ue_reading *reading) {
     }
 }
 
+void ue_reading_print_totals(struct ue_reading *reading) {
+    if (reading->is_any) {
+        ue_summary_print_totals(&reading->summary, &reading->input, reading->flows);
+    }
+}
+
 enum ue_exit ue_reading_status(const struct ue_reading *reading) {
     return reading->worst == UE_EXIT_OK && reading->summary.malformed != 0 ? UE_EXIT_MALFORMED : reading->worst;
 }

@@ -67,8 +67,9 @@ bool ue_reading_next(struct ue_reading *reading, struct ue_seen *seen);
 /* Whether somebody may be waiting for output at once: input is a pipe or an interface. */
 bool ue_reading_is_live(const struct ue_reading *reading);
 
-/* The summary on stderr. */
+/* The summary on stderr; the totals are the summary without its connections. */
 void ue_reading_print_summary(struct ue_reading *reading);
+void ue_reading_print_totals(struct ue_reading *reading);
 
 /* The exit status that follows from files and datagrams. */
 enum ue_exit ue_reading_status(const struct ue_reading *reading);

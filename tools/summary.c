@@ -145,10 +145,9 @@ static void print_connections(const struct ue_summary *summary, const struct ue_
     }
 }
 
-void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
+void ue_summary_print_totals(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
     uint64_t streams = ue_flows_streams(flows);
     erase_progress(summary);
-    print_connections(summary, flows);
     print_others(summary, input);
     if (streams == 0 && input->datagrams != 0) {
         fprintf(stderr,
@@ -157,4 +156,10 @@ void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, 
     }
     fprintf(stderr, "%" PRIu64 " datagram%s in %" PRIu64 " connection%s, %" PRIu64 " malformed\n", summary->decoded,
             plural(summary->decoded), streams, plural(streams), summary->malformed);
+}
+
+void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
+    erase_progress(summary);
+    print_connections(summary, flows);
+    ue_summary_print_totals(summary, input, flows);
 }

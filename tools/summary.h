@@ -22,6 +22,10 @@ void ue_summary_malformed(struct ue_summary *summary, uint64_t frame, const stru
 /* Now and then, when stderr is a terminal, says how far the reading has come. */
 void ue_summary_progress(struct ue_summary *summary, const struct ue_input *input, uint64_t size_bytes);
 
+/* The connections, then the totals. */
 void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows);
+
+/* What was left out, and how much was read in all. */
+void ue_summary_print_totals(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows);
 
 #endif

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""uerudp info against what is known of the captures of real implementations."""
+import json
+import unittest
+
+import uerudp
+
+uerudp.need_shared()
+
+
+def info(path, *options):
+    result = uerudp.run("info", "--json", "--bits", *options, path, status=None)
+    return [json.loads(line, object_pairs_hook=uerudp.once) for line in result.stdout.decode().splitlines()]
+
+
+def sent(name):
+    return json.loads((uerudp.REALDATA / f"{name}.sent.json").read_text())
+
+
+def negative_notifications(truth, side):
+    """Distinct packets of a side that it was told were not delivered."""
+    return len({n["packet_id"] for n in truth["delivery_notifications"] if n["side"] == side and not n["ack"]})
+
+
+class RealData(unittest.TestCase):
+    def one(self, name):
+        (path, options), = [(p, o) for n, p, o in uerudp.captures() if n == name]
+        connection, = info(path, *options)
+        return connection
+
+    def check_loss(self, name, client, server, **settings):
+        truth, connection = sent(name), self.one(name)
+        counted = {"c2s": negative_notifications(truth, "client"), "s2c": negative_notifications(truth, "server")}
+        self.assertEqual({"c2s": client, "s2c": server}, counted)
+        self.assertEqual(counted, connection["not_acked"])
+        self.assertEqual({"c2s": None, "s2c": None}, connection["lost"])
+        for finding in connection["findings"]:
+            self.assertNotIn("lost", finding["text"])
+        datagrams = truth["datagrams"]
+        for key, way in (("c2s", "C2S"), ("s2c", "S2C")):
+            self.assertEqual(len([d for d in datagrams if d["dir"] == way]), connection["packets"][key])
+            self.assertEqual(sum(d["len"] for d in datagrams if d["dir"] == way), connection["bytes"][key])
+
+    def test_loss(self):
+        self.check_loss("utcp-loss", 40, 44)
+
+    def test_loss_of_legacy(self):
+        self.check_loss("utcp-ue418-loss", 61, 75)
+
+    def test_stalls_name_lost_frames(self):
+        """Each frame that a stall calls not delivered was dropped by the simulated network."""
+        for name in ("utcp-loss", "utcp-ue418-loss"):
+            dropped = {d["frame"] for d in sent(name)["datagrams"] if d["dropped"]}
+            stalls = [f for f in self.one(name)["findings"] if f["kind"] == "reliable_stall"]
+            self.assertGreater(len(stalls), 2)
+            for stall in stalls:
+                *lost, arrived = stall["frames"]
+                self.assertTrue(set(lost) <= dropped, stall)
+                self.assertNotIn(arrived, dropped)
+
+    def test_clean(self):
+        for name in ("utcp-clean", "utcp-orig-clean", "utcp-ue418-clean"):
+            connection = self.one(name)
+            kinds = {finding["kind"] for finding in connection["findings"]}
+            self.assertEqual(set(), kinds - {"control_message", "ping"}, name)
+            self.assertEqual({"c2s": 0, "s2c": 0}, connection["not_acked"])
+            self.assertEqual({"c2s": 0, "s2c": 0}, connection["lost"])
+
+    def test_restart(self):
+        connection = self.one("utcp-orig-restart")
+        self.assertEqual("10.0.0.1:50001", connection["client"])
+        self.assertEqual("10.0.0.1:50000", connection["client_before"])
+        self.assertIn("restart", [finding["kind"] for finding in connection["findings"]])
+
+    def test_parts_add_up(self):
+        for name, path, options in uerudp.captures():
+            lengths = {}
+            for datagram in uerudp.decode(*options, path, status=None):
+                key = datagram.get("stream"), "s2c" if datagram.get("direction") == 2 else "c2s"
+                lengths[key] = lengths.get(key, 0) + datagram["length"] * 8
+            for connection in info(path, *options):
+                for way in ("c2s", "s2c"):
+                    total = connection["bits"]["total"][way]
+                    self.assertEqual(lengths.get((connection["stream"], way), 0), total, name)
+                    self.assertEqual(total, sum(part[way] for part in connection["bits"]["parts"]), name)
+                    self.assertEqual(total, connection["bytes"][way] * 8)
+
+
+if __name__ == "__main__":
+    uerudp.main()

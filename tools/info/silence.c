@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/silence.h"
+
+#include <inttypes.h>
+
+#include "tools/info/words.h"
+
+/* So many packets of one side show that it was there while the other was silent. */
+#define WITNESSES_MIN 2
+
+/* ---- silence ---- */
+
+static void report_pause(const struct ue_track_event *event, const struct ue_voice *voice, int64_t gap_ns,
+                         struct ue_findings *findings) {
+    struct ue_finding finding = {.kind = UE_FINDING_PAUSE,
+                                 .severity = UE_SEVERITY_WARNING,
+                                 .weight = (double)gap_ns,
+                                 .frame_count = 2,
+                                 .frames = {voice->last_frame, event->frame}};
+    ue_findings_add(findings, &finding,
+                    "no packet from either side for %s, between frames %" PRIu64 " and %" PRIu64
+                    ": both stopped, or the capture did",
+                    ue_span_words(gap_ns).text, voice->last_frame, event->frame);
+}
+
+static void report_silence(const struct ue_track_event *event, const struct ue_voice *voice, int64_t gap_ns,
+                           struct ue_findings *findings) {
+    struct ue_finding finding = {.kind = UE_FINDING_SILENCE,
+                                 .severity = UE_SEVERITY_WARNING,
+                                 .weight = (double)gap_ns,
+                                 .frame_count = 2,
+                                 .frames = {voice->last_frame, event->frame}};
+    const char *who = ue_side_name(event->side);
+    char why[128];
+    if (voice->missing != 0) {
+        g_snprintf(why, sizeof why, "%s of it missing here: it sent, they were lost or not captured",
+                   ue_count_words(voice->missing, "packet").text);
+    } else {
+        g_snprintf(why, sizeof why, "no packet id missing: the %s did not send", who);
+    }
+    ue_findings_add(findings, &finding,
+                    "no packet from the %s for %s, between frames %" PRIu64 " and %" PRIu64
+                    ", while the %s sent %" PRIu64 "; %s",
+                    who, ue_span_words(gap_ns).text, voice->last_frame, event->frame, ue_side_name(!event->side),
+                    voice->heard, why);
+}
+
+static void hear(struct ue_silence *silence, const struct ue_track_event *event, struct ue_findings *findings) {
+    struct ue_voice *voice = &silence->voices[event->side];
+    struct ue_voice *other = &silence->voices[!event->side];
+    int64_t gap_ns = event->time_ns - voice->last_ns;
+    if (voice->packets != 0 && gap_ns >= UE_SILENCE_MIN_NS) {
+        if (voice->heard >= WITNESSES_MIN) {
+            report_silence(event, voice, gap_ns, findings);
+        } else if (voice->heard == 0) {
+            report_pause(event, voice, gap_ns, findings);
+        }
+    }
+    voice->packets++;
+    voice->last_ns = event->time_ns;
+    voice->last_frame = event->frame;
+    voice->missing = 0;
+    voice->heard = 0;
+    other->heard++;
+    other->unanswering++;
+}
+
+/* ---- gaps between verdicts ---- */
+
+static void report_gap(struct ue_voice *voice, unsigned side, struct ue_findings *findings) {
+    struct ue_finding finding = {.kind = UE_FINDING_ACK_GAP,
+                                 .severity = UE_SEVERITY_WARNING,
+                                 .weight = (double)voice->gap_ns,
+                                 .frame_count = 2,
+                                 .frames = {voice->gap_from_frame, voice->gap_frame}};
+    voice->gap_frame = 0;
+    ue_findings_add(findings, &finding,
+                    "packets of the %s were not acknowledged for %s, frames %" PRIu64 " to %" PRIu64
+                    ", although the %s kept sending; then %s of them reported as not delivered",
+                    ue_side_name(side), ue_span_words(voice->gap_ns).text, finding.frames[0], finding.frames[1],
+                    ue_side_name(!side),
+                    voice->gap_nacked == 0 ? "none" : ue_count_words(voice->gap_nacked, "packet").text);
+}
+
+static void end_gap(struct ue_silence *silence, uint64_t frame, struct ue_findings *findings) {
+    for (unsigned side = 0; side < 2; side++) {
+        struct ue_voice *voice = &silence->voices[side];
+        if (voice->gap_frame != 0 && voice->gap_frame != frame) {
+            report_gap(voice, side, findings);
+        }
+    }
+}
+
+static void judge(struct ue_silence *silence, const struct ue_track_event *event) {
+    struct ue_voice *voice = &silence->voices[!event->side];
+    int64_t gap_ns = event->time_ns - voice->verdict_ns;
+    /* the packet with the verdict itself is one of the unanswering */
+    if (voice->is_waiting && gap_ns >= UE_SILENCE_MIN_NS && voice->unanswering > WITNESSES_MIN) {
+        voice->gap_ns = gap_ns;
+        voice->gap_from_frame = voice->verdict_frame;
+        voice->gap_frame = event->frame;
+        voice->gap_nacked = 0;
+    }
+    voice->gap_nacked += event->type == UE_TRACK_NACKED;
+    voice->is_waiting = false;
+}
+
+/* The wait for a verdict begins with the first packet that has none. */
+static void await(struct ue_silence *silence, const struct ue_track_event *event) {
+    struct ue_voice *voice = &silence->voices[event->side];
+    if (!voice->is_waiting) {
+        voice->is_waiting = true;
+        voice->verdict_ns = event->time_ns;
+        voice->verdict_frame = event->frame;
+        voice->unanswering = 0;
+    }
+}
+
+void ue_silence_feed(struct ue_silence *silence, const struct ue_track_event *event, struct ue_findings *findings) {
+    end_gap(silence, event->frame, findings);
+    switch (event->type) {
+    case UE_TRACK_MISSING:
+        silence->voices[event->side].missing += (uint64_t)(event->last_id - event->packet_id + 1);
+        break;
+    case UE_TRACK_PACKET:
+        hear(silence, event, findings);
+        await(silence, event);
+        break;
+    case UE_TRACK_ACKED:
+    case UE_TRACK_NACKED: judge(silence, event); break;
+    default: break;
+    }
+}
+
+/* ---- the end ---- */
+
+int64_t ue_silence_at_end_ns(const struct ue_silence *silence, unsigned side) {
+    const struct ue_voice *voice = &silence->voices[side];
+    const struct ue_voice *other = &silence->voices[!side];
+    return voice->packets != 0 && other->last_ns > voice->last_ns ? other->last_ns - voice->last_ns : 0;
+}
+
+void ue_silence_finish(struct ue_silence *silence, bool is_closed, struct ue_findings *findings) {
+    end_gap(silence, 0, findings);
+    for (unsigned side = 0; !is_closed && side < 2; side++) {
+        const struct ue_voice *voice = &silence->voices[side];
+        int64_t gap_ns = ue_silence_at_end_ns(silence, side);
+        if (gap_ns < UE_SILENCE_MIN_NS || gap_ns >= UE_GONE_MIN_NS || voice->heard < WITNESSES_MIN) {
+            continue; /* one that is gone is a timeout */
+        }
+        struct ue_finding finding = {.kind = UE_FINDING_SILENCE,
+                                     .severity = UE_SEVERITY_WARNING,
+                                     .weight = (double)gap_ns,
+                                     .frame_count = 1,
+                                     .frames = {voice->last_frame}};
+        ue_findings_add(findings, &finding,
+                        "no packet from the %s in the last %s, after frame %" PRIu64 ", while the %s sent %" PRIu64,
+                        ue_side_name(side), ue_span_words(gap_ns).text, voice->last_frame, ue_side_name(!side),
+                        voice->heard);
+    }
+}

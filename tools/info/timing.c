@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/timing.h"
+
+#include <math.h>
+
+#define JITTER_UNUSABLE_MS 1000 /* 1023 on the wire; real ones are below */
+#define JITTER_NOISE 16
+
+/* The engine takes differences as they are; here the clock's step from 999 to 0 is none. */
+static double difference_ms(double a_ms, double b_ms) {
+    double difference = fabs(a_ms - b_ms);
+    return fmin(difference, 1000 - difference);
+}
+
+static void hear_clock(struct ue_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
+    if (clock_ms >= JITTER_UNUSABLE_MS) {
+        return;
+    }
+    double delta_ms = fmod((double)(time_ns % INT64_C(1000000000)) / 1e6 - clock_ms + 2000, 1000);
+    if (jitter->has_delta) {
+        double step_ms = difference_ms(delta_ms, jitter->delta_ms);
+        jitter->average_ms += (step_ms - jitter->average_ms) / JITTER_NOISE;
+        jitter->max_ms = fmax(jitter->max_ms, jitter->average_ms);
+        jitter->samples++;
+    }
+    jitter->has_delta = true;
+    jitter->delta_ms = delta_ms;
+}
+
+static void hear_packet(struct ue_timing *timing, const struct ue_track_event *event) {
+    const struct ue_packet *packet = &event->datagram->packet;
+    if (packet->has_info && !event->is_late) {
+        hear_clock(&timing->jitter[event->side], event->time_ns, packet->jitter_ms);
+    }
+    if (packet->has_frame_time) {
+        ue_timing_frame_time(timing, event->side, packet->frame_time_ms);
+    }
+}
+
+static void hear_ack(struct ue_timing *timing, const struct ue_track_event *event) {
+    unsigned side = !event->side;
+    if (event->other_frame == 0 || event->span_ns < 0) {
+        return;
+    }
+    ue_histogram_add(&timing->halves[side], event->span_ns);
+    timing->last_half_ns[side] = event->span_ns;
+    if (timing->halves[!side].count != 0) {
+        ue_histogram_add(&timing->rtt, timing->last_half_ns[0] + timing->last_half_ns[1]);
+    }
+}
+
+/* A Challenge or an Ack answers the client, a Response the server. */
+static void hear_handshake(struct ue_timing *timing, const struct ue_track_event *event) {
+    if (event->span_ns >= 0 && timing->handshake_ns[!event->side] == 0) {
+        timing->handshake_ns[!event->side] = event->span_ns;
+    }
+}
+
+void ue_timing_feed(struct ue_timing *timing, const struct ue_track_event *event) {
+    switch (event->type) {
+    case UE_TRACK_HANDSHAKE: hear_handshake(timing, event); break;
+    case UE_TRACK_PACKET: hear_packet(timing, event); break;
+    case UE_TRACK_ACKED: hear_ack(timing, event); break;
+    default: break;
+    }
+}
+
+void ue_timing_frame_time(struct ue_timing *timing, unsigned side, uint8_t frame_time_ms) {
+    if (side == 1) {
+        ue_histogram_add(&timing->frame_time_ms, frame_time_ms);
+    }
+}
+
+int64_t ue_timing_handshake_ns(const struct ue_timing *timing) {
+    bool is_known = timing->handshake_ns[0] != 0 && timing->handshake_ns[1] != 0;
+    return is_known ? timing->handshake_ns[0] + timing->handshake_ns[1] : -1;
+}
+
+void ue_timing_clear(struct ue_timing *timing) {
+    ue_histogram_clear(&timing->rtt);
+    ue_histogram_clear(&timing->halves[0]);
+    ue_histogram_clear(&timing->halves[1]);
+    ue_histogram_clear(&timing->frame_time_ms);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Round trips, jitter and server frame times. */
+#ifndef UE_INFO_TIMING_H
+#define UE_INFO_TIMING_H
+
+#include "libcodec/track.h"
+#include "tools/info/histogram.h"
+
+/* The jitter of what one side sends, by its jitter clock and the capture's (spec 6.12). */
+struct ue_jitter {
+    bool has_delta;
+    double delta_ms; /* capture clock less jitter clock, within a second */
+    double average_ms, max_ms;
+    uint64_t samples;
+};
+
+struct ue_timing {
+    struct ue_histogram rtt;       /* ns; the halves of both directions together, independent of the capture point */
+    struct ue_histogram halves[2]; /* ns; from a packet of this side to the first one that acknowledges it */
+    int64_t last_half_ns[2];
+    int64_t handshake_ns[2]; /* from this side's question of the handshake to the other's answer; 0: unknown */
+    struct ue_jitter jitter[2];
+    struct ue_histogram frame_time_ms; /* as the server reports it */
+};
+
+/* Feed events of types HANDSHAKE, PACKET and ACKED. */
+void ue_timing_feed(struct ue_timing *timing, const struct ue_track_event *event);
+
+/* A server frame time, wherever the generation writes it. */
+void ue_timing_frame_time(struct ue_timing *timing, unsigned side, uint8_t frame_time_ms);
+
+/* The whole round trip of the handshake; -1: not seen. */
+int64_t ue_timing_handshake_ns(const struct ue_timing *timing);
+
+void ue_timing_clear(struct ue_timing *timing);
+
+#endif
