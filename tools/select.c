@@ -110,9 +110,17 @@ static void visit(void *user, const struct ue_item *item) {
     content->on_channel |= channels != NULL && !item->is_ack && contains(channels, item->bunch.channel);
 }
 
+bool ue_selection_takes_stream(const struct ue_selection *selection, uint32_t stream) {
+    return selection->streams == NULL || contains(selection->streams, stream);
+}
+
+bool ue_selection_is_of_streams(const struct ue_selection *selection) {
+    return selection->channels == NULL && selection->kinds == 0 && selection->direction == UE_DIRECTION_UNKNOWN;
+}
+
 bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, const struct ue_context *context,
                         const uint8_t *bytes, size_t size_bytes) {
-    if (selection->streams != NULL && !contains(selection->streams, stream)) {
+    if (!ue_selection_takes_stream(selection, stream)) {
         return false;
     }
     if (selection->direction != UE_DIRECTION_UNKNOWN &&

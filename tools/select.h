@@ -19,6 +19,10 @@ void ue_selection_add(struct ue_selection *selection, GOptionContext *context);
 void ue_selection_add_streams(struct ue_selection *selection, GOptionContext *context);
 void ue_selection_clear(struct ue_selection *selection);
 
+/* Whether it takes datagrams of this connection; and whether it asks for nothing but connections. */
+bool ue_selection_takes_stream(const struct ue_selection *selection, uint32_t stream);
+bool ue_selection_is_of_streams(const struct ue_selection *selection);
+
 /* context NULL: a datagram of no known form. */
 bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, const struct ue_context *context,
                         const uint8_t *bytes, size_t size_bytes);

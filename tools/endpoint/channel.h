@@ -24,6 +24,8 @@ struct ue_out {
     bool partial_initial;
     bool partial_exports_final;
     bool partial_final;
+    bool unknown;  /* of a shadow: nobody knows what is in it */
+    bool repeated; /* of a shadow: copies are in several packets without verdict */
     uint8_t close_reason;
     uint8_t data[];
 };

@@ -117,7 +117,7 @@ struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch
     return channel;
 }
 
-static bool may_open(const struct ue_conn *c, enum ue_channel_kind kind) {
+bool ue_conn_may_open(const struct ue_conn *c, enum ue_channel_kind kind) {
     if (ue_conn_has_internal_ack(c)) {
         return true;
     }
@@ -140,7 +140,7 @@ static int64_t free_index(const struct ue_conn *c, enum ue_channel_kind kind) {
 enum ue_status ue_conn_open(struct ue_conn *c, enum ue_channel_kind kind, int64_t index, uint32_t *opened) {
     ue_conn_settle(c);
     index = index >= 0 ? index : free_index(c, kind);
-    if (!ue_conn_is_up(c) || !may_open(c, kind) || (kind == UE_KIND_CONTROL) != (index == 0)) {
+    if (!ue_conn_is_up(c) || !ue_conn_may_open(c, kind) || (kind == UE_KIND_CONTROL) != (index == 0)) {
         return UE_E_CONFLICT;
     }
     if (index >= c->config.max_channels) {

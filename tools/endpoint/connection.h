@@ -9,6 +9,7 @@
 #include "tools/endpoint/flight.h"
 #include "tools/endpoint/legacy.h"
 #include "tools/endpoint/listener.h"
+#include "tools/endpoint/shadow.h"
 #include "tools/endpoint/notify.h"
 #include "tools/endpoint/outbox.h"
 #include "tools/endpoint/random.h"
@@ -55,6 +56,18 @@ struct ue_packer {
     struct ue_last last;
 };
 
+/* What a shadow remembers (shadow.h). */
+struct ue_shadow {
+    bool is_on;          /* nothing is ever sent */
+    bool opens_freely;   /* the peer may open what it may not */
+    bool learns;         /* channels are taken as they appear */
+    int64_t first_in;    /* the peer's first packet; of those before nothing is known */
+    bool is_premature;   /* a server that sent before the client's first control bunch */
+    bool has_delivered;  /* the packet that was received counts as delivered */
+    int64_t unknown_out; /* the newest own packet whose bytes nobody knows */
+    struct ue_shadow_notes notes;
+};
+
 struct ue_conn {
     struct ue_conn_config config; /* defaults filled in */
     struct ue_limits limits;
@@ -97,7 +110,7 @@ struct ue_conn {
     bool time_sensitive;    /* TimeSensitive */
     bool flushed_this_tick; /* FlushedThisTick */
     bool peer_wants_frame_time;
-    uint8_t frame_time_ms;       /* between the last two ticks, 255 at most */
+    uint8_t frame_time_ms;     /* between the last two ticks, 255 at most */
     uint32_t resent_this_tick; /* packets of resends, for the burst limit */
     uint64_t last_receive_ns;  /* LastReceiveTime */
     uint64_t last_packet_ns;   /* of the newest ordinary packet */
@@ -116,6 +129,7 @@ struct ue_conn {
     struct ue_counters counters;
     struct ue_outbox datagrams;
     struct ue_outbox events;
+    struct ue_shadow shadow;
     ue_bunch_hook *hook;
     void *hook_user;
 };
@@ -158,6 +172,8 @@ struct ue_channel *ue_conn_channel(const struct ue_conn *c, uint32_t index);
 struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind kind);
 /* What kind the bunch's name says; false: none that is known. */
 bool ue_conn_kind_of(const struct ue_conn *c, const struct ue_bunch *bunch, enum ue_channel_kind *kind);
+/* Whether this side may open channels of this kind. */
+bool ue_conn_may_open(const struct ue_conn *c, enum ue_channel_kind kind);
 bool ue_conn_same_kind(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *bunch);
 static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
     return kind == UE_KIND_VOICE || kind == UE_KIND_OTHER;

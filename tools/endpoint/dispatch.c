@@ -142,7 +142,7 @@ static enum ue_close_reason premature(const struct ue_conn *c, const struct ue_b
 }
 
 static bool may_be_opened_by_peer(const struct ue_conn *c, enum ue_channel_kind kind) {
-    if (ue_conn_has_internal_ack(c)) {
+    if (ue_conn_has_internal_ack(c) || c->shadow.opens_freely) {
         return true;
     }
     switch (kind) {

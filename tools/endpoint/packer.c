@@ -97,7 +97,7 @@ bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
     if (p->parcel != NULL) {
         return true;
     }
-    if (in_flight(c) >= WINDOW_MAX) {
+    if (in_flight(c) >= WINDOW_MAX || c->shadow.is_on) {
         return false;
     }
     p->parcel = ue_outbox_new(&c->datagrams, room_bytes(c));
@@ -240,6 +240,9 @@ static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
 void ue_packer_flush(struct ue_conn *c, uint64_t now_ns) {
     c->packer.last.end_bit = 0;
     c->time_sensitive = false;
+    if (c->shadow.is_on) {
+        return;
+    }
     if (ue_packer_is_empty(c) && c->dirty_acks == 0) {
         if (!is_keep_alive_due(c, now_ns)) {
             return;

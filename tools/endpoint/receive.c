@@ -197,6 +197,7 @@ static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct packet 
     }
     take_info(c, now_ns, packet);
     bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
+    c->shadow.has_delivered = !skip;
     ue_conn_bury(c, now_ns);
     ue_notify_judge(&c->notify, packet->seq, !skip);
     note_verdict_due(c, bunches);
@@ -236,6 +237,7 @@ static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct packet 
     c->in_packet_id = packet_id;
     c->counters.in_packets++;
     bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
+    c->shadow.has_delivered = !skip;
     ue_conn_bury(c, now_ns);
     if (!skip && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
         ue_conn_repeat_acks(c, now_ns);

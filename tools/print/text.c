@@ -32,7 +32,7 @@ static void put_text(struct ue_out *out, struct ue_text text) {
     ue_out_char(out, '"');
 }
 
-static void put_value(struct ue_out *out, const struct ue_record *record) {
+void ue_text_value(struct ue_out *out, const struct ue_record *record) {
     const struct ue_field_row *row = ue_field_row(record->field);
     switch (row->kind) {
     case UE_KIND_BOOL: ue_out_text(out, record->number != 0 ? "yes" : "no"); break;
@@ -74,7 +74,7 @@ static void note_bunch(struct ue_text_tree *tree, const struct ue_record *record
     case UE_F_BUNCH_CHANNEL_NAME:
         bunch->has_name = true;
         bunch->name.length = 0;
-        put_value(&bunch->name, record);
+        ue_text_value(&bunch->name, record);
         break;
     default: break;
     }
@@ -94,7 +94,7 @@ static void begin_run(struct ue_text_tree *tree, const struct ue_record *record)
     tree->run_at = tree->page.length;
     tree->run_first = record->number;
     tree->run_last = record->number;
-    put_value(&tree->page, record);
+    ue_text_value(&tree->page, record);
 }
 
 /* One more value at the end of the line, which is open. */

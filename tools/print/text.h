@@ -32,6 +32,9 @@ struct ue_text_tree {
 /* Appends one block. */
 void ue_text_print(struct ue_text_tree *tree, const struct ue_shown *shown);
 
+/* The value of one field, on its own. */
+void ue_text_value(struct ue_out *out, const struct ue_record *record);
+
 void ue_text_free(struct ue_text_tree *tree);
 
 #endif

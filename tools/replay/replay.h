@@ -4,6 +4,7 @@
 #define UE_REPLAY_H
 
 #include "tools/reading.h"
+#include "tools/replay/checking.h"
 #include "tools/replay/sending.h"
 #include "tools/select.h"
 
@@ -11,13 +12,17 @@ struct ue_replay {
     struct ue_reading reading;
     struct ue_selection selection;
     gboolean json;
-    struct ue_sending sending; /* wire, live */
+    struct ue_sending sending;   /* wire, live */
+    struct ue_checking checking; /* check */
     char **paths;
     int path_count;
 };
 
 /* observe: what the two ends did, line by line. */
 enum ue_exit ue_replay_observe(struct ue_replay *replay);
+
+/* check: whether the two ends did what the reference endpoint would have done. */
+enum ue_exit ue_replay_check(struct ue_replay *replay);
 
 /* wire: the datagrams once more to a host, byte for byte. */
 enum ue_exit ue_replay_wire(struct ue_replay *replay);

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/endpoint/shadow.h"
+
+#include "libcodec/seq.h"
+#include "tools/endpoint/connection.h"
+
+#define SEQ_MASK (UE_PACKET_SEQ_MAX - 1)
+#define WORD_BITS 32
+#define LEARN (INT32_MIN / 2)    /* number of a lane that is not known yet; */
+#define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, which something must have come on */
+#define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet that nobody knows */
+
+struct type {
+    const char *name;
+    const char *text;
+};
+
+static const struct type types[UE_DEPARTURE_COUNT] = {
+#define X(id, name, text) [UE_DEPARTS_##id] = {name, text},
+#include "tools/endpoint/departures.def"
+#undef X
+};
+
+const char *ue_departure_name(enum ue_departure_type type) {
+    return types[type].name;
+}
+
+const char *ue_departure_text(enum ue_departure_type type) {
+    return types[type].text;
+}
+
+int64_t ue_shadow_next_id(const struct ue_conn *c) {
+    return c->out_packet_id;
+}
+
+int64_t ue_shadow_judged_id(const struct ue_conn *c) {
+    return c->in_packet_id;
+}
+
+const struct ue_shadow_notes *ue_shadow_notes(const struct ue_conn *c) {
+    return &c->shadow.notes;
+}
+
+/* ---- begin ---- */
+
+static void join(struct ue_conn *c, const struct ue_shadow_start *start) {
+    c->in_packet_id = start->in - 1;
+    c->out_packet_id = start->out;
+    c->out_ack_packet_id = c->last_notified_id = c->legacy.out_ack_packet_id = start->out - 1;
+}
+
+static struct ue_channel *learn_channel(struct ue_conn *c, struct ue_lane *lane, enum ue_channel_kind kind) {
+    struct ue_channel *channel = lane->channel != NULL ? lane->channel : ue_channel_new(&c->lanes, lane, kind);
+    if (channel != NULL) {
+        channel->open_acked = true;
+        channel->has_opened = true;
+    }
+    return channel;
+}
+
+/* Somebody opened channel 0 long ago. */
+static void learn_control(struct ue_conn *c) {
+    c->lanes.in_first = c->lanes.out_first = LEARN;
+    ue_lanes_free(&c->lanes);
+    struct ue_lane *lane = ue_lane_need(&c->lanes, 0);
+    if (lane != NULL && learn_channel(c, lane, UE_KIND_CONTROL) != NULL) {
+        lane->in_reliable = LEARNED_ONE;
+        lane->channel->name_index = UE_NAME_CONTROL;
+    }
+}
+
+void ue_shadow_begin(struct ue_conn *c, const struct ue_shadow_start *start) {
+    enum ue_direction own = c->out_context.direction;
+    c->in_context = c->out_context = *start->context;
+    c->out_context.direction = own;
+    c->in_context.direction = ue_direction_reverse(own);
+    c->config.client_id = start->prefix.client_id;
+    ue_conn_adopt(c, 0, (uint16_t)(start->in & SEQ_MASK), (uint16_t)(start->out & SEQ_MASK));
+    ue_conn_admit(c);
+    c->session_id = start->prefix.session_id;
+    c->shadow = (struct ue_shadow){.is_on = true,
+                                   .opens_freely = start->opens_freely,
+                                   .learns = !start->is_whole,
+                                   .first_in = start->in,
+                                   .unknown_out = INT64_MIN};
+    join(c, start);
+    if (c->shadow.learns) {
+        learn_control(c);
+    }
+}
+
+/* ---- what was received ---- */
+
+static enum ue_channel_kind kind_or_actor(const struct ue_conn *c, const struct ue_bunch *bunch) {
+    enum ue_channel_kind kind;
+    return ue_conn_kind_of(c, bunch, &kind) ? kind : bunch->channel == 0 ? UE_KIND_CONTROL : UE_KIND_ACTOR;
+}
+
+/* A channel that was opened before the capture began is taken as the bunch says it is, as far as it says it. */
+static void learn(void *user, const struct ue_item *item) {
+    struct ue_conn *c = user;
+    const struct ue_bunch *bunch = &item->bunch;
+    struct ue_lane *lane = item->is_ack ? NULL : ue_lane_need(&c->lanes, bunch->channel);
+    if (lane == NULL) {
+        return;
+    }
+    if (bunch->reliable && lane->in_reliable <= LEARNED_ONE) {
+        lane->in_reliable = (int32_t)bunch->ch_seq - 1;
+        if (!bunch->open) {
+            learn_channel(c, lane, kind_or_actor(c, bunch));
+        }
+    } else if (lane->in_reliable == LEARN && !bunch->open) {
+        learn_channel(c, lane, kind_or_actor(c, bunch));
+    }
+    if (lane->channel != NULL && lane->channel->name_index == 0 && bunch->has_name) {
+        lane->channel->kind = kind_or_actor(c, bunch);
+        lane->channel->name_index = bunch->name.index;
+    }
+}
+
+bool ue_shadow_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    const struct ue_visitor learner = {.item = learn, .user = c};
+    struct ue_verdict verdict;
+    if (c->shadow.learns) {
+        ue_datagram_check(&c->in_context, bytes, size_bytes, &learner, &verdict);
+    }
+    c->shadow.has_delivered = false;
+    ue_conn_receive(c, now_ns, bytes, size_bytes);
+    ue_conn_end_receive(c, now_ns);
+    return c->shadow.has_delivered;
+}
+
+/* Moves to a packet of the peer and gives it its verdict. */
+static void judge(struct ue_conn *c, int64_t packet_id, bool delivered) {
+    if (packet_id <= c->in_packet_id) {
+        return;
+    }
+    c->in_packet_id = packet_id;
+    if (!ue_conn_is_legacy(c)) {
+        c->notify.in_seq = (uint16_t)(packet_id & SEQ_MASK);
+        ue_notify_judge(&c->notify, c->notify.in_seq, delivered);
+    }
+}
+
+void ue_shadow_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered) {
+    judge(c, packet_id, delivered);
+}
+
+/* ---- what was sent: the header ---- */
+
+struct sending {
+    struct ue_conn *c;
+    uint64_t now_ns;
+    uint32_t item;
+    const struct ue_shadow_sink *sink;
+};
+
+static void depart(const struct sending *s, const struct ue_departure *departure) {
+    s->sink->depart(s->sink->user, departure);
+}
+
+/* Which bits of a history word speak of packets that the shadow knows. */
+static uint32_t known_bits(const struct ue_conn *c, uint32_t word) {
+    int64_t known = c->in_packet_id - c->shadow.first_in + 1 - (int64_t)word * WORD_BITS;
+    return known >= WORD_BITS ? UINT32_MAX : known <= 0 ? 0 : (UINT32_C(1) << known) - 1;
+}
+
+/* The newest packet that the history speaks of. */
+static uint16_t judged_seq(const struct ue_packet *packet) {
+    return packet->history_flush ? packet->acked_history_seq & SEQ_MASK : packet->ack;
+}
+
+/* Takes what the header says as right. */
+static void believe(struct ue_conn *c, const struct ue_packet *packet) {
+    judge(c, ue_seq_expand(judged_seq(packet), c->in_packet_id, UE_PACKET_SEQ_MAX), false);
+    memcpy(c->notify.history, packet->history, packet->history_words * sizeof *packet->history);
+}
+
+/* Sets the verdicts as the endpoint knows them; whether they were others. */
+static bool correct_history(const struct ue_conn *c, struct ue_packet *packet) {
+    uint32_t differs = 0;
+    for (uint32_t i = 0; i < packet->history_words; i++) {
+        uint32_t other = (packet->history[i] ^ c->notify.history[i]) & known_bits(c, i);
+        packet->history[i] ^= other;
+        differs |= other;
+    }
+    return differs != 0;
+}
+
+static void compare_header(const struct sending *s, const struct ue_packet *packet) {
+    struct ue_conn *c = s->c;
+    const struct ue_notify *n = &c->notify;
+    struct ue_packet expected = *packet;
+    bool is_newest = judged_seq(packet) == n->in_ack_seq;
+    expected.acked_history_seq = n->generation == UE_ACKS_RESET ? n->in_ack_seq : 0;
+    bool is_same = is_newest && packet->acked_history_seq == expected.acked_history_seq;
+    if (!is_newest) {
+        expected.ack = packet->history_flush ? packet->ack : n->in_ack_seq;
+        depart(s, &(struct ue_departure){.type = UE_DEPARTS_ACK, .packet = &expected});
+    } else if (correct_history(c, &expected) || !is_same) {
+        depart(s, &(struct ue_departure){.type = UE_DEPARTS_HISTORY, .packet = &expected});
+    } else {
+        return;
+    }
+    believe(c, packet);
+}
+
+static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
+    ue_flight_sent(&c->flight, c->out_packet_id, now_ns);
+    if (ue_conn_is_legacy(c)) {
+        c->legacy.queued.begin = c->legacy.queued.count = 0;
+    } else {
+        c->notify.written_in_ack_seq = packet != NULL ? packet->ack : c->notify.in_ack_seq_ack;
+        c->notify.written_words = packet != NULL ? packet->history_words : 1;
+        ue_notify_commit(&c->notify);
+    }
+    c->dirty_acks = 0;
+    c->out_packet_id++;
+}
+
+void ue_shadow_sent_unknown(struct ue_conn *c, uint64_t now_ns) {
+    c->shadow.unknown_out = c->out_packet_id;
+    commit(c, now_ns, NULL);
+}
+
+/* ---- what was sent: bunches ---- */
+
+static bool may_miss_numbers(const struct ue_conn *c) {
+    return c->shadow.unknown_out >= c->out_packet_id - UNKNOWN_OUT_PACKETS;
+}
+
+/* In a shadow, what waits to be sent again has the own packet since when, negative. */
+static bool is_owed(const struct ue_out *out) {
+    return out->packet_id < 0 && !out->acked;
+}
+
+static void depart_item(const struct sending *s, enum ue_departure_type type, const struct ue_bunch *expected,
+                        int64_t reliable_id) {
+    depart(s, &(struct ue_departure){
+                  .type = type, .has_item = true, .item = s->item, .bunch = expected, .reliable_id = reliable_id});
+}
+
+static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const struct ue_bunch *bunch, int32_t ch_seq) {
+    struct ue_out *out = ue_out_new(&c->share, (uint32_t)bunch->data.bits);
+    if (out == NULL) {
+        return NULL;
+    }
+    ue_view_copy(bunch->data, out->data);
+    out->open = bunch->open;
+    out->close = bunch->close;
+    out->close_reason = bunch->close_reason;
+    out->paused = bunch->paused;
+    out->has_exports = bunch->has_exports;
+    out->has_mapped = bunch->has_mapped;
+    out->partial = bunch->partial;
+    out->partial_initial = bunch->partial_initial;
+    out->partial_exports_final = bunch->partial_exports_final;
+    out->partial_final = bunch->partial_final;
+    ue_channel_add_out(lane->channel, out, ch_seq);
+    return out;
+}
+
+static void put_in_packet(const struct sending *s, struct ue_channel *channel, struct ue_out *out) {
+    out->packet_id = s->c->out_packet_id;
+    out->sent_ns = s->now_ns;
+    ue_flight_note(&s->c->flight, out->packet_id, channel, out);
+}
+
+/* Numbers that unknown packets took: their bunches count as sent, and are known once a copy is seen. */
+static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
+    static const struct ue_bunch nothing;
+    while (lane->out_reliable + 1 < until) {
+        struct ue_out *out = new_out(c, lane, &nothing, ++lane->out_reliable);
+        if (out == NULL) {
+            return;
+        }
+        out->packet_id = c->shadow.unknown_out;
+        out->unknown = true;
+    }
+}
+
+/* Unknown bunches may have been acknowledged long ago. */
+static void forget_unknown(struct ue_conn *c, struct ue_channel *channel) {
+    while (channel->out_count > c->limits.reliable && channel->out_first->unknown) {
+        channel->out_first->acked = true;
+        ue_channel_release(&c->lanes, channel);
+    }
+}
+
+static void number(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch, int32_t ch_seq) {
+    struct ue_conn *c = s->c;
+    int32_t next = lane->owed_from != 0 ? lane->owed_from : lane->out_reliable + 1;
+    if (lane->owed_from != 0 && ch_seq == next) {
+        lane->owed_from = next < lane->out_reliable ? next + 1 : 0;
+    } else if (ch_seq != next && !may_miss_numbers(c)) {
+        struct ue_bunch expected = *bunch;
+        expected.ch_seq = (uint32_t)next & (c->out_context.ch_seq_bound - 1);
+        depart_item(s, UE_DEPARTS_CH_SEQ, &expected, ch_seq);
+        lane->owed_from = 0;
+    } else if (ch_seq > lane->out_reliable + 1) {
+        fill_gap(c, lane, ch_seq);
+        lane->owed_from = 0;
+    }
+    lane->out_reliable = ch_seq > lane->out_reliable ? ch_seq : lane->out_reliable;
+    struct ue_out *out = new_out(c, lane, bunch, ch_seq);
+    if (out != NULL) {
+        put_in_packet(s, lane->channel, out);
+        forget_unknown(c, lane->channel);
+    }
+}
+
+/* An expected copy: the recorded one with what the first had. */
+static bool same_content(const struct ue_out *out, const struct ue_bunch *bunch, struct ue_bunch *expected) {
+    *expected = *bunch;
+    expected->open = out->open;
+    expected->close = out->close;
+    expected->close_reason = out->close_reason;
+    expected->paused = out->paused;
+    expected->has_exports = out->has_exports;
+    expected->has_mapped = out->has_mapped;
+    expected->partial = out->partial;
+    expected->partial_initial = out->partial_initial;
+    expected->partial_exports_final = out->partial_exports_final;
+    expected->partial_final = out->partial_final;
+    expected->data = (struct ue_view){out->data, 0, out->data_bits};
+    return out->open == bunch->open && out->close == bunch->close && out->close_reason == bunch->close_reason &&
+           out->paused == bunch->paused && out->has_exports == bunch->has_exports &&
+           out->has_mapped == bunch->has_mapped && out->partial == bunch->partial &&
+           out->partial_initial == bunch->partial_initial &&
+           out->partial_exports_final == bunch->partial_exports_final && out->partial_final == bunch->partial_final &&
+           ue_view_equal(expected->data, bunch->data);
+}
+
+static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out *out, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    struct ue_bunch expected;
+    if (!out->unknown && !same_content(out, bunch, &expected)) {
+        depart_item(s, UE_DEPARTS_CONTENT, &expected, out->ch_seq);
+    }
+    if (is_owed(out)) {
+        c->shadow.notes.late += -out->packet_id < c->out_packet_id;
+        c->counters.out_bunches_resent++;
+    } else {
+        ue_flight_unlink(&c->flight, out->packet_id, lane->channel, out);
+        c->shadow.notes.early += !out->unknown;
+        out->repeated = true;
+    }
+    put_in_packet(s, lane->channel, out);
+}
+
+static struct ue_out *find_out(const struct ue_channel *channel, int32_t ch_seq) {
+    struct ue_out *out = channel->out_first;
+    while (out != NULL && out->ch_seq < ch_seq) {
+        out = out->next;
+    }
+    return out != NULL && out->ch_seq == ch_seq ? out : NULL;
+}
+
+static void take_reliable(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    if (lane->out_reliable <= LEARNED_ONE) {
+        lane->out_reliable = (int32_t)bunch->ch_seq - 1;
+    }
+    int32_t ch_seq = (int32_t)ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound);
+    struct ue_out *out = find_out(lane->channel, ch_seq);
+    if (out != NULL && !out->acked) {
+        repeat(s, lane, out, bunch);
+    } else if (ch_seq > lane->out_reliable || (lane->owed_from != 0 && ch_seq >= lane->owed_from)) {
+        number(s, lane, bunch, ch_seq);
+    } else if (!c->shadow.learns && !may_miss_numbers(c)) {
+        depart_item(s, UE_DEPARTS_SPURIOUS, NULL, ch_seq);
+    }
+}
+
+/* ---- what was sent: channels ---- */
+
+static void open_here(struct ue_channel *channel, const struct ue_bunch *bunch, int64_t packet_id) {
+    channel->opened_locally = true;
+    channel->open_sent = true;
+    channel->temporary = !bunch->reliable;
+    channel->open_packets = (struct ue_packet_range){packet_id, packet_id};
+}
+
+/* Channels that exist without a word, or that the shadow had no chance to see opened. */
+static bool needs_no_open(const struct ue_conn *c, enum ue_channel_kind kind) {
+    return c->shadow.learns || may_miss_numbers(c) || ue_kind_both_open(kind);
+}
+
+static struct ue_channel *new_channel(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    enum ue_channel_kind kind = kind_or_actor(c, bunch);
+    bool was_used = lane->out_reliable != c->lanes.out_first || lane->in_reliable != c->lanes.in_first;
+    struct ue_bunch expected = *bunch;
+    expected.control = expected.open = true;
+    if (bunch->open && !ue_conn_may_open(c, kind)) {
+        depart_item(s, UE_DEPARTS_OPEN, NULL, 0);
+    } else if (!bunch->open && !was_used && !needs_no_open(c, kind)) {
+        depart_item(s, UE_DEPARTS_NOT_OPEN, &expected, 0);
+    }
+    struct ue_channel *channel = ue_channel_new(&c->lanes, lane, kind);
+    if (channel != NULL) {
+        channel->name_index = bunch->has_name ? bunch->name.index : 0;
+        channel->has_opened = true;
+        channel->opened_locally = true;
+    }
+    return channel;
+}
+
+/* Whether the bunch is a copy of one that waits for its verdict. */
+static bool is_copy(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_bunch *bunch) {
+    return bunch->reliable && lane->out_reliable > LEARNED_ONE &&
+           ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound) <= lane->out_reliable;
+}
+
+static void take_channel(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    struct ue_channel *channel = lane->channel;
+    struct ue_bunch expected = *bunch;
+    bool is_new = !is_copy(c, lane, bunch);
+    if (bunch->open && is_new) {
+        if (channel->open_sent && !channel->closing && !c->shadow.learns && !may_miss_numbers(c) &&
+            !ue_kind_both_open(channel->kind)) {
+            expected.open = false;
+            expected.control = bunch->close;
+            depart_item(s, UE_DEPARTS_OPEN, &expected, 0);
+        } else {
+            open_here(channel, bunch, c->out_packet_id);
+        }
+    } else if (channel->closing && is_new && !may_miss_numbers(c)) {
+        depart_item(s, UE_DEPARTS_AFTER_CLOSE, NULL, 0);
+    }
+    if (bunch->open && channel->opened_locally && bunch->partial) {
+        channel->open_packets.last = c->out_packet_id;
+    }
+    if (bunch->close && is_new) {
+        if (!channel->opened_locally && lane->index != 0 && !c->shadow.learns) {
+            expected.close = false;
+            expected.control = bunch->open;
+            depart_item(s, UE_DEPARTS_CLOSE, &expected, 0);
+        }
+        channel->closing = true;
+    }
+}
+
+static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    struct ue_lane *lane = ue_lane_need(&c->lanes, bunch->channel);
+    if (lane == NULL) {
+        return;
+    }
+    if (lane->channel != NULL && lane->channel->closing && bunch->open && !is_copy(c, lane, bunch)) {
+        ue_channel_free(&c->lanes, lane); /* its close was acknowledged, but by packets that nobody knows */
+        lane->owed_from = 0;
+    }
+    if (lane->channel == NULL && new_channel(s, lane, bunch) == NULL) {
+        return;
+    }
+    take_channel(s, lane, bunch);
+    if (bunch->reliable) {
+        take_reliable(s, lane, bunch);
+    } else {
+        ue_flight_note(&c->flight, c->out_packet_id, lane->channel, NULL);
+    }
+}
+
+/* ---- what was not sent ---- */
+
+/* Dates the bunches that verdicts made due again: they get the own packet since when. Whether any waits. */
+static bool date_debts_of(const struct ue_conn *c, struct ue_channel *channel) {
+    channel->has_unsent = false;
+    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        bool is_due = out->packet_id == UE_NO_PACKET && !out->acked;
+        out->packet_id = is_due ? -c->out_packet_id : out->packet_id;
+        out->acked |= is_due && (out->unknown || out->repeated); /* whether it must come again, nobody can tell */
+        channel->has_unsent |= is_owed(out);
+    }
+    return channel->has_unsent;
+}
+
+static void date_debts(struct ue_conn *c) {
+    bool has_unsent = false;
+    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
+        struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        if (channel != NULL && channel->has_unsent) {
+            has_unsent |= date_debts_of(c, channel);
+        }
+    }
+    c->has_unsent = has_unsent;
+}
+
+bool ue_shadow_overdue(const struct ue_conn *c, int64_t before_id, struct ue_shadow_debt *debt) {
+    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
+        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        if (channel == NULL || !channel->has_unsent) {
+            continue;
+        }
+        for (const struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+            if (is_owed(out) && -out->packet_id < before_id) {
+                *debt = (struct ue_shadow_debt){channel->index, out->ch_seq, -out->packet_id};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void ue_shadow_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
+                    const struct ue_shadow_sink *sink) {
+    struct sending s = {.c = c, .now_ns = now_ns, .sink = sink};
+    ue_conn_settle(c);
+    date_debts(c);
+    if (!ue_conn_may_send(c) && !c->shadow.learns && !c->shadow.is_premature) {
+        c->shadow.is_premature = true;
+        depart(&s, &(struct ue_departure){.type = UE_DEPARTS_PREMATURE});
+    }
+    if (!ue_conn_is_legacy(c)) {
+        compare_header(&s, &sent->packet);
+    }
+    for (; s.item < sent->item_count && ue_conn_is_up(c); s.item++) {
+        if (!sent->items[s.item].is_ack) {
+            take_bunch(&s, &sent->items[s.item].bunch);
+        }
+    }
+    commit(c, now_ns, &sent->packet);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/replay/conversation.h"
+
+#include "libcodec/seq.h"
+
+#define GAP_MAX 1024                /* packets that may be missing at once */
+#define FIRST_ID (INT64_C(4) << 14) /* ids here are well above 0 */
+
+struct ue_conversation *ue_conversation_new(struct ue_conversations *all, const struct ue_seen *seen) {
+    struct ue_conversation *conversation = g_new0(struct ue_conversation, 1);
+    conversation->stream = seen->connection->stream;
+    g_strlcpy(conversation->generation, seen->context.profile.name, sizeof conversation->generation);
+    for (unsigned role = 0; role < 2; role++) {
+        struct ue_party *side = &conversation->sides[role];
+        const char *text = seen->connection->texts[role == seen->role ? seen->held->side : !seen->held->side];
+        g_strlcpy(conversation->texts[role], text, sizeof conversation->texts[role]);
+        side->role = role;
+        side->is_checked = all->is_checked[role];
+        side->ignored = all->ignored;
+        side->peer = &conversation->sides[!role];
+        side->pool = all->pool;
+        ue_kept_init(&side->kept, &all->budget);
+    }
+    return conversation;
+}
+
+void ue_conversation_free(struct ue_conversation *conversation) {
+    if (conversation != NULL) {
+        ue_party_free(&conversation->sides[0]);
+        ue_party_free(&conversation->sides[1]);
+        g_free(conversation);
+    }
+}
+
+/* ---- the handshake ---- */
+
+static void expect_handshake(struct ue_party *side, const struct ue_seen *seen, const struct ue_datagram *recorded,
+                             const struct ue_handshake *expected) {
+    struct ue_difference *d = ue_party_depart(side, UE_DEPARTS_HANDSHAKE, seen->held->frame, side->next);
+    struct ue_datagram datagram = *recorded;
+    if (d == NULL) {
+        return;
+    }
+    datagram.handshake = *expected;
+    d->context = seen->context;
+    d->actual_bytes = MIN(seen->size_bytes, sizeof d->actual);
+    memcpy(d->actual, seen->bytes, d->actual_bytes);
+    ue_difference_expect(d, &datagram);
+    side->is_over = true;
+}
+
+static bool same_cookie(const struct ue_handshake *a, const struct ue_handshake *b) {
+    return memcmp(a->cookie, b->cookie, sizeof a->cookie) == 0;
+}
+
+/* Layout A0 begins with 0 (spec 2.7). */
+static void begin_from(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_handshake *h) {
+    bool is_derived = seen->context.profile.handshake != UE_HANDSHAKE_A0;
+    v->start.is_known = true;
+    v->start.sequences = is_derived ? ue_cookie_sequences(h->cookie) : (struct ue_sequences){0, 0};
+}
+
+/* A Response brings back what the Challenge gave. */
+static void take_response(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+    const struct ue_handshake *h = &datagram->handshake;
+    struct ue_handshake expected = *h;
+    expected.secret_id = v->challenge.secret_id;
+    expected.timestamp = v->challenge.timestamp;
+    memcpy(expected.cookie, v->challenge.cookie, sizeof expected.cookie);
+    bool is_same =
+        h->secret_id == expected.secret_id && h->timestamp == expected.timestamp && same_cookie(h, &expected);
+    if (v->has_challenge && !is_same) {
+        expect_handshake(&v->sides[0], seen, datagram, &expected);
+    }
+    v->response = *h;
+    v->has_response = true;
+    if (!h->restart) {
+        begin_from(v, seen, h);
+    }
+}
+
+/* An Ack tells the cookie of the Response, which a restart has as its original one. */
+static void take_ack(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+    const struct ue_handshake *h = &datagram->handshake;
+    struct ue_handshake expected = *h;
+    memcpy(expected.cookie, v->response.has_orig_cookie ? v->response.orig_cookie : v->response.cookie,
+           sizeof expected.cookie);
+    if (v->has_response && !same_cookie(h, &expected)) {
+        expect_handshake(&v->sides[1], seen, datagram, &expected);
+    }
+    if (!v->has_response && !h->restart) {
+        begin_from(v, seen, h);
+    }
+}
+
+static void take_handshake(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+    bool has_begun = v->sides[0].oldest != 0 || v->sides[1].oldest != 0;
+    switch (datagram->handshake.type) {
+    case UE_HANDSHAKE_CHALLENGE:
+        v->challenge = datagram->handshake;
+        v->has_challenge = true;
+        break;
+    case UE_HANDSHAKE_RESPONSE:
+    case UE_HANDSHAKE_RESTART_RESPONSE:
+        if (!has_begun || datagram->handshake.has_orig_cookie) {
+            take_response(v, seen, datagram);
+        }
+        break;
+    case UE_HANDSHAKE_ACK:
+        if (!has_begun || datagram->handshake.restart) {
+            take_ack(v, seen, datagram);
+        }
+        break;
+    default: break;
+    }
+}
+
+/* ---- packets ---- */
+
+static bool keep(struct ue_party *side, const struct ue_seen *seen, const struct ue_packet *packet, int64_t id) {
+    struct ue_kept *kept = ue_kept_add(&side->kept, id, seen->bytes, seen->size_bytes);
+    if (kept == NULL) {
+        side->trouble = "too much waits for its verdict";
+        return false;
+    }
+    int64_t near = side->peer->newest != 0 ? side->peer->newest
+                   : side->acked != 0      ? side->acked
+                                           : FIRST_ID + packet->ack;
+    kept->frame = seen->held->frame;
+    kept->time_ns = seen->held->time_ns;
+    kept->ack = ue_seq_expand(packet->ack, near, UE_PACKET_SEQ_MAX);
+    kept->peer_newest = side->peer->newest != 0 ? side->peer->newest : kept->ack;
+    side->acked = packet->history_words != 0 ? kept->ack : 0;
+    kept->judged =
+        packet->history_flush ? ue_seq_expand(packet->acked_history_seq, near, UE_PACKET_SEQ_MAX) : kept->ack;
+    kept->words = packet->history_words;
+    memcpy(kept->history, packet->history, sizeof kept->history);
+    return true;
+}
+
+/* Ids here are those of the flow, moved so that what the other side acknowledged is near. */
+static void begin_side(struct ue_party *side, const struct ue_seen *seen, const struct ue_datagram *head) {
+    int64_t id = ue_seq_expand(
+        head->packet.seq, side->peer->acked != 0 ? side->peer->acked : FIRST_ID + head->packet.seq, UE_PACKET_SEQ_MAX);
+    side->offset = id - seen->held->link.links.packet_id;
+    side->context = seen->context;
+    side->context.direction = side->role == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
+    side->prefix = head->prefix;
+    side->oldest = side->newest = side->next = id;
+}
+
+static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *head) {
+    struct ue_party *side = &v->sides[seen->role];
+    if (side->oldest == 0) {
+        begin_side(side, seen, head);
+    }
+    int64_t id = seen->held->link.links.packet_id + side->offset;
+    if (id - side->newest > GAP_MAX) {
+        side->trouble = side->peer->trouble = "too many packets are missing at once";
+        return;
+    }
+    bool is_known = ue_kept_find(&side->kept, id) != NULL || (side->shadow != NULL && id < side->next);
+    if (id <= 0 || is_known || side->newest - id >= UE_KEPT_MAX || !keep(side, seen, &head->packet, id)) {
+        return;
+    }
+    side->newest = id > side->newest ? id : side->newest;
+    if (side->shadow == NULL && id < side->oldest) {
+        side->oldest = side->next = id;
+    }
+    ue_party_advance(&v->sides[0], &v->start, false);
+    ue_party_advance(&v->sides[1], &v->start, false);
+}
+
+void ue_conversation_feed(struct ue_conversation *v, const struct ue_seen *seen) {
+    struct ue_datagram head;
+    struct ue_rest rest;
+    struct ue_fault fault;
+    if (seen->is_foreign || v->sides[0].trouble != NULL || v->sides[1].trouble != NULL) {
+        return;
+    }
+    if (seen->is_cut || seen->verdict.is_opaque) {
+        v->sides[0].trouble = v->sides[1].trouble =
+            seen->is_cut ? "the capture has its datagrams cut" : "its content is encrypted or compressed";
+        return;
+    }
+    head.items = NULL;
+    if (ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
+        return;
+    }
+    if (head.prefix.is_handshake) {
+        take_handshake(v, seen, &head);
+    } else if (seen->held->link.links.has_id && !seen->context.settings.internal_ack) {
+        take_packet(v, seen, &head);
+    }
+}
+
+void ue_conversation_end(struct ue_conversation *v) {
+    for (unsigned role = 0; role < 2; role++) {
+        ue_party_advance(&v->sides[role], &v->start, true);
+    }
+}
+
+const struct ue_difference *ue_conversation_difference(const struct ue_conversation *v) {
+    const struct ue_difference *a = v->sides[0].difference;
+    const struct ue_difference *b = v->sides[1].difference;
+    return a == NULL || (b != NULL && b->frame < a->frame) ? b : a;
+}
+
+const char *ue_conversation_trouble(const struct ue_conversation *v, unsigned role) {
+    const struct ue_party *side = &v->sides[role];
+    if (!side->is_checked) {
+        return "not asked for";
+    }
+    if (side->trouble != NULL) {
+        return side->trouble;
+    }
+    if (side->oldest == 0 || side->peer->oldest == 0) {
+        return side->oldest == 0 ? "the capture has no packet of it" : "the capture has no packet of the other side";
+    }
+    return side->shadow == NULL && side->difference == NULL ? "the capture has too little of it" : NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* One connection of a capture, each of its sides compared with the reference endpoint. */
+#ifndef UE_CONVERSATION_H
+#define UE_CONVERSATION_H
+
+#include "tools/reading.h"
+#include "tools/replay/party.h"
+
+#define UE_CONVERSATION_NAME_BYTES (2 * UE_ADDRESS_TEXT_BYTES)
+
+/* What all conversations share. */
+struct ue_conversations {
+    struct ue_pool *pool;
+    struct ue_kept_budget budget;
+    bool is_checked[2]; /* client, server */
+    uint32_t ignored;   /* bit mask of departures that do not count */
+};
+
+struct ue_conversation {
+    uint32_t stream;
+    char texts[2][UE_ADDRESS_TEXT_BYTES]; /* client, server */
+    char generation[16];
+    struct ue_party sides[2];
+    struct ue_party_start start;
+    bool has_challenge, has_response;
+    struct ue_handshake challenge, response;
+};
+
+struct ue_conversation *ue_conversation_new(struct ue_conversations *all, const struct ue_seen *seen);
+void ue_conversation_free(struct ue_conversation *conversation);
+
+/* One datagram, in capture order. */
+void ue_conversation_feed(struct ue_conversation *conversation, const struct ue_seen *seen);
+
+/* Nothing more will come: what still waited is compared. */
+void ue_conversation_end(struct ue_conversation *conversation);
+
+/* The first difference of both sides; NULL: there is none. */
+const struct ue_difference *ue_conversation_difference(const struct ue_conversation *conversation);
+
+/* Why a side was not compared to its end; NULL: it was. */
+const char *ue_conversation_trouble(const struct ue_conversation *conversation, unsigned role);
+
+#endif

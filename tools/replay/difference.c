@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/replay/difference.h"
+
+#include <glib.h>
+
+#include "tools/print/text.h"
+
+#define ROW_BYTES 8
+#define ROWS_AROUND 1
+
+static const char *const sides[2] = {"client", "server"};
+
+void ue_difference_expect(struct ue_difference *difference, const struct ue_datagram *expected) {
+    struct ue_fault fault;
+    if (ue_datagram_encode(&difference->context, expected, difference->expected, sizeof difference->expected,
+                           &difference->expected_bytes, &fault) != UE_OK) {
+        difference->expected_bytes = 0;
+    }
+}
+
+/* ---- the first field ---- */
+
+/* What a trace says, field by field, each as a text. */
+struct listing {
+    GArray *fields; /* struct field */
+    struct ue_out texts;
+};
+
+struct field {
+    enum ue_field id;
+    size_t bit;
+    size_t text; /* offset of its value in texts */
+    size_t text_bytes;
+};
+
+static void list_field(void *user, const struct ue_record *record) {
+    struct listing *listing = user;
+    if (record->generated) {
+        return;
+    }
+    struct field field = {.id = record->field, .bit = record->bit, .text = listing->texts.length};
+    ue_text_value(&listing->texts, record);
+    field.text_bytes = listing->texts.length - field.text;
+    g_array_append_val(listing->fields, field);
+}
+
+static void list(struct listing *listing, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
+    const struct ue_sink sink = {NULL, list_field, NULL, listing};
+    struct ue_verdict verdict;
+    *listing = (struct listing){.fields = g_array_new(FALSE, FALSE, sizeof(struct field))};
+    ue_datagram_trace(context, bytes, size_bytes, NULL, &sink, &verdict);
+}
+
+static void listing_free(struct listing *listing) {
+    g_array_free(listing->fields, TRUE);
+    ue_out_free(&listing->texts);
+}
+
+static const struct field *field_at(const struct listing *listing, size_t index) {
+    return index < listing->fields->len ? &g_array_index(listing->fields, struct field, index) : NULL;
+}
+
+static bool same_field(const struct listing *a, const struct field *x, const struct listing *b, const struct field *y) {
+    return x->id == y->id && x->text_bytes == y->text_bytes &&
+           (x->text_bytes == 0 || memcmp(a->texts.text + x->text, b->texts.text + y->text, x->text_bytes) == 0);
+}
+
+/* Both datagrams as fields, and the first place where they differ; NULL: one of them ends there. */
+struct comparison {
+    struct listing expected, actual;
+    const struct field *expected_field, *actual_field;
+};
+
+static void compare(const struct ue_difference *d, struct comparison *comparison) {
+    size_t i = 0;
+    list(&comparison->expected, &d->context, d->expected, d->expected_bytes);
+    list(&comparison->actual, &d->context, d->actual, d->actual_bytes);
+    do {
+        comparison->expected_field = field_at(&comparison->expected, i);
+        comparison->actual_field = field_at(&comparison->actual, i);
+        i++;
+    } while (
+        comparison->expected_field != NULL && comparison->actual_field != NULL &&
+        same_field(&comparison->expected, comparison->expected_field, &comparison->actual, comparison->actual_field));
+}
+
+static void comparison_free(struct comparison *comparison) {
+    listing_free(&comparison->expected);
+    listing_free(&comparison->actual);
+}
+
+static const char *field_name(const struct comparison *comparison) {
+    const struct field *field =
+        comparison->actual_field != NULL ? comparison->actual_field : comparison->expected_field;
+    return field != NULL ? ue_field_row(field->id)->name : "";
+}
+
+/* ---- the first bit ---- */
+
+static bool bit_at(const uint8_t *bytes, size_t size_bytes, size_t bit) {
+    return bit / 8 < size_bytes && (bytes[bit / 8] >> bit % 8 & 1) != 0;
+}
+
+static size_t first_bit(const struct ue_difference *d) {
+    size_t bits = 8 * (d->expected_bytes > d->actual_bytes ? d->expected_bytes : d->actual_bytes);
+    size_t bit = 0;
+    while (bit < bits && bit_at(d->expected, d->expected_bytes, bit) == bit_at(d->actual, d->actual_bytes, bit)) {
+        bit++;
+    }
+    return bit;
+}
+
+/* ---- text ---- */
+
+/* One row: bytes in hex, then their bits in wire order, the least significant of each byte first. */
+static void print_row(struct ue_out *out, const char *name, const uint8_t *bytes, size_t size_bytes, size_t begin) {
+    ue_out_format(out, "    %-8s %04zx ", name, begin);
+    for (size_t i = begin; i < begin + ROW_BYTES; i++) {
+        if (i < size_bytes) {
+            ue_out_format(out, " %02x", bytes[i]);
+        } else {
+            ue_out_text(out, "   ");
+        }
+    }
+    ue_out_char(out, ' ');
+    for (size_t bit = 8 * begin; bit < 8 * (begin + ROW_BYTES) && bit < 8 * size_bytes; bit++) {
+        ue_out_text(out, bit % 8 == 0 ? " " : "");
+        ue_out_char(out, bit_at(bytes, size_bytes, bit) ? '1' : '0');
+    }
+    ue_out_char(out, '\n');
+}
+
+static void print_mark(struct ue_out *out, size_t bit, size_t row) {
+    size_t place = bit - 8 * row;
+    ue_out_format(out, "%*s^ bit %zu\n", (int)(18 + 3 * ROW_BYTES + 2 + place + place / 8), "", bit);
+}
+
+static void print_rows(const struct ue_difference *d, struct ue_out *out) {
+    size_t bit = first_bit(d);
+    size_t middle = bit / 8 / ROW_BYTES;
+    size_t longest = d->expected_bytes > d->actual_bytes ? d->expected_bytes : d->actual_bytes;
+    for (size_t row = middle < ROWS_AROUND ? 0 : middle - ROWS_AROUND;
+         row <= middle + ROWS_AROUND && row * ROW_BYTES < longest; row++) {
+        print_row(out, "expected", d->expected, d->expected_bytes, row * ROW_BYTES);
+        print_row(out, "recorded", d->actual, d->actual_bytes, row * ROW_BYTES);
+        if (row == middle) {
+            print_mark(out, bit, row * ROW_BYTES);
+        }
+    }
+}
+
+static void print_value(struct ue_out *out, const struct listing *listing, const struct field *field) {
+    if (field != NULL) {
+        ue_out_bytes(out, listing->texts.text + field->text, field->text_bytes);
+    } else {
+        ue_out_text(out, "nothing");
+    }
+}
+
+static void print_fields(const struct ue_difference *d, struct ue_out *out) {
+    struct comparison comparison;
+    compare(d, &comparison);
+    ue_out_format(out, "    %s: expected ", field_name(&comparison));
+    print_value(out, &comparison.expected, comparison.expected_field);
+    ue_out_text(out, ", recorded ");
+    print_value(out, &comparison.actual, comparison.actual_field);
+    ue_out_char(out, '\n');
+    comparison_free(&comparison);
+}
+
+void ue_difference_print(const struct ue_difference *d, struct ue_out *out) {
+    ue_out_format(out, "  frame %llu, packet %lld: the %s %s [%s]\n", (unsigned long long)d->frame,
+                  (long long)d->packet_id, sides[d->side], ue_departure_text(d->type), ue_departure_name(d->type));
+    if (d->has_bunch) {
+        ue_out_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel, (long long)d->reliable_id);
+    }
+    if (d->type == UE_DEPARTS_RECEIVED) {
+        ue_out_format(out, "    an endpoint says %s\n", ue_close_reason_name(d->reason));
+    }
+    if (d->type == UE_DEPARTS_UNCAPTURED) {
+        ue_out_format(out, "    packet %lld of the %s\n", (long long)d->other_id, sides[!d->side]);
+    }
+    if (d->expected_bytes != 0) {
+        print_fields(d, out);
+        print_rows(d, out);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void print_json_text(struct ue_out *out, const char *key, const char *text, size_t length) {
+    ue_out_format(out, ",\"%s\":\"", key);
+    for (size_t i = 0; i < length; i++) {
+        ue_out_character(out, (unsigned char)text[i], UE_ESCAPE_JSON);
+    }
+    ue_out_char(out, '"');
+}
+
+static void print_json_value(struct ue_out *out, const char *key, const struct listing *listing,
+                             const struct field *field) {
+    if (field != NULL) {
+        print_json_text(out, key, listing->texts.text + field->text, field->text_bytes);
+    }
+}
+
+static void print_json_datagrams(const struct ue_difference *d, struct ue_out *out) {
+    struct comparison comparison;
+    compare(d, &comparison);
+    ue_out_format(out, ",\"field\":\"%s\",\"bit\":%zu", field_name(&comparison), first_bit(d));
+    print_json_value(out, "expected_value", &comparison.expected, comparison.expected_field);
+    print_json_value(out, "recorded_value", &comparison.actual, comparison.actual_field);
+    ue_out_text(out, ",\"expected\":\"");
+    ue_out_hex_view(out, (struct ue_view){d->expected, 0, 8 * d->expected_bytes}, sizeof d->expected);
+    ue_out_text(out, "\",\"recorded\":\"");
+    ue_out_hex_view(out, (struct ue_view){d->actual, 0, 8 * d->actual_bytes}, sizeof d->actual);
+    ue_out_char(out, '"');
+    comparison_free(&comparison);
+}
+
+void ue_difference_print_json(const struct ue_difference *d, struct ue_out *out) {
+    ue_out_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu,\"packet_id\":%lld", ue_departure_name(d->type),
+                  sides[d->side], (unsigned long long)d->frame, (long long)d->packet_id);
+    if (d->has_bunch) {
+        ue_out_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel, (long long)d->reliable_id);
+    }
+    if (d->type == UE_DEPARTS_RECEIVED) {
+        ue_out_format(out, ",\"reason\":\"%s\"", ue_close_reason_name(d->reason));
+    }
+    if (d->type == UE_DEPARTS_UNCAPTURED) {
+        ue_out_format(out, ",\"other_id\":%lld", (long long)d->other_id);
+    }
+    if (d->expected_bytes != 0) {
+        print_json_datagrams(d, out);
+    }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a recorded side parts from the reference endpoint: the datagram as recorded and as expected, the first field
+   and bit that differ. */
+#ifndef UE_DIFFERENCE_H
+#define UE_DIFFERENCE_H
+
+#include "tools/endpoint/shadow.h"
+#include "tools/print/out.h"
+
+#define UE_DIFFERENCE_BYTES 4096 /* of a datagram; longer ones are shown up to here */
+
+struct ue_difference {
+    enum ue_departure_type type;
+    unsigned side;  /* who departs: 0 client, 1 server */
+    uint64_t frame; /* 0: there is none */
+    int64_t packet_id;
+    bool has_bunch; /* channel and reliable_id say which */
+    uint32_t channel;
+    int64_t reliable_id;
+    enum ue_close_reason reason; /* RECEIVED: what an endpoint complains of */
+    int64_t other_id;            /* UNCAPTURED: the packet of the other side */
+    struct ue_context context;
+    uint8_t actual[UE_DIFFERENCE_BYTES], expected[UE_DIFFERENCE_BYTES];
+    size_t actual_bytes, expected_bytes; /* expected_bytes 0: nothing can be set against the recorded datagram */
+};
+
+/* Writes the expected datagram; one that cannot be encoded is left out. */
+void ue_difference_expect(struct ue_difference *difference, const struct ue_datagram *expected);
+
+/* Some lines of text; or the members of a JSON object, without its braces. */
+void ue_difference_print(const struct ue_difference *difference, struct ue_out *out);
+void ue_difference_print_json(const struct ue_difference *difference, struct ue_out *out);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/replay/party.h"
+
+#include <glib.h>
+
+#include "libcodec/seq.h"
+
+#define WINDOW 16       /* own packets behind the one that is looked at */
+#define GRACE 64        /* own packets until a repetition is missed; */
+#define GRACE_AT_END 16 /* ... when no more will come */
+#define FIRST_MAX 256   /* how many first packets may be missing */
+#define ITEMS_MAX 1024
+#define MEMORY_BYTES ((size_t)1 << 20) /* of one endpoint */
+#define CLOCK_BEGIN_NS UINT64_C(1000000000)
+
+void ue_party_free(struct ue_party *side) {
+    ue_conn_free(side->shadow);
+    ue_kept_free(&side->kept);
+    g_free(side->difference);
+}
+
+struct ue_difference *ue_party_depart(struct ue_party *side, enum ue_departure_type type, uint64_t frame, int64_t id) {
+    side->departures[type]++;
+    bool is_first = side->difference == NULL || frame < side->difference->frame;
+    if ((side->ignored >> type & 1) != 0 || !is_first) {
+        return NULL;
+    }
+    if (side->difference == NULL) {
+        side->difference = g_new(struct ue_difference, 1);
+    }
+    struct ue_difference *d = side->difference;
+    d->type = type;
+    d->side = side->role;
+    d->frame = frame;
+    d->packet_id = id - side->offset;
+    d->has_bunch = false;
+    d->context = side->context;
+    d->actual_bytes = d->expected_bytes = 0;
+    return d;
+}
+
+/* ---- begin ---- */
+
+/* The first own packet from which on the other side's packets are known; false: it has not come. */
+static bool find_join(struct ue_party *side, const struct ue_kept **join) {
+    for (; side->next <= side->newest; side->next++) {
+        const struct ue_kept *kept = ue_kept_find(&side->kept, side->next);
+        if (kept != NULL && (kept->words == 0 || kept->judged >= side->peer->oldest - 1)) {
+            *join = kept;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first own packet that the other side may still acknowledge. */
+static int64_t first_unacked(const struct ue_party *side, const struct ue_kept *join) {
+    int64_t first = join->id;
+    for (int64_t id = join->judged + 1; join->words != 0 && id <= side->peer->newest; id++) {
+        const struct ue_kept *kept = ue_kept_find(&side->peer->kept, id);
+        if (kept != NULL) {
+            return kept->judged + 1 < first ? kept->judged + 1 : first;
+        }
+    }
+    return first;
+}
+
+static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_whole) {
+    const struct ue_conn_config config = {
+        .profile = &side->context.profile,
+        .settings = side->context.settings,
+        .role = side->role == 0 ? UE_ROLE_CLIENT : UE_ROLE_SERVER,
+        .memory_limit_bytes = MEMORY_BYTES,
+        .no_timeouts = true,
+        .no_order_cache = true,
+        .any_channel = true,
+    };
+    const struct ue_shadow_start start = {
+        .context = &side->peer->context,
+        .prefix = side->prefix,
+        .in = in,
+        .out = out,
+        .opens_freely = (side->ignored >> UE_DEPARTS_OPEN & 1) != 0,
+        .is_whole = is_whole,
+    };
+    side->shadow = ue_conn_new(side->pool, &config);
+    if (side->shadow == NULL) {
+        side->trouble = "an endpoint does not speak this form, or there is no memory for it";
+        return false;
+    }
+    ue_shadow_begin(side->shadow, &start);
+    side->next = out;
+    return true;
+}
+
+static int64_t full_id(uint16_t seq, int64_t near) {
+    return ue_seq_expand(seq, near, UE_PACKET_SEQ_MAX);
+}
+
+static bool begin_whole(struct ue_party *side, const struct ue_party_start *start) {
+    uint16_t out = side->role == 0 ? start->sequences.client : start->sequences.server;
+    uint16_t in = side->role == 0 ? start->sequences.server : start->sequences.client;
+    int64_t first = full_id(out, side->oldest);
+    const struct ue_kept *kept = ue_kept_find(&side->kept, side->oldest);
+    if (side->oldest < first || side->oldest - first > FIRST_MAX) {
+        ue_party_depart(side, UE_DEPARTS_SEQUENCE, kept != NULL ? kept->frame : 0, side->oldest);
+        return false;
+    }
+    return begin_at(side, full_id(in, side->peer->oldest), first, true);
+}
+
+static bool begin(struct ue_party *side, const struct ue_party_start *start) {
+    const struct ue_kept *join;
+    if (start->is_known) {
+        return begin_whole(side, start);
+    }
+    if (!find_join(side, &join)) {
+        return false;
+    }
+    int64_t in = join->words != 0 ? join->judged + 1 : side->peer->oldest;
+    return begin_at(side, in, first_unacked(side, join), false);
+}
+
+/* ---- departures ---- */
+
+static void keep_actual(struct ue_difference *d, const struct ue_kept *kept) {
+    d->actual_bytes = kept->size_bytes < sizeof d->actual ? kept->size_bytes : sizeof d->actual;
+    memcpy(d->actual, kept->bytes, d->actual_bytes);
+}
+
+/* The own packet that is looked at. */
+struct looking {
+    struct ue_party *side;
+    const struct ue_kept *kept;
+    struct ue_datagram datagram;
+};
+
+static void expect_item(struct ue_difference *d, const struct looking *l, uint32_t at, const struct ue_bunch *bunch) {
+    struct ue_datagram expected = l->datagram;
+    uint32_t behind = (uint32_t)expected.item_count - at - 1;
+    expected.items = g_memdup2(expected.items, expected.item_count * sizeof *expected.items);
+    if (bunch != NULL) {
+        expected.items[at].bunch = *bunch;
+    } else {
+        memmove(&expected.items[at], &expected.items[at + 1], behind * sizeof *expected.items);
+        expected.item_count--;
+    }
+    ue_difference_expect(d, &expected);
+    g_free(expected.items);
+}
+
+static void expect_header(struct ue_difference *d, const struct looking *l, const struct ue_packet *packet) {
+    struct ue_datagram expected = l->datagram;
+    expected.packet = *packet;
+    ue_difference_expect(d, &expected);
+}
+
+static void on_departure(void *user, const struct ue_departure *departure) {
+    struct looking *l = user;
+    struct ue_difference *d = ue_party_depart(l->side, departure->type, l->kept->frame, l->kept->id);
+    if (d == NULL) {
+        return;
+    }
+    keep_actual(d, l->kept);
+    if (departure->packet != NULL) {
+        expect_header(d, l, departure->packet);
+    }
+    if (!departure->has_item) {
+        return;
+    }
+    const struct ue_bunch *bunch = &l->datagram.items[departure->item].bunch;
+    d->has_bunch = true;
+    d->channel = bunch->channel;
+    d->reliable_id = departure->reliable_id;
+    expect_item(d, l, departure->item, departure->bunch);
+}
+
+/* ---- what the side took ---- */
+
+/* What most headers say of a packet of the other side; the one that is looked at decides when they disagree evenly. */
+static bool verdict_on(const struct looking *l, int64_t packet_id) {
+    int votes = 0;
+    int own = ue_kept_claim(l->kept, packet_id);
+    for (int64_t id = l->kept->id; id <= l->kept->id + WINDOW; id++) {
+        const struct ue_kept *kept = ue_kept_find(&l->side->kept, id);
+        int claim = kept != NULL && kept->ack <= kept->peer_newest ? ue_kept_claim(kept, packet_id) : -1;
+        votes += claim == 1 ? 1 : claim == 0 ? -1 : 0;
+    }
+    return votes > 0 || (votes == 0 && own == 1);
+}
+
+/* What the endpoint tells about a packet of the other side. */
+static void listen(struct ue_party *side, const struct ue_kept *from) {
+    struct ue_event event;
+    while (ue_conn_next_event(side->shadow, &event)) {
+        side->delivered += event.type == UE_EVENT_BUNCH;
+        if (event.type != UE_EVENT_FAULT) {
+            continue;
+        }
+        enum ue_departure_type type = event.reason == UE_CLOSE_ALREADY_OPEN ? UE_DEPARTS_OPEN : UE_DEPARTS_RECEIVED;
+        struct ue_difference *d = ue_party_depart(side->peer, type, from->frame, from->id);
+        if (d != NULL) {
+            d->reason = event.reason;
+            keep_actual(d, from);
+        }
+    }
+}
+
+static void take_uncaptured(const struct looking *l, int64_t packet_id) {
+    struct ue_difference *d = ue_party_depart(l->side, UE_DEPARTS_UNCAPTURED, l->kept->frame, l->kept->id);
+    if (d != NULL) {
+        d->other_id = packet_id - l->side->peer->offset;
+    }
+    ue_shadow_receive_unknown(l->side->shadow, packet_id, true);
+}
+
+/* Whether the endpoint counts it as delivered. */
+static bool take_packet(const struct looking *l, const struct ue_kept *from) {
+    struct ue_party *side = l->side;
+    bool delivered = ue_shadow_receive(side->shadow, side->now_ns, from->bytes, from->size_bytes);
+    listen(side, from);
+    return delivered;
+}
+
+/* Everything that the header says was taken, in order. What was not delivered is left out, but for the newest, which
+   can only be known because it arrived. */
+static void take_judged(const struct looking *l) {
+    struct ue_party *side = l->side;
+    for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id <= l->kept->judged; id++) {
+        bool delivered = verdict_on(l, id);
+        const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
+        if (from != NULL && (delivered || id == l->kept->judged)) {
+            take_packet(l, from);
+        } else if (delivered) {
+            take_uncaptured(l, id);
+        } else if (id == l->kept->judged) {
+            ue_shadow_receive_unknown(side->shadow, id, false);
+        }
+    }
+}
+
+static struct ue_difference *depart_here(const struct looking *l, enum ue_departure_type type) {
+    struct ue_difference *d = ue_party_depart(l->side, type, l->kept->frame, l->kept->id);
+    if (d != NULL) {
+        keep_actual(d, l->kept);
+    }
+    return d;
+}
+
+/* An acknowledgement of what was not sent yet; the header is then taken as one that says nothing new. */
+static void refuse_header(struct looking *l) {
+    struct ue_packet expected = l->datagram.packet;
+    struct ue_difference *d = depart_here(l, UE_DEPARTS_ACK);
+    expected.ack = (uint16_t)(l->kept->peer_newest & (UE_PACKET_SEQ_MAX - 1));
+    if (d != NULL) {
+        expect_header(d, l, &expected);
+    }
+    l->datagram.packet.history_words = 0;
+    l->datagram.packet.ack = l->datagram.packet.acked_history_seq =
+        (uint16_t)(ue_shadow_judged_id(l->side->shadow) & (UE_PACKET_SEQ_MAX - 1));
+}
+
+/* Legacy packets acknowledge item by item, and repeat each. */
+static void take_acks(const struct looking *l) {
+    struct ue_party *side = l->side;
+    for (uint32_t i = 0; i < l->datagram.item_count && side->shadow != NULL; i++) {
+        const struct ue_item *item = &l->datagram.items[i];
+        int64_t judged = ue_shadow_judged_id(side->shadow);
+        int64_t id = item->is_ack ? full_id(item->ack.ack_id, judged) : judged;
+        const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
+        if (id <= judged) {
+            continue;
+        }
+        if (id > l->kept->peer_newest) {
+            struct ue_difference *d = depart_here(l, UE_DEPARTS_ACK);
+            if (d != NULL) {
+                expect_item(d, l, i, NULL);
+            }
+        } else if (from == NULL) {
+            take_uncaptured(l, id);
+        } else if (!take_packet(l, from)) {
+            struct ue_difference *d = depart_here(l, UE_DEPARTS_HISTORY);
+            if (d != NULL) {
+                expect_item(d, l, i, NULL);
+            }
+        }
+    }
+}
+
+/* ---- one own packet ---- */
+
+static void miss_repetitions(struct ue_party *side, int64_t grace) {
+    struct ue_shadow_debt debt;
+    if (!ue_shadow_overdue(side->shadow, side->next - grace, &debt)) {
+        return;
+    }
+    struct ue_difference *d =
+        ue_party_depart(side, UE_DEPARTS_NOT_RESENT, side->frames[debt.since_id & (UE_KEPT_MAX - 1)], debt.since_id);
+    if (d != NULL) {
+        d->has_bunch = true;
+        d->channel = debt.channel;
+        d->reliable_id = debt.reliable_id;
+    }
+}
+
+static void set_time(struct ue_party *side, int64_t time_ns) {
+    side->begin_ns = side->begin_ns == 0 ? (uint64_t)time_ns : side->begin_ns;
+    uint64_t now_ns = CLOCK_BEGIN_NS + (uint64_t)time_ns - side->begin_ns;
+    bool is_later = now_ns > side->now_ns && (uint64_t)time_ns >= side->begin_ns;
+    side->now_ns = is_later ? now_ns : side->now_ns;
+}
+
+static void look(struct ue_party *side, const struct ue_kept *kept) {
+    static struct ue_item items[ITEMS_MAX];
+    struct looking l = {.side = side, .kept = kept};
+    struct ue_verdict verdict;
+    const struct ue_shadow_sink sink = {on_departure, &l};
+    l.datagram.items = items;
+    l.datagram.item_capacity = ITEMS_MAX;
+    ue_datagram_decode(&side->context, kept->bytes, kept->size_bytes, &l.datagram, &verdict);
+    set_time(side, kept->time_ns);
+    if (kept->words == 0) {
+        take_acks(&l);
+    } else if (kept->ack > kept->peer_newest) {
+        refuse_header(&l);
+    } else {
+        take_judged(&l);
+    }
+    side->frames[kept->id & (UE_KEPT_MAX - 1)] = kept->frame;
+    ue_shadow_sent(side->shadow, side->now_ns, &l.datagram, &sink);
+    side->packets++;
+}
+
+static void look_at_next(struct ue_party *side) {
+    const struct ue_kept *kept = ue_kept_find(&side->kept, side->next);
+    if (kept != NULL) {
+        look(side, kept);
+    } else {
+        ue_shadow_sent_unknown(side->shadow, side->now_ns);
+    }
+    side->next++;
+    miss_repetitions(side, GRACE);
+    ue_kept_drop(&side->peer->kept, MIN(side->peer->next, ue_shadow_judged_id(side->shadow) + 1));
+    side->since_difference += side->difference != NULL; /* a missing repetition may prove to be earlier */
+    side->is_over |= side->since_difference > GRACE || ue_conn_state(side->shadow) == UE_CONN_CLOSED;
+}
+
+void ue_party_advance(struct ue_party *side, const struct ue_party_start *start, bool is_end) {
+    if (!side->is_checked || side->is_over || side->oldest == 0 || side->peer->oldest == 0) {
+        return;
+    }
+    while (!side->is_over && side->trouble == NULL && (is_end || side->newest >= side->next + WINDOW)) {
+        if (side->shadow == NULL && !begin(side, start)) {
+            side->is_over = side->trouble != NULL || side->difference != NULL;
+            return;
+        }
+        if (side->next > side->newest) {
+            break;
+        }
+        look_at_next(side);
+    }
+    if (is_end && side->shadow != NULL && !side->is_over) {
+        miss_repetitions(side, GRACE_AT_END);
+    }
+}
