@@ -18,6 +18,7 @@ struct ue_command {
 
 int ue_cmd_decode(int argc, char **argv);
 int ue_cmd_encode(int argc, char **argv);
+int ue_cmd_generate(int argc, char **argv);
 int ue_cmd_replay(int argc, char **argv);
 int ue_cmd_info(int argc, char **argv);
 int ue_cmd_trace(int argc, char **argv);

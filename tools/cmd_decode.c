@@ -190,31 +190,15 @@ static void redact(const struct ue_held *held, struct ue_context *context, const
 }
 
 static void show(struct decode *d, const struct ue_seen *seen) {
-    const struct ue_held *held = seen->held;
-    struct ue_connection *connection = seen->connection;
-    struct ue_context context = seen->context;
-    struct ue_shown shown = {
-        .frame = held->frame,
-        .time_ns = held->time_ns,
-        .source = connection->texts[held->side],
-        .destination = connection->texts[!held->side],
-        .bytes = seen->bytes,
-        .size_bytes = seen->size_bytes,
-        .captured_bytes = held->captured_bytes,
-        .length_bytes = held->length_bytes,
-        .stream = connection->stream,
-        .context = seen->is_foreign ? NULL : &context,
-        .links = &held->link.links,
-        .reason = ue_reason_text((enum ue_reason)ue_flow_choice(&connection->flow, &held->link)->reason),
-    };
+    struct ue_context context;
+    struct ue_shown shown;
+    ue_seen_show(seen, &context, &shown);
     if (shown.context != NULL) {
-        shown.fault = seen->verdict.fault;
-        shown.canonical = seen->verdict.canonical;
-        learn_engine(d, connection->listing, &shown);
+        learn_engine(d, seen->connection->listing, &shown);
     }
     if (ue_selection_takes(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
         if (d->redact) {
-            redact(held, &context, &shown);
+            redact(seen->held, &context, &shown);
         }
         print(d, &shown);
     }

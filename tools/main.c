@@ -11,6 +11,7 @@ static const struct ue_command commands[] = {
     {"decode", "show captured datagrams as text, JSON Lines or columns", ue_cmd_decode},
     {"encode", "turn JSON Lines or dumps of bytes into a capture", ue_cmd_encode},
     {"info", "what happened to each connection, and why", ue_cmd_info},
+    {"generate", "make test traffic from simulated connections", ue_cmd_generate},
     {"replay", "a capture once more: what its ends did, and whether they could", ue_cmd_replay},
     {"trace", "draw connections as pages for a browser, or as SVG", ue_cmd_trace},
     {"serve", "let clients log in, and answer them", ue_cmd_serve},

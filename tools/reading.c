@@ -172,6 +172,30 @@ static void look(const struct ue_held *held, struct ue_seen *seen) {
     seen->is_foreign = is_foreign(seen);
 }
 
+void ue_seen_show(const struct ue_seen *seen, struct ue_context *context, struct ue_shown *shown) {
+    const struct ue_held *held = seen->held;
+    const struct ue_connection *connection = seen->connection;
+    *context = seen->context;
+    *shown = (struct ue_shown){
+        .frame = held->frame,
+        .time_ns = held->time_ns,
+        .source = connection->texts[held->side],
+        .destination = connection->texts[!held->side],
+        .bytes = seen->bytes,
+        .size_bytes = seen->size_bytes,
+        .captured_bytes = held->captured_bytes,
+        .length_bytes = held->length_bytes,
+        .stream = connection->stream,
+        .links = &held->link.links,
+        .reason = ue_reason_text((enum ue_reason)ue_flow_choice(&connection->flow, &held->link)->reason),
+    };
+    if (!seen->is_foreign) {
+        shown->context = context;
+        shown->fault = seen->verdict.fault;
+        shown->canonical = seen->verdict.canonical;
+    }
+}
+
 static void count(struct ue_summary *summary, const struct ue_seen *seen) {
     summary->decoded++;
     if (seen->is_foreign) {

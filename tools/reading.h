@@ -6,6 +6,7 @@
 
 #include "tools/cli.h"
 #include "tools/flows.h"
+#include "tools/print/shown.h"
 #include "tools/summary.h"
 
 /* One datagram of a connection. All lives until the next call. */
@@ -46,6 +47,9 @@ struct ue_reading {
     struct ue_summary summary;
     enum ue_exit worst;
 };
+
+/* What a datagram is to be printed with; the context is a copy for the caller to change. */
+void ue_seen_show(const struct ue_seen *seen, struct ue_context *context, struct ue_shown *shown);
 
 /* Initialises wire; clear releases all, also when nothing was started. */
 void ue_reading_init(struct ue_reading *reading);

@@ -20,7 +20,7 @@ static void erase_progress(struct ue_summary *summary) {
 
 void ue_summary_malformed(struct ue_summary *summary, uint64_t frame, const struct ue_fault *fault) {
     summary->malformed++;
-    if (summary->malformed > MALFORMED_SHOWN) {
+    if (summary->malformed > MALFORMED_SHOWN || summary->is_silent) {
         return;
     }
     erase_progress(summary);
@@ -32,7 +32,7 @@ void ue_summary_malformed(struct ue_summary *summary, uint64_t frame, const stru
 }
 
 void ue_summary_progress(struct ue_summary *summary, const struct ue_input *input, uint64_t size_bytes) {
-    if (input->frame % 1024 != 0 || size_bytes == 0 || !isatty(STDERR_FILENO)) {
+    if (input->frame % 1024 != 0 || size_bytes == 0 || summary->is_silent || !isatty(STDERR_FILENO)) {
         return;
     }
     gint64 now = g_get_monotonic_time();

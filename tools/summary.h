@@ -12,6 +12,7 @@ struct ue_summary {
     uint64_t cut;              /* by a snap length */
     uint64_t unknown;          /* on a server port, of no known form */
     struct ue_project project; /* name NULL: do not learn the engine */
+    bool is_silent;            /* only counts */
     gint64 begun_us;
     gint64 progress_us; /* when progress was last written; 0: never */
 };

@@ -308,6 +308,19 @@ bool ue_end_is_closed(const struct ue_end *end) {
     return end->conn != NULL && ue_conn_state(end->conn) == UE_CONN_CLOSED;
 }
 
+bool ue_end_is_acked(const struct ue_end *end) {
+    for (size_t i = 0; end->conn != NULL && i < UE_SCENARIO_STREAMS_MAX; i++) {
+        const struct ue_stream *stream = &end->scenario->streams[i];
+        uint32_t count = stream->every_ticks == 0 ? 0 : stream->channels != 0 ? stream->channels : 1;
+        for (uint32_t channel = stream->channel; channel < stream->channel + count; channel++) {
+            if (ue_conn_unacked(end->conn, channel) != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool ue_end_is_done(const struct ue_end *end) {
     for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
         const struct ue_stream *stream = &end->scenario->streams[i];

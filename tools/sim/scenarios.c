@@ -229,7 +229,7 @@ static const struct ue_scenario scenarios[] = {
     {.name = "legacy",
      .about = "the same as engine 4.18 speaks, with an acknowledgement per packet",
      .sides = {{.release = "4.18", .tick_hz = 59.9}, {.release = "4.18", .tick_hz = 60}},
-     PATHS(.loss = 0.02, .jitter_ns = 8 * NS_PER_MS),
+     PATHS(.loss = 0.02, .duplicate = 0.01, .reorder = 0.01),
      MIXED,
      JOIN,
      SHORT,

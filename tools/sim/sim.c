@@ -165,9 +165,18 @@ static bool is_closed(const struct ue_sim *sim) {
     return ue_end_is_closed(&sim->ends[UE_ROLE_CLIENT]) && ue_end_is_closed(&sim->ends[UE_ROLE_SERVER]);
 }
 
+/* Everything reliable has arrived, and both ends know it. A damaged connection may never get there. */
+static bool is_agreed(const struct ue_sim *sim) {
+    if (sim->scenario->hostile) {
+        return true;
+    }
+    bool is_acked = ue_end_is_acked(&sim->ends[UE_ROLE_CLIENT]) && ue_end_is_acked(&sim->ends[UE_ROLE_SERVER]);
+    return is_acked && missing(sim) == 0;
+}
+
 static bool has_talked(const struct ue_sim *sim) {
     bool is_done = ue_end_is_done(&sim->ends[0]) && ue_end_is_done(&sim->ends[1]);
-    return sim->now_ns >= sim->scenario->duration_ns || (is_done && missing(sim) == 0) || is_closed(sim);
+    return sim->now_ns >= sim->scenario->duration_ns || (is_done && is_agreed(sim)) || is_closed(sim);
 }
 
 static void drain(struct ue_sim *sim) {
@@ -218,6 +227,10 @@ static void finish(struct ue_sim *sim) {
     }
 }
 
+static bool has_drained(const struct ue_sim *sim) {
+    return sim->scenario->ending > UE_ENDING_SERVER || sim->now_ns >= sim->until_ns || is_agreed(sim);
+}
+
 static void after_draining(struct ue_sim *sim) {
     bool may_miss = sim->scenario->ending > UE_ENDING_SERVER;
     if (missing(sim) > 0 && !may_miss) {
@@ -235,8 +248,7 @@ static void advance(struct ue_sim *sim) {
     if (sim->phase == PHASE_TALKING && has_talked(sim)) {
         drain(sim);
     }
-    bool has_drained = missing(sim) == 0 || sim->now_ns >= sim->until_ns || sim->scenario->ending > UE_ENDING_SERVER;
-    if (sim->phase == PHASE_DRAINING && has_drained) {
+    if (sim->phase == PHASE_DRAINING && has_drained(sim)) {
         after_draining(sim);
     }
     if ((sim->phase == PHASE_SETTLING || sim->phase == PHASE_LEAVING) && sim->now_ns >= sim->until_ns) {

@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""uerudp generate: captures, what is said beside them, and whether both agree."""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import uerudp
+
+GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8")
+LINE = re.compile(r"^(\S+) +(\S.*)$", re.M)
+
+
+def scenarios():
+    return dict(LINE.findall(uerudp.run("generate", "--list").stdout.decode()))
+
+
+def errors(*arguments):
+    """What is said about unusable arguments."""
+    return uerudp.run("generate", *arguments, status=2).stderr.decode()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def generate(self, *arguments, name="a", status=0):
+        """The capture's path and its sent.json."""
+        path = self.folder / f"{name}.pcapng"
+        uerudp.run("generate", *arguments, "--output", path, status=status)
+        return path, json.loads((self.folder / f"{name}.sent.json").read_text())
+
+    def comments(self, path):
+        """Comments by frame number, read block by block."""
+        data, at, frame, found = path.read_bytes(), 0, 0, {}
+        while at < len(data):
+            kind, length = (int.from_bytes(data[at + i:at + i + 4], "little") for i in (0, 4))
+            if kind == 6:
+                frame += 1
+                captured = int.from_bytes(data[at + 20:at + 24], "little")
+                option = at + 28 + (captured + 3) // 4 * 4
+                if option < at + length - 4 and int.from_bytes(data[option:option + 2], "little") == 1:
+                    size = int.from_bytes(data[option + 2:option + 4], "little")
+                    found[frame] = data[option + 4:option + 4 + size].decode()
+            at += length
+        return found
+
+
+    def decoded(self, *arguments):
+        """The output of decode, which may find datagrams that were damaged."""
+        result = subprocess.run([uerudp.PROGRAM, "decode", "--json", *map(str, arguments)], capture_output=True,
+                                timeout=60)
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+        return result.stdout
+
+
+class Files(Case):
+    def test_every_scenario(self):
+        """Each named one, with the files beside it."""
+        for name, sentence in scenarios().items():
+            self.assertGreater(len(sentence), 5)
+            path, sent = self.generate(name, name=name)
+            self.assertEqual((name, 1, "client"), (sent["scenario"], sent["seed"], sent["capture_point"]))
+            decoded = self.decoded(path)
+            self.assertEqual(decoded, path.with_suffix("").with_suffix(".expected.json").read_bytes(), name)
+            self.assertEqual(len(decoded.splitlines()), sum(sent["connections"][0]["packets"].values()))
+
+    def test_determinism(self):
+        """Equal seeds give equal files, byte for byte; others do not."""
+        for name in ("mixed", "corrupt"):
+            first, second, third = (self.generate(name, "--duration=1", f"--seed={seed}", name=file)[0]
+                                    for seed, file in ((5, "a"), (5, "b"), (6, "c")))
+            for ending in (".pcapng", ".sent.json", ".expected.json"):
+                texts = [path.with_name(path.stem + ending).read_bytes() for path in (first, second, third)]
+                self.assertEqual(texts[0], texts[1])
+                self.assertNotEqual(texts[0], texts[2])
+
+    def test_pipe(self):
+        """Standard output gets the capture that a file gets, sidecar or not."""
+        path, _ = self.generate("mixed", "--duration=1")
+        for arguments in (("--output", "-"), ()):
+            self.assertEqual(path.read_bytes(), uerudp.run("generate", "mixed", "--duration=1", *arguments).stdout)
+        bare = self.folder / "bare.pcapng"
+        uerudp.run("generate", "mixed", "--duration=1", "--no-sidecar", "-o", bare)
+        self.assertEqual(path.read_bytes(), bare.read_bytes())
+        self.assertEqual({"a.pcapng", "a.sent.json", "a.expected.json", "bare.pcapng"},
+                         {file.name for file in self.folder.iterdir()})
+
+    def test_unusable(self):
+        self.assertIn("no scenario given", errors())
+        self.assertIn("more than one scenario", errors("login", "mixed"))
+        self.assertIn("neither a scenario nor a file", errors("nonsense"))
+        self.assertIn("--generation=6.0", errors("login", "--generation=6.0"))
+        self.assertIn("--capture-at=moon", errors("login", "--capture-at=moon"))
+        self.assertIn("--seed=x", errors("login", "--seed=x"))
+        self.assertIn("--connections=0", errors("login", "--connections=0"))
+        self.assertIn("--duration=nan", errors("login", "--duration=nan"))
+        self.assertIn("restart handshake", errors("restart", "--generation=4.20"))
+        for option, value in (("loss", 2), ("burst", -2), ("delay", 1e9), ("jitter", -5), ("reorder", "1.5"),
+                              ("dup", 7), ("corrupt", 2), ("rate", 1e13), ("queue", 1e10)):
+            self.assertIn(f"--{option}=", errors("login", f"--{option}={value}"))
+
+    def test_unwritable(self):
+        """Nothing is left behind, and what was there stays."""
+        self.assertIn("No such file", errors("login", "-o", self.folder / "none/a.pcapng"))
+        if os.path.exists("/dev/full"):
+            self.assertIn("cannot write", errors("login", "-o", "/dev/full", "--no-sidecar"))
+        (self.folder / "a.sent.json").mkdir()
+        errors("login", "-o", self.folder / "a.pcapng")
+        self.assertEqual({"a.pcapng", "a.sent.json"}, {file.name for file in self.folder.iterdir()})
+
+
+class Truth(Case):
+    """The sidecar agrees with itself and with the decode."""
+
+    def check_datagrams(self, path, sent):
+        decoded = {datagram["frame"]: datagram for datagram in
+                   map(json.loads, path.with_suffix("").with_suffix(".expected.json").read_text().splitlines())}
+        framed = [datagram for datagram in sent["datagrams"] if datagram["frame"] is not None]
+        for datagram in framed:
+            shown = decoded[datagram["frame"]]
+            self.assertEqual(datagram["length"], shown["length"])
+            self.assertEqual(datagram["stream"], shown["stream"])
+            if datagram["packet_id"] is not None and "packet" in shown:
+                self.assertEqual(datagram["packet_id"] % 16384, shown["packet"]["seq"])
+        copies = sum(max(0, len(datagram["arrived"]) - 1) for datagram in sent["datagrams"])
+        self.assertLessEqual(len(framed), len(decoded))
+        self.assertLessEqual(len(decoded) - len(framed), copies)
+
+    def check_figures(self, sent):
+        for connection in sent["connections"]:
+            mine = [datagram for datagram in sent["datagrams"] if datagram["stream"] == connection["stream"]]
+            for direction in ("c2s", "s2c"):
+                packets = [d for d in mine if d["dir"] == direction and d["packet_id"] is not None]
+                seen = max(d["packet_id"] for d in packets if d["frame"] is not None)
+                missing = sum(d["frame"] is None and d["packet_id"] < seen for d in packets)
+                hidden = missing == 0 and connection["not_acked"][direction] > 0
+                self.assertEqual(None if hidden else missing, connection["lost"][direction])
+                ids = [d["packet_id"] for d in packets]
+                self.assertEqual(list(range(ids[0], ids[0] + len(ids))), ids)
+
+    def check_messages(self, sent):
+        numbers = collections.Counter()
+        for message in sent["messages"]:
+            lane = (message["stream"], message["from"], message["channel"], message["reliable"])
+            self.assertEqual(numbers[lane], message["number"])
+            numbers[lane] += 1
+            self.assertTrue(message["delivered"] is not None or not message["reliable"])
+            self.assertLess(int(message["sent"]), int(message["delivered"] or 1 << 63))
+            self.assertLessEqual(message["packets"][0], message["packets"][1])
+        self.assertGreater(len(numbers), 1)
+
+    def test_points_and_generations(self):
+        for point in ("client", "server", "sender"):
+            for generation in GENERATIONS:
+                path, sent = self.generate("mixed", "--duration=1", "--generation", generation, "--capture-at", point)
+                self.assertEqual(generation, sent["generation"])
+                self.check_datagrams(path, sent)
+                self.check_figures(sent)
+                self.check_messages(sent)
+
+    def test_points_see_what_they_can(self):
+        """A sender's side has every datagram in the order of its leaving; a receiver's only what arrived."""
+        for point, whole in (("client", ["c2s"]), ("server", ["s2c"]), ("sender", ["c2s", "s2c"])):
+            _, sent = self.generate("lossy", "--duration=2", "--capture-at", point)
+            for direction in ("c2s", "s2c"):
+                lost = [d for d in sent["datagrams"] if d["dir"] == direction and "lost" in d["fate"]]
+                self.assertGreater(len(lost), 0)
+                self.assertEqual(direction in whole, all(d["frame"] is not None for d in lost))
+
+    def test_endings(self):
+        for name, who in (("login", "client"), ("kick", "server"), ("timeout", "timeout"), ("refused", "server"),
+                          ("upgrade", "server"), ("clean", "none")):
+            path, sent = self.generate(name)
+            self.assertEqual(who, sent["connections"][0]["closed_by"])
+            text = path.with_suffix("").with_suffix(".expected.json").read_text()
+            self.assertEqual(name == "refused", '"failure":{' in text)
+            self.assertEqual(name == "upgrade", '"upgrade":{' in text)
+
+    def test_close_reasons(self):
+        path, _ = self.generate("close-reasons")
+        bunches = [bunch for datagram in uerudp.decode(path) for bunch in datagram.get("bunches", ())]
+        self.assertEqual(set(range(6)), {bunch["close_reason"] for bunch in bunches if bunch.get("close")})
+
+    def test_restart(self):
+        path, sent = self.generate("restart")
+        ports = {datagram["src"] for datagram in uerudp.decode(path)} - {sent["connections"][0]["server"]}
+        self.assertEqual({"198.51.100.1:50000", "198.51.100.1:60000"}, ports)
+        kinds = [datagram["handshake"]["type"] for datagram in uerudp.decode(path) if datagram["is_handshake"]]
+        self.assertEqual([0, 1, 2, 3, 4, 0, 1, 5, 3], kinds)
+        self.assertEqual("client", sent["connections"][0]["closed_by"])
+
+    def test_connections(self):
+        path, sent = self.generate("mixed", "--duration=1", "--connections=5", "--delay=20", "--reorder=0")
+        clients = [connection["client"] for connection in sorted(sent["connections"], key=lambda c: c["stream"])]
+        self.assertEqual(5, len(set(clients)))
+        decoded = uerudp.decode(path)
+        self.assertEqual(sorted(int(d["time"]) for d in decoded), [int(d["time"]) for d in decoded])
+        self.check_datagrams(path, sent)
+        self.check_figures(sent)
+        self.assertEqual(set(range(5)), {d["stream"] for d in sent["datagrams"]})
+
+
+class Network(Case):
+    def fates(self, *arguments):
+        path, sent = self.generate("game", "--duration=2", *arguments)
+        return path, collections.Counter(fate for datagram in sent["datagrams"] for fate in datagram["fate"]), sent
+
+    def test_options(self):
+        """Each option of the network does what it says."""
+        _, fates, sent = self.fates()
+        self.assertEqual({"arrived"}, set(fates))
+        rtt = sent["connections"][0]["rtt_ms"]["p50"]
+        self.assertLess(rtt + 150, self.fates("--delay=100")[2]["connections"][0]["rtt_ms"]["p50"])
+        self.assertLess(rtt, self.fates("--jitter=60")[2]["connections"][0]["rtt_ms"]["p50"])
+        self.assertGreater(self.fates("--loss=0.2")[1]["lost"], 20)
+        self.assertGreater(self.fates("--dup=0.2")[1]["duplicated"], 20)
+        self.assertGreater(self.fates("--reorder=0.2")[1]["put_aside"], 20)
+        self.assertGreater(self.fates("--rate=5000", "--queue=2000")[1]["overflowed"], 5)
+
+    def test_bursts(self):
+        def runs(*arguments):
+            _, _, sent = self.fates("--loss=0.2", *arguments)
+            lost = "".join("x" if "lost" in d["fate"] else "-" for d in sent["datagrams"] if d["dir"] == "c2s")
+            found = re.findall("x+", lost)
+            return sum(map(len, found)) / len(found)
+        self.assertGreater(runs("--burst=6"), 2 * runs())
+
+    def test_comments(self):
+        for point, phrases in (("client", ("lost behind this point", "duplicate", "late by")),
+                               ("sender", ("lost behind this point", "duplicated behind this point", "overtaken"))):
+            path, sent = self.generate("game", "--loss=0.05", "--dup=0.05", "--reorder=0.05", "--jitter=20",
+                                       "--capture-at", point)
+            comments = self.comments(path)
+            for phrase in phrases:
+                self.assertTrue(any(phrase in comment for comment in comments.values()), phrase)
+            for datagram in sent["datagrams"]:
+                if datagram["frame"] is not None and datagram["fate"] == ["lost"]:
+                    self.assertEqual("lost behind this point", comments[datagram["frame"]])
+        self.assertEqual({}, self.comments(self.generate("game")[0]))
+
+    def test_corruption(self):
+        """The comment names the first bit that differs from what was sent."""
+        path, sent = self.generate("corrupt", "--duration=2", "--seed=3", "--corrupt=0.1")
+        flipped = [comment for comment in self.comments(path).values() if comment.startswith("corrupted at bit")]
+        self.assertGreater(len(flipped), 0)
+        self.assertEqual(1, len({sent["scenario"], "corrupt"}))
+
+
+class Fuzz(Case):
+    def test_fuzz(self):
+        """About half of the datagrams are damaged; each says at which field, and decode survives all of them."""
+        path = self.folder / "a.pcapng"
+        for generation in GENERATIONS:
+            said = uerudp.run("generate", "login", "--fuzz", "--generation", generation, "-o", path).stderr.decode()
+            damaged, total = map(int, re.search(r"seed 1, (\d+) of (\d+) datagrams", said).groups())
+            comments = [text for text in self.comments(path).values() if text.startswith("fuzz: ")]
+            self.assertEqual(damaged, len(comments))
+            self.assertTrue(total / 4 < damaged < total * 3 / 4)
+            for text in comments:
+                self.assertRegex(text, r"^fuzz: [a-z_.]+ at bit \d+, \d+ bits: \S")
+            self.assertEqual(total, len(self.decoded("--generation", generation, path).splitlines()))
+
+    def test_seed(self):
+        texts = []
+        for seed in (1, 1, 2):
+            texts.append(uerudp.run("generate", "login", "--fuzz", f"--seed={seed}").stdout)
+        self.assertEqual(texts[0], texts[1])
+        self.assertNotEqual(texts[0], texts[2])
+
+
+if __name__ == "__main__":
+    uerudp.main()

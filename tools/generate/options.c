@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/generate/options.h"
+
+#include <string.h>
+
+#include "tools/cli.h"
+#include "tools/generate/scenario_file.h"
+
+#define NS_PER_MS 1e6
+#define NS_PER_S 1e9
+#define MS_MAX 60000
+#define BYTES_MAX 1e12
+#define DURATION_S_MAX 1e6
+#define UNSET (-1.0)
+
+struct knob {
+    const char *name;
+    const char *about;
+    const char *unit;
+    double max;
+};
+
+static const struct knob knobs[UE_KNOB_COUNT] = {
+    [UE_KNOB_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1},
+    [UE_KNOB_BURST] = {"burst", "mean length of a run of losses", "NUMBER", 1000},
+    [UE_KNOB_DELAY] = {"delay", "time from one end to the other in milliseconds", "MS", MS_MAX},
+    [UE_KNOB_JITTER] = {"jitter", "and up to so many more, by chance", "MS", MS_MAX},
+    [UE_KNOB_REORDER] = {"reorder", "let the next one overtake with this probability", "P", 1},
+    [UE_KNOB_DUP] = {"dup", "deliver twice with this probability", "P", 1},
+    [UE_KNOB_CORRUPT] = {"corrupt", "flip bits with this probability", "P", 1},
+    [UE_KNOB_RATE] = {"rate", "bytes per second that a line carries; 0 no limit", "BYTES", BYTES_MAX},
+    [UE_KNOB_QUEUE] = {"queue", "bytes that wait in front of that line at most; 0 no limit", "BYTES", UINT32_MAX},
+};
+
+void ue_generate_options_init(struct ue_generate_options *options) {
+    memset(options, 0, sizeof *options);
+    options->duration_s = UNSET;
+    options->connection_count = 1;
+    for (size_t i = 0; i < UE_KNOB_COUNT; i++) {
+        options->knobs[i] = UNSET;
+    }
+}
+
+void ue_generate_options_clear(struct ue_generate_options *options) {
+    g_free(options->output);
+    g_free(options->seed_text);
+    g_free(options->generation);
+    g_free(options->capture_at);
+}
+
+/* ---- command line ---- */
+
+static void add_group(GOptionContext *context, const char *name, const char *title, const GOptionEntry *entries) {
+    GOptionGroup *group = g_option_group_new(name, title, title, NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+static void add_output(struct ue_generate_options *o, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "the capture; default standard output", "FILE.pcapng"},
+        {"no-sidecar", 0, 0, G_OPTION_ARG_NONE, &o->no_sidecar,
+         "only the capture, without a look at what is in it: fast, and in little memory", NULL},
+        {"capture-at", 0, 0, G_OPTION_ARG_STRING, &o->capture_at,
+         "client (default), server, or sender: each datagram where it leaves", "POINT"},
+        {"fuzz", 0, 0, G_OPTION_ARG_NONE, &o->fuzz,
+         "damage half of the datagrams at the borders of their fields; comments say how", NULL},
+        {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "print the names of scenarios, a sentence with each", NULL},
+        {0},
+    };
+    add_group(context, "output", "What to write:", entries);
+}
+
+static void add_run(struct ue_generate_options *o, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text, "of all chance; default 1", "NUMBER"},
+        {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation, "engine release that both ends speak, 4.13 to 5.8",
+         "NAME"},
+        {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &o->duration_s, "of the play, in seconds", "SECONDS"},
+        {"connections", 0, 0, G_OPTION_ARG_INT64, &o->connection_count,
+         "so many clients of one server, on ports of their own; default 1", "NUMBER"},
+        {0},
+    };
+    add_group(context, "run", "What of the scenario shall be otherwise:", entries);
+}
+
+static void add_network(struct ue_generate_options *o, GOptionContext *context) {
+    GOptionEntry entries[UE_KNOB_COUNT + 1] = {0};
+    for (size_t i = 0; i < UE_KNOB_COUNT; i++) {
+        entries[i] =
+            (GOptionEntry){knobs[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->knobs[i], knobs[i].about, knobs[i].unit};
+    }
+    add_group(context, "network", "How bad the network is, both ways; default as the scenario says:", entries);
+}
+
+void ue_generate_options_add(struct ue_generate_options *options, GOptionContext *context) {
+    add_output(options, context);
+    add_run(options, context);
+    add_network(options, context);
+}
+
+/* ---- resolution ---- */
+
+static bool is_between(const char *name, double value, double max) {
+    bool good = value >= 0 && value <= max; /* not so for NaN */
+    if (!good) {
+        ue_complain("--%s=%g: not between 0 and %g", name, value, max);
+    }
+    return good;
+}
+
+static void apply(struct ue_link_config *path, enum ue_network_knob knob, double value) {
+    switch (knob) {
+    case UE_KNOB_LOSS: path->loss = value; break;
+    case UE_KNOB_BURST: path->loss_burst = value; break;
+    case UE_KNOB_DELAY: path->delay_ns = (uint64_t)(value * NS_PER_MS); break;
+    case UE_KNOB_JITTER: path->jitter_ns = (uint64_t)(value * NS_PER_MS); break;
+    case UE_KNOB_REORDER: path->reorder = value; break;
+    case UE_KNOB_DUP: path->duplicate = value; break;
+    case UE_KNOB_CORRUPT: path->corrupt = value; break;
+    case UE_KNOB_RATE: path->rate_bytes = (uint64_t)value; break;
+    case UE_KNOB_QUEUE: path->queue_bytes = (uint32_t)value; break;
+    case UE_KNOB_COUNT: break;
+    }
+}
+
+static bool resolve_network(struct ue_generate_options *o) {
+    for (enum ue_network_knob knob = 0; knob < UE_KNOB_COUNT; knob++) {
+        if (o->knobs[knob] == UNSET) {
+            continue;
+        }
+        if (!is_between(knobs[knob].name, o->knobs[knob], knobs[knob].max)) {
+            return false;
+        }
+        apply(&o->scenario.paths[UE_ROLE_CLIENT], knob, o->knobs[knob]);
+        apply(&o->scenario.paths[UE_ROLE_SERVER], knob, o->knobs[knob]);
+    }
+    o->scenario.hostile |= o->knobs[UE_KNOB_CORRUPT] > 0;
+    return true;
+}
+
+static bool find_scenario(struct ue_generate_options *o, const char *name) {
+    const struct ue_scenario *named = ue_scenario_find(name);
+    if (named != NULL) {
+        o->scenario = *named;
+        return true;
+    }
+    if (g_file_test(name, G_FILE_TEST_EXISTS)) {
+        return ue_scenario_file_read(name, &o->scenario);
+    }
+    ue_complain("%s: neither a scenario nor a file; see uerudp generate --list", name);
+    return false;
+}
+
+static bool resolve_point(struct ue_generate_options *o) {
+    static const char *const names[] = {"client", "server", "sender"};
+    for (size_t i = 0; o->capture_at != NULL && i < G_N_ELEMENTS(names); i++) {
+        if (strcmp(o->capture_at, names[i]) == 0) {
+            o->point = (enum ue_capture_point)i;
+            return true;
+        }
+    }
+    if (o->capture_at != NULL) {
+        ue_complain("--capture-at=%s: neither client, server nor sender", o->capture_at);
+    }
+    return o->capture_at == NULL;
+}
+
+static bool resolve_generation(struct ue_generate_options *o) {
+    if (o->generation == NULL) {
+        return true;
+    }
+    if (ue_profile_find(o->generation) == NULL) {
+        ue_complain("--generation=%s: not an engine release from 4.13 to 5.8", o->generation);
+        return false;
+    }
+    o->scenario.sides[UE_ROLE_CLIENT].release = o->generation;
+    o->scenario.sides[UE_ROLE_SERVER].release = o->generation;
+    return true;
+}
+
+static bool resolve_run(struct ue_generate_options *o) {
+    uint64_t seed = 1;
+    if (o->seed_text != NULL && !ue_cli_number(o->seed_text, UINT64_MAX, &seed)) {
+        ue_complain("--seed=%s: not a number of 64 bits", o->seed_text);
+        return false;
+    }
+    o->scenario.seed = seed;
+    if (o->connection_count < 1 || o->connection_count > UE_GENERATE_CONNECTIONS_MAX) {
+        ue_complain("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
+                    UE_GENERATE_CONNECTIONS_MAX);
+        return false;
+    }
+    o->connections = (uint32_t)o->connection_count;
+    if (o->duration_s != UNSET) {
+        if (!is_between("duration", o->duration_s, DURATION_S_MAX)) {
+            return false;
+        }
+        o->scenario.duration_ns = (uint64_t)(o->duration_s * NS_PER_S);
+    }
+    return true;
+}
+
+/* What the generation does not have. */
+static bool is_possible(const struct ue_scenario *scenario) {
+    const struct ue_profile *profile = ue_scenario_profile(scenario, UE_ROLE_CLIENT);
+    if (scenario->move_ns != 0 && profile->handshake < UE_HANDSHAKE_B) {
+        ue_complain("%s: engines before 4.22 have no restart handshake", scenario->name);
+        return false;
+    }
+    return true;
+}
+
+bool ue_generate_options_resolve(struct ue_generate_options *options, int argc, char **argv) {
+    if (argc != 2) {
+        ue_complain("%s; see uerudp generate --help", argc < 2 ? "no scenario given" : "more than one scenario given");
+        return false;
+    }
+    return find_scenario(options, argv[1]) && resolve_generation(options) && resolve_point(options) &&
+           resolve_run(options) && resolve_network(options) && is_possible(&options->scenario);
+}
+
+bool ue_generate_has_sidecars(const struct ue_generate_options *options) {
+    return !options->no_sidecar && options->output != NULL && strcmp(options->output, "-") != 0;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/generate/scenario_file.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tools/cli.h"
+#include "tools/sim/emulation.h"
+
+#define NS_PER_MS 1e6
+#define NS_PER_S 1e9
+#define SECONDS_MAX 1e6
+
+/* What a key's text becomes, and where. */
+enum kind {
+    FLAG,
+    COUNT,
+    SEQ,
+    NUMBER64,
+    SPEED,
+    SHARE,
+    REAL,
+    MILLISECONDS,
+    SECONDS,
+    TEXT,
+    RELEASE,
+    ROLE,
+    REASON,
+    ENDING,
+    BITS,
+    OUTAGES
+};
+
+struct key {
+    const char *name;
+    enum kind kind;
+    size_t offset; /* in the struct that the section describes */
+};
+
+#define SCENARIO(member) offsetof(struct ue_scenario, member)
+#define SIDE(member) offsetof(struct ue_scenario_side, member)
+#define PATH(member) offsetof(struct ue_link_config, member)
+#define STREAM(member) offsetof(struct ue_stream, member)
+
+static const struct key scenario_keys[] = {
+    {"name", TEXT, SCENARIO(name)},
+    {"handshake", FLAG, SCENARIO(handshake)},
+    {"login", FLAG, SCENARIO(login)},
+    {"encrypt", FLAG, SCENARIO(encrypt)},
+    {"hostile", FLAG, SCENARIO(hostile)},
+    {"duration", SECONDS, SCENARIO(duration_ns)},
+    {"patience", SECONDS, SCENARIO(patience_ns)},
+    {"ending", ENDING, SCENARIO(ending)},
+    {"timeout", SECONDS, SCENARIO(timeout_ns)},
+    {"move", SECONDS, SCENARIO(move_ns)},
+    {0},
+};
+
+static const struct key side_keys[] = {
+    {"generation", RELEASE, SIDE(release)},
+    {"tick", REAL, SIDE(tick_hz)},
+    {"first-seq", SEQ, SIDE(first_seq)},
+    {"reliable-buffer", COUNT, SIDE(reliable_buffer)},
+    {"net-speed", SPEED, SIDE(net_speed)},
+    {"no-order-cache", FLAG, SIDE(no_order_cache)},
+    {"tail-probe", FLAG, SIDE(options.tail_probe)},
+    {"tail-probe-data", FLAG, SIDE(options.tail_probe_data)},
+    {"quiet", FLAG, SIDE(options.quiet)},
+    {"send-window", FLAG, SIDE(options.send_window)},
+    {"burst-limit", COUNT, SIDE(options.burst_limit)},
+    {"pacing", FLAG, SIDE(options.pacing)},
+    {"reorder-wait", MILLISECONDS, SIDE(options.reorder_wait_ns)},
+    {"resend-close", FLAG, SIDE(options.resend_close)},
+    {"strict-client", FLAG, SIDE(options.strict_client)},
+    {"strict-header", FLAG, SIDE(options.strict_header)},
+    {"prompt-acks", FLAG, SIDE(options.prompt_acks)},
+    {"repeat-reliable", FLAG, SIDE(options.repeat_reliable)},
+    {0},
+};
+
+static const struct key path_keys[] = {
+    {"mask", TEXT, PATH(mask)},
+    {"outages", OUTAGES, PATH(outages)},
+    {"loss", SHARE, PATH(loss)},
+    {"burst", REAL, PATH(loss_burst)},
+    {"loss-min-bytes", COUNT, PATH(loss_min_bytes)},
+    {"loss-max-bytes", COUNT, PATH(loss_max_bytes)},
+    {"loss-from", SECONDS, PATH(loss_from_ns)},
+    {"corrupt", SHARE, PATH(corrupt)},
+    {"corrupt-from", SECONDS, PATH(corrupt_from_ns)},
+    {"corrupt-skip-bytes", COUNT, PATH(corrupt_skip_bytes)},
+    {"dup", SHARE, PATH(duplicate)},
+    {"frame-delay", COUNT, PATH(frame_delay_ticks)},
+    {"shuffle", FLAG, PATH(shuffle)},
+    {"reorder", SHARE, PATH(reorder)},
+    {"rate", NUMBER64, PATH(rate_bytes)},
+    {"queue", COUNT, PATH(queue_bytes)},
+    {"delay", MILLISECONDS, PATH(delay_ns)},
+    {"jitter", MILLISECONDS, PATH(jitter_ns)},
+    {"bloat", MILLISECONDS, PATH(bloat_ns)},
+    {0},
+};
+
+static const struct key stream_keys[] = {
+    {"from", ROLE, STREAM(from)},
+    {"channel", COUNT, STREAM(channel)},
+    {"channels", COUNT, STREAM(channels)},
+    {"reliable", FLAG, STREAM(reliable)},
+    {"merge", FLAG, STREAM(merge)},
+    {"hasty", FLAG, STREAM(hasty)},
+    {"every", COUNT, STREAM(every_ticks)},
+    {"burst", COUNT, STREAM(burst)},
+    {"bits", BITS, STREAM(min_bits)},
+    {"total", NUMBER64, STREAM(total)},
+    {"close-after", COUNT, STREAM(close_after)},
+    {"close-reason", REASON, STREAM(close_reason)},
+    {"voice", FLAG, STREAM(is_voice)},
+    {0},
+};
+
+/* ---- values: false when the text is not one ---- */
+
+static bool take_real(const char *text, double max, double *value) {
+    char *end;
+    errno = 0;
+    *value = g_ascii_strtod(text, &end);
+    return end != text && *end == '\0' && errno == 0 && *value >= 0 && *value <= max;
+}
+
+static bool take_time(const char *text, double unit_ns, uint64_t *ns) {
+    double value;
+    bool good = take_real(text, SECONDS_MAX * NS_PER_S / unit_ns, &value);
+    *ns = good ? (uint64_t)llround(value * unit_ns) : 0;
+    return good;
+}
+
+static bool take_number(const char *text, uint64_t max, uint64_t *number) {
+    return ue_cli_number(text, max, number);
+}
+
+static bool take_flag(const char *text, bool *flag) {
+    *flag = strcmp(text, "true") == 0;
+    return *flag || strcmp(text, "false") == 0;
+}
+
+/* The place of a text in a list that NULL ends. */
+static bool take_choice(const char *text, const char *const *choices, unsigned *choice) {
+    for (*choice = 0; choices[*choice] != NULL; (*choice)++) {
+        if (strcmp(text, choices[*choice]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "1-2.5;4-5" in seconds; the end of the last may be missing: for ever. */
+static bool take_outages(const char *text, struct ue_outage *outages) {
+    char **parts = g_strsplit(text, ";", -1);
+    bool good = g_strv_length(parts) <= UE_LINK_OUTAGES_MAX;
+    for (size_t i = 0; good && parts[i] != NULL; i++) {
+        char **ends = g_strsplit(parts[i], "-", 2);
+        good = ends[0] != NULL && ends[1] != NULL && take_time(ends[0], NS_PER_S, &outages[i].from_ns);
+        outages[i].to_ns = UINT64_MAX;
+        good = good && (ends[1][0] == '\0' || take_time(ends[1], NS_PER_S, &outages[i].to_ns));
+        g_strfreev(ends);
+    }
+    g_strfreev(parts);
+    return good;
+}
+
+/* "64-800", or one number for both. */
+static bool take_bits(const char *text, uint32_t *bits) {
+    char **ends = g_strsplit(text, "-", 2);
+    uint64_t low = 0;
+    uint64_t high = 0;
+    bool good = ends[0] != NULL && take_number(ends[0], UE_STREAM_BITS_MAX, &low) &&
+                take_number(ends[1] != NULL ? ends[1] : ends[0], UE_STREAM_BITS_MAX, &high) && low >= 1 && low <= high;
+    bits[0] = (uint32_t)low;
+    bits[1] = (uint32_t)high;
+    g_strfreev(ends);
+    return good;
+}
+
+static bool take_name(const char *text, enum kind kind, void *to) {
+    static const char *const roles[] = {"client", "server", NULL};
+    static const char *const endings[] = {"quiet", "client", "server", "timeout", "failure", "upgrade", NULL};
+    static const char *const reasons[] = {"destroyed", "dormancy", "level-unloaded", "relevancy", "tear-off",
+                                          "migrated",  NULL};
+    unsigned choice;
+    const char *const *choices = kind == ROLE ? roles : kind == ENDING ? endings : reasons;
+    if (!take_choice(text, choices, &choice)) {
+        return false;
+    }
+    switch (kind) {
+    case ROLE: *(enum ue_role *)to = (enum ue_role)choice; break;
+    case ENDING: *(enum ue_ending *)to = (enum ue_ending)choice; break;
+    default: *(uint8_t *)to = (uint8_t)choice; break;
+    }
+    return true;
+}
+
+static bool take_whole(const char *text, enum kind kind, void *to) {
+    uint64_t number = 0;
+    uint64_t max = kind == SEQ     ? UE_PACKET_SEQ_MAX - 1
+                   : kind == SPEED ? INT32_MAX
+                   : kind == COUNT ? UINT32_MAX
+                                   : INT64_MAX;
+    bool good = take_number(text, max, &number);
+    switch (kind) {
+    case SEQ: *(uint16_t *)to = (uint16_t)number; break;
+    case SPEED: *(int32_t *)to = (int32_t)number; break;
+    case COUNT: *(uint32_t *)to = (uint32_t)number; break;
+    default: *(uint64_t *)to = number; break;
+    }
+    return good;
+}
+
+static bool take(const char *text, enum kind kind, void *to) {
+    switch (kind) {
+    case FLAG: return take_flag(text, to);
+    case SHARE: return take_real(text, 1, to);
+    case REAL: return take_real(text, 1e6, to);
+    case MILLISECONDS: return take_time(text, NS_PER_MS, to);
+    case SECONDS: return take_time(text, NS_PER_S, to);
+    case TEXT: *(const char **)to = g_intern_string(text); return true;
+    case RELEASE: *(const char **)to = g_intern_string(text); return ue_profile_find(text) != NULL;
+    case OUTAGES: return take_outages(text, to);
+    case BITS: return take_bits(text, to);
+    case ROLE:
+    case REASON:
+    case ENDING: return take_name(text, kind, to);
+    default: return take_whole(text, kind, to);
+    }
+}
+
+/* ---- sections ---- */
+
+/* Where a section's keys go. */
+struct section {
+    const struct key *keys;
+    void *base;
+    struct ue_emulation *emulation; /* sides: for the engine's own knobs; else NULL */
+};
+
+static bool take_key(const struct section *section, const char *name, const char *text) {
+    for (const struct key *key = section->keys; key->name != NULL; key++) {
+        if (strcmp(key->name, name) == 0) {
+            return take(text, key->kind, (char *)section->base + key->offset);
+        }
+    }
+    return false;
+}
+
+static bool is_known(const struct section *section, const char *name) {
+    for (const struct key *key = section->keys; key->name != NULL; key++) {
+        if (strcmp(key->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_emulation(const struct section *section, const char *name, const char *text, bool *is_knob) {
+    char *both = g_strconcat(name, "=", text, NULL);
+    enum ue_emulation_result result = ue_emulation_set(section->emulation, both);
+    g_free(both);
+    *is_knob = result != UE_EMULATION_UNKNOWN;
+    return result == UE_EMULATION_OK;
+}
+
+static bool read_key(GKeyFile *file, const char *path, const char *group, const char *name,
+                     const struct section *section) {
+    char *text = g_key_file_get_string(file, group, name, NULL);
+    bool is_key = is_known(section, name);
+    bool good = text != NULL && is_key && take_key(section, name, text);
+    if (text != NULL && !is_key && section->emulation != NULL) {
+        good = take_emulation(section, name, text, &is_key);
+    }
+    if (!good) {
+        ue_complain("%s: [%s] %s%s%s: %s", path, group, name, text != NULL ? "=" : "", text != NULL ? text : "",
+                    is_key ? "not a possible value" : "there is no such key");
+    }
+    g_free(text);
+    return good;
+}
+
+static bool find_section(const char *group, struct ue_scenario *scenario, size_t *streams, struct section *section) {
+    *section = (struct section){0};
+    if (strcmp(group, "scenario") == 0) {
+        *section = (struct section){scenario_keys, scenario, NULL};
+    } else if (strcmp(group, "client") == 0 || strcmp(group, "server") == 0) {
+        struct ue_scenario_side *side = &scenario->sides[group[0] == 'c' ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
+        *section = (struct section){side_keys, side, &side->emulation};
+    } else if (strcmp(group, "path client") == 0 || strcmp(group, "path server") == 0) {
+        *section =
+            (struct section){path_keys, &scenario->paths[group[5] == 'c' ? UE_ROLE_CLIENT : UE_ROLE_SERVER], NULL};
+    } else if (g_str_has_prefix(group, "stream ") && *streams < UE_SCENARIO_STREAMS_MAX) {
+        *section = (struct section){stream_keys, &scenario->streams[(*streams)++], NULL};
+    }
+    return section->keys != NULL;
+}
+
+static bool read_section(GKeyFile *file, const char *path, const char *group, struct ue_scenario *scenario,
+                         size_t *streams) {
+    struct section section;
+    if (!find_section(group, scenario, streams, &section)) {
+        ue_complain("%s: [%s]: neither scenario, client, server, path client, path server nor one of %d streams", path,
+                    group, UE_SCENARIO_STREAMS_MAX);
+        return false;
+    }
+    char **keys = g_key_file_get_keys(file, group, NULL, NULL);
+    bool good = keys != NULL;
+    for (size_t i = 0; good && keys[i] != NULL; i++) {
+        bool is_base = strcmp(group, "scenario") == 0 && strcmp(keys[i], "base") == 0;
+        good = is_base || read_key(file, path, group, keys[i], &section);
+    }
+    g_strfreev(keys);
+    return good;
+}
+
+/* The named scenario that everything else changes; its streams go when the file has any. */
+static bool read_base(GKeyFile *file, const char *path, struct ue_scenario *scenario) {
+    char *base = g_key_file_get_string(file, "scenario", "base", NULL);
+    const struct ue_scenario *named = base != NULL ? ue_scenario_find(base) : NULL;
+    if (base != NULL && named == NULL) {
+        ue_complain("%s: [scenario] base=%s: there is no such scenario", path, base);
+        g_free(base);
+        return false;
+    }
+    g_free(base);
+    *scenario = named != NULL ? *named : (struct ue_scenario){.name = "file", .duration_ns = (uint64_t)NS_PER_S};
+    return true;
+}
+
+/* What the simulator relies on. */
+static bool check_stream(const char *path, size_t place, const struct ue_stream *stream) {
+    uint64_t end = (uint64_t)stream->channel + (stream->channels != 0 ? stream->channels : 1);
+    const char *fault = NULL;
+    if (stream->channel < (stream->is_voice ? 1 : UE_SCENARIO_CHANNEL_FIRST) || end > UE_SCENARIO_CHANNELS_MAX) {
+        fault = "channel: from 2 on, 1 for voice, and below 1024";
+    } else if (stream->max_bits == 0) {
+        fault = "bits: missing";
+    } else if (!stream->reliable && stream->min_bits < UE_STREAM_UNRELIABLE_BITS_MIN) {
+        fault = "bits: an unreliable message needs 64 for its number";
+    } else if (stream->close_after != 0 && (stream->from != UE_ROLE_SERVER || !stream->reliable)) {
+        fault = "close-after: only the server closes, and reliably";
+    }
+    if (fault != NULL) {
+        ue_complain("%s: stream %zu: %s", path, place + 1, fault);
+    }
+    return fault == NULL;
+}
+
+static bool check(const char *path, const struct ue_scenario *scenario) {
+    if (scenario->move_ns != 0 && !scenario->handshake) {
+        ue_complain("%s: [scenario] move: needs handshake=true", path);
+        return false;
+    }
+    if (scenario->ending >= UE_ENDING_FAILURE && !scenario->login) {
+        ue_complain("%s: [scenario] ending: a login can only be refused with login=true", path);
+        return false;
+    }
+    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+        if (scenario->streams[i].every_ticks != 0 && !check_stream(path, i, &scenario->streams[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_all(GKeyFile *file, const char *path, struct ue_scenario *scenario) {
+    size_t streams = 0;
+    if (!read_base(file, path, scenario)) {
+        return false;
+    }
+    char **groups = g_key_file_get_groups(file, NULL);
+    bool good = true;
+    for (size_t i = 0; groups[i] != NULL; i++) {
+        if (g_str_has_prefix(groups[i], "stream ")) {
+            memset(scenario->streams, 0, sizeof scenario->streams);
+        }
+    }
+    for (size_t i = 0; good && groups[i] != NULL; i++) {
+        good = read_section(file, path, groups[i], scenario, &streams);
+    }
+    g_strfreev(groups);
+    scenario->hostile |= scenario->paths[0].corrupt > 0 || scenario->paths[1].corrupt > 0;
+    return good && check(path, scenario);
+}
+
+bool ue_scenario_file_read(const char *path, struct ue_scenario *scenario) {
+    GKeyFile *file = g_key_file_new();
+    GError *error = NULL;
+    bool good = g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &error);
+    if (good) {
+        good = read_all(file, path, scenario);
+    } else {
+        ue_complain("%s: %s", path, error->message);
+        g_error_free(error);
+    }
+    g_key_file_unref(file);
+    return good;
+}

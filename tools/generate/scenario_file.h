@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* A scenario as a text of sections and keys (uerudp-generate(1)). */
+#ifndef UE_GENERATE_SCENARIO_FILE_H
+#define UE_GENERATE_SCENARIO_FILE_H
+
+#include <stdbool.h>
+
+#include "tools/sim/scenario.h"
+
+/* False, with a message that names file, section and key, when something is unusable. Texts in the scenario live as
+   long as the program. */
+bool ue_scenario_file_read(const char *path, struct ue_scenario *scenario);
+
+#endif
