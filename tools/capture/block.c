@@ -232,7 +232,7 @@ static void find_parts(struct writing *w) {
 }
 
 static bool is_untouched(const struct ue_block *block, const struct ue_block_change *change) {
-    return block->form == UE_BLOCK_OTHER ||
+    return block->form == UE_BLOCK_OTHER || block->form == UE_BLOCK_FILE ||
            (change->shift_ns == 0 && !change->has_data && (change->comment == NULL || !may_have_comment(block)) &&
             !change->is_stripped && !(change->is_unmeasured && block->form == UE_BLOCK_SECTION));
 }

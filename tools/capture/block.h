@@ -10,7 +10,8 @@
 #include "tools/capture/reader.h"
 
 enum ue_block_form {
-    UE_BLOCK_OTHER,     /* no packet; the header of a classic pcap is one, too */
+    UE_BLOCK_OTHER,     /* none of those below */
+    UE_BLOCK_FILE,      /* the header of a classic pcap */
     UE_BLOCK_SECTION,   /* begins another section of a pcapng; all that is known of interfaces ends */
     UE_BLOCK_INTERFACE, /* describes an interface of a pcapng */
     UE_BLOCK_CLASSIC,   /* a packet of a classic pcap */

@@ -125,8 +125,11 @@ static uint64_t position(const struct ue_pcap *pcap) {
 void ue_pcap_tap(struct ue_pcap *pcap, const struct ue_capture_tap *tap) {
     pcap->offset = position(pcap);
     if (tap != NULL)
-        tap->block(tap->user,
-                   &(struct ue_block){.bytes = pcap->kept, .size_bytes = (size_t)pcap->offset, .is_begin = true}, NULL);
+        tap->block(
+            tap->user,
+            &(struct ue_block){
+                .form = UE_BLOCK_FILE, .bytes = pcap->kept, .size_bytes = (size_t)pcap->offset, .is_begin = true},
+            NULL);
 }
 
 /* The packet that ends at the stream's position. */
