@@ -219,6 +219,9 @@ void ue_live_options_configure(const struct ue_live_options *options, struct ue_
     config->seed = options->seed;
     config->key = options->has_key ? options->key : NULL;
     config->network_version = options->network_version;
+    config->network_features = options->network_features;
+    config->net_speed = options->net_speed;
+    config->driver = options->driver;
     config->desired_tick_ns = (uint64_t)(NS_PER_S / options->ticks_per_second);
     config->options.burst_limit = (uint32_t)options->burst;
     config->options.resend_close = true; /* programs linger for it: a lost Close would leave the peer waiting */

@@ -20,6 +20,9 @@ struct ue_live_options {
     uint8_t key[UE_KEY_BYTES];
     bool has_key;
     uint32_t network_version;
+    uint16_t network_features; /* these three have no option: 0 unless a program sets them */
+    int32_t net_speed;
+    enum ue_driver driver;
     struct ue_link_config impairment; /* of what this side sends */
     bool is_impaired;
     double ticks_per_second;
