@@ -28,7 +28,8 @@ struct ue_live_options {
     double ticks_per_second;
     int burst; /* packets of repetitions per tick, 0: no limit */
     gboolean json;
-    char *pcap; /* file to record in; NULL: none */
+    char *pcap;   /* file to record in; NULL: none */
+    char *events; /* file for the event log; NULL: none */
 
     GPtrArray *given; /* "key=value" of settings, applied when all is known */
     char *generation_text, *seed_text, *key_text, *version_text;
