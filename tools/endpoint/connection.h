@@ -62,8 +62,8 @@ struct ue_shadow {
     bool opens_freely;   /* the peer may open what it may not */
     bool learns;         /* channels are taken as they appear */
     int64_t first_in;    /* the peer's first packet; of those before nothing is known */
-    bool is_premature;   /* a server that sent before the client's first control bunch */
     bool has_delivered;  /* the packet that was received counts as delivered */
+    int64_t told;        /* newest packet of the peer that an own header spoke of */
     int64_t unknown_out; /* the newest own packet whose bytes nobody knows */
     struct ue_shadow_notes notes;
 };

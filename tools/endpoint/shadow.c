@@ -82,6 +82,7 @@ void ue_shadow_begin(struct ue_conn *c, const struct ue_shadow_start *start) {
                                    .opens_freely = start->opens_freely,
                                    .learns = !start->is_whole,
                                    .first_in = start->in,
+                                   .told = start->in - 1,
                                    .unknown_out = INT64_MIN};
     join(c, start);
     if (c->shadow.learns) {
@@ -159,50 +160,68 @@ static void depart(const struct sending *s, const struct ue_departure *departure
     s->sink->depart(s->sink->user, departure);
 }
 
-/* Which bits of a history word speak of packets that the shadow knows. */
-static uint32_t known_bits(const struct ue_conn *c, uint32_t word) {
-    int64_t known = c->in_packet_id - c->shadow.first_in + 1 - (int64_t)word * WORD_BITS;
+/* The newest packet that the history of a header speaks of. */
+static int64_t told_id(const struct ue_conn *c, const struct ue_packet *packet) {
+    uint16_t seq = packet->history_flush ? packet->acked_history_seq & SEQ_MASK : packet->ack;
+    return ue_seq_expand(seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
+}
+
+/* Which of `count` bits are known when the first of them speaks of this packet. */
+static uint32_t known_bits(const struct ue_conn *c, int64_t packet_id) {
+    int64_t known = packet_id - c->shadow.first_in + 1;
     return known >= WORD_BITS ? UINT32_MAX : known <= 0 ? 0 : (UINT32_C(1) << known) - 1;
 }
 
-/* The newest packet that the history speaks of. */
-static uint16_t judged_seq(const struct ue_packet *packet) {
-    return packet->history_flush ? packet->acked_history_seq & SEQ_MASK : packet->ack;
-}
-
-/* Takes what the header says as right. */
-static void believe(struct ue_conn *c, const struct ue_packet *packet) {
-    judge(c, ue_seq_expand(judged_seq(packet), c->in_packet_id, UE_PACKET_SEQ_MAX), false);
-    memcpy(c->notify.history, packet->history, packet->history_words * sizeof *packet->history);
+/* 32 verdicts of the own history, the newest on the packet that has this age; older ones than there are: 0. */
+static uint32_t verdicts_from(const struct ue_notify *n, uint32_t age) {
+    uint32_t word = age / WORD_BITS;
+    uint64_t low = word < UE_HISTORY_WORDS_MAX ? n->history[word] : 0;
+    uint64_t high = word + 1 < UE_HISTORY_WORDS_MAX ? n->history[word + 1] : 0;
+    return (uint32_t)((high << WORD_BITS | low) >> age % WORD_BITS);
 }
 
 /* Sets the verdicts as the endpoint knows them; whether they were others. */
-static bool correct_history(const struct ue_conn *c, struct ue_packet *packet) {
+static bool correct_history(const struct ue_conn *c, int64_t told, uint32_t age, struct ue_packet *packet) {
     uint32_t differs = 0;
     for (uint32_t i = 0; i < packet->history_words; i++) {
-        uint32_t other = (packet->history[i] ^ c->notify.history[i]) & known_bits(c, i);
+        bool is_kept = (i + 1) * WORD_BITS + age <= UE_NOTIFY_HISTORY_BITS;
+        uint32_t known = is_kept ? known_bits(c, told - (int64_t)i * WORD_BITS) : 0;
+        uint32_t other = (packet->history[i] ^ verdicts_from(&c->notify, i * WORD_BITS + age)) & known;
         packet->history[i] ^= other;
         differs |= other;
     }
     return differs != 0;
 }
 
+/* Takes what the header says as right. */
+static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t told) {
+    judge(c, told, false);
+    if (told == c->in_packet_id) {
+        memcpy(c->notify.history, packet->history, packet->history_words * sizeof *packet->history);
+    }
+}
+
+/* The header may be older than what the endpoint took: it was written while a packet was being handled. */
 static void compare_header(const struct sending *s, const struct ue_packet *packet) {
     struct ue_conn *c = s->c;
     const struct ue_notify *n = &c->notify;
     struct ue_packet expected = *packet;
-    bool is_newest = judged_seq(packet) == n->in_ack_seq;
-    expected.acked_history_seq = n->generation == UE_ACKS_RESET ? n->in_ack_seq : 0;
-    bool is_same = is_newest && packet->acked_history_seq == expected.acked_history_seq;
-    if (!is_newest) {
-        expected.ack = packet->history_flush ? packet->ack : n->in_ack_seq;
-        depart(s, &(struct ue_departure){.type = UE_DEPARTS_ACK, .packet = &expected});
-    } else if (correct_history(c, &expected) || !is_same) {
-        depart(s, &(struct ue_departure){.type = UE_DEPARTS_HISTORY, .packet = &expected});
-    } else {
-        return;
+    int64_t told = told_id(c, packet);
+    int64_t newest = ue_seq_expand(n->in_ack_seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
+    bool is_possible = told >= c->shadow.told && told <= newest;
+    if (n->generation == UE_ACKS_RESET) {
+        expected.acked_history_seq = packet->history_flush ? packet->acked_history_seq : packet->ack;
     }
-    believe(c, packet);
+    bool is_same = packet->acked_history_seq == expected.acked_history_seq;
+    c->shadow.told = told;
+    if (!is_possible) {
+        expected.ack = n->in_ack_seq;
+        depart(s, &(struct ue_departure){.type = UE_DEPARTS_ACK, .packet = &expected});
+        believe(c, packet, told);
+    } else if (correct_history(c, told, (uint32_t)(newest - told), &expected) || !is_same) {
+        depart(s, &(struct ue_departure){.type = UE_DEPARTS_HISTORY, .packet = &expected});
+        believe(c, packet, told);
+    }
 }
 
 static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
@@ -216,11 +235,6 @@ static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *p
     }
     c->dirty_acks = 0;
     c->out_packet_id++;
-}
-
-void ue_shadow_sent_unknown(struct ue_conn *c, uint64_t now_ns) {
-    c->shadow.unknown_out = c->out_packet_id;
-    commit(c, now_ns, NULL);
 }
 
 /* ---- what was sent: bunches ---- */
@@ -281,7 +295,7 @@ static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
 
 /* Unknown bunches may have been acknowledged long ago. */
 static void forget_unknown(struct ue_conn *c, struct ue_channel *channel) {
-    while (channel->out_count > c->limits.reliable && channel->out_first->unknown) {
+    while (channel->out_count > c->limits.reliable && (channel->out_first->unknown || channel->out_first->repeated)) {
         channel->out_first->acked = true;
         ue_channel_release(&c->lanes, channel);
     }
@@ -342,7 +356,7 @@ static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out 
         c->counters.out_bunches_resent++;
     } else {
         ue_flight_unlink(&c->flight, out->packet_id, lane->channel, out);
-        c->shadow.notes.early += !out->unknown;
+        c->shadow.notes.early += !out->unknown && !out->repeated;
         out->repeated = true;
     }
     put_in_packet(s, lane->channel, out);
@@ -370,6 +384,59 @@ static void take_reliable(const struct sending *s, struct ue_lane *lane, const s
     } else if (!c->shadow.learns && !may_miss_numbers(c)) {
         depart_item(s, UE_DEPARTS_SPURIOUS, NULL, ch_seq);
     }
+}
+
+/* Dates the bunches that verdicts made due again: they get the own packet since when. Whether one must come again of
+   which nobody knows the copies, nobody can tell: it counts as sent. Whether any waits. */
+static bool date_debts_of(const struct ue_conn *c, struct ue_channel *channel) {
+    channel->has_unsent = false;
+    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        if (out->packet_id == UE_NO_PACKET && !out->acked) {
+            out->repeated |= c->shadow.unknown_out == c->out_packet_id - 1; /* perhaps there already */
+            out->packet_id = out->unknown || out->repeated ? c->out_packet_id : -c->out_packet_id;
+        }
+        channel->has_unsent |= is_owed(out);
+    }
+    return channel->has_unsent;
+}
+
+static void date_debts(struct ue_conn *c) {
+    bool has_unsent = false;
+    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
+        struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        if (channel != NULL && channel->has_unsent) {
+            has_unsent |= date_debts_of(c, channel);
+        }
+    }
+    c->has_unsent = has_unsent;
+}
+
+void ue_shadow_doubt(struct ue_conn *c, int64_t packet_id) {
+    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
+        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        for (struct ue_out *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
+            out->repeated |= out->packet_id == packet_id;
+        }
+    }
+}
+
+/* What is owed may be in a packet that nobody knows. */
+static void settle_debts(struct ue_conn *c) {
+    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
+        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        for (struct ue_out *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
+            out->repeated |= is_owed(out);
+            out->packet_id = is_owed(out) ? c->out_packet_id : out->packet_id;
+        }
+    }
+    c->has_unsent = false;
+}
+
+void ue_shadow_sent_unknown(struct ue_conn *c, uint64_t now_ns) {
+    date_debts(c);
+    settle_debts(c);
+    c->shadow.unknown_out = c->out_packet_id;
+    commit(c, now_ns, NULL);
 }
 
 /* ---- what was sent: channels ---- */
@@ -442,11 +509,30 @@ static void take_channel(const struct sending *s, struct ue_lane *lane, const st
     }
 }
 
+/* Whether something is missing that would explain the bunch: an answer may leave before its packet acknowledges what
+   it answers. *nacked_id: the own packet whose loss would, or -1. */
+static bool is_unexplained(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_bunch *bunch,
+                           int64_t *nacked_id) {
+    *nacked_id = -1;
+    if (lane->channel == NULL || !is_copy(c, lane, bunch)) {
+        return lane->channel == NULL && !bunch->open && !c->shadow.learns;
+    }
+    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound);
+    const struct ue_out *out = find_out(lane->channel, (int32_t)ch_seq);
+    bool is_early = out != NULL && !out->acked && !out->unknown && !out->repeated && out->packet_id >= 0;
+    *nacked_id = is_early ? out->packet_id : -1;
+    return is_early;
+}
+
 static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
     struct ue_lane *lane = ue_lane_need(&c->lanes, bunch->channel);
+    int64_t nacked_id;
     if (lane == NULL) {
         return;
+    }
+    while (is_unexplained(c, lane, bunch, &nacked_id) && s->sink->hasten(s->sink->user, nacked_id)) {
+        date_debts(c);
     }
     if (lane->channel != NULL && lane->channel->closing && bunch->open && !is_copy(c, lane, bunch)) {
         ue_channel_free(&c->lanes, lane); /* its close was acknowledged, but by packets that nobody knows */
@@ -464,29 +550,6 @@ static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
 }
 
 /* ---- what was not sent ---- */
-
-/* Dates the bunches that verdicts made due again: they get the own packet since when. Whether any waits. */
-static bool date_debts_of(const struct ue_conn *c, struct ue_channel *channel) {
-    channel->has_unsent = false;
-    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
-        bool is_due = out->packet_id == UE_NO_PACKET && !out->acked;
-        out->packet_id = is_due ? -c->out_packet_id : out->packet_id;
-        out->acked |= is_due && (out->unknown || out->repeated); /* whether it must come again, nobody can tell */
-        channel->has_unsent |= is_owed(out);
-    }
-    return channel->has_unsent;
-}
-
-static void date_debts(struct ue_conn *c) {
-    bool has_unsent = false;
-    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
-        struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
-        if (channel != NULL && channel->has_unsent) {
-            has_unsent |= date_debts_of(c, channel);
-        }
-    }
-    c->has_unsent = has_unsent;
-}
 
 bool ue_shadow_overdue(const struct ue_conn *c, int64_t before_id, struct ue_shadow_debt *debt) {
     for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
@@ -509,10 +572,6 @@ void ue_shadow_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram
     struct sending s = {.c = c, .now_ns = now_ns, .sink = sink};
     ue_conn_settle(c);
     date_debts(c);
-    if (!ue_conn_may_send(c) && !c->shadow.learns && !c->shadow.is_premature) {
-        c->shadow.is_premature = true;
-        depart(&s, &(struct ue_departure){.type = UE_DEPARTS_PREMATURE});
-    }
     if (!ue_conn_is_legacy(c)) {
         compare_header(&s, &sent->packet);
     }

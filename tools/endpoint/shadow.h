@@ -32,6 +32,9 @@ struct ue_departure {
 
 struct ue_shadow_sink {
     void (*depart)(void *user, const struct ue_departure *departure);
+    /* What was sent answers what was not yet received: gives the shadow the next packet that the other implementation
+       took (nacked_id >= 0: one that reports this own packet as not delivered). False: there is none. */
+    bool (*hasten)(void *user, int64_t nacked_id);
     void *user;
 };
 
@@ -52,6 +55,10 @@ bool ue_shadow_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes,
 
 /* A packet of the peer whose bytes nobody knows, with its verdict. */
 void ue_shadow_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered);
+
+/* An own packet whose acknowledgement may have been taken, or not: whether its bunches must be sent again nobody can
+   tell. */
+void ue_shadow_doubt(struct ue_conn *c, int64_t packet_id);
 
 /* The next own packet, whose bytes nobody knows. */
 void ue_shadow_sent_unknown(struct ue_conn *c, uint64_t now_ns);

@@ -56,11 +56,16 @@ static void print_ignored(struct ue_out *out, const struct ue_conversation *v, u
     }
 }
 
+static const char *outcome(const struct ue_conversation *v) {
+    bool is_compared = ue_conversation_trouble(v, 0) == NULL || ue_conversation_trouble(v, 1) == NULL;
+    return ue_conversation_difference(v) != NULL ? "differs" : is_compared ? "no difference" : "not compared";
+}
+
 static void print_text(struct check *check, const struct ue_conversation *v) {
     const struct ue_difference *difference = ue_conversation_difference(v);
     struct ue_out *out = &check->out;
     ue_out_format(out, "stream %u: %s to server %s, generation %s: %s\n", v->stream, v->texts[0], v->texts[1],
-                  v->generation, difference != NULL ? "differs" : "no difference");
+                  v->generation, outcome(v));
     print_side(out, v, 0);
     print_side(out, v, 1);
     print_ignored(out, v, check->all.ignored);

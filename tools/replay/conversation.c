@@ -4,6 +4,7 @@
 #include "libcodec/seq.h"
 
 #define GAP_MAX 1024                /* packets that may be missing at once */
+#define MALFORMED_SHARE 4           /* one in so many datagrams at most */
 #define FIRST_ID (INT64_C(4) << 14) /* ids here are well above 0 */
 
 struct ue_conversation *ue_conversation_new(struct ue_conversations *all, const struct ue_seen *seen) {
@@ -117,7 +118,57 @@ static void take_handshake(struct ue_conversation *v, const struct ue_seen *seen
 
 /* ---- packets ---- */
 
-static bool keep(struct ue_party *side, const struct ue_seen *seen, const struct ue_packet *packet, int64_t id) {
+/* Where several generations fit, what the newest of them may do is not held against a side. */
+static void be_lenient(struct ue_profile *profile, const struct ue_seen *seen) {
+    uint16_t candidates = ue_flow_choice(&seen->connection->flow, &seen->held->link)->candidates;
+    for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
+        const struct ue_profile *candidate = ue_profile_at(i);
+        if ((candidates >> i & 1) != 0 && candidate->packet == profile->packet) {
+            profile->acks = candidate->acks;
+            profile->reliable_buffer = candidate->reliable_buffer;
+        }
+    }
+}
+
+/* Ids here are well above 0, and near to what the other side acknowledged. */
+static void begin_side(struct ue_party *side, const struct ue_seen *seen, const struct ue_datagram *head) {
+    uint16_t seq = head->packet.seq;
+    int64_t id = ue_seq_expand(seq, side->peer->acked != 0 ? side->peer->acked : FIRST_ID + seq, UE_PACKET_SEQ_MAX);
+    side->offset = id - seq;
+    side->context = seen->context;
+    be_lenient(&side->context.profile, seen);
+    side->context.direction = side->role == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
+    side->prefix = head->prefix;
+    side->oldest = side->newest = side->next = id;
+}
+
+/* A packet whose items are looked at before its turn. */
+struct hearing {
+    struct ue_party *side;
+    struct ue_kept *kept;
+};
+
+static void hear(void *user, const struct ue_item *item) {
+    const struct hearing *hearing = user;
+    struct ue_kept *kept = hearing->kept;
+    if (!item->is_ack) {
+        hearing->side->has_spoken |= item->bunch.reliable && item->bunch.channel == 0;
+    } else if (kept->ack_count < UE_KEPT_ACKS_MAX) {
+        kept->acks[kept->ack_count++] = item->ack.ack_id;
+    }
+}
+
+static void hear_out(struct ue_party *side, const struct ue_seen *seen, struct ue_kept *kept) {
+    struct hearing hearing = {side, kept};
+    const struct ue_visitor visitor = {.item = hear, .user = &hearing};
+    struct ue_verdict verdict;
+    if (!side->has_spoken || kept->words == 0) {
+        ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &verdict);
+    }
+}
+
+static bool keep(struct ue_party *side, const struct ue_seen *seen, const struct ue_packet *packet, int64_t id,
+                 bool is_whole) {
     struct ue_kept *kept = ue_kept_add(&side->kept, id, seen->bytes, seen->size_bytes);
     if (kept == NULL) {
         side->trouble = "too much waits for its verdict";
@@ -133,20 +184,11 @@ static bool keep(struct ue_party *side, const struct ue_seen *seen, const struct
     side->acked = packet->history_words != 0 ? kept->ack : 0;
     kept->judged =
         packet->history_flush ? ue_seq_expand(packet->acked_history_seq, near, UE_PACKET_SEQ_MAX) : kept->ack;
+    kept->is_premature = side->role == 1 && is_whole && !side->peer->has_spoken;
     kept->words = packet->history_words;
     memcpy(kept->history, packet->history, sizeof kept->history);
+    hear_out(side, seen, kept);
     return true;
-}
-
-/* Ids here are those of the flow, moved so that what the other side acknowledged is near. */
-static void begin_side(struct ue_party *side, const struct ue_seen *seen, const struct ue_datagram *head) {
-    int64_t id = ue_seq_expand(
-        head->packet.seq, side->peer->acked != 0 ? side->peer->acked : FIRST_ID + head->packet.seq, UE_PACKET_SEQ_MAX);
-    side->offset = id - seen->held->link.links.packet_id;
-    side->context = seen->context;
-    side->context.direction = side->role == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
-    side->prefix = head->prefix;
-    side->oldest = side->newest = side->next = id;
 }
 
 static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *head) {
@@ -154,13 +196,17 @@ static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, c
     if (side->oldest == 0) {
         begin_side(side, seen, head);
     }
-    int64_t id = seen->held->link.links.packet_id + side->offset;
+    int64_t id = ue_seq_expand(head->packet.seq, side->newest, UE_PACKET_SEQ_MAX);
+    if (seen->held->link.links.has_id) {
+        side->offset = id - seen->held->link.links.packet_id; /* the same but for a wrap before the beginning */
+    }
     if (id - side->newest > GAP_MAX) {
         side->trouble = side->peer->trouble = "too many packets are missing at once";
         return;
     }
-    bool is_known = ue_kept_find(&side->kept, id) != NULL || (side->shadow != NULL && id < side->next);
-    if (id <= 0 || is_known || side->newest - id >= UE_KEPT_MAX || !keep(side, seen, &head->packet, id)) {
+    bool is_known = ue_kept_find(&side->kept, id) != NULL || id < side->kept.oldest;
+    if (id <= 0 || is_known || side->newest - id >= UE_KEPT_MAX ||
+        !keep(side, seen, &head->packet, id, v->start.is_known)) {
         return;
     }
     side->newest = id > side->newest ? id : side->newest;
@@ -183,13 +229,18 @@ void ue_conversation_feed(struct ue_conversation *v, const struct ue_seen *seen)
             seen->is_cut ? "the capture has its datagrams cut" : "its content is encrypted or compressed";
         return;
     }
+    v->datagrams++;
+    if (seen->verdict.fault.status != UE_OK) {
+        v->malformed++;
+        return;
+    }
     head.items = NULL;
     if (ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
         return;
     }
     if (head.prefix.is_handshake) {
         take_handshake(v, seen, &head);
-    } else if (seen->held->link.links.has_id && !seen->context.settings.internal_ack) {
+    } else if (!seen->context.settings.internal_ack) {
         take_packet(v, seen, &head);
     }
 }
@@ -200,7 +251,15 @@ void ue_conversation_end(struct ue_conversation *v) {
     }
 }
 
+/* Of what decodes badly, the rest may fit by chance. */
+static bool is_doubtful(const struct ue_conversation *v) {
+    return v->malformed * MALFORMED_SHARE > v->datagrams;
+}
+
 const struct ue_difference *ue_conversation_difference(const struct ue_conversation *v) {
+    if (is_doubtful(v)) {
+        return NULL;
+    }
     const struct ue_difference *a = v->sides[0].difference;
     const struct ue_difference *b = v->sides[1].difference;
     return a == NULL || (b != NULL && b->frame < a->frame) ? b : a;
@@ -210,6 +269,9 @@ const char *ue_conversation_trouble(const struct ue_conversation *v, unsigned ro
     const struct ue_party *side = &v->sides[role];
     if (!side->is_checked) {
         return "not asked for";
+    }
+    if (is_doubtful(v)) {
+        return "too much of it is malformed; are the settings right?";
     }
     if (side->trouble != NULL) {
         return side->trouble;

@@ -22,6 +22,7 @@ struct ue_conversation {
     char generation[16];
     struct ue_party sides[2];
     struct ue_party_start start;
+    uint64_t datagrams, malformed;
     bool has_challenge, has_response;
     struct ue_handshake challenge, response;
 };

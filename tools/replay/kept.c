@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "libcodec/seq.h"
+
 #define WORD_BITS 32
 
 void ue_kept_init(struct ue_kept_ring *ring, struct ue_kept_budget *budget) {
@@ -51,7 +53,19 @@ void ue_kept_drop(struct ue_kept_ring *ring, int64_t before) {
     ring->oldest = before > ring->oldest ? before : ring->oldest;
 }
 
+static int legacy_claim(const struct ue_kept *kept, int64_t packet_id) {
+    for (unsigned i = 0; i < kept->ack_count; i++) {
+        if (kept->acks[i] == (packet_id & (UE_PACKET_SEQ_MAX - 1))) {
+            return 1;
+        }
+    }
+    return -1;
+}
+
 int ue_kept_claim(const struct ue_kept *kept, int64_t packet_id) {
+    if (kept->words == 0) {
+        return legacy_claim(kept, packet_id);
+    }
     int64_t age = kept->judged - packet_id;
     if (age < 0) {
         return packet_id <= kept->ack ? 0 : -1;

@@ -9,7 +9,9 @@
 
 #include "libcodec/packet.h"
 
-#define UE_KEPT_MAX 1024 /* packets of a side; an older one gives way */
+#define UE_KEPT_ACKS_MAX 12
+
+#define UE_KEPT_MAX 4096 /* packets of a side; an older one gives way */
 
 struct ue_kept {
     uint64_t frame;
@@ -18,7 +20,10 @@ struct ue_kept {
     int64_t judged;      /* modern headers: the newest packet of the other side with a verdict in the history; */
     int64_t ack;         /* ... the newest acknowledged at all */
     int64_t peer_newest; /* the newest packet of the other side when this one was captured */
-    uint8_t words;
+    bool is_premature;   /* of a server, before the client said anything */
+    uint8_t words;       /* 0: a legacy packet, */
+    uint8_t ack_count;
+    uint16_t acks[UE_KEPT_ACKS_MAX]; /* ... which acknowledges these */
     uint32_t history[UE_HISTORY_WORDS_MAX];
     size_t size_bytes;
     uint8_t bytes[];

@@ -1,18 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
+#include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "tools/replay/replay.h"
+#include "tools/replay/transcript.h"
+#include "tools/tracks.h"
+
+/* Output waits for this much of it, unless somebody is watching. */
+#define FLUSH_BYTES 65536
+
+struct observation {
+    struct ue_replay *replay;
+    struct ue_tracks *tracks;
+    struct ue_transcript transcript;
+    bool is_watched;
+    bool failed; /* to write */
+};
+
+static bool is_selected(const struct observation *o, const struct ue_seen *seen) {
+    return ue_selection_takes(&o->replay->selection, seen->connection->stream, seen->is_foreign ? NULL : &seen->context,
+                              seen->bytes, seen->size_bytes);
+}
+
+static void take(struct observation *o, const struct ue_seen *seen) {
+    struct ue_transcript *t = &o->transcript;
+    const struct ue_track_sink sink = {ue_transcript_tell, t};
+    t->is_wanted = is_selected(o, seen);
+    t->stream = seen->connection->stream;
+    t->size_bytes = seen->held->length_bytes;
+    t->context = &seen->context;
+    size_t before = t->out.length;
+    ue_tracks_feed(o->tracks, seen, &sink);
+    ue_transcript_end(t);
+    if (t->is_wanted && t->out.length == before) {
+        const char *what = seen->is_foreign ? "data of no known form"
+                           : seen->is_cut   ? "cut by the capture"
+                                            : "nothing readable";
+        ue_transcript_other(t, seen->held->frame, seen->held->time_ns, seen->role, what);
+    }
+}
+
+static void flush(struct observation *o) {
+    if (!o->failed && !ue_out_flush(&o->transcript.out, stdout)) {
+        ue_complain("cannot write: %s", g_strerror(errno));
+        o->failed = true;
+    }
+}
 
 enum ue_exit ue_replay_observe(struct ue_replay *replay) {
     struct ue_seen seen;
+    struct observation o = {.replay = replay, .tracks = ue_tracks_new(), .is_watched = isatty(STDOUT_FILENO) != 0};
+    o.transcript.names_streams = replay->selection.streams == NULL || replay->selection.streams->len > 1;
     ue_reading_start(&replay->reading, replay->path_count, replay->paths);
-    while (ue_reading_next(&replay->reading, &seen)) {
-        if (ue_selection_takes(&replay->selection, seen.connection->stream, seen.is_foreign ? NULL : &seen.context,
-                               seen.bytes, seen.size_bytes)) {
-            printf("%" PRIu64 " %s\n", seen.held->frame, seen.role == 0 ? "client" : "server");
+    while (!o.failed && ue_reading_next(&replay->reading, &seen)) {
+        take(&o, &seen);
+        if (o.is_watched || ue_reading_is_live(&replay->reading) || o.transcript.out.length >= FLUSH_BYTES) {
+            flush(&o);
         }
     }
+    flush(&o);
     ue_reading_print_summary(&replay->reading);
-    return ue_reading_status(&replay->reading);
+    ue_transcript_free(&o.transcript);
+    ue_tracks_free(o.tracks);
+    return o.failed ? UE_EXIT_UNUSABLE : ue_reading_status(&replay->reading);
 }

@@ -5,12 +5,13 @@
 
 #include "libcodec/seq.h"
 
-#define WINDOW 16       /* own packets behind the one that is looked at */
+#define WINDOW 64       /* own packets that wait for those before them; */
+#define VOTES 16        /* ... and whose headers confirm what one says */
 #define GRACE 64        /* own packets until a repetition is missed; */
 #define GRACE_AT_END 16 /* ... when no more will come */
 #define FIRST_MAX 256   /* how many first packets may be missing */
+#define HASTEN_MAX 32   /* packets of the other side that an own one may be ahead of its header */
 #define ITEMS_MAX 1024
-#define MEMORY_BYTES ((size_t)1 << 20) /* of one endpoint */
 #define CLOCK_BEGIN_NS UINT64_C(1000000000)
 
 void ue_party_free(struct ue_party *side) {
@@ -47,18 +48,24 @@ static bool find_join(struct ue_party *side, const struct ue_kept **join) {
         const struct ue_kept *kept = ue_kept_find(&side->kept, side->next);
         if (kept != NULL && (kept->words == 0 || kept->judged >= side->peer->oldest - 1)) {
             *join = kept;
+            side->join = kept->id;
             return true;
         }
     }
     return false;
 }
 
+/* The first packet of the other side of which verdicts are known. */
+static int64_t first_judged(const struct ue_party *side, const struct ue_kept *join) {
+    int64_t first = join->judged + 1 - (int64_t)join->words * 32;
+    return join->words == 0 || first < side->peer->oldest ? side->peer->oldest : first;
+}
+
 /* The first own packet that the other side may still acknowledge. */
-static int64_t first_unacked(const struct ue_party *side, const struct ue_kept *join) {
-    int64_t first = join->id;
-    for (int64_t id = join->judged + 1; join->words != 0 && id <= side->peer->newest; id++) {
+static int64_t first_unacked(const struct ue_party *side, int64_t in, int64_t first) {
+    for (int64_t id = in; id <= side->peer->newest; id++) {
         const struct ue_kept *kept = ue_kept_find(&side->peer->kept, id);
-        if (kept != NULL) {
+        if (kept != NULL && kept->words != 0) {
             return kept->judged + 1 < first ? kept->judged + 1 : first;
         }
     }
@@ -70,7 +77,6 @@ static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_who
         .profile = &side->context.profile,
         .settings = side->context.settings,
         .role = side->role == 0 ? UE_ROLE_CLIENT : UE_ROLE_SERVER,
-        .memory_limit_bytes = MEMORY_BYTES,
         .no_timeouts = true,
         .no_order_cache = true,
         .any_channel = true,
@@ -89,6 +95,7 @@ static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_who
         return false;
     }
     ue_shadow_begin(side->shadow, &start);
+    side->learns = !is_whole;
     side->next = out;
     return true;
 }
@@ -117,8 +124,8 @@ static bool begin(struct ue_party *side, const struct ue_party_start *start) {
     if (!find_join(side, &join)) {
         return false;
     }
-    int64_t in = join->words != 0 ? join->judged + 1 : side->peer->oldest;
-    return begin_at(side, in, first_unacked(side, join), false);
+    int64_t in = first_judged(side, join);
+    return begin_at(side, in, first_unacked(side, in, join->id), false);
 }
 
 /* ---- departures ---- */
@@ -133,6 +140,7 @@ struct looking {
     struct ue_party *side;
     const struct ue_kept *kept;
     struct ue_datagram datagram;
+    unsigned hastened; /* packets given to the endpoint before the header speaks of them */
 };
 
 static void expect_item(struct ue_difference *d, const struct looking *l, uint32_t at, const struct ue_bunch *bunch) {
@@ -177,16 +185,22 @@ static void on_departure(void *user, const struct ue_departure *departure) {
 
 /* ---- what the side took ---- */
 
-/* What most headers say of a packet of the other side; the one that is looked at decides when they disagree evenly. */
-static bool verdict_on(const struct looking *l, int64_t packet_id) {
+/* What most headers say of a packet of the other side, the one that is looked at with the next ones: more than 0
+   delivered, less not; 0 when they say nothing, or disagree evenly. */
+static int votes_on(const struct looking *l, int64_t packet_id) {
     int votes = 0;
-    int own = ue_kept_claim(l->kept, packet_id);
-    for (int64_t id = l->kept->id; id <= l->kept->id + WINDOW; id++) {
+    for (int64_t id = l->kept->id; id <= l->kept->id + VOTES; id++) {
         const struct ue_kept *kept = ue_kept_find(&l->side->kept, id);
-        int claim = kept != NULL && kept->ack <= kept->peer_newest ? ue_kept_claim(kept, packet_id) : -1;
+        int claim =
+            kept != NULL && (kept->words == 0 || kept->ack <= kept->peer_newest) ? ue_kept_claim(kept, packet_id) : -1;
         votes += claim == 1 ? 1 : claim == 0 ? -1 : 0;
     }
-    return votes > 0 || (votes == 0 && own == 1);
+    return votes;
+}
+
+static bool verdict_on(const struct looking *l, int64_t packet_id) {
+    int votes = votes_on(l, packet_id);
+    return votes > 0 || (votes == 0 && ue_kept_claim(l->kept, packet_id) == 1);
 }
 
 /* What the endpoint tells about a packet of the other side. */
@@ -222,21 +236,43 @@ static bool take_packet(const struct looking *l, const struct ue_kept *from) {
     return delivered;
 }
 
-/* Everything that the header says was taken, in order. What was not delivered is left out, but for the newest, which
-   can only be known because it arrived. */
-static void take_judged(const struct looking *l) {
+/* Everything up to a packet that was taken, in order. What was not delivered is left out, but for the last, which can
+   only be known because it arrived. */
+static void take_until(const struct looking *l, int64_t last) {
     struct ue_party *side = l->side;
-    for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id <= l->kept->judged; id++) {
+    for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id <= last; id++) {
         bool delivered = verdict_on(l, id);
         const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
-        if (from != NULL && (delivered || id == l->kept->judged)) {
+        bool may_skip = id == last && !side->learns; /* what is not known yet would be learned from it */
+        if (from != NULL && (delivered || may_skip)) {
             take_packet(l, from);
         } else if (delivered) {
             take_uncaptured(l, id);
-        } else if (id == l->kept->judged) {
+        } else if (id == last) {
             ue_shadow_receive_unknown(side->shadow, id, false);
         }
     }
+}
+
+/* Whether the side may have taken a packet that no header spoke of yet: they say so later, or none comes any more. */
+static bool may_be_taken(const struct looking *l, int64_t packet_id) {
+    int votes = votes_on(l, packet_id);
+    return votes > 0 || (votes == 0 && l->side->newest - l->kept->id < VOTES);
+}
+
+static bool hasten(void *user, int64_t nacked_id) {
+    struct looking *l = user;
+    int64_t first = ue_shadow_judged_id(l->side->shadow) + 1;
+    for (int64_t id = first; id <= l->kept->peer_newest && id < first + HASTEN_MAX; id++) {
+        const struct ue_kept *from = ue_kept_find(&l->side->peer->kept, id);
+        bool explains = from != NULL && (nacked_id < 0 || ue_kept_claim(from, nacked_id) == 0);
+        if (explains && l->hastened < HASTEN_MAX && may_be_taken(l, id)) {
+            l->hastened++;
+            take_until(l, id);
+            return true;
+        }
+    }
+    return false;
 }
 
 static struct ue_difference *depart_here(const struct looking *l, enum ue_departure_type type) {
@@ -260,6 +296,17 @@ static void refuse_header(struct looking *l) {
         (uint16_t)(ue_shadow_judged_id(l->side->shadow) & (UE_PACKET_SEQ_MAX - 1));
 }
 
+/* Packets that were not acknowledged may have come all the same, and their acknowledgements with them. */
+static void doubt_until(const struct looking *l, int64_t before) {
+    struct ue_party *side = l->side;
+    for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id < before; id++) {
+        const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
+        for (unsigned i = 0; from != NULL && i < from->ack_count; i++) {
+            ue_shadow_doubt(side->shadow, full_id(from->acks[i], side->next));
+        }
+    }
+}
+
 /* Legacy packets acknowledge item by item, and repeat each. */
 static void take_acks(const struct looking *l) {
     struct ue_party *side = l->side;
@@ -271,6 +318,7 @@ static void take_acks(const struct looking *l) {
         if (id <= judged) {
             continue;
         }
+        doubt_until(l, id);
         if (id > l->kept->peer_newest) {
             struct ue_difference *d = depart_here(l, UE_DEPARTS_ACK);
             if (d != NULL) {
@@ -314,17 +362,20 @@ static void look(struct ue_party *side, const struct ue_kept *kept) {
     static struct ue_item items[ITEMS_MAX];
     struct looking l = {.side = side, .kept = kept};
     struct ue_verdict verdict;
-    const struct ue_shadow_sink sink = {on_departure, &l};
+    const struct ue_shadow_sink sink = {on_departure, hasten, &l};
     l.datagram.items = items;
     l.datagram.item_capacity = ITEMS_MAX;
     ue_datagram_decode(&side->context, kept->bytes, kept->size_bytes, &l.datagram, &verdict);
     set_time(side, kept->time_ns);
+    if (kept->is_premature) {
+        depart_here(&l, UE_DEPARTS_PREMATURE);
+    }
     if (kept->words == 0) {
         take_acks(&l);
     } else if (kept->ack > kept->peer_newest) {
         refuse_header(&l);
     } else {
-        take_judged(&l);
+        take_until(&l, kept->judged);
     }
     side->frames[kept->id & (UE_KEPT_MAX - 1)] = kept->frame;
     ue_shadow_sent(side->shadow, side->now_ns, &l.datagram, &sink);
@@ -333,7 +384,7 @@ static void look(struct ue_party *side, const struct ue_kept *kept) {
 
 static void look_at_next(struct ue_party *side) {
     const struct ue_kept *kept = ue_kept_find(&side->kept, side->next);
-    if (kept != NULL) {
+    if (kept != NULL && kept->id >= side->join) {
         look(side, kept);
     } else {
         ue_shadow_sent_unknown(side->shadow, side->now_ns);

@@ -18,6 +18,9 @@ struct ue_party {
     int64_t oldest;           /* first of all that were captured; 0: none yet */
     int64_t newest;
     int64_t next;              /* own packets before it were compared */
+    int64_t join;              /* the first that is compared */
+    bool learns;               /* its endpoint joined in the middle */
+    bool has_spoken;           /* sent a reliable bunch on channel 0 */
     int64_t acked;             /* newest of the other side that it acknowledged, before that side was seen; 0: none */
     struct ue_context context; /* of its datagrams */
     struct ue_prefix prefix;
