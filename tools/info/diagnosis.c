@@ -8,8 +8,8 @@
 
 /* Thresholds of what is worth a sentence. */
 #define LOSS_MIN_PERCENT 1.0
-#define LOSS_PACKETS_MIN 20 /* verdicts before a share means something */
-#define ONE_WAY_FACTOR 5    /* so much more than the other way */
+#define LOSS_PACKETS_MIN 5 /* a share of fewer means nothing */
+#define ONE_WAY_FACTOR 5   /* so much more than the other way */
 #define PING_HIGH_MS 150
 #define FRAME_TIME_HIGH_MS 50 /* servers run 30 frames a second by default */
 #define BUFFER_HIGH_PERCENT 80
@@ -176,13 +176,13 @@ static void judge_timeout(struct ue_info *info) {
 
 static double loss_percent(const struct ue_track_counts *counts) {
     uint64_t verdicts = counts->acked + counts->nacked;
-    return verdicts < LOSS_PACKETS_MIN ? 0 : 100.0 * (double)counts->nacked / (double)verdicts;
+    return verdicts == 0 ? 0 : 100.0 * (double)counts->nacked / (double)verdicts;
 }
 
 static void judge_loss(struct ue_info *info, unsigned side) {
     const struct ue_track_counts *counts = &info->sides[side].counts;
     double percent = loss_percent(counts), other = loss_percent(&info->sides[!side].counts);
-    if (percent < LOSS_MIN_PERCENT) {
+    if (percent < LOSS_MIN_PERCENT || counts->nacked < LOSS_PACKETS_MIN) {
         return;
     }
     bool is_one_way = percent > ONE_WAY_FACTOR * other;

@@ -222,7 +222,8 @@ const char *ue_end_name(enum ue_end end) {
 }
 
 enum ue_end ue_info_end(const struct ue_info *info) {
-    if (ue_info_gone(info) >= 0) {
+    const char *why = ue_info_close_text(info);
+    if (ue_info_gone(info) >= 0 || (why != NULL && strstr(why, "ConnectionTimeout") != NULL)) {
         return UE_END_TIMEOUT;
     }
     if (info->is_closed) {

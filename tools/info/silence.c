@@ -10,17 +10,18 @@
 
 /* ---- silence ---- */
 
-static void report_pause(const struct ue_track_event *event, const struct ue_voice *voice, int64_t gap_ns,
+static void report_pause(const struct ue_track_event *event, const struct ue_voice *last,
                          struct ue_findings *findings) {
+    int64_t gap_ns = event->time_ns - last->last_ns;
     struct ue_finding finding = {.kind = UE_FINDING_PAUSE,
                                  .severity = UE_SEVERITY_WARNING,
                                  .weight = (double)gap_ns,
                                  .frame_count = 2,
-                                 .frames = {voice->last_frame, event->frame}};
+                                 .frames = {last->last_frame, event->frame}};
     ue_findings_add(findings, &finding,
                     "no packet from either side for %s, between frames %" PRIu64 " and %" PRIu64
                     ": both stopped, or the capture did",
-                    ue_span_words(gap_ns).text, voice->last_frame, event->frame);
+                    ue_span_words(gap_ns).text, last->last_frame, event->frame);
 }
 
 static void report_silence(const struct ue_track_event *event, const struct ue_voice *voice, int64_t gap_ns,
@@ -49,11 +50,13 @@ static void hear(struct ue_silence *silence, const struct ue_track_event *event,
     struct ue_voice *voice = &silence->voices[event->side];
     struct ue_voice *other = &silence->voices[!event->side];
     int64_t gap_ns = event->time_ns - voice->last_ns;
+    int64_t alone_ns = other->last_ns - voice->last_ns; /* so long the other went on */
+    bool is_pause = event->time_ns - other->last_ns >= UE_SILENCE_MIN_NS && alone_ns < UE_SILENCE_MIN_NS;
     if (voice->packets != 0 && gap_ns >= UE_SILENCE_MIN_NS) {
-        if (voice->heard >= WITNESSES_MIN) {
+        if (is_pause) {
+            report_pause(event, alone_ns > 0 ? other : voice, findings);
+        } else if (voice->heard >= WITNESSES_MIN) {
             report_silence(event, voice, gap_ns, findings);
-        } else if (voice->heard == 0) {
-            report_pause(event, voice, gap_ns, findings);
         }
     }
     voice->packets++;
@@ -75,11 +78,10 @@ static void report_gap(struct ue_voice *voice, unsigned side, struct ue_findings
                                  .frames = {voice->gap_from_frame, voice->gap_frame}};
     voice->gap_frame = 0;
     ue_findings_add(findings, &finding,
-                    "packets of the %s were not acknowledged for %s, frames %" PRIu64 " to %" PRIu64
-                    ", although the %s kept sending; then %s of them reported as not delivered",
-                    ue_side_name(side), ue_span_words(voice->gap_ns).text, finding.frames[0], finding.frames[1],
-                    ue_side_name(!side),
-                    voice->gap_nacked == 0 ? "none" : ue_count_words(voice->gap_nacked, "packet").text);
+                    "the %s acknowledged nothing for %s, between frames %" PRIu64 " and %" PRIu64
+                    ", although it kept sending; then it reported %s of the %s as not delivered",
+                    ue_side_name(!side), ue_span_words(voice->gap_ns).text, finding.frames[0], finding.frames[1],
+                    ue_count_words(voice->gap_nacked, "packet").text, ue_side_name(side));
 }
 
 static void end_gap(struct ue_silence *silence, uint64_t frame, struct ue_findings *findings) {
@@ -89,6 +91,12 @@ static void end_gap(struct ue_silence *silence, uint64_t frame, struct ue_findin
             report_gap(voice, side, findings);
         }
     }
+}
+
+static void begin_wait(struct ue_voice *voice, const struct ue_track_event *event) {
+    voice->verdict_ns = event->time_ns;
+    voice->verdict_frame = event->frame;
+    voice->unanswering = 0;
 }
 
 static void judge(struct ue_silence *silence, const struct ue_track_event *event) {
@@ -102,17 +110,17 @@ static void judge(struct ue_silence *silence, const struct ue_track_event *event
         voice->gap_nacked = 0;
     }
     voice->gap_nacked += event->type == UE_TRACK_NACKED;
-    voice->is_waiting = false;
+    voice->is_waiting = event->packet_id < voice->newest_id;
+    begin_wait(voice, event);
 }
 
-/* The wait for a verdict begins with the first packet that has none. */
+/* Nothing is waited for until there is a packet. */
 static void await(struct ue_silence *silence, const struct ue_track_event *event) {
     struct ue_voice *voice = &silence->voices[event->side];
+    voice->newest_id = MAX(voice->newest_id, event->packet_id);
     if (!voice->is_waiting) {
         voice->is_waiting = true;
-        voice->verdict_ns = event->time_ns;
-        voice->verdict_frame = event->frame;
-        voice->unanswering = 0;
+        begin_wait(voice, event);
     }
 }
 

@@ -15,9 +15,10 @@ struct ue_voice {
     uint64_t packets;
     int64_t last_ns;
     uint64_t last_frame;
-    uint64_t missing;   /* ids missing before the next packet */
-    uint64_t heard;     /* packets of the other side since the last one */
-    int64_t verdict_ns; /* the last verdict on its packets, or the first packet since that had none */
+    uint64_t missing; /* ids missing before the next packet */
+    uint64_t heard;   /* packets of the other side since the last one */
+    int64_t newest_id;
+    int64_t verdict_ns; /* the last verdict on its packets, or the first packet when all had one */
     uint64_t verdict_frame;
     bool is_waiting;      /* packets are under way */
     uint64_t unanswering; /* packets of the other side since verdict_ns */

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""uerudp info as its user runs it: figures, text, options, bad input."""
+import json
+import pathlib
+import random
+import tempfile
+import unittest
+
+import uerudp
+from talk import CLIENT, SERVER, Talk
+
+GOLDEN = pathlib.Path(__file__).with_name("info.txt")
+WAYS = ("c2s", "s2c")
+
+
+def login():
+    """A short connection with a login, a loss, a channel that closes, and an end."""
+    talk = Talk()
+    talk.handshake()
+    talk.send(CLIENT, talk.reliable(CLIENT, 0, open=True, messages=[{"hello": {"network_version": 0x1234}}]))
+    talk.wait(50).say(SERVER, "challenge", text="ABCD")
+    talk.wait(50).say(CLIENT, "login", url="/Game/Maps/M?Name=Ada?Token=secret", platform="NULL")
+    talk.wait(50).say(SERVER, "welcome", map="/Game/Maps/M", game="/Script/M.Mode")
+    talk.wait(50).say(CLIENT, "netspeed", rate=100000)
+    talk.say(CLIENT, "join")
+    talk.chat(100)
+    opening = talk.reliable(SERVER, 3, open=True)
+    talk.send(SERVER, opening, arrives=False)
+    talk.chat(250)
+    talk.send(SERVER, opening)
+    talk.chat(200)
+    talk.send(SERVER, talk.reliable(SERVER, 3, close=True, close_reason=1, data=""))
+    talk.chat(150)
+    talk.send(CLIENT, talk.reliable(CLIENT, 0, messages=[{"close_reason": {"text": "Disconnect"}}]),
+              talk.reliable(CLIENT, 0, close=True, data=""))
+    return talk
+
+
+def random_talk(seed):
+    """A conversation with losses at the sender's end of the capture, and what is true of it."""
+    rng = random.Random(seed)
+    talk = Talk(generation=rng.choice(["4.25", "5.1"]), latency=rng.randrange(5, 60))
+    talk.handshake()
+    talk.send(CLIENT, talk.reliable(CLIENT, 0, open=True, messages=[{"hello": {}}]))
+    pending, resends = [[], []], [0, 0]
+    lost = [set(), set()]
+    for _ in range(300):
+        side = rng.randrange(2)
+        again = [bunch for bunch in pending[side] if rng.random() < 0.3]
+        fresh = [talk.reliable(side, rng.randrange(3, 6)) for _ in range(rng.randrange(3))]
+        arrives = rng.random() < 0.9
+        if not arrives:
+            lost[side].add(talk.next_id[side])
+        talk.send(side, *again, *fresh, arrives=arrives)
+        pending[side] = [b for b in pending[side] if b not in again] + ([] if arrives else again + fresh)
+        resends[side] += len(again)
+        talk.wait(rng.randrange(1, 40))
+    talk.wait(300)
+    for side in (CLIENT, SERVER, CLIENT):
+        talk.send(side)
+        talk.wait(300)
+    return talk, [len(packets) for packets in lost], resends
+
+
+class Figures(unittest.TestCase):
+    def test_login(self):
+        connection = login().info(status=0)
+        self.assertEqual([1, 0, "10.0.0.1:50000", "10.0.0.2:7777", "5.1", "client"],
+                         [connection[key] for key in ("schema", "stream", "client", "server", "generation", "closed_by")])
+        steps = [(step["from"], step["name"]) for step in connection["story"]]
+        self.assertEqual([("client", "Initial"), ("server", "Challenge"), ("client", "Response"), ("server", "Ack"),
+                          ("client", "Hello"), ("server", "Challenge"), ("client", "Login"), ("server", "Welcome"),
+                          ("client", "Netspeed"), ("client", "Join"), ("client", "CloseReason")], steps)
+        self.assertNotIn("secret", json.dumps(connection))
+        self.assertNotIn("Ada", json.dumps(connection))
+        self.assertEqual(100000, connection["agreed_bytes_per_s"])
+        self.assertEqual(40.0, connection["handshake_rtt_ms"])
+        control, actor = connection["channels"]
+        self.assertEqual([0, "Control", 3, "Actor"], [control["channel"], control["name"], actor["channel"], actor["name"]])
+        self.assertEqual([1, 1, "Dormancy", {"c2s": 0, "s2c": 1}],
+                         [actor[key] for key in ("opens", "closes", "close_reason", "resends")])
+        self.assertEqual(actor["bits"], {"c2s": 0, "s2c": 64})
+
+    def test_true_of_random_losses(self):
+        for seed in range(12):
+            talk, lost, resends = random_talk(seed)
+            connection = talk.info()
+            self.assertEqual(dict(zip(WAYS, lost)), connection["not_acked"], seed)
+            self.assertEqual(dict(zip(WAYS, resends)), connection["resends"], seed)
+            self.assertEqual(dict(zip(WAYS, [None if n else 0 for n in lost])), connection["lost"], seed)
+
+    def test_lost_on_the_way(self):
+        """At the receiver, what is lost is missing."""
+        talk = Talk()
+        talk.handshake()
+        talk.chat(500)
+        for _ in range(5):
+            talk.send(SERVER, arrives=False, captured=False)
+            talk.chat(100)
+        connection = talk.info()
+        self.assertEqual({"c2s": 0, "s2c": 5}, connection["lost"])
+        self.assertEqual({"c2s": 0, "s2c": 5}, connection["not_acked"])
+
+    def test_round_trips(self):
+        """Packets each 50 ms that arrive 20 ms later are acknowledged after 50 ms, at both ends."""
+        talk = Talk()
+        talk.handshake()
+        times = talk.chat(2000).info()["rtt_ms"]
+        for key in ("p50", "p90", "p99", "min", "max"):
+            self.assertAlmostEqual(100, times[key], delta=1)
+
+    def test_jitter(self):
+        talk = Talk()
+        talk.handshake()
+        for number in range(400):
+            talk.send(SERVER, has_info=True, jitter_ms=int(talk.now + 10 * (number % 2)) % 1000)
+            talk.send(CLIENT, has_info=True, jitter_ms=int(talk.now) % 1000)
+            talk.wait(33)
+        jitter = talk.info()["jitter_ms"]
+        self.assertAlmostEqual(10, jitter["s2c"], delta=0.01)
+        self.assertAlmostEqual(0, jitter["c2s"], delta=0.01)
+
+    def test_frame_time_of_legacy(self):
+        datagrams = [{"generation": "4.18", "direction": 1 + number % 2, "packet": {"seq": number // 2},
+                      "items": [{"is_ack": True, "ack_id": max(0, (number - 1) // 2), "has_frame_time": True,
+                                 **({"frame_time_ms": 33} if number % 2 else {})},
+                                {"channel": 4, "reliable": True, "ch_type": 2, "ch_seq": number // 2 + 1, "data": "0102"}]}
+                     for number in range(40)]
+        capture = uerudp.run("encode", data="\n".join(map(json.dumps, datagrams)).encode()).stdout
+        output = uerudp.run("info", "--json", "--generation=4.18", "-", data=capture, status=None).stdout
+        self.assertEqual(33, json.loads(output)["server_frame_time_ms"]["p50"])
+
+    def test_channels_named_by_text(self):
+        talk = Talk(generation="5.5")
+        talk.handshake()
+        bunch = talk.reliable(SERVER, 7, open=True)
+        del bunch["name_index"]
+        talk.send(SERVER, {**bunch, "name_hardcoded": False, "name_text": "Weather" + "é" * 20})
+        channel, = talk.chat(100).info()["channels"]
+        self.assertEqual("Weather" + "é" * 8, channel["name"])
+
+    def test_parts_add_up(self):
+        for capture in (login().capture(), random_talk(3)[0].capture()):
+            connection = json.loads(uerudp.run("info", "--json", "--bits", "-", data=capture, status=None).stdout)
+            bits = connection["bits"]
+            for way in WAYS:
+                self.assertEqual(connection["bytes"][way] * 8, bits["total"][way])
+                self.assertEqual(bits["total"][way], sum(part[way] for part in bits["parts"]))
+                self.assertEqual(connection["packets"][way] * 28 * 8, bits["ip_udp"][way])
+                payload = sum(part[way] for part in bits["parts"] if part["group"] in ("payload", "control message"))
+                self.assertEqual(payload, sum(channel["bits"][way] for channel in connection["channels"]))
+
+    def test_parts_are_those_of_decode(self):
+        """Each header field has the bits that decode --bits tells."""
+        capture = random_talk(5)[0].capture()
+        told = {}
+        for datagram in uerudp.decode("--bits", "-", data=capture, status=None):
+            for key, _, bits in datagram["bits"]:
+                way = WAYS[datagram["direction"] - 1]
+                told[key, way] = told.get((key, way), 0) + bits
+        connection = json.loads(uerudp.run("info", "--json", "--bits", "-", data=capture, status=None).stdout)
+        parts = {part["name"]: part for part in connection["bits"]["parts"]}
+        for (key, way), bits in told.items():
+            if key.split(".")[0] in ("packet", "handshake", "bunch", "terminator") and key != "bunch.data":
+                self.assertEqual(bits, parts[key][way], key)
+        self.assertNotIn("unreadable", parts)
+
+    def test_parts_of_damage(self):
+        """Malformed and cut datagrams have all their bits, too."""
+        talk = login()
+        talk.datagram(SERVER, {"raw": "0102030405060708"})
+        connection = json.loads(uerudp.run("info", "--json", "--bits", "-", data=talk.capture(), status=1).stdout)
+        parts = {part["name"]: part for part in connection["bits"]["parts"]}
+        self.assertGreater(parts["unreadable"]["s2c"], 0)
+        self.assertEqual(connection["bytes"]["s2c"] * 8, sum(part["s2c"] for part in parts.values()))
+        ports = ((50000, 7777), (7777, 50000))
+        payloads = uerudp.encode(login().objects)
+        directions = [datagram["direction"] - 1 for datagram in login().objects]
+        cut = uerudp.pcap([(*ports[way], payload) for way, payload in zip(directions, payloads)], snap=44)
+        connection = json.loads(uerudp.run("info", "--json", "--bits", "-", data=cut, status=None).stdout)
+        bits = connection["bits"]
+        for way in (0, 1):
+            length = sum(len(p) for p, d in zip(payloads, directions) if d == way) * 8
+            self.assertEqual(length, bits["total"][WAYS[way]])
+            self.assertEqual(length, sum(part[WAYS[way]] for part in bits["parts"]))
+        self.assertIn("not captured", [part["name"] for part in bits["parts"]])
+
+
+class Program(unittest.TestCase):
+    maxDiff = None
+
+    def test_text(self):
+        text = uerudp.run("info", "--bits", "-", data=login().capture()).stdout.decode()
+        self.assertEqual(GOLDEN.read_text(), text)
+
+    def several(self):
+        """Three connections, of which the second is the worst."""
+        objects = []
+        for number in range(3):
+            talk = login() if number != 1 else Talk()
+            if number == 1:
+                talk.handshake((0, 0, 0))
+            for datagram in talk.objects:
+                own = json.loads(json.dumps(datagram).replace(":50000", f":5000{number}"))
+                objects.append({**own, "time": str(int(own["time"]) + number)})
+        objects.sort(key=lambda datagram: datagram["time"])
+        return uerudp.run("encode", data="\n".join(map(json.dumps, objects)).encode()).stdout
+
+    def test_several(self):
+        text = uerudp.run("info", "-", data=self.several(), status=1).stdout.decode()
+        lines = text.splitlines()
+        self.assertEqual("3 connections, worst first", lines[0])
+        self.assertEqual(["1", "0", "2"], [line.split()[0] for line in lines[2:5]])
+        self.assertIn("error: no answer", lines[2])
+        self.assertEqual(3, text.count("\nconnection "))
+
+    def test_stream(self):
+        capture = self.several()
+        lines = uerudp.run("info", "--json", "--stream=0,2", "-", data=capture, status=0).stdout.splitlines()
+        self.assertEqual([0, 2], [json.loads(line)["stream"] for line in lines])
+        self.assertEqual(b"", uerudp.run("info", "--json", "--stream=9", "-", data=capture).stdout)
+
+    def test_files_and_hex(self):
+        talk = login()
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "game.pcapng")
+            path.write_bytes(talk.capture())
+            from_file = uerudp.run("info", "--json", path).stdout
+            self.assertEqual(from_file, uerudp.run("info", "--json", "-", data=path.read_bytes()).stdout)
+            twice = json.loads(uerudp.run("info", "--json", path, path, status=None).stdout.splitlines()[0])
+            self.assertEqual(len(talk.objects), json.loads(from_file)["frames"]["last"])
+            self.assertGreaterEqual(twice["frames"]["last"], len(talk.objects))
+        lines = uerudp.run("decode", "--json", "-", data=talk.capture()).stdout.decode().splitlines()
+        marks = "".join(f"{'CS'[json.loads(line)['direction'] - 1]}> {payload.hex()}\n"
+                        for line, payload in zip(lines, uerudp.encode(talk.objects)))
+        connection, = [json.loads(line) for line in uerudp.run("info", "--json", "--hex", "-", data=marks.encode(),
+                                                               status=None).stdout.splitlines()]
+        self.assertEqual(len(talk.objects), connection["frames"]["last"])
+
+    def test_unusable(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = pathlib.Path(folder, "broken")
+            broken.write_bytes(b"not a capture at all, not at all")
+            empty = pathlib.Path(folder, "empty")
+            empty.write_bytes(b"")
+            for arguments, word in ((["--findings=0", broken], "--findings"), (["--findings=1001", broken], "1000"),
+                                    (["--findings=x", broken], "--findings"), ([], "no file"), ([broken], "broken"),
+                                    ([empty], "empty"), (["/nonexistent"], "nonexistent"), (["--stream=x", broken], "stream")):
+                result = uerudp.run("info", *arguments, status=2)
+                self.assertIn(word, result.stderr.decode())
+                self.assertEqual(b"", result.stdout)
+
+    def test_truncated(self):
+        capture = login().capture()
+        for size in range(len(capture) - 40, len(capture)):
+            result = uerudp.run("info", "--json", "-", data=capture[:size], status=2)
+            self.assertEqual(1, len(result.stdout.splitlines()))
+
+    def test_nothing_of_ours(self):
+        foreign = uerudp.pcap([(53, 5353, bytes(range(40)))] * 5)
+        result = uerudp.run("info", "-", data=foreign)
+        self.assertEqual(b"", result.stdout)
+        self.assertIn("without a handshake of this protocol", result.stderr.decode())
+
+    def test_damage_of_every_kind(self):
+        """Flipped bytes anywhere: never a crash, never other sums."""
+        rng = random.Random(7)
+        capture = login().capture()
+        for _ in range(60):
+            damaged = bytearray(capture)
+            for _ in range(rng.randrange(1, 30)):
+                damaged[rng.randrange(200, len(damaged))] = rng.randrange(256)
+            arguments = [uerudp.PROGRAM, "info", "--json", "--bits", "-"]
+            result = uerudp.subprocess.run(arguments, input=bytes(damaged), capture_output=True, timeout=60)
+            self.assertIn(result.returncode, (0, 1, 2), result.stderr)
+            for line in result.stdout.splitlines():
+                connection = json.loads(line)
+                for way in WAYS:
+                    self.assertEqual(connection["bits"]["total"][way],
+                                     sum(part[way] for part in connection["bits"]["parts"]))
+
+    def test_output_that_cannot_be_written(self):
+        capture = login().capture()
+        for options in ([], ["--json"]):
+            with open("/dev/full", "wb") as full:
+                result = uerudp.subprocess.run([uerudp.PROGRAM, "info", *options, "-"], input=capture, stdout=full,
+                                               stderr=uerudp.subprocess.PIPE, timeout=60)
+            self.assertEqual(2, result.returncode)
+            self.assertIn(b"cannot write", result.stderr)
+
+
+if __name__ == "__main__":
+    uerudp.main()
