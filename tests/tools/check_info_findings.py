@@ -51,7 +51,8 @@ class Findings(unittest.TestCase):
     def test_refused_version(self):
         talk = begun()
         talk.say(SERVER, "upgrade", network_version=0xABCD)
-        self.assertIn('refused the version: "network version 0x0000abcd"', self.only(talk, "refused", "error")["text"])
+        self.assertIn("refused the version: it has network version 0x0000abcd, the other network version 0x00000007",
+                      self.only(talk, "refused", "error")["text"])
 
     def close(self, side, reason):
         talk = begun()
@@ -93,6 +94,25 @@ class Findings(unittest.TestCase):
         self.assertIn(", then closed", self.only(talk, "timeout", "error")["text"])
         self.assertEqual("timeout", talk.info()["closed_by"])
 
+    def test_timeout_by_its_name(self):
+        """A patience of less than 5 s: the one that closes says why."""
+        talk = begun()
+        last = talk.send(SERVER)
+        talk.chat(3000, 200, sides=(CLIENT,))
+        talk.send(CLIENT, talk.reliable(CLIENT, 0, messages=[{"close_reason": {"text": "ConnectionTimeout"}}]),
+                  talk.reliable(CLIENT, 0, close=True, data=""))
+        finding = self.only(talk, "timeout", "error")
+        self.assertEqual([last], finding["frames"])
+        self.assertEqual("timeout", talk.info()["closed_by"])
+
+    def test_refusal_and_its_close(self):
+        """One sentence for what is one thing."""
+        talk = begun()
+        talk.send(SERVER, talk.reliable(SERVER, 0, messages=[{"failure": {"text": "no"}}]),
+                  talk.reliable(SERVER, 0, messages=[{"close_reason": {"text": "PreLoginFailure"}}]),
+                  talk.reliable(SERVER, 0, close=True, data=""))
+        self.only(talk, "refused", "error")
+
     def test_silence_behind_a_close(self):
         talk, _ = self.close(CLIENT, "Disconnect")
         talk.chat(6000, 200, sides=(SERVER,))
@@ -110,7 +130,7 @@ class Findings(unittest.TestCase):
         talk = Talk()
         talk.handshake((0, 0, 0, 1, 2, 3))
         talk.chat(300)
-        self.assertIn("Initial 3 times, first in frame 1", self.only(talk, "handshake_retried", "note")["text"])
+        self.assertIn("Initial 3 times in 40 ms, from frame 1 on", self.only(talk, "handshake_retried", "note")["text"])
 
     def test_restart(self):
         talk = begun()

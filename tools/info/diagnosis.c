@@ -76,22 +76,23 @@ static void judge_handshake(struct ue_info *info) {
         ue_step_name(last), ue_side_name(last->side), last->frame);
 }
 
-static void judge_refusal(struct ue_info *info) {
-    static const struct {
-        uint8_t type;
-        const char *what;
-    } refusals[] = {
-        {UE_MESSAGE_FAILURE, "refused the connection"},
-        {UE_MESSAGE_UPGRADE, "refused the version"},
-        {UE_MESSAGE_SECURITY_VIOLATION, "reported a security violation"},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(refusals); i++) {
-        const struct ue_step *step = ue_story_find(&info->story, false, refusals[i].type);
-        if (step != NULL) {
-            struct ue_finding finding = FINDING_AT(REFUSED, ERROR, G_N_ELEMENTS(refusals) - i, step->frame);
-            ADD(info, &finding, "the %s %s: \"%s\" (%s in frame %" PRIu64 ")", ue_side_name(step->side),
-                refusals[i].what, step->text, ue_step_name(step), step->frame);
-        }
+static void judge_refusal(struct ue_info *info, uint8_t type, const char *what) {
+    const struct ue_step *step = ue_story_find(&info->story, false, type);
+    if (step != NULL) {
+        struct ue_finding finding = FINDING_AT(REFUSED, ERROR, 0, step->frame);
+        ADD(info, &finding, "the %s %s: \"%s\" (%s in frame %" PRIu64 ")", ue_side_name(step->side), what, step->text,
+            ue_step_name(step), step->frame);
+    }
+}
+
+static void judge_upgrade(struct ue_info *info) {
+    const struct ue_step *step = ue_story_find(&info->story, false, UE_MESSAGE_UPGRADE);
+    const struct ue_step *hello = ue_story_find(&info->story, false, UE_MESSAGE_HELLO);
+    if (step != NULL) {
+        struct ue_finding finding = FINDING_AT(REFUSED, ERROR, 1, step->frame);
+        ADD(info, &finding, "the %s refused the version: it has %s, the other %s (%s in frame %" PRIu64 ")",
+            ue_side_name(step->side), step->text, hello != NULL ? hello->text : "one that is not in the capture",
+            ue_step_name(step), step->frame);
     }
 }
 
@@ -109,8 +110,9 @@ static void judge_retries(struct ue_info *info) {
         const struct ue_step *step = &g_array_index(info->story.steps, struct ue_step, i);
         if (step->is_handshake && step->side == 0 && step->count > 1 && info->sides[1].datagrams != 0) {
             struct ue_finding finding = FINDING_AT(RETRIED, NOTE, step->count, step->frame);
-            ADD(info, &finding, "the client sent handshake message %s %s, first in frame %" PRIu64, ue_step_name(step),
-                ue_times_words(step->count).text, step->frame);
+            ADD(info, &finding, "the client sent handshake message %s %s in %s, from frame %" PRIu64 " on",
+                ue_step_name(step), ue_times_words(step->count).text, ue_span_words(step->last_ns - step->time_ns).text,
+                step->frame);
         }
     }
 }
@@ -146,9 +148,11 @@ static bool is_usual(const char *reasons) {
     return all;
 }
 
+/* A refusal and a timeout have said it already. */
 static void judge_close(struct ue_info *info) {
     const struct ue_step *step = ue_story_find(&info->story, false, UE_MESSAGE_CLOSE_REASON);
-    if (step == NULL || is_usual(step->text)) {
+    bool is_said = info->findings.counts[UE_FINDING_REFUSED] != 0 || ue_info_gone(info) >= 0;
+    if (step == NULL || is_said || is_usual(step->text)) {
         return;
     }
     struct ue_finding finding = FINDING_AT(CLOSED, ERROR, 0, step->frame);
@@ -309,7 +313,9 @@ static void judge_capture(struct ue_info *info, unsigned side) {
 void ue_diagnosis_finish(struct ue_info *info) {
     judge_messages(info);
     judge_handshake(info);
-    judge_refusal(info);
+    judge_refusal(info, UE_MESSAGE_FAILURE, "refused the connection");
+    judge_refusal(info, UE_MESSAGE_SECURITY_VIOLATION, "reported a security violation");
+    judge_upgrade(info);
     judge_versions(info);
     judge_retries(info);
     judge_restarts(info);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/info.h"
 
+#include "tools/endpoint/close_reason.h"
 #include "tools/info/diagnosis.h"
 
 struct ue_info *ue_info_new(uint32_t stream, unsigned findings_max, bool with_cost, size_t *channel_budget) {
@@ -207,6 +208,10 @@ void ue_info_finish(struct ue_info *info) {
 /* ---- how it ended ---- */
 
 int ue_info_gone(const struct ue_info *info) {
+    const struct ue_step *step = ue_story_find(&info->story, false, UE_MESSAGE_CLOSE_REASON);
+    if (step != NULL && strstr(step->text, ue_close_reason_name(UE_CLOSE_CONNECTION_TIMEOUT)) != NULL) {
+        return !step->side;
+    }
     for (unsigned side = 0; side < 2; side++) {
         bool was_closed_before = info->is_closed && info->closed_by == side;
         if (!was_closed_before && ue_silence_at_end_ns(&info->silence, side) >= UE_GONE_MIN_NS) {
@@ -222,8 +227,7 @@ const char *ue_end_name(enum ue_end end) {
 }
 
 enum ue_end ue_info_end(const struct ue_info *info) {
-    const char *why = ue_info_close_text(info);
-    if (ue_info_gone(info) >= 0 || (why != NULL && strstr(why, "ConnectionTimeout") != NULL)) {
+    if (ue_info_gone(info) >= 0) {
         return UE_END_TIMEOUT;
     }
     if (info->is_closed) {

@@ -68,11 +68,12 @@ void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tr
 /* At the end of the capture: makes the diagnosis. Nothing may be fed afterwards. */
 void ue_info_finish(struct ue_info *info);
 
-/* Who ended the connection; "timeout" when one side had been silent for UE_GONE_MIN_NS. */
+/* Who ended the connection; "timeout" when a side was gone. */
 const char *ue_end_name(enum ue_end end);
 enum ue_end ue_info_end(const struct ue_info *info);
 
-/* The side that fell silent for good; -1: none. */
+/* The side that fell silent for good: for UE_GONE_MIN_NS until the other spoke last, or the other says
+   ConnectionTimeout; -1: none. */
 int ue_info_gone(const struct ue_info *info);
 
 /* Why it was closed, in the words of the wire: a CloseReason, or a Failure. NULL: nothing says it. */

@@ -28,6 +28,7 @@ static void add(struct ue_story *story, const struct ue_step *step) {
     struct ue_step *again = find_again(story, step);
     if (again != NULL) {
         again->count++;
+        again->last_ns = step->time_ns;
     } else if (story->steps->len < UE_STORY_STEPS_MAX) {
         g_array_append_vals(story->steps, step, 1);
     } else {
@@ -39,6 +40,7 @@ static struct ue_step step_of(const struct ue_story *story, const struct ue_trac
                               uint8_t type) {
     return (struct ue_step){.frame = event->frame,
                             .time_ns = event->time_ns,
+                            .last_ns = event->time_ns,
                             .side = event->side,
                             .is_handshake = is_handshake,
                             .type = type,

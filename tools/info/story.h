@@ -13,7 +13,7 @@
 /* One message, or equal ones of a side that came again. */
 struct ue_step {
     uint64_t frame;
-    int64_t time_ns;
+    int64_t time_ns, last_ns; /* the first and the last of the equal ones */
     unsigned side;
     bool is_handshake;
     uint8_t type;   /* enum ue_handshake_type or enum ue_message_type */
