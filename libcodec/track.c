@@ -322,7 +322,7 @@ static void correct_acks(struct ue_track_pass *p) {
 }
 
 /* Legacy packets: one item for each packet delivered; those skipped were not. An item about an older one repeats what
-   was said, or comes too late to change it (spec 6.16). */
+   was said, or comes too late to change it; what stands in a late packet is not read at all (spec 6.16). */
 static void take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
     struct ue_track_side *other = &p->track->sides[!p->in->side];
     int64_t id = acked_id(other, ack->ack_id);
@@ -348,9 +348,9 @@ static void take_item(void *user, const struct ue_item *item) {
     if (!p->is_taken) {
         return;
     }
-    if (item->is_ack) {
+    if (item->is_ack && !p->is_late) {
         take_ack(p, &item->ack);
-    } else {
+    } else if (!item->is_ack) {
         ue_track_take_bunch(p, &item->bunch);
     }
     p->item++;

@@ -187,6 +187,17 @@ static void an_id_that_is_not_known_is_the_wire_number(void **state) {
     (void)state;
 }
 
+static void a_time_before_the_beginning_is_no_condition(void **state) {
+    struct stage s;
+    set_up(&s);
+    s.datagram.time_ns = s.facts.begun_ns - SECOND;
+    read_stage(&s);
+    assert_drops(&s, "drop", true);
+    assert_drops(&s, "drop time=0-", false);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
 static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
     struct stage s;
     set_up(&s);
@@ -449,6 +460,7 @@ int main(void) {
         cmocka_unit_test(conditions_on_a_bunch_hold_of_one_bunch),
         cmocka_unit_test(copies_are_those_that_the_tracker_tells),
         cmocka_unit_test(an_id_that_is_not_known_is_the_wire_number),
+        cmocka_unit_test(a_time_before_the_beginning_is_no_condition),
         cmocka_unit_test(a_datagram_of_no_known_form_has_no_numbers),
         cmocka_unit_test(all_that_match_act_until_one_drops_or_passes),
         cmocka_unit_test(sums_have_bounds),

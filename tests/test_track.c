@@ -223,6 +223,19 @@ static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
     assert_int_equal(ue_track_fate(stage.track, CLIENT, 11), UE_TRACK_NOT_DELIVERED);
 }
 
+/* Before 4.24 nobody waits for a late packet: it is dropped, and with it what it acknowledges. */
+static void a_late_legacy_packet_acknowledges_nothing(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 10, 0, 0);
+    stage_packet(&stage, CLIENT, 11, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 2, 0, 0);
+    stage.length = 0;
+    stage_ack(&stage, 11);
+    stage_packet(&stage, SERVER, 1, 0, 0);
+    stage_expect(&stage, "4 s packet 1 late, 0 in flight\n");
+}
+
 /* ---- handshakes ---- */
 
 static void shake(uint16_t server_seq, uint16_t client_seq) {
@@ -325,6 +338,7 @@ int main(void) {
         IN(begin, a_reset_history_begins_further_back),
         IN(begin_legacy, legacy_acks_imply_naks),
         IN(begin_legacy, a_legacy_ack_that_is_lost_twice_is_a_nak),
+        IN(begin_legacy, a_late_legacy_packet_acknowledges_nothing),
         IN(begin, the_handshake_says_where_numbers_begin),
         IN(begin, packets_disprove_a_cookie),
         IN(begin, a_restart_keeps_the_numbers),

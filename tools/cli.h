@@ -22,6 +22,7 @@ int ue_cmd_generate(int argc, char **argv);
 int ue_cmd_replay(int argc, char **argv);
 int ue_cmd_info(int argc, char **argv);
 int ue_cmd_trace(int argc, char **argv);
+int ue_cmd_edit(int argc, char **argv);
 int ue_cmd_serve(int argc, char **argv);
 int ue_cmd_script(int argc, char **argv);
 int ue_cmd_connect(int argc, char **argv);

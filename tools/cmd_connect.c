@@ -6,6 +6,7 @@
 #include "tools/cli.h"
 #include "tools/live/connect_job.h"
 #include "tools/live/client.h"
+#include "tools/live/inside.h"
 #include "tools/live/report.h"
 #include "tools/net/loop.h"
 
@@ -26,6 +27,8 @@ struct connect {
     struct ue_loop *loop;
     struct ue_client client;
     struct ue_job *job;
+    struct ue_log *log;       /* NULL: none */
+    struct ue_inside *inside; /* NULL: no log */
     uint64_t begun_ns;
     uint64_t now_ns;
     uint64_t joined_ns; /* 0: not yet */
@@ -175,6 +178,9 @@ static void take_events(void *user) {
     struct ue_event event;
     c->heard_ns = c->now_ns;
     while (ue_conn_next_event(c->client.conn, &event)) {
+        if (c->inside != NULL) {
+            ue_inside_event(c->inside, c->client.conn, &event);
+        }
         if (event.type == UE_EVENT_STATE && event.state == UE_CONN_CLOSED) {
             lose(c, event.reason);
         } else if (c->left_ns == 0) {
@@ -278,6 +284,25 @@ static bool open_port(struct connect *c, const char *target) {
     return c->port != NULL;
 }
 
+static void watch(void *user, const struct ue_net_address *peer, bool is_sent, const uint8_t *bytes,
+                  size_t size_bytes) {
+    struct connect *c = user;
+    (void)peer;
+    ue_inside_datagram(c->inside, is_sent, bytes, size_bytes);
+}
+
+static bool open_log(struct connect *c, const char *target) {
+    if (c->live.events == NULL) {
+        return true;
+    }
+    c->log = ue_log_open(c->live.events, UE_VANTAGE_CLIENT, target);
+    if (c->log != NULL) {
+        c->inside = ue_inside_new(c->log, &c->live, 0);
+        ue_port_set_watch(c->port, watch, c);
+    }
+    return c->log != NULL;
+}
+
 static enum ue_exit run(struct connect *c, const char *target) {
     const struct ue_loop_hooks hooks = {
         .user = c, .receive = on_receive, .tick = on_tick, .wake = on_wake, .stop = on_stop, .line = on_line};
@@ -290,7 +315,7 @@ static enum ue_exit run(struct connect *c, const char *target) {
                                               : NULL,
     };
     c->job = new_job(c);
-    if (c->job == NULL || !open_port(c, target)) {
+    if (c->job == NULL || !open_port(c, target) || !open_log(c, target)) {
         return UE_EXIT_UNUSABLE;
     }
     c->begun_ns = c->now_ns = ue_loop_now_ns();
@@ -310,7 +335,9 @@ static bool clear(struct connect *c) {
     }
     ue_job_free(c->job);
     ue_client_clear(&c->client);
+    ue_inside_free(c->inside);
     bool good = ue_port_free(c->port);
+    good = ue_log_close(c->log, c->loop != NULL) && good;
     ue_live_options_clear(&c->live);
     g_free((char *)c->job_options.file);
     g_free((char *)c->job_options.scenario);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tools/cli.h"
+#include "tools/events/captured.h"
 #include "tools/print/columns.h"
 #include "tools/print/json.h"
 #include "tools/print/text.h"
@@ -16,7 +17,7 @@
 /* Output waits for this much of it, unless somebody is watching. */
 #define FLUSH_BYTES 65536
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_COLUMNS, FORMAT_NONE };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_COLUMNS, FORMAT_EVENTS, FORMAT_NONE };
 
 struct decode {
     struct ue_reading reading;
@@ -24,6 +25,7 @@ struct decode {
     gboolean json, bits, quiet, redact;
     char *fields;
     char *separator;
+    char *events;
     char *project, *project_version;
     gint64 changelist, game_netver;
 
@@ -33,6 +35,7 @@ struct decode {
     struct ue_columns columns;
     bool is_terminal; /* the output is watched */
     bool output_failed;
+    struct ue_captured *log; /* NULL: none */
 };
 
 /* ---- options ---- */
@@ -46,6 +49,10 @@ static void add_options(struct decode *d, GOptionContext *context) {
         {"fields", 0, 0, G_OPTION_ARG_STRING, &d->fields, "only these fields, as columns, one line per datagram",
          "KEY[,KEY...]"},
         {"separator", 0, 0, G_OPTION_ARG_STRING, &d->separator, "between columns: tab (default) or comma", "NAME"},
+        {"events", 0, 0, G_OPTION_ARG_FILENAME, &d->events,
+         "instead of datagrams, write what the connections did to this file, - for standard output, as a log of events "
+         "(JSON Lines)",
+         "FILE"},
         {"quiet", 0, 0, G_OPTION_ARG_NONE, &d->quiet, "only the summary", NULL},
         {"redact", 0, 0, G_OPTION_ARG_NONE, &d->redact,
          "mask login URLs, tokens, names and unique ids at their length, in texts, data and raw bytes", NULL},
@@ -118,11 +125,19 @@ static bool resolve(struct decode *d, int argc) {
         ue_complain("--changelist and --game-netver are numbers of 32 bits");
         return false;
     }
-    if ((d->json != 0) + (d->fields != NULL) + (d->quiet != 0) > 1) {
-        ue_complain("--json, --fields and --quiet exclude each other");
+    if ((d->json != 0) + (d->fields != NULL) + (d->quiet != 0) + (d->events != NULL) > 1) {
+        ue_complain("--json, --fields, --events and --quiet exclude each other");
         return false;
     }
-    d->format = d->quiet ? FORMAT_NONE : d->json ? FORMAT_JSON : d->fields != NULL ? FORMAT_COLUMNS : FORMAT_TEXT;
+    if (d->events != NULL && !ue_selection_is_whole(&d->selection)) {
+        ue_complain("--events follows whole connections: only --stream goes with it");
+        return false;
+    }
+    d->format = d->events != NULL   ? FORMAT_EVENTS
+                : d->quiet          ? FORMAT_NONE
+                : d->json           ? FORMAT_JSON
+                : d->fields != NULL ? FORMAT_COLUMNS
+                                    : FORMAT_TEXT;
     d->json_lines.with_bits = d->bits;
     d->reading.summary.project =
         (struct ue_project){d->project, d->project_version, (uint32_t)d->changelist, (uint32_t)d->game_netver};
@@ -152,6 +167,7 @@ static struct ue_out *output(struct decode *d) {
     case FORMAT_TEXT: return &d->tree.page;
     case FORMAT_JSON: return &d->json_lines.line;
     case FORMAT_COLUMNS: return &d->columns.lines;
+    case FORMAT_EVENTS:
     case FORMAT_NONE: break;
     }
     return NULL;
@@ -173,6 +189,7 @@ static void print(struct decode *d, struct ue_shown *shown) {
         shown->raw = shown->context != NULL && !ue_roundtrip_holds(shown->context, shown->bytes, shown->captured_bytes);
         ue_json_print(&d->json_lines, shown);
         break;
+    case FORMAT_EVENTS:
     case FORMAT_NONE: return;
     }
     if (d->is_terminal || ue_reading_is_live(&d->reading) || output(d)->length >= FLUSH_BYTES) {
@@ -204,14 +221,38 @@ static void show(struct decode *d, const struct ue_seen *seen) {
     }
 }
 
+/* An event log follows whole connections, and knows no personal data. */
+static void log_events(struct decode *d, const struct ue_seen *seen) {
+    if (ue_selection_takes(&d->selection, seen->connection->stream, &seen->context, seen->bytes, seen->size_bytes)) {
+        ue_captured_feed(d->log, seen);
+    }
+    if (d->is_terminal || ue_reading_is_live(&d->reading)) {
+        ue_captured_flush(d->log);
+    }
+}
+
+static bool open_log(struct decode *d, char **paths) {
+    if (d->events == NULL) {
+        return true;
+    }
+    char *title = g_strjoinv(" ", paths);
+    d->log = ue_captured_open(d->events, title);
+    g_free(title);
+    return d->log != NULL;
+}
+
 static enum ue_exit run(struct decode *d, int path_count, char **paths) {
     struct ue_seen seen;
+    if (!open_log(d, paths)) {
+        return UE_EXIT_UNUSABLE;
+    }
     d->is_terminal = isatty(STDOUT_FILENO);
     ue_reading_start(&d->reading, path_count, paths);
     while (!d->output_failed && ue_reading_next(&d->reading, &seen)) {
-        show(d, &seen);
+        (d->log != NULL ? log_events : show)(d, &seen);
     }
     flush(d);
+    d->output_failed |= !ue_captured_close(d->log, d->reading.is_any);
     ue_reading_print_summary(&d->reading);
     return d->output_failed ? UE_EXIT_UNUSABLE : ue_reading_status(&d->reading);
 }
@@ -223,6 +264,7 @@ static void clear(struct decode *d) {
     ue_columns_free(&d->columns);
     ue_selection_clear(&d->selection);
     g_free(d->fields);
+    g_free(d->events);
     g_free(d->separator);
     g_free(d->project);
     g_free(d->project_version);

@@ -13,6 +13,7 @@ static const struct mode {
     {"observe", false, ue_replay_observe},
     {"check", false, ue_replay_check},
     {"wire", true, ue_replay_wire},
+    {"live", true, ue_replay_live},
 };
 
 #define MODES (sizeof modes / sizeof *modes)
@@ -67,6 +68,8 @@ static void add_options(struct command *command, GOptionContext *context) {
         {"wire", 0, 0, CALLBACK(take_target),
          "send the datagrams to this host, byte for byte, those of one direction; port 7777 without PORT",
          "HOST[:PORT]"},
+        {"live", 0, 0, CALLBACK(take_target), "log in to this server as the captured client did, and say what it said",
+         "HOST[:PORT]"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &command->replay.json, "JSON Lines instead of text", NULL},
         {0},
     };
@@ -92,7 +95,8 @@ static const char conclusion[] =
     "Examples:\n"
     "  uerudp replay --stream 0 game.pcapng\n"
     "  uerudp replay --check --side server --json game.pcapng\n"
-    "  uerudp replay --wire 192.0.2.1 --speed 2 --stream 0 game.pcapng";
+    "  uerudp replay --wire 192.0.2.1 --speed 2 --stream 0 game.pcapng\n"
+    "  uerudp replay --live localhost --stream 0 game.pcapng";
 
 static void describe(GOptionContext *context) {
     char *differences = ue_checking_help();
@@ -124,7 +128,12 @@ static bool resolve(struct command *command, int argc, char **argv) {
     }
     replay->paths = argv + 1;
     replay->path_count = argc - 1;
-    return ue_sending_resolve(&replay->sending, false) && ue_wire_options_resolve(&replay->reading.wire);
+    bool is_live = command->mode->run == ue_replay_live;
+    if (is_live && !ue_selection_is_of_streams(&replay->selection)) {
+        ue_complain("--live plays a whole connection: of the selections, only --stream goes with it");
+        return false;
+    }
+    return ue_sending_resolve(&replay->sending, is_live) && ue_wire_options_resolve(&replay->reading.wire);
 }
 
 static void clear(struct ue_replay *replay) {

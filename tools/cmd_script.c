@@ -9,15 +9,14 @@
 #include "tools/script/verdict.h"
 
 #define TOLERANCE_MS_MAX 60000
-#define HOST_TOLERANCE_MS 500
+#define REMOTE_TOLERANCE_MS 500
 #define NS_PER_MS 1e6
-#define STOCK_GENERATIONS "A B C"
-#define HOST_GENERATION "5.5" /* as connect and serve have it */
+#define REMOTE_GENERATION "5.5" /* as connect and serve have it */
 
 struct script_job {
     struct ue_play_options play;
     char **generations;
-    char *host, *seed;
+    char *host, *listen, *seed;
     double tolerance_ms;
     gboolean verbose, json, update;
 };
@@ -40,8 +39,10 @@ static void add_options(struct script_job *job, GOptionContext *context) {
          "NAME"},
         {"host", 0, 0, G_OPTION_ARG_STRING, &job->host,
          "play against this server, in real time; port 7777 without PORT", "HOST[:PORT]"},
+        {"listen", 0, 0, G_OPTION_ARG_STRING, &job->listen,
+         "play with the client that comes to this port, in real time", "PORT"},
         {"tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &job->tolerance_ms,
-         "by which times may be wrong; with --host also how long a line is waited for. Default 0, with --host 500",
+         "by which times may be wrong; with a host also how long a line is waited for. Default 0, with a host 500",
          "MS"},
         {"verbose", 0, 0, G_OPTION_ARG_NONE, &job->verbose, "print commands and what comes of them", NULL},
         {"update", 0, 0, G_OPTION_ARG_NONE, &job->update, "rewrite the expected lines of each FILE with what comes",
@@ -76,58 +77,61 @@ static bool resolve(struct script_job *job) {
         ue_complain("--update plays all generations of a script, without --generation");
         return false;
     }
+    if (job->host != NULL && job->listen != NULL) {
+        ue_complain("--host and --listen exclude each other");
+        return false;
+    }
+    job->play.target = (struct ue_remote_target){job->host, job->listen};
     if (isnan(job->tolerance_ms)) {
-        job->tolerance_ms = job->host != NULL ? HOST_TOLERANCE_MS : 0;
+        job->tolerance_ms = ue_remote_is_wanted(&job->play.target) ? REMOTE_TOLERANCE_MS : 0;
     } else if (!(job->tolerance_ms >= 0 && job->tolerance_ms <= TOLERANCE_MS_MAX)) {
         ue_complain("--tolerance=%g: not between 0 and %d", job->tolerance_ms, TOLERANCE_MS_MAX);
         return false;
     }
     job->play.tolerance_ns = (uint64_t)(job->tolerance_ms * NS_PER_MS);
-    job->play.host = job->host;
     job->play.verbose = job->verbose;
     return resolve_seed(job);
 }
 
-/* Adds generations by their names, which must outlive the array; "all" are those that changed the wire. */
-static bool add_generations(GArray *generations, char **names, const char *where) {
-    bool good = true;
-    for (size_t i = 0; good && names[i] != NULL; i++) {
-        if (strcmp(names[i], "all") == 0) {
-            for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
-                ue_script_add_generation(generations, ue_profile_at(row)->name);
-            }
-        } else if (names[i][0] != '\0') {
-            good = ue_script_add_generation(generations, names[i]);
-        }
-        if (!good) {
-            ue_complain("%s%s: neither an engine release from 4.13 to 5.8, nor A, B, C, L, or all", where, names[i]);
+/* Those of the command line. */
+static bool add_given(GArray *generations, char **names) {
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (!ue_script_add_generation(generations, names[i])) {
+            ue_complain("--generation=%s: neither an engine release from 4.13 to 5.8, nor A, B, C, L or all", names[i]);
+            return false;
         }
     }
-    return good;
+    return true;
 }
 
-/* Those of the command line, or those that the script names. *names holds what the array points to. */
-static GArray *generations_of(const struct script_job *job, const struct ue_script *script, char ***names) {
-    const char *own = ue_script_generations(script);
-    const char *stock = job->host != NULL ? HOST_GENERATION : STOCK_GENERATIONS;
-    GArray *generations = g_array_new(FALSE, FALSE, sizeof(struct ue_script_generation));
-    char *where =
-        job->generations != NULL ? g_strdup("--generation=") : g_strdup_printf("%s: generation ", script->name);
-    *names = job->generations != NULL ? g_strdupv(job->generations) : g_strsplit(own != NULL ? own : stock, " ", -1);
-    bool good = add_generations(generations, *names, where);
-    if (good && generations->len == 0) {
-        ue_complain("%s: the line generation names none", script->name);
-        good = false;
+/* Those that the script names, or the stock ones. */
+static bool add_own(const struct script_job *job, GArray *generations, const struct ue_script *script) {
+    struct ue_mistake mistake = {0};
+    size_t line;
+    size_t column;
+    if (!ue_script_add_own_generations(generations, script, &line, &column, &mistake)) {
+        ue_complain("%s:%zu:%zu: %s", script->name, line, column, mistake.text);
+        return false;
     }
-    if (good && job->host != NULL && generations->len != 1) {
+    if (generations->len == 0 && ue_remote_is_wanted(&job->play.target)) {
+        return ue_script_add_generation(generations, REMOTE_GENERATION);
+    }
+    if (generations->len == 0) {
+        ue_script_add_generation(generations, "A");
+        ue_script_add_generation(generations, "B");
+        ue_script_add_generation(generations, "C");
+    }
+    return true;
+}
+
+/* False after a message. */
+static bool find_generations(const struct script_job *job, const struct ue_script *script, GArray *generations) {
+    bool good = job->generations != NULL ? add_given(generations, job->generations) : add_own(job, generations, script);
+    if (good && ue_remote_is_wanted(&job->play.target) && generations->len != 1) {
         ue_complain("%s: a host speaks one generation; see --generation", script->name);
         good = false;
     }
-    g_free(where);
-    if (!good) {
-        g_array_set_size(generations, 0);
-    }
-    return generations;
+    return good;
 }
 
 /* ---- scripts ---- */
@@ -136,24 +140,38 @@ static enum ue_exit worse(enum ue_exit a, enum ue_exit b) {
     return a > b ? a : b;
 }
 
-static enum ue_exit play(const struct script_job *job, const struct ue_script *script,
-                         const struct ue_script_generation *generation, GArray *records) {
+/* A take of which everything is recorded is no failure. */
+static enum ue_exit play(const struct script_job *job, const struct ue_script *script, struct ue_take *take) {
     static const enum ue_exit exits[] = {
         [UE_PLAY_OK] = UE_EXIT_OK, [UE_PLAY_DIFFERS] = UE_EXIT_MALFORMED, [UE_PLAY_MISTAKE] = UE_EXIT_UNUSABLE};
     struct ue_play_end end;
     if (job->verbose) {
-        printf("# %s, generation %s\n", script->name, generation->name);
+        printf("# %s, generation %s\n", script->name, take->generation->name);
     }
-    ue_play(script, generation, &job->play, records, &end);
-    bool is_recorded = end.result == UE_PLAY_DIFFERS && end.what == NULL;
-    enum ue_exit status = is_recorded ? UE_EXIT_OK : exits[end.result];
+    ue_play(script, take->generation, &job->play, job->update ? take->records : NULL, &end);
+    take->is_new = end.result == UE_PLAY_DIFFERS && end.what == NULL;
     if (job->json) {
-        ue_verdict_print(script, generation, &end);
-    } else if (!is_recorded) {
-        ue_verdict_complain(script, generation, &end);
+        ue_verdict_print(script, take->generation, &end);
+    } else if (!take->is_new) {
+        ue_verdict_complain(script, take->generation, &end);
     }
+    enum ue_exit status = take->is_new ? UE_EXIT_OK : exits[end.result];
     ue_play_end_clear(&end);
     return status;
+}
+
+static enum ue_exit update(const struct ue_script *script, const GArray *takes) {
+    char *problem = NULL;
+    bool is_new = false;
+    for (size_t i = 0; i < takes->len; i++) {
+        is_new |= g_array_index(takes, struct ue_take, i).is_new;
+    }
+    if (!is_new || ue_script_update(script, takes, &problem)) {
+        return UE_EXIT_OK;
+    }
+    ue_complain("%s: %s", script->name, problem);
+    g_free(problem);
+    return UE_EXIT_UNUSABLE;
 }
 
 static void clear_take(void *take) {
@@ -162,18 +180,15 @@ static void clear_take(void *take) {
 
 static enum ue_exit play_all(const struct script_job *job, const struct ue_script *script, const GArray *generations) {
     enum ue_exit status = UE_EXIT_OK;
-    char *problem = NULL;
     GArray *takes = g_array_new(FALSE, FALSE, sizeof(struct ue_take));
     g_array_set_clear_func(takes, clear_take);
     for (size_t i = 0; i < generations->len; i++) {
-        struct ue_take take = {&g_array_index(generations, struct ue_script_generation, i), ue_records_new()};
-        status = worse(status, play(job, script, take.generation, job->update ? take.records : NULL));
+        struct ue_take take = {&g_array_index(generations, struct ue_script_generation, i), ue_records_new(), false};
+        status = worse(status, play(job, script, &take));
         g_array_append_val(takes, take);
     }
-    if (job->update && status == UE_EXIT_OK && !ue_script_update(script, takes, &problem)) {
-        ue_complain("%s", problem);
-        g_free(problem);
-        status = UE_EXIT_UNUSABLE;
+    if (job->update && status == UE_EXIT_OK) {
+        status = update(script, takes);
     }
     g_array_free(takes, TRUE);
     return status;
@@ -181,7 +196,6 @@ static enum ue_exit play_all(const struct script_job *job, const struct ue_scrip
 
 static enum ue_exit run_file(const struct script_job *job, const char *path) {
     char *problem = NULL;
-    char **names;
     if (job->update && strcmp(path, "-") == 0) {
         ue_complain("--update rewrites files, not standard input");
         return UE_EXIT_UNUSABLE;
@@ -192,10 +206,10 @@ static enum ue_exit run_file(const struct script_job *job, const char *path) {
         g_free(problem);
         return UE_EXIT_UNUSABLE;
     }
-    GArray *generations = generations_of(job, script, &names);
-    enum ue_exit status = generations->len != 0 ? play_all(job, script, generations) : UE_EXIT_UNUSABLE;
+    GArray *generations = g_array_new(FALSE, FALSE, sizeof(struct ue_script_generation));
+    bool good = find_generations(job, script, generations);
+    enum ue_exit status = good ? play_all(job, script, generations) : UE_EXIT_UNUSABLE;
     g_array_free(generations, TRUE);
-    g_strfreev(names);
     ue_script_free(script);
     return status;
 }
@@ -223,6 +237,7 @@ int ue_cmd_script(int argc, char **argv) {
     }
     g_strfreev(job.generations);
     g_free(job.host);
+    g_free(job.listen);
     g_free(job.seed);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "tools/cli.h"
 #include "tools/live/report.h"
 #include "tools/net/loop.h"
+#include "tools/live/serve_log.h"
 #include "tools/live/serve_report.h"
 
 /* A flood leaves time for the ticks, and the replies to it leave before they are too many to keep. */
@@ -26,6 +27,7 @@ struct serve {
     struct ue_port *port;
     struct ue_loop *loop;
     struct ue_server *server;
+    struct ue_serve_log *log; /* NULL: none */
     struct ue_pool *pool;
     void *region;
     uint64_t now_ns;
@@ -129,6 +131,7 @@ static void take_events(struct serve *s) {
     struct ue_event event;
     while (ue_server_next_event(s->server, &peer, &event)) {
         struct ue_guest *guest = peer->user;
+        ue_serve_log_event(s->log, peer, &event);
         if (event.type == UE_EVENT_STATE) {
             take_state(s, peer, &event);
         } else if (event.type == UE_EVENT_BUNCH && event.channel != 0 && guest != NULL) {
@@ -142,6 +145,7 @@ static void send_all(struct serve *s) {
     struct ue_bytes datagram;
     while (ue_server_next_datagram(s->server, &to, &datagram)) {
         struct ue_net_address address = ue_serve_net_address(&to);
+        ue_serve_log_datagram(s->log, ue_server_find(s->server, &to), true, datagram.bytes, datagram.size_bytes);
         ue_port_send(s->port, s->now_ns, &address, datagram.bytes, datagram.size_bytes);
     }
     s->unanswered = 0;
@@ -166,6 +170,7 @@ static enum ue_socket_result receive_one(struct serve *s) {
     const struct ue_host address = ue_serve_address(&from);
     if (result == UE_SOCKET_DONE) {
         ue_server_receive(s->server, s->now_ns, &address, s->bytes, size_bytes);
+        ue_serve_log_datagram(s->log, ue_server_find(s->server, &address), false, s->bytes, size_bytes);
     } else if (result == UE_SOCKET_UNREACHABLE) {
         ue_server_unreachable(s->server, s->now_ns, &address);
     }
@@ -222,6 +227,7 @@ static void on_tick(void *user) {
     ue_server_tick(s->server, s->now_ns);
     take_events(s);
     send_all(s);
+    ue_serve_log_tick(s->log, s->server);
     if (s->is_stopping && ue_port_run(s->port, s->now_ns) == UINT64_MAX) {
         ue_loop_quit(s->loop);
     }
@@ -272,10 +278,15 @@ static bool open_server(struct serve *s) {
     return true;
 }
 
+static bool open_log(struct serve *s) {
+    s->log = s->live.events != NULL ? ue_serve_log_open(&s->live) : NULL;
+    return s->live.events == NULL || s->log != NULL;
+}
+
 static enum ue_exit run(struct serve *s) {
     const struct ue_loop_hooks hooks = {
         .user = s, .receive = on_receive, .tick = on_tick, .wake = on_wake, .stop = on_stop};
-    if (!open_port(s) || !open_server(s)) {
+    if (!open_port(s) || !open_server(s) || !open_log(s)) {
         return UE_EXIT_UNUSABLE;
     }
     s->loop = ue_loop_new(&hooks, ue_port_socket(s->port), s->live.ticks_per_second);
@@ -301,6 +312,7 @@ static bool clear(struct serve *s) {
     }
     free_server(s);
     bool good = ue_port_free(s->port);
+    good = ue_serve_log_close(s->log, s->loop != NULL) && good;
     ue_live_options_clear(&s->live);
     g_free(s->bind);
     g_free(s->map);

@@ -496,6 +496,10 @@ void ue_flows_feed(struct ue_flows *flows, const struct ue_input_datagram *datag
     forget_oldest(flows);
 }
 
+uint64_t ue_flows_waiting(const struct ue_flows *flows) {
+    return flows->head != NULL ? flows->head->frame : UINT64_MAX;
+}
+
 void ue_flows_end(struct ue_flows *flows) {
     for (struct ue_held *held = flows->head; held != NULL; held = held->next) {
         if (held->connection != NULL) {

@@ -74,7 +74,10 @@ void ue_flows_free(struct ue_flows *flows);
 /* Takes the next datagram of the capture; one of a foreign conversation is forgotten at once. */
 void ue_flows_feed(struct ue_flows *flows, const struct ue_input_datagram *datagram);
 
-/* No more datagrams will come: nothing waits any longer. */
+/* The frame of the oldest datagram that waits; UINT64_MAX: none does. */
+uint64_t ue_flows_waiting(const struct ue_flows *flows);
+
+/* No more datagrams will come, or there is no room to wait for them: nothing waits any longer. */
 void ue_flows_end(struct ue_flows *flows);
 
 /* The next datagram that is ready, or NULL. Valid until the next call of any function here. */

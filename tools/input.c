@@ -30,6 +30,9 @@ bool ue_input_open(struct ue_input *input, const char *path, bool is_hex) {
         return input->hex != NULL;
     }
     input->capture = begin_packets(input) ? ue_capture_open(path, input->error) : NULL;
+    if (input->capture != NULL && input->tap != NULL) {
+        ue_capture_tap(input->capture, input->tap);
+    }
     return input->capture != NULL;
 }
 
@@ -70,24 +73,31 @@ static enum ue_capture_result next_packet(struct ue_input *input, struct ue_capt
     return input->device != NULL ? ue_device_next(input->device, packet) : ue_capture_next(input->capture, packet);
 }
 
-enum ue_capture_result ue_input_next(struct ue_input *input, struct ue_input_datagram *datagram) {
+enum ue_capture_result ue_input_step(struct ue_input *input, struct ue_input_datagram *datagram, bool *is_udp) {
+    *is_udp = true;
     if (input->hex != NULL) {
         return next_hex(input, datagram);
     }
     struct ue_capture_packet packet;
-    enum ue_capture_result result;
-    while ((result = next_packet(input, &packet)) == UE_CAPTURE_PACKET) {
+    enum ue_capture_result result = next_packet(input, &packet);
+    if (result == UE_CAPTURE_PACKET) {
         input->frame = input->frames_before + packet.frame;
-        if (find_udp(input, &packet, &datagram->udp)) {
-            datagram->frame = input->frame;
-            datagram->time_ns = packet.time_ns;
-            break;
-        }
-    }
-    if (result == UE_CAPTURE_DAMAGED) {
+        *is_udp = find_udp(input, &packet, &datagram->udp);
+        datagram->frame = input->frame;
+        datagram->time_ns = packet.time_ns;
+    } else if (result == UE_CAPTURE_DAMAGED) {
         snprintf(input->error, sizeof input->error, "%s",
                  input->device != NULL ? ue_device_error(input->device) : ue_capture_error(input->capture));
     }
+    return result;
+}
+
+enum ue_capture_result ue_input_next(struct ue_input *input, struct ue_input_datagram *datagram) {
+    enum ue_capture_result result;
+    bool is_udp;
+    do {
+        result = ue_input_step(input, datagram, &is_udp);
+    } while (result == UE_CAPTURE_PACKET && !is_udp);
     return result;
 }
 

@@ -3,6 +3,7 @@
 #ifndef UE_INPUT_H
 #define UE_INPUT_H
 
+#include "tools/capture/block.h"
 #include "tools/capture/device.h"
 #include "tools/capture/frame.h"
 #include "tools/capture/hex.h"
@@ -19,6 +20,7 @@ struct ue_input {
     struct ue_capture *capture; /* one of these three is open */
     struct ue_hex *hex;
     struct ue_device *device;
+    const struct ue_capture_tap *tap; /* sees the blocks of captures that are opened; NULL: nobody */
     struct ue_fragments *fragments;
     uint64_t frames_before; /* frames of the files read before this one */
     uint64_t frame;         /* the last one read, in all files */
@@ -38,6 +40,9 @@ bool ue_input_listen(struct ue_input *input, const struct ue_device_options *opt
 
 /* The next datagram; after UE_CAPTURE_DAMAGED error says what is wrong. */
 enum ue_capture_result ue_input_next(struct ue_input *input, struct ue_input_datagram *datagram);
+
+/* The same packet by packet: *is_udp says whether one was a datagram, or completed one. */
+enum ue_capture_result ue_input_step(struct ue_input *input, struct ue_input_datagram *datagram, bool *is_udp);
 
 /* Bytes of the file that were consumed so far; 0 for hex texts and interfaces. */
 uint64_t ue_input_consumed_bytes(const struct ue_input *input);

@@ -14,10 +14,11 @@ static const struct ue_command commands[] = {
     {"generate", "make test traffic from simulated connections", ue_cmd_generate},
     {"replay", "a capture once more: what its ends did, and whether they could", ue_cmd_replay},
     {"trace", "draw connections as pages for a browser, or as SVG", ue_cmd_trace},
+    {"edit", "change a capture: drop, delay, corrupt, cut, anonymise", ue_cmd_edit},
     {"serve", "let clients log in, and answer them", ue_cmd_serve},
-    {"script", "play packets against an endpoint, and compare what comes", ue_cmd_script},
     {"connect", "log in to a server, and try it out", ue_cmd_connect},
     {"link", "put a bad network between clients and a server", ue_cmd_link},
+    {"script", "play packets against an endpoint, and compare what comes", ue_cmd_script},
     {"doctor", "say why Wireshark loads the plugin or does not", ue_cmd_doctor},
 };
 

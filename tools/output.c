@@ -8,6 +8,8 @@
 
 #include "tools/cli.h"
 
+#define BUFFER_BYTES (256 * 1024) /* few system calls for large captures */
+
 static bool is_special(const char *path) {
     return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
@@ -26,8 +28,10 @@ bool ue_output_open(struct ue_output *output, const char *path) {
         g_free(output->path);
         g_free(output->part);
         *output = (struct ue_output){0};
+        return false;
     }
-    return output->file != NULL;
+    setvbuf(output->file, NULL, _IOFBF, BUFFER_BYTES);
+    return true;
 }
 
 bool ue_output_is_terminal(const struct ue_output *output) {

@@ -117,9 +117,12 @@ static void open_next(struct ue_reading *reading) {
 
 static void read_one(struct ue_reading *reading) {
     struct ue_input_datagram datagram;
-    enum ue_capture_result result = ue_input_next(&reading->input, &datagram);
+    bool is_udp;
+    enum ue_capture_result result = ue_input_step(&reading->input, &datagram, &is_udp);
     if (result == UE_CAPTURE_PACKET) {
-        ue_flows_feed(reading->flows, &datagram);
+        if (is_udp) {
+            ue_flows_feed(reading->flows, &datagram);
+        }
         ue_summary_progress(&reading->summary, &reading->input, reading->path_bytes);
         return;
     }

@@ -80,6 +80,10 @@ void ue_selection_add(struct ue_selection *selection, GOptionContext *context) {
     add_group(selection, context, entries);
 }
 
+bool ue_selection_is_whole(const struct ue_selection *selection) {
+    return selection->channels == NULL && selection->direction == UE_DIRECTION_UNKNOWN && selection->kinds == 0;
+}
+
 void ue_selection_clear(struct ue_selection *selection) {
     g_clear_pointer(&selection->streams, g_array_unref);
     g_clear_pointer(&selection->channels, g_array_unref);

@@ -17,6 +17,8 @@ struct ue_selection {
 void ue_selection_add(struct ue_selection *selection, GOptionContext *context);
 /* Only --stream: for what must see a connection as a whole. */
 void ue_selection_add_streams(struct ue_selection *selection, GOptionContext *context);
+/* Whether it takes connections as a whole or not at all. */
+bool ue_selection_is_whole(const struct ue_selection *selection);
 void ue_selection_clear(struct ue_selection *selection);
 
 /* Whether it takes datagrams of this connection; and whether it asks for nothing but connections. */

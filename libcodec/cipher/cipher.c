@@ -17,6 +17,7 @@ struct ue_cipher {
     uint8_t sealed[PLAIN_BYTES_MAX];
     uint8_t plain[PLAIN_BYTES_MAX];
     size_t plain_bytes;
+    const uint8_t *key; /* that gave them */
 };
 
 static bool initialise(void) {
@@ -139,6 +140,7 @@ static bool open_sealed(void *user, const struct ue_sealed *sealed, const uint8_
     for (size_t i = 0; i < cipher->key_count; i++) {
         if (open_with(cipher, cipher->keys[i], sealed, bytes)) {
             cipher->plain_bytes = bytes;
+            cipher->key = cipher->keys[i];
             *plain = cipher->plain;
             *plain_bytes = bytes;
             return true;
@@ -149,6 +151,10 @@ static bool open_sealed(void *user, const struct ue_sealed *sealed, const uint8_
 
 void ue_cipher_opener(struct ue_cipher *cipher, struct ue_opener *opener) {
     *opener = (struct ue_opener){open_sealed, cipher};
+}
+
+const uint8_t *ue_cipher_key(const struct ue_cipher *cipher) {
+    return cipher->key;
 }
 
 const uint8_t *ue_cipher_plain(const struct ue_cipher *cipher, size_t *bytes) {

@@ -27,6 +27,9 @@ bool ue_cipher_add(struct ue_cipher *cipher, const char *key_or_file, const char
    whose plain bytes hold a terminator. The plain bytes stay valid until the next call of the opener. */
 void ue_cipher_opener(struct ue_cipher *cipher, struct ue_opener *opener);
 
+/* The key of the last success; NULL before the first. */
+const uint8_t *ue_cipher_key(const struct ue_cipher *cipher);
+
 /* The plain bytes of the last success; 0 bytes before the first. */
 const uint8_t *ue_cipher_plain(const struct ue_cipher *cipher, size_t *bytes);
 

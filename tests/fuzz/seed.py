@@ -157,6 +157,13 @@ def endpoint_seeds():
             yield f"{kind}-{generation}", front + b"".join(script(rng, kind == "damaged"))
 
 
+def script_seeds():
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scenarios")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as file:
+            yield name, file.read()
+
+
 def main():
     folder, shared = sys.argv[1:3]
     targets = dict(own_seeds())
@@ -167,6 +174,7 @@ def main():
     targets["track"] = targets["handshake"] + list(track_seeds(shared))
     targets["capture"] = capture_seeds()
     targets["endpoint"] = list(endpoint_seeds())
+    targets["script"] = list(script_seeds())
     for target, seeds in targets.items():
         os.makedirs(os.path.join(folder, target), exist_ok=True)
         for name, content in seeds:

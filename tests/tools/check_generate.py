@@ -53,9 +53,9 @@ class Case(unittest.TestCase):
         return found
 
 
-    def decoded(self, *arguments):
-        """The output of decode, which may find datagrams that were damaged."""
-        result = subprocess.run([uerudp.PROGRAM, "decode", "--json", *map(str, arguments)], capture_output=True,
+    def read(self, command, *arguments):
+        """The JSON Lines of a subcommand, which may find something wrong in what was done on purpose."""
+        result = subprocess.run([uerudp.PROGRAM, command, "--json", *map(str, arguments)], capture_output=True,
                                 timeout=60)
         self.assertIn(result.returncode, (0, 1), result.stderr)
         return result.stdout
@@ -68,7 +68,7 @@ class Files(Case):
             self.assertGreater(len(sentence), 5)
             path, sent = self.generate(name, name=name)
             self.assertEqual((name, 1, "client"), (sent["scenario"], sent["seed"], sent["capture_point"]))
-            decoded = self.decoded(path)
+            decoded = self.read("decode", path)
             self.assertEqual(decoded, path.with_suffix("").with_suffix(".expected.json").read_bytes(), name)
             self.assertEqual(len(decoded.splitlines()), sum(sent["connections"][0]["packets"].values()))
 
@@ -101,6 +101,7 @@ class Files(Case):
         self.assertIn("--capture-at=moon", errors("login", "--capture-at=moon"))
         self.assertIn("--seed=x", errors("login", "--seed=x"))
         self.assertIn("--connections=0", errors("login", "--connections=0"))
+        self.assertIn("--tick=0", errors("login", "--tick=0"))
         self.assertIn("--duration=nan", errors("login", "--duration=nan"))
         self.assertIn("restart handshake", errors("restart", "--generation=4.20"))
         for option, value in (("loss", 2), ("burst", -2), ("delay", 1e9), ("jitter", -5), ("reorder", "1.5"),
@@ -175,6 +176,12 @@ class Truth(Case):
                 self.assertGreater(len(lost), 0)
                 self.assertEqual(direction in whole, all(d["frame"] is not None for d in lost))
 
+    def test_no_datagram_is_empty(self):
+        """The oldest handshake has no Ack."""
+        for generation in ("4.13", "4.14"):
+            _, sent = self.generate("login", "--generation", generation)
+            self.assertGreater(min(datagram["length"] for datagram in sent["datagrams"]), 0)
+
     def test_endings(self):
         for name, who in (("login", "client"), ("kick", "server"), ("timeout", "timeout"), ("refused", "server"),
                           ("upgrade", "server"), ("clean", "none")):
@@ -195,7 +202,8 @@ class Truth(Case):
         self.assertEqual({"198.51.100.1:50000", "198.51.100.1:60000"}, ports)
         kinds = [datagram["handshake"]["type"] for datagram in uerudp.decode(path) if datagram["is_handshake"]]
         self.assertEqual([0, 1, 2, 3, 4, 0, 1, 5, 3], kinds)
-        self.assertEqual("client", sent["connections"][0]["closed_by"])
+        self.assertEqual(("client", "198.51.100.1:60000"),
+                         (sent["connections"][0]["closed_by"], sent["connections"][0]["client"]))
 
     def test_connections(self):
         path, sent = self.generate("mixed", "--duration=1", "--connections=5", "--delay=20", "--reorder=0")
@@ -224,6 +232,11 @@ class Network(Case):
         self.assertGreater(self.fates("--dup=0.2")[1]["duplicated"], 20)
         self.assertGreater(self.fates("--reorder=0.2")[1]["put_aside"], 20)
         self.assertGreater(self.fates("--rate=5000", "--queue=2000")[1]["overflowed"], 5)
+
+    def test_tick(self):
+        """Ends that tick seldom say less."""
+        counts = [sum(self.generate("game", f"--tick={hz}")[1]["connections"][0]["packets"].values()) for hz in (10, 60)]
+        self.assertLess(counts[0] * 4, counts[1])
 
     def test_bursts(self):
         def runs(*arguments):
@@ -254,6 +267,44 @@ class Network(Case):
         self.assertEqual(1, len({sent["scenario"], "corrupt"}))
 
 
+class Info(Case):
+    """What info reads from a capture is what the simulator did."""
+
+    def compare(self, generation, point, *arguments):
+        path, sent = self.generate(*arguments, "--generation", generation, "--capture-at", point)
+        told = [json.loads(line) for line in self.read("info", path).splitlines()]
+        self.assertEqual(len(sent["connections"]), len(told))
+        for wanted, info in zip(sorted(sent["connections"], key=lambda c: c["stream"]), told):
+            where = f"{arguments} {generation} {point} stream {wanted['stream']}"
+            for key in ("stream", "client", "server", "packets", "bytes", "resends", "closed_by"):
+                self.assertEqual(wanted[key], info[key], f"{where}: {key}")
+            if generation >= "4.22" or "--loss=0" in arguments:
+                self.assertEqual(wanted["not_acked"], info["not_acked"], where)
+                self.assertEqual(wanted["lost"], info["lost"], where)
+            for key, rtt in (wanted["rtt_ms"] or {}).items():
+                self.assertLess(abs(rtt - info["rtt_ms"][key]), rtt / 100, f"{where}: {key}")
+
+    def test_generations(self):
+        for generation in GENERATIONS:
+            for point in ("client", "server", "sender"):
+                self.compare(generation, point, "loss-burst", "--duration=3")
+
+    def test_scenarios(self):
+        for name in ("login", "mixed", "big-bunch", "voice", "overload", "kick", "refused", "upgrade", "close-reasons",
+                     "handshake", "login-lossy"):
+            for seed in (1, 2):
+                self.compare("5.5", "client", name, f"--seed={seed}")
+        self.compare("5.4", "client", "restart")
+
+    def test_clean(self):
+        """Without loss, acknowledgements of old generations are heard by both sides alike."""
+        for generation in ("4.13", "4.18", "4.20"):
+            self.compare(generation, "client", "login", "--loss=0")
+
+    def test_connections(self):
+        self.compare("5.5", "server", "mixed", "--connections=4", "--duration=2")
+
+
 class Fuzz(Case):
     def test_fuzz(self):
         """About half of the datagrams are damaged; each says at which field, and decode survives all of them."""
@@ -266,7 +317,7 @@ class Fuzz(Case):
             self.assertTrue(total / 4 < damaged < total * 3 / 4)
             for text in comments:
                 self.assertRegex(text, r"^fuzz: [a-z_.]+ at bit \d+, \d+ bits: \S")
-            self.assertEqual(total, len(self.decoded("--generation", generation, path).splitlines()))
+            self.assertEqual(total, len(self.read("decode", "--generation", generation, path).splitlines()))
 
     def test_seed(self):
         texts = []

@@ -3,6 +3,7 @@
 """serve and connect with each other on the loopback interface: delivery, bad networks, errors, and hostile senders."""
 import concurrent.futures
 import contextlib
+import json
 import pathlib
 import random
 import signal
@@ -219,7 +220,15 @@ class Endings(unittest.TestCase):
 
     def test_address_changes(self):
         """The handshake begins anew, the connection goes on; a client allows it 10 s after its last handshake."""
-        with live.Server(*TICK) as server, live.Path(server) as path:
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log"
+            self.move_client(log)
+            events = [json.loads(line) for line in log.read_text().splitlines()[1:]]
+        self.assertEqual({event["stream"] for event in events}, {0})
+        self.assertIn("connectivity:connection_restarted", [event["name"] for event in events])
+
+    def move_client(self, log):
+        with live.Server(*TICK, "--events", log) as server, live.Path(server) as path:
             process = live.start_client(path)
             process.stdin.write(b"before\n")
             process.stdin.flush()

@@ -195,3 +195,32 @@ enum ue_frame_result ue_frame_udp(struct ue_fragments *fragments, const struct u
         return walk.span.fault;
     return walk.is_fragment ? fragment_add(fragments, &walk) : udp_take(&walk);
 }
+
+struct ue_frame_place ue_frame_place(const struct ue_capture_packet *packet) {
+    struct ue_udp udp;
+    struct walk walk = {
+        .span = {packet->bytes, packet->captured_bytes, packet->length_bytes, UE_FRAME_OTHER},
+        .udp = &udp,
+    };
+    uint16_t type = ue_link_layer_take(packet->link_type, &walk.span);
+    struct ue_frame_place place = {.network = (size_t)(walk.span.bytes - packet->bytes)};
+    bool found = false;
+
+    if (type == UE_ETHERTYPE_IPV4)
+        found = ipv4_take(&walk);
+    else if (type == UE_ETHERTYPE_IPV6)
+        found = ipv6_take(&walk);
+    if (!found)
+        return place;
+    place.family = walk.fragment.key.source.family;
+    place.transport = (size_t)(walk.span.bytes - packet->bytes);
+    if (type == UE_ETHERTYPE_IPV6 && ipv6_follow(&walk, true))
+        place.transport = (size_t)(walk.span.bytes - packet->bytes);
+    place.is_fragment = walk.is_fragment;
+    if (walk.protocol == PROTOCOL_UDP && !walk.is_fragment && udp_take(&walk) == UE_FRAME_UDP) {
+        place.is_udp = true;
+        place.payload = (size_t)(udp.payload - packet->bytes);
+        place.payload_bytes = udp.captured_bytes;
+    }
+    return place;
+}

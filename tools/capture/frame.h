@@ -49,4 +49,25 @@ uint64_t ue_fragments_incomplete(const struct ue_fragments *fragments);
 enum ue_frame_result ue_frame_udp(struct ue_fragments *fragments, const struct ue_capture_packet *packet,
                                   struct ue_udp *udp);
 
+/* Where the parts of a packet stand, as offsets in its bytes, for those who change it. */
+struct ue_frame_place {
+    size_t network;       /* what follows the headers of the link */
+    uint16_t family;      /* enum ue_family; 0: no IP that can be read, and nothing else is known */
+    size_t transport;     /* what follows the header of IP */
+    bool is_fragment;     /* a part of an IP packet */
+    bool is_udp;          /* a whole UDP datagram, right behind the header of IP or behind extensions of it */
+    size_t payload;       /* UDP: what follows its header */
+    size_t payload_bytes; /* UDP: as captured */
+};
+
+struct ue_frame_place ue_frame_place(const struct ue_capture_packet *packet);
+
+/* Another payload for a UDP datagram: says its size in the headers. bytes are those of the packet, up to its payload;
+   false where it is more than they can say. */
+bool ue_frame_resize(const struct ue_frame_place *place, size_t payload_bytes, uint8_t *bytes);
+
+/* Makes the checksums of a changed packet right: those of IPv4 and UDP. Where there was none, or not all of the
+   datagram is there, UDP gets none, as far as IP allows that. */
+void ue_frame_seal(const struct ue_frame_place *place, uint8_t *bytes, size_t size_bytes);
+
 #endif

@@ -2,6 +2,7 @@
 /* Classic pcap. libpcap parses it; it reads through a stdio stream whose bytes are those of a source. */
 #define _GNU_SOURCE /* fopencookie */
 #include "tools/capture/format.h"
+#include "tools/capture/pcapng_format.h"
 
 #include <pcap/pcap.h>
 #include <stdio.h>
@@ -11,30 +12,68 @@
 #define LINKTYPE_RAW 101
 #define STREAM_BYTES 65536
 
+#define LONG_RECORD_MAGIC UINT32_C(0xa1b2cd34)
+#define NANO_MAGIC UINT32_C(0xa1b23c4d)
+#define RECORD_BYTES 16
+#define LONG_RECORD_BYTES 24
+
 struct ue_pcap {
     struct ue_source *source;
     pcap_t *handle;
     uint16_t link_type;
+    uint8_t magic[4];
+
+    /* What libpcap has taken of the file and the current packet does not precede. */
+    uint8_t *kept;
+    uint64_t kept_offset; /* where it stands in the file */
+    size_t kept_bytes, kept_room;
+    uint64_t offset; /* of the next packet */
 };
 
+/* Forget what comes before the next packet, and have room for so many bytes more. */
+static bool make_room(struct ue_pcap *pcap, size_t count) {
+    size_t old = (size_t)(pcap->offset - pcap->kept_offset), room;
+    uint8_t *kept;
+
+    pcap->kept_bytes -= old;
+    pcap->kept_offset += old;
+    if (old > 0)
+        memmove(pcap->kept, pcap->kept + old, pcap->kept_bytes);
+    if (pcap->kept_room - pcap->kept_bytes >= count)
+        return true;
+    room = (pcap->kept_bytes + count) * 2;
+    kept = realloc(pcap->kept, room);
+    if (kept == NULL)
+        return false;
+    pcap->kept = kept;
+    pcap->kept_room = room;
+    return true;
+}
+
 static ssize_t stream_read(void *cookie, char *into, size_t size) {
-    struct ue_source *source = cookie;
+    struct ue_pcap *pcap = cookie;
+    struct ue_source *source = pcap->source;
     size_t count = ue_source_fill(source, 1);
 
     count = count < size ? count : size;
-    if (count > 0)
+    if (!make_room(pcap, count))
+        return -1;
+    if (count > 0) {
         memcpy(into, source->window, count);
+        memcpy(pcap->kept + pcap->kept_bytes, source->window, count);
+    }
+    pcap->kept_bytes += count;
     ue_source_skip(source, count);
     return (ssize_t)count;
 }
 
 /* Only says where the stream is. */
 static int stream_seek(void *cookie, off64_t *offset, int whence) {
-    const struct ue_source *source = cookie;
+    const struct ue_pcap *pcap = cookie;
 
     if (whence != SEEK_CUR || *offset != 0)
         return -1;
-    *offset = (off64_t)source->offset;
+    *offset = (off64_t)pcap->source->offset;
     return 0;
 }
 
@@ -43,41 +82,86 @@ static uint16_t link_type_of(int datalink) {
     return datalink == DLT_RAW ? LINKTYPE_RAW : (uint16_t)datalink;
 }
 
-struct ue_pcap *ue_pcap_open(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
+/* Have libpcap read the stream; NULL with a text in error. */
+static pcap_t *open_stream(struct ue_pcap *pcap, char text[PCAP_ERRBUF_SIZE]) {
     const cookie_io_functions_t functions = {.read = stream_read, .seek = stream_seek};
-    char text[PCAP_ERRBUF_SIZE] = "out of memory";
-    struct ue_pcap *pcap = calloc(1, sizeof *pcap);
-    FILE *stream = pcap == NULL ? NULL : fopencookie(source, "rb", functions);
+    FILE *stream = fopencookie(pcap, "rb", functions);
+    pcap_t *handle = NULL;
 
+    snprintf(text, PCAP_ERRBUF_SIZE, "out of memory");
     if (stream != NULL) {
         setvbuf(stream, NULL, _IOFBF, STREAM_BYTES);
-        pcap->handle = pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, text);
-        if (pcap->handle == NULL)
+        handle = pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, text);
+        if (handle == NULL)
             fclose(stream);
     }
-    if (stream == NULL || pcap->handle == NULL) {
+    return handle;
+}
+
+struct ue_pcap *ue_pcap_open(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
+    char text[PCAP_ERRBUF_SIZE] = "out of memory";
+    struct ue_pcap *pcap = calloc(1, sizeof *pcap);
+
+    if (pcap != NULL) {
+        pcap->source = source;
+        pcap->handle = open_stream(pcap, text);
+    }
+    if (pcap == NULL || pcap->handle == NULL) {
         snprintf(error, UE_CAPTURE_ERROR_BYTES, "%.200s", source->error[0] != '\0' ? source->error : text);
+        if (pcap != NULL)
+            free(pcap->kept);
         free(pcap);
         return NULL;
     }
-    pcap->source = source;
     pcap->link_type = link_type_of(pcap_datalink(pcap->handle));
+    memcpy(pcap->magic, pcap->kept, sizeof pcap->magic);
     return pcap;
 }
 
-enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_packet *packet,
+static uint64_t position(const struct ue_pcap *pcap) {
+    return (uint64_t)ftello64(pcap_file(pcap->handle));
+}
+
+void ue_pcap_tap(struct ue_pcap *pcap, const struct ue_capture_tap *tap) {
+    pcap->offset = position(pcap);
+    if (tap != NULL)
+        tap->block(
+            tap->user,
+            &(struct ue_block){
+                .form = UE_BLOCK_FILE, .bytes = pcap->kept, .size_bytes = (size_t)pcap->offset, .is_begin = true},
+            NULL);
+}
+
+/* The packet that ends at the stream's position. */
+static struct ue_block block_before(const struct ue_pcap *pcap, uint64_t end) {
+    bool is_swapped = pcap_is_swapped(pcap->handle);
+    uint32_t magic = ue_pcapng_load32(pcap->magic, is_swapped);
+
+    return (struct ue_block){
+        .form = UE_BLOCK_CLASSIC,
+        .bytes = pcap->kept + (pcap->offset - pcap->kept_offset),
+        .size_bytes = (size_t)(end - pcap->offset),
+        .is_swapped = is_swapped,
+        .is_begin = true,
+        .header_bytes = magic == LONG_RECORD_MAGIC ? LONG_RECORD_BYTES : RECORD_BYTES,
+        .ticks_per_second = magic == NANO_MAGIC ? 1000000000 : 1000000,
+    };
+}
+
+enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_packet *packet, struct ue_block *block,
                                     char error[UE_CAPTURE_ERROR_BYTES]) {
-    off64_t offset = ftello64(pcap_file(pcap->handle));
     struct pcap_pkthdr *header;
     const uint8_t *bytes;
-    int status = pcap_next_ex(pcap->handle, &header, &bytes);
+    int status;
 
+    pcap->offset = position(pcap);
+    status = pcap_next_ex(pcap->handle, &header, &bytes);
     if (status == PCAP_ERROR_BREAK && pcap->source->error[0] == '\0')
         return UE_CAPTURE_END;
     if (status != 1) {
         const char *text = pcap->source->error[0] != '\0' ? pcap->source->error : pcap_geterr(pcap->handle);
 
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "packet at byte %lld: %.200s", (long long)offset, text);
+        snprintf(error, UE_CAPTURE_ERROR_BYTES, "packet at byte %llu: %.200s", (unsigned long long)pcap->offset, text);
         return UE_CAPTURE_DAMAGED;
     }
     *packet = (struct ue_capture_packet){
@@ -87,6 +171,7 @@ enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_pack
         .length_bytes = header->len > header->caplen ? header->len : header->caplen,
         .link_type = pcap->link_type,
     };
+    *block = block_before(pcap, position(pcap));
     return UE_CAPTURE_PACKET;
 }
 
@@ -94,5 +179,6 @@ void ue_pcap_close(struct ue_pcap *pcap) {
     if (pcap == NULL)
         return;
     pcap_close(pcap->handle);
+    free(pcap->kept);
     free(pcap);
 }

@@ -6,23 +6,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/capture/format.h"
+#include "tools/capture/pcapng_format.h"
 
-enum block_type {
-    BLOCK_INTERFACE = 1,
-    BLOCK_OBSOLETE_PACKET = 2,
-    BLOCK_SIMPLE_PACKET = 3,
-    BLOCK_ENHANCED_PACKET = 6,
-    BLOCK_SECTION = 0x0a0d0d0a, /* the same in both byte orders */
-};
-
-enum option_code { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_TSRESOL = 9, OPTION_TSOFFSET = 14 };
-
+#define SECTION_BYTES 16  /* magic, major, minor, length of the section */
+#define INTERFACE_BYTES 8 /* link type, reserved, snap length */
 #define BYTE_ORDER_MAGIC UINT32_C(0x1a2b3c4d)
-#define HEADER_BYTES 8              /* type and length */
-#define FRAME_BYTES 12              /* what surrounds the body: type, length, length */
 #define BLOCK_MAX_BYTES (16u << 20) /* of those that are kept in memory */
 #define INTERFACES_MAX 65536
 #define SKIP_BYTES 65536u /* at once */
@@ -45,6 +35,7 @@ struct ue_pcapng {
     bool swapped;   /* the section's byte order is not this machine's */
     struct interface *interfaces;
     uint32_t interface_count, interface_room;
+    const struct ue_capture_tap *tap; /* NULL: nobody */
 };
 
 /* The part of a block that is not read yet. */
@@ -69,20 +60,6 @@ __attribute__((format(printf, 2, 3))) static bool damaged(struct ue_pcapng *pcap
     vsnprintf(pcapng->error + size, UE_CAPTURE_ERROR_BYTES - (size_t)size, format, arguments);
     va_end(arguments);
     return false;
-}
-
-static uint16_t load16(const uint8_t *bytes, bool swapped) {
-    uint16_t value;
-
-    memcpy(&value, bytes, sizeof value);
-    return swapped ? __builtin_bswap16(value) : value;
-}
-
-static uint32_t load32(const uint8_t *bytes, bool swapped) {
-    uint32_t value;
-
-    memcpy(&value, bytes, sizeof value);
-    return swapped ? __builtin_bswap32(value) : value;
 }
 
 static uint64_t load64(const uint8_t *bytes, bool swapped) {
@@ -122,10 +99,10 @@ static bool next_option(struct body *body, struct option *option) {
         option->value = body->left == 0 ? body->bytes : NULL;
         return false;
     }
-    option->code = load16(header, body->swapped);
-    if (option->code == OPTION_END)
+    option->code = ue_pcapng_load16(header, body->swapped);
+    if (option->code == UE_PCAPNG_END)
         return false;
-    option->size_bytes = load16(header + 2, body->swapped);
+    option->size_bytes = ue_pcapng_load16(header + 2, body->swapped);
     option->value = take_padded(body, option->size_bytes);
     return option->value != NULL;
 }
@@ -148,7 +125,7 @@ static bool need(struct ue_pcapng *pcapng, const char *what, uint32_t size) {
 
 /* The length at a block's end repeats that of its begin. */
 static bool check_end(struct ue_pcapng *pcapng, const uint8_t *end, uint32_t size) {
-    uint32_t again = load32(end, pcapng->swapped);
+    uint32_t again = ue_pcapng_load32(end, pcapng->swapped);
 
     return again == size || damaged(pcapng, "its length is %u at its begin and %u at its end", size, again);
 }
@@ -159,8 +136,20 @@ static bool load_block(struct ue_pcapng *pcapng, uint32_t size, struct body *bod
         return damaged(pcapng, "its length %u is above the limit of %u", size, BLOCK_MAX_BYTES);
     if (!need(pcapng, "block", size))
         return false;
-    *body = (struct body){pcapng->source->window + HEADER_BYTES, size - FRAME_BYTES, pcapng->swapped};
+    *body =
+        (struct body){pcapng->source->window + UE_PCAPNG_HEADER_BYTES, size - UE_PCAPNG_FRAME_BYTES, pcapng->swapped};
     return check_end(pcapng, body->bytes + body->left, size);
+}
+
+static void tell(struct ue_pcapng *pcapng, const struct ue_block *block) {
+    if (pcapng->tap != NULL)
+        pcapng->tap->block(pcapng->tap->user, block, NULL);
+}
+
+/* The next piece of a block that is not kept in memory. */
+static void skip_piece(struct ue_pcapng *pcapng, uint32_t size, bool is_begin) {
+    tell(pcapng, &(struct ue_block){.bytes = pcapng->source->window, .size_bytes = size, .is_begin = is_begin});
+    ue_source_skip(pcapng->source, size);
 }
 
 /* Go to a block's end without having it in memory. */
@@ -173,14 +162,14 @@ static bool skip_block(struct ue_pcapng *pcapng, uint32_t size) {
 
         if (ue_source_fill(source, count) < count)
             return too_short(pcapng, "block", size);
-        ue_source_skip(source, count);
+        skip_piece(pcapng, count, left == size - 4);
         left -= count;
     }
     if (ue_source_fill(source, 4) < 4)
         return too_short(pcapng, "block", size);
     if (!check_end(pcapng, source->window, size))
         return false;
-    ue_source_skip(source, 4);
+    skip_piece(pcapng, 4, false);
     return true;
 }
 
@@ -188,9 +177,9 @@ static bool skip_block(struct ue_pcapng *pcapng, uint32_t size) {
 static bool section_order(struct ue_pcapng *pcapng) {
     uint32_t magic;
 
-    if (!need(pcapng, "section header", FRAME_BYTES))
+    if (!need(pcapng, "section header", UE_PCAPNG_FRAME_BYTES))
         return false;
-    magic = load32(pcapng->source->window + HEADER_BYTES, false);
+    magic = ue_pcapng_load32(pcapng->source->window + UE_PCAPNG_HEADER_BYTES, false);
     pcapng->swapped = magic != BYTE_ORDER_MAGIC;
     if (pcapng->swapped && __builtin_bswap32(magic) != BYTE_ORDER_MAGIC)
         return damaged(pcapng, "a section header without byte-order magic");
@@ -199,13 +188,13 @@ static bool section_order(struct ue_pcapng *pcapng) {
 }
 
 static bool read_section(struct ue_pcapng *pcapng, struct body *body) {
-    const uint8_t *header = take(body, 16); /* magic, major, minor, length of the section */
+    const uint8_t *header = take(body, SECTION_BYTES);
 
     if (header == NULL)
         return damaged(pcapng, "too short for a section header");
-    if (load16(header + 4, pcapng->swapped) != 1)
-        return damaged(pcapng, "pcapng version %u.%u is not known", load16(header + 4, pcapng->swapped),
-                       load16(header + 6, pcapng->swapped));
+    if (ue_pcapng_load16(header + 4, pcapng->swapped) != 1)
+        return damaged(pcapng, "pcapng version %u.%u is not known", ue_pcapng_load16(header + 4, pcapng->swapped),
+                       ue_pcapng_load16(header + 6, pcapng->swapped));
     return true;
 }
 
@@ -223,9 +212,9 @@ static bool set_resolution(struct ue_pcapng *pcapng, struct interface *interface
 }
 
 static bool read_interface_option(struct ue_pcapng *pcapng, struct interface *interface, const struct option *option) {
-    if (option->code == OPTION_TSRESOL && option->size_bytes == 1)
+    if (option->code == UE_PCAPNG_TSRESOL && option->size_bytes == 1)
         return set_resolution(pcapng, interface, option->value[0]);
-    if (option->code == OPTION_TSOFFSET && option->size_bytes == 8)
+    if (option->code == UE_PCAPNG_TSOFFSET && option->size_bytes == 8)
         interface->offset_seconds = (int64_t)load64(option->value, pcapng->swapped);
     return true;
 }
@@ -248,13 +237,13 @@ static bool add_interface(struct ue_pcapng *pcapng, const struct interface *inte
 
 static bool read_interface(struct ue_pcapng *pcapng, struct body *body) {
     struct interface interface = {.ticks_per_second = DEFAULT_TICKS};
-    const uint8_t *header = take(body, 8); /* link type, reserved, snap length */
+    const uint8_t *header = take(body, INTERFACE_BYTES);
     struct option option;
 
     if (header == NULL)
         return damaged(pcapng, "too short for an interface");
-    interface.link_type = load16(header, pcapng->swapped);
-    interface.snap_bytes = load32(header + 4, pcapng->swapped);
+    interface.link_type = ue_pcapng_load16(header, pcapng->swapped);
+    interface.snap_bytes = ue_pcapng_load32(header + 4, pcapng->swapped);
     while (next_option(body, &option))
         if (!read_interface_option(pcapng, &interface, &option))
             return false;
@@ -284,7 +273,7 @@ static bool read_comment(struct ue_pcapng *pcapng, struct body *body, struct ue_
     struct option option;
 
     while (next_option(body, &option)) {
-        if (option.code != OPTION_COMMENT || packet->comment != NULL)
+        if (option.code != UE_PCAPNG_COMMENT || packet->comment != NULL)
             continue;
         packet->comment = (const char *)option.value;
         packet->comment_bytes = option.size_bytes;
@@ -296,7 +285,8 @@ static bool read_comment(struct ue_pcapng *pcapng, struct body *body, struct ue_
 static bool read_timed(struct ue_pcapng *pcapng, uint32_t number, const uint8_t *header, struct body *body,
                        struct ue_capture_packet *packet) {
     const struct interface *interface = interface_of(pcapng, number);
-    uint32_t captured = load32(header + 8, pcapng->swapped), length = load32(header + 12, pcapng->swapped);
+    uint32_t captured = ue_pcapng_load32(header + 8, pcapng->swapped),
+             length = ue_pcapng_load32(header + 12, pcapng->swapped);
     const uint8_t *bytes;
 
     if (interface == NULL)
@@ -305,8 +295,8 @@ static bool read_timed(struct ue_pcapng *pcapng, uint32_t number, const uint8_t 
     if (bytes == NULL)
         return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
     *packet = (struct ue_capture_packet){
-        .time_ns = time_ns_of(interface,
-                              (uint64_t)load32(header, pcapng->swapped) << 32 | load32(header + 4, pcapng->swapped)),
+        .time_ns = time_ns_of(interface, (uint64_t)ue_pcapng_load32(header, pcapng->swapped) << 32 |
+                                             ue_pcapng_load32(header + 4, pcapng->swapped)),
         .bytes = bytes,
         .captured_bytes = captured,
         .length_bytes = length > captured ? length : captured,
@@ -320,7 +310,7 @@ static bool read_enhanced(struct ue_pcapng *pcapng, struct body *body, struct ue
 
     if (header == NULL)
         return damaged(pcapng, "too short for a packet");
-    return read_timed(pcapng, load32(header, pcapng->swapped), header + 4, body, packet);
+    return read_timed(pcapng, ue_pcapng_load32(header, pcapng->swapped), header + 4, body, packet);
 }
 
 /* Its interface has 16 bits; a drop counter follows. */
@@ -329,7 +319,7 @@ static bool read_obsolete(struct ue_pcapng *pcapng, struct body *body, struct ue
 
     if (header == NULL)
         return damaged(pcapng, "too short for a packet");
-    return read_timed(pcapng, load16(header, pcapng->swapped), header + 4, body, packet);
+    return read_timed(pcapng, ue_pcapng_load16(header, pcapng->swapped), header + 4, body, packet);
 }
 
 /* Always of interface 0, without time; its captured length follows from the interface's snap length. */
@@ -342,7 +332,7 @@ static bool read_simple(struct ue_pcapng *pcapng, struct body *body, struct ue_c
         return false;
     if (header == NULL)
         return damaged(pcapng, "too short for a packet");
-    length = captured = load32(header, pcapng->swapped);
+    length = captured = ue_pcapng_load32(header, pcapng->swapped);
     if (interface->snap_bytes != 0 && captured > interface->snap_bytes)
         captured = interface->snap_bytes;
     bytes = take(body, captured);
@@ -354,42 +344,92 @@ static bool read_simple(struct ue_pcapng *pcapng, struct body *body, struct ue_c
 }
 
 static bool is_packet(uint32_t type) {
-    return type == BLOCK_ENHANCED_PACKET || type == BLOCK_SIMPLE_PACKET || type == BLOCK_OBSOLETE_PACKET;
+    return type == UE_PCAPNG_ENHANCED_PACKET || type == UE_PCAPNG_SIMPLE_PACKET || type == UE_PCAPNG_OBSOLETE_PACKET;
 }
 
 static bool read_known(struct ue_pcapng *pcapng, uint32_t type, struct body *body, struct ue_capture_packet *packet) {
     switch (type) {
-    case BLOCK_SECTION: return read_section(pcapng, body);
-    case BLOCK_INTERFACE: return read_interface(pcapng, body);
-    case BLOCK_OBSOLETE_PACKET: return read_obsolete(pcapng, body, packet);
-    case BLOCK_SIMPLE_PACKET: return read_simple(pcapng, body, packet);
+    case UE_PCAPNG_SECTION: return read_section(pcapng, body);
+    case UE_PCAPNG_INTERFACE: return read_interface(pcapng, body);
+    case UE_PCAPNG_OBSOLETE_PACKET: return read_obsolete(pcapng, body, packet);
+    case UE_PCAPNG_SIMPLE_PACKET: return read_simple(pcapng, body, packet);
     default: return read_enhanced(pcapng, body, packet);
     }
 }
 
-/* Read one block whatever it is; *type says which it was. */
-static bool read_block(struct ue_pcapng *pcapng, uint32_t *type, struct ue_capture_packet *packet) {
+/* A block that is whole in the window. */
+static struct ue_block whole_block(const struct ue_pcapng *pcapng, uint32_t type, uint32_t size) {
+    struct ue_block block = {.bytes = pcapng->source->window,
+                             .size_bytes = size,
+                             .is_swapped = pcapng->swapped,
+                             .is_begin = true,
+                             .header_bytes = UE_PCAPNG_PACKET_HEADER_BYTES};
+
+    switch (type) {
+    case UE_PCAPNG_SECTION:
+        block.form = UE_BLOCK_SECTION;
+        block.header_bytes = UE_PCAPNG_HEADER_BYTES + SECTION_BYTES;
+        break;
+    case UE_PCAPNG_INTERFACE:
+        block.form = UE_BLOCK_INTERFACE;
+        block.header_bytes = UE_PCAPNG_HEADER_BYTES + INTERFACE_BYTES;
+        break;
+    case UE_PCAPNG_OBSOLETE_PACKET: block.form = UE_BLOCK_OBSOLETE; break;
+    case UE_PCAPNG_ENHANCED_PACKET: block.form = UE_BLOCK_ENHANCED; break;
+    default:
+        block.form = UE_BLOCK_SIMPLE;
+        block.header_bytes = UE_PCAPNG_SIMPLE_HEADER_BYTES;
+        break;
+    }
+    return block;
+}
+
+/* What a packet's interface says about its block. The packet was read, so that there is one. */
+static void set_clock(const struct ue_pcapng *pcapng, struct ue_block *block) {
+    const uint8_t *number = block->bytes + UE_PCAPNG_HEADER_BYTES;
+    uint32_t index = 0;
+
+    if (block->form == UE_BLOCK_ENHANCED)
+        index = ue_pcapng_load32(number, pcapng->swapped);
+    else if (block->form == UE_BLOCK_OBSOLETE)
+        index = ue_pcapng_load16(number, pcapng->swapped);
+    block->ticks_per_second = pcapng->interfaces[index].ticks_per_second;
+    block->snap_bytes = pcapng->interfaces[index].snap_bytes;
+}
+
+/* Read one block whatever it is; *type says which it was. A packet's block stays in the window. */
+static bool read_block(struct ue_pcapng *pcapng, uint32_t *type, struct ue_capture_packet *packet,
+                       struct ue_block *block) {
     struct body body = {0};
     uint32_t size;
 
-    if (!need(pcapng, "header", HEADER_BYTES))
+    if (!need(pcapng, "header", UE_PCAPNG_HEADER_BYTES))
         return false;
-    *type = load32(pcapng->source->window, pcapng->swapped);
-    if (*type == BLOCK_SECTION && !section_order(pcapng))
+    *type = ue_pcapng_load32(pcapng->source->window, pcapng->swapped);
+    if (*type == UE_PCAPNG_SECTION && !section_order(pcapng))
         return false;
-    size = load32(pcapng->source->window + 4, pcapng->swapped);
-    if (size < FRAME_BYTES || size % 4 != 0)
+    size = ue_pcapng_load32(pcapng->source->window + 4, pcapng->swapped);
+    if (size < UE_PCAPNG_FRAME_BYTES || size % 4 != 0)
         return damaged(pcapng, "a length of %u is impossible", size);
-    if (!is_packet(*type) && *type != BLOCK_SECTION && *type != BLOCK_INTERFACE)
+    if (!is_packet(*type) && *type != UE_PCAPNG_SECTION && *type != UE_PCAPNG_INTERFACE)
         return skip_block(pcapng, size);
     if (!load_block(pcapng, size, &body) || !read_known(pcapng, *type, &body, packet))
         return false;
+    *block = whole_block(pcapng, *type, size);
+    if (is_packet(*type))
+        set_clock(pcapng, block);
+    else
+        tell(pcapng, block);
     ue_source_skip(pcapng->source, size);
     return true;
 }
 
+void ue_pcapng_tap(struct ue_pcapng *pcapng, const struct ue_capture_tap *tap) {
+    pcapng->tap = tap;
+}
+
 enum ue_capture_result ue_pcapng_next(struct ue_pcapng *pcapng, struct ue_capture_packet *packet,
-                                      char error[UE_CAPTURE_ERROR_BYTES]) {
+                                      struct ue_block *block, char error[UE_CAPTURE_ERROR_BYTES]) {
     uint32_t type = 0;
 
     pcapng->error = error;
@@ -397,7 +437,7 @@ enum ue_capture_result ue_pcapng_next(struct ue_pcapng *pcapng, struct ue_captur
         pcapng->block = pcapng->source->offset;
         if (ue_source_fill(pcapng->source, 1) == 0 && pcapng->source->error[0] == '\0')
             return UE_CAPTURE_END;
-        if (!read_block(pcapng, &type, packet))
+        if (!read_block(pcapng, &type, packet, block))
             return UE_CAPTURE_DAMAGED;
     }
     return UE_CAPTURE_PACKET;

@@ -13,6 +13,7 @@ enum { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_APPLICATION = 4, OPTION_NAME =
 #define TSRESOL_NS 9
 #define FRAME_BYTES 12 /* type, length, length again */
 #define PACKET_HEAD_BYTES 20
+#define PACKET_HEAD_NUMBERS 7 /* type and length before it */
 
 static size_t padded(size_t size) {
     return (size + 3) & ~(size_t)3;
@@ -25,12 +26,28 @@ static void put(struct ue_pcapng_writer *writer, const void *bytes, size_t size)
 
 static void put_padded(struct ue_pcapng_writer *writer, const void *bytes, size_t size) {
     put(writer, bytes, size);
-    put(writer, "\0\0", padded(size) - size);
+    if (size % 4 != 0)
+        put(writer, "\0\0", padded(size) - size);
+}
+
+static void store32(uint8_t bytes[4], uint32_t value) {
+    for (unsigned i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
 }
 
 static void put32(struct ue_pcapng_writer *writer, uint32_t value) {
-    const uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
+    uint8_t bytes[4];
 
+    store32(bytes, value);
+    put(writer, bytes, sizeof bytes);
+}
+
+/* What stands in front of a packet's bytes, at once: a call for each number costs more than the packet. */
+static void put_head(struct ue_pcapng_writer *writer, const uint32_t numbers[PACKET_HEAD_NUMBERS]) {
+    uint8_t bytes[4 * PACKET_HEAD_NUMBERS];
+
+    for (size_t i = 0; i < PACKET_HEAD_NUMBERS; i++)
+        store32(bytes + 4 * i, numbers[i]);
     put(writer, bytes, sizeof bytes);
 }
 
@@ -99,12 +116,8 @@ void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface, const
     }
     size = (uint32_t)(FRAME_BYTES + PACKET_HEAD_BYTES + padded(packet->captured_bytes) +
                       options_bytes(packet->comment, comment));
-    put_begin(writer, BLOCK_PACKET, size);
-    put32(writer, interface);
-    put32(writer, (uint32_t)(time_ns >> 32));
-    put32(writer, (uint32_t)time_ns);
-    put32(writer, (uint32_t)packet->captured_bytes);
-    put32(writer, (uint32_t)packet->length_bytes);
+    put_head(writer, (const uint32_t[]){BLOCK_PACKET, size, interface, (uint32_t)(time_ns >> 32), (uint32_t)time_ns,
+                                        (uint32_t)packet->captured_bytes, (uint32_t)packet->length_bytes});
     put_padded(writer, packet->bytes, packet->captured_bytes);
     if (packet->comment != NULL) {
         put_option(writer, OPTION_COMMENT, packet->comment, comment);

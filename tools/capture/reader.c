@@ -12,6 +12,7 @@ struct ue_capture {
     struct ue_source source;
     struct ue_pcap *pcap;
     struct ue_pcapng *pcapng;
+    const struct ue_capture_tap *tap; /* NULL: nobody */
     uint64_t frames;
     enum ue_capture_result last;
     char error[UE_CAPTURE_ERROR_BYTES];
@@ -79,15 +80,28 @@ struct ue_capture *ue_capture_open_memory(const void *bytes, size_t size_bytes, 
     return capture_open(NULL, bytes, size_bytes, error);
 }
 
+void ue_capture_tap(struct ue_capture *capture, const struct ue_capture_tap *tap) {
+    capture->tap = tap;
+    if (capture->pcapng != NULL)
+        ue_pcapng_tap(capture->pcapng, tap);
+    else
+        ue_pcap_tap(capture->pcap, tap);
+}
+
 enum ue_capture_result ue_capture_next(struct ue_capture *capture, struct ue_capture_packet *packet) {
+    struct ue_block block;
+
     if (capture->last != UE_CAPTURE_PACKET)
         return capture->last;
     if (capture->pcapng != NULL)
-        capture->last = ue_pcapng_next(capture->pcapng, packet, capture->error);
+        capture->last = ue_pcapng_next(capture->pcapng, packet, &block, capture->error);
     else
-        capture->last = ue_pcap_next(capture->pcap, packet, capture->error);
-    if (capture->last == UE_CAPTURE_PACKET)
+        capture->last = ue_pcap_next(capture->pcap, packet, &block, capture->error);
+    if (capture->last == UE_CAPTURE_PACKET) {
         packet->frame = ++capture->frames;
+        if (capture->tap != NULL)
+            capture->tap->block(capture->tap->user, &block, packet);
+    }
     return capture->last;
 }
 

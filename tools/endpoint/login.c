@@ -68,7 +68,7 @@ static bool is_beacon(const struct ue_login *l) {
 
 /* ---- client ---- */
 
-static void say_hello(struct ue_login *l, uint64_t now_ns) {
+static void say_own_hello(struct ue_login *l, uint64_t now_ns) {
     uint8_t units[2 * UE_LOGIN_TEXT_BYTES];
     struct ue_message m = new_message(l, UE_MESSAGE_HELLO);
     m.params[UE_HELLO_LITTLE_ENDIAN].number = 1;
@@ -76,6 +76,14 @@ static void say_hello(struct ue_login *l, uint64_t now_ns) {
     m.params[UE_HELLO_ENCRYPTION_TOKEN].text = ue_text_from_utf8(l->config.encryption_token, units);
     m.params[UE_HELLO_FEATURES].number = l->conn->config.network_features;
     say(l, now_ns, &m);
+}
+
+static void say_hello(struct ue_login *l, uint64_t now_ns) {
+    if (l->config.hello != NULL) {
+        say(l, now_ns, l->config.hello);
+    } else {
+        say_own_hello(l, now_ns);
+    }
     l->state = UE_LOGIN_GREETED;
     ue_conn_flush(l->conn, now_ns);
 }
@@ -103,8 +111,7 @@ static void write_url(const struct ue_login_config *config, char *url) {
     }
 }
 
-static void read_challenge(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    (void)message; /* any text: no cryptography (spec 5.2.1) */
+static void say_own_login(struct ue_login *l, uint64_t now_ns) {
     uint8_t response[4], url_units[4 * UE_LOGIN_URL_BYTES];
     uint8_t id_units[2 * UE_LOGIN_TEXT_BYTES], platform_units[2 * UE_LOGIN_TEXT_BYTES];
     char url[2 * UE_LOGIN_URL_BYTES];
@@ -115,6 +122,15 @@ static void read_challenge(struct ue_login *l, uint64_t now_ns, const struct ue_
     m.unique_id = unique_id_of(l->config.unique_id, id_units);
     m.params[UE_LOGIN_PLATFORM].text = ue_text_from_utf8(l->config.platform, platform_units);
     say(l, now_ns, &m);
+}
+
+static void read_challenge(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
+    (void)message; /* any text: no cryptography, the answer is the same to each (spec 5.2.1) */
+    if (l->config.login != NULL) {
+        say(l, now_ns, l->config.login);
+    } else {
+        say_own_login(l, now_ns);
+    }
     l->state = UE_LOGIN_ASKED;
     ue_conn_flush(l->conn, now_ns);
 }
@@ -154,21 +170,35 @@ static void read_failure(struct ue_login *l, uint64_t now_ns, const struct ue_me
     fail(l, now_ns, UE_CLOSE_FAILURE_RECEIVED);
 }
 
-static void read_beacon_welcome(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    (void)message;
+static void say_own_beacon_join(struct ue_login *l, uint64_t now_ns) {
     uint8_t type_units[2 * UE_LOGIN_TEXT_BYTES], id_units[2 * UE_LOGIN_TEXT_BYTES];
-    say_net_speed(l, now_ns);
     struct ue_message m = new_message(l, UE_MESSAGE_BEACON_JOIN);
     m.params[UE_BEACON_JOIN_TYPE].text = ue_text_from_utf8(l->config.beacon_type, type_units);
     m.unique_id = unique_id_of(l->config.unique_id, id_units);
     say(l, now_ns, &m);
+}
+
+static void read_beacon_welcome(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
+    (void)message;
+    say_net_speed(l, now_ns);
+    if (l->config.beacon_join != NULL) {
+        say(l, now_ns, l->config.beacon_join);
+    } else {
+        say_own_beacon_join(l, now_ns);
+    }
     l->state = UE_LOGIN_JOINING;
     ue_conn_flush(l->conn, now_ns);
 }
 
 static void read_beacon_guid(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
     l->peer_guid = message->params[UE_BEACON_ASSIGN_GUID_GUID].number;
-    say_text(l, now_ns, UE_MESSAGE_BEACON_NET_GUID_ACK, l->config.beacon_type);
+    if (l->config.beacon_join != NULL) {
+        struct ue_message m = new_message(l, UE_MESSAGE_BEACON_NET_GUID_ACK);
+        m.params[UE_BEACON_NET_GUID_ACK_TYPE] = l->config.beacon_join->params[UE_BEACON_JOIN_TYPE];
+        say(l, now_ns, &m);
+    } else {
+        say_text(l, now_ns, UE_MESSAGE_BEACON_NET_GUID_ACK, l->config.beacon_type);
+    }
     admit(l);
     ue_conn_flush(l->conn, now_ns);
 }

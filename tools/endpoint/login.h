@@ -26,16 +26,19 @@ enum ue_login_state {
 #define UE_LOGIN_TEXT_BYTES 256 /* with NUL: what comes longer is cut, what is configured longer is refused */
 #define UE_LOGIN_URL_BYTES 1024
 
-/* Texts are UTF-8 and stay the caller's for as long as the login lives; NULL is the empty text. */
+/* Texts are UTF-8; they and messages stay the caller's for as long as the login lives; NULL is the empty text. */
 struct ue_login_config {
-    const char *map;              /* server: of Welcome */
-    const char *game;             /* server: class path of the game mode */
-    const char *redirect_url;     /* server */
-    const char *url;              /* client: options of Login behind "?Name=<player>" */
-    const char *player;           /* client */
-    const char *platform;         /* client: OnlinePlatformName */
-    const char *unique_id;        /* client: as plain text; NULL: none */
-    const char *beacon_type;      /* client of a beacon */
+    const char *map;                /* server: of Welcome */
+    const char *game;               /* server: class path of the game mode */
+    const char *redirect_url;       /* server */
+    const char *url;                /* client: options of Login behind "?Name=<player>" */
+    const char *player;             /* client */
+    const char *platform;           /* client: OnlinePlatformName */
+    const char *unique_id;          /* client: as plain text; NULL: none */
+    const char *beacon_type;        /* client of a beacon */
+    const struct ue_message *hello; /* client: what it says, whole, instead of what the other members make; NULL: not */
+    const struct ue_message *login;
+    const struct ue_message *beacon_join;
     const char *encryption_token; /* client: of Hello. Server: the one that counts; NULL: any */
     bool encryption_required;     /* server: Hello without token is refused */
     bool decides;                 /* server: the program answers each Login: ue_login_welcome, ue_login_refuse */

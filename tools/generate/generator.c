@@ -69,8 +69,10 @@ static void write_frame(struct ue_generator *generator, uint32_t index, const st
         size_bytes = ue_bits_bytes(fuzz->bits);
         comment = fuzz->text;
     }
-    ue_generator_addresses(index, ue_feed_journey(feed, frame)->address, &addresses[UE_ROLE_CLIENT],
-                           &addresses[UE_ROLE_SERVER]);
+    uint32_t place = ue_feed_journey(feed, frame)->address;
+    uint32_t *newest = &generator->connections[index].place;
+    *newest = place > *newest ? place : *newest;
+    ue_generator_addresses(index, place, &addresses[UE_ROLE_CLIENT], &addresses[UE_ROLE_SERVER]);
     ue_pcapng_udp(writer, interface, UE_GENERATE_EPOCH_NS + (int64_t)frame->time_ns, &addresses[frame->from],
                   &addresses[!frame->from], bytes, size_bytes, comment);
 }

@@ -25,6 +25,7 @@ struct ue_generator_config {
 struct ue_generator_connection {
     struct ue_feed feed;
     uint64_t frames;
+    uint32_t place;  /* of the client, as the newest frame has it */
     uint32_t stream; /* as readers count: in the order of the first frames */
 };
 

@@ -87,13 +87,13 @@ static void append(char *text, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 static void append(char *text, const char *format, ...) {
     size_t used = strlen(text);
-    const char *between = used != 0 ? "; " : "";
-    char part[UE_REMARK_BYTES];
+    if (used != 0) {
+        used += (size_t)snprintf(text + used, UE_REMARK_BYTES - used, "; ");
+    }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(part, sizeof part, format, arguments);
+    vsnprintf(text + used, UE_REMARK_BYTES - used, format, arguments);
     va_end(arguments);
-    snprintf(text + used, UE_REMARK_BYTES - used, "%s%s", between, part);
 }
 
 static void append_delay(char *text, const struct ue_journey *journey, uint64_t now_ns) {

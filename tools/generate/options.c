@@ -11,6 +11,8 @@
 #define MS_MAX 60000
 #define BYTES_MAX 1e12
 #define DURATION_S_MAX 1e6
+#define TICK_HZ_MAX 1000.0
+#define CLIENT_PACE 0.998
 #define UNSET (-1.0)
 
 struct knob {
@@ -35,6 +37,7 @@ static const struct knob knobs[UE_KNOB_COUNT] = {
 void ue_generate_options_init(struct ue_generate_options *options) {
     memset(options, 0, sizeof *options);
     options->duration_s = UNSET;
+    options->tick_hz = UNSET;
     options->connection_count = 1;
     for (size_t i = 0; i < UE_KNOB_COUNT; i++) {
         options->knobs[i] = UNSET;
@@ -77,6 +80,7 @@ static void add_run(struct ue_generate_options *o, GOptionContext *context) {
         {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation, "engine release that both ends speak, 4.13 to 5.8",
          "NAME"},
         {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &o->duration_s, "of the play, in seconds", "SECONDS"},
+        {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->tick_hz, "ticks per second of both ends, 1 to 1000", "HZ"},
         {"connections", 0, 0, G_OPTION_ARG_INT64, &o->connection_count,
          "so many clients of one server, on ports of their own; default 1", "NUMBER"},
         {0},
@@ -179,6 +183,20 @@ static bool resolve_generation(struct ue_generate_options *o) {
     return true;
 }
 
+/* The client ticks a little slower, so that the phases of both sweep past each other. */
+static bool resolve_tick(struct ue_generate_options *o) {
+    if (o->tick_hz == UNSET) {
+        return true;
+    }
+    if (!(o->tick_hz >= 1 && o->tick_hz <= TICK_HZ_MAX)) {
+        ue_complain("--tick=%g: not between 1 and %g", o->tick_hz, TICK_HZ_MAX);
+        return false;
+    }
+    o->scenario.sides[UE_ROLE_CLIENT].tick_hz = o->tick_hz * CLIENT_PACE;
+    o->scenario.sides[UE_ROLE_SERVER].tick_hz = o->tick_hz;
+    return true;
+}
+
 static bool resolve_run(struct ue_generate_options *o) {
     uint64_t seed = 1;
     if (o->seed_text != NULL && !ue_cli_number(o->seed_text, UINT64_MAX, &seed)) {
@@ -217,7 +235,7 @@ bool ue_generate_options_resolve(struct ue_generate_options *options, int argc, 
         return false;
     }
     return find_scenario(options, argv[1]) && resolve_generation(options) && resolve_point(options) &&
-           resolve_run(options) && resolve_network(options) && is_possible(&options->scenario);
+           resolve_run(options) && resolve_tick(options) && resolve_network(options) && is_possible(&options->scenario);
 }
 
 bool ue_generate_has_sidecars(const struct ue_generate_options *options) {

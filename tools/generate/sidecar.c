@@ -61,7 +61,7 @@ static json_t *connection_object(const struct ue_generator *generator, uint32_t 
     struct ue_address client, server;
     ue_truth_figures(truth, UE_ROLE_CLIENT, &f[0]);
     ue_truth_figures(truth, UE_ROLE_SERVER, &f[1]);
-    ue_generator_addresses(index, 0, &client, &server);
+    ue_generator_addresses(index, connection->place, &client, &server);
     return json_pack("{s:I, s:o, s:o, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o, s:s}", "stream",
                      (json_int_t)connection->stream, "client", address(&client), "server", address(&server),
                      "generation", ue_scenario_profile(&connection->feed.scenario, UE_ROLE_CLIENT)->name, "packets",

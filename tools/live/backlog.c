@@ -41,14 +41,13 @@ static uint64_t packets_under_way(const struct ue_conn *conn) {
     return counters->out_packets > known ? counters->out_packets - known : 0;
 }
 
-/* A message that is larger than the channel's whole buffer is the connection's to refuse. */
-static bool has_room(const struct ue_backlog *backlog, const struct message *message) {
-    if (!message->reliable) {
-        return true;
-    }
-    bool is_idle = ue_conn_unacked(backlog->conn, message->channel) == 0;
-    return (is_idle || message->bits <= ue_conn_room_bits(backlog->conn, message->channel)) &&
-           packets_under_way(backlog->conn) < PACKETS_MAX;
+bool ue_backlog_has_room(const struct ue_conn *conn, uint32_t channel, size_t bits) {
+    bool is_idle = ue_conn_unacked(conn, channel) == 0;
+    return (is_idle || bits <= ue_conn_room_bits(conn, channel)) && packets_under_way(conn) < PACKETS_MAX;
+}
+
+static bool may_leave(const struct ue_backlog *backlog, const struct message *message) {
+    return !message->reliable || ue_backlog_has_room(backlog->conn, message->channel, message->bits);
 }
 
 static void send_one(struct ue_backlog *backlog, uint64_t now_ns, const struct message *message) {
@@ -59,7 +58,7 @@ static void send_one(struct ue_backlog *backlog, uint64_t now_ns, const struct m
 
 void ue_backlog_send(struct ue_backlog *backlog, uint64_t now_ns) {
     struct message *message;
-    while ((message = g_queue_peek_head(&backlog->messages)) != NULL && has_room(backlog, message)) {
+    while ((message = g_queue_peek_head(&backlog->messages)) != NULL && may_leave(backlog, message)) {
         g_queue_pop_head(&backlog->messages);
         backlog->size_bytes -= (message->bits + 7) / 8;
         send_one(backlog, now_ns, message);

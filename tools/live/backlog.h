@@ -24,6 +24,10 @@ void ue_backlog_clear(struct ue_backlog *backlog);
 /* Copies a message. False: too much waits already. */
 bool ue_backlog_put(struct ue_backlog *backlog, uint32_t channel, bool reliable, struct ue_view data);
 
+/* Whether a reliable message of so many bits can leave now. One that is larger than the channel's whole buffer is the
+   connection's to refuse. */
+bool ue_backlog_has_room(const struct ue_conn *conn, uint32_t channel, size_t bits);
+
 /* Sends what there is room for. What the connection refuses is dropped. */
 void ue_backlog_send(struct ue_backlog *backlog, uint64_t now_ns);
 

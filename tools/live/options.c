@@ -26,6 +26,7 @@ void ue_live_options_clear(struct ue_live_options *options) {
     g_free(options->key_text);
     g_free(options->version_text);
     g_free(options->pcap);
+    g_free(options->events);
 }
 
 /* ---- command line ---- */
@@ -86,6 +87,8 @@ static void add_wire(struct ue_live_options *o, GOptionContext *context) {
          "0 no limit, as in the engine",
          "NUMBER"},
         {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &o->pcap, "write what is sent and received to this file (pcapng)",
+         "FILE"},
+        {"events", 0, 0, G_OPTION_ARG_FILENAME, &o->events, "write a log of what happens to this file (JSON Lines)",
          "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &o->json, "report as JSON Lines", NULL},
         {0},
@@ -219,7 +222,11 @@ void ue_live_options_configure(const struct ue_live_options *options, struct ue_
     config->seed = options->seed;
     config->key = options->has_key ? options->key : NULL;
     config->network_version = options->network_version;
+    config->network_features = options->network_features;
+    config->net_speed = options->net_speed;
+    config->driver = options->driver;
     config->desired_tick_ns = (uint64_t)(NS_PER_S / options->ticks_per_second);
+    config->report_packets = options->events != NULL;
     config->options.burst_limit = (uint32_t)options->burst;
     config->options.resend_close = true; /* programs linger for it: a lost Close would leave the peer waiting */
 }

@@ -20,12 +20,16 @@ struct ue_live_options {
     uint8_t key[UE_KEY_BYTES];
     bool has_key;
     uint32_t network_version;
+    uint16_t network_features; /* these three have no option: 0 unless a program sets them */
+    int32_t net_speed;
+    enum ue_driver driver;
     struct ue_link_config impairment; /* of what this side sends */
     bool is_impaired;
     double ticks_per_second;
     int burst; /* packets of repetitions per tick, 0: no limit */
     gboolean json;
-    char *pcap; /* file to record in; NULL: none */
+    char *pcap;   /* file to record in; NULL: none */
+    char *events; /* file for the event log; NULL: none */
 
     GPtrArray *given; /* "key=value" of settings, applied when all is known */
     char *generation_text, *seed_text, *key_text, *version_text;

@@ -14,6 +14,8 @@ struct ue_port {
     struct ue_link *link;          /* NULL: datagrams leave at once; otherwise they carry their address in front */
     ue_port_sent *sent;
     void *sent_user;
+    ue_port_watch *watch;
+    void *watch_user;
     bool had_error;
     struct ue_port_counters counters;
     uint8_t carried[ADDRESS_BYTES + UE_PORT_DATAGRAM_BYTES];
@@ -58,6 +60,18 @@ void ue_port_set_sent(struct ue_port *port, ue_port_sent *sent, void *user) {
     port->sent_user = user;
 }
 
+void ue_port_set_watch(struct ue_port *port, ue_port_watch *watch, void *user) {
+    port->watch = watch;
+    port->watch_user = user;
+}
+
+static void show(struct ue_port *port, const struct ue_net_address *peer, bool is_sent, const uint8_t *bytes,
+                 size_t size_bytes) {
+    if (port->watch != NULL) {
+        port->watch(port->watch_user, peer, is_sent, bytes, size_bytes);
+    }
+}
+
 enum ue_socket_result ue_port_receive(struct ue_port *port, struct ue_net_address *from, uint8_t *bytes,
                                       size_t *size_bytes) {
     enum ue_socket_result result = ue_socket_receive(port->socket, from, bytes, UE_PORT_DATAGRAM_BYTES, size_bytes);
@@ -70,6 +84,7 @@ enum ue_socket_result ue_port_receive(struct ue_port *port, struct ue_net_addres
         if (port->record != NULL) {
             ue_record_datagram(port->record, port->socket, from, false, bytes, *size_bytes);
         }
+        show(port, from, false, bytes, *size_bytes);
     }
     return result;
 }
@@ -107,6 +122,7 @@ uint64_t ue_port_run(struct ue_port *port, uint64_t now_ns) {
 
 void ue_port_send(struct ue_port *port, uint64_t now_ns, const struct ue_net_address *to, const uint8_t *bytes,
                   size_t size_bytes) {
+    show(port, to, true, bytes, size_bytes);
     if (port->link == NULL || size_bytes > UE_PORT_DATAGRAM_BYTES) {
         send_now(port, to, bytes, size_bytes);
         return;

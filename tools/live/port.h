@@ -24,6 +24,11 @@ const struct ue_socket *ue_port_socket(const struct ue_port *port);
 typedef void ue_port_sent(void *user, const struct ue_net_address *to, enum ue_socket_result result);
 void ue_port_set_sent(struct ue_port *port, ue_port_sent *sent, void *user);
 
+/* Sees each datagram as it comes in, and as it is sent, before the impairment; may be NULL. */
+typedef void ue_port_watch(void *user, const struct ue_net_address *peer, bool is_sent, const uint8_t *bytes,
+                           size_t size_bytes);
+void ue_port_set_watch(struct ue_port *port, ue_port_watch *watch, void *user);
+
 /* Takes one waiting datagram or error; bytes: room for UE_PORT_DATAGRAM_BYTES. */
 enum ue_socket_result ue_port_receive(struct ue_port *port, struct ue_net_address *from, uint8_t *bytes,
                                       size_t *size_bytes);

@@ -27,4 +27,7 @@ enum ue_exit ue_replay_check(struct ue_replay *replay);
 /* wire: the datagrams once more to a host, byte for byte. */
 enum ue_exit ue_replay_wire(struct ue_replay *replay);
 
+/* live: the captured client once more, against a real server. */
+enum ue_exit ue_replay_live(struct ue_replay *replay);
+
 #endif

@@ -249,6 +249,7 @@ static bool take_condition(struct ue_rule *rule, const char *whole, uint32_t *gi
 static struct ue_rule *new_rule(const char *text) {
     struct ue_rule *rule = g_new0(struct ue_rule, 1);
     rule->text = g_strstrip(g_strdup(text));
+    rule->from_ns = INT64_MIN; /* times in captures may go back */
     rule->to_ns = INT64_MAX;
     rule->probability = 1;
     rule->every = 1;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tools/endpoint/inspect.h"
-#include "tools/script/host.h"
 #include "tools/script/play.h"
 
 #define HZ_MAX 10000
@@ -102,19 +101,19 @@ static bool begin_endpoints(struct ue_play *p, const char *at, const struct open
     return true;
 }
 
-static bool begin_host(struct ue_play *p, const char *at, const struct opening *o) {
+static bool begin_remote(struct ue_play *p, const char *at, const struct opening *o) {
     char *problem = NULL;
     if (!o->is_new) {
         return note(p, at, "a real host knows of no channels before they are opened: fixture new");
     }
     p->has_begun = true;
-    if (!ue_host_begin(&p->host, &p->stage, &p->config, p->options->host, &problem)) {
+    if (!ue_remote_begin(&p->remote, &p->stage, &p->config, &p->options->target, &problem)) {
         ue_play_differs(p, NULL, NULL, "%s", problem);
         g_free(problem);
         return false;
     }
     if (!o->is_unadmitted) {
-        ue_conn_admit(p->stage.sides[0].conn);
+        ue_conn_admit(p->stage.sides[p->options->target.host != NULL ? 0 : 1].conn);
     }
     ue_stage_forget(&p->stage);
     return true;
@@ -129,7 +128,7 @@ static bool do_fixture(struct ue_play *p, char *line) {
     for (unsigned side = 0; side < 2; side++) {
         p->config.ends[side].seed = p->options->seed;
     }
-    return p->options->host != NULL ? begin_host(p, at, &o) : begin_endpoints(p, at, &o);
+    return ue_remote_is_wanted(&p->options->target) ? begin_remote(p, at, &o) : begin_endpoints(p, at, &o);
 }
 
 /* ---- commands of the stage ---- */
@@ -140,12 +139,13 @@ static bool do_config(struct ue_play *p, char *line) {
 
 /* source.c has read it. */
 static bool do_generation(struct ue_play *p, char *line) {
-    return !p->has_begun || note(p, line, "generation stands in front of the first fixture");
+    return (ue_script_is_generation_line(p->script, p->line) && !p->has_begun) ||
+           note(p, line, "generation stands once, in front of the first fixture");
 }
 
 static bool check_clock(struct ue_play *p, const char *at, uint64_t time_ns) {
     uint64_t clock_ns = ue_stage_clock_ns(&p->stage);
-    return time_ns >= clock_ns || p->host != NULL ||
+    return time_ns >= clock_ns || p->remote != NULL ||
            ue_mistake_note(&p->mistake, at, "the clock stands at %.4f already", (double)clock_ns / NS_PER_S);
 }
 

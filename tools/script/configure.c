@@ -50,10 +50,6 @@ static const struct row {
     OPTION(repeat_reliable, FLAG),
 };
 
-const char *ue_script_key_at(size_t index) {
-    return index < G_N_ELEMENTS(rows) ? rows[index].key : NULL;
-}
-
 static const struct row *find(const char *key) {
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         if (ue_word_is(key, rows[i].key)) {

@@ -21,8 +21,8 @@ struct words {
 
 static void say(struct ue_stage *stage, unsigned side, size_t packet, const struct words *w) {
     const struct ue_saying saying = {w->head->str, w->number, w->tail->str, side, packet};
-    stage->steps++;
-    stage->bytes += w->head->len + w->tail->len;
+    ue_stage_work(stage, w->head->len + w->tail->len);
+    stage->bytes += sizeof(struct ue_line) + w->head->len + w->tail->len;
     ue_transcript_say(&stage->transcript, ue_stage_clock_ns(stage), &saying);
 }
 
@@ -84,7 +84,7 @@ static size_t keep(struct ue_stage *stage, unsigned side, const uint8_t *bytes, 
         .bytes = g_memdup2(bytes, size_bytes), .size_bytes = size_bytes, .id = id, .sent_ns = stage->now_ns};
     g_array_append_val(s->packets, packet);
     s->next_id = id >= s->next_id ? id + 1 : s->next_id;
-    stage->steps++;
+    ue_stage_work(stage, size_bytes);
     stage->bytes += sizeof packet + size_bytes;
     return s->packets->len - 1;
 }

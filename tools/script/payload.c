@@ -101,6 +101,8 @@ bool ue_payload_is_intact(struct ue_view payload) {
 
 /* ---- naming ---- */
 
+#define NAME_BYTES_MAX 200 /* of a payload; what comes behind is "~" */
+
 /* A letter that can stand in a word. */
 static bool is_plain(uint64_t letter) {
     return letter >= '!' && letter <= '~';
@@ -140,13 +142,10 @@ static bool name_messages(GString *text, const struct ue_context *x, struct ue_v
     return text->len != begin;
 }
 
-void ue_payload_name(GString *text, const struct ue_context *x, uint32_t channel, struct ue_view payload) {
-    if (channel == 0 && name_messages(text, x, payload)) {
-        return;
-    }
+static void name_letters(GString *text, struct ue_view payload) {
     size_t begin = text->len;
     bool gap = false;
-    for (size_t bit = 0; bit + 8 <= payload.bits; bit += 8) {
+    for (size_t bit = 0; bit + 8 <= payload.bits && text->len - begin < NAME_BYTES_MAX; bit += 8) {
         uint64_t letter = ue_view_load(payload, bit, 8);
         if (is_plain(letter)) {
             g_string_append(text, gap && text->len > begin ? "+" : "");
@@ -155,4 +154,15 @@ void ue_payload_name(GString *text, const struct ue_context *x, uint32_t channel
         gap = letter == 0;
     }
     g_string_append(text, text->len > begin ? "" : "-");
+}
+
+void ue_payload_name(GString *text, const struct ue_context *x, uint32_t channel, struct ue_view payload) {
+    size_t begin = text->len;
+    if (channel != 0 || !name_messages(text, x, payload)) {
+        name_letters(text, payload);
+    }
+    if (text->len - begin >= NAME_BYTES_MAX) {
+        g_string_truncate(text, begin + NAME_BYTES_MAX);
+        g_string_append_c(text, '~');
+    }
 }

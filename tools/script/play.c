@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/script/host.h"
-
 #define SHOWN_MAX 5 /* lines that a message tells of those that did not fit */
 
 /* ---- ends ---- */
@@ -97,7 +95,7 @@ static char *waiting_text(struct ue_play *p) {
 
 /* Lets a host say more; false: it is too late for that. */
 static bool wait_for_more(struct ue_play *p, uint64_t until_ns) {
-    if (p->host == NULL || ue_stage_clock_ns(&p->stage) >= until_ns) {
+    if (p->remote == NULL || ue_stage_clock_ns(&p->stage) >= until_ns) {
         return false;
     }
     p->stage.wire.wait(p->stage.wire.user, p->stage.zero_ns + until_ns, true);
@@ -304,8 +302,8 @@ static void finish(struct ue_play *p) {
 
 bool ue_play_end_stage(struct ue_play *p) {
     bool had_begun = p->has_begun;
-    if (had_begun && p->host != NULL) {
-        ue_host_leave(p->host, &p->stage);
+    if (had_begun && p->remote != NULL) {
+        ue_remote_leave(p->remote, &p->stage);
     }
     p->has_begun = false;
     return !had_begun || ue_stage_end(&p->stage) ||
@@ -317,7 +315,7 @@ static void clear(struct ue_play *p) {
         take_lines(p, waiting(p)->length);
     }
     ue_play_end_stage(p);
-    ue_host_free(p->host);
+    ue_remote_free(p->remote);
     if (p->end.result == UE_PLAY_OK && p->differs_at_all) {
         p->end.result = UE_PLAY_DIFFERS; /* as the records tell */
     }

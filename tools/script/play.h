@@ -5,12 +5,13 @@
 #define UE_SCRIPT_PLAY_H
 
 #include "tools/script/match.h"
+#include "tools/script/remote.h"
 #include "tools/script/source.h"
 
 /* How all scripts are played. */
 struct ue_play_options {
-    const char *host;      /* real server, HOST[:PORT]; NULL: none, virtual time */
-    uint64_t tolerance_ns; /* by which times may be wrong; with a host also how long a line is waited for */
+    struct ue_remote_target target; /* a real host; nobody: virtual time */
+    uint64_t tolerance_ns;          /* by which times may be wrong; with a host also how long a line is waited for */
     uint8_t seed[UE_SEED_BYTES];
     bool verbose; /* print commands and transcript on stdout */
     bool records; /* keep what came, and go on after differences */
@@ -49,10 +50,10 @@ struct ue_play {
     struct ue_stage stage;
     struct ue_mistake mistake;
     struct ue_play_end end;
-    struct ue_host *host; /* NULL: none */
-    GArray *records;      /* struct ue_play_record; NULL: not wanted */
-    size_t line;          /* under way, from 0 */
-    char *copy;           /* of it, whose words are cut */
+    struct ue_remote *remote; /* NULL: none */
+    GArray *records;          /* struct ue_play_record; NULL: not wanted */
+    size_t line;              /* under way, from 0 */
+    char *copy;               /* of it, whose words are cut */
     bool has_begun;
     bool skips;        /* "..." was read: any lines may come in front of the next */
     bool has_differed; /* since the last command */

@@ -66,7 +66,8 @@ static char *describe_foreign(const char *name, const char *text, const char *at
                            (size_t)(at - begin) + 1, (unsigned char)*at);
 }
 
-static void split(struct ue_script *script) {
+/* False: a line is too long; it is the last one then. */
+static bool split(struct ue_script *script) {
     char *line = script->text;
     while (*line != '\0') {
         char *end = line + strcspn(line, "\n");
@@ -76,8 +77,12 @@ static void split(struct ue_script *script) {
             end[-1] = '\0';
         }
         g_ptr_array_add(script->lines, line);
+        if (end - line > UE_SCRIPT_LINE_BYTES_MAX) {
+            return false;
+        }
         line = next;
     }
+    return true;
 }
 
 struct ue_script *ue_script_parse(const char *name, const char *text, size_t size_bytes, char **problem) {
@@ -91,8 +96,12 @@ struct ue_script *ue_script_parse(const char *name, const char *text, size_t siz
         return NULL;
     }
     struct ue_script *script = g_new(struct ue_script, 1);
-    *script = (struct ue_script){g_strdup(name), g_strndup(text, size_bytes), g_ptr_array_new()};
-    split(script);
+    *script = (struct ue_script){g_strdup(name), g_strndup(size_bytes != 0 ? text : "", size_bytes), g_ptr_array_new()};
+    if (!split(script)) {
+        *problem = g_strdup_printf("%s:%u: longer than %d bytes", name, script->lines->len, UE_SCRIPT_LINE_BYTES_MAX);
+        ue_script_free(script);
+        return NULL;
+    }
     return script;
 }
 
@@ -108,13 +117,23 @@ void ue_script_free(struct ue_script *script) {
 static const char letters[] = {
     [UE_ACKS_LEGACY] = 'L', [UE_ACKS_PLAIN] = 'A', [UE_ACKS_FLUSH] = 'B', [UE_ACKS_RESET] = 'C'};
 
+static void add_all(GArray *generations) {
+    const struct ue_profile *profile;
+    for (size_t i = 0; (profile = ue_profile_at(i)) != NULL; i++) {
+        ue_script_add_generation(generations, profile->name);
+    }
+}
+
 bool ue_script_add_generation(GArray *generations, const char *name) {
-    struct ue_script_generation generation = {.name = name};
+    struct ue_script_generation generation = {.name = g_intern_string(name)};
     const struct ue_profile *profile = ue_profile_find(name);
-    bool is_letter = name[0] != '\0' && name[1] == '\0' && memchr(letters, name[0], sizeof letters) != NULL;
-    if (is_letter) {
-        const char *place = memchr(letters, name[0], sizeof letters);
-        ue_stage_config_acks(&generation.config, (enum ue_ack_generation)(place - letters));
+    const char *letter = strlen(name) == 1 ? memchr(letters, name[0], sizeof letters) : NULL;
+    if (strcmp(name, "all") == 0) {
+        add_all(generations);
+        return true;
+    }
+    if (letter != NULL) {
+        ue_stage_config_acks(&generation.config, (enum ue_ack_generation)(letter - letters));
     } else if (profile != NULL) {
         generation.config = (struct ue_stage_config){.profile = *profile};
     } else {
@@ -125,13 +144,44 @@ bool ue_script_add_generation(GArray *generations, const char *name) {
     return true;
 }
 
-const char *ue_script_generations(const struct ue_script *script) {
+static const char *generation_words(const struct ue_script *script, size_t line) {
     static const char key[] = "generation ";
+    const char *text = script->lines->pdata[line];
+    return strncmp(text, key, sizeof key - 1) == 0 ? text + sizeof key - 1 : NULL;
+}
+
+/* SIZE_MAX: there is none. */
+static size_t find_generation_line(const struct ue_script *script) {
     for (size_t i = 0; i < script->lines->len; i++) {
-        const char *line = script->lines->pdata[i];
-        if (strncmp(line, key, sizeof key - 1) == 0) {
-            return line + sizeof key - 1;
+        if (generation_words(script, i) != NULL) {
+            return i;
         }
     }
-    return NULL;
+    return SIZE_MAX;
+}
+
+bool ue_script_is_generation_line(const struct ue_script *script, size_t line) {
+    return line == find_generation_line(script);
+}
+
+bool ue_script_add_own_generations(GArray *generations, const struct ue_script *script, size_t *line, size_t *column,
+                                   struct ue_mistake *mistake) {
+    size_t at = find_generation_line(script);
+    if (at == SIZE_MAX) {
+        return true;
+    }
+    char *copy = g_strdup(script->lines->pdata[at]);
+    char *rest = copy;
+    bool good = true;
+    ue_word(&rest);
+    char *word = ue_word_need(&rest, "a generation", mistake);
+    for (; good && word != NULL && *word != '\0'; word = ue_word(&rest)) {
+        good = ue_script_add_generation(generations, word) ||
+               ue_mistake_note(mistake, word,
+                               "\"%.40s\" is neither an engine release from 4.13 to 5.8, nor A, B, C, L or all", word);
+    }
+    *line = at + 1;
+    *column = mistake->at != NULL ? (size_t)(mistake->at - copy) + 1 : 0;
+    g_free(copy);
+    return mistake->at == NULL;
 }

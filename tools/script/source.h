@@ -5,7 +5,8 @@
 
 #include "tools/script/stage.h"
 
-#define UE_SCRIPT_BYTES_MAX (4u << 20)
+#define UE_SCRIPT_BYTES_MAX (1u << 20)
+#define UE_SCRIPT_LINE_BYTES_MAX 16384
 
 /* Lines are without their ends, valid UTF-8 without control characters. */
 struct ue_script {
@@ -17,7 +18,7 @@ struct ue_script {
 /* What a script is played in: a generation of the ack machinery with the fixture of spec 6.20, or an engine release as
    it is. */
 struct ue_script_generation {
-    const char *name; /* "A", "B", "C", "L", or the release */
+    const char *name; /* static: "A", "B", "C", "L", or the release */
     char letter;      /* of its acks, as "@AB" has them */
     struct ue_stage_config config;
 };
@@ -28,18 +29,20 @@ struct ue_script *ue_script_read(const char *path, char **problem);
 struct ue_script *ue_script_parse(const char *name, const char *text, size_t size_bytes, char **problem);
 void ue_script_free(struct ue_script *script);
 
-/* Appends the generation of that name to an array of struct ue_script_generation; false: there is none. name must
-   outlive the array. */
+/* Appends the generation of that name to an array of struct ue_script_generation, or for "all" each that changed the
+   wire; false: there is none. */
 bool ue_script_add_generation(GArray *generations, const char *name);
 
-/* What stands behind the script's line "generation ", or NULL: A, B and C. */
-const char *ue_script_generations(const struct ue_script *script);
+/* Appends those of the script's line "generation"; none where there is no such line. False with a mistake in *line
+   (from 1). */
+bool ue_script_add_own_generations(GArray *generations, const struct ue_script *script, size_t *line, size_t *column,
+                                   struct ue_mistake *mistake);
+
+/* Whether a line is the one that the function above reads: the first of its kind. */
+bool ue_script_is_generation_line(const struct ue_script *script, size_t line);
 
 /* Applies "KEY=VALUE...", perhaps behind "C" or "S" for one side only: settings (fields.md), limits, options. False
    with a mistake. */
 bool ue_script_configure(struct ue_stage_config *config, char *line, struct ue_mistake *mistake);
-
-/* The keys besides those of settings; NULL behind the last. */
-const char *ue_script_key_at(size_t index);
 
 #endif

@@ -8,6 +8,7 @@
 
 #define POOL_BYTES (16u << 20)
 #define NS_PER_S UINT64_C(1000000000)
+#define BYTES_PER_STEP 32 /* of work */
 
 /* ---- fixture ---- */
 
@@ -56,12 +57,12 @@ bool ue_stage_begin(struct ue_stage *stage, const struct ue_stage_config *config
     return good;
 }
 
-bool ue_stage_begin_client(struct ue_stage *stage, const struct ue_stage_config *config,
-                           const struct ue_stage_wire *wire) {
+bool ue_stage_begin_alone(struct ue_stage *stage, const struct ue_stage_config *config, unsigned side,
+                          const struct ue_stage_wire *wire) {
     begin(stage, config);
     stage->wire = *wire;
-    bool good = begin_side(stage, 0, true);
-    return begin_side(stage, 1, false) && good;
+    bool good = begin_side(stage, 0, side == 0);
+    return begin_side(stage, 1, side == 1) && good;
 }
 
 static void end_side(struct ue_stage_side *side) {
@@ -84,7 +85,12 @@ bool ue_stage_end(struct ue_stage *stage) {
 }
 
 bool ue_stage_is_exhausted(const struct ue_stage *stage) {
-    return stage->steps > UE_STAGE_STEPS_MAX || stage->bytes > UE_STAGE_BYTES_MAX;
+    uint64_t most = stage->config.steps_max != 0 ? stage->config.steps_max : UE_STAGE_STEPS_MAX;
+    return stage->steps > most || stage->bytes > UE_STAGE_BYTES_MAX;
+}
+
+void ue_stage_work(struct ue_stage *stage, size_t size_bytes) {
+    stage->steps += 1 + size_bytes / BYTES_PER_STEP;
 }
 
 /* ---- state ---- */
@@ -151,7 +157,7 @@ struct ue_stage_packet *ue_stage_packet(struct ue_stage *stage, unsigned side, i
 }
 
 void ue_stage_receive(struct ue_stage *stage, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    stage->steps++;
+    ue_stage_work(stage, size_bytes);
     if (stage->sides[side].conn == NULL) {
         stage->wire.send(stage->wire.user, bytes, size_bytes);
         return;
@@ -224,7 +230,7 @@ enum ue_status ue_stage_send(struct ue_stage *stage, unsigned side, const struct
     struct ue_conn *c = stage->sides[side].conn;
     enum ue_status status = UE_OK;
     for (uint64_t i = 0; i < count && !ue_stage_is_exhausted(stage); i++) {
-        stage->steps++;
+        ue_stage_work(stage, ue_bits_bytes(bunch->data.bits));
         status = ue_conn_send(c, stage->now_ns, bunch, NULL);
         if (flush) {
             ue_conn_flush(c, stage->now_ns);
@@ -264,7 +270,7 @@ void ue_stage_run(struct ue_stage *stage, unsigned who, uint64_t until_ns, uint6
     uint64_t frame = (ue_stage_clock_ns(stage) + 1) * hz / NS_PER_S; /* frames are rounded down to nanoseconds */
     while ((frame + 1) * NS_PER_S / hz <= until_ns && !ue_stage_is_exhausted(stage)) {
         frame++;
-        stage->steps++;
+        ue_stage_work(stage, 0);
         ue_stage_wait(stage, frame * NS_PER_S / hz);
         for (unsigned side = 0; side < 2; side++) {
             if ((who >> side & 1) != 0) {

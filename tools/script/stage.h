@@ -43,10 +43,11 @@ struct ue_stage_wire {
 struct ue_stage_config {
     struct ue_profile profile;
     struct ue_conn_config ends[2];
-    uint16_t first[2]; /* sequences of C and S as the script says them */
+    uint16_t first[2];  /* sequences of C and S as the script says them */
+    uint64_t steps_max; /* 0: UE_STAGE_STEPS_MAX */
 };
 
-/* Work that a script may ask for: packets, bunches, frames, lines; and bytes of all these. */
+/* Work that a script may ask for, in frames, lines, bunches and packets, of which long ones count more; and memory. */
 #define UE_STAGE_STEPS_MAX 2000000
 #define UE_STAGE_BYTES_MAX (128u << 20)
 
@@ -75,14 +76,16 @@ void ue_stage_config_acks(struct ue_stage_config *config, enum ue_ack_generation
 /* A connection on each side, adopted at the first sequences, nothing open but what an endpoint opens itself. The stage
    stays where it is. False: these settings cannot be spoken; end it all the same. */
 bool ue_stage_begin(struct ue_stage *stage, const struct ue_stage_config *config);
-/* The same with a client in time_ns, and wire in the place of the server; nothing was sent yet. */
-bool ue_stage_begin_client(struct ue_stage *stage, const struct ue_stage_config *config,
-                           const struct ue_stage_wire *wire);
+/* The same with one side only, and wire in the place of the other; nothing was sent yet. */
+bool ue_stage_begin_alone(struct ue_stage *stage, const struct ue_stage_config *config, unsigned side,
+                          const struct ue_stage_wire *wire);
 /* Frees everything; false when memory of the pool is still in use. */
 bool ue_stage_end(struct ue_stage *stage);
 
-/* Whether the script has asked for more than UE_STAGE_STEPS_MAX and UE_STAGE_BYTES_MAX. */
+/* Whether the script has asked for more work or memory than it may. */
 bool ue_stage_is_exhausted(const struct ue_stage *stage);
+/* Counts one piece of work. */
+void ue_stage_work(struct ue_stage *stage, size_t size_bytes);
 
 /* Makes channel 0 open and acknowledged on both ends, as after a login. */
 void ue_stage_log_in(struct ue_stage *stage);

@@ -9,6 +9,7 @@
 struct ue_take {
     const struct ue_script_generation *generation;
     GArray *records; /* struct ue_play_record */
+    bool is_new;     /* something else came than is expected, and is recorded */
 };
 
 GArray *ue_records_new(void);

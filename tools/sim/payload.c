@@ -32,7 +32,11 @@ void ue_payload_fill(const struct ue_payload *payload, uint32_t bits, uint8_t *b
         if (i == 0 && !payload->reliable) {
             word = (word & ~ue_bits_mask(32)) | (uint32_t)payload->number;
         }
-        for (size_t k = i; k < size && k < i + 8; k++) {
+        if (size - i >= 8) {
+            ue_bytes_store64(bytes + i, word);
+            continue;
+        }
+        for (size_t k = i; k < size; k++) {
             bytes[k] = (uint8_t)(word >> (k - i) * 8);
         }
     }

@@ -59,6 +59,9 @@ static void note_sent(struct ue_sim_result *result, enum ue_role from, const str
     struct ue_sim_side *side = &result->sides[from];
     side->datagrams++;
     side->wire_bytes += report->size_bytes + UDP_IP_BYTES;
+}
+
+static void note_bytes(struct ue_sim_result *result, enum ue_role from, const struct ue_link_report *report) {
     result->transcript =
         hash_bytes(ue_rng_mix(result->transcript ^ report->now_ns, from), report->bytes, report->size_bytes);
 }
@@ -68,6 +71,9 @@ static void see(struct ue_sim *sim, enum ue_role from, const struct ue_link_repo
     int64_t packet_id = bear_witness(sim, from, report);
     if (report->fate == UE_FATE_SENT) {
         note_sent(&sim->result, from, report);
+        if (!sim->scenario->unchecked) {
+            note_bytes(&sim->result, from, report);
+        }
     }
     if (sim->watch.datagram != NULL) {
         bool is_new = report->fate == UE_FATE_SENT && !sim->scenario->unchecked && witness->has_newest;

@@ -66,7 +66,7 @@ struct ue_sim_side {
 struct ue_sim_result {
     bool ok;
     char failure[UE_SIM_FAILURE_CHARS]; /* with scenario and seed, which reproduce it; empty when ok */
-    uint64_t transcript;                /* hash of every datagram and event with its time */
+    uint64_t transcript;                /* hash of every datagram and event with its time; unchecked: 0 */
     uint64_t end_ns;
     uint64_t last_ns; /* when the last reliable message was heard */
     struct ue_sim_side sides[2];

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/edit/writer.h"
+
+#include "uerudp_version.h"
+
+#define NS_PER_SECOND 1000000000
+#define LINK_ETHERNET 1
+#define SNAP_BYTES 262144
+#define PCAP_NANO_MAGIC UINT32_C(0xa1b23c4d)
+#define PCAP_VERSION_MAJOR 2
+#define PCAP_VERSION_MINOR 4
+#define COPY_COMMENT "copy of the one before"
+
+static bool fail(struct ue_edit_writer *writer, const struct ue_parcel *parcel, const char *what) {
+    g_snprintf(writer->error, sizeof writer->error, "frame %" G_GUINT64_FORMAT ": %s", parcel->frame, what);
+    return false;
+}
+
+static int64_t time_ns(const struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
+    return parcel->due_ns + writer->shift_ns;
+}
+
+/* The packet as it is now. */
+static struct ue_capture_packet packet_of(const struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
+    struct ue_capture_packet packet = parcel->packet;
+    packet.time_ns = time_ns(writer, parcel);
+    if (parcel->data != NULL) {
+        packet.bytes = parcel->data->data;
+        packet.captured_bytes = parcel->data->len;
+        packet.length_bytes = parcel->length_bytes;
+    }
+    return packet;
+}
+
+/* ---- the format of the input ---- */
+
+static bool write_same(struct ue_edit_writer *writer, const struct ue_parcel *parcel, const char *comment) {
+    if (writer->is_stripped && parcel->block.form == UE_BLOCK_OTHER) {
+        return true;
+    }
+    struct ue_block_change change = {
+        .shift_ns = time_ns(writer, parcel) - parcel->packet.time_ns,
+        .comment = comment,
+        .is_stripped = writer->is_stripped,
+        .is_unmeasured = writer->is_changing,
+    };
+    if (parcel->data != NULL) {
+        struct ue_capture_packet packet = packet_of(writer, parcel);
+        change.has_data = true;
+        change.data = packet.bytes;
+        change.captured_bytes = packet.captured_bytes;
+        change.length_bytes = packet.length_bytes;
+    }
+    return ue_block_write(writer->file, &parcel->block, &change) ||
+           fail(writer, parcel, "its new time or length cannot be said in this file; see --format");
+}
+
+/* ---- pcap ---- */
+
+static void begin_pcap(struct ue_edit_writer *writer, uint16_t link_type) {
+    const struct {
+        uint32_t magic;
+        uint16_t major, minor;
+        uint32_t zone, accuracy, snap_bytes, link_type;
+    } header = {PCAP_NANO_MAGIC, PCAP_VERSION_MAJOR, PCAP_VERSION_MINOR, 0, 0, SNAP_BYTES, link_type};
+    fwrite(&header, 1, sizeof header, writer->file);
+    writer->link_type = link_type;
+    writer->has_link_type = true;
+}
+
+static bool write_pcap(struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
+    struct ue_capture_packet packet = packet_of(writer, parcel);
+    if (!writer->has_link_type) {
+        begin_pcap(writer, packet.link_type);
+    }
+    if (packet.link_type != writer->link_type) {
+        return fail(writer, parcel, "of another link type than those before, which a pcap cannot say; see --format");
+    }
+    int64_t seconds = packet.time_ns / NS_PER_SECOND;
+    if (packet.time_ns < 0 || seconds > UINT32_MAX) {
+        return fail(writer, parcel, "a pcap cannot say its time");
+    }
+    const uint32_t words[4] = {(uint32_t)seconds, (uint32_t)(packet.time_ns % NS_PER_SECOND),
+                               (uint32_t)packet.captured_bytes, (uint32_t)packet.length_bytes};
+    fwrite(words, 1, sizeof words, writer->file);
+    fwrite(packet.bytes, 1, packet.captured_bytes, writer->file);
+    return true;
+}
+
+/* ---- pcapng ---- */
+
+static uint32_t interface_of(struct ue_edit_writer *writer, uint16_t link_type) {
+    void *key = GUINT_TO_POINTER(link_type), *number;
+    if (!g_hash_table_lookup_extended(writer->interfaces, key, NULL, &number)) {
+        number = GUINT_TO_POINTER(ue_pcapng_interface(&writer->pcapng, link_type, NULL));
+        g_hash_table_insert(writer->interfaces, key, number);
+    }
+    return GPOINTER_TO_UINT(number);
+}
+
+static bool write_pcapng(struct ue_edit_writer *writer, const struct ue_parcel *parcel, const char *comment) {
+    struct ue_capture_packet packet = packet_of(writer, parcel);
+    if (packet.time_ns < 0) {
+        return fail(writer, parcel, "its new time is before 1970");
+    }
+    packet.comment = comment;
+    packet.comment_bytes = comment != NULL ? strlen(comment) : 0;
+    ue_pcapng_packet(&writer->pcapng, interface_of(writer, packet.link_type), &packet);
+    return !writer->pcapng.failed || fail(writer, parcel, "it cannot be written as pcapng");
+}
+
+/* ---- all ---- */
+
+/* The first block tells what the input is. */
+static void begin(struct ue_edit_writer *writer, const struct ue_parcel *first) {
+    bool is_pcap = first->block.form == UE_BLOCK_FILE;
+    writer->is_begun = true;
+    writer->is_converting = writer->format == (is_pcap ? UE_EDIT_PCAPNG : UE_EDIT_PCAP);
+    if (writer->is_converting && is_pcap) {
+        ue_pcapng_begin(&writer->pcapng, writer->file, "uerudp " UERUDP_VERSION);
+        writer->interfaces = g_hash_table_new(NULL, NULL);
+    }
+}
+
+static bool write_one(struct ue_edit_writer *writer, const struct ue_parcel *parcel, const char *comment) {
+    if (!writer->is_converting) {
+        return write_same(writer, parcel, comment);
+    }
+    if (!parcel->is_packet) {
+        return true;
+    }
+    return writer->format == UE_EDIT_PCAP ? write_pcap(writer, parcel) : write_pcapng(writer, parcel, comment);
+}
+
+bool ue_edit_writer_put(struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
+    if (!writer->is_begun) {
+        begin(writer, parcel);
+    }
+    bool good = write_one(writer, parcel, parcel->comment != NULL ? parcel->comment->str : NULL);
+    for (unsigned i = 0; good && i < parcel->copies; i++) {
+        good = write_one(writer, parcel, COPY_COMMENT);
+    }
+    return good;
+}
+
+bool ue_edit_writer_end(struct ue_edit_writer *writer) {
+    if (writer->is_converting && writer->format == UE_EDIT_PCAP && !writer->has_link_type) {
+        begin_pcap(writer, LINK_ETHERNET);
+    }
+    return !writer->pcapng.failed;
+}
+
+void ue_edit_writer_clear(struct ue_edit_writer *writer) {
+    g_clear_pointer(&writer->interfaces, g_hash_table_unref);
+}
