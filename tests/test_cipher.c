@@ -126,6 +126,7 @@ static void check_handler(enum ue_handler handler, size_t terminators) {
 
     struct ue_verdict verdict = trace(handler, cipher, bytes, size, &seen);
     assert_true(verdict.is_opaque && !verdict.is_opened && !seen.opened);
+    assert_null(ue_cipher_key(cipher));
 
     if (handler != UE_HANDLER_AES_ECB) { /* a wrong key shows by the tag, and there is none in ECB */
         assert_true(ue_cipher_add_key(cipher, wrong_text));
@@ -138,6 +139,9 @@ static void check_handler(enum ue_handler handler, size_t terminators) {
     assert_int_equal(seen.seq, 4242);
     assert_int_equal(seen.rate, 100000);
     assert_int_equal(seen.terminators, terminators);
+    for (size_t i = 0; i < UE_CIPHER_KEY_BYTES; i++) {
+        assert_int_equal(ue_cipher_key(cipher)[i], i); /* as key_text says */
+    }
     ue_cipher_free(cipher);
 }
 

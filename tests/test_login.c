@@ -9,6 +9,7 @@
 
 #include "tests/login_stage.h"
 #include "tests/within.h"
+#include "tools/endpoint/login_text.h"
 
 /* ---- joining ---- */
 
@@ -114,6 +115,34 @@ static void names_beyond_ascii_arrive(void **state) {
     char expected[64] = "?Name=";
     assert_string_equal(server->login.url, strcat(expected, name));
     assert_string_equal(server->login.unique_id, "");
+    end_stage();
+}
+
+/* What was captured is said again, whatever the other members are. */
+static void whole_messages_are_said_as_they_are(void **state) {
+    (void)state;
+    uint8_t units[4][64];
+    struct ue_conn_config config = conn_config("5.1");
+    struct ue_login_config recorded = client_config;
+    const struct ue_message hello = {.type = UE_MESSAGE_HELLO,
+                                     .param_count = UE_HELLO_ENCRYPTION_TOKEN + 1,
+                                     .params = {{.number = 1}, {.number = 42}}};
+    const struct ue_message said = {.type = UE_MESSAGE_LOGIN,
+                                    .param_count = UE_LOGIN_PLATFORM + 1,
+                                    .params = {{.text = ue_text_from_utf8("7", units[0])},
+                                               {.text = ue_text_from_utf8("?Name=Eve", units[1])},
+                                               {0},
+                                               {.text = ue_text_from_utf8("STEAM", units[2])}},
+                                    .unique_id = {.flags = 5u << 3, .text = ue_text_from_utf8("id-9", units[3])}};
+    recorded.hello = &hello;
+    recorded.login = &said;
+    begin(&config, &recorded, &server_config);
+    tick(10);
+    assert_int_equal(server->login.state, UE_LOGIN_DONE);
+    assert_string_equal(server->login.url, "?Name=Eve");
+    assert_string_equal(server->login.unique_id, "id-9");
+    assert_string_equal(server->login.platform, "STEAM");
+    assert_string_equal(find_seen(UE_ROLE_CLIENT, UE_MESSAGE_LOGIN)->text, "7");
     end_stage();
 }
 
@@ -290,6 +319,7 @@ int main(void) {
         cmocka_unit_test(answers_leave_before_their_question_is_acknowledged),
         cmocka_unit_test(the_map_takes_its_time),
         cmocka_unit_test(names_beyond_ascii_arrive),
+        cmocka_unit_test(whole_messages_are_said_as_they_are),
         cmocka_unit_test(whoever_says_nothing_is_nobody),
         cmocka_unit_test(a_program_may_decide),
         cmocka_unit_test(texts_that_fit_no_message_are_refused),

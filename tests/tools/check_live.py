@@ -171,6 +171,10 @@ class Recording(unittest.TestCase):
             live.datagrams(path, *opened)
             text = uerudp.run("decode", "--json", *opened, path).stdout
             self.assertIn(b'"challenge"', text)
+            told, = map(json.loads, uerudp.run("info", "--json", *opened, path).stdout.splitlines())
+            self.assertEqual((told["packets"]["c2s"] > 0, len(told["channels"])), (True, 5))
+            self.assertEqual(len(json.loads(uerudp.run("info", "--json", "--handlers=aesgcm", path).stdout)["channels"]),
+                             1)  # what is said in clear
         sealed = b"".join(payload for _, payload in live.datagrams(self.paths[0], *opened))
         self.assertNotIn(b"uerudp", sealed[2000:])  # the greeting of each channel comes after the EncryptionAck
 
