@@ -151,6 +151,25 @@ static void test_same_bad_moments(void **state) {
     free(other);
 }
 
+/* In real time no moment comes again: the same datagrams are lost whenever they are sent, copies on their own. */
+static void test_loss_by_number(void **state) {
+    (void)state;
+    struct ue_link_config config = {.loss = 0.2, .loss_by_number = true};
+    struct trace *slow = run_stages(&config, 1, SEED, 3 * NS_PER_MS, 100);
+    struct trace *fast = run_stages(&config, 1, SEED, NS_PER_MS / 7, 100);
+    struct trace *other = run_stages(&config, 1, SEED + 1, NS_PER_MS / 7, 100);
+    uint32_t differences = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(slow->seen[i].copies, fast->seen[i].copies);
+        differences += fast->seen[i].copies != other->seen[i].copies;
+    }
+    assert_share(share_lost(fast), 0.2, 1);
+    assert_share((double)differences / COUNT, 2 * 0.2 * 0.8, 1);
+    free(slow);
+    free(fast);
+    free(other);
+}
+
 static void test_loss_sizes(void **state) {
     (void)state;
     struct ue_link_config config = {.loss = 1, .loss_min_bytes = 50, .loss_max_bytes = 200};
@@ -433,6 +452,7 @@ int main(void) {
         cmocka_unit_test(test_loss),
         cmocka_unit_test(test_burst),
         cmocka_unit_test(test_same_bad_moments),
+        cmocka_unit_test(test_loss_by_number),
         cmocka_unit_test(test_loss_sizes),
         cmocka_unit_test(test_mask_and_outage),
         cmocka_unit_test(test_delay_and_jitter),

@@ -94,6 +94,21 @@ static void test_every_address(void **state) {
     close_pair(&pair);
 }
 
+/* What a peer sees of a socket: the address it is bound to, or else the one on the way to the peer. */
+static void test_local_for(void **state) {
+    (void)state;
+    const struct ue_net_address peer = {.bytes = {127, 0, 0, 1}, .port = 9};
+    struct ue_socket *everywhere = listen_on(NULL);
+    struct ue_socket *bound = listen_on("127.0.0.2");
+    const struct ue_net_address found = ue_socket_local_for(everywhere, &peer);
+    const struct ue_net_address expected = {.bytes = {127, 0, 0, 1}, .port = ue_socket_local(everywhere)->port};
+    assert_true(ue_net_address_equal(&found, &expected));
+    const struct ue_net_address own = ue_socket_local_for(bound, &peer);
+    assert_true(ue_net_address_equal(&own, ue_socket_local(bound)));
+    ue_socket_free(everywhere);
+    ue_socket_free(bound);
+}
+
 static void test_longer_than_the_room(void **state) {
     (void)state;
     struct pair pair = open_pair("127.0.0.1");
@@ -263,6 +278,28 @@ static void test_loop(void **state) {
     close_pair(&seen.pair);
 }
 
+/* A loop without a socket of its own hears of others as long as it watches them. */
+static void test_watch(void **state) {
+    (void)state;
+    struct seen seen = {.pair = open_pair("127.0.0.1")};
+    const struct ue_loop_hooks hooks = {.user = &seen, .tick = on_tick};
+    for (int is_watched = 1; is_watched >= 0; is_watched--) {
+        seen.ticks = seen.datagrams = 0;
+        seen.loop = ue_loop_new(&hooks, NULL, 500);
+        struct ue_watch *watch = ue_loop_watch(seen.loop, seen.pair.server, on_receive, &seen);
+        if (!is_watched) {
+            ue_watch_free(watch);
+        }
+        ue_loop_run(seen.loop);
+        assert_int_equal(seen.datagrams, is_watched);
+        if (is_watched) {
+            ue_watch_free(watch);
+        }
+        ue_loop_free(seen.loop);
+    }
+    close_pair(&seen.pair);
+}
+
 struct heard {
     struct ue_loop *loop;
     GString *text;
@@ -312,6 +349,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_every_address),
+        cmocka_unit_test(test_local_for),
         cmocka_unit_test(test_longer_than_the_room),
         cmocka_unit_test(test_empty_datagram),
         cmocka_unit_test(test_nobody_listens),
@@ -320,6 +358,7 @@ int main(void) {
         cmocka_unit_test(test_default_port),
         cmocka_unit_test(test_native_addresses),
         cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_watch),
         cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,10 +30,14 @@ static bool is_other_series(const struct ue_wireshark *wireshark, const struct u
            (elf->major != wireshark->major || elf->minor != wireshark->minor);
 }
 
+/* Where tshark is a script that starts the program, ours tells the machine. */
 static bool is_other_machine(const struct ue_wireshark *wireshark, const struct ue_elf *elf) {
-    struct ue_elf program; /* not of a script that starts it */
-    return ue_elf_read(wireshark->path, &program) != UE_ELF_UNREADABLE && program.machine != 0 && elf->machine != 0 &&
-           (program.machine != elf->machine || program.bits != elf->bits);
+    struct ue_elf program;
+    ue_elf_read(wireshark->path, &program);
+    if (program.machine == 0) {
+        ue_elf_read("/proc/self/exe", &program);
+    }
+    return program.machine != 0 && elf->machine != 0 && (program.machine != elf->machine || program.bits != elf->bits);
 }
 
 static char *advise_rebuild(const struct ue_wireshark *wireshark) {

@@ -29,16 +29,16 @@ static bool load(const struct image *image, uint64_t offset, void *to, size_t si
     return from != NULL;
 }
 
+/* The whole table is there, see read_sections. */
 static bool load_section(const struct image *image, const Elf64_Ehdr *head, uint64_t index, Elf64_Shdr *section) {
-    return index < head->e_shnum && head->e_shentsize == sizeof *section && head->e_shoff <= image->size_bytes &&
-           load(image, head->e_shoff + index * sizeof *section, section, sizeof *section);
+    return index < head->e_shnum && load(image, head->e_shoff + index * sizeof *section, section, sizeof *section);
 }
 
 /* The integer that stands at an address of the loaded library. */
 static bool load_int(const struct image *image, const Elf64_Ehdr *head, uint64_t address, int *value) {
-    for (uint64_t i = 0; i < head->e_shnum; i++) {
-        Elf64_Shdr section;
-        if (load_section(image, head, i, &section) && section.sh_type == SHT_PROGBITS && address >= section.sh_addr &&
+    Elf64_Shdr section;
+    for (uint64_t i = 0; load_section(image, head, i, &section); i++) {
+        if (section.sh_type == SHT_PROGBITS && address >= section.sh_addr &&
             address - section.sh_addr < section.sh_size) {
             return section.sh_offset <= image->size_bytes &&
                    load(image, section.sh_offset + (address - section.sh_addr), value, sizeof *value);
@@ -58,7 +58,7 @@ static bool is_named(const struct image *image, const Elf64_Shdr *strings, uint3
 static bool read_symbols(const struct image *image, const Elf64_Ehdr *head, const Elf64_Shdr *symbols,
                          struct ue_elf *elf) {
     Elf64_Shdr strings;
-    Elf64_Sym symbol;
+    Elf64_Sym symbol = {0};
     bool has_major = false;
     bool has_minor = false;
     if (!load_section(image, head, symbols->sh_link, &strings) ||
@@ -80,13 +80,11 @@ static bool read_symbols(const struct image *image, const Elf64_Ehdr *head, cons
 static enum ue_elf_result read_sections(const struct image *image, struct ue_elf *elf) {
     Elf64_Ehdr head;
     Elf64_Shdr section;
-    if (!load(image, 0, &head, sizeof head)) {
+    if (!load(image, 0, &head, sizeof head) || head.e_shentsize != sizeof section ||
+        piece(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof section) == NULL) {
         return UE_ELF_DAMAGED;
     }
-    for (uint64_t i = 0; i < head.e_shnum; i++) {
-        if (!load_section(image, &head, i, &section)) {
-            return UE_ELF_DAMAGED;
-        }
+    for (uint64_t i = 0; load_section(image, &head, i, &section); i++) {
         if (section.sh_type == SHT_DYNSYM) {
             return read_symbols(image, &head, &section, elf) ? UE_ELF_OK : UE_ELF_DAMAGED;
         }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/doctor/wireshark.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Lines that a program prints on both outputs; NULL: it cannot be run. */
@@ -24,8 +23,16 @@ static char **ask(const struct ue_wireshark *wireshark, const char *option, cons
 static void take_version(struct ue_wireshark *wireshark, const char *line) {
     const char *at = strstr(line, "TShark ");
     at = at != NULL ? strpbrk(at, "0123456789") : NULL;
-    if (wireshark->version == NULL && at != NULL && sscanf(at, "%d.%d", &wireshark->major, &wireshark->minor) == 2) {
-        wireshark->version = g_strndup(at, strspn(at, "0123456789."));
+    if (wireshark->version == NULL && at != NULL) {
+        char *version = g_strndup(at, strspn(at, "0123456789."));
+        char **numbers = g_strsplit(version, ".", 3);
+        if (numbers[1] != NULL) {
+            wireshark->version = g_strdup(version);
+            wireshark->major = (int)g_ascii_strtoll(numbers[0], NULL, 10);
+            wireshark->minor = (int)g_ascii_strtoll(numbers[1], NULL, 10);
+        }
+        g_strfreev(numbers);
+        g_free(version);
     }
 }
 

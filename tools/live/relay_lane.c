@@ -86,13 +86,17 @@ static void add_words(GString *words, const char *text) {
     g_string_append_printf(words, "%s%s", words->len != 0 ? ", " : "", text);
 }
 
+/* "corrupted bit 3, 77" */
 static void add_flips(GString *words, const struct crossing *crossing, const struct ue_link_report *report) {
-    bool is_first = true;
+    if (crossing->size_bytes == 0 || memcmp(report->bytes, crossing->bytes, crossing->size_bytes) == 0) {
+        return;
+    }
+    add_words(words, "corrupted bit");
+    const char *separator = " ";
     for (size_t bit = 0; bit < 8 * crossing->size_bytes; bit++) {
         if (((report->bytes[bit / 8] ^ crossing->bytes[bit / 8]) >> bit % 8 & 1) != 0) {
-            g_string_append_printf(words, "%s%zu",
-                                   is_first ? (words->len != 0 ? ", corrupted bit " : "corrupted bit ") : ", ", bit);
-            is_first = false;
+            g_string_append_printf(words, "%s%zu", separator, bit);
+            separator = ", ";
         }
     }
 }
@@ -204,11 +208,14 @@ static int compare_due(const void *a, const void *b, void *user) {
 
 /* The link gets a datagram as the rules left it. */
 static void send_in(struct ue_relay_lane *lane, uint64_t now_ns, struct crossing *crossing) {
-    uint8_t *bytes = g_memdup2(crossing->bytes, crossing->size_bytes);
-    ue_outcome_corrupt(&crossing->outcome, bytes);
+    uint8_t *corrupted = NULL;
+    if (crossing->outcome.flip_count > 0) {
+        corrupted = g_memdup2(crossing->bytes, crossing->size_bytes);
+        ue_outcome_corrupt(&crossing->outcome, corrupted);
+    }
     lane->entering = crossing;
-    ue_link_send(lane->link, now_ns, bytes, crossing->size_bytes);
-    g_free(bytes);
+    ue_link_send(lane->link, now_ns, corrupted != NULL ? corrupted : crossing->bytes, crossing->size_bytes);
+    g_free(corrupted);
     if (lane->entering != NULL) { /* there was no memory */
         lane->entering = NULL;
         lane->counters.overflowed++;
@@ -311,8 +318,9 @@ uint64_t ue_relay_lane_run(struct ue_relay_lane *lane, uint64_t now_ns) {
     return first != NULL && first->due_ns < deadline_ns ? first->due_ns : deadline_ns;
 }
 
+/* From the end: what one stage lets go waits in the next one for another tick. */
 void ue_relay_lane_tick(struct ue_relay_lane *lane, uint64_t now_ns) {
-    for (size_t stage = 0; stage < UE_RELAY_STAGES; stage++) {
+    for (size_t stage = UE_RELAY_STAGES; stage-- > 0;) {
         ue_link_tick(lane->link, now_ns, stage);
     }
     ue_relay_lane_run(lane, now_ns);

@@ -255,8 +255,10 @@ void ue_relay_options_init(struct ue_relay_options *options) {
     options->duration_s = INFINITY;
     options->ticks_per_second = TICKS_PER_SECOND;
     options->rule_texts = g_ptr_array_new_with_free_func(g_free);
-    for (size_t i = 0; i < UE_RELAY_WAYS * UE_RELAY_IMPAIRMENTS; i++) {
-        options->values[i / UE_RELAY_IMPAIRMENTS][i % UE_RELAY_IMPAIRMENTS] = NAN;
+    for (size_t way = 0; way < UE_RELAY_WAYS; way++) {
+        for (size_t i = 0; i < UE_RELAY_IMPAIRMENTS; i++) {
+            options->values[way][i] = NAN;
+        }
     }
 }
 
