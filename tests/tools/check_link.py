@@ -360,6 +360,15 @@ class Life(Folder):
             link.wait_for("left", 2)
         self.assertEqual([event["reason"] for event in link.all("left")], ["idle", "idle"])
 
+    def test_once_of_several(self):
+        """The first client that leaves ends the link for the others, too."""
+        with Echo() as echo, live.Link(echo.port, "--once", "--idle", 0.3) as link:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+                other.sendto(b"first", ("127.0.0.1", link.port))
+            send(link, 60, pause=0.02, wait=0.1)
+            self.assertEqual(link.end(with_signal=None), 0)
+        self.assertEqual([event["reason"] for event in link.all("left")], ["idle", "end"])
+
     def test_no_room(self):
         with Echo() as echo:
             link = live.Link(echo.port, "--max-clients", 1)

@@ -29,6 +29,7 @@ struct ue_relay {
     uint64_t frames;
     bool is_server_dead; /* it was said */
     bool is_full;        /* it was said */
+    bool has_left;       /* some client */
     uint8_t bytes[UE_PORT_DATAGRAM_BYTES];
 };
 
@@ -53,6 +54,7 @@ static void forget(struct ue_relay *relay, struct ue_relay_client *client, const
     g_queue_unlink(&relay->order, &client->link);
     g_hash_table_remove(relay->clients, &client->ends[0].peer);
     ue_relay_client_free(client);
+    relay->has_left = true;
 }
 
 /* A server that does not listen may be about to start; said once, until it is heard again. */
@@ -195,8 +197,7 @@ static void on_tick(void *user) {
         }
     }
     on_wake(relay);
-    bool has_left = relay->options->once && relay->totals.clients > 0 && relay->order.head == NULL;
-    if (has_left || is_time_over(relay)) {
+    if ((relay->options->once && relay->has_left) || is_time_over(relay)) {
         ue_loop_quit(relay->loop);
     }
 }

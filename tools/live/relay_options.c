@@ -285,7 +285,11 @@ static bool is_within(const char *option, double value, double min, double max) 
 
 static bool resolve_seed(struct ue_relay_options *options) {
     if (options->seed_text == NULL) {
-        return getentropy(&options->seed, sizeof options->seed) == 0;
+        if (getentropy(&options->seed, sizeof options->seed) != 0) {
+            ue_complain("the system has no random numbers; give --seed");
+            return false;
+        }
+        return true;
     }
     bool good = ue_cli_number(options->seed_text, UINT64_MAX, &options->seed);
     if (!good) {
