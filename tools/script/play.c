@@ -119,7 +119,6 @@ static size_t find_line(struct ue_play *p, const struct ue_expected *e, struct u
 /* Says how the line that came differs from the expected text. */
 static void end_with_difference(struct ue_play *p, const char *text, const struct ue_difference *difference) {
     struct ue_play_end *end = &p->end;
-    bool is_first = end->result == UE_PLAY_OK;
     char *came = waiting_text(p);
     if (came == NULL || p->skips) {
         ue_play_differs(p, g_strdup(text), came, came == NULL ? "nothing came" : "none of what came is this line");
@@ -128,13 +127,11 @@ static void end_with_difference(struct ue_play *p, const char *text, const struc
     g_free(came);
     const struct ue_line *first = waiting(p)->head->data;
     ue_play_differs(p, g_strdup(text), g_strdup(first->text), "the line differs");
-    if (is_first) {
-        end->column = difference->at != NULL ? column_of(p, difference->at) : 0;
-        end->field = difference->field;
-        end->bit = difference->bit;
-        end->expected_value = g_strdup(difference->expected);
-        end->came_value = g_strdup(difference->came);
-    }
+    end->column = difference->at != NULL ? column_of(p, difference->at) : 0;
+    end->field = difference->field;
+    end->bit = difference->bit;
+    end->expected_value = g_strdup(difference->expected);
+    end->came_value = g_strdup(difference->came);
 }
 
 static bool expect_line(struct ue_play *p, const struct ue_expected *e, const char *text) {

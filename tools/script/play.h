@@ -14,7 +14,6 @@ struct ue_play_options {
     uint64_t tolerance_ns;          /* by which times may be wrong; with a host also how long a line is waited for */
     uint8_t seed[UE_SEED_BYTES];
     bool verbose; /* print commands and transcript on stdout */
-    bool records; /* keep what came, and go on after differences */
 };
 
 enum ue_play_result {

@@ -48,7 +48,7 @@ struct ue_stage_config {
 };
 
 /* Work that a script may ask for, in frames, lines, bunches and packets, of which long ones count more; and memory. */
-#define UE_STAGE_STEPS_MAX 2000000
+#define UE_STAGE_STEPS_MAX 1000000
 #define UE_STAGE_BYTES_MAX (128u << 20)
 
 struct ue_stage {
