@@ -67,6 +67,12 @@ class Capture(unittest.TestCase):
                          [[str(frame), f"127.0.0.1:{sender.port}", INITIAL.hex()] for frame in (1, 2, 3)])
         self.assertAlmostEqual(int(seen[0][3]) / 1e9, before, delta=SECONDS)
 
+    def test_info(self):
+        with Sender() as sender:
+            result = uerudp.run("info", "--json", "-i", "lo", "--filter", sender.filter, "--count", 3,
+                                status=1)  # nobody answers
+        self.assertEqual(json.loads(result.stdout)["packets"], {"c2s": 3, "s2c": 0})
+
     def test_duration(self):
         begun = time.monotonic()
         result = uerudp.run("decode", "--interface", "lo", "--filter", "udp port 9", "--duration", 0.3)
