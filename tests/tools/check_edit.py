@@ -94,7 +94,7 @@ class Identity(unittest.TestCase):
 
 class Rules(unittest.TestCase):
     def setUp(self):
-        self.data = GAME.read_bytes()
+        self.data = uerudp.run("encode", "captures/example-5.5.jsonl").stdout
         self.before = blocks.packets(self.data)
 
     def assert_same(self, packet, number):
