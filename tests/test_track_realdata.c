@@ -56,7 +56,7 @@ static void check_frame(struct story *story, const struct ue_track_event *event)
 static void note(void *user, const struct ue_track_event *event) {
     struct story *story = user;
     unsigned side = event->side;
-    assert_in_range(event->frame, 1, FRAMES_MAX - 1);
+    assert_true(event->frame >= 1 && event->frame < FRAMES_MAX);
     switch (event->type) {
     case UE_TRACK_PACKET:
         story->frames[event->frame] = event->packet_id;
