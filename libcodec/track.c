@@ -139,6 +139,7 @@ static void tell_missing(struct ue_track_pass *p, struct ue_track_side *side) {
     int64_t count = p->packet_id - side->newest_id - 1;
     if (count > 0) {
         side->counts.missing += (uint64_t)count;
+        side->hole += (uint32_t)count;
         ue_track_tell(p, &(struct ue_track_event){
                              .type = UE_TRACK_MISSING, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
     }
@@ -229,6 +230,7 @@ static void judge(struct ue_track_pass *p, int64_t id, bool delivered) {
     if (packet != NULL) {
         packet->fate = delivered ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
         packet->was_acked |= delivered;
+        packet->is_doubtful = p->is_doubtful;
     }
     other->counts.acked += delivered;
     other->counts.nacked += !delivered;
@@ -244,15 +246,23 @@ static int64_t acked_id(const struct ue_track_side *other, uint16_t seq) {
     return ue_seq_expand(seq, reference, UE_PACKET_SEQ_MAX);
 }
 
+/* The first verdict that is seen: on what was captured before it none can have been given, on the rest it may have. */
+static void begin_verdicts(struct ue_track_side *other, int64_t judged_id) {
+    if (!other->has_judged) {
+        bool is_known = other->counts.packets != 0 && other->first_id < judged_id;
+        other->judged_id = other->learned_id = is_known ? other->first_id : judged_id;
+        other->has_judged = true;
+    }
+}
+
 /* Everything without a verdict up to last_id was not delivered, as a verdict on acked_id implies. What lies further
-   back than a history reaches is named only where it was seen: nothing else says that it was sent. */
+   back than a history reaches is named only where a packet shows that it was sent. */
 static void deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id) {
     const struct ue_track_side *other = &p->track->sides[!p->in->side];
     int64_t id = last_id - p->verdicts_left;
     for (id = id > other->judged_id ? id + 1 : other->judged_id + 1; id <= last_id; id++) {
-        const struct ue_track_packet *packet = find_packet(other, id);
         p->verdicts_left--;
-        if (id > acked_id - UE_HISTORY_REACH || (packet != NULL && packet->is_seen)) {
+        if (id > acked_id - UE_HISTORY_REACH || (other->has_newest && id <= other->newest_id)) {
             judge(p, id, false);
         }
     }
@@ -263,11 +273,8 @@ static void take_history(struct ue_track_pass *p, const struct ue_packet *packet
     struct ue_track_side *other = &p->track->sides[!p->in->side];
     const struct ue_links *links = p->in->links;
     int64_t newest = acked_id(other, packet->ack);
-    if (!other->has_judged) {
-        uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
-        other->judged_id = ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX);
-        other->has_judged = true;
-    }
+    uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
+    begin_verdicts(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
     deny(p, newest - UE_HISTORY_REACH, newest);
     int64_t news = newest - other->judged_id;
     for (int64_t age = news < UE_HISTORY_REACH ? news - 1 : UE_HISTORY_REACH - 1; age >= 0; age--) {
@@ -291,7 +298,7 @@ static enum report report_of(const struct ue_track_side *reporter, const struct 
     unsigned lost = 0;
     for (unsigned i = 0; i < packet->carrier_count; i++) {
         const struct ue_track_packet *carrier = find_packet(reporter, packet->carriers[i]);
-        if (carrier == NULL || carrier->was_acked) {
+        if (carrier == NULL || carrier->was_acked || carrier->is_doubtful) {
             return REPORT_ARRIVED;
         }
         lost += carrier->fate == UE_TRACK_NOT_DELIVERED;
@@ -326,11 +333,9 @@ static void correct_acks(struct ue_track_pass *p) {
 static void take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
     struct ue_track_side *other = &p->track->sides[!p->in->side];
     int64_t id = acked_id(other, ack->ack_id);
-    if (!other->has_judged) {
-        other->judged_id = other->learned_id = id - 1;
-        other->has_judged = true;
-    }
+    begin_verdicts(other, id - 1);
     if (id > other->judged_id) {
+        p->is_doubtful = id - other->judged_id <= p->track->sides[p->in->side].hole;
         deny(p, id - 1, id);
         judge(p, id, true);
         other->judged_id = id;
@@ -350,6 +355,7 @@ static void take_item(void *user, const struct ue_item *item) {
     }
     if (item->is_ack && !p->is_late) {
         take_ack(p, &item->ack);
+        p->had_acks = true;
     } else if (!item->is_ack) {
         ue_track_take_bunch(p, &item->bunch);
     }
@@ -390,6 +396,7 @@ void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datag
         take_packet(&p, &packet);
         take_items(&p, &rest);
     }
+    track->sides[datagram->side].hole *= !p.had_acks;
 }
 
 /* ---- life ---- */

@@ -28,8 +28,9 @@ struct ue_track_packet {
     uint64_t frame; /* of the first copy */
     int64_t time_ns;
     uint8_t fate;
-    bool is_seen;   /* else only reported about */
-    bool was_acked; /* by its receiver, whether or not the sender learned it */
+    bool is_seen;     /* else only reported about */
+    bool was_acked;   /* by its receiver, whether or not the sender learned it */
+    bool is_doubtful; /* legacy: denied, but as many packets are missing as could have held its acks */
     uint8_t carrier_count;
     int64_t carriers[2]; /* legacy: packets of the other side in which an ack of it travels */
 };
@@ -67,6 +68,7 @@ struct ue_track_side {
     int64_t learned_id; /* legacy: and whether that arrived is settled up to this one */
     int64_t last_ns;    /* of its latest packet */
     uint16_t first_seq; /* by the handshake */
+    uint32_t hole;      /* packets missing since the last that carried an ack */
     bool has_newest;
     bool has_judged;
     bool has_first;
@@ -92,6 +94,8 @@ struct ue_track_pass {
     int64_t packet_id;
     bool is_taken; /* it is a packet whose id is known and new: its items count */
     bool is_late;
+    bool had_acks;
+    bool is_doubtful; /* see struct ue_track_packet */
     uint32_t item;
     int64_t verdicts_left; /* implied ones that may still be looked for: bounds the work, whatever is acknowledged */
 };
