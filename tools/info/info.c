@@ -11,6 +11,8 @@ struct ue_info *ue_info_new(uint32_t stream, unsigned findings_max, bool with_co
     info->channels.budget = channel_budget;
     info->channels.rest.index = UINT32_MAX;
     info->sides[1].losses.side = 1;
+    info->stalls = (struct ue_stalls){.rtt = &info->timing.rtt, .findings = &info->findings};
+    info->holes = (struct ue_holes){.rtt = &info->timing.rtt, .findings = &info->findings};
     info->cost = with_cost ? g_new0(struct ue_cost, 1) : NULL;
     return info;
 }
@@ -32,17 +34,13 @@ struct feeding {
     const struct ue_seen *seen;
 };
 
-static int64_t rtt_ns(const struct ue_info *info) {
-    return ue_histogram_percentile(&info->timing.rtt, 50);
-}
-
 static void take_verdict(struct ue_info *info, const struct ue_track_event *event) {
     struct ue_info_side *side = &info->sides[!event->side];
     if (event->type == UE_TRACK_ACKED && event->other_frame == 0 && side->datagrams != 0) {
         side->unseen_frame = side->unseen++ == 0 ? event->frame : side->unseen_frame;
     }
     ue_losses_verdict(&info->sides[!event->side].losses, event, &info->findings);
-    ue_stalls_verdict(&info->stalls, event, rtt_ns(info), &info->findings);
+    ue_stalls_verdict(&info->stalls, event);
 }
 
 static void count_bunch(struct ue_info_side *side, const struct ue_track_event *event) {
@@ -63,7 +61,8 @@ static void take_bunch(struct feeding *feeding, const struct ue_track_event *eve
     const struct ue_channel_flow *flow = channel != NULL ? &channel->flows[event->side] : NULL;
     int64_t before = flow != NULL && flow->has_newest ? flow->newest_id : -1;
     count_bunch(&info->sides[event->side], event);
-    ue_stalls_bunch(&info->stalls, event, before, rtt_ns(info), &info->findings);
+    ue_stalls_bunch(&info->stalls, event);
+    ue_holes_feed(&info->holes, event, before);
 }
 
 static void take_close(struct ue_info *info, const struct ue_track_event *event) {
@@ -105,7 +104,7 @@ static void learn(struct ue_info *info, const struct ue_seen *seen) {
     info->reason = ue_reason_text((enum ue_reason)choice->reason);
     uint32_t limit = seen->context.settings.reliable_buffer;
     info->reliable_limit = limit != 0 ? limit : info->profile->reliable_buffer;
-    info->stalls.ch_seq_bound = seen->context.ch_seq_bound;
+    info->holes.ch_seq_bound = seen->context.ch_seq_bound;
 }
 
 static void learn_addresses(struct ue_info *info, const struct ue_seen *seen) {
@@ -113,7 +112,11 @@ static void learn_addresses(struct ue_info *info, const struct ue_seen *seen) {
         unsigned role = seen->held->side == i ? seen->role : !seen->role;
         char *address = info->sides[role].address;
         const char *now = seen->connection->texts[i];
-        if (address[0] != '\0' && strcmp(address, now) != 0 && role == 0) {
+        if (strcmp(address, now) == 0) {
+            continue;
+        }
+        bool is_swap = strcmp(info->sides[!role].address, now) == 0; /* who is the client became known */
+        if (address[0] != '\0' && role == 0 && !is_swap) {
             g_strlcat(info->former, info->former[0] != '\0' ? ", " : "", sizeof info->former);
             g_strlcat(info->former, address, sizeof info->former);
         }
@@ -200,7 +203,8 @@ void ue_info_finish(struct ue_info *info) {
         ue_rate_finish(&info->sides[side].rate, info->story.rate);
         ue_losses_finish(&info->sides[side].losses, &info->findings);
     }
-    ue_stalls_finish(&info->stalls, info->last_ns, rtt_ns(info), &info->findings);
+    ue_stalls_finish(&info->stalls, info->last_ns);
+    ue_holes_finish(&info->holes);
     ue_silence_finish(&info->silence, info->is_closed, &info->findings);
     ue_diagnosis_finish(info);
 }

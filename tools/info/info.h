@@ -5,6 +5,7 @@
 
 #include "tools/info/channels.h"
 #include "tools/info/cost.h"
+#include "tools/info/holes.h"
 #include "tools/info/losses.h"
 #include "tools/info/rate.h"
 #include "tools/info/silence.h"
@@ -53,6 +54,7 @@ struct ue_info {
     struct ue_timing timing;
     struct ue_silence silence;
     struct ue_stalls stalls;
+    struct ue_holes holes;
     struct ue_channels channels;
     struct ue_findings findings;
     struct ue_cost *cost; /* NULL: not wanted */

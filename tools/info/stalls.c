@@ -5,16 +5,15 @@
 
 #include "tools/info/words.h"
 
-/* Of a connection at a time; what is beyond is not watched. */
+/* Of a connection at a time; then the oldest are given up. */
 #define FLYING_MAX 4096
 #define OVERDUE_MAX 256
-#define HOLES_MAX 64
 
 #define STALL_MIN_NS INT64_C(100000000)
 #define UNDELIVERED_MIN_NS INT64_C(1000000000)
 
-int64_t ue_stall_threshold_ns(int64_t rtt_ns) {
-    return MAX(STALL_MIN_NS, 2 * rtt_ns);
+bool ue_stall_is_long(int64_t late_ns, const struct ue_histogram *rtt) {
+    return late_ns >= STALL_MIN_NS && late_ns >= 2 * ue_histogram_percentile(rtt, 50);
 }
 
 /* ---- bunches under way ---- */
@@ -28,7 +27,6 @@ static GArray *array_of(GArray **array, size_t element_bytes) {
 
 #define FLYING(stalls, side, i) (&g_array_index((stalls)->flying[side], struct ue_flying, i))
 #define OVERDUE(stalls, side, i) (&g_array_index((stalls)->overdue[side], struct ue_overdue, i))
-#define HOLE(stalls, i) (&g_array_index((stalls)->holes, struct ue_hole, i))
 
 static void forget_landed(struct ue_stalls *stalls, unsigned side) {
     GArray *flying = stalls->flying[side];
@@ -58,7 +56,37 @@ static void take_off(struct ue_stalls *stalls, const struct ue_track_event *even
     forget_landed(stalls, event->side);
 }
 
-/* ---- verdicts ---- */
+/* ---- sentences ---- */
+
+static struct ue_finding finding_of(const struct ue_overdue *overdue, enum ue_finding_kind kind,
+                                    enum ue_severity severity, double weight) {
+    struct ue_finding finding = {.kind = kind, .severity = severity, .weight = weight};
+    finding.frame_count = MIN(overdue->losses, UE_LOSSES_LISTED);
+    memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
+    return finding;
+}
+
+static struct ue_words losses_words(const struct ue_overdue *overdue) {
+    return ue_frames_words(overdue->frames, MIN(overdue->losses, UE_LOSSES_LISTED), overdue->losses);
+}
+
+static void report_undelivered(const struct ue_stalls *stalls, const struct ue_overdue *overdue, unsigned side,
+                               int64_t now_ns) {
+    if (now_ns - overdue->last_ns < UNDELIVERED_MIN_NS) {
+        return; /* the next copy may be under way */
+    }
+    struct ue_finding finding =
+        finding_of(overdue, UE_FINDING_UNDELIVERED, UE_SEVERITY_WARNING, (double)(now_ns - overdue->first_ns));
+    ue_findings_add(stalls->findings, &finding,
+                    "reliable bunch on channel %" PRIu32
+                    ", %s (%s) is not known to have arrived: not delivered %s (%s), "
+                    "and no later copy acknowledged within %s of the first",
+                    overdue->channel, ue_sequence_words(overdue->first_seq, overdue->last_seq).text,
+                    ue_direction_words(side), ue_times_words(overdue->losses).text, losses_words(overdue).text,
+                    ue_span_words(now_ns - overdue->first_ns).text);
+}
+
+/* ---- copies that were not delivered ---- */
 
 static struct ue_overdue *find_overdue(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying) {
     GArray *overdue = stalls->overdue[side];
@@ -76,7 +104,8 @@ static void lose(struct ue_stalls *stalls, unsigned side, const struct ue_flying
     if (overdue == NULL) {
         GArray *array = array_of(&stalls->overdue[side], sizeof *overdue);
         if (array->len == OVERDUE_MAX) {
-            return;
+            report_undelivered(stalls, OVERDUE(stalls, side, 0), side, now_ns);
+            g_array_remove_index(array, 0);
         }
         struct ue_overdue begun = {.reliable_id = flying->reliable_id,
                                    .first_id = flying->reliable_id,
@@ -95,27 +124,17 @@ static void lose(struct ue_stalls *stalls, unsigned side, const struct ue_flying
     overdue->last_ns = now_ns;
 }
 
-static struct ue_finding finding_of(const struct ue_overdue *overdue, enum ue_finding_kind kind,
-                                    enum ue_severity severity, double weight) {
-    struct ue_finding finding = {.kind = kind, .severity = severity, .weight = weight};
-    finding.frame_count = MIN(overdue->losses, UE_LOSSES_LISTED);
-    memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
-    return finding;
-}
+/* ---- the copy that arrived ---- */
 
-static struct ue_words losses_words(const struct ue_overdue *overdue) {
-    return ue_frames_words(overdue->frames, MIN(overdue->losses, UE_LOSSES_LISTED), overdue->losses);
-}
-
-static void end_group(struct ue_stalls *stalls, int64_t rtt_ns, struct ue_findings *findings) {
+static void end_group(struct ue_stalls *stalls) {
     const struct ue_overdue *group = &stalls->group;
     int64_t late_ns = stalls->arrived_ns - group->first_ns;
-    bool is_stall = late_ns >= ue_stall_threshold_ns(rtt_ns);
-    if (!stalls->has_group || (!is_stall && group->losses < 2)) {
-        stalls->has_group = false;
+    bool is_stall = stalls->has_group && ue_stall_is_long(late_ns, stalls->rtt);
+    bool is_said = is_stall || (stalls->has_group && group->losses > 1);
+    stalls->has_group = false;
+    if (!is_said) {
         return;
     }
-    stalls->has_group = false;
     struct ue_finding finding = finding_of(group, is_stall ? UE_FINDING_STALL : UE_FINDING_REPEATED,
                                            is_stall ? UE_SEVERITY_WARNING : UE_SEVERITY_NOTE, (double)late_ns);
     finding.frames[finding.frame_count++] = stalls->arrived_frame;
@@ -123,7 +142,7 @@ static void end_group(struct ue_stalls *stalls, int64_t rtt_ns, struct ue_findin
     if (group->others != 0) {
         g_snprintf(others, sizeof others, ", and with it %s", ue_count_words(group->others, "other bunch").text);
     }
-    ue_findings_add(findings, &finding,
+    ue_findings_add(stalls->findings, &finding,
                     "reliable %s of %s on channel %" PRIu32 ", %s (%s): not delivered %s (%s), arrived with frame "
                     "%" PRIu64 "%s",
                     is_stall ? "stall" : "delay", ue_span_words(late_ns).text, group->channel,
@@ -148,8 +167,7 @@ static void join_group(struct ue_stalls *stalls, const struct ue_overdue *overdu
     }
 }
 
-static void arrive(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying, int64_t rtt_ns,
-                   struct ue_findings *findings) {
+static void arrive(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying) {
     struct ue_overdue *overdue = find_overdue(stalls, side, flying);
     if (overdue == NULL) {
         return;
@@ -157,7 +175,7 @@ static void arrive(struct ue_stalls *stalls, unsigned side, const struct ue_flyi
     if (stalls->has_group && stalls->group_side == side && stalls->arrived_frame == flying->frame) {
         join_group(stalls, overdue);
     } else {
-        end_group(stalls, rtt_ns, findings);
+        end_group(stalls);
         stalls->has_group = true;
         stalls->group_side = side;
         stalls->group = *overdue;
@@ -167,8 +185,7 @@ static void arrive(struct ue_stalls *stalls, unsigned side, const struct ue_flyi
     g_array_remove_index(stalls->overdue[side], (guint)(overdue - OVERDUE(stalls, side, 0)));
 }
 
-void ue_stalls_verdict(struct ue_stalls *stalls, const struct ue_track_event *event, int64_t rtt_ns,
-                       struct ue_findings *findings) {
+void ue_stalls_verdict(struct ue_stalls *stalls, const struct ue_track_event *event) {
     unsigned side = !event->side;
     GArray *flying = stalls->flying[side];
     guint *first = &stalls->first[side];
@@ -179,134 +196,34 @@ void ue_stalls_verdict(struct ue_stalls *stalls, const struct ue_track_event *ev
             continue; /* nobody said what became of that packet */
         }
         if (event->type == UE_TRACK_ACKED) {
-            arrive(stalls, side, &landed, rtt_ns, findings);
+            arrive(stalls, side, &landed);
         } else {
             lose(stalls, side, &landed, event->time_ns);
         }
     }
 }
 
-/* ---- the order of bunches ---- */
-
-static void report_hole(const struct ue_hole *hole, const struct ue_track_event *event, int64_t rtt_ns,
-                        struct ue_findings *findings) {
-    int64_t late_ns = event->time_ns - hole->time_ns;
-    if (late_ns < ue_stall_threshold_ns(rtt_ns)) {
-        return;
-    }
-    struct ue_finding finding = {.kind = UE_FINDING_STALL,
-                                 .severity = UE_SEVERITY_WARNING,
-                                 .weight = (double)late_ns,
-                                 .frame_count = 2,
-                                 .frames = {hole->frame, event->frame}};
-    ue_findings_add(findings, &finding,
-                    "reliable stall of %s on channel %" PRIu32 ", %s (%s): came in frame %" PRIu64
-                    ", while later bunches of the channel waited since frame %" PRIu64,
-                    ue_span_words(late_ns).text, hole->channel, ue_sequence_words(hole->first_seq, hole->last_seq).text,
-                    ue_direction_words(hole->side), event->frame, hole->frame);
-}
-
-static void fill_hole(struct ue_stalls *stalls, const struct ue_track_event *event, int64_t rtt_ns,
-                      struct ue_findings *findings) {
-    for (guint i = 0; stalls->holes != NULL && i < stalls->holes->len; i++) {
-        struct ue_hole *hole = HOLE(stalls, i);
-        if (hole->side == event->side && hole->channel == event->bunch->channel &&
-            event->reliable_id >= hole->from_id && event->reliable_id <= hole->to_id) {
-            hole->open--;
-            if (hole->open == 0) {
-                report_hole(hole, event, rtt_ns, findings);
-                g_array_remove_index(stalls->holes, i);
-            }
-            return;
-        }
-    }
-}
-
-static void open_hole(struct ue_stalls *stalls, const struct ue_track_event *event, int64_t before) {
-    GArray *holes = array_of(&stalls->holes, sizeof(struct ue_hole));
-    if (holes->len == HOLES_MAX) {
-        return;
-    }
-    uint32_t missing = (uint32_t)(event->reliable_id - before - 1);
-    uint32_t seq = event->bunch->ch_seq;
-    uint32_t bound = stalls->ch_seq_bound;
-    struct ue_hole hole = {.side = event->side,
-                           .channel = event->bunch->channel,
-                           .from_id = before + 1,
-                           .to_id = event->reliable_id - 1,
-                           .first_seq = (seq + bound - missing % bound) % bound,
-                           .last_seq = (seq + bound - 1) % bound,
-                           .frame = event->frame,
-                           .time_ns = event->time_ns,
-                           .next_seq = seq,
-                           .open = missing};
-    g_array_append_val(holes, hole);
-}
-
-void ue_stalls_bunch(struct ue_stalls *stalls, const struct ue_track_event *event, int64_t before, int64_t rtt_ns,
-                     struct ue_findings *findings) {
-    if (event->reliable_id < 0) {
-        return;
-    }
-    take_off(stalls, event);
-    if (event->copy != 1) {
-        return;
-    }
-    if (before >= 0 && event->reliable_id > before + 1 && !event->is_jump) {
-        open_hole(stalls, event, before);
-    } else if (event->reliable_id <= before) {
-        fill_hole(stalls, event, rtt_ns, findings);
+void ue_stalls_bunch(struct ue_stalls *stalls, const struct ue_track_event *event) {
+    if (event->reliable_id >= 0) {
+        take_off(stalls, event);
     }
 }
 
 /* ---- the end ---- */
-
-static void report_undelivered(const struct ue_overdue *overdue, unsigned side, int64_t end_ns,
-                               struct ue_findings *findings) {
-    if (end_ns - overdue->last_ns < UNDELIVERED_MIN_NS) {
-        return; /* the next copy may be under way */
-    }
-    struct ue_finding finding =
-        finding_of(overdue, UE_FINDING_UNDELIVERED, UE_SEVERITY_WARNING, (double)(end_ns - overdue->first_ns));
-    ue_findings_add(findings, &finding,
-                    "reliable bunch on channel %" PRIu32
-                    ", %s (%s) is not known to have arrived: not delivered %s (%s), "
-                    "and no later copy acknowledged until the end, %s after the first",
-                    overdue->channel, ue_sequence_words(overdue->first_seq, overdue->last_seq).text,
-                    ue_direction_words(side), ue_times_words(overdue->losses).text, losses_words(overdue).text,
-                    ue_span_words(end_ns - overdue->first_ns).text);
-}
-
-static void report_open(const struct ue_hole *hole, struct ue_findings *findings) {
-    struct ue_finding finding = {.kind = UE_FINDING_GAP,
-                                 .severity = UE_SEVERITY_NOTE,
-                                 .weight = hole->open,
-                                 .frame_count = 1,
-                                 .frames = {hole->frame}};
-    ue_findings_add(findings, &finding,
-                    "%s of channel %" PRIu32 " before ChSequence %" PRIu32 " in frame %" PRIu64
-                    " (%s) missing in the capture",
-                    ue_count_words(hole->open, "reliable bunch").text, hole->channel, hole->next_seq, hole->frame,
-                    ue_direction_words(hole->side));
-}
 
 static void clear(struct ue_stalls *stalls) {
     for (unsigned side = 0; side < 2; side++) {
         g_clear_pointer(&stalls->flying[side], g_array_unref);
         g_clear_pointer(&stalls->overdue[side], g_array_unref);
     }
-    g_clear_pointer(&stalls->holes, g_array_unref);
 }
 
-void ue_stalls_finish(struct ue_stalls *stalls, int64_t end_ns, int64_t rtt_ns, struct ue_findings *findings) {
-    end_group(stalls, rtt_ns, findings);
+void ue_stalls_finish(struct ue_stalls *stalls, int64_t end_ns) {
+    end_group(stalls);
     for (unsigned side = 0; side < 2; side++) {
         for (guint i = 0; stalls->overdue[side] != NULL && i < stalls->overdue[side]->len; i++) {
-            report_undelivered(OVERDUE(stalls, side, i), side, end_ns, findings);
+            report_undelivered(stalls, OVERDUE(stalls, side, i), side, end_ns);
         }
-    }
-    for (guint i = 0; stalls->holes != NULL && i < stalls->holes->len; i++) {
-        report_open(HOLE(stalls, i), findings);
     }
     clear(stalls);
 }
