@@ -23,7 +23,7 @@ static char *find_browser(const char *browser, GError **error) {
 }
 
 /* Its profile goes where it disturbs nobody. */
-static char *run_browser(const char *browser, const char *folder, const char *url, GError **error) {
+static GBytes *run_browser(const char *browser, const char *folder, const char *url, GError **error) {
     char *profile = g_strconcat("--user-data-dir=", folder, NULL);
     const char *arguments[] = {
         browser, "--headless", "--disable-gpu", "--dump-dom", "--virtual-time-budget=20000", profile, url, NULL, NULL};
@@ -33,18 +33,20 @@ static char *run_browser(const char *browser, const char *folder, const char *ur
     }
     GSubprocess *process =
         g_subprocess_newv(arguments, G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, error);
-    char *output = NULL;
+    GBytes *output = NULL;
     if (process != NULL) {
-        g_subprocess_communicate_utf8(process, NULL, NULL, &output, NULL, error);
+        g_subprocess_communicate(process, NULL, NULL, &output, NULL, error);
         g_object_unref(process);
     }
     g_free(profile);
     return output;
 }
 
-static char *take_picture(const char *document, GError **error) {
-    const char *begin = strstr(document, MARK);
-    const char *end = begin != NULL ? strstr(begin, MARK_END) : NULL;
+static char *take_picture(GBytes *document, GError **error) {
+    gsize length;
+    const char *text = g_bytes_get_data(document, &length);
+    const char *begin = text != NULL ? g_strstr_len(text, (gssize)length, MARK) : NULL;
+    const char *end = begin != NULL ? g_strstr_len(begin, text + length - begin, MARK_END) : NULL;
     if (end == NULL) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "the browser drew no picture");
         return NULL;
@@ -53,10 +55,10 @@ static char *take_picture(const char *document, GError **error) {
     char *coded = g_strndup(begin, (gsize)(end - begin));
     gsize size;
     guchar *picture = g_base64_decode(coded, &size);
-    char *text = g_strndup((const char *)picture, size);
+    char *svg = g_strndup((const char *)picture, size);
     g_free(picture);
     g_free(coded);
-    return text;
+    return svg;
 }
 
 static void remove_folder(const char *path) {
@@ -76,10 +78,10 @@ static char *draw(const char *program, const char *path, GError **error) {
     GFile *file = g_file_new_for_commandline_arg(path);
     char *uri = g_file_get_uri(file);
     char *url = g_strconcat(uri, "#svg", NULL);
-    char *document = run_browser(program, folder, url, error);
+    GBytes *document = run_browser(program, folder, url, error);
     char *picture = document != NULL ? take_picture(document, error) : NULL;
     remove_folder(folder);
-    g_free(document);
+    g_clear_pointer(&document, g_bytes_unref);
     g_free(url);
     g_free(uri);
     g_object_unref(file);
