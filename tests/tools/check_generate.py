@@ -235,8 +235,8 @@ class Network(Case):
 
     def test_tick(self):
         """Ends that tick seldom say less."""
-        counts = [sum(self.generate("game", f"--tick={hz}")[1]["connections"][0]["packets"].values()) for hz in (10, 60)]
-        self.assertLess(counts[0] * 4, counts[1])
+        seldom, often = (len(self.generate("game", f"--tick={hz}")[1]["datagrams"]) for hz in (10, 60))
+        self.assertLess(seldom * 4, often)
 
     def test_bursts(self):
         def runs(*arguments):
@@ -265,6 +265,80 @@ class Network(Case):
         flipped = [comment for comment in self.comments(path).values() if comment.startswith("corrupted at bit")]
         self.assertGreater(len(flipped), 0)
         self.assertEqual(1, len({sent["scenario"], "corrupt"}))
+
+
+class ScenarioFile(Case):
+    """Scenarios as texts; the manual's example is one."""
+
+    def write(self, text):
+        path = self.folder / "scenario.ini"
+        path.write_text(text)
+        return path
+
+    def complaint(self, text):
+        said = errors(self.write(text))
+        self.assertTrue(said.startswith("uerudp: "), said)
+        return said
+
+    def test_example_of_the_manual(self):
+        manual = (pathlib.Path(__file__).parents[2] / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
+        text = re.search(r"^\[scenario\]\n.*?(?=\.RE)", manual, re.M | re.S).group(0)
+        _, sent = self.generate(self.write(text))
+        self.assertEqual(("4.22", "client"), (sent["generation"], sent["connections"][0]["closed_by"]))
+        lost = collections.Counter(d["dir"] for d in sent["datagrams"] if "lost" in d["fate"])
+        self.assertGreater(lost["s2c"], 5)
+        self.assertEqual({("client", False), ("server", True)},
+                         {(m["from"], m["reliable"]) for m in sent["messages"]})
+
+    def test_base(self):
+        """A file may change a named scenario, and options change the file's."""
+        text = "[scenario]\nbase=login\nname=mine\n[path client]\nmask=--x\n"
+        _, sent = self.generate(self.write(text), "--generation=5.1", "--duration=1.5")
+        self.assertEqual(("mine", "5.1"), (sent["scenario"], sent["generation"]))
+        self.assertEqual([2], [i for i, d in enumerate(d for d in sent["datagrams"] if d["dir"] == "c2s")
+                               if "lost" in d["fate"]])
+
+    def test_every_key(self):
+        """Each key of the manual is taken; a key that it lacks is not."""
+        sides = ("generation=5.4", "tick=30", "first-seq=16383", "reliable-buffer=300", "net-speed=50000",
+                 "no-order-cache=true", "tail-probe=true", "tail-probe-data=true", "quiet=true", "send-window=true",
+                 "burst-limit=8", "pacing=true", "reorder-wait=5", "resend-close=true", "strict-client=true",
+                 "strict-header=true", "prompt-acks=true", "repeat-reliable=true", "PktLoss=1", "PktLag=5")
+        paths = ("mask=----x", "outages=0.3-0.4;0.5-0.6", "loss=0.01", "burst=2", "loss-min-bytes=10",
+                 "loss-max-bytes=900", "loss-from=0.1", "corrupt=0", "corrupt-from=1", "corrupt-skip-bytes=2",
+                 "dup=0.01", "shuffle=false", "reorder=0.01", "rate=100000", "queue=20000", "delay=10",
+                 "jitter=2", "bloat=0")
+        streams = ("from=server", "channel=3", "channels=2", "reliable=true", "merge=true", "hasty=false", "every=2",
+                   "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false")
+        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "hostile=false", "duration=1",
+                    "patience=20", "ending=quiet", "timeout=30", "move=0")
+        sections = {"scenario": scenario, "client": sides, "server": sides, "path client": paths, "path server": paths,
+                    "stream x": streams}
+        text = "".join(f"[{name}]\n" + "\n".join(keys) + "\n" for name, keys in sections.items())
+        self.generate(self.write(text))
+        manual = (pathlib.Path(__file__).parents[2] / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
+        for name, keys in sections.items():
+            for key in (key.split("=")[0] for key in keys):
+                self.assertRegex(manual, rf"\b{key}\b")
+                if key not in ("name", "mask"): # any text is one
+                    self.assertIn(f"[{name}] {key}=?: not a possible value", self.complaint(f"[{name}]\n{key}=?\n"))
+
+    def test_complaints(self):
+        self.assertIn("there is no such key", self.complaint("[client]\nPktLos=1\n"))
+        self.assertIn("PktLoss=101: not a possible value", self.complaint("[client]\nPktLoss=101\n"))
+        self.assertIn("base=none", self.complaint("[scenario]\nbase=none\n"))
+        self.assertIn("[paths]", self.complaint("[paths]\nloss=1\n"))
+        self.assertIn("move: needs", self.complaint("[scenario]\nmove=1\n"))
+        self.assertIn("login=true", self.complaint("[scenario]\nending=failure\n"))
+        for stream, why in (("channel=1", "channel"), ("channel=2", "bits: missing"), ("channel=2\nbits=8", "needs 64"),
+                            ("channel=2\nbits=64\nclose-after=1", "close-after"), ("channel=1024\nbits=64", "channel")):
+            self.assertIn(why, self.complaint(f"[stream a]\nfrom=client\nevery=1\n{stream}\n"))
+        self.assertIn("streams", self.complaint("".join(f"[stream {i}]\nevery=0\n" for i in range(7))))
+        self.assertIn("outages=3", self.complaint("[path client]\noutages=3\n"))
+        self.assertIn("scenario.ini", self.complaint("loss=1\n"))
+        (self.folder / "scenario.ini").write_bytes(bytes(range(256)) * 100)
+        self.assertIn("scenario.ini", errors(self.folder / "scenario.ini"))
+        self.assertIn(str(self.folder), errors(self.folder))
 
 
 class Info(Case):

@@ -93,7 +93,6 @@ static const struct key path_keys[] = {
     {"corrupt-from", SECONDS, PATH(corrupt_from_ns)},
     {"corrupt-skip-bytes", COUNT, PATH(corrupt_skip_bytes)},
     {"dup", SHARE, PATH(duplicate)},
-    {"frame-delay", COUNT, PATH(frame_delay_ticks)},
     {"shuffle", FLAG, PATH(shuffle)},
     {"reorder", SHARE, PATH(reorder)},
     {"rate", NUMBER64, PATH(rate_bytes)},

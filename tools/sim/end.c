@@ -311,7 +311,13 @@ bool ue_end_is_closed(const struct ue_end *end) {
 }
 
 bool ue_end_is_acked(const struct ue_end *end) {
-    for (size_t i = 0; end->conn != NULL && i < UE_SCENARIO_STREAMS_MAX; i++) {
+    if (end->conn == NULL) {
+        return true;
+    }
+    if (ue_conn_unacked(end->conn, 0) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
         const struct ue_stream *stream = &end->scenario->streams[i];
         uint32_t count = stream->every_ticks == 0 ? 0 : stream->channels != 0 ? stream->channels : 1;
         for (uint32_t channel = stream->channel; channel < stream->channel + count; channel++) {

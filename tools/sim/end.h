@@ -65,7 +65,7 @@ static inline bool ue_end_is_checked(const struct ue_end *end) {
 /* Leaves, for the reason of its role. */
 void ue_end_leave(struct ue_end *end, uint64_t now_ns);
 bool ue_end_is_closed(const struct ue_end *end);
-/* Whether all reliable bunches that it sent on the channels of the scenario are acknowledged. */
+/* Whether all reliable bunches that it sent on the control channel and those of the scenario are acknowledged. */
 bool ue_end_is_acked(const struct ue_end *end);
 /* Whether every stream of this end has a total, and has said it. */
 bool ue_end_is_done(const struct ue_end *end);
