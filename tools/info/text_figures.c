@@ -132,7 +132,7 @@ static void print_times(struct ue_out *out, const struct ue_info *info) {
         const struct ue_jitter *jitter = &timing->jitter[side];
         if (jitter->samples != 0) {
             ue_out_format(out, "    jitter of the %s       %8.1f now, %.1f at most\n", ue_side_name(side),
-                          jitter->average_ms, jitter->max_ms);
+                          ue_ms(jitter->average_ns), ue_ms(jitter->max_ns));
         }
     }
 }

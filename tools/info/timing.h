@@ -9,8 +9,8 @@
 /* The jitter of what one side sends, by its jitter clock and the capture's (spec 6.12). */
 struct ue_jitter {
     bool has_delta;
-    double delta_ms; /* capture clock less jitter clock, within a second */
-    double average_ms, max_ms;
+    int64_t delta_ns; /* capture clock less jitter clock, within a second */
+    int64_t average_ns, max_ns;
     uint64_t samples;
 };
 
