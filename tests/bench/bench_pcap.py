@@ -22,15 +22,17 @@ SEED = 1
 ROUNDS = 7
 FILE_HEADER_BYTES = 24
 PORT = 7777
+GENERATED_SECONDS = (100, 2100)
 
 
-def usage(command, output=subprocess.DEVNULL):
-    """User and system seconds, and the largest resident set in bytes, of a command that must succeed."""
-    process = subprocess.Popen(command, stdout=output, stderr=subprocess.PIPE)
+def usage(command):
+    """User and system seconds, and the largest resident set in bytes, of a command. It may find faults in traffic that
+    is made up (status 1), but must be able to do its work."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     errors = process.stderr.read()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
+    if process.returncode not in (0, 1):
         raise AssertionError(f"{command}: {errors[-2000:]}")
     return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
@@ -55,7 +57,6 @@ def candidates(program, reader):
         "text": [program, "decode"],
         "columns": [program, "decode", "--fields", "frame,packet.seq,packet.ack"],
         "info": [program, "info", "--json"],
-        "check": [program, "replay", "--check", "--json"],
     }
     if shutil.which("tcpdump"):
         found["tcpdump"] = ["tcpdump", "-nr"]
@@ -81,10 +82,10 @@ def report_times(report, ns):
         report.line("T1.tshark", ns["tshark"] / ns["quiet"], "times", ("tshark", ns["tshark"]), 8, 20, least=True,
                     judged="value")
     if "tcpdump" in ns:
-        for form in ("json", "text", "columns"):
+        for form in ("json", "columns"):
             report.line(f"T2.{form}", ns[form], "ns", ("tcpdump", ns["tcpdump"]), 1, 0.5)
+        report.line("text", ns["text"], "ns", ("tcpdump", ns["tcpdump"])) # a tree, not a line
     report.line("info", ns["info"], "ns", pcap)
-    report.line("T4", ns["check"] - ns["blocks"], "ns", pcap, 1000, 400, judged="value")
 
 
 def report_memory(report, program, path):
@@ -102,18 +103,29 @@ def report_starts(report, program):
         report.line(f"T7.{name}", seconds * 1e3, "ms", None, 20, 5)
 
 
-def report_generator(report, program, folder):
-    """The simulator without its checks, writing the busiest scenario."""
-    path = os.path.join(folder, "generated.pcapng")
-    command = [program, "generate", "mixed", "--no-sidecar", "--seed", str(SEED), "-o", path]
-    few, many = [*command, "--duration", "20"], [*command, "--duration", "220"]
-    counts, spent = [], []
-    for each in (few, many):
-        spent.append(statistics.median(usage(each)[0] for _ in range(ROUNDS)))
-        with subprocess.Popen([program, "decode", "--fields", "frame", path], stdout=subprocess.PIPE) as process:
-            counts.append(sum(1 for _ in process.stdout))
-    rate = (counts[1] - counts[0]) / (spent[1] - spent[0])
-    report.line("T5", rate / 1e6, "Mpkt/s", None, 0.9, 2, least=True)
+def generate(program, path, seconds):
+    """The simulator without its checks, writing a busy scenario."""
+    return [program, "generate", "mixed", "--no-sidecar", "--seed", str(SEED), "--duration", str(seconds), "-o", path]
+
+
+def count(program, path):
+    with subprocess.Popen([program, "decode", "--fields", "frame", path], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as process:
+        return sum(1 for _ in process.stdout)
+
+
+def report_simulated(report, program, reader, folder):
+    """Making a capture of endpoints, and replaying it through endpoints: the slope between a short and a long one."""
+    counts, spent, checked, read = [], [], [], []
+    for seconds in GENERATED_SECONDS:
+        path = os.path.join(folder, f"{seconds}.pcapng")
+        spent.append(statistics.median(usage(generate(program, path, seconds))[0] for _ in range(ROUNDS)))
+        counts.append(count(program, path))
+        checked.append(statistics.median(usage([program, "replay", "--check", "--json", path])[0] for _ in range(ROUNDS)))
+        read.append(statistics.median(usage([reader, "pcap", path])[0] for _ in range(ROUNDS)))
+    packets, slope = counts[1] - counts[0], lambda times: (times[1] - times[0]) / (counts[1] - counts[0]) * 1e9
+    report.line("T4", slope(checked), "ns", ("libpcap", slope(read)), 1000, 400, judged="value")
+    report.line("T5", packets / (spent[1] - spent[0]) / 1e6, "Mpkt/s", None, 0.9, 2, least=True)
 
 
 def main():
@@ -129,7 +141,7 @@ def main():
         report.header(program="bench_pcap", cpu=platform.processor() or platform.machine())
         report_times(report, time_commands(candidates(program, options.bench_read), path, empty, options.packets))
         report_memory(report, program, path)
-        report_generator(report, program, folder)
+        report_simulated(report, program, options.bench_read, folder)
     report_starts(report, program)
 
 
