@@ -114,10 +114,11 @@ static bool complain_value(const char *option, const char *value, const char *wh
 static bool take_seconds(const char *option, const char *text, int64_t *ns) {
     bool is_negative = text != NULL && text[0] == '-';
     char **parts = g_strsplit(text != NULL ? text + is_negative : "", ".", 2);
+    const char *whole = parts[0] != NULL ? parts[0] : ""; /* of an empty text there are no parts */
     const char *decimals = parts[0] != NULL && parts[1] != NULL ? parts[1] : "";
     char padded[DECIMALS + 1] = "000000000";
     uint64_t seconds, fraction;
-    bool good = text != NULL && strlen(decimals) <= DECIMALS && ue_cli_number(parts[0], SECONDS_MAX, &seconds);
+    bool good = text != NULL && strlen(decimals) <= DECIMALS && ue_cli_number(whole, SECONDS_MAX, &seconds);
     if (good) {
         memcpy(padded, decimals, strlen(decimals));
         good = g_ascii_string_to_unsigned(padded, 10, 0, NS_PER_SECOND, &fraction, NULL);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a capture file, down to the UDP payload; what is no capture is read as hex text. */
+/* Any bytes as a capture file, down to the UDP payload; what is no capture is read as hex text. Its blocks are the file
+   again, and each is written changed. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/capture/block.h"
 #include "tools/capture/frame.h"
 #include "tools/capture/hex.h"
 
@@ -46,13 +48,57 @@ static void check_udp(const struct ue_udp *udp) {
     expect(ue_address_parse(ue_address_format(&udp->source, text), &parsed) && ue_address_equal(&parsed, &udp->source));
 }
 
-static void read_capture(struct ue_capture *capture) {
+/* The file that a capture came from, as far as its blocks were told. */
+struct copy {
+    const uint8_t *data;
+    size_t size;
+    FILE *nowhere;
+};
+
+static void check_place(const struct ue_capture_packet *packet) {
+    struct ue_frame_place place = ue_frame_place(packet);
+    uint8_t *bytes = malloc(packet->captured_bytes + 1);
+
+    expect(bytes != NULL && place.network <= packet->captured_bytes && place.transport <= packet->captured_bytes);
+    memcpy(bytes, packet->bytes, packet->captured_bytes);
+    expect(!place.is_udp || place.payload + place.payload_bytes <= packet->captured_bytes);
+    if (place.is_udp)
+        ue_frame_resize(&place, place.payload_bytes, bytes);
+    if (place.family != 0)
+        ue_frame_seal(&place, bytes, packet->captured_bytes);
+    free(bytes);
+}
+
+static void on_block(void *user, const struct ue_block *block, const struct ue_capture_packet *packet) {
+    static const uint8_t data[5];
+    struct copy *copy = user;
+    struct ue_block_change changes[] = {
+        {.shift_ns = 1500, .comment = "shifted", .is_unmeasured = true},
+        {.is_stripped = true},
+        {.has_data = true, .data = data, .captured_bytes = sizeof data, .length_bytes = 7, .comment = "shorter"},
+    };
+
+    if (copy->data != NULL) {
+        expect(block->size_bytes <= copy->size && memcmp(copy->data, block->bytes, block->size_bytes) == 0);
+        copy->data += block->size_bytes;
+        copy->size -= block->size_bytes;
+    }
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (packet != NULL || !changes[i].has_data)
+            ue_block_write(copy->nowhere, block, &changes[i]);
+    if (packet != NULL)
+        check_place(packet);
+}
+
+static void read_capture(struct ue_capture *capture, struct copy *copy) {
+    struct ue_capture_tap tap = {on_block, copy};
     struct ue_fragments *fragments = ue_fragments_new();
     struct ue_capture_packet packet;
     enum ue_capture_result result;
     uint64_t frames = 0;
     struct ue_udp udp;
 
+    ue_capture_tap(capture, &tap);
     while ((result = ue_capture_next(capture, &packet)) == UE_CAPTURE_PACKET) {
         expect(packet.frame == ++frames && packet.captured_bytes <= packet.length_bytes);
         touch(packet.bytes, packet.captured_bytes);
@@ -62,6 +108,7 @@ static void read_capture(struct ue_capture *capture) {
             expect(udp.first_frame >= 1 && udp.first_frame <= packet.frame);
         }
     }
+    expect(result == UE_CAPTURE_DAMAGED || copy->data == NULL || copy->size == 0);
     expect((result == UE_CAPTURE_DAMAGED) == (ue_capture_error(capture)[0] != '\0'));
     expect(ue_capture_next(capture, &packet) == result);
     ue_fragments_free(fragments);
@@ -84,7 +131,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ue_hex *hex;
 
     if (capture != NULL) {
-        read_capture(capture);
+        bool is_gzip = size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
+        struct copy copy = {is_gzip ? NULL : data, size, fopen("/dev/null", "wb")};
+
+        expect(copy.nowhere != NULL);
+        read_capture(capture, &copy);
+        fclose(copy.nowhere);
         return 0;
     }
     expect(error[0] != '\0');

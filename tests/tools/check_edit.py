@@ -40,7 +40,7 @@ def frames_of(path):
 def exotic():
     """A file with everything that is rare: byte orders, link types, clocks, old and unknown blocks, a game."""
     game = frames_of(GAME)
-    out = blocks.section(opts=blocks.options("<", (2, b"hardware"), (blocks.COMMENT, b"of Ada")))
+    out = blocks.section(opts=blocks.options("<", (2, b"hardware"), (blocks.COMMENT, b"written by")))
     out += blocks.interface(opts=blocks.options("<", (2, b"eth0"), (blocks.TSRESOL, b"\x09"), (14, bytes(8))))
     out += blocks.interface(link=blocks.RAW, snap=64, opts=blocks.options("<", (blocks.TSRESOL, b"\x94")))
     out += blocks.block("<", blocks.NAMES, struct.pack("<HH", 1, 9) + b"\x0a\0\0\x01host\0\0\0\0" + bytes(4))
