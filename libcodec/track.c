@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/history.h"
+#include "libcodec/ns.h"
 #include "libcodec/seq.h"
 #include "libcodec/track_state.h"
 
@@ -9,7 +10,7 @@
 #define FIRST_STEP_MAX 1024
 
 static int64_t span_ns(int64_t from_ns, int64_t to_ns) {
-    return to_ns > from_ns ? to_ns - from_ns : 0;
+    return to_ns > from_ns ? ue_ns_since(to_ns, from_ns) : 0;
 }
 
 /* ---- handshakes ---- */

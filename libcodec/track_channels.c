@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/history.h"
+#include "libcodec/ns.h"
 #include "libcodec/seq.h"
 #include "libcodec/track_state.h"
 
@@ -219,7 +220,9 @@ static void tell_life(struct ue_track_pass *p, struct ue_track_channel *channel,
         bool is_known = channel != NULL && channel->is_open;
         event.type = UE_TRACK_CLOSED;
         event.close_reason = bunch->dormant ? 1 : bunch->close_reason;
-        event.span_ns = !is_known ? -1 : p->in->time_ns > channel->opened_ns ? p->in->time_ns - channel->opened_ns : 0;
+        event.span_ns = !is_known                             ? -1
+                        : p->in->time_ns > channel->opened_ns ? ue_ns_since(p->in->time_ns, channel->opened_ns)
+                                                              : 0;
         ue_track_tell(p, &event);
     }
     if (bunch->close && channel != NULL) {

@@ -99,6 +99,17 @@ class Times(unittest.TestCase):
         data = blocks.classic(">", 0xA1B23C4D, [(10, 900_000_000, b"x")])
         self.assertEqual(edit(data, "--shift", "0.1"), blocks.classic(">", 0xA1B23C4D, [(11, 0, b"x")]))
 
+    def test_ends_of_time(self):
+        """Neither a delay behind the last time that can be said, nor the time from one end to the other, is lost."""
+        clock = blocks.options("<", (blocks.TSRESOL, b"\0"))
+        for ticks, offset in ((2**64 - 1, 0), (1, -2**63)):
+            opts = blocks.options("<", (blocks.TSRESOL, b"\0"), (14, struct.pack("<q", offset)))
+            data = blocks.section() + blocks.interface(opts=clock) + blocks.interface(opts=opts)
+            data += b"".join(blocks.enhanced(frame, 1) + blocks.enhanced(frame, ticks, number=1)
+                             for frame in frames_of(GAME))
+            for options in (["--rule", "delay=20"], ["--rule", "drop time=0-1"], ["--from", "1"], ["--to", "1"]):
+                self.assertTrue(edit(data, *options))
+
     def test_out_of_range(self):
         self.assertIn("frame 1: its new time", complaint(GAME.read_bytes(), "--shift", "-1700000001"))
         data = blocks.classic("<", 0xA1B2C3D4, [(10, 0, b"x")])
@@ -213,6 +224,10 @@ class Anonymous(unittest.TestCase):
         self.assertEqual(frame[34:42], bytes([1] * 8))
         self.assertEqual(blocks.checksum(frame[14:42]), 0)
 
+    def test_an_empty_packet(self):
+        data = blocks.section() + blocks.interface() + blocks.enhanced(b"", 1)
+        self.assertEqual(edit(data, "--anonymise"), data)
+
     def test_links_of_which_addresses_are_not_found(self):
         result = uerudp.run("edit", "--addresses", "-", "-", data=capture(b"\x08\x02" + bytes(60), link=105))
         self.assertEqual(blocks.packets(result.stdout), [])
@@ -312,7 +327,7 @@ class Refusals(unittest.TestCase):
         for _, _, raw in blocks.split(data):
             at += len(raw)
             ends.add(at)
-        for size in [*range(1, 700, 13), *range(len(data) - 700, len(data), 13)]:
+        for size in [*range(1, 700, 37), *range(len(data) - 700, len(data), 37)]:
             if size not in ends:
                 complaint(data[:size])
 

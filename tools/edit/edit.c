@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/edit/edit.h"
 
+#include "libcodec/ns.h"
 #include "tools/redact.h"
 #include "tools/rules/ranges.h"
 
@@ -29,7 +30,7 @@ struct ue_edit {
 /* ---- what is kept ---- */
 
 static bool is_in_time(const struct ue_edit *edit, const struct ue_parcel *parcel) {
-    int64_t since_ns = parcel->packet.time_ns - edit->begun_ns;
+    int64_t since_ns = ue_ns_since(parcel->packet.time_ns, edit->begun_ns);
     return !edit->options->is_cut_by_time || (edit->options->from_ns <= since_ns && since_ns <= edit->options->to_ns);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/edit/line.h"
 
+#include "libcodec/ns.h"
+
 /* Of parcels that wait for their time; of more, the first ones go out before. */
 #define WAITING_BYTES_MAX (64u << 20)
 
@@ -204,7 +206,7 @@ bool ue_edit_line_judged(struct ue_edit_line *line, struct ue_parcel *parcel, co
     say_drops(lane, parcel);
     say_outcome(outcome, parcel);
     parcel->copies = outcome->copies;
-    parcel->due_ns += has_time(parcel) ? outcome->delay_ns : 0;
+    parcel->due_ns = ue_ns_add(parcel->due_ns, has_time(parcel) ? outcome->delay_ns : 0);
     if (outcome->is_reordered && known != NULL && lane->behind == NULL) {
         lane->behind = parcel;
         return good;

@@ -38,7 +38,7 @@ size_t ue_parcel_bytes(const struct ue_parcel *parcel) {
 
 uint8_t *ue_parcel_edit(struct ue_parcel *parcel) {
     if (parcel->data == NULL) {
-        parcel->data = g_byte_array_sized_new((guint)parcel->packet.captured_bytes);
+        parcel->data = g_byte_array_sized_new((guint)parcel->packet.captured_bytes + 1); /* never nowhere */
         g_byte_array_append(parcel->data, parcel->packet.bytes, (guint)parcel->packet.captured_bytes);
         parcel->length_bytes = parcel->packet.length_bytes;
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/edit/writer.h"
 
+#include "libcodec/ns.h"
+
 #include "uerudp_version.h"
 
 #define NS_PER_SECOND 1000000000
@@ -17,7 +19,7 @@ static bool fail(struct ue_edit_writer *writer, const struct ue_parcel *parcel, 
 }
 
 static int64_t time_ns(const struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
-    return parcel->due_ns + writer->shift_ns;
+    return ue_ns_add(parcel->due_ns, writer->shift_ns);
 }
 
 /* The packet as it is now. */
@@ -39,7 +41,7 @@ static bool write_same(struct ue_edit_writer *writer, const struct ue_parcel *pa
         return true;
     }
     struct ue_block_change change = {
-        .shift_ns = time_ns(writer, parcel) - parcel->packet.time_ns,
+        .shift_ns = ue_ns_since(time_ns(writer, parcel), parcel->packet.time_ns),
         .comment = comment,
         .is_stripped = writer->is_stripped,
         .is_unmeasured = writer->is_changing,

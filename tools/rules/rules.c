@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "libcodec/ns.h"
 #include "tools/rules/ranges.h"
 #include "tools/rules/rule.h"
 #include "tools/rules/stretch.h"
@@ -71,7 +72,7 @@ bool ue_rules_read(struct ue_rules *rules, const char *path, char error[UE_RULES
 /* ---- judging ---- */
 
 static bool datagram_matches(const struct ue_rule *rule, const struct ue_facts *facts) {
-    int64_t since_ns = facts->time_ns - facts->begun_ns;
+    int64_t since_ns = ue_ns_since(facts->time_ns, facts->begun_ns);
     bool has_number = facts->has_id ? facts->packet_id >= 0 : facts->has_seq;
     uint64_t id = facts->has_id ? (uint64_t)facts->packet_id : facts->seq;
     return (rule->direction == UE_DIRECTION_UNKNOWN || rule->direction == facts->direction) &&

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums and differences of times in captures, which may be any number: held at the ends of what 64 bits can say. */
+#ifndef UE_NS_H
+#define UE_NS_H
+
+#include <stdint.h>
+
+static inline int64_t ue_ns_add(int64_t time_ns, int64_t span_ns) {
+    int64_t sum;
+    return __builtin_add_overflow(time_ns, span_ns, &sum) ? (span_ns < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
+static inline int64_t ue_ns_since(int64_t time_ns, int64_t before_ns) {
+    int64_t span;
+    return __builtin_sub_overflow(time_ns, before_ns, &span) ? (before_ns > 0 ? INT64_MIN : INT64_MAX) : span;
+}
+
+#endif
