@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """uerudp edit: cuts, times, anonymous captures, other generations and formats, damaged files, memory."""
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -15,6 +16,8 @@ import uerudp
 from check_edit import CAPTURES, GAME, complaint, decode, edit, exotic, frames_of
 
 SECOND = 1_000_000_000
+# A malformed datagram is masked from its fault on, and is another one then.
+WHOLE = [path for path in CAPTURES if path.name != "fuzz.pcapng"]
 MAC = struct.Struct(">6s6sH")
 
 
@@ -60,7 +63,7 @@ class Cuts(unittest.TestCase):
     def test_frames(self):
         old = blocks.packets(GAME.read_bytes())
         new = blocks.packets(edit(GAME.read_bytes(), "--frames", "2-3,7,19-"))
-        self.assertEqual([packet.raw for packet in new], [old[number - 1].raw for number in (2, 3, 7, 19, 20)])
+        self.assertEqual([packet.raw for packet in new], [packet.raw for packet in old[1:3] + old[6:7] + old[18:]])
 
     def test_time(self):
         old = blocks.packets(GAME.read_bytes())
@@ -79,7 +82,8 @@ class Cuts(unittest.TestCase):
     def test_rules_know_what_was_cut(self):
         """Copies are counted from the beginning of the connection, and only what is kept is judged."""
         data = GAME.read_bytes()
-        self.assertEqual(len(blocks.packets(edit(data, "--frames", "11-", "--rule", "drop max=2"))), 8)
+        count = len(blocks.packets(data))
+        self.assertEqual(len(blocks.packets(edit(data, "--frames", "11-", "--rule", "drop max=2"))), count - 12)
 
 
 class Times(unittest.TestCase):
@@ -111,7 +115,8 @@ class Times(unittest.TestCase):
                 self.assertTrue(edit(data, *options))
 
     def test_out_of_range(self):
-        self.assertIn("frame 1: its new time", complaint(GAME.read_bytes(), "--shift", "-1700000001"))
+        before = -blocks.packets(GAME.read_bytes())[0].ticks // SECOND
+        self.assertIn("frame 1: its new time", complaint(GAME.read_bytes(), "--shift", str(before)))
         data = blocks.classic("<", 0xA1B2C3D4, [(10, 0, b"x")])
         for option in ("-11", "4294967290"):
             self.assertIn("frame 1: its new time", complaint(data, "--shift", option))
@@ -128,7 +133,7 @@ def without_texts(one):
 
 class Anonymous(unittest.TestCase):
     def test_structure_stays(self):
-        for path in CAPTURES:
+        for path in WHOLE:
             for option in ("--redact", "--addresses", "--anonymise"):
                 after = edit(path.read_bytes(), option)
                 self.assertEqual([without_texts(one) for one in decode(after)],
@@ -137,11 +142,14 @@ class Anonymous(unittest.TestCase):
                     self.assertTrue(blocks.checksums_hold(packet.data[14:]), path)
 
     def test_contents(self):
-        data = pathlib.Path("captures/ue4.22.pcapng").read_bytes()
-        self.assertIn(b"Ada-0001", data)
-        for option in ("--redact", "--anonymise"):
-            self.assertNotIn(b"Ada", edit(data, option))
-        self.assertIn(b"Ada-0001", edit(data, "--addresses"))
+        login = {"bunches": [{"reliable": True, "messages": [
+            {"login": {"url": "?Name=Ada"}, "unique_id": {"text": "Ada-0001"}}]}]}
+        data = uerudp.run("encode", data=json.dumps(login).encode()).stdout
+        for options, shown in (([], True), (["--addresses"], True), (["--redact"], False), (["--anonymise"], False)):
+            after = edit(data, *options)
+            bits = "".join(f"{byte:08b}"[::-1] for byte in after)  # texts begin at any bit
+            self.assertEqual("".join(f"{byte:08b}"[::-1] for byte in b"Ada") in bits, shown, options)
+            self.assertEqual("Ada-0001" in json.dumps(decode(after)), shown, options)
 
     def test_texts_of_the_file(self):
         """Options and blocks with texts are gone, what reading the packets needs is not."""
