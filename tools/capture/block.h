@@ -26,8 +26,7 @@ struct ue_block {
     const uint8_t *bytes;
     size_t size_bytes;
     bool is_swapped;           /* numbers are not in the byte order of this machine */
-    bool is_begin;             /* OTHER: the block's first piece */
-    size_t header_bytes;       /* packets: what comes before the data */
+    size_t header_bytes;       /* what comes before the data of packets, and the options of others */
     uint64_t ticks_per_second; /* packets: of the clock of their interface */
     uint32_t snap_bytes;       /* packets: where their interface cuts them; 0: nowhere */
 };

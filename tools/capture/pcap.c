@@ -125,11 +125,9 @@ static uint64_t position(const struct ue_pcap *pcap) {
 void ue_pcap_tap(struct ue_pcap *pcap, const struct ue_capture_tap *tap) {
     pcap->offset = position(pcap);
     if (tap != NULL)
-        tap->block(
-            tap->user,
-            &(struct ue_block){
-                .form = UE_BLOCK_FILE, .bytes = pcap->kept, .size_bytes = (size_t)pcap->offset, .is_begin = true},
-            NULL);
+        tap->block(tap->user,
+                   &(struct ue_block){.form = UE_BLOCK_FILE, .bytes = pcap->kept, .size_bytes = (size_t)pcap->offset},
+                   NULL);
 }
 
 /* The packet that ends at the stream's position. */
@@ -142,7 +140,6 @@ static struct ue_block block_before(const struct ue_pcap *pcap, uint64_t end) {
         .bytes = pcap->kept + (pcap->offset - pcap->kept_offset),
         .size_bytes = (size_t)(end - pcap->offset),
         .is_swapped = is_swapped,
-        .is_begin = true,
         .header_bytes = magic == LONG_RECORD_MAGIC ? LONG_RECORD_BYTES : RECORD_BYTES,
         .ticks_per_second = magic == NANO_MAGIC ? 1000000000 : 1000000,
     };

@@ -147,8 +147,8 @@ static void tell(struct ue_pcapng *pcapng, const struct ue_block *block) {
 }
 
 /* The next piece of a block that is not kept in memory. */
-static void skip_piece(struct ue_pcapng *pcapng, uint32_t size, bool is_begin) {
-    tell(pcapng, &(struct ue_block){.bytes = pcapng->source->window, .size_bytes = size, .is_begin = is_begin});
+static void skip_piece(struct ue_pcapng *pcapng, uint32_t size) {
+    tell(pcapng, &(struct ue_block){.bytes = pcapng->source->window, .size_bytes = size});
     ue_source_skip(pcapng->source, size);
 }
 
@@ -162,14 +162,14 @@ static bool skip_block(struct ue_pcapng *pcapng, uint32_t size) {
 
         if (ue_source_fill(source, count) < count)
             return too_short(pcapng, "block", size);
-        skip_piece(pcapng, count, left == size - 4);
+        skip_piece(pcapng, count);
         left -= count;
     }
     if (ue_source_fill(source, 4) < 4)
         return too_short(pcapng, "block", size);
     if (!check_end(pcapng, source->window, size))
         return false;
-    skip_piece(pcapng, 4, false);
+    skip_piece(pcapng, 4);
     return true;
 }
 
@@ -362,7 +362,6 @@ static struct ue_block whole_block(const struct ue_pcapng *pcapng, uint32_t type
     struct ue_block block = {.bytes = pcapng->source->window,
                              .size_bytes = size,
                              .is_swapped = pcapng->swapped,
-                             .is_begin = true,
                              .header_bytes = UE_PCAPNG_PACKET_HEADER_BYTES};
 
     switch (type) {
