@@ -93,6 +93,20 @@ class Files(Case):
         self.assertEqual({"a.pcapng", "a.sent.json", "a.expected.json", "bare.pcapng"},
                          {file.name for file in self.folder.iterdir()})
 
+    def test_help(self):
+        """Its examples run, and the manual has every option."""
+        text = uerudp.run("generate", "--help").stdout.decode()
+        (self.folder / "uerudp").symlink_to(pathlib.Path(uerudp.PROGRAM).resolve())
+        examples = re.findall(r"^  (uerudp generate .*)$", text, re.M)
+        self.assertEqual(4, len(examples))
+        for example in examples:
+            result = subprocess.run(["bash", "-c", example], cwd=self.folder, capture_output=True, timeout=60,
+                                    env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
+            self.assertEqual(0, result.returncode, f"{example}\n{result.stderr.decode()}")
+        manual = (pathlib.Path(__file__).parents[2] / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
+        for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.M):
+            self.assertIn(option, manual)
+
     def test_unusable(self):
         self.assertIn("no scenario given", errors())
         self.assertIn("more than one scenario", errors("login", "mixed"))
