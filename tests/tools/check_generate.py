@@ -393,6 +393,18 @@ class Info(Case):
         self.compare("5.5", "server", "mixed", "--connections=4", "--duration=2")
 
 
+class Replay(Case):
+    """The reference endpoint in the place of either side finds nothing to complain of in a clean run."""
+
+    def test_clean(self):
+        for generation in GENERATIONS:
+            for name in ("login", "voice", "kick", "big-bunch"):
+                path = self.folder / "a.pcapng"
+                uerudp.run("generate", name, "--loss=0", "--generation", generation, "--no-sidecar", "-o", path)
+                said = uerudp.run("replay", "--check", path).stdout.decode()
+                self.assertIn("no difference", said)
+
+
 class Fuzz(Case):
     def test_fuzz(self):
         """About half of the datagrams are damaged; each says at which field, and decode survives all of them."""
