@@ -39,7 +39,7 @@ static bool take_address(struct work *w, const char *key, const char *otherwise,
 
 static bool take_time(struct work *w, int64_t before_ns) {
     json_t *value = json_object_get(w->object, "time");
-    uint64_t time = before_ns < 0 ? 0 : (uint64_t)(before_ns + DEFAULT_STEP_NS);
+    uint64_t time = before_ns < 0 ? 0 : MIN((uint64_t)before_ns + DEFAULT_STEP_NS, INT64_MAX);
     bool good = value == NULL;
     if (json_is_integer(value)) {
         good = json_integer_value(value) >= 0;

@@ -263,6 +263,15 @@ class Program(unittest.TestCase):
         self.assertEqual(b"", result.stdout)
         self.assertIn("without a handshake of this protocol", result.stderr.decode())
 
+    def test_times_at_the_ends(self):
+        """Of what 64 bits can say, forwards and backwards."""
+        talk = random_talk(1)[0]
+        for number, datagram in enumerate(talk.objects):
+            datagram["time"] = str((0, 2 ** 63 - 1)[number // 3 % 2])
+        connection = talk.info()
+        self.assertEqual("0", connection["start"])
+        self.assertGreater(connection["duration_s"], 1e9)
+
     def test_damage_of_every_kind(self):
         """Flipped bytes anywhere: never a crash, never other sums."""
         rng = random.Random(7)

@@ -60,9 +60,20 @@ static struct ue_info *find(struct ue_infos *infos, uint32_t stream) {
     return info;
 }
 
+/* Times of which sums and differences of two fit 64 bits; only damaged captures have others. */
+static bool is_plausible(int64_t time_ns) {
+    return time_ns >= 0 && time_ns <= INT64_MAX / 2;
+}
+
 void ue_infos_feed(struct ue_infos *infos, const struct ue_seen *seen) {
     struct ue_info *info = seen->is_foreign ? NULL : find(infos, seen->connection->stream);
-    if (info != NULL) {
+    struct ue_held held = *seen->held;
+    struct ue_seen moved = *seen;
+    if (info != NULL && !is_plausible(held.time_ns)) {
+        held.time_ns = held.time_ns < 0 ? 0 : INT64_MAX / 2;
+        moved.held = &held;
+        ue_info_feed(info, &moved, infos->tracks);
+    } else if (info != NULL) {
         ue_info_feed(info, seen, infos->tracks);
     }
 }

@@ -13,7 +13,7 @@
 #define UNDELIVERED_MIN_NS INT64_C(1000000000)
 
 bool ue_stall_is_long(int64_t late_ns, const struct ue_histogram *rtt) {
-    return late_ns >= STALL_MIN_NS && late_ns >= 2 * ue_histogram_percentile(rtt, 50);
+    return late_ns >= STALL_MIN_NS && late_ns / 2 >= ue_histogram_percentile(rtt, 50);
 }
 
 /* ---- bunches under way ---- */
