@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* uerudp info: what happened to each connection of a capture. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "tools/cli.h"
@@ -110,6 +111,15 @@ static bool print(struct command *command, const GPtrArray *list) {
     return flush(command);
 }
 
+static void print_left_out(const struct command *command, const GPtrArray *list) {
+    uint64_t streams = ue_flows_streams(command->reading.flows);
+    if (list->len == UE_INFOS_MAX && streams > UE_INFOS_MAX) {
+        fprintf(stderr,
+                "%d of %" PRIu64 " connections are told of; left out are first those with nothing but handshakes\n",
+                UE_INFOS_MAX, streams);
+    }
+}
+
 static bool has_error(const GPtrArray *list) {
     for (guint i = 0; i < list->len; i++) {
         const struct ue_info *info = g_ptr_array_index(list, i);
@@ -128,6 +138,7 @@ static enum ue_exit run(struct command *command, int path_count, char **paths) {
     bool written = print(command, list);
     enum ue_exit status = ue_reading_status(&command->reading);
     status = status == UE_EXIT_OK && has_error(list) ? UE_EXIT_MALFORMED : status;
+    print_left_out(command, list);
     ue_reading_print_totals(&command->reading);
     ue_infos_free(infos);
     return written ? status : UE_EXIT_UNUSABLE;

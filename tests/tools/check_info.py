@@ -263,6 +263,19 @@ class Program(unittest.TestCase):
         self.assertEqual(b"", result.stdout)
         self.assertIn("without a handshake of this protocol", result.stderr.decode())
 
+    def test_flood(self):
+        """Among thousands of forged handshakes a connection is found, first of all."""
+        forger = Talk()
+        forger.handshake((0,))
+        first, = uerudp.encode(forger.objects)
+        datagrams = [(10000 + number, 7777, first) for number in range(3000)]
+        talk = login()
+        ports = ((50000, 7777), (7777, 50000))
+        datagrams[1500:1500] = [(*ports[o["direction"] - 1], p) for o, p in zip(talk.objects, uerudp.encode(talk.objects))]
+        result = uerudp.run("info", "-", data=uerudp.pcap(datagrams), status=None)
+        self.assertIn("1024 of 3001 connections", result.stderr.decode())
+        self.assertIn("10.0.0.1:50000", result.stdout.decode().splitlines()[2])
+
     def test_times_at_the_ends(self):
         """Of what 64 bits can say, forwards and backwards."""
         talk = random_talk(1)[0]

@@ -124,7 +124,7 @@ class Findings(unittest.TestCase):
         talk = Talk()
         talk.handshake((0, 6, 0, 1, 2, 3))
         talk.chat(300)
-        self.assertIn("did not accept the handshake", self.only(talk, "version_upgrade", besides=["handshake_retried"])["text"])
+        self.assertIn("did not accept the client's handshake (VersionUpgrade in frame 2", self.only(talk, "version_upgrade", besides=["handshake_retried"])["text"])
 
     def test_retried(self):
         talk = Talk()

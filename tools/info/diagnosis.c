@@ -100,8 +100,9 @@ static void judge_versions(struct ue_info *info) {
     const struct ue_step *step = ue_story_find(&info->story, true, UE_HANDSHAKE_VERSION_UPGRADE);
     if (step != NULL) {
         struct ue_finding finding = FINDING_AT(VERSION, WARNING, step->count, step->frame);
-        ADD(info, &finding, "the server did not accept the handshake of the client in frame %" PRIu64 ", %s",
-            step->frame, step->text);
+        ADD(info, &finding,
+            "the server did not accept the client's handshake (VersionUpgrade in frame %" PRIu64 ": %s)", step->frame,
+            step->text);
     }
 }
 
