@@ -118,8 +118,13 @@ static bool resolve(struct command *command, int argc, char **argv) {
         return false;
     }
     bool is_check = command->mode->run == ue_replay_check;
-    if (is_check && !ue_selection_is_of_streams(&replay->selection)) {
+    if (is_check && !ue_selection_is_whole(&replay->selection)) {
         ue_complain("--check compares whole connections: of the selections, only --stream goes with it");
+        return false;
+    }
+    bool is_observe = command->mode->run == ue_replay_observe;
+    if (is_observe && replay->json && !ue_selection_is_whole(&replay->selection)) {
+        ue_complain("--json follows whole connections: of the selections, only --stream goes with it");
         return false;
     }
     if (replay->checking.is_given && !is_check) {
@@ -129,7 +134,7 @@ static bool resolve(struct command *command, int argc, char **argv) {
     replay->paths = argv + 1;
     replay->path_count = argc - 1;
     bool is_live = command->mode->run == ue_replay_live;
-    if (is_live && !ue_selection_is_of_streams(&replay->selection)) {
+    if (is_live && !ue_selection_is_whole(&replay->selection)) {
         ue_complain("--live plays a whole connection: of the selections, only --stream goes with it");
         return false;
     }

@@ -118,10 +118,6 @@ bool ue_selection_takes_stream(const struct ue_selection *selection, uint32_t st
     return selection->streams == NULL || contains(selection->streams, stream);
 }
 
-bool ue_selection_is_of_streams(const struct ue_selection *selection) {
-    return selection->channels == NULL && selection->kinds == 0 && selection->direction == UE_DIRECTION_UNKNOWN;
-}
-
 bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, const struct ue_context *context,
                         const uint8_t *bytes, size_t size_bytes) {
     if (!ue_selection_takes_stream(selection, stream)) {

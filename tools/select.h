@@ -21,9 +21,8 @@ void ue_selection_add_streams(struct ue_selection *selection, GOptionContext *co
 bool ue_selection_is_whole(const struct ue_selection *selection);
 void ue_selection_clear(struct ue_selection *selection);
 
-/* Whether it takes datagrams of this connection; and whether it asks for nothing but connections. */
+/* Whether it takes datagrams of this connection. */
 bool ue_selection_takes_stream(const struct ue_selection *selection, uint32_t stream);
-bool ue_selection_is_of_streams(const struct ue_selection *selection);
 
 /* context NULL: a datagram of no known form. */
 bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, const struct ue_context *context,

@@ -173,6 +173,8 @@ class Recording(unittest.TestCase):
             self.assertIn(b'"challenge"', text)
             told, = map(json.loads, uerudp.run("info", "--json", *opened, path).stdout.splitlines())
             self.assertEqual((told["packets"]["c2s"] > 0, len(told["channels"])), (True, 5))
+            compared, = map(json.loads, uerudp.run("replay", "--check", "--json", *opened, path).stdout.splitlines())
+            self.assertGreater(min(compared[side]["compared"] for side in ("client", "server")), 5)
             self.assertEqual(len(json.loads(uerudp.run("info", "--json", "--handlers=aesgcm", path).stdout)["channels"]),
                              1)  # what is said in clear
         sealed = b"".join(payload for _, payload in live.datagrams(self.paths[0], *opened))

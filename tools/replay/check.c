@@ -153,6 +153,7 @@ static void clear(struct check *check) {
     g_hash_table_destroy(check->conversations);
     g_array_free(check->order, TRUE);
     ue_out_free(&check->out);
+    ue_seal_free(check->all.seal);
     g_free(check->region);
 }
 
@@ -172,7 +173,8 @@ enum ue_exit ue_replay_check(struct ue_replay *replay) {
         (struct ue_conversations){.pool = ue_pool_init(check.region, POOL_BYTES),
                                   .budget = {.max_bytes = KEPT_BYTES},
                                   .is_checked = {replay->checking.is_checked[0], replay->checking.is_checked[1]},
-                                  .ignored = replay->checking.ignored};
+                                  .ignored = replay->checking.ignored,
+                                  .cipher = replay->reading.wire.cipher};
     ue_reading_start(&replay->reading, replay->path_count, replay->paths);
     while (ue_reading_next(&replay->reading, &seen)) {
         take(&check, &seen);

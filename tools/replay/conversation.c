@@ -3,12 +3,14 @@
 
 #include "libcodec/seq.h"
 
-#define GAP_MAX 1024                /* packets that may be missing at once */
+#define GAP_MAX 1024 /* packets that may be missing at once */
+#define STRAYS_MAX 4
 #define MALFORMED_SHARE 4           /* one in so many datagrams at most */
 #define FIRST_ID (INT64_C(4) << 14) /* ids here are well above 0 */
 
 struct ue_conversation *ue_conversation_new(struct ue_conversations *all, const struct ue_seen *seen) {
     struct ue_conversation *conversation = g_new0(struct ue_conversation, 1);
+    conversation->all = all;
     conversation->stream = seen->connection->stream;
     g_strlcpy(conversation->generation, seen->context.profile.name, sizeof conversation->generation);
     for (unsigned role = 0; role < 2; role++) {
@@ -191,6 +193,18 @@ static bool keep(struct ue_party *side, const struct ue_seen *seen, const struct
     return true;
 }
 
+/* A packet far ahead of all others was damaged on the way, or, when more of them come, the capture has a hole. */
+static bool is_stray(struct ue_party *side, int64_t id) {
+    if (id - side->newest <= GAP_MAX) {
+        side->strays = 0;
+        return false;
+    }
+    if (++side->strays == STRAYS_MAX) {
+        side->trouble = side->peer->trouble = "too many packets are missing at once";
+    }
+    return true;
+}
+
 static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *head) {
     struct ue_party *side = &v->sides[seen->role];
     if (side->oldest == 0) {
@@ -200,8 +214,7 @@ static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, c
     if (seen->held->link.links.has_id) {
         side->offset = id - seen->held->link.links.packet_id; /* the same but for a wrap before the beginning */
     }
-    if (id - side->newest > GAP_MAX) {
-        side->trouble = side->peer->trouble = "too many packets are missing at once";
+    if (is_stray(side, id)) {
         return;
     }
     bool is_known = ue_kept_find(&side->kept, id) != NULL || id < side->kept.oldest;
@@ -217,24 +230,17 @@ static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, c
     ue_party_advance(&v->sides[1], &v->start, false);
 }
 
-void ue_conversation_feed(struct ue_conversation *v, const struct ue_seen *seen) {
-    struct ue_datagram head;
+/* ---- one datagram ---- */
+
+static void take_clear(struct ue_conversation *v, const struct ue_seen *seen) {
+    struct ue_datagram head = {0};
     struct ue_rest rest;
     struct ue_fault fault;
-    if (seen->is_foreign || v->sides[0].trouble != NULL || v->sides[1].trouble != NULL) {
-        return;
-    }
-    if (seen->is_cut || seen->verdict.is_opaque) {
-        v->sides[0].trouble = v->sides[1].trouble =
-            seen->is_cut ? "the capture has its datagrams cut" : "its content is encrypted or compressed";
-        return;
-    }
     v->datagrams++;
     if (seen->verdict.fault.status != UE_OK) {
         v->malformed++;
         return;
     }
-    head.items = NULL;
     if (ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
         return;
     }
@@ -243,6 +249,43 @@ void ue_conversation_feed(struct ue_conversation *v, const struct ue_seen *seen)
     } else if (!seen->context.settings.internal_ack) {
         take_packet(v, seen, &head);
     }
+}
+
+static bool has_key(struct ue_conversations *all) {
+    const uint8_t *key = all->cipher != NULL ? ue_cipher_key(all->cipher) : NULL;
+    if (key == NULL || (all->seal != NULL && memcmp(key, all->key, sizeof all->key) == 0)) {
+        return key != NULL;
+    }
+    ue_seal_free(all->seal);
+    memcpy(all->key, key, sizeof all->key);
+    all->seal = ue_seal_new(key);
+    return all->seal != NULL;
+}
+
+/* The clear datagram that an encrypted one holds; false: it cannot be had. */
+static bool unseal(struct ue_conversations *all, struct ue_seen *seen) {
+    bool was_clear;
+    if (!seen->verdict.is_opened || seen->size_bytes > sizeof all->clear || !has_key(all)) {
+        return false;
+    }
+    seen->size_bytes = ue_seal_open(all->seal, &seen->context, seen->bytes, seen->size_bytes, all->clear, &was_clear);
+    seen->bytes = all->clear;
+    return seen->size_bytes != 0 &&
+           ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->verdict) == UE_OK;
+}
+
+void ue_conversation_feed(struct ue_conversation *v, const struct ue_seen *seen) {
+    struct ue_seen clear = *seen;
+    if (seen->is_foreign || v->sides[0].trouble != NULL || v->sides[1].trouble != NULL) {
+        return;
+    }
+    clear.context.settings.opener = NULL;
+    if (seen->is_cut || (seen->verdict.is_opaque && !unseal(v->all, &clear))) {
+        v->sides[0].trouble = v->sides[1].trouble =
+            seen->is_cut ? "the capture has its datagrams cut" : "its content is encrypted or compressed";
+        return;
+    }
+    take_clear(v, &clear);
 }
 
 void ue_conversation_end(struct ue_conversation *v) {

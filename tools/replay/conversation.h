@@ -4,9 +4,12 @@
 #define UE_CONVERSATION_H
 
 #include "tools/reading.h"
+#include "tools/endpoint/seal.h"
 #include "tools/replay/party.h"
 
 #define UE_CONVERSATION_NAME_BYTES (2 * UE_ADDRESS_TEXT_BYTES)
+
+#define UE_CLEAR_BYTES 65536
 
 /* What all conversations share. */
 struct ue_conversations {
@@ -14,9 +17,14 @@ struct ue_conversations {
     struct ue_kept_budget budget;
     bool is_checked[2]; /* client, server */
     uint32_t ignored;   /* bit mask of departures that do not count */
+    const struct ue_cipher *cipher;
+    struct ue_seal *seal; /* of the key that opened something last; NULL: none yet */
+    uint8_t key[UE_KEY_BYTES];
+    uint8_t clear[UE_CLEAR_BYTES];
 };
 
 struct ue_conversation {
+    struct ue_conversations *all;
     uint32_t stream;
     char texts[2][UE_ADDRESS_TEXT_BYTES]; /* client, server */
     char generation[16];

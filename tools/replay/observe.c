@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "tools/events/captured.h"
 #include "tools/replay/replay.h"
 #include "tools/replay/transcript.h"
 #include "tools/tracks.h"
@@ -48,11 +49,31 @@ static void flush(struct observation *o) {
     }
 }
 
-enum ue_exit ue_replay_observe(struct ue_replay *replay) {
+/* As a log of events. */
+static enum ue_exit observe_events(struct ue_replay *replay) {
+    struct ue_seen seen;
+    bool is_watched = isatty(STDOUT_FILENO) != 0;
+    struct ue_captured *log = ue_captured_open("-", replay->paths[0]);
+    if (log == NULL) {
+        return UE_EXIT_UNUSABLE;
+    }
+    while (ue_reading_next(&replay->reading, &seen)) {
+        if (ue_selection_takes_stream(&replay->selection, seen.connection->stream)) {
+            ue_captured_feed(log, &seen);
+        }
+        if (is_watched || ue_reading_is_live(&replay->reading)) {
+            ue_captured_flush(log);
+        }
+    }
+    bool is_good = ue_captured_close(log, replay->reading.is_any);
+    ue_reading_print_summary(&replay->reading);
+    return is_good ? ue_reading_status(&replay->reading) : UE_EXIT_UNUSABLE;
+}
+
+static enum ue_exit observe_text(struct ue_replay *replay) {
     struct ue_seen seen;
     struct observation o = {.replay = replay, .tracks = ue_tracks_new(), .is_watched = isatty(STDOUT_FILENO) != 0};
     o.transcript.names_streams = replay->selection.streams == NULL || replay->selection.streams->len > 1;
-    ue_reading_start(&replay->reading, replay->path_count, replay->paths);
     while (!o.failed && ue_reading_next(&replay->reading, &seen)) {
         take(&o, &seen);
         if (o.is_watched || ue_reading_is_live(&replay->reading) || o.transcript.out.length >= FLUSH_BYTES) {
@@ -64,4 +85,9 @@ enum ue_exit ue_replay_observe(struct ue_replay *replay) {
     ue_transcript_free(&o.transcript);
     ue_tracks_free(o.tracks);
     return o.failed ? UE_EXIT_UNUSABLE : ue_reading_status(&replay->reading);
+}
+
+enum ue_exit ue_replay_observe(struct ue_replay *replay) {
+    ue_reading_start(&replay->reading, replay->path_count, replay->paths);
+    return replay->json ? observe_events(replay) : observe_text(replay);
 }

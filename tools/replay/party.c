@@ -22,7 +22,9 @@ void ue_party_free(struct ue_party *side) {
 
 struct ue_difference *ue_party_depart(struct ue_party *side, enum ue_departure_type type, uint64_t frame, int64_t id) {
     side->departures[type]++;
-    bool is_first = side->difference == NULL || frame < side->difference->frame;
+    const struct ue_difference *first = side->difference;
+    bool is_first = first == NULL || frame < first->frame ||
+                    (frame == first->frame && first->type == UE_DEPARTS_RECEIVED); /* the complaint of the other side */
     if ((side->ignored >> type & 1) != 0 || !is_first) {
         return NULL;
     }

@@ -28,6 +28,7 @@ struct ue_party {
     struct ue_party *peer;
     struct ue_pool *pool;
     struct ue_conn *shadow; /* NULL: not begun */
+    unsigned strays;        /* packets in a row that are too far ahead */
     uint64_t begin_ns;      /* capture time of the first packet, and the endpoint's time */
     uint64_t now_ns;
     uint64_t frames[UE_KEPT_MAX]; /* of own packets, by id */
