@@ -20,8 +20,8 @@ class Listener:
     def __init__(self, *arguments):
         self.process = subprocess.Popen([uerudp.PROGRAM, *map(str, arguments)],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.events = []
-        self.address = json.loads(self.process.stdout.readline())["address"]
+        self.events = [json.loads(self.process.stdout.readline())]
+        self.address = self.events[0]["address"]
         self.port = int(self.address.rpartition(":")[2])
         self.changed = threading.Condition()
         self.reader = threading.Thread(target=self.read, daemon=True)
