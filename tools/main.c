@@ -57,9 +57,16 @@ static int help(const char *name) {
     return run(name, 2, argv);
 }
 
-int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_DFL); /* some parents ignore it: whoever reads no further ends the program quietly */
-    setlocale(LC_CTYPE, "");  /* numbers stay as JSON wants them */
+/* Short texts are found unwritten only when they are flushed. */
+static int conclude(int status) {
+    bool good = fflush(stdout) == 0 && ferror(stdout) == 0;
+    if (!good && status != UE_EXIT_UNUSABLE) {
+        ue_complain("standard output: cannot write");
+    }
+    return good ? status : UE_EXIT_UNUSABLE;
+}
+
+static int perform(int argc, char **argv) {
     if (argc < 2) {
         return usage(stderr);
     }
@@ -71,4 +78,11 @@ int main(int argc, char **argv) {
         return argc > 2 ? help(argv[2]) : usage(stdout);
     }
     return run(argv[1], argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_DFL); /* some parents ignore it: whoever reads no further ends the program quietly */
+    signal(SIGXFSZ, SIG_IGN); /* too large a file cannot be written, as where the disk is full */
+    setlocale(LC_CTYPE, "");  /* numbers stay as JSON wants them */
+    return conclude(perform(argc, argv));
 }

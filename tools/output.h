@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that a subcommand writes: it appears under its name only when it is complete. */
+/* A file that a subcommand writes: it appears under its name only when it is complete. Until then it is a file of a name
+   of its own beside it, which also goes when a signal ends the program. */
 #ifndef UE_OUTPUT_H
 #define UE_OUTPUT_H
 

@@ -77,9 +77,11 @@ bool ue_cipher_add_key(struct ue_cipher *cipher, const char *hex) {
     return true;
 }
 
+/* A line as it was read: an empty one has its end, and one that begins with a zero byte is no text. */
 static bool add_line(struct ue_cipher *cipher, char *line, const char **problem) {
+    bool is_text = line[0] != '\0';
     line[strcspn(line, "\r\n")] = '\0';
-    if (line[0] == '\0' || line[0] == '#') {
+    if (is_text && (line[0] == '\0' || line[0] == '#')) {
         return true;
     }
     if (!ue_cipher_add_key(cipher, line)) {
