@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What README.md and docs/json.md show: their commands run, and print what stands there.
+
+A block that begins with "$ " is a session: commands, and what they print on standard output. "..." stands for anything.
+"""
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import uerudp
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]\d+)?")
+MARK = "@@@"  # between the output of one command and the next
+
+
+def blocks(document):
+    """The sessions of a document, as lists of (command, what it prints)."""
+    for block in re.findall(r"^```\n(\$ .*?)^```$", (ROOT / document).read_text(), re.M | re.S):
+        steps = [step.partition("\n") for step in re.split(r"^\$ ", block, flags=re.M)[1:]]
+        yield [(command, shown) for command, _, shown in steps]
+
+
+def free_port():
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+        probe.bind(("::", 0))
+        return str(probe.getsockname()[1])
+
+
+def is_live(session):
+    return any("uerudp serve" in command for command, _ in session)
+
+
+def pattern(shown, masked):
+    """A regular expression of what is shown; numbers of what takes real time are any."""
+    text = NUMBER.sub("#", shown) if masked else shown
+    pieces = map(re.escape, re.split(r"\s*\.\.\.\s*", text.strip("\n")))
+    return r"\s*" + r"(?:.|\n)*?".join(pieces) + r"\s*"
+
+
+class Folder:
+    """Where commands run: with the captures, the files that the text speaks of, and the program in PATH."""
+
+    def __init__(self, folder):
+        self.path = pathlib.Path(folder)
+        (self.path / "uerudp").symlink_to(pathlib.Path(uerudp.PROGRAM).resolve())
+        (self.path / "captures").symlink_to(ROOT / "captures")
+        game = ROOT / "captures/mixed.pcapng"
+        (self.path / "game.pcapng").write_bytes(game.read_bytes())
+        (self.path / "game.jsonl").write_bytes(uerudp.run("decode", "--json", game).stdout)
+
+    def run(self, script):
+        environment = {**os.environ, "PATH": f"{self.path}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+        return subprocess.run(["bash", "-c", script], cwd=self.path, capture_output=True, env=environment, timeout=120)
+
+
+class Documents(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Folder(folder.name)
+
+    def play(self, session):
+        """What each command printed."""
+        steps = []
+        for command, shown in session:
+            if command.startswith("cat "):  # shows a file that the reader writes
+                (self.folder.path / command.split()[1]).write_text(shown)
+            steps.append(command)
+        script = f"\necho '{MARK}'\n".join(steps) + f"\necho '{MARK}'\n"
+        if is_live(session):
+            ports = {"7777": free_port(), "7778": free_port()}
+            script = re.sub(r"\b777[78]\b", lambda port: ports[port[0]], script)
+        result = self.folder.run(script)
+        self.assertEqual(0, result.returncode, result.stderr.decode())
+        return result.stdout.decode().split(f"{MARK}\n")[:-1], result.stderr.decode()
+
+    def compare(self, document):
+        shown_lines = 0
+        for session in blocks(document):
+            if session[0][0].startswith("tools/dissect"):  # a test of the plugin
+                continue
+            outputs, errors = self.play(session)
+            masked = is_live(session)
+            for (command, shown), output in zip(session, outputs, strict=True):
+                if shown:
+                    printed = NUMBER.sub("#", output) if masked else output
+                    self.assertRegex(printed, rf"\A{pattern(shown, masked)}\Z", f"{command}\n{errors}")
+                    shown_lines += len(shown.splitlines())
+        return shown_lines
+
+    def test_readme(self):
+        self.assertGreater(self.compare("README.md"), 30)
+
+    def test_json(self):
+        self.assertGreater(self.compare("docs/json.md"), 3)
+
+    def test_lists(self):
+        """Indented commands run, too; a column of remarks is behind them."""
+        commands = re.findall(r"^    (uerudp .*?)(?:   .*)?$", (ROOT / "README.md").read_text(), re.M)
+        self.assertGreater(len(commands), 4)
+        for command in commands:
+            result = self.folder.run(f"set -o pipefail; {command}")
+            self.assertEqual(0, result.returncode, f"{command}\n{result.stderr.decode()}")
+
+    def test_links(self):
+        """Files that the documents name are there."""
+        for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+            for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+                self.assertTrue((document.parent / target).exists(), f"{document}: {target}")
+
+    def test_subcommands(self):
+        """The front page speaks of every subcommand, and of no other."""
+        known = set(re.findall(r"^  (\w+) ", uerudp.run("help").stdout.decode(), re.M)) - {"help"}
+        text = (ROOT / "README.md").read_text()
+        self.assertEqual(set(), {name for name in known if f"`{name}" not in text and f"uerudp {name}" not in text})
+        for command in re.findall(r"\$ (.*uerudp .*)", text):
+            named = set(re.findall(r"uerudp (\w+)", command))
+            self.assertLessEqual(named, known, command)
+
+
+class Patterns(unittest.TestCase):
+    """The comparison finds differences."""
+
+    def test_pattern(self):
+        for shown, output, same in (("a\n", "a\n", True), ("a\n", "b\n", False), ("a\n", "a\nb\n", False), ("a\n...\n", "a\nb\n", True),
+                                    ("a\n  ...\nc\n", "a\nb\nc\n", True), ("a\n...\nc\n", "a\nb\n", False), ("x 1", "x 2", False)):
+            self.assertEqual(same, re.fullmatch(pattern(shown, False), output) is not None, shown)
+        self.assertTrue(re.fullmatch(pattern("x 12.5 ms", True), NUMBER.sub("#", "x 3 ms\n")))
+        self.assertFalse(re.fullmatch(pattern("x 12.5 ms", True), NUMBER.sub("#", "y 3 ms\n")))
+
+
+if __name__ == "__main__":
+    unittest.main()
