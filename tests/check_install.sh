@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 DESTDIR=$work/stage cmake --install "$build" --prefix /opt/uerudp >"$work/log"
 prefix=$work/stage/opt/uerudp
 
-for part in bin/uerudp share/man/man1/uerudp.1 share/man/man1/uerudp-link.1 share/doc/uerudp/scripts/t15.txt \
+for part in bin/uerudp share/man/man1/uerudp.1 share/man/man1/uerudp-link.1 share/doc/uerudp/scripts/t15.txt share/doc/uerudp/uerudp.schema.json \
     share/bash-completion/completions/uerudp include/uerudp/libcodec/codec.h include/uerudp/tools/endpoint/endpoint.h; do
     [ -f "$prefix/$part" ] || { echo "not installed: $part" && exit 1; }
 done
