@@ -138,7 +138,9 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
                         : seen == UE_FEATURES_ABSENT ? ROW(51)
                                                      : ROWS_FEATURES | ROW(51);
     shape_from(assume ? &with : &without, profiles, shape);
-    shape->assumed = assume ? ROWS_FEATURES : ROW(51);
+    if (seen != UE_FEATURES_OPEN || with.type != UE_HANDSHAKE_RESTART_REQUEST) {
+        shape->assumed = assume ? ROWS_FEATURES : ROW(51);
+    } /* else it is in the oldest version that the server speaks (spec 2.10), whatever its engine */
     shape->features = seen;
     shape->ids = ids;
     return true;

@@ -535,6 +535,7 @@ void ue_flow_adopt(struct ue_flow *flow, const struct ue_flow *earlier) {
         uint16_t both = flow->possible & earlier->choice.candidates;
         flow->possible = both != 0 ? both : flow->possible;
         decide(flow);
+        flow->released = flow->choice;
     }
     if (earlier->server_side < 0 || flow->server_side < 0) {
         return;

@@ -91,7 +91,8 @@ void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, siz
    ordinary packets. */
 bool ue_flow_is_over(const struct ue_flow *flow, const struct ue_shape *shape);
 
-/* Continues an earlier connection that moved to a new address (restart handshake): takes over what is known of it. */
+/* Continues an earlier connection that moved to a new address (restart handshake): takes over what is known of it,
+   for the datagrams held so far, too. */
 void ue_flow_adopt(struct ue_flow *flow, const struct ue_flow *earlier);
 
 /* Ends the waiting: the choice so far is the one for all held datagrams. Done by itself when the choice is certain or

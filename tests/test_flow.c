@@ -131,6 +131,21 @@ static size_t talk_handshake(struct talk *t, enum ue_handshake_type type, double
     return size;
 }
 
+/* The server's answer to packets from an unknown address, in the oldest version that it speaks (spec 2.10). */
+static size_t talk_restart_request(struct talk *t, uint8_t *bytes) {
+    static const uint8_t tail[16] = {9, 8, 7};
+    struct ue_datagram d = {.prefix.is_handshake = true,
+                            .handshake = {.type = UE_HANDSHAKE_RESTART_REQUEST, .restart = true}};
+    struct ue_fault fault;
+    size_t size;
+    if (t->profile->handshake == UE_HANDSHAKE_V) {
+        d.handshake.min_version = d.handshake.version = 3;
+        d.handshake.random = (struct ue_view){tail, 0, 96};
+    }
+    assert_int_equal(ue_datagram_encode(&t->sides[SERVER].x, &d, bytes, PACKET_BYTES, &size, &fault), UE_OK);
+    return size;
+}
+
 /* ---- the observer's side ---- */
 
 static struct ue_frame feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size) {
@@ -330,14 +345,14 @@ static void a_new_initial_ends_the_connection(void **state) {
     assert_false(ue_flow_is_over(&flow, &shape));
 }
 
-/* Address change: an ordinary packet, then a restart handshake on the new address (spec 2.12). */
-static void a_restart_continues_the_numbers(void **state) {
-    (void)state;
+/* Address change: an ordinary packet, then a restart handshake on the new address (spec 2.12). What is known of the
+   connection counts for all of them. */
+static void assert_restart_continues(const char *release) {
     struct talk t;
     struct ue_flow old;
     struct ue_flow moved;
     uint8_t bytes[PACKET_BYTES];
-    talk_begin(&t, "4.25", STOCK, 4);
+    talk_begin(&t, release, STOCK, 4);
     ue_flow_init(&old, STOCK, NULL, -1);
     shake_hands(&old, &t, cookie_a);
     for (unsigned n = 0; n < 50; n++) {
@@ -345,7 +360,8 @@ static void a_restart_continues_the_numbers(void **state) {
     }
     int64_t last = old.sides[CLIENT].last_id;
     ue_flow_init(&moved, STOCK, NULL, -1);
-    feed_packet(&moved, &t, CLIENT);
+    struct ue_frame first = feed_packet(&moved, &t, CLIENT);
+    struct ue_frame request = feed(&moved, SERVER, bytes, talk_restart_request(&t, bytes));
     feed(&moved, CLIENT, bytes, talk_handshake(&t, UE_HANDSHAKE_RESTART_RESPONSE, 9.5, cookie_b, cookie_a, bytes));
     ue_flow_adopt(&moved, &old);
     struct ue_frame ack =
@@ -353,7 +369,34 @@ static void a_restart_continues_the_numbers(void **state) {
     assert_true(ack.restarting);
     struct ue_frame frame = feed_packet(&moved, &t, CLIENT);
     assert_true(frame.links.packet_id == last + 2);
-    assert_string_equal(ue_profile_at(moved.choice.profile)->name, "4.25");
+    assert_int_equal(moved.choice.profile, old.choice.profile);
+    assert_int_equal(ue_flow_choice(&moved, &first)->profile, old.choice.profile);
+    assert_int_equal(ue_flow_choice(&moved, &request)->profile, old.choice.profile);
+}
+
+static void a_restart_continues_the_connection(void **state) {
+    (void)state;
+    static const char *const releases[] = {"4.22", "4.25", "5.1", "5.4", "5.5", "5.8"};
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        assert_restart_continues(releases[i]);
+    }
+}
+
+/* What the new address has settled before it was known where the connection comes from counts no more. */
+static void a_late_adoption_counts_for_what_was_held(void **state) {
+    (void)state;
+    struct talk t;
+    struct ue_flow old;
+    struct ue_flow moved;
+    uint8_t bytes[PACKET_BYTES];
+    talk_begin(&t, "5.5", STOCK, 4);
+    ue_flow_init(&old, STOCK, ue_profile_find("5.5"), SERVER);
+    ue_flow_init(&moved, STOCK, NULL, -1);
+    struct ue_frame first = feed_packet(&moved, &t, CLIENT);
+    ue_flow_release(&moved);
+    feed(&moved, CLIENT, bytes, talk_handshake(&t, UE_HANDSHAKE_RESTART_RESPONSE, 9.5, cookie_b, cookie_a, bytes));
+    ue_flow_adopt(&moved, &old);
+    assert_string_equal(ue_profile_at(ue_flow_choice(&moved, &first)->profile)->name, "5.5");
 }
 
 /* ---- holding back ---- */
@@ -463,7 +506,8 @@ int main(void) {
         cmocka_unit_test(a_handshake_settles_what_it_can),
         cmocka_unit_test(numbers_begin_with_the_cookie),
         cmocka_unit_test(a_new_initial_ends_the_connection),
-        cmocka_unit_test(a_restart_continues_the_numbers),
+        cmocka_unit_test(a_restart_continues_the_connection),
+        cmocka_unit_test(a_late_adoption_counts_for_what_was_held),
         cmocka_unit_test(datagrams_wait_for_the_verdict),
         cmocka_unit_test(later_evidence_settles_a_tie),
         cmocka_unit_test(a_given_generation_is_believed),

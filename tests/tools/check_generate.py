@@ -382,7 +382,8 @@ class Info(Case):
                      "close-reasons", "handshake", "login-lossy"):
             for seed in (1, 2):
                 self.compare("5.5", "client", name, f"--seed={seed}")
-        self.compare("5.4", "client", "restart")
+        for generation in ("4.22", "4.25", "5.1", "5.4", "5.5", "5.8"):
+            self.compare(generation, "client", "restart")
 
     def test_clean(self):
         """Without loss, acknowledgements of old generations are heard by both sides alike."""
