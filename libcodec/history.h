@@ -11,22 +11,8 @@
 
 #define UE_HISTORY_REACH (UE_HISTORY_WORDS_MAX * 32)
 
-/* A sliding window. Bit `age` counted from the least significant bit of words[0] speaks of newest - age: 1 = delivered,
-   0 = not delivered or never heard of. */
-struct ue_history {
-    uint16_t newest;
-    uint32_t words[UE_HISTORY_WORDS_MAX];
-};
-
-/* Starts an empty window whose newest sequence is the one before the first expected. */
-void ue_history_init(struct ue_history *history, uint16_t newest);
-
-/* Takes in the next sequence received; the ones skipped count as not delivered. False, and nothing changes, when seq is
-   not newer than the window's newest. */
-bool ue_history_push(struct ue_history *history, uint16_t seq, bool delivered);
-
-/* Whether the sequence `age` behind the newest was delivered, by the words a packet carries; ages that the words do not
-   reach count as not delivered. */
+/* Whether the sequence `age` behind the newest was delivered, by the words a packet carries: bit `age` counted from the
+   least significant bit of words[0] speaks of newest - age. Ages that the words do not reach count as not delivered. */
 static inline bool ue_history_delivered(const uint32_t *words, uint32_t word_count, uint32_t age) {
     return age / 32 < word_count && (words[age / 32] >> (age % 32) & 1) != 0;
 }

@@ -74,10 +74,6 @@ const struct ue_ping *ue_conn_ping(const struct ue_conn *c) {
     return &c->ping;
 }
 
-const struct ue_traffic *ue_conn_traffic(const struct ue_conn *c) {
-    return &c->traffic;
-}
-
 double ue_conn_jitter_ms(const struct ue_conn *c) {
     return c->jitter.average_ms;
 }

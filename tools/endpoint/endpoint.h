@@ -209,8 +209,8 @@ struct ue_event {
 /* The next event; false when there is none. What was taken lives until the next input; what was not taken waits. */
 bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event);
 
-/* Sees each bunch of channel 0 while its packet is processed, as the engine's handlers do, and may answer at once. True:
-   it was meant for the hook, no event follows. There is one; a login (login.h) is such a hook. NULL: none. */
+/* Sees each bunch of channel 0 while its packet is processed, as the engine's handlers do, and may answer at once.
+   True: it was meant for the hook, no event follows. There is one; a login (login.h) is such a hook. NULL: none. */
 typedef bool ue_bunch_hook(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch);
 void ue_conn_set_hook(struct ue_conn *c, ue_bunch_hook *hook, void *user);
 
@@ -221,7 +221,6 @@ uint64_t ue_conn_deadline(const struct ue_conn *c);
 enum ue_conn_state ue_conn_state(const struct ue_conn *c);
 const struct ue_counters *ue_conn_counters(const struct ue_conn *c);
 const struct ue_ping *ue_conn_ping(const struct ue_conn *c);
-const struct ue_traffic *ue_conn_traffic(const struct ue_conn *c);
 double ue_conn_jitter_ms(const struct ue_conn *c);
 /* Bytes of the pool in use by this connection now, and at most ever. */
 size_t ue_conn_memory_bytes(const struct ue_conn *c, size_t *peak_bytes);

@@ -501,10 +501,6 @@ static bool take_bunch(void *user, struct ue_conn *c, uint64_t now_ns, const str
 
 /* ---- the program's side ---- */
 
-enum ue_status ue_login_send(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    return ue_control_send(l->conn, now_ns, message);
-}
-
 static bool fits(const char *text, size_t size_bytes) {
     return text == NULL || strlen(text) < size_bytes;
 }

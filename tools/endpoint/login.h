@@ -89,7 +89,4 @@ void ue_login_welcome(struct ue_login *l, uint64_t now_ns);
 /* Server: Failure with this text, and the end. */
 void ue_login_refuse(struct ue_login *l, uint64_t now_ns, const char *text);
 
-/* Any other control message; errors as of ue_conn_send, or of ue_message_encode. */
-enum ue_status ue_login_send(struct ue_login *l, uint64_t now_ns, const struct ue_message *message);
-
 #endif

@@ -29,10 +29,6 @@ const char *ue_departure_text(enum ue_departure_type type) {
     return types[type].text;
 }
 
-int64_t ue_shadow_next_id(const struct ue_conn *c) {
-    return c->out_packet_id;
-}
-
 int64_t ue_shadow_judged_id(const struct ue_conn *c) {
     return c->in_packet_id;
 }

@@ -67,8 +67,7 @@ void ue_shadow_sent_unknown(struct ue_conn *c, uint64_t now_ns);
 void ue_shadow_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
                     const struct ue_shadow_sink *sink);
 
-/* Full ids: the next own packet, and the newest of the peer with a verdict. */
-int64_t ue_shadow_next_id(const struct ue_conn *c);
+/* Full id of the newest packet of the peer with a verdict. */
 int64_t ue_shadow_judged_id(const struct ue_conn *c);
 
 /* A reliable bunch that is to be sent again since before an own packet; false: there is none. */
