@@ -9,6 +9,7 @@
 #include "tools/live/inside.h"
 #include "tools/live/report.h"
 #include "tools/net/loop.h"
+#include "tools/wire_options.h"
 
 #define NS_PER_S 1e9
 #define CHECK_SECONDS 60
@@ -274,7 +275,7 @@ static bool on_line(void *user, const char *line) {
 
 static bool open_port(struct connect *c, const char *target) {
     GError *error = NULL;
-    struct ue_socket *socket = ue_socket_connect(target, UE_LIVE_PORT, &error);
+    struct ue_socket *socket = ue_socket_connect(target, UE_SERVER_PORT, &error);
     if (socket == NULL) {
         ue_complain("%s", error->message);
         g_error_free(error);

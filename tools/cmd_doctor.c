@@ -5,6 +5,7 @@
 
 #include "tools/cli.h"
 #include "tools/doctor/diagnosis.h"
+#include "tools/print/json.h"
 
 struct doctor {
     char *wireshark_name, *plugin;
@@ -119,8 +120,8 @@ static void print_json(const struct doctor *d) {
         json_array_append_new(findings, finding_object(d->diagnosis.findings->pdata[i]));
     }
     json_t *line = json_pack(
-        "{s:i, s:b, s:s?, s:s?, s:o, s:b, s:b, s:o, s:o}", "schema", 1, "loads", d->diagnosis.loads, "loaded",
-        d->wireshark.loaded, "loaded_version", d->wireshark.loaded_version, "wireshark",
+        "{s:i, s:b, s:s?, s:s?, s:o, s:b, s:b, s:o, s:o}", "schema", UE_JSON_SCHEMA, "loads", d->diagnosis.loads,
+        "loaded", d->wireshark.loaded, "loaded_version", d->wireshark.loaded_version, "wireshark",
         d->wireshark.version != NULL ? wireshark_object(&d->wireshark) : json_null(), "root", d->diagnosis.is_root,
         "can_capture", d->diagnosis.can_capture, "copies", copies, "findings", findings);
     char *text = json_dumps(line, JSON_COMPACT);

@@ -13,8 +13,6 @@
 #include "tools/print/out.h"
 #include "uerudp_version.h"
 
-#define LINK_ETHERNET 1
-
 struct encode {
     struct ue_wire_options wire;
     gboolean hex, from_hex;
@@ -55,7 +53,7 @@ static bool begin(struct encode *e) {
         return ue_output_close(&e->output, false);
     }
     ue_pcapng_begin(&e->writer, e->output.file, "uerudp " UERUDP_VERSION);
-    e->interface = ue_pcapng_interface(&e->writer, LINK_ETHERNET, NULL);
+    e->interface = ue_pcapng_interface(&e->writer, UE_LINK_ETHERNET, NULL);
     return true;
 }
 

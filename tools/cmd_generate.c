@@ -12,7 +12,6 @@
 #include "tools/output.h"
 #include "uerudp_version.h"
 
-#define LINK_ETHERNET 1
 #define SUFFIX ".pcapng"
 #define SALT_FUZZ 99
 #define PROGRESS_FRAMES 65536
@@ -62,7 +61,7 @@ static void end_progress(const struct generate *g) {
 
 static bool write_capture(struct generate *g) {
     ue_pcapng_begin(&g->writer, g->output.file, "uerudp " UERUDP_VERSION);
-    uint32_t interface = ue_pcapng_interface(&g->writer, LINK_ETHERNET, NULL);
+    uint32_t interface = ue_pcapng_interface(&g->writer, UE_LINK_ETHERNET, NULL);
     while (!g->writer.failed && ue_generator_step(&g->generator, &g->writer, interface)) {
         show_progress(g);
     }

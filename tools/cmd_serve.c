@@ -7,6 +7,7 @@
 #include "tools/net/loop.h"
 #include "tools/live/serve_log.h"
 #include "tools/live/serve_report.h"
+#include "tools/wire_options.h"
 
 /* A flood leaves time for the ticks, and the replies to it leave before they are too many to keep. */
 #define DATAGRAMS_PER_CALL 4096
@@ -326,7 +327,7 @@ static bool clear(struct serve *s) {
 int ue_cmd_serve(int argc, char **argv) {
     struct serve *s = g_new0(struct serve, 1);
     GOptionContext *context = g_option_context_new("- let clients log in");
-    s->port_number = UE_LIVE_PORT;
+    s->port_number = UE_SERVER_PORT;
     s->max_clients = CLIENTS_DEFAULT;
     ue_live_options_init(&s->live);
     g_option_context_set_description(context, description);

@@ -10,6 +10,7 @@
 #include "tools/live/client.h"
 #include "tools/net/loop.h"
 #include "tools/sim/rng.h"
+#include "tools/wire_options.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define TICK_NS (NS_PER_S / 30)
@@ -91,7 +92,7 @@ static void tick(struct load *load, struct player *player, uint64_t now_ns, bool
 static bool start(struct load *load, const char *target) {
     static const struct ue_login_config login = {.player = "load", .platform = "NULL"};
     struct player *player = &load->players[load->started];
-    struct ue_socket *socket = ue_socket_connect(target, UE_LIVE_PORT, NULL);
+    struct ue_socket *socket = ue_socket_connect(target, UE_SERVER_PORT, NULL);
     if (socket == NULL || (player->port = ue_port_new(socket, &load->options)) == NULL) {
         fprintf(stderr, "load_clients: no socket for client %" PRIu32 "\n", load->started);
         return false;

@@ -6,7 +6,6 @@
 enum { BLOCK_INTERFACE = 1, BLOCK_PACKET = 6, BLOCK_SECTION = 0x0a0d0d0a };
 enum { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_APPLICATION = 4, OPTION_NAME = 2, OPTION_TSRESOL = 9 };
 
-#define LINK_ETHERNET 1
 #define SNAP_BYTES 262144
 #define PACKET_MAX_BYTES (UINT32_C(8) << 20) /* half of what the reader accepts as a block */
 #define OPTION_MAX_BYTES 65535
@@ -137,7 +136,7 @@ void ue_pcapng_udp(struct ue_pcapng_writer *writer, uint32_t interface, int64_t 
         .length_bytes = size,
         .comment = comment,
         .comment_bytes = text_bytes(comment),
-        .link_type = LINK_ETHERNET,
+        .link_type = UE_LINK_ETHERNET,
     };
 
     if (size == 0)

@@ -11,6 +11,8 @@
 /* A capture being read; opaque. */
 struct ue_capture;
 
+#define UE_LINK_ETHERNET 1 /* LINKTYPE_ numbers are those that the pcap specifications list */
+
 /* One packet. All pointers are the reader's and are valid until its next call. */
 struct ue_capture_packet {
     uint64_t frame;        /* number in the file, from 1 */
@@ -20,7 +22,7 @@ struct ue_capture_packet {
     size_t length_bytes;   /* bytes the packet had on the wire */
     const char *comment;   /* the first comment, UTF-8 as found, without NUL; NULL if none */
     size_t comment_bytes;
-    uint16_t link_type; /* LINKTYPE_ number as the pcap specifications list them, 1 = Ethernet */
+    uint16_t link_type; /* LINKTYPE_ number */
 };
 
 enum ue_capture_result {

@@ -6,7 +6,6 @@
 #include "uerudp_version.h"
 
 #define NS_PER_SECOND 1000000000
-#define LINK_ETHERNET 1
 #define SNAP_BYTES 262144
 #define PCAP_NANO_MAGIC UINT32_C(0xa1b23c4d)
 #define PCAP_VERSION_MAJOR 2
@@ -147,7 +146,7 @@ bool ue_edit_writer_put(struct ue_edit_writer *writer, const struct ue_parcel *p
 
 bool ue_edit_writer_end(struct ue_edit_writer *writer) {
     if (writer->is_converting && writer->format == UE_EDIT_PCAP && !writer->has_link_type) {
-        begin_pcap(writer, LINK_ETHERNET);
+        begin_pcap(writer, UE_LINK_ETHERNET);
     }
     return !writer->pcapng.failed;
 }

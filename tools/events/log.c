@@ -4,10 +4,9 @@
 #include <glib.h>
 
 #include "tools/output.h"
-#include "tools/print/out.h"
+#include "tools/print/json.h"
 #include "uerudp_version.h"
 
-#define SCHEMA 1
 #define FLUSH_BYTES 65536
 
 struct ue_log {
@@ -40,7 +39,7 @@ static void put_escaped(struct ue_log *log, const char *text) {
 
 static void put_header(struct ue_log *log, const char *title) {
     ue_out_format(&log->lines,
-                  "{\"schema\":%d,\"format\":\"uerudp-events\",\"generator\":\"uerudp %s\",\"title\":", SCHEMA,
+                  "{\"schema\":%d,\"format\":\"uerudp-events\",\"generator\":\"uerudp %s\",\"title\":", UE_JSON_SCHEMA,
                   UERUDP_VERSION);
     put_escaped(log, title);
     ue_out_format(
@@ -85,7 +84,7 @@ enum ue_vantage ue_log_vantage(const struct ue_log *log) {
 
 void ue_log_begin(struct ue_log *log, const struct ue_log_place *place, const char *name) {
     struct ue_out *out = &log->lines;
-    ue_out_format(out, "{\"schema\":%d,\"time\":\"", SCHEMA);
+    ue_out_format(out, "{\"schema\":%d,\"time\":\"", UE_JSON_SCHEMA);
     ue_out_signed(out, place->time_ns);
     ue_out_text(out, "\",\"name\":\"");
     ue_out_text(out, name);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define SERVER_PORT 7777
+#include "tools/wire_options.h"
+
 /* Between the beginnings of connections. */
 #define STAGGER_NS UINT64_C(20000000)
 
@@ -11,7 +12,7 @@ static const uint8_t server_ip[] = {192, 0, 2, 1};
 static const uint8_t client_ip[] = {198, 51, 100, 1};
 
 void ue_generator_addresses(uint32_t index, uint32_t place, struct ue_address *client, struct ue_address *server) {
-    *server = (struct ue_address){.port = SERVER_PORT, .family = UE_IPV4};
+    *server = (struct ue_address){.port = UE_SERVER_PORT, .family = UE_IPV4};
     memcpy(server->bytes, server_ip, sizeof server_ip);
     *client = (struct ue_address){.family = UE_IPV4};
     client->port = (uint16_t)(UE_GENERATE_CLIENT_PORT + index + place * UE_GENERATE_MOVED_PORTS);

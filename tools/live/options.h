@@ -8,7 +8,6 @@
 #include "tools/endpoint/endpoint.h"
 #include "tools/sim/link.h"
 
-#define UE_LIVE_PORT 7777
 #define UE_LIVE_TICKS_PER_SECOND 30
 #define UE_LIVE_BURST 8
 

@@ -8,8 +8,6 @@
 #include "tools/cli.h"
 #include "uerudp_version.h"
 
-#define LINK_ETHERNET 1
-
 struct ue_record_file {
     struct ue_pcapng_writer writer;
     char *path;
@@ -26,12 +24,12 @@ struct ue_record_file *ue_record_open(const char *path, const char *name) {
     struct ue_record_file *record = g_new0(struct ue_record_file, 1);
     record->path = g_strdup(path);
     ue_pcapng_begin(&record->writer, file, "uerudp " UERUDP_VERSION);
-    ue_pcapng_interface(&record->writer, LINK_ETHERNET, name);
+    ue_pcapng_interface(&record->writer, UE_LINK_ETHERNET, name);
     return record;
 }
 
 uint32_t ue_record_interface(struct ue_record_file *record, const char *name) {
-    return ue_pcapng_interface(&record->writer, LINK_ETHERNET, name);
+    return ue_pcapng_interface(&record->writer, UE_LINK_ETHERNET, name);
 }
 
 static struct ue_address captured(const struct ue_net_address *address) {

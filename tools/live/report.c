@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/print/json.h"
+
 #define NS_PER_MS 1e6
 
 static void print_value(const char *key, const json_t *value, const char *separator) {
@@ -35,7 +37,7 @@ static void print_text(const char *event, json_t *members) {
 }
 
 static void print_json(const char *event, json_t *members) {
-    json_t *line = json_pack("{s:i, s:s}", "schema", 1, "event", event);
+    json_t *line = json_pack("{s:i, s:s}", "schema", UE_JSON_SCHEMA, "event", event);
     json_object_update(line, members);
     char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6));
     puts(text);

@@ -9,6 +9,7 @@
 #include "tools/net/loop.h"
 #include "tools/replay/comparison.h"
 #include "tools/replay/tale.h"
+#include "tools/wire_options.h"
 
 #define NS_PER_S 1e9
 #define TICKS_PER_SECOND 120
@@ -252,7 +253,7 @@ static bool resolve_options(struct live *l) {
 
 static bool open_port(struct live *l) {
     GError *error = NULL;
-    struct ue_socket *socket = ue_socket_connect(l->replay->sending.target, UE_LIVE_PORT, &error);
+    struct ue_socket *socket = ue_socket_connect(l->replay->sending.target, UE_SERVER_PORT, &error);
     if (socket == NULL) {
         ue_complain("%s", error->message);
         g_error_free(error);

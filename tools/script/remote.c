@@ -8,6 +8,7 @@
 #include "tools/endpoint/listener.h"
 #include "tools/live/options.h"
 #include "tools/net/loop.h"
+#include "tools/wire_options.h"
 
 #define SHAKE_NS UINT64_C(5000000000)     /* that a handshake may take, */
 #define REFUSED_NS UINT64_C(1000000000)   /* or, where somebody says that nobody listens, it is tried */
@@ -181,7 +182,7 @@ static bool open_socket(struct ue_remote *r, const struct ue_remote_target *targ
     GError *error = NULL;
     uint64_t port = 0;
     if (target->host != NULL) {
-        r->socket = ue_socket_connect(target->host, UE_LIVE_PORT, &error);
+        r->socket = ue_socket_connect(target->host, UE_SERVER_PORT, &error);
     } else if (ue_cli_number(target->listen, UINT16_MAX, &port)) {
         r->socket = ue_socket_listen(NULL, (uint16_t)port, &error);
     }

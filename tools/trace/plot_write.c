@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/trace/plot.h"
 
+#include "tools/print/json.h"
+
 #define NS_PER_MS 1e6
 
 static double ms_since(const struct ue_plot *plot, int64_t time_ns) {
@@ -109,7 +111,7 @@ static void write_bands(const struct ue_plot *plot, struct ue_out *out) {
 }
 
 void ue_plot_write(const struct ue_plot *plot, struct ue_out *out) {
-    ue_out_format(out, "{\"schema\":1,\"stream\":%u", plot->stream);
+    ue_out_format(out, "{\"schema\":%d,\"stream\":%u", UE_JSON_SCHEMA, plot->stream);
     write_member(out, "client", plot->client);
     write_member(out, "server", plot->server);
     write_member(out, "generation", plot->generation != NULL ? plot->generation : "");
