@@ -3,6 +3,7 @@
 
 #include "tools/cli.h"
 #include "tools/kinds.h"
+#include "tools/words.h"
 
 /* ---- options ---- */
 
@@ -30,11 +31,10 @@ static gboolean take_channels(const char *option, const char *value, void *user,
 }
 
 static gboolean take_direction(const char *option, const char *value, void *user, GError **error) {
-    static const char *const names[] = {"c2s", "s2c"};
     struct ue_selection *selection = user;
-    for (int i = 0; i < 2; i++) {
-        if (strcmp(value, names[i]) == 0) {
-            selection->direction = UE_CLIENT_TO_SERVER + i;
+    for (unsigned side = 0; side < 2; side++) {
+        if (strcmp(value, ue_direction_name(side)) == 0) {
+            selection->direction = (int)(UE_CLIENT_TO_SERVER + side);
             return TRUE;
         }
     }

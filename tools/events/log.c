@@ -5,6 +5,7 @@
 
 #include "tools/output.h"
 #include "tools/print/json.h"
+#include "tools/words.h"
 #include "uerudp_version.h"
 
 #define FLUSH_BYTES 65536
@@ -16,8 +17,6 @@ struct ue_log {
     bool is_first; /* datum of this event */
     bool has_failed;
 };
-
-static const char *const roles[] = {"client", "server", "network"};
 
 static void put_key(struct ue_log *log, const char *key) {
     ue_out_text(&log->lines, log->is_first ? "\"" : ",\"");
@@ -46,7 +45,7 @@ static void put_header(struct ue_log *log, const char *title) {
         &log->lines,
         ",\"vantage_point\":{\"type\":\"%s\"},\"reference_time\":{\"epoch\":\"1970-01-01T00:00:00Z\",\"unit\":"
         "\"ns\"}}\n",
-        roles[log->vantage]);
+        log->vantage == UE_VANTAGE_NETWORK ? "network" : ue_side_name(log->vantage));
 }
 
 struct ue_log *ue_log_open(const char *path, enum ue_vantage vantage, const char *title) {
@@ -95,7 +94,7 @@ void ue_log_begin(struct ue_log *log, const struct ue_log_place *place, const ch
         ue_out_unsigned(out, place->frame);
     }
     ue_out_text(out, ",\"role\":\"");
-    ue_out_text(out, roles[place->role]);
+    ue_out_text(out, ue_side_name(place->role));
     ue_out_text(out, "\",\"data\":{");
     log->is_first = true;
 }

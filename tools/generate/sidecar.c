@@ -5,12 +5,11 @@
 #include <jansson.h>
 
 #include "tools/print/json.h"
+#include "tools/words.h"
 
 #define REAL_DIGITS 9
 
 static const char *const points[] = {"client", "server", "sender"};
-static const char *const roles[] = {"client", "server"};
-static const char *const directions[] = {"c2s", "s2c"};
 static const char *const fates[UE_FATE_COUNT] = {[UE_FATE_LOST] = "lost",           [UE_FATE_OVERFLOWED] = "overflowed",
                                                  [UE_FATE_CORRUPTED] = "corrupted", [UE_FATE_DUPLICATED] = "duplicated",
                                                  [UE_FATE_PUT_ASIDE] = "put_aside", [UE_FATE_ARRIVED] = "arrived"};
@@ -31,7 +30,7 @@ static json_t *time_of(uint64_t time_ns) {
 }
 
 static json_t *both(uint64_t c2s, uint64_t s2c) {
-    return json_pack("{s:I, s:I}", directions[0], (json_int_t)c2s, directions[1], (json_int_t)s2c);
+    return json_pack("{s:I, s:I}", ue_direction_name(0), (json_int_t)c2s, ue_direction_name(1), (json_int_t)s2c);
 }
 
 /* ---- connections ---- */
@@ -66,9 +65,9 @@ static json_t *connection_object(const struct ue_generator *generator, uint32_t 
                      (json_int_t)connection->stream, "client", address(&client), "server", address(&server),
                      "generation", ue_scenario_profile(&connection->feed.scenario, UE_ROLE_CLIENT)->name, "packets",
                      both(f[0].packets, f[1].packets), "bytes", both(f[0].bytes, f[1].bytes), "not_acked",
-                     both(f[0].not_acked, f[1].not_acked), "lost", directions[0], lost(&f[0]), directions[1],
-                     lost(&f[1]), "resends", both(f[0].resends, f[1].resends), "rtt_ms", rtt(truth), "closed_by",
-                     ue_truth_closed_by(truth));
+                     both(f[0].not_acked, f[1].not_acked), "lost", ue_direction_name(0), lost(&f[0]),
+                     ue_direction_name(1), lost(&f[1]), "resends", both(f[0].resends, f[1].resends), "rtt_ms",
+                     rtt(truth), "closed_by", ue_truth_closed_by(truth));
 }
 
 /* ---- datagrams ---- */
@@ -100,7 +99,7 @@ static json_t *datagram_object(const struct ue_generator_connection *connection,
     uint64_t offset_ns = connection->feed.offset_ns;
     return json_pack("{s:o, s:I, s:s, s:o, s:I, s:o, s:o, s:o}", "frame",
                      number_or_null(journey->frame != 0, journey->frame), "stream", (json_int_t)connection->stream,
-                     "dir", directions[from], "time", time_of(journey->sent_ns + offset_ns), "length",
+                     "dir", ue_direction_name(from), "time", time_of(journey->sent_ns + offset_ns), "length",
                      (json_int_t)journey->size_bytes, "packet_id",
                      number_or_null(journey->packet_id >= 0, (uint64_t)journey->packet_id), "fate", fates_of(journey),
                      "arrived", arrivals(journey, offset_ns));
@@ -127,7 +126,7 @@ static json_t *message_object(const struct ue_generator_connection *connection,
     uint64_t offset_ns = connection->feed.offset_ns;
     json_t *delivered = message->is_delivered ? time_of(message->delivered_ns + offset_ns) : json_null();
     return json_pack("{s:I, s:s, s:I, s:b, s:I, s:I, s:o, s:o, s:[I, I]}", "stream", (json_int_t)connection->stream,
-                     "from", roles[said->from], "channel", (json_int_t)said->channel, "reliable", said->reliable,
+                     "from", ue_side_name(said->from), "channel", (json_int_t)said->channel, "reliable", said->reliable,
                      "number", (json_int_t)said->number, "bits", (json_int_t)said->bits, "sent",
                      time_of(said->now_ns + offset_ns), "delivered", delivered, "packets",
                      (json_int_t)said->packets.first, (json_int_t)said->packets.last);

@@ -3,6 +3,7 @@
 
 #include "libcodec/history.h"
 #include "libcodec/seq.h"
+#include "tools/words.h"
 
 #define NO_PACKET (-1)
 #define NS_PER_MS 1e6
@@ -189,9 +190,7 @@ void ue_truth_verdict(struct ue_truth *truth, enum ue_role side, int64_t packet_
 
 void ue_truth_closed(struct ue_truth *truth, enum ue_role side, enum ue_close_reason reason) {
     if (truth->closed_by[0] == 'n') {
-        truth->closed_by = reason == UE_CLOSE_CONNECTION_TIMEOUT ? "timeout"
-                           : side == UE_ROLE_CLIENT              ? "client"
-                                                                 : "server";
+        truth->closed_by = reason == UE_CLOSE_CONNECTION_TIMEOUT ? "timeout" : ue_side_name(side);
     }
 }
 

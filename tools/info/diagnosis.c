@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "tools/endpoint/close_reason.h"
-#include "tools/info/words.h"
+#include "tools/words.h"
 
 /* Thresholds of what is worth a sentence. */
 #define LOSS_MIN_PERCENT 1.0

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "tools/info/stalls.h"
-#include "tools/info/words.h"
+#include "tools/words.h"
 
 /* Of a connection at a time; then the oldest is given up. */
 #define HOLES_MAX 64

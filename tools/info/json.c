@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "tools/info/words.h"
+#include "tools/words.h"
 #include "tools/print/json.h"
 
 /* ---- values ---- */

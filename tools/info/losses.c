@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "tools/info/words.h"
+#include "tools/words.h"
 
 static void end_run(struct ue_losses *losses, struct ue_findings *findings) {
     uint64_t count = losses->count;

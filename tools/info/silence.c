@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "tools/info/words.h"
+#include "tools/words.h"
 
 /* So many packets of one side show that it was there while the other was silent. */
 #define WITNESSES_MIN 2

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "tools/info/words.h"
+#include "tools/words.h"
 
 /* Of a connection at a time; then the oldest are given up. */
 #define FLYING_MAX 4096

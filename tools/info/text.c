@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "tools/info/text_figures.h"
-#include "tools/info/words.h"
+#include "tools/words.h"
 
 #define LABEL_CHARS 11
 

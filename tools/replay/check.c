@@ -6,6 +6,7 @@
 #include "tools/print/json.h"
 #include "tools/replay/conversation.h"
 #include "tools/replay/replay.h"
+#include "tools/words.h"
 
 #define POOL_BYTES ((size_t)64 << 20) /* of all endpoints together; what is not used costs nothing */
 #define KEPT_BYTES ((size_t)32 << 20)
@@ -22,14 +23,12 @@ struct check {
     bool differs;
 };
 
-static const char *const sides[2] = {"client", "server"};
-
 /* ---- results ---- */
 
 static void print_side(struct ue_out *out, const struct ue_conversation *v, unsigned role) {
     const struct ue_party *side = &v->sides[role];
     const char *trouble = ue_conversation_trouble(v, role);
-    ue_out_format(out, "  %s: ", sides[role]);
+    ue_out_format(out, "  %s: ", ue_side_name(role));
     if (trouble != NULL) {
         ue_out_format(out, "not compared: %s\n", trouble);
         return;
@@ -49,8 +48,8 @@ static void print_ignored(struct ue_out *out, const struct ue_conversation *v, u
         for (unsigned role = 0; role < 2; role++) {
             uint64_t count = v->sides[role].departures[type];
             if ((ignored >> type & 1) != 0 && count != 0) {
-                ue_out_format(out, "  ignored: the %s %s [%s], %llu times\n", sides[role], ue_departure_text(type),
-                              ue_departure_name(type), (unsigned long long)count);
+                ue_out_format(out, "  ignored: the %s %s [%s], %llu times\n", ue_side_name(role),
+                              ue_departure_text(type), ue_departure_name(type), (unsigned long long)count);
             }
         }
     }
@@ -77,8 +76,8 @@ static void print_text(struct check *check, const struct ue_conversation *v) {
 static void print_json_side(struct ue_out *out, const struct ue_conversation *v, unsigned role) {
     const struct ue_party *side = &v->sides[role];
     const char *trouble = ue_conversation_trouble(v, role);
-    ue_out_format(out, ",\"%s\":{\"address\":\"%s\",\"compared\":%llu,\"delivered\":%llu", sides[role], v->texts[role],
-                  (unsigned long long)side->packets, (unsigned long long)side->delivered);
+    ue_out_format(out, ",\"%s\":{\"address\":\"%s\",\"compared\":%llu,\"delivered\":%llu", ue_side_name(role),
+                  v->texts[role], (unsigned long long)side->packets, (unsigned long long)side->delivered);
     if (side->shadow != NULL) {
         const struct ue_shadow_notes *notes = ue_shadow_notes(side->shadow);
         ue_out_format(out, ",\"resent_early\":%llu,\"resent_late\":%llu", (unsigned long long)notes->early,

@@ -2,6 +2,7 @@
 #include "tools/replay/comparison.h"
 
 #include "tools/live/report.h"
+#include "tools/words.h"
 
 void ue_comparison_init(struct ue_comparison *comparison, const struct ue_tale *tale) {
     *comparison = (struct ue_comparison){
@@ -122,7 +123,7 @@ static void report_channels(const struct ue_comparison *c, bool as_json) {
 }
 
 static const char *closer_then(const struct ue_tale *tale) {
-    return tale->closed_by < 0 ? "nobody" : tale->closed_by == 1 ? "server" : "client";
+    return tale->closed_by < 0 ? "nobody" : ue_side_name((unsigned)tale->closed_by);
 }
 
 void ue_comparison_report(const struct ue_comparison *comparison, bool as_json) {
@@ -131,7 +132,7 @@ void ue_comparison_report(const struct ue_comparison *comparison, bool as_json) 
     ue_report(as_json, "server",
               json_pack("{s:i, s:i, s:s, s:s, s:o, s:o, s:b}", "captured_channels", (int)comparison->by_server->len,
                         "live_channels", (int)comparison->opened, "captured_closed_by", closer_then(tale),
-                        "live_closed_by", comparison->is_closed ? "server" : "client", "captured_reason",
+                        "live_closed_by", ue_side_name(comparison->is_closed), "captured_reason",
                         ue_report_text(tale->close_reasons[tale->closed_by == 1]), "live_reason",
                         ue_report_text(comparison->is_closed ? comparison->reason : ""), "differs",
                         closed_differently(comparison)));

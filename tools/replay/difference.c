@@ -4,11 +4,10 @@
 #include <glib.h>
 
 #include "tools/print/text.h"
+#include "tools/words.h"
 
 #define ROW_BYTES 8
 #define ROWS_AROUND 1
-
-static const char *const sides[2] = {"client", "server"};
 
 void ue_difference_expect(struct ue_difference *difference, const struct ue_datagram *expected) {
     struct ue_fault fault;
@@ -170,7 +169,8 @@ static void print_fields(const struct ue_difference *d, struct ue_out *out) {
 
 void ue_difference_print(const struct ue_difference *d, struct ue_out *out) {
     ue_out_format(out, "  frame %llu, packet %lld: the %s %s [%s]\n", (unsigned long long)d->frame,
-                  (long long)d->packet_id, sides[d->side], ue_departure_text(d->type), ue_departure_name(d->type));
+                  (long long)d->packet_id, ue_side_name(d->side), ue_departure_text(d->type),
+                  ue_departure_name(d->type));
     if (d->has_bunch) {
         ue_out_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel, (long long)d->reliable_id);
     }
@@ -178,7 +178,7 @@ void ue_difference_print(const struct ue_difference *d, struct ue_out *out) {
         ue_out_format(out, "    an endpoint says %s\n", ue_close_reason_name(d->reason));
     }
     if (d->type == UE_DEPARTS_UNCAPTURED) {
-        ue_out_format(out, "    packet %lld of the %s\n", (long long)d->other_id, sides[!d->side]);
+        ue_out_format(out, "    packet %lld of the %s\n", (long long)d->other_id, ue_side_name(!d->side));
     }
     if (d->expected_bytes != 0) {
         print_fields(d, out);
@@ -219,7 +219,7 @@ static void print_json_datagrams(const struct ue_difference *d, struct ue_out *o
 
 void ue_difference_print_json(const struct ue_difference *d, struct ue_out *out) {
     ue_out_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu,\"packet_id\":%lld", ue_departure_name(d->type),
-                  sides[d->side], (unsigned long long)d->frame, (long long)d->packet_id);
+                  ue_side_name(d->side), (unsigned long long)d->frame, (long long)d->packet_id);
     if (d->has_bunch) {
         ue_out_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel, (long long)d->reliable_id);
     }

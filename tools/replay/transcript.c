@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <inttypes.h>
 
-#include "tools/info/words.h"
+#include "tools/words.h"
 
 #define NS_PER_US 1000
 #define US_PER_S 1000000

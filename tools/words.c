@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/info/words.h"
+#include "tools/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,6 +7,10 @@
 
 const char *ue_side_name(unsigned side) {
     return side == 0 ? "client" : "server";
+}
+
+const char *ue_direction_name(unsigned side) {
+    return side == 0 ? "c2s" : "s2c";
 }
 
 const char *ue_direction_words(unsigned side) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How sentences name sides, times and frames. */
-#ifndef UE_INFO_WORDS_H
-#define UE_INFO_WORDS_H
+/* How users read of sides, times, frames and counts. Side 0 is the client, 1 the server. */
+#ifndef UE_WORDS_H
+#define UE_WORDS_H
 
 #include <stdint.h>
 
@@ -13,7 +13,8 @@ struct ue_words {
 };
 
 const char *ue_side_name(unsigned side);       /* "client" */
-const char *ue_direction_words(unsigned side); /* "client to server", of what this side sends */
+const char *ue_direction_name(unsigned side);  /* "c2s", of what this side sends, as options and JSON say it */
+const char *ue_direction_words(unsigned side); /* "client to server" */
 
 /* "7.3 ms", "312 ms", "12.4 s" */
 struct ue_words ue_span_words(int64_t span_ns);
