@@ -68,3 +68,25 @@ bool ue_cli_numbers(const char *text, uint64_t max, void (*take)(void *user, uin
     g_strfreev(parts);
     return good;
 }
+
+bool ue_cli_real(const char *text, double max, double *value) {
+    char *end;
+    *value = g_ascii_strtod(text, &end);
+    return end != text && *end == '\0' && *value >= 0 && *value <= max; /* not so for NaN */
+}
+
+bool ue_cli_within(const char *option, double value, double min, double max) {
+    bool good = value >= min && value <= max; /* not so for NaN */
+    if (!good) {
+        ue_complain("--%s=%g: not between %g and %g", option, value, min, max);
+    }
+    return good;
+}
+
+bool ue_cli_seed(const char *text, uint64_t *seed) {
+    bool good = text == NULL || ue_cli_number(text, UINT64_MAX, seed);
+    if (!good) {
+        ue_complain("--seed=%s: not a number of 64 bits", text);
+    }
+    return good;
+}

@@ -41,4 +41,13 @@ bool ue_cli_numbers(const char *text, uint64_t max, void (*take)(void *user, uin
 /* A decimal or, with 0x, hexadecimal number not above max. */
 bool ue_cli_number(const char *text, uint64_t max, uint64_t *number);
 
+/* A real number from 0 to max. */
+bool ue_cli_real(const char *text, double max, double *value);
+
+/* Whether the value of an option is there; complains about any other, and about NaN. */
+bool ue_cli_within(const char *option, double value, double min, double max);
+
+/* The value of --seed: a number of 64 bits, else complains. NULL leaves *seed as it is. */
+bool ue_cli_seed(const char *text, uint64_t *seed);
+
 #endif

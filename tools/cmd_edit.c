@@ -163,7 +163,7 @@ static bool take_seed(struct command *c) {
         return true;
     }
     c->options.seed = &c->seed_number;
-    return ue_cli_number(c->seed, UINT64_MAX, &c->seed_number) || complain_value("seed", c->seed, "not a number");
+    return ue_cli_seed(c->seed, &c->seed_number);
 }
 
 static bool take_rules(struct command *c) {

@@ -58,8 +58,7 @@ static void add_options(struct script_job *job, GOptionContext *context) {
 
 static bool resolve_seed(struct script_job *job) {
     uint64_t number = 0;
-    if (job->seed != NULL && !ue_cli_number(job->seed, UINT64_MAX, &number)) {
-        ue_complain("--seed=%s: not a number of 64 bits", job->seed);
+    if (!ue_cli_seed(job->seed, &number)) {
         return false;
     }
     for (size_t i = 0; i < 8; i++) {
@@ -84,8 +83,7 @@ static bool resolve(struct script_job *job) {
     job->play.target = (struct ue_remote_target){job->host, job->listen};
     if (isnan(job->tolerance_ms)) {
         job->tolerance_ms = ue_remote_is_wanted(&job->play.target) ? REMOTE_TOLERANCE_MS : 0;
-    } else if (!(job->tolerance_ms >= 0 && job->tolerance_ms <= TOLERANCE_MS_MAX)) {
-        ue_complain("--tolerance=%g: not between 0 and %d", job->tolerance_ms, TOLERANCE_MS_MAX);
+    } else if (!ue_cli_within("tolerance", job->tolerance_ms, 0, TOLERANCE_MS_MAX)) {
         return false;
     }
     job->play.tolerance_ns = (uint64_t)(job->tolerance_ms * NS_PER_MS);

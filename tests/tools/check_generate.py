@@ -118,7 +118,7 @@ class Files(Case):
         self.assertIn("--tick=0", errors("login", "--tick=0"))
         self.assertIn("--duration=nan", errors("login", "--duration=nan"))
         self.assertIn("restart handshake", errors("restart", "--generation=4.20"))
-        for option, value in (("loss", 2), ("burst", -2), ("delay", 1e9), ("jitter", -5), ("reorder", "1.5"),
+        for option, value in (("loss", 2), ("loss-burst", -2), ("delay", 1e9), ("jitter", -5), ("reorder", "1.5"),
                               ("dup", 7), ("corrupt", 2), ("rate", 1e13), ("queue", 1e10)):
             self.assertIn(f"--{option}=", errors("login", f"--{option}={value}"))
 
@@ -258,7 +258,7 @@ class Network(Case):
             lost = "".join("x" if "lost" in d["fate"] else "-" for d in sent["datagrams"] if d["dir"] == "c2s")
             found = re.findall("x+", lost)
             return sum(map(len, found)) / len(found)
-        self.assertGreater(runs("--burst=6"), 2 * runs())
+        self.assertGreater(runs("--loss-burst=6"), 2 * runs())
 
     def test_comments(self):
         for point, phrases in (("client", ("lost behind this point", "duplicate", "late by")),

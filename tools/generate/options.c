@@ -24,7 +24,7 @@ struct knob {
 
 static const struct knob knobs[UE_KNOB_COUNT] = {
     [UE_KNOB_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1},
-    [UE_KNOB_BURST] = {"burst", "mean length of a run of losses", "NUMBER", 1000},
+    [UE_KNOB_BURST] = {"loss-burst", "mean length of a run of losses", "NUMBER", 1000},
     [UE_KNOB_DELAY] = {"delay", "time from one end to the other in milliseconds", "MS", MS_MAX},
     [UE_KNOB_JITTER] = {"jitter", "and up to so many more, by chance", "MS", MS_MAX},
     [UE_KNOB_REORDER] = {"reorder", "let the next one overtake with this probability", "P", 1},
@@ -105,14 +105,6 @@ void ue_generate_options_add(struct ue_generate_options *options, GOptionContext
 
 /* ---- resolution ---- */
 
-static bool is_between(const char *name, double value, double max) {
-    bool good = value >= 0 && value <= max; /* not so for NaN */
-    if (!good) {
-        ue_complain("--%s=%g: not between 0 and %g", name, value, max);
-    }
-    return good;
-}
-
 static void apply(struct ue_link_config *path, enum ue_network_knob knob, double value) {
     switch (knob) {
     case UE_KNOB_LOSS: path->loss = value; break;
@@ -133,7 +125,7 @@ static bool resolve_network(struct ue_generate_options *o) {
         if (o->knobs[knob] == UNSET) {
             continue;
         }
-        if (!is_between(knobs[knob].name, o->knobs[knob], knobs[knob].max)) {
+        if (!ue_cli_within(knobs[knob].name, o->knobs[knob], 0, knobs[knob].max)) {
             return false;
         }
         apply(&o->scenario.paths[UE_ROLE_CLIENT], knob, o->knobs[knob]);
@@ -188,8 +180,7 @@ static bool resolve_tick(struct ue_generate_options *o) {
     if (o->tick_hz == UNSET) {
         return true;
     }
-    if (!(o->tick_hz >= 1 && o->tick_hz <= TICK_HZ_MAX)) {
-        ue_complain("--tick=%g: not between 1 and %g", o->tick_hz, TICK_HZ_MAX);
+    if (!ue_cli_within("tick", o->tick_hz, 1, TICK_HZ_MAX)) {
         return false;
     }
     o->scenario.sides[UE_ROLE_CLIENT].tick_hz = o->tick_hz * CLIENT_PACE;
@@ -199,8 +190,7 @@ static bool resolve_tick(struct ue_generate_options *o) {
 
 static bool resolve_run(struct ue_generate_options *o) {
     uint64_t seed = 1;
-    if (o->seed_text != NULL && !ue_cli_number(o->seed_text, UINT64_MAX, &seed)) {
-        ue_complain("--seed=%s: not a number of 64 bits", o->seed_text);
+    if (!ue_cli_seed(o->seed_text, &seed)) {
         return false;
     }
     o->scenario.seed = seed;
@@ -211,7 +201,7 @@ static bool resolve_run(struct ue_generate_options *o) {
     }
     o->connections = (uint32_t)o->connection_count;
     if (o->duration_s != UNSET) {
-        if (!is_between("duration", o->duration_s, DURATION_S_MAX)) {
+        if (!ue_cli_within("duration", o->duration_s, 0, DURATION_S_MAX)) {
             return false;
         }
         o->scenario.duration_ns = (uint64_t)(o->duration_s * NS_PER_S);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/generate/scenario_file.h"
 
-#include <errno.h>
 #include <glib.h>
 #include <math.h>
 #include <stddef.h>
@@ -122,16 +121,9 @@ static const struct key stream_keys[] = {
 
 /* ---- values: false when the text is not one ---- */
 
-static bool take_real(const char *text, double max, double *value) {
-    char *end;
-    errno = 0;
-    *value = g_ascii_strtod(text, &end);
-    return end != text && *end == '\0' && errno == 0 && *value >= 0 && *value <= max;
-}
-
 static bool take_time(const char *text, double unit_ns, uint64_t *ns) {
     double value;
-    bool good = take_real(text, SECONDS_MAX * NS_PER_S / unit_ns, &value);
+    bool good = ue_cli_real(text, SECONDS_MAX * NS_PER_S / unit_ns, &value);
     *ns = good ? (uint64_t)llround(value * unit_ns) : 0;
     return good;
 }
@@ -220,8 +212,8 @@ static bool take_whole(const char *text, enum kind kind, void *to) {
 static bool take(const char *text, enum kind kind, void *to) {
     switch (kind) {
     case FLAG: return take_flag(text, to);
-    case SHARE: return take_real(text, 1, to);
-    case REAL: return take_real(text, 1e6, to);
+    case SHARE: return ue_cli_real(text, 1, to);
+    case REAL: return ue_cli_real(text, 1e6, to);
     case MILLISECONDS: return take_time(text, NS_PER_MS, to);
     case SECONDS: return take_time(text, NS_PER_S, to);
     case TEXT: *(const char **)to = g_intern_string(text); return true;

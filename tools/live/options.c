@@ -121,18 +121,10 @@ void ue_live_options_add(struct ue_live_options *options, GOptionContext *contex
 
 /* ---- resolution ---- */
 
-static bool is_between(const char *option, double value, double min, double max) {
-    bool good = value >= min && value <= max; /* not so for NaN */
-    if (!good) {
-        ue_complain("--%s=%g: not between %g and %g", option, value, min, max);
-    }
-    return good;
-}
-
 static bool resolve_impairment(struct ue_live_options *o) {
-    if (!is_between("loss", o->loss, 0, 1) || !is_between("reorder", o->reorder, 0, 1) ||
-        !is_between("dup", o->duplicate, 0, 1) || !is_between("delay", o->delay_ms, 0, DELAY_MS_MAX) ||
-        !is_between("jitter", o->jitter_ms, 0, DELAY_MS_MAX)) {
+    if (!ue_cli_within("loss", o->loss, 0, 1) || !ue_cli_within("reorder", o->reorder, 0, 1) ||
+        !ue_cli_within("dup", o->duplicate, 0, 1) || !ue_cli_within("delay", o->delay_ms, 0, DELAY_MS_MAX) ||
+        !ue_cli_within("jitter", o->jitter_ms, 0, DELAY_MS_MAX)) {
         return false;
     }
     o->impairment = (struct ue_link_config){.loss = o->loss,
@@ -155,8 +147,7 @@ static bool resolve_seed(struct ue_live_options *o) {
         memcpy(&o->link_seed, o->seed, sizeof o->link_seed);
         return true;
     }
-    if (!ue_cli_number(o->seed_text, UINT64_MAX, &number)) {
-        ue_complain("--seed=%s: not a number of 64 bits", o->seed_text);
+    if (!ue_cli_seed(o->seed_text, &number)) {
         return false;
     }
     for (size_t i = 0; i < 8; i++) {
@@ -212,8 +203,8 @@ bool ue_live_options_resolve(struct ue_live_options *options) {
         g_strfreev(pair);
     }
     return resolve_generation(options) && resolve_version(options) && resolve_key(options) && resolve_seed(options) &&
-           resolve_impairment(options) && is_between("tick", options->ticks_per_second, 1, TICKS_MAX) &&
-           is_between("burst", options->burst, 0, INT16_MAX);
+           resolve_impairment(options) && ue_cli_within("tick", options->ticks_per_second, 1, TICKS_MAX) &&
+           ue_cli_within("burst", options->burst, 0, INT16_MAX);
 }
 
 void ue_live_options_configure(const struct ue_live_options *options, struct ue_conn_config *config) {

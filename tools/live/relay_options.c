@@ -96,9 +96,7 @@ static double max_of(const struct ue_relay_options *options, const double *value
 static gboolean take_impairment(const char *option, const char *text, void *user, GError **error) {
     struct ue_relay_options *options = user;
     double *value = value_of(options, option);
-    char *end;
-    *value = g_ascii_strtod(text, &end);
-    if (end == text || *end != '\0' || !(*value >= 0 && *value <= max_of(options, value))) {
+    if (!ue_cli_real(text, max_of(options, value), value)) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not between 0 and %.15g", option, text,
                     max_of(options, value));
         return FALSE;
@@ -275,14 +273,6 @@ void ue_relay_options_clear(struct ue_relay_options *options) {
 
 /* ---- resolution ---- */
 
-static bool is_within(const char *option, double value, double min, double max) {
-    bool good = value >= min && value <= max;
-    if (!good) {
-        ue_complain("--%s=%g: not between %g and %g", option, value, min, max);
-    }
-    return good;
-}
-
 static bool resolve_seed(struct ue_relay_options *options) {
     if (options->seed_text == NULL) {
         if (getentropy(&options->seed, sizeof options->seed) != 0) {
@@ -291,18 +281,14 @@ static bool resolve_seed(struct ue_relay_options *options) {
         }
         return true;
     }
-    bool good = ue_cli_number(options->seed_text, UINT64_MAX, &options->seed);
-    if (!good) {
-        ue_complain("--seed=%s: not a number of 64 bits", options->seed_text);
-    }
-    return good;
+    return ue_cli_seed(options->seed_text, &options->seed);
 }
 
 bool ue_relay_options_resolve(struct ue_relay_options *options) {
     resolve_stages(options);
-    return is_within("max-clients", (double)options->max_clients, 1, CLIENTS_MAX) &&
-           is_within("idle", options->idle_s, 0.1, SECONDS_MAX) &&
-           is_within("duration", options->duration_s, 0, INFINITY) &&
-           is_within("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
+    return ue_cli_within("max-clients", (double)options->max_clients, 1, CLIENTS_MAX) &&
+           ue_cli_within("idle", options->idle_s, 0.1, SECONDS_MAX) &&
+           ue_cli_within("duration", options->duration_s, 0, INFINITY) &&
+           ue_cli_within("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
            resolve_rules(options) && ue_wire_options_resolve(&options->wire);
 }

@@ -32,14 +32,6 @@ void ue_sending_add(struct ue_sending *sending, GOptionContext *context) {
     g_option_context_add_group(context, group);
 }
 
-static bool is_factor(const char *option, double value) {
-    bool good = value >= 0 && value <= FACTOR_MAX; /* not so for NaN */
-    if (!good) {
-        ue_complain("--%s=%g: not between 0 and %g", option, value, FACTOR_MAX);
-    }
-    return good;
-}
-
 bool ue_sending_resolve(const struct ue_sending *s, bool is_live) {
     bool is_for_wire = s->per_second != 0 || s->rounds != 1;
     if (s->target == NULL && (is_for_wire || s->speed != 1 || s->pcap != NULL)) {
@@ -58,5 +50,5 @@ bool ue_sending_resolve(const struct ue_sending *s, bool is_live) {
         ue_complain("--loop=%" G_GINT64_FORMAT ": not a number of rounds", s->rounds);
         return false;
     }
-    return is_factor("speed", s->speed) && is_factor("pps", s->per_second);
+    return ue_cli_within("speed", s->speed, 0, FACTOR_MAX) && ue_cli_within("pps", s->per_second, 0, FACTOR_MAX);
 }

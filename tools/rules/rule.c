@@ -25,12 +25,6 @@ static bool take_nothing(struct ue_rule *rule, const char *value) {
     return value == NULL;
 }
 
-static bool take_real(const char *text, double max, double *real) {
-    char *end;
-    *real = g_ascii_strtod(text, &end);
-    return end != text && *end == '\0' && *real >= 0 && *real <= max;
-}
-
 static bool take_count(const char *value, uint64_t max, uint64_t *count) {
     return value != NULL && ue_cli_number(value, max, count) && *count > 0;
 }
@@ -50,7 +44,7 @@ static bool take_copies(struct ue_rule *rule, const char *value) {
 
 static bool take_delay(struct ue_rule *rule, const char *value) {
     double delay_ms;
-    bool good = value != NULL && take_real(value, UE_RULES_DELAY_MAX_NS / NS_PER_MS, &delay_ms);
+    bool good = value != NULL && ue_cli_real(value, UE_RULES_DELAY_MAX_NS / NS_PER_MS, &delay_ms);
     rule->delay_ns = good ? (int64_t)(delay_ms * NS_PER_MS) : 0;
     return good;
 }
@@ -134,8 +128,8 @@ static bool take_messages(struct ue_rule *rule, const char *value) {
 static bool take_time(struct ue_rule *rule, const char *value) {
     char **ends = g_strsplit(value != NULL ? value : "", "-", 2);
     double from = 0, to = TIME_SECONDS_MAX;
-    bool good = g_strv_length(ends) == 2 && (*ends[0] == '\0' || take_real(ends[0], TIME_SECONDS_MAX, &from)) &&
-                (*ends[1] == '\0' || take_real(ends[1], TIME_SECONDS_MAX, &to)) && from <= to;
+    bool good = g_strv_length(ends) == 2 && (*ends[0] == '\0' || ue_cli_real(ends[0], TIME_SECONDS_MAX, &from)) &&
+                (*ends[1] == '\0' || ue_cli_real(ends[1], TIME_SECONDS_MAX, &to)) && from <= to;
     rule->from_ns = good ? (int64_t)(from * NS_PER_SECOND) : 0;
     rule->to_ns = good ? (int64_t)(to * NS_PER_SECOND) : 0;
     g_strfreev(ends);
@@ -143,7 +137,7 @@ static bool take_time(struct ue_rule *rule, const char *value) {
 }
 
 static bool take_probability(struct ue_rule *rule, const char *value) {
-    return value != NULL && take_real(value, 1, &rule->probability);
+    return value != NULL && ue_cli_real(value, 1, &rule->probability);
 }
 
 static bool take_every(struct ue_rule *rule, const char *value) {

@@ -54,9 +54,8 @@ bool ue_word_number(const char *word, uint64_t max, uint64_t *value, struct ue_m
 }
 
 bool ue_word_seconds(const char *word, uint64_t *value_ns, struct ue_mistake *mistake) {
-    char *end;
-    double seconds = g_ascii_strtod(word, &end);
-    if (end == word || *end != '\0' || !(seconds >= 0 && seconds <= SECONDS_MAX)) { /* not so for NaN */
+    double seconds;
+    if (!ue_cli_real(word, SECONDS_MAX, &seconds)) {
         return ue_mistake_note(mistake, word, "\"%.40s\" is not a time in seconds", word);
     }
     *value_ns = (uint64_t)(seconds * NS_PER_S + 0.5);
