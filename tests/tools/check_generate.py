@@ -324,8 +324,8 @@ class ScenarioFile(Case):
                  "jitter=2", "bloat=0")
         streams = ("from=server", "channel=3", "channels=2", "reliable=true", "merge=true", "hasty=false", "every=2",
                    "burst=2", "bits=10-300", "total=20", "close-after=5", "close-reason=relevancy", "voice=false")
-        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "hostile=false", "duration=1",
-                    "patience=20", "ending=quiet", "timeout=30", "move=0")
+        scenario = ("name=all", "handshake=false", "login=false", "encrypt=false", "actors=true", "hostile=false",
+                    "duration=1", "patience=20", "ending=quiet", "timeout=30", "move=0")
         sections = {"scenario": scenario, "client": sides, "server": sides, "path client": paths, "path server": paths,
                     "stream x": streams}
         text = "".join(f"[{name}]\n" + "\n".join(keys) + "\n" for name, keys in sections.items())
@@ -347,6 +347,8 @@ class ScenarioFile(Case):
         for stream, why in (("channel=1", "channel"), ("channel=2", "bits: missing"), ("channel=2\nbits=8", "needs 64"),
                             ("channel=2\nbits=64\nclose-after=1", "close-after"), ("channel=1024\nbits=64", "channel")):
             self.assertIn(why, self.complaint(f"[stream a]\nfrom=client\nevery=1\n{stream}\n"))
+        self.assertIn("actors", self.complaint("[scenario]\nactors=true\n[stream a]\nfrom=server\nchannel=2\nevery=1\n"
+                                               "bits=64-524288\n"))
         self.assertIn("streams", self.complaint("".join(f"[stream {i}]\nevery=0\n" for i in range(7))))
         self.assertIn("outages=3", self.complaint("[path client]\noutages=3\n"))
         self.assertIn("scenario.ini", self.complaint("loss=1\n"))

@@ -49,6 +49,7 @@ static const struct key scenario_keys[] = {
     {"handshake", FLAG, SCENARIO(handshake)},
     {"login", FLAG, SCENARIO(login)},
     {"encrypt", FLAG, SCENARIO(encrypt)},
+    {"actors", FLAG, SCENARIO(actors)},
     {"hostile", FLAG, SCENARIO(hostile)},
     {"duration", SECONDS, SCENARIO(duration_ns)},
     {"patience", SECONDS, SCENARIO(patience_ns)},
@@ -327,13 +328,16 @@ static bool read_base(GKeyFile *file, const char *path, struct ue_scenario *scen
 }
 
 /* What the simulator relies on. */
-static bool check_stream(const char *path, size_t place, const struct ue_stream *stream) {
+static bool check_stream(const char *path, size_t place, const struct ue_scenario *scenario) {
+    const struct ue_stream *stream = &scenario->streams[place];
     uint64_t end = (uint64_t)stream->channel + (stream->channels != 0 ? stream->channels : 1);
     const char *fault = NULL;
     if (stream->channel < (stream->is_voice ? 1 : UE_SCENARIO_CHANNEL_FIRST) || end > UE_SCENARIO_CHANNELS_MAX) {
         fault = "channel: from 2 on, 1 for voice, and below 1024";
     } else if (stream->max_bits == 0) {
         fault = "bits: missing";
+    } else if (ue_scenario_acts(scenario, stream->channel) && stream->max_bits > UE_STREAM_ACTOR_BITS_MAX) {
+        fault = "bits: actors say up to 523776";
     } else if (!stream->reliable && stream->min_bits < UE_STREAM_UNRELIABLE_BITS_MIN) {
         fault = "bits: an unreliable message needs 64 for its number";
     } else if (stream->close_after != 0 && (stream->from != UE_ROLE_SERVER || !stream->reliable)) {
@@ -355,7 +359,7 @@ static bool check(const char *path, const struct ue_scenario *scenario) {
         return false;
     }
     for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
-        if (scenario->streams[i].every_ticks != 0 && !check_stream(path, i, &scenario->streams[i])) {
+        if (scenario->streams[i].every_ticks != 0 && !check_stream(path, i, scenario)) {
             return false;
         }
     }

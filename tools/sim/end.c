@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/sim/end.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/sim/actor.h"
 #include "tools/sim/speak.h"
 
 #define POOL_BYTES (UE_SIM_MEMORY_BYTES + (1u << 20))
@@ -73,9 +75,10 @@ bool ue_end_init(struct ue_end *end, const struct ue_scenario *scenario, enum ue
     uint64_t phase = ue_rng_mix(scenario->seed, SALT_END + 32 + (uint64_t)role);
     end->begin_ns = phase % ue_scenario_tick_ns(scenario, role);
     end->message = malloc(UE_STREAM_BITS_MAX / 8);
+    end->framed = malloc((UE_STREAM_BITS_MAX + UE_STREAM_FRAME_BITS) / 8);
     end->region = malloc(POOL_BYTES);
     end->pool = end->region != NULL ? ue_pool_init(end->region, POOL_BYTES) : NULL;
-    return end->message != NULL && end->pool != NULL && make_endpoint(end);
+    return end->message != NULL && end->framed != NULL && end->pool != NULL && make_endpoint(end);
 }
 
 void ue_end_free(struct ue_end *end) {
@@ -86,6 +89,7 @@ void ue_end_free(struct ue_end *end) {
         ue_listener_free(end->listener);
     }
     free(end->region);
+    free(end->framed);
     free(end->message);
 }
 
@@ -114,9 +118,68 @@ static void connected(struct ue_end *end, uint64_t now_ns) {
     }
 }
 
+static void hear_message(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    ue_ledger_heard(&end->checker->ledger, !end->role, now_ns, event, end->watch->delivered, end->watch->user);
+}
+
+static void refuse_frame(struct ue_end *end, uint64_t now_ns, const struct ue_event *event, const char *what) {
+    ue_failure_set(&end->checker->failure, now_ns, "side %d, channel %" PRIu32 ": %s", (int)end->role, event->channel,
+                   what);
+}
+
+/* Takes what an opening tells from the front of its bunch; false: it is not what was said. */
+static bool take_opening(struct ue_end *end, const struct ue_event *event, struct ue_view *data) {
+    uint8_t bytes[UE_STREAM_FRAME_BITS / 8];
+    struct ue_actor_writer w = {.bytes = bytes};
+    uint64_t number = end->checker->ledger.lanes[!end->role][event->channel].heard[1];
+    bool is_mapped = ue_actor_put_opening(&w, end->config.profile->netver, event->channel, number);
+    struct ue_view front = {data->base, data->bit, w.bits};
+    if (event->has_mapped != is_mapped || data->bits < w.bits ||
+        !ue_view_equal(front, (struct ue_view){bytes, 0, w.bits})) {
+        return false;
+    }
+    *data = (struct ue_view){data->base, data->bit + w.bits, data->bits - w.bits};
+    return true;
+}
+
+/* Every block of an actor's bunch is a message. */
+static void hear_actor(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    struct ue_view data = event->data;
+    bool is_first = true;
+    if (event->open && !take_opening(end, event, &data)) {
+        refuse_frame(end, now_ns, event, "not the actor that was opened");
+        return;
+    }
+    do {
+        struct ue_event message = *event;
+        bool is_property;
+        if (!ue_actor_take_block(&data, &is_property, &message.data)) {
+            refuse_frame(end, now_ns, event, "not a content block");
+            return;
+        }
+        message.open = event->open && is_first;
+        message.close = event->close && data.bits == 0;
+        is_first = false;
+        hear_message(end, now_ns, &message);
+    } while (data.bits > 0);
+}
+
+static void hear_exports(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    uint8_t bytes[UE_ACTOR_EXPORT_BYTES];
+    struct ue_actor_writer w = {.bytes = bytes};
+    ue_actor_put_exports(&w, event->channel, 0);
+    if (ue_end_is_checked(end) && !ue_view_equal(event->data, (struct ue_view){bytes, 0, w.bits})) {
+        refuse_frame(end, now_ns, event, "not what was exported");
+    }
+}
+
 static void hear_bunch(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
     if (event->channel != 0 && ue_end_is_checked(end)) {
-        ue_ledger_heard(&end->checker->ledger, !end->role, now_ns, event, end->watch->delivered, end->watch->user);
+        if (ue_scenario_acts(end->scenario, event->channel)) {
+            hear_actor(end, now_ns, event);
+        } else {
+            hear_message(end, now_ns, event);
+        }
     } else if (event->channel == 0 && end->role == UE_ROLE_SERVER && !end->has_login && !end->is_serving) {
         begin_service(end, now_ns);
     }
@@ -164,7 +227,7 @@ static void hear(struct ue_end *end, uint64_t now_ns, const struct ue_event *eve
     case UE_EVENT_CHANNEL_CLOSED: set_channel(end, event->channel, UE_END_FREE); break;
     case UE_EVENT_BUNCH: hear_bunch(end, now_ns, event); break;
     case UE_EVENT_PACKET: hear_verdict(end, now_ns, event); break;
-    case UE_EVENT_EXPORTS: break;
+    case UE_EVENT_EXPORTS: hear_exports(end, now_ns, event); break;
     case UE_EVENT_FAULT: hear_fault(end, now_ns, event); break;
     }
 }

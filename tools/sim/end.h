@@ -46,6 +46,7 @@ struct ue_end {
     uint8_t channels[UE_SCENARIO_CHANNELS_MAX]; /* enum ue_end_channel */
     uint32_t since_open[UE_SCENARIO_CHANNELS_MAX];
     uint8_t *message; /* room for the largest */
+    uint8_t *framed;  /* and with what stands around it in an actor's bunch */
 };
 
 /* False: no memory, or the endpoint refuses its configuration. in and out, like all else given, must outlive the end.

@@ -15,6 +15,9 @@
 /* Unreliable messages carry their number. */
 #define UE_STREAM_UNRELIABLE_BITS_MIN 64
 #define UE_STREAM_BITS_MAX (65536u * 8)
+/* What stands around a message of an actor is less, and counts to its bunch. */
+#define UE_STREAM_FRAME_BITS 512
+#define UE_STREAM_ACTOR_BITS_MAX (UE_STREAM_BITS_MAX - UE_STREAM_FRAME_BITS)
 
 /* Messages of one kind. The server opens the channels; a channel carries at most one reliable and one unreliable stream
    of each side. Reliable messages wait while the channel's buffer is full, unreliable ones are left out while the
@@ -67,6 +70,7 @@ struct ue_scenario {
     bool handshake; /* begin with it, instead of connected at the first sequences */
     bool login;     /* join over the control channel first, instead of one message on it */
     bool encrypt;   /* the same, with AES-GCM after EncryptionAck */
+    bool actors;    /* messages travel as property updates and RPCs of actors (actor.h), not as they are */
     bool hostile;   /* damage may get through: only what a bad network may never do is checked */
     bool unchecked; /* nothing is: for speed */
     enum ue_ending ending;
@@ -86,6 +90,10 @@ uint64_t ue_scenario_tick_ns(const struct ue_scenario *scenario, enum ue_role si
 uint64_t ue_scenario_rtt_ns(const struct ue_scenario *scenario);
 uint64_t ue_scenario_patience_ns(const struct ue_scenario *scenario);
 
+/* Whether messages on this channel travel as an actor's. */
+static inline bool ue_scenario_acts(const struct ue_scenario *scenario, uint32_t channel) {
+    return scenario->actors && channel >= UE_SCENARIO_CHANNEL_FIRST;
+}
 /* The stream that a side's messages on a channel belong to; NULL: none. */
 const struct ue_stream *ue_scenario_stream(const struct ue_scenario *scenario, enum ue_role from, uint32_t channel,
                                            bool reliable);

@@ -304,6 +304,7 @@ static const struct ue_scenario scenarios[] = {
                   .every_ticks = 9,
                   .min_bits = 32,
                   .max_bits = 160}},
+     .actors = true,
      JOIN,
      .duration_ns = 3 * NS_PER_S,
      .ending = UE_ENDING_CLIENT},

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "tools/sim/actor.h"
+
 #define CONTROL_BYTES 64
 /* Bits of a packet that no part of a split bunch can use, estimated high: header, bunch header, handlers. */
 #define PACKET_RESERVE_BITS 1200
@@ -38,9 +40,20 @@ static void tell(const struct ue_end *end, uint64_t now_ns, const struct ue_payl
     }
 }
 
+/* The message as a content block of an actor, behind what its opening tells. */
+static void frame(struct ue_end *end, const struct ue_payload *payload, bool opens, struct ue_outgoing *bunch) {
+    struct ue_actor_writer w = {.bytes = end->framed};
+    bunch->has_mapped =
+        opens && ue_actor_put_opening(&w, end->config.profile->netver, payload->channel, payload->number);
+    bool is_property = end->role == UE_ROLE_SERVER && (opens || !payload->reliable);
+    ue_actor_put_block(&w, is_property, bunch->data);
+    bunch->data = (struct ue_view){w.bytes, 0, w.bits};
+}
+
 /* Hands one message to the endpoint and notes it. */
 static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *payload, uint32_t bits, bool merge,
                 const struct ue_stream *closer) {
+    uint8_t export_bytes[UE_ACTOR_EXPORT_BYTES];
     ue_payload_fill(payload, bits, end->message);
     struct ue_outgoing bunch = {.channel = payload->channel,
                                 .reliable = payload->reliable,
@@ -48,6 +61,14 @@ static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *pa
                                 .close = closer != NULL,
                                 .close_reason = closer != NULL ? closer->close_reason : 0,
                                 .data = {end->message, 0, bits}};
+    bool opens = end->channels[payload->channel] == UE_END_FREE;
+    struct ue_actor_writer exports = {.bytes = export_bytes};
+    if (ue_scenario_acts(end->scenario, payload->channel)) {
+        frame(end, payload, opens, &bunch);
+        bunch.export_count = opens && ue_actor_put_exports(&exports, payload->channel, payload->number);
+    }
+    const struct ue_view exported = {exports.bytes, 0, exports.bits};
+    bunch.exports = &exported;
     struct ue_packet_range packets = {0};
     enum ue_status status = ue_conn_send(end->conn, now_ns, &bunch, &packets);
     bool is_held = status == UE_E_FULL && !payload->reliable; /* by an option that keeps a window */
@@ -70,10 +91,10 @@ static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel, 
         }
         return;
     }
-    end->channels[channel] = UE_END_OPEN;
-    end->since_open[channel] = 0;
     struct ue_payload payload = ue_ledger_next(&end->checker->ledger, end->role, channel, true);
     say(end, now_ns, &payload, UE_LEDGER_OPENING_BITS, false, NULL);
+    end->channels[channel] = UE_END_OPEN;
+    end->since_open[channel] = 0;
 }
 
 static uint32_t channels_of(const struct ue_stream *stream) {
