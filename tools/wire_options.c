@@ -100,15 +100,22 @@ static gboolean take_ports(const char *option, const char *value, void *user, GE
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
+static void add_ports(GOptionGroup *group) {
+    const GOptionEntry entries[] = {
+        {"port", 0, 0, CALLBACK(take_ports),
+         "server ports, for example 7777 (default) or 7777,8000-8010; other ports are found by their handshake",
+         "PORTS"},
+        {0},
+    };
+    g_option_group_add_entries(group, entries);
+}
+
 static void add_fixed(GOptionGroup *group) {
     const GOptionEntry entries[] = {
         {"generation", 0, 0, CALLBACK(take_generation),
          "auto (default), an engine release from 4.13 to 5.8, or a profile's name", "NAME"},
         {"profiles", 0, G_OPTION_FLAG_FILENAME, CALLBACK(take_profiles),
          "INI file with games' own generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT", "FILE"},
-        {"port", 0, 0, CALLBACK(take_ports),
-         "server ports, for example 7777 (default) or 7777,8000-8010; other ports are found by their handshake",
-         "PORTS"},
         {"key", 0, 0, CALLBACK(take_key), "AES key of 64 hex digits, or a file with one per line; may be repeated",
          "KEY"},
         {0},
@@ -134,12 +141,21 @@ static void add_settings(GOptionGroup *group) {
     }
 }
 
-void ue_wire_options_add(struct ue_wire_options *options, GOptionContext *context) {
+static GOptionGroup *add_group(struct ue_wire_options *options, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new(
         "wire", "How to read the wire:", "Show the options that say how to read the wire", options, NULL);
     add_fixed(group);
     add_settings(group);
     g_option_context_add_group(context, group);
+    return group;
+}
+
+void ue_wire_options_add(struct ue_wire_options *options, GOptionContext *context) {
+    add_ports(add_group(options, context));
+}
+
+void ue_wire_options_add_portless(struct ue_wire_options *options, GOptionContext *context) {
+    add_group(options, context);
 }
 
 /* ---- resolution ---- */

@@ -25,6 +25,8 @@ void ue_wire_options_clear(struct ue_wire_options *options);
 
 /* Adds the options to a command line. */
 void ue_wire_options_add(struct ue_wire_options *options, GOptionContext *context);
+/* Without the server ports: for those who know which side is the server. */
+void ue_wire_options_add_portless(struct ue_wire_options *options, GOptionContext *context);
 
 /* After parsing: resolves names; false, with a message, when they do not exist. */
 bool ue_wire_options_resolve(struct ue_wire_options *options);

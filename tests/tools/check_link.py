@@ -409,7 +409,7 @@ class Life(Folder):
                           ["--idle", 0, 0, "127.0.0.1:1"], ["--max-clients", 0, 0, "127.0.0.1:1"],
                           ["--duration", -1, 0, "127.0.0.1:1"], ["--seed", "x", 0, "127.0.0.1:1"],
                           ["--pcap", "/nonexistent/x.pcapng", 0, "127.0.0.1:1"],
-                          ["--generation", "3.0", 0, "127.0.0.1:1"]):
+                          ["--port", 7777, 0, "127.0.0.1:1"], ["--generation", "3.0", 0, "127.0.0.1:1"]):
             said = uerudp.run("link", *arguments, status=2)
             self.assertEqual(said.stderr.count(b"\n"), 1, said.stderr)
 

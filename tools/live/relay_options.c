@@ -242,7 +242,7 @@ void ue_relay_options_add(struct ue_relay_options *options, GOptionContext *cont
         add_impairments(options, context, &ways[way]);
     }
     add_engine(options, context);
-    ue_wire_options_add(&options->wire, context);
+    ue_wire_options_add_portless(&options->wire, context);
 }
 
 void ue_relay_options_init(struct ue_relay_options *options) {
