@@ -92,7 +92,7 @@ uint64_t ue_scenario_patience_ns(const struct ue_scenario *scenario);
 
 /* Whether messages on this channel travel as an actor's. */
 static inline bool ue_scenario_acts(const struct ue_scenario *scenario, uint32_t channel) {
-    return scenario->actors && channel >= UE_SCENARIO_CHANNEL_FIRST;
+    return scenario->actors && channel >= UE_SCENARIO_CHANNEL_FIRST && channel < UE_SCENARIO_CHANNELS_MAX;
 }
 /* The stream that a side's messages on a channel belong to; NULL: none. */
 const struct ue_stream *ue_scenario_stream(const struct ue_scenario *scenario, enum ue_role from, uint32_t channel,
