@@ -8,7 +8,6 @@ import re
 import tempfile
 import unittest
 
-import jsonschema
 import schema
 import uerudp
 
@@ -33,7 +32,7 @@ def sidecar(*arguments):
 
 class Valid(unittest.TestCase):
     def test_schema(self):
-        jsonschema.Draft202012Validator.check_schema(schema.SCHEMA)
+        schema.jsonschema.Draft202012Validator.check_schema(schema.SCHEMA)
 
     def test_decode(self):
         for path in CAPTURES:
