@@ -24,7 +24,7 @@ in_chroot() {
 
 install_into_chroot() {
     in_chroot "$2" apt-get install -y -q --no-install-recommends "${build_packages[@]}" libcmocka-dev valgrind openssl \
-        python3 jq wireshark-common >>"$chroot_cache/$1.log" 2>&1
+        python3 python3-jsonschema jq wireshark-common chromium >>"$chroot_cache/$1.log" 2>&1
 }
 
 # An unfinished chroot is made anew. sid's Release file may be past its date.
