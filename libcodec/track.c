@@ -417,6 +417,7 @@ void ue_track_free(struct ue_track *track) {
     ue_track_free_channels(track);
     for (unsigned side = 0; side < 2; side++) {
         memory.resize(memory.user, track->sides[side].packets.entries, 0);
+        memory.resize(memory.user, track->sides[side].reliables.entries, 0);
     }
     memory.resize(memory.user, track, 0);
 }

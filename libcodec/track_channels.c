@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/history.h"
 #include "libcodec/ns.h"
 #include "libcodec/seq.h"
 #include "libcodec/track_state.h"
@@ -8,8 +7,7 @@
 
 /* ---- channels ---- */
 
-/* NULL: no memory, or an index that no engine uses. */
-static struct ue_track_channel *find_channel(struct ue_track *track, uint32_t index) {
+struct ue_track_channel *ue_track_find_channel(struct ue_track *track, uint32_t index) {
     const size_t page_bytes = UE_TRACK_PAGE_CHANNELS * sizeof(struct ue_track_channel);
     if (index >= UE_TRACK_PAGES * UE_TRACK_PAGE_CHANNELS) {
         return NULL;
@@ -27,77 +25,10 @@ static struct ue_track_channel *find_channel(struct ue_track *track, uint32_t in
 
 void ue_track_free_channels(struct ue_track *track) {
     for (size_t i = 0; i < UE_TRACK_PAGES; i++) {
-        struct ue_track_channel *page = track->pages[i];
-        for (size_t j = 0; page != NULL && j < UE_TRACK_PAGE_CHANNELS; j++) {
-            track->memory.resize(track->memory.user, page[j].lanes[0].reliable.entries, 0);
-            track->memory.resize(track->memory.user, page[j].lanes[1].reliable.entries, 0);
-        }
-        if (page != NULL) {
-            track->memory.resize(track->memory.user, page, 0);
+        if (track->pages[i] != NULL) {
+            track->memory.resize(track->memory.user, track->pages[i], 0);
         }
     }
-}
-
-/* ---- reliable bunches ---- */
-
-static const struct ue_track_reliable *find_reliable(const struct ue_track_lane *lane, int64_t id) {
-    const struct ue_track_reliable *bunch = ue_track_window_place(&lane->reliable, sizeof *bunch, id);
-    return bunch != NULL && bunch->id == id ? bunch : NULL;
-}
-
-static bool packet_is_delivered(const struct ue_track_side *side, int64_t id) {
-    const struct ue_track_packet *packet = ue_track_find_packet(side, id);
-    return packet != NULL && packet->was_acked;
-}
-
-static bool was_delivered(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
-    return bunch->was_delivered || packet_is_delivered(side, bunch->last_packet) ||
-           packet_is_delivered(side, bunch->first_packet);
-}
-
-/* Its packet is forgotten: had that not been delivered, the bunch would have been sent again long ago. */
-static bool is_long_ago(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
-    return bunch->last_packet <= side->newest_id - UE_TRACK_PACKETS_MAX;
-}
-
-/* The sender gives bunches up from the front only, when they are delivered (spec 6.6). */
-static void release(const struct ue_track_side *side, struct ue_track_lane *lane) {
-    const struct ue_track_reliable *bunch;
-    if (lane->released < lane->newest - UE_TRACK_RELIABLE_MAX) {
-        lane->released = lane->newest - UE_TRACK_RELIABLE_MAX;
-    }
-    while ((bunch = find_reliable(lane, lane->released + 1)) != NULL &&
-           (was_delivered(side, bunch) || is_long_ago(side, bunch))) {
-        lane->released++;
-    }
-}
-
-/* Whether copies of a bunch need no longer be expected, by all that senders do. */
-static bool is_settled(const struct ue_track_side *side, const struct ue_track_lane *lane,
-                       const struct ue_track_reliable *bunch) {
-    return bunch->id == UE_TRACK_NO_ID ||
-           (bunch->id <= lane->released && bunch->last_packet < side->newest_id - UE_HISTORY_REACH);
-}
-
-/* The entry of a bunch, made where there is none; NULL: a newer one has its place, or there is no memory. The window
-   grows only as far as the sender's buffer and the copies under way ask for. */
-static struct ue_track_reliable *remember(struct ue_track *track, struct ue_track_side *side,
-                                          struct ue_track_lane *lane, int64_t id) {
-    struct ue_track_window *window = &lane->reliable;
-    struct ue_track_reliable *bunch = ue_track_window_place(window, sizeof *bunch, id);
-    while (
-        (bunch == NULL || id - lane->released > window->count || (bunch->id < id && !is_settled(side, lane, bunch))) &&
-        ue_track_window_grow(track, window, sizeof *bunch, UE_TRACK_RELIABLE_MAX)) {
-        bunch = ue_track_window_place(window, sizeof *bunch, id);
-    }
-    if (bunch == NULL || bunch->id > id) {
-        side->counts.untracked++;
-        return NULL;
-    }
-    if (bunch->id != id) {
-        *bunch = (struct ue_track_reliable){.id = id};
-    }
-    return bunch;
 }
 
 /* ---- parts ---- */
@@ -140,7 +71,7 @@ static void begin_lane(const struct ue_track_pass *p, struct ue_track_lane *lane
     const struct ue_track_side *side = &p->track->sides[p->in->side];
     int64_t first = side->first_seq & (p->in->context->ch_seq_bound - 1);
     lane->newest = side->has_first ? first : (int64_t)ch_seq - 1;
-    lane->released = lane->newest;
+    lane->first = lane->released = lane->forgotten = lane->newest;
     lane->has_newest = true;
 }
 
@@ -148,28 +79,59 @@ static uint32_t reliable_buffer(const struct ue_context *x) {
     return x->settings.reliable_buffer != 0 ? x->settings.reliable_buffer : x->profile.reliable_buffer;
 }
 
-static void note_first(const struct ue_track_pass *p, struct ue_track_lane *lane, struct ue_track_reliable *entry,
-                       struct ue_track_event *event) {
+static void note_first(const struct ue_track_pass *p, struct ue_track_reliable *entry, struct ue_track_event *event) {
+    const struct ue_track_side *side = &p->track->sides[p->in->side];
     const struct ue_bunch *bunch = event->bunch;
     entry->first_frame = p->in->frame;
     entry->first_packet = p->packet_id;
     entry->is_partial = bunch->partial;
     entry->is_initial = bunch->partial_initial;
     entry->is_final = bunch->partial_final;
-    event->is_partial_error |= breaks_chain(find_reliable(lane, entry->id - 1), entry) ||
-                               breaks_chain(entry, find_reliable(lane, entry->id + 1));
+    event->is_partial_error |= breaks_chain(ue_track_find_reliable(side, entry->channel, entry->id - 1), entry) ||
+                               breaks_chain(entry, ue_track_find_reliable(side, entry->channel, entry->id + 1));
 }
 
 static void note_copy(const struct ue_track_side *side, struct ue_track_reliable *entry, struct ue_track_event *event) {
-    entry->was_delivered = was_delivered(side, entry);
+    entry->was_delivered = ue_track_was_delivered(side, entry);
     event->first_frame = entry->first_frame;
     event->other_frame = entry->last_frame;
     event->is_spurious = entry->was_delivered;
 }
 
-/* What the sequence of a reliable bunch tells, and which copy of it this is. */
-static void take_reliable(struct ue_track_pass *p, struct ue_track_lane *lane, struct ue_track_event *event) {
+/* Which copy of a reliable bunch this is. */
+static void take_copy(struct ue_track_pass *p, const struct ue_track_lane *lane, bool is_newest,
+                      struct ue_track_event *event) {
     struct ue_track_side *side = &p->track->sides[p->in->side];
+    uint32_t channel = event->bunch->channel;
+    int64_t id = event->reliable_id;
+    struct ue_track_reliable *entry = ue_track_find_reliable(side, channel, id);
+    bool is_first = entry == NULL;
+    bool is_forgotten = is_first && id > lane->first && id <= lane->released;
+    if (is_first && !is_forgotten) {
+        entry = ue_track_add_reliable(p->track, side, channel, id);
+    }
+    if (entry == NULL) {
+        event->copy = is_newest ? 1 : 2; /* a copy of one that is forgotten */
+        return;
+    }
+    if (is_first) {
+        note_first(p, entry, event);
+    } else {
+        note_copy(side, entry, event);
+    }
+    event->copy = ++entry->copies;
+    entry->last_frame = p->in->frame;
+    entry->last_packet = p->packet_id;
+}
+
+/* The newest is known for as long as the channel is, however long ago it gave way. */
+static bool breaks_newest(const struct ue_track_lane *lane, const struct ue_bunch *bunch, int64_t step) {
+    bool is_neighbour = step == 1 && lane->newest > lane->first;
+    return is_neighbour && bunch->partial && bunch->partial_initial == lane->is_unfinished;
+}
+
+/* What the sequence of a reliable bunch tells. */
+static void take_reliable(struct ue_track_pass *p, struct ue_track_lane *lane, struct ue_track_event *event) {
     const struct ue_context *x = p->in->context;
     if (!lane->has_newest) {
         begin_lane(p, lane, event->bunch->ch_seq);
@@ -179,21 +141,13 @@ static void take_reliable(struct ue_track_pass *p, struct ue_track_lane *lane, s
     event->reliable_id = id;
     event->is_gap = step > 1;
     event->is_jump = step > reliable_buffer(x);
-    lane->newest = step > 0 ? id : lane->newest;
-    release(side, lane);
-    struct ue_track_reliable *entry = remember(p->track, side, lane, id);
-    if (entry == NULL) {
-        event->copy = step > 0 ? 1 : 2; /* a copy of one that is forgotten */
-    } else if (entry->copies++ == 0) {
-        note_first(p, lane, entry, event);
-    } else {
-        note_copy(side, entry, event);
+    event->is_partial_error |= breaks_newest(lane, event->bunch, step);
+    if (step > 0) {
+        lane->newest = id;
+        lane->is_unfinished = event->bunch->partial && !event->bunch->partial_final;
     }
-    if (entry != NULL) {
-        event->copy = entry->copies;
-        entry->last_frame = p->in->frame;
-        entry->last_packet = p->packet_id;
-    }
+    ue_track_release(&p->track->sides[p->in->side], lane, event->bunch->channel);
+    take_copy(p, lane, step > 0, event);
     event->reliable_in_flight = id > lane->released ? (uint32_t)(id - lane->released) : 0;
 }
 
@@ -232,7 +186,7 @@ static void tell_life(struct ue_track_pass *p, struct ue_track_channel *channel,
 
 void ue_track_take_bunch(struct ue_track_pass *p, const struct ue_bunch *bunch) {
     struct ue_track_counts *counts = &p->track->sides[p->in->side].counts;
-    struct ue_track_channel *channel = find_channel(p->track, bunch->channel);
+    struct ue_track_channel *channel = ue_track_find_channel(p->track, bunch->channel);
     struct ue_track_event event = {.type = UE_TRACK_BUNCH,
                                    .packet_id = p->packet_id,
                                    .bunch = bunch,

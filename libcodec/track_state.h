@@ -5,8 +5,10 @@
 
 #include "libcodec/track.h"
 
-/* Packets remembered per side, and reliable bunches per channel and side; more than any sender has in flight. */
+/* Packets and reliable bunches remembered per side, and how far the latter may reach on one channel; more than any
+   sender has in flight. */
 #define UE_TRACK_PACKETS_MAX 2048
+#define UE_TRACK_RELIABLES_MAX 16384
 #define UE_TRACK_RELIABLE_MAX 1024
 
 /* Channels by their index: a page for each group that occurs. The engine's bound is 32767. */
@@ -39,19 +41,29 @@ struct ue_track_reliable {
     int64_t id;
     uint64_t first_frame, last_frame;
     int64_t first_packet, last_packet; /* ids of the packets that carried the first copy and the latest */
-    uint32_t copies;
+    uint32_t copies;                   /* 0: the place is empty */
+    uint16_t channel;
     bool was_delivered; /* a copy that is neither of the two */
     bool is_partial, is_initial, is_final;
 };
 
+/* Reliable bunches of a side, of all its channels: a table of small sets, where a bunch gives way as soon as nothing
+   more is expected of it. It grows with what is in flight, not with how many channels there are. */
+struct ue_track_reliables {
+    struct ue_track_reliable *entries;
+    uint32_t set_count; /* a power of two, or 0 */
+};
+
 /* What one side sends on one channel. */
 struct ue_track_lane {
-    struct ue_track_window reliable;
+    int64_t first;       /* all reliable ids behind it, up to `released`, were seen or given up */
     int64_t newest;      /* reliable id */
     int64_t released;    /* everything up to it has left the sender's buffer */
+    int64_t forgotten;   /* the highest id of a bunch that gave way; the sender is done with those that did */
     int64_t part_packet; /* of the latest unreliable part */
     bool has_newest;
-    bool has_part; /* and more parts must follow */
+    bool is_unfinished; /* the newest is a part, and more must follow */
+    bool has_part;      /* and more parts must follow */
 };
 
 struct ue_track_channel {
@@ -62,6 +74,7 @@ struct ue_track_channel {
 
 struct ue_track_side {
     struct ue_track_window packets;
+    struct ue_track_reliables reliables;
     int64_t newest_id;  /* seen, or the one before the first by the handshake */
     int64_t first_id;   /* what came before this one's successor is not counted as missing */
     int64_t judged_id;  /* the other side has given its verdict on all up to this one */
@@ -115,6 +128,23 @@ void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event);
 
 /* What is known of a packet; NULL: nothing, or no longer. */
 const struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id);
+
+/* The state of a channel, made where there is none; NULL: no memory, or an index that no engine uses. */
+struct ue_track_channel *ue_track_find_channel(struct ue_track *track, uint32_t index);
+
+/* NULL: it was not seen, or is forgotten. */
+struct ue_track_reliable *ue_track_find_reliable(const struct ue_track_side *side, uint32_t channel, int64_t id);
+
+/* A place for a bunch that has none, on a channel that ue_track_find_channel found; others may move. NULL: there is no
+   memory. */
+struct ue_track_reliable *ue_track_add_reliable(struct ue_track *track, struct ue_track_side *side, uint32_t channel,
+                                                int64_t id);
+
+/* Whether a copy of it is known to have arrived. */
+bool ue_track_was_delivered(const struct ue_track_side *side, const struct ue_track_reliable *bunch);
+
+/* Follows the sender, which gives bunches up from the front only, when they are delivered (spec 6.6). */
+void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *lane, uint32_t channel);
 
 /* A bunch of a packet that is_taken: tells BUNCH, OPENED and CLOSED. */
 void ue_track_take_bunch(struct ue_track_pass *pass, const struct ue_bunch *bunch);

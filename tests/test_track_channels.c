@@ -139,6 +139,31 @@ static void what_is_settled_gives_its_place(void **state) {
     assert_true(bytes < 300000);
 }
 
+/* One acknowledged reliable bunch in each packet, on channels in turn. */
+static void play_on_channels(int64_t first_id, uint32_t packets, uint32_t channels) {
+    for (uint32_t i = 0; i < packets; i++) {
+        int64_t id = first_id + i;
+        stage_reliable(&stage, 100 + i % channels, 1 + i / channels);
+        stage_packet(&stage, SERVER, id, i, 1);
+        stage_packet(&stage, CLIENT, i + 1, id, 1);
+        forget();
+    }
+}
+
+/* What is remembered goes by what is under way, not by the channels. */
+static void many_channels_keep_few_bunches(void **state) {
+    (void)state;
+    play_on_channels(10, 8000, 2000);
+    assert_true(ue_track_bytes(stage.track) < 600000);
+    assert_int_equal(counts_of(SERVER)->reliable, 8000);
+    assert_int_equal(counts_of(SERVER)->resends, 0);
+    assert_int_equal(counts_of(SERVER)->untracked, 0);
+    stage_reliable(&stage, 100, 2);
+    stage_packet(&stage, SERVER, 8010, 0, 0);
+    stage_expect(&stage, "16001 s packet 8010, 1 in flight\n"
+                         "16001 s bunch 0 on 100: 2, 0 in flight, copy 2 of 0, 0\n");
+}
+
 /* ---- parts ---- */
 
 static void part(int64_t id, uint32_t ch_seq, bool is_initial, bool is_final, size_t bits) {
@@ -173,6 +198,15 @@ static void reliable_parts_follow_each_other(void **state) {
     part(17, 13, false, false, 80); /* 12 is still to come */
     assert_false(is_bad());
     part(18, 12, false, true, 80); /* and leaves nothing to continue */
+    assert_true(is_bad());
+}
+
+static void parts_follow_what_came_long_ago(void **state) {
+    (void)state;
+    part(8, 5, true, false, 80);
+    part(9, 6, false, true, 80);
+    play_on_channels(10, 8000, 2000);
+    part(8010, 7, false, true, 80); /* continues nothing */
     assert_true(is_bad());
 }
 
@@ -289,7 +323,9 @@ int main(void) {
         IN(begin, gaps_and_impossible_jumps),
         IN(begin, sequences_wrap_and_copies_are_found_behind_it),
         IN(begin, what_is_settled_gives_its_place),
+        IN(begin, many_channels_keep_few_bunches),
         IN(begin, reliable_parts_follow_each_other),
+        IN(begin, parts_follow_what_came_long_ago),
         IN(begin, unreliable_parts_stand_in_neighbouring_packets),
         IN(begin, parts_have_whole_bytes),
         IN(begin, channels_open_and_close_once),
