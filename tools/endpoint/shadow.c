@@ -143,6 +143,13 @@ void ue_shadow_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delive
     judge(c, packet_id, delivered);
 }
 
+void ue_shadow_overrule(struct ue_conn *c, int64_t packet_id, bool delivered) {
+    judge(c, packet_id, delivered);
+    if (!ue_conn_is_legacy(c) && c->notify.in_ack_seq == (packet_id & SEQ_MASK)) {
+        c->notify.history[0] = (c->notify.history[0] & ~UINT32_C(1)) | delivered;
+    }
+}
+
 /* ---- what was sent: the header ---- */
 
 struct sending {
@@ -197,6 +204,12 @@ static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t t
     }
 }
 
+/* When the history overflows, what was taken and what not depends on packets that nobody knows to have come. */
+static bool is_overflowing(const struct ue_notify *n) {
+    return n->generation != UE_ACKS_PLAIN &&
+           (ue_notify_is_waiting(n) || ue_notify_unreported(n) == UE_NOTIFY_HISTORY_BITS);
+}
+
 /* The header may be older than what the endpoint took: it was written while a packet was being handled. */
 static void compare_header(const struct sending *s, const struct ue_packet *packet) {
     struct ue_conn *c = s->c;
@@ -210,7 +223,9 @@ static void compare_header(const struct sending *s, const struct ue_packet *pack
     }
     bool is_same = packet->acked_history_seq == expected.acked_history_seq;
     c->shadow.told = told;
-    if (!is_possible) {
+    if (!is_possible && is_overflowing(n)) {
+        believe(c, packet, told);
+    } else if (!is_possible) {
         expected.ack = n->in_ack_seq;
         depart(s, &(struct ue_departure){.type = UE_DEPARTS_ACK, .packet = &expected});
         believe(c, packet, told);

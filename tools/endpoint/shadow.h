@@ -56,6 +56,9 @@ bool ue_shadow_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes,
 /* A packet of the peer whose bytes nobody knows, with its verdict. */
 void ue_shadow_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered);
 
+/* What the newest packet that was received counts as, whatever the endpoint thinks. */
+void ue_shadow_overrule(struct ue_conn *c, int64_t packet_id, bool delivered);
+
 /* An own packet whose acknowledgement may have been taken, or not: whether its bunches must be sent again nobody can
    tell. */
 void ue_shadow_doubt(struct ue_conn *c, int64_t packet_id);

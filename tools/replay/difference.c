@@ -168,8 +168,11 @@ static void print_fields(const struct ue_difference *d, struct ue_out *out) {
 }
 
 void ue_difference_print(const struct ue_difference *d, struct ue_out *out) {
-    ue_out_format(out, "  frame %llu, packet %lld: the %s %s [%s]\n", (unsigned long long)d->frame,
-                  (long long)d->packet_id, ue_side_name(d->side), ue_departure_text(d->type),
+    ue_out_format(out, "  frame %llu, ", (unsigned long long)d->frame);
+    if (d->type != UE_DEPARTS_HANDSHAKE) {
+        ue_out_format(out, "packet %lld: ", (long long)d->packet_id);
+    }
+    ue_out_format(out, "the %s %s [%s]\n", ue_side_name(d->side), ue_departure_text(d->type),
                   ue_departure_name(d->type));
     if (d->has_bunch) {
         ue_out_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel, (long long)d->reliable_id);
@@ -218,8 +221,11 @@ static void print_json_datagrams(const struct ue_difference *d, struct ue_out *o
 }
 
 void ue_difference_print_json(const struct ue_difference *d, struct ue_out *out) {
-    ue_out_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu,\"packet_id\":%lld", ue_departure_name(d->type),
-                  ue_side_name(d->side), (unsigned long long)d->frame, (long long)d->packet_id);
+    ue_out_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu", ue_departure_name(d->type),
+                  ue_side_name(d->side), (unsigned long long)d->frame);
+    if (d->type != UE_DEPARTS_HANDSHAKE) {
+        ue_out_format(out, ",\"packet_id\":%lld", (long long)d->packet_id);
+    }
     if (d->has_bunch) {
         ue_out_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel, (long long)d->reliable_id);
     }

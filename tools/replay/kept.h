@@ -9,7 +9,7 @@
 
 #include "libcodec/packet.h"
 
-#define UE_KEPT_ACKS_MAX 12
+#define UE_KEPT_ACKS_MAX 32
 
 #define UE_KEPT_MAX 4096 /* packets of a side; an older one gives way */
 

@@ -11,6 +11,7 @@
 #define GRACE_AT_END 16 /* ... when no more will come */
 #define FIRST_MAX 256   /* how many first packets may be missing */
 #define HASTEN_MAX 32   /* packets of the other side that an own one may be ahead of its header */
+#define DOUBT 256       /* packets for which one that was not delivered leaves doubts */
 #define ITEMS_MAX 1024
 #define CLOCK_BEGIN_NS UINT64_C(1000000000)
 
@@ -230,11 +231,21 @@ static void take_uncaptured(const struct looking *l, int64_t packet_id) {
     ue_shadow_receive_unknown(l->side->shadow, packet_id, true);
 }
 
-/* Whether the endpoint counts it as delivered. */
-static bool take_packet(const struct looking *l, const struct ue_kept *from) {
+/* What came in packets that were not delivered may have been taken all the same, up to the bunch that was refused:
+   then, and when it joined in the middle, the endpoint knows too little to think otherwise than the side. */
+static bool is_in_doubt(const struct ue_party *side, int64_t packet_id) {
+    return side->learns || packet_id - side->undelivered < DOUBT;
+}
+
+/* Whether it counts as delivered, which the side says it does or not. */
+static bool take_packet(const struct looking *l, const struct ue_kept *from, bool said) {
     struct ue_party *side = l->side;
     bool delivered = ue_shadow_receive(side->shadow, side->now_ns, from->bytes, from->size_bytes);
     listen(side, from);
+    if (delivered != said && is_in_doubt(side, from->id)) {
+        ue_shadow_overrule(side->shadow, from->id, said);
+        delivered = said;
+    }
     return delivered;
 }
 
@@ -245,9 +256,9 @@ static void take_until(const struct looking *l, int64_t last) {
     for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id <= last; id++) {
         bool delivered = verdict_on(l, id);
         const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
-        bool may_skip = id == last && !side->learns; /* what is not known yet would be learned from it */
-        if (from != NULL && (delivered || may_skip)) {
-            take_packet(l, from);
+        side->undelivered = from != NULL && !delivered ? id : side->undelivered;
+        if (from != NULL && (delivered || id == last)) {
+            take_packet(l, from, delivered);
         } else if (delivered) {
             take_uncaptured(l, id);
         } else if (id == last) {
@@ -303,6 +314,7 @@ static void doubt_until(const struct looking *l, int64_t before) {
     struct ue_party *side = l->side;
     for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id < before; id++) {
         const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
+        side->undelivered = from != NULL ? id : side->undelivered;
         for (unsigned i = 0; from != NULL && i < from->ack_count; i++) {
             ue_shadow_doubt(side->shadow, full_id(from->acks[i], side->next));
         }
@@ -328,7 +340,7 @@ static void take_acks(const struct looking *l) {
             }
         } else if (from == NULL) {
             take_uncaptured(l, id);
-        } else if (!take_packet(l, from)) {
+        } else if (!take_packet(l, from, true)) {
             struct ue_difference *d = depart_here(l, UE_DEPARTS_HISTORY);
             if (d != NULL) {
                 expect_item(d, l, i, NULL);
@@ -377,7 +389,7 @@ static void look(struct ue_party *side, const struct ue_kept *kept) {
     } else if (kept->ack > kept->peer_newest) {
         refuse_header(&l);
     } else {
-        take_until(&l, kept->judged);
+        take_until(&l, MAX(kept->judged, kept->ack));
     }
     side->frames[kept->id & (UE_KEPT_MAX - 1)] = kept->frame;
     ue_shadow_sent(side->shadow, side->now_ns, &l.datagram, &sink);
@@ -398,11 +410,19 @@ static void look_at_next(struct ue_party *side) {
     side->is_over |= side->since_difference > GRACE || ue_conn_state(side->shadow) == UE_CONN_CLOSED;
 }
 
+/* Whether there is enough behind the next own packet to look at it, or so much of the other side waits for it that it
+   cannot be put off. */
+static bool is_due(const struct ue_party *side) {
+    int64_t judged = side->shadow != NULL ? ue_shadow_judged_id(side->shadow) : side->peer->oldest;
+    bool is_pressed = side->peer->newest - judged > UE_KEPT_MAX / 2 && side->newest >= side->next;
+    return side->newest >= side->next + WINDOW || is_pressed;
+}
+
 void ue_party_advance(struct ue_party *side, const struct ue_party_start *start, bool is_end) {
     if (!side->is_checked || side->is_over || side->oldest == 0 || side->peer->oldest == 0) {
         return;
     }
-    while (!side->is_over && side->trouble == NULL && (is_end || side->newest >= side->next + WINDOW)) {
+    while (!side->is_over && side->trouble == NULL && (is_end || is_due(side))) {
         if (side->shadow == NULL && !begin(side, start)) {
             side->is_over = side->trouble != NULL || side->difference != NULL;
             return;

@@ -19,6 +19,7 @@ struct ue_party {
     int64_t newest;
     int64_t next;              /* own packets before it were compared */
     int64_t join;              /* the first that is compared */
+    int64_t undelivered;       /* newest captured packet of the other side that did not count as delivered */
     bool learns;               /* its endpoint joined in the middle */
     bool has_spoken;           /* sent a reliable bunch on channel 0 */
     int64_t acked;             /* newest of the other side that it acknowledged, before that side was seen; 0: none */
