@@ -17,14 +17,18 @@ static inline bool ue_history_delivered(const uint32_t *words, uint32_t word_cou
     return age / 32 < word_count && (words[age / 32] >> (age % 32) & 1) != 0;
 }
 
+/* Packets behind the ack at which the history of a packet header begins. A 5.8 sender that resets its history (flush
+   mark) lets it begin at the newest packet that it still has a verdict on, and counts those after it as not delivered
+   (spec 6.3.6). */
+static inline uint32_t ue_history_skipped(const struct ue_packet *packet) {
+    uint32_t skipped = ((uint32_t)packet->ack - packet->acked_history_seq) & (UE_PACKET_SEQ_MAX - 1);
+    return packet->history_flush ? skipped : 0;
+}
+
 /* The history bit of a packet header that speaks of the packet `age` behind its ack; UE_HISTORY_REACH: none does, which
-   means not delivered. A 5.8 sender that resets its history (flush mark) lets it begin at the newest packet that it
-   still has a verdict on, and counts those after it as not delivered (spec 6.3.6). */
+   means not delivered. */
 static inline uint32_t ue_history_bit(const struct ue_packet *packet, uint32_t age) {
-    uint32_t skipped = 0;
-    if (packet->history_flush) {
-        skipped = ((uint32_t)packet->ack - packet->acked_history_seq) & (UE_PACKET_SEQ_MAX - 1);
-    }
+    uint32_t skipped = ue_history_skipped(packet);
     bool is_sent = age >= skipped && age - skipped < packet->history_words * 32u;
     return is_sent ? age - skipped : UE_HISTORY_REACH;
 }

@@ -129,6 +129,7 @@ static void begin_ids(struct ue_track_side *side, int64_t id) {
         side->newest_id = side->first_id = id - 1;
         side->has_newest = true;
     }
+    side->earliest_id = side->first_id;
     if (side->has_judged) {
         side->judged_id =
             ue_seq_expand((uint32_t)side->judged_id & (UE_PACKET_SEQ_MAX - 1), side->newest_id, UE_PACKET_SEQ_MAX);
@@ -174,6 +175,7 @@ static void enter(struct ue_track_pass *p, struct ue_track_side *side, struct ue
         packet->fate = packet->fate == UE_TRACK_UNKNOWN ? UE_TRACK_PENDING : packet->fate;
     }
     side->newest_id = id > side->newest_id ? id : side->newest_id;
+    side->earliest_id = id <= side->earliest_id ? id - 1 : side->earliest_id;
 }
 
 /* Without a number it cannot be followed; one that was read at another place is none (see flow.h). */
@@ -250,8 +252,8 @@ static int64_t acked_id(const struct ue_track_side *other, uint16_t seq) {
 /* The first verdict that is seen: on what was captured before it none can have been given, on the rest it may have. */
 static void begin_verdicts(struct ue_track_side *other, int64_t judged_id) {
     if (!other->has_judged) {
-        bool is_known = other->counts.packets != 0 && other->first_id < judged_id;
-        other->judged_id = other->learned_id = is_known ? other->first_id : judged_id;
+        bool is_known = other->counts.packets != 0 && other->earliest_id < judged_id;
+        other->judged_id = other->learned_id = is_known ? other->earliest_id : judged_id;
         other->has_judged = true;
     }
 }
@@ -269,6 +271,12 @@ static void deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id) {
     }
 }
 
+/* How many packets up to its ack a header speaks of; a mark that skips more than is remembered is not believed. */
+static int64_t reach_of(const struct ue_packet *packet) {
+    uint32_t skipped = ue_history_skipped(packet);
+    return UE_HISTORY_REACH + (skipped < UE_TRACK_PACKETS_MAX ? (int64_t)skipped : 0);
+}
+
 /* Modern packets: verdicts on all up to the newest, in the order of the receiver rule (spec 3.2.1). */
 static void take_history(struct ue_track_pass *p, const struct ue_packet *packet) {
     struct ue_track_side *other = &p->track->sides[!p->in->side];
@@ -276,9 +284,10 @@ static void take_history(struct ue_track_pass *p, const struct ue_packet *packet
     int64_t newest = acked_id(other, packet->ack);
     uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
     begin_verdicts(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
-    deny(p, newest - UE_HISTORY_REACH, newest);
+    int64_t reach = reach_of(packet);
+    deny(p, newest - reach, newest);
     int64_t news = newest - other->judged_id;
-    for (int64_t age = news < UE_HISTORY_REACH ? news - 1 : UE_HISTORY_REACH - 1; age >= 0; age--) {
+    for (int64_t age = (news < reach ? news : reach) - 1; age >= 0; age--) {
         judge(p, newest - age, ue_history_reports(packet, (uint32_t)age));
     }
     other->judged_id = newest > other->judged_id ? newest : other->judged_id;

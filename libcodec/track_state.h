@@ -75,13 +75,14 @@ struct ue_track_channel {
 struct ue_track_side {
     struct ue_track_window packets;
     struct ue_track_reliables reliables;
-    int64_t newest_id;  /* seen, or the one before the first by the handshake */
-    int64_t first_id;   /* what came before this one's successor is not counted as missing */
-    int64_t judged_id;  /* the other side has given its verdict on all up to this one */
-    int64_t learned_id; /* legacy: and whether that arrived is settled up to this one */
-    int64_t last_ns;    /* of its latest packet */
-    uint16_t first_seq; /* by the handshake */
-    uint32_t hole;      /* packets missing since the last that carried an ack */
+    int64_t newest_id;   /* seen, or the one before the first by the handshake */
+    int64_t first_id;    /* what came before this one's successor is not counted as missing */
+    int64_t earliest_id; /* before all that were seen */
+    int64_t judged_id;   /* the other side has given its verdict on all up to this one */
+    int64_t learned_id;  /* legacy: and whether that arrived is settled up to this one */
+    int64_t last_ns;     /* of its latest packet */
+    uint16_t first_seq;  /* by the handshake */
+    uint32_t hole;       /* packets missing since the last that carried an ack */
     bool has_newest;
     bool has_judged;
     bool has_first;

@@ -53,6 +53,20 @@ static void what_is_missing_may_come_late(void **state) {
     assert_int_equal(counts_of(CLIENT)->late, 2);
 }
 
+/* Where no handshake says where the numbers begin, packets that overtook each other must. */
+static void packets_before_the_first_are_judged(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 6, 0);
+    stage_packet(&stage, CLIENT, 98, 6, 0);
+    stage_packet(&stage, SERVER, 7, 100, 1);
+    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
+                         "2 c packet 98 late, 0 in flight\n"
+                         "3 s packet 7, 1 in flight\n"
+                         "3 s nak 98 in 2 after 10\n"
+                         "3 s nak 99 unseen\n"
+                         "3 s ack 100 in 1 after 20\n");
+}
+
 static void a_duplicate_tells_nothing_else(void **state) {
     (void)state;
     stage_packet(&stage, SERVER, 7, 99, 0);
@@ -175,6 +189,29 @@ static void a_reset_history_begins_further_back(void **state) {
                          "6 s ack 101 in 3 after 30\n"
                          "6 s nak 102 in 4 after 20\n"
                          "6 s nak 103 in 5 after 10\n");
+}
+
+/* Then it reaches as much further back, too. */
+static void a_reset_history_reaches_further_back(void **state) {
+    (void)state;
+    stage_end(&stage);
+    stage_begin(&stage, "5.8", SIZE_MAX / 2);
+    stage_packet(&stage, SERVER, 500, 99, 0);
+    for (int64_t id = 100; id < 400; id++) {
+        stage_packet(&stage, CLIENT, id, 499, 0);
+        stage.length = 0;
+    }
+    stage.header.history_flush = true;
+    stage.header.history_words = 8;
+    for (size_t i = 0; i < UE_HISTORY_WORDS_MAX; i++) {
+        stage.header.history[i] = UINT32_MAX;
+    }
+    stage.header.acked_history_seq = 299;
+    stage_packet(&stage, SERVER, 501, 399, UINT32_MAX);
+    assert_int_equal(counts_of(CLIENT)->acked, 200);
+    assert_int_equal(counts_of(CLIENT)->nacked, 100);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 100), UE_TRACK_DELIVERED);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 300), UE_TRACK_NOT_DELIVERED);
 }
 
 /* ---- legacy ---- */
@@ -350,6 +387,7 @@ static void without_any_memory_there_is_no_tracker(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN(begin, what_is_missing_may_come_late),
+        IN(begin, packets_before_the_first_are_judged),
         IN(begin, a_duplicate_tells_nothing_else),
         IN(begin, numbers_wrap),
         IN(begin, a_jump_is_not_walked),
@@ -357,6 +395,7 @@ int main(void) {
         IN(begin, verdicts_are_told_once_and_in_order),
         IN(begin, beyond_the_history_nothing_is_delivered),
         IN(begin, a_reset_history_begins_further_back),
+        IN(begin, a_reset_history_reaches_further_back),
         IN(begin_legacy, legacy_acks_imply_naks),
         IN(begin_legacy, a_legacy_ack_that_is_lost_twice_is_a_nak),
         IN(begin_legacy, a_legacy_ack_that_may_have_arrived_stands),

@@ -387,6 +387,13 @@ class Info(Case):
         for generation in ("4.22", "4.25", "5.1", "5.4", "5.5", "5.8"):
             self.compare(generation, "client", "restart")
 
+    def test_bad_networks(self):
+        """Also where numbers begin in the middle, histories overflow, and datagrams overtake each other."""
+        self.compare("5.5", "server", "shuffle", "--seed=1")
+        self.compare("5.8", "client", "bulk", "--seed=2")
+        for name in ("lossy", "jitter", "reorder", "burst", "duplicate"):
+            self.compare("4.22", "sender", name)
+
     def test_clean(self):
         """Without loss, acknowledgements of old generations are heard by both sides alike."""
         for generation in ("4.13", "4.18", "4.20"):
