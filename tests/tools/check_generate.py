@@ -119,7 +119,8 @@ class Files(Case):
         self.assertIn("--duration=nan", errors("login", "--duration=nan"))
         self.assertIn("restart handshake", errors("restart", "--generation=4.20"))
         for option, value in (("loss", 2), ("loss-burst", -2), ("delay", 1e9), ("jitter", -5), ("reorder", "1.5"),
-                              ("dup", 7), ("corrupt", 2), ("rate", 1e13), ("queue", 1e10)):
+                              ("dup", 7), ("corrupt", 2), ("rate", 1e13), ("queue", 1e10), ("loss", -1),
+                              ("delay", -1), ("rate", -1), ("duration", -1), ("tick", -1)):
             self.assertIn(f"--{option}=", errors("login", f"--{option}={value}"))
 
     def test_unwritable(self):

@@ -115,6 +115,10 @@ class Endless(Case):
         message = uerudp.run("decode", "--handlers=aesgcm", "--key=/dev/zero", GAME, status=2).stderr.decode()
         self.assertIn("not a key", message)
 
+    def test_rules(self):
+        message = uerudp.run("edit", "--rules=/dev/zero", GAME, os.devnull, status=2).stderr.decode()
+        self.assertIn("/dev/zero: longer than", message)
+
 
 if __name__ == "__main__":
     uerudp.main()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/generate/options.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "tools/cli.h"
@@ -13,7 +14,7 @@
 #define DURATION_S_MAX 1e6
 #define TICK_HZ_MAX 1000.0
 #define CLIENT_PACE 0.998
-#define UNSET (-1.0)
+#define UNSET (-DBL_MAX) /* nobody says so */
 
 struct knob {
     const char *name;

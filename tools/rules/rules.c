@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/rules/rules.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "libcodec/ns.h"
 #include "tools/rules/ranges.h"
 #include "tools/rules/rule.h"
 #include "tools/rules/stretch.h"
+
+#define TEXT_BYTES_MAX (1 << 20)
 
 struct ue_rules {
     uint64_t seed;
@@ -47,12 +51,33 @@ static bool add_line(struct ue_rules *rules, char *line, char error[UE_RULES_ERR
     return line[0] == '\0' || ue_rules_add(rules, line, error);
 }
 
+/* The whole file, to be freed; a device may never end. */
+static char *read_text(const char *path, char error[UE_RULES_ERROR_BYTES]) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        g_snprintf(error, UE_RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
+        return NULL;
+    }
+    char *text = g_malloc(TEXT_BYTES_MAX + 1);
+    size_t size_bytes = fread(text, 1, TEXT_BYTES_MAX + 1, file);
+    bool good = ferror(file) == 0 && size_bytes <= TEXT_BYTES_MAX;
+    if (ferror(file) != 0) {
+        g_snprintf(error, UE_RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
+    } else if (!good) {
+        g_snprintf(error, UE_RULES_ERROR_BYTES, "%s: longer than %d bytes", path, TEXT_BYTES_MAX);
+    } else {
+        text[size_bytes] = '\0';
+    }
+    fclose(file);
+    if (!good) {
+        g_clear_pointer(&text, g_free);
+    }
+    return text;
+}
+
 bool ue_rules_read(struct ue_rules *rules, const char *path, char error[UE_RULES_ERROR_BYTES]) {
-    char *text;
-    GError *failure = NULL;
-    if (!g_file_get_contents(path, &text, NULL, &failure)) {
-        g_snprintf(error, UE_RULES_ERROR_BYTES, "%s", failure->message);
-        g_error_free(failure);
+    char *text = read_text(path, error);
+    if (text == NULL) {
         return false;
     }
     char **lines = g_strsplit(text, "\n", -1);
