@@ -206,12 +206,18 @@ static bool verdict_on(const struct looking *l, int64_t packet_id) {
     return votes > 0 || (votes == 0 && ue_kept_claim(l->kept, packet_id) == 1);
 }
 
+/* What came in packets that were not delivered may have been taken all the same, up to the bunch that was refused:
+   then, and when it joined in the middle, the endpoint knows too little to think otherwise than the side. */
+static bool is_in_doubt(const struct ue_party *side, int64_t packet_id) {
+    return side->learns || packet_id - side->undelivered < DOUBT;
+}
+
 /* What the endpoint tells about a packet of the other side. */
 static void listen(struct ue_party *side, const struct ue_kept *from) {
     struct ue_event event;
     while (ue_conn_next_event(side->shadow, &event)) {
         side->delivered += event.type == UE_EVENT_BUNCH;
-        if (event.type != UE_EVENT_FAULT) {
+        if (event.type != UE_EVENT_FAULT || is_in_doubt(side, from->id)) {
             continue;
         }
         enum ue_departure_type type = event.reason == UE_CLOSE_ALREADY_OPEN ? UE_DEPARTS_OPEN : UE_DEPARTS_RECEIVED;
@@ -229,12 +235,6 @@ static void take_uncaptured(const struct looking *l, int64_t packet_id) {
         d->other_id = packet_id - l->side->peer->offset;
     }
     ue_shadow_receive_unknown(l->side->shadow, packet_id, true);
-}
-
-/* What came in packets that were not delivered may have been taken all the same, up to the bunch that was refused:
-   then, and when it joined in the middle, the endpoint knows too little to think otherwise than the side. */
-static bool is_in_doubt(const struct ue_party *side, int64_t packet_id) {
-    return side->learns || packet_id - side->undelivered < DOUBT;
 }
 
 /* Whether it counts as delivered, which the side says it does or not. */
