@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tools/sim/ledger.h"
+#include "tools/sim/sim.h"
 #include "tools/sim/witness.h"
 
 #define CHANNEL 2
@@ -354,16 +355,37 @@ static void test_first_failure(void **state) {
     assert_int_equal(failure.at_ns, 1);
 }
 
+/* Engines before 5.1 send large messages unreliably: one that lost a part stays at its receiver when a run ends. */
+static void test_unfinished_message(void **state) {
+    (void)state;
+    struct ue_scenario shuffled = *ue_scenario_find("shuffle");
+    struct ue_sim_result result;
+    shuffled.seed = 3;
+    shuffled.sides[UE_ROLE_CLIENT].release = "4.25";
+    shuffled.sides[UE_ROLE_SERVER].release = "4.25";
+    ue_sim_run(&shuffled, NULL, &result);
+    assert_string_equal(result.failure, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_honest),         cmocka_unit_test(test_merged),
-        cmocka_unit_test(test_missing),        cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_out_of_order),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_never_sent),     cmocka_unit_test(test_acknowledged_unheard),
-        cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_witness_honest),
-        cmocka_unit_test(test_number_twice),   cmocka_unit_test(test_false_claims),
-        cmocka_unit_test(test_false_verdicts), cmocka_unit_test(test_disagreement),
-        cmocka_unit_test(test_not_a_packet),   cmocka_unit_test(test_first_failure),
+        cmocka_unit_test(test_honest),
+        cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_out_of_order),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_never_sent),
+        cmocka_unit_test(test_acknowledged_unheard),
+        cmocka_unit_test(test_open_and_close),
+        cmocka_unit_test(test_witness_honest),
+        cmocka_unit_test(test_number_twice),
+        cmocka_unit_test(test_false_claims),
+        cmocka_unit_test(test_false_verdicts),
+        cmocka_unit_test(test_disagreement),
+        cmocka_unit_test(test_not_a_packet),
+        cmocka_unit_test(test_first_failure),
+        cmocka_unit_test(test_unfinished_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

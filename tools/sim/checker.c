@@ -60,10 +60,22 @@ void ue_checker_tick(struct ue_checker *checker, enum ue_role side, uint64_t now
     }
 }
 
-/* Rings stay as large as they were needed; messages and bunches do not. */
+/* An unreliable message that lost a part is kept until the next one of its channel, which never comes. */
+static size_t unfinished_bytes(const struct ue_scenario *scenario, enum ue_role side) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+        const struct ue_stream *stream = &scenario->streams[i];
+        if (stream->every_ticks != 0 && !stream->reliable && stream->from != side) {
+            bytes += (stream->channels != 0 ? stream->channels : 1) * (stream->max_bits / 8) * 3 / 2;
+        }
+    }
+    return bytes;
+}
+
+/* Rings stay as large as they were needed; other messages and bunches do not. */
 static size_t rest_bytes(const struct ue_checker *checker, enum ue_role side) {
     return checker->idle_bytes[side] + FLOOR_BYTES + open_channels(checker->scenario) * CHANNEL_BYTES +
-           (size_t)checker->most_flying[side] * FLIGHT_BYTES;
+           (size_t)checker->most_flying[side] * FLIGHT_BYTES + unfinished_bytes(checker->scenario, side);
 }
 
 static void check_side(struct ue_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
