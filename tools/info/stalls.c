@@ -8,6 +8,8 @@
 /* Of a connection at a time; then the oldest are given up. */
 #define FLYING_MAX 4096
 #define OVERDUE_MAX 256
+/* So many that have landed are taken out at once. */
+#define LANDED_MIN 32
 
 #define STALL_MIN_NS INT64_C(100000000)
 #define UNDELIVERED_MIN_NS INT64_C(1000000000)
@@ -34,7 +36,7 @@ static void forget_landed(struct ue_stalls *stalls, unsigned side) {
     if (flying->len - *first >= FLYING_MAX) {
         *first += 1;
     }
-    if (*first > FLYING_MAX / 2) {
+    if (*first > LANDED_MIN && *first > flying->len / 2) {
         g_array_remove_range(flying, 0, *first);
         *first = 0;
     }
