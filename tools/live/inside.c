@@ -61,8 +61,11 @@ void ue_inside_free(struct ue_inside *inside) {
     }
 }
 
+/* Real time, which is set back now and then by a little; a log never goes back. */
 static int64_t now_ns(void) {
-    return g_get_real_time() * 1000;
+    static int64_t last_ns;
+    last_ns = MAX(last_ns, g_get_real_time() * 1000);
+    return last_ns;
 }
 
 /* Role of whoever did it. */
