@@ -146,10 +146,11 @@ static void take_datagrams(const struct run *r, struct side *side) {
     }
 }
 
+/* Datagrams first: one call may send a packet, and then read a damaged one that acknowledges it. */
 static void take_all(struct run *r) {
     for (size_t i = 0; i < 2; i++) {
-        take_events(r, &r->sides[i]);
         take_datagrams(r, &r->sides[i]);
+        take_events(r, &r->sides[i]);
     }
 }
 
