@@ -106,10 +106,23 @@ static void assert_drops(const struct stage *s, const char *text, bool expected)
 
 /* ---- conditions ---- */
 
+/* A rule that drops the datagram of the stage, and one that does not. */
+struct row {
+    const char *holds, *fails;
+};
+
+static void assert_rows(const struct row *rows, size_t count) {
+    struct stage s;
+    set_up(&s);
+    for (size_t i = 0; i < count; i++) {
+        assert_drops(&s, rows[i].holds, true);
+        assert_drops(&s, rows[i].fails, false);
+    }
+    ue_facts_clear(&s.facts);
+}
+
 static void conditions_on_the_datagram_hold_or_not(void **state) {
-    static const struct {
-        const char *holds, *fails;
-    } rows[] = {
+    static const struct row rows[] = {
         {"drop dir=c2s", "drop dir=s2c"},
         {"drop stream=2", "drop stream=0,1,3-9"},
         {"drop frame=40", "drop frame=41-"},
@@ -122,20 +135,12 @@ static void conditions_on_the_datagram_hold_or_not(void **state) {
         {"drop\tid=0x4064  dir=c2s ", "drop id=16484 dir=s2c"},
         {"drop", "pass"},
     };
-    struct stage s;
-    set_up(&s);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_drops(&s, rows[i].holds, true);
-        assert_drops(&s, rows[i].fails, false);
-    }
-    ue_facts_clear(&s.facts);
+    assert_rows(rows, sizeof rows / sizeof *rows);
     (void)state;
 }
 
 static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
-    static const struct {
-        const char *holds, *fails;
-    } rows[] = {
+    static const struct row rows[] = {
         {"drop channel=3", "drop channel=1,2,5-"},
         {"drop ch_seq=77", "drop ch_seq=0-4"}, /* the unreliable one has none, not 0 */
         {"drop channel=3 reliable", "drop channel=4 reliable"},
@@ -147,13 +152,7 @@ static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
         {"drop kind=open channel=0", "drop kind=open channel=3"},
         {"drop kind=packet channel=3", "drop kind=packet channel=9"},
     };
-    struct stage s;
-    set_up(&s);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_drops(&s, rows[i].holds, true);
-        assert_drops(&s, rows[i].fails, false);
-    }
-    ue_facts_clear(&s.facts);
+    assert_rows(rows, sizeof rows / sizeof *rows);
     (void)state;
 }
 
