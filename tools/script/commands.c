@@ -351,8 +351,6 @@ static bool do_tick(struct ue_play *p, unsigned side, char *line) {
 }
 
 static bool do_open(struct ue_play *p, unsigned side, char *line) {
-    static const char *const kinds[] = {
-        [UE_KIND_CONTROL] = "Control", [UE_KIND_ACTOR] = "Actor", [UE_KIND_VOICE] = "Voice", [UE_KIND_OTHER] = "Other"};
     uint32_t channel;
     uint32_t opened;
     if (!need_channel(p, &line, &channel)) {
@@ -360,10 +358,10 @@ static bool do_open(struct ue_play *p, unsigned side, char *line) {
     }
     const char *word = ue_word_need(&line, "the channel's kind", &p->mistake);
     size_t kind = 0;
-    while (word != NULL && kind < G_N_ELEMENTS(kinds) && !ue_word_is(word, kinds[kind])) {
+    while (word != NULL && kind < UE_STAGE_KINDS && !ue_word_is(word, ue_stage_kinds[kind])) {
         kind++;
     }
-    if (word == NULL || kind == G_N_ELEMENTS(kinds)) {
+    if (word == NULL || kind == UE_STAGE_KINDS) {
         return note(p, word, "a channel is Control, Actor, Voice or Other");
     }
     enum ue_status status = ue_conn_open(p->stage.sides[side].conn, (enum ue_channel_kind)kind, channel, &opened);

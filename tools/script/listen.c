@@ -5,7 +5,7 @@
 
 #include "tools/script/stage.h"
 
-static const char *const kind_names[] = {
+const char *const ue_stage_kinds[UE_STAGE_KINDS] = {
     [UE_KIND_CONTROL] = "Control", [UE_KIND_ACTOR] = "Actor", [UE_KIND_VOICE] = "Voice", [UE_KIND_OTHER] = "Other"};
 static const char *const state_names[] = {[UE_CONN_INVALID] = "invalid",
                                           [UE_CONN_SHAKING] = "shaking",
@@ -53,7 +53,7 @@ static void describe(const struct ue_stage *stage, unsigned side, const struct u
         break;
     case UE_EVENT_FAULT: g_string_append_printf(w->head, "faults %s", ue_close_reason_name(e->reason)); break;
     case UE_EVENT_CHANNEL_OPENED:
-        g_string_append_printf(w->head, "opens %u %s", e->channel, kind_names[e->kind]);
+        g_string_append_printf(w->head, "opens %u %s", e->channel, ue_stage_kinds[e->kind]);
         break;
     case UE_EVENT_EXPORTS: g_string_append_printf(w->head, "exports %u", e->channel); break;
     case UE_EVENT_CHANNEL_CLOSED: g_string_append_printf(w->head, "closes %u", e->channel); break;

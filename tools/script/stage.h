@@ -51,6 +51,10 @@ struct ue_stage_config {
 #define UE_STAGE_STEPS_MAX 1000000
 #define UE_STAGE_BYTES_MAX (128u << 20)
 
+/* What transcripts and commands call the kinds of channels, by enum ue_channel_kind. */
+#define UE_STAGE_KINDS 4
+extern const char *const ue_stage_kinds[UE_STAGE_KINDS];
+
 struct ue_stage {
     struct ue_stage_config config;
     struct ue_pool *pool;
