@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What a whole message of a channel carries: a bunch that is not partial, or an assembled chain (spec 5.1, 5.4
+   to 5.10). Control messages are those of message.h. */
+#ifndef UE_CONTENT_H
+#define UE_CONTENT_H
+
+#include "libcodec/profile.h"
+#include "libcodec/sink.h"
+#include "libcodec/status.h"
+
+enum ue_channel_kind {
+    UE_CHANNEL_KIND_UNKNOWN, /* its opening was not seen, or the game's own */
+    UE_CHANNEL_KIND_CONTROL,
+    UE_CHANNEL_KIND_ACTOR,
+    UE_CHANNEL_KIND_VOICE,
+    UE_CHANNEL_KIND_DATA_STREAM
+};
+
+/* Names for network ids, where the caller knows some. path: a text that lives during the call, or NULL. */
+struct ue_guid_names {
+    const char *(*path)(void *user, uint64_t guid);
+    void *user;
+};
+
+/* One whole message. Bits in records and faults count from the first bit of data.base: the datagram, where data is a
+   view into it. */
+struct ue_content {
+    enum ue_channel_kind kind;
+    bool open, close;
+    bool has_exports;
+    bool has_mapped;
+    struct ue_view data;
+};
+
+/* Reports what is inside to the sink, to the last bit: what cannot be known is told as opaque bits (spec 5.12). A fault
+   ends the report; what is left is then told as opaque, so that nothing is lost. names may be NULL. */
+enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
+                                const struct ue_guid_names *names, const struct ue_sink *sink, struct ue_fault *fault);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Two taps for listeners of any kind. "uerudp" has one struct ue_tap per datagram, "uerudp.message" one struct
+   ue_tap_message per whole message, behind reassembly. All of it lives in the scope of the packet. */
+#ifndef UE_TAP_H
+#define UE_TAP_H
+
+#include "plugin/compat.h"
+
+#include <epan/packet_info.h>
+#include <epan/tap.h>
+
+#include "libcodec/content.h"
+#include "libcodec/profile.h"
+
+#define UE_TAP_NAME "uerudp"
+#define UE_TAP_MESSAGE_NAME "uerudp.message"
+
+/* Bits of flags, one for each field `analysis.NAME` that is a flag. */
+enum ue_analysis_flag {
+    UE_ANALYSIS_LOST = 1u << 0,
+    UE_ANALYSIS_OUT_OF_ORDER = 1u << 1,
+    UE_ANALYSIS_DUPLICATE = 1u << 2,
+    UE_ANALYSIS_NAK = 1u << 3,
+    UE_ANALYSIS_RETRANSMISSION = 1u << 4,
+    UE_ANALYSIS_SPURIOUS_RETRANSMISSION = 1u << 5,
+    UE_ANALYSIS_ACK_OF_UNSEEN = 1u << 6,
+    UE_ANALYSIS_PARTIAL_ERROR = 1u << 7,
+    UE_ANALYSIS_RELIABLE_GAP = 1u << 8,
+    UE_ANALYSIS_RELIABLE_JUMP = 1u << 9,
+    UE_ANALYSIS_BUFFER_HIGH = 1u << 10
+};
+
+struct ue_tap_bunch {
+    uint32_t channel;
+    const char *channel_name; /* static, or of the file's scope; NULL: not known */
+    int64_t reliable_id;      /* -1: unreliable */
+    uint32_t data_bits;
+    uint32_t flags; /* of this bunch */
+    uint8_t close_reason;
+    bool open, close, partial;
+};
+
+/* What this datagram newly reports about one packet of the other side. */
+struct ue_tap_verdict {
+    int64_t packet_id;
+    uint32_t frame;  /* where that packet was seen; 0: nowhere */
+    int64_t span_ns; /* since it; -1 not known */
+    bool is_delivered;
+};
+
+struct ue_tap {
+    uint32_t stream;
+    uint8_t direction; /* enum ue_direction */
+    bool is_handshake, is_opaque, is_malformed;
+    uint8_t handshake_type;
+    int64_t handshake_span_ns; /* since the message that it answers; -1 not known */
+    uint32_t size_bytes;       /* of the datagram */
+    int64_t packet_id;         /* -1: not known */
+    uint32_t flags;            /* of the datagram and all its bunches */
+    uint32_t missing;          /* packets missing right before this one */
+    uint32_t verdict_count, bunch_count;
+    const struct ue_tap_verdict *verdicts;
+    const struct ue_tap_bunch *bunches;
+};
+
+struct ue_tap_message {
+    uint32_t stream;
+    uint8_t direction;
+    uint32_t channel;
+    const char *channel_name; /* as above */
+    enum ue_channel_kind kind;
+    bool is_reliable, is_open, is_close, is_assembled, has_exports;
+    tvbuff_t *tvb; /* aligned to bit 0, the last byte padded with zeros */
+    size_t bits;
+};
+
+/* Whether somebody listens; then ue_tap_... is to be queued. */
+bool ue_tap_is_wanted(void);
+bool ue_tap_message_is_wanted(void);
+
+void ue_tap_register(void);
+void ue_tap_queue(packet_info *pinfo, const struct ue_tap *tap);
+void ue_tap_message_queue(packet_info *pinfo, const struct ue_tap_message *message);
+
+#endif
