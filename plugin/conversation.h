@@ -8,6 +8,7 @@
 #include <epan/packet_info.h>
 
 #include "libcodec/flow.h"
+#include "plugin/items.h"
 #include "plugin/visit.h"
 
 /* One connection; a conversation (a pair of addresses with ports) may see several, one after the other. */
@@ -16,13 +17,6 @@ struct ue_connection {
     uint32_t stream;      /* that of the connection which this one continues on other addresses, once that is known */
     uint32_t first_frame; /* number of the frame with its first datagram */
     bool is_proven;       /* a port, the table of servers, or its handshake says that it is ours */
-};
-
-/* The bytes of a datagram as far as they were captured. */
-struct ue_bytes {
-    const uint8_t *base;
-    size_t size;
-    bool is_cut; /* there were more */
 };
 
 void ue_conversation_register(void);

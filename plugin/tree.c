@@ -4,6 +4,7 @@
 #include <epan/expert.h>
 
 #include "plugin/fields.h"
+#include "plugin/items.h"
 #include "plugin/key.h"
 #include "plugin/label.h"
 #include "plugin/summary.h"
@@ -12,9 +13,8 @@
 #define DEPTH_MAX 6
 
 struct tree {
-    tvbuff_t *tvb; /* what bits count in: the datagram, or decrypted content */
+    struct ue_ground ground; /* the datagram, or decrypted content */
     packet_info *pinfo;
-    const struct ue_bytes *bytes; /* behind tvb */
     size_t certain_bits;
     proto_tree *nodes[DEPTH_MAX];
     size_t depth;
@@ -29,58 +29,7 @@ static proto_tree *top(const struct tree *t) {
     return t->nodes[t->depth];
 }
 
-/* The bytes that a run of bits touches; never beyond what was captured. */
-static int first_byte(const struct tree *t, size_t bit) {
-    return (int)MIN(bit / 8, t->bytes->size);
-}
-
-static int byte_count(const struct tree *t, size_t bit, size_t bits) {
-    size_t end = MIN(ue_bits_bytes(bit + bits), t->bytes->size);
-    return bits == 0 ? 0 : (int)(end - MIN(bit / 8, end));
-}
-
-static bool is_visible(const proto_item *item) {
-    return item != NULL && PTREE_DATA(item)->visible;
-}
-
 /* ---- fields ---- */
-
-static const uint8_t *aligned_copy(const struct tree *t, struct ue_view view) {
-    uint8_t *bytes = wmem_alloc(t->pinfo->pool, ue_bits_bytes(view.bits) + 1);
-    ue_view_copy(view, bytes);
-    return bytes;
-}
-
-static proto_item *add_bytes(const struct tree *t, int hf, int start, int length, const struct ue_record *record) {
-    struct ue_view view = record->text.units;
-    bool is_payload = record->field == UE_F_BUNCH_DATA && t->payload != NULL;
-    return proto_tree_add_bytes_with_length(top(t), hf, t->tvb, start, length,
-                                            is_payload ? t->payload : aligned_copy(t, view),
-                                            (int)ue_bits_bytes(view.bits));
-}
-
-static proto_item *add_record(const struct tree *t, const struct ue_record *record) {
-    proto_tree *tree = top(t);
-    int hf = ue_hf[record->field];
-    int start = first_byte(t, record->bit);
-    int length = byte_count(t, record->bit, record->bits);
-    uint32_t number = (uint32_t)record->number;
-    switch (ue_field_row(record->field)->kind) {
-    case UE_KIND_BOOL: return proto_tree_add_boolean(tree, hf, t->tvb, start, length, number);
-    case UE_KIND_U8:
-    case UE_KIND_U16:
-    case UE_KIND_U32:
-    case UE_KIND_X32: return proto_tree_add_uint(tree, hf, t->tvb, start, length, number);
-    case UE_KIND_U64: return proto_tree_add_uint64(tree, hf, t->tvb, start, length, record->number);
-    case UE_KIND_I32: return proto_tree_add_int(tree, hf, t->tvb, start, length, (int32_t)number);
-    case UE_KIND_REAL: return proto_tree_add_double(tree, hf, t->tvb, start, length, ue_record_real(record));
-    case UE_KIND_BYTES: return add_bytes(t, hf, start, length, record);
-    case UE_KIND_TEXT:
-    case UE_KIND_STRING:
-        return proto_tree_add_string(tree, hf, t->tvb, start, length, ue_record_string(t->pinfo->pool, record));
-    }
-    return NULL;
-}
 
 /* The payload as bytes of its own: a tab in the window, and what other dissectors get. */
 static void add_payload(struct tree *t, const struct ue_record *record) {
@@ -90,8 +39,8 @@ static void add_payload(struct tree *t, const struct ue_record *record) {
     if (size == 0) {
         return;
     }
-    t->payload = aligned_copy(t, record->text.units);
-    tvbuff_t *tvb = tvb_new_child_real_data(t->tvb, t->payload, (unsigned)size, (int)size);
+    t->payload = ue_items_aligned(&t->ground, record->text.units);
+    tvbuff_t *tvb = tvb_new_child_real_data(t->ground.tvb, t->payload, (unsigned)size, (int)size);
     name.length = 0;
     ue_words_text(&name, "Payload, ");
     ue_summary_bunch(&t->summary, " ", &name);
@@ -120,12 +69,7 @@ static void on_field(void *user, const struct ue_record *record) {
     if (!proto_field_is_referenced(top(t), ue_hf[record->field])) {
         return;
     }
-    proto_item *item = add_record(t, record);
-    if (record->generated) {
-        proto_item_set_generated(item);
-    } else {
-        ue_label_bits(item, t->pinfo->pool, t->bytes->base, record);
-    }
+    ue_items_add(&t->ground, top(t), record, record->field == UE_F_BUNCH_DATA ? t->payload : NULL);
     if (record->field == UE_F_CONTROL_TYPE) {
         label_message(t, record);
     }
@@ -144,10 +88,10 @@ static void open_content(struct tree *t) {
     const uint8_t *plain = ue_key_plain(&size);
     struct ue_bytes *bytes = wmem_new(t->pinfo->pool, struct ue_bytes);
     *bytes = (struct ue_bytes){.base = wmem_memdup(t->pinfo->pool, plain, size), .size = size};
-    t->tvb = tvb_new_child_real_data(t->tvb, bytes->base, (unsigned)size, (int)size);
-    t->bytes = bytes;
+    t->ground.tvb = tvb_new_child_real_data(t->ground.tvb, bytes->base, (unsigned)size, (int)size);
+    t->ground.bytes = bytes;
     t->certain_bits = size * 8;
-    add_new_data_source(t->pinfo, t->tvb, "Decrypted packet");
+    add_new_data_source(t->pinfo, t->ground.tvb, "Decrypted packet");
 }
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
@@ -164,7 +108,8 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     t->opened_at[t->depth] = bit;
     t->nodes[t->depth] = NULL;
     if (parent != NULL) {
-        proto_item *item = proto_tree_add_item(parent, ue_hf_group[group], t->tvb, first_byte(t, bit), 0, ENC_NA);
+        proto_item *item = proto_tree_add_item(parent, ue_hf_group[group], t->ground.tvb,
+                                               ue_items_first_byte(&t->ground, bit), 0, ENC_NA);
         t->nodes[t->depth] = proto_item_add_subtree(item, ue_ett_group[group]);
     }
     if (group == UE_GROUP_BUNCH) {
@@ -186,9 +131,9 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     ue_summary_end(&t->summary, group);
     proto_item *item = proto_tree_get_parent(top(t));
     if (item != NULL) {
-        proto_item_set_len(item, byte_count(t, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
+        proto_item_set_len(item, ue_items_byte_count(&t->ground, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
     }
-    if (item != NULL && group == UE_GROUP_BUNCH && is_visible(item)) {
+    if (item != NULL && group == UE_GROUP_BUNCH && ue_items_is_visible(item)) {
         label_bunch(t, item);
     }
     t->depth -= t->depth != 0;
@@ -201,7 +146,7 @@ static void add_generated(const struct tree *t, enum ue_field field, size_t bit,
     const struct ue_record record = {
         .field = field, .generated = true, .bit = bit, .bits = bits, .number = number, .string = string};
     if (proto_field_is_referenced(top(t), ue_hf[field])) {
-        proto_item_set_generated(add_record(t, &record));
+        ue_items_add(&t->ground, top(t), &record, NULL);
     }
 }
 
@@ -254,7 +199,7 @@ static void report_message(const struct tree *t, const struct ue_fault *fault) {
 }
 
 static void report_verdict(struct tree *t, const struct ue_verdict *verdict) {
-    if (t->bytes->is_cut) {
+    if (t->ground.bytes->is_cut) {
         report_cut(t, &verdict->fault);
         return;
     }
@@ -276,12 +221,12 @@ static void report_verdict(struct tree *t, const struct ue_verdict *verdict) {
    highest captured bit may be the inner terminator, because the outer one stands in that byte. */
 static void trace_cut(struct tree *t, const struct ue_visit *visit, const struct ue_context *x,
                       const struct ue_sink *sink, struct ue_verdict *verdict) {
-    size_t size = t->bytes->size;
+    size_t size = t->ground.bytes->size;
     uint8_t *closed = wmem_alloc(t->pinfo->pool, size + 1);
     bool two = x->settings.terminators > 1;
-    memcpy(closed, t->bytes->base, size);
+    memcpy(closed, t->ground.bytes->base, size);
     closed[size] = two ? 3 : 1;
-    if (two && tvb_reported_length(t->tvb) == size + 1) {
+    if (two && tvb_reported_length(t->ground.tvb) == size + 1) {
         t->certain_bits--;
         closed[size - 1] |= 0x80;
         closed[size] = 1;
@@ -292,16 +237,17 @@ static void trace_cut(struct tree *t, const struct ue_visit *visit, const struct
 static void trace(struct tree *t, const struct ue_visit *visit, const struct ue_context *x,
                   struct ue_verdict *verdict) {
     const struct ue_sink sink = {on_begin, on_field, on_end, t};
-    if (t->bytes->is_cut) {
+    if (t->ground.bytes->is_cut) {
         trace_cut(t, visit, x, &sink, verdict);
     } else {
-        ue_datagram_trace(x, t->bytes->base, t->bytes->size, &visit->frame.links, &sink, verdict);
+        ue_datagram_trace(x, t->ground.bytes->base, t->ground.bytes->size, &visit->frame.links, &sink, verdict);
     }
 }
 
 void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
                   const struct ue_bytes *bytes, wmem_list_t *payloads) {
-    struct tree t = {.tvb = tvb, .pinfo = pinfo, .bytes = bytes, .certain_bits = bytes->size * 8, .payloads = payloads};
+    struct tree t = {
+        .ground = {tvb, pinfo->pool, bytes}, .pinfo = pinfo, .certain_bits = bytes->size * 8, .payloads = payloads};
     struct ue_context x;
     struct ue_verdict verdict;
     ue_flow_context(&visit->connection->flow, &visit->frame, &x);

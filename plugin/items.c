@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/items.h"
+
+#include "plugin/fields.h"
+#include "plugin/label.h"
+#include "plugin/summary.h"
+
+int ue_items_first_byte(const struct ue_ground *ground, size_t bit) {
+    return (int)MIN(bit / 8, ground->bytes->size);
+}
+
+int ue_items_byte_count(const struct ue_ground *ground, size_t bit, size_t bits) {
+    size_t end = MIN(ue_bits_bytes(bit + bits), ground->bytes->size);
+    return bits == 0 ? 0 : (int)(end - MIN(bit / 8, end));
+}
+
+const uint8_t *ue_items_aligned(const struct ue_ground *ground, struct ue_view view) {
+    uint8_t *bytes = wmem_alloc(ground->pool, ue_bits_bytes(view.bits) + 1);
+    ue_view_copy(view, bytes);
+    return bytes;
+}
+
+bool ue_items_is_visible(const proto_item *item) {
+    return item != NULL && PTREE_DATA(item)->visible;
+}
+
+static proto_item *add_bytes(const struct ue_ground *g, proto_tree *tree, int start, int length,
+                             const struct ue_record *record, const uint8_t *aligned) {
+    struct ue_view view = record->text.units;
+    return proto_tree_add_bytes_with_length(tree, ue_hf[record->field], g->tvb, start, length,
+                                            aligned != NULL ? aligned : ue_items_aligned(g, view),
+                                            (int)ue_bits_bytes(view.bits));
+}
+
+static proto_item *add_value(const struct ue_ground *g, proto_tree *tree, const struct ue_record *record,
+                             const uint8_t *aligned) {
+    int hf = ue_hf[record->field];
+    int start = ue_items_first_byte(g, record->bit);
+    int length = ue_items_byte_count(g, record->bit, record->bits);
+    uint32_t number = (uint32_t)record->number;
+    switch (ue_field_row(record->field)->kind) {
+    case UE_KIND_BOOL: return proto_tree_add_boolean(tree, hf, g->tvb, start, length, number);
+    case UE_KIND_U8:
+    case UE_KIND_U16:
+    case UE_KIND_U32:
+    case UE_KIND_X32: return proto_tree_add_uint(tree, hf, g->tvb, start, length, number);
+    case UE_KIND_U64: return proto_tree_add_uint64(tree, hf, g->tvb, start, length, record->number);
+    case UE_KIND_I32: return proto_tree_add_int(tree, hf, g->tvb, start, length, (int32_t)number);
+    case UE_KIND_REAL: return proto_tree_add_double(tree, hf, g->tvb, start, length, ue_record_real(record));
+    case UE_KIND_BYTES: return add_bytes(g, tree, start, length, record, aligned);
+    case UE_KIND_TEXT:
+    case UE_KIND_STRING:
+        return proto_tree_add_string(tree, hf, g->tvb, start, length, ue_record_string(g->pool, record));
+    }
+    return NULL;
+}
+
+proto_item *ue_items_add(const struct ue_ground *ground, proto_tree *tree, const struct ue_record *record,
+                         const uint8_t *aligned) {
+    proto_item *item = add_value(ground, tree, record, aligned);
+    if (record->generated) {
+        proto_item_set_generated(item);
+    } else {
+        ue_label_bits(item, ground->pool, ground->bytes->base, record);
+    }
+    return item;
+}

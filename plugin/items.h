@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tree items for the records of a trace. */
+#ifndef UE_ITEMS_H
+#define UE_ITEMS_H
+
+#include "plugin/compat.h"
+
+#include <epan/proto.h>
+
+#include "libcodec/sink.h"
+
+/* The bytes of a datagram, or of what was made of it, as far as they were captured. */
+struct ue_bytes {
+    const uint8_t *base;
+    size_t size;
+    bool is_cut; /* there were more */
+};
+
+/* What the bits of records count in. */
+struct ue_ground {
+    tvbuff_t *tvb;
+    wmem_allocator_t *pool;       /* of the packet */
+    const struct ue_bytes *bytes; /* behind tvb */
+};
+
+/* The bytes that a run of bits touches; never beyond what was captured. */
+int ue_items_first_byte(const struct ue_ground *ground, size_t bit);
+int ue_items_byte_count(const struct ue_ground *ground, size_t bit, size_t bits);
+
+/* A copy of the bits in the packet's scope, aligned, the last byte padded with zeros. */
+const uint8_t *ue_items_aligned(const struct ue_ground *ground, struct ue_view view);
+
+/* Adds the item of a record with its label. aligned: the bits of a BYTES record, where the caller has made a copy
+   already; else NULL. The tree must want the field (proto_field_is_referenced). */
+proto_item *ue_items_add(const struct ue_ground *ground, proto_tree *tree, const struct ue_record *record,
+                         const uint8_t *aligned);
+
+/* Whether somebody sees the label of an item. */
+bool ue_items_is_visible(const proto_item *item);
+
+#endif
