@@ -1,41 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /* Passive reassembly: the whole messages of one connection out of the bunches of a capture, in which fragments may come
-   late or twice (spec 4.8, 4.9, 4.12). Export fragments are messages of their own. It stands on the tracker's numbers.
- */
+   late, twice or never (spec 4.8, 4.9, 4.12). It stands on the tracker's numbers: fragments are ordered by full channel
+   sequence, unreliable ones by packet id. Export fragments are messages of their own, and their data no part of what
+   they precede. */
 #ifndef UE_ASSEMBLY_H
 #define UE_ASSEMBLY_H
 
 #include "libcodec/content.h"
 #include "libcodec/track.h"
 
-/* What one connection's fragments may hold at most, together, whatever a capture says; and one message (spec 4.11). */
+/* What one connection holds at most, whatever a capture says: bytes, and fragments that wait on one channel for others
+   of their direction and reliability. What waits the longest gives way. */
 #define UE_ASSEMBLY_BYTES_MAX (4u << 20)
+#define UE_ASSEMBLY_FRAGMENTS_MAX 1024u
+
+/* What receivers take at most, unless they are told otherwise (spec 4.11). */
 #define UE_ASSEMBLY_MESSAGE_BYTES_MAX 65536u
 
 /* One fragment of a message, by where it was seen. */
 struct ue_fragment {
     uint64_t frame;
-    uint32_t item;
-    uint32_t bits; /* of its data */
+    uint32_t item; /* its place among the items of the packet */
+    uint32_t bits; /* what it adds to the message: exports add nothing */
 };
 
 enum ue_assembly_type {
-    UE_ASSEMBLY_WHOLE,      /* content is complete with this bunch: a bunch that is not partial, an export fragment, or
-                               the last missing fragment of a chain */
-    UE_ASSEMBLY_WAITS,      /* a fragment; others are missing so far */
-    UE_ASSEMBLY_UNFINISHED, /* the chain of `fragments` was given up; why: problem */
-    UE_ASSEMBLY_MISFIT      /* this fragment belongs to no chain: problem */
+    UE_ASSEMBLY_WHOLE, /* a message is complete with this bunch: one that is not partial, the exports of a fragment, or
+                          all fragments of a chain */
+    UE_ASSEMBLY_WAITS, /* this bunch is a fragment of a chain, of which others are missing so far */
+    UE_ASSEMBLY_GIVEN_UP /* the fragments will never be a message, and are forgotten: problem. This bunch, which proved
+                            it, may be among them */
 };
 
 enum ue_assembly_problem {
     UE_ASSEMBLY_NO_PROBLEM,
-    UE_ASSEMBLY_NEW_BEGAN,     /* a new chain began before the end of the one before */
-    UE_ASSEMBLY_NO_BEGINNING,  /* a middle or last fragment whose beginning was never seen */
-    UE_ASSEMBLY_MIXED,         /* reliable and unreliable fragments */
+    UE_ASSEMBLY_NEW_BEGAN,     /* a new message began before the end of this one */
+    UE_ASSEMBLY_NO_BEGINNING,  /* what came before continues in no fragment */
+    UE_ASSEMBLY_NO_END,        /* what comes next is no fragment that continues it */
+    UE_ASSEMBLY_MIXED,         /* it would continue one of the other reliability */
+    UE_ASSEMBLY_MISSING,       /* other fragments were never seen, and come no more */
     UE_ASSEMBLY_UNALIGNED,     /* a fragment before the last is no whole number of bytes */
     UE_ASSEMBLY_FINAL_EXPORTS, /* the last fragment carries exports */
-    UE_ASSEMBLY_TOO_LARGE,
-    UE_ASSEMBLY_NO_MEMORY
+    UE_ASSEMBLY_TOO_LARGE,     /* of a WHOLE: more than UE_ASSEMBLY_MESSAGE_BYTES_MAX */
+    UE_ASSEMBLY_NO_MEMORY      /* more waits than is kept */
 };
 
 /* Everything lives during the call. */
@@ -43,9 +50,11 @@ struct ue_assembly_event {
     enum ue_assembly_type type;
     enum ue_assembly_problem problem;
     const struct ue_track_event *bunch;  /* the BUNCH that brought it about */
-    struct ue_content content;           /* WHOLE; kind also with the others */
-    bool is_custom_exports;              /* WHOLE: the part of a chain before its bPartialCustomExportsFinal */
-    const struct ue_fragment *fragments; /* in the order of the message; one for a bunch that is not partial */
+    struct ue_content content;           /* WHOLE; of the others only kind */
+    bool is_kind_guessed;                /* nothing captured so far told the kind */
+    bool is_custom_exports;              /* WHOLE: what a chain has up to its bPartialCustomExportsFinal */
+    const struct ue_fragment *fragments; /* in the order of the message; one for a bunch that is not partial. WAITS:
+                                            those that follow each other without a hole and this one is among */
     uint32_t fragment_count;
 };
 
@@ -60,15 +69,17 @@ struct ue_assembly;
 struct ue_assembly *ue_assembly_new(const struct ue_track_memory *memory);
 void ue_assembly_free(struct ue_assembly *assembly);
 
-/* Takes one event of the tracker (BUNCH, OPENED, CLOSED and RESET count), with the context of its datagram. Copies of
-   bunches that were taken already tell nothing. */
+/* Takes an event of the tracker (PACKET and BUNCH count), with the context of its datagram. A bunch that is not partial
+   tells WHOLE; a fragment WHOLE of its exports, and WHOLE, WAITS or GIVEN_UP of its chain, then GIVEN_UP of those that
+   it proves broken. Copies of reliable bunches tell nothing. */
 void ue_assembly_feed(struct ue_assembly *assembly, const struct ue_context *context,
                       const struct ue_track_event *event, const struct ue_assembly_sink *sink);
 
-/* The kind of a channel now, by its opening or by its bunch; both sides share channels. */
-enum ue_channel_kind ue_assembly_kind(const struct ue_assembly *assembly, uint32_t channel);
+/* What the latest bunch that names the kind of a channel said, of either side: they share channels. Without one, what
+   is likely (spec 4.12), and *is_guessed. */
+enum ue_content_kind ue_assembly_kind(const struct ue_assembly *assembly, uint32_t channel, bool *is_guessed);
 
-/* A static English sentence without final period. */
+/* A static English sentence about the fragments, without final period. */
 const char *ue_assembly_problem_text(enum ue_assembly_problem problem);
 
 /* What it holds now. */

@@ -8,12 +8,12 @@
 #include "libcodec/sink.h"
 #include "libcodec/status.h"
 
-enum ue_channel_kind {
-    UE_CHANNEL_KIND_UNKNOWN, /* its opening was not seen, or the game's own */
-    UE_CHANNEL_KIND_CONTROL,
-    UE_CHANNEL_KIND_ACTOR,
-    UE_CHANNEL_KIND_VOICE,
-    UE_CHANNEL_KIND_DATA_STREAM
+enum ue_content_kind {
+    UE_CONTENT_UNKNOWN, /* its opening was not seen, or the game's own */
+    UE_CONTENT_CONTROL,
+    UE_CONTENT_ACTOR,
+    UE_CONTENT_VOICE,
+    UE_CONTENT_DATA_STREAM
 };
 
 /* Names for network ids, where the caller knows some. path: a text that lives during the call, or NULL. */
@@ -25,7 +25,7 @@ struct ue_guid_names {
 /* One whole message. Bits in records and faults count from the first bit of data.base: the datagram, where data is a
    view into it. */
 struct ue_content {
-    enum ue_channel_kind kind;
+    enum ue_content_kind kind;
     bool open, close;
     bool has_exports;
     bool has_mapped;

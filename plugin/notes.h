@@ -25,7 +25,7 @@ enum ue_note_type {
     UE_NOTE_PARTIAL_ERROR, /* item; number: enum ue_assembly_problem, or 0 */
     UE_NOTE_IN_FLIGHT,     /* number: packets of this side without verdict */
     UE_NOTE_HANDSHAKE,     /* span_ns: since the message that it answers */
-    UE_NOTE_KIND,          /* item; number: enum ue_channel_kind of its channel, where the bunch does not say it */
+    UE_NOTE_KIND,          /* item; number: enum ue_content_kind of its channel, where the bunch does not say it */
     UE_NOTE_ASSEMBLED,     /* item completes a message; see ue_notes_message */
     UE_NOTE_ASSEMBLED_IN   /* item; later told: frame completes its message */
 };

@@ -68,7 +68,7 @@ struct ue_tap_message {
     uint8_t direction;
     uint32_t channel;
     const char *channel_name; /* as above */
-    enum ue_channel_kind kind;
+    enum ue_content_kind kind;
     bool is_reliable, is_open, is_close, is_assembled, has_exports;
     tvbuff_t *tvb; /* aligned to bit 0, the last byte padded with zeros */
     size_t bits;
