@@ -29,6 +29,7 @@ struct ue_content {
     bool open, close;
     bool has_exports;
     bool has_mapped;
+    bool is_custom_exports; /* the part of a chain before its bPartialCustomExportsFinal */
     struct ue_view data;
 };
 

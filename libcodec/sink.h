@@ -22,19 +22,31 @@ enum ue_group {
     UE_GROUP_BUNCH,   /* one bunch, header and data */
     UE_GROUP_MESSAGE, /* one control message inside the bunch that precedes */
     UE_GROUP_UNIQUE_ID,
-    UE_GROUP_OPENED /* decrypted content: inside, bits count from the start of what the opener gave */
+    UE_GROUP_OPENED, /* decrypted content: inside, bits count from the start of what the opener gave */
+    /* Inside whole messages, see content.h. */
+    UE_GROUP_EXPORTS,
+    UE_GROUP_EXPORT, /* one object; its outer object is another inside it. Of a reference that brings its name, too */
+    UE_GROUP_FIELD_EXPORT,
+    UE_GROUP_MAPPED,
+    UE_GROUP_ACTOR,
+    UE_GROUP_BLOCK,
+    UE_GROUP_PROPERTY, /* inside a block, of replays */
+    UE_GROUP_FIELD,    /* inside a block */
+    UE_GROUP_VOICE
 };
+
+#define UE_GROUP_COUNT (UE_GROUP_VOICE + 1)
 
 /* One field. Which value member counts follows from the catalogue's kind. */
 struct ue_record {
     enum ue_field field;
-    bool coded;         /* the value is not simply the bits: packed or bounded integers, texts, counts */
-    bool generated;     /* not on the wire; bit and bits say what it was derived from */
-    size_t bit;         /* from the start of the datagram */
+    bool coded;     /* the value is not simply the bits: packed or bounded integers, texts, counts */
+    bool generated; /* not on the wire; bit and bits say what it was derived from */
+    size_t bit;     /* from the start of the datagram */
     size_t bits;
-    uint64_t number;    /* BOOL, U*, X32, I32 (two's complement); REAL: the raw IEEE bits, 32 or 64 as bits says */
+    uint64_t number;     /* BOOL, U*, X32, I32 (two's complement); REAL: the raw IEEE bits, 32 or 64 as bits says */
     struct ue_text text; /* TEXT; BYTES use text.units */
-    const char *string; /* STRING; NULL: the text member holds it */
+    const char *string;  /* STRING; NULL: the text member holds it */
 };
 
 /* The value of a REAL record. */

@@ -3,8 +3,8 @@
 
 int ue_proto = -1;
 int ue_ett_datagram = -1;
-int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1};
-int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1};
+int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
 
 int ue_hf[UE_FIELD_COUNT] = {
@@ -70,6 +70,15 @@ static hf_register_info group_rows[] = {
     GROUP(MESSAGE, "control", "Control message", "One message of the control channel (FNetControlMessage)"),
     GROUP(UNIQUE_ID, "control.unique_id", "Unique id", "A player's identity (FUniqueNetIdRepl)"),
     GROUP(OPENED, "opened", "Decrypted content", "What encrypted content became"),
+    GROUP(EXPORTS, "exports", "Exports", "Names of objects or fields, told once (ReceiveNetGUIDBunch)"),
+    GROUP(EXPORT, "export", "Object", "One object with its name (InternalLoadObject)"),
+    GROUP(FIELD_EXPORT, "field_export", "Field export", "One field of a class (FNetFieldExport)"),
+    GROUP(MAPPED, "mapped", "Must be mapped", "Ids that must be loadable first (MustBeMappedGUIDs)"),
+    GROUP(ACTOR, "actor", "Actor", "Opening of an actor channel (SerializeNewActor)"),
+    GROUP(BLOCK, "block", "Content block", "Content of the actor or of one of its objects (ReadContentBlockHeader)"),
+    GROUP(PROPERTY, "property", "Property", "One property of a replay"),
+    GROUP(FIELD, "field", "Field", "One remote call or property (ReadFieldHeaderAndPayload)"),
+    GROUP(VOICE, "voice", "Voice packet", "What one speaker said (FVoicePacket)"),
 };
 
 static ei_register_info expert_rows[] = {

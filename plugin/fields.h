@@ -11,8 +11,6 @@
 
 #include "libcodec/sink.h"
 
-#define UE_GROUP_COUNT (UE_GROUP_OPENED + 1)
-
 struct ue_experts {
     expert_field malformed;
     expert_field size_limited;

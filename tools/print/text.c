@@ -179,6 +179,15 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
         break;
     case UE_GROUP_UNIQUE_ID: heading(tree, "Unique id"); break;
     case UE_GROUP_OPENED: heading(tree, "Decrypted content"); break;
+    case UE_GROUP_EXPORTS: heading(tree, "Exports"); break;
+    case UE_GROUP_EXPORT: heading(tree, "Object"); break;
+    case UE_GROUP_FIELD_EXPORT: heading(tree, "Field export"); break;
+    case UE_GROUP_MAPPED: heading(tree, "Must be mapped"); break;
+    case UE_GROUP_ACTOR: heading(tree, "Actor"); break;
+    case UE_GROUP_BLOCK: heading(tree, "Content block"); break;
+    case UE_GROUP_PROPERTY: heading(tree, "Property"); break;
+    case UE_GROUP_FIELD: heading(tree, "Field"); break;
+    case UE_GROUP_VOICE: heading(tree, "Voice packet"); break;
     }
 }
 
