@@ -21,4 +21,27 @@ typedef bool ue_callback_bool;
 /* A plugin says what it is from 4.2 on; the header for it is packaged from 4.4 on. */
 #define UE_PLUGIN_DESCRIBES_ITSELF (!UE_WIRESHARK_BEFORE(4, 4))
 
+/* What stands between the menus in the name of a stats tree. */
+#if UE_WIRESHARK_BEFORE(4, 2)
+#define UE_STATS_MENU_SEPARATOR "/"
+#else
+#define UE_STATS_MENU_SEPARATOR "//"
+#endif
+
+/* Followers have sub-streams, and tell how many streams there are, from 4.4 on. */
+#define UE_FOLLOW_HAS_SUB_STREAMS (!UE_WIRESHARK_BEFORE(4, 4))
+#if UE_FOLLOW_HAS_SUB_STREAMS
+#define ue_register_follow_stream register_follow_stream
+#else
+#define ue_register_follow_stream(proto, tap, conversation, index, address, port, handler, count, sub_stream)          \
+    ((void)(count), (void)(sub_stream), register_follow_stream(proto, tap, conversation, index, address, port, handler))
+#endif
+
+/* The value of a struct field_info. */
+#if UE_WIRESHARK_BEFORE(4, 2)
+#define UE_FIELD_VALUE(info) (&(info)->value)
+#else
+#define UE_FIELD_VALUE(info) ((info)->value)
+#endif
+
 #endif

@@ -68,6 +68,10 @@ static void forget_streams(void) {
     stream_count = 0;
 }
 
+uint32_t ue_conversation_stream_count(void) {
+    return stream_count;
+}
+
 void ue_conversation_register(void) {
     route_secrets[0] = random_word();
     route_secrets[1] = random_word() | 1;

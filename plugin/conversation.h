@@ -25,6 +25,9 @@ void ue_conversation_register(void);
    ours and is no handshake either. */
 const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours);
 
+/* Connections shown so far: their numbers are below it. */
+uint32_t ue_conversation_stream_count(void);
+
 /* Whether the generation of this datagram rests on nothing: then an undecodable datagram is somebody else's. */
 bool ue_visit_is_doubtful(const struct ue_visit *visit);
 

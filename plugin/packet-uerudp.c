@@ -8,8 +8,12 @@
 #include <epan/tap.h>
 
 #include "plugin/conversation.h"
+#include "plugin/export.h"
 #include "plugin/fields.h"
+#include "plugin/listeners.h"
 #include "plugin/prefs.h"
+#include "plugin/report.h"
+#include "plugin/tap.h"
 #include "plugin/tree.h"
 
 #define DEFAULT_PORT "7777"
@@ -62,6 +66,7 @@ static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const stru
     bool wants_items = proto_field_is_referenced(tree, ue_proto);
     bool wants_line = col_get_writable(pinfo->cinfo, COL_INFO);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
+    ue_report_datagram(tvb, pinfo, visit, bytes);
     if (!wants_items && !wants_line && !has_channel_dissectors && !have_tap_listener(expert_tap)) {
         return;
     }
@@ -140,11 +145,21 @@ static void look_for_channel_dissectors(void) {
     dissector_table_foreach(CHANNEL_TABLE, note_channel_dissector, NULL);
 }
 
+static void register_listeners(void) {
+    ue_tap_register();
+    ue_export_register(ue_proto);
+    ue_table_register(ue_proto);
+    ue_stats_register();
+    ue_srt_register(ue_proto);
+    ue_follow_register(ue_proto);
+}
+
 void ue_packet_register(void) {
     ue_fields_register();
     ue_prefs_register(ue_proto);
     ue_conversation_register();
     ue_visit_register();
+    register_listeners();
     channels = register_dissector_table(CHANNEL_TABLE, "Unreal Engine channel name", ue_proto, FT_STRING, FALSE);
     handle = register_dissector("uerudp", dissect, ue_proto);
     register_init_routine(look_for_channel_dissectors);

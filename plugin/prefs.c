@@ -12,6 +12,7 @@
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535
+#define CHANNEL_MAX 32767
 
 /* Columns of the table: where the server is, then a preset. */
 enum { COLUMN_ADDRESS, COLUMN_PORT, COLUMN_GENERATION, COLUMN_SETTINGS, COLUMNS_MAX = COLUMN_SETTINGS + SETTINGS_MAX };
@@ -29,6 +30,8 @@ static const char *generation_text = "auto";
 static const char *handlers_text = "";
 static const char *key_text = "";
 static unsigned numbers[SETTINGS_MAX];
+
+static range_t *followed;
 
 static struct server *servers;
 static unsigned server_count;
@@ -213,6 +216,14 @@ void ue_prefs_register(int proto) {
     module_t *module = prefs_register_protocol(proto, apply);
     register_settings(module);
     register_table(module);
+    range_convert_str(wmem_epan_scope(), &followed, "0", CHANNEL_MAX);
+    prefs_register_range_preference(module, "follow_channel", "Channels to follow",
+                                    "Channels whose messages Follow shows, where it is not told a sub-stream",
+                                    &followed, CHANNEL_MAX);
+}
+
+bool ue_prefs_follows(uint32_t channel) {
+    return value_is_in_range(followed, channel);
 }
 
 const struct ue_preset *ue_prefs_common(void) {

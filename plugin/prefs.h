@@ -20,6 +20,9 @@ void ue_prefs_register(int proto);
 /* What holds for servers that are not in the table. */
 const struct ue_preset *ue_prefs_common(void);
 
+/* Whether Follow shows this channel where nobody chose another. */
+bool ue_prefs_follows(uint32_t channel);
+
 enum ue_end { UE_END_NONE, UE_END_SOURCE, UE_END_DESTINATION };
 
 /* Which end of the datagram is a server of the table; the preset is set only then. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two taps for listeners of any kind. "uerudp" has one struct ue_tap per datagram, "uerudp.message" one struct
-   ue_tap_message per whole message, behind reassembly. All of it lives in the scope of the packet. */
+   ue_tap_message per whole message, behind reassembly, in the order of the capture. All of it lives in the scope of the
+   packet. What the analysis tells is there once the generation of the connection is certain; in a second pass, always.
+ */
 #ifndef UE_TAP_H
 #define UE_TAP_H
 
@@ -10,7 +12,6 @@
 #include <epan/tap.h>
 
 #include "libcodec/content.h"
-#include "libcodec/profile.h"
 
 #define UE_TAP_NAME "uerudp"
 #define UE_TAP_MESSAGE_NAME "uerudp.message"
@@ -31,13 +32,14 @@ enum ue_analysis_flag {
 };
 
 struct ue_tap_bunch {
+    uint32_t item; /* its place among bunches and acks of the packet */
     uint32_t channel;
-    const char *channel_name; /* static, or of the file's scope; NULL: not known */
-    int64_t reliable_id;      /* -1: unreliable */
+    const char *channel_name; /* NULL: not known */
+    int64_t reliable_id;      /* full channel sequence; -1: not known */
     uint32_t data_bits;
     uint32_t flags; /* of this bunch */
     uint8_t close_reason;
-    bool open, close, partial;
+    bool reliable, open, close, partial;
 };
 
 /* What this datagram newly reports about one packet of the other side. */
@@ -51,6 +53,7 @@ struct ue_tap_verdict {
 struct ue_tap {
     uint32_t stream;
     uint8_t direction; /* enum ue_direction */
+    const char *generation;
     bool is_handshake, is_opaque, is_malformed;
     uint8_t handshake_type;
     int64_t handshake_span_ns; /* since the message that it answers; -1 not known */
@@ -65,11 +68,12 @@ struct ue_tap {
 
 struct ue_tap_message {
     uint32_t stream;
+    uint32_t item; /* of the bunch that completes it */
     uint8_t direction;
     uint32_t channel;
     const char *channel_name; /* as above */
     enum ue_content_kind kind;
-    bool is_reliable, is_open, is_close, is_assembled, has_exports;
+    bool is_reliable, is_open, is_close, is_assembled, has_exports, has_mapped;
     tvbuff_t *tvb; /* aligned to bit 0, the last byte padded with zeros */
     size_t bits;
 };

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Whole messages of a capture, put together from what the program decodes by the plain reading of spec 4.9: for
+captures in which no unreliable part is lost."""
+import collections
+
+import decoded
+
+Message = collections.namedtuple("Message", "frame item stream direction channel bits data")
+
+
+def first_copies(bunches):
+    """Without what was sent or delivered again."""
+    seen = set()
+    for bunch in bunches:
+        key = (bunch.stream, bunch.direction, bunch.bunch["channel"], bunch.bunch.get("ch_seq"))
+        if not bunch.bunch["reliable"] or key not in seen:
+            seen.add(key)
+            yield bunch
+
+
+def join(parts):
+    """Only the last part may end inside a byte."""
+    last = max(parts, key=lambda part: (part.frame, part.item))
+    data = b"".join(bytes.fromhex(part.bunch.get("data", "")) for part in parts)
+    return Message(last.frame, last.item, last.stream, last.direction, last.bunch["channel"],
+                   sum(part.bunch["data_bits"] for part in parts), data)
+
+
+def chains(bunches):
+    """Lists of bunches that are a message together. Channel sequences must not wrap."""
+    by_channel = collections.defaultdict(list)
+    for bunch in bunches:
+        by_channel[(bunch.stream, bunch.direction, bunch.bunch["channel"], bunch.bunch["reliable"])].append(bunch)
+    for (*_, reliable), members in by_channel.items():
+        if reliable:
+            members.sort(key=lambda member: member.bunch["ch_seq"])
+        parts = []
+        for member in members:
+            parts.append(member)
+            if not member.bunch["partial"] or member.bunch["partial_final"]:
+                yield parts
+                parts = []
+
+
+def of(path):
+    """Every message with bits, in the order in which the capture completes them."""
+    found = [join(parts) for parts in chains(first_copies(decoded.bunches(decoded.datagrams(path))))]
+    return sorted((message for message in found if message.bits), key=lambda m: (m.frame, m.item))

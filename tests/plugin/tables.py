@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Reads the tables that tshark prints for -z."""
+import re
+
+
+def read_tree(lines):
+    """The rows of a stats tree by their path: (count, average, lowest, highest), the last three None where absent."""
+    columns = [lines[0].index(name) for name in ("Count", "Average", "Min Val", "Max Val", "Rate (ms)")]
+    rows, path = {}, []
+    for line in lines[2:]:
+        if not line.strip():
+            break
+        name = line[:columns[0]].rstrip()
+        depth = len(name) - len(name.lstrip())
+        path = path[:depth] + [name.strip()]
+        cells = [line[a:b].strip() for a, b in zip(columns, columns[1:])]
+        rows[tuple(path)] = (int(cells[0]), *(float(cell) if cell else None for cell in cells[1:]))
+    return rows
+
+
+def read_trees(text):
+    """Stats trees by the last part of their names."""
+    lines = text.splitlines()
+    heads = [i for i, line in enumerate(lines) if line.startswith("Topic / Item")]
+    return {lines[i - 1].rstrip(":").split("/")[-1]: read_tree(lines[i:]) for i in heads}
+
+
+def counts(rows, *parent):
+    """The counts below a node, by name."""
+    return {path[-1]: row[0] for path, row in rows.items() if path[:-1] == parent}
+
+
+def byte_count(cell):
+    """"1809 bytes", "12 kB" as newer releases print them."""
+    number, unit = re.fullmatch(r"(\d+)(?: (bytes|kB|MB))?", cell).groups()
+    return int(number) * {None: 1, "bytes": 1, "kB": 1000, "MB": 1000000}[unit]
+
+
+def read_conversations(text):
+    """Rows of -z conv: (one, other, frames and bytes to one, to other, start, duration)."""
+    rows = []
+    for line in text.splitlines():
+        match = re.match(r"(\S+)\s+<->\s+(\S+)\s+(.*)", line)
+        if match:
+            cells = re.findall(r"\d+(?:\.\d+)?(?: (?:bytes|kB|MB))?", match[3])
+            numbers = [byte_count(cell) for cell in cells[:6]]
+            rows.append((match[1], match[2], numbers[:2], numbers[2:4], float(cells[6]), float(cells[7])))
+    return rows
+
+
+def read_endpoints(text):
+    """Rows of -z endpoints: (address, packets and bytes in all, sent, received)."""
+    matches = (re.match(r"(\S+)\s+((?:\d+\s*){6})$", line) for line in text.splitlines())
+    return [(match[1], *map(int, match[2].split())) for match in matches if match]
+
+
+def read_times(text):
+    """Rows of -z srt, one dict per table: name to (calls, lowest, highest, average)."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("Index"):
+            found.append({})
+        match = re.match(r"\s*\d+\s+(\S.*?)\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$", line)
+        if match:
+            found[-1][match[1]] = (int(match[2]), *(float(match[i]) for i in (3, 4, 5)))
+    return found
