@@ -10,11 +10,12 @@
 #include <cmocka.h>
 
 #include "tools/sim/actor.h"
+#include "tools/sim/actor_block.h"
 #include "tools/sim/sim.h"
 
 #define ROOM_BYTES 512
 
-static void expect_hex(const struct ue_actor_writer *w, const char *hex) {
+static void expect_hex(const struct ue_bit_writer *w, const char *hex) {
     char text[2 * ROOM_BYTES + 1] = "";
     for (size_t i = 0; i < ue_bits_bytes(w->bits); i++) {
         snprintf(text + 2 * i, 3, "%02x", w->bytes[i]);
@@ -30,7 +31,7 @@ static void paths_are_as_in_real_exports(void **state) {
     static const struct ue_actor_path level = {
         7, 0, {{3, "PersistentLevel"}, {5, "Sanctuary"}, {7, "/Game/Maps/Sanctuary"}}};
     uint8_t bytes[2][ROOM_BYTES] = {{0}};
-    struct ue_actor_writer w[2] = {{.bytes = bytes[0]}, {.bytes = bytes[1]}};
+    struct ue_bit_writer w[2] = {{.bytes = bytes[0]}, {.bytes = bytes[1]}};
     ue_actor_put_path(&w[0], &asset);
     expect_hex(&w[0], "1205160500190000002f5363726970742f47616d65706c617944656275676765720000000000"
                       "2c00000044656661756c745f5f47616d65706c6179446562756767657243617465676f72795265706c696361746f7200"
@@ -52,9 +53,10 @@ static void actors_are_as_in_the_examples(void **state) {
                  {11, false, 65, "344606b3fd37332200"},
                  {30, true, 88, "3446062fdb777323140008"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct ue_actor actor = {26, 35, 3, {1005, -201, 70}, cases[i].has_rotation, {0, 16384, 0}};
+        const struct ue_actor actor = {26,           35, 3, {1005, -201, 70}, cases[i].has_rotation, {0, 16384, 0},
+                                       {10, 10, 10}, {0}};
         uint8_t bytes[ROOM_BYTES] = {0};
-        struct ue_actor_writer w = {.bytes = bytes};
+        struct ue_bit_writer w = {.bytes = bytes};
         ue_actor_put_actor(&w, cases[i].netver, &actor);
         expect_hex(&w, cases[i].hex);
         assert_int_equal(w.bits, cases[i].bits);
@@ -65,20 +67,24 @@ static void blocks_come_back(void **state) {
     (void)state;
     static const uint8_t value_bytes[2100] = {0xa5, 0x17, 0xff};
     static const size_t lengths[] = {0, 1, 109, 110, 111, 127, 128, 16383, 16384, 16800};
-    for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
-        uint8_t bytes[2200];
-        struct ue_actor_writer w = {.bytes = bytes};
-        struct ue_view value = {value_bytes, 0, lengths[i / 2]};
-        ue_actor_put_block(&w, i % 2 != 0, value);
+    for (size_t i = 0; i < UE_PROFILE_COUNT * 8 * sizeof lengths / sizeof *lengths; i++) {
+        uint8_t bytes[2300];
+        struct ue_bit_writer w = {.bytes = bytes};
+        size_t turn = i / 8 / UE_PROFILE_COUNT;
+        const struct ue_actor_wire wire = {ue_profile_at(i / 8 % UE_PROFILE_COUNT)->netver, i % 8 < 4 || i % 2 == 0};
+        const struct ue_actor_block block = {i % 4, 300, 301, 302, i % 2 != 0, {value_bytes, 0, lengths[turn]}};
+        if (wire.from_server) {
+            ue_actor_put_deletion(&w, wire, 304);
+        }
+        ue_actor_put_block(&w, wire, &block);
         struct ue_view data = {bytes, 0, w.bits};
         struct ue_view cut = {bytes, 0, w.bits - 1};
-        struct ue_view read;
-        bool is_property;
-        assert_true(ue_actor_take_block(&data, &is_property, &read));
+        struct ue_actor_block read = {0};
+        assert_true(ue_actor_take_block(&data, wire, &read));
         assert_int_equal(data.bits, 0);
-        assert_int_equal(is_property, i % 2 != 0);
-        assert_true(ue_view_equal(read, value));
-        assert_false(ue_actor_take_block(&cut, &is_property, &read));
+        assert_int_equal(read.is_property, i % 2 != 0);
+        assert_true(ue_view_equal(read.value, block.value));
+        assert_false(ue_actor_take_block(&cut, wire, &read));
     }
 }
 
@@ -86,6 +92,7 @@ struct heard {
     uint64_t messages;
     uint64_t exports;
     uint64_t mapped;
+    uint64_t notices;
 };
 
 static void see(void *user, const struct ue_sim_datagram *datagram) {
@@ -94,6 +101,7 @@ static void see(void *user, const struct ue_sim_datagram *datagram) {
         const struct ue_item *item = &datagram->content->items[i];
         heard->exports += !item->is_ack && item->bunch.has_exports;
         heard->mapped += !item->is_ack && item->bunch.has_mapped;
+        heard->notices += !item->is_ack && item->bunch.open && item->bunch.close;
     }
 }
 
@@ -111,6 +119,7 @@ static void a_world_keeps_its_promises_in_every_engine(void **state) {
         assert_string_equal(result.failure, "");
         assert_true(heard.exports >= 40);
         assert_true(heard.mapped >= 30);
+        assert_true(heard.notices >= 3);
     }
 }
 

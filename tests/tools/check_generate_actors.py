@@ -3,6 +3,7 @@
 """What generate's actor channels say, read again by the rules of the specification (5.4 to 5.7), in Python."""
 import json
 import pathlib
+import struct
 import tempfile
 import unittest
 
@@ -56,7 +57,9 @@ def read_exports(bits, paths):
 def read_vector(bits, netver):
     if not bits.take(1):
         return None
-    assert netver < 13 or bits.take(1)
+    if netver >= 13 and not bits.take(1):
+        width, form = (64, "<d") if netver >= 22 else (32, "<f")
+        return tuple(struct.unpack(form, bits.take(width).to_bytes(width // 8, "little"))[0] for _ in range(3))
     if netver < 23:
         width = bits.bounded(24) + 2
         return tuple((bits.take(width) - (1 << (width - 1))) / 10 for _ in range(3))
@@ -66,11 +69,11 @@ def read_vector(bits, netver):
     return tuple((value - (value >> (width - 1) << width)) / 10 for value in raw)
 
 
-def read_actor(bits, netver):
-    """Actor, archetype, level and location of an open (5.6)."""
+def read_actor(bits, netver, channel):
+    """Actor, archetype, level, location, scale and velocity of an open (5.6); None where it says no more."""
     actor = bits.packed()
-    if actor % 2 == 1:
-        return actor, None, None, None
+    if actor % 2 == 1 or bits.left == 0:
+        return actor, None
     archetype = bits.packed()
     level = bits.packed() if netver >= 5 else None
     location = read_vector(bits, netver)
@@ -78,17 +81,33 @@ def read_actor(bits, netver):
         for _ in range(3):
             if bits.take(1):
                 bits.take(16)
-    assert read_vector(bits, netver) is None and read_vector(bits, netver) is None
-    return actor, archetype, level, location
+    scale, velocity = read_vector(bits, netver), read_vector(bits, netver)
+    if channel == 2: # a controller says which player it is, and from 41 on whose (5.6.3)
+        assert bits.take(8) == 0
+        bits.take(32 if netver >= 41 else 0)
+    return actor, (archetype, level, location, scale, velocity)
 
 
-def read_blocks(bits):
-    """Whether each block has properties (5.7)."""
+def read_blocks(bits, netver, from_server):
+    """What each block is (5.7): whether it has properties, and its form."""
     kinds = []
     while bits.left > 0:
-        kinds.append(bits.take(1))
-        assert bits.take(1) == 1
-        bits.take(bits.packed())
+        has_layout, is_actor, form = bits.take(1), bits.take(1), "actor"
+        if not is_actor:
+            bits.packed()
+            form = "stable" if from_server and bits.take(1) else "client's" if not from_server else "created"
+        if form == "created" and netver >= 30 and bits.take(1):
+            bits.take(8)
+            form = "destroyed"
+        elif form == "created":
+            if bits.packed() == 0:
+                form = "deleted"
+            elif netver >= 18 and not bits.take(1):
+                bits.packed()
+                form = "inner"
+        if form not in ("destroyed", "deleted"):
+            bits.take(bits.packed())
+        kinds.append((has_layout, form))
     return kinds
 
 
@@ -112,26 +131,34 @@ class Actors(unittest.TestCase):
             read_exports(bits, self.paths)
             return
         if bunch["has_mapped"]:
-            self.assertEqual([101], [bits.packed() for _ in range(bits.take(16))])
+            self.assertIn([bits.packed() for _ in range(bits.take(16))], ([101], [105]))
         if bunch["partial"] or bunch.get("open"):
-            self.actors.append(read_actor(bits, netver))
-        self.kinds[direction] |= set(read_blocks(bits))
+            self.actors.append((bunch["channel"], read_actor(bits, netver, bunch["channel"])))
+        self.kinds[direction] |= set(read_blocks(bits, netver, direction == 2))
+
+    def check_actor(self, channel, actor, opening, netver):
+        if opening is None:
+            self.assertTrue(actor in self.paths or channel >= 42, channel) # spawned, and gone already
+            return
+        archetype, level, location, scale, velocity = opening
+        self.assertEqual((105 if channel == 2 else 101, 3 if netver >= 5 else None), (archetype, level))
+        self.assertEqual(88.5, location[2])
+        self.assertEqual((1.5, 1.5, 1.5) if channel % 8 == 3 else None, scale)
+        self.assertEqual((12, -6, 0) if channel % 8 == 5 else None, velocity)
 
     def test_generations(self):
-        for generation, netver in (("4.18", 0), ("4.22", 10), ("4.25", 13), ("5.1", 30), ("5.5", 36)):
+        for generation, netver in (("4.18", 0), ("4.22", 10), ("4.25", 13), ("5.1", 30), ("5.5", 36), ("5.8", 44)):
             with self.subTest(generation):
                 self.read(generation, netver)
                 self.assertEqual(".Default__Crate_C", self.paths[101].removeprefix("./Game/Actors/Crate"))
-                self.assertEqual("./Game/Maps/Sim.Sim.PersistentLevel.Lamp_4", self.paths[1009])
+                self.assertEqual("./Game/Maps/Sim.Sim.PersistentLevel.Lamp_4.Light", self.paths[5009])
                 self.assertGreater(len(set(self.actors)), 40) # some channels opened again
-                for actor, archetype, level, location in self.actors:
-                    if actor % 2 == 1:
-                        self.assertIn(actor, self.paths)
-                    else:
-                        self.assertEqual((101, 3 if netver >= 5 else None), (archetype, level))
-                        self.assertEqual(88.5, location[2])
-                self.assertEqual({1, 0}, self.kinds[2]) # the server's: properties, and RPCs
-                self.assertEqual({0}, self.kinds[1])    # the client's: RPCs
+                for channel, (actor, opening) in self.actors:
+                    self.check_actor(channel, actor, opening, netver)
+                forms = {"stable", "created", "inner" if netver >= 18 else "created"}
+                self.assertEqual({(flag, form) for flag in (0, 1) for form in forms | {"actor"}} |
+                                 {(0, "destroyed" if netver >= 30 else "deleted")}, self.kinds[2])
+                self.assertEqual({(0, "actor"), (0, "client's")}, self.kinds[1])
 
 
 if __name__ == "__main__":

@@ -117,6 +117,7 @@ static const struct key stream_keys[] = {
     {"close-after", COUNT, STREAM(close_after)},
     {"close-reason", REASON, STREAM(close_reason)},
     {"voice", FLAG, STREAM(is_voice)},
+    {"notice", FLAG, STREAM(is_notice)},
     {0},
 };
 
@@ -327,22 +328,48 @@ static bool read_base(GKeyFile *file, const char *path, struct ue_scenario *scen
     return true;
 }
 
-/* What the simulator relies on. */
+/* What the simulator relies on; NULL: all of it holds. */
+static const char *channel_fault(const struct ue_stream *stream) {
+    uint64_t end = (uint64_t)stream->channel + (stream->channels != 0 ? stream->channels : 1);
+    if (stream->is_voice) {
+        return stream->channel == UE_SCENARIO_CHANNEL_VOICE && stream->channels <= 1 ? NULL : "channel: 1 for voice";
+    }
+    bool good = stream->channel >= UE_SCENARIO_CHANNEL_FIRST && end <= UE_SCENARIO_CHANNELS_MAX;
+    return good ? NULL : "channel: from 2 on, 1 for voice, and below 1024";
+}
+
+static const char *bits_fault(const struct ue_scenario *scenario, const struct ue_stream *stream) {
+    if (stream->is_notice) {
+        return stream->max_bits == 0 ? NULL : "bits: a notice has none";
+    }
+    if (stream->max_bits == 0) {
+        return "bits: missing";
+    }
+    if (ue_scenario_acts(scenario, stream->channel) && stream->max_bits > UE_STREAM_ACTOR_BITS_MAX) {
+        return "bits: actors say up to 523776";
+    }
+    bool is_whole = stream->min_bits % 8 == 0 && stream->max_bits % 8 == 0;
+    if (stream->is_voice && (!is_whole || stream->max_bits > UE_STREAM_VOICE_BITS_MAX)) {
+        return "bits: voice speaks whole bytes, up to 65536 bits";
+    }
+    bool has_number = stream->reliable || stream->min_bits >= UE_STREAM_UNRELIABLE_BITS_MIN;
+    return has_number ? NULL : "bits: an unreliable message needs 64 for its number";
+}
+
+static const char *close_fault(const struct ue_scenario *scenario, const struct ue_stream *stream) {
+    bool may_close = stream->from == UE_ROLE_SERVER && stream->reliable;
+    if (stream->close_after != 0 && !may_close) {
+        return "close-after: only the server closes, and reliably";
+    }
+    bool may_notify = may_close && scenario->actors && stream->close_after == 0 && !stream->is_voice;
+    return !stream->is_notice || may_notify ? NULL : "notice: only of actors, reliably, from the server";
+}
+
 static bool check_stream(const char *path, size_t place, const struct ue_scenario *scenario) {
     const struct ue_stream *stream = &scenario->streams[place];
-    uint64_t end = (uint64_t)stream->channel + (stream->channels != 0 ? stream->channels : 1);
-    const char *fault = NULL;
-    if (stream->channel < (stream->is_voice ? 1 : UE_SCENARIO_CHANNEL_FIRST) || end > UE_SCENARIO_CHANNELS_MAX) {
-        fault = "channel: from 2 on, 1 for voice, and below 1024";
-    } else if (stream->max_bits == 0) {
-        fault = "bits: missing";
-    } else if (ue_scenario_acts(scenario, stream->channel) && stream->max_bits > UE_STREAM_ACTOR_BITS_MAX) {
-        fault = "bits: actors say up to 523776";
-    } else if (!stream->reliable && stream->min_bits < UE_STREAM_UNRELIABLE_BITS_MIN) {
-        fault = "bits: an unreliable message needs 64 for its number";
-    } else if (stream->close_after != 0 && (stream->from != UE_ROLE_SERVER || !stream->reliable)) {
-        fault = "close-after: only the server closes, and reliably";
-    }
+    const char *fault = channel_fault(stream);
+    fault = fault != NULL ? fault : bits_fault(scenario, stream);
+    fault = fault != NULL ? fault : close_fault(scenario, stream);
     if (fault != NULL) {
         ue_complain("%s: stream %zu: %s", path, place + 1, fault);
     }

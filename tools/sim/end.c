@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/sim/actor.h"
 #include "tools/sim/speak.h"
+#include "tools/sim/voice.h"
+#include "tools/sim/world.h"
 
 #define POOL_BYTES (UE_SIM_MEMORY_BYTES + (1u << 20))
 #define NETWORK_VERSION 1000
@@ -128,46 +129,63 @@ static void refuse_frame(struct ue_end *end, uint64_t now_ns, const struct ue_ev
 }
 
 /* Takes what an opening tells from the front of its bunch; false: it is not what was said. */
-static bool take_opening(struct ue_end *end, const struct ue_event *event, struct ue_view *data) {
-    uint8_t bytes[UE_STREAM_FRAME_BITS / 8];
-    struct ue_actor_writer w = {.bytes = bytes};
-    uint64_t number = end->checker->ledger.lanes[!end->role][event->channel].heard[1];
-    bool is_mapped = ue_actor_put_opening(&w, end->config.profile->netver, event->channel, number);
-    struct ue_view front = {data->base, data->bit, w.bits};
-    if (event->has_mapped != is_mapped || data->bits < w.bits ||
-        !ue_view_equal(front, (struct ue_view){bytes, 0, w.bits})) {
-        return false;
-    }
-    *data = (struct ue_view){data->base, data->bit + w.bits, data->bits - w.bits};
-    return true;
+static bool take_opening(struct ue_end *end, const struct ue_event *event, bool is_notice, struct ue_view *data) {
+    uint8_t bytes[UE_WORLD_OPENING_BYTES] = {0};
+    struct ue_bit_writer w = {.bytes = bytes};
+    const struct ue_world_place place = {event->channel,
+                                         end->checker->ledger.lanes[!end->role][event->channel].heard[1], is_notice};
+    bool is_mapped = ue_world_put_opening(&w, end->config.profile->netver, &place);
+    return event->has_mapped == is_mapped && ue_bit_take_same(data, &w);
 }
 
-/* Every block of an actor's bunch is a message. */
+static bool is_notice(const struct ue_end *end, uint32_t channel) {
+    const struct ue_stream *stream = ue_scenario_stream(end->scenario, UE_ROLE_SERVER, channel, true);
+    return stream != NULL && stream->is_notice;
+}
+
+/* Every block of an actor's bunch is a message, but a notice has none. */
 static void hear_actor(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    const struct ue_actor_wire wire = {end->config.profile->netver, end->role == UE_ROLE_CLIENT};
+    struct ue_event message = *event;
     struct ue_view data = event->data;
+    bool is_all = is_notice(end, event->channel);
     bool is_first = true;
-    if (event->open && !take_opening(end, event, &data)) {
+    if (event->open && !take_opening(end, event, is_all, &data)) {
         refuse_frame(end, now_ns, event, "not the actor that was opened");
         return;
     }
     do {
-        struct ue_event message = *event;
-        bool is_property;
-        if (!ue_actor_take_block(&data, &is_property, &message.data)) {
+        struct ue_actor_block block = {.value = data};
+        if (!is_all && !ue_actor_take_block(&data, wire, &block)) {
             refuse_frame(end, now_ns, event, "not a content block");
             return;
         }
+        message.data = block.value;
         message.open = event->open && is_first;
         message.close = event->close && data.bits == 0;
         is_first = false;
         hear_message(end, now_ns, &message);
-    } while (data.bits > 0);
+    } while (!is_all && data.bits > 0);
+}
+
+static void hear_voice(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+    struct ue_event message = *event;
+    struct ue_view data = event->data;
+    while (data.bits > 0) {
+        if (!ue_voice_take(&data, end->config.profile, &message.data)) {
+            refuse_frame(end, now_ns, event, "not a voice packet");
+            return;
+        }
+        hear_message(end, now_ns, &message);
+        message.open = false;
+    }
 }
 
 static void hear_exports(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
-    uint8_t bytes[UE_ACTOR_EXPORT_BYTES];
-    struct ue_actor_writer w = {.bytes = bytes};
-    ue_actor_put_exports(&w, event->channel, 0);
+    uint8_t bytes[UE_WORLD_EXPORT_BYTES];
+    struct ue_bit_writer w = {.bytes = bytes};
+    const struct ue_world_place place = {event->channel, 0, is_notice(end, event->channel)};
+    ue_world_put_exports(&w, &place);
     if (ue_end_is_checked(end) && !ue_view_equal(event->data, (struct ue_view){bytes, 0, w.bits})) {
         refuse_frame(end, now_ns, event, "not what was exported");
     }
@@ -177,6 +195,8 @@ static void hear_bunch(struct ue_end *end, uint64_t now_ns, const struct ue_even
     if (event->channel != 0 && ue_end_is_checked(end)) {
         if (ue_scenario_acts(end->scenario, event->channel)) {
             hear_actor(end, now_ns, event);
+        } else if (ue_scenario_speaks(end->scenario, event->channel)) {
+            hear_voice(end, now_ns, event);
         } else {
             hear_message(end, now_ns, event);
         }

@@ -150,7 +150,8 @@ static uint32_t hear_reliable(const struct hearing *h, const struct ue_stream *s
         refuse(h, payload.number, "never sent, or heard twice");
         return 0;
     }
-    uint32_t bits = h->bunch->open ? UE_LEDGER_OPENING_BITS : ue_payload_bits(&payload, stream);
+    bool is_notice = stream != NULL && stream->is_notice;
+    uint32_t bits = is_notice ? 0 : h->bunch->open ? UE_LEDGER_OPENING_BITS : ue_payload_bits(&payload, stream);
     if (!is_intact(h, &payload, offset, bits)) {
         refuse(h, payload.number, "damaged, or not the next one");
         return 0;
@@ -210,7 +211,8 @@ static bool check_open_and_close(const struct hearing *h, const struct ue_stream
         return refuse(h, lane->heard[1], h->bunch->open ? "opens an open channel" : "on a closed channel");
     }
     lane->since_open = h->bunch->open ? 0 : lane->since_open + 1;
-    bool is_last = stream != NULL && stream->close_after != 0 && lane->since_open == stream->close_after;
+    bool is_last =
+        stream != NULL && (stream->is_notice || (stream->close_after != 0 && lane->since_open == stream->close_after));
     lane->is_open = !is_last;
     return h->bunch->close == is_last || refuse(h, lane->heard[1], "wrong place to close");
 }

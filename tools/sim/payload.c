@@ -21,6 +21,7 @@ uint32_t ue_payload_bits(const struct ue_payload *payload, const struct ue_strea
     unsigned high = log2_of(stream->max_bits);
     uint32_t power = UINT32_C(1) << (low + ue_rng_below(&rng, high - low + 1));
     uint32_t bits = power + (uint32_t)ue_rng_below(&rng, power);
+    bits = stream->is_voice ? (bits + 7) / 8 * 8 : bits;
     return bits < stream->min_bits ? stream->min_bits : bits > stream->max_bits ? stream->max_bits : bits;
 }
 

@@ -50,3 +50,12 @@ const struct ue_stream *ue_scenario_stream(const struct ue_scenario *scenario, e
     }
     return NULL;
 }
+
+bool ue_scenario_has_voice(const struct ue_scenario *scenario) {
+    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+        if (scenario->streams[i].every_ticks != 0 && scenario->streams[i].is_voice) {
+            return true;
+        }
+    }
+    return false;
+}

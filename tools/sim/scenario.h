@@ -8,9 +8,10 @@
 #include "tools/sim/emulation.h"
 #include "tools/sim/link.h"
 
-#define UE_SCENARIO_STREAMS_MAX 6
+#define UE_SCENARIO_STREAMS_MAX 8
 #define UE_SCENARIO_CHANNELS_MAX 1024
 /* Channel 0 is Control, 1 Voice. */
+#define UE_SCENARIO_CHANNEL_VOICE 1
 #define UE_SCENARIO_CHANNEL_FIRST 2
 /* Unreliable messages carry their number. */
 #define UE_STREAM_UNRELIABLE_BITS_MIN 64
@@ -18,6 +19,7 @@
 /* What stands around a message of an actor is less, and counts to its bunch. */
 #define UE_STREAM_FRAME_BITS 512
 #define UE_STREAM_ACTOR_BITS_MAX (UE_STREAM_BITS_MAX - UE_STREAM_FRAME_BITS)
+#define UE_STREAM_VOICE_BITS_MAX (8192u * 8)
 
 /* Messages of one kind. The server opens the channels; a channel carries at most one reliable and one unreliable stream
    of each side. Reliable messages wait while the channel's buffer is full, unreliable ones are left out while the
@@ -36,7 +38,9 @@ struct ue_stream {
     uint64_t total;       /* messages in all; 0: as long as the run */
     uint32_t close_after; /* server: after so many messages a channel is closed and opened again; 0: never */
     uint8_t close_reason; /* of these closes */
-    bool is_voice;        /* the channel is a voice channel */
+    bool is_voice;        /* the channel is a voice channel, whose messages are voice packets of whole bytes */
+    bool is_notice;       /* server, with actors: each message opens and closes a channel, and tells that its actor is
+                             gone; bits are none */
 };
 
 struct ue_scenario_side {
@@ -70,7 +74,7 @@ struct ue_scenario {
     bool handshake; /* begin with it, instead of connected at the first sequences */
     bool login;     /* join over the control channel first, instead of one message on it */
     bool encrypt;   /* the same, with AES-GCM after EncryptionAck */
-    bool actors;    /* messages travel as property updates and RPCs of actors (actor.h), not as they are */
+    bool actors;    /* messages travel as property updates and RPCs of actors (world.h), not as they are */
     bool hostile;   /* damage may get through: only what a bad network may never do is checked */
     bool unchecked; /* nothing is: for speed */
     enum ue_ending ending;
@@ -90,6 +94,8 @@ uint64_t ue_scenario_tick_ns(const struct ue_scenario *scenario, enum ue_role si
 uint64_t ue_scenario_rtt_ns(const struct ue_scenario *scenario);
 uint64_t ue_scenario_patience_ns(const struct ue_scenario *scenario);
 
+bool ue_scenario_has_voice(const struct ue_scenario *scenario);
+
 /* Whether messages on this channel travel as an actor's. */
 static inline bool ue_scenario_acts(const struct ue_scenario *scenario, uint32_t channel) {
     return scenario->actors && channel >= UE_SCENARIO_CHANNEL_FIRST && channel < UE_SCENARIO_CHANNELS_MAX;
@@ -97,5 +103,10 @@ static inline bool ue_scenario_acts(const struct ue_scenario *scenario, uint32_t
 /* The stream that a side's messages on a channel belong to; NULL: none. */
 const struct ue_stream *ue_scenario_stream(const struct ue_scenario *scenario, enum ue_role from, uint32_t channel,
                                            bool reliable);
+
+/* Whether messages on this channel travel as voice packets. */
+static inline bool ue_scenario_speaks(const struct ue_scenario *scenario, uint32_t channel) {
+    return channel == UE_SCENARIO_CHANNEL_VOICE && ue_scenario_has_voice(scenario);
+}
 
 #endif

@@ -3,7 +3,8 @@
 
 #include <inttypes.h>
 
-#include "tools/sim/actor.h"
+#include "tools/sim/voice.h"
+#include "tools/sim/world.h"
 
 #define CONTROL_BYTES 64
 /* Bits of a packet that no part of a split bunch can use, estimated high: header, bunch header, handlers. */
@@ -40,20 +41,34 @@ static void tell(const struct ue_end *end, uint64_t now_ns, const struct ue_payl
     }
 }
 
+static struct ue_world_place place_of(const struct ue_payload *payload, const struct ue_stream *closer) {
+    return (struct ue_world_place){payload->channel, payload->number, closer != NULL && closer->is_notice};
+}
+
 /* The message as a content block of an actor, behind what its opening tells. */
-static void frame(struct ue_end *end, const struct ue_payload *payload, bool opens, struct ue_outgoing *bunch) {
-    struct ue_actor_writer w = {.bytes = end->framed};
-    bunch->has_mapped =
-        opens && ue_actor_put_opening(&w, end->config.profile->netver, payload->channel, payload->number);
-    bool is_property = end->role == UE_ROLE_SERVER && (opens || !payload->reliable);
-    ue_actor_put_block(&w, is_property, bunch->data);
+static void frame(struct ue_end *end, const struct ue_payload *payload, const struct ue_world_place *place, bool opens,
+                  struct ue_outgoing *bunch) {
+    uint16_t netver = end->config.profile->netver;
+    struct ue_bit_writer w = {.bytes = end->framed};
+    bunch->has_mapped = opens && ue_world_put_opening(&w, netver, place);
+    bool is_server = end->role == UE_ROLE_SERVER;
+    if (!place->is_notice) {
+        ue_world_put_message(&w, (struct ue_actor_wire){netver, is_server}, place,
+                             is_server && (opens || !payload->reliable), bunch->data);
+    }
+    bunch->data = (struct ue_view){w.bytes, 0, w.bits};
+}
+
+static void frame_voice(struct ue_end *end, struct ue_outgoing *bunch) {
+    struct ue_bit_writer w = {.bytes = end->framed};
+    ue_voice_put(&w, end->config.profile, bunch->data);
     bunch->data = (struct ue_view){w.bytes, 0, w.bits};
 }
 
 /* Hands one message to the endpoint and notes it. */
 static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *payload, uint32_t bits, bool merge,
                 const struct ue_stream *closer) {
-    uint8_t export_bytes[UE_ACTOR_EXPORT_BYTES];
+    uint8_t export_bytes[UE_WORLD_EXPORT_BYTES];
     ue_payload_fill(payload, bits, end->message);
     struct ue_outgoing bunch = {.channel = payload->channel,
                                 .reliable = payload->reliable,
@@ -62,10 +77,13 @@ static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *pa
                                 .close_reason = closer != NULL ? closer->close_reason : 0,
                                 .data = {end->message, 0, bits}};
     bool opens = end->channels[payload->channel] == UE_END_FREE;
-    struct ue_actor_writer exports = {.bytes = export_bytes};
+    struct ue_bit_writer exports = {.bytes = export_bytes};
+    const struct ue_world_place place = place_of(payload, closer);
     if (ue_scenario_acts(end->scenario, payload->channel)) {
-        frame(end, payload, opens, &bunch);
-        bunch.export_count = opens && ue_actor_put_exports(&exports, payload->channel, payload->number);
+        frame(end, payload, &place, opens, &bunch);
+        bunch.export_count = opens && ue_world_put_exports(&exports, &place);
+    } else if (ue_scenario_speaks(end->scenario, payload->channel)) {
+        frame_voice(end, &bunch);
     }
     const struct ue_view exported = {exports.bytes, 0, exports.bits};
     bunch.exports = &exported;
@@ -81,9 +99,10 @@ static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *pa
     }
 }
 
-static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel, enum ue_channel_kind kind) {
+/* A notice is all in its opening. */
+static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel, const struct ue_stream *stream) {
     uint32_t opened;
-    enum ue_status status = ue_conn_open(end->conn, kind, channel, &opened);
+    enum ue_status status = ue_conn_open(end->conn, stream->is_voice ? UE_KIND_VOICE : UE_KIND_ACTOR, channel, &opened);
     if (status != UE_OK) {
         if (!end->scenario->hostile) {
             ue_failure_set(&end->checker->failure, now_ns, "cannot open channel %" PRIu32 ": %s", channel,
@@ -92,8 +111,9 @@ static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel, 
         return;
     }
     struct ue_payload payload = ue_ledger_next(&end->checker->ledger, end->role, channel, true);
-    say(end, now_ns, &payload, UE_LEDGER_OPENING_BITS, false, NULL);
-    end->channels[channel] = UE_END_OPEN;
+    bool is_notice = stream->is_notice;
+    say(end, now_ns, &payload, is_notice ? 0 : UE_LEDGER_OPENING_BITS, false, is_notice ? stream : NULL);
+    end->channels[channel] = is_notice ? UE_END_CLOSING : UE_END_OPEN;
     end->since_open[channel] = 0;
 }
 
@@ -104,10 +124,11 @@ static uint32_t channels_of(const struct ue_stream *stream) {
 void ue_speak_open_channels(struct ue_end *end, uint64_t now_ns) {
     for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
         const struct ue_stream *stream = &end->scenario->streams[i];
-        for (uint32_t k = 0; stream->every_ticks != 0 && k < channels_of(stream); k++) {
+        bool is_time = stream->every_ticks != 0 && (!stream->is_notice || end->ticks % stream->every_ticks == 0);
+        for (uint32_t k = 0; is_time && k < channels_of(stream); k++) {
             uint32_t channel = stream->channel + k;
             if (channel < UE_SCENARIO_CHANNELS_MAX && end->channels[channel] == UE_END_FREE) {
-                open_channel(end, now_ns, channel, stream->is_voice ? UE_KIND_VOICE : UE_KIND_ACTOR);
+                open_channel(end, now_ns, channel, stream);
             }
         }
     }
@@ -142,7 +163,8 @@ static bool say_next(struct ue_end *end, uint64_t now_ns, const struct ue_stream
 void ue_speak_streams(struct ue_end *end, uint64_t now_ns) {
     for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
         const struct ue_stream *stream = &end->scenario->streams[i];
-        if (stream->every_ticks == 0 || stream->from != end->role || (end->ticks + i) % stream->every_ticks != 0) {
+        if (stream->every_ticks == 0 || stream->is_notice || stream->from != end->role ||
+            (end->ticks + i) % stream->every_ticks != 0) {
             continue;
         }
         uint32_t burst = stream->burst != 0 ? stream->burst : 1;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: what a voice channel carries: packets of a codec's data, back to back (spec 5.10). */
+#ifndef UE_VOICE_H
+#define UE_VOICE_H
+
+#include "libcodec/profile.h"
+#include "tools/sim/bit_stream.h"
+
+#define UE_VOICE_SENDER "Sim"
+
+/* Appends a voice packet with this value, of whole bytes, as its data. */
+void ue_voice_put(struct ue_bit_writer *w, const struct ue_profile *profile, struct ue_view value);
+
+/* Takes the packet at the front of data and gives its value; false: it is none. */
+bool ue_voice_take(struct ue_view *data, const struct ue_profile *profile, struct ue_view *value);
+
+#endif
