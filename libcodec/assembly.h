@@ -50,11 +50,10 @@ struct ue_assembly_event {
     enum ue_assembly_type type;
     enum ue_assembly_problem problem;
     const struct ue_track_event *bunch;  /* the BUNCH that brought it about */
-    struct ue_content content;           /* WHOLE; of the others only kind */
-    bool is_kind_guessed;                /* nothing captured so far told the kind */
+    struct ue_content content;           /* WHOLE; WAITS: only kind */
+    bool is_kind_guessed;                /* nothing captured so far told it */
     bool is_custom_exports;              /* WHOLE: what a chain has up to its bPartialCustomExportsFinal */
-    const struct ue_fragment *fragments; /* in the order of the message; one for a bunch that is not partial. WAITS:
-                                            those that follow each other without a hole and this one is among */
+    const struct ue_fragment *fragments; /* WHOLE, GIVEN_UP: in the order of the message; else this one */
     uint32_t fragment_count;
 };
 
@@ -70,8 +69,8 @@ struct ue_assembly *ue_assembly_new(const struct ue_track_memory *memory);
 void ue_assembly_free(struct ue_assembly *assembly);
 
 /* Takes an event of the tracker (PACKET and BUNCH count), with the context of its datagram. A bunch that is not partial
-   tells WHOLE; a fragment WHOLE of its exports, and WHOLE, WAITS or GIVEN_UP of its chain, then GIVEN_UP of those that
-   it proves broken. Copies of reliable bunches tell nothing. */
+   tells WHOLE; a fragment WHOLE of its exports, then WHOLE, WAITS or GIVEN_UP of its chain. GIVEN_UP of others that it
+   proves broken comes before. Copies of reliable bunches tell nothing. */
 void ue_assembly_feed(struct ue_assembly *assembly, const struct ue_context *context,
                       const struct ue_track_event *event, const struct ue_assembly_sink *sink);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/ns.h"
+#include "libcodec/partial.h"
 #include "libcodec/seq.h"
 #include "libcodec/track_state.h"
 
@@ -33,14 +34,6 @@ void ue_track_free_channels(struct ue_track *track) {
 
 /* ---- parts ---- */
 
-/* Lengths and exports that no receiver takes (spec 4.9, rows 3a, 4a, 4b). */
-static bool part_is_malformed(const struct ue_bunch *bunch) {
-    bool is_ragged = bunch->data.bits % 8 != 0 && !bunch->has_exports && !bunch->partial_exports_final;
-    bool is_last = bunch->partial_final;
-    return bunch->partial && ((is_ragged && (bunch->partial_initial || !is_last)) ||
-                              (bunch->has_exports && is_last && !bunch->partial_initial));
-}
-
 /* Whether the later of two neighbours does not fit behind the earlier one, as far as both were seen. */
 static bool breaks_chain(const struct ue_track_reliable *earlier, const struct ue_track_reliable *later) {
     if (earlier == NULL || later == NULL || !later->is_partial) {
@@ -57,7 +50,7 @@ static bool breaks_unreliable(struct ue_track_pass *p, struct ue_track_lane *lan
         return false;
     }
     const struct ue_track_packet *before = ue_track_find_packet(&p->track->sides[p->in->side], p->packet_id - 1);
-    bool continues = lane->has_part && p->packet_id - lane->part_packet <= 1;
+    bool continues = lane->has_part && ue_partial_is_next(false, lane->part_packet, p->packet_id);
     bool is_error = !bunch->partial_initial && !continues && before != NULL && before->is_seen;
     lane->has_part = !bunch->partial_final && !is_error;
     lane->part_packet = p->packet_id;
@@ -144,7 +137,7 @@ static void take_reliable(struct ue_track_pass *p, struct ue_track_lane *lane, s
     event->is_partial_error |= breaks_newest(lane, event->bunch, step);
     if (step > 0) {
         lane->newest = id;
-        lane->is_unfinished = event->bunch->partial && !event->bunch->partial_final;
+        lane->is_unfinished = ue_partial_is_unfinished(event->bunch);
     }
     ue_track_release(&p->track->sides[p->in->side], lane, event->bunch->channel);
     take_copy(p, lane, step > 0, event);
@@ -193,7 +186,7 @@ void ue_track_take_bunch(struct ue_track_pass *p, const struct ue_bunch *bunch) 
                                    .item = p->item,
                                    .reliable_id = bunch->reliable ? (int64_t)bunch->ch_seq : -1,
                                    .copy = bunch->reliable,
-                                   .is_partial_error = part_is_malformed(bunch)};
+                                   .is_partial_error = bunch->partial && ue_partial_check(bunch) != UE_PARTIAL_FINE};
     struct ue_track_lane *lane = channel != NULL ? &channel->lanes[p->in->side] : NULL;
     if (lane == NULL) {
         counts->untracked++;

@@ -40,14 +40,14 @@ static void *resize(void *user, void *old, size_t size_bytes) {
 }
 
 void stage_begin(struct track_stage *stage, const char *release, size_t bytes_max) {
-    const struct ue_track_memory memory = {resize, stage};
     memset(stage, 0, sizeof *stage);
+    stage->memory = (struct ue_track_memory){resize, stage};
     for (unsigned side = 0; side < 2; side++) {
         ue_context_init(&stage->x[side], ue_profile_find(release), NULL);
         stage->x[side].direction = side == CLIENT ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
     }
     stage->bytes_left = bytes_max;
-    stage->track = ue_track_new(&memory);
+    stage->track = ue_track_new(&stage->memory);
 }
 
 void stage_end(struct track_stage *stage) {
@@ -136,7 +136,8 @@ void stage_expect_at(struct track_stage *stage, const char *lines, const char *f
 
 void stage_feed(struct track_stage *stage, unsigned side, const struct ue_links *links, const uint8_t *bytes,
                 size_t size_bytes) {
-    const struct ue_track_sink sink = {hear, stage};
+    const struct ue_track_sink transcript = {hear, stage};
+    const struct ue_track_sink *sink = stage->listener.event != NULL ? &stage->listener : &transcript;
     stage->frame++;
     stage->now_ns += STEP_NS;
     const struct ue_track_datagram datagram = {.frame = stage->frame,
@@ -146,7 +147,7 @@ void stage_feed(struct track_stage *stage, unsigned side, const struct ue_links 
                                                .links = links,
                                                .bytes = bytes,
                                                .size_bytes = size_bytes};
-    ue_track_feed(stage->track, &datagram, &sink);
+    ue_track_feed(stage->track, &datagram, sink);
 }
 
 static void encode_and_feed(struct track_stage *stage, unsigned side, const struct ue_links *links,

@@ -14,12 +14,14 @@ enum { CLIENT, SERVER };
 struct track_stage {
     struct ue_context x[2]; /* in which each side writes */
     struct ue_track *track;
+    struct ue_track_sink listener; /* hears the events in place of the transcript, where a test sets it */
     uint64_t frame;
     int64_t now_ns;
     bool has_acked[2];
     uint16_t acked[2];
-    size_t bytes_left; /* that the tracker may still ask for */
-    size_t blocks;     /* that it holds */
+    struct ue_track_memory memory; /* that counts */
+    size_t bytes_left;             /* that may still be asked for */
+    size_t blocks;                 /* that are held */
     size_t length;
     char text[STAGE_TEXT_BYTES]; /* since the last check */
 
@@ -28,7 +30,7 @@ struct track_stage {
     size_t item_count;
 };
 
-/* Ends with stage_end. bytes_max: memory there is for the tracker. */
+/* Ends with stage_end. bytes_max: memory there is. */
 void stage_begin(struct track_stage *stage, const char *release, size_t bytes_max);
 void stage_end(struct track_stage *stage);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/assemble.h"
 
+#include "libcodec/partial.h"
+
 #define CAPACITY_FIRST 2048
 
 void ue_assemble_drop(struct ue_share *share, struct ue_channel *channel) {
@@ -38,11 +40,6 @@ static bool reserve(struct ue_share *share, struct ue_partial *p, size_t bits) {
     return true;
 }
 
-/* Export parts carry nothing of the message; custom exports may end anywhere. */
-static bool is_aligned(const struct ue_bunch *part) {
-    return part->has_exports || part->partial_exports_final || part->data.bits % 8 == 0;
-}
-
 static void take_flags(struct ue_partial *p, const struct ue_bunch *last) {
     p->bunch.close = last->close;
     p->bunch.close_reason = last->close_reason;
@@ -55,7 +52,7 @@ static void take_flags(struct ue_partial *p, const struct ue_bunch *last) {
 static struct ue_assembled append(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part,
                                   int64_t ch_seq, uint32_t max_bytes) {
     struct ue_partial *p = channel->partial;
-    size_t bits = part->has_exports ? 0 : part->data.bits;
+    size_t bits = ue_partial_bits(part);
     if (ue_bits_bytes(p->data_bits + bits) > max_bytes) {
         return error(UE_CLOSE_PARTIAL_TOO_LARGE);
     }
@@ -78,7 +75,7 @@ static struct ue_assembled begin(struct ue_share *share, struct ue_channel *chan
         return part->reliable ? error(UE_CLOSE_PARTIAL_INITIAL_RELIABLE_DESTROY) : result(UE_ASSEMBLE_SKIP);
     }
     ue_assemble_drop(share, channel);
-    if (!is_aligned(part)) {
+    if (ue_partial_check(part) != UE_PARTIAL_FINE) {
         return error(UE_CLOSE_PARTIAL_INITIAL_NON_BYTE_ALIGNED);
     }
     p = ue_share_take(share, sizeof *p);
@@ -97,10 +94,9 @@ static struct ue_assembled begin(struct ue_share *share, struct ue_channel *chan
     return begun;
 }
 
-/* The number of an unreliable part is its packet: parts may share one, or sit in the next. */
 static bool fits(const struct ue_partial *p, const struct ue_bunch *part, int64_t ch_seq) {
     return p != NULL && !p->complete && p->reliable == part->reliable &&
-           (ch_seq == p->ch_seq + 1 || (!p->reliable && ch_seq == p->ch_seq));
+           ue_partial_is_next(p->reliable, p->ch_seq, ch_seq);
 }
 
 static struct ue_assembled refuse(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part) {
@@ -124,11 +120,10 @@ struct ue_assembled ue_assemble(struct ue_share *share, struct ue_channel *chann
     if (!fits(channel->partial, part, ch_seq)) {
         return refuse(share, channel, part);
     }
-    if (part->partial_final && part->has_exports) {
-        return error(UE_CLOSE_PARTIAL_FINAL_EXPORTS);
-    }
-    if (!part->partial_final && !is_aligned(part)) {
-        return error(UE_CLOSE_PARTIAL_NON_BYTE_ALIGNED);
+    switch (ue_partial_check(part)) {
+    case UE_PARTIAL_UNALIGNED: return error(UE_CLOSE_PARTIAL_NON_BYTE_ALIGNED);
+    case UE_PARTIAL_FINAL_EXPORTS: return error(UE_CLOSE_PARTIAL_FINAL_EXPORTS);
+    case UE_PARTIAL_FINE: break;
     }
     return append(share, channel, part, ch_seq, max_bytes);
 }

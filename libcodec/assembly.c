@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/assembly_state.h"
+#include "libcodec/partial.h"
+
+#include <string.h>
+
+#define SEEN_PACKETS 64
+
+/* One bunch on its way through the reassembly. */
+struct pass {
+    struct ue_assembly *assembly;
+    const struct ue_track_event *in;
+    const struct ue_assembly_sink *sink;
+    enum ue_content_kind kind;
+    bool is_kind_guessed;
+};
+
+struct ue_assembly *ue_assembly_new(const struct ue_track_memory *memory) {
+    struct ue_assembly *assembly = memory->resize(memory->user, NULL, sizeof *assembly);
+    if (assembly != NULL) {
+        *assembly = (struct ue_assembly){.memory = *memory, .bytes = sizeof *assembly};
+        assembly->sides[0].newest_id = assembly->sides[1].newest_id = INT64_MIN / 2; /* before all */
+    }
+    return assembly;
+}
+
+void ue_assembly_free(struct ue_assembly *assembly) {
+    if (assembly == NULL) {
+        return;
+    }
+    const struct ue_track_memory memory = assembly->memory;
+    while (assembly->oldest != NULL) {
+        const struct ue_run run = ue_run_of(assembly->oldest);
+        ue_run_drop(assembly, &run);
+    }
+    ue_assembly_free_channels(assembly);
+    memory.resize(memory.user, assembly, 0);
+}
+
+size_t ue_assembly_bytes(const struct ue_assembly *assembly) {
+    return assembly->bytes;
+}
+
+/* ---- packets ---- */
+
+static void note_packet(struct ue_assembly_side *side, int64_t id) {
+    int64_t step = id - side->newest_id;
+    if (step > 0) {
+        side->seen = step < SEEN_PACKETS ? side->seen << step | 1 : 1;
+        side->newest_id = id;
+    } else if (step > -SEEN_PACKETS) {
+        side->seen |= UINT64_C(1) << -step;
+    }
+}
+
+static bool is_far_back(const struct ue_assembly_side *side, int64_t id) {
+    return id <= side->newest_id - SEEN_PACKETS;
+}
+
+/* All its bunches were seen, but for those behind the present one. */
+static bool was_seen(const struct ue_assembly_side *side, int64_t id) {
+    return id <= side->newest_id && !is_far_back(side, id) && (side->seen >> (side->newest_id - id) & 1) != 0;
+}
+
+/* ---- telling ---- */
+
+static void tell(const struct pass *p, struct ue_assembly_event *event) {
+    event->bunch = p->in;
+    event->is_kind_guessed = p->is_kind_guessed;
+    p->sink->event(p->sink->user, event);
+}
+
+static void tell_one(const struct pass *p, enum ue_assembly_type type, enum ue_assembly_problem problem,
+                     const struct ue_content *content) {
+    const struct ue_fragment fragment = {p->in->frame, p->in->item, (uint32_t)p->in->bunch->data.bits};
+    struct ue_assembly_event event = {
+        .type = type, .problem = problem, .content = *content, .fragments = &fragment, .fragment_count = 1};
+    tell(p, &event);
+}
+
+/* A bunch that is not partial. */
+static void tell_bunch(const struct pass *p) {
+    const struct ue_bunch *bunch = p->in->bunch;
+    tell_one(p, UE_ASSEMBLY_WHOLE, UE_ASSEMBLY_NO_PROBLEM,
+             &(struct ue_content){.kind = p->kind,
+                                  .open = bunch->open,
+                                  .close = bunch->close,
+                                  .has_exports = bunch->has_exports,
+                                  .has_mapped = bunch->has_mapped,
+                                  .data = bunch->data});
+}
+
+static void tell_exports(const struct pass *p) {
+    tell_one(p, UE_ASSEMBLY_WHOLE, UE_ASSEMBLY_NO_PROBLEM,
+             &(struct ue_content){.kind = p->kind, .has_exports = true, .data = p->in->bunch->data});
+}
+
+/* Where there is no memory for all, the last one stands for them. */
+static void give_up(const struct pass *p, const struct ue_run *run, enum ue_assembly_problem problem) {
+    struct ue_assembly_event event = {.type = UE_ASSEMBLY_GIVEN_UP, .problem = problem};
+    struct ue_fragment *fragments = ue_assembly_take(p->assembly, run->count * sizeof *fragments);
+    const struct ue_waiting *fragment = run->first;
+    for (uint32_t i = 0; fragments != NULL && i < run->count; i++, fragment = fragment->behind) {
+        fragments[i] = fragment->seen;
+    }
+    event.fragments = fragments != NULL ? fragments : &run->last->seen;
+    event.fragment_count = fragments != NULL ? run->count : 1;
+    tell(p, &event);
+    ue_assembly_give(p->assembly, fragments, run->count * sizeof *fragments);
+    ue_run_drop(p->assembly, run);
+}
+
+/* ---- whole chains ---- */
+
+/* Where a chain is put together: the fragments of one message after the other, each with its bits behind each other
+   from the beginning of a byte on. */
+struct joined {
+    struct ue_fragment *fragments;
+    uint32_t count;
+    uint8_t *data; /* zeros behind the bits */
+    size_t bits;
+};
+
+static void append(struct joined *joined, const struct ue_waiting *fragment) {
+    joined->fragments[joined->count++] = fragment->seen;
+    ue_bits_copy(joined->data, joined->bits, fragment->data, 0, fragment->seen.bits);
+    joined->bits += fragment->seen.bits;
+}
+
+static void tell_joined(const struct pass *p, const struct joined *joined, bool is_custom_exports,
+                        struct ue_content *content) {
+    bool is_too_large = ue_bits_bytes(joined->bits) > UE_ASSEMBLY_MESSAGE_BYTES_MAX;
+    content->kind = p->kind;
+    content->data = (struct ue_view){joined->data, 0, joined->bits};
+    struct ue_assembly_event event = {.type = UE_ASSEMBLY_WHOLE,
+                                      .problem = is_too_large ? UE_ASSEMBLY_TOO_LARGE : UE_ASSEMBLY_NO_PROBLEM,
+                                      .content = *content,
+                                      .is_custom_exports = is_custom_exports,
+                                      .fragments = joined->fragments,
+                                      .fragment_count = joined->count};
+    tell(p, &event);
+}
+
+/* The custom exports end with a fragment, and what follows begins anew. The last fragment stays one of the message,
+   to which it then adds nothing. */
+static void split_off(const struct pass *p, struct joined *joined, bool is_last) {
+    tell_joined(p, joined, true, &(struct ue_content){0});
+    joined->data += ue_bits_bytes(joined->bits);
+    joined->bits = 0;
+    joined->fragments += joined->count - is_last;
+    joined->count = is_last;
+    joined->fragments[0].bits = is_last ? 0 : joined->fragments[0].bits;
+}
+
+static size_t size_joined(const struct ue_run *run) {
+    size_t size_bytes = run->count * sizeof(struct ue_fragment);
+    const struct ue_waiting *fragment = run->first;
+    for (uint32_t i = 0; i < run->count; i++, fragment = fragment->behind) {
+        size_bytes += ue_bits_bytes(fragment->seen.bits);
+    }
+    return size_bytes;
+}
+
+static void deliver(const struct pass *p, const struct ue_run *run) {
+    size_t size_bytes = size_joined(run);
+    void *block = ue_assembly_take(p->assembly, size_bytes);
+    if (block == NULL) {
+        give_up(p, run, UE_ASSEMBLY_NO_MEMORY);
+        return;
+    }
+    memset(block, 0, size_bytes);
+    struct joined joined = {.fragments = block, .data = (uint8_t *)((struct ue_fragment *)block + run->count)};
+    const struct ue_waiting *fragment = run->first;
+    for (uint32_t i = 0; i < run->count; i++, fragment = fragment->behind) {
+        append(&joined, fragment);
+        if (fragment->is_exports_final) {
+            split_off(p, &joined, fragment == run->last);
+        }
+    }
+    const struct ue_waiting *last = run->last;
+    tell_joined(p, &joined, false,
+                &(struct ue_content){.open = run->first->open, .close = last->close, .has_mapped = last->has_mapped});
+    ue_assembly_give(p->assembly, block, size_bytes);
+    ue_run_drop(p->assembly, run);
+}
+
+/* ---- what proves a run broken ---- */
+
+static enum ue_assembly_problem judge_gap(const struct pass *p, const struct ue_assembly_lane *lane, int64_t number,
+                                          enum ue_assembly_problem when_seen) {
+    const struct ue_assembly_side *side = &p->assembly->sides[p->in->side];
+    if (!lane->is_reliable) {
+        return was_seen(side, number)      ? when_seen
+               : is_far_back(side, number) ? UE_ASSEMBLY_MISSING
+                                           : UE_ASSEMBLY_NO_PROBLEM;
+    }
+    bool is_over = number <= ue_waiting_number(p->in) - UE_ASSEMBLY_FRAGMENTS_MAX;
+    return is_over ? UE_ASSEMBLY_MISSING : UE_ASSEMBLY_NO_PROBLEM;
+}
+
+static bool is_next(const struct ue_waiting *before, const struct ue_waiting *behind) {
+    return before != NULL && behind != NULL &&
+           ue_partial_is_next(before->lane->is_reliable, before->number, behind->number);
+}
+
+/* Why no fragment can come that belongs before the run. */
+static enum ue_assembly_problem judge_head(const struct pass *p, const struct ue_run *run) {
+    const struct ue_waiting *first = run->first;
+    const struct ue_assembly_lane *lane = first->lane;
+    bool is_present = first->seen.frame == p->in->frame && first->seen.item == p->in->item;
+    if (first->is_initial) {
+        return UE_ASSEMBLY_NO_PROBLEM;
+    }
+    if (is_next(first->before, first) || (lane->done == first->number && !lane->is_reliable) ||
+        (lane->is_reliable && (lane->done == first->number - 1 || (is_present && p->in->is_partial_error)))) {
+        return UE_ASSEMBLY_NO_BEGINNING;
+    }
+    return judge_gap(p, lane, first->number - 1, UE_ASSEMBLY_NO_BEGINNING);
+}
+
+/* Why none can come that belongs behind it. */
+static enum ue_assembly_problem judge_tail(const struct pass *p, const struct ue_run *run) {
+    const struct ue_waiting *last = run->last;
+    if (last->is_final) {
+        return UE_ASSEMBLY_NO_PROBLEM;
+    }
+    if (is_next(last, last->behind)) {
+        return UE_ASSEMBLY_NEW_BEGAN;
+    }
+    return judge_gap(p, last->lane, last->number + 1, UE_ASSEMBLY_NO_END);
+}
+
+static enum ue_assembly_problem judge(const struct pass *p, const struct ue_run *run) {
+    enum ue_assembly_problem problem = judge_head(p, run);
+    return problem != UE_ASSEMBLY_NO_PROBLEM ? problem : judge_tail(p, run);
+}
+
+/* The run of a fragment other than the present one; NULL: there is none. */
+static void give_up_broken(const struct pass *p, struct ue_waiting *fragment) {
+    if (fragment != NULL) {
+        const struct ue_run run = ue_run_of(fragment);
+        enum ue_assembly_problem problem = judge(p, &run);
+        if (problem != UE_ASSEMBLY_NO_PROBLEM) {
+            give_up(p, &run, problem);
+        }
+    }
+}
+
+/* ---- fragments ---- */
+
+/* A fragment without beginning while one of the other reliability waits for the next (spec 4.9, rows 2 and 5). */
+static bool is_mixed(const struct ue_assembly_lane *lane) {
+    const struct ue_assembly_lane *other = ue_assembly_other_lane(lane);
+    return other->last != NULL && !other->last->is_final;
+}
+
+/* What has become of the run that the present fragment is in. */
+static void settle(const struct pass *p, struct ue_waiting *fragment) {
+    const struct ue_run run = ue_run_of(fragment);
+    enum ue_assembly_problem problem = judge(p, &run);
+    if (run.first->is_initial && run.last->is_final) {
+        deliver(p, &run);
+    } else if (problem == UE_ASSEMBLY_NO_PROBLEM) {
+        tell_one(p, UE_ASSEMBLY_WAITS, problem, &(struct ue_content){.kind = p->kind});
+    } else {
+        bool mixed = problem == UE_ASSEMBLY_NO_BEGINNING && is_mixed(fragment->lane);
+        give_up(p, &run, mixed ? UE_ASSEMBLY_MIXED : problem);
+    }
+}
+
+static enum ue_assembly_problem problem_of(const struct ue_bunch *fragment) {
+    switch (ue_partial_check(fragment)) {
+    case UE_PARTIAL_UNALIGNED: return UE_ASSEMBLY_UNALIGNED;
+    case UE_PARTIAL_FINAL_EXPORTS: return UE_ASSEMBLY_FINAL_EXPORTS;
+    case UE_PARTIAL_FINE: break;
+    }
+    return UE_ASSEMBLY_NO_PROBLEM;
+}
+
+static void evict(const struct pass *p, struct ue_waiting *fragment) {
+    const struct ue_run run = ue_run_of(fragment);
+    give_up(p, &run, UE_ASSEMBLY_NO_MEMORY);
+}
+
+/* The lane where the present fragment belongs, with room for one more; NULL: no memory. Here and below, what waits the
+   longest gives way. */
+static struct ue_assembly_lane *make_room(const struct pass *p) {
+    const struct ue_bunch *bunch = p->in->bunch;
+    struct ue_waiting **oldest = &p->assembly->oldest;
+    struct ue_assembly_lane *lane;
+    while ((lane = ue_assembly_need_lane(p->assembly, bunch->channel, p->in->side, bunch->reliable)) == NULL &&
+           bunch->channel < UE_ASSEMBLY_PAGES * UE_ASSEMBLY_PAGE_CHANNELS && *oldest != NULL) {
+        evict(p, *oldest);
+    }
+    if (lane != NULL && lane->count >= UE_ASSEMBLY_FRAGMENTS_MAX) {
+        evict(p, lane->first);
+    }
+    return lane;
+}
+
+static struct ue_waiting *add(const struct pass *p, struct ue_assembly_lane *lane) {
+    struct ue_waiting **oldest = &p->assembly->oldest;
+    struct ue_waiting *fragment;
+    while ((fragment = ue_waiting_add(p->assembly, lane, p->in)) == NULL && *oldest != NULL) {
+        evict(p, *oldest);
+    }
+    return fragment;
+}
+
+/* One that waits already came in a packet that the tracker had forgotten. */
+static bool is_known(const struct ue_assembly_lane *lane, const struct ue_track_event *in) {
+    int64_t number = ue_waiting_number(in);
+    const struct ue_waiting *before = ue_lane_find_before(lane, number, in->item);
+    const struct ue_waiting *next = before != NULL ? before->behind : lane->first;
+    return next != NULL && next->number == number && (lane->is_reliable || next->seen.item == in->item);
+}
+
+static void take_fragment(const struct pass *p) {
+    struct ue_assembly_lane *lane = make_room(p);
+    if (lane != NULL && is_known(lane, p->in)) {
+        return;
+    }
+    struct ue_waiting *fragment = lane != NULL ? add(p, lane) : NULL;
+    if (fragment == NULL) {
+        tell_one(p, UE_ASSEMBLY_GIVEN_UP, UE_ASSEMBLY_NO_MEMORY, &(struct ue_content){0});
+        return;
+    }
+    struct ue_run run = ue_run_of(fragment);
+    enum ue_assembly_problem problem = problem_of(p->in->bunch);
+    if (problem != UE_ASSEMBLY_NO_PROBLEM) {
+        give_up(p, &run, problem);
+        return;
+    }
+    give_up_broken(p, run.first->before);
+    give_up_broken(p, run.last->behind);
+    give_up_broken(p, lane->first != run.first ? lane->first : NULL);
+    settle(p, fragment);
+}
+
+/* A reliable bunch that is not partial stands between fragments: they do not belong together (spec 4.9, row 5). */
+static void part_neighbours(const struct pass *p, const struct ue_assembly_channel *channel) {
+    const struct ue_assembly_lane *lane = ue_assembly_lane(channel, p->in->side, true);
+    struct ue_waiting *before = ue_lane_find_before(lane, p->in->reliable_id, 0);
+    struct ue_waiting *behind = before != NULL ? before->behind : lane->first;
+    if (before != NULL && before->number == p->in->reliable_id - 1 && !before->is_final) {
+        const struct ue_run run = ue_run_of(before);
+        give_up(p, &run, UE_ASSEMBLY_NO_END);
+    }
+    if (behind != NULL && behind->number == p->in->reliable_id + 1 && !behind->is_initial) {
+        const struct ue_run run = ue_run_of(behind);
+        give_up(p, &run, UE_ASSEMBLY_NO_BEGINNING);
+    }
+}
+
+static void take_bunch(struct ue_assembly *assembly, const struct ue_context *context, const struct ue_track_event *in,
+                       const struct ue_assembly_sink *sink) {
+    const struct ue_bunch *bunch = in->bunch;
+    struct pass p = {.assembly = assembly, .in = in, .sink = sink};
+    ue_assembly_learn_kind(assembly, context, bunch);
+    p.kind = ue_assembly_kind(assembly, bunch->channel, &p.is_kind_guessed);
+    if (!bunch->partial) {
+        const struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, bunch->channel);
+        if (bunch->reliable && channel != NULL && channel->lanes != NULL) {
+            part_neighbours(&p, channel);
+        }
+        tell_bunch(&p);
+        return;
+    }
+    if (bunch->has_exports) {
+        tell_exports(&p);
+    }
+    take_fragment(&p);
+}
+
+void ue_assembly_feed(struct ue_assembly *assembly, const struct ue_context *context,
+                      const struct ue_track_event *event, const struct ue_assembly_sink *sink) {
+    if (event->type == UE_TRACK_PACKET) {
+        note_packet(&assembly->sides[event->side], event->packet_id);
+    } else if (event->type == UE_TRACK_BUNCH && event->copy <= 1) {
+        take_bunch(assembly, context, event, sink);
+    }
+}
+
+const char *ue_assembly_problem_text(enum ue_assembly_problem problem) {
+    switch (problem) {
+    case UE_ASSEMBLY_NO_PROBLEM: return "Nothing is wrong with the fragments";
+    case UE_ASSEMBLY_NEW_BEGAN: return "A new message began before the last fragment of this one came";
+    case UE_ASSEMBLY_NO_BEGINNING: return "The fragment continues a message, but what came before it is no part of one";
+    case UE_ASSEMBLY_NO_END: return "What came next is no fragment that continues the message";
+    case UE_ASSEMBLY_MIXED: return "The fragment is reliable where the message is not, or the reverse";
+    case UE_ASSEMBLY_MISSING: return "Other fragments of the message were not captured, and come no more";
+    case UE_ASSEMBLY_UNALIGNED: return "A fragment before the last is no whole number of bytes";
+    case UE_ASSEMBLY_FINAL_EXPORTS: return "The last fragment carries exports, which no receiver takes";
+    case UE_ASSEMBLY_TOO_LARGE: return "The message is larger than receivers take unless they are told otherwise";
+    case UE_ASSEMBLY_NO_MEMORY: return "More fragments wait for others than are kept";
+    }
+    return "";
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/assembly_state.h"
+#include "libcodec/bunch.h"
+
+#include <string.h>
+
+static enum ue_content_kind kind_of_type(uint8_t type) {
+    switch (type) {
+    case UE_CHANNEL_CONTROL: return UE_CONTENT_CONTROL;
+    case UE_CHANNEL_ACTOR: return UE_CONTENT_ACTOR;
+    case UE_CHANNEL_VOICE: return UE_CONTENT_VOICE;
+    default: return UE_CONTENT_UNKNOWN;
+    }
+}
+
+static enum ue_content_kind kind_of_index(uint32_t index) {
+    switch (index) {
+    case UE_NAME_CONTROL: return UE_CONTENT_CONTROL;
+    case UE_NAME_ACTOR: return UE_CONTENT_ACTOR;
+    case UE_NAME_VOICE: return UE_CONTENT_VOICE;
+    case UE_NAME_DATA_STREAM: return UE_CONTENT_DATA_STREAM;
+    default: return UE_CONTENT_UNKNOWN;
+    }
+}
+
+static bool text_is(const struct ue_text *text, const char *name) {
+    size_t length = strlen(name);
+    unsigned unit_bits = text->wide ? 16 : 8;
+    if (text->units.bits != length * unit_bits) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (ue_view_load(text->units, i * unit_bits, unit_bits) != (uint8_t)name[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum ue_content_kind kind_of_text(const struct ue_text *text) {
+    static const struct {
+        const char *name;
+        enum ue_content_kind kind;
+    } kinds[] = {{"Control", UE_CONTENT_CONTROL},
+                 {"Actor", UE_CONTENT_ACTOR},
+                 {"Voice", UE_CONTENT_VOICE},
+                 {"DataStream", UE_CONTENT_DATA_STREAM}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (text_is(text, kinds[i].name)) {
+            return kinds[i].kind;
+        }
+    }
+    return UE_CONTENT_UNKNOWN;
+}
+
+static void learn(struct ue_assembly *assembly, uint32_t index, enum ue_content_kind kind) {
+    struct ue_assembly_channel *channel = ue_assembly_need_channel(assembly, index);
+    if (channel != NULL) {
+        channel->kind = kind;
+        channel->has_kind = true;
+    }
+}
+
+void ue_assembly_learn_kind(struct ue_assembly *assembly, const struct ue_context *context,
+                            const struct ue_bunch *bunch) {
+    const struct ue_name *name = &bunch->name;
+    if (bunch->has_name) {
+        learn(assembly, bunch->channel, name->hardcoded ? kind_of_index(name->index) : kind_of_text(&name->text));
+    } else if (context->profile.packet == UE_PACKET_LEGACY && bunch->ch_type != 0) {
+        learn(assembly, bunch->channel, kind_of_type(bunch->ch_type));
+    }
+}
+
+/* Where nothing was said: index 0 is always that of control, 1 that of voice in games that have it (spec 4.12). */
+enum ue_content_kind ue_assembly_kind(const struct ue_assembly *assembly, uint32_t channel, bool *is_guessed) {
+    const struct ue_assembly_channel *known = ue_assembly_find_channel(assembly, channel);
+    *is_guessed = known == NULL || !known->has_kind;
+    if (!*is_guessed) {
+        return known->kind;
+    }
+    return channel == 0 ? UE_CONTENT_CONTROL : channel == 1 ? UE_CONTENT_VOICE : UE_CONTENT_ACTOR;
+}

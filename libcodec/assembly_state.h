@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: what the passive reassembly keeps, and how it is bounded. */
+#ifndef UE_ASSEMBLY_STATE_H
+#define UE_ASSEMBLY_STATE_H
+
+#include "libcodec/assembly.h"
+
+/* Channels by their index, a page for each group that occurs. The engine's bound is 32767. */
+#define UE_ASSEMBLY_PAGE_CHANNELS 64
+#define UE_ASSEMBLY_PAGES 512
+
+struct ue_assembly_lane;
+
+/* A fragment that waits for others. */
+struct ue_waiting {
+    struct ue_waiting *before, *behind; /* in its lane, by number, then item */
+    struct ue_waiting *older, *newer;   /* in the connection, by arrival */
+    struct ue_assembly_lane *lane;
+    int64_t number; /* full channel sequence; of an unreliable one the packet id */
+    struct ue_fragment seen;
+    bool is_initial, is_final, is_exports_final;
+    bool open, close, has_mapped;
+    uint8_t data[];
+};
+
+/* The fragments of one channel, direction and reliability that wait. */
+struct ue_assembly_lane {
+    struct ue_waiting *first, *last;
+    int64_t done; /* the number that ended the run which left last: nothing continues it */
+    uint32_t count;
+    bool is_reliable;
+};
+
+#define UE_ASSEMBLY_LANES 4 /* unreliable and reliable of side 0, then of side 1 */
+
+struct ue_assembly_channel {
+    enum ue_content_kind kind;
+    bool has_kind;
+    struct ue_assembly_lane *lanes; /* UE_ASSEMBLY_LANES of them, from the first fragment on */
+};
+
+/* Which packets of a side were seen, of the newest 64. */
+struct ue_assembly_side {
+    int64_t newest_id;
+    uint64_t seen; /* bit n: newest_id - n */
+};
+
+struct ue_assembly {
+    struct ue_track_memory memory;
+    size_t bytes;
+    struct ue_waiting *oldest, *newest;
+    struct ue_assembly_side sides[2];
+    struct ue_assembly_channel *pages[UE_ASSEMBLY_PAGES];
+};
+
+/* Fragments that follow each other without a hole. */
+struct ue_run {
+    struct ue_waiting *first, *last;
+    uint32_t count;
+};
+
+/* A block within the bounds of the assembly; NULL: there is no memory. Gives back what it gave. */
+void *ue_assembly_take(struct ue_assembly *assembly, size_t size_bytes);
+void ue_assembly_give(struct ue_assembly *assembly, void *block, size_t size_bytes);
+
+/* NULL: it is not known, or no engine has such an index. */
+struct ue_assembly_channel *ue_assembly_find_channel(const struct ue_assembly *assembly, uint32_t index);
+/* The same, made where missing; NULL also: no memory. */
+struct ue_assembly_channel *ue_assembly_need_channel(struct ue_assembly *assembly, uint32_t index);
+
+void ue_assembly_free_channels(struct ue_assembly *assembly);
+
+/* Remembers what a bunch says about the kind of its channel. */
+void ue_assembly_learn_kind(struct ue_assembly *assembly, const struct ue_context *context,
+                            const struct ue_bunch *bunch);
+
+/* The lane of a channel that has lanes. */
+struct ue_assembly_lane *ue_assembly_lane(const struct ue_assembly_channel *channel, unsigned side, bool is_reliable);
+/* The same, of a channel that may be new; NULL: no memory, or no engine has such an index. */
+struct ue_assembly_lane *ue_assembly_need_lane(struct ue_assembly *assembly, uint32_t index, unsigned side,
+                                               bool is_reliable);
+/* The lane of the same channel and direction, and the other reliability. */
+const struct ue_assembly_lane *ue_assembly_other_lane(const struct ue_assembly_lane *lane);
+
+/* The number by which a fragment is ordered, and the last one in a lane that is before it; NULL: none. */
+int64_t ue_waiting_number(const struct ue_track_event *event);
+struct ue_waiting *ue_lane_find_before(const struct ue_assembly_lane *lane, int64_t number, uint32_t item);
+
+/* Copies the fragment of an event, whose number none in the lane has; NULL: no memory. */
+struct ue_waiting *ue_waiting_add(struct ue_assembly *assembly, struct ue_assembly_lane *lane,
+                                  const struct ue_track_event *event);
+/* Forgets the fragments of a run. */
+void ue_run_drop(struct ue_assembly *assembly, const struct ue_run *run);
+
+/* All that a fragment hangs together with. */
+struct ue_run ue_run_of(struct ue_waiting *fragment);
+
+#endif
