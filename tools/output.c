@@ -64,6 +64,7 @@ static void forget(struct ue_output *output) {
     }
     g_free(output->path);
     g_free(output->part);
+    g_free(output->buffer);
     *output = (struct ue_output){0};
 }
 
@@ -101,7 +102,8 @@ bool ue_output_open(struct ue_output *output, const char *path) {
         forget(output);
         return false;
     }
-    setvbuf(output->file, NULL, _IOFBF, BUFFER_BYTES);
+    output->buffer = g_malloc(BUFFER_BYTES); /* without one glibc takes its own size */
+    setvbuf(output->file, output->buffer, _IOFBF, BUFFER_BYTES);
     return true;
 }
 

@@ -11,6 +11,7 @@ struct ue_output {
     FILE *file;
     char *path; /* NULL: standard output */
     char *part; /* written to, and renamed once all is well; NULL: standard output or a device */
+    char *buffer;
 };
 
 /* Opens path, or standard output for NULL and "-"; false, with a message, when it cannot be written. */

@@ -49,12 +49,13 @@ static uint64_t generate(const struct ue_scenario *scenario, FILE *file) {
 }
 
 static struct round measure(const struct ue_scenario *scenario) {
+    static char buffer[BUFFER_BYTES];
     FILE *file = tmpfile();
     if (file == NULL) {
         perror("bench_generate");
         exit(1);
     }
-    setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
+    setvbuf(file, buffer, _IOFBF, sizeof buffer);
     double wall_ns = now_ns(CLOCK_MONOTONIC);
     double cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
     double frames = (double)generate(scenario, file);

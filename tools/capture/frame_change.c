@@ -38,7 +38,8 @@ static uint16_t udp_checksum(const struct ue_frame_place *place, const uint8_t *
     bool is_ipv6 = place->family == UE_IPV6;
     const uint8_t *addresses = bytes + place->network + (is_ipv6 ? 8 : 12);
     size_t udp_bytes = UDP_BYTES + place->payload_bytes;
-    uint32_t sum = ue_checksum_add((uint32_t)(PROTOCOL_UDP + udp_bytes), addresses, is_ipv6 ? 32 : 8);
+    uint64_t numbers = htons(PROTOCOL_UDP) + htons((uint16_t)udp_bytes);
+    uint64_t sum = ue_checksum_add(numbers, addresses, is_ipv6 ? 32 : 8);
     uint16_t value = ue_checksum_end(ue_checksum_add(sum, bytes + place->payload - UDP_BYTES, udp_bytes));
 
     return value == 0 ? 0xffff : value;

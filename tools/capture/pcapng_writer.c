@@ -12,15 +12,31 @@ enum { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_APPLICATION = 4, OPTION_NAME =
 #define TSRESOL_NS 9
 #define FRAME_BYTES 12 /* type, length, length again */
 #define PACKET_HEAD_BYTES 20
-#define PACKET_HEAD_NUMBERS 7 /* type and length before it */
 
 static size_t padded(size_t size) {
     return (size + 3) & ~(size_t)3;
 }
 
-static void put(struct ue_pcapng_writer *writer, const void *bytes, size_t size) {
+static void write_out(struct ue_pcapng_writer *writer, const void *bytes, size_t size) {
     if (size > 0 && fwrite(bytes, 1, size, writer->file) != size)
         writer->failed = true;
+}
+
+static void flush_stage(struct ue_pcapng_writer *writer) {
+    write_out(writer, writer->stage, writer->staged_bytes);
+    writer->staged_bytes = 0;
+}
+
+/* A block is written at once, unless it is large: a call of stdio for each of its numbers costs more than the rest. */
+static void put(struct ue_pcapng_writer *writer, const void *bytes, size_t size) {
+    if (size > UE_PCAPNG_STAGE_BYTES - writer->staged_bytes)
+        flush_stage(writer);
+    if (size > UE_PCAPNG_STAGE_BYTES) {
+        write_out(writer, bytes, size);
+    } else if (size > 0) {
+        memcpy(writer->stage + writer->staged_bytes, bytes, size);
+        writer->staged_bytes += size;
+    }
 }
 
 static void put_padded(struct ue_pcapng_writer *writer, const void *bytes, size_t size) {
@@ -29,24 +45,9 @@ static void put_padded(struct ue_pcapng_writer *writer, const void *bytes, size_
         put(writer, "\0\0", padded(size) - size);
 }
 
-static void store32(uint8_t bytes[4], uint32_t value) {
-    for (unsigned i = 0; i < 4; i++)
-        bytes[i] = (uint8_t)(value >> 8 * i);
-}
-
 static void put32(struct ue_pcapng_writer *writer, uint32_t value) {
-    uint8_t bytes[4];
+    uint8_t bytes[] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
 
-    store32(bytes, value);
-    put(writer, bytes, sizeof bytes);
-}
-
-/* What stands in front of a packet's bytes, at once: a call for each number costs more than the packet. */
-static void put_head(struct ue_pcapng_writer *writer, const uint32_t numbers[PACKET_HEAD_NUMBERS]) {
-    uint8_t bytes[4 * PACKET_HEAD_NUMBERS];
-
-    for (size_t i = 0; i < PACKET_HEAD_NUMBERS; i++)
-        store32(bytes + 4 * i, numbers[i]);
     put(writer, bytes, sizeof bytes);
 }
 
@@ -63,6 +64,11 @@ static void put_option(struct ue_pcapng_writer *writer, uint16_t code, const voi
 static void put_begin(struct ue_pcapng_writer *writer, uint32_t type, uint32_t size) {
     put32(writer, type);
     put32(writer, size);
+}
+
+static void put_end(struct ue_pcapng_writer *writer, uint32_t size) {
+    put32(writer, size);
+    flush_stage(writer);
 }
 
 static size_t text_bytes(const char *text) {
@@ -85,7 +91,7 @@ void ue_pcapng_begin(struct ue_pcapng_writer *writer, FILE *file, const char *ap
         put_option(writer, OPTION_APPLICATION, application, text);
         put32(writer, OPTION_END);
     }
-    put32(writer, size);
+    put_end(writer, size);
 }
 
 uint32_t ue_pcapng_interface(struct ue_pcapng_writer *writer, uint16_t link_type, const char *name) {
@@ -100,7 +106,7 @@ uint32_t ue_pcapng_interface(struct ue_pcapng_writer *writer, uint16_t link_type
         put_option(writer, OPTION_NAME, name, text);
     put_option(writer, OPTION_TSRESOL, &resolution, 1);
     put32(writer, OPTION_END);
-    put32(writer, size);
+    put_end(writer, size);
     return writer->interfaces++;
 }
 
@@ -115,14 +121,18 @@ void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface, const
     }
     size = (uint32_t)(FRAME_BYTES + PACKET_HEAD_BYTES + padded(packet->captured_bytes) +
                       options_bytes(packet->comment, comment));
-    put_head(writer, (const uint32_t[]){BLOCK_PACKET, size, interface, (uint32_t)(time_ns >> 32), (uint32_t)time_ns,
-                                        (uint32_t)packet->captured_bytes, (uint32_t)packet->length_bytes});
+    put_begin(writer, BLOCK_PACKET, size);
+    put32(writer, interface);
+    put32(writer, (uint32_t)(time_ns >> 32));
+    put32(writer, (uint32_t)time_ns);
+    put32(writer, (uint32_t)packet->captured_bytes);
+    put32(writer, (uint32_t)packet->length_bytes);
     put_padded(writer, packet->bytes, packet->captured_bytes);
     if (packet->comment != NULL) {
         put_option(writer, OPTION_COMMENT, packet->comment, comment);
         put32(writer, OPTION_END);
     }
-    put32(writer, size);
+    put_end(writer, size);
 }
 
 void ue_pcapng_udp(struct ue_pcapng_writer *writer, uint32_t interface, int64_t time_ns,

@@ -10,9 +10,13 @@
 #include "tools/capture/frame_build.h"
 #include "tools/capture/reader.h"
 
+#define UE_PCAPNG_STAGE_BYTES 4096
+
 /* A file being written; the members are the writer's own. */
 struct ue_pcapng_writer {
     FILE *file;
+    uint8_t stage[UE_PCAPNG_STAGE_BYTES]; /* the block that is being put together */
+    size_t staged_bytes;
     uint32_t interfaces;
     bool failed; /* sticky: a write failed, or there was something that cannot be written */
     uint8_t frame[UE_FRAME_MAX_BYTES];

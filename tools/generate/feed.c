@@ -34,7 +34,7 @@ static void see(void *user, const struct ue_sim_datagram *datagram) {
     struct ue_feed *feed = user;
     const struct ue_link_report *report = datagram->report;
     struct ue_journey *journey = ue_journeys_note(&feed->journeys[datagram->from], datagram);
-    if (datagram->context != NULL) {
+    if (datagram->context != NULL && report->fate == UE_FATE_SENT) {
         learn_context(feed, datagram);
     }
     if (feed->truth != NULL && report->fate == UE_FATE_SENT) {

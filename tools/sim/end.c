@@ -208,6 +208,7 @@ static void hear_bunch(struct ue_end *end, uint64_t now_ns, const struct ue_even
 static void set_channel(struct ue_end *end, uint32_t channel, enum ue_end_channel state) {
     if (channel < UE_SCENARIO_CHANNELS_MAX) {
         end->channels[channel] = (uint8_t)state;
+        end->has_opened &= state != UE_END_FREE;
     }
 }
 
@@ -369,7 +370,7 @@ void ue_end_tick(struct ue_end *end, uint64_t now_ns) {
     if (end->has_login) {
         tick_login(end, now_ns);
     }
-    if (end->is_serving && end->role == UE_ROLE_SERVER && !end->is_silent) {
+    if (end->is_serving && end->role == UE_ROLE_SERVER && !end->is_silent && !end->has_opened) {
         ue_speak_open_channels(end, now_ns);
     }
     if (end->is_serving && !end->is_silent) {

@@ -44,6 +44,7 @@ struct ue_end {
     bool is_silent;          /* says nothing new */
     struct ue_end_stream streams[UE_SCENARIO_STREAMS_MAX];
     uint8_t channels[UE_SCENARIO_CHANNELS_MAX]; /* enum ue_end_channel */
+    bool has_opened;                            /* none was free since its channels were opened last */
     uint32_t since_open[UE_SCENARIO_CHANNELS_MAX];
     uint8_t *message; /* room for the largest */
     uint8_t *framed;  /* and with what stands around it in an actor's bunch */

@@ -100,7 +100,7 @@ static void say(struct ue_end *end, uint64_t now_ns, const struct ue_payload *pa
 }
 
 /* A notice is all in its opening. */
-static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel, const struct ue_stream *stream) {
+static bool open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel, const struct ue_stream *stream) {
     uint32_t opened;
     enum ue_status status = ue_conn_open(end->conn, stream->is_voice ? UE_KIND_VOICE : UE_KIND_ACTOR, channel, &opened);
     if (status != UE_OK) {
@@ -108,13 +108,14 @@ static void open_channel(struct ue_end *end, uint64_t now_ns, uint32_t channel, 
             ue_failure_set(&end->checker->failure, now_ns, "cannot open channel %" PRIu32 ": %s", channel,
                            ue_status_text(status));
         }
-        return;
+        return false;
     }
     struct ue_payload payload = ue_ledger_next(&end->checker->ledger, end->role, channel, true);
     bool is_notice = stream->is_notice;
     say(end, now_ns, &payload, is_notice ? 0 : UE_LEDGER_OPENING_BITS, false, is_notice ? stream : NULL);
     end->channels[channel] = is_notice ? UE_END_CLOSING : UE_END_OPEN;
     end->since_open[channel] = 0;
+    return true;
 }
 
 static uint32_t channels_of(const struct ue_stream *stream) {
@@ -122,13 +123,14 @@ static uint32_t channels_of(const struct ue_stream *stream) {
 }
 
 void ue_speak_open_channels(struct ue_end *end, uint64_t now_ns) {
+    end->has_opened = true;
     for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
         const struct ue_stream *stream = &end->scenario->streams[i];
-        bool is_time = stream->every_ticks != 0 && (!stream->is_notice || end->ticks % stream->every_ticks == 0);
-        for (uint32_t k = 0; is_time && k < channels_of(stream); k++) {
+        bool is_time = !stream->is_notice || (stream->every_ticks != 0 && end->ticks % stream->every_ticks == 0);
+        for (uint32_t k = 0; stream->every_ticks != 0 && k < channels_of(stream); k++) {
             uint32_t channel = stream->channel + k;
             if (channel < UE_SCENARIO_CHANNELS_MAX && end->channels[channel] == UE_END_FREE) {
-                open_channel(end, now_ns, channel, stream);
+                end->has_opened &= is_time && open_channel(end, now_ns, channel, stream);
             }
         }
     }
