@@ -91,13 +91,9 @@ static void take_handshake(struct ue_track_pass *p) {
 
 /* ---- packets ---- */
 
-static struct ue_track_packet *find_packet(const struct ue_track_side *side, int64_t id) {
+struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id) {
     struct ue_track_packet *packet = ue_track_window_place(&side->packets, sizeof *packet, id);
     return packet != NULL && packet->id == id ? packet : NULL;
-}
-
-const struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id) {
-    return find_packet(side, id);
 }
 
 /* The entry of a packet, made where there is none; NULL: a newer one has its place, or there is no memory. */
@@ -185,7 +181,6 @@ static bool has_id(const struct ue_track_pass *p, const struct ue_packet *packet
 }
 
 static void take_history(struct ue_track_pass *p, const struct ue_packet *packet);
-static void correct_acks(struct ue_track_pass *p);
 
 static void take_packet(void *user, const struct ue_packet *packet) {
     struct ue_track_pass *p = user;
@@ -212,7 +207,7 @@ static void take_packet(void *user, const struct ue_packet *packet) {
         return;
     }
     if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
-        correct_acks(p);
+        ue_track_correct_acks(p);
     } else {
         take_history(p, packet);
     }
@@ -220,8 +215,7 @@ static void take_packet(void *user, const struct ue_packet *packet) {
 
 /* ---- verdicts ---- */
 
-/* This datagram's verdict on a packet of the other side. */
-static void judge(struct ue_track_pass *p, int64_t id, bool delivered) {
+struct ue_track_packet *ue_track_judge(struct ue_track_pass *p, int64_t id, bool delivered) {
     struct ue_track_side *other = &p->track->sides[!p->in->side];
     struct ue_track_packet *packet = remember(p->track, other, id);
     struct ue_track_event event = {
@@ -233,15 +227,14 @@ static void judge(struct ue_track_pass *p, int64_t id, bool delivered) {
     if (packet != NULL) {
         packet->fate = delivered ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
         packet->was_acked |= delivered;
-        packet->is_doubtful = p->is_doubtful;
     }
     other->counts.acked += delivered;
     other->counts.nacked += !delivered;
     ue_track_tell(p, &event);
+    return packet;
 }
 
-/* The full number of an acknowledged sequence. */
-static int64_t acked_id(const struct ue_track_side *other, uint16_t seq) {
+int64_t ue_track_acked_id(const struct ue_track_side *other, uint16_t seq) {
     int64_t reference = other->has_newest ? other->newest_id : seq;
     if (other->has_judged && (!other->has_newest || other->judged_id > reference)) {
         reference = other->judged_id;
@@ -249,8 +242,7 @@ static int64_t acked_id(const struct ue_track_side *other, uint16_t seq) {
     return ue_seq_expand(seq, reference, UE_PACKET_SEQ_MAX);
 }
 
-/* The first verdict that is seen: on what was captured before it none can have been given, on the rest it may have. */
-static void begin_verdicts(struct ue_track_side *other, int64_t judged_id) {
+void ue_track_begin_verdicts(struct ue_track_side *other, int64_t judged_id) {
     if (!other->has_judged) {
         bool is_known = other->counts.packets != 0 && other->earliest_id < judged_id;
         other->judged_id = other->learned_id = is_known ? other->earliest_id : judged_id;
@@ -258,15 +250,16 @@ static void begin_verdicts(struct ue_track_side *other, int64_t judged_id) {
     }
 }
 
-/* Everything without a verdict up to last_id was not delivered, as a verdict on acked_id implies. What lies further
-   back than a history reaches is named only where a packet shows that it was sent. */
-static void deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id) {
+void ue_track_deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id, bool is_doubtful) {
     const struct ue_track_side *other = &p->track->sides[!p->in->side];
     int64_t id = last_id - p->verdicts_left;
     for (id = id > other->judged_id ? id + 1 : other->judged_id + 1; id <= last_id; id++) {
         p->verdicts_left--;
         if (id > acked_id - UE_HISTORY_REACH || (other->has_newest && id <= other->newest_id)) {
-            judge(p, id, false);
+            struct ue_track_packet *packet = ue_track_judge(p, id, false);
+            if (packet != NULL) {
+                packet->is_doubtful = is_doubtful;
+            }
         }
     }
 }
@@ -281,79 +274,16 @@ static int64_t reach_of(const struct ue_packet *packet) {
 static void take_history(struct ue_track_pass *p, const struct ue_packet *packet) {
     struct ue_track_side *other = &p->track->sides[!p->in->side];
     const struct ue_links *links = p->in->links;
-    int64_t newest = acked_id(other, packet->ack);
+    int64_t newest = ue_track_acked_id(other, packet->ack);
     uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
-    begin_verdicts(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
+    ue_track_begin_verdicts(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
     int64_t reach = reach_of(packet);
-    deny(p, newest - reach, newest);
+    ue_track_deny(p, newest - reach, newest, false);
     int64_t news = newest - other->judged_id;
     for (int64_t age = (news < reach ? news : reach) - 1; age >= 0; age--) {
-        judge(p, newest - age, ue_history_reports(packet, (uint32_t)age));
+        ue_track_judge(p, newest - age, ue_history_reports(packet, (uint32_t)age));
     }
     other->judged_id = newest > other->judged_id ? newest : other->judged_id;
-}
-
-/* A legacy ack travels twice (spec 6.16). */
-static void note_carrier(const struct ue_track_pass *p, struct ue_track_packet *packet) {
-    unsigned count = packet->carrier_count;
-    if (count == 0 || (count == 1 && packet->carriers[0] != p->packet_id)) {
-        packet->carriers[packet->carrier_count++] = p->packet_id;
-    }
-}
-
-enum report { REPORT_OPEN, REPORT_ARRIVED, REPORT_LOST };
-
-/* Whether the ack of a packet reached its sender, by what that one acknowledges in turn. */
-static enum report report_of(const struct ue_track_side *reporter, const struct ue_track_packet *packet) {
-    unsigned lost = 0;
-    for (unsigned i = 0; i < packet->carrier_count; i++) {
-        const struct ue_track_packet *carrier = find_packet(reporter, packet->carriers[i]);
-        if (carrier == NULL || carrier->was_acked || carrier->is_doubtful) {
-            return REPORT_ARRIVED;
-        }
-        lost += carrier->fate == UE_TRACK_NOT_DELIVERED;
-    }
-    bool is_old = packet->carrier_count != 0 && packet->carriers[0] <= reporter->judged_id - UE_HISTORY_REACH;
-    return lost == 2 ? REPORT_LOST : is_old ? REPORT_ARRIVED : REPORT_OPEN;
-}
-
-/* Takes back the acks that did not arrive: to the sender, the next ack that did skipped these packets. */
-static void correct_acks(struct ue_track_pass *p) {
-    struct ue_track_side *other = &p->track->sides[!p->in->side];
-    const struct ue_track_side *side = &p->track->sides[p->in->side];
-    if (other->learned_id < other->judged_id - UE_TRACK_PACKETS_MAX) {
-        other->learned_id = other->judged_id - UE_TRACK_PACKETS_MAX;
-    }
-    for (; other->learned_id < other->judged_id; other->learned_id++) {
-        const struct ue_track_packet *packet = find_packet(other, other->learned_id + 1);
-        bool is_acked = packet != NULL && packet->fate == UE_TRACK_DELIVERED;
-        enum report report = is_acked ? report_of(side, packet) : REPORT_ARRIVED;
-        if (report == REPORT_OPEN) {
-            return;
-        }
-        if (report == REPORT_LOST) {
-            other->counts.acked--;
-            judge(p, packet->id, false);
-        }
-    }
-}
-
-/* Legacy packets: one item for each packet delivered; those skipped were not. An item about an older one repeats what
-   was said, or comes too late to change it; what stands in a late packet is not read at all (spec 6.16). */
-static void take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
-    struct ue_track_side *other = &p->track->sides[!p->in->side];
-    int64_t id = acked_id(other, ack->ack_id);
-    begin_verdicts(other, id - 1);
-    if (id > other->judged_id) {
-        p->is_doubtful = id - other->judged_id <= p->track->sides[p->in->side].hole;
-        deny(p, id - 1, id);
-        judge(p, id, true);
-        other->judged_id = id;
-    }
-    struct ue_track_packet *packet = find_packet(other, id);
-    if (packet != NULL && packet->fate == UE_TRACK_DELIVERED) {
-        note_carrier(p, packet);
-    }
 }
 
 /* ---- datagrams ---- */
@@ -363,10 +293,9 @@ static void take_item(void *user, const struct ue_item *item) {
     if (!p->is_taken) {
         return;
     }
-    if (item->is_ack && !p->is_late) {
-        take_ack(p, &item->ack);
-        p->had_acks = true;
-    } else if (!item->is_ack) {
+    if (item->is_ack) {
+        ue_track_take_ack(p, &item->ack);
+    } else {
         ue_track_take_bunch(p, &item->bunch);
     }
     p->item++;
@@ -406,7 +335,6 @@ void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datag
         take_packet(&p, &packet);
         take_items(&p, &rest);
     }
-    track->sides[datagram->side].hole *= !p.had_acks;
 }
 
 /* ---- life ---- */
@@ -432,7 +360,7 @@ void ue_track_free(struct ue_track *track) {
 }
 
 enum ue_track_fate ue_track_fate(const struct ue_track *track, unsigned side, int64_t packet_id) {
-    const struct ue_track_packet *packet = find_packet(&track->sides[side], packet_id);
+    const struct ue_track_packet *packet = ue_track_find_packet(&track->sides[side], packet_id);
     return packet != NULL ? (enum ue_track_fate)packet->fate : UE_TRACK_UNKNOWN;
 }
 

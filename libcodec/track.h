@@ -25,7 +25,7 @@ enum ue_track_type {
     UE_TRACK_MISSING,   /* packet_id to last_id were not seen before this packet; they may still come (is_late) */
     UE_TRACK_ACKED,  /* this packet reports packet_id of the other side as delivered; other_frame, span_ns: since it */
     UE_TRACK_NACKED, /* ... as not delivered. Up to 4.21 also of one that was ACKED, where both acks are known to be
-                        lost: its sender learned of a loss */
+                        lost: its sender learned of a loss. The later verdict holds */
     UE_TRACK_BUNCH,  /* a bunch in this packet; members below */
     UE_TRACK_OPENED, /* the bunch opens its channel */
     UE_TRACK_CLOSED, /* the bunch closes it, for close_reason; channel 0: the connection. span_ns: it was open */
@@ -104,6 +104,7 @@ struct ue_track_counts {
     uint64_t packets, handshakes, duplicates, late;
     uint64_t missing; /* ids never seen so far: late ones are taken off again */
     uint64_t acked, nacked;
+    uint64_t unsure;   /* up to 4.21, of acked: whether an ack reached the sender is not known; else a nack, too */
     uint64_t reliable; /* bunches, first copies */
     uint64_t resends;  /* copies of reliable bunches */
     uint64_t spurious;

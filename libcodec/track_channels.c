@@ -59,6 +59,24 @@ static bool breaks_unreliable(struct ue_track_pass *p, struct ue_track_lane *lan
 
 /* ---- bunches ---- */
 
+static bool is_legacy(const struct ue_track_pass *p) {
+    return p->in->context->profile.packet == UE_PACKET_LEGACY;
+}
+
+/* Receivers refuse the packets of unreliable bunches whose channel was not opened, or that continue nothing (spec 6.5).
+ */
+static void note_needs(struct ue_track_pass *p, const struct ue_track_lane *lane, const struct ue_bunch *bunch) {
+    const struct ue_track_side *side = &p->track->sides[p->in->side];
+    const struct ue_track_reliable *opening =
+        lane->has_opening ? ue_track_find_reliable(side, bunch->channel, lane->opening) : NULL;
+    if (opening != NULL && !ue_track_was_delivered(side, opening)) {
+        ue_track_note_need(p, opening->last_packet);
+    }
+    if (bunch->partial && !bunch->partial_initial && !(lane->has_part && lane->part_packet == p->packet_id)) {
+        ue_track_note_need(p, p->packet_id - 1);
+    }
+}
+
 /* Where the sequence of a channel begins: every channel at the same number, which the handshake tells (spec 4.6). */
 static void begin_lane(const struct ue_track_pass *p, struct ue_track_lane *lane, uint32_t ch_seq) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
@@ -84,7 +102,11 @@ static void note_first(const struct ue_track_pass *p, struct ue_track_reliable *
                                breaks_chain(entry, ue_track_find_reliable(side, entry->channel, entry->id + 1));
 }
 
-static void note_copy(const struct ue_track_side *side, struct ue_track_reliable *entry, struct ue_track_event *event) {
+static void note_copy(struct ue_track_pass *p, struct ue_track_reliable *entry, struct ue_track_event *event) {
+    const struct ue_track_side *side = &p->track->sides[p->in->side];
+    if (is_legacy(p) && entry->last_packet < p->packet_id) {
+        ue_track_note_resent(p, entry->last_packet);
+    }
     entry->was_delivered = ue_track_was_delivered(side, entry);
     event->first_frame = entry->first_frame;
     event->other_frame = entry->last_frame;
@@ -110,7 +132,7 @@ static void take_copy(struct ue_track_pass *p, const struct ue_track_lane *lane,
     if (is_first) {
         note_first(p, entry, event);
     } else {
-        note_copy(side, entry, event);
+        note_copy(p, entry, event);
     }
     event->copy = ++entry->copies;
     entry->last_frame = p->in->frame;
@@ -138,6 +160,8 @@ static void take_reliable(struct ue_track_pass *p, struct ue_track_lane *lane, s
     if (step > 0) {
         lane->newest = id;
         lane->is_unfinished = ue_partial_is_unfinished(event->bunch);
+        lane->opening = event->bunch->open ? id : lane->opening;
+        lane->has_opening |= event->bunch->open;
     }
     ue_track_release(&p->track->sides[p->in->side], lane, event->bunch->channel);
     take_copy(p, lane, step > 0, event);
@@ -193,6 +217,9 @@ void ue_track_take_bunch(struct ue_track_pass *p, const struct ue_bunch *bunch) 
     } else if (bunch->reliable) {
         take_reliable(p, lane, &event);
     } else {
+        if (is_legacy(p)) {
+            note_needs(p, lane, bunch);
+        }
         event.is_partial_error |= breaks_unreliable(p, lane, bunch);
     }
     count_bunch(counts, &event);

@@ -17,6 +17,9 @@
 
 #define UE_TRACK_NO_ID INT64_MIN
 
+/* Legacy: packets in which an ack travels (spec 6.16). */
+#define UE_TRACK_CARRIERS 2
+
 /* Entries by their number, each in the place of its low bits: finding one takes one look, and a jump of the numbers
    walks nothing. An entry gives way to newer ones only, so that an older or empty place proves that a number was not
    there. Every entry begins with its int64_t number. */
@@ -32,9 +35,12 @@ struct ue_track_packet {
     uint8_t fate;
     bool is_seen;     /* else only reported about */
     bool was_acked;   /* by its receiver, whether or not the sender learned it */
-    bool is_doubtful; /* legacy: denied, but as many packets are missing as could have held its acks */
+    bool is_doubtful; /* legacy: denied, but packets are missing that may have held both its acks */
+    bool is_resent;   /* legacy: its sender said again what it carried, so it was told of a loss */
+    bool is_unsure;   /* legacy: counts as such */
     uint8_t carrier_count;
-    int64_t carriers[2]; /* legacy: packets of the other side in which an ack of it travels */
+    int64_t carriers[UE_TRACK_CARRIERS]; /* legacy: packets of the other side in which an ack of it travels */
+    uint64_t needs; /* legacy: without one of these its receiver refuses it; bit n: the packet n + 1 before it */
 };
 
 struct ue_track_reliable {
@@ -59,9 +65,11 @@ struct ue_track_lane {
     int64_t first;       /* all reliable ids behind it, up to `released`, were seen or given up */
     int64_t newest;      /* reliable id */
     int64_t released;    /* everything up to it has left the sender's buffer */
+    int64_t opening;     /* reliable id of the latest that opens */
     int64_t forgotten;   /* the highest id of a bunch that gave way; the sender is done with those that did */
     int64_t part_packet; /* of the latest unreliable part */
     bool has_newest;
+    bool has_opening;
     bool is_unfinished; /* the newest is a part, and more must follow */
     bool has_part;      /* and more parts must follow */
 };
@@ -80,6 +88,7 @@ struct ue_track_side {
     int64_t earliest_id; /* before all that were seen */
     int64_t judged_id;   /* the other side has given its verdict on all up to this one */
     int64_t learned_id;  /* legacy: and whether that arrived is settled up to this one */
+    int64_t acking_id;   /* legacy: the newest packet of this side with an ack in it */
     int64_t last_ns;     /* of its latest packet */
     uint16_t first_seq;  /* by the handshake */
     uint32_t hole;       /* packets missing since the last that carried an ack */
@@ -108,8 +117,6 @@ struct ue_track_pass {
     int64_t packet_id;
     bool is_taken; /* it is a packet whose id is known and new: its items count */
     bool is_late;
-    bool had_acks;
-    bool is_doubtful; /* see struct ue_track_packet */
     uint32_t item;
     int64_t verdicts_left; /* implied ones that may still be looked for: bounds the work, whatever is acknowledged */
 };
@@ -128,7 +135,32 @@ bool ue_track_window_grow(struct ue_track *track, struct ue_track_window *window
 void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event);
 
 /* What is known of a packet; NULL: nothing, or no longer. */
-const struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id);
+struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id);
+
+/* This datagram's verdict on a packet of the other side. Its entry; NULL: it is not remembered. */
+struct ue_track_packet *ue_track_judge(struct ue_track_pass *pass, int64_t id, bool delivered);
+
+/* The full number of an acknowledged sequence. */
+int64_t ue_track_acked_id(const struct ue_track_side *other, uint16_t seq);
+
+/* The first verdict that is seen: on what was captured before it none can have been given, on the rest it may have. */
+void ue_track_begin_verdicts(struct ue_track_side *other, int64_t judged_id);
+
+/* Everything without a verdict up to last_id was not delivered, as a verdict on acked_id implies. What lies further
+   back than a history reaches is named only where a packet shows that it was sent. */
+void ue_track_deny(struct ue_track_pass *pass, int64_t last_id, int64_t acked_id, bool is_doubtful);
+
+/* Legacy: an ack in a packet that is_taken. */
+void ue_track_take_ack(struct ue_track_pass *pass, const struct ue_ack *ack);
+
+/* Legacy: takes back the acks that are known by now not to have reached the sender. */
+void ue_track_correct_acks(struct ue_track_pass *pass);
+
+/* Legacy: this packet of the pass's side is refused by its receiver unless the one with that id came before. */
+void ue_track_note_need(struct ue_track_pass *pass, int64_t needed_id);
+
+/* Legacy: a bunch of that packet of the pass's side was sent again. */
+void ue_track_note_resent(struct ue_track_pass *pass, int64_t packet_id);
 
 /* The state of a channel, made where there is none; NULL: no memory, or an index that no engine uses. */
 struct ue_track_channel *ue_track_find_channel(struct ue_track *track, uint32_t index);

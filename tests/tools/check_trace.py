@@ -75,6 +75,18 @@ class Data(unittest.TestCase):
                                if each["fate"] == DELIVERED})
         self.assertEqual(8 * 20, sum(sum(band["bits"][0]) for band in drawn["bands"]))
 
+    def test_acks_that_are_taken_back(self):
+        """Up to 4.21 an ack may be lost: then what was delivered was not, for its sender; info counts as much."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.pcapng"
+            uerudp.run("generate", "game", "--generation=4.18", "--loss=0.1", "--duration=3", "--no-sidecar", "-o", path)
+            packets = rows(PACKET, data_of(trace(path, status=None))["packets"])
+            info, = map(json.loads, uerudp.run("info", "--json", path, status=None).stdout.splitlines())
+        for side, way in enumerate(("c2s", "s2c")):
+            fates = [each["fate"] for each in packets if each["side"] == side]
+            self.assertEqual((info["acked"][way], info["not_acked"][way]),
+                             (fates.count(DELIVERED), fates.count(NOT_DELIVERED)))
+
     def test_long_captures_are_thinned(self):
         with tempfile.TemporaryDirectory() as folder:
             path = capture(folder, "a.pcapng", conversation(16000, lost={9000}))

@@ -68,6 +68,7 @@ static void add_traffic(json_t *object, const struct ue_info *info) {
     json_object_set_new(object, "empty", counts(client->empty, server->empty));
     json_object_set_new(object, "acked", counts(up->acked, down->acked));
     json_object_set_new(object, "not_acked", counts(up->nacked, down->nacked));
+    json_object_set_new(object, "not_acked_unsure", counts(up->unsure, down->unsure));
     json_object_set_new(object, "lost", both(lost(info, 0), lost(info, 1)));
     json_object_set_new(object, "late", counts(up->late, down->late));
     json_object_set_new(object, "duplicates", counts(up->duplicates, down->duplicates));

@@ -89,6 +89,7 @@ static void print_traffic(struct ue_out *out, const struct ue_info *info) {
     number_row(out, "without a bunch", client->empty, server->empty);
     number_row(out, "malformed", client->malformed, server->malformed);
     row(out, "not acknowledged", not_acked(up), not_acked(down));
+    number_row(out, "  or more by", up->unsure, down->unsure);
     row(out, "missing in the capture", lost(info, 0), lost(info, 1));
     number_row(out, "out of order", up->late, down->late);
     number_row(out, "duplicates", up->duplicates, down->duplicates);

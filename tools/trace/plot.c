@@ -122,9 +122,10 @@ static void set_verdict(struct ue_plot_packet *packet, const struct ue_track_eve
     packet->is_plain &= event->type == UE_TRACK_ACKED;
 }
 
+/* The last verdict counts: one that takes an ack back is the tracker's own count, too. */
 static void take_verdict(struct ue_plot *plot, const struct ue_track_event *event) {
     struct ue_plot_packet *packet = find_packet(plot, !event->side, event->packet_id);
-    if (packet != NULL && packet->fate == UE_TRACK_PENDING) {
+    if (packet != NULL) {
         set_verdict(packet, event);
     } else if (packet == NULL && event->type == UE_TRACK_NACKED) {
         make_room(plot);

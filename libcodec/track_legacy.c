@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Verdicts up to 4.21: acks that are lost themselves (spec 6.16). Each is written into two packets. Where both are
+   lost, its packet is lost to its sender; what the other side acknowledged in turn tells whether they were. */
+#include "libcodec/history.h"
+#include "libcodec/track_state.h"
+
+enum report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
+
+static void note_carrier(const struct ue_track_pass *p, struct ue_track_packet *packet) {
+    unsigned count = packet->carrier_count;
+    if (count < UE_TRACK_CARRIERS && (count == 0 || packet->carriers[count - 1] != p->packet_id)) {
+        packet->carriers[packet->carrier_count++] = p->packet_id;
+    }
+}
+
+/* Whether all packets came without which this one is refused. */
+static bool has_needs(const struct ue_track_side *side, const struct ue_track_packet *packet) {
+    int64_t id = packet->id - 1;
+    for (uint64_t needs = packet->needs; needs != 0; needs >>= 1, id--) {
+        const struct ue_track_packet *needed = ue_track_find_packet(side, id);
+        if ((needs & 1) != 0 && (needed == NULL || !needed->was_acked)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether what a packet carries was read. A refused one is not acknowledged, but the acks in it were read. */
+static enum report arrival_of(const struct ue_track_side *side, int64_t packet_id) {
+    const struct ue_track_packet *packet = ue_track_find_packet(side, packet_id);
+    if (packet == NULL || packet->was_acked) {
+        return REPORT_ARRIVED;
+    }
+    if (packet->fate != UE_TRACK_NOT_DELIVERED) {
+        return REPORT_OPEN;
+    }
+    return packet->is_doubtful || !has_needs(side, packet) ? REPORT_UNSURE : REPORT_LOST;
+}
+
+/* Whether one that may still come would carry the ack, too. */
+static bool may_travel_again(const struct ue_track_side *reporter, const struct ue_track_packet *packet) {
+    return packet->carrier_count < UE_TRACK_CARRIERS &&
+           reporter->acking_id <= packet->carriers[packet->carrier_count - 1];
+}
+
+/* Whether the ack of a packet reached its sender. Where that cannot be known it did: acks are lost twice seldom. */
+static enum report report_of(const struct ue_track_side *reporter, const struct ue_track_packet *packet) {
+    if (packet->is_resent) {
+        return REPORT_LOST;
+    }
+    if (packet->carrier_count == 0) {
+        return REPORT_ARRIVED;
+    }
+    enum report report = may_travel_again(reporter, packet) ? REPORT_OPEN : REPORT_LOST;
+    for (unsigned i = 0; i < packet->carrier_count && report != REPORT_ARRIVED; i++) {
+        enum report arrival = arrival_of(reporter, packet->carriers[i]);
+        report = arrival == REPORT_ARRIVED || arrival < report ? arrival : report;
+    }
+    bool is_old = packet->carriers[0] <= reporter->judged_id - UE_HISTORY_REACH;
+    return report == REPORT_OPEN && is_old ? REPORT_ARRIVED : report;
+}
+
+static void settle(struct ue_track_pass *p, struct ue_track_packet *packet, enum report report) {
+    struct ue_track_side *other = &p->track->sides[!p->in->side];
+    bool is_unsure = report == REPORT_UNSURE;
+    other->counts.unsure += (uint64_t)is_unsure - packet->is_unsure;
+    packet->is_unsure = is_unsure;
+    if (report == REPORT_LOST) {
+        other->counts.acked--;
+        ue_track_judge(p, packet->id, false);
+    }
+}
+
+void ue_track_correct_acks(struct ue_track_pass *p) {
+    struct ue_track_side *other = &p->track->sides[!p->in->side];
+    const struct ue_track_side *side = &p->track->sides[p->in->side];
+    if (other->learned_id < other->judged_id - UE_TRACK_PACKETS_MAX) {
+        other->learned_id = other->judged_id - UE_TRACK_PACKETS_MAX;
+    }
+    for (; other->learned_id < other->judged_id; other->learned_id++) {
+        struct ue_track_packet *packet = ue_track_find_packet(other, other->learned_id + 1);
+        if (packet == NULL || packet->fate != UE_TRACK_DELIVERED) {
+            continue;
+        }
+        enum report report = report_of(side, packet);
+        if (report == REPORT_OPEN) {
+            return;
+        }
+        settle(p, packet, report);
+    }
+}
+
+/* What stands in a late packet is not read, but was written. */
+static void take_late_ack(const struct ue_track_side *other, int64_t id) {
+    struct ue_track_packet *packet = ue_track_find_packet(other, id);
+    if (packet != NULL) {
+        packet->was_acked = true;
+    }
+}
+
+/* One item for each packet delivered; those skipped were not. An item about an older one repeats what was said, or
+   comes too late to change it. */
+void ue_track_take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
+    struct ue_track_side *other = &p->track->sides[!p->in->side];
+    struct ue_track_side *side = &p->track->sides[p->in->side];
+    int64_t id = ue_track_acked_id(other, ack->ack_id);
+    if (p->is_late) {
+        take_late_ack(other, id);
+        return;
+    }
+    ue_track_begin_verdicts(other, id - 1);
+    if (id > other->judged_id) {
+        ue_track_deny(p, id - 1, id, side->hole >= UE_TRACK_CARRIERS);
+        ue_track_judge(p, id, true);
+        other->judged_id = id;
+    }
+    struct ue_track_packet *packet = ue_track_find_packet(other, id);
+    if (packet != NULL && packet->fate == UE_TRACK_DELIVERED) {
+        note_carrier(p, packet);
+    }
+    side->acking_id = p->packet_id;
+    side->hole = 0;
+}
+
+void ue_track_note_need(struct ue_track_pass *p, int64_t needed_id) {
+    struct ue_track_packet *packet = ue_track_find_packet(&p->track->sides[p->in->side], p->packet_id);
+    int64_t distance = p->packet_id - needed_id;
+    if (packet != NULL && distance >= 1 && distance <= 64) { /* further back all is decided */
+        packet->needs |= UINT64_C(1) << (distance - 1);
+    }
+}
+
+void ue_track_note_resent(struct ue_track_pass *p, int64_t packet_id) {
+    struct ue_track_side *side = &p->track->sides[p->in->side];
+    struct ue_track_packet *packet = ue_track_find_packet(side, packet_id);
+    if (packet != NULL && packet->fate == UE_TRACK_DELIVERED) {
+        packet->is_resent = true;
+        side->learned_id = packet_id - 1 < side->learned_id ? packet_id - 1 : side->learned_id;
+    }
+}
