@@ -75,23 +75,9 @@ bool ue_bunch_has_messages(const struct ue_context *context, const struct ue_bun
 }
 
 static void trace_messages(struct pass *p, const struct ue_bunch *bunch) {
-    struct ue_cursor c;
-    ue_cursor_read(&c, bunch->data.base, bunch->data.bit, bunch->data.bit + bunch->data.bits);
-    c.sink = p->c.sink;
-    while (ue_cursor_left(&c) != 0) {
-        size_t at = ue_cursor_pos(&c);
-        struct ue_message message;
-        ue_message_run(UE_TRACE, &c, p->x, &message);
-        if (!ue_cursor_ok(&c)) {
-            if (p->verdict->message.status == UE_OK) {
-                p->verdict->message = c.fault;
-            }
-            c.fault.status = UE_OK;
-            c.end = bunch->data.bit + bunch->data.bits;
-            ue_cursor_seek(&c, c.end);
-            struct ue_view rest = {bunch->data.base, at, c.end - at};
-            ue_cursor_report_text(&c, UE_F_CONTROL_OPAQUE, at, (struct ue_text){rest, false}, false);
-        }
+    struct ue_fault fault;
+    if (ue_messages_trace(p->x, bunch->data, p->c.sink, &fault) != UE_OK && p->verdict->message.status == UE_OK) {
+        p->verdict->message = fault;
     }
 }
 

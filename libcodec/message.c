@@ -241,26 +241,7 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
 
 UE_RUN(ue_message, layout, struct ue_message)
 
-enum ue_status ue_message_decode(const struct ue_context *context, struct ue_view payload, size_t *bit,
-                                 struct ue_message *message, struct ue_fault *fault) {
-    struct ue_cursor c;
-    ue_cursor_read(&c, payload.base, payload.bit + *bit, payload.bit + payload.bits);
-    ue_message_run(UE_DECODE, &c, context, message);
-    *bit = ue_cursor_pos(&c) - payload.bit;
-    *fault = c.fault;
-    return c.fault.status;
-}
-
-enum ue_status ue_message_encode(const struct ue_context *context, const struct ue_message *message, uint8_t *bytes,
-                                 size_t size_bytes, size_t *bit, struct ue_fault *fault) {
-    struct ue_cursor c;
-    ue_cursor_write(&c, bytes, size_bytes, *bit);
-    ue_message_run(UE_ENCODE, &c, context, (struct ue_message *)message); /* encoding only reads it */
-    ue_cursor_flush(&c);
-    *bit = ue_cursor_pos(&c);
-    *fault = c.fault;
-    return c.fault.status;
-}
+UE_CODEC(ue_message, struct ue_message)
 
 enum ue_status ue_message_build(const struct ue_context *context, const struct ue_source *source,
                                 struct ue_message *message, struct ue_fault *fault) {
@@ -268,4 +249,26 @@ enum ue_status ue_message_build(const struct ue_context *context, const struct u
     ue_message_run(UE_BUILD, &c, context, message);
     *fault = c.fault;
     return c.fault.status;
+}
+
+enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payload, const struct ue_sink *sink,
+                                 struct ue_fault *fault) {
+    struct ue_cursor c;
+    size_t end = payload.bit + payload.bits;
+    *fault = (struct ue_fault){0};
+    ue_cursor_read(&c, payload.base, payload.bit, end);
+    c.sink = sink;
+    while (ue_cursor_left(&c) != 0) {
+        size_t at = ue_cursor_pos(&c);
+        struct ue_message message;
+        ue_message_run(UE_TRACE, &c, x, &message);
+        if (!ue_cursor_ok(&c)) {
+            *fault = c.fault;
+            ue_cursor_read(&c, payload.base, end, end);
+            c.sink = sink;
+            struct ue_view rest = {payload.base, at, end - at};
+            ue_cursor_report_text(&c, UE_F_CONTROL_OPAQUE, at, (struct ue_text){rest, false}, false);
+        }
+    }
+    return fault->status;
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const struct ue_profile profiles[] = {
-#define UE_PROFILE(name, netver, shake, features, hello, packet, channel, bound, paused, custom, bytes, reliable,      \
-                   acks, cache, partial)                                                                               \
+#define UE_PROFILE(name, netver, shake, features, hello, packet, channel, bound, paused, custom, voice, bytes,         \
+                   reliable, acks, cache, partial)                                                                     \
     {name,                                                                                                             \
      netver,                                                                                                           \
      UE_HANDSHAKE_##shake,                                                                                             \
@@ -16,6 +16,7 @@ static const struct ue_profile profiles[] = {
      bound,                                                                                                            \
      paused,                                                                                                           \
      custom,                                                                                                           \
+     voice,                                                                                                            \
      bytes,                                                                                                            \
      reliable,                                                                                                         \
      UE_ACKS_##acks,                                                                                                   \

@@ -9,13 +9,7 @@
 
 #include "libcodec/bits.h"
 
-enum ue_handshake_layout {
-    UE_HANDSHAKE_A0,
-    UE_HANDSHAKE_A,
-    UE_HANDSHAKE_B,
-    UE_HANDSHAKE_C,
-    UE_HANDSHAKE_V
-};
+enum ue_handshake_layout { UE_HANDSHAKE_A0, UE_HANDSHAKE_A, UE_HANDSHAKE_B, UE_HANDSHAKE_C, UE_HANDSHAKE_V };
 
 enum ue_packet_layout { UE_PACKET_LEGACY, UE_PACKET_KBPS, UE_PACKET_JITTER, UE_PACKET_HISTORY_SEQ };
 
@@ -36,6 +30,7 @@ struct ue_profile {
     uint32_t channel_bound;
     bool paused;
     bool custom_exports;
+    uint8_t voice;
     uint32_t max_packet_bytes;
     uint32_t reliable_buffer;
     enum ue_ack_generation acks;
@@ -81,13 +76,14 @@ struct ue_settings {
     uint8_t magic_bits; /* 0 to 32 */
     uint32_t magic;     /* written by senders, never checked by receivers */
     uint32_t skip_bytes;
-    uint32_t max_packet_bytes; /* 0 = the profile's own */
-    uint32_t ch_seq_bound;     /* 0 = 1024 */
-    uint32_t extra_bits;       /* a game's own bits behind the history, at most UE_EXTRA_BITS_MAX */
-    uint8_t terminators;       /* 1 or 2; 0 = 2 */
+    uint32_t max_packet_bytes;                 /* 0 = the profile's own */
+    uint32_t ch_seq_bound;                     /* 0 = 1024 */
+    uint32_t extra_bits;                       /* a game's own bits behind the history, at most UE_EXTRA_BITS_MAX */
+    uint8_t terminators;                       /* 1 or 2; 0 = 2 */
     enum ue_handler handlers[UE_HANDLERS_MAX]; /* outermost first */
     bool internal_ack;                         /* replay packets: bunches without a packet header */
     uint8_t guid_bits;                         /* 0 = packed */
+    uint8_t netver;                            /* EngineNetVer; 0 = the lowest of the profile */
     uint32_t reliable_buffer;                  /* 0 = the profile's own */
     const struct ue_opener *opener;            /* NULL: encrypted content stays opaque; see handlers.h */
 };
@@ -102,9 +98,9 @@ struct ue_context {
     struct ue_profile profile;
     struct ue_settings settings;
     enum ue_direction direction;
-    bool ids;           /* session and client id in the prefix: handshake version 3 and later */
-    bool features;      /* the versioned handshake carries NetworkFeatures */
-    bool restarting;    /* the handshake continues an earlier connection: its cookie gives no sequences */
+    bool ids;            /* session and client id in the prefix: handshake version 3 and later */
+    bool features;       /* the versioned handshake carries NetworkFeatures */
+    bool restarting;     /* the handshake continues an earlier connection: its cookie gives no sequences */
     uint32_t data_bound; /* bound of the bunch length: max_packet_bytes * 8 */
     uint32_t ch_seq_bound;
     struct ue_bound data_length; /* how these two are written */
@@ -114,6 +110,11 @@ struct ue_context {
 
 /* Resolves a context from a profile and settings; NULL settings mean stock. Direction starts unknown. */
 void ue_context_init(struct ue_context *context, const struct ue_profile *profile, const struct ue_settings *settings);
+
+/* The EngineNetVer that decides about what is inside of messages. */
+UE_INLINE unsigned ue_context_netver(const struct ue_context *context) {
+    return context->settings.netver != 0 ? context->settings.netver : context->profile.netver;
+}
 
 /* Name of a handler component as users write it ("oodle"); NULL for UE_HANDLER_NONE. */
 const char *ue_handler_name(enum ue_handler handler);

@@ -2,7 +2,7 @@
 #include "libcodec/sink.h"
 
 double ue_record_real(const struct ue_record *record) {
-    if (record->bits == 32) {
+    if (record->bits == 32 && !record->coded) {
         uint32_t raw = (uint32_t)record->number;
         float value;
         memcpy(&value, &raw, sizeof value);

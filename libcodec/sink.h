@@ -44,7 +44,8 @@ struct ue_record {
     bool generated; /* not on the wire; bit and bits say what it was derived from */
     size_t bit;     /* from the start of the datagram */
     size_t bits;
-    uint64_t number;     /* BOOL, U*, X32, I32 (two's complement); REAL: the raw IEEE bits, 32 or 64 as bits says */
+    uint64_t number; /* BOOL, U*, X32, I32 (two's complement); REAL: the raw IEEE bits, 64 when coded, else as many as
+                        bits says */
     struct ue_text text; /* TEXT; BYTES use text.units */
     const char *string;  /* STRING; NULL: the text member holds it */
 };

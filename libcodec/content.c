@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/content.h"
+
+#include "libcodec/layouts.h"
+
+/* One message on its way to the caller's sink. */
+struct pass {
+    struct ue_cursor c;
+    const struct ue_context *x;
+    const struct ue_content *content;
+    const struct ue_guid_names *names;
+    const struct ue_sink *to;
+    size_t told_bit; /* behind the last bit that was told */
+};
+
+/* ---- between the layouts and the caller's sink ---- */
+
+/* The path that belongs to an id. */
+static enum ue_field path_field(enum ue_field guid) {
+    switch (guid) {
+    case UE_F_EXPORT_GUID: return UE_F_EXPORT_FULL_PATH;
+    case UE_F_MAPPED_GUID: return UE_F_MAPPED_PATH;
+    case UE_F_ACTOR_GUID: return UE_F_ACTOR_PATH;
+    case UE_F_ACTOR_ARCHETYPE: return UE_F_ACTOR_ARCHETYPE_PATH;
+    case UE_F_ACTOR_LEVEL: return UE_F_ACTOR_LEVEL_PATH;
+    case UE_F_BLOCK_GUID: return UE_F_BLOCK_PATH;
+    case UE_F_BLOCK_CLASS: return UE_F_BLOCK_CLASS_PATH;
+    case UE_F_BLOCK_OUTER: return UE_F_BLOCK_OUTER_PATH;
+    default: return UE_F_NONE;
+    }
+}
+
+static void tell_path(const struct pass *p, const struct ue_record *guid) {
+    enum ue_field field = p->names != NULL && guid->number != 0 ? path_field(guid->field) : UE_F_NONE;
+    const char *path = field != UE_F_NONE ? p->names->path(p->names->user, guid->number) : NULL;
+    if (path != NULL) {
+        p->to->field(p->to->user,
+                     &(struct ue_record){
+                         .field = field, .generated = true, .bit = guid->bit, .bits = guid->bits, .string = path});
+    }
+}
+
+static void on_begin(void *user, enum ue_group group, size_t bit) {
+    const struct pass *p = user;
+    if (p->to->begin != NULL) {
+        p->to->begin(p->to->user, group, bit);
+    }
+}
+
+static void on_end(void *user, enum ue_group group, size_t bit) {
+    const struct pass *p = user;
+    if (p->to->end != NULL) {
+        p->to->end(p->to->user, group, bit);
+    }
+}
+
+static void on_field(void *user, const struct ue_record *record) {
+    struct pass *p = user;
+    if (!record->generated && record->bit + record->bits > p->told_bit) {
+        p->told_bit = record->bit + record->bits;
+    }
+    if (p->to->field != NULL) {
+        p->to->field(p->to->user, record);
+        tell_path(p, record);
+    }
+}
+
+/* What no layout told, to the end. */
+static void tell_rest(struct pass *p, enum ue_field field) {
+    const struct ue_view *data = &p->content->data;
+    size_t end = data->bit + data->bits;
+    size_t at = p->told_bit;
+    if (at < end) {
+        struct ue_text rest = {{data->base, at, end - at}, false};
+        on_field(p, &(struct ue_record){.field = field, .bit = at, .bits = end - at, .text = rest});
+    }
+}
+
+/* ---- actor channels ---- */
+
+#define NO_NETVER 0
+
+/* Bits that classes put behind the opening of their actors: none; of player controllers 8, from EngineNetVer 41 on 40
+   (spec 5.6.3). */
+static const uint8_t class_bits[] = {0, 8, 40};
+#define CLASS_BITS_COUNT (sizeof class_bits / sizeof *class_bits)
+
+/* Releases of one generation agree in all but what is inside of messages: the EngineNetVer of those that differ from
+   the first (spec 7.2). */
+static unsigned other_netver(const struct ue_context *x) {
+    switch (ue_context_netver(x)) {
+    case 10: return 13; /* 4.24 */
+    case 14: return 23; /* 5.0 */
+    default: return NO_NETVER;
+    }
+}
+
+/* Each turn takes at least two bits or is the last. */
+static void run_blocks(enum ue_op op, struct ue_cursor *c, const struct ue_context *x) {
+    while (ue_cursor_left(c) != 0) {
+        struct ue_block block;
+        ue_block_run(op, c, x, &block);
+    }
+}
+
+static void run_actor(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, bool open, uint8_t skipped) {
+    if (open) {
+        struct ue_actor actor = {.class_bits = skipped};
+        ue_actor_run(op, c, x, &actor);
+    }
+    run_blocks(op, c, x);
+}
+
+/* Whether the message decodes to its last bit so; then class_bits[*choice] are skipped. */
+static bool fits(const struct pass *p, const struct ue_context *x, size_t *choice) {
+    size_t choices = p->content->open ? CLASS_BITS_COUNT : 1;
+    for (*choice = 0; *choice < choices; ++*choice) {
+        struct ue_cursor c = p->c;
+        run_actor(UE_DECODE, &c, x, p->content->open, class_bits[*choice]);
+        if (ue_cursor_ok(&c)) {
+            return true;
+        }
+    }
+    *choice = 0;
+    return false;
+}
+
+/* What is not on the wire is found by trial. */
+static void trace_actor(struct pass *p) {
+    size_t choice = 0;
+    unsigned other = p->x->settings.netver == 0 ? other_netver(p->x) : NO_NETVER;
+    bool certain = !p->content->open && other == NO_NETVER;
+    if (!certain && !fits(p, p->x, &choice) && other != NO_NETVER) {
+        struct ue_context x = *p->x;
+        x.settings.netver = (uint8_t)other;
+        if (fits(p, &x, &choice)) {
+            ue_cursor_report_generated(&p->c, UE_F_CONTENT_NETVER, ue_cursor_pos(&p->c), ue_cursor_left(&p->c), other);
+            run_actor(UE_TRACE, &p->c, &x, p->content->open, class_bits[choice]);
+            return;
+        }
+    }
+    run_actor(UE_TRACE, &p->c, p->x, p->content->open, class_bits[choice]);
+}
+
+/* ---- the rest ---- */
+
+static void trace_exports(struct pass *p) {
+    struct ue_cursor *c = &p->c;
+    struct ue_exports exports;
+    ue_cursor_begin(c, UE_GROUP_EXPORTS);
+    ue_exports_run(UE_TRACE, c, p->x, &exports);
+    for (uint32_t i = 0; i < exports.count && ue_cursor_ok(c); i++) {
+        struct ue_field_export field;
+        struct ue_object object;
+        if (exports.has_rep_layout) {
+            ue_field_export_run(UE_TRACE, c, p->x, &field);
+        } else {
+            ue_export_run(UE_TRACE, c, p->x, &object);
+        }
+    }
+    ue_cursor_end(c, UE_GROUP_EXPORTS);
+}
+
+static void trace_voice(struct pass *p) {
+    while (ue_cursor_left(&p->c) != 0) {
+        struct ue_voice voice;
+        ue_voice_run(UE_TRACE, &p->c, p->x, &voice);
+    }
+}
+
+static void trace_control(struct pass *p) {
+    struct ue_view rest = {p->c.in, ue_cursor_pos(&p->c), ue_cursor_left(&p->c)};
+    ue_messages_trace(p->x, rest, p->c.sink, &p->c.fault);
+}
+
+/* Behind exports there is, in what engines send, nothing else. */
+static void trace(struct pass *p) {
+    if (p->content->has_exports) {
+        trace_exports(p);
+    }
+    if (ue_cursor_left(&p->c) == 0) {
+        return;
+    }
+    if (p->content->has_mapped) {
+        struct ue_mapped mapped;
+        ue_mapped_run(UE_TRACE, &p->c, p->x, &mapped);
+    }
+    switch (p->content->kind) {
+    case UE_CONTENT_CONTROL: trace_control(p); break;
+    case UE_CONTENT_ACTOR: trace_actor(p); break;
+    case UE_CONTENT_VOICE: trace_voice(p); break;
+    case UE_CONTENT_UNKNOWN:
+    case UE_CONTENT_DATA_STREAM: break;
+    }
+}
+
+enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
+                                const struct ue_guid_names *names, const struct ue_sink *sink, struct ue_fault *fault) {
+    const struct ue_view *data = &content->data;
+    struct pass p = {.x = context, .content = content, .names = names, .to = sink, .told_bit = data->bit};
+    const struct ue_sink between = {on_begin, on_field, on_end, &p};
+    ue_cursor_read(&p.c, data->base, data->bit, data->bit + data->bits);
+    p.c.sink = &between;
+    if (content->is_custom_exports) {
+        tell_rest(&p, UE_F_CONTENT_CUSTOM_EXPORTS);
+    } else {
+        trace(&p);
+        tell_rest(&p, UE_F_CONTENT_OPAQUE);
+    }
+    *fault = p.c.fault;
+    return fault->status;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* What real engines put into messages (UERUDP_SHARED/realdata): each message decodes to its last bit, and there are as
+   many openings and blocks as an independent decoder found (spec 5.14). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "libcodec/datagram.h"
+#include "tests/content_tally.h"
+#include "tests/guarded.h"
+
+#define PACKET_BYTES_MAX 2048
+#define ITEMS_MAX 64
+
+static const char *shared_folder(void) {
+    const char *folder = getenv("UERUDP_SHARED");
+    return folder != NULL && *folder != '\0' ? folder : UERUDP_SHARED;
+}
+
+static json_t *load(const char *name) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/realdata/%s", shared_folder(), name);
+    return json_load_file(path, 0, NULL);
+}
+
+static struct ue_content content_of(const struct ue_bunch *bunch) {
+    return (struct ue_content){.kind = UE_CONTENT_ACTOR,
+                               .open = bunch->open,
+                               .close = bunch->close,
+                               .has_exports = bunch->has_exports,
+                               .has_mapped = bunch->has_mapped,
+                               .data = bunch->data};
+}
+
+/* A replay has actor channels only, and these no fragments. */
+static struct content_tally tally_replay(const char *name, uint8_t netver) {
+    struct content_tally tally = {0};
+    const struct ue_settings settings = {.internal_ack = true, .netver = netver};
+    struct ue_context x;
+    json_t *replay = load(name);
+    size_t n;
+    const json_t *packet;
+    ue_context_init(&x, ue_profile_find("4.22"), &settings);
+    x.direction = UE_SERVER_TO_CLIENT;
+    json_array_foreach(json_object_get(replay, "packets"), n, packet) {
+        uint8_t bytes[PACKET_BYTES_MAX];
+        struct ue_item items[ITEMS_MAX];
+        struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
+        struct ue_verdict verdict;
+        size_t size = hex_read(json_string_value(json_object_get(packet, "hex")), bytes, sizeof bytes);
+        assert_int_equal(ue_datagram_decode(&x, bytes, size, &datagram, &verdict), UE_OK);
+        for (size_t i = 0; i < datagram.item_count; i++) {
+            struct ue_content content = content_of(&items[i].bunch);
+            content_tally_add(&tally, &x, &content, NULL);
+        }
+    }
+    json_decref(replay);
+    return tally;
+}
+
+static void print(const char *name, const struct content_tally *t) {
+    printf("%s: %u messages, %u faults, %u opens, %u blocks, %u properties, %u fields; opaque %u, class data %u\n",
+           name, t->messages, t->faults, t->groups[UE_GROUP_ACTOR], t->groups[UE_GROUP_BLOCK],
+           t->groups[UE_GROUP_PROPERTY], t->groups[UE_GROUP_FIELD], t->fields[UE_F_CONTENT_OPAQUE],
+           t->fields[UE_F_ACTOR_CLASS_DATA]);
+}
+
+static void assert_exact(const struct content_tally *t, unsigned opens, unsigned blocks) {
+    assert_null(t->problem);
+    assert_int_equal(t->faults, 0);
+    assert_int_equal(t->fields[UE_F_CONTENT_OPAQUE], 0);
+    assert_int_equal(t->groups[UE_GROUP_ACTOR], opens);
+    assert_int_equal(t->groups[UE_GROUP_BLOCK], blocks);
+}
+
+static void test_shooter_game(void **state) {
+    (void)state;
+    struct content_tally t = tally_replay("replay-shootergame-ue423.json", 11);
+    print("ShooterGame 4.23", &t);
+    assert_exact(&t, 36, 1076);
+    assert_int_equal(t.fields[UE_F_ACTOR_CLASS_DATA], 1); /* the player controller */
+}
+
+static void test_fortnite(void **state) {
+    (void)state;
+    struct content_tally t = tally_replay("replay-fortnite-demoframes.json", 13);
+    print("Fortnite 11", &t);
+    assert_exact(&t, 15, 149);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shooter_game),
+        cmocka_unit_test(test_fortnite),
+    };
+    json_t *there = load("replay-fortnite-demoframes.json");
+    if (there == NULL) {
+        printf("skipped: no folder UERUDP_SHARED\n");
+        return 77;
+    }
+    json_decref(there);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
