@@ -22,7 +22,7 @@ def read_trees(text):
     """Stats trees by the last part of their names."""
     lines = text.splitlines()
     heads = [i for i, line in enumerate(lines) if line.startswith("Topic / Item")]
-    return {lines[i - 1].rstrip(":").split("/")[-1]: read_tree(lines[i:]) for i in heads}
+    return {lines[i - 1].rstrip(":").split("/")[-1].strip(): read_tree(lines[i:]) for i in heads}
 
 
 def counts(rows, *parent):

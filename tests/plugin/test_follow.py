@@ -9,7 +9,6 @@ import harness
 import messages
 
 NAMES = ("close-reasons", "login", "two-clients")
-CLIENT_TO_SERVER = 1
 
 
 class Follow(unittest.TestCase):
@@ -19,11 +18,21 @@ class Follow(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
         cls.paths = {name: cls.stage.copy(decoded.path_of(name)) for name in NAMES}
         cls.messages = {name: messages.of(path) for name, path in cls.paths.items()}
-        cls.series = re.search(r"TShark \(Wireshark\) (\d+)\.(\d+)", cls.stage.tshark("--version"))
+        version = re.search(r"TShark \(Wireshark\) (\d+)\.(\d+)", cls.stage.tshark("--version"))
+        cls.has_sub_streams = tuple(map(int, version.groups())) >= (4, 4)
 
-    def follow(self, name, stream, *options, mode="raw", sub_stream=""):
-        return self.stage.tshark("-2", "-q", "-r", self.paths[name], *options, "-z",
-                                 f"follow,uerudp,{mode},{stream}{sub_stream}")
+    def follow(self, name, what, *options, mode="raw"):
+        return self.stage.tshark("-2", "-q", "-r", self.paths[name], *options, "-z", f"follow,uerudp,{mode},{what}")
+
+    def follow_channel(self, name, stream, channel, mode="raw"):
+        """The way to name a channel changed with Wireshark 4.4."""
+        if self.has_sub_streams:
+            return self.follow(name, f"{stream},{channel}", mode=mode)
+        return self.follow(name, stream, "-o", f"uerudp.follow_channel:{channel}", mode=mode)
+
+    def ends(self, name):
+        connection = decoded.connections(self.paths[name])[0]
+        return connection["client"], connection["server"]
 
     def records(self, text):
         """(direction, bytes) of each line behind the names of both nodes; what the second node sent is indented."""
@@ -33,37 +42,30 @@ class Follow(unittest.TestCase):
     def wanted(self, name, stream, channels):
         return [(m.direction, m.data) for m in self.messages[name] if m.stream == stream and m.channel in channels]
 
-    def test_control_channel_is_the_default(self):
+    def test_every_channel(self):
         for name in NAMES:
-            with self.subTest(name):
-                wanted = self.wanted(name, 0, {0})
-                self.assertGreater(len(wanted), 5)
-                self.assertEqual(self.records(self.follow(name, 0)), wanted)
+            for stream, channel in sorted({(m.stream, m.channel) for m in self.messages[name]})[:5]:
+                with self.subTest(name, stream=stream, channel=channel):
+                    wanted = self.wanted(name, stream, {channel})
+                    self.assertTrue(wanted)
+                    self.assertEqual(self.records(self.follow_channel(name, stream, channel)), wanted)
+
+    def test_control_channel_is_the_default(self):
+        text = self.follow("login", ",".join(self.ends("login")))
+        self.assertEqual(self.records(text), self.wanted("login", 0, {0}))
 
     def test_preference(self):
+        ends = ",".join(self.ends("close-reasons"))
         for channels, chosen in (("3", {3}), ("2-4,6", {2, 3, 4, 6}), ("0-32767", set(range(32768)))):
             with self.subTest(channels):
-                text = self.follow("close-reasons", 0, "-o", f"uerudp.follow_channel:{channels}")
+                text = self.follow("close-reasons", ends, "-o", f"uerudp.follow_channel:{channels}")
                 self.assertEqual(self.records(text), self.wanted("close-reasons", 0, chosen))
 
-    def test_streams(self):
-        first, second = (self.records(self.follow("two-clients", stream)) for stream in (0, 1))
-        self.assertEqual(first, self.wanted("two-clients", 0, {0}))
-        self.assertEqual(second, self.wanted("two-clients", 1, {0}))
-        self.assertNotEqual(first, second)
-
     def test_nodes(self):
-        client, server = (decoded.connections(self.paths["login"])[0][end] for end in ("client", "server"))
-        text = self.follow("login", 0, mode="ascii")
+        client, server = self.ends("login")
+        text = self.follow_channel("login", 0, 0, mode="ascii")
         self.assertIn(f"Node 0: {client}\n", text)
         self.assertIn(f"Node 1: {server}\n", text)
-
-    def test_sub_stream(self):
-        if (int(self.series[1]), int(self.series[2])) < (4, 4):
-            self.skipTest("followers of plugins have sub-streams from Wireshark 4.4 on")
-        for channel in (0, 3):
-            text = self.follow("close-reasons", 0, sub_stream=f",{channel}")
-            self.assertEqual(self.records(text), self.wanted("close-reasons", 0, {channel}))
 
 
 if __name__ == "__main__":
