@@ -71,15 +71,17 @@ static void explain(const struct ue_device *device, int status, char error[UE_CA
     }
 }
 
-/* Packets come at once, not when a buffer is full: somebody may be watching. */
+/* Packets come at once, not when a buffer is full: somebody may be watching. A device may have no nanoseconds. */
+static bool configure(pcap_t *pcap) {
+    int precision = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
+    return (precision == 0 || precision == PCAP_ERROR_TSTAMP_PRECISION_NOTSUP) &&
+           pcap_set_snaplen(pcap, SNAP_BYTES) == 0 && pcap_set_buffer_size(pcap, BUFFER_BYTES) == 0 &&
+           pcap_set_promisc(pcap, 1) == 0 && pcap_set_immediate_mode(pcap, 1) == 0;
+}
+
 static bool activate(struct ue_device *device, char error[UE_CAPTURE_ERROR_BYTES]) {
     pcap_t *pcap = device->pcap;
-    pcap_set_snaplen(pcap, SNAP_BYTES);
-    pcap_set_buffer_size(pcap, BUFFER_BYTES);
-    pcap_set_promisc(pcap, 1);
-    pcap_set_immediate_mode(pcap, 1);
-    pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
-    int status = pcap_activate(pcap);
+    int status = configure(pcap) ? pcap_activate(pcap) : PCAP_ERROR;
     if (status < 0) {
         explain(device, status, error);
         return false;
