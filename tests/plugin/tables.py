@@ -30,10 +30,7 @@ def counts(rows, *parent):
     return {path[-1]: row[0] for path, row in rows.items() if path[:-1] == parent}
 
 
-def byte_count(cell):
-    """"1809 bytes", "12 kB" as newer releases print them."""
-    number, unit = re.fullmatch(r"(\d+)(?: (bytes|kB|MB))?", cell).groups()
-    return int(number) * {None: 1, "bytes": 1, "kB": 1000, "MB": 1000000}[unit]
+NUMBER = r"(\d+(?:\.\d+)?)(?: bytes)?"  # of large numbers of bytes, only thousands are printed
 
 
 def read_conversations(text):
@@ -42,16 +39,16 @@ def read_conversations(text):
     for line in text.splitlines():
         match = re.match(r"(\S+)\s+<->\s+(\S+)\s+(.*)", line)
         if match:
-            cells = re.findall(r"\d+(?:\.\d+)?(?: (?:bytes|kB|MB))?", match[3])
-            numbers = [byte_count(cell) for cell in cells[:6]]
-            rows.append((match[1], match[2], numbers[:2], numbers[2:4], float(cells[6]), float(cells[7])))
+            cells = re.findall(NUMBER, match[3])
+            numbers = [int(cell) for cell in cells[:4]]
+            rows.append((match[1], match[2], numbers[:2], numbers[2:], float(cells[6]), float(cells[7])))
     return rows
 
 
 def read_endpoints(text):
     """Rows of -z endpoints: (address, packets and bytes in all, sent, received)."""
-    matches = (re.match(r"(\S+)\s+((?:\d+\s*){6})$", line) for line in text.splitlines())
-    return [(match[1], *map(int, match[2].split())) for match in matches if match]
+    matches = (re.match(rf"(\S+)((?:\s+{NUMBER}){{6}})\s*$", line) for line in text.splitlines())
+    return [(match[1], *map(int, re.findall(NUMBER, match[2]))) for match in matches if match]
 
 
 def read_times(text):
