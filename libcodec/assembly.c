@@ -6,11 +6,17 @@
 
 #define SEEN_PACKETS 64
 
-/* One bunch on its way through the reassembly. */
+/* One bunch on its way through the reassembly; of a late packet, the last of those that hang together. */
 struct pass {
     struct ue_assembly *assembly;
-    const struct ue_track_event *in;
     const struct ue_assembly_sink *sink;
+    uint64_t frame;
+    uint32_t item;
+    unsigned side;
+    uint32_t channel;
+    bool is_reliable;
+    bool is_partial_error;
+    int64_t number; /* see struct ue_waiting */
     enum ue_content_kind kind;
     bool is_kind_guessed;
 };
@@ -57,7 +63,6 @@ static bool is_far_back(const struct ue_assembly_side *side, int64_t id) {
     return id <= side->newest_id - SEEN_PACKETS;
 }
 
-/* All its bunches were seen, but for those behind the present one. */
 static bool was_seen(const struct ue_assembly_side *side, int64_t id) {
     return id <= side->newest_id && !is_far_back(side, id) && (side->seen >> (side->newest_id - id) & 1) != 0;
 }
@@ -65,34 +70,33 @@ static bool was_seen(const struct ue_assembly_side *side, int64_t id) {
 /* ---- telling ---- */
 
 static void tell(const struct pass *p, struct ue_assembly_event *event) {
-    event->bunch = p->in;
+    event->frame = p->frame;
+    event->item = p->item;
+    event->side = p->side;
+    event->channel = p->channel;
+    event->is_reliable = p->is_reliable;
     event->is_kind_guessed = p->is_kind_guessed;
     p->sink->event(p->sink->user, event);
 }
 
-static void tell_one(const struct pass *p, enum ue_assembly_type type, enum ue_assembly_problem problem,
+static void tell_one(const struct pass *p, enum ue_assembly_type type, enum ue_assembly_problem problem, size_t bits,
                      const struct ue_content *content) {
-    const struct ue_fragment fragment = {p->in->frame, p->in->item, (uint32_t)p->in->bunch->data.bits};
+    const struct ue_fragment fragment = {p->frame, p->item, (uint32_t)bits};
     struct ue_assembly_event event = {
         .type = type, .problem = problem, .content = *content, .fragments = &fragment, .fragment_count = 1};
     tell(p, &event);
 }
 
-/* A bunch that is not partial. */
-static void tell_bunch(const struct pass *p) {
-    const struct ue_bunch *bunch = p->in->bunch;
-    tell_one(p, UE_ASSEMBLY_WHOLE, UE_ASSEMBLY_NO_PROBLEM,
+/* A bunch that is not partial, or the exports of a fragment. */
+static void tell_bunch(const struct pass *p, const struct ue_bunch *bunch) {
+    bool is_whole = !bunch->partial;
+    tell_one(p, UE_ASSEMBLY_WHOLE, UE_ASSEMBLY_NO_PROBLEM, bunch->data.bits,
              &(struct ue_content){.kind = p->kind,
-                                  .open = bunch->open,
-                                  .close = bunch->close,
+                                  .open = is_whole && bunch->open,
+                                  .close = is_whole && bunch->close,
                                   .has_exports = bunch->has_exports,
-                                  .has_mapped = bunch->has_mapped,
+                                  .has_mapped = is_whole && bunch->has_mapped,
                                   .data = bunch->data});
-}
-
-static void tell_exports(const struct pass *p) {
-    tell_one(p, UE_ASSEMBLY_WHOLE, UE_ASSEMBLY_NO_PROBLEM,
-             &(struct ue_content){.kind = p->kind, .has_exports = true, .data = p->in->bunch->data});
 }
 
 /* Where there is no memory for all, the last one stands for them. */
@@ -127,15 +131,13 @@ static void append(struct joined *joined, const struct ue_waiting *fragment) {
     joined->bits += fragment->seen.bits;
 }
 
-static void tell_joined(const struct pass *p, const struct joined *joined, bool is_custom_exports,
-                        struct ue_content *content) {
+static void tell_joined(const struct pass *p, const struct joined *joined, struct ue_content *content) {
     bool is_too_large = ue_bits_bytes(joined->bits) > UE_ASSEMBLY_MESSAGE_BYTES_MAX;
     content->kind = p->kind;
     content->data = (struct ue_view){joined->data, 0, joined->bits};
     struct ue_assembly_event event = {.type = UE_ASSEMBLY_WHOLE,
                                       .problem = is_too_large ? UE_ASSEMBLY_TOO_LARGE : UE_ASSEMBLY_NO_PROBLEM,
                                       .content = *content,
-                                      .is_custom_exports = is_custom_exports,
                                       .fragments = joined->fragments,
                                       .fragment_count = joined->count};
     tell(p, &event);
@@ -144,7 +146,7 @@ static void tell_joined(const struct pass *p, const struct joined *joined, bool 
 /* The custom exports end with a fragment, and what follows begins anew. The last fragment stays one of the message,
    to which it then adds nothing. */
 static void split_off(const struct pass *p, struct joined *joined, bool is_last) {
-    tell_joined(p, joined, true, &(struct ue_content){0});
+    tell_joined(p, joined, &(struct ue_content){.is_custom_exports = true});
     joined->data += ue_bits_bytes(joined->bits);
     joined->bits = 0;
     joined->fragments += joined->count - is_last;
@@ -178,7 +180,7 @@ static void deliver(const struct pass *p, const struct ue_run *run) {
         }
     }
     const struct ue_waiting *last = run->last;
-    tell_joined(p, &joined, false,
+    tell_joined(p, &joined,
                 &(struct ue_content){.open = run->first->open, .close = last->close, .has_mapped = last->has_mapped});
     ue_assembly_give(p->assembly, block, size_bytes);
     ue_run_drop(p->assembly, run);
@@ -188,13 +190,13 @@ static void deliver(const struct pass *p, const struct ue_run *run) {
 
 static enum ue_assembly_problem judge_gap(const struct pass *p, const struct ue_assembly_lane *lane, int64_t number,
                                           enum ue_assembly_problem when_seen) {
-    const struct ue_assembly_side *side = &p->assembly->sides[p->in->side];
+    const struct ue_assembly_side *side = &p->assembly->sides[p->side];
     if (!lane->is_reliable) {
         return was_seen(side, number)      ? when_seen
                : is_far_back(side, number) ? UE_ASSEMBLY_MISSING
                                            : UE_ASSEMBLY_NO_PROBLEM;
     }
-    bool is_over = number <= ue_waiting_number(p->in) - UE_ASSEMBLY_FRAGMENTS_MAX;
+    bool is_over = number <= p->number - UE_ASSEMBLY_FRAGMENTS_MAX;
     return is_over ? UE_ASSEMBLY_MISSING : UE_ASSEMBLY_NO_PROBLEM;
 }
 
@@ -203,19 +205,22 @@ static bool is_next(const struct ue_waiting *before, const struct ue_waiting *be
            ue_partial_is_next(before->lane->is_reliable, before->number, behind->number);
 }
 
+/* What ended right before a fragment is continued by none. */
+static bool is_behind_an_end(const struct pass *p, const struct ue_waiting *fragment) {
+    const struct ue_assembly_lane *lane = fragment->lane;
+    bool is_present = fragment->seen.frame == p->frame && fragment->seen.item == p->item;
+    return is_next(fragment->before, fragment) || lane->done == fragment->number - lane->is_reliable ||
+           (lane->is_reliable && is_present && p->is_partial_error);
+}
+
 /* Why no fragment can come that belongs before the run. */
 static enum ue_assembly_problem judge_head(const struct pass *p, const struct ue_run *run) {
     const struct ue_waiting *first = run->first;
-    const struct ue_assembly_lane *lane = first->lane;
-    bool is_present = first->seen.frame == p->in->frame && first->seen.item == p->in->item;
     if (first->is_initial) {
         return UE_ASSEMBLY_NO_PROBLEM;
     }
-    if (is_next(first->before, first) || (lane->done == first->number && !lane->is_reliable) ||
-        (lane->is_reliable && (lane->done == first->number - 1 || (is_present && p->in->is_partial_error)))) {
-        return UE_ASSEMBLY_NO_BEGINNING;
-    }
-    return judge_gap(p, lane, first->number - 1, UE_ASSEMBLY_NO_BEGINNING);
+    return is_behind_an_end(p, first) ? UE_ASSEMBLY_NO_BEGINNING
+                                      : judge_gap(p, first->lane, first->number - 1, UE_ASSEMBLY_NO_BEGINNING);
 }
 
 /* Why none can come that belongs behind it. */
@@ -224,10 +229,8 @@ static enum ue_assembly_problem judge_tail(const struct pass *p, const struct ue
     if (last->is_final) {
         return UE_ASSEMBLY_NO_PROBLEM;
     }
-    if (is_next(last, last->behind)) {
-        return UE_ASSEMBLY_NEW_BEGAN;
-    }
-    return judge_gap(p, last->lane, last->number + 1, UE_ASSEMBLY_NO_END);
+    return is_next(last, last->behind) ? UE_ASSEMBLY_NEW_BEGAN
+                                       : judge_gap(p, last->lane, last->number + 1, UE_ASSEMBLY_NO_END);
 }
 
 static enum ue_assembly_problem judge(const struct pass *p, const struct ue_run *run) {
@@ -255,16 +258,15 @@ static bool is_mixed(const struct ue_assembly_lane *lane) {
 }
 
 /* What has become of the run that the present fragment is in. */
-static void settle(const struct pass *p, struct ue_waiting *fragment) {
-    const struct ue_run run = ue_run_of(fragment);
-    enum ue_assembly_problem problem = judge(p, &run);
-    if (run.first->is_initial && run.last->is_final) {
-        deliver(p, &run);
+static void settle(const struct pass *p, const struct ue_run *run) {
+    enum ue_assembly_problem problem = judge(p, run);
+    if (run->first->is_initial && run->last->is_final) {
+        deliver(p, run);
     } else if (problem == UE_ASSEMBLY_NO_PROBLEM) {
-        tell_one(p, UE_ASSEMBLY_WAITS, problem, &(struct ue_content){.kind = p->kind});
+        tell_one(p, UE_ASSEMBLY_WAITS, problem, run->last->seen.bits, &(struct ue_content){.kind = p->kind});
     } else {
-        bool mixed = problem == UE_ASSEMBLY_NO_BEGINNING && is_mixed(fragment->lane);
-        give_up(p, &run, mixed ? UE_ASSEMBLY_MIXED : problem);
+        bool mixed = problem == UE_ASSEMBLY_NO_BEGINNING && is_mixed(run->first->lane);
+        give_up(p, run, mixed ? UE_ASSEMBLY_MIXED : problem);
     }
 }
 
@@ -285,11 +287,10 @@ static void evict(const struct pass *p, struct ue_waiting *fragment) {
 /* The lane where the present fragment belongs, with room for one more; NULL: no memory. Here and below, what waits the
    longest gives way. */
 static struct ue_assembly_lane *make_room(const struct pass *p) {
-    const struct ue_bunch *bunch = p->in->bunch;
     struct ue_waiting **oldest = &p->assembly->oldest;
     struct ue_assembly_lane *lane;
-    while ((lane = ue_assembly_need_lane(p->assembly, bunch->channel, p->in->side, bunch->reliable)) == NULL &&
-           bunch->channel < UE_ASSEMBLY_PAGES * UE_ASSEMBLY_PAGE_CHANNELS && *oldest != NULL) {
+    while ((lane = ue_assembly_need_lane(p->assembly, p->channel, p->side, p->is_reliable)) == NULL &&
+           p->channel < UE_ASSEMBLY_PAGES * UE_ASSEMBLY_PAGE_CHANNELS && *oldest != NULL) {
         evict(p, *oldest);
     }
     if (lane != NULL && lane->count >= UE_ASSEMBLY_FRAGMENTS_MAX) {
@@ -298,35 +299,52 @@ static struct ue_assembly_lane *make_room(const struct pass *p) {
     return lane;
 }
 
-static struct ue_waiting *add(const struct pass *p, struct ue_assembly_lane *lane) {
+static struct ue_waiting *add(const struct pass *p, struct ue_assembly_lane *lane, const struct ue_bunch *bunch) {
+    const struct ue_fragment seen = {p->frame, p->item, (uint32_t)ue_partial_bits(bunch)};
     struct ue_waiting **oldest = &p->assembly->oldest;
     struct ue_waiting *fragment;
-    while ((fragment = ue_waiting_add(p->assembly, lane, p->in)) == NULL && *oldest != NULL) {
+    while ((fragment = ue_waiting_add(p->assembly, lane, p->number, &seen, bunch)) == NULL && *oldest != NULL) {
         evict(p, *oldest);
     }
     return fragment;
 }
 
 /* One that waits already came in a packet that the tracker had forgotten. */
-static bool is_known(const struct ue_assembly_lane *lane, const struct ue_track_event *in) {
-    int64_t number = ue_waiting_number(in);
-    const struct ue_waiting *before = ue_lane_find_before(lane, number, in->item);
+static bool is_known(const struct pass *p, const struct ue_assembly_lane *lane) {
+    const struct ue_waiting *before = ue_lane_find_before(lane, p->number, p->item);
     const struct ue_waiting *next = before != NULL ? before->behind : lane->first;
-    return next != NULL && next->number == number && (lane->is_reliable || next->seen.item == in->item);
+    return next != NULL && next->number == p->number && (lane->is_reliable || next->seen.item == p->item);
 }
 
-static void take_fragment(const struct pass *p) {
+/* Others of its packet may stand between it and those of the next, which came before. */
+static bool wait_for_end(const struct pass *p, struct ue_assembly_lane *lane) {
+    if (p->is_reliable || p->number >= p->assembly->sides[p->side].newest_id) {
+        return false;
+    }
+    if (!lane->is_late) {
+        lane->is_late = true;
+        lane->next_late = p->assembly->late;
+        p->assembly->late = lane;
+        p->assembly->late_id = p->number;
+    }
+    return true;
+}
+
+static void take_fragment(const struct pass *p, const struct ue_bunch *bunch) {
     struct ue_assembly_lane *lane = make_room(p);
-    if (lane != NULL && is_known(lane, p->in)) {
+    if (lane != NULL && is_known(p, lane)) {
         return;
     }
-    struct ue_waiting *fragment = lane != NULL ? add(p, lane) : NULL;
+    struct ue_waiting *fragment = lane != NULL ? add(p, lane, bunch) : NULL;
     if (fragment == NULL) {
-        tell_one(p, UE_ASSEMBLY_GIVEN_UP, UE_ASSEMBLY_NO_MEMORY, &(struct ue_content){0});
+        tell_one(p, UE_ASSEMBLY_GIVEN_UP, UE_ASSEMBLY_NO_MEMORY, ue_partial_bits(bunch), &(struct ue_content){0});
         return;
     }
-    struct ue_run run = ue_run_of(fragment);
-    enum ue_assembly_problem problem = problem_of(p->in->bunch);
+    enum ue_assembly_problem problem = problem_of(bunch);
+    if (problem == UE_ASSEMBLY_NO_PROBLEM && wait_for_end(p, lane)) {
+        return;
+    }
+    const struct ue_run run = ue_run_of(fragment);
     if (problem != UE_ASSEMBLY_NO_PROBLEM) {
         give_up(p, &run, problem);
         return;
@@ -334,50 +352,105 @@ static void take_fragment(const struct pass *p) {
     give_up_broken(p, run.first->before);
     give_up_broken(p, run.last->behind);
     give_up_broken(p, lane->first != run.first ? lane->first : NULL);
-    settle(p, fragment);
+    settle(p, &run);
 }
 
 /* A reliable bunch that is not partial stands between fragments: they do not belong together (spec 4.9, row 5). */
-static void part_neighbours(const struct pass *p, const struct ue_assembly_channel *channel) {
-    const struct ue_assembly_lane *lane = ue_assembly_lane(channel, p->in->side, true);
-    struct ue_waiting *before = ue_lane_find_before(lane, p->in->reliable_id, 0);
+static void part_neighbours(const struct pass *p, const struct ue_assembly_lane *lane) {
+    struct ue_waiting *before = ue_lane_find_before(lane, p->number, 0);
     struct ue_waiting *behind = before != NULL ? before->behind : lane->first;
-    if (before != NULL && before->number == p->in->reliable_id - 1 && !before->is_final) {
+    if (before != NULL && before->number == p->number - 1 && !before->is_final) {
         const struct ue_run run = ue_run_of(before);
         give_up(p, &run, UE_ASSEMBLY_NO_END);
     }
-    if (behind != NULL && behind->number == p->in->reliable_id + 1 && !behind->is_initial) {
+    if (behind != NULL && behind->number == p->number + 1 && !behind->is_initial) {
         const struct ue_run run = ue_run_of(behind);
         give_up(p, &run, UE_ASSEMBLY_NO_BEGINNING);
     }
 }
 
-static void take_bunch(struct ue_assembly *assembly, const struct ue_context *context, const struct ue_track_event *in,
-                       const struct ue_assembly_sink *sink) {
-    const struct ue_bunch *bunch = in->bunch;
-    struct pass p = {.assembly = assembly, .in = in, .sink = sink};
-    ue_assembly_learn_kind(assembly, context, bunch);
-    p.kind = ue_assembly_kind(assembly, bunch->channel, &p.is_kind_guessed);
-    if (!bunch->partial) {
-        const struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, bunch->channel);
-        if (bunch->reliable && channel != NULL && channel->lanes != NULL) {
-            part_neighbours(&p, channel);
+static void take_bunch(const struct pass *p, const struct ue_bunch *bunch) {
+    const struct ue_assembly_channel *channel = ue_assembly_find_channel(p->assembly, p->channel);
+    if (bunch->partial) {
+        if (bunch->has_exports) {
+            tell_bunch(p, bunch);
         }
-        tell_bunch(&p);
+        take_fragment(p, bunch);
         return;
     }
-    if (bunch->has_exports) {
-        tell_exports(&p);
+    if (p->is_reliable && channel != NULL && channel->lanes != NULL) {
+        part_neighbours(p, ue_assembly_lane(channel, p->side, true));
     }
-    take_fragment(&p);
+    tell_bunch(p, bunch);
 }
 
 void ue_assembly_feed(struct ue_assembly *assembly, const struct ue_context *context,
                       const struct ue_track_event *event, const struct ue_assembly_sink *sink) {
     if (event->type == UE_TRACK_PACKET) {
         note_packet(&assembly->sides[event->side], event->packet_id);
-    } else if (event->type == UE_TRACK_BUNCH && event->copy <= 1) {
-        take_bunch(assembly, context, event, sink);
+        return;
+    }
+    if (event->type != UE_TRACK_BUNCH || event->copy > 1) {
+        return;
+    }
+    const struct ue_bunch *bunch = event->bunch;
+    struct pass p = {.assembly = assembly,
+                     .sink = sink,
+                     .frame = event->frame,
+                     .item = event->item,
+                     .side = event->side,
+                     .channel = bunch->channel,
+                     .is_reliable = bunch->reliable,
+                     .is_partial_error = event->is_partial_error,
+                     .number = bunch->reliable ? event->reliable_id : event->packet_id};
+    ue_assembly_learn_kind(assembly, context, bunch);
+    p.kind = ue_assembly_kind(assembly, bunch->channel, &p.is_kind_guessed);
+    take_bunch(&p, bunch);
+}
+
+/* ---- late packets ---- */
+
+/* The first of the late packet, where the run that it hangs together with begins; NULL: it gave way. */
+static struct ue_waiting *first_late(const struct ue_assembly_lane *lane, int64_t id) {
+    struct ue_waiting *before = ue_lane_find_before(lane, id, 0);
+    struct ue_waiting *first = before != NULL ? before->behind : lane->first;
+    return first != NULL && first->number == id ? first : NULL;
+}
+
+static void point_at(struct pass *p, const struct ue_run *run) {
+    const struct ue_waiting *last = run->last;
+    while (last->number != p->number) {
+        last = last->before;
+    }
+    p->frame = last->seen.frame;
+    p->item = last->seen.item;
+}
+
+static void settle_late(struct pass *p, struct ue_assembly_lane *lane) {
+    struct ue_waiting *fragment = first_late(lane, p->number);
+    while (fragment != NULL) {
+        const struct ue_run run = ue_run_of(fragment);
+        struct ue_waiting *behind = run.last->behind;
+        point_at(p, &run);
+        give_up_broken(p, run.first->before);
+        fragment = behind != NULL && behind->number == p->number ? behind : NULL;
+        give_up_broken(p, fragment == NULL ? behind : NULL);
+        settle(p, &run);
+    }
+}
+
+void ue_assembly_end(struct ue_assembly *assembly, const struct ue_assembly_sink *sink) {
+    while (assembly->late != NULL) {
+        struct ue_assembly_lane *lane = assembly->late;
+        assembly->late = lane->next_late;
+        lane->is_late = false;
+        struct pass p = {.assembly = assembly,
+                         .sink = sink,
+                         .side = lane->side,
+                         .channel = lane->channel,
+                         .number = assembly->late_id};
+        p.kind = ue_assembly_kind(assembly, p.channel, &p.is_kind_guessed);
+        settle_late(&p, lane);
     }
 }
 

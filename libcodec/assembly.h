@@ -49,10 +49,14 @@ enum ue_assembly_problem {
 struct ue_assembly_event {
     enum ue_assembly_type type;
     enum ue_assembly_problem problem;
-    const struct ue_track_event *bunch;  /* the BUNCH that brought it about */
-    struct ue_content content;           /* WHOLE; WAITS: only kind */
+    uint64_t frame; /* the bunch that brought it about */
+    uint32_t item;
+    unsigned side;
+    uint32_t channel;
+    bool is_reliable;
+    struct ue_content content;           /* WHOLE; WAITS: only kind. Custom exports are what a chain has up to its
+                                            bPartialCustomExportsFinal */
     bool is_kind_guessed;                /* nothing captured so far told it */
-    bool is_custom_exports;              /* WHOLE: what a chain has up to its bPartialCustomExportsFinal */
     const struct ue_fragment *fragments; /* WHOLE, GIVEN_UP: in the order of the message; else this one */
     uint32_t fragment_count;
 };
@@ -73,6 +77,10 @@ void ue_assembly_free(struct ue_assembly *assembly);
    proves broken comes before. Copies of reliable bunches tell nothing. */
 void ue_assembly_feed(struct ue_assembly *assembly, const struct ue_context *context,
                       const struct ue_track_event *event, const struct ue_assembly_sink *sink);
+
+/* To be called behind each datagram: only then is told what the unreliable fragments of a late packet belong to, once
+   for those that hang together. */
+void ue_assembly_end(struct ue_assembly *assembly, const struct ue_assembly_sink *sink);
 
 /* What the latest bunch that names the kind of a channel said, of either side: they share channels. Without one, what
    is likely (spec 4.12), and *is_guessed. */

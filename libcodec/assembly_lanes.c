@@ -65,12 +65,14 @@ struct ue_assembly_lane *ue_assembly_lane(const struct ue_assembly_channel *chan
     return &channel->lanes[2 * side + is_reliable];
 }
 
-static bool need_lanes(struct ue_assembly *assembly, struct ue_assembly_channel *channel) {
+static bool need_lanes(struct ue_assembly *assembly, struct ue_assembly_channel *channel, uint32_t index) {
     if (channel->lanes != NULL) {
         return true;
     }
     channel->lanes = take_zeroed(assembly, UE_ASSEMBLY_LANES * sizeof *channel->lanes);
     for (unsigned i = 0; channel->lanes != NULL && i < UE_ASSEMBLY_LANES; i++) {
+        channel->lanes[i].channel = index;
+        channel->lanes[i].side = (uint8_t)(i / 2);
         channel->lanes[i].is_reliable = i % 2 != 0;
         channel->lanes[i].done = INT64_MIN;
     }
@@ -80,7 +82,8 @@ static bool need_lanes(struct ue_assembly *assembly, struct ue_assembly_channel 
 struct ue_assembly_lane *ue_assembly_need_lane(struct ue_assembly *assembly, uint32_t index, unsigned side,
                                                bool is_reliable) {
     struct ue_assembly_channel *channel = ue_assembly_need_channel(assembly, index);
-    return channel != NULL && need_lanes(assembly, channel) ? ue_assembly_lane(channel, side, is_reliable) : NULL;
+    return channel != NULL && need_lanes(assembly, channel, index) ? ue_assembly_lane(channel, side, is_reliable)
+                                                                   : NULL;
 }
 
 const struct ue_assembly_lane *ue_assembly_other_lane(const struct ue_assembly_lane *lane) {
@@ -91,10 +94,6 @@ const struct ue_assembly_lane *ue_assembly_other_lane(const struct ue_assembly_l
 
 static size_t size_of(const struct ue_waiting *fragment) {
     return sizeof *fragment + ue_bits_bytes(fragment->seen.bits);
-}
-
-int64_t ue_waiting_number(const struct ue_track_event *event) {
-    return event->bunch->reliable ? event->reliable_id : event->packet_id;
 }
 
 static bool is_before(const struct ue_waiting *fragment, int64_t number, uint32_t item) {
@@ -134,17 +133,15 @@ static void unlink_from(struct ue_assembly *assembly, struct ue_waiting *fragmen
     *(fragment->newer != NULL ? &fragment->newer->older : &assembly->newest) = fragment->older;
 }
 
-struct ue_waiting *ue_waiting_add(struct ue_assembly *assembly, struct ue_assembly_lane *lane,
-                                  const struct ue_track_event *event) {
-    const struct ue_bunch *bunch = event->bunch;
-    const struct ue_view data = {bunch->data.base, bunch->data.bit, ue_partial_bits(bunch)};
-    struct ue_waiting *fragment = ue_assembly_take(assembly, sizeof *fragment + ue_bits_bytes(data.bits));
+struct ue_waiting *ue_waiting_add(struct ue_assembly *assembly, struct ue_assembly_lane *lane, int64_t number,
+                                  const struct ue_fragment *seen, const struct ue_bunch *bunch) {
+    struct ue_waiting *fragment = ue_assembly_take(assembly, sizeof *fragment + ue_bits_bytes(seen->bits));
     if (fragment == NULL) {
         return NULL;
     }
     *fragment = (struct ue_waiting){
-        .number = ue_waiting_number(event),
-        .seen = {event->frame, event->item, (uint32_t)data.bits},
+        .number = number,
+        .seen = *seen,
         .is_initial = bunch->partial_initial,
         .is_final = bunch->partial_final,
         .is_exports_final = bunch->partial_exports_final,
@@ -152,8 +149,8 @@ struct ue_waiting *ue_waiting_add(struct ue_assembly *assembly, struct ue_assemb
         .close = bunch->close,
         .has_mapped = bunch->has_mapped,
     };
-    ue_view_copy(data, fragment->data);
-    link_in(assembly, lane, ue_lane_find_before(lane, fragment->number, event->item), fragment);
+    ue_view_copy((struct ue_view){bunch->data.base, bunch->data.bit, seen->bits}, fragment->data);
+    link_in(assembly, lane, ue_lane_find_before(lane, number, seen->item), fragment);
     return fragment;
 }
 

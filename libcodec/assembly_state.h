@@ -4,6 +4,7 @@
 #define UE_ASSEMBLY_STATE_H
 
 #include "libcodec/assembly.h"
+#include "libcodec/bunch.h"
 
 /* Channels by their index, a page for each group that occurs. The engine's bound is 32767. */
 #define UE_ASSEMBLY_PAGE_CHANNELS 64
@@ -28,7 +29,11 @@ struct ue_assembly_lane {
     struct ue_waiting *first, *last;
     int64_t done; /* the number that ended the run which left last: nothing continues it */
     uint32_t count;
+    uint32_t channel;
+    uint8_t side;
     bool is_reliable;
+    bool is_late; /* in the list of such, next_late behind it */
+    struct ue_assembly_lane *next_late;
 };
 
 #define UE_ASSEMBLY_LANES 4 /* unreliable and reliable of side 0, then of side 1 */
@@ -50,6 +55,8 @@ struct ue_assembly {
     size_t bytes;
     struct ue_waiting *oldest, *newest;
     struct ue_assembly_side sides[2];
+    struct ue_assembly_lane *late; /* where the present packet, a late one, has unreliable fragments */
+    int64_t late_id;
     struct ue_assembly_channel *pages[UE_ASSEMBLY_PAGES];
 };
 
@@ -82,13 +89,12 @@ struct ue_assembly_lane *ue_assembly_need_lane(struct ue_assembly *assembly, uin
 /* The lane of the same channel and direction, and the other reliability. */
 const struct ue_assembly_lane *ue_assembly_other_lane(const struct ue_assembly_lane *lane);
 
-/* The number by which a fragment is ordered, and the last one in a lane that is before it; NULL: none. */
-int64_t ue_waiting_number(const struct ue_track_event *event);
+/* The last fragment in a lane that is before this number and item; NULL: none. */
 struct ue_waiting *ue_lane_find_before(const struct ue_assembly_lane *lane, int64_t number, uint32_t item);
 
-/* Copies the fragment of an event, whose number none in the lane has; NULL: no memory. */
-struct ue_waiting *ue_waiting_add(struct ue_assembly *assembly, struct ue_assembly_lane *lane,
-                                  const struct ue_track_event *event);
+/* Copies a fragment into a lane, where none has its number; NULL: no memory. */
+struct ue_waiting *ue_waiting_add(struct ue_assembly *assembly, struct ue_assembly_lane *lane, int64_t number,
+                                  const struct ue_fragment *seen, const struct ue_bunch *bunch);
 /* Forgets the fragments of a run. */
 void ue_run_drop(struct ue_assembly *assembly, const struct ue_run *run);
 
