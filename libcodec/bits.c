@@ -51,8 +51,9 @@ UE_INLINE void move_lanes(uint8_t *to, const uint8_t *from, unsigned shift) {
     memcpy(to, &low, sizeof low);
 }
 
-UE_INLINE void move_word(uint8_t *to, const uint8_t *from, unsigned shift) {
-    ue_bytes_store64(to, ue_bytes_load64(from) >> shift | ue_bytes_load64(from + 1) << (8 - shift));
+/* 64 bits that begin inside a byte; reads nine bytes. */
+UE_INLINE uint64_t load_shifted(const uint8_t *from, unsigned shift) {
+    return ue_bytes_load64(from) >> shift | ue_bytes_load64(from + 1) << (8 - shift);
 }
 
 /* Copies bytes whose source begins inside a byte, shift is not 0. The last block of a run may overlap the one before:
@@ -66,9 +67,9 @@ static void copy_shifted(uint8_t *to, const uint8_t *from, unsigned shift, size_
         move_lanes(to + bytes - sizeof(lanes), from + bytes - sizeof(lanes), shift);
     } else if (bytes >= 8) {
         for (; done + 8 < bytes; done += 8) {
-            move_word(to + done, from + done, shift);
+            ue_bytes_store64(to + done, load_shifted(from + done, shift));
         }
-        move_word(to + bytes - 8, from + bytes - 8, shift);
+        ue_bytes_store64(to + bytes - 8, load_shifted(from + bytes - 8, shift));
     } else {
         for (; done < bytes; done++) {
             to[done] = (uint8_t)(from[done] >> shift | from[done + 1] << (8 - shift));
@@ -157,15 +158,26 @@ uint64_t ue_view_load(struct ue_view view, size_t offset_bits, unsigned count) {
     return ue_bits_load(view.base, ue_bits_bytes(view.bit + view.bits), view.bit + offset_bits, count);
 }
 
-bool ue_view_equal(struct ue_view a, struct ue_view b) {
-    if (a.bits != b.bits) {
-        return false;
-    }
-    for (size_t done = 0; done < a.bits; done += 64) {
-        unsigned count = a.bits - done < 64 ? (unsigned)(a.bits - done) : 64;
+/* Whether the views are equal from offset_bits on, which may be behind them. */
+static bool is_end_equal(struct ue_view a, struct ue_view b, size_t offset_bits) {
+    for (size_t done = offset_bits; done < a.bits; done += 56) {
+        unsigned count = a.bits - done < 56 ? (unsigned)(a.bits - done) : 56;
         if (ue_view_load(a, done, count) != ue_view_load(b, done, count)) {
             return false;
         }
     }
     return true;
+}
+
+bool ue_view_equal(struct ue_view a, struct ue_view b) {
+    size_t words = a.bits > 8 ? (a.bits - 8) / 64 : 0; /* behind which there is a ninth byte */
+    uint64_t difference = 0;
+    if (a.bits != b.bits) {
+        return false;
+    }
+    for (size_t i = 0; i < words; i++) {
+        difference |=
+            load_shifted(a.base + a.bit / 8 + 8 * i, a.bit % 8) ^ load_shifted(b.base + b.bit / 8 + 8 * i, b.bit % 8);
+    }
+    return difference == 0 && is_end_equal(a, b, 64 * words);
 }

@@ -123,6 +123,28 @@ static void views_are_read_copied_and_compared(void **state) {
 }
 
 /* T26 of spec 6.20: how many bits a payload of three bytes has, by its last byte. */
+static void comparing_sees_every_bit_and_reads_nothing_behind_the_views(void **state) {
+    (void)state;
+    struct guarded rooms[] = {guarded_new(64), guarded_new(64)};
+    struct rng rng = rng_seeded("equal");
+    for (size_t bits = 1; bits <= 280; bits++) {
+        size_t shift = rng_below(&rng, 8);
+        struct ue_view a = {guarded_end(&rooms[0], ue_bits_bytes(bits)), 0, bits};
+        struct ue_view b = {guarded_end(&rooms[1], ue_bits_bytes(shift + bits)), shift, bits};
+        rng_fill(&rng, (uint8_t *)a.base, ue_bits_bytes(bits));
+        rng_fill(&rng, (uint8_t *)b.base, ue_bits_bytes(shift + bits));
+        ue_bits_copy((uint8_t *)b.base, shift, a.base, 0, bits);
+        assert_true(ue_view_equal(a, b) && ue_view_equal(b, a));
+        for (size_t bit = shift; bit < shift + bits; bit++) {
+            ((uint8_t *)b.base)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            assert_false(ue_view_equal(a, b));
+            ((uint8_t *)b.base)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+    }
+    guarded_free(&rooms[0]);
+    guarded_free(&rooms[1]);
+}
+
 static void termination_bit_is_the_last_one_set(void **state) {
     static const struct {
         uint8_t last_byte;
@@ -145,6 +167,7 @@ int main(void) {
         cmocka_unit_test(last_set_finds_the_highest_bit_of_a_range),
         cmocka_unit_test(widths_and_masks),
         cmocka_unit_test(views_are_read_copied_and_compared),
+        cmocka_unit_test(comparing_sees_every_bit_and_reads_nothing_behind_the_views),
         cmocka_unit_test(termination_bit_is_the_last_one_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

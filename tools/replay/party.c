@@ -189,10 +189,11 @@ static void on_departure(void *user, const struct ue_departure *departure) {
 /* ---- what the side took ---- */
 
 /* What most headers say of a packet of the other side, the one that is looked at with the next ones: more than 0
-   delivered, less not; 0 when they say nothing, or disagree evenly. */
+   delivered, less not; 0 when they say nothing, or disagree evenly. Who is ahead of all that are left has won. */
 static int votes_on(const struct looking *l, int64_t packet_id) {
+    int64_t last = l->kept->id + VOTES;
     int votes = 0;
-    for (int64_t id = l->kept->id; id <= l->kept->id + VOTES; id++) {
+    for (int64_t id = l->kept->id; id <= last && ABS(votes) <= last - id + 1; id++) {
         const struct ue_kept *kept = ue_kept_find(&l->side->kept, id);
         int claim =
             kept != NULL && (kept->words == 0 || kept->ack <= kept->peer_newest) ? ue_kept_claim(kept, packet_id) : -1;
