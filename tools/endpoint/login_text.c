@@ -4,58 +4,6 @@
 #define REPLACEMENT 0xfffdu
 #define FLAG_PADDED 4u
 
-struct utf8_writer {
-    char *out;
-    size_t left; /* room, the NUL not counted */
-};
-
-/* False when the character does not fit. */
-static bool write_character(struct utf8_writer *w, uint32_t character) {
-    static const uint8_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    size_t count = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
-    if (count > w->left) {
-        return false;
-    }
-    for (size_t i = count; i-- > 1;) {
-        w->out[i] = (char)(0x80 | (character & 0x3f));
-        character >>= 6;
-    }
-    w->out[0] = (char)(lead[count] | character);
-    w->out += count;
-    w->left -= count;
-    return true;
-}
-
-static uint32_t unit_at(struct ue_text text, size_t index) {
-    unsigned width = text.wide ? 16 : 8;
-    return (uint32_t)ue_view_load(text.units, index * width, width);
-}
-
-static bool is_high_half(uint32_t unit) {
-    return unit >= 0xd800 && unit < 0xdc00;
-}
-
-static bool is_low_half(uint32_t unit) {
-    return unit >= 0xdc00 && unit < 0xe000;
-}
-
-void ue_text_to_utf8(struct ue_text text, char *utf8, size_t size_bytes) {
-    struct utf8_writer w = {utf8, size_bytes - 1};
-    size_t count = text.units.bits / (text.wide ? 16 : 8);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t character = unit_at(text, i);
-        if (is_high_half(character) && i + 1 < count && is_low_half(unit_at(text, i + 1))) {
-            character = 0x10000 + ((character - 0xd800) << 10) + (unit_at(text, ++i) - 0xdc00);
-        } else if (is_high_half(character) || is_low_half(character)) {
-            character = REPLACEMENT;
-        }
-        if (character == 0 || !write_character(&w, character)) {
-            break;
-        }
-    }
-    *w.out = 0;
-}
-
 /* Reads one character and moves behind it; one byte where it is malformed. */
 static uint32_t read_character(const char **utf8) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -69,7 +17,7 @@ static uint32_t read_character(const char **utf8) {
         }
         character = character << 6 | (in[i] & 0x3fu);
     }
-    bool is_half = is_high_half(character) || is_low_half(character);
+    bool is_half = character >= 0xd800 && character < 0xe000;
     if (count == 0 || character < least[count] || character > 0x10ffff || is_half) {
         return REPLACEMENT;
     }

@@ -4,10 +4,7 @@
 #define UE_LOGIN_TEXT_H
 
 #include "libcodec/message.h"
-
-/* Writes a text as UTF-8 with NUL, cut at a whole character where it is longer than the room; what is no character
-   becomes U+FFFD. size_bytes at least 1. */
-void ue_text_to_utf8(struct ue_text text, char *utf8, size_t size_bytes);
+#include "libcodec/text.h"
 
 /* A text as the engine writes it: one byte a character while all are ASCII, else UTF-16. The units go to `units`, of
    which a text never needs more than two per byte of UTF-8; malformed UTF-8 becomes U+FFFD. NULL is the empty text. */

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "libcodec/text.h"
+
 #define CAPACITY_MIN 4096
 
 /* So many digits every double has, and so many tell any two apart. */
@@ -110,12 +112,8 @@ static void put_utf8(struct ue_out *out, uint32_t character) {
         ue_out_char(out, (char)character);
         return;
     }
-    unsigned more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
-    static const uint8_t leads[] = {0, 0xc0, 0xe0, 0xf0};
-    ue_out_char(out, (char)(leads[more] | character >> (6 * more)));
-    while (more-- > 0) {
-        ue_out_char(out, (char)(0x80 | (character >> (6 * more) & 0x3f)));
-    }
+    char *to = ue_out_room(out, 4);
+    out->length += ue_utf8_put(character, to);
 }
 
 void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape escape) {
@@ -132,33 +130,9 @@ void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape esc
     }
 }
 
-/* One character of UTF-16 at *index, which is advanced. */
-static uint32_t take_wide(struct ue_text text, size_t *index) {
-    size_t count = text.units.bits / 16;
-    uint32_t unit = (uint32_t)ue_view_load(text.units, (*index)++ * 16, 16);
-    if (unit < 0xd800 || unit >= 0xe000) {
-        return unit;
-    }
-    if (unit < 0xdc00 && *index < count) {
-        uint32_t low = (uint32_t)ue_view_load(text.units, *index * 16, 16);
-        if (low >= 0xdc00 && low < 0xe000) {
-            ++*index;
-            return 0x10000 + ((unit - 0xd800) << 10 | (low - 0xdc00));
-        }
-    }
-    return 0xfffd;
-}
-
 void ue_out_engine_text(struct ue_out *out, struct ue_text text, enum ue_escape escape) {
-    size_t count = text.units.bits / (text.wide ? 16 : 8);
-    for (size_t i = 0; i < count;) {
-        uint32_t character;
-        if (text.wide) {
-            character = take_wide(text, &i);
-        } else {
-            character = (uint32_t)ue_view_load(text.units, i++ * 8, 8);
-        }
-        ue_out_character(out, character, escape);
+    for (size_t unit = 0; unit < ue_text_units(text);) {
+        ue_out_character(out, ue_text_take(text, &unit), escape);
     }
 }
 

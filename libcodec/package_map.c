@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/package_map.h"
+
+#include <string.h>
+
+#include "libcodec/exports.h"
+#include "libcodec/message.h"
+#include "libcodec/text.h"
+
+#define NOWHERE UINT32_MAX
+#define FIRST_NAMES_BYTES 4096u
+#define FIRST_ENTRIES 64u
+
+/* What was told of one id, once. Later tellings stand in front of earlier ones in their bucket. */
+struct entry {
+    uint64_t guid;
+    uint64_t outer; /* 0: a package, or a whole path */
+    uint64_t frame;
+    uint32_t next; /* in its bucket, NOWHERE: the last */
+    uint32_t name; /* in names */
+    uint16_t name_bytes;
+};
+
+/* Entries are only added. Buckets are as many as there is room for entries. */
+struct ue_package_map {
+    struct ue_track_memory memory;
+    size_t bytes;
+    struct entry *entries;
+    uint32_t *buckets;
+    uint32_t count;
+    uint32_t room;
+    char *names;
+    uint32_t names_bytes;
+    uint32_t names_room;
+};
+
+/* ---- memory ---- */
+
+static bool resize(struct ue_package_map *map, void *at, size_t old_bytes, size_t new_bytes) {
+    void *old;
+    memcpy(&old, at, sizeof old);
+    if (map->bytes - old_bytes + new_bytes > UE_PACKAGE_MAP_BYTES_MAX) {
+        return false;
+    }
+    void *block = map->memory.resize(map->memory.user, old, new_bytes);
+    if (block == NULL) {
+        return false;
+    }
+    memcpy(at, &block, sizeof block);
+    map->bytes += new_bytes - old_bytes;
+    return true;
+}
+
+struct ue_package_map *ue_package_map_new(const struct ue_track_memory *memory) {
+    struct ue_package_map *map = memory->resize(memory->user, NULL, sizeof *map);
+    if (map != NULL) {
+        *map = (struct ue_package_map){.memory = *memory, .bytes = sizeof *map};
+    }
+    return map;
+}
+
+void ue_package_map_free(struct ue_package_map *map) {
+    if (map != NULL) {
+        struct ue_track_memory memory = map->memory;
+        memory.resize(memory.user, map->entries, 0);
+        memory.resize(memory.user, map->buckets, 0);
+        memory.resize(memory.user, map->names, 0);
+        memory.resize(memory.user, map, 0);
+    }
+}
+
+size_t ue_package_map_bytes(const struct ue_package_map *map) {
+    return map->bytes;
+}
+
+/* ---- entries ---- */
+
+static uint32_t *bucket_of(const struct ue_package_map *map, uint64_t guid) {
+    uint64_t mixed = guid * UINT64_C(0x9e3779b97f4a7c15);
+    return &map->buckets[(mixed >> 32) & (map->room - 1)];
+}
+
+static void link_entry(struct ue_package_map *map, uint32_t index) {
+    uint32_t *bucket = bucket_of(map, map->entries[index].guid);
+    map->entries[index].next = *bucket;
+    *bucket = index;
+}
+
+static bool make_room(struct ue_package_map *map) {
+    if (map->count < map->room) {
+        return true;
+    }
+    uint32_t room = map->room == 0 ? FIRST_ENTRIES : map->room * 2;
+    if (!resize(map, &map->entries, map->room * sizeof *map->entries, room * sizeof *map->entries) ||
+        !resize(map, &map->buckets, map->room * sizeof *map->buckets, room * sizeof *map->buckets)) {
+        return false;
+    }
+    map->room = room;
+    for (uint32_t i = 0; i < room; i++) {
+        map->buckets[i] = NOWHERE;
+    }
+    for (uint32_t i = 0; i < map->count; i++) {
+        link_entry(map, i);
+    }
+    return true;
+}
+
+/* The latest telling of an id up to a frame; NULL: none. */
+static const struct entry *find(const struct ue_package_map *map, uint64_t guid, uint64_t frame) {
+    uint32_t index = map->room == 0 ? NOWHERE : *bucket_of(map, guid);
+    while (index != NOWHERE && (map->entries[index].guid != guid || map->entries[index].frame > frame)) {
+        index = map->entries[index].next;
+    }
+    return index == NOWHERE ? NULL : &map->entries[index];
+}
+
+/* ---- learning ---- */
+
+static bool make_names_room(struct ue_package_map *map, size_t length) {
+    uint32_t room = map->names_room;
+    while (map->names_bytes + length > room) {
+        room = room == 0 ? FIRST_NAMES_BYTES : room * 2;
+    }
+    if (room == map->names_room) {
+        return true;
+    }
+    if (!resize(map, &map->names, map->names_room, room)) {
+        return false;
+    }
+    map->names_room = room;
+    return true;
+}
+
+static void tell(struct ue_package_map *map, uint64_t guid, uint64_t outer, const struct ue_text *text,
+                 uint64_t frame) {
+    char name[UE_PACKAGE_MAP_PATH_MAX + 1];
+    size_t length = ue_text_to_utf8(*text, name, sizeof name);
+    const struct entry *known = find(map, guid, frame);
+    bool same = known != NULL && known->outer == outer && known->name_bytes == length &&
+                memcmp(map->names + known->name, name, length) == 0;
+    if (guid == 0 || length == 0 || same || !make_room(map) || !make_names_room(map, length)) {
+        return;
+    }
+    memcpy(map->names + map->names_bytes, name, length);
+    map->entries[map->count] = (struct entry){
+        .guid = guid, .outer = outer, .frame = frame, .name = map->names_bytes, .name_bytes = (uint16_t)length};
+    map->names_bytes += (uint32_t)length;
+    link_entry(map, map->count++);
+}
+
+static void learn_object(struct ue_package_map *map, const struct ue_object *object, uint64_t frame) {
+    for (unsigned i = object->count; i-- > 0;) {
+        const struct ue_object_link *link = &object->links[i];
+        if ((link->flags & UE_EXPORT_HAS_PATH) != 0) {
+            tell(map, link->guid.number, object->links[i + 1].guid.number, &link->name, frame);
+        }
+    }
+}
+
+static void learn_exports(struct ue_package_map *map, const struct ue_context *x, struct ue_view data, uint64_t frame) {
+    struct ue_exports exports;
+    struct ue_fault fault;
+    size_t bit = 0;
+    ue_exports_decode(x, data, &bit, &exports, &fault);
+    bool are_objects = fault.status == UE_OK && !exports.has_rep_layout;
+    for (uint32_t i = 0; are_objects && i < exports.count; i++) {
+        struct ue_object object;
+        if (ue_export_decode(x, data, &bit, &object, &fault) != UE_OK) {
+            return;
+        }
+        learn_object(map, &object, frame);
+    }
+}
+
+static uint64_t param_guid(const struct ue_param *param) {
+    size_t bits = param->text.units.bits;
+    return bits == 0 ? param->number : ue_view_load(param->text.units, 0, bits < 64 ? (unsigned)bits : 64);
+}
+
+static void learn_messages(struct ue_package_map *map, const struct ue_context *x, struct ue_view data,
+                           uint64_t frame) {
+    struct ue_fault fault = {0};
+    for (size_t bit = 0; bit < data.bits && fault.status == UE_OK;) {
+        struct ue_message message;
+        ue_message_decode(x, data, &bit, &message, &fault);
+        bool assigns = message.type == UE_MESSAGE_NET_GUID_ASSIGN && message.param_count == 2;
+        if (fault.status == UE_OK && assigns) {
+            const struct ue_param *params = message.params;
+            tell(map, param_guid(&params[UE_NET_GUID_ASSIGN_GUID]), 0, &params[UE_NET_GUID_ASSIGN_PATH].text, frame);
+        }
+    }
+}
+
+void ue_package_map_learn(struct ue_package_map *map, const struct ue_context *context,
+                          const struct ue_content *content, uint64_t frame) {
+    if (content->is_custom_exports) {
+        return;
+    }
+    if (content->has_exports) {
+        learn_exports(map, context, content->data, frame);
+    } else if (content->kind == UE_CONTENT_CONTROL) {
+        learn_messages(map, context, content->data, frame);
+    }
+}
+
+/* ---- paths ---- */
+
+struct path {
+    char *text;
+    size_t length;
+};
+
+/* Cuts at the end of a character. */
+static void append(struct path *path, const char *text, size_t length) {
+    size_t room = UE_PACKAGE_MAP_PATH_MAX - path->length;
+    if (length > room) {
+        length = room;
+        while (length > 0 && ((uint8_t)text[length] & 0xc0) == 0x80) {
+            length--;
+        }
+    }
+    memcpy(path->text + path->length, text, length);
+    path->length += length;
+}
+
+/* Between a package and what is in it a point, then once a colon, then points. */
+size_t ue_package_map_path(const struct ue_package_map *map, uint64_t guid, uint64_t frame,
+                           char path[UE_PACKAGE_MAP_PATH_MAX + 1]) {
+    const struct entry *links[UE_OBJECT_LINKS_MAX];
+    struct path built = {path, 0};
+    size_t count = 0;
+    const struct entry *link = guid != 0 ? find(map, guid, frame) : NULL;
+    for (; link != NULL && count < UE_OBJECT_LINKS_MAX;
+         link = link->outer != 0 ? find(map, link->outer, frame) : NULL) {
+        links[count++] = link;
+    }
+    for (size_t depth = 0; depth < count; depth++) {
+        link = links[count - 1 - depth];
+        if (depth > 0) {
+            append(&built, depth == 2 ? ":" : ".", 1);
+        }
+        append(&built, map->names + link->name, link->name_bytes);
+    }
+    path[built.length] = '\0';
+    return built.length;
+}
