@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tools/cli.h"
+#include "tools/contents.h"
 #include "tools/events/captured.h"
 #include "tools/print/columns.h"
 #include "tools/print/json.h"
@@ -22,7 +23,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_COLUMNS, FORMAT_EVENTS, FORMAT_NO
 struct decode {
     struct ue_reading reading;
     struct ue_selection selection;
-    gboolean json, bits, quiet, redact;
+    gboolean json, bits, content, quiet, redact;
     char *fields;
     char *separator;
     char *events;
@@ -35,7 +36,8 @@ struct decode {
     struct ue_columns columns;
     bool is_terminal; /* the output is watched */
     bool output_failed;
-    struct ue_captured *log; /* NULL: none */
+    struct ue_captured *log;      /* NULL: none */
+    struct ue_contents *contents; /* NULL: not wanted */
 };
 
 /* ---- options ---- */
@@ -46,6 +48,10 @@ static void add_options(struct decode *d, GOptionContext *context) {
          NULL},
         {"bits", 0, 0, G_OPTION_ARG_NONE, &d->bits,
          "with --json, add \"bits\": [KEY, bit offset, bit length] of each field, in wire order", NULL},
+        {"content", 0, 0, G_OPTION_ARG_NONE, &d->content,
+         "also what whole messages carry, put together where they came in parts: exports, actors, content blocks, "
+         "voice",
+         NULL},
         {"fields", 0, 0, G_OPTION_ARG_STRING, &d->fields, "only these fields, as columns, one line per datagram",
          "KEY[,KEY...]"},
         {"separator", 0, 0, G_OPTION_ARG_STRING, &d->separator, "between columns: tab (default) or comma", "NAME"},
@@ -86,6 +92,7 @@ static const char description[] =
     "  uerudp decode game.pcapng\n"
     "  uerudp decode --json --channel 0 game.pcapng | jq -c '.bunches[]?.messages[]?'\n"
     "  uerudp decode --fields frame,direction,packet.seq,packet.ack --separator comma game.pcapng\n"
+    "  uerudp decode --content --channel 5 game.pcapng\n"
     "  uerudp decode -i eth0 --filter 'udp port 7777' --kind handshake\n"
     "  tcpdump -w - udp port 7777 | uerudp decode --kind handshake -\n"
     "  echo '00 00 28 00 00 00 00 00 0c' | uerudp decode --hex --generation 4.25 -";
@@ -115,6 +122,10 @@ static bool resolve(struct decode *d, int argc) {
     }
     if (d->bits && !d->json) {
         ue_complain("--bits goes with --json");
+        return false;
+    }
+    if (d->content && (d->quiet || d->events != NULL || d->redact)) {
+        ue_complain("--content goes with none of --quiet, --events and --redact, which masks nothing inside messages");
         return false;
     }
     if (d->separator != NULL && d->fields == NULL) {
@@ -210,6 +221,7 @@ static void show(struct decode *d, const struct ue_seen *seen) {
     struct ue_context context;
     struct ue_shown shown;
     ue_seen_show(seen, &context, &shown);
+    shown.messages = d->contents != NULL ? ue_contents_feed(d->contents, seen) : NULL;
     if (shown.context != NULL) {
         learn_engine(d, seen->connection->listing, &shown);
     }
@@ -246,6 +258,7 @@ static enum ue_exit run(struct decode *d, int path_count, char **paths) {
     if (!open_log(d, paths)) {
         return UE_EXIT_UNUSABLE;
     }
+    d->contents = d->content ? ue_contents_new() : NULL;
     d->is_terminal = isatty(STDOUT_FILENO);
     ue_reading_start(&d->reading, path_count, paths);
     while (!d->output_failed && ue_reading_next(&d->reading, &seen)) {
@@ -259,6 +272,7 @@ static enum ue_exit run(struct decode *d, int path_count, char **paths) {
 
 static void clear(struct decode *d) {
     ue_reading_clear(&d->reading);
+    g_clear_pointer(&d->contents, ue_contents_free);
     ue_json_free(&d->json_lines);
     ue_text_free(&d->tree);
     ue_columns_free(&d->columns);

@@ -212,7 +212,7 @@ static bool prepare_data(struct work *w, json_t *item, const char *path) {
 }
 
 static bool build_item(struct work *w, json_t *value, const char *path, struct ue_item *item) {
-    static const char *const item_keys[] = {"messages", NULL};
+    static const char *const item_keys[] = {"messages", "content", NULL};
     struct ue_fault fault;
     snprintf(w->source.where, sizeof w->source.where, "%s", path);
     if (!json_is_object(value)) {

@@ -3,6 +3,8 @@
 
 struct kept {
     struct ue_track *track;
+    struct ue_messages *messages; /* NULL: nobody asked for them */
+    size_t bytes;                 /* that were counted */
     uint32_t stream;
     GList link; /* in the order of use */
 };
@@ -22,7 +24,14 @@ static void *resize(void *user, void *old, size_t size_bytes) {
 static void free_kept(void *user) {
     struct kept *kept = user;
     ue_track_free(kept->track);
+    if (kept->messages != NULL) {
+        ue_messages_free(kept->messages);
+    }
     g_free(kept);
+}
+
+static size_t bytes_of(const struct kept *kept) {
+    return ue_track_bytes(kept->track) + (kept->messages != NULL ? ue_messages_bytes(kept->messages) : 0);
 }
 
 struct ue_tracks *ue_tracks_new(void) {
@@ -42,13 +51,15 @@ void ue_tracks_bound(struct ue_tracks *tracks, size_t bytes_max) {
     tracks->bytes_max = bytes_max;
 }
 
+static const struct ue_track_memory memory = {resize, NULL};
+
 static struct kept *add(struct ue_tracks *tracks, uint32_t stream) {
-    const struct ue_track_memory memory = {resize, NULL};
     struct kept *kept = g_new0(struct kept, 1);
     kept->track = ue_track_new(&memory);
     kept->stream = stream;
     kept->link.data = kept;
-    tracks->bytes += ue_track_bytes(kept->track);
+    kept->bytes = bytes_of(kept);
+    tracks->bytes += kept->bytes;
     g_hash_table_insert(tracks->kept, &kept->stream, kept);
     g_queue_push_tail_link(&tracks->used, &kept->link);
     return kept;
@@ -72,9 +83,17 @@ static void give_up_oldest(struct ue_tracks *tracks) {
     while (tracks->bytes > tracks->bytes_max && tracks->used.length > 1) {
         struct kept *oldest = tracks->used.head->data;
         g_queue_unlink(&tracks->used, &oldest->link);
-        tracks->bytes -= ue_track_bytes(oldest->track);
+        tracks->bytes -= oldest->bytes;
         g_hash_table_remove(tracks->kept, &oldest->stream);
     }
+}
+
+struct ue_messages *ue_tracks_messages(struct ue_tracks *tracks, const struct ue_seen *seen) {
+    struct kept *kept = find(tracks, seen->connection->stream);
+    if (kept->messages == NULL) {
+        kept->messages = ue_messages_new(&memory);
+    }
+    return kept->messages;
 }
 
 const struct ue_track *ue_tracks_feed(struct ue_tracks *tracks, const struct ue_seen *seen,
@@ -90,9 +109,10 @@ const struct ue_track *ue_tracks_feed(struct ue_tracks *tracks, const struct ue_
                                                .links = &seen->held->link.links,
                                                .bytes = seen->bytes,
                                                .size_bytes = seen->size_bytes};
-    size_t before = ue_track_bytes(kept->track);
     ue_track_feed(kept->track, &datagram, sink);
-    tracks->bytes += ue_track_bytes(kept->track) - before;
+    tracks->bytes -= kept->bytes;
+    kept->bytes = bytes_of(kept);
+    tracks->bytes += kept->bytes;
     give_up_oldest(tracks);
     return kept->track;
 }

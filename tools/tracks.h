@@ -7,6 +7,7 @@
 #define UE_TRACKS_H
 
 #include "libcodec/track.h"
+#include "tools/messages.h"
 #include "tools/reading.h"
 
 #define UE_TRACKS_BYTES_MAX (256u << 20)
@@ -18,6 +19,10 @@ void ue_tracks_free(struct ue_tracks *tracks);
 
 /* Another bound than UE_TRACKS_BYTES_MAX; the tracker in use may exceed it alone. */
 void ue_tracks_bound(struct ue_tracks *tracks, size_t bytes_max);
+
+/* The messages of the seen connection, beside its tracker and bounded with it: to be fed with the tracker's events.
+   They live until the next datagram is given to a tracker. */
+struct ue_messages *ue_tracks_messages(struct ue_tracks *tracks, const struct ue_seen *seen);
 
 /* Gives a datagram to the tracker of its connection; one that is foreign or cut is left out. Returns the tracker, or
    NULL. */

@@ -37,6 +37,7 @@ class Valid(unittest.TestCase):
     def test_decode(self):
         for path in CAPTURES:
             schema.check("datagram", output("decode", "--json", path))
+            schema.check("datagram", output("decode", "--json", "--content", "--bits", path))
         for options in (["--bits"], ["--redact"], ["--max-packet=700", "--extra-bits=3"], ["--magic-bits=5"],
                         ["--generation=5.5", "--handlers=aesgcm"], ["--skip-bytes=1"]):
             schema.check("datagram", output("decode", "--json", *options, LOSS))
@@ -125,6 +126,11 @@ class Invalid(unittest.TestCase):
     def samples(self):
         yield "datagram", output("decode", "--json", "--bits", LOSS)[4]
         yield "datagram", output("decode", "--json", "--bits", LEGACY)[4]
+        for wanted in ("exports", "mapped", "voice"):
+            yield "datagram", next(datagram for path in ("actor-world", "voice")
+                                   for datagram in output("decode", "--json", "--content", ROOT / f"captures/{path}.pcapng")
+                                   if any(wanted in message for bunch in datagram.get("bunches", [])
+                                          for message in bunch.get("content", [])))
         yield "connection", output("info", "--json", "--bits", LOSS)[0]
         yield "sent", sidecar("mixed", "--duration=1")
         log, *events = output("decode", "--events=-", LOSS)
@@ -178,13 +184,18 @@ class Invalid(unittest.TestCase):
 def flat(properties, prefix=""):
     """(dotted key, rule) of the values in an object's properties."""
     for key, rule in properties.items():
+        rule = DEFS["fault"] if rule.get("$ref") == "#/$defs/fault" else rule
         if rule.get("type") == "object":
             yield from flat(rule["properties"], f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", rule
 
 
-INSIDE_MESSAGES = {"content", "export", "field_export", "mapped", "actor", "block", "property", "field", "voice"}
+# Definitions of what is inside messages, by the prefix that their keys are without; the others are those of one datagram.
+INSIDE = {"content": ["content"], "export": ["exports", "export"], "field_export": ["field_export"],
+          "mapped": ["mapped", "mapped_id"], "actor": ["actor"], "block": ["block"], "property": ["property"],
+          "field": ["field"], "voice": ["voice"]}
+STRUCTURES = {name for names in INSIDE.values() for name in names} | {"message", "frame"}
 
 
 class Catalogue(unittest.TestCase):
@@ -196,7 +207,7 @@ class Catalogue(unittest.TestCase):
     def test_fields(self):
         rows = self.rows("libcodec/fields.def", r'^UE_FIELD\((\w+), "([^"]+)", "[^"]*", (\w+),')
         self.assertEqual([name for _, name, _ in rows], DEFS["field_name"]["enum"])
-        rows = [row for row in rows if row[1].partition(".")[0] not in INSIDE_MESSAGES]
+        rows = [row for row in rows if row[1].partition(".")[0] not in INSIDE]
         wanted = {(name, KINDS[kind]) for _, name, kind in rows if name != "none"}
         wanted |= {(f"{name}_raw", "bits of a number") for _, name, kind in rows if kind == "REAL"}
         item = dict(flat(DEFS["item"]["properties"]))
@@ -205,10 +216,21 @@ class Catalogue(unittest.TestCase):
         keys = {("", key): rule for key, rule in flat(DEFS["datagram"]["properties"])}
         keys |= {("bunch." if key in bunch else "legacy.", key): rule for key, rule in item.items()}
         keys |= {("control.", key): rule for key, rule in flat(DEFS["message"]["properties"])}
-        not_fields = {"schema", "frame", "time", "src", "dst", "length", "raw", "bits", "bunches", "items", "messages"}
+        not_fields = {"schema", "frame", "time", "src", "dst", "length", "raw", "bits", "bunches", "items", "messages",
+                      "content"}
         found = {(prefix + key, self.kind(prefix + key, rule)) for (prefix, key), rule in keys.items()
                  if key not in not_fields and not key.startswith("settings.")}
         self.assertEqual(wanted, found)
+
+    def test_fields_inside_messages(self):
+        rows = self.rows("libcodec/fields.def", r'^UE_FIELD\((\w+), "([^"]+)", "[^"]*", (\w+),')
+        rows = [row for row in rows if row[1].partition(".")[0] in INSIDE]
+        wanted = {(name, KINDS[kind]) for _, name, kind in rows}
+        wanted |= {(f"{name}_raw", "raw_real") for _, name, kind in rows if kind == "REAL"}
+        found = {(f"{prefix}.{key}", rule.get("items", rule)["$ref"].rpartition("/")[2])
+                 for prefix, names in INSIDE.items() for name in names for key, rule in flat(DEFS[name]["properties"])
+                 if not key.startswith("fault.")}
+        self.assertEqual(wanted, {(key, kind) for key, kind in found if kind not in STRUCTURES})
 
     def kind(self, name, rule):
         """The type of a field's value, or of the elements of its list."""

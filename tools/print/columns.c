@@ -115,7 +115,7 @@ static void put_column(struct ue_columns *columns, const struct ue_out *value) {
 }
 
 void ue_columns_print(struct ue_columns *columns, const struct ue_shown *shown) {
-    struct ue_sink sink = {NULL, on_field, NULL, columns};
+    const struct ue_shown_sink sink = {.sink = {NULL, on_field, NULL, columns}};
     struct ue_verdict verdict;
     for (size_t i = 0; i < columns->count; i++) {
         columns->values[i].length = 0;
@@ -123,7 +123,7 @@ void ue_columns_print(struct ue_columns *columns, const struct ue_shown *shown) 
     }
     report_shown(columns, shown);
     if (shown->context != NULL) {
-        ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, shown->links, &sink, &verdict);
+        ue_shown_trace(shown, &sink, &verdict);
     }
     for (size_t i = 0; i < columns->count; i++) {
         if (i != 0) {

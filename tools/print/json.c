@@ -26,6 +26,10 @@ struct place {
 
 static struct place places[UE_FIELD_COUNT];
 
+/* Keys of the lists of an item, known by their address. */
+static const char messages[] = "messages";
+static const char contents[] = "content";
+
 static bool skip_prefix(const char **name, const char *prefix) {
     size_t length = strlen(prefix);
     bool found = strncmp(*name, prefix, length) == 0;
@@ -141,7 +145,7 @@ static void put_real(struct ue_out *out, const struct ue_record *record) {
     }
 }
 
-static void put_value(struct ue_out *out, const struct ue_record *record) {
+void ue_json_put_value(struct ue_out *out, const struct ue_record *record) {
     switch (ue_field_row(record->field)->kind) {
     case UE_KIND_BOOL: ue_out_text(out, record->number != 0 ? "true" : "false"); break;
     case UE_KIND_U8:
@@ -163,13 +167,10 @@ static void put_value(struct ue_out *out, const struct ue_record *record) {
     }
 }
 
-static void put_raw_real(struct ue_json *json, const struct place *place, const struct ue_record *record) {
-    if (survives_decimal(ue_record_real(record))) {
-        return;
+void ue_json_put_raw(struct ue_out *out, const char *key, const struct ue_record *record) {
+    if (ue_field_row(record->field)->kind == UE_KIND_REAL && !survives_decimal(ue_record_real(record))) {
+        ue_out_format(out, ",\"%s_raw\":\"%0*llx\"", key, (int)record->bits / 4, (unsigned long long)record->number);
     }
-    comma(json);
-    ue_out_format(&json->line, "\"%s_raw\":\"%0*llx\"", place->key, (int)record->bits / 4,
-                  (unsigned long long)record->number);
 }
 
 /* ---- the trace ---- */
@@ -198,7 +199,7 @@ static void put_listed(struct ue_json *json, const struct place *place, const st
         json->array = record->field;
     }
     comma(json);
-    put_value(&json->line, record);
+    ue_json_put_value(&json->line, record);
 }
 
 static void end_list(struct ue_json *json) {
@@ -213,7 +214,7 @@ static void put_aside(struct ue_out *aside, const struct ue_record *record) {
     if (aside->length != 0) {
         ue_out_char(aside, ',');
     }
-    put_value(aside, record);
+    ue_json_put_value(aside, record);
 }
 
 static void note_bits(struct ue_json *json, const struct ue_record *record) {
@@ -222,7 +223,9 @@ static void note_bits(struct ue_json *json, const struct ue_record *record) {
             ue_out_char(&json->bits, ',');
         }
         ue_out_format(&json->bits, "[\"%s\",%zu,%zu%s]", ue_field_row(record->field)->name, record->bit, record->bits,
-                      json->is_opened ? ",true" : "");
+                      json->is_assembled ? ",\"message\""
+                      : json->is_opened  ? ",true"
+                                         : "");
     }
 }
 
@@ -233,7 +236,7 @@ static void put_unique_id(struct ue_json *json, const struct place *place, const
     }
     put_quoted(out, place->key);
     ue_out_char(out, ':');
-    put_value(out, record);
+    ue_json_put_value(out, record);
 }
 
 static void begin_item(struct ue_json *json) {
@@ -247,12 +250,13 @@ static void begin_item(struct ue_json *json) {
     open_bracket(json, '{', '}');
 }
 
-static void begin_message(struct ue_json *json) {
-    if (json->depth >= SCOPE_MESSAGE - 1) {
-        close_to(json, SCOPE_MESSAGE - 1);
-    } else {
-        close_to(json, SCOPE_ITEM);
-        open_key(json, "messages", '[', ']');
+/* An object in a list of the item: messages or content. */
+static void begin_element(struct ue_json *json, const char *list) {
+    bool is_next = json->depth >= SCOPE_MESSAGE - 1 && json->list == list;
+    close_to(json, is_next ? SCOPE_MESSAGE - 1 : SCOPE_ITEM);
+    if (!is_next) {
+        json->list = list;
+        open_key(json, list, '[', ']');
     }
     comma(json);
     open_bracket(json, '{', '}');
@@ -281,32 +285,38 @@ static void end_packet(struct ue_json *json) {
 }
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
+    struct ue_json *json = user;
     (void)bit;
-    if (group == UE_GROUP_BUNCH || group == UE_GROUP_ACK) {
+    if (json->content.line != NULL) {
+        ue_json_content_group(&json->content, group);
+    } else if (group == UE_GROUP_BUNCH || group == UE_GROUP_ACK) {
         begin_item(user);
     } else if (group == UE_GROUP_MESSAGE) {
-        begin_message(user);
+        begin_element(user, messages);
     } else if (group == UE_GROUP_OPENED) {
-        ((struct ue_json *)user)->is_opened = true;
+        json->is_opened = true;
     }
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit) {
+    struct ue_json *json = user;
     (void)bit;
-    if (group == UE_GROUP_MESSAGE) {
+    if (json->content.line != NULL) {
+        ue_json_content_group_end(&json->content);
+    } else if (group == UE_GROUP_MESSAGE) {
         end_message(user);
     } else if (group == UE_GROUP_PACKET) {
         end_packet(user);
     } else if (group == UE_GROUP_OPENED) {
-        ((struct ue_json *)user)->is_opened = false;
+        json->is_opened = false;
     }
 }
 
 /* The rest of a bunch behind a message that cannot be read is an element of its own. */
 static void put_opaque(struct ue_json *json, const struct place *place, const struct ue_record *record) {
-    begin_message(json);
+    begin_element(json, messages);
     put_place(json, place);
-    put_value(&json->line, record);
+    ue_json_put_value(&json->line, record);
     end_message(json);
 }
 
@@ -317,8 +327,12 @@ static bool is_unique_id(const struct place *place) {
 
 static void on_field(void *user, const struct ue_record *record) {
     struct ue_json *json = user;
-    const struct place *place = find_place(record->field);
     note_bits(json, record);
+    if (UE_UNLIKELY(json->content.line != NULL)) {
+        ue_json_content_field(&json->content, record);
+        return;
+    }
+    const struct place *place = find_place(record->field);
     if (record->field == UE_F_PACKET_HISTORY) {
         put_listed(json, place, record);
         return;
@@ -335,11 +349,53 @@ static void on_field(void *user, const struct ue_record *record) {
     } else {
         go_to(json, place);
         put_place(json, place);
-        put_value(&json->line, record);
-        if (ue_field_row(record->field)->kind == UE_KIND_REAL) {
-            put_raw_real(json, place, record);
+        ue_json_put_value(&json->line, record);
+        ue_json_put_raw(&json->line, place->key, record);
+    }
+}
+
+/* ---- whole messages ---- */
+
+/* Where its fragments were seen, of one that was put together. */
+static void put_frames(struct ue_json *json, const struct ue_shown_message *message) {
+    uint64_t last = 0;
+    ue_out_text(&json->line, "\"frames\":");
+    for (uint32_t i = 0; i < message->fragment_count; i++) {
+        if (message->fragments[i].frame != last) {
+            last = message->fragments[i].frame;
+            ue_out_char(&json->line, i == 0 ? '[' : ',');
+            ue_out_unsigned(&json->line, last);
         }
     }
+    ue_out_char(&json->line, ']');
+}
+
+static void on_message(void *user, const struct ue_shown_message *message) {
+    struct ue_json *json = user;
+    begin_element(json, contents);
+    json->is_assembled = message->fragments != NULL;
+    if (json->is_assembled) {
+        put_frames(json, message);
+    }
+    ue_json_content_begin(&json->content, &json->line, json->is_assembled);
+}
+
+static void put_fault(struct ue_out *out, const char *status, const struct ue_fault *fault) {
+    ue_out_text(out, ",\"fault\":{\"status\":");
+    put_quoted(out, status);
+    ue_out_text(out, ",\"field\":");
+    put_quoted(out, ue_field_row(fault->field)->name);
+    ue_out_format(out, ",\"bit\":%zu}", fault->bit);
+}
+
+/* Behind a fault stands at least what it made opaque. */
+static void on_message_end(void *user, const struct ue_fault *fault) {
+    struct ue_json *json = user;
+    ue_json_content_end(&json->content);
+    if (fault->status != UE_OK) {
+        put_fault(&json->line, ue_status_name(fault->status), fault);
+    }
+    json->is_assembled = false;
 }
 
 /* ---- the line ---- */
@@ -383,11 +439,7 @@ static void put_verdict(struct ue_json *json, const struct ue_shown *shown) {
         ue_out_text(out, ",\"canonical\":false");
     }
     if (shown->fault.status != UE_OK || ue_shown_is_cut(shown)) {
-        ue_out_text(out, ",\"fault\":{\"status\":");
-        put_quoted(out, ue_shown_is_cut(shown) ? "size limited" : ue_status_name(shown->fault.status));
-        ue_out_text(out, ",\"field\":");
-        put_quoted(out, ue_field_row(shown->fault.field)->name);
-        ue_out_format(out, ",\"bit\":%zu}", shown->fault.bit);
+        put_fault(out, ue_shown_is_cut(shown) ? "size limited" : ue_status_name(shown->fault.status), &shown->fault);
     }
     if (shown->raw || shown->context == NULL) {
         ue_out_text(out, ",\"raw\":");
@@ -396,11 +448,11 @@ static void put_verdict(struct ue_json *json, const struct ue_shown *shown) {
 }
 
 static void trace(struct ue_json *json, const struct ue_shown *shown) {
-    struct ue_sink sink = {on_begin, on_field, on_end, json};
+    const struct ue_shown_sink sink = {{on_begin, on_field, on_end, json}, on_message, on_message_end};
     struct ue_verdict verdict;
     bool legacy = shown->context->profile.packet == UE_PACKET_LEGACY && !shown->context->settings.internal_ack;
     json->items_key = legacy ? "items" : "bunches";
-    ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, shown->links, &sink, &verdict);
+    ue_shown_trace(shown, &sink, &verdict);
     close_to(json, SCOPE_TOP);
     flush_aside(json, &json->terminators, "terminator", '[', ']');
 }

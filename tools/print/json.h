@@ -3,6 +3,7 @@
 #ifndef UE_PRINT_JSON_H
 #define UE_PRINT_JSON_H
 
+#include "tools/print/json_content.h"
 #include "tools/print/out.h"
 #include "tools/print/shown.h"
 
@@ -14,16 +15,20 @@
 /* The writer's state; zeroed but for the options, which the caller sets. */
 struct ue_json {
     struct ue_out line; /* finished lines; the caller flushes it */
-    bool with_bits;     /* add an array of [key, bit offset, length] in wire order; a fourth element, true, tells that
-                           the offset counts in the decrypted content */
+    bool with_bits;     /* add an array of [key, bit offset, length] in wire order; a fourth element tells that the
+                           offset counts in something else than the datagram: true in decrypted content, "message" in a
+                           message that was put together */
 
     const char *items_key;
-    bool is_opened;      /* inside decrypted content */
-    const char *object;  /* the sub-object that is open at the current scope, or NULL */
-    enum ue_field array; /* the field whose values are being listed, or UE_F_NONE */
-    unsigned depth;      /* open brackets */
+    bool is_opened;                 /* inside decrypted content */
+    bool is_assembled;              /* inside a message that was put together */
+    const char *list;               /* key of the list that was opened last in an item */
+    struct ue_json_content content; /* of the message that is being shown */
+    const char *object;             /* the sub-object that is open at the current scope, or NULL */
+    enum ue_field array;            /* the field whose values are being listed, or UE_F_NONE */
+    unsigned depth;                 /* open brackets */
     char closers[UE_JSON_DEPTH];
-    bool more[UE_JSON_DEPTH];                     /* whether a comma is due */
+    bool more[UE_JSON_DEPTH];                                  /* whether a comma is due */
     struct ue_out bits, acked, nacked, unique_id, terminators; /* what belongs to a later place of the line */
 };
 
@@ -31,5 +36,10 @@ struct ue_json {
 void ue_json_print(struct ue_json *json, const struct ue_shown *shown);
 
 void ue_json_free(struct ue_json *json);
+
+/* A value of one field, on its own; and, of a number that does not survive decimal, its bits as a member of their own.
+ */
+void ue_json_put_value(struct ue_out *out, const struct ue_record *record);
+void ue_json_put_raw(struct ue_out *out, const char *key, const struct ue_record *record);
 
 #endif

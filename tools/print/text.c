@@ -201,6 +201,37 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     }
 }
 
+/* Inside the bunch that completes it. */
+static void on_message(void *user, const struct ue_shown_message *message) {
+    struct ue_text_tree *tree = user;
+    struct ue_out *out = &tree->page;
+    uint64_t last = 0;
+    tree->indent++;
+    indent(tree);
+    ue_out_text(out, "Content");
+    for (uint32_t i = 0; i < message->fragment_count; i++) {
+        if (message->fragments[i].frame != last) {
+            last = message->fragments[i].frame;
+            ue_out_text(out, i == 0 ? ", put together from frames " : ", ");
+            ue_out_unsigned(out, last);
+        }
+    }
+    ue_out_char(out, '\n');
+    tree->indent++;
+    tree->last = UE_F_NONE;
+}
+
+static void on_message_end(void *user, const struct ue_fault *fault) {
+    struct ue_text_tree *tree = user;
+    if (fault->status != UE_OK) {
+        indent(tree);
+        ue_out_format(&tree->page, "Not decoded further: %s at bit %zu: %s\n", ue_field_row(fault->field)->name,
+                      fault->bit, ue_status_text(fault->status));
+    }
+    tree->indent -= 2;
+    tree->last = UE_F_NONE;
+}
+
 /* ---- the block ---- */
 
 static void put_headline(struct ue_text_tree *tree, const struct ue_shown *shown) {
@@ -233,7 +264,7 @@ static void put_fault(struct ue_text_tree *tree, const struct ue_shown *shown) {
 }
 
 void ue_text_print(struct ue_text_tree *tree, const struct ue_shown *shown) {
-    struct ue_sink sink = {on_begin, on_field, on_end, tree};
+    const struct ue_shown_sink sink = {{on_begin, on_field, on_end, tree}, on_message, on_message_end};
     struct ue_verdict verdict;
     put_headline(tree, shown);
     tree->indent = 1;
@@ -244,7 +275,7 @@ void ue_text_print(struct ue_text_tree *tree, const struct ue_shown *shown) {
         put_bytes(&tree->page, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8});
         ue_out_char(&tree->page, '\n');
     } else {
-        ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, shown->links, &sink, &verdict);
+        ue_shown_trace(shown, &sink, &verdict);
         put_fault(tree, shown);
     }
     ue_out_char(&tree->page, '\n');

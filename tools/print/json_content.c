@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/print/json_content.h"
+
+#include "tools/print/json.h"
+
+/* The object of the message itself has no group of its own. */
+#define GROUP_NONE UE_GROUP_COUNT
+
+/* Where a structure stands in the one around it. */
+struct member {
+    const char *key;
+    bool is_listed;
+};
+
+static struct member member_of(enum ue_group around, enum ue_group group) {
+    switch (group) {
+    case UE_GROUP_EXPORTS: return (struct member){"exports", false};
+    case UE_GROUP_EXPORT:
+        return around == UE_GROUP_EXPORT ? (struct member){"outer", false} : (struct member){"objects", true};
+    case UE_GROUP_FIELD_EXPORT: return (struct member){"fields", true};
+    case UE_GROUP_MAPPED: return (struct member){"mapped", false};
+    case UE_GROUP_ACTOR: return (struct member){"actor", false};
+    case UE_GROUP_BLOCK: return (struct member){"blocks", true};
+    case UE_GROUP_PROPERTY: return (struct member){"properties", true};
+    case UE_GROUP_FIELD: return (struct member){"fields", true};
+    case UE_GROUP_VOICE: return (struct member){"voice", true};
+    case UE_GROUP_MESSAGE: return (struct member){"messages", true};
+    case UE_GROUP_UNIQUE_ID: return (struct member){"unique_id", false};
+    case UE_GROUP_HANDSHAKE:
+    case UE_GROUP_PACKET:
+    case UE_GROUP_ACK:
+    case UE_GROUP_BUNCH:
+    case UE_GROUP_OPENED: break;
+    }
+    return (struct member){"other", true};
+}
+
+static struct ue_json_level *top(struct ue_json_content *content) {
+    return &content->levels[content->depth];
+}
+
+/* ---- brackets ---- */
+
+static void put_key(struct ue_json_content *content, const char *key, size_t length, const char *opener) {
+    struct ue_out *line = content->line;
+    struct ue_json_level *level = top(content);
+    ue_out_text(line, level->more ? ",\"" : "\"");
+    ue_out_bytes(line, key, length);
+    ue_out_text(line, "\":");
+    ue_out_text(line, opener);
+    level->more = true;
+}
+
+/* Closes what is open in an object: a list, or an object of a dotted key. */
+static void close_member(struct ue_json_content *content) {
+    struct ue_json_level *level = top(content);
+    if (level->list != NULL) {
+        ue_out_char(content->line, ']');
+    } else if (level->object != NULL) {
+        ue_out_char(content->line, '}');
+    }
+    level->list = NULL;
+    level->object = NULL;
+}
+
+static void open_level(struct ue_json_content *content, enum ue_group group, bool is_id, struct member member) {
+    struct ue_json_level *level = top(content);
+    bool is_next = member.is_listed && level->list != NULL && strcmp(level->list, member.key) == 0;
+    if (is_next) {
+        ue_out_text(content->line, ",{");
+    } else {
+        close_member(content);
+        put_key(content, member.key, strlen(member.key), member.is_listed ? "[{" : "{");
+        level->list = member.is_listed ? member.key : NULL;
+    }
+    content->levels[++content->depth] = (struct ue_json_level){.group = group, .is_id = is_id};
+}
+
+static void close_level(struct ue_json_content *content) {
+    close_member(content);
+    ue_out_char(content->line, '}');
+    content->depth--;
+}
+
+/* ---- the trace ---- */
+
+void ue_json_content_begin(struct ue_json_content *content, struct ue_out *line, bool more) {
+    content->line = line;
+    content->depth = 0;
+    content->skipped = 0;
+    content->levels[0] = (struct ue_json_level){.group = GROUP_NONE, .more = more};
+}
+
+void ue_json_content_end(struct ue_json_content *content) {
+    close_member(content);
+    content->line = NULL;
+}
+
+void ue_json_content_group(struct ue_json_content *content, enum ue_group group) {
+    if (content->skipped != 0 || content->depth + 2 >= UE_JSON_CONTENT_DEPTH) {
+        content->skipped++;
+        return;
+    }
+    open_level(content, group, false, member_of(top(content)->group, group));
+}
+
+void ue_json_content_group_end(struct ue_json_content *content) {
+    if (content->skipped != 0) {
+        content->skipped--;
+        return;
+    }
+    if (top(content)->is_id) {
+        close_level(content);
+    }
+    close_level(content);
+}
+
+/* Each id begins an object, which a path may follow into. */
+static void begin_id(struct ue_json_content *content) {
+    if (top(content)->is_id) {
+        close_level(content);
+    }
+    open_level(content, UE_GROUP_MAPPED, true, (struct member){"ids", true});
+}
+
+/* Without the prefix of its structure. */
+static const char *key_of(const struct ue_json_content *content, enum ue_field field) {
+    const char *name = ue_field_row(field)->name;
+    bool is_deep = content->levels[content->depth].group == UE_GROUP_UNIQUE_ID; /* control.unique_id. */
+    return (is_deep ? strrchr(name, '.') : strchr(name, '.')) + 1;
+}
+
+/* Into the object of a dotted key; gives the key inside it. */
+static const char *go_into(struct ue_json_content *content, const char *key) {
+    struct ue_json_level *level = top(content);
+    const char *dot = strchr(key, '.');
+    size_t length = dot != NULL ? (size_t)(dot - key) : 0;
+    bool is_there = dot != NULL && level->object != NULL && strncmp(level->object, key, length + 1) == 0;
+    if (!is_there) {
+        close_member(content);
+    }
+    if (dot != NULL && !is_there) {
+        put_key(content, key, length, "{");
+        level->object = key;
+        level->more = false;
+    }
+    return dot != NULL ? dot + 1 : key;
+}
+
+void ue_json_content_field(struct ue_json_content *content, const struct ue_record *record) {
+    if (content->skipped != 0) {
+        return;
+    }
+    if (record->field == UE_F_MAPPED_GUID) {
+        begin_id(content);
+    }
+    const char *key = go_into(content, key_of(content, record->field));
+    put_key(content, key, strlen(key), "");
+    ue_json_put_value(content->line, record);
+    ue_json_put_raw(content->line, key, record);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: what is inside a whole message, as the members of a JSON object: structures nested as they are in the
+   message, keys without the prefix of their structure. */
+#ifndef UE_PRINT_JSON_CONTENT_H
+#define UE_PRINT_JSON_CONTENT_H
+
+#include "tools/print/out.h"
+
+/* Objects in objects: outer objects of an export go deepest. */
+#define UE_JSON_CONTENT_DEPTH 32
+
+/* An object that is open. */
+struct ue_json_level {
+    enum ue_group group;
+    bool is_id;         /* one id of a list */
+    bool more;          /* a comma is due */
+    const char *list;   /* key of the list that is open in it; NULL: none */
+    const char *object; /* dotted key whose first part is the object that is open in it; NULL: none */
+};
+
+struct ue_json_content {
+    struct ue_out *line; /* NULL: no message is open */
+    unsigned depth;
+    unsigned skipped; /* structures that are nested too deep to be shown */
+    struct ue_json_level levels[UE_JSON_CONTENT_DEPTH];
+};
+
+/* Begins inside of an object that the caller has opened and will close; a comma comes first where `more`. */
+void ue_json_content_begin(struct ue_json_content *content, struct ue_out *line, bool more);
+void ue_json_content_group(struct ue_json_content *content, enum ue_group group);
+void ue_json_content_field(struct ue_json_content *content, const struct ue_record *record);
+void ue_json_content_group_end(struct ue_json_content *content);
+void ue_json_content_end(struct ue_json_content *content);
+
+#endif
