@@ -10,6 +10,7 @@
 
 #include "libcodec/assembly.h"
 #include "tests/conn_pair.h"
+#include "tests/heap.h"
 #include "tests/rng.h"
 
 #define ROUNDS 60
@@ -164,15 +165,6 @@ static void pass_on(void *user, const struct ue_track_event *event) {
     ue_assembly_feed(w.assembly, &w.x, event, &finder);
 }
 
-static void *resize(void *user, void *old, size_t size_bytes) {
-    (void)user;
-    if (size_bytes == 0) {
-        free(old);
-        return NULL;
-    }
-    return realloc(old, size_bytes);
-}
-
 static int by_place(const void *a, const void *b) {
     const struct shown *one = a;
     const struct shown *other = b;
@@ -180,10 +172,9 @@ static int by_place(const void *a, const void *b) {
 }
 
 static void read_capture(void) {
-    const struct ue_track_memory memory = {resize, NULL};
     const struct ue_track_sink sink = {pass_on, NULL};
-    struct ue_track *track = ue_track_new(&memory);
-    w.assembly = ue_assembly_new(&memory);
+    struct ue_track *track = ue_track_new(&heap);
+    w.assembly = ue_assembly_new(&heap);
     qsort(w.shown, w.shown_count, sizeof *w.shown, by_place);
     for (size_t i = 0; i < w.shown_count; i++) {
         const struct ue_links links = {.has_id = true, .packet_id = w.shown[i].packet_id};

@@ -9,12 +9,14 @@
 
 #include <cmocka.h>
 
+#include "libcodec/assembly.h"
 #include "libcodec/layouts.h"
 #include "libcodec/netver.h"
 #include "tests/cuts.h"
 #include "tests/equal.h"
 #include "tests/expected.h"
 #include "tests/guarded.h"
+#include "tests/heap.h"
 #include "tests/roundtrip.h"
 
 #define BYTES_MAX 8192
@@ -113,7 +115,8 @@ static const char *release_of_netver(uint64_t netver) {
     static const struct {
         unsigned first;
         const char *release;
-    } rows[] = {{36, "5.5"}, {35, "5.4"}, {28, "5.1"}, {14, "4.25"}, {8, "4.22"}, {5, "4.20"}, {2, "4.18"}, {0, "4.14"}};
+    } rows[] = {{36, "5.5"}, {35, "5.4"}, {28, "5.1"}, {14, "4.25"},
+                {8, "4.22"}, {5, "4.20"}, {2, "4.18"}, {0, "4.14"}};
     size_t i = 0;
     while (netver < rows[i].first) {
         i++;
@@ -202,8 +205,7 @@ static void check_modern(const json_t *vector) {
     bool ids = number_of(params, "prefix_bits", 0) == 6;
     bool jitter = strncmp(text_of(params, "packet_info"), "EngineNetVer>=14", 16) == 0;
     bool history_seq = json_is_true(json_object_get(params, "acked_history_seq_field"));
-    struct ue_context x =
-        context_of(vector, history_seq ? "5.8" : !jitter ? "4.22" : ids ? "5.4" : "4.25", &settings);
+    struct ue_context x = context_of(vector, history_seq ? "5.8" : !jitter ? "4.22" : ids ? "5.4" : "4.25", &settings);
     check_datagram(vector, &x);
 }
 
@@ -302,8 +304,8 @@ static void assert_bare_encodes_back(const struct ue_context *x, size_t count, c
     size_t bit = 0;
     struct ue_fault fault;
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(
-            ue_bunch_encode(x, &round_trip->built_items[i].bunch, written, sizeof written, &bit, &fault), UE_OK);
+        assert_int_equal(ue_bunch_encode(x, &round_trip->built_items[i].bunch, written, sizeof written, &bit, &fault),
+                         UE_OK);
     }
     assert_int_equal(bit, bits);
     assert_true(ue_view_equal((struct ue_view){written, 0, bits}, (struct ue_view){bytes, 0, bits}));
@@ -371,6 +373,81 @@ static void check_partial(const json_t *vector) {
         bytes_of(vector, "hex", bytes);
         check_bare(vector, bytes, number_of(vector, "bits", 0), json_object_get(vector, "decode"), false);
     }
+}
+
+/* ---- chains of partial bunches ---- */
+
+struct joined {
+    struct ue_assembly *assembly;
+    size_t messages, exports, fragments, bits;
+};
+
+static void hear_message(void *user, const struct ue_assembly_event *event) {
+    struct joined *joined = user;
+    assert_int_not_equal(event->type, UE_ASSEMBLY_GIVEN_UP);
+    joined->exports += event->content.has_exports;
+    if (event->type == UE_ASSEMBLY_WHOLE && !event->content.has_exports) {
+        joined->messages++;
+        joined->fragments += event->fragment_count;
+        joined->bits += event->content.data.bits;
+    }
+}
+
+static void join(struct joined *joined, const json_t *vector, const uint8_t *bytes, size_t bits) {
+    const struct ue_assembly_sink sink = {hear_message, joined};
+    struct ue_settings settings = settings_of(json_object_get(vector, "params"));
+    struct ue_context x = context_of(vector, release_of_bunch(json_object_get(vector, "params")), &settings);
+    static uint32_t item;
+    size_t count = decode_bare(vector, &x, bytes, bits);
+    for (size_t i = 0; i < count; i++) {
+        const struct ue_bunch *bunch = &round_trip->built_items[i].bunch;
+        const struct ue_track_event event = {.type = UE_TRACK_BUNCH,
+                                             .bunch = bunch,
+                                             .item = item++,
+                                             .reliable_id = bunch->ch_seq,
+                                             .copy = bunch->reliable};
+        ue_assembly_feed(joined->assembly, &x, &event, &sink);
+    }
+}
+
+/* What the bunches say of themselves. */
+static void count_bunch(const json_t *bunch, struct joined *counts) {
+    bool is_partial = number_of(bunch, "bPartial", 0) != 0;
+    bool has_exports = number_of(bunch, "bHasPackageMapExports", 0) != 0;
+    counts->messages += !is_partial || number_of(bunch, "bPartialFinal", 0) != 0;
+    counts->exports += has_exports;
+    counts->fragments++;
+    counts->bits += has_exports ? 0 : number_of(bunch, "BunchDataBits", 0);
+}
+
+static void join_headers(struct joined *joined, const json_t *vector, struct joined *counts) {
+    size_t n;
+    const json_t *header;
+    json_array_foreach(json_object_get(vector, "headers"), n, header) {
+        uint8_t bytes[BYTES_MAX] = {0};
+        hex_read(text_of(header, "header_hex"), bytes, sizeof bytes);
+        const json_t *decode = json_object_get(header, "decode");
+        join(joined, vector, bytes, number_of(header, "header_bits", 0) + number_of(decode, "BunchDataBits", 0));
+        count_bunch(decode, counts);
+    }
+}
+
+static void check_chain(const json_t *vector) {
+    struct joined joined = {.assembly = ue_assembly_new(&heap)};
+    struct joined counts = {0};
+    uint8_t bytes[BYTES_MAX];
+    size_t n;
+    const json_t *bunch;
+    bytes_of(vector, "hex", bytes);
+    join(&joined, vector, bytes, number_of(vector, "bits", 0));
+    join_headers(&joined, vector, &counts);
+    json_array_foreach(json_object_get(json_object_get(vector, "decode"), "bunches"), n, bunch) {
+        count_bunch(bunch, &counts);
+    }
+    assert_int_equal(joined.messages, counts.messages);
+    assert_int_equal(joined.exports, counts.exports);
+    assert_true(joined.fragments == counts.fragments && joined.bits == counts.bits);
+    ue_assembly_free(joined.assembly);
 }
 
 static void assert_messages_encode_back(const struct ue_context *x, struct ue_view payload) {
@@ -464,6 +541,11 @@ static void partial_bunches(void **state) {
     for_each_vector("bunch-partial.json", check_partial, 8);
 }
 
+static void partial_chains(void **state) {
+    (void)state;
+    for_each_vector("bunch-partial.json", check_chain, 8);
+}
+
 static void replay_packets(void **state) {
     (void)state;
     for_each_vector("bunch-replay.json", check_replay, 17);
@@ -505,8 +587,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handshakes),       cmocka_unit_test(sequences_of_cookies), cmocka_unit_test(modern_packets),
         cmocka_unit_test(legacy_packets),   cmocka_unit_test(handler_framing),      cmocka_unit_test(control_bunches),
-        cmocka_unit_test(control_messages), cmocka_unit_test(partial_bunches),      cmocka_unit_test(replay_packets),
-        cmocka_unit_test(every_bunch_header), cmocka_unit_test(network_versions),
+        cmocka_unit_test(control_messages), cmocka_unit_test(partial_bunches),      cmocka_unit_test(partial_chains),
+        cmocka_unit_test(replay_packets),   cmocka_unit_test(every_bunch_header),   cmocka_unit_test(network_versions),
     };
     char probe[4096];
     snprintf(probe, sizeof probe, "%s/spec/vectors/handshake.json", shared_folder());

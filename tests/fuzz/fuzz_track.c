@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The passive tracker over any conversation, in the form of fuzz_handshake.c: the observer of the connection finds
-   generation and numbers, then every datagram is followed. Of an input whose size is a multiple of four the memory is
-   short. */
+/* The passive tracker and the reassembly over any conversation, in the form of fuzz_handshake.c: the observer of the
+   connection finds generation and numbers, then every datagram is followed. Of an input whose size is a multiple of
+   four the memory is short. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "libcodec/assembly.h"
 #include "libcodec/flow.h"
-#include "libcodec/track.h"
 
 #define DATAGRAMS_MAX 400
 
@@ -24,6 +24,8 @@ struct conversation {
     struct heard heard[DATAGRAMS_MAX];
     size_t count;
     struct ue_track *track;
+    struct ue_assembly *assembly;
+    const struct ue_context *context; /* of the present datagram */
     size_t bytes_max;
     uint64_t frame;
     unsigned side;
@@ -60,8 +62,30 @@ static void plant_bug(const struct conversation *talk, const struct ue_track_eve
     (void)talk;
 }
 
+/* Every bit of a message can be read, and what its fragments add up to are its bits. */
+static void hear_message(void *user, const struct ue_assembly_event *event) {
+    const struct conversation *talk = user;
+    const struct ue_content *content = &event->content;
+    size_t bits = 0;
+    expect(event->frame == talk->frame && event->side == talk->side && event->fragment_count != 0);
+    for (uint32_t i = 0; i < event->fragment_count; i++) {
+        bits += event->fragments[i].bits;
+        expect(event->fragments[i].frame <= event->frame);
+    }
+    if (event->type == UE_ASSEMBLY_WHOLE) {
+        expect(bits == content->data.bits);
+        for (size_t at = 0; at < bits; at += 64) {
+            ue_view_load(content->data, at, bits - at < 64 ? (unsigned)(bits - at) : 64);
+        }
+    } else {
+        expect((event->type == UE_ASSEMBLY_WAITS) == (event->problem == UE_ASSEMBLY_NO_PROBLEM));
+    }
+    expect(ue_assembly_bytes(talk->assembly) <= UE_ASSEMBLY_BYTES_MAX);
+}
+
 static void hear(void *user, const struct ue_track_event *event) {
     const struct conversation *talk = user;
+    const struct ue_assembly_sink sink = {hear_message, user};
     expect(event->frame == talk->frame && event->side == talk->side);
     expect(event->other_frame <= event->frame && event->first_frame <= event->frame);
     expect(event->type != UE_TRACK_BUNCH || event->bunch->reliable == (event->copy != 0));
@@ -69,6 +93,7 @@ static void hear(void *user, const struct ue_track_event *event) {
     expect(event->span_ns >= -1);
     expect(ue_track_bytes(talk->track) <= UE_TRACK_BYTES_MAX);
     plant_bug(talk, event);
+    ue_assembly_feed(talk->assembly, talk->context, event, &sink);
 }
 
 static void observe(struct conversation *talk, unsigned side, const uint8_t *bytes, size_t size) {
@@ -82,6 +107,7 @@ static void observe(struct conversation *talk, unsigned side, const uint8_t *byt
 
 static void follow(struct conversation *talk, const struct heard *heard) {
     const struct ue_track_sink sink = {hear, talk};
+    const struct ue_assembly_sink messages = {hear_message, talk};
     struct ue_context x;
     ue_flow_context(&talk->flow, &heard->frame, &x);
     talk->frame++;
@@ -97,7 +123,9 @@ static void follow(struct conversation *talk, const struct heard *heard) {
                                                .links = &heard->frame.links,
                                                .bytes = bytes,
                                                .size_bytes = heard->size};
+    talk->context = &x;
     ue_track_feed(talk->track, &datagram, &sink);
+    ue_assembly_end(talk->assembly, &messages);
     free(bytes);
 }
 
@@ -121,11 +149,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     ue_flow_release(&talk.flow);
     talk.track = ue_track_new(&memory);
-    expect(talk.track != NULL);
+    talk.assembly = ue_assembly_new(&memory);
+    expect(talk.track != NULL && talk.assembly != NULL);
     talk.bytes_max = size % 4 == 0 ? 2 * size : UE_TRACK_BYTES_MAX;
     for (size_t i = 0; i < talk.count; i++) {
         follow(&talk, &talk.heard[i]);
     }
+    ue_assembly_free(talk.assembly);
     ue_track_free(talk.track);
     return 0;
 }

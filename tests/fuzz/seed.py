@@ -15,6 +15,10 @@ import random
 import struct
 import sys
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.append(os.path.join(ROOT, "tests", "tools"))
+import pcapng  # pylint: disable=wrong-import-position
+
 GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"]
 HANDLERS = {"Oodle": 1, "AESGCM": 2, "AESGCM-bytes": 3, "AES": 4, "DTLS": 5, "Reliability": 6}
 SIZES = [0, 512, 1024, 1028, 2048, 8192, 65535, 1]
@@ -118,6 +122,14 @@ def track_seeds(shared):
             yield f"{os.path.basename(path)}-{number}", conversation(datagrams, count=DATAGRAMS_TRACKED)
 
 
+def fragment_seeds():
+    """Messages in fragments, lost and sent again."""
+    for name in ("big-bunch", "actor-world"):
+        packets = pcapng.read(os.path.join(ROOT, "captures", f"{name}.pcapng"))
+        datagrams = [(packet.source == 7777, packet.payload) for packet in packets]
+        yield name, conversation(datagrams, count=DATAGRAMS_TRACKED)
+
+
 def own_seeds():
     initial = bytes([1]) + bytes(23) + bytes([4])
     keep_alive = bytes.fromhex("d08701")
@@ -129,7 +141,7 @@ def own_seeds():
 
 
 def capture_seeds():
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures")
+    folder = os.path.join(ROOT, "captures")
     names = sorted(name for name in os.listdir(folder) if name.endswith(".pcapng"))
     return [(name, open(os.path.join(folder, name), "rb").read()) for name in names]
 
@@ -171,7 +183,7 @@ def main():
         targets["datagram"] += datagram_seeds(shared)
         targets["handshake"] += handshake_seeds(shared)
     targets["dissector"] = targets["handshake"]  # the same form
-    targets["track"] = targets["handshake"] + list(track_seeds(shared))
+    targets["track"] = targets["handshake"] + list(track_seeds(shared)) + list(fragment_seeds())
     targets["capture"] = capture_seeds()
     targets["endpoint"] = list(endpoint_seeds())
     targets["script"] = list(script_seeds())
