@@ -24,7 +24,11 @@ enum ue_field_kind {
     UE_KIND_BYTES,
     UE_KIND_TEXT,
     UE_KIND_REAL,
-    UE_KIND_STRING
+    UE_KIND_STRING,
+    UE_KIND_FRAME,
+    UE_KIND_SPAN,
+    UE_KIND_FLAG,
+    UE_KIND_FINDING
 };
 
 enum ue_values {

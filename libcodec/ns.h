@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#define UE_NS_PER_S INT64_C(1000000000)
+
 static inline int64_t ue_ns_add(int64_t time_ns, int64_t span_ns) {
     int64_t sum;
     return __builtin_add_overflow(time_ns, span_ns, &sum) ? (span_ns < 0 ? INT64_MIN : INT64_MAX) : sum;

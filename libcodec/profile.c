@@ -105,6 +105,8 @@ void ue_context_init(struct ue_context *context, const struct ue_profile *profil
     uint32_t bound = context->settings.ch_seq_bound;
     context->ch_seq_bound = bound != 0 ? bound : UE_CH_SEQ_BOUND_STOCK;
     context->ch_seq = ue_bound_of(context->ch_seq_bound);
+    uint32_t buffer = context->settings.reliable_buffer;
+    context->reliable_buffer = buffer != 0 ? buffer : profile->reliable_buffer;
     context->ids = profile->handshake == UE_HANDSHAKE_V;
     context->features = profile->features;
     context->is_ordinary = is_ordinary(context);

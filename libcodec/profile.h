@@ -103,6 +103,7 @@ struct ue_context {
     bool restarting;     /* the handshake continues an earlier connection: its cookie gives no sequences */
     uint32_t data_bound; /* bound of the bunch length: max_packet_bytes * 8 */
     uint32_t ch_seq_bound;
+    uint32_t reliable_buffer;
     struct ue_bound data_length; /* how these two are written */
     struct ue_bound ch_seq;
     bool is_ordinary; /* modern layouts, no handlers, no replay: what the hot path of decoding takes on */

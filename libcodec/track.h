@@ -42,6 +42,7 @@ struct ue_track_event {
     int64_t last_id;      /* MISSING */
     uint64_t other_frame; /* ACKED, NACKED: where that packet was seen, 0: nowhere (ack of unseen). BUNCH, a copy: the
                              frame of the copy before */
+    uint32_t other_item;  /* BUNCH, a copy: the place of the copy before among the items of its packet */
     uint64_t first_frame; /* BUNCH, a copy: the frame of the first */
     int64_t span_ns;
 

@@ -86,10 +86,6 @@ static void begin_lane(const struct ue_track_pass *p, struct ue_track_lane *lane
     lane->has_newest = true;
 }
 
-static uint32_t reliable_buffer(const struct ue_context *x) {
-    return x->settings.reliable_buffer != 0 ? x->settings.reliable_buffer : x->profile.reliable_buffer;
-}
-
 static void note_first(const struct ue_track_pass *p, struct ue_track_reliable *entry, struct ue_track_event *event) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
     const struct ue_bunch *bunch = event->bunch;
@@ -110,6 +106,7 @@ static void note_copy(struct ue_track_pass *p, struct ue_track_reliable *entry, 
     entry->was_delivered = ue_track_was_delivered(side, entry);
     event->first_frame = entry->first_frame;
     event->other_frame = entry->last_frame;
+    event->other_item = entry->last_item;
     event->is_spurious = entry->was_delivered;
 }
 
@@ -136,6 +133,7 @@ static void take_copy(struct ue_track_pass *p, const struct ue_track_lane *lane,
     }
     event->copy = ++entry->copies;
     entry->last_frame = p->in->frame;
+    entry->last_item = event->item;
     entry->last_packet = p->packet_id;
 }
 
@@ -155,7 +153,7 @@ static void take_reliable(struct ue_track_pass *p, struct ue_track_lane *lane, s
     int64_t step = id - lane->newest;
     event->reliable_id = id;
     event->is_gap = step > 1;
-    event->is_jump = step > reliable_buffer(x);
+    event->is_jump = step > x->reliable_buffer;
     event->is_partial_error |= breaks_newest(lane, event->bunch, step);
     if (step > 0) {
         lane->newest = id;

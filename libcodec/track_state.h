@@ -48,6 +48,7 @@ struct ue_track_reliable {
     uint64_t first_frame, last_frame;
     int64_t first_packet, last_packet; /* ids of the packets that carried the first copy and the latest */
     uint32_t copies;                   /* 0: the place is empty */
+    uint32_t last_item;
     uint16_t channel;
     bool was_delivered; /* a copy that is neither of the two */
     bool is_partial, is_initial, is_final;

@@ -3,6 +3,7 @@
 
 #include <epan/packet.h>
 
+#include "plugin/observe.h"
 #include "plugin/packet-uerudp.h"
 #include "plugin/prefs.h"
 
@@ -167,10 +168,11 @@ static void follow_move(struct ue_connection *connection, const struct ue_shape 
     if (!shape->has_orig_cookie) {
         return;
     }
-    const struct ue_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
+    struct ue_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
     if (earlier != NULL && earlier != connection) {
         ue_flow_adopt(&connection->flow, &earlier->flow);
         connection->stream = earlier->stream;
+        ue_observe_move(connection, earlier);
     }
 }
 
@@ -185,7 +187,7 @@ static void remember_cookie(struct ue_connection *connection, const struct ue_sh
 
 /* Without its end a datagram proves nothing: it is read as its connection has it so far. */
 static void keep_cut(const struct ue_flow *flow, unsigned side, struct ue_frame *frame) {
-    *frame = (struct ue_frame){.choice = flow->choice, .held = !flow->is_released};
+    *frame = (struct ue_frame){.choice = flow->choice, .held = !flow->is_released, .side = (uint8_t)side};
     if (flow->server_side >= 0) {
         frame->direction = (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
     }
@@ -227,11 +229,25 @@ const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const s
         follow_move(connection, &shape);
         remember_cookie(connection, &shape);
     }
+    if (ue_prefs_analyse()) {
+        ue_observe(visit, pinfo, bytes, handshake ? &shape : NULL);
+    }
     return visit;
 }
 
-bool ue_visit_is_doubtful(const struct ue_visit *visit) {
+/* Whether its generation rests on nothing. */
+static bool is_doubtful(const struct ue_visit *visit) {
     const struct ue_flow *flow = &visit->connection->flow;
     const struct ue_choice *choice = ue_flow_choice(flow, &visit->frame);
     return !flow->has_ids_evidence && (choice->reason == UE_REASON_CLOSEST || choice->reason == UE_REASON_NONE);
+}
+
+bool ue_visit_is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes) {
+    struct ue_context x;
+    struct ue_verdict verdict;
+    if (!is_doubtful(visit)) {
+        return false;
+    }
+    ue_flow_context(&visit->connection->flow, &visit->frame, &x);
+    return bytes->is_cut || ue_datagram_check(&x, bytes->base, bytes->size, NULL, &verdict) != UE_OK;
 }

@@ -16,7 +16,10 @@ struct ue_connection {
     struct ue_flow flow;
     uint32_t stream;      /* that of the connection which this one continues on other addresses, once that is known */
     uint32_t first_frame; /* number of the frame with its first datagram */
-    bool is_proven;       /* a port, the table of servers, or its handshake says that it is ours */
+    struct ue_observer *observer; /* shared by connections that continue one another; NULL: nothing was analysed */
+    bool is_proven;               /* a port, the table of servers, or its handshake says that it is ours */
+    bool is_moving;               /* a restart handshake has not told so far which connection this one continues */
+    bool has_moved;               /* it has */
 };
 
 void ue_conversation_register(void);
@@ -28,7 +31,7 @@ const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const s
 /* Connections shown so far: their numbers are below it. */
 uint32_t ue_conversation_stream_count(void);
 
-/* Whether the generation of this datagram rests on nothing: then an undecodable datagram is somebody else's. */
-bool ue_visit_is_doubtful(const struct ue_visit *visit);
+/* A datagram that fits no generation, in a connection that never fits any, is left to others. */
+bool ue_visit_is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes);
 
 #endif

@@ -3,6 +3,8 @@
 
 int ue_proto = -1;
 int ue_ett_datagram = -1;
+int ue_hf_analysis = -1;
+int ue_ett_analysis = -1;
 int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
@@ -38,6 +40,10 @@ int ue_hf[UE_FIELD_COUNT] = {
 #define FIELD_TEXT FT_STRING, BASE_NONE
 #define FIELD_REAL FT_DOUBLE, BASE_NONE
 #define FIELD_STRING FT_STRING, BASE_NONE
+#define FIELD_FRAME FT_FRAMENUM, BASE_NONE
+#define FIELD_SPAN FT_RELATIVE_TIME, BASE_NONE
+#define FIELD_FLAG FT_NONE, BASE_NONE
+#define FIELD_FINDING FT_NONE, BASE_NONE
 
 /* The second level lets FIELD_... expand to its two arguments first. */
 #define ROW(...) ROW_EXPANDED(__VA_ARGS__)
@@ -79,6 +85,8 @@ static hf_register_info group_rows[] = {
     GROUP(PROPERTY, "property", "Property", "One property of a replay"),
     GROUP(FIELD, "field", "Field", "One remote call or property (ReadFieldHeaderAndPayload)"),
     GROUP(VOICE, "voice", "Voice packet", "What one speaker said (FVoicePacket)"),
+    {&ue_hf_analysis,
+     {"Analysis", "uerudp.analysis", FT_NONE, BASE_NONE, NULL, 0, "What the course of the connection tells", HFILL}},
 };
 
 static ei_register_info expert_rows[] = {
@@ -96,14 +104,71 @@ static ei_register_info expert_rows[] = {
      {"uerudp.expert.generation", PI_PROTOCOL, PI_CHAT, "The generation of this connection was chosen", EXPFILL}},
 };
 
+/* ---- analysis ---- */
+
+#define FINDING_COUNT (UE_F_ANALYSIS_BUFFER_HIGH - UE_F_ANALYSIS_LOST + 1)
+#define AT(field) [UE_F_ANALYSIS_##field - UE_F_ANALYSIS_LOST]
+
+static expert_field findings[FINDING_COUNT];
+
+static const int severities[FINDING_COUNT] = {
+    AT(LOST) = PI_WARN,           AT(OUT_OF_ORDER) = PI_WARN,
+    AT(DUPLICATE) = PI_NOTE,      AT(NAK) = PI_NOTE,
+    AT(RETRANSMISSION) = PI_NOTE, AT(SPURIOUS_RETRANSMISSION) = PI_NOTE,
+    AT(ACK_OF_UNSEEN) = PI_WARN,  AT(PARTIAL_ERROR) = PI_ERROR,
+    AT(RELIABLE_GAP) = PI_NOTE,   AT(RELIABLE_JUMP) = PI_ERROR,
+    AT(BUFFER_HIGH) = PI_WARN,
+};
+
+/* What the packet list draws beside the frame that a field leads to. */
+static const struct {
+    enum ue_field field;
+    ft_framenum_type_t type;
+} links[] = {
+    {UE_F_ANALYSIS_ACKS_FRAME, FT_FRAMENUM_ACK},
+    {UE_F_ANALYSIS_NACKS_FRAME, FT_FRAMENUM_DUP_ACK},
+    {UE_F_ANALYSIS_RETRANSMISSION_OF, FT_FRAMENUM_RETRANS_PREV},
+    {UE_F_ANALYSIS_RETRANSMITTED_IN, FT_FRAMENUM_RETRANS_NEXT},
+};
+
+expert_field *ue_fields_finding(enum ue_field field) {
+    return &findings[field - UE_F_ANALYSIS_LOST];
+}
+
+static void register_findings(expert_module_t *module) {
+    static ei_register_info rows[FINDING_COUNT];
+    for (int i = 0; i < FINDING_COUNT; i++) {
+        const header_field_info *row = &field_rows[UE_F_ANALYSIS_LOST + i].hfinfo;
+        findings[i] = (expert_field)EI_INIT;
+        rows[i] = (ei_register_info){&findings[i], {row->abbrev, PI_SEQUENCE, severities[i], row->blurb, EXPFILL}};
+    }
+    expert_register_field_array(module, rows, FINDING_COUNT);
+}
+
+/* ---- all ---- */
+
+/* Findings are registered as expert items. The first row is UE_F_NONE. */
+static void register_fields(void) {
+    for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
+        field_rows[links[i].field].hfinfo.strings = FRAMENUM_TYPE(links[i].type);
+    }
+    for (size_t i = 1; i < UE_FIELD_COUNT; i++) {
+        if (ue_field_row((enum ue_field)i)->kind != UE_KIND_FINDING) {
+            proto_register_field_array(ue_proto, &field_rows[i], 1);
+        }
+    }
+}
+
 void ue_fields_register(void) {
-    static int *subtrees[UE_GROUP_COUNT + 1] = {&ue_ett_datagram};
+    static int *subtrees[UE_GROUP_COUNT + 2] = {&ue_ett_datagram, &ue_ett_analysis};
     for (int i = 0; i < UE_GROUP_COUNT; i++) {
-        subtrees[i + 1] = &ue_ett_group[i];
+        subtrees[i + 2] = &ue_ett_group[i];
     }
     ue_proto = proto_register_protocol("Unreal Engine Reliable UDP", "UERUDP", "uerudp");
-    proto_register_field_array(ue_proto, field_rows + 1, UE_FIELD_COUNT - 1); /* the first is UE_F_NONE */
-    proto_register_field_array(ue_proto, group_rows, UE_GROUP_COUNT);
-    proto_register_subtree_array(subtrees, UE_GROUP_COUNT + 1);
-    expert_register_field_array(expert_register_protocol(ue_proto), expert_rows, G_N_ELEMENTS(expert_rows));
+    register_fields();
+    proto_register_field_array(ue_proto, group_rows, G_N_ELEMENTS(group_rows));
+    proto_register_subtree_array(subtrees, G_N_ELEMENTS(subtrees));
+    expert_module_t *experts = expert_register_protocol(ue_proto);
+    expert_register_field_array(experts, expert_rows, G_N_ELEMENTS(expert_rows));
+    register_findings(experts);
 }

@@ -25,7 +25,11 @@ extern int ue_hf[UE_FIELD_COUNT];       /* by enum ue_field */
 extern int ue_hf_group[UE_GROUP_COUNT]; /* by enum ue_group: the item that carries the subtree */
 extern int ue_ett_group[UE_GROUP_COUNT];
 extern int ue_ett_datagram;
+extern int ue_hf_analysis, ue_ett_analysis;
 extern struct ue_experts ue_experts;
+
+/* The expert item of a field of kind FINDING, which stands for the field, too. */
+expert_field *ue_fields_finding(enum ue_field field);
 
 void ue_fields_register(void);
 

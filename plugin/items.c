@@ -51,6 +51,10 @@ static proto_item *add_value(const struct ue_ground *g, proto_tree *tree, const 
     case UE_KIND_TEXT:
     case UE_KIND_STRING:
         return proto_tree_add_string(tree, hf, g->tvb, start, length, ue_record_string(g->pool, record));
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break; /* of no record */
     }
     return NULL;
 }

@@ -6,48 +6,72 @@
 
 #include "plugin/compat.h"
 
+#include <epan/wmem_scopes.h>
 #include <stdint.h>
 
 #include "libcodec/assembly.h"
 
+struct ue_visit;
+
 enum ue_note_type {
-    UE_NOTE_MISSING,   /* number: packets missing right before this one */
+    /* of the datagram */
+    UE_NOTE_MISSING,   /* number: packets missing right before this one; id: the last of them */
     UE_NOTE_LATE,      /* a packet with a higher number came before it */
     UE_NOTE_DUPLICATE, /* frame: the first copy of this packet */
+    UE_NOTE_IN_FLIGHT, /* number: packets of this side without verdict */
+    UE_NOTE_JITTER,    /* span_ns: of the sender's clock against the capture's, smoothed */
+    UE_NOTE_HANDSHAKE, /* span_ns: since the message that it answers */
     UE_NOTE_ACKS,      /* this packet reports the one of frame (0: never seen) as delivered; id: its number, span_ns */
     UE_NOTE_NACKS,     /* ... as not delivered */
     UE_NOTE_ACKED_IN,  /* later told: frame reports this packet as delivered */
-    UE_NOTE_NACKED_IN,
-    UE_NOTE_RELIABLE,      /* item: a reliable bunch; id: full channel sequence; number: in flight */
-    UE_NOTE_COPY,          /* item: frame has the copy before, first_frame the first; is_set: spurious */
-    UE_NOTE_COPIED_IN,     /* item; later told: frame has the next copy */
-    UE_NOTE_GAP,           /* item: is_set: and more than a buffer holds is missing */
-    UE_NOTE_PARTIAL_ERROR, /* item; number: enum ue_assembly_problem, or 0 */
-    UE_NOTE_IN_FLIGHT,     /* number: packets of this side without verdict */
-    UE_NOTE_HANDSHAKE,     /* span_ns: since the message that it answers */
-    UE_NOTE_KIND,          /* item; number: enum ue_content_kind of its channel, where the bunch does not say it */
-    UE_NOTE_ASSEMBLED,     /* item completes a message; see ue_notes_message */
-    UE_NOTE_ASSEMBLED_IN   /* item; later told: frame completes its message */
+    UE_NOTE_NACKED_IN, /* later told, perhaps behind the other: as not delivered */
+    /* of one item, a bunch */
+    UE_NOTE_RELIABLE,      /* id: full channel sequence; number: in flight on its channel; is_set: near the limit */
+    UE_NOTE_COPY,          /* number: which, from 2; frame has the copy before, first_frame the first (0: not known);
+                              is_set: spurious */
+    UE_NOTE_COPIED_IN,     /* later told: frame has the next copy */
+    UE_NOTE_GAP,           /* reliable bunches before it are missing; is_set: more than a buffer holds */
+    UE_NOTE_PARTIAL_ERROR, /* number: enum ue_assembly_problem, or 0 */
+    UE_NOTE_KIND,          /* number: enum ue_content_kind of its channel, where the bunch does not say it */
+    UE_NOTE_ASSEMBLED,     /* the bunch completes a message; see ue_notes_message */
+    UE_NOTE_ASSEMBLED_IN,  /* later told: frame completes its message */
+    UE_NOTE_TYPE_COUNT
 };
 
-/* One note, as read. Members that a type does not name are zero. */
+/* One note. Members that a type does not name are zero. */
 struct ue_note {
     enum ue_note_type type;
-    uint32_t item;
+    uint32_t item; /* of a bunch: its place among the items of the packet */
     uint32_t frame, first_frame;
     uint32_t number;
     int64_t id;
-    int64_t span_ns;
+    int64_t span_ns; /* -1: not known */
     bool is_set;
 };
 
-struct ue_visit;
-
-/* Reads the notes of a datagram in the order of their type, then item; false behind the last. */
-struct ue_note_reader {
-    const uint8_t *at, *end;
+/* Some notes, one behind the other. */
+struct ue_notes {
+    const struct ue_note *notes;
+    size_t count;
 };
-struct ue_note_reader ue_notes_of(const struct ue_visit *visit);
-bool ue_notes_next(struct ue_note_reader *reader, struct ue_note *note);
+
+void ue_notes_register(void);
+
+/* Adds a note to a datagram: first pass only. */
+void ue_notes_add(struct ue_visit *visit, const struct ue_note *note);
+
+/* All notes of a datagram, in the pool: those of the datagram first, then those of its items, item by item; in the
+   order of their type, and of one type as they were added. */
+struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *pool);
+
+/* The part of them about the datagram itself, and about one item. */
+struct ue_notes ue_notes_of_datagram(const struct ue_notes *all);
+struct ue_notes ue_notes_of_item(const struct ue_notes *all, uint32_t item);
+
+/* The flags that follow from a part: enum ue_analysis_flag. */
+uint32_t ue_notes_flags(const struct ue_notes *part);
+
+/* The first note of a type in a part; NULL: none. */
+const struct ue_note *ue_notes_find(const struct ue_notes *part, enum ue_note_type type);
 
 #endif

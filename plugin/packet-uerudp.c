@@ -11,6 +11,8 @@
 #include "plugin/export.h"
 #include "plugin/fields.h"
 #include "plugin/listeners.h"
+#include "plugin/notes.h"
+#include "plugin/observe.h"
 #include "plugin/prefs.h"
 #include "plugin/report.h"
 #include "plugin/tap.h"
@@ -36,17 +38,6 @@ static struct ue_bytes bytes_of(tvbuff_t *tvb) {
         .size = captured,
         .is_cut = captured < tvb_reported_length(tvb),
     };
-}
-
-/* A datagram that fits no generation, in a connection that never fits any, is left to others. */
-static bool is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes) {
-    struct ue_context x;
-    struct ue_verdict verdict;
-    if (!ue_visit_is_doubtful(visit)) {
-        return false;
-    }
-    ue_flow_context(&visit->connection->flow, &visit->frame, &x);
-    return bytes->is_cut || ue_datagram_check(&x, bytes->base, bytes->size, NULL, &verdict) != UE_OK;
 }
 
 /* Whole payloads go to whoever has registered for their channel, behind our own items. */
@@ -75,17 +66,25 @@ static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const stru
     hand_over(payloads, pinfo, tree);
 }
 
+/* On a later pass nothing may wait any more. */
+static const struct ue_visit *find_visit(const packet_info *pinfo) {
+    if (pinfo->fd->visited) {
+        ue_observe_rest();
+    }
+    return ue_visit_find(pinfo);
+}
+
 /* By port, Decode As, or because the conversation is ours. */
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
     const struct ue_bytes bytes = bytes_of(tvb);
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return 0;
     }
-    const struct ue_visit *visit = ue_visit_find(pinfo);
+    const struct ue_visit *visit = find_visit(pinfo);
     if (visit == NULL && !pinfo->fd->visited) {
         visit = ue_conversation_observe(pinfo, &bytes, true);
     }
-    if (visit == NULL || is_foreign(visit, &bytes)) {
+    if (visit == NULL || ue_visit_is_foreign(visit, &bytes)) {
         return 0;
     }
     show(tvb, pinfo, tree, visit, &bytes);
@@ -117,14 +116,14 @@ static ue_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo, pro
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return false;
     }
-    const struct ue_visit *visit = ue_visit_find(pinfo);
+    const struct ue_visit *visit = find_visit(pinfo);
     if (!pinfo->fd->visited) {
         if (visit != NULL) {
             return false; /* refused just now, when it came by its port */
         }
         visit = ue_conversation_observe(pinfo, &bytes, is_server_of_table(pinfo));
     }
-    if (visit == NULL || !visit->connection->is_proven || is_foreign(visit, &bytes)) {
+    if (visit == NULL || !visit->connection->is_proven || ue_visit_is_foreign(visit, &bytes)) {
         return false;
     }
     if (!pinfo->fd->visited) {
@@ -160,6 +159,8 @@ void ue_packet_register(void) {
     ue_conversation_register();
     ue_visit_register();
     register_listeners();
+    ue_notes_register();
+    ue_observe_register();
     channels = register_dissector_table(CHANNEL_TABLE, "Unreal Engine channel name", ue_proto, FT_STRING, FALSE);
     handle = register_dissector("uerudp", dissect, ue_proto);
     register_init_routine(look_for_channel_dissectors);

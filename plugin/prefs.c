@@ -30,6 +30,7 @@ static const char *generation_text = "auto";
 static const char *handlers_text = "";
 static const char *key_text = "";
 static unsigned numbers[SETTINGS_MAX];
+static ue_callback_bool analyses = true;
 
 static range_t *followed;
 
@@ -214,6 +215,9 @@ static void register_table(module_t *module) {
 
 void ue_prefs_register(int proto) {
     module_t *module = prefs_register_protocol(proto, apply);
+    prefs_register_bool_preference(module, "analyse", "Analyse",
+                                   "Follow connections: lost and resent packets, acknowledgements, whole messages",
+                                   &analyses);
     register_settings(module);
     register_table(module);
     range_convert_str(wmem_epan_scope(), &followed, "0", CHANNEL_MAX);
@@ -224,6 +228,10 @@ void ue_prefs_register(int proto) {
 
 bool ue_prefs_follows(uint32_t channel) {
     return value_is_in_range(followed, channel);
+}
+
+bool ue_prefs_analyse(void) {
+    return analyses;
 }
 
 const struct ue_preset *ue_prefs_common(void) {

@@ -23,6 +23,9 @@ const struct ue_preset *ue_prefs_common(void);
 /* Whether Follow shows this channel where nobody chose another. */
 bool ue_prefs_follows(uint32_t channel);
 
+/* Whether connections are followed: sequence analysis and reassembly. */
+bool ue_prefs_analyse(void);
+
 enum ue_end { UE_END_NONE, UE_END_SOURCE, UE_END_DESTINATION };
 
 /* Which end of the datagram is a server of the table; the preset is set only then. */

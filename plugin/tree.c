@@ -3,6 +3,7 @@
 
 #include <epan/expert.h>
 
+#include "plugin/analysis.h"
 #include "plugin/fields.h"
 #include "plugin/items.h"
 #include "plugin/key.h"
@@ -22,7 +23,9 @@ struct tree {
     proto_tree *bunch;           /* the last one: its messages come behind its end */
     const uint8_t *payload;      /* its payload, aligned, for tree and tab alike */
     wmem_list_t *payloads;
+    uint32_t item; /* the present one, from 1 */
     struct ue_summary summary;
+    struct ue_analysis analysis;
 };
 
 static proto_tree *top(const struct tree *t) {
@@ -101,6 +104,7 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     if (group == UE_GROUP_OPENED) {
         open_content(t);
     }
+    t->item += group == UE_GROUP_ACK || group == UE_GROUP_BUNCH;
     if (t->depth + 1 == DEPTH_MAX) {
         return;
     }
@@ -135,6 +139,9 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     }
     if (item != NULL && group == UE_GROUP_BUNCH && ue_items_is_visible(item)) {
         label_bunch(t, item);
+    }
+    if (group == UE_GROUP_BUNCH) {
+        ue_analysis_show_bunch(&t->analysis, top(t), t->item - 1, t->summary.bunch.channel);
     }
     t->depth -= t->depth != 0;
 }
@@ -252,6 +259,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     struct ue_verdict verdict;
     ue_flow_context(&visit->connection->flow, &visit->frame, &x);
     ue_summary_init(&t.summary, pinfo->pool);
+    ue_analysis_init(&t.analysis, pinfo, tvb, visit, &x);
     if (tree != NULL) {
         proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
         t.nodes[0] = proto_item_add_subtree(root, ue_ett_datagram);
@@ -264,5 +272,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     }
     report_generation(&t, visit, &x);
     report_verdict(&t, &verdict);
-    col_add_str(pinfo->cinfo, COL_INFO, wmem_strbuf_get_str(t.summary.line));
+    ue_analysis_show(&t.analysis, t.nodes[0]);
+    col_add_str(pinfo->cinfo, COL_INFO, ue_analysis_marks(&t.analysis));
+    col_append_str(pinfo->cinfo, COL_INFO, wmem_strbuf_get_str(t.summary.line));
 }

@@ -45,14 +45,20 @@ struct ue_visit *ue_visit_add(const packet_info *pinfo) {
     }
     struct ue_visit **first = &first_of_frame[pinfo->num];
     struct ue_visit *visit = take_spare();
+    visit->number = pinfo->num;
     visit->layer = pinfo->curr_layer_num;
+    visit->notes = NULL;
     visit->next = *first;
     *first = visit;
     return visit;
 }
 
+struct ue_visit *ue_visit_of_frame(uint32_t number) {
+    return number < frame_capacity ? first_of_frame[number] : NULL;
+}
+
 struct ue_visit *ue_visit_find(const packet_info *pinfo) {
-    struct ue_visit *visit = pinfo->num < frame_capacity ? first_of_frame[pinfo->num] : NULL;
+    struct ue_visit *visit = ue_visit_of_frame(pinfo->num);
     while (visit != NULL && visit->layer != pinfo->curr_layer_num) {
         visit = visit->next;
     }

@@ -11,13 +11,16 @@
 #include "libcodec/flow.h"
 
 struct ue_connection;
+struct ue_note_chunk;
 
 /* What is kept of one datagram. */
 struct ue_visit {
     struct ue_connection *connection;
     struct ue_frame frame;
-    uint32_t layer;        /* in a tunnel, one frame has several datagrams */
-    struct ue_visit *next; /* of the same frame; NULL: none */
+    uint32_t number;             /* of the frame that it came in */
+    uint32_t layer;              /* in a tunnel, one frame has several datagrams */
+    struct ue_note_chunk *notes; /* see notes.h; NULL: none */
+    struct ue_visit *next;       /* of the same frame; NULL: none */
 };
 
 void ue_visit_register(void);
@@ -27,5 +30,8 @@ struct ue_visit *ue_visit_add(const packet_info *pinfo);
 
 /* What was kept of the present datagram; NULL when nothing was. */
 struct ue_visit *ue_visit_find(const packet_info *pinfo);
+
+/* The first visit of a frame, see next; NULL when nothing was kept of it. */
+struct ue_visit *ue_visit_of_frame(uint32_t number);
 
 #endif

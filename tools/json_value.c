@@ -129,7 +129,11 @@ const char *ue_json_value(const json_t *value, struct ue_arena *arena, struct ue
     case UE_KIND_REAL: return real_value(value, record);
     case UE_KIND_BYTES: return ue_json_bytes(value, arena, &record->text.units);
     case UE_KIND_TEXT: return text_value(value, arena, &record->text);
-    case UE_KIND_STRING: break;
+    case UE_KIND_STRING:
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break;
     }
     return "cannot be written";
 }

@@ -131,7 +131,7 @@ class Field:
         return bytes.fromhex(self.text.replace(":", ""))
 
 
-GROUPS = {"handshake", "packet", "legacy", "bunch", "control", "control.unique_id", "opened"}
+GROUPS = {"analysis", "handshake", "packet", "legacy", "bunch", "control", "control.unique_id", "opened"}
 
 
 class Packet:
@@ -156,6 +156,15 @@ class Packet:
             if name.startswith("uerudp.") and name.removeprefix("uerudp.") not in GROUPS:
                 self.fields.append(Field(child, self.origin))
             self.collect(child)
+
+    def wire(self):
+        """Fields that the datagram alone tells."""
+        return [field for field in self.fields if not field.key.startswith("analysis.")
+                and field.key != "bunch.reliable_id"]
+
+    def analysis(self):
+        """Fields that stand on the course of the connection."""
+        return [field for field in self.fields if field.key.startswith("analysis.") or field.key == "bunch.reliable_id"]
 
     def all(self, key):
         return [field for field in self.fields if field.key == key]

@@ -36,7 +36,7 @@ class Heuristic(unittest.TestCase):
         path = realdata("utcp-clean")
         here, moved = self.stage.packets(self.stage.copy(path)), self.moved(capture.read(path))
         for frame, packet in here.items():
-            self.assertEqual([(f.key, f.text) for f in packet.fields], [(f.key, f.text) for f in moved[frame].fields])
+            self.assertEqual([(f.key, f.text) for f in packet.wire()], [(f.key, f.text) for f in moved[frame].wire()])
 
     def test_challenge_and_response_without_initial(self):
         datagrams = capture.read(realdata("utcp-clean"))[1:20]

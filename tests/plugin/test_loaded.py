@@ -10,12 +10,12 @@ import harness
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PREFERENCES = {"generation": "auto", "magic_bits": "0", "magic": "0", "skip_bytes": "0", "max_packet": "0",
                "ch_seq_bound": "0", "extra_bits": "0", "terminators": "2", "handlers": "", "key": "",
-               "internal_ack": "0", "guid_bits": "0", "reliable_buffer": "0"}
+               "analyse": "TRUE", "internal_ack": "0", "guid_bits": "0", "reliable_buffer": "0"}
 
 
 def catalogue():
     with open(os.path.join(ROOT, "libcodec", "fields.def"), encoding="utf-8") as file:
-        rows = re.findall(r'^UE_FIELD\((\w+), "([^"]+)", "([^"]+)", (\w+),', file.read(), re.MULTILINE)
+        rows = re.findall(r'^UE_FIELD\((\w+), "([^"]+)", "([^"]+)", (\w+), \w+, "([^"]+)"', file.read(), re.MULTILINE)
     return [row for row in rows if row[0] != "NONE"]
 
 
@@ -34,15 +34,17 @@ class Loaded(unittest.TestCase):
     def test_every_field_of_the_catalogue(self):
         types = {"BOOL": "FT_BOOLEAN", "U8": "FT_UINT8", "U16": "FT_UINT16", "U32": "FT_UINT32", "U64": "FT_UINT64",
                  "X32": "FT_UINT32", "I32": "FT_INT32", "BYTES": "FT_BYTES", "TEXT": "FT_STRING", "REAL": "FT_DOUBLE",
-                 "STRING": "FT_STRING"}
+                 "STRING": "FT_STRING", "FRAME": "FT_FRAMENUM", "SPAN": "FT_RELATIVE_TIME", "FLAG": "FT_NONE",
+                 "FINDING": "FT_NONE"}
         listed = {}
         for line in self.stage.tshark("-G", "fields").splitlines():
             columns = line.split("\t")
             if columns[0] == "F" and columns[2].startswith("uerudp."):
                 listed[columns[2]] = (columns[1], columns[3])
         self.assertGreater(len(catalogue()), 100)
-        for _, key, label, kind in catalogue():
-            self.assertEqual(listed.get("uerudp." + key), (label, types[kind]), key)
+        for _, key, label, kind, description in catalogue():
+            name = description if kind == "FINDING" else label  # what an expert item is called
+            self.assertEqual(listed.get("uerudp." + key), (name, types[kind]), key)
 
     def test_heuristic_is_on(self):
         self.assertRegex(self.stage.tshark("-G", "heuristic-decodes"), r"(?m)^udp\tuerudp\tT\b")

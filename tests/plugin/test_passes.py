@@ -8,12 +8,19 @@ import harness
 # Settled only when enough of a connection has been seen, or its last restart message, which names the earlier one;
 # whatever depends on them may differ until then.
 LATER = {"generation", "generation_reason", "stream"}
+# Told by a later datagram.
+TOLD_LATER = {"analysis.acked_in", "analysis.nacked_in", "analysis.retransmitted_in"}
+HELD = 64  # datagrams of a connection that may be analysed later than one pass shows them
 # A restart on other addresses, a change of bounds found on the way, a login, packets with long histories.
 CAPTURES = {"utcp-orig-restart", "utcp-ue418-clean", "supervive-ue54", "fortnite1510-081d-plain-scrubbed"}
 
 
 def settled_fields(packet):
-    return [(field.key, field.text, field.first_byte, field.bytes) for field in packet.fields if field.key not in LATER]
+    return [(field.key, field.text, field.first_byte, field.bytes) for field in packet.wire() if field.key not in LATER]
+
+
+def analysis(packet, left_out=()):
+    return [(field.key, field.text) for field in packet.analysis() if field.key not in left_out]
 
 
 def verdict(packet):
@@ -33,15 +40,20 @@ class Passes(unittest.TestCase):
         one = stage.packets(capture, settings, two_pass=False)
         two = stage.packets(capture, settings)
         last = stage.packets(capture, settings, options=["-Y", f"uerudp && frame.number > {max(two) // 2}"])
-        same = 0
+        same = analysed = 0
         for frame, packet in two.items():
             if frame in one and verdict(one[frame]) == verdict(packet):
                 self.assertEqual(settled_fields(one[frame]), settled_fields(packet), f"frame {frame}")
                 same += 1
+                if analysis(one[frame], TOLD_LATER):
+                    self.assertEqual(analysis(one[frame], TOLD_LATER), analysis(packet, TOLD_LATER), f"frame {frame}")
+                    analysed += 1
             if frame in last:
                 self.assertEqual(settled_fields(last[frame]), settled_fields(packet), f"frame {frame}")
+                self.assertEqual(analysis(last[frame]), analysis(packet), f"frame {frame}")
         print(f"{len(two)} frames, {same} the same in one pass, {len(last)} filtered")
-        self.assertGreaterEqual(same, len(two) - 64)
+        self.assertGreaterEqual(same, len(two) - HELD)
+        self.assertGreaterEqual(analysed, len([packet for packet in two.values() if analysis(packet, TOLD_LATER)]) - HELD)
         self.assertEqual(len(last), len([frame for frame in two if frame > max(two) // 2]))
 
 

@@ -63,7 +63,7 @@ class Program(unittest.TestCase):
     def compare_values(self, packet, line):
         wanted = flatten(line, "", {})
         shown = {}
-        for field in packet.fields:
+        for field in packet.wire():
             shown.setdefault(field.key, []).append(field)
         self.assertEqual(sorted(shown), sorted(wanted), f"frame {packet.frame}: keys")
         for key, values in wanted.items():

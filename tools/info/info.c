@@ -102,8 +102,7 @@ static void learn(struct ue_info *info, const struct ue_seen *seen) {
     info->profile = flow->custom != NULL ? flow->custom : ue_profile_at(choice->profile);
     info->generation = info->profile->name;
     info->reason = ue_reason_text((enum ue_reason)choice->reason);
-    uint32_t limit = seen->context.settings.reliable_buffer;
-    info->reliable_limit = limit != 0 ? limit : info->profile->reliable_buffer;
+    info->reliable_limit = seen->context.reliable_buffer;
     info->holes.ch_seq_bound = seen->context.ch_seq_bound;
 }
 

@@ -42,6 +42,10 @@ static void put_value(struct ue_out *out, const struct ue_record *record) {
             ue_out_engine_text(out, record->text, UE_ESCAPE_PLAIN);
         }
         break;
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break; /* of no record */
     }
 }
 

@@ -52,6 +52,10 @@ void ue_text_value(struct ue_out *out, const struct ue_record *record) {
             put_text(out, record->text);
         }
         break;
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break; /* of no record */
     }
     const char *name = ue_values_name(row->values, record->number);
     if (name != NULL) {
