@@ -168,17 +168,17 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
 
 static void run_packet(struct pass *p, enum padding padding);
 
-/* Index of the component behind which everything is encrypted; UE_HANDLERS_MAX when none is. */
-static size_t sealing_component(const struct ue_handlers *handlers) {
+/* Index of the component behind which all is encrypted or compressed. */
+static size_t closing_component(const struct ue_handlers *handlers) {
     size_t i = 0;
-    while (i < UE_HANDLERS_MAX && !handlers->components[i].encrypted) {
+    while (i + 1 < UE_HANDLERS_MAX && !handlers->components[i].encrypted && !handlers->components[i].compressed) {
         i++;
     }
     return i;
 }
 
 /* The plain bytes are a packet under the context without the components that are already behind it. */
-static void run_plain(struct pass *p, size_t sealing, const uint8_t *plain, size_t plain_bytes) {
+static void run_plain(struct pass *p, size_t sealing, const struct ue_opened *opened) {
     const struct ue_context *outer = p->x;
     struct ue_context x = *outer;
     enum ue_handler handler = outer->settings.handlers[sealing];
@@ -188,10 +188,11 @@ static void run_plain(struct pass *p, size_t sealing, const uint8_t *plain, size
     }
     trace_terminators(p);
     const struct ue_sink *sink = p->c.sink;
-    ue_cursor_read(&p->c, plain, 0, plain_bytes * 8);
+    ue_cursor_read(&p->c, opened->plain, 0, opened->plain_bytes * 8);
     p->c.sink = sink;
     p->x = &x;
     p->verdict->is_opened = true;
+    p->verdict->closed_by = UE_HANDLER_NONE;
     if (p->op == UE_TRACE) {
         ue_cursor_begin(&p->c, UE_GROUP_OPENED);
     }
@@ -209,19 +210,22 @@ static void run_plain(struct pass *p, size_t sealing, const uint8_t *plain, size
 
 static void open_sealed(struct pass *p, const struct ue_handlers *handlers) {
     const struct ue_opener *opener = p->x->settings.opener;
-    size_t sealing = sealing_component(handlers);
-    if (opener == NULL || p->into != NULL || sealing == UE_HANDLERS_MAX || !ue_cursor_ok(&p->c)) {
+    size_t sealing = closing_component(handlers);
+    if (opener == NULL || p->into != NULL || !handlers->components[sealing].encrypted || !ue_cursor_ok(&p->c)) {
         return;
     }
     enum ue_handler handler = p->x->settings.handlers[sealing];
     bool gcm = handler == UE_HANDLER_AESGCM || handler == UE_HANDLER_AESGCM_BYTES;
     const struct ue_handler_bits *bits = &handlers->components[sealing];
     struct ue_sealed sealed = {handler, gcm ? bits->iv : NULL, gcm ? bits->tag : NULL, handlers->opaque};
-    const uint8_t *plain = NULL;
-    size_t plain_bytes = 0;
-    if (opener->open(opener->user, &sealed, &plain, &plain_bytes)) {
-        run_plain(p, sealing, plain, plain_bytes);
+    struct ue_opened opened = {0};
+    if (!opener->open(opener->user, &sealed, &opened)) {
+        return;
     }
+    if (p->op == UE_TRACE) {
+        ue_cursor_report_string(&p->c, UE_F_HANDLER_KEY, sealed.ciphertext.bit, sealed.ciphertext.bits, opened.key);
+    }
+    run_plain(p, sealing, &opened);
 }
 
 static void run_packet(struct pass *p, enum padding padding) {
@@ -236,6 +240,7 @@ static void run_packet(struct pass *p, enum padding padding) {
     }
     if (handlers_to->is_opaque) {
         p->verdict->is_opaque = true;
+        p->verdict->closed_by = p->x->settings.handlers[closing_component(handlers_to)];
         open_sealed(p, handlers_to);
         return;
     }

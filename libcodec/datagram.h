@@ -37,9 +37,10 @@ struct ue_verdict {
     struct ue_fault message; /* first fault inside a control message; never spoils the datagram */
     bool canonical;          /* encoding the fields gives the same bytes */
     bool is_handshake;
-    bool is_opaque; /* encrypted or compressed content */
-    bool is_opened; /* of which an opener decrypted what followed; fault.bit counts in the plain bytes */
-    uint16_t seq;   /* packets: as on the wire */
+    bool is_opaque;            /* encrypted or compressed content */
+    bool is_opened;            /* of which an opener decrypted what followed; fault.bit counts in the plain bytes */
+    enum ue_handler closed_by; /* the component whose content stays unread, in plain bytes too; NONE: all is read */
+    uint16_t seq;              /* packets: as on the wire */
     uint16_t ack;
     uint16_t acked_history_seq;
     bool has_frame_time;

@@ -456,7 +456,7 @@ static bool check_current(struct ue_flow *flow, unsigned side, const uint8_t *by
     if (!enough || jumps(&flow->sides[side], verdict)) {
         ue_datagram_check(x, bytes, size_bytes, NULL, verdict);
     }
-    return !verdict->is_opaque || verdict->is_opened;
+    return verdict->closed_by == UE_HANDLER_NONE;
 }
 
 static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,

@@ -36,10 +36,17 @@ struct ue_sealed {
     struct ue_view ciphertext;
 };
 
+/* What became of it; valid until the trace or check ends. */
+struct ue_opened {
+    const uint8_t *plain;
+    size_t plain_bytes;
+    const char *key; /* names the key for users, without its value */
+};
+
 /* Decrypts for a trace or check; the library itself knows no cipher. open returns false when it cannot or the tag does
-   not match; the plain bytes stay valid until the trace or check ends. */
+   not match. */
 struct ue_opener {
-    bool (*open)(void *user, const struct ue_sealed *sealed, const uint8_t **plain, size_t *plain_bytes);
+    bool (*open)(void *user, const struct ue_sealed *sealed, struct ue_opened *opened);
     void *user;
 };
 

@@ -80,7 +80,7 @@ bool fault_equal(const struct ue_fault *a, const struct ue_fault *b) {
 }
 
 bool verdict_equal(const struct ue_verdict *a, const struct ue_verdict *b) {
-    return fault_equal(&a->fault, &b->fault) && SAME(canonical) && SAME(is_handshake) && SAME(is_opaque) &&
+    return fault_equal(&a->fault, &b->fault) && SAME(canonical) && SAME(is_handshake) && SAME(is_opaque) && SAME(closed_by) &&
            SAME(is_opened) && SAME(seq) && SAME(ack) && SAME(acked_history_seq) && SAME(has_frame_time) &&
            SAME(item_count) && SAME(payload_end_bit);
 }

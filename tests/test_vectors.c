@@ -253,11 +253,10 @@ struct plaintext {
     size_t size;
 };
 
-static bool give_plaintext(void *user, const struct ue_sealed *sealed, const uint8_t **plain, size_t *plain_bytes) {
-    struct plaintext *known = user;
+static bool give_plaintext(void *user, const struct ue_sealed *sealed, struct ue_opened *opened) {
+    const struct plaintext *known = user;
     (void)sealed;
-    *plain = known->bytes;
-    *plain_bytes = known->size;
+    *opened = (struct ue_opened){known->bytes, known->size, "that of the vector"};
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "tools/cli.h"
 #include "tools/generate/expected.h"
+#include "tools/generate/key_log.h"
 #include "tools/generate/options.h"
 #include "tools/generate/sidecar.h"
 #include "tools/output.h"
@@ -27,7 +28,8 @@ struct generate {
 static const char description[] =
     "SCENARIO is a name of --list, or a file that describes one (see uerudp-generate(1)). Both ends are the reference\n"
     "endpoint, time is virtual, and equal seeds give equal files. Beside FILE.pcapng come FILE.sent.json, which says\n"
-    "what was sent, lost and delivered, and FILE.expected.json, its decode; not beside standard output.\n\n"
+    "what was sent, lost and delivered, and FILE.expected.json, its decode, and where the connections are encrypted\n"
+    "FILE.keys, for --key and Wireshark; not beside standard output.\n\n"
     "Exit status: 0 all written, 1 the run broke a promise of the protocol, 2 unusable arguments or files.\n\n"
     "Examples:\n"
     "  uerudp generate --list\n"
@@ -69,12 +71,13 @@ static bool write_capture(struct generate *g) {
     return ue_pcapng_end(&g->writer);
 }
 
-static bool write_sidecar(struct generate *g, const char *path) {
+static bool write_sidecar(const struct generate *g, const char *path,
+                          void (*write)(FILE *file, const struct ue_generator *generator)) {
     struct ue_output output;
     if (!ue_output_open(&output, path)) {
         return false;
     }
-    ue_sidecar_write(output.file, &g->generator);
+    write(output.file, &g->generator);
     return ue_output_close(&output, true);
 }
 
@@ -89,7 +92,10 @@ static bool write_sidecars(struct generate *g) {
     const char *path = g->options.output;
     char *sent = beside(path, ".sent.json");
     char *expected = beside(path, ".expected.json");
-    bool good = write_sidecar(g, sent) && ue_expected_write(path, expected);
+    char *keys = beside(path, ".keys");
+    bool good = write_sidecar(g, sent, ue_sidecar_write) && ue_expected_write(path, expected) &&
+                (!g->options.scenario.encrypt || write_sidecar(g, keys, ue_key_log_write));
+    g_free(keys);
     g_free(sent);
     g_free(expected);
     return good;

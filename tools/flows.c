@@ -74,6 +74,7 @@ static void free_pair_when_unused(struct ue_pair *pair) {
 static void free_connection_when_unused(struct ue_connection *connection) {
     bool is_listed = connection->listing != NULL && connection->listing->latest == connection;
     if (connection->is_forgotten && !is_listed) {
+        g_free(connection->session);
         g_free(connection);
     }
 }
@@ -175,6 +176,30 @@ static void connect_pair(struct ue_flows *flows, struct ue_pair *pair, struct ue
     g_queue_push_tail_link(&flows->connections, &connection->link);
 }
 
+static struct ue_key_end key_end_of(const struct ue_address *address) {
+    struct ue_key_end end = {.address_bytes = address->family == UE_IPV6 ? 16 : 4, .port = address->port};
+    memcpy(end.address, address->bytes, end.address_bytes);
+    return end;
+}
+
+/* From now on only the keys that are for this connection are tried. */
+static void give_session(struct ue_connection *connection, struct ue_cipher *cipher) {
+    if (cipher != NULL && ue_session_is_wanted(&connection->flow.settings)) {
+        const struct ue_key_end ends[2] = {key_end_of(&connection->sides[0]), key_end_of(&connection->sides[1])};
+        connection->session = g_new(struct ue_session, 1);
+        ue_session_init(connection->session, cipher, ends);
+        connection->flow.settings.opener = &connection->session->opener;
+    }
+}
+
+static void learn_token(const struct ue_connection *connection, const struct ue_held *held) {
+    struct ue_context context;
+    if (connection->session != NULL && !connection->session->has_token) {
+        ue_flow_context(&connection->flow, &held->link, &context);
+        ue_session_learn(connection->session, &context, held->bytes, held->captured_bytes);
+    }
+}
+
 static struct ue_connection *add_connection(struct ue_flows *flows, struct ue_pair *pair) {
     const struct ue_wire_options *options = flows->options;
     const struct ue_user_profile *profile = ue_wire_options_server(options, &pair->sides[0], &pair->sides[1]);
@@ -187,6 +212,7 @@ static struct ue_connection *add_connection(struct ue_flows *flows, struct ue_pa
     }
     ue_flow_init(&connection->flow, settings, generation, server_side_of(flows, pair->sides, profile));
     memcpy(connection->sides, pair->sides, sizeof connection->sides);
+    give_session(connection, options->cipher);
     for (size_t i = 0; i < 2; i++) {
         ue_address_format(&pair->sides[i], connection->texts[i]);
     }
@@ -277,6 +303,7 @@ static void link_restart(struct ue_flows *flows, struct ue_connection *connectio
         return;
     }
     ue_flow_adopt(&connection->flow, &earlier->flow);
+    ue_session_adopt(connection->session, earlier->session);
     ue_flow_release(&earlier->flow);
     connection->stream = earlier->stream;
     if (!connection->is_moved) { /* once, whatever a forger says later */
@@ -415,6 +442,7 @@ static void observe(struct ue_flows *flows, struct ue_held *held, struct ue_conn
         return;
     }
     ue_flow_feed(&connection->flow, held->side, held->bytes, held->captured_bytes, shape, &held->link);
+    learn_token(connection, held);
     if (shape != NULL) {
         connection->has_handshake = true;
         link_restart(flows, connection, shape);

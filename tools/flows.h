@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "libcodec/cipher/session.h"
 #include "libcodec/flow.h"
 #include "tools/input.h"
 #include "tools/wire_options.h"
@@ -34,6 +35,7 @@ struct ue_listing {
 /* One connection between two addresses. */
 struct ue_connection {
     struct ue_flow flow;
+    struct ue_session *session; /* NULL: there is nothing to open, or no key */
     struct ue_pair *pair;       /* NULL: another connection follows on the same addresses */
     struct ue_listing *listing; /* NULL: only counted */
     GList link;                 /* in the order of use */

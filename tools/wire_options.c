@@ -116,8 +116,7 @@ static void add_fixed(GOptionGroup *group) {
          "auto (default), an engine release from 4.13 to 5.8, or a profile's name", "NAME"},
         {"profiles", 0, G_OPTION_FLAG_FILENAME, CALLBACK(take_profiles),
          "INI file with games' own generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT", "FILE"},
-        {"key", 0, 0, CALLBACK(take_key), "AES key of 64 hex digits, or a file with one per line; may be repeated",
-         "KEY"},
+        {"key", 0, 0, CALLBACK(take_key), "AES key of 64 hex digits, or a key log (uerudp(1)); may be repeated", "KEY"},
         {0},
     };
     g_option_group_add_entries(group, entries);

@@ -2,22 +2,22 @@
 #include "libcodec/cipher/cipher.h"
 
 #include <gcrypt.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "libcodec/cipher/session.h"
+
 #define PLAIN_BYTES_MAX 65536
-#define KEY_DIGITS (2 * UE_CIPHER_KEY_BYTES)
 #define AES_BLOCK_BYTES 16
 
 struct ue_cipher {
     gcry_cipher_hd_t gcm;
     gcry_cipher_hd_t ecb;
-    uint8_t keys[UE_CIPHER_KEYS_MAX][UE_CIPHER_KEY_BYTES];
-    size_t key_count;
+    struct ue_keys *keys;
+    size_t last; /* index of the key that opened the last packet for no session */
     uint8_t sealed[PLAIN_BYTES_MAX];
     uint8_t plain[PLAIN_BYTES_MAX];
     size_t plain_bytes;
-    const uint8_t *key; /* that gave them */
+    uint8_t key[UE_CIPHER_KEY_BYTES]; /* that gave them */
 };
 
 static bool initialise(void) {
@@ -37,7 +37,8 @@ struct ue_cipher *ue_cipher_new(void) {
     if (cipher == NULL) {
         return NULL;
     }
-    if (gcry_cipher_open(&cipher->gcm, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_GCM, 0) != 0 ||
+    cipher->keys = ue_keys_new();
+    if (cipher->keys == NULL || gcry_cipher_open(&cipher->gcm, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_GCM, 0) != 0 ||
         gcry_cipher_open(&cipher->ecb, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_ECB, 0) != 0) {
         ue_cipher_free(cipher);
         return NULL;
@@ -51,62 +52,26 @@ void ue_cipher_free(struct ue_cipher *cipher) {
     }
     gcry_cipher_close(cipher->gcm);
     gcry_cipher_close(cipher->ecb);
+    ue_keys_free(cipher->keys);
     free(cipher);
 }
 
-static int digit_value(char digit) {
-    const char *const digits = "0123456789abcdef0123456789ABCDEF";
-    const char *found = digit != '\0' ? strchr(digits, digit) : NULL;
-    return found != NULL ? (int)((found - digits) & 15) : -1;
+void ue_cipher_forget(struct ue_cipher *cipher) {
+    ue_keys_forget(cipher->keys);
 }
 
 bool ue_cipher_add_key(struct ue_cipher *cipher, const char *hex) {
-    if (strlen(hex) != KEY_DIGITS || cipher->key_count == UE_CIPHER_KEYS_MAX) {
-        return false;
-    }
-    uint8_t *key = cipher->keys[cipher->key_count];
-    for (size_t i = 0; i < UE_CIPHER_KEY_BYTES; i++) {
-        int high = digit_value(hex[2 * i]);
-        int low = digit_value(hex[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        key[i] = (uint8_t)(high << 4 | low);
-    }
-    cipher->key_count++;
-    return true;
+    const char *problem;
+    return ue_keys_add_row(cipher->keys, &(struct ue_key_row){.key = hex}, "given key", &problem);
 }
 
-/* A line as it was read: an empty one has its end, and one that begins with a zero byte is no text. */
-static bool add_line(struct ue_cipher *cipher, char *line, const char **problem) {
-    bool is_text = line[0] != '\0';
-    line[strcspn(line, "\r\n")] = '\0';
-    if (is_text && (line[0] == '\0' || line[0] == '#')) {
-        return true;
-    }
-    if (!ue_cipher_add_key(cipher, line)) {
-        *problem = "a line of the key file is not a key of 64 hexadecimal digits, or there are too many keys";
-        return false;
-    }
-    return true;
+bool ue_cipher_add_row(struct ue_cipher *cipher, const struct ue_key_row *row, const char *origin,
+                       const char **problem) {
+    return ue_keys_add_row(cipher->keys, row, origin, problem);
 }
 
 bool ue_cipher_add(struct ue_cipher *cipher, const char *key_or_file, const char **problem) {
-    if (ue_cipher_add_key(cipher, key_or_file)) {
-        return true;
-    }
-    FILE *file = fopen(key_or_file, "r");
-    if (file == NULL) {
-        *problem = "neither a key of 64 hexadecimal digits nor a file that can be read";
-        return false;
-    }
-    char line[KEY_DIGITS + 64];
-    bool ok = true;
-    while (ok && fgets(line, sizeof line, file) != NULL) {
-        ok = add_line(cipher, line, problem);
-    }
-    fclose(file);
-    return ok;
+    return ue_cipher_add_key(cipher, key_or_file) || ue_keys_add_file(cipher->keys, key_or_file, problem);
 }
 
 static bool open_gcm(struct ue_cipher *cipher, const uint8_t *key, const struct ue_sealed *sealed, size_t bytes) {
@@ -132,31 +97,91 @@ static bool open_with(struct ue_cipher *cipher, const uint8_t *key, const struct
     }
 }
 
-static bool open_sealed(void *user, const struct ue_sealed *sealed, const uint8_t **plain, size_t *plain_bytes) {
-    struct ue_cipher *cipher = user;
-    size_t bytes = sealed->ciphertext.bits / 8;
-    if (sealed->ciphertext.bits % 8 != 0 || bytes == 0 || bytes > PLAIN_BYTES_MAX) {
+/* ---- which key ---- */
+
+static bool is_at(const struct ue_key_end *wanted, const struct ue_key_end *end) {
+    return (wanted->port == 0 || wanted->port == end->port) &&
+           (wanted->address_bytes == 0 || (wanted->address_bytes == end->address_bytes &&
+                                           memcmp(wanted->address, end->address, end->address_bytes) == 0));
+}
+
+static bool is_for(const struct ue_key *key, const struct ue_session *session) {
+    return session == NULL || ((is_at(&key->end, &session->ends[0]) || is_at(&key->end, &session->ends[1])) &&
+                               (key->token[0] == '\0' || strcmp(key->token, session->token) == 0));
+}
+
+/* The packet that is being opened. */
+struct attempt {
+    struct ue_cipher *cipher;
+    const struct ue_session *session; /* NULL: every key is for it */
+    const struct ue_sealed *sealed;
+    size_t bytes;
+    size_t tried;
+};
+
+static bool try_key(struct attempt *a, size_t index) {
+    const struct ue_key *key = ue_keys_at(a->cipher->keys, index);
+    if (!is_for(key, a->session)) {
         return false;
     }
-    ue_view_copy(sealed->ciphertext, cipher->sealed);
-    for (size_t i = 0; i < cipher->key_count; i++) {
-        if (open_with(cipher, cipher->keys[i], sealed, bytes)) {
-            cipher->plain_bytes = bytes;
-            cipher->key = cipher->keys[i];
-            *plain = cipher->plain;
-            *plain_bytes = bytes;
+    a->tried++;
+    return open_with(a->cipher, key->bytes, a->sealed, a->bytes);
+}
+
+/* The key that opened the last packet comes first, where a tag proves that it is the right one. */
+static bool find_key(struct attempt *a, size_t *index) {
+    size_t count = ue_keys_count(a->cipher->keys);
+    size_t last = *index;
+    bool has_tag = a->sealed->tag != NULL && last < count;
+    a->tried = 0;
+    if (has_tag && try_key(a, last)) {
+        return true;
+    }
+    for (*index = 0; *index < count; ++*index) {
+        if ((!has_tag || *index != last) && try_key(a, *index)) {
             return true;
         }
     }
     return false;
 }
 
+static bool refresh(const struct attempt *a) {
+    return (a->session == NULL || a->session->is_learning) && ue_keys_refresh(a->cipher->keys);
+}
+
+bool ue_cipher_open(struct ue_cipher *cipher, struct ue_session *session, const struct ue_sealed *sealed,
+                    struct ue_opened *opened) {
+    size_t *last = session != NULL ? &session->last : &cipher->last;
+    struct attempt a = {.cipher = cipher, .session = session, .sealed = sealed, .bytes = sealed->ciphertext.bits / 8};
+    if (sealed->ciphertext.bits % 8 != 0 || a.bytes == 0 || a.bytes > PLAIN_BYTES_MAX) {
+        return false;
+    }
+    ue_view_copy(sealed->ciphertext, cipher->sealed);
+    size_t index = *last;
+    bool found = find_key(&a, &index) || (refresh(&a) && find_key(&a, &index));
+    if (session != NULL) {
+        session->tried = a.tried;
+    }
+    if (found) {
+        const struct ue_key *key = ue_keys_at(cipher->keys, index);
+        *last = index;
+        memcpy(cipher->key, key->bytes, sizeof cipher->key);
+        cipher->plain_bytes = a.bytes;
+        *opened = (struct ue_opened){cipher->plain, a.bytes, key->origin};
+    }
+    return found;
+}
+
+static bool open_any(void *user, const struct ue_sealed *sealed, struct ue_opened *opened) {
+    return ue_cipher_open(user, NULL, sealed, opened);
+}
+
 void ue_cipher_opener(struct ue_cipher *cipher, struct ue_opener *opener) {
-    *opener = (struct ue_opener){open_sealed, cipher};
+    *opener = (struct ue_opener){open_any, cipher};
 }
 
 const uint8_t *ue_cipher_key(const struct ue_cipher *cipher) {
-    return cipher->key;
+    return cipher->plain_bytes != 0 ? cipher->key : NULL;
 }
 
 const uint8_t *ue_cipher_plain(const struct ue_cipher *cipher, size_t *bytes) {

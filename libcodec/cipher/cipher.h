@@ -4,10 +4,8 @@
 #ifndef UE_CIPHER_H
 #define UE_CIPHER_H
 
+#include "libcodec/cipher/keys.h"
 #include "libcodec/handlers.h"
-
-#define UE_CIPHER_KEY_BYTES 32
-#define UE_CIPHER_KEYS_MAX 256
 
 /* Keys, and the plain bytes of the last success. Not for several threads at once. */
 struct ue_cipher;
@@ -16,16 +14,28 @@ struct ue_cipher;
 struct ue_cipher *ue_cipher_new(void);
 void ue_cipher_free(struct ue_cipher *cipher);
 
-/* Adds one key of 64 hexadecimal digits; false when the text is something else or UE_CIPHER_KEYS_MAX are there. */
+void ue_cipher_forget(struct ue_cipher *cipher); /* all keys */
+
+/* Adds one key of 64 hexadecimal digits; false when the text is something else or UE_KEYS_MAX are there. */
 bool ue_cipher_add_key(struct ue_cipher *cipher, const char *hex);
 
-/* What the setting `key` holds: a key in hexadecimal, or the name of a file with one key per line, in which empty
-   lines and lines that begin with # are skipped. False with a static sentence in *problem. */
+/* What the setting `key` holds: a key in hexadecimal, or the name of a key log, which is looked into again when a
+   packet cannot be opened. False with a static sentence in *problem. */
 bool ue_cipher_add(struct ue_cipher *cipher, const char *key_or_file, const char **problem);
+
+/* Adds one row of a table; origin says where it stands. */
+bool ue_cipher_add_row(struct ue_cipher *cipher, const struct ue_key_row *row, const char *origin,
+                       const char **problem);
 
 /* Fills an opener that tries every key; AES-GCM accepts the one whose tag matches, AES-ECB, which has no tag, the first
    whose plain bytes hold a terminator. The plain bytes stay valid until the next call of the opener. */
 void ue_cipher_opener(struct ue_cipher *cipher, struct ue_opener *opener);
+
+struct ue_session;
+
+/* The same with the keys for one session; NULL: with all. */
+bool ue_cipher_open(struct ue_cipher *cipher, struct ue_session *session, const struct ue_sealed *sealed,
+                    struct ue_opened *opened);
 
 /* The key of the last success; NULL before the first. */
 const uint8_t *ue_cipher_key(const struct ue_cipher *cipher);

@@ -126,7 +126,7 @@ static bool same_fault(const struct ue_fault *a, const struct ue_fault *b) {
 
 static bool same_verdict(const struct ue_verdict *a, const struct ue_verdict *b) {
     return same_fault(&a->fault, &b->fault) && same_fault(&a->message, &b->message) && a->canonical == b->canonical &&
-           a->is_handshake == b->is_handshake && a->is_opaque == b->is_opaque && a->is_opened == b->is_opened &&
+           a->is_handshake == b->is_handshake && a->is_opaque == b->is_opaque && a->is_opened == b->is_opened && a->closed_by == b->closed_by &&
            a->seq == b->seq && a->ack == b->ack && a->acked_history_seq == b->acked_history_seq &&
            a->has_frame_time == b->has_frame_time && a->item_count == b->item_count &&
            a->payload_end_bit == b->payload_end_bit;

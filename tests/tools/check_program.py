@@ -346,6 +346,8 @@ class Faults(unittest.TestCase):
             with tempfile.NamedTemporaryFile("w") as file:
                 file.write(f"# of this session\n{vector['params']['key_hex']}\n")
                 file.flush()
+                self.assertEqual("given key", opened["handler"]["key"])
+                opened["handler"]["key"] = f"line 2 of {os.path.basename(file.name)}"
                 self.assertEqual([opened], uerudp.decode(f"--key={file.name}", *options, data=data))
 
     def test_many(self):

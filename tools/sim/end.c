@@ -12,7 +12,6 @@
 #define POOL_BYTES (UE_SIM_MEMORY_BYTES + (1u << 20))
 #define NETWORK_VERSION 1000
 #define SALT_END 7
-#define SALT_KEY 8
 
 static void fill_random(uint8_t *bytes, size_t size, uint64_t seed) {
     struct ue_rng rng = {seed};
@@ -24,7 +23,6 @@ static void fill_random(uint8_t *bytes, size_t size, uint64_t seed) {
 static void configure(struct ue_end *end) {
     const struct ue_scenario_side *side = &end->scenario->sides[end->role];
     fill_random(end->seed, sizeof end->seed, ue_rng_mix(end->scenario->seed, SALT_END + (uint64_t)end->role * 16));
-    fill_random(end->key, sizeof end->key, ue_rng_mix(end->scenario->seed, SALT_KEY));
     end->config = (struct ue_conn_config){.profile = ue_scenario_profile(end->scenario, end->role),
                                           .settings = {.reliable_buffer = side->reliable_buffer},
                                           .role = end->role,
@@ -40,6 +38,7 @@ static void configure(struct ue_end *end) {
         end->config.network_version = NETWORK_VERSION + (uint32_t)end->role;
     }
     if (end->scenario->encrypt) {
+        ue_secret_key(end->scenario->seed, end->key);
         end->config.key = end->key;
         end->config.settings.handlers[0] = UE_HANDLER_AESGCM;
     }
@@ -49,7 +48,8 @@ static bool make_conn(struct ue_end *end) {
     struct ue_login_config login = {.map = "/Game/Maps/Sim", .game = "/Script/Sim.Game", .player = "Sim"};
     login.decides = end->scenario->ending == UE_ENDING_FAILURE;
     if (end->scenario->encrypt) {
-        login.encryption_token = "sim";
+        ue_secret_token(end->scenario->seed, end->token);
+        login.encryption_token = end->token;
     }
     end->conn = ue_conn_new(end->pool, &end->config);
     return end->conn != NULL && (!end->has_login || ue_login_init(&end->login, end->conn, &login) == UE_OK);

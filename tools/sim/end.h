@@ -9,6 +9,7 @@
 #include "tools/sim/checker.h"
 #include "tools/sim/link.h"
 #include "tools/sim/rng.h"
+#include "tools/sim/secret.h"
 #include "tools/sim/sim.h"
 
 enum ue_end_channel { UE_END_FREE, UE_END_OPEN, UE_END_CLOSING };
@@ -34,7 +35,8 @@ struct ue_end {
     bool has_login;
     struct ue_conn_config config;
     uint8_t seed[UE_SEED_BYTES];
-    uint8_t key[UE_KEY_BYTES];
+    uint8_t key[UE_KEY_BYTES]; /* and its name: where the scenario encrypts */
+    char token[UE_SECRET_TOKEN_BYTES];
     struct ue_link *in;
     struct ue_link *out;
     uint64_t begin_ns;

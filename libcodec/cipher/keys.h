@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys of users, each with the connections that it is for, from options, tables and key logs. A key log has one key a
+   line, and may grow while it is read:
+
+       KEY [SERVER [TOKEN]]
+
+   KEY: 64 hexadecimal digits. SERVER: ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, *:PORT, or * for all. TOKEN: the
+   EncryptionToken of Hello, to the end of the line. Empty lines, and those that begin with #, are skipped. */
+#ifndef UE_KEYS_H
+#define UE_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UE_CIPHER_KEY_BYTES 32
+#define UE_KEYS_MAX 4096
+#define UE_TOKEN_BYTES 512 /* of which the last is NUL; longer tokens are cut */
+#define UE_KEY_ORIGIN_BYTES 96
+
+/* One end of a connection. */
+struct ue_key_end {
+    uint8_t address[16];
+    uint8_t address_bytes; /* 4 or 16; 0: any, or not known */
+    uint16_t port;         /* 0: any, or not known */
+};
+
+struct ue_key {
+    uint8_t bytes[UE_CIPHER_KEY_BYTES];
+    struct ue_key_end end;            /* the connections of which one end is this */
+    char token[UE_TOKEN_BYTES];       /* and with this token; empty: any */
+    char origin[UE_KEY_ORIGIN_BYTES]; /* "line 3 of keys.txt" */
+};
+
+/* A key as texts; NULL and empty texts, but that of the key, mean any. */
+struct ue_key_row {
+    const char *address, *port, *token, *key;
+};
+
+/* False, with a static sentence in *problem, when the row is no key. */
+bool ue_key_parse(const struct ue_key_row *row, struct ue_key *key, const char **problem);
+
+struct ue_keys;
+
+struct ue_keys *ue_keys_new(void); /* NULL: no memory */
+void ue_keys_free(struct ue_keys *keys);
+void ue_keys_forget(struct ue_keys *keys); /* all of them, and their files */
+
+/* Each gives false, with a static sentence in *problem, when there is no such key; keys before it are kept. */
+bool ue_keys_add_row(struct ue_keys *keys, const struct ue_key_row *row, const char *origin, const char **problem);
+bool ue_keys_add_file(struct ue_keys *keys, const char *path, const char **problem);
+
+/* Looks for lines that its files gained; whether there are new keys. Lines that are no keys are passed over. */
+bool ue_keys_refresh(struct ue_keys *keys);
+
+size_t ue_keys_count(const struct ue_keys *keys);
+const struct ue_key *ue_keys_at(const struct ue_keys *keys, size_t index); /* valid until keys are added */
+
+#endif

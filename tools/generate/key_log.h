@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* FILE.keys: the keys of encrypted connections, as the option --key and Wireshark read them (libcodec/cipher/keys.h).
+ */
+#ifndef UE_KEY_LOG_H
+#define UE_KEY_LOG_H
+
+#include <stdio.h>
+
+#include "tools/generate/generator.h"
+
+/* A line for each connection. */
+void ue_key_log_write(FILE *file, const struct ue_generator *generator);
+
+#endif
