@@ -150,6 +150,7 @@ static struct ue_connection *start_connection(struct peers *peers, const packet_
     struct ue_connection *connection = wmem_new0(wmem_file_scope(), struct ue_connection);
     const struct ue_preset *preset = &peers->preset;
     ue_flow_init(&connection->flow, &preset->settings, preset->generation, peers->server_side);
+    connection->session = ue_key_session(pinfo, &connection->flow);
     connection->first_frame = pinfo->num;
     peers->connection = connection;
     return connection;
@@ -171,6 +172,7 @@ static void follow_move(struct ue_connection *connection, const struct ue_shape 
     struct ue_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
     if (earlier != NULL && earlier != connection) {
         ue_flow_adopt(&connection->flow, &earlier->flow);
+        ue_key_adopt(connection->session, earlier->session);
         connection->stream = earlier->stream;
         ue_observe_move(connection, earlier);
     }
@@ -196,11 +198,13 @@ static void keep_cut(const struct ue_flow *flow, unsigned side, struct ue_frame 
 static struct ue_visit *keep(const struct leg *leg, const packet_info *pinfo, const struct ue_bytes *bytes,
                              const struct ue_shape *shape) {
     struct ue_visit *visit = ue_visit_add(pinfo);
-    visit->connection = leg->peers->connection;
+    struct ue_connection *connection = leg->peers->connection;
+    visit->connection = connection;
     if (bytes->is_cut) {
-        keep_cut(&visit->connection->flow, leg->side, &visit->frame);
+        keep_cut(&connection->flow, leg->side, &visit->frame);
     } else {
-        ue_flow_feed(&visit->connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
+        ue_flow_feed(&connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
+        ue_key_learn(connection->session, &connection->flow, &visit->frame, bytes->base, bytes->size);
     }
     return visit;
 }

@@ -9,11 +9,13 @@
 
 #include "libcodec/flow.h"
 #include "plugin/items.h"
+#include "plugin/key.h"
 #include "plugin/visit.h"
 
 /* One connection; a conversation (a pair of addresses with ports) may see several, one after the other. */
 struct ue_connection {
     struct ue_flow flow;
+    struct ue_session *session; /* NULL: nothing of its traffic can be decrypted */
     uint32_t stream;      /* that of the connection which this one continues on other addresses, once that is known */
     uint32_t first_frame; /* number of the frame with its first datagram */
     struct ue_observer *observer; /* shared by connections that continue one another; NULL: nothing was analysed */

@@ -7,7 +7,7 @@ int ue_hf_analysis = -1;
 int ue_ett_analysis = -1;
 int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
+struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
 
 int ue_hf[UE_FIELD_COUNT] = {
 #define UE_FIELD(id, name, label, kind, values, description) -1,
@@ -98,8 +98,15 @@ static ei_register_info expert_rows[] = {
      {"uerudp.expert.not_canonical", PI_PROTOCOL, PI_WARN, "Not encoded as a sender of the engine does", EXPFILL}},
     {&ue_experts.message,
      {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "A control message could not be decoded", EXPFILL}},
-    {&ue_experts.opaque,
-     {"uerudp.expert.opaque", PI_DECRYPTION, PI_NOTE, "Encrypted or compressed content is not decoded", EXPFILL}},
+    {&ue_experts.no_key,
+     {"uerudp.expert.no_key", PI_DECRYPTION, PI_NOTE, "Encrypted, and there is no key for it", EXPFILL}},
+    {&ue_experts.wrong_key,
+     {"uerudp.expert.wrong_key", PI_DECRYPTION, PI_WARN, "Encrypted, and none of its keys opens it", EXPFILL}},
+    {&ue_experts.compressed,
+     {"uerudp.expert.compressed", PI_DECRYPTION, PI_NOTE,
+      "Compressed by Oodle: not readable without the game's dictionary", EXPFILL}},
+    {&ue_experts.dtls,
+     {"uerudp.expert.dtls", PI_DECRYPTION, PI_NOTE, "Encrypted by DTLS, which is not decrypted here", EXPFILL}},
     {&ue_experts.generation,
      {"uerudp.expert.generation", PI_PROTOCOL, PI_CHAT, "The generation of this connection was chosen", EXPFILL}},
 };

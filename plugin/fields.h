@@ -16,7 +16,10 @@ struct ue_experts {
     expert_field size_limited;
     expert_field not_canonical;
     expert_field message;
-    expert_field opaque;
+    expert_field no_key;
+    expert_field wrong_key;
+    expert_field compressed;
+    expert_field dtls;
     expert_field generation;
 };
 

@@ -138,8 +138,10 @@ static void note_channel_dissector(const char *table _U_, ftenum_t type _U_, voi
     has_channel_dissectors = true;
 }
 
-/* Others, Lua scripts among them, register before the first packet of a capture. */
-static void look_for_channel_dissectors(void) {
+/* Others, Lua scripts among them, register before the first packet of a capture; the tap of expert items comes to be
+   behind all dissectors. */
+static void look_for_others(void) {
+    expert_tap = find_tap_id("expert");
     has_channel_dissectors = false;
     dissector_table_foreach(CHANNEL_TABLE, note_channel_dissector, NULL);
 }
@@ -163,12 +165,11 @@ void ue_packet_register(void) {
     ue_observe_register();
     channels = register_dissector_table(CHANNEL_TABLE, "Unreal Engine channel name", ue_proto, FT_STRING, FALSE);
     handle = register_dissector("uerudp", dissect, ue_proto);
-    register_init_routine(look_for_channel_dissectors);
+    register_init_routine(look_for_others);
 }
 
 void ue_packet_handoff(void) {
     udp_ports = find_dissector_table("udp.port");
-    expert_tap = find_tap_id("expert");
     dissector_add_uint_range_with_preference("udp.port", DEFAULT_PORT, handle);
     heur_dissector_add("udp", dissect_heuristic, "Unreal Engine over UDP", "uerudp_udp", ue_proto, HEURISTIC_ENABLE);
 }

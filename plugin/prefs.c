@@ -9,6 +9,7 @@
 
 #include "libcodec/settings.h"
 #include "plugin/key.h"
+#include "plugin/texts.h"
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535
@@ -28,7 +29,6 @@ struct server {
 static struct ue_preset common;
 static const char *generation_text = "auto";
 static const char *handlers_text = "";
-static const char *key_text = "";
 static unsigned numbers[SETTINGS_MAX];
 static ue_callback_bool analyses = true;
 
@@ -61,18 +61,6 @@ static void apply_setting(const struct ue_setting_row *row, unsigned number) {
     }
 }
 
-/* Keys are tried on every server's packets. */
-static void apply_key(void) {
-    const char *problem = NULL;
-    if (!ue_key_set(key_text, &problem)) {
-        report_failure("uerudp.key: %s", problem);
-    }
-    common.settings.opener = ue_key_opener();
-    for (unsigned i = 0; i < server_count; i++) {
-        servers[i].preset.settings.opener = common.settings.opener;
-    }
-}
-
 static void apply(void) {
     common = (struct ue_preset){0};
     if (!set_generation(&common, generation_text)) {
@@ -82,7 +70,7 @@ static void apply(void) {
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         apply_setting(row, numbers[i]);
     }
-    apply_key();
+    ue_key_apply();
 }
 
 /* "max_packet" to "Max packet", kept for ever. */
@@ -100,8 +88,7 @@ static void register_settings(module_t *module) {
     prefs_register_string_preference(module, "generation", "Generation",
                                      "auto, or the engine release whose wire form is spoken, from 4.13 to 5.8",
                                      &generation_text);
-    prefs_register_string_preference(module, "key", "Key",
-                                     "AES key in hexadecimal, or the name of a file with one key per line", &key_text);
+    ue_key_register(module);
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         if (is_handlers(row)) {
             prefs_register_string_preference(module, row->key, title_of(row->key), row->description, &handlers_text);
@@ -117,29 +104,12 @@ static void register_settings(module_t *module) {
 static void *copy_server(void *to, const void *from, size_t size _U_) {
     struct server *copy = to;
     *copy = *(const struct server *)from;
-    for (size_t i = 0; i < COLUMNS_MAX; i++) {
-        copy->texts[i] = g_strdup(copy->texts[i]);
-    }
+    ue_texts_copy(copy->texts, COLUMNS_MAX);
     return copy;
 }
 
 static void free_server(void *record) {
-    struct server *server = record;
-    for (size_t i = 0; i < COLUMNS_MAX; i++) {
-        g_free(server->texts[i]);
-    }
-}
-
-static void set_text(void *record, const char *text, unsigned length, const void *column, const void *unused _U_) {
-    char **member = &((struct server *)record)->texts[GPOINTER_TO_UINT(column)];
-    g_free(*member);
-    *member = g_strndup(text, length);
-}
-
-static void get_text(void *record, char **text, unsigned *length, const void *column, const void *unused _U_) {
-    const char *member = ((struct server *)record)->texts[GPOINTER_TO_UINT(column)];
-    *text = g_strdup(member != NULL ? member : "");
-    *length = (unsigned)strlen(*text);
+    ue_texts_free(((struct server *)record)->texts, COLUMNS_MAX);
 }
 
 static bool parse_address(struct server *server, const char *text) {
@@ -171,7 +141,7 @@ static ue_callback_bool update_server(void *record, char **error) {
     struct server *server = record;
     const struct ue_setting_row *row;
     *error = NULL;
-    server->preset = (struct ue_preset){.settings.opener = ue_key_opener()};
+    server->preset = (struct ue_preset){0};
     if (!parse_address(server, server->texts[COLUMN_ADDRESS])) {
         *error = g_strdup("Address is neither an IPv4 nor an IPv6 address; empty means any");
     } else if (!parse_port(server, server->texts[COLUMN_PORT])) {
@@ -189,21 +159,16 @@ static ue_callback_bool update_server(void *record, char **error) {
     return *error == NULL;
 }
 
-/* Wireshark hands the column to the callbacks from any of the three places, depending on who calls. */
-static uat_field_t text_column(unsigned index, const char *name, const char *title, const char *description) {
-    const void *column = GUINT_TO_POINTER(index);
-    return (uat_field_t){name, title,       PT_TXTMOD_STRING, {NULL, set_text, get_text}, {column, column, column},
-                         NULL, description, FLDFILL};
-}
-
 static void register_table(module_t *module) {
     static uat_field_t columns[COLUMNS_MAX + 1];
     const struct ue_setting_row *row;
-    columns[COLUMN_ADDRESS] = text_column(COLUMN_ADDRESS, "address", "Address", "Address of the server; empty = any");
-    columns[COLUMN_PORT] = text_column(COLUMN_PORT, "port", "Port", "UDP port of the server");
-    columns[COLUMN_GENERATION] = text_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
+    columns[COLUMN_ADDRESS] =
+        ue_texts_column(COLUMN_ADDRESS, "address", "Address", "Address of the server; empty = any");
+    columns[COLUMN_PORT] = ue_texts_column(COLUMN_PORT, "port", "Port", "UDP port of the server");
+    columns[COLUMN_GENERATION] = ue_texts_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
     for (unsigned i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
-        columns[COLUMN_SETTINGS + i] = text_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);
+        columns[COLUMN_SETTINGS + i] =
+            ue_texts_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);
     }
     uat_t *table =
         uat_new("Unreal Engine servers", sizeof(struct server), "uerudp_servers", true, &servers, &server_count,

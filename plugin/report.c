@@ -112,7 +112,7 @@ static enum ue_status take_sealed(struct report *r) {
     const struct ue_visitor visitor = {.item = take_item, .user = r};
     struct ue_verdict verdict;
     enum ue_status status = ue_datagram_check(r->context, bytes->base, bytes->size, &visitor, &verdict);
-    r->tap.is_opaque = !verdict.is_opened;
+    r->tap.is_opaque = verdict.closed_by != UE_HANDLER_NONE;
     return status;
 }
 

@@ -205,7 +205,27 @@ static void report_message(const struct tree *t, const struct ue_fault *fault) {
                            ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status));
 }
 
-static void report_verdict(struct tree *t, const struct ue_verdict *verdict) {
+static void report_encrypted(const struct tree *t, const struct ue_visit *visit, enum ue_handler handler) {
+    bool has_keys = false;
+    const char *problem = ue_key_problem(visit->connection->session, t->pinfo->pool, &has_keys);
+    expert_add_info_format(t->pinfo, root_item(t), has_keys ? &ue_experts.wrong_key : &ue_experts.no_key,
+                           "Encrypted (%s): %s", ue_handler_name(handler), problem);
+}
+
+/* Says what is missing to read what a handler component made unreadable. */
+static void report_closed(const struct tree *t, const struct ue_visit *visit, enum ue_handler handler) {
+    switch (handler) {
+    case UE_HANDLER_AESGCM:
+    case UE_HANDLER_AESGCM_BYTES:
+    case UE_HANDLER_AES_ECB: report_encrypted(t, visit, handler); break;
+    case UE_HANDLER_OODLE: expert_add_info(t->pinfo, root_item(t), &ue_experts.compressed); break;
+    case UE_HANDLER_DTLS: expert_add_info(t->pinfo, root_item(t), &ue_experts.dtls); break;
+    case UE_HANDLER_NONE:
+    case UE_HANDLER_RELIABILITY: break;
+    }
+}
+
+static void report_verdict(struct tree *t, const struct ue_visit *visit, const struct ue_verdict *verdict) {
     if (t->ground.bytes->is_cut) {
         report_cut(t, &verdict->fault);
         return;
@@ -219,9 +239,7 @@ static void report_verdict(struct tree *t, const struct ue_verdict *verdict) {
     if (verdict->message.status != UE_OK) {
         report_message(t, &verdict->message);
     }
-    if (verdict->is_opaque && !verdict->is_opened) {
-        expert_add_info(t->pinfo, root_item(t), &ue_experts.opaque);
-    }
+    report_closed(t, visit, verdict->closed_by);
 }
 
 /* Terminators behind the last captured byte let everything before be read. When only the last byte is missing, the
@@ -258,6 +276,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     struct ue_context x;
     struct ue_verdict verdict;
     ue_flow_context(&visit->connection->flow, &visit->frame, &x);
+    ue_key_set_pass(visit->connection->session, !pinfo->fd->visited);
     ue_summary_init(&t.summary, pinfo->pool);
     ue_analysis_init(&t.analysis, pinfo, tvb, visit, &x);
     if (tree != NULL) {
@@ -271,7 +290,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
         proto_item_append_text(root_item(&t), ", %s", head);
     }
     report_generation(&t, visit, &x);
-    report_verdict(&t, &verdict);
+    report_verdict(&t, visit, &verdict);
     ue_analysis_show(&t.analysis, t.nodes[0]);
     col_add_str(pinfo->cinfo, COL_INFO, ue_analysis_marks(&t.analysis));
     col_append_str(pinfo->cinfo, COL_INFO, wmem_strbuf_get_str(t.summary.line));

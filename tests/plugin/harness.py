@@ -82,13 +82,16 @@ class Stage:
                           "WIRESHARK_DEBUG_WMEM_OVERRIDE": "simple", "G_SLICE": "always-malloc"}
         return [f"{key}={value}" for key, value in variables.items()]
 
-    def run(self, command, check=True, stdin=None):
-        """Runs a program of Wireshark's; a non-zero exit is an error unless check is false."""
+    def command(self, command):
+        """The command as the unprivileged user runs it."""
         drop = []
         if os.geteuid() == 0:
             drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-        result = subprocess.run([*drop, "env", *self.environment(), *command], input=stdin, capture_output=True,
-                                text=True, timeout=TIMEOUT_S)
+        return [*drop, "env", *self.environment(), *command]
+
+    def run(self, command, check=True, stdin=None):
+        """Runs a program of Wireshark's; a non-zero exit is an error unless check is false."""
+        result = subprocess.run(self.command(command), input=stdin, capture_output=True, text=True, timeout=TIMEOUT_S)
         if check and result.returncode != 0:
             raise AssertionError(f"{' '.join(command)}: exit {result.returncode}\n{result.stderr[-4000:]}")
         return result

@@ -1,79 +1,155 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Encrypted packets say that they are, and with the key they are read like plain ones."""
+"""AES-GCM: each connection is opened by its own key, found by token or address; what stays closed says what is missing."""
+import collections
+import json
 import os
-import shutil
 import subprocess
 import sys
 import unittest
 
-import capture
 import harness
 
-KEY = bytes(range(32)).hex()
-BLOCK_BYTES = 16
+SCENARIO = """[scenario]
+name=two
+handshake=true
+encrypt=true
+duration=0.8
+[client]
+[server]
+[path client]
+delay=25
+[path server]
+delay=25
+[stream talk]
+from=client
+channel=2
+every=2
+bits=96-200
+"""
+PROGRAM = os.environ.get("UERUDP_PROGRAM")
+SETTINGS = {"handlers": "aesgcm"}
+NO_KEY, WRONG_KEY, COMPRESSED, DTLS = (f"uerudp.expert.{name}" for name in ("no_key", "wrong_key", "compressed", "dtls"))
 
 
-def to_bits(content):
-    return [byte >> i & 1 for byte in content for i in range(8)]
-
-
-def to_bytes(bits):
-    return bytes(sum(bit << i for i, bit in enumerate(bits[at:at + 8])) for at in range(0, len(bits), 8))
-
-
-def encrypt(payload):
-    """The datagram as a client with AES in ECB mode sends it; a handshake stays as it is but for the flag's absence."""
-    bits = to_bits(payload)
-    end = max(i for i, bit in enumerate(bits) if bit)
-    if bits[0] == 1:
-        return payload
-    inner = bits[1:end] + [1]
-    inner += [0] * (-len(inner) % (8 * BLOCK_BYTES))
-    sealed = subprocess.run(["openssl", "enc", "-aes-256-ecb", "-nopad", "-K", KEY], input=to_bytes(inner),
-                            capture_output=True, check=True).stdout
-    return to_bytes([0, 1] + to_bits(sealed) + [1])
+def table(*rows):
+    """Options that fill the table of keys."""
+    return [part for row in rows for part in ("-o", "uat:uerudp_keys:" + ",".join(f'"{text}"' for text in row))]
 
 
 class Key(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        captures = {harness.capture_name(path): path for path in harness.shared_captures()}
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
-        cls.plain = capture.read(captures["utcp-orig-clean"])[:40]
-        sealed = [datagram._replace(payload=encrypt(datagram.payload)) for datagram in cls.plain]
-        cls.path = cls.stage.put("sealed.pcap", capture.pcap(sealed))
+        cls.path = os.path.join(cls.stage.path, "two.pcapng")
+        scenario = cls.stage.put("two.ini", SCENARIO.encode())
+        subprocess.run([PROGRAM, "generate", scenario, "--connections=2", "--output", cls.path], check=True,
+                       timeout=harness.TIMEOUT_S)
+        cls.log = os.path.join(cls.stage.path, "two.keys")
+        with open(cls.log, encoding="ascii") as file:
+            cls.keys = [line.split() for line in file if not line.startswith("#")]
 
-    def packets(self, **settings):
-        return self.stage.packets(self.path, {"generation": "4.25", "handlers": "aes-ecb"} | settings)
+    def packets(self, *options, two_pass=True, **settings):
+        return self.stage.packets(self.path, SETTINGS | settings, options, two_pass)
 
-    def test_without_key(self):
-        packets = self.packets()
-        opaque = [packet for packet in packets.values() if "uerudp.expert.opaque" in packet.experts]
-        self.assertGreater(len(opaque), 30)
-        for packet in opaque:
-            self.assertEqual(packet.numbers("handler.encrypted"), [1])
-            self.assertEqual(packet.all("packet.seq"), [])
-            self.assertEqual(len(packet.all("handler.ciphertext")[0].payload()) % BLOCK_BYTES, 0)
+    def count(self, packets):
+        """How many encrypted datagrams of each stream met which key and which expert items."""
+        counts = collections.Counter()
+        for packet in packets.values():
+            if packet.numbers("handler.encrypted") == [1]:
+                self.assertEqual(len(packet.all("packet.seq")), len(packet.all("handler.key")))
+                experts = [name for name in packet.experts if name in (NO_KEY, WRONG_KEY)]
+                key = packet.texts("handler.key")
+                counts[(packet.texts("stream")[0], *(key or experts))] += 1
+                self.assertEqual(len(key) + len(experts), 1)
+        return counts
 
-    def test_with_key(self):
-        key_file = self.stage.put("keys.txt", f"# the session\n{KEY}\n".encode())
-        plain = self.stage.packets(self.stage.put("plain.pcap", capture.pcap(self.plain)), {"generation": "4.25"})
-        for key in (KEY, key_file):
-            opened = self.packets(key=key)
-            self.assertEqual(sorted(opened), sorted(plain))
-            for frame, packet in plain.items():
-                def content(of):
-                    return [(f.key, f.text) for f in of.fields if f.key.startswith(("packet.", "bunch.", "control."))]
-                self.assertEqual(content(opened[frame]), content(packet), f"frame {frame}")
+    def labels(self, expert, *options, **settings):
+        """The texts of an expert item."""
+        packets = self.packets(*options, **settings).values()
+        return {field.get("showname") for packet in packets for field in packet.node.iter("field")
+                if field.get("name") == expert}
 
-    def test_wrong_key_is_named(self):
-        result = self.stage.run(["tshark", "-r", self.path, "-o", "uerudp.key:0011"])
-        self.assertIn("uerudp.key", result.stderr)
+    def test_by_token(self):
+        closed = self.count(self.packets())
+        self.assertEqual(set(closed), {("0", NO_KEY), ("1", NO_KEY)})
+        wanted = {(stream, f"line {line} of two.keys"): closed[stream, NO_KEY] for stream, line in (("0", 2), ("1", 3))}
+        packets = self.packets(key=self.log)
+        self.assertEqual(self.count(packets), wanted)
+        self.assertNotIn("uerudp.expert.malformed", sum((packet.experts for packet in packets.values()), []))
+        self.assertEqual(self.count(self.packets(key=self.log, two_pass=False)), wanted)
+        rows = [("", "", token, key) for key, _, token in self.keys]
+        self.assertEqual(self.count(self.packets(*table(*rows))),
+                         {(stream, f"row {int(stream) + 1} of the table"): closed[stream, NO_KEY] for stream in "01"})
+
+    def test_by_address(self):
+        rows = [("198.51.100.1", port, "", key[0]) for port, key in zip(("50000", "50001"), self.keys)]
+        self.assertEqual({key for _, key in self.count(self.packets(*table(*rows)))},
+                         {"row 1 of the table", "row 2 of the table"})
+        rows = [("192.0.2.1", "", "", self.keys[1][0]), ("192.0.2.2", "", "", self.keys[0][0])]
+        self.assertEqual(set(self.count(self.packets(*table(*rows)))),
+                         {("0", WRONG_KEY), ("1", "row 1 of the table")})
+
+    def test_given_key(self):
+        self.assertEqual(set(self.count(self.packets(key=self.keys[0][0]))), {("0", "given key"), ("1", WRONG_KEY)})
+
+    def test_texts(self):
+        missing = "Encrypted (aesgcm): no key for this connection in the preferences key and Keys; its token is \"{}\""
+        self.assertEqual(self.labels(NO_KEY), {missing.format(key[2]) for key in self.keys})
+        wrong = "Encrypted (aesgcm): none of the 1 keys for this connection opens it; its token is \"{}\""
+        self.assertEqual(self.labels(WRONG_KEY, key=self.keys[0][0]), {wrong.format(self.keys[1][2])})
+        self.assertEqual(len(self.labels(COMPRESSED, handlers="oodle")), 1)
+        self.assertEqual(len(self.labels(DTLS, handlers="dtls")), 1)
+
+    def test_expert_table(self):
+        """The tap of expert items is heard where nobody asks for the tree."""
+        for quiet in ((), ("-q",)):
+            text = self.stage.tshark("-r", self.path, *harness.preferences(SETTINGS), *quiet, "-z", "expert,note")
+            self.assertIn(f'its token is "{self.keys[1][2]}"', text)
+
+    def test_same_as_the_program(self):
+        text = subprocess.run([PROGRAM, "decode", "--json", "--handlers=aesgcm", "--key", self.log, self.path],
+                              capture_output=True, check=True, timeout=harness.TIMEOUT_S).stdout
+        wanted = {line["frame"]: line["handler"]["key"] for line in map(json.loads, text.splitlines())
+                  if "key" in line.get("handler", {})}
+        self.assertGreater(len(wanted), 20)
+        packets = self.packets(key=self.log)
+        self.assertEqual({frame: packet.texts("handler.key")[0] for frame, packet in packets.items()
+                          if packet.all("handler.key")}, wanted)
+
+    def test_key_log_grows(self):
+        """Keys that come into the log behind the start of Wireshark are found."""
+        path = self.stage.put("growing.keys", b"")
+        folder = os.path.join(self.stage.path, "config")
+        os.mkdir(folder)
+        self.stage.put("config/preferences", f"uerudp.handlers: aesgcm\nuerudp.key: {path}\n".encode())
+        program = self.stage.command(["env", f"WIRESHARK_CONFIG_DIR={folder}", "sharkd", "-"])
+        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True) as sharkd:
+            def ask(number, method, **params):
+                sharkd.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+                sharkd.stdin.flush()
+                line = ""
+                while not line.startswith("{"):
+                    line = sharkd.stdout.readline()
+                    self.assertNotEqual(line, "")
+                return json.loads(line)["result"]
+            ask(1, "status")
+            with open(path, "a", encoding="ascii") as log:
+                log.write("".join(" ".join(key) + "\n" for key in self.keys))
+            ask(2, "load", file=self.path)
+            found = ask(3, "frames", filter="uerudp.handler.key", column0="uerudp.handler.key:0")
+            sharkd.stdin.close()
+        self.assertEqual({frame["c"][0] for frame in found}, {"line 1 of growing.keys", "line 2 of growing.keys"})
+
+    def test_bad_rows(self):
+        for row in (("here", "", "", self.keys[0][0]), ("", "0", "", self.keys[0][0]), ("", "", "", "00")):
+            result = self.stage.run(["tshark", "-r", self.path, *table(row)], check=False)
+            self.assertIn("This is no key", result.stderr)
 
 
 if __name__ == "__main__":
-    if not shutil.which("openssl") or not os.path.exists("/usr/include/gcrypt.h"):
+    if not PROGRAM or not os.path.exists("/usr/include/gcrypt.h"):
         sys.exit(harness.SKIPPED)
     harness.main()
