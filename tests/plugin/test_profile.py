@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The shipped profile: installed where Wireshark looks for it, every filter of it finds something, columns have values."""
+import csv
+import os
+import pathlib
+import re
+import shutil
+import unittest
+
+import harness
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROFILE = ROOT / "plugin/profile/uerudp"
+CAPTURES = ("ue5.5", "legacy", "loss-burst", "reorder", "duplicate", "corrupt", "overload", "fuzz", "close-reasons")
+COLOUR = re.compile(r"^@([^@]+)@(.*)@\[(\d+),(\d+),(\d+)\]\[(\d+),(\d+),(\d+)\]$")
+MACRO = re.compile(r'^"(\w+)" (.*)$')
+# Sorts of traffic that no sample shows.
+UNSEEN = {"uerudp.analysis.spurious_retransmission", "uerudp.expert.message",
+          "uerudp.analysis.reliable_jump", "uerudp.analysis.partial_error", "uerudp.analysis.buffer_high",
+          "uerudp.expert.no_key", "uerudp.expert.wrong_key", "uerudp.expert.compressed", "uerudp.expert.dtls"}
+
+
+def lines_of(name):
+    return [line for line in (PROFILE / name).read_text().splitlines() if line and not line.startswith("#")]
+
+
+def rows_of(name):
+    return list(csv.reader(lines_of(name)))
+
+
+def colours():
+    return [COLOUR.match(line).groups() for line in lines_of("colorfilters")]
+
+
+class Profile(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+        shutil.copytree(PROFILE, os.path.join(cls.stage.path, "uerudp"))
+        cls.script = cls.stage.put("install.cmake", (ROOT / "cmake/install_user.cmake").read_bytes())
+        cls.output = cls.install_user()
+        cls.paths = [cls.stage.copy(ROOT / f"captures/{name}.pcapng") for name in CAPTURES]
+
+    @classmethod
+    def install_user(cls):
+        plugin, = pathlib.Path(cls.stage.plugins).rglob("uerudp.so")
+        result = cls.stage.run(["cmake", "-D", f"PLUGIN={plugin}", "-D", f"PROFILE={cls.stage.path}/uerudp",
+                                "-P", cls.script])
+        return result.stdout + result.stderr
+
+    def matches(self, filters, paths=None):
+        """How many packets of the samples each filter finds; one run for all of them."""
+        totals = [0] * len(filters)
+        for path in paths or self.paths:
+            text = self.stage.tshark("-C", "uerudp", "-2", "-q", "-r", path, "-z", ",".join(["io,stat,0", *filters]))
+            row = [line for line in text.splitlines() if "<>" in line][-1].strip("|").split("|")
+            counts = [int(cell) for cell in row[1::2]]
+            self.assertEqual(len(counts), len(filters))
+            totals = [total + count for total, count in zip(totals, counts)]
+        return dict(zip(filters, totals))
+
+    def test_installed(self):
+        folders = dict(re.findall(r"^([^:\n]+):\s+(.*)$", self.stage.tshark("-G", "folders"), re.M))
+        profile = pathlib.Path(folders["Personal configuration"]) / "profiles/uerudp"
+        self.assertEqual({path.name for path in PROFILE.iterdir()}, {path.name for path in profile.iterdir()})
+        self.assertTrue((pathlib.Path(folders["Personal Plugins"]) / "epan/uerudp.so").exists())
+        self.assertIn(str(profile), self.output)
+
+    def test_what_the_user_changed_stays(self):
+        changed = pathlib.Path(self.stage.home) / "wireshark/profiles/uerudp/dmacros"
+        before = changed.read_text()
+        self.stage.run(["sh", "-c", f"echo '# mine' >>'{changed}'"])
+        self.assertIn("Left alone", self.install_user())
+        self.assertEqual(changed.read_text(), before + "# mine\n")
+
+    def test_filters(self):
+        """Each part of each filter is known, and finds something where the samples have it; each button does."""
+        buttons = rows_of("dfilter_buttons")
+        self.assertTrue(all(row[0] == "TRUE" and len(row) == 4 and row[1] and row[3] for row in buttons))
+        filters = [text for _, text, *_ in colours()] + [row[2] for row in buttons]
+        parts = {part.strip() for text in filters for part in text.split("||")}
+        self.assertGreater(len(parts), 20)
+        found = self.matches(sorted(parts) + [row[2] for row in buttons])
+        self.assertEqual({text for text, count in found.items() if count == 0}, UNSEEN)
+
+    def test_colours(self):
+        """Wireshark itself reads the rules, and gives each packet that of the first that fits."""
+        names = [name for name, *_ in colours()]
+        self.assertEqual(len(names), len(set(names)))
+        found = set()
+        for path in self.paths:
+            text = self.stage.tshark("-C", "uerudp", "--color", "-2", "-r", path, "-T", "fields", "-e",
+                                     "frame.coloring_rule.name")
+            found |= set(text.split("\n"))
+        self.assertLessEqual(found - {""}, set(names))
+        self.assertGreaterEqual(len(found), 7)
+
+    def test_columns(self):
+        text = self.stage.tshark("-C", "uerudp", "-r", self.paths[0], "-T", "json", "-e", "_ws.col.Stream", "-e",
+                                 "_ws.col.Direction", "-e", "_ws.col.Packet", "-e", "_ws.col.Ack", "-e",
+                                 "_ws.col.Channels", "-Y", "frame.number == 20")
+        for title in ("Stream", "Direction", "Packet", "Ack", "Channels"):
+            self.assertRegex(text, rf'"_ws.col.{title}": \[\s*"[^"]')
+
+    def test_macros(self):
+        macros = dict(MACRO.match(line).groups() for line in lines_of("dmacros"))
+        self.assertEqual(macros, dict(rows_of("dfilter_macros")), "the two forms say the same")
+        packet = self.stage.tshark("-r", self.paths[0], "-T", "fields", "-e", "uerudp.packet.id").split()[0]
+        calls = ["${ue_stream:0}", "${ue_channel:0;0}", "${ue_slow_ack:0.001}", f"${{ue_packet:0;{packet}}}",
+                 "${ue_stream:7}"]
+        self.assertEqual([count > 0 for count in self.matches(calls, self.paths[:1]).values()], [True] * 4 + [False])
+
+
+if __name__ == "__main__":
+    harness.main()
