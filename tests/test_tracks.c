@@ -15,14 +15,14 @@ static void hear(void *user, const struct ue_track_event *event) {
     ++*(uint64_t *)user;
 }
 
-/* A keep-alive of the client in this stream. */
-static const struct ue_track *feed(struct ue_tracks *tracks, uint32_t stream, int64_t id, bool is_foreign,
-                                   bool is_cut) {
+/* A keep-alive of the client. */
+static const struct ue_track *feed_at(struct ue_tracks *tracks, struct ue_connection *connection, int64_t time_ns,
+                                      int64_t id, bool is_foreign, bool is_cut) {
     static uint64_t events;
     const struct ue_track_sink sink = {hear, &events};
-    struct ue_connection connection = {.stream = stream};
-    struct ue_held held = {.connection = &connection, .link.links = {.has_id = true, .packet_id = id}};
-    struct ue_seen seen = {.held = &held, .connection = &connection, .is_foreign = is_foreign, .is_cut = is_cut};
+    struct ue_held held = {
+        .time_ns = time_ns, .connection = connection, .link.links = {.has_id = true, .packet_id = id}};
+    struct ue_seen seen = {.held = &held, .connection = connection, .is_foreign = is_foreign, .is_cut = is_cut};
     struct ue_datagram datagram = {.packet = {.seq = (uint16_t)(id & 16383), .history_words = 1}};
     struct ue_fault fault;
     uint8_t bytes[64];
@@ -32,6 +32,12 @@ static const struct ue_track *feed(struct ue_tracks *tracks, uint32_t stream, in
                      UE_OK);
     seen.bytes = bytes;
     return ue_tracks_feed(tracks, &seen, &sink);
+}
+
+static const struct ue_track *feed(struct ue_tracks *tracks, uint32_t stream, int64_t id, bool is_foreign,
+                                   bool is_cut) {
+    struct ue_connection connection = {.stream = stream};
+    return feed_at(tracks, &connection, 0, id, is_foreign, is_cut);
 }
 
 static uint64_t packets(const struct ue_track *track) {
@@ -86,12 +92,30 @@ static void the_one_in_use_may_exceed_the_bound(void **state) {
     ue_tracks_free(tracks);
 }
 
+static void those_that_are_over_are_given_up(void **state) {
+    (void)state;
+    struct ue_tracks *tracks = ue_tracks_new();
+    struct ue_connection first = {.stream = 0};
+    struct ue_connection second = {.stream = 1};
+    struct ue_connection third = {.stream = 2, .has_former = true, .former = 1};
+    feed_at(tracks, &first, 0, 1, false, false);
+    feed_at(tracks, &second, UE_TRACKS_SILENT_NS, 1, false, false);
+    assert_int_equal(packets(feed_at(tracks, &first, UE_TRACKS_SILENT_NS, 2, false, false)), 2);
+    feed_at(tracks, &second, 2 * UE_TRACKS_SILENT_NS + 1, 2, false, false);
+    assert_int_equal(packets(feed_at(tracks, &first, 2 * UE_TRACKS_SILENT_NS + 1, 3, false, false)), 1);
+    assert_int_equal(packets(feed_at(tracks, &second, 2 * UE_TRACKS_SILENT_NS + 1, 3, false, false)), 3);
+    feed_at(tracks, &third, 2 * UE_TRACKS_SILENT_NS + 1, 1, false, false);
+    assert_int_equal(packets(feed_at(tracks, &second, 2 * UE_TRACKS_SILENT_NS + 1, 4, false, false)), 1);
+    ue_tracks_free(tracks);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_stream_has_its_own),
         cmocka_unit_test(foreign_and_cut_datagrams_are_left_out),
         cmocka_unit_test(those_silent_the_longest_are_given_up),
         cmocka_unit_test(the_one_in_use_may_exceed_the_bound),
+        cmocka_unit_test(those_that_are_over_are_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,8 +165,11 @@ static int server_side_of(const struct ue_flows *flows, const struct ue_address 
 
 /* From now on the connection is that of the pair, which lives as long as it. */
 static void connect_pair(struct ue_flows *flows, struct ue_pair *pair, struct ue_connection *connection) {
-    if (pair->connection != NULL) {
-        pair->connection->pair = NULL;
+    struct ue_connection *former = pair->connection;
+    if (former != NULL) {
+        former->pair = NULL;
+        connection->has_former = !former->is_continued;
+        connection->former = former->stream;
     } else {
         g_queue_unlink(&flows->unproven, &pair->link);
     }
@@ -302,6 +305,7 @@ static void link_restart(struct ue_flows *flows, struct ue_connection *connectio
     if (earlier == NULL || earlier->stream == connection->stream) {
         return;
     }
+    earlier->is_continued = true;
     ue_flow_adopt(&connection->flow, &earlier->flow);
     ue_session_adopt(connection->session, earlier->session);
     ue_flow_release(&earlier->flow);

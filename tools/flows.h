@@ -45,6 +45,9 @@ struct ue_connection {
     bool has_handshake; /* some datagram had the form of a handshake */
     bool is_moved;      /* it continues another, which was found */
     bool is_linked;     /* it was told which connection this one continues */
+    bool is_continued;  /* by another, on other addresses */
+    bool has_former;    /* when it began, another ended on these addresses: */
+    uint32_t former;    /* ... this stream */
     unsigned patience;  /* datagrams to wait for the answer that tells which connection a restart continues */
     uint8_t cookie[UE_COOKIE_BYTES]; /* the latest, which a restart refers to */
     struct ue_address sides[2];

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/tracks.h"
 
+#include "libcodec/ns.h"
+
 struct kept {
     struct ue_track *track;
     struct ue_messages *messages; /* NULL: nobody asked for them */
     size_t bytes;                 /* that were counted */
     uint32_t stream;
-    GList link; /* in the order of use */
+    int64_t used_ns; /* in the time of the capture */
+    GList link;      /* in the order of use */
 };
 
 struct ue_tracks {
@@ -65,31 +68,47 @@ static struct kept *add(struct ue_tracks *tracks, uint32_t stream) {
     return kept;
 }
 
-static struct kept *find(struct ue_tracks *tracks, uint32_t stream) {
+static void give_up(struct ue_tracks *tracks, struct kept *kept) {
+    g_queue_unlink(&tracks->used, &kept->link);
+    tracks->bytes -= kept->bytes;
+    g_hash_table_remove(tracks->kept, &kept->stream);
+}
+
+static void give_up_former(struct ue_tracks *tracks, const struct ue_connection *connection) {
+    struct kept *former = connection->has_former ? g_hash_table_lookup(tracks->kept, &connection->former) : NULL;
+    if (former != NULL) {
+        give_up(tracks, former);
+    }
+}
+
+static struct kept *find(struct ue_tracks *tracks, const struct ue_connection *connection) {
     struct kept *last = tracks->used.tail != NULL ? tracks->used.tail->data : NULL;
-    if (last != NULL && last->stream == stream) {
+    if (last != NULL && last->stream == connection->stream) {
         return last;
     }
-    struct kept *kept = g_hash_table_lookup(tracks->kept, &stream);
+    struct kept *kept = g_hash_table_lookup(tracks->kept, &connection->stream);
     if (kept == NULL) {
-        return add(tracks, stream);
+        give_up_former(tracks, connection);
+        return add(tracks, connection->stream);
     }
     g_queue_unlink(&tracks->used, &kept->link);
     g_queue_push_tail_link(&tracks->used, &kept->link);
     return kept;
 }
 
-static void give_up_oldest(struct ue_tracks *tracks) {
-    while (tracks->bytes > tracks->bytes_max && tracks->used.length > 1) {
-        struct kept *oldest = tracks->used.head->data;
-        g_queue_unlink(&tracks->used, &oldest->link);
-        tracks->bytes -= oldest->bytes;
-        g_hash_table_remove(tracks->kept, &oldest->stream);
+static bool is_to_go(const struct ue_tracks *tracks, const struct kept *oldest, int64_t now_ns) {
+    return tracks->bytes > tracks->bytes_max || ue_ns_since(now_ns, oldest->used_ns) > UE_TRACKS_SILENT_NS;
+}
+
+/* The one in use stays. */
+static void give_up_oldest(struct ue_tracks *tracks, int64_t now_ns) {
+    while (tracks->used.length > 1 && is_to_go(tracks, tracks->used.head->data, now_ns)) {
+        give_up(tracks, tracks->used.head->data);
     }
 }
 
 struct ue_messages *ue_tracks_messages(struct ue_tracks *tracks, const struct ue_seen *seen) {
-    struct kept *kept = find(tracks, seen->connection->stream);
+    struct kept *kept = find(tracks, seen->connection);
     if (kept->messages == NULL) {
         kept->messages = ue_messages_new(&memory);
     }
@@ -101,7 +120,7 @@ const struct ue_track *ue_tracks_feed(struct ue_tracks *tracks, const struct ue_
     if (seen->is_foreign || seen->is_cut) {
         return NULL;
     }
-    struct kept *kept = find(tracks, seen->connection->stream);
+    struct kept *kept = find(tracks, seen->connection);
     const struct ue_track_datagram datagram = {.frame = seen->held->frame,
                                                .time_ns = seen->held->time_ns,
                                                .side = seen->role,
@@ -113,6 +132,7 @@ const struct ue_track *ue_tracks_feed(struct ue_tracks *tracks, const struct ue_
     tracks->bytes -= kept->bytes;
     kept->bytes = bytes_of(kept);
     tracks->bytes += kept->bytes;
-    give_up_oldest(tracks);
+    kept->used_ns = seen->held->time_ns;
+    give_up_oldest(tracks, kept->used_ns);
     return kept->track;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A tracker for each connection of a reading, by stream: a connection that moves to other addresses keeps its own. Side
-   0 of a tracker is the client, 1 the server. When all together hold more than UE_TRACKS_BYTES_MAX, which only a flood
-   of forged datagrams or thousands of connections bring, those that were silent the longest are given up; what comes
-   later of such a connection is followed anew. */
+   0 of a tracker is the client, 1 the server. A tracker is given up when its connection is over, because another begins
+   on its addresses or nothing came for UE_TRACKS_SILENT_NS. When all together hold more than UE_TRACKS_BYTES_MAX, which
+   only a flood of forged datagrams or thousands of connections bring, those that were silent the longest are given up
+   too. What comes later of such a connection is followed anew. */
 #ifndef UE_TRACKS_H
 #define UE_TRACKS_H
 
@@ -11,6 +12,8 @@
 #include "tools/reading.h"
 
 #define UE_TRACKS_BYTES_MAX (256u << 20)
+/* Several times what any engine waits for its peer. */
+#define UE_TRACKS_SILENT_NS INT64_C(600000000000)
 
 struct ue_tracks;
 

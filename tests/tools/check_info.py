@@ -221,6 +221,24 @@ class Program(unittest.TestCase):
         self.assertEqual([0, 2], [json.loads(line)["stream"] for line in lines])
         self.assertEqual(b"", uerudp.run("info", "--json", "--stream=9", "-", data=capture).stdout)
 
+    def test_counts_go_on_behind_a_long_silence(self):
+        """For which the tracker is given up, while another connection goes on."""
+        minute = 60 * 10 ** 9
+        before = login().info()
+        objects = login().objects
+        half = len(objects) // 2
+        for datagram in objects[half:]:
+            datagram["time"] = str(int(datagram["time"]) + 20 * minute)
+        other = Talk()
+        other.handshake()
+        for datagram in other.objects:
+            datagram["time"] = str(int(datagram["time"]) + 15 * minute)
+        other = [json.loads(json.dumps(datagram).replace(":50000", ":50001")) for datagram in other.objects]
+        capture = uerudp.run("encode", data="\n".join(map(json.dumps, [*objects[:half], *other, *objects[half:]])).encode())
+        acked = json.loads(uerudp.run("info", "--json", "-", data=capture.stdout).stdout.splitlines()[0])["acked"]
+        for way in WAYS:
+            self.assertAlmostEqual(before["acked"][way], acked[way], delta=2)
+
     def test_files_and_hex(self):
         talk = login()
         with tempfile.TemporaryDirectory() as folder:

@@ -180,6 +180,30 @@ static void add_cost(struct ue_info *info, const struct ue_seen *seen) {
     ue_cost_add(info->cost, &datagram, &info->channels);
 }
 
+static struct ue_track_counts sum(const struct ue_track_counts *a, const struct ue_track_counts *b) {
+    return (struct ue_track_counts){.packets = a->packets + b->packets,
+                                    .handshakes = a->handshakes + b->handshakes,
+                                    .duplicates = a->duplicates + b->duplicates,
+                                    .late = a->late + b->late,
+                                    .missing = a->missing + b->missing,
+                                    .acked = a->acked + b->acked,
+                                    .nacked = a->nacked + b->nacked,
+                                    .unsure = a->unsure + b->unsure,
+                                    .reliable = a->reliable + b->reliable,
+                                    .resends = a->resends + b->resends,
+                                    .spurious = a->spurious + b->spurious,
+                                    .untracked = a->untracked + b->untracked};
+}
+
+/* A connection that was given up begins again with a new tracker (tracks.h), which counts from 0. */
+static void take_counts(struct ue_info_side *side, const struct ue_track_counts *tracked) {
+    if (tracked->packets < side->tracked.packets) {
+        side->given_up = side->counts;
+    }
+    side->tracked = *tracked;
+    side->counts = sum(&side->given_up, tracked);
+}
+
 void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tracks *tracks) {
     struct feeding feeding = {info, seen};
     struct ue_track_sink sink = {take_event, &feeding};
@@ -190,7 +214,7 @@ void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tr
     read_legacy(&feeding);
     const struct ue_track *track = ue_tracks_feed(tracks, seen, &sink);
     for (unsigned side = 0; track != NULL && side < 2; side++) {
-        info->sides[side].counts = *ue_track_counts(track, side);
+        take_counts(&info->sides[side], ue_track_counts(track, side));
     }
     if (info->cost != NULL) {
         add_cost(info, seen);

@@ -21,8 +21,10 @@ struct ue_info_side {
     uint64_t ordinary, empty;            /* packets; those without a bunch */
     uint64_t malformed, opaque, cut;
     uint64_t malformed_frame;
-    struct ue_track_counts counts;
-    uint64_t unseen, unseen_frame; /* reported as delivered and not in the capture; where first reported */
+    struct ue_track_counts counts;   /* of all trackers: */
+    struct ue_track_counts tracked;  /* ... of the latest */
+    struct ue_track_counts given_up; /* ... of those before it */
+    uint64_t unseen, unseen_frame;   /* reported as delivered and not in the capture; where first reported */
     uint64_t partial_errors, partial_frame;
     uint64_t jumps;
     uint32_t reliable_peak, reliable_peak_channel; /* of the reliable buffer */
