@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/flow.h"
 
+#include "libcodec/flow_links.h"
 #include "libcodec/seq.h"
 
 /* Packets that must agree on who the server is: one may fit the wrong reading by chance. */
@@ -43,19 +44,10 @@ static enum ue_direction direction_of(const struct ue_flow *flow, unsigned side)
     return (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 
-/* Numbers that were read where another generation has its header are worth nothing. */
-static void forget_numbers(struct ue_flow *flow, unsigned profile, bool ids) {
-    bool legacy = ue_profile_at(profile)->packet == UE_PACKET_LEGACY;
-    bool was_legacy = ue_profile_at(flow->choice.profile)->packet == UE_PACKET_LEGACY;
-    if (flow->has_ordinary && (legacy != was_legacy || ids != flow->choice.ids)) {
-        memset(flow->sides, 0, sizeof flow->sides);
-    }
-}
-
 static void choose(struct ue_flow *flow, unsigned profile, unsigned variant, uint16_t candidates,
                    enum ue_reason reason) {
-    bool ids = flow->has_ids_evidence ? flow->ids : ue_profile_at(profile)->handshake == UE_HANDSHAKE_V;
-    forget_numbers(flow, profile, ids);
+    bool ids = ue_flow_ids(flow, profile);
+    ue_flow_move_header(flow, profile, ids);
     flow->choice.profile = (uint8_t)profile;
     flow->choice.variant = (uint8_t)variant;
     flow->choice.candidates = candidates;
@@ -181,9 +173,7 @@ static bool try_fit(struct ue_flow *flow, unsigned row, unsigned variant, unsign
     choice.profile = (uint8_t)row;
     choice.variant = (uint8_t)variant;
     choice.features = ue_profile_at(row)->features;
-    if (!flow->has_ids_evidence) {
-        choice.ids = ue_profile_at(row)->handshake == UE_HANDSHAKE_V;
-    }
+    choice.ids = ue_flow_ids(flow, row);
     context_for(flow, &choice, direction_of(flow, side), &x);
     ue_detect_fit(&x, bytes, size_bytes, fit);
     if (!fit->fits && x.direction == UE_DIRECTION_UNKNOWN) {
@@ -295,46 +285,67 @@ static bool is_hopeless(const struct ue_flow *flow, unsigned row, unsigned varia
     return misses * FIT_WHOLE > UE_FLOW_HOLD * (FIT_WHOLE - FIT_PART);
 }
 
-/* Tries one reading and counts what it explains; the sequence is in the same place under every variant. */
-static bool count_fit(struct ue_flow *flow, unsigned row, unsigned variant, unsigned side, const uint8_t *bytes,
-                      size_t size_bytes, uint16_t *seq) {
+/* What a datagram says in one profile. */
+struct said {
+    bool fits;
+    bool is_readable; /* it need not be plausible */
+    uint16_t seq, ack;
+};
+
+/* Tries one reading and counts what it explains; the numbers are in the same place under every variant. */
+static void count_fit(struct ue_flow *flow, unsigned row, unsigned variant, unsigned side, const uint8_t *bytes,
+                      size_t size_bytes, struct said *said) {
     struct ue_fit fit;
     bool fits = try_fit(flow, row, variant, side, bytes, size_bytes, &fit);
     flow->fits[row][variant] += fits;
     flow->bunch_fits[row][variant] += fits && fit.has_bunches;
-    *seq = fit.fits ? fit.verdict.seq : *seq;
-    return fit.fits;
+    const struct ue_verdict *verdict = &fit.verdict;
+    said->fits |= fit.fits;
+    if (verdict->fault.status == UE_OK && !verdict->is_handshake && (!verdict->is_opaque || verdict->is_opened)) {
+        said->is_readable = true;
+        said->seq = verdict->seq;
+        said->ack = verdict->ack;
+    }
 }
 
-static bool try_variants(struct ue_flow *flow, unsigned row, unsigned side, const uint8_t *bytes, size_t size_bytes,
-                         uint16_t *seq) {
-    bool any = false;
+static void try_variants(struct ue_flow *flow, unsigned row, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                         struct said *said) {
     for (unsigned variant = 1; variant < UE_VARIANT_COUNT; variant++) {
         if (variant_is_allowed(&flow->settings, variant) && !is_hopeless(flow, row, variant)) {
-            any |= count_fit(flow, row, variant, side, bytes, size_bytes, seq);
+            count_fit(flow, row, variant, side, bytes, size_bytes, said);
         }
     }
-    return any;
+}
+
+/* The numbers that each profile reads; those at a place are those of the oldest that has it there. */
+static void note_numbers(struct ue_flow *flow, unsigned side, const struct said said[UE_PROFILE_COUNT]) {
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        if (said[row].fits) {
+            flow->last_seq[row][side] = said[row].seq;
+            flow->has_seq[row][side] = true;
+        }
+        if (said[row].is_readable) {
+            ue_flow_note_numbers(flow, row, side, said[row].seq, said[row].ack);
+        }
+    }
 }
 
 static void try_all(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    uint16_t seq[UE_PROFILE_COUNT] = {0};
-    bool readable[UE_PROFILE_COUNT] = {false};
+    struct said said[UE_PROFILE_COUNT] = {{0}};
     flow->trials++;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
-        readable[row] = is_possible(flow, row) && count_fit(flow, row, 0, side, bytes, size_bytes, &seq[row]);
+        if (is_possible(flow, row)) {
+            count_fit(flow, row, 0, side, bytes, size_bytes, &said[row]);
+        }
     }
     bool vary = !stock_suffices(flow);
     flow->variant_trials += vary;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (vary && is_possible(flow, row)) {
-            readable[row] |= try_variants(flow, row, side, bytes, size_bytes, &seq[row]);
-        }
-        if (readable[row]) {
-            flow->last_seq[row][side] = seq[row];
-            flow->has_seq[row][side] = true;
+            try_variants(flow, row, side, bytes, size_bytes, &said[row]);
         }
     }
+    note_numbers(flow, side, said);
     decide(flow);
     learn_direction(flow, side, bytes, size_bytes);
 }
@@ -404,21 +415,7 @@ static void learn_sequences(struct ue_flow *flow, const struct ue_shape *shape) 
                                (int64_t)first.server - 1};
     *client = (struct ue_side){true, true, (uint16_t)((first.server - 1u) & (UE_PACKET_SEQ_MAX - 1)),
                                (int64_t)first.client - 1};
-}
-
-/* ---- full numbers ---- */
-
-static void link_packet(struct ue_side *side, const struct ue_verdict *verdict, bool modern, struct ue_links *links) {
-    int64_t id = side->has_id ? ue_seq_expand(verdict->seq, side->last_id, UE_PACKET_SEQ_MAX) : verdict->seq;
-    *links = (struct ue_links){true, id, modern && side->has_acked, side->acked};
-    if (!side->has_id || id > side->last_id) {
-        side->last_id = id;
-    }
-    side->has_id = true;
-    if (modern && (!side->has_acked || ue_seq_newer(verdict->ack, side->acked))) {
-        side->acked = verdict->ack;
-        side->has_acked = true;
-    }
+    memcpy(flow->first_sides, flow->sides, sizeof flow->sides);
 }
 
 /* Before the verdict the bunches may not fit, for example under other bounds, and the header still be the right one. */
@@ -476,7 +473,8 @@ static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *by
     }
     bool is_packet = visible && !verdict.is_handshake && !x->settings.internal_ack;
     if (is_packet && header_is_believable(flow, &flow->sides[side], &verdict)) {
-        link_packet(&flow->sides[side], &verdict, x->profile.packet != UE_PACKET_LEGACY, &frame->links);
+        bool modern = x->profile.packet != UE_PACKET_LEGACY;
+        ue_side_link(&flow->sides[side], verdict.seq, verdict.ack, modern, &frame->links);
     }
 }
 
@@ -494,6 +492,7 @@ void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, siz
                   const struct ue_shape *shape, struct ue_frame *frame) {
     *frame = (struct ue_frame){.held = !flow->is_released, .side = (uint8_t)side};
     flow->datagrams++;
+    frame->number = (uint8_t)(frame->held ? flow->datagrams : 0);
     bool known = family_is_known(flow);
     bool handshake = known ? has_handshake_bit(flow, bytes, size_bytes) : shape != NULL;
     if (handshake && shape != NULL) {
@@ -514,22 +513,6 @@ bool ue_flow_is_over(const struct ue_flow *flow, const struct ue_shape *shape) {
     return flow->has_ordinary && shape->type == UE_HANDSHAKE_INITIAL && !shape->restart && !shape->has_cookie;
 }
 
-/* Sequences continue across the move; what the new address has shown so far is newer than the old state. */
-static void adopt_side(struct ue_side *side, const struct ue_side *old) {
-    struct ue_side joined = *old;
-    if (side->has_id && old->has_id) {
-        uint32_t wire = (uint32_t)side->last_id & (UE_PACKET_SEQ_MAX - 1);
-        joined.last_id = ue_seq_expand(wire, old->last_id, UE_PACKET_SEQ_MAX);
-    } else if (side->has_id) {
-        joined = *side;
-    }
-    if (side->has_acked) {
-        joined.has_acked = true;
-        joined.acked = side->acked;
-    }
-    *side = joined;
-}
-
 void ue_flow_adopt(struct ue_flow *flow, const struct ue_flow *earlier) {
     if (!flow->given) {
         uint16_t both = flow->possible & earlier->choice.candidates;
@@ -542,7 +525,7 @@ void ue_flow_adopt(struct ue_flow *flow, const struct ue_flow *earlier) {
     }
     bool swapped = earlier->server_side != flow->server_side;
     for (unsigned i = 0; i < 2; i++) {
-        adopt_side(&flow->sides[i], &earlier->sides[swapped ? !i : i]);
+        ue_side_adopt(&flow->sides[i], &earlier->sides[swapped ? !i : i]);
     }
 }
 

@@ -41,7 +41,19 @@ struct ue_frame {
     bool restarting;
     uint8_t side;
     uint8_t direction; /* enum ue_direction as of this datagram; ue_flow_context() knows better once more was seen */
-    struct ue_links links;
+    uint8_t number;    /* among those before the verdict, from 1; 0: behind it */
+    struct ue_links links; /* as of this datagram; ue_flow_links() knows better */
+};
+
+/* Places of the packet header, which generations do not share. */
+enum ue_header_place { UE_HEADER_LEGACY, UE_HEADER_PLAIN, UE_HEADER_IDS, UE_HEADER_COUNT };
+
+/* What an ordinary datagram before the verdict says at each place. */
+struct ue_flow_numbers {
+    bool is_readable[UE_HEADER_COUNT];
+    uint8_t side;
+    uint16_t seq[UE_HEADER_COUNT];
+    uint16_t ack[UE_HEADER_COUNT];
 };
 
 struct ue_side {
@@ -74,6 +86,8 @@ struct ue_flow {
     uint16_t last_seq[UE_PROFILE_COUNT][2];
     bool has_seq[UE_PROFILE_COUNT][2];
     struct ue_side sides[2];
+    struct ue_side first_sides[2]; /* before the first ordinary datagram */
+    struct ue_flow_numbers numbers[UE_FLOW_HOLD];
     struct ue_choice resolved_choice; /* what the next is made from */
     struct ue_context resolved;       /* without a name until the first ordinary datagram */
 };
@@ -104,6 +118,9 @@ const struct ue_choice *ue_flow_choice(const struct ue_flow *flow, const struct 
 
 /* The context in which to decode a datagram. */
 void ue_flow_context(const struct ue_flow *flow, const struct ue_frame *frame, struct ue_context *context);
+
+/* The full numbers of a datagram as they are known now. */
+struct ue_links ue_flow_links(const struct ue_flow *flow, const struct ue_frame *frame);
 
 /* A static English sentence without final period. */
 const char *ue_reason_text(enum ue_reason reason);

@@ -239,6 +239,14 @@ const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const s
     return visit;
 }
 
+const struct ue_visit *ue_conversation_again(const packet_info *pinfo) {
+    struct ue_visit *visit = ue_visit_find(pinfo);
+    if (visit != NULL && visit->frame.number != 0) {
+        visit->frame.links = ue_flow_links(&visit->connection->flow, &visit->frame);
+    }
+    return visit;
+}
+
 /* Whether its generation rests on nothing. */
 static bool is_doubtful(const struct ue_visit *visit) {
     const struct ue_flow *flow = &visit->connection->flow;

@@ -30,6 +30,9 @@ void ue_conversation_register(void);
    ours and is no handshake either. */
 const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours);
 
+/* On a later pass: what was kept of the datagram, with its numbers as they are known by now; NULL: nothing. */
+const struct ue_visit *ue_conversation_again(const packet_info *pinfo);
+
 /* Connections shown so far: their numbers are below it. */
 uint32_t ue_conversation_stream_count(void);
 

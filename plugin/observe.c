@@ -110,6 +110,7 @@ static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes 
         ue_findings_cut(&observer->findings, side_of(visit, &x));
         return;
     }
+    visit->frame.links = ue_flow_links(&visit->connection->flow, &visit->frame);
     struct pass pass = {observer, visit, &x};
     const struct ue_track_sink sink = {on_event, &pass};
     const struct ue_track_datagram datagram = {.frame = visit->number,

@@ -71,7 +71,7 @@ static const struct ue_visit *find_visit(const packet_info *pinfo) {
     if (pinfo->fd->visited) {
         ue_observe_rest();
     }
-    return ue_visit_find(pinfo);
+    return ue_conversation_again(pinfo);
 }
 
 /* By port, Decode As, or because the conversation is ours. */

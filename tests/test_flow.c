@@ -197,15 +197,16 @@ static void keep_id(void *user, const struct ue_record *record) {
     }
 }
 
-/* With the final verdict every packet decodes, and its full number ends in the sequence on the wire. */
+/* With the final verdict every packet decodes, and has a full number, which ends in the sequence on the wire. */
 static void assert_readable(const struct ue_flow *flow, const struct kept *kept, const char *release) {
     struct ue_context x;
     struct ue_verdict verdict;
     int64_t id = -1;
     struct ue_sink sink = {.field = keep_id, .user = &id};
     ue_flow_context(flow, &kept->frame, &x);
-    ue_datagram_trace(&x, kept->bytes, kept->size, &kept->frame.links, &sink, &verdict);
-    if (verdict.fault.status != UE_OK || (id >= 0 && (id & 16383) != verdict.seq)) {
+    const struct ue_links links = ue_flow_links(flow, &kept->frame);
+    ue_datagram_trace(&x, kept->bytes, kept->size, &links, &sink, &verdict);
+    if (verdict.fault.status != UE_OK || id < 0 || (id & 16383) != verdict.seq) {
         fail_msg("%s read as %s: %s, id %" PRId64 ", seq %u", release, x.profile.name,
                  ue_status_text(verdict.fault.status), id, verdict.seq);
     }

@@ -411,6 +411,7 @@ const struct ue_held *ue_flows_next(struct ue_flows *flows) {
         }
         if (is_ready(flows->head)) {
             take_head(flows, &flows->out);
+            flows->out->link.links = ue_flow_links(&flows->out->connection->flow, &flows->out->link);
             return flows->out;
         }
         if (!is_hopeless(flows->head)) {
