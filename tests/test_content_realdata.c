@@ -9,9 +9,12 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "libcodec/assembly.h"
 #include "libcodec/datagram.h"
+#include "libcodec/package_map.h"
 #include "tests/content_tally.h"
 #include "tests/guarded.h"
+#include "tools/tracks.h"
 
 #define PACKET_BYTES_MAX 2048
 #define ITEMS_MAX 64
@@ -92,8 +95,89 @@ static void test_fortnite(void **state) {
     assert_exact(&t, 15, 149);
 }
 
+/* ---- captures ---- */
+
+struct live {
+    struct content_tally tally;
+    struct ue_assembly *assembly;
+    struct ue_package_map *map;
+    const struct ue_seen *seen;
+    char path[UE_PACKAGE_MAP_PATH_MAX + 1];
+};
+
+static void *resize(void *user, void *old, size_t size_bytes) {
+    (void)user;
+    if (size_bytes == 0) {
+        free(old);
+        return NULL;
+    }
+    return realloc(old, size_bytes);
+}
+
+static const char *path_of(void *user, uint64_t guid) {
+    struct live *live = user;
+    return ue_package_map_path(live->map, guid, live->seen->held->frame, live->path) != 0 ? live->path : NULL;
+}
+
+static void on_message(void *user, const struct ue_assembly_event *event) {
+    struct live *live = user;
+    if (event->type == UE_ASSEMBLY_WHOLE && event->content.data.bits != 0) {
+        const struct ue_guid_names names = {path_of, live};
+        ue_package_map_learn(live->map, &live->seen->context, &event->content, live->seen->held->frame);
+        content_tally_add(&live->tally, &live->seen->context, &event->content, &names);
+    }
+}
+
+static void on_event(void *user, const struct ue_track_event *event) {
+    struct live *live = user;
+    ue_assembly_feed(live->assembly, &live->seen->context, event, &(struct ue_assembly_sink){on_message, live});
+}
+
+static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
+    const struct ue_track_memory memory = {resize, NULL};
+    struct live live = {.assembly = ue_assembly_new(&memory), .map = ue_package_map_new(&memory)};
+    const struct ue_track_sink sink = {on_event, &live};
+    char *path = g_strdup_printf("%s/realdata/%s", shared_folder(), name);
+    struct ue_reading reading;
+    struct ue_seen seen;
+    ue_reading_init(&reading);
+    assert_true(ue_wire_options_resolve(&reading.wire));
+    reading.wire.settings = *settings;
+    ue_reading_start(&reading, 1, &path);
+    struct ue_tracks *tracks = ue_tracks_new();
+    while (ue_reading_next(&reading, &seen)) {
+        live.seen = &seen;
+        ue_tracks_feed(tracks, &seen, &sink);
+    }
+    ue_tracks_free(tracks);
+    ue_reading_clear(&reading);
+    ue_assembly_free(live.assembly);
+    ue_package_map_free(live.map);
+    g_free(path);
+    return live.tally;
+}
+
+/* A game whose ids have 128 bits. */
+static void test_fixed_ids(void **state) {
+    (void)state;
+    const struct ue_settings settings = {
+        .magic_bits = 32, .max_packet_bytes = 1028, .extra_bits = 48, .guid_bits = 128};
+    struct content_tally t = tally_capture("aoc-ue56-firebolt.pcap", &settings);
+    print("5.6 with ids of 128 bits", &t);
+    assert_exact(&t, 0, 45);
+}
+
+static void test_5_4(void **state) {
+    (void)state;
+    struct content_tally t = tally_capture("supervive-ue54.pcap", &(struct ue_settings){0});
+    print("5.4", &t);
+    assert_exact(&t, 0, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fixed_ids),
+        cmocka_unit_test(test_5_4),
         cmocka_unit_test(test_shooter_game),
         cmocka_unit_test(test_fortnite),
     };
