@@ -12,6 +12,8 @@ enum param_kind {
     KIND_TOKEN,    /* a text that releases up to 4.17 do not have */
     KIND_FEATURES, /* 16 bits, from 5.1; last in its bunch, so exactly 16 bits left tell that it is there */
     KIND_NET_GUID,
+    KIND_REFERENCE,   /* to an object, of servers: they never name it in place of its id */
+    KIND_BEACON_GUID, /* a network id; from EngineNetVer 39 on in a form that is not known */
     KIND_GUID,
     KIND_UNIQUE_ID,
     KIND_U8_ARRAY,
@@ -20,6 +22,7 @@ enum param_kind {
 
 #define FEATURES_BITS 16
 #define GUID_BITS 128
+#define GUID_DEFAULT 1 /* of references: flags and a name would follow (spec 5.4.1) */
 
 struct param_row {
     uint8_t type;
@@ -166,6 +169,16 @@ UE_INLINE void number(enum ue_op op, struct ue_cursor *c, enum ue_field field, u
     UE_WORD_ASSIGN(m->number, ue_word_uint(op, c, field, bits, UE_WORD_OLD(m->number)));
 }
 
+UE_INLINE void net_guid(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
+                        struct ue_param *m) {
+    if (x->settings.guid_bits != 0) {
+        REQUIRE(op != UE_ENCODE || m->text.units.bits == x->settings.guid_bits, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
+        VIEW(m->text.units, CONTROL_NET_GUID_BYTES, x->settings.guid_bits);
+    } else {
+        UE_WORD_ASSIGN(m->number, ue_word_packed(op, c, field, 10, UE_WORD_OLD(m->number)));
+    }
+}
+
 UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, const struct param_row *row,
                      struct ue_message *message, struct ue_param *m) {
     switch (row->kind) {
@@ -174,12 +187,16 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
     case KIND_I32: number(op, c, row->field, 32, m); break;
     case KIND_U64: number(op, c, row->field, 64, m); break;
     case KIND_FEATURES: number(op, c, row->field, FEATURES_BITS, m); break;
-    case KIND_NET_GUID:
-        if (x->settings.guid_bits != 0) {
-            REQUIRE(op != UE_ENCODE || m->text.units.bits == x->settings.guid_bits, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
-            VIEW(m->text.units, CONTROL_NET_GUID_BYTES, x->settings.guid_bits);
+    case KIND_NET_GUID: net_guid(op, c, x, row->field, m); break;
+    case KIND_REFERENCE:
+        net_guid(op, c, x, row->field, m);
+        REQUIRE(m->number != GUID_DEFAULT, UE_E_TYPE, CONTROL_DESTRUCTION_INFO_GUID);
+        break;
+    case KIND_BEACON_GUID:
+        if (ue_context_netver(x) >= 39) {
+            VIEW(m->text.units, CONTROL_NET_GUID_BYTES, ue_cursor_left(c));
         } else {
-            UE_WORD_ASSIGN(m->number, ue_word_packed(op, c, row->field, 10, UE_WORD_OLD(m->number)));
+            net_guid(op, c, x, row->field, m);
         }
         break;
     case KIND_TEXT:

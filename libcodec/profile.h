@@ -83,7 +83,7 @@ struct ue_settings {
     enum ue_handler handlers[UE_HANDLERS_MAX]; /* outermost first */
     bool internal_ack;                         /* replay packets: bunches without a packet header */
     uint8_t guid_bits;                         /* 0 = packed */
-    uint8_t netver;                            /* EngineNetVer; 0 = the lowest of the profile */
+    uint8_t netver;                            /* EngineNetVer; 0 = the lowest of the profile, or what a trial finds */
     uint32_t reliable_buffer;                  /* 0 = the profile's own */
     const struct ue_opener *opener;            /* NULL: encrypted content stays opaque; see handlers.h */
 };

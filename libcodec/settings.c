@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "libcodec/netver.h"
+
 enum key {
     KEY_MAGIC_BITS,
     KEY_MAGIC,
@@ -14,13 +16,15 @@ enum key {
     KEY_HANDLERS,
     KEY_INTERNAL_ACK,
     KEY_GUID_BITS,
+    KEY_NETVER,
     KEY_RELIABLE_BUFFER,
     KEY_COUNT
 };
 
 static const struct ue_setting_row rows[KEY_COUNT] = {
     [KEY_MAGIC_BITS] = {"magic_bits", 32, "length of the magic header in bits"},
-    [KEY_MAGIC] = {"magic", UINT32_MAX, "value of the magic header, first wire bit least significant; only senders use it"},
+    [KEY_MAGIC] = {"magic", UINT32_MAX,
+                   "value of the magic header, first wire bit least significant; only senders use it"},
     [KEY_SKIP_BYTES] = {"skip_bytes", 65535, "bytes of a foreign wrapper in front of every datagram"},
     [KEY_MAX_PACKET] = {"max_packet", UE_MAX_PACKET_BYTES_MAX,
                         "largest packet in bytes, which bounds the bunch length; 0 = the generation's own"},
@@ -31,7 +35,11 @@ static const struct ue_setting_row rows[KEY_COUNT] = {
                       "packet handlers, outermost first: oodle, aesgcm, aesgcm-bytes, aes-ecb, dtls, reliability"},
     [KEY_INTERNAL_ACK] = {"internal_ack", 1, "replay packets: bunches without a packet header"},
     [KEY_GUID_BITS] = {"guid_bits", 128, "length of a network id that a game made fixed, 128; 0 = packed"},
-    [KEY_RELIABLE_BUFFER] = {"reliable_buffer", 65535, "reliable bunches in flight per channel; 0 = the generation's own"},
+    [KEY_NETVER] =
+        {"netver", UE_NETVER_MAX,
+         "EngineNetVer, which decides what is inside of messages; 0 = the lowest of the generation, or found by trial"},
+    [KEY_RELIABLE_BUFFER] = {"reliable_buffer", 65535,
+                             "reliable bunches in flight per channel; 0 = the generation's own"},
 };
 
 const struct ue_setting_row *ue_setting_row(size_t index) {
@@ -128,6 +136,7 @@ static void store(enum key key, uint64_t number, struct ue_settings *settings) {
     case KEY_TERMINATORS: settings->terminators = (uint8_t)number; break;
     case KEY_INTERNAL_ACK: settings->internal_ack = number != 0; break;
     case KEY_GUID_BITS: settings->guid_bits = (uint8_t)number; break;
+    case KEY_NETVER: settings->netver = (uint8_t)number; break;
     case KEY_RELIABLE_BUFFER: settings->reliable_buffer = (uint32_t)number; break;
     case KEY_HANDLERS:
     case KEY_COUNT: break;

@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/arbitrary_message.h"
 
-enum kind { U8, U32, I32, U64, TEXT, TOKEN, FEATURES, NET_GUID, GUID, UNIQUE_ID, U8_ARRAY, U64_ARRAY };
+enum kind {
+    U8,
+    U32,
+    I32,
+    U64,
+    TEXT,
+    TOKEN,
+    FEATURES,
+    NET_GUID,
+    REFERENCE,
+    BEACON_GUID,
+    GUID,
+    UNIQUE_ID,
+    U8_ARRAY,
+    U64_ARRAY
+};
 
 struct row {
     uint8_t type;
@@ -61,11 +76,19 @@ static void arbitrary_param(struct rng *rng, const struct ue_context *x, enum ki
     case FEATURES: m->number = rng_below(rng, 65536); break;
     case TEXT:
     case TOKEN: m->text = arbitrary_text(rng); break;
+    case REFERENCE:
     case NET_GUID:
         if (x->settings.guid_bits != 0) {
             m->text.units = arbitrary_view(rng, x->settings.guid_bits + odd);
         } else {
             m->number = rng_edgy(rng, 0);
+        }
+        break;
+    case BEACON_GUID:
+        if (ue_context_netver(x) >= 39) {
+            m->text.units = arbitrary_view(rng, 1 + rng_below(rng, 300));
+        } else {
+            arbitrary_param(rng, x, NET_GUID, message, m);
         }
         break;
     case GUID: m->text.units = arbitrary_view(rng, 128 + odd); break;
@@ -86,7 +109,8 @@ static bool exists(const struct ue_context *x, enum kind kind) {
 }
 
 void arbitrary_message(struct rng *rng, const struct ue_context *x, struct ue_message *m) {
-    *m = (struct ue_message){.type = arbitrary_spoil(rng) ? (uint8_t)rng_next(rng) : types[rng_below(rng, sizeof types)]};
+    *m = (struct ue_message){.type =
+                                 arbitrary_spoil(rng) ? (uint8_t)rng_next(rng) : types[rng_below(rng, sizeof types)]};
     unsigned dropped = rng_chance(rng, 10) ? (unsigned)rng_below(rng, 3) : 0;
     unsigned declared = (unsigned)(ue_message_params(x, m->type) < 0 ? 0 : ue_message_params(x, m->type));
     unsigned wanted = declared > dropped ? declared - dropped : 0;

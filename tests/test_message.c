@@ -74,7 +74,7 @@ static void login_has_the_unique_id_of_its_time(void **state) {
 static void unique_ids_in_every_form(void **state) {
     (void)state;
     assert_int_equal(read_back("5.1", "0a 00000000 03").unique_id.flags, 3); /* none */
-    struct ue_message m = read_back("5.1", "0a 00000000 11 03 a1b2c3");       /* encoded */
+    struct ue_message m = read_back("5.1", "0a 00000000 11 03 a1b2c3");      /* encoded */
     assert_int_equal(m.unique_id.bytes.bits, 24);
     m = read_back("5.1", "0a 00000000 f1 07 04000000 01020304"); /* version 2: services, count, bytes */
     assert_true(m.unique_id.services == 7 && m.unique_id.bytes.bits == 32);
@@ -83,6 +83,27 @@ static void unique_ids_in_every_form(void **state) {
     m = read_back("5.1", "0a 00000000 f8 02000000 5800 02000000 5900"); /* another type, plain */
     assert_text(m.unique_id.type, "X");
     assert_text(m.unique_id.text, "Y");
+}
+
+static void read_fault(const char *release, const char *digits, enum ue_status status, size_t bit) {
+    uint8_t bytes[64];
+    struct ue_context x;
+    struct ue_message m;
+    struct ue_fault fault;
+    size_t size = hex_read(digits, bytes, sizeof bytes), at = 0;
+    ue_context_init(&x, ue_profile_find(release), NULL);
+    assert_int_equal(ue_message_decode(&x, (struct ue_view){bytes, 0, size * 8}, &at, &m, &fault), status);
+    assert_int_equal(fault.bit, bit);
+}
+
+/* What cannot be known is not made up. */
+static void forms_that_are_not_known(void **state) {
+    (void)state;
+    assert_true(read_back("5.1", "16 00 34").params[UE_DESTRUCTION_INFO_GUID].number == 26);
+    read_fault("5.1", "16 00 02 01 00 02000000 5800", UE_E_TYPE, 24); /* id 1: an object that is named */
+    struct ue_message m = read_back("5.8", "1b a51234");
+    assert_int_equal(m.params[UE_BEACON_ASSIGN_GUID_GUID].text.units.bits, 24);
+    assert_int_equal(m.params[UE_BEACON_ASSIGN_GUID_GUID].number, 0);
 }
 
 static void numbers_guids_and_arrays(void **state) {
@@ -156,6 +177,7 @@ int main(void) {
         cmocka_unit_test(login_has_the_unique_id_of_its_time),
         cmocka_unit_test(unique_ids_in_every_form),
         cmocka_unit_test(numbers_guids_and_arrays),
+        cmocka_unit_test(forms_that_are_not_known),
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(trailing_parameters_may_be_missing),
         cmocka_unit_test(what_does_not_fit_is_refused),

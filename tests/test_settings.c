@@ -25,6 +25,7 @@ static void every_key_reaches_its_member(void **state) {
     set(&s, "handlers", "aesgcm,oodle");
     set(&s, "internal_ack", "true");
     set(&s, "guid_bits", "128");
+    set(&s, "netver", "41");
     set(&s, "reliable_buffer", "512");
     assert_int_equal(s.magic_bits, 32);
     assert_int_equal(s.magic, 0x500c7696);
@@ -38,6 +39,7 @@ static void every_key_reaches_its_member(void **state) {
     assert_int_equal(s.handlers[2], UE_HANDLER_NONE);
     assert_true(s.internal_ack);
     assert_int_equal(s.guid_bits, 128);
+    assert_int_equal(s.netver, 41);
     assert_int_equal(s.reliable_buffer, 512);
     set(&s, "max-packet", "0");
     set(&s, "handlers", "");
@@ -50,11 +52,26 @@ static void every_key_reaches_its_member(void **state) {
 static void a_bad_value_is_refused_and_changes_nothing(void **state) {
     (void)state;
     static const char *const pairs[][2] = {
-        {"magic_bits", "33"},        {"magic_bits", ""},         {"magic_bits", "-1"},      {"magic_bits", "1 "},
-        {"magic_bits", " 1"},        {"magic_bits", "0x"},       {"magic_bits", "1e1"},     {"magic", "0x100000000"},
-        {"max_packet", "65536"},     {"ch_seq_bound", "1000"},   {"extra_bits", "4097"},    {"terminators", "3"},
-        {"handlers", "rot13"},       {"handlers", "oodle,"},     {"handlers", ",oodle"},    {"handlers", "oodle aesgcm"},
-        {"handlers", "oodle,oodle,oodle,oodle,oodle"},           {"internal_ack", "maybe"}, {"guid_bits", "64"},
+        {"magic_bits", "33"},
+        {"magic_bits", ""},
+        {"magic_bits", "-1"},
+        {"magic_bits", "1 "},
+        {"magic_bits", " 1"},
+        {"magic_bits", "0x"},
+        {"magic_bits", "1e1"},
+        {"magic", "0x100000000"},
+        {"max_packet", "65536"},
+        {"ch_seq_bound", "1000"},
+        {"extra_bits", "4097"},
+        {"terminators", "3"},
+        {"handlers", "rot13"},
+        {"handlers", "oodle,"},
+        {"handlers", ",oodle"},
+        {"handlers", "oodle aesgcm"},
+        {"handlers", "oodle,oodle,oodle,oodle,oodle"},
+        {"internal_ack", "maybe"},
+        {"guid_bits", "64"},
+        {"netver", "61"},
         {"skip_bytes", "99999999999999999999999999"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -75,7 +92,7 @@ static void rows_name_the_keys(void **state) {
         assert_true(row->description[0] != '\0');
         assert_int_not_equal(ue_settings_set(&settings, row->key, "x"), UE_SETTING_UNKNOWN);
     }
-    assert_int_equal(count, 11);
+    assert_int_equal(count, 12);
     struct ue_settings settings = {0};
     assert_int_equal(ue_settings_set(&settings, "magic_bit", "1"), UE_SETTING_UNKNOWN);
     assert_int_equal(ue_settings_set(&settings, "magic_bits_", "1"), UE_SETTING_UNKNOWN);

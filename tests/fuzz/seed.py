@@ -169,6 +169,36 @@ def endpoint_seeds():
             yield f"{kind}-{generation}", front + b"".join(script(rng, kind == "damaged"))
 
 
+KINDS = {"control": 1, "actor": 2, "voice": 3}
+
+
+def message(kind, content, bits=None, generation="5.1", direction="S2C", netver=0, **flags):
+    """A whole message in the form of fuzz_content.c."""
+    choice = KINDS[kind]
+    for bit, name in ((8, "bOpen"), (16, "bClose"), (32, "exports"), (64, "bHasMustBeMappedGUIDs")):
+        choice |= bit if flags.get(name) else 0
+    settings = DIRECTIONS.get(direction, 0) | bool(flags.get("internal_ack")) << 2
+    unused = (len(content) * 8 - bits) % 8 if bits is not None else 0
+    return bytes([GENERATIONS.index(generation), settings, choice, netver, unused]) + content
+
+
+def own_content_seeds():
+    yield "actor", message("actor", bytes.fromhex("3446062fdb7773231400082a54"), 103, bOpen=True)
+    yield "exports", message("actor", bytes.fromhex("0200000012000202000000005e00"), exports=True)
+    yield "text", message("control", b"\x06\x04\x00\x00\x00abc\x00")
+
+
+def content_seeds(shared):
+    for entry in vectors(shared, "bunch-actor-synthetic.json"):
+        params = entry["params"]
+        if params.get("channel") == "Voice":
+            yield entry["name"], message("voice", bytes.fromhex(entry["hex"]), entry["bits"], "4.25" if params["amplitude"] else "4.19")
+        else:
+            yield entry["name"], message("actor", bytes.fromhex(entry["hex"]), entry["bits"], netver=entry["engine_netver"], **params)
+    for entry in vectors(shared, "bunch-control-synthetic.json"):
+        yield entry["name"], message("control", bytes.fromhex(entry["hex"]))
+
+
 def script_seeds():
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scenarios")
     for name in sorted(os.listdir(folder)):
@@ -179,9 +209,11 @@ def script_seeds():
 def main():
     folder, shared = sys.argv[1:3]
     targets = dict(own_seeds())
+    targets["content"] = list(own_content_seeds())
     if os.path.isdir(os.path.join(shared, "spec", "vectors")):
         targets["datagram"] += datagram_seeds(shared)
         targets["handshake"] += handshake_seeds(shared)
+        targets["content"] += content_seeds(shared)
     targets["dissector"] = targets["handshake"]  # the same form
     targets["track"] = targets["handshake"] + list(track_seeds(shared)) + list(fragment_seeds())
     targets["capture"] = capture_seeds()

@@ -10,7 +10,7 @@ import harness
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PREFERENCES = {"generation": "auto", "magic_bits": "0", "magic": "0", "skip_bytes": "0", "max_packet": "0",
                "ch_seq_bound": "0", "extra_bits": "0", "terminators": "2", "handlers": "", "key": "",
-               "analyse": "TRUE", "internal_ack": "0", "guid_bits": "0", "reliable_buffer": "0"}
+               "analyse": "TRUE", "internal_ack": "0", "guid_bits": "0", "netver": "0", "reliable_buffer": "0"}
 
 
 def catalogue():

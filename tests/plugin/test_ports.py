@@ -10,7 +10,7 @@ import harness
 
 TABLE = "uerudp_servers"
 COLUMNS = ("address", "port", "generation", "magic_bits", "magic", "skip_bytes", "max_packet", "ch_seq_bound",
-           "extra_bits", "terminators", "handlers", "internal_ack", "guid_bits", "reliable_buffer")
+           "extra_bits", "terminators", "handlers", "internal_ack", "guid_bits", "netver", "reliable_buffer")
 
 
 def realdata(name):

@@ -13,7 +13,8 @@ OPTIONS = [("--generation", "5.4", "3.9"), ("--profiles", None, "/nowhere"), ("-
            ("--key", None, "12"), ("--magic-bits", "0", "99"), ("--magic", "0", "x"), ("--skip-bytes", "0", "-1"),
            ("--max-packet", "0", "x"), ("--ch-seq-bound", "0", "1000"), ("--extra-bits", "0", "x"),
            ("--terminators", "2", "3"), ("--handlers", "", "zip"), ("--internal-ack", "false", "maybe"),
-           ("--guid-bits", "0", "x"), ("--reliable-buffer", "0", "x")]
+           ("--guid-bits", "0", "x"), ("--netver", "0", "61"),
+           ("--reliable-buffer", "0", "x")]
 COMMANDS = {"decode": ["--json", GAME], "info": ["--json", GAME], "replay": [GAME], "trace": [GAME], "edit": [GAME, "-"],
             "encode": ["--hex", "-"], "link": ["0", "localhost"]}
 HELLO = {"bunches": [{"open": True, "reliable": True, "messages": [{"hello": {}}]}]}
@@ -81,6 +82,14 @@ class Effects(unittest.TestCase):
         message = {"net_guid_assign": {"path": "/x"}, "net_guid_bytes": "01" * 16}
         decoded = self.assert_round_trip({"bunches": [{"open": True, "reliable": True, "messages": [message]}]}, "--guid-bits=128")
         self.assertEqual("01" * 16, decoded["bunches"][0]["messages"][0]["net_guid_bytes"])
+
+    def test_netver(self):
+        message = {"type": 27, "beacon_assign_guid": {"guid": 1234}}
+        text = hexed({"bunches": [{"open": True, "reliable": True, "messages": [message]}]}, "--generation=5.5")
+        message = self.decode(text, "--generation=5.5")["bunches"][0]["messages"][0]
+        self.assertEqual(1234, message["beacon_assign_guid"]["guid"])
+        message = self.decode(text, "--generation=5.5", "--netver=39")["bunches"][0]["messages"][0]
+        self.assertEqual("a512", message["net_guid_bytes"])
 
     def test_skip_bytes(self):
         text = hexed({**HELLO, "wrapper": "abcd"}, "--generation=5.5", "--skip-bytes=2")

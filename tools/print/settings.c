@@ -8,7 +8,7 @@ struct worth {
     uint64_t stock;
 };
 
-#define WORTHS 8
+#define WORTHS 9
 
 static void weigh(const struct ue_context *x, struct worth worths[WORTHS]) {
     const struct ue_settings *s = &x->settings;
@@ -23,6 +23,7 @@ static void weigh(const struct ue_context *x, struct worth worths[WORTHS]) {
         {"terminators", s->terminators, s->internal_ack ? 1 : 2},
         {"internal_ack", s->internal_ack, 0},
         {"guid_bits", s->guid_bits, 0},
+        {"netver", s->netver, 0},
     };
     memcpy(worths, all, sizeof all);
 }
