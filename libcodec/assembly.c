@@ -138,6 +138,7 @@ static void tell_joined(const struct pass *p, const struct joined *joined, struc
     struct ue_assembly_event event = {.type = UE_ASSEMBLY_WHOLE,
                                       .problem = is_too_large ? UE_ASSEMBLY_TOO_LARGE : UE_ASSEMBLY_NO_PROBLEM,
                                       .content = *content,
+                                      .is_joined = true,
                                       .fragments = joined->fragments,
                                       .fragment_count = joined->count};
     tell(p, &event);

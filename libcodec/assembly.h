@@ -57,6 +57,7 @@ struct ue_assembly_event {
     struct ue_content content;           /* WHOLE; WAITS: only kind. Custom exports are what a chain has up to its
                                             bPartialCustomExportsFinal */
     bool is_kind_guessed;                /* nothing captured so far told it */
+    bool is_joined;                      /* WHOLE: of a chain; content.data is a copy that begins at bit 0 */
     const struct ue_fragment *fragments; /* WHOLE, GIVEN_UP: in the order of the message; else this one */
     uint32_t fragment_count;
 };

@@ -209,6 +209,9 @@ static void show_bunch_note(struct ue_analysis *a, const struct bunch *bunch, co
     case UE_NOTE_COPIED_IN: add_frame(a, bunch->tree, UE_F_ANALYSIS_RETRANSMITTED_IN, note->frame); break;
     case UE_NOTE_GAP: show_gap(a, bunch, note); break;
     case UE_NOTE_PARTIAL_ERROR:
+        if (note->number != UE_ASSEMBLY_NO_PROBLEM) {
+            break; /* it is told with the fragments that are given up */
+        }
         report(a, bunch->tree, UE_F_ANALYSIS_PARTIAL_ERROR,
                "This part of a message on channel %" PRIu64 " does not fit those around it", bunch->channel);
         break;

@@ -5,9 +5,12 @@ int ue_proto = -1;
 int ue_ett_datagram = -1;
 int ue_hf_analysis = -1;
 int ue_ett_analysis = -1;
+int ue_hf_reassembled = -1;
+int ue_ett_reassembled = -1;
 int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
+struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT,
+                                EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
 
 int ue_hf[UE_FIELD_COUNT] = {
 #define UE_FIELD(id, name, label, kind, values, description) -1,
@@ -87,6 +90,9 @@ static hf_register_info group_rows[] = {
     GROUP(VOICE, "voice", "Voice packet", "What one speaker said (FVoicePacket)"),
     {&ue_hf_analysis,
      {"Analysis", "uerudp.analysis", FT_NONE, BASE_NONE, NULL, 0, "What the course of the connection tells", HFILL}},
+    {&ue_hf_reassembled,
+     {"Reassembled message", "uerudp.reassembled", FT_NONE, BASE_NONE, NULL, 0, "A message put together from fragments",
+      HFILL}},
 };
 
 static ei_register_info expert_rows[] = {
@@ -109,6 +115,11 @@ static ei_register_info expert_rows[] = {
      {"uerudp.expert.dtls", PI_DECRYPTION, PI_NOTE, "Encrypted by DTLS, which is not decrypted here", EXPFILL}},
     {&ue_experts.generation,
      {"uerudp.expert.generation", PI_PROTOCOL, PI_CHAT, "The generation of this connection was chosen", EXPFILL}},
+    {&ue_experts.unfinished,
+     {"uerudp.expert.unfinished", PI_REASSEMBLE, PI_WARN, "No message comes of this fragment", EXPFILL}},
+    {&ue_experts.large_message,
+     {"uerudp.expert.large_message", PI_REASSEMBLE, PI_NOTE, "The message is larger than receivers take by themselves",
+      EXPFILL}},
 };
 
 /* ---- analysis ---- */
@@ -167,9 +178,9 @@ static void register_fields(void) {
 }
 
 void ue_fields_register(void) {
-    static int *subtrees[UE_GROUP_COUNT + 2] = {&ue_ett_datagram, &ue_ett_analysis};
+    static int *subtrees[UE_GROUP_COUNT + 3] = {&ue_ett_datagram, &ue_ett_analysis, &ue_ett_reassembled};
     for (int i = 0; i < UE_GROUP_COUNT; i++) {
-        subtrees[i + 2] = &ue_ett_group[i];
+        subtrees[i + 3] = &ue_ett_group[i];
     }
     ue_proto = proto_register_protocol("Unreal Engine Reliable UDP", "UERUDP", "uerudp");
     register_fields();

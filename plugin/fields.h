@@ -21,6 +21,8 @@ struct ue_experts {
     expert_field compressed;
     expert_field dtls;
     expert_field generation;
+    expert_field unfinished;
+    expert_field large_message;
 };
 
 extern int ue_proto;
@@ -29,6 +31,7 @@ extern int ue_hf_group[UE_GROUP_COUNT]; /* by enum ue_group: the item that carri
 extern int ue_ett_group[UE_GROUP_COUNT];
 extern int ue_ett_datagram;
 extern int ue_hf_analysis, ue_ett_analysis;
+extern int ue_hf_reassembled, ue_ett_reassembled;
 extern struct ue_experts ue_experts;
 
 /* The expert item of a field of kind FINDING, which stands for the field, too. */

@@ -16,8 +16,7 @@ void ue_findings_cut(struct ue_findings *findings, unsigned side) {
 
 /* ---- the datagram that an event speaks of ---- */
 
-/* Another datagram of the same stream; packet_id: NULL where it is not known. A frame has one, but in tunnels. */
-static struct ue_visit *find_other(const struct ue_visit *visit, uint64_t frame, const int64_t *packet_id) {
+struct ue_visit *ue_findings_other(const struct ue_visit *visit, uint64_t frame, const int64_t *packet_id) {
     struct ue_visit *other = ue_visit_of_frame((uint32_t)frame);
     while (other != NULL && (other->connection->observer != visit->connection->observer ||
                              (packet_id != NULL && other->frame.links.packet_id != *packet_id))) {
@@ -72,7 +71,7 @@ static void note_verdict(const struct ue_findings *findings, struct ue_visit *vi
                                  .id = event->packet_id,
                                  .span_ns = event->span_ns};
     ue_notes_add(visit, &note);
-    tell_other(visit, find_other(visit, event->other_frame, &event->packet_id),
+    tell_other(visit, ue_findings_other(visit, event->other_frame, &event->packet_id),
                is_ack ? UE_NOTE_ACKED_IN : UE_NOTE_NACKED_IN, 0);
 }
 
@@ -84,7 +83,7 @@ static void note_copy(struct ue_visit *visit, const struct ue_track_event *event
                                  .number = event->copy,
                                  .is_set = event->is_spurious};
     ue_notes_add(visit, &note);
-    tell_other(visit, find_other(visit, event->other_frame, NULL), UE_NOTE_COPIED_IN, event->other_item);
+    tell_other(visit, ue_findings_other(visit, event->other_frame, NULL), UE_NOTE_COPIED_IN, event->other_item);
 }
 
 static bool is_high(const struct ue_context *x, uint32_t in_flight) {
@@ -104,7 +103,7 @@ static void note_reliable(struct ue_visit *visit, const struct ue_context *x, co
 }
 
 static void note_bunch(const struct ue_findings *findings, struct ue_visit *visit, const struct ue_context *x,
-                       const struct ue_track_event *event) {
+                       const struct ue_track_event *event, enum ue_assembly_problem problem) {
     bool is_whole = !findings->has_cut[event->side];
     if (event->reliable_id >= 0) {
         note_reliable(visit, x, event);
@@ -113,7 +112,7 @@ static void note_bunch(const struct ue_findings *findings, struct ue_visit *visi
         ue_notes_add(visit, &(struct ue_note){.type = UE_NOTE_GAP, .item = event->item, .is_set = event->is_jump});
     }
     if (event->is_partial_error && is_whole) {
-        ue_notes_add(visit, &(struct ue_note){.type = UE_NOTE_PARTIAL_ERROR, .item = event->item});
+        ue_notes_add(visit, &(struct ue_note){.type = UE_NOTE_PARTIAL_ERROR, .item = event->item, .number = problem});
     }
 }
 
@@ -124,14 +123,14 @@ static void note_handshake(struct ue_visit *visit, const struct ue_track_event *
 }
 
 void ue_findings_take(struct ue_findings *findings, struct ue_visit *visit, const struct ue_context *context,
-                      const struct ue_track_event *event) {
+                      const struct ue_track_event *event, enum ue_assembly_problem problem) {
     switch (event->type) {
     case UE_TRACK_HANDSHAKE: note_handshake(visit, event); break;
     case UE_TRACK_PACKET: note_packet(findings, visit, event); break;
     case UE_TRACK_MISSING: note_missing(findings, visit, event); break;
     case UE_TRACK_ACKED:
     case UE_TRACK_NACKED: note_verdict(findings, visit, event); break;
-    case UE_TRACK_BUNCH: note_bunch(findings, visit, context, event); break;
+    case UE_TRACK_BUNCH: note_bunch(findings, visit, context, event, problem); break;
     case UE_TRACK_OPENED:
     case UE_TRACK_CLOSED:
     case UE_TRACK_RESET: break;

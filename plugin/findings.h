@@ -5,7 +5,7 @@
 
 #include "plugin/compat.h"
 
-#include "libcodec/track.h"
+#include "libcodec/assembly.h"
 
 struct ue_visit;
 
@@ -15,9 +15,12 @@ struct ue_findings {
     bool has_cut[2]; /* ever */
 };
 
-/* Notes one event of a datagram. */
+/* Notes one event of a datagram. problem: what it proved of fragments. */
 void ue_findings_take(struct ue_findings *findings, struct ue_visit *visit, const struct ue_context *context,
-                      const struct ue_track_event *event);
+                      const struct ue_track_event *event, enum ue_assembly_problem problem);
+
+/* Another datagram of the same stream; packet_id: NULL where it is not known. A frame has one, but in tunnels. */
+struct ue_visit *ue_findings_other(const struct ue_visit *visit, uint64_t frame, const int64_t *packet_id);
 
 /* A datagram of this side is not whole. */
 void ue_findings_cut(struct ue_findings *findings, unsigned side);

@@ -34,6 +34,8 @@ static const uint8_t members[UE_NOTE_TYPE_COUNT] = {
     [UE_NOTE_KIND] = ITEM | NUMBER,
     [UE_NOTE_ASSEMBLED] = ITEM,
     [UE_NOTE_ASSEMBLED_IN] = ITEM | FRAME,
+    [UE_NOTE_GIVEN_UP] = ITEM,
+    [UE_NOTE_GIVEN_UP_IN] = ITEM | FRAME | NUMBER,
 };
 
 /* Notes that were added one right after the other. The chunks of a datagram are a ring, which its visit holds by the

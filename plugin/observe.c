@@ -7,6 +7,7 @@
 #include "libcodec/track.h"
 #include "plugin/conversation.h"
 #include "plugin/findings.h"
+#include "plugin/reassemble.h"
 #include "plugin/visit.h"
 
 /* A datagram that waits for the verdict on the generation. */
@@ -20,7 +21,8 @@ struct held {
 
 /* All of it lies in the scope of the capture file. */
 struct ue_observer {
-    struct ue_track *track; /* NULL: not begun, or given up */
+    struct ue_track *track; /* NULL: not begun, or given up; the same of the next */
+    struct ue_assembly *assembly;
     struct ue_findings findings;
     struct held *first, **end;
     unsigned held_count;
@@ -59,11 +61,16 @@ static void *resize(void *user _U_, void *old, size_t size_bytes) {
     return wmem_realloc(wmem_file_scope(), old, size_bytes);
 }
 
+static size_t bytes_of(const struct ue_observer *observer) {
+    return ue_track_bytes(observer->track) + ue_assembly_bytes(observer->assembly);
+}
+
 static struct ue_track *track_of(struct ue_observer *observer) {
     const struct ue_track_memory memory = {resize, NULL};
     if (observer->track == NULL) {
         observer->track = ue_track_new(&memory);
-        bytes_in_use += ue_track_bytes(observer->track);
+        observer->assembly = ue_assembly_new(&memory);
+        bytes_in_use += bytes_of(observer);
         g_queue_push_tail_link(&observers, &observer->used);
     } else if (observers.tail != &observer->used) {
         g_queue_unlink(&observers, &observer->used);
@@ -75,7 +82,8 @@ static struct ue_track *track_of(struct ue_observer *observer) {
 static void give_up(struct ue_observer *observer) {
     if (observer->track != NULL) {
         g_queue_unlink(&observers, &observer->used);
-        bytes_in_use -= ue_track_bytes(observer->track);
+        bytes_in_use -= bytes_of(observer);
+        ue_assembly_free(observer->assembly);
         ue_track_free(observer->track);
         observer->track = NULL;
     }
@@ -91,7 +99,9 @@ static void give_up_oldest(void) {
 
 static void on_event(void *user, const struct ue_track_event *event) {
     const struct pass *pass = user;
-    ue_findings_take(&pass->observer->findings, pass->visit, pass->context, event);
+    struct ue_observer *observer = pass->observer;
+    enum ue_assembly_problem problem = ue_reassemble_take(observer->assembly, pass->visit, pass->context, event);
+    ue_findings_take(&observer->findings, pass->visit, pass->context, event, problem);
 }
 
 /* Where nothing tells who is the client, it is the one that was seen first. */
@@ -121,9 +131,10 @@ static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes 
                                                .bytes = bytes->base,
                                                .size_bytes = bytes->size};
     struct ue_track *track = track_of(observer);
-    bytes_in_use -= ue_track_bytes(track);
+    bytes_in_use -= bytes_of(observer);
     ue_track_feed(track, &datagram, &sink);
-    bytes_in_use += ue_track_bytes(track);
+    ue_reassemble_end(observer->assembly, visit, &x);
+    bytes_in_use += bytes_of(observer);
     give_up_oldest();
 }
 

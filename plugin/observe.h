@@ -12,8 +12,8 @@
 #include "libcodec/detect.h"
 #include "plugin/items.h"
 
-/* What the trackers of all streams hold at most together: bytes. Those that were silent the longest are given up; what
-   comes later of such a stream is followed anew. */
+/* What the trackers and reassemblies of all streams hold at most together: bytes. Those that were silent the longest
+   are given up; what comes later of such a stream is followed anew. */
 #define UE_OBSERVE_BYTES_MAX (256u << 20)
 
 struct ue_connection;

@@ -7,6 +7,7 @@
 #include <epan/packet.h>
 #include <epan/tap.h>
 
+#include "plugin/chains.h"
 #include "plugin/conversation.h"
 #include "plugin/export.h"
 #include "plugin/fields.h"
@@ -162,6 +163,7 @@ void ue_packet_register(void) {
     ue_visit_register();
     register_listeners();
     ue_notes_register();
+    ue_chains_register();
     ue_observe_register();
     channels = register_dissector_table(CHANNEL_TABLE, "Unreal Engine channel name", ue_proto, FT_STRING, FALSE);
     handle = register_dissector("uerudp", dissect, ue_proto);

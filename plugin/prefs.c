@@ -31,6 +31,7 @@ static const char *generation_text = "auto";
 static const char *handlers_text = "";
 static unsigned numbers[SETTINGS_MAX];
 static ue_callback_bool analyses = true;
+static ue_callback_bool reassembles = true;
 
 static range_t *followed;
 
@@ -183,6 +184,8 @@ void ue_prefs_register(int proto) {
     prefs_register_bool_preference(module, "analyse", "Analyse",
                                    "Follow connections: lost and resent packets, acknowledgements, whole messages",
                                    &analyses);
+    prefs_register_bool_preference(module, "reassemble", "Reassemble",
+                                   "Put messages together that were sent in parts; needs Analyse", &reassembles);
     register_settings(module);
     register_table(module);
     range_convert_str(wmem_epan_scope(), &followed, "0", CHANNEL_MAX);
@@ -197,6 +200,10 @@ bool ue_prefs_follows(uint32_t channel) {
 
 bool ue_prefs_analyse(void) {
     return analyses;
+}
+
+bool ue_prefs_reassemble(void) {
+    return reassembles;
 }
 
 const struct ue_preset *ue_prefs_common(void) {

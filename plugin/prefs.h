@@ -26,6 +26,9 @@ bool ue_prefs_follows(uint32_t channel);
 /* Whether connections are followed: sequence analysis and reassembly. */
 bool ue_prefs_analyse(void);
 
+/* Whether messages that are put together are kept and shown. */
+bool ue_prefs_reassemble(void);
+
 enum ue_end { UE_END_NONE, UE_END_SOURCE, UE_END_DESTINATION };
 
 /* Which end of the datagram is a server of the table; the preset is set only then. */

@@ -8,6 +8,7 @@
 #include "plugin/items.h"
 #include "plugin/key.h"
 #include "plugin/label.h"
+#include "plugin/reassembled.h"
 #include "plugin/summary.h"
 
 /* Datagram, bunch, message, unique id; or datagram, decrypted content, bunch, message, unique id. */
@@ -16,6 +17,7 @@
 struct tree {
     struct ue_ground ground; /* the datagram, or decrypted content */
     packet_info *pinfo;
+    const struct ue_visit *visit;
     size_t certain_bits;
     proto_tree *nodes[DEPTH_MAX];
     size_t depth;
@@ -130,6 +132,19 @@ static void label_bunch(struct tree *t, proto_item *item) {
     ue_label_set(item, t->pinfo->pool, &words);
 }
 
+/* What was found out about it on the first pass. */
+static void tell_about_bunch(struct tree *t) {
+    const struct ue_reassembled bunch = {.pinfo = t->pinfo,
+                                         .tvb = t->ground.tvb,
+                                         .tree = top(t),
+                                         .visit = t->visit,
+                                         .notes = &t->analysis.notes,
+                                         .item = t->item - 1,
+                                         .is_partial = t->summary.bunch.partial};
+    ue_analysis_show_bunch(&t->analysis, top(t), bunch.item, t->summary.bunch.channel);
+    ue_reassembled_show(&bunch);
+}
+
 static void on_end(void *user, enum ue_group group, size_t bit) {
     struct tree *t = user;
     ue_summary_end(&t->summary, group);
@@ -141,7 +156,7 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
         label_bunch(t, item);
     }
     if (group == UE_GROUP_BUNCH) {
-        ue_analysis_show_bunch(&t->analysis, top(t), t->item - 1, t->summary.bunch.channel);
+        tell_about_bunch(t);
     }
     t->depth -= t->depth != 0;
 }
@@ -271,8 +286,11 @@ static void trace(struct tree *t, const struct ue_visit *visit, const struct ue_
 
 void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
                   const struct ue_bytes *bytes, wmem_list_t *payloads) {
-    struct tree t = {
-        .ground = {tvb, pinfo->pool, bytes}, .pinfo = pinfo, .certain_bits = bytes->size * 8, .payloads = payloads};
+    struct tree t = {.ground = {tvb, pinfo->pool, bytes},
+                     .pinfo = pinfo,
+                     .visit = visit,
+                     .certain_bits = bytes->size * 8,
+                     .payloads = payloads};
     struct ue_context x;
     struct ue_verdict verdict;
     ue_flow_context(&visit->connection->flow, &visit->frame, &x);

@@ -4,6 +4,7 @@
 Every test of this folder is a unittest script; it ends with harness.main().
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -134,7 +135,9 @@ class Field:
         return bytes.fromhex(self.text.replace(":", ""))
 
 
-GROUPS = {"analysis", "handshake", "packet", "legacy", "bunch", "control", "control.unique_id", "opened"}
+# What stands on the course of the connection: analysis and reassembly.
+FOUND = re.compile(r"analysis\.|bunch\.reliable_id$|fragment|reassembled")
+GROUPS = {"analysis", "reassembled", "handshake", "packet", "legacy", "bunch", "control", "control.unique_id", "opened"}
 
 
 class Packet:
@@ -162,12 +165,11 @@ class Packet:
 
     def wire(self):
         """Fields that the datagram alone tells."""
-        return [field for field in self.fields if not field.key.startswith("analysis.")
-                and field.key != "bunch.reliable_id"]
+        return [field for field in self.fields if not FOUND.match(field.key)]
 
     def analysis(self):
         """Fields that stand on the course of the connection."""
-        return [field for field in self.fields if field.key.startswith("analysis.") or field.key == "bunch.reliable_id"]
+        return [field for field in self.fields if FOUND.match(field.key)]
 
     def all(self, key):
         return [field for field in self.fields if field.key == key]

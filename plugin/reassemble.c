@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/reassemble.h"
+
+#include "plugin/chains.h"
+#include "plugin/findings.h"
+#include "plugin/notes.h"
+#include "plugin/prefs.h"
+#include "plugin/visit.h"
+
+/* One datagram on its way. */
+struct pass {
+    struct ue_visit *visit;
+    const struct ue_context *context;
+    enum ue_assembly_problem problem;
+};
+
+static void note_fragments(const struct pass *p, const struct ue_assembly_event *event, enum ue_note_type type) {
+    for (uint32_t i = 0; i < event->fragment_count; i++) {
+        const struct ue_fragment *fragment = &event->fragments[i];
+        struct ue_visit *visit = ue_findings_other(p->visit, fragment->frame, NULL);
+        const struct ue_note note = {
+            .type = type, .item = fragment->item, .frame = p->visit->number, .number = event->problem};
+        if (visit != NULL) {
+            ue_notes_add(visit, &note);
+        }
+    }
+}
+
+static void keep(const struct pass *p, const struct ue_assembly_event *event) {
+    bool is_whole = event->type == UE_ASSEMBLY_WHOLE;
+    enum ue_note_type told = is_whole ? UE_NOTE_ASSEMBLED : UE_NOTE_GIVEN_UP;
+    ue_chains_keep(p->visit, event);
+    ue_notes_add(p->visit, &(struct ue_note){.type = told, .item = event->item});
+    note_fragments(p, event, is_whole ? UE_NOTE_ASSEMBLED_IN : UE_NOTE_GIVEN_UP_IN);
+}
+
+static void on_chain(void *user, const struct ue_assembly_event *event) {
+    struct pass *p = user;
+    bool is_given_up = event->type == UE_ASSEMBLY_GIVEN_UP;
+    if ((event->is_joined || is_given_up) && ue_prefs_reassemble()) {
+        keep(p, event);
+        p->problem = is_given_up ? event->problem : p->problem;
+    }
+}
+
+/* What kind of channel it is, where the bunch itself does not tell. */
+static void note_kind(const struct ue_assembly *assembly, struct ue_visit *visit, const struct ue_track_event *event) {
+    const struct ue_bunch *bunch = event->bunch;
+    struct ue_note note = {.type = UE_NOTE_KIND, .item = event->item};
+    if (!bunch->has_name && bunch->ch_type == 0) {
+        note.number = ue_assembly_kind(assembly, bunch->channel, &note.is_set);
+        ue_notes_add(visit, &note);
+    }
+}
+
+enum ue_assembly_problem ue_reassemble_take(struct ue_assembly *assembly, struct ue_visit *visit,
+                                            const struct ue_context *context, const struct ue_track_event *event) {
+    struct pass pass = {visit, context, UE_ASSEMBLY_NO_PROBLEM};
+    const struct ue_assembly_sink sink = {on_chain, &pass};
+    ue_assembly_feed(assembly, context, event, &sink);
+    if (event->type == UE_TRACK_BUNCH) {
+        note_kind(assembly, visit, event);
+    }
+    return pass.problem;
+}
+
+void ue_reassemble_end(struct ue_assembly *assembly, struct ue_visit *visit, const struct ue_context *context) {
+    struct pass pass = {visit, context, UE_ASSEMBLY_NO_PROBLEM};
+    const struct ue_assembly_sink sink = {on_chain, &pass};
+    ue_assembly_end(assembly, &sink);
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Messages in fragments: links that lead there and back, the bits that were sent, and a sentence where no message comes
+of them."""
+import json
+import os
+import subprocess
+import unittest
+
+import decoded
+import harness
+import messages
+
+CAPTURES = ("big-bunch", "mixed", "actor-world", "voice")
+LATER = {"reassembled_in", "fragment.given_up_in"}
+UNFINISHED = "uerudp.expert.unfinished"
+MISSING = "Not all fragments of this message are in the capture"
+
+
+def shown(packets):
+    """{(completing frame, fragment frames): (bits, data, count)} of the messages in the tree."""
+    found = {}
+    for frame, packet in packets.items():
+        for group in packet.groups("reassembled"):
+            values = {field.key: field for field in group}
+            frames = tuple(field.number() for field in group if field.key == "fragment")
+            data = values["reassembled.data"].payload().hex() if "reassembled.data" in values else ""
+            found.setdefault((frame, frames), []).append(
+                (values["reassembled.bits"].number(), data, values["fragment.count"].number()))
+    return found
+
+
+def expected(path):
+    """The same by the plain reading of spec 4.9: exports add nothing to the message."""
+    found = {}
+    for parts in messages.chains(messages.first_copies(decoded.bunches(decoded.datagrams(path)))):
+        if parts[0].bunch["partial"]:
+            whole = messages.join([part for part in parts if not part.bunch["has_exports"]])
+            frames = tuple(part.frame for part in parts)
+            found.setdefault((max(frames), frames), []).append((whole.bits, whole.data.hex(), len(parts)))
+    return found
+
+
+def links(packets):
+    """Frames of bunches that say where they are completed: (fragment's frame, completing frame), sorted."""
+    return sorted((frame, number) for frame, packet in packets.items() for number in packet.numbers("reassembled_in"))
+
+
+class Reassembly(unittest.TestCase):
+    def setUp(self):
+        self.stage = self.enterContext(harness.Stage())
+
+    def packets(self, name, **arguments):
+        return self.stage.packets(self.stage.copy(decoded.path_of(name)), **arguments)
+
+    def without(self, name, *frames):
+        """A capture that lacks some frames; later ones keep their order, not their numbers."""
+        path = os.path.join(self.stage.home, "lost.pcapng")
+        subprocess.run(["editcap", decoded.path_of(name), path, *map(str, frames)], check=True)
+        os.chmod(path, 0o644)
+        return path
+
+    def unfinished(self, path):
+        """{frame: sentences} of fragments that no message comes of, on the second pass."""
+        text = self.stage.tshark("-2", "-r", path, "-Y", UNFINISHED, "-T", "fields", "-e", "frame.number", "-e",
+                                 "_ws.expert.message")
+        return {int(frame): sentences for frame, sentences in (line.split("\t") for line in text.splitlines())}
+
+    def test_messages_and_links(self):
+        for name in CAPTURES:
+            with self.subTest(name):
+                packets = self.packets(name)
+                want = expected(decoded.path_of(name))
+                self.assertTrue(want)
+                self.assertEqual(shown(packets), want)
+                there = sorted((frame, last) for (last, frames), group in want.items() for frame in frames * len(group))
+                self.assertEqual(links(packets), there)
+                self.assertFalse([packet.frame for packet in packets.values() if UNFINISHED in packet.experts])
+
+    def test_messages_are_those_that_were_sent(self):
+        """The simulator wrote down which packets carry the first copies of a message, and how much the program gave."""
+        told = decoded.sent("big-bunch")
+        packet_ids = {row["frame"]: row["packet_id"] for row in told["datagrams"]}
+        found = {(packet_ids[frames[0]], packet_ids[frames[-1]]): group[0][0]
+                 for (_, frames), group in shown(self.packets("big-bunch")).items()}
+        large = [message for message in told["messages"] if message["packets"][0] != message["packets"][1]]
+        self.assertEqual([message["bits"] for message in large], [40000, 12000])
+        for message in large:
+            header_bits = found[tuple(message["packets"])] - message["bits"]
+            self.assertTrue(0 < header_bits < 128, header_bits)
+
+    def test_one_pass_lacks_only_links_to_later_frames(self):
+        two = self.packets("mixed")
+        one = self.packets("mixed", two_pass=False)
+        self.assertEqual(shown(one), shown(two))
+        for frame, packet in one.items():
+            early = [(field.key, field.text) for field in packet.analysis() if field.key in LATER]
+            late = [(field.key, field.text) for field in two[frame].analysis() if field.key in LATER]
+            self.assertEqual(early, [link for link in late if int(link[1]) <= frame])
+
+    def test_a_lost_fragment_is_found_in_its_copy(self):
+        packets = self.stage.packets(self.without("big-bunch", 19))
+        self.assertIn((25, (16, 17, 18, 25, 19, 20)), shown(packets)) # one frame earlier than in the whole capture
+
+    def test_fragments_that_wait_for_ever(self):
+        found = self.unfinished(self.without("big-bunch", 18))
+        self.assertEqual(sorted(found), [16, 17, 18, 19, 20])
+        self.assertTrue(all(MISSING in sentences for sentences in found.values()))
+        self.assertEqual(sorted(self.unfinished(self.without("big-bunch", 23))), [23])
+
+    def test_a_new_message_before_the_end(self):
+        """The third of six fragments says that it is the first of another message."""
+        objects = decoded.datagrams(decoded.path_of("big-bunch"))
+        objects[17]["bunches"][0]["partial_initial"] = True
+        lines = self.stage.put("changed.jsonl", "\n".join(map(json.dumps, objects)).encode())
+        path = os.path.join(self.stage.home, "changed.pcapng")
+        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", path, lines], check=True)
+        os.chmod(path, 0o644)
+        packets = self.stage.packets(path)
+        self.assertEqual([frame for frame, packet in packets.items()
+                          if "uerudp.analysis.partial_error" in packet.experts], [18])
+        self.assertEqual(packets[18].numbers("fragment"), [16, 17])
+        self.assertEqual([packets[frame].numbers("fragment.given_up_in") for frame in (16, 17)], [[18], [18]])
+        self.assertIn((21, (18, 19, 20, 21)), shown(packets))
+        told = self.stage.tshark("-r", path, "-Y", "frame.number == 18", "-T", "fields", "-e", "_ws.expert.message")
+        self.assertIn("A new message began before the last fragment of this one came; the fragments that are given up: "
+                      "channel 2, frame 16, 17", told)
+
+    def test_cut_datagrams_complete_nothing(self):
+        path = os.path.join(self.stage.home, "cut.pcapng")
+        subprocess.run(["editcap", "-s", "400", decoded.path_of("big-bunch"), path], check=True)
+        os.chmod(path, 0o644)
+        packets = self.stage.packets(path)
+        self.assertGreater(len([packet for packet in packets.values()
+                                if "uerudp.expert.size_limited" in packet.experts]), 5)
+        self.assertEqual(links(packets), [])
+        self.assertEqual([(frame, sentences.split(",")[0]) for frame, sentences in self.unfinished(path).items()],
+                         [(21, MISSING)]) # a short one that is whole
+
+    def test_preference(self):
+        packets = self.packets("big-bunch", settings={"reassemble": "FALSE"})
+        self.assertEqual((shown(packets), links(packets)), ({}, []))
+        self.assertTrue(packets[26].numbers("analysis.retransmission_of"))
+
+
+if __name__ == "__main__":
+    harness.main()
