@@ -173,6 +173,7 @@ UE_INLINE void actor_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     bool dynamic = ue_guid_is_dynamic(&m->object.links[0].guid);
     MORE(m->is_spawned, ACTOR_ARCHETYPE, dynamic && ue_cursor_left(c) != 0);
     REQUIRE(dynamic || !m->is_spawned, UE_E_ABSENT, ACTOR_ARCHETYPE);
+    REQUIRE(!dynamic || m->is_spawned || m->class_bits == 0, UE_E_CONFLICT, ACTOR_CLASS_DATA);
     if (m->is_spawned) {
         spawn(op, c, x, m);
     }

@@ -8,6 +8,13 @@
 /* The sender has no id for the object: its name follows (spec 5.4.1). */
 #define GUID_DEFAULT 1
 
+struct ue_guid ue_guid_fixed(struct ue_view bits) {
+    return (struct ue_guid){
+        .number = ue_view_load(bits, 0, NUMBER_BITS),
+        .rest = {bits.base, bits.bit + NUMBER_BITS, bits.bits - NUMBER_BITS},
+    };
+}
+
 bool ue_guid_is_null(const struct ue_guid *guid) {
     uint64_t bits = guid->number;
     for (size_t at = 0; at < guid->rest.bits; at += NUMBER_BITS) {
@@ -29,8 +36,8 @@ UE_INLINE void fixed_guid(enum ue_op op, struct ue_cursor *c, size_t bits, enum 
         ue_cursor_put_view(c, m->rest, field);
         return;
     }
-    m->number = ue_cursor_take(c, NUMBER_BITS, field);
-    m->rest = ue_cursor_take_view(c, bits - NUMBER_BITS, field);
+    struct ue_view view = ue_cursor_take_view(c, bits, field);
+    *m = view.bits != 0 ? ue_guid_fixed(view) : (struct ue_guid){0};
     if (op == UE_TRACE) {
         ue_cursor_report(c, field, at, m->number, true);
     }

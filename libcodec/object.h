@@ -8,11 +8,14 @@
 #include "libcodec/sink.h"
 #include "libcodec/status.h"
 
-/* FNetworkGUID. Where a game made its length fixed: its first 64 bits, and the rest of it. */
+/* FNetworkGUID. Where a game made its length fixed: its first 64 bits, and the rest. */
 struct ue_guid {
     uint64_t number;
     struct ue_view rest;
 };
+
+/* The id that at least 64 bits of fixed length say. */
+struct ue_guid ue_guid_fixed(struct ue_view bits);
 
 bool ue_guid_is_null(const struct ue_guid *guid);
 

@@ -173,8 +173,7 @@ static void learn_exports(struct ue_package_map *map, const struct ue_context *x
 }
 
 static uint64_t param_guid(const struct ue_param *param) {
-    size_t bits = param->text.units.bits;
-    return bits == 0 ? param->number : ue_view_load(param->text.units, 0, bits < 64 ? (unsigned)bits : 64);
+    return param->text.units.bits == 0 ? param->number : ue_guid_fixed(param->text.units).number;
 }
 
 static void learn_messages(struct ue_package_map *map, const struct ue_context *x, struct ue_view data,

@@ -43,12 +43,14 @@ static void vary(struct rng *rng, struct ue_settings *s) {
     static const uint32_t sizes[] = {0, 512, 1024, 1028, 2048, 8192, 65535};
     s->magic_bits = (uint8_t)(rng_chance(rng, 50) ? 0 : rng_below(rng, 33));
     s->skip_bytes = rng_chance(rng, 80) ? 0 : (uint32_t)rng_below(rng, 10);
-    s->max_packet_bytes = rng_chance(rng, 10) ? 1 + (uint32_t)rng_below(rng, 3000) : sizes[rng_below(rng, COUNT(sizes))];
+    s->max_packet_bytes =
+        rng_chance(rng, 10) ? 1 + (uint32_t)rng_below(rng, 3000) : sizes[rng_below(rng, COUNT(sizes))];
     s->ch_seq_bound = rng_chance(rng, 50) ? 0 : UINT32_C(1) << rng_below(rng, 20);
     s->extra_bits = rng_chance(rng, 70) ? 0 : (uint32_t)rng_below(rng, 200);
     s->terminators = (uint8_t)rng_below(rng, 3);
     s->internal_ack = rng_chance(rng, 15);
     s->guid_bits = rng_chance(rng, 80) ? 0 : 128;
+    s->netver = (uint8_t)(rng_chance(rng, 50) ? 0 : 1 + rng_below(rng, 46));
     for (size_t i = 0; i < UE_HANDLERS_MAX && rng_chance(rng, 40); i++) {
         s->handlers[i] = (enum ue_handler)(1 + rng_below(rng, UE_HANDLER_RELIABILITY));
     }
@@ -256,7 +258,8 @@ static void arbitrary_name(struct rng *rng, struct ue_name *m) {
     static const uint32_t known[] = {UE_NAME_ACTOR, UE_NAME_CONTROL, UE_NAME_VOICE, UE_NAME_DATA_STREAM};
     m->hardcoded = rng_chance(rng, 70);
     if (m->hardcoded) {
-        m->index = rng_chance(rng, 70) ? known[rng_below(rng, COUNT(known))] : (uint32_t)rng_edgy(rng, UINT64_C(1) << 32);
+        m->index =
+            rng_chance(rng, 70) ? known[rng_below(rng, COUNT(known))] : (uint32_t)rng_edgy(rng, UINT64_C(1) << 32);
     } else {
         m->text = arbitrary_text(rng);
         m->number = (uint32_t)rng_edgy(rng, UINT64_C(1) << 32);
