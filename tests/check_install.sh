@@ -6,7 +6,9 @@ set -euo pipefail
 source=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 build=${UERUDP_BUILD:?the build folder}
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+server=
+# A server that nobody joined waits for ever, and holds the output that whoever runs this reads to its end.
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 DESTDIR=$work/stage cmake --install "$build" --prefix /opt/uerudp >"$work/log"
 prefix=$work/stage/opt/uerudp
@@ -36,12 +38,14 @@ cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
 # The example of docs/endpoint.md is a program that joins our own server.
 diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/endpoint.md") <(sed 1d "$source/tests/consumer/client.c") ||
     { echo "docs/endpoint.md shows another example than tests/consumer/client.c" && exit 1; }
-"$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
+timeout 60 "$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
 server=$!
 for ((i = 0; i < 100; i++)); do
     port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p;T;q' "$work/serve")
     [ -z "$port" ] || break
     sleep 0.1
 done
-"$work/consumer/client" "$port" || { cat "$work/serve" && exit 1; }
-wait "$server"
+[ -n "$port" ] || { echo "the server does not listen" && exit 1; }
+timeout 30 "$work/consumer/client" "$port" || { cat "$work/serve" && exit 1; }
+wait "$server" || { echo "the server did not end when the client had left" && cat "$work/serve" && exit 1; }
+server=
