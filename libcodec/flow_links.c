@@ -14,14 +14,21 @@ bool ue_flow_ids(const struct ue_flow *flow, unsigned profile) {
     return flow->has_ids_evidence ? flow->ids : ue_profile_at(profile)->handshake == UE_HANDSHAKE_V;
 }
 
+/* What lies further back than packets are late proves that a number far ahead was damaged. */
+#define LATE_MAX 64
+
+static bool falls_back(const struct ue_side *side, uint16_t ack) {
+    return ue_seq_difference(side->acked, ack, UE_PACKET_SEQ_MAX) > LATE_MAX;
+}
+
 void ue_side_link(struct ue_side *side, uint16_t seq, uint16_t ack, bool modern, struct ue_links *links) {
     int64_t id = side->has_id ? ue_seq_expand(seq, side->last_id, UE_PACKET_SEQ_MAX) : seq;
     *links = (struct ue_links){true, id, modern && side->has_acked, side->acked};
-    if (!side->has_id || id > side->last_id) {
+    if (!side->has_id || id > side->last_id || side->last_id - id > LATE_MAX) {
         side->last_id = id;
     }
     side->has_id = true;
-    if (modern && (!side->has_acked || ue_seq_newer(ack, side->acked))) {
+    if (modern && (!side->has_acked || ue_seq_newer(ack, side->acked) || falls_back(side, ack))) {
         side->acked = ack;
         side->has_acked = true;
     }

@@ -9,6 +9,9 @@
 /* A first packet further from where the handshake lets it begin disproves what was taken for a handshake. */
 #define FIRST_STEP_MAX 1024
 
+/* Packets overtake others by less; whatever comes from further back proves a jump ahead wrong. */
+#define LATE_MAX 64
+
 static int64_t span_ns(int64_t from_ns, int64_t to_ns) {
     return to_ns > from_ns ? ue_ns_since(to_ns, from_ns) : 0;
 }
@@ -135,12 +138,31 @@ static void begin_ids(struct ue_track_side *side, int64_t id) {
 
 static void tell_missing(struct ue_track_pass *p, struct ue_track_side *side) {
     int64_t count = p->packet_id - side->newest_id - 1;
+    if (count >= LATE_MAX) {
+        side->jump_id = p->packet_id;
+        side->jump_from = side->newest_id;
+    }
     if (count > 0) {
         side->counts.missing += (uint64_t)count;
         side->hole += (uint32_t)count;
         ue_track_tell(p, &(struct ue_track_event){
                              .type = UE_TRACK_MISSING, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
     }
+}
+
+/* A damaged number leads far ahead; then nothing was missing there, and that packet was another one. */
+static void disprove_jump(struct ue_track_side *side, int64_t id) {
+    if (side->newest_id != side->jump_id || id <= side->jump_from || side->jump_id - id <= LATE_MAX) {
+        return;
+    }
+    uint32_t count = (uint32_t)(side->jump_id - side->jump_from - 1);
+    struct ue_track_packet *packet = ue_track_find_packet(side, side->jump_id);
+    if (packet != NULL) {
+        packet->id = UE_TRACK_NO_ID;
+    }
+    side->counts.missing -= count;
+    side->hole -= count < side->hole ? count : side->hole;
+    side->newest_id = side->jump_from;
 }
 
 /* Late, and proven not to have been there: one of those that count as missing. */
@@ -163,7 +185,10 @@ static void enter(struct ue_track_pass *p, struct ue_track_side *side, struct ue
     side->counts.packets++;
     side->counts.duplicates += event->is_duplicate;
     side->counts.late += event->is_late;
-    side->counts.missing -= was_missing(side, packet, id);
+    if (was_missing(side, packet, id)) {
+        side->counts.missing--;
+        side->jump_from = side->jump_id; /* it was one */
+    }
     if (packet != NULL && !packet->is_seen) {
         packet->is_seen = true;
         packet->frame = p->in->frame;
@@ -194,6 +219,7 @@ static void take_packet(void *user, const struct ue_packet *packet) {
     if (is_first) {
         begin_ids(side, p->packet_id);
     }
+    disprove_jump(side, p->packet_id);
     tell_missing(p, side);
     struct ue_track_event event = {.type = UE_TRACK_PACKET, .packet_id = p->packet_id, .datagram = &p->head};
     event.span_ns = is_first ? -1 : span_ns(side->last_ns, p->in->time_ns);
@@ -242,6 +268,20 @@ int64_t ue_track_acked_id(const struct ue_track_side *other, uint16_t seq) {
     return ue_seq_expand(seq, reference, UE_PACKET_SEQ_MAX);
 }
 
+bool ue_track_may_judge(struct ue_track_side *other, int64_t id) {
+    bool is_jump = other->newest_id == other->jump_id && other->jump_id != other->jump_from;
+    int64_t known = !other->has_newest ? id : is_jump ? other->jump_from : other->newest_id;
+    known = other->has_judged && (!other->has_newest || other->judged_id > known) ? other->judged_id : known;
+    if (id - known <= UE_HISTORY_REACH) {
+        return true;
+    }
+    int64_t step = id - other->doubted_id;
+    bool is_borne_out = other->has_doubted && step > 0 && step <= FIRST_STEP_MAX;
+    other->doubted_id = id;
+    other->has_doubted = true;
+    return is_borne_out;
+}
+
 void ue_track_begin_verdicts(struct ue_track_side *other, int64_t judged_id) {
     if (!other->has_judged) {
         bool is_known = other->counts.packets != 0 && other->earliest_id < judged_id;
@@ -275,6 +315,9 @@ static void take_history(struct ue_track_pass *p, const struct ue_packet *packet
     struct ue_track_side *other = &p->track->sides[!p->in->side];
     const struct ue_links *links = p->in->links;
     int64_t newest = ue_track_acked_id(other, packet->ack);
+    if (!ue_track_may_judge(other, newest)) {
+        return;
+    }
     uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
     ue_track_begin_verdicts(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
     int64_t reach = reach_of(packet);

@@ -108,6 +108,9 @@ void ue_track_take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
         take_late_ack(other, id);
         return;
     }
+    if (!ue_track_may_judge(other, id)) {
+        return;
+    }
     ue_track_begin_verdicts(other, id - 1);
     if (id > other->judged_id) {
         ue_track_deny(p, id - 1, id, side->hole >= UE_TRACK_CARRIERS);

@@ -84,8 +84,11 @@ struct ue_track_channel {
 struct ue_track_side {
     struct ue_track_window packets;
     struct ue_track_reliables reliables;
-    int64_t newest_id;   /* seen, or the one before the first by the handshake */
-    int64_t first_id;    /* what came before this one's successor is not counted as missing */
+    int64_t newest_id;  /* seen, or the one before the first by the handshake */
+    int64_t jump_id;    /* of a packet far ahead of those before it; it is not believed if others fall back behind it */
+    int64_t jump_from;  /* the newest before it */
+    int64_t doubted_id; /* acknowledged, far ahead of what is known to have been sent: the next ack must bear it out */
+    int64_t first_id;   /* what came before this one's successor is not counted as missing */
     int64_t earliest_id; /* before all that were seen */
     int64_t judged_id;   /* the other side has given its verdict on all up to this one */
     int64_t learned_id;  /* legacy: and whether that arrived is settled up to this one */
@@ -95,6 +98,7 @@ struct ue_track_side {
     uint32_t hole;       /* packets missing since the last that carried an ack */
     bool has_newest;
     bool has_judged;
+    bool has_doubted;
     bool has_first;
     struct ue_track_counts counts;
 };
@@ -143,6 +147,9 @@ struct ue_track_packet *ue_track_judge(struct ue_track_pass *pass, int64_t id, b
 
 /* The full number of an acknowledged sequence. */
 int64_t ue_track_acked_id(const struct ue_track_side *other, uint16_t seq);
+
+/* Whether a verdict up to this packet can be, as far as is known now. */
+bool ue_track_may_judge(struct ue_track_side *other, int64_t id);
 
 /* The first verdict that is seen: on what was captured before it none can have been given, on the rest it may have. */
 void ue_track_begin_verdicts(struct ue_track_side *other, int64_t judged_id);

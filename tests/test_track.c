@@ -98,7 +98,7 @@ static void numbers_wrap(void **state) {
     assert_int_equal(counts_of(CLIENT)->missing, 0);
 }
 
-/* A forged number far ahead costs a line, and what is behind it is still known. */
+/* A damaged number far ahead costs a line; what falls back behind it shows that nothing is missing. */
 static void a_jump_is_not_walked(void **state) {
     (void)state;
     stage_packet(&stage, CLIENT, 100, 0, 0);
@@ -108,9 +108,48 @@ static void a_jump_is_not_walked(void **state) {
     stage_expect(&stage, "1 c packet 100, 0 in flight\n"
                          "2 c missing 101-8290\n"
                          "2 c packet 8291, 0 in flight\n"
-                         "3 c packet 101 late, 0 in flight\n"
+                         "3 c packet 101, 0 in flight\n"
                          "4 c packet 100 again, first in 1, 0 in flight\n");
-    assert_int_equal(counts_of(CLIENT)->missing, 8189);
+    assert_int_equal(counts_of(CLIENT)->missing, 0);
+    assert_int_equal(counts_of(CLIENT)->late, 0);
+}
+
+/* So many packets were really lost. */
+static void a_true_jump_is_believed(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 2100, 0, 0);
+    stage_packet(&stage, CLIENT, 2099, 0, 0);
+    stage_packet(&stage, CLIENT, 2101, 0, 0);
+    assert_int_equal(counts_of(CLIENT)->missing, 1998);
+    assert_int_equal(counts_of(CLIENT)->late, 1);
+}
+
+/* Its receiver acknowledges a damaged number, and then nothing more: none of those between was denied. */
+static void a_disproved_jump_is_not_judged(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 101 + 2048, 0, 0);
+    stage_packet(&stage, SERVER, 7, 101 + 2048, 1);
+    stage_packet(&stage, SERVER, 8, 101 + 2048, 1);
+    stage_packet(&stage, CLIENT, 102, 0, 0);
+    stage_packet(&stage, SERVER, 9, 101 + 2048, 1);
+    assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
+    assert_int_equal(counts_of(CLIENT)->missing, 1);
+}
+
+/* A verdict on what was not sent needs another that bears it out. */
+static void a_damaged_ack_judges_nothing(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 101, 0, 0);
+    stage_packet(&stage, SERVER, 7, 100 + 2048, 1);
+    assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
+    stage_packet(&stage, SERVER, 8, 101, 3);
+    assert_int_equal(counts_of(CLIENT)->acked, 2);
+    stage_packet(&stage, SERVER, 9, 3000, 1);
+    stage_packet(&stage, SERVER, 10, 3001, 3);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 3001), UE_TRACK_DELIVERED);
 }
 
 static void the_newest_are_remembered(void **state) {
@@ -454,6 +493,9 @@ int main(void) {
         IN(begin, a_duplicate_tells_nothing_else),
         IN(begin, numbers_wrap),
         IN(begin, a_jump_is_not_walked),
+        IN(begin, a_true_jump_is_believed),
+        IN(begin, a_disproved_jump_is_not_judged),
+        IN(begin, a_damaged_ack_judges_nothing),
         IN(begin, the_newest_are_remembered),
         IN(begin, verdicts_are_told_once_and_in_order),
         IN(begin, beyond_the_history_nothing_is_delivered),
