@@ -510,7 +510,9 @@ void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, siz
 }
 
 bool ue_flow_is_over(const struct ue_flow *flow, const struct ue_shape *shape) {
-    return flow->has_ordinary && shape->type == UE_HANDSHAKE_INITIAL && !shape->restart && !shape->has_cookie;
+    bool is_other = flow->has_ids_evidence && (flow->possible & shape->profiles) == 0;
+    bool begins = shape->type == UE_HANDSHAKE_INITIAL && !shape->restart && !shape->has_cookie;
+    return begins && (flow->has_ordinary || is_other);
 }
 
 void ue_flow_adopt(struct ue_flow *flow, const struct ue_flow *earlier) {

@@ -102,7 +102,7 @@ void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, siz
                   const struct ue_shape *shape, struct ue_frame *frame);
 
 /* Whether this handshake begins another connection on the same addresses: an Initial without restart bit behind
-   ordinary packets. */
+   ordinary packets, or behind handshakes of generations that do not send its form. */
 bool ue_flow_is_over(const struct ue_flow *flow, const struct ue_shape *shape);
 
 /* Continues an earlier connection that moved to a new address (restart handshake): takes over what is known of it,

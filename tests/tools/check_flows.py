@@ -68,6 +68,16 @@ class Flows(unittest.TestCase):
     def frames(self, *arguments, **keywords):
         return [datagram["frame"] for datagram in self.decode(*arguments, **keywords)]
 
+    def test_another_generation_begins_another_connection(self):
+        """Behind a handshake that led to nothing, in one file or two."""
+        capture = uerudp.pcap([(40000, 7777, handshake(0, "4.18")), (7777, 40000, handshake(1, "4.18")),
+                               (40000, 7777, handshake(0, "5.4")), (7777, 40000, handshake(1, "5.4")),
+                               (40000, 7777, handshake(2, "5.4")), (7777, 40000, handshake(3, "5.4")),
+                               *((40000, 7777, packet(seq, generation="5.4")) for seq in range(1, 9))])
+        decoded = uerudp.decode("-", data=capture)
+        self.assertEqual([0] * 2 + [1] * 12, [datagram["stream"] for datagram in decoded])
+        self.assertFalse([datagram for datagram in decoded if "fault" in datagram or "malformed" in datagram])
+
     def test_initial_binds(self):
         self.assertEqual([1, 2], self.frames([(40000, 9000, handshake(0)), (9000, 40000, handshake(1))]))
 
