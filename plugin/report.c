@@ -3,9 +3,14 @@
 
 #include <epan/packet.h>
 
+#include "plugin/chains.h"
 #include "plugin/items.h"
+#include "plugin/notes.h"
 #include "plugin/summary.h"
 #include "plugin/tap.h"
+
+#define BUNCHES_EXPECTED 8
+#define VERDICTS_EXPECTED 4
 
 /* What a report is made from. Bunches and messages have the same indices: a message stands for a bunch that is one. */
 struct report {
@@ -15,6 +20,7 @@ struct report {
     struct ue_tap tap;
     wmem_array_t *bunches;
     wmem_array_t *messages; /* NULL: not wanted */
+    wmem_array_t *verdicts;
     uint32_t item;
 };
 
@@ -60,7 +66,7 @@ static void add_message(struct report *r, const struct ue_bunch *bunch, const ch
         .has_exports = bunch->has_exports,
         .has_mapped = bunch->has_mapped,
     };
-    if (!bunch->partial) {
+    if (!bunch->partial || bunch->has_exports) { /* export fragments are no part of the chain around them */
         message.tvb = aligned_tvb(r, bunch->data);
         message.bits = bunch->data.bits;
     }
@@ -133,12 +139,93 @@ static enum ue_status read_datagram(struct report *r) {
     return head.handlers.is_opaque ? take_sealed(r) : take_items(r, &rest);
 }
 
+/* ---- what its notes say ---- */
+
+static void add_verdict(const struct report *r, const struct ue_note *note) {
+    const struct ue_tap_verdict verdict = {.packet_id = note->id,
+                                           .frame = note->frame,
+                                           .span_ns = note->span_ns,
+                                           .is_delivered = note->type == UE_NOTE_ACKS};
+    wmem_array_append_one(r->verdicts, verdict);
+}
+
+static void take_datagram_notes(struct report *r, struct ue_notes notes) {
+    r->tap.flags = ue_notes_flags(&notes);
+    for (size_t i = 0; i < notes.count; i++) {
+        const struct ue_note *note = &notes.notes[i];
+        switch (note->type) {
+        case UE_NOTE_MISSING: r->tap.missing = note->number; break;
+        case UE_NOTE_HANDSHAKE: r->tap.handshake_span_ns = note->span_ns; break;
+        case UE_NOTE_ACKS:
+        case UE_NOTE_NACKS: add_verdict(r, note); break;
+        default: break;
+        }
+    }
+}
+
+static void take_bunch_notes(struct ue_tap_bunch *bunch, struct ue_notes notes) {
+    bunch->flags |= ue_notes_flags(&notes);
+    for (size_t i = 0; i < notes.count; i++) {
+        const struct ue_note *note = &notes.notes[i];
+        if (note->type == UE_NOTE_RELIABLE) {
+            bunch->reliable_id = note->id;
+        }
+        if (note->type == UE_NOTE_KIND && bunch->channel_name == NULL) {
+            bunch->channel_name = kind_names[note->number];
+        }
+    }
+}
+
+/* The bytes of the chain live as long as the capture. */
+static void take_chain(const struct report *r, struct ue_tap_message *message, const struct ue_chain *chain) {
+    const struct ue_content *content = &chain->content;
+    unsigned size = (unsigned)ue_bits_bytes(content->data.bits);
+    message->tvb = tvb_new_child_real_data(r->ground.tvb, content->data.base, size, (int)size);
+    message->bits = content->data.bits;
+    message->kind = content->kind;
+    message->is_open = content->open;
+    message->is_close = content->close;
+    message->has_exports = content->has_exports;
+    message->has_mapped = content->has_mapped;
+    message->is_assembled = true;
+}
+
+static void complete_message(const struct report *r, const struct ue_visit *visit, unsigned index,
+                             const struct ue_tap_bunch *bunch) {
+    struct ue_tap_message *message = wmem_array_index(r->messages, index);
+    const struct ue_chain *chain = bunch->partial ? ue_chains_message(visit, bunch->item) : NULL;
+    message->channel_name = bunch->channel_name;
+    message->kind = kind_of_name(bunch->channel_name);
+    if (chain != NULL) {
+        take_chain(r, message, chain);
+    } else if ((bunch->flags & UE_ANALYSIS_SEEN_BEFORE) != 0) {
+        message->tvb = NULL;
+    }
+}
+
+static void take_notes(struct report *r, const struct ue_visit *visit) {
+    const struct ue_notes notes = ue_notes_read(visit, r->pinfo->pool);
+    unsigned count = wmem_array_get_count(r->bunches);
+    take_datagram_notes(r, ue_notes_of_datagram(&notes));
+    for (unsigned i = 0; i < count; i++) {
+        struct ue_tap_bunch *bunch = wmem_array_index(r->bunches, i);
+        bunch->flags = r->tap.flags & UE_ANALYSIS_DUPLICATE;
+        take_bunch_notes(bunch, ue_notes_of_item(&notes, bunch->item));
+        r->tap.flags |= bunch->flags;
+        if (r->messages != NULL) {
+            complete_message(r, visit, i, bunch);
+        }
+    }
+}
+
 /* ---- to the taps ---- */
 
 static void queue_datagram(struct report *r) {
     struct ue_tap *tap = wmem_memdup(r->pinfo->pool, &r->tap, sizeof r->tap);
     tap->bunch_count = wmem_array_get_count(r->bunches);
     tap->bunches = wmem_array_get_raw(r->bunches);
+    tap->verdict_count = wmem_array_get_count(r->verdicts);
+    tap->verdicts = wmem_array_get_raw(r->verdicts);
     ue_tap_queue(r->pinfo, tap);
 }
 
@@ -160,6 +247,7 @@ void ue_report_datagram(tvbuff_t *tvb, packet_info *pinfo, const struct ue_visit
     struct ue_context context;
     ue_flow_context(&visit->connection->flow, &visit->frame, &context);
     struct report r = {
+        .verdicts = wmem_array_sized_new(pinfo->pool, sizeof(struct ue_tap_verdict), VERDICTS_EXPECTED),
         .pinfo = pinfo,
         .ground = {tvb, pinfo->pool, bytes},
         .context = &context,
@@ -169,10 +257,12 @@ void ue_report_datagram(tvbuff_t *tvb, packet_info *pinfo, const struct ue_visit
                 .handshake_span_ns = -1,
                 .size_bytes = tvb_reported_length(tvb),
                 .packet_id = visit->frame.links.has_id ? visit->frame.links.packet_id : -1},
-        .bunches = wmem_array_new(pinfo->pool, sizeof(struct ue_tap_bunch)),
-        .messages = wants_messages ? wmem_array_new(pinfo->pool, sizeof(struct ue_tap_message)) : NULL,
+        .bunches = wmem_array_sized_new(pinfo->pool, sizeof(struct ue_tap_bunch), BUNCHES_EXPECTED),
+        .messages =
+            wants_messages ? wmem_array_sized_new(pinfo->pool, sizeof(struct ue_tap_message), BUNCHES_EXPECTED) : NULL,
     };
     r.tap.is_malformed = read_datagram(&r) != UE_OK && !bytes->is_cut;
+    take_notes(&r, visit);
     queue_datagram(&r);
     queue_messages(&r);
 }

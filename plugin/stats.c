@@ -18,20 +18,15 @@ static const char *or_unknown(const char *name) {
     return name != NULL ? name : "unknown";
 }
 
-/* A copy was counted when its first was. */
-static bool is_copy(const struct ue_tap *tap, const struct ue_tap_bunch *bunch) {
-    return (tap->flags & UE_ANALYSIS_DUPLICATE) != 0 || (bunch->flags & UE_ANALYSIS_RETRANSMISSION) != 0;
-}
-
-static void tick(stats_tree *st, int parent, const char *name, bool is_so) {
-    if (is_so) {
-        tick_stat_node(st, name, parent, false);
+/* Each count costs some hundred instructions, so those of a packet are put together. */
+static void add(stats_tree *st, int parent, const char *name, uint32_t count) {
+    if (count != 0) {
+        increase_stat_node(st, name, parent, false, (int)count);
     }
 }
 
-/* Below the root, only nodes that may have children are found again. */
-static void add_to_average(stats_tree *st, const char *name, uint32_t value) {
-    avg_stat_node_add_value_int(st, name, ROOT, true, (int)value);
+static int add_parent(stats_tree *st, int parent, const char *name, uint32_t count) {
+    return increase_stat_node(st, name, parent, true, (int)count);
 }
 
 /* ---- packets ---- */
@@ -52,58 +47,86 @@ static const char *packet_kind(const struct ue_tap *tap) {
 static tap_packet_status count_packets(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                        const void *data, tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
-    int all = tick_stat_node(st, "Packets", ROOT, true);
-    int side = tick_stat_node(st, direction_name(tap->direction), all, true);
-    tick_stat_node(st, packet_kind(tap), side, false);
-    tick_stat_node(st, tap->generation, tick_stat_node(st, "Generations", ROOT, true), false);
-    add_to_average(st, "Bytes", tap->size_bytes);
+    int all = add_parent(st, ROOT, "Packets", 1);
+    int side = add_parent(st, all, direction_name(tap->direction), 1);
+    add(st, side, packet_kind(tap), 1);
+    add(st, add_parent(st, ROOT, "Generations", 1), tap->generation, 1);
     return TAP_PACKET_REDRAW;
 }
 
 /* ---- bunches ---- */
 
-static void count_bunch(stats_tree *st, const struct ue_tap *tap, const struct ue_tap_bunch *bunch) {
-    int all = tick_stat_node(st, "Bunches", ROOT, true);
-    int side = tick_stat_node(st, direction_name(tap->direction), all, true);
-    tick_stat_node(st, bunch->reliable ? "reliable" : "unreliable", side, false);
-    tick_stat_node(st, bunch->partial ? "parts of messages" : "whole messages", side, false);
-    tick(st, side, "open a channel", bunch->open);
-    tick(st, side, "close a channel", bunch->close);
-    add_to_average(st, "Payload bits", bunch->data_bits);
+struct bunch_counts {
+    uint32_t reliable, partial, open, close;
+};
+
+static struct bunch_counts sum_bunches(const struct ue_tap *tap) {
+    struct bunch_counts sum = {0};
+    for (uint32_t i = 0; i < tap->bunch_count; i++) {
+        sum.reliable += tap->bunches[i].reliable;
+        sum.partial += tap->bunches[i].partial;
+        sum.open += tap->bunches[i].open;
+        sum.close += tap->bunches[i].close;
+    }
+    return sum;
 }
 
 static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                        const void *data, tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
-    for (uint32_t i = 0; i < tap->bunch_count; i++) {
-        count_bunch(st, tap, &tap->bunches[i]);
+    struct bunch_counts sum = sum_bunches(tap);
+    if (tap->bunch_count == 0) {
+        return TAP_PACKET_DONT_REDRAW;
     }
+    int all = add_parent(st, ROOT, "Bunches", tap->bunch_count);
+    int side = add_parent(st, all, direction_name(tap->direction), tap->bunch_count);
+    add(st, side, "reliable", sum.reliable);
+    add(st, side, "unreliable", tap->bunch_count - sum.reliable);
+    add(st, side, "parts of messages", sum.partial);
+    add(st, side, "whole messages", tap->bunch_count - sum.partial);
+    add(st, side, "open a channel", sum.open);
+    add(st, side, "close a channel", sum.close);
     return TAP_PACKET_REDRAW;
 }
 
 /* ---- channels ---- */
 
-static void count_channel(stats_tree *st, const struct ue_tap *tap, const struct ue_tap_bunch *bunch) {
-    char text[32];
-    int all = tick_stat_node(st, "Bunches by channel", ROOT, true);
-    int kind = tick_stat_node(st, or_unknown(bunch->channel_name), all, true);
-    g_snprintf(text, sizeof text, "stream %u, channel %u", tap->stream, bunch->channel);
-    tick_stat_node(st, text, kind, false);
-    if (bunch->open && !is_copy(tap, bunch)) {
-        int opened = tick_stat_node(st, "Opened", ROOT, true);
-        tick_stat_node(st, or_unknown(bunch->channel_name), opened, false);
+/* How many bunches from this one on are of channels with the same name. */
+static uint32_t run_length(const struct ue_tap *tap, uint32_t first) {
+    uint32_t end = first + 1;
+    while (end < tap->bunch_count && tap->bunches[end].channel_name == tap->bunches[first].channel_name) {
+        end++;
     }
-    if (bunch->close && !is_copy(tap, bunch)) {
-        int closed = tick_stat_node(st, "Closed", ROOT, true);
-        tick_stat_node(st, or_unknown(ue_values_name(UE_VALUES_CLOSE_REASON, bunch->close_reason)), closed, false);
+    return end - first;
+}
+
+/* A copy was counted when its first was. */
+static void count_change(stats_tree *st, const struct ue_tap_bunch *bunch) {
+    if ((bunch->flags & UE_ANALYSIS_SEEN_BEFORE) != 0) {
+        return;
+    }
+    if (bunch->open) {
+        add(st, add_parent(st, ROOT, "Opened", 1), or_unknown(bunch->channel_name), 1);
+    }
+    if (bunch->close) {
+        const char *reason = ue_values_name(UE_VALUES_CLOSE_REASON, bunch->close_reason);
+        add(st, add_parent(st, ROOT, "Closed", 1), or_unknown(reason), 1);
     }
 }
 
 static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                         const void *data, tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
+    if (tap->bunch_count == 0) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
+    int all = add_parent(st, ROOT, "Bunches", tap->bunch_count);
+    for (uint32_t i = 0, count; i < tap->bunch_count; i += count) {
+        count = run_length(tap, i);
+        add(st, all, or_unknown(tap->bunches[i].channel_name), count);
+    }
     for (uint32_t i = 0; i < tap->bunch_count; i++) {
-        count_channel(st, tap, &tap->bunches[i]);
+        count_change(st, &tap->bunches[i]);
     }
     return TAP_PACKET_REDRAW;
 }
@@ -130,8 +153,7 @@ static void start_losses(stats_tree *st) {
 
 static void add_loss(stats_tree *st, enum loss loss, uint8_t sender, uint32_t count) {
     if (count != 0) {
-        int parent = increase_stat_node(st, loss_names[loss], ROOT, true, (int)count);
-        increase_stat_node(st, direction_name(sender), parent, false, (int)count);
+        add(st, add_parent(st, ROOT, loss_names[loss], count), direction_name(sender), count);
     }
 }
 

@@ -31,6 +31,9 @@ enum ue_analysis_flag {
     UE_ANALYSIS_BUFFER_HIGH = 1u << 10
 };
 
+/* Of a bunch: it, or its packet, was seen before. */
+#define UE_ANALYSIS_SEEN_BEFORE (UE_ANALYSIS_DUPLICATE | UE_ANALYSIS_RETRANSMISSION)
+
 struct ue_tap_bunch {
     uint32_t item; /* its place among bunches and acks of the packet */
     uint32_t channel;

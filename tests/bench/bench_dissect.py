@@ -35,6 +35,8 @@ OURS = ("-d", f"udp.port=={PORT},uerudp")
 NOP = ("-d", f"udp.port=={PORT},uenop")
 LUA = ("-d", f"udp.port=={PORT},uelua")
 STATISTICS = ("-q", "-z", "io,stat,0")
+LISTENERS = ("conv,uerudp", "endpoints,uerudp", "uerudp,tree", "uerudp_bunches,tree", "uerudp_channels,tree",
+             "uerudp_losses,tree", "uerudp,srt")
 FIELDS = ("-T", "fields", "-e", "frame.number", "-e")
 VERBOSE = ("-V",)
 
@@ -75,9 +77,9 @@ class Stage(harness.Stage):
             drop = ["setpriv", f"--reuid={harness.NOBODY}", f"--regid={harness.NOBODY}", "--clear-groups"]
         return [*drop, "env", *self.environment(), *arguments]
 
-    def instructions(self, path, options, function=None):
-        """Instructions of one run; with a function, those inside it and what it calls."""
-        toggle = [f"--toggle-collect={function}"] if function else []
+    def instructions(self, path, options, functions=()):
+        """Instructions of one run; with functions, those inside them and what they call."""
+        toggle = [f"--toggle-collect={function}" for function in functions]
         command = self.command("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *toggle, "tshark", "-r",
                                path, *options)
         result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -86,9 +88,9 @@ class Stage(harness.Stage):
             raise AssertionError(result.stderr[-4000:])
         return int(found[1])
 
-    def slope(self, shape, options, few=FEW, many=MANY, function=None):
+    def slope(self, shape, options, few=FEW, many=MANY, functions=()):
         """Instructions per packet; they vary with the seed of tshark's hash tables."""
-        counts = [self.instructions(self.capture(shape, n), options, function) for n in (few, many)]
+        counts = [self.instructions(self.capture(shape, n), options, functions) for n in (few, many)]
         return (counts[1] - counts[0]) / (many - few)
 
     def usage(self, shape, packets, options):
@@ -203,13 +205,22 @@ def count_instructions(stage, report):
     count_rejections(stage, report)
 
 
+def count_listeners(stage, report):
+    """What is added when somebody listens: the report of each datagram, and the listener itself."""
+    parts = ["ue_report_datagram", "tap_push_tapped_queue"]
+    for listener in LISTENERS:
+        options = (*OURS, "-q", "-z", listener)
+        report.line(f"W9.{listener}", stage.slope("U4", options, functions=parts), "instructions",
+                    ("report", stage.slope("U4", options, functions=parts[:1])), 3000, 1000, judged="value")
+
+
 def count_rejections(stage, report):
     """All of these packets are refused by everybody, so ours was asked once about each."""
     path = os.path.join(stage.home, "refused.pcap")
     stage.tshark("-r", stage.capture("foreign", MANY), "-Y", "data", "-w", path)
     packets = len(stage.tshark("-r", path, "-T", "fields", "-e", "frame.number").splitlines())
-    ours = stage.instructions(path, STATISTICS, "dissect_heuristic")
-    every = stage.instructions(path, STATISTICS, "dissector_try_heuristic")
+    ours = stage.instructions(path, STATISTICS, ["dissect_heuristic"])
+    every = stage.instructions(path, STATISTICS, ["dissector_try_heuristic"])
     report.line("W8", ours / packets, "instructions", ("all_heuristics", every / packets), 300, 80, judged="value")
 
 
@@ -252,6 +263,7 @@ def main():
         report.header(program="bench_dissect", cpu=platform.processor() or platform.machine(), tshark=version)
         check_agreement(stage)
         count_instructions(stage, report)
+        count_listeners(stage, report)
         check_lua(stage, report)
         time_runs(stage, report, options.packets)
     sys.exit(0 if report.is_valid else 1)

@@ -27,7 +27,7 @@ def join(parts):
 
 
 def chains(bunches):
-    """Lists of bunches that are a message together. Channel sequences must not wrap."""
+    """Lists of bunches that are a message together; exports are no part of a chain. Channel sequences must not wrap."""
     by_channel = collections.defaultdict(list)
     for bunch in bunches:
         by_channel[(bunch.stream, bunch.direction, bunch.bunch["channel"], bunch.bunch["reliable"])].append(bunch)
@@ -36,6 +36,9 @@ def chains(bunches):
             members.sort(key=lambda member: member.bunch["ch_seq"])
         parts = []
         for member in members:
+            if member.bunch["partial"] and member.bunch["has_exports"]:
+                yield [member]
+                continue
             parts.append(member)
             if not member.bunch["partial"] or member.bunch["partial_final"]:
                 yield parts

@@ -4,17 +4,14 @@ import re
 
 
 def read_tree(lines):
-    """The rows of a stats tree by their path: (count, average, lowest, highest), the last three None where absent."""
-    columns = [lines[0].index(name) for name in ("Count", "Average", "Min Val", "Max Val", "Rate (ms)")]
+    """The counts of a stats tree by their path."""
     rows, path = {}, []
     for line in lines[2:]:
-        if not line.strip():
+        match = re.match(r"( *)(\S.*?) {2,}(\d+) ", line)
+        if not match:
             break
-        name = line[:columns[0]].rstrip()
-        depth = len(name) - len(name.lstrip())
-        path = path[:depth] + [name.strip()]
-        cells = [line[a:b].strip() for a, b in zip(columns, columns[1:])]
-        rows[tuple(path)] = (int(cells[0]), *(float(cell) if cell else None for cell in cells[1:]))
+        path = path[:len(match[1])] + [match[2]]
+        rows[tuple(path)] = int(match[3])
     return rows
 
 
@@ -27,7 +24,7 @@ def read_trees(text):
 
 def counts(rows, *parent):
     """The counts below a node, by name."""
-    return {path[-1]: row[0] for path, row in rows.items() if path[:-1] == parent}
+    return {path[-1]: count for path, count in rows.items() if path[:-1] == parent}
 
 
 NUMBER = r"(\d+(?:\.\d+)?)(?: bytes)?"  # of large numbers of bytes, only thousands are printed

@@ -9,7 +9,7 @@ import decoded
 import harness
 import messages
 
-NAMES = ("close-reasons", "login", "two-clients")
+NAMES = ("close-reasons", "login", "legacy", "two-clients", "big-bunch")
 SENDERS = ("unknown", "client", "server")
 NAME = re.compile(r"stream(\d+)-frame(\d+)-(\d+)-(\w+)-channel(\d+)-(\w+)-(\d+)bits\.bin")
 

@@ -8,7 +8,7 @@ import decoded
 import harness
 import messages
 
-NAMES = ("close-reasons", "login", "two-clients")
+NAMES = ("close-reasons", "login", "legacy", "two-clients", "big-bunch")
 
 
 class Follow(unittest.TestCase):
