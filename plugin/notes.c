@@ -212,7 +212,7 @@ struct ue_notes ue_notes_of_item(const struct ue_notes *all, uint32_t item) {
     while (to < all->count && all->notes[to].item == item) {
         to++;
     }
-    return (struct ue_notes){all->notes + from, to - from};
+    return (struct ue_notes){from < to ? all->notes + from : NULL, to - from};
 }
 
 static uint32_t flags_of(const struct ue_note *note) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A sequence of datagrams through Wireshark itself: first pass, second pass, and backwards as a user clicks.
    The first byte chooses settings and port; then each datagram is a 16-bit word (bit 15: from the server, the rest its
-   length) and that many bytes, as in the seeds of fuzz_handshake.c. The top bits of long lengths cut the datagram. */
+   length) and that many bytes, as in the seeds of fuzz_handshake.c. The top bits of long lengths cut the datagram. The
+   taps are heard, so that all that statistics stand on is read, too. */
 #include "plugin/compat.h"
 
 #include <stdlib.h>
@@ -16,12 +17,14 @@
 #include <wsutil/wslog.h>
 
 #include "plugin/fields.h"
+#include "plugin/tap.h"
 
 #define DATAGRAMS_MAX 24
 #define HEADERS_BYTES 28 /* IPv4 and UDP */
 #define OTHER_PORT 31415
 /* A session grows with every datagram, and a new one is dear. */
 #define INPUTS_PER_SESSION 5000
+#define FRAME_NS 5000000
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -45,10 +48,20 @@ struct packet_provider_data {
     nstime_t time;
 };
 
+static nstime_t time_of(uint32_t frame_number) {
+    uint64_t ns = (uint64_t)frame_number * FRAME_NS;
+    return (nstime_t){.secs = (time_t)(ns / 1000000000), .nsecs = (int)(ns % 1000000000)};
+}
+
+static const nstime_t *give_time(struct packet_provider_data *provider, uint32_t frame_number) {
+    provider->time = time_of(frame_number);
+    return &provider->time;
+}
+
 static struct packet_provider_data provider;
 static unsigned inputs;
 static uint32_t last_frame_number;
-static const struct packet_provider_funcs provider_functions;
+static const struct packet_provider_funcs provider_functions = {.get_frame_ts = give_time};
 
 static void complain(const char *format, va_list arguments) {
     vfprintf(stderr, format, arguments);
@@ -69,7 +82,7 @@ static void start_record(wtap_rec *rec, const struct frame *frame) {
 
 static void run(epan_dissect_t *edt, wtap_rec *rec, struct frame *frame) {
     tvbuff_t *tvb = tvb_new_real_data(frame->bytes, frame->captured, (int)frame->length);
-    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, tvb, &frame->data, NULL);
+    epan_dissect_run_with_taps(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, tvb, &frame->data, NULL);
 }
 #else
 static void start_library(const char *program) {
@@ -84,7 +97,7 @@ static void start_record(wtap_rec *rec, const struct frame *frame) {
 }
 
 static void run(epan_dissect_t *edt, wtap_rec *rec, struct frame *frame) {
-    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, &frame->data, NULL);
+    epan_dissect_run_with_taps(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, &frame->data, NULL);
 }
 #endif
 
@@ -99,6 +112,42 @@ static void enable_few_protocols(void) {
     }
     for (size_t i = 0; i < COUNT(needed); i++) {
         proto_set_decoding(proto_get_id_by_filter_name(needed[i]), TRUE);
+    }
+}
+
+/* ---- taps ---- */
+
+static volatile uint64_t heard; /* keeps what is read from being left out */
+
+static tap_packet_status hear_datagram(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
+                                       tap_flags_t flags) {
+    const struct ue_tap *tap = data;
+    (void)user, (void)pinfo, (void)edt, (void)flags;
+    for (uint32_t i = 0; i < tap->verdict_count; i++) {
+        heard += (uint64_t)tap->verdicts[i].packet_id;
+    }
+    for (uint32_t i = 0; i < tap->bunch_count; i++) {
+        heard += tap->bunches[i].channel_name != NULL ? strlen(tap->bunches[i].channel_name) : 0;
+    }
+    return TAP_PACKET_REDRAW;
+}
+
+static tap_packet_status hear_message(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
+                                      tap_flags_t flags) {
+    const struct ue_tap_message *message = data;
+    (void)user, (void)pinfo, (void)edt, (void)flags;
+    for (size_t i = 0; i < (message->bits + 7) / 8; i++) {
+        heard += *tvb_get_ptr(message->tvb, (int)i, 1);
+    }
+    return TAP_PACKET_REDRAW;
+}
+
+static void listen_to(const char *tap, tap_packet_cb hear) {
+    static int listeners[2];
+    static unsigned count;
+    GString *error = register_tap_listener(tap, &listeners[count++], NULL, 0, NULL, hear, NULL, NULL);
+    if (error != NULL) {
+        abort();
     }
 }
 
@@ -117,6 +166,8 @@ int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
     epan_load_settings();
     enable_few_protocols();
     prefs_apply_all();
+    listen_to(UE_TAP_NAME, hear_datagram);
+    listen_to(UE_TAP_MESSAGE_NAME, hear_message);
     return 0;
 }
 
@@ -130,10 +181,15 @@ static void set(const char *name, const char *value) {
     g_free(error);
 }
 
-/* Bits 0 to 2: length of the magic header; 3 to 6: generation, from 1 on; 7: another port. */
+/* Bits 0 to 2: length of the magic header; 3 to 6: generation, the last four with a handler; 7: another port. Without a
+   tag, aes-ecb opens anything to something. */
 static void choose_settings(uint8_t choice) {
-    static const char *const generations[] = {"auto", "4.13", "4.14", "4.18", "4.19", "4.20",
-                                              "4.22", "4.25", "5.1",  "5.4",  "5.5",  "5.8"};
+    static const struct {
+        const char *generation, *handlers;
+    } wires[] = {{"auto", ""},        {"4.13", ""},       {"4.14", ""},      {"4.18", ""},
+                 {"4.19", ""},        {"4.20", ""},       {"4.22", ""},      {"4.25", ""},
+                 {"5.1", ""},         {"5.4", ""},        {"5.5", ""},       {"5.8", ""},
+                 {"4.25", "aes-ecb"}, {"auto", "aesgcm"}, {"4.25", "oodle"}, {"5.4", "aes-ecb,oodle"}};
     static int present = -1;
     char digit[] = {(char)('0' + (choice & 7)), '\0'};
     if ((choice & 127) == present) {
@@ -141,7 +197,9 @@ static void choose_settings(uint8_t choice) {
     }
     present = choice & 127;
     set("magic_bits", digit);
-    set("generation", generations[(choice >> 3 & 15) % COUNT(generations)]);
+    set("generation", wires[choice >> 3 & 15].generation);
+    set("handlers", wires[choice >> 3 & 15].handlers);
+    set("key", "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
     prefs_apply_all();
 }
 
@@ -213,6 +271,7 @@ static void dissect(epan_t *session, struct frame *frame, bool visible) {
     start_record(&rec, frame);
     rec.rec_type = REC_TYPE_PACKET;
     rec.presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
+    rec.ts = time_of(frame->data.num);
     rec.rec_header.packet_header.caplen = frame->captured;
     rec.rec_header.packet_header.len = frame->length;
     rec.rec_header.packet_header.pkt_encap = WTAP_ENCAP_RAW_IP4;
