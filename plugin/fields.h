@@ -23,6 +23,7 @@ struct ue_experts {
     expert_field generation;
     expert_field unfinished;
     expert_field large_message;
+    expert_field items;
 };
 
 extern int ue_proto;

@@ -20,6 +20,15 @@ const uint8_t *ue_items_aligned(const struct ue_ground *ground, struct ue_view v
     return bytes;
 }
 
+bool ue_items_take(struct ue_item_budget *budget) {
+    bool has_one = budget == NULL || budget->left > 0;
+    if (budget != NULL) {
+        budget->left -= has_one;
+        budget->refused += !has_one;
+    }
+    return has_one;
+}
+
 bool ue_items_is_visible(const proto_item *item) {
     return item != NULL && PTREE_DATA(item)->visible;
 }
@@ -61,6 +70,9 @@ static proto_item *add_value(const struct ue_ground *g, proto_tree *tree, const 
 
 proto_item *ue_items_add(const struct ue_ground *ground, proto_tree *tree, const struct ue_record *record,
                          const uint8_t *aligned) {
+    if (!ue_items_take(ground->budget)) {
+        return NULL;
+    }
     proto_item *item = add_value(ground, tree, record, aligned);
     if (record->generated) {
         proto_item_set_generated(item);

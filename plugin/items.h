@@ -16,11 +16,21 @@ struct ue_bytes {
     bool is_cut; /* there were more */
 };
 
+/* How many more items a packet may have, and how many it was refused since. */
+struct ue_item_budget {
+    uint32_t left;
+    uint32_t refused;
+};
+
+/* Takes one item; false: there is none left. */
+bool ue_items_take(struct ue_item_budget *budget);
+
 /* What the bits of records count in. */
 struct ue_ground {
     tvbuff_t *tvb;
-    wmem_allocator_t *pool;       /* of the packet */
-    const struct ue_bytes *bytes; /* behind tvb */
+    wmem_allocator_t *pool;        /* of the packet */
+    const struct ue_bytes *bytes;  /* behind tvb */
+    struct ue_item_budget *budget; /* NULL: unlimited */
 };
 
 /* The bytes that a run of bits touches; never beyond what was captured. */
@@ -30,8 +40,8 @@ int ue_items_byte_count(const struct ue_ground *ground, size_t bit, size_t bits)
 /* A copy of the bits in the packet's scope, aligned, the last byte padded with zeros. */
 const uint8_t *ue_items_aligned(const struct ue_ground *ground, struct ue_view view);
 
-/* Adds the item of a record with its label. aligned: the bits of a BYTES record, where the caller has made a copy
-   already; else NULL. The tree must want the field (proto_field_is_referenced). */
+/* Adds the item of a record with its label; NULL when the budget is spent. aligned: the bits of a BYTES record, where
+   the caller has made a copy already; else NULL. The tree must want the field (proto_field_is_referenced). */
 proto_item *ue_items_add(const struct ue_ground *ground, proto_tree *tree, const struct ue_record *record,
                          const uint8_t *aligned);
 

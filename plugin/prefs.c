@@ -13,6 +13,7 @@
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535
+#define MAX_ITEMS_STOCK 10000 /* ordinary packets have a hundred; Wireshark itself gives up at a million */
 #define CHANNEL_MAX 32767
 
 /* Columns of the table: where the server is, then a preset. */
@@ -30,6 +31,7 @@ static struct ue_preset common;
 static const char *generation_text = "auto";
 static const char *handlers_text = "";
 static unsigned numbers[SETTINGS_MAX];
+static unsigned max_items = MAX_ITEMS_STOCK;
 static ue_callback_bool analyses = true;
 static ue_callback_bool reassembles = true;
 
@@ -98,6 +100,16 @@ static void register_settings(module_t *module) {
             prefs_register_uint_preference(module, row->key, title_of(row->key), row->description, 10, &numbers[i]);
         }
     }
+}
+
+static void register_max_items(module_t *module) {
+    prefs_register_uint_preference(module, "max_items", "Max items",
+                                   "Tree items that one datagram may have; what is behind them is only counted", 10,
+                                   &max_items);
+}
+
+uint32_t ue_prefs_max_items(void) {
+    return MAX(max_items, 1);
 }
 
 /* ---- the table ---- */
@@ -187,6 +199,7 @@ void ue_prefs_register(int proto) {
     prefs_register_bool_preference(module, "reassemble", "Reassemble",
                                    "Put messages together that were sent in parts; needs Analyse", &reassembles);
     register_settings(module);
+    register_max_items(module);
     register_table(module);
     range_convert_str(wmem_epan_scope(), &followed, "0", CHANNEL_MAX);
     prefs_register_range_preference(module, "follow_channel", "Channels to follow",

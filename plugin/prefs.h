@@ -29,6 +29,9 @@ bool ue_prefs_analyse(void);
 /* Whether messages that are put together are kept and shown. */
 bool ue_prefs_reassemble(void);
 
+/* Tree items that one datagram may have; never 0. */
+uint32_t ue_prefs_max_items(void);
+
 enum ue_end { UE_END_NONE, UE_END_SOURCE, UE_END_DESTINATION };
 
 /* Which end of the datagram is a server of the table; the preset is set only then. */

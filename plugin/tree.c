@@ -8,17 +8,21 @@
 #include "plugin/items.h"
 #include "plugin/key.h"
 #include "plugin/label.h"
+#include "plugin/prefs.h"
 #include "plugin/reassembled.h"
 #include "plugin/summary.h"
 
-/* Datagram, bunch, message, unique id; or datagram, decrypted content, bunch, message, unique id. */
-#define DEPTH_MAX 6
+/* Datagram, decrypted content, bunch, message, unique id, and room for encryption inside encryption. What is deeper
+   stands in the deepest. */
+#define DEPTH_MAX 8
 
 struct tree {
     struct ue_ground ground; /* the datagram, or decrypted content */
     packet_info *pinfo;
     const struct ue_visit *visit;
     size_t certain_bits;
+    struct ue_item_budget budget;
+    proto_item *items[DEPTH_MAX]; /* of the open groups; NULL: not shown, and what is in it stands in its parent */
     proto_tree *nodes[DEPTH_MAX];
     size_t depth;
     size_t opened_at[DEPTH_MAX]; /* bit */
@@ -31,7 +35,11 @@ struct tree {
 };
 
 static proto_tree *top(const struct tree *t) {
-    return t->nodes[t->depth];
+    return t->nodes[MIN(t->depth, DEPTH_MAX - 1)];
+}
+
+static proto_item *own_item(const struct tree *t) {
+    return t->depth < DEPTH_MAX ? t->items[t->depth] : NULL;
 }
 
 /* ---- fields ---- */
@@ -49,7 +57,9 @@ static void add_payload(struct tree *t, const struct ue_record *record) {
     name.length = 0;
     ue_words_text(&name, "Payload, ");
     ue_summary_bunch(&t->summary, " ", &name);
-    add_new_data_source(t->pinfo, tvb, name.text);
+    if (t->budget.left != 0) {
+        add_new_data_source(t->pinfo, tvb, name.text);
+    }
     if (t->payloads != NULL && channel != NULL && !t->summary.bunch.partial) {
         struct ue_payload *payload = wmem_new(t->pinfo->pool, struct ue_payload);
         *payload = (struct ue_payload){tvb, channel};
@@ -59,7 +69,7 @@ static void add_payload(struct tree *t, const struct ue_record *record) {
 
 static void label_message(const struct tree *t, const struct ue_record *record) {
     const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, record->number);
-    proto_item_set_text(proto_tree_get_parent(top(t)), "Message: %s", name != NULL ? name : "unknown");
+    proto_item_set_text(own_item(t), "Message: %s", name != NULL ? name : "unknown");
 }
 
 static void on_field(void *user, const struct ue_record *record) {
@@ -99,6 +109,21 @@ static void open_content(struct tree *t) {
     add_new_data_source(t->pinfo, t->ground.tvb, "Decrypted packet");
 }
 
+static void open_node(struct tree *t, enum ue_group group, size_t bit, proto_tree *parent) {
+    if (++t->depth >= DEPTH_MAX) {
+        return;
+    }
+    t->opened_at[t->depth] = bit;
+    t->items[t->depth] = NULL;
+    t->nodes[t->depth] = parent;
+    if (parent != NULL && ue_items_take(&t->budget)) {
+        proto_item *item = proto_tree_add_item(parent, ue_hf_group[group], t->ground.tvb,
+                                               ue_items_first_byte(&t->ground, bit), 0, ENC_NA);
+        t->items[t->depth] = item;
+        t->nodes[t->depth] = proto_item_add_subtree(item, ue_ett_group[group]);
+    }
+}
+
 static void on_begin(void *user, enum ue_group group, size_t bit) {
     struct tree *t = user;
     proto_tree *parent = parent_of(t, group);
@@ -107,17 +132,7 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
         open_content(t);
     }
     t->item += group == UE_GROUP_ACK || group == UE_GROUP_BUNCH;
-    if (t->depth + 1 == DEPTH_MAX) {
-        return;
-    }
-    t->depth++;
-    t->opened_at[t->depth] = bit;
-    t->nodes[t->depth] = NULL;
-    if (parent != NULL) {
-        proto_item *item = proto_tree_add_item(parent, ue_hf_group[group], t->ground.tvb,
-                                               ue_items_first_byte(&t->ground, bit), 0, ENC_NA);
-        t->nodes[t->depth] = proto_item_add_subtree(item, ue_ett_group[group]);
-    }
+    open_node(t, group, bit, parent);
     if (group == UE_GROUP_BUNCH) {
         t->bunch = top(t);
         t->payload = NULL;
@@ -148,14 +163,15 @@ static void tell_about_bunch(struct tree *t) {
 static void on_end(void *user, enum ue_group group, size_t bit) {
     struct tree *t = user;
     ue_summary_end(&t->summary, group);
-    proto_item *item = proto_tree_get_parent(top(t));
+    proto_item *item = own_item(t);
     if (item != NULL) {
         proto_item_set_len(item, ue_items_byte_count(&t->ground, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
     }
     if (item != NULL && group == UE_GROUP_BUNCH && ue_items_is_visible(item)) {
         label_bunch(t, item);
     }
-    if (group == UE_GROUP_BUNCH) {
+    bool is_refused = item == NULL && t->items[0] != NULL;
+    if (group == UE_GROUP_BUNCH && !is_refused) {
         tell_about_bunch(t);
     }
     t->depth -= t->depth != 0;
@@ -181,7 +197,7 @@ static void add_context(const struct tree *t, const struct ue_visit *visit, cons
 }
 
 static proto_item *root_item(const struct tree *t) {
-    return proto_tree_get_parent(t->nodes[0]);
+    return t->items[0];
 }
 
 static void report_generation(const struct tree *t, const struct ue_visit *visit, const struct ue_context *x) {
@@ -218,6 +234,14 @@ static void report_cut(struct tree *t, const struct ue_fault *fault) {
 static void report_message(const struct tree *t, const struct ue_fault *fault) {
     expert_add_info_format(t->pinfo, root_item(t), &ue_experts.message, "Control message not decoded: %s at bit %zu %s",
                            ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status));
+}
+
+static void report_budget(const struct tree *t) {
+    if (t->budget.refused != 0) {
+        expert_add_info_format(t->pinfo, root_item(t), &ue_experts.items,
+                               "%u more items not shown: more than the preference uerudp.max_items allows",
+                               t->budget.refused);
+    }
 }
 
 static void report_encrypted(const struct tree *t, const struct ue_visit *visit, enum ue_handler handler) {
@@ -286,20 +310,22 @@ static void trace(struct tree *t, const struct ue_visit *visit, const struct ue_
 
 void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
                   const struct ue_bytes *bytes, wmem_list_t *payloads) {
-    struct tree t = {.ground = {tvb, pinfo->pool, bytes},
+    struct tree t = {.ground = {.tvb = tvb, .pool = pinfo->pool, .bytes = bytes},
                      .pinfo = pinfo,
                      .visit = visit,
                      .certain_bits = bytes->size * 8,
                      .payloads = payloads};
     struct ue_context x;
     struct ue_verdict verdict;
+    t.budget.left = ue_prefs_max_items();
+    t.ground.budget = &t.budget;
     ue_flow_context(&visit->connection->flow, &visit->frame, &x);
     ue_key_set_pass(visit->connection->session, !pinfo->fd->visited);
     ue_summary_init(&t.summary, pinfo->pool);
     ue_analysis_init(&t.analysis, pinfo, tvb, visit, &x);
     if (tree != NULL) {
-        proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
-        t.nodes[0] = proto_item_add_subtree(root, ue_ett_datagram);
+        t.items[0] = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
+        t.nodes[0] = proto_item_add_subtree(t.items[0], ue_ett_datagram);
         add_context(&t, visit, &x);
     }
     trace(&t, visit, &x, &verdict);
@@ -307,6 +333,8 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     if (tree != NULL) {
         proto_item_append_text(root_item(&t), ", %s", head);
     }
+    t.ground.budget = NULL; /* what is said about the whole is little */
+    report_budget(&t);
     report_generation(&t, visit, &x);
     report_verdict(&t, visit, &verdict);
     ue_analysis_show(&t.analysis, t.nodes[0]);
