@@ -249,7 +249,7 @@ void ue_report_datagram(tvbuff_t *tvb, packet_info *pinfo, const struct ue_visit
     struct report r = {
         .verdicts = wmem_array_sized_new(pinfo->pool, sizeof(struct ue_tap_verdict), VERDICTS_EXPECTED),
         .pinfo = pinfo,
-        .ground = {tvb, pinfo->pool, bytes},
+        .ground = {.tvb = tvb, .pool = pinfo->pool, .bytes = bytes},
         .context = &context,
         .tap = {.stream = visit->connection->stream,
                 .direction = (uint8_t)context.direction,
