@@ -7,7 +7,7 @@
 
 /* Packets and reliable bunches remembered per side, and how far the latter may reach on one channel; more than any
    sender has in flight. */
-#define UE_TRACK_PACKETS_MAX 2048
+#define UE_TRACK_PACKETS_MAX 1024
 #define UE_TRACK_RELIABLES_MAX 16384
 #define UE_TRACK_RELIABLE_MAX 1024
 

@@ -177,6 +177,7 @@ static void show_copy(struct ue_analysis *a, const struct bunch *bunch, const st
                bunch->id, bunch->channel);
     }
     add_frame(a, bunch->tree, UE_F_ANALYSIS_RETRANSMISSION_OF, note->frame);
+    mark_frame_as_depended_upon(UE_DEPENDENT(a->pinfo), note->frame); /* to be saved with it */
 }
 
 static void show_reliable(struct ue_analysis *a, const struct bunch *bunch, const struct ue_note *note) {

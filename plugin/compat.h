@@ -44,4 +44,11 @@ typedef bool ue_callback_bool;
 #define UE_FIELD_VALUE(info) ((info)->value)
 #endif
 
+/* The first argument of mark_frame_as_depended_upon. */
+#if UE_WIRESHARK_BEFORE(4, 4)
+#define UE_DEPENDENT(pinfo) (pinfo)
+#else
+#define UE_DEPENDENT(pinfo) ((pinfo)->fd)
+#endif
+
 #endif

@@ -45,6 +45,15 @@ static void note_missing(const struct ue_findings *findings, struct ue_visit *vi
     }
 }
 
+static void note_jitter(struct ue_findings *findings, struct ue_visit *visit, const struct ue_track_event *event) {
+    struct ue_clock_jitter *jitter = &findings->jitter[event->side];
+    const struct ue_packet *packet = &event->datagram->packet;
+    bool is_heard = packet->has_info && !event->is_late && !event->is_duplicate;
+    if (is_heard && ue_clock_jitter_feed(jitter, event->time_ns, packet->jitter_ms)) {
+        ue_notes_add(visit, &(struct ue_note){.type = UE_NOTE_JITTER, .span_ns = jitter->average_ns});
+    }
+}
+
 static void note_packet(struct ue_findings *findings, struct ue_visit *visit, const struct ue_track_event *event) {
     findings->cut[event->side] = 0;
     if (event->is_duplicate) {
@@ -58,6 +67,7 @@ static void note_packet(struct ue_findings *findings, struct ue_visit *visit, co
         const struct ue_note note = {.type = UE_NOTE_IN_FLIGHT, .number = event->packets_in_flight};
         ue_notes_add(visit, &note);
     }
+    note_jitter(findings, visit, event);
 }
 
 static void note_verdict(const struct ue_findings *findings, struct ue_visit *visit,

@@ -6,6 +6,7 @@
 #include "plugin/compat.h"
 
 #include "libcodec/assembly.h"
+#include "libcodec/clock_jitter.h"
 
 struct ue_visit;
 
@@ -13,6 +14,7 @@ struct ue_visit;
 struct ue_findings {
     uint32_t cut[2]; /* datagrams of a side since its last whole one */
     bool has_cut[2]; /* ever */
+    struct ue_clock_jitter jitter[2];
 };
 
 /* Notes one event of a datagram. problem: what it proved of fragments. */

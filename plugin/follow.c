@@ -13,6 +13,7 @@
 #include "plugin/listeners.h"
 #include "plugin/prefs.h"
 #include "plugin/tap.h"
+#include "plugin/visit.h"
 
 #define NO_SUB_STREAM UINT_MAX
 
@@ -29,23 +30,26 @@ static char *stream_filter(unsigned stream, unsigned sub_stream) {
 }
 
 /* The first value of a field in the tree of the packet that is looked at. */
-static bool find_number(const epan_dissect_t *edt, enum ue_field field, unsigned *number) {
+static void find_number(const epan_dissect_t *edt, enum ue_field field, unsigned *number) {
     GPtrArray *found = proto_find_finfo(edt->tree, ue_hf[field]);
-    bool is_there = found->len != 0;
-    if (is_there) {
+    if (found->len != 0) {
         field_info *first = g_ptr_array_index(found, 0);
         *number = fvalue_get_uinteger(UE_FIELD_VALUE(first));
     }
     g_ptr_array_free(found, TRUE);
-    return is_there;
 }
 
-static char *packet_filter(epan_dissect_t *edt, packet_info *pinfo _U_, unsigned *stream, unsigned *sub_stream) {
+/* sharkd asks without a tree. */
+static char *packet_filter(epan_dissect_t *edt, packet_info *pinfo, unsigned *stream, unsigned *sub_stream) {
+    const struct ue_visit *visit = ue_visit_of_frame(pinfo->num);
     *sub_stream = 0;
-    if (!find_number(edt, UE_F_STREAM, stream)) {
+    if (visit == NULL) {
         return NULL;
     }
-    find_number(edt, UE_F_BUNCH_CHANNEL, sub_stream);
+    *stream = visit->connection->stream;
+    if (edt != NULL) {
+        find_number(edt, UE_F_BUNCH_CHANNEL, sub_stream);
+    }
     return stream_filter(*stream, *sub_stream);
 }
 

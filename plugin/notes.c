@@ -38,29 +38,87 @@ static const uint8_t members[UE_NOTE_TYPE_COUNT] = {
     [UE_NOTE_GIVEN_UP_IN] = ITEM | FRAME | NUMBER,
 };
 
-/* Notes that were added one right after the other. The chunks of a datagram are a ring, which its visit holds by the
-   last. */
-struct ue_note_chunk {
-    struct ue_note_chunk *next;
-    uint16_t size;
-    uint8_t bytes[];
-};
+/* Notes are kept in chunks: where the next one of the datagram is, how many bytes, then these. The chunks of a datagram
+   are a ring, which its visit holds by the last. Places are bytes from the first slab on; 0 is none. */
+#define HEAD_BYTES (sizeof(uint32_t) + sizeof(uint16_t))
+#define CHUNK_BYTES_MAX 4096
+#define SLABS_MAX (UINT32_MAX / SLAB_BYTES)
 
-/* Chunks are cut from slabs in the scope of the capture file: one by one, the allocator would take more than they do.
-   The newest chunk of all can still grow. */
-static uint8_t *slab;
-static size_t slab_used;
-static struct ue_note_chunk *newest;
+/* Slabs are in the scope of the capture file: chunk by chunk, the allocator would take more than they do. */
+static uint8_t **slabs;
+static uint32_t slab_count;
+static uint32_t end; /* of what is used */
+
+/* The notes of the datagram in hand are written together. */
+static struct ue_visit *in_hand;
+static uint8_t gathered[CHUNK_BYTES_MAX];
+static size_t gathered_bytes;
 
 static void forget(void) {
-    slab = NULL;
-    slab_used = SLAB_BYTES;
-    newest = NULL;
+    slabs = NULL;
+    slab_count = 0;
+    end = 0;
+    in_hand = NULL;
+    gathered_bytes = 0;
 }
 
 void ue_notes_register(void) {
-    slab_used = SLAB_BYTES;
     register_init_routine(forget);
+}
+
+/* ---- chunks ---- */
+
+static uint8_t *at(uint32_t place) {
+    return slabs[place / SLAB_BYTES] + place % SLAB_BYTES;
+}
+
+static uint32_t next_of(uint32_t chunk) {
+    uint32_t next;
+    memcpy(&next, at(chunk), sizeof next);
+    return next;
+}
+
+static uint16_t size_of(uint32_t chunk) {
+    uint16_t size;
+    memcpy(&size, at(chunk) + sizeof(uint32_t), sizeof size);
+    return size;
+}
+
+static void set_next(uint32_t chunk, uint32_t next) {
+    memcpy(at(chunk), &next, sizeof next);
+}
+
+static bool add_slab(void) {
+    if (slab_count == SLABS_MAX) {
+        return false;
+    }
+    if ((slab_count & (slab_count - 1)) == 0) { /* a power of two: the table is full */
+        slabs = wmem_realloc(wmem_file_scope(), slabs, MAX(2 * slab_count, 1) * sizeof *slabs);
+    }
+    slabs[slab_count] = wmem_alloc(wmem_file_scope(), SLAB_BYTES);
+    end = slab_count == 0 ? 1 : slab_count * SLAB_BYTES;
+    slab_count++;
+    return true;
+}
+
+/* Capture files with 4 GiB of notes lose what comes then. */
+static void add_chunk(struct ue_visit *visit, const uint8_t *bytes, size_t size) {
+    uint32_t chunk = end;
+    uint16_t size16 = (uint16_t)size;
+    if (end + HEAD_BYTES + size > (uint64_t)slab_count * SLAB_BYTES) {
+        if (!add_slab()) {
+            return;
+        }
+        chunk = end;
+    }
+    end += (uint32_t)(HEAD_BYTES + size);
+    set_next(chunk, visit->notes != 0 ? next_of(visit->notes) : chunk);
+    memcpy(at(chunk) + sizeof(uint32_t), &size16, sizeof size16);
+    memcpy(at(chunk) + HEAD_BYTES, bytes, size);
+    if (visit->notes != 0) {
+        set_next(visit->notes, chunk);
+    }
+    visit->notes = chunk;
 }
 
 /* ---- writing ---- */
@@ -96,70 +154,64 @@ static size_t write_note(const struct ue_visit *visit, const struct ue_note *not
     return (size_t)(to - bytes);
 }
 
-static bool fits(const struct ue_note_chunk *chunk, size_t size) {
-    return slab_used + size <= SLAB_BYTES && chunk->size + size <= UINT16_MAX;
+static void write_gathered(void) {
+    if (gathered_bytes != 0) {
+        add_chunk(in_hand, gathered, gathered_bytes);
+        gathered_bytes = 0;
+    }
 }
 
-static struct ue_note_chunk *add_chunk(struct ue_visit *visit, size_t size) {
-    slab_used = (slab_used + _Alignof(struct ue_note_chunk) - 1) & ~(_Alignof(struct ue_note_chunk) - 1);
-    if (slab_used + sizeof *newest + size > SLAB_BYTES) {
-        slab = wmem_alloc(wmem_file_scope(), SLAB_BYTES);
-        slab_used = 0;
-    }
-    newest = (struct ue_note_chunk *)(slab + slab_used);
-    slab_used += offsetof(struct ue_note_chunk, bytes);
-    newest->size = 0;
-    newest->next = newest;
-    if (visit->notes != NULL) {
-        newest->next = visit->notes->next;
-        visit->notes->next = newest;
-    }
-    visit->notes = newest;
-    return newest;
+void ue_notes_begin(struct ue_visit *visit) {
+    in_hand = visit;
+}
+
+void ue_notes_end(void) {
+    write_gathered();
+    in_hand = NULL;
 }
 
 void ue_notes_add(struct ue_visit *visit, const struct ue_note *note) {
     uint8_t bytes[NOTE_BYTES_MAX];
-    size_t size = write_note(visit, note, bytes);
-    struct ue_note_chunk *chunk = visit->notes;
-    if (chunk == NULL || chunk != newest || !fits(chunk, size)) {
-        chunk = add_chunk(visit, size);
+    if (visit != in_hand) {
+        add_chunk(visit, bytes, write_note(visit, note, bytes));
+        return;
     }
-    memcpy(chunk->bytes + chunk->size, bytes, size);
-    chunk->size += (uint16_t)size;
-    slab_used += size;
+    if (gathered_bytes > CHUNK_BYTES_MAX - NOTE_BYTES_MAX) {
+        write_gathered();
+    }
+    gathered_bytes += write_note(visit, note, gathered + gathered_bytes);
 }
 
 /* ---- reading ---- */
 
-static uint64_t get(const uint8_t **at) {
+static uint64_t get(const uint8_t **from) {
     uint64_t number = 0;
     unsigned shift = 0;
-    for (; (**at & 0x80) != 0; shift += 7) {
-        number |= (uint64_t)(*(*at)++ & 0x7f) << shift;
+    for (; (**from & 0x80) != 0; shift += 7) {
+        number |= (uint64_t)(*(*from)++ & 0x7f) << shift;
     }
-    return number | (uint64_t) * (*at)++ << shift;
+    return number | (uint64_t) * (*from)++ << shift;
 }
 
 static int64_t unfold(uint64_t number) {
     return (int64_t)(number >> 1 ^ (~(number & 1) + 1));
 }
 
-static uint32_t get_frame(const struct ue_visit *visit, const uint8_t **at) {
-    uint64_t number = get(at);
+static uint32_t get_frame(const struct ue_visit *visit, const uint8_t **from) {
+    uint64_t number = get(from);
     return number == 0 ? 0 : (uint32_t)(visit->number + unfold(number - 1));
 }
 
-static struct ue_note read_note(const struct ue_visit *visit, const uint8_t **at) {
-    struct ue_note note = {.is_set = (**at & SET_BIT) != 0};
-    note.type = (enum ue_note_type)(*(*at)++ & ~SET_BIT);
+static struct ue_note read_note(const struct ue_visit *visit, const uint8_t **from) {
+    struct ue_note note = {.is_set = (**from & SET_BIT) != 0};
+    note.type = (enum ue_note_type)(*(*from)++ & ~SET_BIT);
     unsigned has = members[note.type];
-    note.item = (has & ITEM) != 0 ? (uint32_t)get(at) : 0;
-    note.frame = (has & FRAME) != 0 ? get_frame(visit, at) : 0;
-    note.first_frame = (has & FIRST) != 0 ? get_frame(visit, at) : 0;
-    note.number = (has & NUMBER) != 0 ? (uint32_t)get(at) : 0;
-    note.id = (has & ID) != 0 ? unfold(get(at)) : 0;
-    note.span_ns = (has & SPAN) != 0 ? unfold(get(at)) : 0;
+    note.item = (has & ITEM) != 0 ? (uint32_t)get(from) : 0;
+    note.frame = (has & FRAME) != 0 ? get_frame(visit, from) : 0;
+    note.first_frame = (has & FIRST) != 0 ? get_frame(visit, from) : 0;
+    note.number = (has & NUMBER) != 0 ? (uint32_t)get(from) : 0;
+    note.id = (has & ID) != 0 ? unfold(get(from)) : 0;
+    note.span_ns = (has & SPAN) != 0 ? unfold(get(from)) : 0;
     return note;
 }
 
@@ -176,20 +228,25 @@ static int compare(const void *a, const void *b, void *unused _U_) {
     return by_scope != 0 ? by_scope : by_item != 0 ? by_item : by_type;
 }
 
+static void read_chunk(const struct ue_visit *visit, uint32_t chunk, wmem_array_t *into) {
+    const uint8_t *from = at(chunk) + HEAD_BYTES;
+    const uint8_t *to = from + size_of(chunk);
+    while (from < to) {
+        struct ue_note note = read_note(visit, &from);
+        wmem_array_append_one(into, note);
+    }
+}
+
 struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *pool) {
-    const struct ue_note_chunk *last = visit->notes;
-    if (last == NULL) {
+    if (visit->notes == 0) {
         return (struct ue_notes){0};
     }
     wmem_array_t *all = wmem_array_new(pool, sizeof(struct ue_note));
-    const struct ue_note_chunk *chunk = last;
+    uint32_t chunk = visit->notes;
     do {
-        chunk = chunk->next;
-        for (const uint8_t *at = chunk->bytes; at < chunk->bytes + chunk->size;) {
-            struct ue_note note = read_note(visit, &at);
-            wmem_array_append_one(all, note);
-        }
-    } while (chunk != last);
+        chunk = next_of(chunk);
+        read_chunk(visit, chunk, all);
+    } while (chunk != visit->notes);
     struct ue_notes notes = {wmem_array_get_raw(all), wmem_array_get_count(all)};
     g_qsort_with_data(wmem_array_get_raw(all), (int)notes.count, sizeof(struct ue_note), compare, NULL); /* stable */
     return notes;

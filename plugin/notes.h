@@ -61,7 +61,11 @@ struct ue_notes {
 
 void ue_notes_register(void);
 
-/* Adds a note to a datagram: first pass only. */
+/* From here to the end, this datagram is in hand: most notes are about it, and are kept together. */
+void ue_notes_begin(struct ue_visit *visit);
+void ue_notes_end(void);
+
+/* Adds a note to the datagram in hand, or to another: first pass only. */
 void ue_notes_add(struct ue_visit *visit, const struct ue_note *note);
 
 /* All notes of a datagram, in the pool: those of the datagram first, then those of its items, item by item; in the

@@ -7,6 +7,7 @@
 #include "libcodec/track.h"
 #include "plugin/conversation.h"
 #include "plugin/findings.h"
+#include "plugin/notes.h"
 #include "plugin/reassemble.h"
 #include "plugin/visit.h"
 
@@ -15,7 +16,8 @@ struct held {
     struct held *next;
     struct ue_visit *visit;
     int64_t time_ns;
-    size_t size;
+    size_t size; /* of a cut one: 0 */
+    bool is_cut;
     uint8_t bytes[];
 };
 
@@ -132,8 +134,10 @@ static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes 
                                                .size_bytes = bytes->size};
     struct ue_track *track = track_of(observer);
     bytes_in_use -= bytes_of(observer);
+    ue_notes_begin(visit);
     ue_track_feed(track, &datagram, &sink);
     ue_reassemble_end(observer->assembly, visit, &x);
+    ue_notes_end();
     bytes_in_use += bytes_of(observer);
     give_up_oldest();
 }
@@ -141,9 +145,10 @@ static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes 
 /* ---- waiting ---- */
 
 static void hold(struct ue_observer *observer, struct ue_visit *visit, int64_t time_ns, const struct ue_bytes *bytes) {
-    struct held *held = wmem_alloc(wmem_file_scope(), sizeof *held + bytes->size);
-    *held = (struct held){.visit = visit, .time_ns = time_ns, .size = bytes->size};
-    memcpy(held->bytes, bytes->base, bytes->size);
+    size_t size = bytes->is_cut ? 0 : bytes->size;
+    struct held *held = wmem_alloc(wmem_file_scope(), sizeof *held + size);
+    *held = (struct held){.visit = visit, .time_ns = time_ns, .size = size, .is_cut = bytes->is_cut};
+    memcpy(held->bytes, bytes->base, size);
     if (observer->held_count++ == 0) {
         observer->end = &observer->first;
         g_queue_push_tail_link(&waiting, &observer->waiting);
@@ -161,7 +166,7 @@ static void take_held(struct ue_observer *observer) {
     observer->held_count = 0;
     while (held != NULL) {
         struct held *next = held->next;
-        const struct ue_bytes bytes = {.base = held->bytes, .size = held->size};
+        const struct ue_bytes bytes = {.base = held->bytes, .size = held->size, .is_cut = held->is_cut};
         take(held->visit, held->time_ns, &bytes);
         wmem_free(wmem_file_scope(), held);
         held = next;
@@ -188,7 +193,7 @@ void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct u
     struct ue_observer *observer = observer_of(connection);
     int64_t time_ns = (int64_t)pinfo->abs_ts.secs * UE_NS_PER_S + pinfo->abs_ts.nsecs;
     connection->is_moving |= shape != NULL && shape->restart && !connection->has_moved;
-    if (bytes->is_cut || (observer->first == NULL && is_ready(connection))) {
+    if (observer->first == NULL && is_ready(connection)) {
         take(visit, time_ns, bytes);
         return;
     }

@@ -47,7 +47,7 @@ struct ue_visit *ue_visit_add(const packet_info *pinfo) {
     struct ue_visit *visit = take_spare();
     visit->number = pinfo->num;
     visit->layer = pinfo->curr_layer_num;
-    visit->notes = NULL;
+    visit->notes = 0;
     visit->next = *first;
     *first = visit;
     return visit;

@@ -11,16 +11,15 @@
 #include "libcodec/flow.h"
 
 struct ue_connection;
-struct ue_note_chunk;
 
 /* What is kept of one datagram. */
 struct ue_visit {
     struct ue_connection *connection;
     struct ue_frame frame;
-    uint32_t number;             /* of the frame that it came in */
-    uint32_t layer;              /* in a tunnel, one frame has several datagrams */
-    struct ue_note_chunk *notes; /* see notes.h; NULL: none */
-    struct ue_visit *next;       /* of the same frame; NULL: none */
+    uint32_t number;       /* of the frame that it came in */
+    uint32_t layer;        /* in a tunnel, one frame has several datagrams */
+    uint32_t notes;        /* where notes.h keeps them; 0: none */
+    struct ue_visit *next; /* of the same frame; NULL: none */
 };
 
 void ue_visit_register(void);

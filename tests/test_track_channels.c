@@ -117,7 +117,7 @@ static void sequences_wrap_and_copies_are_found_behind_it(void **state) {
     }
     send_reliable(3000, 2999 & 1023);
     stage_expect(&stage, "3001 s packet 3000, 0 in flight\n"
-                         "3001 s bunch 0 on 3: 2999, 1024 in flight, copy 2 of 3000, 3000\n");
+                         "3001 s bunch 0 on 3: 2999, 1023 in flight, copy 2 of 3000, 3000\n");
     assert_int_equal(counts_of(SERVER)->reliable, 3000);
     assert_int_equal(counts_of(SERVER)->resends, 1);
 }

@@ -149,6 +149,7 @@ class Packet:
         self.node = node
         self.fields = []
         self.experts = []
+        self.sentences = []  # of the expert items, each with its name
         if self.protocol is not None:
             self.origin = int(self.protocol.get("pos"))
             self.collect(self.protocol)
@@ -158,6 +159,7 @@ class Packet:
             name = child.get("name") or ""
             if name == "_ws.expert":
                 self.experts += [grandchild.get("name") for grandchild in child]
+                self.sentences += [(grandchild.get("name"), grandchild.get("showname")) for grandchild in child]
                 continue
             if name.startswith("uerudp.") and name.removeprefix("uerudp.") not in GROUPS:
                 self.fields.append(Field(child, self.origin))

@@ -87,7 +87,7 @@ static void add_traffic(json_t *object, const struct ue_info *info) {
 /* ---- times ---- */
 
 static json_t *jitter(const struct ue_jitter *jitter) {
-    return jitter->samples == 0 ? json_null() : real(ue_ms(jitter->average_ns));
+    return jitter->samples == 0 ? json_null() : real(ue_ms(jitter->clock.average_ns));
 }
 
 static void add_times(json_t *object, const struct ue_info *info) {

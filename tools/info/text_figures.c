@@ -133,7 +133,7 @@ static void print_times(struct ue_out *out, const struct ue_info *info) {
         const struct ue_jitter *jitter = &timing->jitter[side];
         if (jitter->samples != 0) {
             ue_out_format(out, "    jitter of the %s       %8.1f now, %.1f at most\n", ue_side_name(side),
-                          ue_ms(jitter->average_ns), ue_ms(jitter->max_ns));
+                          ue_ms(jitter->clock.average_ns), ue_ms(jitter->max_ns));
         }
     }
 }

@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/timing.h"
 
-#define MS_NS INT64_C(1000000)
-#define SECOND_NS (1000 * MS_NS)
-#define JITTER_UNUSABLE_MS 1000 /* 1023 on the wire; real ones are below */
-#define JITTER_NOISE 16
-
-/* The engine takes differences as they are; here the clock's step from 999 to 0 is none. */
-static int64_t difference_ns(int64_t a_ns, int64_t b_ns) {
-    int64_t difference = a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
-    return difference < SECOND_NS - difference ? difference : SECOND_NS - difference;
-}
-
 static void hear_clock(struct ue_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
-    if (clock_ms >= JITTER_UNUSABLE_MS) {
-        return;
-    }
-    int64_t delta_ns = (time_ns % SECOND_NS - clock_ms * MS_NS + 2 * SECOND_NS) % SECOND_NS;
-    if (jitter->has_delta) {
-        jitter->average_ns += (difference_ns(delta_ns, jitter->delta_ns) - jitter->average_ns) / JITTER_NOISE;
-        jitter->max_ns = jitter->average_ns > jitter->max_ns ? jitter->average_ns : jitter->max_ns;
+    if (ue_clock_jitter_feed(&jitter->clock, time_ns, clock_ms)) {
+        int64_t average_ns = jitter->clock.average_ns;
+        jitter->max_ns = average_ns > jitter->max_ns ? average_ns : jitter->max_ns;
         jitter->samples++;
     }
-    jitter->has_delta = true;
-    jitter->delta_ns = delta_ns;
 }
 
 static void hear_packet(struct ue_timing *timing, const struct ue_track_event *event) {

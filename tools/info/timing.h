@@ -3,14 +3,14 @@
 #ifndef UE_INFO_TIMING_H
 #define UE_INFO_TIMING_H
 
+#include "libcodec/clock_jitter.h"
 #include "libcodec/track.h"
 #include "tools/info/histogram.h"
 
-/* The jitter of what one side sends, by its jitter clock and the capture's (spec 6.12). */
+/* The jitter of what one side sends, by its jitter clock and the capture's. */
 struct ue_jitter {
-    bool has_delta;
-    int64_t delta_ns; /* capture clock less jitter clock, within a second */
-    int64_t average_ns, max_ns;
+    struct ue_clock_jitter clock;
+    int64_t max_ns;
     uint64_t samples;
 };
 

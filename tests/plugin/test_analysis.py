@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the plugin finds in the course of a connection, against what the simulator says it did (NAME.sent.json)."""
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import unittest
+
+import harness
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures")
+NAMES = sorted(name.removesuffix(".pcapng") for name in os.listdir(FOLDER) if name.endswith(".pcapng"))
+DAMAGED = {"corrupt", "fuzz"}  # what arrived is not what was sent
+DIRECTIONS = {1: "c2s", 2: "s2c"}
+LINKS = (("acks_frame", "acked_in"), ("nacks_frame", "nacked_in"), ("retransmission_of", "retransmitted_in"))
+
+
+def path_of(name):
+    return os.path.join(FOLDER, name + ".pcapng")
+
+
+def flags(packet):
+    return {name.removeprefix("uerudp.analysis.") for name in packet.experts if name.startswith("uerudp.analysis.")}
+
+
+def sentences(packet, flag):
+    return [text for name, text in packet.sentences if name == "uerudp.analysis." + flag]
+
+
+def order_of(frames, packets):
+    """Flags and number of missing packets of each frame, from nothing but the order of the ids. What is missing before
+    the first packet of a side is not known so."""
+    newest, seen = {}, collections.defaultdict(set)
+    for frame in frames:
+        packet = packets[frame]
+        for packet_id in packet.numbers("packet.id"):
+            way = (*packet.numbers("stream"), *packet.numbers("direction"))
+            is_first = way not in newest
+            step = packet_id - newest.get(way, packet_id - 1)
+            duplicate = packet_id in seen[way]
+            found = {"duplicate"} if duplicate else {"lost"} if step > 1 else {"out_of_order"} if step <= 0 else set()
+            if not is_first:
+                yield frame, found, step - 1 if found == {"lost"} else 0
+            seen[way].add(packet_id)
+            newest[way] = max(newest.get(way, packet_id), packet_id)
+
+
+class Truth(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+        cls.packets, cls.sent = {}, {}
+        for name in NAMES:
+            cls.packets[name] = cls.stage.packets(cls.stage.copy(path_of(name)))
+            with open(os.path.join(FOLDER, name + ".sent.json"), encoding="utf-8") as file:
+                cls.sent[name] = json.load(file)
+
+    def whole(self):
+        return [(name, self.packets[name], self.sent[name]) for name in NAMES if name not in DAMAGED]
+
+    def test_order(self):
+        counts = collections.Counter()
+        for name, packets, sent in self.whole():
+            for datagram in sent["datagrams"]:
+                if datagram["frame"] is not None and datagram["packet_id"] is not None:
+                    self.assertEqual(packets[datagram["frame"]].numbers("packet.id"), [datagram["packet_id"]])
+            for frame, found, missing in order_of(sorted(packets), packets):
+                packet = packets[frame]
+                self.assertEqual(flags(packet) & {"lost", "out_of_order", "duplicate"}, found, f"{name} frame {frame}")
+                self.assertEqual(sum(packet.numbers("analysis.missing")), missing, f"{name} frame {frame}")
+                counts.update(found)
+        self.assertEqual({"lost", "out_of_order", "duplicate"}, set(counts), "each is seen somewhere")
+
+    def test_verdicts(self):
+        """A packet that never arrived is never acked."""
+        checked = collections.Counter()
+        for name, packets, sent in self.whole():
+            for datagram in sent["datagrams"]:
+                if datagram["frame"] is None or datagram["packet_id"] is None:
+                    continue
+                packet = packets[datagram["frame"]]
+                acked, nacked = packet.numbers("analysis.acked_in"), packet.numbers("analysis.nacked_in")
+                where = f"{name} frame {datagram['frame']}"
+                self.assertLessEqual(len(acked), 1, where)
+                if not datagram["arrived"]:
+                    self.assertEqual(acked, [], where)
+                    checked["lost"] += len(nacked)
+                checked["acked"] += len(acked)
+        self.assertGreater(checked["acked"], 500)
+        self.assertGreater(checked["lost"], 10)
+
+    def test_totals(self):
+        for name, packets, sent in self.whole():
+            naks, resends = collections.defaultdict(set), collections.Counter()
+            for packet in packets.values():
+                stream, way = packet.numbers("stream")[0], DIRECTIONS[packet.numbers("direction")[0]]
+                other = "c2s" if way == "s2c" else "s2c"
+                for sentence in sentences(packet, "nak"):
+                    ids = re.findall(r"\d+", sentence.partition(": ")[2])
+                    self.assertEqual(len(ids), int(sentence.split()[0]))
+                    naks[stream, other].update(ids)
+                resends[stream, way] += packet.experts.count("uerudp.analysis.retransmission")
+            for connection in sent["connections"]:
+                for way in ("c2s", "s2c"):
+                    key = (connection["stream"], way)
+                    self.assertEqual(len(naks[key]), connection["not_acked"][way], (name, key))
+                    self.assertEqual(resends[key], connection["resends"][way], (name, key))
+
+    def test_links_lead_both_ways(self):
+        followed = collections.Counter()
+        for name in NAMES:
+            packets = self.packets[name]
+            for back, forth in LINKS:
+                backward = sorted((frame, to) for frame, packet in packets.items()
+                                  for to in packet.numbers("analysis." + back))
+                forward = sorted((to, frame) for frame, packet in packets.items()
+                                 for to in packet.numbers("analysis." + forth))
+                self.assertEqual(backward, forward, (name, back))
+                self.assertTrue(all(frame > to for frame, to in backward), (name, back))
+                followed[back] += len(backward)
+        self.assertGreater(min(followed.values()), 10, followed)
+
+    def test_times(self):
+        path = self.stage.copy(path_of("mixed"))
+        listing = self.stage.tshark("-r", path, "-T", "fields", "-e", "frame.number", "-e", "frame.time_epoch")
+        times = {int(frame): int(time.replace(".", "")) for frame, time in map(str.split, listing.splitlines())}
+        compared = 0
+        for frame, packet in self.packets["mixed"].items():
+            for to, span in zip(packet.numbers("analysis.acks_frame"), packet.texts("analysis.ack_rtt"), strict=True):
+                self.assertEqual(times[frame] - times[to], int(span.replace(".", "")))
+                compared += 1
+            if packet.numbers("handshake.type") not in ([], [0]):
+                self.assertEqual(times[frame] - times[frame - 1],
+                                 int(packet.texts("analysis.handshake_rtt")[0].replace(".", "")))
+        self.assertGreater(compared, 30)
+
+    def test_flags(self):
+        for name in NAMES:
+            for frame, packet in self.packets[name].items():
+                self.assertEqual(len(packet.all("analysis.flags")), bool(flags(packet)), (name, frame))
+
+    def test_sentences(self):
+        packet = self.packets["mixed"][34]
+        self.assertEqual(["1 packet is missing before this one: id 15229"], sentences(packet, "lost"))
+        self.assertEqual(["Reliable bunch #569 of channel 4 sent again: copy 2; first in frame 32, which was not "
+                          "acknowledged"], sentences(self.packets["mixed"][37], "retransmission"))
+
+    def test_info_column(self):
+        text = self.stage.tshark("-2", "-r", self.stage.copy(path_of("mixed")), "-T", "fields", "-e", "frame.number",
+                                 "-e", "_ws.col.Info")
+        lines = dict(line.split("\t", 1) for line in text.splitlines())
+        self.assertRegex(lines["34"], r"^\[Lost 1\] \[Nak 1\] Seq=15230 ")
+        self.assertRegex(lines["37"], r"^\[Nak 1\] \[Retransmission\] Seq=3655 ")
+        self.assertRegex(lines["28"], r"^\[Duplicate\] Seq=")
+
+
+class Ways(unittest.TestCase):
+    """The findings are the same whatever way one looks at them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def test_random_access(self):
+        for name in ("mixed", "restart", "legacy"):
+            with self.subTest(name):
+                path = self.stage.copy(path_of(name))
+                packets = self.stage.packets(path)
+                frames = sorted(packets)
+                random.Random(1).shuffle(frames)
+                requests = [("load", {"file": path})] + [("frame", {"frame": frame, "proto": True}) for frame in frames]
+                text = "".join(json.dumps({"jsonrpc": "2.0", "id": i, "method": method, "params": parameters}) + "\n"
+                               for i, (method, parameters) in enumerate(requests, 1))
+                answers = [json.loads(line) for line in self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines()]
+                found = {answer["id"]: sorted(labels(answer["result"])) for answer in answers if answer["id"] > 1}
+                for i, frame in enumerate(frames, 2):
+                    shown = sorted(node.get("showname") for node in packets[frame].protocol.iter("field")
+                                   if (node.get("name") or "").startswith("uerudp.analysis."))
+                    self.assertEqual(found[i], shown, f"frame {frame}")
+
+    def test_filters_and_fields(self):
+        path = self.stage.copy(path_of("mixed"))
+        packets = self.stage.packets(path)
+        for key in ("lost", "nak", "flags", "acked_in", "retransmitted_in", "reliable_in_flight", "ack_rtt", "jitter"):
+            name = "uerudp.analysis." + key
+            wanted = [frame for frame, packet in packets.items() if name in packet.experts or packet.all("analysis." + key)]
+            for options in ([], ["-V"]):
+                text = self.stage.tshark("-2", "-r", path, "-Y", name, *options, "-T", "fields", "-e", "frame.number")
+                self.assertEqual([int(line) for line in text.split()], wanted, key)
+            self.assertNotEqual(wanted, [], key)
+        text = self.stage.tshark("-2", "-r", path, "-Y", "uerudp.bunch.reliable_id == 569", "-T", "fields", "-e",
+                                 "frame.number")
+        self.assertEqual(text.split()[0], "5")
+
+    def test_experts(self):
+        """The list of expert items needs nobody to look at the tree."""
+        path = self.stage.copy(path_of("mixed"))
+        packets = self.stage.packets(path, two_pass=False)
+        text = self.stage.tshark("-r", path, "-q", "-z", "expert")
+        wanted = collections.Counter(sentence for packet in packets.values() for name, sentence in packet.sentences
+                                     if name.startswith("uerudp.analysis."))
+        listed = {sentence: int(count) for count, sentence in re.findall(r"(\d+) +Sequence +UERUDP  (.*)", text)}
+        self.assertEqual(listed, wanted)
+
+    def test_without_analysis(self):
+        for packet in self.stage.packets(self.stage.copy(path_of("mixed")), {"analyse": "FALSE"}).values():
+            self.assertEqual(packet.analysis(), [])
+            self.assertEqual(flags(packet), set())
+
+
+class Limits(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def test_what_was_cut_is_not_missing(self):
+        whole = self.stage.copy(path_of("mixed"))
+        cut = os.path.join(self.stage.home, "cut.pcapng")
+        self.stage.run(["editcap", "-s", "80", whole, cut])
+        packets = self.stage.packets(cut)
+        experts = [name for packet in packets.values() for name in packet.experts]
+        self.assertGreater(experts.count("uerudp.expert.size_limited"), 15)
+        blamed = [frame for frame, packet in packets.items() if flags(packet) & {"ack_of_unseen", "reliable_gap"}]
+        self.assertEqual(blamed, [])
+        full = self.stage.packets(whole)
+        lost = {name: sum(sum(p.numbers("analysis.missing")) for p in of.values())
+                for name, of in (("cut", packets), ("whole", full))}
+        self.assertLessEqual(lost["cut"], lost["whole"])
+
+    def test_small_buffer(self):
+        """A reliable buffer of 4 is nearly full with 3."""
+        packets = self.stage.packets(self.stage.copy(path_of("mixed")), {"reliable_buffer": 4})
+        high = 0
+        for packet in packets.values():
+            for bunch in packet.groups("bunch"):
+                numbers = [field.number() for field in bunch if field.key == "analysis.reliable_in_flight"]
+                high += sum(number >= 3 for number in numbers)
+        self.assertEqual(sum(p.experts.count("uerudp.analysis.buffer_high") for p in packets.values()), high)
+        self.assertGreater(high, 0)
+
+
+def labels(node):
+    """What a tree of sharkd's says of the analysis."""
+    if isinstance(node, list):
+        return [label for child in node for label in labels(child)]
+    own = [node["l"]] if node.get("f", "").startswith("uerudp.analysis.") else []
+    return own + labels(node.get("n", []) or node.get("tree", []))
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the plugin finds in captures of real implementations: what is known to have happened, and nothing impossible."""
+import json
+import re
+import unittest
+
+import harness
+
+LOSSES = {"utcp-loss": {"C2S": 40, "S2C": 44}, "utcp-ue418-loss": {"C2S": 61, "S2C": 75}}
+SIDES = {"C2S": "client", "S2C": "server"}
+DIRECTIONS = {1: "C2S", 2: "S2C"}
+IMPOSSIBLE = {"uerudp.analysis.reliable_jump", "uerudp.analysis.partial_error"}
+
+
+class RealData(unittest.TestCase):
+    def test_captures(self):
+        with harness.Stage() as stage:
+            for path in harness.shared_captures():
+                name = harness.capture_name(path)
+                with self.subTest(name):
+                    packets = stage.packets(stage.copy(path), harness.settings_of(path))
+                    wrong = [(frame, text) for frame, packet in packets.items() for flag, text in packet.sentences
+                             if flag in IMPOSSIBLE]
+                    self.assertEqual(wrong, [])
+                    if name in LOSSES:
+                        self.compare_losses(path, packets, LOSSES[name])
+
+    def compare_losses(self, path, packets, known):
+        with open(path.removesuffix(".pcap") + ".sent.json", encoding="utf-8") as file:
+            sent = json.load(file)
+        dropped = {datagram["frame"] for datagram in sent["datagrams"] if datagram["dropped"]}
+        naks = {way: set() for way in DIRECTIONS.values()}
+        for frame, packet in packets.items():
+            way = DIRECTIONS[packet.numbers("direction")[0]]
+            for flag, text in packet.sentences:
+                if flag == "uerudp.analysis.nak":
+                    naks["S2C" if way == "C2S" else "C2S"].update(map(int, re.findall(r"\d+", text.partition(": ")[2])))
+            if frame in dropped:
+                self.assertEqual(packet.numbers("analysis.acked_in"), [], f"frame {frame}")
+        for way, count in known.items():
+            told = {notice["packet_id"] for notice in sent["delivery_notifications"]
+                    if notice["side"] == SIDES[way] and not notice["ack"]}
+            self.assertEqual(len(told), count)
+            self.assertEqual(len(naks[way]), count)
+            self.assertEqual({packet_id & 16383 for packet_id in naks[way]}, {packet_id & 16383 for packet_id in told})
+
+
+if __name__ == "__main__":
+    harness.main()
