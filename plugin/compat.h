@@ -33,8 +33,9 @@ typedef bool ue_callback_bool;
 #if UE_FOLLOW_HAS_SUB_STREAMS
 #define ue_register_follow_stream register_follow_stream
 #else
-#define ue_register_follow_stream(proto, tap, conversation, index, address, port, handler, count, sub_stream)          \
-    ((void)(count), (void)(sub_stream), register_follow_stream(proto, tap, conversation, index, address, port, handler))
+#define ue_register_follow_stream(proto, tap, conversation, by_index, address, port, handler, count, sub_stream)       \
+    ((void)(count), (void)(sub_stream),                                                                                \
+     register_follow_stream(proto, tap, conversation, by_index, address, port, handler))
 #endif
 
 /* The value of a struct field_info. */

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/key.h"
 
+static const char *key_text = "";
+
+static void register_key(module_t *module, const char *description) {
+    prefs_register_string_preference(module, "key", "Key", description, &key_text);
+}
+
 #ifdef UE_HAS_CIPHER
 
 #include <epan/uat.h>
@@ -16,7 +22,6 @@ struct key_row {
     char *texts[COLUMN_COUNT];
 };
 
-static const char *key_text = "";
 static struct key_row *rows;
 static unsigned row_count;
 static struct ue_cipher *cipher; /* stays, whatever its keys are: sessions refer to it */
@@ -50,13 +55,13 @@ static ue_callback_bool update_row(void *record, char **error) {
     return valid;
 }
 
-static void add_row(unsigned index) {
-    const struct ue_key_row texts = texts_of(&rows[index]);
+static void add_row(unsigned row) {
+    const struct ue_key_row texts = texts_of(&rows[row]);
     const char *problem = NULL;
     char origin[UE_KEY_ORIGIN_BYTES];
-    snprintf(origin, sizeof origin, "row %u of the table", index + 1);
+    snprintf(origin, sizeof origin, "row %u of the table", row + 1);
     if (!ue_cipher_add_row(cipher, &texts, origin, &problem)) {
-        report_failure("Row %u of the table of keys: %s", index + 1, problem);
+        report_failure("Row %u of the table of keys: %s", row + 1, problem);
     }
 }
 
@@ -83,8 +88,7 @@ void ue_key_register(module_t *module) {
     uat_t *table = uat_new("Unreal Engine keys", sizeof(struct key_row), "uerudp_keys", true, &rows, &row_count,
                            UAT_AFFECTS_DISSECTION, NULL, copy_row, update_row, free_row, ue_key_apply, NULL, columns);
     cipher = ue_cipher_new();
-    prefs_register_string_preference(module, "key", "Key", "AES key in hexadecimal, or the name of a key log",
-                                     &key_text);
+    register_key(module, "AES key in hexadecimal, or the name of a key log");
     prefs_register_uat_preference(module, "keys", "Keys", "AES keys by address, port and encryption token", table);
 }
 
@@ -155,11 +159,8 @@ const char *ue_key_problem(const struct ue_session *session, wmem_allocator_t *p
 
 #else
 
-static const char *key_text = "";
-
 void ue_key_register(module_t *module) {
-    prefs_register_string_preference(module, "key", "Key", "Without use: this plugin was built without libgcrypt",
-                                     &key_text);
+    register_key(module, "Without use: this plugin was built without libgcrypt");
 }
 
 void ue_key_apply(void) {}

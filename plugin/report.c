@@ -190,9 +190,9 @@ static void take_chain(const struct report *r, struct ue_tap_message *message, c
     message->is_assembled = true;
 }
 
-static void complete_message(const struct report *r, const struct ue_visit *visit, unsigned index,
+static void complete_message(const struct report *r, const struct ue_visit *visit, unsigned place,
                              const struct ue_tap_bunch *bunch) {
-    struct ue_tap_message *message = wmem_array_index(r->messages, index);
+    struct ue_tap_message *message = wmem_array_index(r->messages, place);
     const struct ue_chain *chain = bunch->partial ? ue_chains_message(visit, bunch->item) : NULL;
     message->channel_name = bunch->channel_name;
     message->kind = kind_of_name(bunch->channel_name);

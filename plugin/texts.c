@@ -16,8 +16,8 @@ static void get_text(void *record, char **text, unsigned *length, const void *co
 }
 
 /* Wireshark hands the column to the callbacks from any of the three places, depending on who calls. */
-uat_field_t ue_texts_column(unsigned index, const char *name, const char *title, const char *description) {
-    const void *column = GUINT_TO_POINTER(index);
+uat_field_t ue_texts_column(unsigned place, const char *name, const char *title, const char *description) {
+    const void *column = GUINT_TO_POINTER(place);
     return (uat_field_t){name, title,       PT_TXTMOD_STRING, {NULL, set_text, get_text}, {column, column, column},
                          NULL, description, FLDFILL};
 }

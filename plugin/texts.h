@@ -8,8 +8,8 @@
 
 #include <epan/uat.h>
 
-/* One column, the text with this index. */
-uat_field_t ue_texts_column(unsigned index, const char *name, const char *title, const char *description);
+/* One column, the text with this place. */
+uat_field_t ue_texts_column(unsigned place, const char *name, const char *title, const char *description);
 
 /* For a record that was copied as it is: gives it texts of its own. */
 void ue_texts_copy(char **texts, size_t count);
