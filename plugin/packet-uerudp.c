@@ -12,6 +12,7 @@
 #include "plugin/export.h"
 #include "plugin/fields.h"
 #include "plugin/listeners.h"
+#include "plugin/pdu.h"
 #include "plugin/notes.h"
 #include "plugin/observe.h"
 #include "plugin/prefs.h"
@@ -150,6 +151,7 @@ static void look_for_others(void) {
 static void register_listeners(void) {
     ue_tap_register();
     ue_export_register(ue_proto);
+    ue_pdu_register(ue_proto);
     ue_table_register(ue_proto);
     ue_stats_register();
     ue_srt_register(ue_proto);

@@ -57,6 +57,7 @@ static void add_message(struct report *r, const struct ue_bunch *bunch, const ch
         .stream = r->tap.stream,
         .item = r->item,
         .direction = r->tap.direction,
+        .generation = r->tap.generation,
         .channel = bunch->channel,
         .channel_name = name,
         .kind = kind_of_name(name),

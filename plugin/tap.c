@@ -2,6 +2,7 @@
 #include "plugin/tap.h"
 
 #include "plugin/export.h"
+#include "plugin/pdu.h"
 
 static int datagram_tap;
 static int message_tap;
@@ -16,7 +17,7 @@ bool ue_tap_is_wanted(void) {
 }
 
 bool ue_tap_message_is_wanted(void) {
-    return have_tap_listener(message_tap) || ue_export_is_wanted();
+    return have_tap_listener(message_tap) || ue_export_is_wanted() || ue_pdu_is_wanted();
 }
 
 void ue_tap_queue(packet_info *pinfo, const struct ue_tap *tap) {
@@ -26,4 +27,5 @@ void ue_tap_queue(packet_info *pinfo, const struct ue_tap *tap) {
 void ue_tap_message_queue(packet_info *pinfo, const struct ue_tap_message *message) {
     tap_queue_packet(message_tap, pinfo, message);
     ue_export_queue(pinfo, message);
+    ue_pdu_queue(pinfo, message);
 }

@@ -73,6 +73,7 @@ struct ue_tap_message {
     uint32_t stream;
     uint32_t item; /* of the bunch that completes it */
     uint8_t direction;
+    const char *generation;
     uint32_t channel;
     const char *channel_name; /* as above */
     enum ue_content_kind kind;

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/pdu.h"
+
+#include <epan/expert.h>
+#include <epan/exported_pdu.h>
+#include <epan/packet.h>
+#include <wsutil/pint.h>
+
+#include "plugin/fields.h"
+#include "plugin/items.h"
+#include "plugin/prefs.h"
+
+#define TITLE "Unreal Engine messages"
+#define DISSECTOR "uerudp.message"
+
+/* The head, numbers most significant byte first; then as many bytes of the generation's name, then the message. */
+enum {
+    AT_FORM,
+    AT_DIRECTION,
+    AT_KIND,
+    AT_FLAGS,
+    AT_STREAM,
+    AT_CHANNEL = 8,
+    AT_BITS = 12,
+    AT_NAME_LENGTH = 16,
+    AT_NAME
+};
+enum { IS_OPEN = 1, IS_CLOSE = 2, HAS_EXPORTS = 4, HAS_MAPPED = 8, IS_RELIABLE = 16 };
+#define FORM 1
+
+#define DEPTH_MAX 16
+
+static int tap;
+
+/* ---- writing ---- */
+
+static uint8_t flags_of(const struct ue_tap_message *message) {
+    return (uint8_t)((message->is_open ? IS_OPEN : 0) | (message->is_close ? IS_CLOSE : 0) |
+                     (message->has_exports ? HAS_EXPORTS : 0) | (message->has_mapped ? HAS_MAPPED : 0) |
+                     (message->is_reliable ? IS_RELIABLE : 0));
+}
+
+static tvbuff_t *wrap(packet_info *pinfo, const struct ue_tap_message *message) {
+    unsigned size = tvb_captured_length(message->tvb);
+    unsigned name_length = (unsigned)MIN(strlen(message->generation), UINT8_MAX);
+    unsigned total = AT_NAME + name_length + size;
+    uint8_t *bytes = wmem_alloc(pinfo->pool, total);
+    bytes[AT_FORM] = FORM;
+    bytes[AT_DIRECTION] = message->direction;
+    bytes[AT_KIND] = (uint8_t)message->kind;
+    bytes[AT_FLAGS] = flags_of(message);
+    phton32(bytes + AT_STREAM, message->stream);
+    phton32(bytes + AT_CHANNEL, message->channel);
+    phton32(bytes + AT_BITS, (uint32_t)message->bits);
+    bytes[AT_NAME_LENGTH] = (uint8_t)name_length;
+    memcpy(bytes + AT_NAME, message->generation, name_length);
+    tvb_memcpy(message->tvb, bytes + AT_NAME + name_length, 0, size);
+    return tvb_new_child_real_data(message->tvb, bytes, total, (int)total);
+}
+
+bool ue_pdu_is_wanted(void) {
+    return have_tap_listener(tap);
+}
+
+void ue_pdu_queue(packet_info *pinfo, const struct ue_tap_message *message) {
+    if (!ue_pdu_is_wanted() || message->bits == 0) {
+        return;
+    }
+    exp_pdu_data_t *pdu = export_pdu_create_common_tags(pinfo, DISSECTOR, EXP_PDU_TAG_DISSECTOR_NAME);
+    pdu->pdu_tvb = wrap(pinfo, message);
+    pdu->tvb_captured_length = tvb_captured_length(pdu->pdu_tvb);
+    pdu->tvb_reported_length = tvb_reported_length(pdu->pdu_tvb);
+    tap_queue_packet(tap, pinfo, pdu);
+}
+
+/* ---- reading ---- */
+
+/* A wrapped message, with the tree that its trace makes. */
+struct pdu {
+    const uint8_t *head;
+    uint32_t bits;
+    struct ue_context context;
+    struct ue_bytes bytes; /* of the message */
+    struct ue_ground ground;
+    struct ue_item_budget budget;
+    proto_tree *nodes[DEPTH_MAX];
+    proto_item *items[DEPTH_MAX];
+    size_t begins[DEPTH_MAX];
+    size_t depth;
+};
+
+static proto_tree *top(const struct pdu *p) {
+    return p->nodes[MIN(p->depth, DEPTH_MAX - 1)];
+}
+
+static void on_begin(void *user, enum ue_group group, size_t bit) {
+    struct pdu *p = user;
+    proto_tree *parent = top(p);
+    if (++p->depth >= DEPTH_MAX) {
+        return;
+    }
+    p->nodes[p->depth] = parent;
+    p->items[p->depth] = NULL;
+    p->begins[p->depth] = bit;
+    if (ue_items_take(&p->budget)) {
+        p->items[p->depth] = proto_tree_add_item(parent, ue_hf_group[group], p->ground.tvb,
+                                                 ue_items_first_byte(&p->ground, bit), 0, ENC_NA);
+        p->nodes[p->depth] = proto_item_add_subtree(p->items[p->depth], ue_ett_group[group]);
+    }
+}
+
+static void on_field(void *user, const struct ue_record *record) {
+    struct pdu *p = user;
+    if (proto_field_is_referenced(top(p), ue_hf[record->field])) {
+        ue_items_add(&p->ground, top(p), record, NULL);
+    }
+}
+
+static void on_end(void *user, enum ue_group group _U_, size_t bit) {
+    struct pdu *p = user;
+    if (p->depth < DEPTH_MAX && p->items[p->depth] != NULL) {
+        size_t begin = p->begins[p->depth];
+        proto_item_set_len(p->items[p->depth], ue_items_byte_count(&p->ground, begin, bit - begin));
+    }
+    p->depth--;
+}
+
+static void add_head(const struct pdu *p, tvbuff_t *tvb, proto_tree *tree) {
+    int name_length = p->head[AT_NAME_LENGTH];
+    uint8_t flags = p->head[AT_FLAGS];
+    proto_tree_add_item(tree, ue_hf[UE_F_STREAM], tvb, AT_STREAM, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, ue_hf[UE_F_DIRECTION], tvb, AT_DIRECTION, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, ue_hf[UE_F_GENERATION], tvb, AT_NAME, name_length, ENC_ASCII);
+    proto_tree_add_item(tree, ue_hf[UE_F_BUNCH_CHANNEL], tvb, AT_CHANNEL, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_OPEN], tvb, AT_FLAGS, 1, (flags & IS_OPEN) != 0);
+    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_CLOSE], tvb, AT_FLAGS, 1, (flags & IS_CLOSE) != 0);
+    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_RELIABLE], tvb, AT_FLAGS, 1, (flags & IS_RELIABLE) != 0);
+    proto_tree_add_item(tree, ue_hf[UE_F_BUNCH_DATA_BITS], tvb, AT_BITS, 4, ENC_BIG_ENDIAN);
+}
+
+/* false: not one of ours. What a file says is believed only as far as its bytes reach. */
+static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
+    unsigned captured = tvb_captured_length(tvb);
+    const uint8_t *bytes = captured >= AT_NAME ? tvb_memdup(pinfo->pool, tvb, 0, captured) : NULL;
+    if (bytes == NULL || bytes[AT_FORM] != FORM || captured - AT_NAME < bytes[AT_NAME_LENGTH] ||
+        bytes[AT_DIRECTION] > UE_SERVER_TO_CLIENT || bytes[AT_KIND] > UE_CONTENT_DATA_STREAM) {
+        return false;
+    }
+    unsigned begin = AT_NAME + bytes[AT_NAME_LENGTH];
+    const struct ue_profile *profile =
+        ue_profile_find(wmem_strndup(pinfo->pool, (const char *)bytes + AT_NAME, bytes[AT_NAME_LENGTH]));
+    p->head = bytes;
+    p->bits = pntoh32(bytes + AT_BITS);
+    if (profile == NULL || ue_bits_bytes(p->bits) > captured - begin) {
+        return false;
+    }
+    ue_context_init(&p->context, profile, &ue_prefs_common()->settings);
+    p->context.direction = (enum ue_direction)bytes[AT_DIRECTION];
+    p->bytes = (struct ue_bytes){.base = bytes + begin, .size = captured - begin};
+    p->ground = (struct ue_ground){tvb_new_subset_remaining(tvb, (int)begin), pinfo->pool, &p->bytes, &p->budget};
+    return true;
+}
+
+static void show_content(struct pdu *p, packet_info *pinfo) {
+    const struct ue_sink sink = {on_begin, on_field, on_end, p};
+    uint8_t flags = p->head[AT_FLAGS];
+    const struct ue_content content = {
+        .kind = (enum ue_content_kind)p->head[AT_KIND],
+        .open = (flags & IS_OPEN) != 0,
+        .close = (flags & IS_CLOSE) != 0,
+        .has_exports = (flags & HAS_EXPORTS) != 0,
+        .has_mapped = (flags & HAS_MAPPED) != 0,
+        .data = {p->bytes.base, 0, p->bits},
+    };
+    struct ue_fault fault = {0};
+    /* Of other kinds, what is not understood is told as opaque. */
+    if (ue_content_trace(&p->context, &content, NULL, &sink, &fault) != UE_OK && content.kind == UE_CONTENT_CONTROL) {
+        expert_add_info_format(pinfo, proto_tree_get_parent(p->nodes[0]), &ue_experts.message,
+                               "Not decoded: %s at bit %zu %s", ue_field_row(fault.field)->name, fault.bit,
+                               ue_status_text(fault.status));
+    }
+}
+
+static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
+    struct pdu p = {.budget = {.left = ue_prefs_max_items()}};
+    if (!read_head(&p, tvb, pinfo)) {
+        return 0;
+    }
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
+    col_add_fstr(pinfo->cinfo, COL_INFO, "Message on channel %u, %u bits", pntoh32(p.head + AT_CHANNEL), p.bits);
+    if (tree != NULL) {
+        proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
+        p.nodes[0] = proto_item_add_subtree(root, ue_ett_datagram);
+        add_head(&p, tvb, p.nodes[0]);
+        show_content(&p, pinfo);
+    }
+    return (int)tvb_captured_length(tvb);
+}
+
+void ue_pdu_register(int proto) {
+    tap = register_export_pdu_tap(TITLE);
+    register_dissector(DISSECTOR, dissect, proto);
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Messages that were exported as packets of their own are read again, with the same content."""
+import os
+import re
+import unittest
+from xml.etree import ElementTree
+
+import decoded
+import harness
+import messages
+
+NAMES = ("login", "legacy", "actor-world", "big-bunch", "ue4.13", "ue5.8")
+TITLE = "Unreal Engine messages"
+CHANGED_BYTES = 17 + 3 + 1  # our head, the name of a generation, and the first byte of the message
+HEADS_BYTES = 16 + 6 * 8 + 4  # the tags of Wireshark's from the dissector's name on
+
+
+class Pdu(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def exported(self, path):
+        to = os.path.join(self.stage.home, os.path.basename(path) + ".pdu")
+        self.stage.tshark("-2", "-q", "-r", path, "-U", TITLE, "-w", to)
+        return to
+
+    def read(self, path):
+        """The messages in the order of the file, and the frames that they came from."""
+        text = self.stage.tshark("-r", path, "-T", "pdml")
+        nodes = list(ElementTree.fromstring(text).iter("packet"))
+        frames = [int(field.get("show")) for node in nodes for field in node.iter("field")
+                  if field.get("name") == "exported_pdu.orig_fno"]
+        return [harness.Packet(node) for node in nodes], frames
+
+    def test_every_message(self):
+        for name in NAMES:
+            with self.subTest(name):
+                path = self.stage.copy(decoded.path_of(name))
+                wanted = messages.of(path)
+                got, frames = self.read(self.exported(path))
+                self.assertEqual(frames, [m.frame for m in wanted])
+                self.assertEqual([(p.numbers("stream"), p.numbers("direction"), p.numbers("bunch.channel"),
+                                   p.numbers("bunch.data_bits")) for p in got],
+                                 [([m.stream], [m.direction], [m.channel], [m.bits]) for m in wanted])
+                self.assertEqual({text for p in got for text in p.texts("generation")},
+                                 {d["generation"] for d in decoded.datagrams(path)})
+
+    def test_control_messages(self):
+        for name in ("login", "legacy", "ue4.13", "ue5.8"):
+            with self.subTest(name):
+                path = self.stage.copy(decoded.path_of(name))
+                seen, wanted = set(), []
+                for bunch in messages.first_copies(decoded.bunches(decoded.datagrams(path))):
+                    wanted += [message["type"] for message in bunch.bunch.get("messages", [])]
+                got, _ = self.read(self.exported(path))
+                self.assertEqual([number for p in got for number in p.numbers("control.type")], wanted)
+                seen.update(field.key for p in got for field in p.fields)
+                self.assertTrue({"control.hello.network_version", "control.welcome.map"} <= seen, seen)
+                self.assertEqual([p.experts for p in got if p.experts and p.texts("control.type")], [])
+
+    def test_heads_that_lie(self):
+        """One byte of each exported packet is changed, every time another one."""
+        with open(self.exported(self.stage.copy(decoded.path_of("actor-world"))), "rb") as file:
+            content = file.read()
+        packets = [match.start() for match in re.finditer(b"uerudp.message", content)]
+        self.assertGreater(len(packets), 100)
+        for shift in range(4):
+            changed = bytearray(content)
+            for number, at in enumerate(packets[:-1]):
+                changed[at + HEADS_BYTES + (number + shift * len(packets)) % CHANGED_BYTES] ^= 0xFF
+            text = self.stage.tshark("-V", "-r", self.stage.put("changed.pcapng", changed))
+            self.assertIn("Unreal Engine Reliable UDP", text)
+
+
+if __name__ == "__main__":
+    harness.main()
