@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "tools/unlock.h"
+
 /* An unproven Challenge, or a restart, waits for this many datagrams of its conversation, and no longer. */
 #define PATIENCE 64
 
@@ -71,11 +73,15 @@ static void free_pair_when_unused(struct ue_pair *pair) {
     }
 }
 
+static void free_connection(struct ue_connection *connection) {
+    g_free(connection->session);
+    g_free(connection);
+}
+
 static void free_connection_when_unused(struct ue_connection *connection) {
     bool is_listed = connection->listing != NULL && connection->listing->latest == connection;
     if (connection->is_forgotten && !is_listed) {
-        g_free(connection->session);
-        g_free(connection);
+        free_connection(connection);
     }
 }
 
@@ -179,22 +185,6 @@ static void connect_pair(struct ue_flows *flows, struct ue_pair *pair, struct ue
     g_queue_push_tail_link(&flows->connections, &connection->link);
 }
 
-static struct ue_key_end key_end_of(const struct ue_address *address) {
-    struct ue_key_end end = {.address_bytes = address->family == UE_IPV6 ? 16 : 4, .port = address->port};
-    memcpy(end.address, address->bytes, end.address_bytes);
-    return end;
-}
-
-/* From now on only the keys that are for this connection are tried. */
-static void give_session(struct ue_connection *connection, struct ue_cipher *cipher) {
-    if (cipher != NULL && ue_session_is_wanted(&connection->flow.settings)) {
-        const struct ue_key_end ends[2] = {key_end_of(&connection->sides[0]), key_end_of(&connection->sides[1])};
-        connection->session = g_new(struct ue_session, 1);
-        ue_session_init(connection->session, cipher, ends);
-        connection->flow.settings.opener = &connection->session->opener;
-    }
-}
-
 static void learn_token(const struct ue_connection *connection, const struct ue_held *held) {
     struct ue_context context;
     if (connection->session != NULL && !connection->session->has_token) {
@@ -215,7 +205,7 @@ static struct ue_connection *add_connection(struct ue_flows *flows, struct ue_pa
     }
     ue_flow_init(&connection->flow, settings, generation, server_side_of(flows, pair->sides, profile));
     memcpy(connection->sides, pair->sides, sizeof connection->sides);
-    give_session(connection, options->cipher);
+    connection->session = ue_unlock(options->cipher, connection->sides, &connection->flow);
     for (size_t i = 0; i < 2; i++) {
         ue_address_format(&pair->sides[i], connection->texts[i]);
     }
@@ -575,7 +565,9 @@ void ue_flows_free(struct ue_flows *flows) {
         forget_unproven(flows, flows->unproven.head->data);
     }
     for (size_t i = 0; i < flows->listed; i++) {
-        g_free(flows->listings[i].latest);
+        if (flows->listings[i].latest != NULL) {
+            free_connection(flows->listings[i].latest);
+        }
     }
     free_list(flows->spare);
     g_hash_table_unref(flows->cookies);
