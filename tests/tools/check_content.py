@@ -116,6 +116,16 @@ class World(Generated):
             self.assertIn(b"--content", uerudp.run("decode", "--content", other, "/dev/null", status=2).stderr)
 
 
+class Info(Generated):
+    def test_channels_have_actors(self):
+        path = self.generate("actor-world", "--capture-at=sender")
+        info = json.loads(uerudp.run("info", "--json", path).stdout.splitlines()[0])
+        actors = {channel["channel"]: channel["actor"] for channel in info["channels"]}
+        self.assertEqual((None, "/Game/Actors/Pilot.Pilot_C", "/Game/Actors/Crate.Crate_C", f"{LEVEL}.Lamp_4"),
+                         tuple(actors[channel] for channel in (0, 2, 3, 4)))
+        self.assertRegex(uerudp.run("info", path).stdout.decode(), r"(?m)^ +2 Actor .* Pilot_C$")
+
+
 class Voice(Generated):
     def test_every_release(self):
         for release in RELEASES:

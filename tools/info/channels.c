@@ -3,9 +3,15 @@
 
 #include "tools/print/out.h"
 
+static void free_channel(gpointer user) {
+    struct ue_channel *channel = user;
+    g_free(channel->actor);
+    g_free(channel);
+}
+
 static struct ue_channel *find(struct ue_channels *channels, uint32_t index) {
     if (channels->table == NULL) {
-        channels->table = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        channels->table = g_hash_table_new_full(NULL, NULL, NULL, free_channel);
     }
     struct ue_channel *channel = g_hash_table_lookup(channels->table, GUINT_TO_POINTER(index));
     if (channel == NULL && *channels->budget == 0) {
@@ -83,6 +89,14 @@ struct ue_channel *ue_channels_feed(struct ue_channels *channels, const struct u
     default: break;
     }
     return channel;
+}
+
+void ue_channels_set_actor(struct ue_channels *channels, uint32_t index, const char *path) {
+    struct ue_channel *channel = find(channels, index);
+    if (channel != &channels->rest) {
+        g_free(channel->actor);
+        channel->actor = g_strdup(path);
+    }
 }
 
 const struct ue_channel *ue_channels_find(const struct ue_channels *channels, uint32_t index) {

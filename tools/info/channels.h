@@ -23,6 +23,7 @@ struct ue_channel_flow {
 struct ue_channel {
     uint32_t index;
     char name[UE_CHANNEL_NAME_CHARS]; /* empty: not known */
+    char *actor;                      /* path of the class of its last actor, or of the actor; NULL: not known */
     uint64_t opens, closes;
     uint64_t opened_frame, closed_frame; /* first opening, last closing; 0: not seen */
     int64_t opened_ns, closed_ns;
@@ -43,6 +44,9 @@ struct ue_channels {
 /* Feed events of types BUNCH, OPENED and CLOSED. Returns the channel. */
 struct ue_channel *ue_channels_feed(struct ue_channels *channels, const struct ue_track_event *event,
                                     const struct ue_context *context);
+
+/* The channel opened for this actor: it replaces the one before. path: NULL, not known. */
+void ue_channels_set_actor(struct ue_channels *channels, uint32_t index, const char *path);
 
 /* NULL: there is none of that index so far, or no room for it. */
 const struct ue_channel *ue_channels_find(const struct ue_channels *channels, uint32_t index);

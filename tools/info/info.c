@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/info.h"
 
+#include "libcodec/opening.h"
 #include "tools/endpoint/close_reason.h"
 #include "tools/info/diagnosis.h"
 
@@ -32,6 +33,8 @@ void ue_info_free(struct ue_info *info) {
 struct feeding {
     struct ue_info *info;
     const struct ue_seen *seen;
+    struct ue_messages *messages; /* of the connection */
+    struct ue_assembly_sink messages_to;
 };
 
 static void take_verdict(struct ue_info *info, const struct ue_track_event *event) {
@@ -74,12 +77,28 @@ static void take_close(struct ue_info *info, const struct ue_track_event *event)
     }
 }
 
+/* Who stands on the channel that this message opens. */
+static void take_message(void *user, const struct ue_assembly_event *event) {
+    struct feeding *feeding = user;
+    struct ue_opening opening;
+    if (event->type == UE_ASSEMBLY_WHOLE && ue_opening_find(&feeding->seen->context, &event->content, &opening)) {
+        struct ue_guid_names names = ue_messages_names(feeding->messages, event->frame);
+        const char *path = names.path(names.user, opening.archetype != 0 ? opening.archetype : opening.guid);
+        char class_path[UE_PACKAGE_MAP_PATH_MAX + 1];
+        if (path != NULL) {
+            ue_opening_class(path, class_path, sizeof class_path);
+        }
+        ue_channels_set_actor(&feeding->info->channels, event->channel, path != NULL ? class_path : NULL);
+    }
+}
+
 static void take_event(void *user, const struct ue_track_event *event) {
     struct feeding *feeding = user;
     struct ue_info *info = feeding->info;
     ue_silence_feed(&info->silence, event, &info->findings);
     ue_timing_feed(&info->timing, event);
     ue_story_feed(&info->story, event, &feeding->seen->context);
+    ue_messages_feed(feeding->messages, &feeding->seen->context, event, &feeding->messages_to);
     switch (event->type) {
     case UE_TRACK_ACKED:
     case UE_TRACK_NACKED: take_verdict(info, event); break;
@@ -205,7 +224,7 @@ static void take_counts(struct ue_info_side *side, const struct ue_track_counts 
 }
 
 void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tracks *tracks) {
-    struct feeding feeding = {info, seen};
+    struct feeding feeding = {info, seen, ue_tracks_messages(tracks, seen), {take_message, &feeding}};
     struct ue_track_sink sink = {take_event, &feeding};
     learn(info, seen);
     learn_addresses(info, seen);
@@ -213,6 +232,7 @@ void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tr
     count(info, seen);
     read_legacy(&feeding);
     const struct ue_track *track = ue_tracks_feed(tracks, seen, &sink);
+    ue_messages_end(feeding.messages, &seen->context, &feeding.messages_to);
     for (unsigned side = 0; track != NULL && side < 2; side++) {
         take_counts(&info->sides[side], ue_track_counts(track, side));
     }

@@ -133,11 +133,12 @@ static json_t *story_array(const struct ue_info *info) {
 static json_t *channel_object(const struct ue_info *info, const struct ue_channel *channel) {
     const struct ue_channel_flow *flows = channel->flows;
     bool is_rest = channel->index == UINT32_MAX;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "channel",
-                     is_rest ? json_null() : count(channel->index), "name", text_or_null(channel->name), "opens",
-                     count(channel->opens), "opened", moment(info, channel->opened_frame, channel->opened_ns), "closes",
-                     count(channel->closes), "closed", moment(info, channel->closed_frame, channel->closed_ns),
-                     "close_reason", text_or_null(ue_channel_close_reason(channel)), "bunches",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "channel",
+                     is_rest ? json_null() : count(channel->index), "name", text_or_null(channel->name), "actor",
+                     text_or_null(channel->actor), "opens", count(channel->opens), "opened",
+                     moment(info, channel->opened_frame, channel->opened_ns), "closes", count(channel->closes),
+                     "closed", moment(info, channel->closed_frame, channel->closed_ns), "close_reason",
+                     text_or_null(ue_channel_close_reason(channel)), "bunches",
                      counts(flows[0].bunches, flows[1].bunches), "bits", counts(flows[0].bits, flows[1].bits),
                      "reliable", counts(flows[0].reliable, flows[1].reliable), "resends",
                      counts(flows[0].resends, flows[1].resends));

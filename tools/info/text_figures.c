@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 
+#include "libcodec/opening.h"
 #include "tools/words.h"
 
 #define CHANNELS_SHOWN 12
+#define REASON_CHARS 15 /* the column */
 
 /* ---- traffic ---- */
 
@@ -160,11 +162,16 @@ static void print_channel(struct ue_out *out, const struct ue_info *info, const 
         g_snprintf(index.text, sizeof index.text, "others");
     }
     ue_out_format(
-        out, "    %7s %-12s %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %-16s %-16s %s\n", index.text,
+        out, "    %7s %-12s %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %-16s %-16s %s", index.text,
         channel->name[0] != '\0' ? channel->name : "-", channel->flows[0].bits / 8, channel->flows[1].bits / 8,
         channel->flows[0].bunches + channel->flows[1].bunches, channel->flows[0].resends + channel->flows[1].resends,
         moment(info, channel->opened_frame, channel->opened_ns, channel->opens).text,
         moment(info, channel->closed_frame, channel->closed_ns, channel->closes).text, reason != NULL ? reason : "");
+    if (channel->actor != NULL) {
+        ue_out_format(out, "%*s%s", reason != NULL ? REASON_CHARS - (int)strlen(reason) : REASON_CHARS, "",
+                      ue_opening_name(channel->actor));
+    }
+    ue_out_char(out, '\n');
 }
 
 static void print_close_reasons(struct ue_out *out, const struct ue_channels *channels) {
@@ -180,11 +187,21 @@ static void print_close_reasons(struct ue_out *out, const struct ue_channels *ch
     ue_out_text(out, channels->closes != 0 ? "\n" : "");
 }
 
+static bool has_actors(const GPtrArray *sorted) {
+    for (guint i = 0; i < sorted->len && i < CHANNELS_SHOWN; i++) {
+        if (((const struct ue_channel *)g_ptr_array_index(sorted, i))->actor != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void print_channels(struct ue_out *out, const struct ue_info *info) {
     GPtrArray *sorted = ue_channels_sorted(&info->channels, UE_CHANNELS_BY_BITS);
     if (sorted->len != 0) {
         ue_out_format(out, "  channels, %u\n    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", sorted->len, "index",
-                      "name", "c2s bytes", "s2c bytes", "bunches", "resends", "opened", "closed", "reason");
+                      "name", "c2s bytes", "s2c bytes", "bunches", "resends", "opened", "closed",
+                      has_actors(sorted) ? "reason         actor" : "reason");
     }
     for (guint i = 0; i < sorted->len && i < CHANNELS_SHOWN; i++) {
         print_channel(out, info, g_ptr_array_index(sorted, i));
