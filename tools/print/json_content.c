@@ -12,11 +12,29 @@ struct member {
     bool is_listed;
 };
 
-static struct member member_of(enum ue_group around, enum ue_group group) {
+/* The object that an id stands for, where a reference brings it along. */
+static const char *object_key(enum ue_field id) {
+    switch (id) {
+    case UE_F_ACTOR_ARCHETYPE: return "archetype_object";
+    case UE_F_ACTOR_LEVEL: return "level_object";
+    case UE_F_BLOCK_CLASS: return "class_object";
+    case UE_F_BLOCK_OUTER: return "outer_object";
+    default: return "object";
+    }
+}
+
+static struct member export_in(const struct ue_json_level *around) {
+    switch (around->group) {
+    case UE_GROUP_EXPORTS: return (struct member){"objects", true};
+    case UE_GROUP_EXPORT: return (struct member){"outer", false};
+    default: return (struct member){object_key(around->last), false};
+    }
+}
+
+static struct member member_of(const struct ue_json_level *around, enum ue_group group) {
     switch (group) {
     case UE_GROUP_EXPORTS: return (struct member){"exports", false};
-    case UE_GROUP_EXPORT:
-        return around == UE_GROUP_EXPORT ? (struct member){"outer", false} : (struct member){"objects", true};
+    case UE_GROUP_EXPORT: return export_in(around);
     case UE_GROUP_FIELD_EXPORT: return (struct member){"fields", true};
     case UE_GROUP_MAPPED: return (struct member){"mapped", false};
     case UE_GROUP_ACTOR: return (struct member){"actor", false};
@@ -101,7 +119,7 @@ void ue_json_content_group(struct ue_json_content *content, enum ue_group group)
         content->skipped++;
         return;
     }
-    open_level(content, group, false, member_of(top(content)->group, group));
+    open_level(content, group, false, member_of(top(content), group));
 }
 
 void ue_json_content_group_end(struct ue_json_content *content) {
@@ -153,6 +171,9 @@ void ue_json_content_field(struct ue_json_content *content, const struct ue_reco
     }
     if (record->field == UE_F_MAPPED_GUID) {
         begin_id(content);
+    }
+    if (!record->generated) {
+        top(content)->last = record->field;
     }
     const char *key = go_into(content, key_of(content, record->field));
     put_key(content, key, strlen(key), "");

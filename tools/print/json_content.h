@@ -12,6 +12,7 @@
 /* An object that is open. */
 struct ue_json_level {
     enum ue_group group;
+    enum ue_field last; /* that was on the wire */
     bool is_id;         /* one id of a list */
     bool more;          /* a comma is due */
     const char *list;   /* key of the list that is open in it; NULL: none */
