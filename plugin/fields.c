@@ -103,7 +103,7 @@ static ei_register_info expert_rows[] = {
     {&ue_experts.not_canonical,
      {"uerudp.expert.not_canonical", PI_PROTOCOL, PI_WARN, "Not encoded as a sender of the engine does", EXPFILL}},
     {&ue_experts.message,
-     {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "A control message could not be decoded", EXPFILL}},
+     {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "What a message carries could not be decoded", EXPFILL}},
     {&ue_experts.no_key,
      {"uerudp.expert.no_key", PI_DECRYPTION, PI_NOTE, "Encrypted, and there is no key for it", EXPFILL}},
     {&ue_experts.wrong_key,

@@ -4,7 +4,7 @@
 #include <epan/packet.h>
 
 #include "libcodec/ns.h"
-#include "libcodec/track.h"
+#include "libcodec/assembly.h"
 #include "plugin/conversation.h"
 #include "plugin/findings.h"
 #include "plugin/notes.h"
@@ -25,6 +25,7 @@ struct held {
 struct ue_observer {
     struct ue_track *track; /* NULL: not begun, or given up; the same of the next */
     struct ue_assembly *assembly;
+    struct ue_knowledge knowledge; /* for later passes: not given up */
     struct ue_findings findings;
     struct held *first, **end;
     unsigned held_count;
@@ -88,6 +89,7 @@ static void give_up(struct ue_observer *observer) {
         ue_assembly_free(observer->assembly);
         ue_track_free(observer->track);
         observer->track = NULL;
+        observer->assembly = NULL;
     }
 }
 
@@ -102,7 +104,8 @@ static void give_up_oldest(void) {
 static void on_event(void *user, const struct ue_track_event *event) {
     const struct pass *pass = user;
     struct ue_observer *observer = pass->observer;
-    enum ue_assembly_problem problem = ue_reassemble_take(observer->assembly, pass->visit, pass->context, event);
+    const struct ue_reassembly to = {observer->assembly, &observer->knowledge, pass->visit, pass->context};
+    enum ue_assembly_problem problem = ue_reassemble_take(&to, event);
     ue_findings_take(&observer->findings, pass->visit, pass->context, event, problem);
 }
 
@@ -136,7 +139,7 @@ static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes 
     bytes_in_use -= bytes_of(observer);
     ue_notes_begin(visit);
     ue_track_feed(track, &datagram, &sink);
-    ue_reassemble_end(observer->assembly, visit, &x);
+    ue_reassemble_end(&(const struct ue_reassembly){observer->assembly, &observer->knowledge, visit, &x});
     ue_notes_end();
     bytes_in_use += bytes_of(observer);
     give_up_oldest();
@@ -224,4 +227,10 @@ void ue_observe_rest(void) {
     while (waiting.head != NULL) {
         take_held(waiting.head->data);
     }
+}
+
+const struct ue_knowledge *ue_observe_knowledge(const struct ue_visit *visit) {
+    static const struct ue_knowledge nothing;
+    const struct ue_observer *observer = visit->connection->observer;
+    return observer != NULL ? &observer->knowledge : &nothing;
 }

@@ -11,6 +11,7 @@
 
 #include "libcodec/detect.h"
 #include "plugin/items.h"
+#include "plugin/knowledge.h"
 
 /* What the trackers and reassemblies of all streams hold at most together: bytes. Those that were silent the longest
    are given up; what comes later of such a stream is followed anew. */
@@ -27,6 +28,9 @@ void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct u
 
 /* The connection turned out to continue the earlier one on other addresses. */
 void ue_observe_move(struct ue_connection *connection, struct ue_connection *earlier);
+
+/* What is known of the stream of a datagram; all zeros where nothing was learned. */
+const struct ue_knowledge *ue_observe_knowledge(const struct ue_visit *visit);
 
 /* The first pass is over: takes what was kept. */
 void ue_observe_rest(void);

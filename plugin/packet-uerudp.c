@@ -11,6 +11,7 @@
 #include "plugin/conversation.h"
 #include "plugin/export.h"
 #include "plugin/fields.h"
+#include "plugin/handoff.h"
 #include "plugin/listeners.h"
 #include "plugin/pdu.h"
 #include "plugin/notes.h"
@@ -21,12 +22,9 @@
 #include "plugin/tree.h"
 
 #define DEFAULT_PORT "7777"
-#define CHANNEL_TABLE "uerudp.channel"
 
 static dissector_handle_t handle;
 static dissector_table_t udp_ports;
-static dissector_table_t channels;
-static bool has_channel_dissectors;
 static int expert_tap;
 
 bool ue_packet_port_is_ours(uint32_t port) {
@@ -42,30 +40,18 @@ static struct ue_bytes bytes_of(tvbuff_t *tvb) {
     };
 }
 
-/* Whole payloads go to whoever has registered for their channel, behind our own items. */
-static void hand_over(wmem_list_t *payloads, packet_info *pinfo, proto_tree *tree) {
-    wmem_list_frame_t *frame = payloads != NULL ? wmem_list_head(payloads) : NULL;
-    for (; frame != NULL; frame = wmem_list_frame_next(frame)) {
-        const struct ue_payload *payload = wmem_list_frame_data(frame);
-        dissector_handle_t other = dissector_get_string_handle(channels, payload->channel_name);
-        if (other != NULL) {
-            call_dissector_only(other, payload->tvb, pinfo, tree, NULL);
-        }
-    }
-}
-
 static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
                  const struct ue_bytes *bytes) {
     bool wants_items = proto_field_is_referenced(tree, ue_proto);
     bool wants_line = col_get_writable(pinfo->cinfo, COL_INFO);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
     ue_report_datagram(tvb, pinfo, visit, bytes);
-    if (!wants_items && !wants_line && !has_channel_dissectors && !have_tap_listener(expert_tap)) {
+    if (!wants_items && !wants_line && !ue_handoff_is_wanted() && !have_tap_listener(expert_tap)) {
         return;
     }
-    wmem_list_t *payloads = has_channel_dissectors ? wmem_list_new(pinfo->pool) : NULL;
-    ue_tree_show(tvb, pinfo, wants_items ? tree : NULL, visit, bytes, payloads);
-    hand_over(payloads, pinfo, tree);
+    struct ue_handoffs *handoffs = ue_handoff_is_wanted() ? ue_handoffs_new(pinfo, tree) : NULL;
+    ue_tree_show(tvb, pinfo, wants_items ? tree : NULL, visit, bytes, handoffs);
+    ue_handoffs_run(handoffs);
 }
 
 /* On a later pass nothing may wait any more. */
@@ -135,17 +121,9 @@ static ue_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo, pro
     return true;
 }
 
-static void note_channel_dissector(const char *table _U_, ftenum_t type _U_, void *key _U_, void *value _U_,
-                                   void *user _U_) {
-    has_channel_dissectors = true;
-}
-
-/* Others, Lua scripts among them, register before the first packet of a capture; the tap of expert items comes to be
-   behind all dissectors. */
+/* The tap of expert items comes to be behind all dissectors. */
 static void look_for_others(void) {
     expert_tap = find_tap_id("expert");
-    has_channel_dissectors = false;
-    dissector_table_foreach(CHANNEL_TABLE, note_channel_dissector, NULL);
 }
 
 static void register_listeners(void) {
@@ -167,7 +145,8 @@ void ue_packet_register(void) {
     ue_notes_register();
     ue_chains_register();
     ue_observe_register();
-    channels = register_dissector_table(CHANNEL_TABLE, "Unreal Engine channel name", ue_proto, FT_STRING, FALSE);
+    ue_knowledge_register();
+    ue_handoff_register(ue_proto);
     handle = register_dissector("uerudp", dissect, ue_proto);
     register_init_routine(look_for_others);
 }

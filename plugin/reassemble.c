@@ -9,6 +9,7 @@
 
 /* One datagram on its way. */
 struct pass {
+    struct ue_knowledge *knowledge;
     struct ue_visit *visit;
     const struct ue_context *context;
     enum ue_assembly_problem problem;
@@ -34,8 +35,19 @@ static void keep(const struct pass *p, const struct ue_assembly_event *event) {
     note_fragments(p, event, is_whole ? UE_NOTE_ASSEMBLED_IN : UE_NOTE_GIVEN_UP_IN);
 }
 
+static void learn(const struct pass *p, const struct ue_assembly_event *event) {
+    ue_knowledge_learn(p->knowledge, p->context, event);
+    if (!event->is_joined) {
+        ue_notes_add(p->visit,
+                     &(struct ue_note){.type = UE_NOTE_WHOLE, .item = event->item, .number = event->content.kind});
+    }
+}
+
 static void on_chain(void *user, const struct ue_assembly_event *event) {
     struct pass *p = user;
+    if (event->type == UE_ASSEMBLY_WHOLE) {
+        learn(p, event);
+    }
     bool is_given_up = event->type == UE_ASSEMBLY_GIVEN_UP;
     if ((event->is_joined || is_given_up) && ue_prefs_reassemble()) {
         keep(p, event);
@@ -53,19 +65,22 @@ static void note_kind(const struct ue_assembly *assembly, struct ue_visit *visit
     }
 }
 
-enum ue_assembly_problem ue_reassemble_take(struct ue_assembly *assembly, struct ue_visit *visit,
-                                            const struct ue_context *context, const struct ue_track_event *event) {
-    struct pass pass = {visit, context, UE_ASSEMBLY_NO_PROBLEM};
+static struct pass pass_of(const struct ue_reassembly *to) {
+    return (struct pass){to->knowledge, to->visit, to->context, UE_ASSEMBLY_NO_PROBLEM};
+}
+
+enum ue_assembly_problem ue_reassemble_take(const struct ue_reassembly *to, const struct ue_track_event *event) {
+    struct pass pass = pass_of(to);
     const struct ue_assembly_sink sink = {on_chain, &pass};
-    ue_assembly_feed(assembly, context, event, &sink);
+    ue_assembly_feed(to->assembly, to->context, event, &sink);
     if (event->type == UE_TRACK_BUNCH) {
-        note_kind(assembly, visit, event);
+        note_kind(to->assembly, to->visit, event);
     }
     return pass.problem;
 }
 
-void ue_reassemble_end(struct ue_assembly *assembly, struct ue_visit *visit, const struct ue_context *context) {
-    struct pass pass = {visit, context, UE_ASSEMBLY_NO_PROBLEM};
+void ue_reassemble_end(const struct ue_reassembly *to) {
+    struct pass pass = pass_of(to);
     const struct ue_assembly_sink sink = {on_chain, &pass};
-    ue_assembly_end(assembly, &sink);
+    ue_assembly_end(to->assembly, &sink);
 }

@@ -6,15 +6,22 @@
 
 #include "plugin/compat.h"
 
-#include "libcodec/assembly.h"
+#include "plugin/knowledge.h"
 
 struct ue_visit;
 
+/* Where what one datagram tells goes to. */
+struct ue_reassembly {
+    struct ue_assembly *assembly;
+    struct ue_knowledge *knowledge; /* of the stream */
+    struct ue_visit *visit;
+    const struct ue_context *context;
+};
+
 /* Takes an event of a datagram. What it proved broken, if anything: the problem. */
-enum ue_assembly_problem ue_reassemble_take(struct ue_assembly *assembly, struct ue_visit *visit,
-                                            const struct ue_context *context, const struct ue_track_event *event);
+enum ue_assembly_problem ue_reassemble_take(const struct ue_reassembly *to, const struct ue_track_event *event);
 
 /* Behind the last event of a datagram. */
-void ue_reassemble_end(struct ue_assembly *assembly, struct ue_visit *visit, const struct ue_context *context);
+void ue_reassemble_end(const struct ue_reassembly *to);
 
 #endif

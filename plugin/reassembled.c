@@ -13,13 +13,13 @@
 
 static const char *kind_name(enum ue_content_kind kind) {
     switch (kind) {
-    case UE_CONTENT_CONTROL: return " Control";
-    case UE_CONTENT_ACTOR: return " Actor";
-    case UE_CONTENT_VOICE: return " Voice";
-    case UE_CONTENT_DATA_STREAM: return " DataStream";
+    case UE_CONTENT_CONTROL: return "Control";
+    case UE_CONTENT_ACTOR: return "Actor";
+    case UE_CONTENT_VOICE: return "Voice";
+    case UE_CONTENT_DATA_STREAM: return "DataStream";
     case UE_CONTENT_UNKNOWN: break;
     }
-    return "";
+    return NULL;
 }
 
 static void add_number(const struct ue_reassembled *bunch, proto_tree *tree, enum ue_field field, uint32_t number) {
@@ -69,17 +69,36 @@ static tvbuff_t *add_tab(const struct ue_reassembled *bunch, const struct ue_cha
     return tvb;
 }
 
+/* What the message carries, below it and for others. */
+static void show_inside(const struct ue_reassembled *bunch, const struct ue_chain *chain, tvbuff_t *tvb,
+                        proto_tree *tree) {
+    const struct ue_view *data = &chain->content.data;
+    const struct ue_bytes bytes = {.base = data->base, .size = ue_bits_bytes(data->bits)};
+    struct ue_inside inside = *bunch->inside;
+    inside.ground = (struct ue_ground){tvb, bunch->pinfo->pool, &bytes, bunch->inside->ground.budget};
+    inside.tree = bunch->wants_inside ? tree : NULL;
+    inside.handoff.channel = chain->channel;
+    inside.handoff.channel_name = kind_name(chain->content.kind);
+    inside.handoff.bits = data->bits;
+    if (inside.handoffs != NULL && !chain->content.is_custom_exports) {
+        ue_handoffs_add_message(inside.handoffs, tvb, &inside.handoff);
+    }
+    ue_inside_show(&inside, &chain->content);
+}
+
 static void show_message(const struct ue_reassembled *bunch, const struct ue_chain *chain) {
     if (chain->problem == UE_ASSEMBLY_TOO_LARGE) {
         expert_add_info(bunch->pinfo, proto_tree_get_parent(bunch->tree), &ue_experts.large_message);
     }
-    if (bunch->tree == NULL) {
+    if (bunch->tree == NULL && bunch->inside->handoffs == NULL) {
         return;
     }
     size_t bits = chain->content.data.bits;
-    const char *name = wmem_strdup_printf(bunch->pinfo->pool, "Reassembled %s, Ch %u%s, %u parts",
-                                          chain->content.is_custom_exports ? "custom exports" : "message",
-                                          chain->channel, kind_name(chain->content.kind), chain->fragment_count);
+    const char *kind = kind_name(chain->content.kind);
+    const char *name =
+        wmem_strdup_printf(bunch->pinfo->pool, "Reassembled %s, Ch %u%s%s, %u parts",
+                           chain->content.is_custom_exports ? "custom exports" : "message", chain->channel,
+                           kind != NULL ? " " : "", kind != NULL ? kind : "", chain->fragment_count);
     tvbuff_t *tvb = bits != 0 ? add_tab(bunch, chain, name) : bunch->tvb;
     proto_item *item = proto_tree_add_item(bunch->tree, ue_hf_reassembled, tvb, 0, bits != 0 ? -1 : 0, ENC_NA);
     proto_item_set_text(item, "%s, %zu bits", name, bits);
@@ -90,6 +109,9 @@ static void show_message(const struct ue_reassembled *bunch, const struct ue_cha
     add_number(bunch, tree, UE_F_REASSEMBLED_BITS, (uint32_t)bits);
     if (bits != 0 && proto_field_is_referenced(tree, ue_hf[UE_F_REASSEMBLED_DATA])) {
         proto_item_set_generated(proto_tree_add_item(tree, ue_hf[UE_F_REASSEMBLED_DATA], tvb, 0, -1, ENC_NA));
+    }
+    if (bits != 0) {
+        show_inside(bunch, chain, tvb, tree);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <epan/packet_info.h>
 #include <epan/proto.h>
 
+#include "plugin/inside.h"
 #include "plugin/notes.h"
 
 /* A bunch of a datagram. */
@@ -17,7 +18,9 @@ struct ue_reassembled {
     tvbuff_t *tvb;
     proto_tree *tree; /* of the bunch; NULL: no item is wanted */
     const struct ue_visit *visit;
-    const struct ue_notes *notes; /* of the datagram */
+    const struct ue_notes *notes;   /* of the datagram */
+    const struct ue_inside *inside; /* where what is inside is shown, but for ground and tree */
+    bool wants_inside;              /* items of it */
     uint32_t item;
     bool is_partial;
 };

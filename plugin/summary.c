@@ -77,6 +77,10 @@ static void describe_head(const struct ue_bunch_words *b, struct ue_words *words
     if (b->close) {
         ue_words_text(words, " close");
     }
+    if (b->actor != NULL) {
+        ue_words_text(words, " ");
+        ue_words_text(words, b->actor);
+    }
     if (b->reliable) {
         ue_words_text(words, " reliable #");
         ue_words_number(words, b->ch_seq);

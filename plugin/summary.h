@@ -16,6 +16,7 @@ struct ue_bunch_words {
     uint64_t ch_seq;
     uint64_t data_bits;
     const char *channel_name; /* NULL: not known */
+    const char *actor;        /* name of the class for which the channel opens, or closes; NULL: not known */
     bool has_data_bits;
     bool open;
     bool close;

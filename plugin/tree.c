@@ -5,9 +5,11 @@
 
 #include "plugin/analysis.h"
 #include "plugin/fields.h"
+#include "plugin/inside.h"
 #include "plugin/items.h"
 #include "plugin/key.h"
 #include "plugin/label.h"
+#include "plugin/observe.h"
 #include "plugin/prefs.h"
 #include "plugin/reassembled.h"
 #include "plugin/summary.h"
@@ -28,8 +30,10 @@ struct tree {
     size_t opened_at[DEPTH_MAX]; /* bit */
     proto_tree *bunch;           /* the last one: its messages come behind its end */
     const uint8_t *payload;      /* its payload, aligned, for tree and tab alike */
-    wmem_list_t *payloads;
-    uint32_t item; /* the present one, from 1 */
+    uint32_t item;               /* the present one, from 1 */
+    struct ue_content content;   /* of the present bunch, but for its kind */
+    struct ue_inside inside;     /* where it is shown */
+    bool wants_inside;
     struct ue_summary summary;
     struct ue_analysis analysis;
 };
@@ -44,27 +48,73 @@ static proto_item *own_item(const struct tree *t) {
 
 /* ---- fields ---- */
 
+/* The actor is named where its channel opens for it, and where it closes. */
+static void name_actor(struct tree *t) {
+    struct ue_bunch_words *b = &t->summary.bunch;
+    if ((b->open || b->close) && b->actor == NULL) {
+        t->inside.handoff.channel = (uint32_t)b->channel;
+        b->actor = ue_inside_actor(&t->inside, b->open);
+    }
+}
+
+static void hand_over(struct tree *t, tvbuff_t *tvb, size_t bits) {
+    struct ue_handoff handoff = t->inside.handoff;
+    handoff.channel = (uint32_t)t->summary.bunch.channel;
+    handoff.channel_name = t->summary.bunch.channel_name;
+    handoff.bits = bits;
+    ue_handoffs_add_message(t->inside.handoffs, tvb, &handoff);
+}
+
 /* The payload as bytes of its own: a tab in the window, and what other dissectors get. */
-static void add_payload(struct tree *t, const struct ue_record *record) {
-    const char *channel = t->summary.bunch.channel_name;
+static void add_payload(struct tree *t, struct ue_view data) {
     struct ue_words name;
-    size_t size = ue_bits_bytes(record->text.units.bits);
+    size_t size = ue_bits_bytes(data.bits);
     if (size == 0) {
         return;
     }
-    t->payload = ue_items_aligned(&t->ground, record->text.units);
+    t->payload = ue_items_aligned(&t->ground, data);
     tvbuff_t *tvb = tvb_new_child_real_data(t->ground.tvb, t->payload, (unsigned)size, (int)size);
     name.length = 0;
     ue_words_text(&name, "Payload, ");
+    name_actor(t);
     ue_summary_bunch(&t->summary, " ", &name);
     if (t->budget.left != 0) {
         add_new_data_source(t->pinfo, tvb, name.text);
     }
-    if (t->payloads != NULL && channel != NULL && !t->summary.bunch.partial) {
-        struct ue_payload *payload = wmem_new(t->pinfo->pool, struct ue_payload);
-        *payload = (struct ue_payload){tvb, channel};
-        wmem_list_append(t->payloads, payload);
+    if (t->inside.handoffs != NULL && !t->summary.bunch.partial) {
+        hand_over(t, tvb, data.bits);
     }
+}
+
+static void note_content(struct ue_content *content, const struct ue_record *record) {
+    bool flag = record->number != 0;
+    switch (record->field) {
+    case UE_F_BUNCH_OPEN: content->open = flag; break;
+    case UE_F_BUNCH_CLOSE: content->close = flag; break;
+    case UE_F_BUNCH_HAS_EXPORTS: content->has_exports = flag; break;
+    case UE_F_BUNCH_HAS_MAPPED: content->has_mapped = flag; break;
+    case UE_F_BUNCH_DATA: content->data = record->text.units; break;
+    default: break;
+    }
+}
+
+/* A bunch of which the first pass told that it is a message, or that exports are: not a copy, and not a fragment. */
+static void show_inside(struct tree *t) {
+    struct ue_notes part = ue_notes_of_item(&t->analysis.notes, t->item - 1);
+    const struct ue_note *told = ue_notes_find(&part, UE_NOTE_WHOLE);
+    t->inside.ground = t->ground;
+    if (told == NULL) {
+        return;
+    }
+    struct ue_content content = t->content;
+    content.kind = (enum ue_content_kind)told->number;
+    if (t->summary.bunch.partial) {
+        content = (struct ue_content){.kind = content.kind, .has_exports = true, .data = content.data};
+    }
+    t->inside.tree = t->wants_inside ? top(t) : NULL;
+    t->inside.handoff.channel = (uint32_t)t->summary.bunch.channel;
+    t->inside.handoff.channel_name = t->summary.bunch.channel_name;
+    ue_inside_show(&t->inside, &content);
 }
 
 static void label_message(const struct tree *t, const struct ue_record *record) {
@@ -78,8 +128,9 @@ static void on_field(void *user, const struct ue_record *record) {
         return; /* it holds bits that were not captured */
     }
     ue_summary_field(&t->summary, record);
-    if (record->field == UE_F_BUNCH_DATA && (top(t) != NULL || t->payloads != NULL)) {
-        add_payload(t, record);
+    note_content(&t->content, record);
+    if (record->field == UE_F_BUNCH_DATA && (top(t) != NULL || t->inside.handoffs != NULL)) {
+        add_payload(t, record->text.units);
     }
     if (!proto_field_is_referenced(top(t), ue_hf[record->field])) {
         return;
@@ -136,6 +187,7 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     if (group == UE_GROUP_BUNCH) {
         t->bunch = top(t);
         t->payload = NULL;
+        t->content = (struct ue_content){0};
     }
 }
 
@@ -154,6 +206,8 @@ static void tell_about_bunch(struct tree *t) {
                                          .tree = top(t),
                                          .visit = t->visit,
                                          .notes = &t->analysis.notes,
+                                         .inside = &t->inside,
+                                         .wants_inside = t->wants_inside,
                                          .item = t->item - 1,
                                          .is_partial = t->summary.bunch.partial};
     ue_analysis_show_bunch(&t->analysis, top(t), bunch.item, t->summary.bunch.channel);
@@ -162,6 +216,9 @@ static void tell_about_bunch(struct tree *t) {
 
 static void on_end(void *user, enum ue_group group, size_t bit) {
     struct tree *t = user;
+    if (group == UE_GROUP_BUNCH) {
+        name_actor(t);
+    }
     ue_summary_end(&t->summary, group);
     proto_item *item = own_item(t);
     if (item != NULL) {
@@ -171,6 +228,9 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
         label_bunch(t, item);
     }
     bool is_refused = item == NULL && t->items[0] != NULL;
+    if (group == UE_GROUP_BUNCH) {
+        show_inside(t);
+    }
     if (group == UE_GROUP_BUNCH && !is_refused) {
         tell_about_bunch(t);
     }
@@ -309,12 +369,11 @@ static void trace(struct tree *t, const struct ue_visit *visit, const struct ue_
 }
 
 void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
-                  const struct ue_bytes *bytes, wmem_list_t *payloads) {
+                  const struct ue_bytes *bytes, struct ue_handoffs *handoffs) {
     struct tree t = {.ground = {.tvb = tvb, .pool = pinfo->pool, .bytes = bytes},
                      .pinfo = pinfo,
                      .visit = visit,
-                     .certain_bits = bytes->size * 8,
-                     .payloads = payloads};
+                     .certain_bits = bytes->size * 8};
     struct ue_context x;
     struct ue_verdict verdict;
     t.budget.left = ue_prefs_max_items();
@@ -323,6 +382,12 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     ue_key_set_pass(visit->connection->session, !pinfo->fd->visited);
     ue_summary_init(&t.summary, pinfo->pool);
     ue_analysis_init(&t.analysis, pinfo, tvb, visit, &x);
+    t.inside = (struct ue_inside){.pinfo = pinfo,
+                                  .context = &x,
+                                  .knowledge = ue_observe_knowledge(visit),
+                                  .handoffs = handoffs,
+                                  .handoff = {visit->connection->stream, (uint8_t)x.direction}};
+    t.wants_inside = ue_inside_is_wanted(tree);
     if (tree != NULL) {
         t.items[0] = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
         t.nodes[0] = proto_item_add_subtree(t.items[0], ue_ett_datagram);

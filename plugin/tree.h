@@ -4,18 +4,12 @@
 #define UE_TREE_H
 
 #include "plugin/conversation.h"
+#include "plugin/handoff.h"
 
 #include <epan/packet.h>
 
-/* A payload for somebody else's dissector. */
-struct ue_payload {
-    tvbuff_t *tvb;
-    const char *channel_name;
-};
-
-/* Shows one datagram. tree: NULL when no item is wanted. payloads: NULL, or a list that takes every whole payload of a
-   channel with a name. */
+/* Shows one datagram. tree: NULL when no item is wanted. handoffs: NULL, or what takes payloads for others. */
 void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
-                  const struct ue_bytes *bytes, wmem_list_t *payloads);
+                  const struct ue_bytes *bytes, struct ue_handoffs *handoffs);
 
 #endif

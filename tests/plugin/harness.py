@@ -113,6 +113,7 @@ class Field:
 
     def __init__(self, node, origin):
         self.key = node.get("name").removeprefix("uerudp.")
+        self.is_inside = self.key.partition(".")[0] in INSIDE
         self.text = node.get("show") or ""
         self.label = node.get("showname") or ""
         self.first_byte = int(node.get("pos")) - origin
@@ -135,9 +136,11 @@ class Field:
         return bytes.fromhex(self.text.replace(":", ""))
 
 
-# What stands on the course of the connection: analysis and reassembly.
+# What stands on the course of the connection: analysis and reassembly; and what is inside of messages.
 FOUND = re.compile(r"analysis\.|bunch\.reliable_id$|fragment|reassembled")
-GROUPS = {"analysis", "reassembled", "handshake", "packet", "legacy", "bunch", "control", "control.unique_id", "opened"}
+INSIDE = {"content", "export", "field_export", "mapped", "actor", "block", "property", "field", "voice"}
+GROUPS = {"analysis", "reassembled", "handshake", "packet", "legacy", "bunch", "control", "control.unique_id", "opened",
+          "exports", "export", "field_export", "mapped", "actor", "block", "property", "field", "voice"}
 
 
 class Packet:
@@ -167,7 +170,11 @@ class Packet:
 
     def wire(self):
         """Fields that the datagram alone tells."""
-        return [field for field in self.fields if not FOUND.match(field.key)]
+        return [field for field in self.fields if not FOUND.match(field.key) and not field.is_inside]
+
+    def inside(self):
+        """Fields of what whole messages carry."""
+        return [field for field in self.fields if field.is_inside]
 
     def analysis(self):
         """Fields that stand on the course of the connection."""

@@ -24,6 +24,10 @@ def analysis(packet, left_out=()):
     return [(field.key, field.text) for field in packet.analysis() if field.key not in left_out]
 
 
+def inside(packet):
+    return [(field.key, field.text, field.first_byte, field.bytes) for field in packet.inside()]
+
+
 def verdict(packet):
     return [packet.texts(key) for key in sorted(LATER)]
 
@@ -46,12 +50,15 @@ class Passes(unittest.TestCase):
             if frame in one and verdict(one[frame]) == verdict(packet):
                 self.assertEqual(settled_fields(one[frame]), settled_fields(packet), f"frame {frame}")
                 same += 1
+                if inside(one[frame]):
+                    self.assertEqual(inside(one[frame]), inside(packet), f"frame {frame}")
                 if analysis(one[frame], TOLD_LATER):
                     self.assertEqual(analysis(one[frame], TOLD_LATER), analysis(packet, TOLD_LATER), f"frame {frame}")
                     analysed += 1
             if frame in last:
                 self.assertEqual(settled_fields(last[frame]), settled_fields(packet), f"frame {frame}")
                 self.assertEqual(analysis(last[frame]), analysis(packet), f"frame {frame}")
+                self.assertEqual(inside(last[frame]), inside(packet), f"frame {frame}")
         print(f"{len(two)} frames, {same} the same in one pass, {len(last)} filtered")
         self.assertGreaterEqual(same, len(two) - HELD)
         self.assertGreaterEqual(analysed, len([packet for packet in two.values() if analysis(packet, TOLD_LATER)]) - HELD)

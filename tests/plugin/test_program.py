@@ -8,22 +8,34 @@ import unittest
 
 import harness
 
+LIMITED = "uerudp.expert.items"
 LEGACY_KEYS = {"is_ack", "ack_id", "has_frame_time", "frame_time_ms", "remote_kbps"}
 # What the program says about capture, file and encoding, and the plugin does not.
 PROGRAM_ONLY = {"schema", "frame", "time", "src", "dst", "length", "raw", "bits", "settings"}
+# Lists, and objects around them, of which the elements have keys under a prefix of their own.
+PREFIXES = {"bunches": "bunch.", "items": "bunch.", "messages": "control.", "content": "content.", "exports": "export.",
+            "objects": "export.", "outer": "export.", "object": "export.", "archetype_object": "export.",
+            "level_object": "export.", "class_object": "export.", "outer_object": "export.", "mapped": "mapped.", "ids": "mapped.", "actor": "actor.",
+            "blocks": "block.", "properties": "property.", "voice": "voice."}
+
+
+def prefix_of(prefix, key):
+    """Of what is in an object or list; None: a value."""
+    if key == "fields":
+        return "field_export." if prefix == "export." else "field."
+    return PREFIXES.get(key)
 
 
 def flatten(value, prefix, into):
     """Values of one JSON object by their dotted keys, each a list in the order of the wire."""
     for key, member in value.items():
-        if prefix == "" and key in PROGRAM_ONLY or key.endswith("_raw"):
+        if prefix == "" and key in PROGRAM_ONLY or key.endswith("_raw") or prefix == "content." and key in ("frames", "fault"):
             continue
         elements = member if isinstance(member, list) else [member]
         for element in elements:
-            if key in ("bunches", "items"):
-                flatten(element, "bunch.", into)
-            elif key == "messages":
-                flatten(element, "control.", into)
+            inner = prefix_of(prefix, key) if isinstance(element, dict) else None
+            if inner is not None:
+                flatten(element, inner, into)
             elif isinstance(element, dict):
                 flatten(element, f"{prefix}{key}.", into)
             else:
@@ -55,7 +67,7 @@ def try_number(field):
 class Program(unittest.TestCase):
     def decode(self, path, settings):
         options = [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
-        result = subprocess.run([os.environ["UERUDP_PROGRAM"], "decode", "--json", "--bits", *options, path],
+        result = subprocess.run([os.environ["UERUDP_PROGRAM"], "decode", "--json", "--bits", "--content", *options, path],
                                 capture_output=True, text=True, timeout=harness.TIMEOUT_S, check=False)
         self.assertIn(result.returncode, (0, 1), result.stderr)
         return {line["frame"]: line for line in map(json.loads, result.stdout.splitlines())}
@@ -63,8 +75,10 @@ class Program(unittest.TestCase):
     def compare_values(self, packet, line):
         wanted = flatten(line, "", {})
         shown = {}
-        for field in packet.wire():
+        for field in packet.wire() + packet.inside():
             shown.setdefault(field.key, []).append(field)
+        if LIMITED in packet.experts: # the plugin shows the first so many items of a datagram
+            wanted = {key: wanted[key][:len(fields)] for key, fields in shown.items()}
         self.assertEqual(sorted(shown), sorted(wanted), f"frame {packet.frame}: keys")
         for key, values in wanted.items():
             agree = len(values) == len(shown[key]) and all(map(same, shown[key], values))
@@ -73,10 +87,12 @@ class Program(unittest.TestCase):
 
     def compare_places(self, packet, line):
         places = {}
-        for key, bit, bits in (place[:3] for place in line["bits"]):
-            places.setdefault(key, []).append((bit, bits))
+        for key, bit, bits, *where in line["bits"]:
+            begin = packet.origin * 8 if where == ["message"] else 0 # a tab of its own, where counting begins anew
+            places.setdefault(key, []).append((bit - begin, bits))
         for key, wanted in places.items():
             fields = packet.all(key)
+            wanted = wanted[:len(fields)] if LIMITED in packet.experts else wanted
             ranges = [(bit // 8, -(-(bit + bits) // 8) - bit // 8 if bits else 0) for bit, bits in wanted]
             self.assertEqual([(f.first_byte, f.bytes) for f in fields], ranges, f"frame {packet.frame} {key}: bytes")
             drawn = [(f.begin_bit, f.bits) for f in fields]

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/knowledge.h"
+
+#include <epan/packet.h>
+
+/* A channel was opened for this actor. */
+struct opened {
+    uint64_t frame;
+    struct ue_opening opening;
+};
+
+static size_t bytes_in_use;
+static size_t opening_count;
+
+static void forget(void) {
+    bytes_in_use = 0;
+    opening_count = 0;
+}
+
+void ue_knowledge_register(void) {
+    register_init_routine(forget);
+}
+
+/* ---- learning ---- */
+
+static void *resize(void *user _U_, void *old, size_t size_bytes) {
+    if (size_bytes == 0) {
+        wmem_free(wmem_file_scope(), old);
+        return NULL;
+    }
+    return wmem_realloc(wmem_file_scope(), old, size_bytes);
+}
+
+static void learn_paths(struct ue_knowledge *knowledge, const struct ue_context *context,
+                        const struct ue_content *content, uint64_t frame) {
+    const struct ue_track_memory memory = {resize, NULL};
+    bool may_tell = content->has_exports || content->kind == UE_CONTENT_CONTROL;
+    if (!may_tell || bytes_in_use > UE_KNOWLEDGE_BYTES_MAX) {
+        return;
+    }
+    size_t before = knowledge->map != NULL ? ue_package_map_bytes(knowledge->map) : 0;
+    if (knowledge->map == NULL) {
+        knowledge->map = ue_package_map_new(&memory);
+    }
+    ue_package_map_learn(knowledge->map, context, content, frame);
+    bytes_in_use += ue_package_map_bytes(knowledge->map) - before;
+}
+
+static wmem_array_t *openings_of(const struct ue_knowledge *knowledge, uint32_t channel) {
+    return knowledge->channels != NULL ? wmem_map_lookup(knowledge->channels, GUINT_TO_POINTER(channel)) : NULL;
+}
+
+static void add_opened(struct ue_knowledge *knowledge, uint32_t channel, const struct opened *opened) {
+    wmem_array_t *openings = openings_of(knowledge, channel);
+    if (opening_count == UE_KNOWLEDGE_OPENINGS_MAX) {
+        return;
+    }
+    opening_count++;
+    if (knowledge->channels == NULL) {
+        knowledge->channels = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    }
+    if (openings == NULL) {
+        openings = wmem_array_sized_new(wmem_file_scope(), sizeof *opened, 1);
+        wmem_map_insert(knowledge->channels, GUINT_TO_POINTER(channel), openings);
+    }
+    wmem_array_append_one(openings, *opened);
+}
+
+void ue_knowledge_learn(struct ue_knowledge *knowledge, const struct ue_context *context,
+                        const struct ue_assembly_event *event) {
+    struct opened opened = {.frame = event->frame};
+    learn_paths(knowledge, context, &event->content, opened.frame);
+    if (ue_opening_find(context, &event->content, &opened.opening)) {
+        add_opened(knowledge, event->channel, &opened);
+    }
+}
+
+/* ---- asking ---- */
+
+const char *ue_knowledge_path(const struct ue_knowledge *knowledge, wmem_allocator_t *pool, uint64_t guid,
+                              uint64_t frame) {
+    char path[UE_PACKAGE_MAP_PATH_MAX + 1];
+    bool is_known = knowledge->map != NULL && ue_package_map_path(knowledge->map, guid, frame, path) != 0;
+    return is_known ? wmem_strdup(pool, path) : NULL;
+}
+
+/* The last opening up to a frame; they were appended in the order of their frames. */
+static const struct opened *find_opened(wmem_array_t *openings, uint64_t frame) {
+    unsigned low = 0;
+    unsigned high = wmem_array_get_count(openings);
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        const struct opened *opened = wmem_array_index(openings, middle);
+        *(opened->frame <= frame ? &low : &high) = opened->frame <= frame ? middle + 1 : middle;
+    }
+    return low != 0 ? wmem_array_index(openings, low - 1) : NULL;
+}
+
+bool ue_knowledge_actor(const struct ue_knowledge *knowledge, wmem_allocator_t *pool, uint32_t channel, uint64_t frame,
+                        struct ue_actor_path *actor) {
+    wmem_array_t *openings = openings_of(knowledge, channel);
+    const struct opened *opened = openings != NULL ? find_opened(openings, frame) : NULL;
+    if (opened == NULL) {
+        return false;
+    }
+    const struct ue_opening *opening = &opened->opening;
+    bool has_class = opening->archetype != 0;
+    const char *path = ue_knowledge_path(knowledge, pool, has_class ? opening->archetype : opening->guid, frame);
+    *actor = (struct ue_actor_path){opening->guid, opened->frame, path};
+    if (has_class && path != NULL) {
+        char class_path[UE_PACKAGE_MAP_PATH_MAX + 1];
+        ue_opening_class(path, class_path, sizeof class_path);
+        actor->class_path = wmem_strdup(pool, class_path);
+    }
+    return true;
+}
