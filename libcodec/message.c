@@ -194,6 +194,7 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
         break;
     case KIND_BEACON_GUID:
         if (ue_context_netver(x) >= 39) {
+            REQUIRE(op != UE_ENCODE || m->text.units.bits != 0, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
             VIEW(m->text.units, CONTROL_NET_GUID_BYTES, ue_cursor_left(c));
         } else {
             net_guid(op, c, x, row->field, m);
