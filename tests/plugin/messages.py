@@ -27,7 +27,7 @@ def join(parts):
 
 
 def chains(bunches):
-    """Lists of bunches that are a message together; exports are no part of a chain. Channel sequences must not wrap."""
+    """Lists of bunches that are a message together, exports among them. Channel sequences must not wrap."""
     by_channel = collections.defaultdict(list)
     for bunch in bunches:
         by_channel[(bunch.stream, bunch.direction, bunch.bunch["channel"], bunch.bunch["reliable"])].append(bunch)
@@ -36,16 +36,20 @@ def chains(bunches):
             members.sort(key=lambda member: member.bunch["ch_seq"])
         parts = []
         for member in members:
-            if member.bunch["partial"] and member.bunch["has_exports"]:
-                yield [member]
-                continue
             parts.append(member)
             if not member.bunch["partial"] or member.bunch["partial_final"]:
                 yield parts
                 parts = []
 
 
+def apart(parts):
+    """Exports in parts are no part of the message, each is one of its own."""
+    exports = [part for part in parts if part.bunch["partial"] and part.bunch["has_exports"]]
+    rest = [part for part in parts if part not in exports]
+    return [[part] for part in exports] + ([rest] if rest else [])
+
+
 def of(path):
     """Every message with bits, in the order in which the capture completes them."""
-    found = [join(parts) for parts in chains(first_copies(decoded.bunches(decoded.datagrams(path))))]
+    found = [join(own) for parts in chains(first_copies(decoded.bunches(decoded.datagrams(path)))) for own in apart(parts)]
     return sorted((message for message in found if message.bits), key=lambda m: (m.frame, m.item))
