@@ -386,7 +386,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
                                   .context = &x,
                                   .knowledge = ue_observe_knowledge(visit),
                                   .handoffs = handoffs,
-                                  .handoff = {visit->connection->stream, (uint8_t)x.direction}};
+                                  .handoff = {.stream = visit->connection->stream, .direction = (uint8_t)x.direction}};
     t.wants_inside = ue_inside_is_wanted(tree);
     if (tree != NULL) {
         t.items[0] = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);

@@ -116,6 +116,34 @@ class World(Generated):
             self.assertIn(b"--content", uerudp.run("decode", "--content", other, "/dev/null", status=2).stderr)
 
 
+class Hostile(unittest.TestCase):
+    """Names are what anybody sends: they may not break what is printed."""
+
+    def export(self, name):
+        bits = [(0, 1), (1, 32), (5 << 1, 8), (1, 8), (0, 8), (len(name) + 1, 32), (int.from_bytes(name, "little"), 8 * len(name) + 8)]
+        value = length = 0
+        for number, width in bits:
+            value |= number << length
+            length += width
+        data = value.to_bytes(-(-length // 8), "little").hex()
+        return [{"generation": "5.5", "packet": {"seq": 9 + number, "ack": 1, "history_words": 1, "history": [0]},
+                 "bunches": [{"channel": 0, "reliable": True, "ch_seq": 5, "name_hardcoded": True, "name_index": 255, "open": True,
+                              "control": True, "has_exports": True, "data_bits": length, "data": data}]} for number in range(3)]
+
+    def test_names(self):
+        name = b'/Game/"quoted"\\and\nlines\x1b[31m\x9bm\xe9'
+        packets = [(50000, 7777, packet) for packet in uerudp.encode(self.export(name))]
+        capture = uerudp.pcap(packets)
+        arguments = ("--content", "--generation=5.5", "-")
+        lines = uerudp.run("decode", "--json", *arguments, data=capture, status=None).stdout.splitlines()
+        paths = [thing["full_path"] for _, bunch in bunches(lines) for message in bunch.get("content", [])
+                 for thing in message["exports"]["objects"]]
+        self.assertEqual([name.decode("latin-1")], paths)
+        for form in ([], ["--fields=export.full_path"]):
+            text = uerudp.run("decode", *form, *arguments, data=capture, status=None).stdout.decode()
+            self.assertIn('/Game/"quoted"\\\\and\\nlines\\x1b[31m\\x9bm\u00e9', text)
+
+
 class Info(Generated):
     def test_channels_have_actors(self):
         path = self.generate("actor-world", "--capture-at=sender")

@@ -168,8 +168,8 @@ static void print_channel(struct ue_out *out, const struct ue_info *info, const 
         moment(info, channel->opened_frame, channel->opened_ns, channel->opens).text,
         moment(info, channel->closed_frame, channel->closed_ns, channel->closes).text, reason != NULL ? reason : "");
     if (channel->actor != NULL) {
-        ue_out_format(out, "%*s%s", reason != NULL ? REASON_CHARS - (int)strlen(reason) : REASON_CHARS, "",
-                      ue_opening_name(channel->actor));
+        ue_out_format(out, "%*s", reason != NULL ? REASON_CHARS - (int)strlen(reason) : REASON_CHARS, "");
+        ue_out_utf8(out, ue_opening_name(channel->actor), UE_ESCAPE_PLAIN);
     }
     ue_out_char(out, '\n');
 }

@@ -37,7 +37,7 @@ static void put_value(struct ue_out *out, const struct ue_record *record) {
     case UE_KIND_REAL: ue_out_real(out, ue_record_real(record)); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
-            ue_out_text(out, record->string);
+            ue_out_utf8(out, record->string, UE_ESCAPE_PLAIN);
         } else {
             ue_out_engine_text(out, record->text, UE_ESCAPE_PLAIN);
         }

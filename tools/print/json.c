@@ -159,7 +159,9 @@ void ue_json_put_value(struct ue_out *out, const struct ue_record *record) {
     case UE_KIND_REAL: put_real(out, record); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
-            put_quoted(out, record->string);
+            ue_out_char(out, '"');
+            ue_out_utf8(out, record->string, UE_ESCAPE_JSON);
+            ue_out_char(out, '"');
         } else {
             put_text(out, record->text);
         }

@@ -130,6 +130,20 @@ void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape esc
     }
 }
 
+/* Only ASCII, and the control characters behind it (C2 80 to C2 9F), need care. */
+void ue_out_utf8(struct ue_out *out, const char *text, enum ue_escape escape) {
+    const uint8_t *at = (const uint8_t *)text;
+    for (; *at != 0; at++) {
+        bool is_control = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+        at += is_control;
+        if (*at < 0x80 || is_control) {
+            ue_out_character(out, *at, escape);
+        } else {
+            ue_out_char(out, (char)*at);
+        }
+    }
+}
+
 void ue_out_engine_text(struct ue_out *out, struct ue_text text, enum ue_escape escape) {
     for (size_t unit = 0; unit < ue_text_units(text);) {
         ue_out_character(out, ue_text_take(text, &unit), escape);

@@ -67,6 +67,9 @@ enum ue_escape { UE_ESCAPE_JSON, UE_ESCAPE_PLAIN /* control characters as \xNN, 
 /* One Unicode character as UTF-8, escaped where needed. */
 void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape escape);
 
+/* A text in UTF-8, escaped where needed. */
+void ue_out_utf8(struct ue_out *out, const char *text, enum ue_escape escape);
+
 /* An engine text as UTF-8; halves of surrogate pairs that stand alone become U+FFFD. */
 void ue_out_engine_text(struct ue_out *out, struct ue_text text, enum ue_escape escape);
 

@@ -47,7 +47,7 @@ void ue_text_value(struct ue_out *out, const struct ue_record *record) {
     case UE_KIND_REAL: ue_out_real(out, ue_record_real(record)); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
-            ue_out_text(out, record->string);
+            ue_out_utf8(out, record->string, UE_ESCAPE_PLAIN);
         } else {
             put_text(out, record->text);
         }
