@@ -220,13 +220,23 @@ static bool is_of_item(const struct ue_note *note) {
     return (members[note->type] & ITEM) != 0;
 }
 
-static int compare(const void *a, const void *b, void *unused _U_) {
-    const struct ue_note *one = a;
-    const struct ue_note *other = b;
+static int compare(const struct ue_note *one, const struct ue_note *other) {
     int by_scope = is_of_item(one) - is_of_item(other);
     int by_item = (one->item > other->item) - (one->item < other->item);
     int by_type = (int)one->type - (int)other->type;
     return by_scope != 0 ? by_scope : by_item != 0 ? by_item : by_type;
+}
+
+/* They were written in nearly this order, and those of one type keep theirs. */
+static void sort(struct ue_note *notes, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        const struct ue_note note = notes[i];
+        size_t place = i;
+        for (; place > 0 && compare(&notes[place - 1], &note) > 0; place--) {
+            notes[place] = notes[place - 1];
+        }
+        notes[place] = note;
+    }
 }
 
 static void read_chunk(const struct ue_visit *visit, uint32_t chunk, wmem_array_t *into) {
@@ -248,9 +258,9 @@ struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *po
         chunk = next_of(chunk);
         read_chunk(visit, chunk, all);
     } while (chunk != visit->notes);
-    struct ue_notes notes = {wmem_array_get_raw(all), wmem_array_get_count(all)};
-    g_qsort_with_data(wmem_array_get_raw(all), (int)notes.count, sizeof(struct ue_note), compare, NULL); /* stable */
-    return notes;
+    size_t count = wmem_array_get_count(all);
+    sort(wmem_array_get_raw(all), count);
+    return (struct ue_notes){wmem_array_get_raw(all), count};
 }
 
 struct ue_notes ue_notes_of_datagram(const struct ue_notes *all) {
