@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/inside_label.h"
 
+#include <stdio.h>
+
 #include "libcodec/opening.h"
 #include "plugin/fields.h"
 #include "plugin/summary.h"
@@ -44,7 +46,7 @@ void ue_inside_note(struct ue_inside_facts *facts, const struct ue_record *recor
     case UE_F_FIELD_INDEX:
     case UE_F_FIELD_EXPORT_HANDLE:
     case UE_F_PROPERTY_HANDLE:
-    case UE_F_CONTROL_TYPE: facts->index = record->number; break;
+    case UE_F_CONTROL_TYPE: facts->number = record->number; break;
     case UE_F_FIELD_EXPORT_NAME:
     case UE_F_VOICE_SENDER: facts->name = ue_record_string(pool, record); break;
     default: break;
@@ -89,7 +91,7 @@ static void describe_actor(const struct ue_inside_facts *facts, struct ue_words 
     }
     if (facts->has_place) {
         char place[96];
-        g_snprintf(place, sizeof place, " at (%.1f, %.1f, %.1f)", facts->place[0], facts->place[1], facts->place[2]);
+        snprintf(place, sizeof place, " at (%.1f, %.1f, %.1f)", facts->place[0], facts->place[1], facts->place[2]);
         ue_words_text(words, place);
     }
 }
@@ -124,18 +126,18 @@ void ue_inside_label(const struct ue_inside_facts *facts, enum ue_group group, s
         add_text(words, ": ", facts->path);
         break;
     case UE_GROUP_FIELD_EXPORT:
-        add(words, "Field ", facts->index);
+        add(words, "Field ", facts->number);
         add_text(words, ": ", facts->name);
         break;
     case UE_GROUP_MAPPED: add_counted(words, "Must be mapped: ", facts->count, " id"); break;
     case UE_GROUP_ACTOR: describe_actor(facts, words); break;
     case UE_GROUP_BLOCK: describe_block(facts, words); break;
     case UE_GROUP_PROPERTY:
-        add(words, "Property ", facts->index);
+        add(words, "Property ", facts->number);
         add_size(words, facts, " bits");
         break;
     case UE_GROUP_FIELD:
-        add(words, "Field ", facts->index);
+        add(words, "Field ", facts->number);
         add_size(words, facts, " bits, a guess");
         break;
     case UE_GROUP_VOICE:
@@ -144,7 +146,7 @@ void ue_inside_label(const struct ue_inside_facts *facts, enum ue_group group, s
         add_size(words, facts, " bytes");
         break;
     case UE_GROUP_MESSAGE: {
-        const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, facts->index);
+        const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, facts->number);
         add_text(words, "Message: ", name != NULL ? name : "unknown");
         break;
     }

@@ -14,7 +14,7 @@
 struct ue_inside_facts {
     uint64_t guid;
     uint64_t count; /* of objects, ids, bits, bytes: whatever the structure has */
-    uint64_t index;
+    uint64_t number;
     const char *path;
     const char *class_path; /* or of an archetype */
     const char *name;       /* of a field, of a speaker */

@@ -35,7 +35,7 @@ static void add_fragments(const struct ue_reassembled *bunch, proto_tree *tree, 
     if (!proto_field_is_referenced(tree, ue_hf[UE_F_FRAGMENT])) {
         return;
     }
-    for (uint32_t i = 0; i < chain->fragment_count; i++) {
+    for (uint32_t i = 0; i < chain->fragment_count && ue_items_take(bunch->inside->ground.budget); i++) {
         const struct ue_fragment *fragment = &chain->fragments[i];
         proto_item *item = proto_tree_add_uint(tree, ue_hf[UE_F_FRAGMENT], bunch->tvb, 0, 0, (uint32_t)fragment->frame);
         proto_item_append_text(item, ", bunch %u: ", fragment->item);

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """No datagram has more tree items than the preference allows; what is left out is counted, and the rest is as ever."""
+import json
+import os
 import pathlib
 import re
+import subprocess
 import unittest
 
 import harness
@@ -10,6 +13,19 @@ import harness
 CAPTURE = pathlib.Path(__file__).resolve().parents[2] / "captures/ue5.5.pcapng"
 LIMIT = 12
 MORE = re.compile(r"(\d+) more items not shown")
+FOUR_BLOCKS = bytes.fromhex("0208208000") # each of the actor, without payload
+PARTS = 60
+PART_BLOCKS = 720
+
+
+def blocks_in_parts():
+    """A message of tens of thousands of blocks, on an actor's channel."""
+    for part in range(PARTS):
+        bunch = {"channel": 3, "reliable": True, "ch_seq": 359 + part, "name_hardcoded": True, "name_index": 102,
+                 "partial": True, "partial_initial": part == 0, "partial_exports_final": False,
+                 "partial_final": part == PARTS - 1, "data": FOUR_BLOCKS.hex() * (PART_BLOCKS // 4)}
+        yield {"src": "10.0.0.2:7777", "dst": "10.0.0.1:50123", "direction": 2, "generation": "5.5",
+               "packet": {"seq": 4454 + part, "ack": 4263, "history": [1]}, "bunches": [bunch]}
 
 
 def items_of(packet):
@@ -46,6 +62,21 @@ class Limits(unittest.TestCase):
         self.assertNotIn("uerudp.expert.items", sum((packet.experts for packet in self.whole.values()), []))
         for packet in self.stage.packets(self.path, {"max_items": 0}).values():
             self.assertEqual(len(items_of(packet)), 1)
+
+    def test_a_message_of_many_blocks(self):
+        lines = "".join(json.dumps(datagram) + "\n" for datagram in blocks_in_parts())
+        path = os.path.join(self.stage.home, "blocks.pcapng")
+        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", path], input=lines.encode(), check=True)
+        os.chmod(path, 0o644)
+        limit = 2 * PARTS + 1000
+        last = self.stage.packets(path, {"max_items": limit})[PARTS]
+        self.assertEqual(len(last.numbers("fragment")), PARTS)
+        self.assertLessEqual(len(items_of(last)), limit + 10)
+        self.assertGreater(len(last.groups("block")), 200)
+        said = [int(found.group(1)) for _, text in last.sentences for found in MORE.finditer(text)]
+        self.assertGreater(said[0], PARTS * PART_BLOCKS - limit)
+        few = self.stage.packets(path, {"max_items": LIMIT})[PARTS]
+        self.assertLess(len(few.numbers("fragment")), LIMIT)
 
     def test_the_line_is_whole(self):
         line = ("-T", "fields", "-e", "frame.number", "-e", "_ws.col.Info", "-e", "_ws.col.info")
