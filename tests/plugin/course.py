@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The course of a connection by the plain reading of spec 3 and 4, on the packet ids that the simulator wrote down
+(NAME.sent.json) and on what the program decodes: the truth for what the plugin finds."""
+import collections
+
+import decoded
+
+SEQ_BOUND, CH_SEQ_BOUND = 16384, 1024
+CLIENT, SERVER = 1, 2  # directions
+LEGACY = {"4.13", "4.14", "4.18", "4.19", "4.20"}  # an acknowledgement per packet
+
+# A reliable one; previous_frame: of the copy before.
+Bunch = collections.namedtuple("Bunch", "id previous_frame is_spurious is_gap in_flight")
+
+
+def nearest(number, base, bound):
+    """The full number, near to base, of one that wraps."""
+    return base + (number - base + bound // 2) % bound - bound // 2
+
+
+class Side:
+    """What one side sent so far."""
+
+    def __init__(self):
+        self.frames = {}  # of packets, by id: the first copy
+        self.newest = None
+        self.judged = None  # the newest that the other side told about
+        self.acked = set()
+        self.copies = {}  # by channel and id of a reliable bunch: (packet id, frame) of each
+        self.lanes = {}  # by channel: first and newest id
+
+    def is_acked(self, channel, reliable_id):
+        return any(packet_id in self.acked for packet_id, _ in self.copies.get((channel, reliable_id), []))
+
+    def in_flight(self, channel, reliable_id):
+        """From the oldest that is not acknowledged."""
+        first = self.lanes.get(channel, (reliable_id, None))[0]
+        oldest = next((number for number in range(first, reliable_id) if not self.is_acked(channel, number)), None)
+        if oldest is None:
+            return 0 if self.is_acked(channel, reliable_id) else 1
+        return reliable_id - oldest + 1
+
+
+class Frame:
+    """What a datagram with a packet id tells."""
+
+    def __init__(self):
+        self.missing = []  # ids before it
+        self.is_late = self.is_duplicate = False
+        self.acked, self.nacked = [], []  # ids
+        self.acks_frames, self.nacks_frames = [], []  # where those were seen
+        self.bunches = []  # a Bunch, or None for one that is not reliable
+
+
+class Course:
+    """Reads a capture, once."""
+
+    def __init__(self, name):
+        sent = decoded.sent(name)
+        self.is_legacy = sent["generation"] in LEGACY
+        self.frames = {}
+        self.sides = collections.defaultdict(Side)
+        ids = {row["frame"]: row["packet_id"] for row in sent["datagrams"]}
+        for datagram in decoded.datagrams(decoded.path_of(name)):
+            if "handshake" in datagram:
+                self.begin(datagram)
+            elif "packet" in datagram:
+                side = self.sides[datagram["stream"], datagram["direction"]]
+                guess = nearest(datagram["packet"]["seq"], side.newest or 0, SEQ_BOUND)
+                # the second copy of a datagram is none of those that the simulator lists
+                self.read(datagram, side, ids.get(datagram["frame"], guess))
+
+    def begin(self, datagram):
+        """A handshake tells the first ids."""
+        for direction, key in ((CLIENT, "client_seq"), (SERVER, "server_seq")):
+            side = self.sides[datagram["stream"], direction]
+            if key in datagram["handshake"] and side.newest is None:
+                side.newest = side.judged = datagram["handshake"][key] - 1
+
+    def read(self, datagram, side, packet_id):
+        found = self.frames[datagram["frame"]] = Frame()
+        other = self.sides[datagram["stream"], CLIENT + SERVER - datagram["direction"]]
+        found.is_duplicate = packet_id in side.frames
+        if found.is_duplicate:
+            return
+        newest = packet_id - 1 if side.newest is None else side.newest
+        found.is_late = packet_id < newest
+        found.missing = list(range(newest + 1, packet_id))
+        side.newest = max(newest, packet_id)
+        side.frames[packet_id] = datagram["frame"]
+        if not found.is_late and other.newest is not None:
+            self.judge(datagram, other, found)
+        found.bunches = [take(side, datagram["frame"], packet_id, bunch) if bunch["reliable"] else None
+                         for bunch in datagram.get("items", datagram.get("bunches", [])) if not bunch.get("is_ack")]
+
+    def reported(self, datagram, other):
+        """The newest id that a datagram reports on, None: on none; and those that it calls delivered."""
+        if self.is_legacy:
+            delivered = {nearest(item["ack_id"], other.newest, SEQ_BOUND) for item in datagram.get("items", [])
+                         if item["is_ack"]}
+            return max(delivered, default=None), delivered
+        packet = datagram["packet"]
+        ack = nearest(packet["ack"], other.newest, SEQ_BOUND)
+        return ack, {ack - bit for bit in range(32 * len(packet["history"]))
+                     if packet["history"][bit // 32] >> bit % 32 & 1}
+
+    def judge(self, datagram, other, found):
+        newest, delivered = self.reported(datagram, other)
+        if newest is None:
+            return
+        if other.judged is None:
+            other.judged = min(newest, min(other.frames) - 1)
+        for packet_id in range(other.judged + 1, newest + 1):
+            is_delivered = packet_id in delivered
+            (found.acked if is_delivered else found.nacked).append(packet_id)
+            if packet_id in other.frames:
+                (found.acks_frames if is_delivered else found.nacks_frames).append(other.frames[packet_id])
+        other.acked.update(found.acked)
+        other.judged = max(other.judged, newest)
+
+
+def take(side, frame, packet_id, bunch):
+    channel = bunch["channel"]
+    first, newest = side.lanes.get(channel, (bunch["ch_seq"], bunch["ch_seq"]))
+    reliable_id = nearest(bunch["ch_seq"], newest, CH_SEQ_BOUND)
+    copies = side.copies.get((channel, reliable_id), [])
+    is_gap = channel in side.lanes and not copies and (channel, reliable_id - 1) not in side.copies
+    found = Bunch(reliable_id, copies[-1][1] if copies else None, side.is_acked(channel, reliable_id), is_gap,
+                  side.in_flight(channel, reliable_id))
+    side.copies[channel, reliable_id] = [*copies, (packet_id, frame)]
+    side.lanes[channel] = first, max(newest, reliable_id)
+    return found

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every finding in every frame of every capture is that of the plain reading of the specification (course.py)."""
+import collections
+import os
+import re
+import unittest
+
+import course
+import decoded
+import harness
+
+DAMAGED = {"corrupt", "fuzz"}  # what arrived is not what was sent
+NAMES = sorted({name.removesuffix(".pcapng") for name in os.listdir(decoded.CAPTURES) if name.endswith(".pcapng")} - DAMAGED)
+FLAGS = ("lost", "out_of_order", "duplicate", "nak", "retransmission", "spurious_retransmission", "reliable_gap",
+         "ack_of_unseen", "reliable_jump", "partial_error", "buffer_high")
+
+
+def flags_of(frame):
+    """How often the plain reading raises each flag."""
+    bunches = [bunch for bunch in frame.bunches if bunch is not None]
+    return {flag: count for flag, count in {
+        "lost": bool(frame.missing), "out_of_order": frame.is_late, "duplicate": frame.is_duplicate,
+        "nak": bool(frame.nacked), "ack_of_unseen": len(frame.acked) > len(frame.acks_frames),
+        "retransmission": sum(bunch.previous_frame is not None for bunch in bunches),
+        "spurious_retransmission": sum(bunch.is_spurious for bunch in bunches),
+        "reliable_gap": sum(bunch.is_gap for bunch in bunches)}.items() if count}
+
+
+def flags_shown(packet):
+    counts = collections.Counter(name.removeprefix("uerudp.analysis.") for name in packet.experts)
+    return {flag: counts[flag] for flag in FLAGS if counts[flag]}
+
+
+def ids_told(packet, flag):
+    """Packet ids in the sentence of an expert item."""
+    return [int(number) for name, text in packet.sentences if name == "uerudp.analysis." + flag
+            for number in re.findall(r"\d+", text.partition(": ")[2])]
+
+
+def own(bunch, key):
+    return [field.number() for field in bunch if field.key == key]
+
+
+class Truth(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with harness.Stage() as stage:
+            cls.captures = {name: (stage.packets(stage.copy(decoded.path_of(name))), course.Course(name))
+                            for name in NAMES}
+
+    def frames(self):
+        """Each frame as the plugin shows it, and as it is; with what to say where they differ."""
+        for name, (packets, truth) in self.captures.items():
+            for number, frame in truth.frames.items():
+                yield f"{name} frame {number}", packets[number], frame, truth.is_legacy
+
+    def corrections(self, packet, frame):
+        """Up to 4.21 the plugin takes an ack back when a resend proves that its sender never saw it: packets that the
+        plain reading calls delivered, told as not delivered later on."""
+        return [number for number in packet.numbers("analysis.nacks_frame") if number not in frame.nacks_frames]
+
+    def test_flags(self):
+        raised = collections.Counter()
+        for where, packet, frame, is_legacy in self.frames():
+            want, shown = flags_of(frame), flags_shown(packet)
+            if is_legacy and self.corrections(packet, frame):
+                want["nak"] = 1
+            self.assertEqual(shown, want, where)
+            raised.update(want)
+        self.assertEqual(set(raised), set(FLAGS) - {"ack_of_unseen", "reliable_jump", "partial_error", "buffer_high"})
+
+    def test_missing(self):
+        for where, packet, frame, _ in self.frames():
+            self.assertEqual(sum(packet.numbers("analysis.missing")), len(frame.missing), where)
+            self.assertEqual(ids_told(packet, "lost"), sorted({*frame.missing[:1], *frame.missing[-1:]}), where)
+
+    def test_verdicts(self):
+        corrected = 0
+        for where, packet, frame, is_legacy in self.frames():
+            self.assertEqual(packet.numbers("analysis.acks_frame"), frame.acks_frames, where)
+            corrections = self.corrections(packet, frame) if is_legacy else []
+            self.assertEqual(packet.numbers("analysis.nacks_frame"), sorted(frame.nacks_frames + corrections), where)
+            if not corrections:
+                self.assertEqual(ids_told(packet, "nak"), frame.nacked, where)
+            corrected += len(corrections)
+        self.assertEqual(corrected, 1)
+
+    def test_reliable_bunches(self):
+        compared = 0
+        for where, packet, frame, _ in self.frames():
+            if frame.is_duplicate:
+                continue
+            for shown, bunch in zip(packet.groups("bunch"), frame.bunches, strict=True):
+                want = {"bunch.reliable_id": [], "analysis.reliable_in_flight": [], "analysis.retransmission_of": []}
+                if bunch is not None:
+                    want = {"bunch.reliable_id": [bunch.id], "analysis.reliable_in_flight": [bunch.in_flight],
+                            "analysis.retransmission_of": [bunch.previous_frame] if bunch.previous_frame else []}
+                self.assertEqual({key: own(shown, key) for key in want}, want, where)
+                compared += bunch is not None
+        self.assertGreater(compared, 600)
+
+
+if __name__ == "__main__":
+    harness.main()

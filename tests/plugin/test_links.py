@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every link between frames leads to the right one, and back, in every capture."""
+import collections
+import os
+import unittest
+
+import decoded
+import harness
+
+ACKS = {"analysis.acks_frame": "analysis.acked_in", "analysis.nacks_frame": "analysis.nacked_in"}
+COPIES = {"analysis.retransmission_of": "analysis.retransmitted_in"}
+
+
+def captures():
+    """Those of this tree, and where it is there, the shared ones."""
+    own = [decoded.path_of(name.removesuffix(".pcapng")) for name in sorted(os.listdir(decoded.CAPTURES))
+           if name.endswith(".pcapng")]
+    return own + (harness.shared_captures() if os.path.isdir(os.environ.get("UERUDP_SHARED", "")) else [])
+
+
+def links(packets, key):
+    return sorted((frame, to) for frame, packet in packets.items() for to in packet.numbers(key))
+
+
+def backwards(pairs):
+    return sorted((to, frame) for frame, to in pairs)
+
+
+def way(packet):
+    return *packet.numbers("stream"), *packet.numbers("direction")
+
+
+def fragments(packets):
+    """(completing frame, fragment's frame) of messages, and of those that are given up."""
+    whole = sorted((frame, field.number()) for frame, packet in packets.items() for group in packet.groups("reassembled")
+                   for field in group if field.key == "fragment")
+    given_up = collections.Counter(links(packets, "fragment")) - collections.Counter(whole)
+    return whole, sorted(given_up.elements())
+
+
+def names(bunch):
+    """What a bunch and its copy have in common."""
+    return [field.number() for key in ("bunch.channel", "bunch.ch_seq") for field in bunch if field.key == key]
+
+
+class Links(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with harness.Stage() as stage:
+            cls.captures = {harness.capture_name(path): stage.packets(stage.copy(path), harness.settings_of(path))
+                            for path in captures()}
+
+    def check(self, least, count_links):
+        """Runs a check on every capture; together they see at least so many links."""
+        total = 0
+        for name, packets in self.captures.items():
+            with self.subTest(name):
+                total += count_links(packets)
+        self.assertGreaterEqual(total, least)
+
+    def test_verdicts(self):
+        self.check(1000, self.check_verdicts)
+
+    def check_verdicts(self, packets):
+        count = 0
+        for back, forth in ACKS.items():
+            pairs = links(packets, back)
+            self.assertEqual(pairs, backwards(links(packets, forth)), back)
+            for frame, to in pairs:
+                (stream, direction), (other_stream, other) = way(packets[frame]), way(packets[to])
+                self.assertEqual((stream, 3 - direction), (other_stream, other), f"{back} {frame}: the other side")
+                self.assertGreater(frame, to)
+            count += len(pairs)
+        return count
+
+    def test_copies(self):
+        self.check(50, self.check_copies)
+
+    def check_copies(self, packets):
+        found = []
+        for frame, packet in packets.items():
+            for bunch in packet.groups("bunch"):
+                for to in [field.number() for field in bunch if field.key == "analysis.retransmission_of"]:
+                    found.append((frame, to))
+                    self.assertEqual(way(packet), way(packets[to]))
+                    there = [other for other in packets[to].groups("bunch") if names(other) == names(bunch)]
+                    self.assertIn(frame, [field.number() for other in there for field in other
+                                          if field.key == "analysis.retransmitted_in"], f"{frame} to {to}")
+        self.assertEqual(sorted(found), backwards(links(packets, "analysis.retransmitted_in")))
+        return len(found)
+
+    def test_fragments(self):
+        self.check(50, self.check_fragments)
+
+    def check_fragments(self, packets):
+        whole, given_up = fragments(packets)
+        self.assertEqual(whole, backwards(links(packets, "reassembled_in")))
+        self.assertEqual(given_up, backwards(links(packets, "fragment.given_up_in")))
+        for frame, to in whole + given_up:
+            self.assertEqual(way(packets[frame]), way(packets[to]))
+        return len(whole)
+
+    def test_duplicates(self):
+        self.check(3, self.check_duplicates)
+
+    def check_duplicates(self, packets):
+        pairs = links(packets, "analysis.duplicate_of")
+        for frame, to in pairs:
+            self.assertGreater(frame, to)
+            self.assertEqual(way(packets[frame]) + tuple(packets[frame].numbers("packet.id")),
+                             way(packets[to]) + tuple(packets[to].numbers("packet.id")))
+        return len(pairs)
+
+
+if __name__ == "__main__":
+    harness.main()
