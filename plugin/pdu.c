@@ -4,7 +4,6 @@
 #include <epan/expert.h>
 #include <epan/exported_pdu.h>
 #include <epan/packet.h>
-#include <wsutil/pint.h>
 
 #include "plugin/fields.h"
 #include "plugin/items.h"
@@ -32,6 +31,18 @@ enum { IS_OPEN = 1, IS_CLOSE = 2, HAS_EXPORTS = 4, HAS_MAPPED = 8, IS_RELIABLE =
 
 static int tap;
 
+/* Wireshark's own calls for it have other names from 4.6 on. */
+static void put_number(uint8_t *to, uint32_t number) {
+    uint32_t ordered = GUINT32_TO_BE(number);
+    memcpy(to, &ordered, sizeof ordered);
+}
+
+static uint32_t get_number(const uint8_t *from) {
+    uint32_t ordered;
+    memcpy(&ordered, from, sizeof ordered);
+    return GUINT32_FROM_BE(ordered);
+}
+
 /* ---- writing ---- */
 
 static uint8_t flags_of(const struct ue_tap_message *message) {
@@ -49,9 +60,9 @@ static tvbuff_t *wrap(packet_info *pinfo, const struct ue_tap_message *message) 
     bytes[AT_DIRECTION] = message->direction;
     bytes[AT_KIND] = (uint8_t)message->kind;
     bytes[AT_FLAGS] = flags_of(message);
-    phton32(bytes + AT_STREAM, message->stream);
-    phton32(bytes + AT_CHANNEL, message->channel);
-    phton32(bytes + AT_BITS, (uint32_t)message->bits);
+    put_number(bytes + AT_STREAM, message->stream);
+    put_number(bytes + AT_CHANNEL, message->channel);
+    put_number(bytes + AT_BITS, (uint32_t)message->bits);
     bytes[AT_NAME_LENGTH] = (uint8_t)name_length;
     memcpy(bytes + AT_NAME, message->generation, name_length);
     tvb_memcpy(message->tvb, bytes + AT_NAME + name_length, 0, size);
@@ -150,7 +161,7 @@ static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
     const struct ue_profile *profile =
         ue_profile_find(wmem_strndup(pinfo->pool, (const char *)bytes + AT_NAME, bytes[AT_NAME_LENGTH]));
     p->head = bytes;
-    p->bits = pntoh32(bytes + AT_BITS);
+    p->bits = get_number(bytes + AT_BITS);
     if (profile == NULL || ue_bits_bytes(p->bits) > captured - begin) {
         return false;
     }
@@ -187,7 +198,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
         return 0;
     }
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
-    col_add_fstr(pinfo->cinfo, COL_INFO, "Message on channel %u, %u bits", pntoh32(p.head + AT_CHANNEL), p.bits);
+    col_add_fstr(pinfo->cinfo, COL_INFO, "Message on channel %u, %u bits", get_number(p.head + AT_CHANNEL), p.bits);
     if (tree != NULL) {
         proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
         p.nodes[0] = proto_item_add_subtree(root, ue_ett_datagram);
