@@ -131,7 +131,8 @@ static void report_acks(struct pass *p, const struct ue_packet *packet, size_t h
         return;
     }
     int32_t news = ue_seq_difference(packet->ack, p->links->acked_before, UE_PACKET_SEQ_MAX);
-    for (int32_t age = news > UE_HISTORY_REACH ? UE_HISTORY_REACH - 1 : news - 1; age >= 0; age--) {
+    int32_t reach = (int32_t)ue_history_reach(packet);
+    for (int32_t age = (news < reach ? news : reach) - 1; age >= 0; age--) {
         uint32_t bit = ue_history_bit(packet, (uint32_t)age);
         bool delivered = ue_history_reports(packet, (uint32_t)age);
         ue_cursor_report_generated(&p->c, delivered ? UE_F_PACKET_ACKED : UE_F_PACKET_NACKED,

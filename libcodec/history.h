@@ -33,6 +33,15 @@ static inline uint32_t ue_history_bit(const struct ue_packet *packet, uint32_t a
     return is_sent ? age - skipped : UE_HISTORY_REACH;
 }
 
+/* Skips further than this are not believed. */
+#define UE_HISTORY_SKIPPED_MAX 1023
+
+/* How many packets up to its ack a packet header speaks of. */
+static inline uint32_t ue_history_reach(const struct ue_packet *packet) {
+    uint32_t skipped = ue_history_skipped(packet);
+    return UE_HISTORY_REACH + (skipped <= UE_HISTORY_SKIPPED_MAX ? skipped : 0);
+}
+
 /* Whether a packet header reports the packet `age` behind its ack as delivered. */
 static inline bool ue_history_reports(const struct ue_packet *packet, uint32_t age) {
     return ue_history_delivered(packet->history, packet->history_words, ue_history_bit(packet, age));

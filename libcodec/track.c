@@ -304,12 +304,6 @@ void ue_track_deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id, b
     }
 }
 
-/* How many packets up to its ack a header speaks of; a mark that skips more than is remembered is not believed. */
-static int64_t reach_of(const struct ue_packet *packet) {
-    uint32_t skipped = ue_history_skipped(packet);
-    return UE_HISTORY_REACH + (skipped < UE_TRACK_PACKETS_MAX ? (int64_t)skipped : 0);
-}
-
 /* Modern packets: verdicts on all up to the newest, in the order of the receiver rule (spec 3.2.1). */
 static void take_history(struct ue_track_pass *p, const struct ue_packet *packet) {
     struct ue_track_side *other = &p->track->sides[!p->in->side];
@@ -320,7 +314,7 @@ static void take_history(struct ue_track_pass *p, const struct ue_packet *packet
     }
     uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
     ue_track_begin_verdicts(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
-    int64_t reach = reach_of(packet);
+    int64_t reach = ue_history_reach(packet);
     ue_track_deny(p, newest - reach, newest, false);
     int64_t news = newest - other->judged_id;
     for (int64_t age = (news < reach ? news : reach) - 1; age >= 0; age--) {

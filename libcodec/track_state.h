@@ -3,11 +3,13 @@
 #ifndef UE_TRACK_STATE_H
 #define UE_TRACK_STATE_H
 
+#include "libcodec/history.h"
 #include "libcodec/track.h"
 
 /* Packets and reliable bunches remembered per side, and how far the latter may reach on one channel; more than any
    sender has in flight. */
 #define UE_TRACK_PACKETS_MAX 1024
+_Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACK_PACKETS_MAX, "what a header tells of fits what is remembered");
 #define UE_TRACK_RELIABLES_MAX 16384
 #define UE_TRACK_RELIABLE_MAX 1024
 

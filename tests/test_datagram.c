@@ -163,6 +163,43 @@ static void acks_are_reported_once(void **state) {
     assert_null(find(UE_F_PACKET_ACKED));
 }
 
+/* Reports of a packet whose history begins so many packets behind its ack, all of them news. */
+static size_t reports_behind(uint16_t skipped, uint16_t *oldest) {
+    struct ue_context x = context("5.8", UE_SERVER_TO_CLIENT);
+    struct ue_datagram d = {.packet = {.seq = 5,
+                                       .ack = 8000,
+                                       .acked_history_seq = (uint16_t)(8000 - skipped),
+                                       .history_flush = true,
+                                       .history_words = 8}};
+    struct ue_links links = {.has_id = true, .packet_id = 5, .has_acked_before = true, .acked_before = 1000};
+    struct ue_fault fault;
+    struct ue_verdict verdict;
+    assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
+    struct ue_sink sink = recorder_sink(&roundtrip->recorder);
+    ue_datagram_trace(&x, bytes, size, &links, &sink, &verdict);
+    size_t count = 0;
+    for (size_t i = 0; i < roundtrip->recorder.count; i++) {
+        const struct ue_record *record = &roundtrip->recorder.records[i].record;
+        if (record->field == UE_F_PACKET_NACKED && count++ == 0) {
+            *oldest = (uint16_t)record->number;
+        }
+    }
+    return count;
+}
+
+/* The history reaches 256 behind where it begins, unless what it skips is beyond belief. */
+static void a_history_reset_tells_of_what_it_skips(void **state) {
+    (void)state;
+    static const struct {
+        uint16_t skipped, count;
+    } cases[] = {{0, 256}, {300, 556}, {1023, 1279}, {1024, 256}, {5000, 256}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint16_t oldest = 0;
+        assert_int_equal(reports_behind(cases[i].skipped, &oldest), cases[i].count);
+        assert_int_equal(oldest, 8000 - cases[i].count + 1);
+    }
+}
+
 static void too_many_items_and_too_little_room_are_told(void **state) {
     (void)state;
     struct ue_context x = context("5.0", UE_CLIENT_TO_SERVER);
@@ -209,6 +246,7 @@ int main(void) {
         cmocka_unit_test(zeros_above_the_inner_terminator_are_tolerated),
         cmocka_unit_test(an_unknown_message_is_opaque),
         cmocka_unit_test(acks_are_reported_once),
+        cmocka_unit_test(a_history_reset_tells_of_what_it_skips),
         cmocka_unit_test(too_many_items_and_too_little_room_are_told),
         cmocka_unit_test(replay_packets_have_neither_prefix_nor_header),
     };
