@@ -509,6 +509,13 @@ void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, siz
     }
 }
 
+void ue_flow_frame_cut(const struct ue_flow *flow, unsigned side, struct ue_frame *frame) {
+    *frame = (struct ue_frame){.choice = flow->choice, .held = !flow->is_released, .side = (uint8_t)side};
+    if (flow->server_side >= 0) {
+        frame->direction = (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
+    }
+}
+
 bool ue_flow_is_over(const struct ue_flow *flow, const struct ue_shape *shape) {
     bool is_other = flow->has_ids_evidence && (flow->possible & shape->profiles) == 0;
     bool begins = shape->type == UE_HANDSHAKE_INITIAL && !shape->restart && !shape->has_cookie;

@@ -101,6 +101,9 @@ void ue_flow_init(struct ue_flow *flow, const struct ue_settings *settings, cons
 void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
                   const struct ue_shape *shape, struct ue_frame *frame);
 
+/* One of which a snap length cut the end: it teaches nothing, and is read as its neighbours are. */
+void ue_flow_frame_cut(const struct ue_flow *flow, unsigned side, struct ue_frame *frame);
+
 /* Whether this handshake begins another connection on the same addresses: an Initial without restart bit behind
    ordinary packets, or behind handshakes of generations that do not send its form. */
 bool ue_flow_is_over(const struct ue_flow *flow, const struct ue_shape *shape);

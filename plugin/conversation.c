@@ -187,21 +187,13 @@ static void remember_cookie(struct ue_connection *connection, const struct ue_sh
 
 /* ---- datagrams ---- */
 
-/* Without its end a datagram proves nothing: it is read as its connection has it so far. */
-static void keep_cut(const struct ue_flow *flow, unsigned side, struct ue_frame *frame) {
-    *frame = (struct ue_frame){.choice = flow->choice, .held = !flow->is_released, .side = (uint8_t)side};
-    if (flow->server_side >= 0) {
-        frame->direction = (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
-    }
-}
-
 static struct ue_visit *keep(const struct leg *leg, const packet_info *pinfo, const struct ue_bytes *bytes,
                              const struct ue_shape *shape) {
     struct ue_visit *visit = ue_visit_add(pinfo);
     struct ue_connection *connection = leg->peers->connection;
     visit->connection = connection;
     if (bytes->is_cut) {
-        keep_cut(&connection->flow, leg->side, &visit->frame);
+        ue_flow_frame_cut(&connection->flow, leg->side, &visit->frame);
     } else {
         ue_flow_feed(&connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
         ue_key_learn(connection->session, &connection->flow, &visit->frame, bytes->base, bytes->size);

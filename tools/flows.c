@@ -5,7 +5,7 @@
 
 #include "tools/unlock.h"
 
-/* An unproven Challenge, or a restart, waits for this many datagrams of its conversation, and no longer. */
+/* An unproven Challenge, or what may be a restart, waits for this many datagrams of its conversation, and no longer. */
 #define PATIENCE 64
 
 /* What is known of two addresses. */
@@ -414,26 +414,25 @@ const struct ue_held *ue_flows_next(struct ue_flows *flows) {
 
 /* ---- datagrams ---- */
 
-/* A datagram that the snap length cut teaches nothing; it is read as its neighbours are. */
-static void frame_as_is(const struct ue_connection *connection, unsigned side, struct ue_frame *frame) {
-    const struct ue_flow *flow = &connection->flow;
-    enum ue_direction direction = UE_DIRECTION_UNKNOWN;
-    if (flow->server_side >= 0) {
-        direction = (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
-    }
-    *frame = (struct ue_frame){.choice = flow->choice, .held = !flow->is_released, .direction = (uint8_t)direction};
+/* A client whose address changed goes on sending packets, until the server asks for a restart. */
+static bool may_be_moved(const struct ue_flows *flows, const struct ue_connection *connection,
+                         const struct ue_shape *shape) {
+    return connection->datagrams == 0 && shape == NULL && g_hash_table_size(flows->cookies) != 0;
 }
 
 static void observe(struct ue_flows *flows, struct ue_held *held, struct ue_connection *connection,
                     const struct ue_shape *shape) {
     held->connection = connection;
+    if (may_be_moved(flows, connection, shape)) {
+        connection->patience = PATIENCE;
+    }
     connection->datagrams++;
     if (connection->listing != NULL) {
         connection->listing->datagrams++;
     }
     connection->patience -= connection->patience > 0;
     if (held->captured_bytes < held->length_bytes) {
-        frame_as_is(connection, held->side, &held->link);
+        ue_flow_frame_cut(&connection->flow, held->side, &held->link);
         return;
     }
     ue_flow_feed(&connection->flow, held->side, held->bytes, held->captured_bytes, shape, &held->link);

@@ -130,9 +130,10 @@ class Flows(unittest.TestCase):
                      (7777, 40001, handshake(1, restart=True, cookie=OTHER)),
                      (40001, 7777, handshake(5, orig_cookie=COOKIE, cookie=OTHER)), (40001, 7777, packet(0x204)),
                      (50000, 7777, handshake(0))]
-        decoded = self.decode(datagrams)
-        self.assertEqual(len(datagrams), len(decoded))
-        self.assertEqual([0] * 11 + [2], [datagram["stream"] for datagram in decoded])
+        for arguments in ((), ("--generation=5.1",)):
+            decoded = self.decode(datagrams, *arguments)
+            self.assertEqual(len(datagrams), len(decoded))
+            self.assertEqual([0] * 11 + [2], [datagram["stream"] for datagram in decoded])
 
     def test_restart_in_the_summary(self):
         """A connection that moved, twice, is one line with all its addresses and datagrams."""
