@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* As release_number() gives them. */
+#define FIRST_OF_4 413
+#define LAST_OF_4 427
+#define FIRST_OF_5 500
+#define LAST_OF_5 508
+
 static const struct ue_profile profiles[] = {
 #define UE_PROFILE(name, netver, shake, features, hello, packet, channel, bound, paused, custom, voice, bytes,         \
                    reliable, acks, cache, partial)                                                                     \
@@ -54,9 +60,37 @@ static int release_number(const char *release) {
     return plain ? (release[0] - '0') * 100 + minor : -1;
 }
 
+static char *put(char *to, const char *text) {
+    size_t length = strlen(text);
+    memcpy(to, text, length);
+    return to + length;
+}
+
+const char *ue_profile_releases(const struct ue_profile *profile, char text[UE_RELEASES_CHARS]) {
+    size_t next = ue_profile_index(profile) + 1;
+    bool is_stock = strcmp(profiles[next - 1].name, profile->name) == 0;
+    if (!is_stock || next == UE_PROFILE_COUNT) {
+        return profile->name;
+    }
+    int below = release_number(profiles[next].name);
+    int last = below == FIRST_OF_5 ? LAST_OF_4 : below - 1;
+    if (last == release_number(profile->name)) {
+        return profile->name;
+    }
+    char *end = put(put(text, profile->name), " to ");
+    *end++ = (char)('0' + last / 100);
+    *end++ = '.';
+    if (last % 100 >= 10) {
+        *end++ = (char)('0' + last % 100 / 10);
+    }
+    *end++ = (char)('0' + last % 10);
+    *end = '\0';
+    return text;
+}
+
 const struct ue_profile *ue_profile_find(const char *release) {
     int wanted = release_number(release);
-    bool exists = (wanted >= 413 && wanted <= 427) || (wanted >= 500 && wanted <= 508);
+    bool exists = (wanted >= FIRST_OF_4 && wanted <= LAST_OF_4) || (wanted >= FIRST_OF_5 && wanted <= LAST_OF_5);
     if (!exists) {
         return NULL;
     }

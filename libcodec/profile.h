@@ -51,6 +51,12 @@ const struct ue_profile *ue_profile_find(const char *release);
 /* Row number of a profile returned by the functions above. */
 size_t ue_profile_index(const struct ue_profile *profile);
 
+#define UE_RELEASES_CHARS 16
+
+/* The releases of a generation, for people: "4.14 to 4.17", or its name where that says all. The result is the name or
+   the text. */
+const char *ue_profile_releases(const struct ue_profile *profile, char text[UE_RELEASES_CHARS]);
+
 enum ue_direction { UE_DIRECTION_UNKNOWN, UE_CLIENT_TO_SERVER, UE_SERVER_TO_CLIENT };
 
 /* The other way; unknown stays unknown. */

@@ -11,10 +11,10 @@
 static void every_release_finds_the_row_that_introduced_its_form(void **state) {
     (void)state;
     static const char *const pairs[][2] = {
-        {"4.13", "4.13"}, {"4.14", "4.14"}, {"4.16", "4.14"}, {"4.17", "4.14"}, {"4.18", "4.18"}, {"4.19", "4.19"},
-        {"4.20", "4.20"}, {"4.21", "4.20"}, {"4.22", "4.22"}, {"4.24", "4.22"}, {"4.25", "4.25"}, {"4.27", "4.25"},
-        {"5.0", "4.25"},  {"5.1", "5.1"},   {"5.3", "5.1"},   {"5.4", "5.4"},   {"5.5", "5.5"},   {"5.6", "5.5"},
-        {"5.7", "5.5"},   {"5.8", "5.8"},
+        {"4.13", "4.13"}, {"4.14", "4.14"}, {"4.16", "4.14"}, {"4.17", "4.14"}, {"4.18", "4.18"},
+        {"4.19", "4.19"}, {"4.20", "4.20"}, {"4.21", "4.20"}, {"4.22", "4.22"}, {"4.24", "4.22"},
+        {"4.25", "4.25"}, {"4.27", "4.25"}, {"5.0", "4.25"},  {"5.1", "5.1"},   {"5.3", "5.1"},
+        {"5.4", "5.4"},   {"5.5", "5.5"},   {"5.6", "5.5"},   {"5.7", "5.5"},   {"5.8", "5.8"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const struct ue_profile *found = ue_profile_find(pairs[i][0]);
@@ -24,9 +24,24 @@ static void every_release_finds_the_row_that_introduced_its_form(void **state) {
     }
 }
 
+static void a_row_names_the_releases_that_speak_it(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"4.13", "4.13"},         {"4.14", "4.14 to 4.17"}, {"4.18", "4.18"},        {"4.19", "4.19"},
+        {"4.20", "4.20 to 4.21"}, {"4.22", "4.22 to 4.24"}, {"4.25", "4.25 to 5.0"}, {"5.1", "5.1 to 5.3"},
+        {"5.4", "5.4"},           {"5.5", "5.5 to 5.7"},    {"5.8", "5.8"},
+    };
+    char text[UE_RELEASES_CHARS];
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        assert_string_equal(ue_profile_releases(ue_profile_find(pairs[i][0]), text), pairs[i][1]);
+    }
+    const struct ue_profile own = {.name = "a game's own"};
+    assert_string_equal(ue_profile_releases(&own, text), own.name);
+}
+
 static void other_texts_are_no_release(void **state) {
     (void)state;
-    static const char *const texts[] = {"",    "4",    "4.",    "4.12", "4.28",  "5.9",  "5.10", "3.13", "4.1",
+    static const char *const texts[] = {"",     "4",     "4.",    "4.12", "4.28",  "5.9",  "5.10", "3.13", "4.1",
                                         "5.01", "4.130", "4.13 ", "auto", "5.1.1", "4,13", "6.0",  "5.-1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_null(ue_profile_find(texts[i]));
@@ -101,6 +116,7 @@ static void handlers_have_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_release_finds_the_row_that_introduced_its_form),
+        cmocka_unit_test(a_row_names_the_releases_that_speak_it),
         cmocka_unit_test(other_texts_are_no_release),
         cmocka_unit_test(rows_follow_the_rules_by_network_version),
         cmocka_unit_test(a_context_resolves_settings),

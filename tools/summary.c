@@ -51,9 +51,10 @@ static const char *plural(uint64_t count) {
 /* The generations that fit as well as the chosen one. */
 static void print_ties(const struct ue_choice *choice) {
     const char *separator = "; as good: ";
+    char releases[UE_RELEASES_CHARS];
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (row != choice->profile && (choice->candidates >> row & 1) != 0) {
-            fprintf(stderr, "%s%s", separator, ue_profile_at(row)->name);
+            fprintf(stderr, "%s%s", separator, ue_profile_releases(ue_profile_at(row), releases));
             separator = ", ";
         }
     }
@@ -71,12 +72,13 @@ static void print_bounds(const struct ue_connection *connection) {
 static void print_generation(const struct ue_connection *connection) {
     const struct ue_flow *flow = &connection->flow;
     const char *reason = ue_reason_text((enum ue_reason)flow->choice.reason);
-    const char *name = flow->custom != NULL ? flow->custom->name : ue_profile_at(flow->choice.profile)->name;
+    const struct ue_profile *profile = flow->custom != NULL ? flow->custom : ue_profile_at(flow->choice.profile);
+    char releases[UE_RELEASES_CHARS];
     if (flow->choice.reason == UE_REASON_CLOSEST && !connection->has_handshake) {
         fprintf(stderr, ", generation unknown (%s)\n", reason);
         return;
     }
-    fprintf(stderr, ", generation %s (%s", name, reason);
+    fprintf(stderr, ", generation %s (%s", ue_profile_releases(profile, releases), reason);
     print_ties(&flow->choice);
     print_bounds(connection);
     fputs(")\n", stderr);

@@ -23,13 +23,14 @@ static void print_time(struct ue_out *out, int64_t time_ns) {
 }
 
 static void print_heading(struct ue_out *out, const struct ue_info *info) {
+    char releases[UE_RELEASES_CHARS];
     ue_out_format(out, "connection %" PRIu32 ": client %s", info->stream, info->sides[0].address);
     if (info->former[0] != '\0') {
         ue_out_format(out, " (before: %s)", info->former);
     }
     ue_out_format(out, ", server %s\n", info->sides[1].address);
     label(out, "generation");
-    ue_out_format(out, "%s (%s)\n", info->generation, info->reason);
+    ue_out_format(out, "%s (%s)\n", ue_profile_releases(info->profile, releases), info->reason);
     label(out, "time");
     print_time(out, info->first_ns);
     ue_out_format(out, ", %.3f s, frames %" PRIu64 " to %" PRIu64 "\n", ue_seconds(info->last_ns - info->first_ns),

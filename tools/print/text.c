@@ -249,8 +249,9 @@ static void put_headline(struct ue_text_tree *tree, const struct ue_shown *shown
                   shown->source, shown->destination, shown->length_bytes, shown->length_bytes == 1 ? "" : "s",
                   (unsigned long)shown->stream);
     if (shown->context != NULL) {
+        char releases[UE_RELEASES_CHARS];
         ue_out_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, shown->context->direction),
-                      shown->context->profile.name);
+                      ue_profile_releases(&shown->context->profile, releases));
     }
     ue_out_char(out, '\n');
 }
