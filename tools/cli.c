@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/help.h"
+
 void ue_complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -19,9 +21,11 @@ void ue_complain(const char *format, ...) {
 /* The help of GLib's own hides the options of all groups but one. */
 static void print_help(GOptionContext *context) {
     g_option_context_set_help_enabled(context, false);
-    char *text = g_option_context_get_help(context, FALSE, NULL);
+    char *raw = g_option_context_get_help(context, FALSE, NULL);
+    char *text = ue_help_fill(raw);
     bool written = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
     g_free(text);
+    g_free(raw);
     g_option_context_free(context);
     if (!written) {
         ue_complain("cannot write: %s", g_strerror(errno));

@@ -20,8 +20,7 @@ static const char description[] =
     "  uerudp link --loss 0.05 --delay 40 --jitter 10 7778 localhost:7777\n"
     "  uerudp link --up-loss 0.2 --up-loss-burst 4 --down-rate 20000 --down-queue 8000 7778 192.0.2.1:7777\n"
     "  uerudp link --pkt PktLoss=5 --pkt PktLag=50 --pcap link.pcapng 7778 localhost\n"
-    "  uerudp link --rule 'drop channel=0 reliable copy=1' --once --json 7778 localhost | jq 'select(.event == "
-    "\"left\")'";
+    "  uerudp link --rule 'drop channel=0 copy=1' --once --json 7778 localhost | jq 'select(.event == \"left\")'";
 
 static bool resolve(struct ue_relay_options *options, int argc, char **argv, uint64_t *port) {
     if (argc != 3) {

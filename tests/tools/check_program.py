@@ -39,6 +39,18 @@ class Surface(unittest.TestCase):
     def test_version(self):
         self.assertRegex(uerudp.run("--version").stdout.decode(), r"^uerudp \d+\.\d+\.\d+\n$")
 
+    def test_help_fits(self):
+        """No line is wider than 110 columns; what is filled hangs below its beginning, and examples stay whole."""
+        names = re.findall(r"^  ([a-z]+)  ", uerudp.run("help").stdout.decode(), re.M)
+        self.assertGreater(len(names), 10)
+        for name in set(names) - {"help"}:
+            text = uerudp.run(name, "--help").stdout.decode()
+            self.assertLessEqual(max(map(len, text.splitlines())), 110, name)
+            self.assertNotRegex(text, r"[^\n ]  \n")
+            self.assertRegex(text, rf"(?s)Examples:\n(.*\n)?  .*uerudp {name} .*[^\n]\n$")
+        self.assertRegex(uerudp.run("script", "--help").stdout.decode(),
+                         r"  --tolerance=MS +by .* Default\n {25}0, with a host 500\n  --verbose  ")
+
     def test_unusable_arguments(self):
         self.assertIn("usage", errors())
         self.assertIn("frobnicate", errors("frobnicate"))
@@ -103,11 +115,11 @@ class Output(unittest.TestCase):
     def test_summary(self):
         summary = errors("decode", LOSS, status=0)
         self.assertIn("786 datagrams in 1 connection, 0 malformed", summary)
-        self.assertIn("generation 5.1 (only generation", summary)
+        self.assertIn("generation 5.1 to 5.3 (only generation", summary)
         quiet = uerudp.run("decode", "--quiet", LOSS)
         self.assertEqual((b"", summary), (quiet.stdout, quiet.stderr.decode()))
         ties = errors("decode", uerudp.REALDATA / "supervive-ue54.pcap", status=0)
-        self.assertIn("; as good: 5.5, 5.8)", ties)
+        self.assertIn("; as good: 5.5 to 5.7, 5.8)", ties)
 
     def test_progress(self):
         """On a terminal, a file that takes its time is accompanied by a line that is erased before the summary."""
