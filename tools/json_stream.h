@@ -5,13 +5,18 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* A value of more characters is refused. */
 #define UE_JSON_VALUE_MAX (64u << 20)
 
+#define UE_JSON_HEAD_BYTES 4
+
 struct ue_json_stream {
     FILE *file;
+    uint8_t head[UE_JSON_HEAD_BYTES]; /* how the file begins */
+    size_t head_bytes;
     size_t line;       /* of the next character, from 1 */
     size_t begin_line; /* where the last value began, or where it went wrong */
     size_t length;     /* of the last value so far */

@@ -219,6 +219,17 @@ class Refusals(unittest.TestCase):
         message = refused(text, *arguments)
         self.assertIn(f"-:1: {key}: ", message)
 
+    def test_capture(self):
+        """Whoever gives the capture itself is told what makes JSON of it."""
+        payload = bytes.fromhex("0000280000000000")
+        classic = uerudp.pcap([(50000, 7777, payload)])
+        for capture in (classic, b"\xa1\xb2\x3c\x4d" + classic[4:], b"\n\r\r\n" + classic, classic[:4]):
+            said = uerudp.run("encode", "--hex", data=capture, status=2).stderr.decode()
+            self.assertRegex(said, r"^uerudp: -:\d+: a capture, not JSON: uerudp decode --json ")
+        for other in (b"\n", b"\n\n{}", b"{"):
+            said = subprocess.run([uerudp.PROGRAM, "encode", "--hex"], input=other, capture_output=True).stderr
+            self.assertNotIn(b"a capture", said)
+
     def test_unused(self):
         self.check('{"bunches":[{},{"close_reason":1}]}', "bunches[1].close_reason")
         self.check('{"bunches":[{"ch_seq":1}]}', "bunches[0].ch_seq")
