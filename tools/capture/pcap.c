@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define LINKTYPE_RAW 101
-#define STREAM_BYTES 65536
 
 #define LONG_RECORD_MAGIC UINT32_C(0xa1b2cd34)
 #define NANO_MAGIC UINT32_C(0xa1b23c4d)
@@ -90,7 +89,6 @@ static pcap_t *open_stream(struct ue_pcap *pcap, char text[PCAP_ERRBUF_SIZE]) {
 
     snprintf(text, PCAP_ERRBUF_SIZE, "out of memory");
     if (stream != NULL) {
-        setvbuf(stream, NULL, _IOFBF, STREAM_BYTES);
         handle = pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, text);
         if (handle == NULL)
             fclose(stream);
