@@ -397,6 +397,12 @@ class Info(Case):
         for generation in ("4.22", "4.25", "5.1", "5.4", "5.5", "5.8"):
             self.compare(generation, "client", "restart")
 
+    def test_timeout(self):
+        """From 5.1 on the end that gives up says why. Before, nothing but the simulator knows that it was a timeout."""
+        for generation in ("5.1", "5.4", "5.5", "5.8"):
+            for point in ("client", "server", "sender"):
+                self.compare(generation, point, "timeout")
+
     def test_bad_networks(self):
         """Also where numbers begin in the middle, histories overflow, and datagrams overtake each other."""
         self.compare("5.5", "server", "shuffle", "--seed=1")
