@@ -103,9 +103,10 @@ static void register_settings(module_t *module) {
 }
 
 static void register_max_items(module_t *module) {
-    prefs_register_uint_preference(module, "max_items", "Max items",
-                                   "Tree items that one datagram may have; what is behind them is only counted", 10,
-                                   &max_items);
+    prefs_register_uint_preference(
+        module, "max_items", "Max items",
+        "Tree items that one datagram may have, and again what is in its messages; more are only counted", 10,
+        &max_items);
 }
 
 uint32_t ue_prefs_max_items(void) {

@@ -24,6 +24,7 @@ struct tree {
     const struct ue_visit *visit;
     size_t certain_bits;
     struct ue_item_budget budget;
+    struct ue_item_budget inside_budget; /* of messages: what is in them never crowds out what is behind them */
     proto_item *items[DEPTH_MAX]; /* of the open groups; NULL: not shown, and what is in it stands in its parent */
     proto_tree *nodes[DEPTH_MAX];
     size_t depth;
@@ -44,6 +45,11 @@ static proto_tree *top(const struct tree *t) {
 
 static proto_item *own_item(const struct tree *t) {
     return t->depth < DEPTH_MAX ? t->items[t->depth] : NULL;
+}
+
+/* Whether the present group would be shown, had the budget not been spent. */
+static bool is_refused(const struct tree *t) {
+    return own_item(t) == NULL && t->items[0] != NULL;
 }
 
 /* ---- fields ---- */
@@ -103,6 +109,7 @@ static void show_inside(struct tree *t) {
     struct ue_notes part = ue_notes_of_item(&t->analysis.notes, t->item - 1);
     const struct ue_note *told = ue_notes_find(&part, UE_NOTE_WHOLE);
     t->inside.ground = t->ground;
+    t->inside.ground.budget = &t->inside_budget;
     if (told == NULL) {
         return;
     }
@@ -111,7 +118,7 @@ static void show_inside(struct tree *t) {
     if (t->summary.bunch.partial) {
         content = (struct ue_content){.kind = content.kind, .has_exports = true, .data = content.data};
     }
-    t->inside.tree = t->wants_inside ? top(t) : NULL;
+    t->inside.tree = t->wants_inside && !is_refused(t) ? top(t) : NULL;
     t->inside.handoff.channel = (uint32_t)t->summary.bunch.channel;
     t->inside.handoff.channel_name = t->summary.bunch.channel_name;
     ue_inside_show(&t->inside, &content);
@@ -227,11 +234,10 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     if (item != NULL && group == UE_GROUP_BUNCH && ue_items_is_visible(item)) {
         label_bunch(t, item);
     }
-    bool is_refused = item == NULL && t->items[0] != NULL;
     if (group == UE_GROUP_BUNCH) {
         show_inside(t);
     }
-    if (group == UE_GROUP_BUNCH && !is_refused) {
+    if (group == UE_GROUP_BUNCH && !is_refused(t)) {
         tell_about_bunch(t);
     }
     t->depth -= t->depth != 0;
@@ -297,10 +303,10 @@ static void report_message(const struct tree *t, const struct ue_fault *fault) {
 }
 
 static void report_budget(const struct tree *t) {
-    if (t->budget.refused != 0) {
+    uint32_t refused = t->budget.refused + t->inside_budget.refused;
+    if (refused != 0) {
         expert_add_info_format(t->pinfo, root_item(t), &ue_experts.items,
-                               "%u more items not shown: more than the preference uerudp.max_items allows",
-                               t->budget.refused);
+                               "%u more items not shown: more than the preference uerudp.max_items allows", refused);
     }
 }
 
@@ -376,7 +382,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
                      .certain_bits = bytes->size * 8};
     struct ue_context x;
     struct ue_verdict verdict;
-    t.budget.left = ue_prefs_max_items();
+    t.budget.left = t.inside_budget.left = ue_prefs_max_items();
     t.ground.budget = &t.budget;
     ue_flow_context(&visit->connection->flow, &visit->frame, &x);
     ue_key_set_pass(visit->connection->session, !pinfo->fd->visited);

@@ -12,6 +12,9 @@ import harness
 
 CAPTURE = pathlib.Path(__file__).resolve().parents[2] / "captures/ue5.5.pcapng"
 LIMIT = 12
+# What is said about a datagram as a whole, and what whole messages carry.
+OTHER = {"analysis", "expert", "fault", "canonical"}
+INSIDE = {"block", "field", "content", "export", "mapped", "actor", "property", "voice"}
 MORE = re.compile(r"(\d+) more items not shown")
 FOUR_BLOCKS = bytes.fromhex("0208208000") # each of the actor, without payload
 PARTS = 60
@@ -28,12 +31,12 @@ def blocks_in_parts():
                "packet": {"seq": 4454 + part, "ack": 4263, "history": [1]}, "bunches": [bunch]}
 
 
-def items_of(packet):
-    """The items that the limit is about: those of the bits, and of their context."""
-    names = [node.get("name") or "" for node in packet.protocol.iter("field")]
-    return [name for name in names if name.startswith("uerudp.") and
-            not name.startswith(("uerudp.analysis", "uerudp.bunch.reliable_id", "uerudp.expert", "uerudp.fault",
-                                 "uerudp.canonical"))]
+def items_of(packet, inside):
+    """The items that a limit is about: those of the datagram and of its context, or those of what its messages carry."""
+    names = [(node.get("name") or "").removeprefix("uerudp.") for node in packet.protocol.iter("field")
+             if (node.get("name") or "").startswith("uerudp.")]
+    return [name for name in names if name.partition(".")[0] not in OTHER and name != "bunch.reliable_id" and
+            (name.partition(".")[0] in INSIDE) == inside]
 
 
 class Limits(unittest.TestCase):
@@ -49,11 +52,14 @@ class Limits(unittest.TestCase):
         self.assertEqual(set(limited), set(self.whole))
         many = 0
         for frame, packet in limited.items():
-            wanted = items_of(self.whole[frame])
             texts = [node.get("showname") or "" for node in packet.node.iter("field")]
             said = max((int(found.group(1)) for found in map(MORE.search, texts) if found), default=0)
-            self.assertEqual(items_of(packet), wanted[:LIMIT], f"frame {frame}")
-            self.assertEqual(said, max(0, len(wanted) - LIMIT), f"frame {frame}")
+            wanted, shown = (items_of(each, False) for each in (self.whole[frame], packet))
+            within, shown_within = (items_of(each, True) for each in (self.whole[frame], packet))
+            self.assertEqual(shown, wanted[:LIMIT], f"frame {frame}")
+            self.assertEqual(shown_within, within[:min(LIMIT, len(shown_within))], f"frame {frame}")
+            self.assertGreaterEqual(said, max(0, len(wanted) - LIMIT), f"frame {frame}")
+            self.assertEqual(said != 0, (shown, shown_within) != (wanted, within), f"frame {frame}")
             many += said != 0
         self.assertGreater(many, 20)
 
@@ -61,7 +67,7 @@ class Limits(unittest.TestCase):
         """Ordinary packets are far from it; a limit of nothing is one item."""
         self.assertNotIn("uerudp.expert.items", sum((packet.experts for packet in self.whole.values()), []))
         for packet in self.stage.packets(self.path, {"max_items": 0}).values():
-            self.assertEqual(len(items_of(packet)), 1)
+            self.assertEqual(len(items_of(packet, False)), 1)
 
     def test_a_message_of_many_blocks(self):
         lines = "".join(json.dumps(datagram) + "\n" for datagram in blocks_in_parts())
@@ -71,7 +77,7 @@ class Limits(unittest.TestCase):
         limit = 2 * PARTS + 1000
         last = self.stage.packets(path, {"max_items": limit})[PARTS]
         self.assertEqual(len(last.numbers("fragment")), PARTS)
-        self.assertLessEqual(len(items_of(last)), limit + 10)
+        self.assertLessEqual(len(items_of(last, True)), limit)
         self.assertGreater(len(last.groups("block")), 200)
         said = [int(found.group(1)) for _, text in last.sentences for found in MORE.finditer(text)]
         self.assertGreater(said[0], PARTS * PART_BLOCKS - limit)
