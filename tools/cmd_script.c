@@ -138,8 +138,22 @@ static enum ue_exit worse(enum ue_exit a, enum ue_exit b) {
     return a > b ? a : b;
 }
 
-/* A take of which everything is recorded is no failure. */
-static enum ue_exit play(const struct script_job *job, const struct ue_script *script, struct ue_take *take) {
+/* Whether a take ends with the mistake that the one before it had, too. */
+static bool is_repeated(const struct ue_play_end *end, char **last_mistake) {
+    char *mistake = NULL;
+    if (end->result == UE_PLAY_MISTAKE) {
+        mistake = g_strdup_printf("%zu:%zu: %s", end->line, end->column, end->what);
+    }
+    bool is_same = mistake != NULL && g_strcmp0(mistake, *last_mistake) == 0;
+    g_free(*last_mistake);
+    *last_mistake = mistake;
+    return is_same;
+}
+
+/* A take of which everything is recorded is no failure. last_mistake: what the mistake before this take was, if there
+   was one; the same is said once, not for each generation. */
+static enum ue_exit play(const struct script_job *job, const struct ue_script *script, struct ue_take *take,
+                         char **last_mistake) {
     static const enum ue_exit exits[] = {
         [UE_PLAY_OK] = UE_EXIT_OK, [UE_PLAY_DIFFERS] = UE_EXIT_MALFORMED, [UE_PLAY_MISTAKE] = UE_EXIT_UNUSABLE};
     struct ue_play_end end;
@@ -147,10 +161,11 @@ static enum ue_exit play(const struct script_job *job, const struct ue_script *s
         printf("# %s, generation %s\n", script->name, take->generation->name);
     }
     ue_play(script, take->generation, &job->play, job->update ? take->records : NULL, &end);
+    bool is_said = is_repeated(&end, last_mistake);
     take->is_new = end.result == UE_PLAY_DIFFERS && end.what == NULL;
     if (job->json) {
         ue_verdict_print(script, take->generation, &end);
-    } else if (!take->is_new) {
+    } else if (!take->is_new && !is_said) {
         ue_verdict_complain(script, take->generation, &end);
     }
     enum ue_exit status = take->is_new ? UE_EXIT_OK : exits[end.result];
@@ -178,17 +193,19 @@ static void clear_take(void *take) {
 
 static enum ue_exit play_all(const struct script_job *job, const struct ue_script *script, const GArray *generations) {
     enum ue_exit status = UE_EXIT_OK;
+    char *last_mistake = NULL;
     GArray *takes = g_array_new(FALSE, FALSE, sizeof(struct ue_take));
     g_array_set_clear_func(takes, clear_take);
     for (size_t i = 0; i < generations->len; i++) {
         struct ue_take take = {&g_array_index(generations, struct ue_script_generation, i), ue_records_new(), false};
-        status = worse(status, play(job, script, &take));
+        status = worse(status, play(job, script, &take, &last_mistake));
         g_array_append_val(takes, take);
     }
     if (job->update && status == UE_EXIT_OK) {
         status = update(script, takes);
     }
     g_array_free(takes, TRUE);
+    g_free(last_mistake);
     return status;
 }
 

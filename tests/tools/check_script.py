@@ -279,6 +279,12 @@ class Mistakes(unittest.TestCase):
                 told = uerudp.run("script", *arguments, data=b"fixture", status=2).stderr.decode()
                 self.assertIn(what, told)
 
+    def test_once(self):
+        """A mistake is the script's, not a generation's: it is said once, in JSON for each."""
+        told = uerudp.run("script", data=b"fixture\nfrob\n", status=2).stderr.decode()
+        self.assertEqual(1, told.count("unknown command"), told)
+        self.assertEqual(3, len(verdicts(data=b"fixture\nfrob\n", status=2)))
+
     def test_several_files(self):
         """The worst decides, and the others are played."""
         with tempfile.TemporaryDirectory() as folder:
