@@ -285,6 +285,10 @@ class Engine(unittest.TestCase):
         for wrong in ("PktLos=5", "PktLoss", "PktLoss=101", "PktLag=x"):
             for option in ("--pkt", "--client-pkt", "--server-pkt"):
                 uerudp.run("link", option, wrong, 0, "127.0.0.1:1", status=2)
+        for wrong, why in (("PktLoss=101", "should be PktLoss=N, N from 0 to 100 (%)"), ("PktLag", "N from 0 to 60000 (ms)"),
+                           ("PktLos=1", "should be NAME=N, such as PktLoss=5; there are PktLoss, ")):
+            said = uerudp.run("link", "--pkt", wrong, 0, "127.0.0.1:1", status=2)
+            self.assertIn(why, said.stderr.decode())
 
 
 class Rules(Folder):

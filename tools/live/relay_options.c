@@ -130,12 +130,43 @@ static void resolve_stages(struct ue_relay_options *options) {
 
 /* ---- the engine's own knobs ---- */
 
+/* What there is: "PktLoss, PktLossMinSize, ..." */
+static char *knob_names(void) {
+    GString *names = g_string_new(NULL);
+    for (size_t i = 0; ue_emulation_row(i) != NULL; i++) {
+        g_string_append_printf(names, "%s%s", i != 0 ? ", " : "", ue_emulation_row(i)->name);
+    }
+    return g_string_free(names, FALSE);
+}
+
+static const struct ue_emulation_row *find_knob(const char *text) {
+    size_t length = strcspn(text, "="), i = 0;
+    const struct ue_emulation_row *row;
+    while ((row = ue_emulation_row(i++)) != NULL) {
+        if (strlen(row->name) == length && strncmp(row->name, text, length) == 0) {
+            break;
+        }
+    }
+    return row;
+}
+
+static void explain_engine(const char *option, const char *text, GError **error) {
+    const struct ue_emulation_row *row = find_knob(text);
+    if (row != NULL) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: should be %s=N, N from 0 to %u (%s)",
+                    option, text, row->name, row->max, row->unit);
+        return;
+    }
+    char *names = knob_names();
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                "%s=%s: should be NAME=N, such as PktLoss=5; there are %s", option, text, names);
+    g_free(names);
+}
+
 static gboolean set_engine(struct ue_emulation *engine, const char *option, const char *text, GError **error) {
     enum ue_emulation_result result = ue_emulation_set(engine, text);
     if (result != UE_EMULATION_OK) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: %s", option, text,
-                    result == UE_EMULATION_UNKNOWN ? "there is no such setting; PktLoss, PktLag, PktLagVariance, ..."
-                                                   : "not a possible value");
+        explain_engine(option, text, error);
     }
     return result == UE_EMULATION_OK;
 }
