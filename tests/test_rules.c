@@ -379,6 +379,25 @@ static void counts_are_of_what_matches(void **state) {
 
 /* ---- texts that are no rules ---- */
 
+static void an_unknown_field_is_told_with_those_near(void **state) {
+    static const struct {
+        const char *text, *error;
+    } rows[] = {
+        {"corrupt@bunch.chseq", "'corrupt@bunch.chseq': no such field; there is bunch.ch_seq"},
+        {"corrupt@ch_seq", "'corrupt@ch_seq': no such field; there is bunch.ch_seq"},
+        {"corrupt@nonsense", "'corrupt@nonsense': no such field; a key is one such as bunch.ch_seq"},
+        {"corrupt@", "'corrupt@': no such field; a key is one such as bunch.ch_seq"},
+    };
+    struct ue_rules *rules = ue_rules_new(1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char error[UE_RULES_ERROR_BYTES] = "";
+        assert_false(ue_rules_add(rules, rows[i].text, error));
+        assert_string_equal(error, rows[i].error);
+    }
+    ue_rules_free(rules);
+    (void)state;
+}
+
 static void errors_name_the_wrong_word(void **state) {
     static const struct {
         const char *text, *word;
@@ -467,6 +486,7 @@ int main(void) {
         cmocka_unit_test(outcomes_are_told_in_words),
         cmocka_unit_test(chance_is_seeded_and_each_rule_has_its_own),
         cmocka_unit_test(counts_are_of_what_matches),
+        cmocka_unit_test(an_unknown_field_is_told_with_those_near),
         cmocka_unit_test(errors_name_the_wrong_word),
         cmocka_unit_test(files_hold_a_rule_a_line),
     };

@@ -9,6 +9,8 @@
 
 #define NS_PER_MS 1e6
 #define NS_PER_SECOND 1e9
+#define NEAR_CHARS 4         /* names that begin alike */
+#define NEAR_MAX 5           /* of them are told */
 #define TIME_SECONDS_MAX 9e9 /* what 64 bits of nanoseconds hold */
 
 /* One word of a rule: its name, what must follow it, and who takes that; value is NULL where nothing followed. */
@@ -186,6 +188,32 @@ static char *cut(char *word, char at) {
     return found;
 }
 
+/* The part behind the group: "ch_seq" of "bunch.ch_seq". */
+static const char *last_part(const char *key) {
+    const char *dot = strrchr(key, '.');
+    return dot != NULL ? dot + 1 : key;
+}
+
+static bool is_near(const char *name, const char *key) {
+    const char *part = last_part(key);
+    return *part != '\0' && (is_alike(last_part(name), part) || strstr(name, key) != NULL ||
+                             (strlen(part) >= NEAR_CHARS && strncmp(last_part(name), part, NEAR_CHARS) == 0));
+}
+
+static bool fail_field(char error[UE_RULES_ERROR_BYTES], const char *word, const char *key) {
+    GString *near = g_string_new(NULL);
+    unsigned count = 0;
+    for (unsigned i = UE_F_NONE + 1; i < UE_FIELD_COUNT && count < NEAR_MAX; i++) {
+        const char *name = ue_field_row((enum ue_field)i)->name;
+        if (is_near(name, key)) {
+            g_string_append_printf(near, "%s%s", count++ == 0 ? "; there is " : ", ", name);
+        }
+    }
+    fail(error, word, "no such field", near->len != 0 ? near->str : "; a key is one such as bunch.ch_seq");
+    g_string_free(near, TRUE);
+    return false;
+}
+
 static bool take_action(struct ue_rule *rule, const char *whole, char error[UE_RULES_ERROR_BYTES]) {
     char *name = g_strdup(whole);
     char *value = cut(name, '=');
@@ -196,7 +224,9 @@ static bool take_action(struct ue_rule *rule, const char *whole, char error[UE_R
     bool good = true;
     if (action == NULL) {
         good = fail(error, whole, "no action; there are drop, duplicate, delay, reorder, corrupt and pass", "");
-    } else if (key != NULL && (rule->action != UE_RULE_CORRUPT || rule->field == UE_F_NONE)) {
+    } else if (key != NULL && rule->action == UE_RULE_CORRUPT && rule->field == UE_F_NONE) {
+        good = fail_field(error, whole, key);
+    } else if (key != NULL && rule->action != UE_RULE_CORRUPT) {
         good = fail(error, whole, "only corrupt@KEY names a field, by a key such as bunch.ch_seq", "");
     } else if (!action->take(rule, value)) {
         good = fail(error, whole, "should be ", action->form);
