@@ -130,11 +130,20 @@ static bool has_error(const GPtrArray *list) {
     return false;
 }
 
+static void name_files(const struct ue_reading *reading, const GPtrArray *list) {
+    for (guint i = 0; i < list->len; i++) {
+        struct ue_info *info = g_ptr_array_index(list, i);
+        info->first_path = ue_reading_path_of(reading, info->first_frame);
+        info->last_path = ue_reading_path_of(reading, info->last_frame);
+    }
+}
+
 static enum ue_exit run(struct command *command, int path_count, char **paths) {
     struct ue_infos *infos = ue_infos_new((unsigned)command->findings_max, command->bits);
     ue_reading_start(&command->reading, path_count, paths);
     read_all(command, infos);
     const GPtrArray *list = ue_infos_finish(infos);
+    name_files(&command->reading, list);
     bool written = print(command, list);
     enum ue_exit status = ue_reading_status(&command->reading);
     status = status == UE_EXIT_OK && has_error(list) ? UE_EXIT_MALFORMED : status;

@@ -20,6 +20,7 @@ void ue_reading_clear(struct ue_reading *reading) {
     }
     ue_input_clear(&reading->input);
     ue_wire_options_clear(&reading->wire);
+    g_free(reading->frames_before);
     g_free(reading->live.interface);
     g_free(reading->live.filter);
 }
@@ -28,6 +29,7 @@ void ue_reading_start(struct ue_reading *reading, int path_count, char **paths) 
     bool is_file = reading->live.interface == NULL;
     reading->paths = is_file ? paths : &reading->live.interface;
     reading->path_count = is_file ? path_count : 1;
+    reading->frames_before = g_new0(uint64_t, (gsize)reading->path_count);
     reading->flows = ue_flows_new(&reading->wire);
     reading->summary.begun_us = g_get_monotonic_time();
 }
@@ -103,7 +105,16 @@ static bool listen_to(struct ue_reading *reading) {
     return ue_input_listen(&reading->input, &options);
 }
 
+const char *ue_reading_path_of(const struct ue_reading *reading, uint64_t frame) {
+    int i = reading->next_path - 1;
+    while (i > 0 && reading->frames_before[i] >= frame) {
+        i--;
+    }
+    return reading->path_count > 1 && i >= 0 ? reading->paths[i] : NULL;
+}
+
 static void open_next(struct ue_reading *reading) {
+    reading->frames_before[reading->next_path] = reading->input.frame;
     const char *path = reading->paths[reading->next_path++];
     bool is_live = reading->live.interface != NULL;
     reading->path_bytes = is_live ? 0 : file_bytes(path);

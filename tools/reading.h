@@ -38,7 +38,8 @@ struct ue_reading {
 
     char **paths;
     int path_count, next_path;
-    uint64_t path_bytes; /* of the open file; 0: a pipe */
+    uint64_t *frames_before; /* of each path that was opened so far */
+    uint64_t path_bytes;     /* of the open file; 0: a pipe */
     bool is_open;
     bool is_any; /* some file could be opened */
     bool is_over;
@@ -67,6 +68,9 @@ void ue_reading_start(struct ue_reading *reading, int path_count, char **paths);
 /* The next datagram, in capture order; false at the end. Complains about files that cannot be read, reports and counts
    malformed datagrams, and shows progress on a terminal. */
 bool ue_reading_next(struct ue_reading *reading, struct ue_seen *seen);
+
+/* The file in which a frame stands; where there is no more than one, NULL. */
+const char *ue_reading_path_of(const struct ue_reading *reading, uint64_t frame);
 
 /* Whether somebody may be waiting for output at once: input is a pipe or an interface. */
 bool ue_reading_is_live(const struct ue_reading *reading);

@@ -4,6 +4,7 @@
 import json
 import pathlib
 import random
+import re
 import tempfile
 import unittest
 
@@ -189,6 +190,22 @@ class Figures(unittest.TestCase):
 
 class Program(unittest.TestCase):
     maxDiff = None
+
+    def test_files(self):
+        """Of several files each connection says in which it is."""
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder) / f"{name}.pcapng" for name in "ab"]
+            for seed, path in enumerate(paths):
+                uerudp.run("generate", "login", f"--seed={seed}", "--no-sidecar", "-o", path)
+            one = uerudp.run("info", paths[0]).stdout.decode()
+            self.assertNotIn(" file  ", one)
+            both = uerudp.run("info", *paths).stdout.decode()
+            self.assertEqual([str(path) for path in paths], re.findall(r"^  file       (.*)$", both, re.M))
+            cut = pathlib.Path(folder) / "c.pcapng"
+            uerudp.run("edit", "--frames=1-9", paths[0], cut)
+            uerudp.run("edit", "--frames=10-", paths[0], paths[1])
+            parts = uerudp.run("info", cut, paths[1]).stdout.decode()
+            self.assertEqual([f"{cut} to {paths[1]}"], re.findall(r"^  file       (.*)$", parts, re.M))
 
     def test_text(self):
         text = uerudp.run("info", "--bits", "-", data=login().capture()).stdout.decode()

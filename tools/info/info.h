@@ -44,7 +44,8 @@ struct ue_info {
     char former[UE_FORMER_BYTES]; /* addresses of the client before the last; empty: none */
     int64_t first_ns, last_ns;
     uint64_t first_frame, last_frame;
-    struct ue_info_side sides[2]; /* client, server */
+    const char *first_path, *last_path; /* where these stand, of several files; NULL: there is one. The caller's */
+    struct ue_info_side sides[2];       /* client, server */
 
     bool is_closed; /* by closing channel 0 */
     unsigned closed_by;

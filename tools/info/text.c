@@ -31,6 +31,11 @@ static void print_heading(struct ue_out *out, const struct ue_info *info) {
     ue_out_format(out, ", server %s\n", info->sides[1].address);
     label(out, "generation");
     ue_out_format(out, "%s (%s)\n", ue_profile_releases(info->profile, releases), info->reason);
+    if (info->first_path != NULL) {
+        bool is_one = info->first_path == info->last_path;
+        label(out, "file");
+        ue_out_format(out, "%s%s%s\n", info->first_path, is_one ? "" : " to ", is_one ? "" : info->last_path);
+    }
     label(out, "time");
     print_time(out, info->first_ns);
     ue_out_format(out, ", %.3f s, frames %" PRIu64 " to %" PRIu64 "\n", ue_seconds(info->last_ns - info->first_ns),
