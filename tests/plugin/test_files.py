@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every file of a process is shown as if it were the first: neither connections, fragments, paths, actors nor keys go
+from one to the next, nor does what taps counted."""
+import json
+import os
+import subprocess
+import unittest
+
+import decoded
+import harness
+
+TAPS = ("stat:uerudp", "stat:uerudp_channels", "stat:uerudp_losses", "srt:uerudp", "conv:UERUDP", "expert")
+FRAMES = 60
+
+
+def request(number, method, **params):
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+def questions(path, first):
+    """What is asked of one file, numbered from first."""
+    wanted = [("load", {"file": path}), ("tap", {f"tap{i}": tap for i, tap in enumerate(TAPS)})]
+    wanted += [("frame", {"frame": frame, "proto": True, "bytes": True}) for frame in range(1, FRAMES + 1)]
+    wanted.append(("follow", {"follow": "UERUDP", "filter": "uerudp.stream == 0"}))
+    return [request(first + i, method, **params) for i, (method, params) in enumerate(wanted)]
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.stage = self.enterContext(harness.Stage())
+
+    def part(self, name, frames):
+        """Some frames of a capture."""
+        path = os.path.join(self.stage.home, f"part-{name}.pcapng")
+        subprocess.run(["editcap", "-r", decoded.path_of(name), path, frames], check=True)
+        os.chmod(path, 0o644)
+        return path
+
+    def shown(self, paths):
+        """What one sharkd answers about each of the files, one after the other."""
+        asked = [questions(path, 1 + 1000 * i) for i, path in enumerate(paths)]
+        text = "".join(line + "\n" for lines in asked for line in lines)
+        found = [[] for _ in paths]
+        for line in self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines():
+            answer = json.loads(line)
+            found[answer["id"] // 1000].append(answer.get("result", answer.get("error")))
+        return found
+
+    def test_each_is_as_if_it_were_the_first(self):
+        whole = [self.stage.copy(decoded.path_of(name)) for name in ("actor-world", "big-bunch", "legacy")]
+        late = [self.part("actor-world", "25-90"), self.part("big-bunch", "1-18"), self.part("big-bunch", "19-40")]
+        paths = [path for pair in zip(whole, late) for path in pair]
+        together = self.shown([*paths, *reversed(paths)])
+        for path, one, again in zip(paths, together, reversed(together)):
+            alone = self.shown([path])[0]
+            self.assertIn("Unreal Engine", json.dumps(alone))
+            self.assertEqual(one, alone, path)
+            self.assertEqual(again, alone, path)
+
+
+if __name__ == "__main__":
+    harness.main()
