@@ -50,8 +50,8 @@ struct ue_verdict {
 
 /* Context of a packet within its connection, for generated fields; all optional (zero: not shown). */
 struct ue_links {
-    bool has_id;
     int64_t packet_id; /* full number of verdict.seq */
+    bool has_id;
     bool has_acked_before;
     uint16_t acked_before; /* newest sequence that an earlier packet of this direction acknowledged */
 };

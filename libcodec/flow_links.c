@@ -23,7 +23,7 @@ static bool falls_back(const struct ue_side *side, uint16_t ack) {
 
 void ue_side_link(struct ue_side *side, uint16_t seq, uint16_t ack, bool modern, struct ue_links *links) {
     int64_t id = side->has_id ? ue_seq_expand(seq, side->last_id, UE_PACKET_SEQ_MAX) : seq;
-    *links = (struct ue_links){true, id, modern && side->has_acked, side->acked};
+    *links = (struct ue_links){id, true, modern && side->has_acked, side->acked};
     if (!side->has_id || id > side->last_id || side->last_id - id > LATE_MAX) {
         side->last_id = id;
     }

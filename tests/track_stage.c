@@ -172,7 +172,7 @@ void stage_packet(struct track_stage *stage, unsigned side, int64_t id, int64_t 
         header->history_words = header->history_words != 0 ? header->history_words : 1;
         header->history[0] = history;
     }
-    const struct ue_links links = {true, id, stage->has_acked[side], stage->acked[side]};
+    const struct ue_links links = {id, true, stage->has_acked[side], stage->acked[side]};
     const struct ue_datagram datagram = {.packet = *header, .items = stage->items, .item_count = stage->item_count};
     encode_and_feed(stage, side, &links, &datagram);
     if (!is_legacy(stage) && (!stage->has_acked[side] || ue_seq_newer(ack, stage->acked[side]))) {
