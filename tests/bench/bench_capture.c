@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libcodec/actor.h"
+#include "libcodec/block.h"
 #include "libcodec/codec.h"
 #include "tests/bench/input.h"
 
@@ -17,6 +19,7 @@
 struct side {
     uint16_t seq; /* of the next packet */
     uint16_t ch_seq[CHANNELS];
+    bool has_begun[CHANNELS]; /* a message of two reliable parts, of which the second must follow */
 };
 
 struct client {
@@ -88,7 +91,8 @@ static void write_frame(struct capture *capture, unsigned client, unsigned from,
     write_bytes(payload, size);
 }
 
-static void write_datagram(struct capture *capture, unsigned client, unsigned from, const struct ue_datagram *datagram) {
+static void write_datagram(struct capture *capture, unsigned client, unsigned from,
+                           const struct ue_datagram *datagram) {
     uint8_t bytes[SAMPLE_BYTES_MAX];
     struct ue_fault fault;
     size_t size;
@@ -107,8 +111,13 @@ static void write_handshake(struct capture *capture, unsigned client, enum ue_ha
     for (size_t i = 0; i < sizeof random; i++) {
         random[i] = (uint8_t)(1 + random_below(&capture->random, 255));
     }
-    *h = (struct ue_handshake){.type = type, .min_version = 3, .version = 3, .sent_count = 1, .has_body = true,
-                               .network_version = 0x80952cbb, .random = {random, 0, sizeof random * 8}};
+    *h = (struct ue_handshake){.type = type,
+                               .min_version = 3,
+                               .version = 3,
+                               .sent_count = 1,
+                               .has_body = true,
+                               .network_version = 0x80952cbb,
+                               .random = {random, 0, sizeof random * 8}};
     if (type != UE_HANDSHAKE_INITIAL) {
         double seconds = type == UE_HANDSHAKE_ACK ? -1.0 : 60.0 + client;
         h->timestamp = ue_handshake_timestamp_bits(&capture->context, seconds);
@@ -119,16 +128,38 @@ static void write_handshake(struct capture *capture, unsigned client, enum ue_ha
     write_datagram(capture, client, from, &d);
 }
 
+/* All channels begin where the packets do. */
+static void start_side(struct side *side, uint16_t first) {
+    side->seq = first;
+    for (size_t i = 0; i < CHANNELS; i++) {
+        side->ch_seq[i] = first - 1;
+    }
+}
+
 static void start_client(struct capture *capture, unsigned number) {
     struct client *client = &capture->clients[number];
     for (size_t i = 0; i < UE_COOKIE_BYTES; i++) {
         client->cookie[i] = (uint8_t)random_next(&capture->random);
     }
     struct ue_sequences first = ue_cookie_sequences(client->cookie);
-    client->sides[0].seq = first.client;
-    client->sides[1].seq = first.server;
+    start_side(&client->sides[0], first.client);
+    start_side(&client->sides[1], first.server);
     for (int type = UE_HANDSHAKE_INITIAL; type <= UE_HANDSHAKE_ACK; type++) {
         write_handshake(capture, number, (enum ue_handshake_type)type);
+    }
+}
+
+/* Messages in two parts, as a sender sends them. Unreliable ones are whole: their parts would have to share a packet.
+ */
+static void continue_message(struct sample_bunch *b, struct side *side) {
+    bool continues = b->reliable && side->has_begun[b->channel];
+    b->partial = b->reliable && (b->partial || continues);
+    b->partial_initial = b->partial && !continues;
+    b->partial_final = continues;
+    b->has_exports = b->has_mapped = false; /* random bits would be none */
+    b->data_bits -= b->partial_initial ? b->data_bits % 8 : 0;
+    if (b->partial) {
+        side->has_begun[b->channel] = !continues;
     }
 }
 
@@ -146,6 +177,39 @@ static void continue_sequences(struct sample *s, struct client *client, unsigned
     for (uint32_t i = 0; i < s->bunch_count; i++) {
         struct sample_bunch *b = &s->bunches[i];
         b->ch_seq = b->reliable ? ++side->ch_seq[b->channel] % 1024 : 0;
+        continue_message(b, side);
+    }
+}
+
+/* Opens a channel for an actor that has a stable name. */
+static bool write_opening(const struct ue_context *x, const struct ue_bunch *bunch, uint8_t *bytes, size_t *bit) {
+    const struct ue_actor actor = {.object = {.count = 1, .links = {{.guid = {.number = 2 * bunch->channel + 1}}}}};
+    struct ue_fault fault;
+    return !bunch->open || ue_actor_encode(x, &actor, bytes, SAMPLE_BYTES_MAX, bit, &fault) == UE_OK;
+}
+
+/* A block about the actor whose payload is the rest of the random bits. How long its header is follows from that. */
+static bool write_block(const struct ue_context *x, struct ue_view random, uint8_t *bytes, size_t at, size_t head) {
+    struct ue_block block = {.has_rep_layout = true, .is_actor = true, .has_payload = true};
+    struct ue_fault fault;
+    size_t bit = at;
+    if (at + head > random.bits) {
+        return false;
+    }
+    block.payload = (struct ue_view){random.base, at + head, random.bits - at - head};
+    return ue_block_encode(x, &block, bytes, SAMPLE_BYTES_MAX, &bit, &fault) == UE_OK && bit == random.bits;
+}
+
+/* Makes a message of random bits, where there is room for one. */
+static void fill_content(const struct ue_context *x, const struct ue_bunch *bunch, uint8_t *data) {
+    uint8_t bytes[SAMPLE_BYTES_MAX] = {0};
+    size_t at = 0;
+    bool is_done = !write_opening(x, bunch, bytes, &at);
+    for (size_t head = 2 + 8; !is_done && head <= 2 + 24; head += 8) {
+        is_done = write_block(x, bunch->data, bytes, at, head);
+        if (is_done) {
+            memcpy(data, bytes, ue_bits_bytes(bunch->data.bits));
+        }
     }
 }
 
@@ -158,6 +222,9 @@ static void write_packet(struct capture *capture, const struct shape *shape, uin
     packet_generate(&packet, shape_variant(shape, index), &capture->random);
     continue_sequences(&packet.sample, &capture->clients[client], client, from);
     input_fill(&datagram, &packet, items);
+    for (uint32_t i = 0; i < datagram.item_count; i++) {
+        fill_content(&capture->context, &items[i].bunch, packet.payloads + packet.sample.bunches[i].payload_byte);
+    }
     write_datagram(capture, client, from, &datagram);
 }
 
