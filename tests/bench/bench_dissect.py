@@ -72,17 +72,11 @@ class Stage(harness.Stage):
         del self.captures[path]
         os.remove(path)
 
-    def command(self, *arguments):
-        drop = []
-        if os.geteuid() == 0:
-            drop = ["setpriv", f"--reuid={harness.NOBODY}", f"--regid={harness.NOBODY}", "--clear-groups"]
-        return [*drop, "env", *self.environment(), *arguments]
-
     def instructions(self, path, options, functions=()):
         """Instructions of one run; with functions, those inside them and what they call."""
         toggle = [f"--toggle-collect={function}" for function in functions]
-        command = self.command("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *toggle, "tshark", "-r",
-                               path, *options)
+        command = self.command(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *toggle, "tshark", "-r",
+                                path, *options])
         result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         found = re.search(r"Collected *: *(\d+)", result.stderr)
         if result.returncode != 0 or not found:
@@ -96,7 +90,7 @@ class Stage(harness.Stage):
 
     def usage(self, shape, packets, options):
         """User and system seconds, and the largest resident set in bytes, of one run."""
-        command = self.command("tshark", "-r", self.capture(shape, packets), *options)
+        command = self.command(["tshark", "-r", self.capture(shape, packets), *options])
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         errors = process.stderr.read()
         _, status, used = os.wait4(process.pid, 0)
