@@ -156,6 +156,10 @@ class Browser(unittest.TestCase):
         for each in picture.iter(namespace + "path"):
             for stroke in ("l6,6", "H"):
                 marks[each.get("class"), stroke] += (each.get("d") or "").count(stroke)
+        ticks = [text.text for text in picture.iter(namespace + "text") if re.fullmatch(r"[−-]?[\d.,]+", text.text or "")]
+        self.assertGreater(ticks.count("0"), 0)
+        self.assertTrue(any(ticks.count(tick) > 1 for tick in ticks if tick != "0"), "the same in both directions")
+        self.assertEqual([], [tick for tick in ticks if tick[0] in "−-"], "nobody sends less than nothing")
         legend = 1
         self.assertEqual(legend + 2, marks["lost", "l6,6"])
         self.assertEqual(2, marks["nak", "H"])

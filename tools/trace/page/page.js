@@ -26,7 +26,7 @@
     ({ t, side, id, frame, channel, reliable, copy, first, before, spurious }));
   const gaps = data.gaps.map(([t, side, first, last, filled]) => ({ t, side, id: first, first, last, filled }));
   const notes = data.notes.map(([t, side, frame, text]) => ({ t, side, frame, text }));
-  const numbers = d3.format(",d"), ms = value => `${d3.format(",.3f")(value)} ms`;
+  const numbers = d3.format(",d"), numbersOf = d3.format(",~r"), ms = value => `${d3.format(",.3f")(value)} ms`;
 
   /* ---- the picture ---- */
 
@@ -156,8 +156,8 @@
       panel.marks.selectAll("*").remove();
       drawNotes(panel);
       const y = draw[panel.kind](panel);
-      const ticks = d3.axisLeft(y).ticks(6);
-      panel.axis.call(panel.kind === "sequence" ? ticks.tickFormat(d3.format("d")) : ticks);
+      const format = panel.kind === "sequence" ? d3.format("d") : value => numbersOf(Math.abs(value));
+      panel.axis.call(d3.axisLeft(y).ticks(6).tickFormat(format)); // below zero is the other direction, not less
       panel.grid.attr("transform", `translate(${LEFT},0)`)
         .call(d3.axisLeft(y).ticks(6).tickSize(-(WIDTH - LEFT - RIGHT)).tickFormat(""));
       panel.times.call(d3.axisBottom(x).ticks(12).tickFormat(value => d3.format(",")(value / 1000) + " s"));
