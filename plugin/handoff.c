@@ -70,7 +70,7 @@ void ue_handoffs_add_message(struct ue_handoffs *handoffs, tvbuff_t *tvb, const 
 
 void ue_handoffs_add_block(struct ue_handoffs *handoffs, tvbuff_t *tvb, proto_tree *tree,
                            const struct ue_handoff *block) {
-    const struct waiting waiting = {NULL, tvb, tree, *block};
+    const struct waiting waiting = {NULL, tvb, tree != NULL ? tree : handoffs->tree, *block};
     add(handoffs, classes, block->class_path, &waiting);
 }
 

@@ -38,7 +38,7 @@ bool ue_handoff_wants_classes(void);
 struct ue_handoffs *ue_handoffs_new(packet_info *pinfo, proto_tree *tree);
 
 /* Remembers a payload, where somebody has registered for it. Dissectors of messages add their items to the whole tree,
-   behind ours; those of blocks to the tree of the block. */
+   behind ours; those of blocks to the tree of the block, where nobody looks at ours (NULL) to the whole one, too. */
 void ue_handoffs_add_message(struct ue_handoffs *handoffs, tvbuff_t *tvb, const struct ue_handoff *message);
 void ue_handoffs_add_block(struct ue_handoffs *handoffs, tvbuff_t *tvb, proto_tree *tree,
                            const struct ue_handoff *block);

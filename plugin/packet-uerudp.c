@@ -26,6 +26,7 @@
 static dissector_handle_t handle;
 static dissector_table_t udp_ports;
 static int expert_tap;
+static int expert_proto;
 
 bool ue_packet_port_is_ours(uint32_t port) {
     return dissector_get_uint_handle(udp_ports, port) == handle;
@@ -42,7 +43,7 @@ static struct ue_bytes bytes_of(tvbuff_t *tvb) {
 
 static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
                  const struct ue_bytes *bytes) {
-    bool wants_items = proto_field_is_referenced(tree, ue_proto);
+    bool wants_items = proto_field_is_referenced(tree, ue_proto) || proto_field_is_referenced(tree, expert_proto);
     bool wants_line = col_get_writable(pinfo->cinfo, COL_INFO);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
     ue_report_datagram(tvb, pinfo, visit, bytes);
@@ -124,6 +125,7 @@ static ue_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo, pro
 /* The tap of expert items comes to be behind all dissectors. */
 static void look_for_others(void) {
     expert_tap = find_tap_id("expert");
+    expert_proto = proto_get_id_by_filter_name("_ws.expert");
 }
 
 static void register_listeners(void) {

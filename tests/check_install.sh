@@ -38,6 +38,7 @@ cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
 # The example of docs/endpoint.md is a program that joins our own server.
 diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/endpoint.md") <(sed 1d "$source/tests/consumer/client.c") ||
     { echo "docs/endpoint.md shows another example than tests/consumer/client.c" && exit 1; }
+: >"$work/serve" # it is read before the server began to write
 timeout 60 "$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
 server=$!
 for ((i = 0; i < 100; i++)); do
