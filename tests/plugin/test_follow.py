@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Follow shows every message of the chosen channel, whole, in both directions, and nothing else."""
+import json
 import re
 import unittest
 
@@ -20,6 +21,13 @@ class Follow(unittest.TestCase):
         cls.messages = {name: messages.of(path) for name, path in cls.paths.items()}
         version = re.search(r"TShark \(Wireshark\) (\d+)\.(\d+)", cls.stage.tshark("--version"))
         cls.has_sub_streams = tuple(map(int, version.groups())) >= (4, 4)
+
+    def test_filter_without_a_tree(self):
+        """sharkd asks how to follow a frame, and has no tree of it."""
+        requests = [{"method": "load", "params": {"file": self.paths[NAMES[0]]}}, {"method": "frame", "params": {"frame": 9}}]
+        text = "".join(json.dumps({"jsonrpc": "2.0", "id": i, **request}) + "\n" for i, request in enumerate(requests, 1))
+        answer = json.loads(self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines()[-1])
+        self.assertRegex(dict(answer["result"]["fol"])["UERUDP"], "^uerudp.stream == 0")
 
     def follow(self, name, what, *options, mode="raw"):
         return self.stage.tshark("-2", "-q", "-r", self.paths[name], *options, "-z", f"follow,uerudp,{mode},{what}")

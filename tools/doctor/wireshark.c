@@ -19,12 +19,16 @@ static char **ask(const struct ue_wireshark *wireshark, const char *option, cons
     return lines;
 }
 
-/* "TShark (Wireshark) 4.0.17 (Git v4.0.17 ...)." */
+/* "TShark (Wireshark) 4.0.17 (Git v4.0.17 ...)." or "TShark (Wireshark) 4.4.18." */
 static void take_version(struct ue_wireshark *wireshark, const char *line) {
     const char *at = strstr(line, "TShark ");
     at = at != NULL ? strpbrk(at, "0123456789") : NULL;
     if (wireshark->version == NULL && at != NULL) {
         char *version = g_strndup(at, strspn(at, "0123456789."));
+        size_t size = strlen(version);
+        if (version[size - 1] == '.') {
+            version[size - 1] = '\0';
+        }
         char **numbers = g_strsplit(version, ".", 3);
         if (numbers[1] != NULL) {
             wireshark->version = g_strdup(version);
