@@ -47,7 +47,7 @@ static char *packet_filter(epan_dissect_t *edt, packet_info *pinfo, unsigned *st
         return NULL;
     }
     *stream = visit->connection->stream;
-    if (edt != NULL) {
+    if (edt != NULL && edt->tree != NULL) {
         find_number(edt, UE_F_BUNCH_CHANNEL, sub_stream);
     }
     return stream_filter(*stream, *sub_stream);
