@@ -38,16 +38,9 @@ static bool text_is(const struct ue_text *text, const char *name) {
 }
 
 static enum ue_content_kind kind_of_text(const struct ue_text *text) {
-    static const struct {
-        const char *name;
-        enum ue_content_kind kind;
-    } kinds[] = {{"Control", UE_CONTENT_CONTROL},
-                 {"Actor", UE_CONTENT_ACTOR},
-                 {"Voice", UE_CONTENT_VOICE},
-                 {"DataStream", UE_CONTENT_DATA_STREAM}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (text_is(text, kinds[i].name)) {
-            return kinds[i].kind;
+    for (enum ue_content_kind kind = UE_CONTENT_UNKNOWN + 1; kind < UE_CONTENT_KIND_COUNT; kind++) {
+        if (text_is(text, ue_content_kind_name(kind))) {
+            return kind;
         }
     }
     return UE_CONTENT_UNKNOWN;

@@ -194,6 +194,16 @@ static void trace(struct pass *p) {
     }
 }
 
+const char *ue_content_kind_name(enum ue_content_kind kind) {
+    static const char *const names[UE_CONTENT_KIND_COUNT] = {
+        [UE_CONTENT_CONTROL] = "Control",
+        [UE_CONTENT_ACTOR] = "Actor",
+        [UE_CONTENT_VOICE] = "Voice",
+        [UE_CONTENT_DATA_STREAM] = "DataStream",
+    };
+    return names[kind];
+}
+
 enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
                                 const struct ue_guid_names *names, const struct ue_sink *sink, struct ue_fault *fault) {
     const struct ue_view *data = &content->data;

@@ -16,6 +16,11 @@ enum ue_content_kind {
     UE_CONTENT_DATA_STREAM
 };
 
+#define UE_CONTENT_KIND_COUNT (UE_CONTENT_DATA_STREAM + 1)
+
+/* The channel's name as engines write it, "Actor"; NULL for UE_CONTENT_UNKNOWN. */
+const char *ue_content_kind_name(enum ue_content_kind kind);
+
 /* Names for network ids, where the caller knows some. path: a text that lives during the call, or NULL. */
 struct ue_guid_names {
     const char *(*path)(void *user, uint64_t guid);

@@ -11,17 +11,6 @@
 /* So many frames are told in a sentence. */
 #define FRAMES_TOLD 8
 
-static const char *kind_name(enum ue_content_kind kind) {
-    switch (kind) {
-    case UE_CONTENT_CONTROL: return "Control";
-    case UE_CONTENT_ACTOR: return "Actor";
-    case UE_CONTENT_VOICE: return "Voice";
-    case UE_CONTENT_DATA_STREAM: return "DataStream";
-    case UE_CONTENT_UNKNOWN: break;
-    }
-    return NULL;
-}
-
 static void add_number(const struct ue_reassembled *bunch, proto_tree *tree, enum ue_field field, uint32_t number) {
     if (proto_field_is_referenced(tree, ue_hf[field])) {
         proto_item_set_generated(proto_tree_add_uint(tree, ue_hf[field], bunch->tvb, 0, 0, number));
@@ -78,7 +67,7 @@ static void show_inside(const struct ue_reassembled *bunch, const struct ue_chai
     inside.ground = (struct ue_ground){tvb, bunch->pinfo->pool, &bytes, bunch->inside->ground.budget};
     inside.tree = bunch->wants_inside ? tree : NULL;
     inside.handoff.channel = chain->channel;
-    inside.handoff.channel_name = kind_name(chain->content.kind);
+    inside.handoff.channel_name = ue_content_kind_name(chain->content.kind);
     inside.handoff.bits = data->bits;
     if (inside.handoffs != NULL && !chain->content.is_custom_exports) {
         ue_handoffs_add_message(inside.handoffs, tvb, &inside.handoff);
@@ -94,7 +83,7 @@ static void show_message(const struct ue_reassembled *bunch, const struct ue_cha
         return;
     }
     size_t bits = chain->content.data.bits;
-    const char *kind = kind_name(chain->content.kind);
+    const char *kind = ue_content_kind_name(chain->content.kind);
     const char *name =
         wmem_strdup_printf(bunch->pinfo->pool, "Reassembled %s, Ch %u%s%s, %u parts",
                            chain->content.is_custom_exports ? "custom exports" : "message", chain->channel,

@@ -26,13 +26,10 @@ struct report {
 
 /* ---- what the datagram says ---- */
 
-/* By enum ue_content_kind. */
-static const char *const kind_names[] = {NULL, "Control", "Actor", "Voice", "DataStream"};
-
 static enum ue_content_kind kind_of_name(const char *name) {
-    for (size_t i = 1; name != NULL && i < G_N_ELEMENTS(kind_names); i++) {
-        if (strcmp(name, kind_names[i]) == 0) {
-            return (enum ue_content_kind)i;
+    for (enum ue_content_kind kind = UE_CONTENT_UNKNOWN + 1; name != NULL && kind < UE_CONTENT_KIND_COUNT; kind++) {
+        if (strcmp(name, ue_content_kind_name(kind)) == 0) {
+            return kind;
         }
     }
     return UE_CONTENT_UNKNOWN;
@@ -172,7 +169,7 @@ static void take_bunch_notes(struct ue_tap_bunch *bunch, struct ue_notes notes) 
             bunch->reliable_id = note->id;
         }
         if (note->type == UE_NOTE_KIND && bunch->channel_name == NULL) {
-            bunch->channel_name = kind_names[note->number];
+            bunch->channel_name = ue_content_kind_name((enum ue_content_kind)note->number);
         }
     }
 }
