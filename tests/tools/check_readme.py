@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What README.md and docs/json.md show: their commands run, and print what stands there.
 
-A block that begins with "$ " is a session: commands, and what they print on standard output. "..." stands for anything.
+What a session is, sessions.py says.
 """
 import os
 import pathlib
@@ -13,17 +13,7 @@ import tempfile
 import unittest
 
 import uerudp
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]\d+)?")
-MARK = "@@@"  # between the output of one command and the next
-
-
-def blocks(document):
-    """The sessions of a document, as lists of (command, what it prints)."""
-    for block in re.findall(r"^```\n(\$ .*?)^```$", (ROOT / document).read_text(), re.M | re.S):
-        steps = [step.partition("\n") for step in re.split(r"^\$ ", block, flags=re.M)[1:]]
-        yield [(command, shown) for command, _, shown in steps]
+from sessions import NUMBER, ROOT, blocks, outputs, pattern, script
 
 
 def free_port():
@@ -34,13 +24,6 @@ def free_port():
 
 def is_live(session):
     return any("uerudp serve" in command for command, _ in session)
-
-
-def pattern(shown, masked):
-    """A regular expression of what is shown; numbers of what takes real time are any."""
-    text = NUMBER.sub("#", shown) if masked else shown
-    pieces = map(re.escape, re.split(r"\s*\.\.\.\s*", text.strip("\n")))
-    return r"\s*" + r"(?:.|\n)*?".join(pieces) + r"\s*"
 
 
 class Folder:
@@ -72,22 +55,22 @@ class Documents(unittest.TestCase):
             if command.startswith("cat "):  # shows a file that the reader writes
                 (self.folder.path / command.split()[1]).write_text(shown)
             steps.append(command)
-        script = f"\necho '{MARK}'\n".join(steps) + f"\necho '{MARK}'\n"
+        text = script(steps)
         if is_live(session):
             ports = {"7777": free_port(), "7778": free_port()}
-            script = re.sub(r"\b777[78]\b", lambda port: ports[port[0]], script)
-        result = self.folder.run(script)
+            text = re.sub(r"\b777[78]\b", lambda port: ports[port[0]], text)
+        result = self.folder.run(text)
         self.assertEqual(0, result.returncode, result.stderr.decode())
-        return result.stdout.decode().split(f"{MARK}\n")[:-1], result.stderr.decode()
+        return outputs(result.stdout.decode()), result.stderr.decode()
 
     def compare(self, document):
         shown_lines = 0
         for session in blocks(document):
             if session[0][0].startswith("tools/dissect"):  # a test of the plugin
                 continue
-            outputs, errors = self.play(session)
+            printed_texts, errors = self.play(session)
             masked = is_live(session)
-            for (command, shown), output in zip(session, outputs, strict=True):
+            for (command, shown), output in zip(session, printed_texts, strict=True):
                 if shown:
                     printed = NUMBER.sub("#", output) if masked else output
                     self.assertRegex(printed, rf"\A{pattern(shown, masked)}\Z", f"{command}\n{errors}")

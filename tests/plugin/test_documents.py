@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The commands of the guide and of the reference print what stands there."""
+import os
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+
+import harness
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/tools"))
+import sessions  # noqa: E402
+
+FIELD = re.compile(r"uerudp\.(?:analysis|bunch|packet|control|block|actor|handshake|expert|handler)\.[a-z_.]*[a-z]")
+DOCUMENTS = ("docs/wireshark-guide.md", "docs/wireshark.md")
+
+
+class Documents(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+        os.mkdir(os.path.join(cls.stage.path, "captures"))
+        for path in (ROOT / "captures").glob("*.pcapng"):
+            cls.stage.put(f"captures/{path.name}", path.read_bytes())
+        cls.stage.put("crate.lua", (ROOT / "plugin/examples/crate.lua").read_bytes())
+        shutil.copy(os.environ["UERUDP_PROGRAM"], os.path.join(cls.stage.path, "uerudp"))
+        os.chmod(os.path.join(cls.stage.path, "captures"), 0o755)
+        os.chmod(cls.stage.path, 0o777)  # commands write files here
+
+    def play(self, commands):
+        script = f"cd {self.stage.path}; PATH=$PWD:$PATH; export LC_ALL=C.UTF-8\n" + sessions.script(commands)
+        result = self.stage.run(["bash", "-c", script])
+        return sessions.outputs(result.stdout), result.stderr
+
+    def test_sessions(self):
+        for document in DOCUMENTS:
+            played = list(sessions.blocks(document))
+            self.assertTrue(played, document)
+            for session in played:
+                printed, errors = self.play([command for command, _ in session])
+                for (command, shown), output in zip(session, printed, strict=True):
+                    with self.subTest(document=document, command=command):
+                        trimmed = "".join(f"{line.rstrip(' ')}\n" for line in output.splitlines())
+                        self.assertRegex(trimmed, rf"\A{sessions.pattern(shown, False)}\Z", errors)
+
+    def test_filters(self):
+        """What documents name is a field."""
+        known = set(self.stage.tshark("-G", "fields").split("\t"))
+        text = "".join((ROOT / name).read_text() for name in (*DOCUMENTS, "README.md"))
+        fields = set(FIELD.findall(text))
+        self.assertGreater(len(fields), 20)
+        self.assertEqual(fields - known, set())
+
+    def test_preferences(self):
+        """The reference has every preference and every finding of the plugin, by its name."""
+        names = set(re.findall(r"^#?uerudp\.([a-z_]+):", self.stage.tshark("-G", "currentprefs"), re.M))
+        fields = set(re.findall(r"uerudp\.analysis\.([a-z_]+)", self.stage.tshark("-G", "fields")))
+        text = (ROOT / DOCUMENTS[1]).read_text()
+        self.assertGreater(len(names), 10)
+        self.assertGreater(len(fields), 20)
+        self.assertEqual({name for name in names | fields if f"`{name}`" not in text and f".{name}`" not in text}, set())
+
+
+if __name__ == "__main__":
+    harness.main()
