@@ -18,6 +18,11 @@ FIELD = re.compile(r"uerudp\.(?:analysis|bunch|packet|control|block|actor|handsh
 DOCUMENTS = ("docs/wireshark-guide.md", "docs/wireshark.md")
 
 
+def narrow(text):
+    """Without padding: releases of Wireshark differ in the widths of columns."""
+    return re.sub(r" +", " ", re.sub(r" +$", "", text, flags=re.M))
+
+
 class Documents(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -44,8 +49,7 @@ class Documents(unittest.TestCase):
                 printed, errors = self.play([command for command, _ in session])
                 for (command, shown), output in zip(session, printed, strict=True):
                     with self.subTest(document=document, command=command):
-                        trimmed = "".join(f"{line.rstrip(' ')}\n" for line in output.splitlines())
-                        self.assertRegex(trimmed, rf"\A{sessions.pattern(shown, False)}\Z", errors)
+                        self.assertRegex(narrow(output), rf"\A{sessions.pattern(narrow(shown), False)}\Z", errors)
 
     def test_filters(self):
         """What documents name is a field."""
