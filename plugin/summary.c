@@ -5,7 +5,12 @@
 #include <epan/column-info.h>
 #include <epan/proto.h>
 
+#include "libcodec/message.h"
+
 #define COOKIE_DIGITS_BYTES 4
+
+/* So many messages of a bunch are named. */
+#define MESSAGES_TOLD 4
 
 void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool) {
     *summary = (struct ue_summary){.pool = pool, .line = wmem_strbuf_new(pool, NULL)};
@@ -71,6 +76,10 @@ static void describe_head(const struct ue_bunch_words *b, struct ue_words *words
         ue_words_text(words, " ");
         ue_words_text(words, b->channel_name);
     }
+    if (b->messages != NULL) {
+        ue_words_text(words, " ");
+        ue_words_text(words, b->messages);
+    }
     if (b->open) {
         ue_words_text(words, " open");
     }
@@ -88,6 +97,22 @@ static void describe_head(const struct ue_bunch_words *b, struct ue_words *words
     if (b->partial) {
         ue_words_text(words, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
     }
+}
+
+/* What is behind a message that does not decode is not known. */
+void ue_summary_messages(struct ue_summary *summary, const struct ue_context *context, struct ue_view payload) {
+    struct ue_words words;
+    struct ue_fault fault = {.status = UE_OK};
+    words.length = 0;
+    size_t bit = 0;
+    for (unsigned told = 0; bit < payload.bits && told <= MESSAGES_TOLD && fault.status == UE_OK; told++) {
+        struct ue_message message;
+        ue_message_decode(context, payload, &bit, &message, &fault);
+        const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, message.type);
+        ue_words_text(&words, told != 0 ? ", " : "");
+        ue_words_text(&words, told == MESSAGES_TOLD ? "..." : name != NULL ? name : "unknown");
+    }
+    summary->bunch.messages = words.length != 0 ? wmem_strdup(summary->pool, words.text) : NULL;
 }
 
 /* Of a visible tree, the same words are needed for the line, the bunch's label and the name of its tab. */

@@ -7,6 +7,7 @@
 
 #include <epan/wmem_scopes.h>
 
+#include "libcodec/profile.h"
 #include "libcodec/sink.h"
 #include "plugin/words.h"
 
@@ -16,6 +17,7 @@ struct ue_bunch_words {
     uint64_t ch_seq;
     uint64_t data_bits;
     const char *channel_name; /* NULL: not known */
+    const char *messages;     /* names of control messages; NULL: none, or not asked for */
     const char *actor;        /* name of the class for which the channel opens, or closes; NULL: not known */
     bool has_data_bits;
     bool open;
@@ -46,6 +48,9 @@ void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool);
 void ue_summary_begin(struct ue_summary *summary, enum ue_group group);
 void ue_summary_field(struct ue_summary *summary, const struct ue_record *record);
 void ue_summary_end(struct ue_summary *summary, enum ue_group group);
+
+/* Names the first control messages of a payload in the words of the present bunch: "Hello, Join". */
+void ue_summary_messages(struct ue_summary *summary, const struct ue_context *context, struct ue_view payload);
 
 /* Adds "Ch 0 Control open reliable #791", and the length behind the separator; to be called when all fields of the
    bunch but its data are known. */

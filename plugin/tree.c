@@ -4,6 +4,7 @@
 #include <epan/expert.h>
 
 #include "plugin/analysis.h"
+#include "plugin/chains.h"
 #include "plugin/fields.h"
 #include "plugin/inside.h"
 #include "plugin/items.h"
@@ -63,6 +64,29 @@ static void name_actor(struct tree *t) {
     }
 }
 
+/* Those of a message in parts stand where its last part is. */
+static void name_messages(struct tree *t) {
+    const struct ue_content *content = &t->content;
+    const struct ue_chain *chain = t->summary.bunch.partial ? ue_chains_message(t->visit, t->item - 1) : NULL;
+    if (chain != NULL) {
+        content = &chain->content;
+    } else if (t->summary.bunch.partial) {
+        return;
+    }
+    if (!content->has_exports && !content->has_mapped) {
+        ue_summary_messages(&t->summary, t->inside.context, content->data);
+    }
+}
+
+/* Says what a bunch is about, as far as one line can. */
+static void name_content(struct tree *t) {
+    if (t->summary.bunch.channel != 0) {
+        name_actor(t);
+    } else if (t->summary.bunch.messages == NULL && !t->inside.context->settings.internal_ack) {
+        name_messages(t);
+    }
+}
+
 static void hand_over(struct tree *t, tvbuff_t *tvb, size_t bits) {
     struct ue_handoff handoff = t->inside.handoff;
     handoff.channel = (uint32_t)t->summary.bunch.channel;
@@ -82,7 +106,7 @@ static void add_payload(struct tree *t, struct ue_view data) {
     tvbuff_t *tvb = tvb_new_child_real_data(t->ground.tvb, t->payload, (unsigned)size, (int)size);
     name.length = 0;
     ue_words_text(&name, "Payload, ");
-    name_actor(t);
+    name_content(t);
     ue_summary_bunch(&t->summary, " ", &name);
     if (t->budget.left != 0) {
         add_new_data_source(t->pinfo, tvb, name.text);
@@ -224,7 +248,7 @@ static void tell_about_bunch(struct tree *t) {
 static void on_end(void *user, enum ue_group group, size_t bit) {
     struct tree *t = user;
     if (group == UE_GROUP_BUNCH) {
-        name_actor(t);
+        name_content(t);
     }
     ue_summary_end(&t->summary, group);
     proto_item *item = own_item(t);
