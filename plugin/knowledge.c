@@ -3,6 +3,8 @@
 
 #include <epan/packet.h>
 
+#include "plugin/file_memory.h"
+
 /* A channel was opened for this actor. */
 struct opened {
     uint64_t frame;
@@ -23,24 +25,15 @@ void ue_knowledge_register(void) {
 
 /* ---- learning ---- */
 
-static void *resize(void *user _U_, void *old, size_t size_bytes) {
-    if (size_bytes == 0) {
-        wmem_free(wmem_file_scope(), old);
-        return NULL;
-    }
-    return wmem_realloc(wmem_file_scope(), old, size_bytes);
-}
-
 static void learn_paths(struct ue_knowledge *knowledge, const struct ue_context *context,
                         const struct ue_content *content, uint64_t frame) {
-    const struct ue_track_memory memory = {resize, NULL};
     bool may_tell = content->has_exports || content->kind == UE_CONTENT_CONTROL;
     if (!may_tell || bytes_in_use > UE_KNOWLEDGE_BYTES_MAX) {
         return;
     }
     size_t before = knowledge->map != NULL ? ue_package_map_bytes(knowledge->map) : 0;
     if (knowledge->map == NULL) {
-        knowledge->map = ue_package_map_new(&memory);
+        knowledge->map = ue_package_map_new(&ue_file_memory);
     }
     ue_package_map_learn(knowledge->map, context, content, frame);
     bytes_in_use += ue_package_map_bytes(knowledge->map) - before;

@@ -6,6 +6,7 @@
 #include "libcodec/ns.h"
 #include "libcodec/assembly.h"
 #include "plugin/conversation.h"
+#include "plugin/file_memory.h"
 #include "plugin/findings.h"
 #include "plugin/notes.h"
 #include "plugin/reassemble.h"
@@ -56,23 +57,14 @@ void ue_observe_register(void) {
 
 /* ---- trackers ---- */
 
-static void *resize(void *user _U_, void *old, size_t size_bytes) {
-    if (size_bytes == 0) {
-        wmem_free(wmem_file_scope(), old);
-        return NULL;
-    }
-    return wmem_realloc(wmem_file_scope(), old, size_bytes);
-}
-
 static size_t bytes_of(const struct ue_observer *observer) {
     return ue_track_bytes(observer->track) + ue_assembly_bytes(observer->assembly);
 }
 
 static struct ue_track *track_of(struct ue_observer *observer) {
-    const struct ue_track_memory memory = {resize, NULL};
     if (observer->track == NULL) {
-        observer->track = ue_track_new(&memory);
-        observer->assembly = ue_assembly_new(&memory);
+        observer->track = ue_track_new(&ue_file_memory);
+        observer->assembly = ue_assembly_new(&ue_file_memory);
         bytes_in_use += bytes_of(observer);
         g_queue_push_tail_link(&observers, &observer->used);
     } else if (observers.tail != &observer->used) {

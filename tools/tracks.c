@@ -2,6 +2,7 @@
 #include "tools/tracks.h"
 
 #include "libcodec/ns.h"
+#include "tools/heap.h"
 
 struct kept {
     struct ue_track *track;
@@ -18,11 +19,6 @@ struct ue_tracks {
     GHashTable *kept; /* struct kept by its stream */
     GQueue used;      /* the one used last at the end */
 };
-
-static void *resize(void *user, void *old, size_t size_bytes) {
-    (void)user;
-    return g_realloc(old, size_bytes);
-}
 
 static void free_kept(void *user) {
     struct kept *kept = user;
@@ -54,11 +50,9 @@ void ue_tracks_bound(struct ue_tracks *tracks, size_t bytes_max) {
     tracks->bytes_max = bytes_max;
 }
 
-static const struct ue_track_memory memory = {resize, NULL};
-
 static struct kept *add(struct ue_tracks *tracks, uint32_t stream) {
     struct kept *kept = g_new0(struct kept, 1);
-    kept->track = ue_track_new(&memory);
+    kept->track = ue_track_new(&ue_heap);
     kept->stream = stream;
     kept->link.data = kept;
     kept->bytes = bytes_of(kept);
@@ -110,7 +104,7 @@ static void give_up_oldest(struct ue_tracks *tracks, int64_t now_ns) {
 struct ue_messages *ue_tracks_messages(struct ue_tracks *tracks, const struct ue_seen *seen) {
     struct kept *kept = find(tracks, seen->connection);
     if (kept->messages == NULL) {
-        kept->messages = ue_messages_new(&memory);
+        kept->messages = ue_messages_new(&ue_heap);
     }
     return kept->messages;
 }

@@ -4,6 +4,7 @@
 #include "libcodec/cipher/cipher.h"
 #include "libcodec/flow.h"
 #include "tools/events/tracked.h"
+#include "tools/heap.h"
 
 /* Client and server by their role; the server is side 1. */
 #define SERVER_SIDE 1
@@ -21,11 +22,6 @@ struct ue_inside {
     uint8_t close_reason;
 };
 
-static void *resize(void *user, void *old, size_t size_bytes) {
-    (void)user;
-    return g_realloc(old, size_bytes);
-}
-
 static void use_key(struct ue_inside *inside, const struct ue_live_options *options) {
     char hex[2 * UE_CIPHER_KEY_BYTES + 1] = "";
     for (size_t i = 0; i < UE_CIPHER_KEY_BYTES; i++) {
@@ -39,7 +35,6 @@ static void use_key(struct ue_inside *inside, const struct ue_live_options *opti
 }
 
 struct ue_inside *ue_inside_new(struct ue_log *log, const struct ue_live_options *options, uint32_t stream) {
-    const struct ue_track_memory memory = {resize, NULL};
     struct ue_inside *inside = g_new0(struct ue_inside, 1);
     inside->log = log;
     inside->stream = stream;
@@ -49,7 +44,7 @@ struct ue_inside *ue_inside_new(struct ue_log *log, const struct ue_live_options
         use_key(inside, options);
     }
     ue_flow_init(&inside->flow, &inside->settings, options->profile, SERVER_SIDE);
-    inside->track = ue_track_new(&memory);
+    inside->track = ue_track_new(&ue_heap);
     return inside;
 }
 

@@ -2,6 +2,7 @@
 #include "tools/live/relay_insight.h"
 
 #include "libcodec/flow.h"
+#include "tools/heap.h"
 
 struct ue_relay_insight {
     const struct ue_wire_options *options;
@@ -14,15 +15,9 @@ struct ue_relay_insight {
     bool is_closed;
 };
 
-static void *resize(void *user, void *old, size_t size_bytes) {
-    (void)user;
-    return g_try_realloc(old, size_bytes);
-}
-
 static void begin(struct ue_relay_insight *insight) {
-    const struct ue_track_memory memory = {resize, NULL};
     ue_flow_init(&insight->flow, &insight->options->settings, insight->options->generation, 1);
-    insight->track = ue_track_new(&memory);
+    insight->track = ue_track_new(&ue_heap);
     insight->has_handshake = insight->is_closed = false;
 }
 
