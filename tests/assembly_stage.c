@@ -3,7 +3,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,25 +10,15 @@
 
 /* ---- the transcript ---- */
 
-static void __attribute__((format(printf, 2, 3))) say(struct assembly_stage *stage, const char *format, ...) {
-    struct track_stage *track = &stage->track;
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(track->text + track->length, sizeof track->text - track->length, format, arguments);
-    va_end(arguments);
-    track->length += (size_t)length;
-    assert_true(track->length < sizeof track->text);
-}
-
 static void say_content(struct assembly_stage *stage, const struct ue_content *content) {
     static uint8_t bytes[UE_ASSEMBLY_BYTES_MAX];
     ue_view_copy(content->data, bytes);
-    say(stage, "%s%s%s%s '", content->open ? " open" : "", content->close ? " close" : "",
-        content->has_exports ? " exports" : "", content->has_mapped ? " mapped" : "");
+    stage_say(&stage->track, "%s%s%s%s '", content->open ? " open" : "", content->close ? " close" : "",
+              content->has_exports ? " exports" : "", content->has_mapped ? " mapped" : "");
     for (size_t i = 0; i < ue_bits_bytes(content->data.bits) && i < 40; i++) {
-        say(stage, bytes[i] >= 32 && bytes[i] < 127 ? "%c" : "<%02x>", bytes[i]);
+        stage_say(&stage->track, bytes[i] >= 32 && bytes[i] < 127 ? "%c" : "<%02x>", bytes[i]);
     }
-    say(stage, "' %zu", content->data.bits);
+    stage_say(&stage->track, "' %zu", content->data.bits);
 }
 
 static void hear(void *user, const struct ue_assembly_event *event) {
@@ -40,20 +29,20 @@ static void hear(void *user, const struct ue_assembly_event *event) {
     struct assembly_stage *stage = user;
     assert_int_equal(event->frame, stage->track.frame);
     assert_true(ue_assembly_bytes(stage->assembly) <= UE_ASSEMBLY_BYTES_MAX);
-    say(stage, "%d %s", (int)event->frame, types[event->type]);
+    stage_say(&stage->track, "%d %s", (int)event->frame, types[event->type]);
     if (event->type != UE_ASSEMBLY_GIVEN_UP) {
-        say(stage, " %s%s", kinds[event->content.kind], event->is_kind_guessed ? "?" : "");
+        stage_say(&stage->track, " %s%s", kinds[event->content.kind], event->is_kind_guessed ? "?" : "");
     }
     if (event->type == UE_ASSEMBLY_WHOLE) {
-        say(stage, "%s", event->content.is_custom_exports ? " custom" : "");
+        stage_say(&stage->track, "%s", event->content.is_custom_exports ? " custom" : "");
         say_content(stage, &event->content);
     }
-    say(stage, " of");
+    stage_say(&stage->track, " of");
     for (uint32_t i = 0; i < event->fragment_count && i < 8; i++) {
         const struct ue_fragment *fragment = &event->fragments[i];
-        say(stage, " %d.%u(%u)", (int)fragment->frame, fragment->item, fragment->bits);
+        stage_say(&stage->track, " %d.%u(%u)", (int)fragment->frame, fragment->item, fragment->bits);
     }
-    say(stage, "%s%s\n", event->problem != UE_ASSEMBLY_NO_PROBLEM ? ": " : "", problems[event->problem]);
+    stage_say(&stage->track, "%s%s\n", event->problem != UE_ASSEMBLY_NO_PROBLEM ? ": " : "", problems[event->problem]);
 }
 
 static void pass_on(void *user, const struct ue_track_event *event) {

@@ -46,6 +46,14 @@ static enum ue_status encode(const struct ue_context *x, void *m, size_t *bits) 
     return c.fault.status;
 }
 
+/* Makes a structure and encodes it; false: it was refused. */
+static bool encode_arbitrary(const struct ue_context *x, size_t *bits) {
+    law.part->make(&law.rng, x, law.one);
+    bool is_accepted = encode(x, law.one, bits) == UE_OK;
+    law.accepted += is_accepted;
+    return is_accepted;
+}
+
 static _Noreturn void complain(const char *what, size_t row) {
     fail_msg("%s, generation %s: %s in round %" PRIu64, law.part->name, ue_profile_at(row)->name, what, law.tried);
     abort();
@@ -54,13 +62,11 @@ static _Noreturn void complain(const char *what, size_t row) {
 /* ---- L2 ---- */
 
 static void try_struct(size_t row) {
-    size_t bits;
     struct ue_context x = context_for(law.part, row);
-    law.part->make(&law.rng, &x, law.one);
-    if (encode(&x, law.one, &bits) != UE_OK) {
+    size_t bits;
+    if (!encode_arbitrary(&x, &bits)) {
         return;
     }
-    law.accepted++;
     struct ue_cursor c;
     uint8_t *in = guarded_put(&law.room, law.out, ue_bits_bytes(bits));
     ue_cursor_read(&c, in, 0, bits);
@@ -142,13 +148,11 @@ static void try_bits(size_t row) {
 
 /* What takes all that is left may be whole at a cut. */
 static void try_cuts(size_t row) {
-    size_t bits;
     struct ue_context x = context_for(law.part, row);
-    law.part->make(&law.rng, &x, law.one);
-    if (encode(&x, law.one, &bits) != UE_OK) {
+    size_t bits;
+    if (!encode_arbitrary(&x, &bits)) {
         return;
     }
-    law.accepted++;
     for (size_t end = 0; end < bits; end++) {
         struct ue_cursor c;
         ue_cursor_read(&c, guarded_put(&law.room, law.out, ue_bits_bytes(end)), 0, end);

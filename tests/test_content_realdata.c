@@ -14,6 +14,7 @@
 #include "libcodec/package_map.h"
 #include "tests/content_tally.h"
 #include "tests/guarded.h"
+#include "tests/heap.h"
 #include "tools/tracks.h"
 
 #define PACKET_BYTES_MAX 2048
@@ -105,15 +106,6 @@ struct live {
     char path[UE_PACKAGE_MAP_PATH_MAX + 1];
 };
 
-static void *resize(void *user, void *old, size_t size_bytes) {
-    (void)user;
-    if (size_bytes == 0) {
-        free(old);
-        return NULL;
-    }
-    return realloc(old, size_bytes);
-}
-
 static const char *path_of(void *user, uint64_t guid) {
     struct live *live = user;
     return ue_package_map_path(live->map, guid, live->seen->held->frame, live->path) != 0 ? live->path : NULL;
@@ -134,8 +126,7 @@ static void on_event(void *user, const struct ue_track_event *event) {
 }
 
 static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
-    const struct ue_track_memory memory = {resize, NULL};
-    struct live live = {.assembly = ue_assembly_new(&memory), .map = ue_package_map_new(&memory)};
+    struct live live = {.assembly = ue_assembly_new(&heap), .map = ue_package_map_new(&heap)};
     const struct ue_track_sink sink = {on_event, &live};
     char *path = g_strdup_printf("%s/realdata/%s", shared_folder(), name);
     struct ue_reading reading;

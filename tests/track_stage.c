@@ -57,7 +57,7 @@ void stage_end(struct track_stage *stage) {
 
 /* ---- the transcript ---- */
 
-static void __attribute__((format(printf, 2, 3))) say(struct track_stage *stage, const char *format, ...) {
+void stage_say(struct track_stage *stage, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(stage->text + stage->length, sizeof stage->text - stage->length, format, arguments);
@@ -68,59 +68,60 @@ static void __attribute__((format(printf, 2, 3))) say(struct track_stage *stage,
 
 static void say_span(struct track_stage *stage, const struct ue_track_event *event) {
     if (event->span_ns >= 0) {
-        say(stage, " after %" PRId64, event->span_ns / 1000000);
+        stage_say(stage, " after %" PRId64, event->span_ns / 1000000);
     }
 }
 
 static void say_packet(struct track_stage *stage, const struct ue_track_event *event) {
-    say(stage, "packet %" PRId64, event->packet_id);
+    stage_say(stage, "packet %" PRId64, event->packet_id);
     if (event->is_duplicate) {
-        say(stage, " again, first in %" PRIu64, event->other_frame);
+        stage_say(stage, " again, first in %" PRIu64, event->other_frame);
     }
-    say(stage, event->is_late ? " late" : "");
-    say(stage, ", %" PRIu32 " in flight", event->packets_in_flight);
+    stage_say(stage, event->is_late ? " late" : "");
+    stage_say(stage, ", %" PRIu32 " in flight", event->packets_in_flight);
     assert_int_equal(event->datagram->packet.seq, event->packet_id & SEQ_MASK);
 }
 
 static void say_bunch(struct track_stage *stage, const struct ue_track_event *event) {
-    say(stage, "bunch %" PRIu32 " on %" PRIu32, event->item, event->bunch->channel);
+    stage_say(stage, "bunch %" PRIu32 " on %" PRIu32, event->item, event->bunch->channel);
     if (event->reliable_id >= 0) {
-        say(stage, ": %" PRId64 ", %" PRIu32 " in flight", event->reliable_id, event->reliable_in_flight);
+        stage_say(stage, ": %" PRId64 ", %" PRIu32 " in flight", event->reliable_id, event->reliable_in_flight);
     }
     if (event->copy > 1) {
-        say(stage, ", copy %" PRIu32 " of %" PRIu64 ", %" PRIu64, event->copy, event->first_frame, event->other_frame);
+        stage_say(stage, ", copy %" PRIu32 " of %" PRIu64 ", %" PRIu64, event->copy, event->first_frame,
+                  event->other_frame);
     }
-    say(stage, "%s%s%s%s", event->is_spurious ? ", spurious" : "", event->is_gap ? ", gap" : "",
-        event->is_jump ? ", jump" : "", event->is_partial_error ? ", bad part" : "");
+    stage_say(stage, "%s%s%s%s", event->is_spurious ? ", spurious" : "", event->is_gap ? ", gap" : "",
+              event->is_jump ? ", jump" : "", event->is_partial_error ? ", bad part" : "");
 }
 
 static void hear(void *user, const struct ue_track_event *event) {
     struct track_stage *stage = user;
     assert_int_equal(event->frame, stage->frame);
     assert_int_equal(event->time_ns, stage->now_ns);
-    say(stage, "%" PRIu64 " %c ", event->frame, event->side == CLIENT ? 'c' : 's');
+    stage_say(stage, "%" PRIu64 " %c ", event->frame, event->side == CLIENT ? 'c' : 's');
     switch (event->type) {
     case UE_TRACK_HANDSHAKE:
-        say(stage, "handshake %d", (int)event->datagram->handshake.type);
+        stage_say(stage, "handshake %d", (int)event->datagram->handshake.type);
         say_span(stage, event);
         break;
     case UE_TRACK_PACKET: say_packet(stage, event); break;
-    case UE_TRACK_MISSING: say(stage, "missing %" PRId64 "-%" PRId64, event->packet_id, event->last_id); break;
+    case UE_TRACK_MISSING: stage_say(stage, "missing %" PRId64 "-%" PRId64, event->packet_id, event->last_id); break;
     case UE_TRACK_ACKED:
     case UE_TRACK_NACKED:
-        say(stage, "%s %" PRId64, event->type == UE_TRACK_ACKED ? "ack" : "nak", event->packet_id);
-        say(stage, event->other_frame != 0 ? " in %" PRIu64 : " unseen", event->other_frame);
+        stage_say(stage, "%s %" PRId64, event->type == UE_TRACK_ACKED ? "ack" : "nak", event->packet_id);
+        stage_say(stage, event->other_frame != 0 ? " in %" PRIu64 : " unseen", event->other_frame);
         say_span(stage, event);
         break;
     case UE_TRACK_BUNCH: say_bunch(stage, event); break;
-    case UE_TRACK_OPENED: say(stage, "opened %" PRIu32, event->bunch->channel); break;
+    case UE_TRACK_OPENED: stage_say(stage, "opened %" PRIu32, event->bunch->channel); break;
     case UE_TRACK_CLOSED:
-        say(stage, "closed %" PRIu32 " for %u", event->bunch->channel, event->close_reason);
+        stage_say(stage, "closed %" PRIu32 " for %u", event->bunch->channel, event->close_reason);
         say_span(stage, event);
         break;
-    case UE_TRACK_RESET: say(stage, "reset"); break;
+    case UE_TRACK_RESET: stage_say(stage, "reset"); break;
     }
-    say(stage, "\n");
+    stage_say(stage, "\n");
 }
 
 void stage_expect_at(struct track_stage *stage, const char *lines, const char *file, int line) {

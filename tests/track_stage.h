@@ -51,6 +51,9 @@ void stage_handshake(struct track_stage *stage, unsigned side, enum ue_handshake
 void stage_feed(struct track_stage *stage, unsigned side, const struct ue_links *links, const uint8_t *bytes,
                 size_t size_bytes);
 
+/* Adds to the transcript. */
+void __attribute__((format(printf, 2, 3))) stage_say(struct track_stage *stage, const char *format, ...);
+
 /* The transcript since the last check must be this. */
 #define stage_expect(stage, lines) stage_expect_at(stage, lines, __FILE__, __LINE__)
 void stage_expect_at(struct track_stage *stage, const char *lines, const char *file, int line);

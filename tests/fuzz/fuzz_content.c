@@ -5,6 +5,7 @@
 
 #include "libcodec/package_map.h"
 #include "tests/content_tally.h"
+#include "tests/heap.h"
 
 #define HEADER_BYTES 5
 
@@ -26,15 +27,6 @@ static void choose(const uint8_t *header, struct ue_context *x, struct ue_conten
         .has_mapped = (header[2] & 64) != 0,
         .is_custom_exports = (header[2] & 128) != 0,
     };
-}
-
-static void *resize(void *user, void *old, size_t size_bytes) {
-    (void)user;
-    if (size_bytes == 0) {
-        free(old);
-        return NULL;
-    }
-    return realloc(old, size_bytes);
 }
 
 struct known {
@@ -63,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct content_tally tally = {0};
     struct ue_content content;
     struct ue_context x;
-    struct known known = {.map = ue_package_map_new(&(struct ue_track_memory){resize, NULL})};
+    struct known known = {.map = ue_package_map_new(&heap)};
     const struct ue_guid_names names = {path_of, &known};
     if (size > HEADER_BYTES) {
         choose(data, &x, &content);

@@ -10,23 +10,7 @@ import unittest
 
 import harness
 
-SCENARIO = """[scenario]
-name=two
-handshake=true
-encrypt=true
-duration=0.8
-[client]
-[server]
-[path client]
-delay=25
-[path server]
-delay=25
-[stream talk]
-from=client
-channel=2
-every=2
-bits=96-200
-"""
+SCENARIO = os.path.join(os.path.dirname(__file__), os.pardir, "two_keys.ini")
 PROGRAM = os.environ.get("UERUDP_PROGRAM")
 SETTINGS = {"handlers": "aesgcm"}
 NO_KEY, WRONG_KEY, COMPRESSED, DTLS = (f"uerudp.expert.{name}" for name in ("no_key", "wrong_key", "compressed", "dtls"))
@@ -43,8 +27,7 @@ class Key(unittest.TestCase):
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
         cls.path = os.path.join(cls.stage.path, "two.pcapng")
-        scenario = cls.stage.put("two.ini", SCENARIO.encode())
-        subprocess.run([PROGRAM, "generate", scenario, "--connections=2", "--output", cls.path], check=True,
+        subprocess.run([PROGRAM, "generate", SCENARIO, "--connections=2", "--output", cls.path], check=True,
                        timeout=harness.TIMEOUT_S)
         cls.log = os.path.join(cls.stage.path, "two.keys")
         with open(cls.log, encoding="ascii") as file:

@@ -8,23 +8,7 @@ import unittest
 
 import uerudp
 
-SCENARIO = """[scenario]
-name=two
-handshake=true
-encrypt=true
-duration=0.8
-[client]
-[server]
-[path client]
-delay=25
-[path server]
-delay=25
-[stream talk]
-from=client
-channel=2
-every=2
-bits=96-200
-"""
+SCENARIO = pathlib.Path(__file__).parents[1] / "two_keys.ini"
 HANDLERS = "--handlers=aesgcm"
 PORTS = (50000, 50001)
 
@@ -35,9 +19,8 @@ class Keys(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        scenario = cls.put("two.ini", SCENARIO)
         cls.capture = cls.folder / "two.pcapng"
-        uerudp.run("generate", scenario, "--connections=2", "--output", cls.capture)
+        uerudp.run("generate", SCENARIO, "--connections=2", "--output", cls.capture)
         cls.log = cls.folder / "two.keys"
         cls.keys = [line.split() for line in cls.log.read_text().splitlines() if not line.startswith("#")]
 
