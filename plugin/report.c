@@ -174,29 +174,10 @@ static void take_bunch_notes(struct ue_tap_bunch *bunch, struct ue_notes notes) 
     }
 }
 
-/* The bytes of the chain live as long as the capture. */
-static void take_chain(const struct report *r, struct ue_tap_message *message, const struct ue_chain *chain) {
-    const struct ue_content *content = &chain->content;
-    unsigned size = (unsigned)ue_bits_bytes(content->data.bits);
-    message->tvb = tvb_new_child_real_data(r->ground.tvb, content->data.base, size, (int)size);
-    message->bits = content->data.bits;
-    message->kind = content->kind;
-    message->is_open = content->open;
-    message->is_close = content->close;
-    message->has_exports = content->has_exports;
-    message->has_mapped = content->has_mapped;
-    message->is_assembled = true;
-}
-
-static void complete_message(const struct report *r, const struct ue_visit *visit, unsigned place,
-                             const struct ue_tap_bunch *bunch) {
-    struct ue_tap_message *message = wmem_array_index(r->messages, place);
-    const struct ue_chain *chain = bunch->partial ? ue_chains_message(visit, bunch->item) : NULL;
+static void complete_message(struct ue_tap_message *message, const struct ue_tap_bunch *bunch) {
     message->channel_name = bunch->channel_name;
     message->kind = kind_of_name(bunch->channel_name);
-    if (chain != NULL) {
-        take_chain(r, message, chain);
-    } else if ((bunch->flags & UE_ANALYSIS_SEEN_BEFORE) != 0) {
+    if ((bunch->flags & UE_ANALYSIS_SEEN_BEFORE) != 0) {
         message->tvb = NULL;
     }
 }
@@ -211,7 +192,7 @@ static void take_notes(struct report *r, const struct ue_visit *visit) {
         take_bunch_notes(bunch, ue_notes_of_item(&notes, bunch->item));
         r->tap.flags |= bunch->flags;
         if (r->messages != NULL) {
-            complete_message(r, visit, i, bunch);
+            complete_message(wmem_array_index(r->messages, i), bunch);
         }
     }
 }
@@ -227,12 +208,33 @@ static void queue_datagram(struct report *r) {
     ue_tap_queue(r->pinfo, tap);
 }
 
-static void queue_messages(const struct report *r) {
+/* The message that a bunch completes; that of the bunch itself are exports. Its bytes live as long as the capture. */
+static void queue_chain(const struct report *r, const struct ue_tap_message *bunch, const struct ue_chain *chain) {
+    const struct ue_content *content = &chain->content;
+    unsigned size = (unsigned)ue_bits_bytes(content->data.bits);
+    struct ue_tap_message *message = wmem_memdup(r->pinfo->pool, bunch, sizeof *bunch);
+    message->tvb = tvb_new_child_real_data(r->ground.tvb, content->data.base, size, (int)size);
+    message->bits = content->data.bits;
+    message->kind = content->kind;
+    message->is_open = content->open;
+    message->is_close = content->close;
+    message->has_exports = content->has_exports;
+    message->has_mapped = content->has_mapped;
+    message->is_assembled = true;
+    ue_tap_message_queue(r->pinfo, message);
+}
+
+static void queue_messages(const struct report *r, const struct ue_visit *visit) {
     unsigned count = r->messages != NULL ? wmem_array_get_count(r->messages) : 0;
     for (unsigned i = 0; i < count; i++) {
         const struct ue_tap_message *message = wmem_array_index(r->messages, i);
+        const struct ue_tap_bunch *bunch = wmem_array_index(r->bunches, i);
+        const struct ue_chain *chain = bunch->partial ? ue_chains_message(visit, bunch->item) : NULL;
         if (message->tvb != NULL) {
             ue_tap_message_queue(r->pinfo, message);
+        }
+        if (chain != NULL) {
+            queue_chain(r, message, chain);
         }
     }
 }
@@ -262,5 +264,5 @@ void ue_report_datagram(tvbuff_t *tvb, packet_info *pinfo, const struct ue_visit
     r.tap.is_malformed = read_datagram(&r) != UE_OK && !bytes->is_cut;
     take_notes(&r, visit);
     queue_datagram(&r);
-    queue_messages(&r);
+    queue_messages(&r, visit);
 }

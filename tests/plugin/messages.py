@@ -18,9 +18,13 @@ def first_copies(bunches):
             yield bunch
 
 
-def join(parts):
-    """Only the last part may end inside a byte."""
-    last = max(parts, key=lambda part: (part.frame, part.item))
+def latest(parts):
+    return max(parts, key=lambda part: (part.frame, part.item))
+
+
+def join(parts, last=None):
+    """Only the last part may end inside a byte; what comes last need not be one."""
+    last = last or latest(parts)
     data = b"".join(bytes.fromhex(part.bunch.get("data", "")) for part in parts)
     return Message(last.frame, last.item, last.stream, last.direction, last.bunch["channel"],
                    sum(part.bunch["data_bits"] for part in parts), data)
@@ -43,13 +47,13 @@ def chains(bunches):
 
 
 def apart(parts):
-    """Exports in parts are no part of the message, each is one of its own."""
+    """Exports in parts are no part of the message, each is one of its own; but the message waits for them, too."""
     exports = [part for part in parts if part.bunch["partial"] and part.bunch["has_exports"]]
     rest = [part for part in parts if part not in exports]
-    return [[part] for part in exports] + ([rest] if rest else [])
+    return [join([part]) for part in exports] + ([join(rest, latest(parts))] if rest else [])
 
 
 def of(path):
     """Every message with bits, in the order in which the capture completes them."""
-    found = [join(own) for parts in chains(first_copies(decoded.bunches(decoded.datagrams(path)))) for own in apart(parts)]
+    found = [message for parts in chains(first_copies(decoded.bunches(decoded.datagrams(path)))) for message in apart(parts)]
     return sorted((message for message in found if message.bits), key=lambda m: (m.frame, m.item))

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every whole message becomes a file with its bytes, under a name that says where it was."""
+import copy
+import json
 import os
 import re
+import subprocess
 import unittest
 
 import decoded
@@ -30,10 +33,23 @@ class Export(unittest.TestCase):
                 files[name] = file.read()
         return files
 
+    def late_exports(self):
+        """A login, and an actor's opening of which the exports, its first part, arrive behind the last."""
+        objects = decoded.datagrams(decoded.path_of("big-bunch"))[:13]
+        exports, last = objects[12]["bunches"][:2]
+        again = copy.deepcopy(objects[12])
+        again["packet"]["seq"] += 1
+        objects[12]["bunches"], again["bunches"] = [last], [exports]
+        lines = self.stage.put("late.jsonl", "\n".join(map(json.dumps, [*objects, again])).encode())
+        path = os.path.join(self.stage.home, "late.pcapng")
+        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", path, lines], check=True)
+        os.chmod(path, 0o644)
+        return path
+
     def test_every_message_is_a_file(self):
-        for capture in NAMES:
+        for capture in (*map(decoded.path_of, NAMES), self.late_exports()):
             with self.subTest(capture):
-                path = self.stage.copy(decoded.path_of(capture))
+                path = self.stage.copy(capture)
                 wanted = sorted((m.stream, m.frame, m.item, SENDERS[m.direction], m.channel, m.bits, m.data)
                                 for m in messages.of(path))
                 got = []
