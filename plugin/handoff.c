@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/handoff.h"
 
+#include <epan/exceptions.h>
 #include <epan/packet.h>
+#include <epan/show_exception.h>
 
 struct waiting {
     dissector_handle_t dissector;
@@ -74,9 +76,21 @@ void ue_handoffs_add_block(struct ue_handoffs *handoffs, tvbuff_t *tvb, proto_tr
     add(handoffs, classes, block->class_path, &waiting);
 }
 
+/* One that throws does not keep the others from theirs. */
+static void run(packet_info *pinfo, struct waiting *waiting) {
+    const char *ours = pinfo->current_proto;
+    TRY {
+        call_dissector_only(waiting->dissector, waiting->tvb, pinfo, waiting->tree, &waiting->handoff);
+    }
+    CATCH_NONFATAL_ERRORS {
+        show_exception(waiting->tvb, pinfo, waiting->tree, EXCEPT_CODE, GET_MESSAGE);
+        pinfo->current_proto = ours;
+    }
+    ENDTRY;
+}
+
 void ue_handoffs_run(const struct ue_handoffs *handoffs) {
     for (unsigned i = 0; handoffs != NULL && i < wmem_array_get_count(handoffs->waiting); i++) {
-        struct waiting *waiting = wmem_array_index(handoffs->waiting, i);
-        call_dissector_only(waiting->dissector, waiting->tvb, handoffs->pinfo, waiting->tree, &waiting->handoff);
+        run(handoffs->pinfo, wmem_array_index(handoffs->waiting, i));
     }
 }

@@ -43,7 +43,7 @@ void ue_handoffs_add_message(struct ue_handoffs *handoffs, tvbuff_t *tvb, const 
 void ue_handoffs_add_block(struct ue_handoffs *handoffs, tvbuff_t *tvb, proto_tree *tree,
                            const struct ue_handoff *block);
 
-/* Calls the dissectors: last, since they may throw. */
+/* Calls the dissectors; what they throw is shown where it happened. */
 void ue_handoffs_run(const struct ue_handoffs *handoffs);
 
 #endif

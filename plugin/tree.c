@@ -31,7 +31,8 @@ struct tree {
     size_t depth;
     size_t opened_at[DEPTH_MAX]; /* bit */
     proto_tree *bunch;           /* the last one: its messages come behind its end */
-    const uint8_t *payload;      /* its payload, aligned, for tree and tab alike */
+    const uint8_t *payload;      /* its payload, aligned, for tree and tab alike; NULL: none */
+    tvbuff_t *payload_tvb;       /* over it */
     uint32_t item;               /* the present one, from 1 */
     struct ue_content content;   /* of the present bunch, but for its kind */
     struct ue_inside inside;     /* where it is shown */
@@ -87,14 +88,6 @@ static void name_content(struct tree *t) {
     }
 }
 
-static void hand_over(struct tree *t, tvbuff_t *tvb, size_t bits) {
-    struct ue_handoff handoff = t->inside.handoff;
-    handoff.channel = (uint32_t)t->summary.bunch.channel;
-    handoff.channel_name = t->summary.bunch.channel_name;
-    handoff.bits = bits;
-    ue_handoffs_add_message(t->inside.handoffs, tvb, &handoff);
-}
-
 /* The payload as bytes of its own: a tab in the window, and what other dissectors get. */
 static void add_payload(struct tree *t, struct ue_view data) {
     struct ue_words name;
@@ -103,16 +96,13 @@ static void add_payload(struct tree *t, struct ue_view data) {
         return;
     }
     t->payload = ue_items_aligned(&t->ground, data);
-    tvbuff_t *tvb = tvb_new_child_real_data(t->ground.tvb, t->payload, (unsigned)size, (int)size);
+    t->payload_tvb = tvb_new_child_real_data(t->ground.tvb, t->payload, (unsigned)size, (int)size);
     name.length = 0;
     ue_words_text(&name, "Payload, ");
     name_content(t);
     ue_summary_bunch(&t->summary, " ", &name);
     if (t->budget.left != 0) {
-        add_new_data_source(t->pinfo, tvb, name.text);
-    }
-    if (t->inside.handoffs != NULL && !t->summary.bunch.partial) {
-        hand_over(t, tvb, data.bits);
+        add_new_data_source(t->pinfo, t->payload_tvb, name.text);
     }
 }
 
@@ -128,10 +118,23 @@ static void note_content(struct ue_content *content, const struct ue_record *rec
     }
 }
 
+/* A message that needs no putting together goes to others. */
+static void hand_over(struct tree *t) {
+    if (t->inside.handoffs != NULL && t->payload != NULL && !t->summary.bunch.partial) {
+        t->inside.handoff.bits = t->content.data.bits;
+        ue_handoffs_add_message(t->inside.handoffs, t->payload_tvb, &t->inside.handoff);
+    }
+}
+
 /* A bunch of which the first pass told that it is a message, or that exports are: not a copy, and not a fragment. */
 static void show_inside(struct tree *t) {
     struct ue_notes part = ue_notes_of_item(&t->analysis.notes, t->item - 1);
     const struct ue_note *told = ue_notes_find(&part, UE_NOTE_WHOLE);
+    const char *name = t->summary.bunch.channel_name;
+    t->inside.handoff.channel = (uint32_t)t->summary.bunch.channel;
+    t->inside.handoff.channel_name =
+        name == NULL && told != NULL ? ue_content_kind_name((enum ue_content_kind)told->number) : name;
+    hand_over(t);
     t->inside.ground = t->ground;
     t->inside.ground.budget = &t->inside_budget;
     if (told == NULL) {
@@ -143,8 +146,6 @@ static void show_inside(struct tree *t) {
         content = (struct ue_content){.kind = content.kind, .has_exports = true, .data = content.data};
     }
     t->inside.tree = t->wants_inside && !is_refused(t) ? top(t) : NULL;
-    t->inside.handoff.channel = (uint32_t)t->summary.bunch.channel;
-    t->inside.handoff.channel_name = t->summary.bunch.channel_name;
     ue_inside_show(&t->inside, &content);
 }
 
