@@ -30,6 +30,7 @@ struct leg {
 };
 
 static uint32_t stream_count;
+static wmem_tree_t *connections_by_stream;
 static wmem_map_t *connections_by_cookie;
 static wmem_map_t *legs_by_route;
 static uint64_t route_secrets[2]; /* where the hash starts, and its odd factor */
@@ -73,9 +74,15 @@ uint32_t ue_conversation_stream_count(void) {
     return stream_count;
 }
 
+const struct ue_connection *ue_conversation_of_stream(uint32_t stream) {
+    const struct ue_connection *connection = wmem_tree_lookup32(connections_by_stream, stream);
+    return connection != NULL && connection->stream == stream ? connection : NULL;
+}
+
 void ue_conversation_register(void) {
     route_secrets[0] = random_word();
     route_secrets[1] = random_word() | 1;
+    connections_by_stream = wmem_tree_new_autoreset(wmem_epan_scope(), wmem_file_scope());
     connections_by_cookie = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cookie_hash, cookie_equal);
     legs_by_route = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), route_hash, route_equal);
     register_init_routine(forget_streams);
@@ -161,6 +168,7 @@ static void prove(struct ue_connection *connection) {
     if (!connection->is_proven) {
         connection->is_proven = true;
         connection->stream = stream_count++;
+        wmem_tree_insert32(connections_by_stream, connection->stream, connection);
     }
 }
 

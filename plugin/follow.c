@@ -11,14 +11,12 @@
 #include "plugin/conversation.h"
 #include "plugin/fields.h"
 #include "plugin/listeners.h"
+#include "plugin/observe.h"
 #include "plugin/prefs.h"
 #include "plugin/tap.h"
 #include "plugin/visit.h"
 
 #define NO_SUB_STREAM UINT_MAX
-
-/* By stream: a tree of its channels that said something, as far as the listener has seen them. */
-static wmem_tree_t *channels_by_stream;
 
 /* ---- filters ---- */
 
@@ -66,44 +64,11 @@ static char *address_filter(address *from, address *to, int from_port, int to_po
     return filter;
 }
 
-/* ---- streams ---- */
-
-static void remember_channel(uint32_t stream, uint32_t channel) {
-    wmem_tree_t *channels = wmem_tree_lookup32(channels_by_stream, stream);
-    if (channels == NULL) {
-        channels = wmem_tree_new(wmem_file_scope());
-        wmem_tree_insert32(channels_by_stream, stream, channels);
-    }
-    if (wmem_tree_lookup32(channels, channel) == NULL) {
-        wmem_tree_insert32(channels, channel, GUINT_TO_POINTER(channel + 1));
-    }
-}
-
-struct search {
-    unsigned from;
-    unsigned found; /* channel + 1 */
-};
-
-static ue_callback_bool is_at_or_behind(const void *key _U_, void *value, void *user) {
-    struct search *search = user;
-    search->found = GPOINTER_TO_UINT(value);
-    return search->found > search->from;
-}
-
-/* The nearest channel up to, or from, the given one. */
+/* The nearest channel up to, or from, the given one. What the window offers as sub-streams, so it is asked before any
+   message was listened to. */
 static ue_callback_bool find_channel(unsigned stream, unsigned channel, ue_callback_bool up_to, unsigned *found) {
-    wmem_tree_t *channels = wmem_tree_lookup32(channels_by_stream, stream);
-    struct search search = {.from = channel};
-    if (channels == NULL) {
-        return false;
-    }
-    if (up_to) {
-        search.found = GPOINTER_TO_UINT(wmem_tree_lookup32_le(channels, channel));
-    } else if (!wmem_tree_foreach(channels, is_at_or_behind, &search)) {
-        return false;
-    }
-    *found = search.found - 1;
-    return search.found != 0;
+    const struct ue_connection *connection = ue_conversation_of_stream(stream);
+    return connection != NULL && ue_channel_set_find(&ue_observe_knowledge(connection)->talked, channel, up_to, found);
 }
 
 /* ---- messages ---- */
@@ -149,11 +114,7 @@ static void add_record(follow_info_t *info, const packet_info *pinfo, const stru
 static tap_packet_status take_message(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                       tap_flags_t flags _U_) {
     const struct ue_tap_message *message = data;
-    if (message->bits == 0) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
-    remember_channel(message->stream, message->channel);
-    if (!is_followed(user, message->channel)) {
+    if (message->bits == 0 || !is_followed(user, message->channel)) {
         return TAP_PACKET_DONT_REDRAW;
     }
     add_record(user, pinfo, message);
@@ -161,7 +122,6 @@ static tap_packet_status take_message(void *user, packet_info *pinfo, epan_disse
 }
 
 void ue_follow_register(int proto) {
-    channels_by_stream = wmem_tree_new_autoreset(wmem_epan_scope(), wmem_file_scope());
     ue_register_follow_stream(proto, UE_TAP_MESSAGE_NAME, packet_filter, stream_filter, address_filter,
                               udp_port_to_display, take_message, ue_conversation_stream_count, find_channel);
 }

@@ -59,10 +59,17 @@ static void add_opened(struct ue_knowledge *knowledge, uint32_t channel, const s
     wmem_array_append_one(openings, *opened);
 }
 
+static void learn_talk(struct ue_knowledge *knowledge, const struct ue_content *content, uint32_t channel) {
+    if (content->data.bits != 0 && !content->is_custom_exports && bytes_in_use <= UE_KNOWLEDGE_BYTES_MAX) {
+        bytes_in_use += ue_channel_set_add(&knowledge->talked, &ue_file_memory, channel);
+    }
+}
+
 void ue_knowledge_learn(struct ue_knowledge *knowledge, const struct ue_context *context,
                         const struct ue_assembly_event *event) {
     struct opened opened = {.frame = event->frame};
     learn_paths(knowledge, context, &event->content, opened.frame);
+    learn_talk(knowledge, &event->content, event->channel);
     if (ue_opening_find(context, &event->content, &opened.opening)) {
         add_opened(knowledge, event->channel, &opened);
     }

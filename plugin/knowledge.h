@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a stream besides its packets: the paths of network ids, and which actor stands on a channel. Learned
-   on the first pass; every pass asks for what was known at its frame. */
+/* What is known of a stream besides its packets: the paths of network ids, which actor stands on a channel, and which
+   channels said anything. Learned on the first pass; every pass asks for what was known at its frame. */
 #ifndef UE_KNOWLEDGE_H
 #define UE_KNOWLEDGE_H
 
@@ -11,6 +11,7 @@
 #include "libcodec/assembly.h"
 #include "libcodec/opening.h"
 #include "libcodec/package_map.h"
+#include "plugin/channel_set.h"
 
 /* What all streams of a file hold at most together: bytes, and openings of channels. What comes later is not learned.
  */
@@ -21,6 +22,7 @@
 struct ue_knowledge {
     struct ue_package_map *map; /* NULL: nothing was told */
     wmem_map_t *channels;
+    struct ue_channel_set talked; /* they carried messages that are not empty */
 };
 
 /* The class, or the object itself where no class is known: of a channel's actor. */

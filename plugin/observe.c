@@ -221,8 +221,8 @@ void ue_observe_rest(void) {
     }
 }
 
-const struct ue_knowledge *ue_observe_knowledge(const struct ue_visit *visit) {
+const struct ue_knowledge *ue_observe_knowledge(const struct ue_connection *connection) {
     static const struct ue_knowledge nothing;
-    const struct ue_observer *observer = visit->connection->observer;
+    const struct ue_observer *observer = connection->observer;
     return observer != NULL ? &observer->knowledge : &nothing;
 }

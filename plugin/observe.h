@@ -29,8 +29,8 @@ void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct u
 /* The connection turned out to continue the earlier one on other addresses. */
 void ue_observe_move(struct ue_connection *connection, struct ue_connection *earlier);
 
-/* What is known of the stream of a datagram; all zeros where nothing was learned. */
-const struct ue_knowledge *ue_observe_knowledge(const struct ue_visit *visit);
+/* What is known of the stream of a connection; all zeros where nothing was learned. */
+const struct ue_knowledge *ue_observe_knowledge(const struct ue_connection *connection);
 
 /* The first pass is over: takes what was kept. */
 void ue_observe_rest(void);

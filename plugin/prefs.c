@@ -8,13 +8,13 @@
 #include <wsutil/report_message.h>
 
 #include "libcodec/settings.h"
+#include "plugin/channel_set.h"
 #include "plugin/key.h"
 #include "plugin/texts.h"
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535
 #define MAX_ITEMS_STOCK 10000 /* ordinary packets have a hundred; Wireshark itself gives up at a million */
-#define CHANNEL_MAX 32767
 
 /* Columns of the table: where the server is, then a preset. */
 enum { COLUMN_ADDRESS, COLUMN_PORT, COLUMN_GENERATION, COLUMN_SETTINGS, COLUMNS_MAX = COLUMN_SETTINGS + SETTINGS_MAX };
@@ -202,10 +202,10 @@ void ue_prefs_register(int proto) {
     register_settings(module);
     register_max_items(module);
     register_table(module);
-    range_convert_str(wmem_epan_scope(), &followed, "0", CHANNEL_MAX);
+    range_convert_str(wmem_epan_scope(), &followed, "0", UE_CHANNEL_MAX);
     prefs_register_range_preference(module, "follow_channel", "Channels to follow",
                                     "Channels whose messages Follow shows, where it is not told a sub-stream",
-                                    &followed, CHANNEL_MAX);
+                                    &followed, UE_CHANNEL_MAX);
 }
 
 bool ue_prefs_follows(uint32_t channel) {

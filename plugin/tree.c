@@ -415,7 +415,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     ue_analysis_init(&t.analysis, pinfo, tvb, visit, &x);
     t.inside = (struct ue_inside){.pinfo = pinfo,
                                   .context = &x,
-                                  .knowledge = ue_observe_knowledge(visit),
+                                  .knowledge = ue_observe_knowledge(visit->connection),
                                   .handoffs = handoffs,
                                   .handoff = {.stream = visit->connection->stream, .direction = (uint8_t)x.direction}};
     t.wants_inside = ue_inside_is_wanted(tree);
