@@ -107,6 +107,13 @@ class Profile(unittest.TestCase):
         for column in (packet, ack, channels):
             self.assertRegex(column, r"^\d+(,\d+)*$")
 
+    def test_widths(self):
+        """Wireshark, which makes columns of the user's own all alike, is told how wide each of them is."""
+        columns = re.findall(r'"(%Cus:[^:"]+):0:R"', (PROFILE / "preferences").read_text())
+        widths = dict(re.findall(r'^\t"([^"]+)", (\d+),?$', (PROFILE / "recent").read_text(), re.M))
+        self.assertEqual(list(widths), columns)
+        self.assertGreater(int(widths["%Cus:uerudp.direction"]), len("client to server") * 8)
+
     def test_macros(self):
         macros = dict(MACRO.match(line).groups() for line in lines_of("dmacros"))
         self.assertEqual(macros, dict(rows_of("dfilter_macros")), "the two forms say the same")
