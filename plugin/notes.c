@@ -227,15 +227,26 @@ static int compare(const struct ue_note *one, const struct ue_note *other) {
     return by_scope != 0 ? by_scope : by_item != 0 ? by_item : by_type;
 }
 
+/* Joins two neighbours that are in order. */
+static void merge(struct ue_note *notes, size_t middle, size_t count, struct ue_note *first) {
+    size_t right = middle;
+    memcpy(first, notes, middle * sizeof *notes);
+    for (size_t left = 0, to = 0; left < middle; to++) {
+        bool is_right = right < count && compare(&first[left], &notes[right]) > 0;
+        notes[to] = is_right ? notes[right++] : first[left++];
+    }
+}
+
 /* They were written in nearly this order, and those of one type keep theirs. */
-static void sort(struct ue_note *notes, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        const struct ue_note note = notes[i];
-        size_t place = i;
-        for (; place > 0 && compare(&notes[place - 1], &note) > 0; place--) {
-            notes[place] = notes[place - 1];
+static void sort(struct ue_note *notes, size_t count, wmem_allocator_t *pool) {
+    struct ue_note *space = NULL;
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t from = 0; from + width < count; from += 2 * width) {
+            if (compare(&notes[from + width - 1], &notes[from + width]) > 0) {
+                space = space != NULL ? space : wmem_alloc_array(pool, struct ue_note, count);
+                merge(notes + from, width, MIN(2 * width, count - from), space);
+            }
         }
-        notes[place] = note;
     }
 }
 
@@ -259,7 +270,7 @@ struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *po
         read_chunk(visit, chunk, all);
     } while (chunk != visit->notes);
     size_t count = wmem_array_get_count(all);
-    sort(wmem_array_get_raw(all), count);
+    sort(wmem_array_get_raw(all), count, pool);
     return (struct ue_notes){wmem_array_get_raw(all), count};
 }
 
@@ -271,11 +282,21 @@ struct ue_notes ue_notes_of_datagram(const struct ue_notes *all) {
     return (struct ue_notes){all->notes, count};
 }
 
-struct ue_notes ue_notes_of_item(const struct ue_notes *all, uint32_t item) {
-    size_t from = ue_notes_of_datagram(all).count;
-    while (from < all->count && all->notes[from].item < item) {
-        from++;
+/* Where the notes of an item begin, or those behind it: a datagram may have thousands of items. */
+static size_t first_of_item(const struct ue_notes *all, uint32_t item) {
+    size_t low = 0;
+    size_t high = all->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct ue_note *note = &all->notes[middle];
+        bool is_before = !is_of_item(note) || note->item < item;
+        *(is_before ? &low : &high) = middle + is_before;
     }
+    return low;
+}
+
+struct ue_notes ue_notes_of_item(const struct ue_notes *all, uint32_t item) {
+    size_t from = first_of_item(all, item);
     size_t to = from;
     while (to < all->count && all->notes[to].item == item) {
         to++;
