@@ -108,10 +108,12 @@ class Profile(unittest.TestCase):
             self.assertRegex(column, r"^\d+(,\d+)*$")
 
     def test_widths(self):
-        """Wireshark, which makes columns of the user's own all alike, is told how wide each of them is."""
-        columns = re.findall(r'"(%Cus:[^:"]+):0:R"', (PROFILE / "preferences").read_text())
-        widths = dict(re.findall(r'^\t"([^"]+)", (\d+),?$', (PROFILE / "recent").read_text(), re.M))
+        """Wireshark, which makes columns of the user's own all alike, is told how wide each of them is: of all columns,
+        because from 4.4 on it takes the widths by their order."""
+        columns = re.findall(r'^\t"[^"]+", "(%[^":]+(?::[^":]+)?)', (PROFILE / "preferences").read_text(), re.M)
+        widths = dict(re.findall(r'^\t"?(%[^",]+)"?, (-?\d+),?$', (PROFILE / "recent").read_text(), re.M))
         self.assertEqual(list(widths), columns)
+        self.assertEqual({column.startswith("%Cus:") for column, width in widths.items() if width != "-1"}, {True})
         self.assertGreater(int(widths["%Cus:uerudp.direction"]), len("client to server") * 8)
 
     def test_macros(self):
