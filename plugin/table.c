@@ -35,8 +35,8 @@ static const char *endpoint_filter(endpoint_item_t *item, conv_filter_type_e fil
     return filter_name(&item->myaddress, filter);
 }
 
-/* Two connections one after the other between the same ports are two rows. The type is none of Wireshark's own, because
-   it would take the number for that of its own UDP streams. */
+/* Two connections one after the other between the same ports are two rows. Of UDP, Wireshark would take their number
+   for that of its own streams; NCP is a type of which it believes that there are ports to filter by, and no more. */
 static tap_packet_status count_conversation(void *table, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                             tap_flags_t flags) {
     static ct_dissector_info_t info = {conversation_filter};
@@ -45,7 +45,7 @@ static tap_packet_status count_conversation(void *table, packet_info *pinfo, epa
     hash->flags = flags;
     add_conversation_table_data_with_conv_id(hash, &pinfo->src, &pinfo->dst, pinfo->srcport, pinfo->destport,
                                              tap->stream, 1, (int)tap->size_bytes, &pinfo->rel_ts, &pinfo->abs_ts,
-                                             &info, CONVERSATION_NONE);
+                                             &info, CONVERSATION_NCP);
     return TAP_PACKET_REDRAW;
 }
 

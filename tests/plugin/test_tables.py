@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Conversations and endpoints count what the program decodes, per connection and direction."""
 import collections
+import json
 import unittest
 
 import decoded
@@ -60,6 +61,20 @@ class Tables(unittest.TestCase):
                             row[i] += n
                 got = tables.read_endpoints(self.print(name, "endpoints,uerudp"))
                 self.assertEqual(sorted(got), sorted((address(end), *row) for end, row in wanted.items()))
+
+    def test_filters(self):
+        """What the windows make of a row: exactly its datagrams, or those of its end."""
+        for name in ("two-clients", "restart"):
+            requests = [{"method": "load", "params": {"file": self.paths[name]}},
+                        {"method": "tap", "params": {"tap0": "conv:UERUDP", "tap1": "endpt:UERUDP"}}]
+            text = "".join(json.dumps({"jsonrpc": "2.0", "id": i, **r}) + "\n" for i, r in enumerate(requests, 1))
+            taps = json.loads(self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines()[-1])["result"]["taps"]
+            rows = [row for tap in taps for row in tap.get("convs", tap.get("hosts"))]
+            self.assertEqual(len(rows), 5)
+            for row in rows:
+                with self.subTest(name, filter=row["filter"]):
+                    frames = self.stage.tshark("-r", self.paths[name], "-Y", row["filter"])
+                    self.assertEqual(len(frames.splitlines()), row["rxf"] + row["txf"])
 
 
 if __name__ == "__main__":
