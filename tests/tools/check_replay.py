@@ -193,6 +193,10 @@ class Clean(uerudp.unittest.TestCase):
         for point in ("client", "server", "sender"):
             self.assert_same(generated("mixed", "--duration=2", f"--capture-at={point}"))
 
+    def test_overtaken_by_a_hundred(self):
+        """A burst of packets with long jitter: what comes late is still looked at in its turn."""
+        self.assert_same(generated("reorder", "--seed=467", "--jitter=30", "--generation=4.18", "--capture-at=client"))
+
     def test_stories(self):
         for scenario in ("wrap", "churn", "channels", "bulk", "big-bunch", "login-lossy", "restart", "kick", "timeout",
                          "refused", "upgrade", "close-reasons", "voice"):

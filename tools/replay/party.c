@@ -5,7 +5,7 @@
 
 #include "libcodec/seq.h"
 
-#define WINDOW 64       /* own packets that wait for those before them; */
+#define WINDOW 256      /* own packets that wait for those before them; */
 #define VOTES 16        /* ... and whose headers confirm what one says */
 #define GRACE 64        /* own packets until a repetition is missed; */
 #define GRACE_AT_END 16 /* ... when no more will come */
