@@ -5,6 +5,7 @@
 
 #include "libcodec/ns.h"
 #include "plugin/fields.h"
+#include "plugin/items.h"
 #include "plugin/tap.h"
 #include "plugin/visit.h"
 
@@ -62,6 +63,34 @@ static void report(struct ue_analysis *a, proto_tree *tree, enum ue_field findin
     const char *sentence = wmem_strdup_vprintf(a->pinfo->pool, format, arguments);
     va_end(arguments);
     expert_add_info_format(a->pinfo, proto_tree_get_parent(tree), ue_fields_finding(finding), "%s", sentence);
+}
+
+/* ---- names of findings ---- */
+
+G_STATIC_ASSERT(UE_ANALYSIS_BUFFER_HIGH == 1u << (UE_F_ANALYSIS_BUFFER_HIGH - UE_F_ANALYSIS_LOST));
+
+/* All findings of a datagram by name. */
+static const char *list_findings(const struct ue_analysis *a, const char *before_first, const char *before,
+                                 const char *behind) {
+    wmem_strbuf_t *names = wmem_strbuf_new(a->pinfo->pool, NULL);
+    uint32_t flags = ue_notes_flags(&a->notes);
+    for (enum ue_field field = UE_F_ANALYSIS_LOST; flags != 0; field++, flags >>= 1) {
+        uint32_t number = field == UE_F_ANALYSIS_LOST ? a->missing : field == UE_F_ANALYSIS_NAK ? a->naks : 0;
+        if ((flags & 1) == 0) {
+            continue;
+        }
+        wmem_strbuf_append(names, wmem_strbuf_get_len(names) == 0 ? before_first : before);
+        wmem_strbuf_append(names, ue_field_row(field)->label);
+        if (number != 0) {
+            wmem_strbuf_append_printf(names, " %u", number);
+        }
+        wmem_strbuf_append(names, behind);
+    }
+    return wmem_strbuf_get_str(names);
+}
+
+const char *ue_analysis_marks(const struct ue_analysis *a) {
+    return list_findings(a, "[", "[", "] ");
 }
 
 /* ---- the datagram ---- */
@@ -148,6 +177,9 @@ void ue_analysis_show(struct ue_analysis *a, proto_tree *datagram) {
     if (ue_notes_flags(&a->notes) != 0 && proto_field_is_referenced(a->parent, ue_hf[UE_F_ANALYSIS_FLAGS])) {
         proto_item *item = proto_tree_add_item(subtree(a), ue_hf[UE_F_ANALYSIS_FLAGS], a->tvb, 0, 0, ENC_NA);
         proto_item_set_generated(item);
+        if (ue_items_is_visible(item)) {
+            proto_item_append_text(item, "%s", list_findings(a, ": ", ", ", ""));
+        }
     }
 }
 
@@ -227,25 +259,4 @@ void ue_analysis_show_bunch(struct ue_analysis *a, proto_tree *tree, uint32_t it
     for (size_t i = 0; i < part.count; i++) {
         show_bunch_note(a, &bunch, &part.notes[i]);
     }
-}
-
-/* ---- the info column ---- */
-
-G_STATIC_ASSERT(UE_ANALYSIS_BUFFER_HIGH == 1u << (UE_F_ANALYSIS_BUFFER_HIGH - UE_F_ANALYSIS_LOST));
-
-const char *ue_analysis_marks(const struct ue_analysis *a) {
-    wmem_strbuf_t *marks = wmem_strbuf_new(a->pinfo->pool, NULL);
-    uint32_t flags = ue_notes_flags(&a->notes);
-    for (enum ue_field field = UE_F_ANALYSIS_LOST; flags != 0; field++, flags >>= 1) {
-        uint32_t number = field == UE_F_ANALYSIS_LOST ? a->missing : field == UE_F_ANALYSIS_NAK ? a->naks : 0;
-        if ((flags & 1) == 0) {
-            continue;
-        }
-        wmem_strbuf_append_printf(marks, "[%s", ue_field_row(field)->label);
-        if (number != 0) {
-            wmem_strbuf_append_printf(marks, " %u", number);
-        }
-        wmem_strbuf_append(marks, "] ");
-    }
-    return wmem_strbuf_get_str(marks);
 }

@@ -112,6 +112,11 @@ class Truth(unittest.TestCase):
         self.assertRegex(lines["37"], r"^\[Nak 1\] \[Retransmission\] Seq=3655 ")
         self.assertRegex(lines["28"], r"^\[Duplicate\] Seq=")
 
+    def test_flags_by_name(self):
+        labels = {frame: [field.label for field in self.packets["mixed"][frame].fields if field.key == "analysis.flags"]
+                  for frame in (33, 34, 37)}
+        self.assertEqual(labels, {33: [], 34: ["Flags: Lost 1, Nak 1"], 37: ["Flags: Nak 1, Retransmission"]})
+
 
 class Ways(unittest.TestCase):
     """The findings are the same whatever way one looks at them."""
