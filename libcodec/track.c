@@ -251,6 +251,7 @@ struct ue_track_packet *ue_track_judge(struct ue_track_pass *p, int64_t id, bool
         event.span_ns = span_ns(packet->time_ns, p->in->time_ns);
     }
     if (packet != NULL) {
+        event.is_withdrawn = !delivered && packet->fate == UE_TRACK_DELIVERED;
         packet->fate = delivered ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
         packet->was_acked |= delivered;
     }

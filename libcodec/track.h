@@ -59,6 +59,7 @@ struct ue_track_event {
     bool is_gap;                  /* BUNCH, reliable: reliable ones before it on this channel were never seen */
     bool is_jump;                 /* ... with this one more than a reliable buffer holds: impossible */
     bool is_partial_error;        /* BUNCH: does not continue, or does not begin, what partial flags say (spec 4.9) */
+    bool is_withdrawn;            /* NACKED: it had been ACKED; not this packet says so, but what became of the acks */
     uint8_t close_reason;         /* CLOSED */
     uint32_t packets_in_flight;   /* PACKET: of this side, sent and without verdict, this one included; 0 where nothing
                                      of the other side was seen */

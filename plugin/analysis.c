@@ -109,12 +109,24 @@ static void report_missing(struct ue_analysis *a, const struct ue_note *note) {
     add_number(a, subtree(a), UE_F_ANALYSIS_MISSING, note->number);
 }
 
-/* Verdicts of one type, where unseen: only those on packets that were never seen. */
-static uint32_t list_verdicts(const struct ue_analysis *a, enum ue_note_type type, bool unseen, wmem_strbuf_t *ids) {
+static bool is_nak(const struct ue_note *note) {
+    return note->type == UE_NOTE_NACKS && !note->is_set;
+}
+
+static bool is_ack_lost(const struct ue_note *note) {
+    return note->type == UE_NOTE_NACKS && note->is_set;
+}
+
+static bool is_ack_of_unseen(const struct ue_note *note) {
+    return note->type == UE_NOTE_ACKS && note->frame == 0;
+}
+
+static uint32_t list_verdicts(const struct ue_analysis *a, bool (*is_listed)(const struct ue_note *),
+                              wmem_strbuf_t *ids) {
     uint32_t count = 0;
     for (size_t i = 0; i < a->notes.count; i++) {
         const struct ue_note *note = &a->notes.notes[i];
-        if (note->type == type && (!unseen || note->frame == 0) && ++count <= IDS_TOLD) {
+        if (is_listed(note) && ++count <= IDS_TOLD) {
             wmem_strbuf_append_printf(ids, "%s%" PRId64, count > 1 ? ", " : "", note->id);
         }
     }
@@ -126,7 +138,7 @@ static uint32_t list_verdicts(const struct ue_analysis *a, enum ue_note_type typ
 
 static void report_naks(struct ue_analysis *a) {
     wmem_strbuf_t *ids = wmem_strbuf_new(a->pinfo->pool, NULL);
-    a->naks = list_verdicts(a, UE_NOTE_NACKS, false, ids);
+    a->naks = list_verdicts(a, is_nak, ids);
     if (a->naks != 0) {
         report(a, subtree(a), UE_F_ANALYSIS_NAK, "%u %s reported as not delivered: %s %s", a->naks,
                a->naks == 1 ? "packet is" : "packets are", a->naks == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
@@ -135,10 +147,21 @@ static void report_naks(struct ue_analysis *a) {
 
 static void report_unseen(struct ue_analysis *a) {
     wmem_strbuf_t *ids = wmem_strbuf_new(a->pinfo->pool, NULL);
-    uint32_t count = list_verdicts(a, UE_NOTE_ACKS, true, ids);
+    uint32_t count = list_verdicts(a, is_ack_of_unseen, ids);
     if (count != 0) {
         report(a, subtree(a), UE_F_ANALYSIS_ACK_OF_UNSEEN, "%u %s reported as delivered but not in the capture: %s %s",
                count, count == 1 ? "packet is" : "packets are", count == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
+    }
+}
+
+/* Of packets for which this one is just the first to come behind the proof. */
+static void report_lost_acks(struct ue_analysis *a) {
+    wmem_strbuf_t *ids = wmem_strbuf_new(a->pinfo->pool, NULL);
+    uint32_t count = list_verdicts(a, is_ack_lost, ids);
+    if (count != 0) {
+        expert_add_info_format(a->pinfo, proto_tree_get_parent(subtree(a)), &ue_experts.ack_lost,
+                               "Lost to the sender, which the acknowledgements did not reach: %s %s",
+                               count == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
     }
 }
 
@@ -159,7 +182,7 @@ static void show_note(struct ue_analysis *a, const struct ue_note *note) {
         add_frame(a, subtree(a), UE_F_ANALYSIS_ACKS_FRAME, note->frame);
         add_span(a, subtree(a), UE_F_ANALYSIS_ACK_RTT, note->span_ns);
         break;
-    case UE_NOTE_NACKS: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKS_FRAME, note->frame); break;
+    case UE_NOTE_NACKS: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKS_FRAME, note->is_set ? 0 : note->frame); break;
     case UE_NOTE_ACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_ACKED_IN, note->frame); break;
     case UE_NOTE_NACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKED_IN, note->frame); break;
     default: break;
@@ -173,6 +196,7 @@ void ue_analysis_show(struct ue_analysis *a, proto_tree *datagram) {
         show_note(a, &part.notes[i]);
     }
     report_naks(a);
+    report_lost_acks(a);
     report_unseen(a);
     if (ue_notes_flags(&a->notes) != 0 && proto_field_is_referenced(a->parent, ue_hf[UE_F_ANALYSIS_FLAGS])) {
         proto_item *item = proto_tree_add_item(subtree(a), ue_hf[UE_F_ANALYSIS_FLAGS], a->tvb, 0, 0, ENC_NA);

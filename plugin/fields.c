@@ -9,7 +9,7 @@ int ue_hf_reassembled = -1;
 int ue_ett_reassembled = -1;
 int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT,
+struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT,
                                 EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
 
 int ue_hf[UE_FIELD_COUNT] = {
@@ -120,6 +120,8 @@ static ei_register_info expert_rows[] = {
     {&ue_experts.large_message,
      {"uerudp.expert.large_message", PI_REASSEMBLE, PI_NOTE, "The message is larger than receivers take by themselves",
       EXPFILL}},
+    {&ue_experts.ack_lost,
+     {"uerudp.expert.ack_lost", PI_SEQUENCE, PI_NOTE, "What was reported as delivered is not to its sender", EXPFILL}},
     {&ue_experts.items, {"uerudp.expert.items", PI_UNDECODED, PI_NOTE, "More items than a packet may have", EXPFILL}},
 };
 

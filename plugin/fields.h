@@ -24,6 +24,7 @@ struct ue_experts {
     expert_field unfinished;
     expert_field large_message;
     expert_field items;
+    expert_field ack_lost;
 };
 
 extern int ue_proto;

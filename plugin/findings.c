@@ -79,8 +79,12 @@ static void note_verdict(const struct ue_findings *findings, struct ue_visit *vi
     const struct ue_note note = {.type = is_ack ? UE_NOTE_ACKS : UE_NOTE_NACKS,
                                  .frame = (uint32_t)event->other_frame,
                                  .id = event->packet_id,
-                                 .span_ns = event->span_ns};
+                                 .span_ns = event->span_ns,
+                                 .is_set = event->is_withdrawn};
     ue_notes_add(visit, &note);
+    if (event->is_withdrawn) {
+        return;
+    }
     tell_other(visit, ue_findings_other(visit, event->other_frame, &event->packet_id),
                is_ack ? UE_NOTE_ACKED_IN : UE_NOTE_NACKED_IN, 0);
 }

@@ -310,7 +310,7 @@ static uint32_t flags_of(const struct ue_note *note) {
     case UE_NOTE_LATE: return UE_ANALYSIS_OUT_OF_ORDER;
     case UE_NOTE_DUPLICATE: return UE_ANALYSIS_DUPLICATE;
     case UE_NOTE_ACKS: return note->frame == 0 ? UE_ANALYSIS_ACK_OF_UNSEEN : 0;
-    case UE_NOTE_NACKS: return UE_ANALYSIS_NAK;
+    case UE_NOTE_NACKS: return note->is_set ? 0 : UE_ANALYSIS_NAK;
     case UE_NOTE_RELIABLE: return note->is_set ? UE_ANALYSIS_BUFFER_HIGH : 0;
     case UE_NOTE_COPY: return UE_ANALYSIS_RETRANSMISSION | (note->is_set ? UE_ANALYSIS_SPURIOUS_RETRANSMISSION : 0);
     case UE_NOTE_GAP: return note->is_set ? UE_ANALYSIS_RELIABLE_JUMP : UE_ANALYSIS_RELIABLE_GAP;

@@ -22,7 +22,7 @@ enum ue_note_type {
     UE_NOTE_JITTER,    /* span_ns: of the sender's clock against the capture's, smoothed */
     UE_NOTE_HANDSHAKE, /* span_ns: since the message that it answers */
     UE_NOTE_ACKS,      /* this packet reports the one of frame (0: never seen) as delivered; id: its number, span_ns */
-    UE_NOTE_NACKS,     /* ... as not delivered */
+    UE_NOTE_NACKS,     /* ... as not delivered; is_set: not this packet reports it, but an ack of it was lost */
     UE_NOTE_ACKED_IN,  /* later told: frame reports this packet as delivered */
     UE_NOTE_NACKED_IN, /* later told, perhaps behind the other: as not delivered */
     /* of one item, a bunch */

@@ -189,6 +189,11 @@ class Packet:
     def texts(self, key):
         return [field.text for field in self.all(key)]
 
+    def not_delivered(self):
+        """Ids of packets that this one reports as such, or that are known as such from here on."""
+        told = [text for name, text in self.sentences if name in ("uerudp.analysis.nak", "uerudp.expert.ack_lost")]
+        return [int(number) for text in told for number in re.findall(r"\d+", text.partition(": ")[2])]
+
     def groups(self, key):
         """The subtrees of one kind, each as a list of its fields."""
         return [[Field(node, self.origin) for node in group.iter("field") if node is not group

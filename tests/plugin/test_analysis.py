@@ -13,7 +13,7 @@ import harness
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures")
 NAMES = ("actor-world", "big-bunch", "close-reasons", "corrupt", "duplicate", "legacy", "loss-burst", "mixed", "overload",
-         "reorder", "restart", "two-clients", "ue4.13", "ue5.8", "voice", "wrap")
+         "reorder", "restart", "spurious", "two-clients", "ue4.13", "ue5.8", "voice", "wrap")
 DAMAGED = {"corrupt"}  # what arrived is not what was sent
 DIRECTIONS = {1: "c2s", 2: "s2c"}
 
@@ -68,10 +68,7 @@ class Truth(unittest.TestCase):
             for packet in packets.values():
                 stream, way = packet.numbers("stream")[0], DIRECTIONS[packet.numbers("direction")[0]]
                 other = "c2s" if way == "s2c" else "s2c"
-                for sentence in sentences(packet, "nak"):
-                    ids = re.findall(r"\d+", sentence.partition(": ")[2])
-                    self.assertEqual(len(ids), int(sentence.split()[0]))
-                    naks[stream, other].update(ids)
+                naks[stream, other].update(packet.not_delivered())
                 resends[stream, way] += packet.experts.count("uerudp.analysis.retransmission")
             for connection in sent["connections"]:
                 for way in ("c2s", "s2c"):
@@ -104,13 +101,18 @@ class Truth(unittest.TestCase):
         self.assertEqual(["Reliable bunch #569 of channel 4 sent again: copy 2; first in frame 32, which was not "
                           "acknowledged"], sentences(self.packets["mixed"][37], "retransmission"))
 
-    def test_info_column(self):
-        text = self.stage.tshark("-2", "-r", self.stage.copy(path_of("mixed")), "-T", "fields", "-e", "frame.number",
+    def lines(self, name):
+        """The info column by frame number."""
+        text = self.stage.tshark("-2", "-r", self.stage.copy(path_of(name)), "-T", "fields", "-e", "frame.number",
                                  "-e", "_ws.col.Info")
-        lines = dict(line.split("\t", 1) for line in text.splitlines())
+        return dict(line.split("\t", 1) for line in text.splitlines())
+
+    def test_info_column(self):
+        lines = self.lines("mixed")
         self.assertRegex(lines["34"], r"^\[Lost 1\] \[Nak 1\] Seq=15230 ")
         self.assertRegex(lines["37"], r"^\[Nak 1\] \[Retransmission\] Seq=3655 ")
         self.assertRegex(lines["28"], r"^\[Duplicate\] Seq=")
+        self.assertRegex(self.lines("spurious")["26"], r"^\[Retransmission\] Seq=2121 ")
 
     def test_flags_by_name(self):
         labels = {frame: [field.label for field in self.packets["mixed"][frame].fields if field.key == "analysis.flags"]

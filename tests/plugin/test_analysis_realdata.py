@@ -58,9 +58,7 @@ class RealData(unittest.TestCase):
         naks = {way: set() for way in DIRECTIONS.values()}
         for frame, packet in packets.items():
             way = DIRECTIONS[packet.numbers("direction")[0]]
-            for flag, text in packet.sentences:
-                if flag == "uerudp.analysis.nak":
-                    naks["S2C" if way == "C2S" else "C2S"].update(map(int, re.findall(r"\d+", text.partition(": ")[2])))
+            naks["S2C" if way == "C2S" else "C2S"].update(packet.not_delivered())
             if frame in dropped:
                 self.assertEqual(packet.numbers("analysis.acked_in"), [], f"frame {frame}")
         for way, count in known.items():
