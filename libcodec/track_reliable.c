@@ -5,24 +5,29 @@
 
 #include <string.h>
 
-/* The places where one bunch may stand. */
-#define SET_PLACES 8
+/* Looking one up takes so many steps at most, whatever the numbers are. */
+#define CHAIN_MAX 16
+
+#define ROOM_MIN 8
+
+/* So many are asked whether they are settled before the table grows. */
+#define LOOKS 8
 
 #define SETTLED_NS INT64_C(5000000000)
+#define NOWHERE UE_TRACK_RELIABLES_MAX
 
-static struct ue_track_reliable *set_of(const struct ue_track_reliables *table, uint32_t channel, int64_t id) {
+static uint16_t *chain_of(const struct ue_track_reliables *table, uint32_t channel, int64_t id) {
     uint32_t hash = (uint32_t)id + channel * 2654435761u; /* channels of equal numbers lie apart */
-    return &table->entries[(size_t)(hash & (table->set_count - 1)) * SET_PLACES];
+    return (uint16_t *)&table->entries[table->room] + (hash & (table->room - 1));
 }
 
 struct ue_track_reliable *ue_track_find_reliable(const struct ue_track_side *side, uint32_t channel, int64_t id) {
-    struct ue_track_reliable *set = side->reliables.set_count != 0 ? set_of(&side->reliables, channel, id) : NULL;
-    for (size_t i = 0; set != NULL && i < SET_PLACES; i++) {
-        if (set[i].copies != 0 && set[i].id == id && set[i].channel == channel) {
-            return &set[i];
-        }
+    const struct ue_track_reliables *table = &side->reliables;
+    uint32_t index = table->room != 0 ? *chain_of(table, channel, id) : NOWHERE;
+    while (index != NOWHERE && (table->entries[index].id != id || table->entries[index].channel != channel)) {
+        index = table->entries[index].next;
     }
-    return NULL;
+    return index != NOWHERE ? &table->entries[index] : NULL;
 }
 
 /* ---- what the sender may have given up ---- */
@@ -56,8 +61,6 @@ void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *la
     }
 }
 
-/* ---- places ---- */
-
 /* Whether copies of a bunch need no longer be expected, by all that senders do: its packet lies further back than
    reports reach, and than they take. */
 static bool is_settled(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
@@ -67,93 +70,123 @@ static bool is_settled(const struct ue_track_side *side, const struct ue_track_r
     return !is_recent && is_done(side, bunch);
 }
 
-static void forget(struct ue_track *track, const struct ue_track_side *side, struct ue_track_reliable *bunch) {
+/* ---- chains ---- */
+
+static void link_in(struct ue_track_reliables *table, uint32_t index) {
+    struct ue_track_reliable *bunch = &table->entries[index];
+    uint16_t *chain = chain_of(table, bunch->channel, bunch->id);
+    bunch->next = *chain;
+    *chain = (uint16_t)index;
+}
+
+static void unlink_from(struct ue_track_reliables *table, uint32_t index) {
+    const struct ue_track_reliable *bunch = &table->entries[index];
+    uint16_t *link = chain_of(table, bunch->channel, bunch->id);
+    while (*link != index) {
+        link = &table->entries[*link].next;
+    }
+    *link = bunch->next;
+}
+
+/* The last of a chain that has no room for another; NOWHERE: it has. */
+static uint32_t last_of_full(const struct ue_track_reliables *table, uint32_t channel, int64_t id) {
+    uint32_t last = NOWHERE;
+    uint32_t steps = 0;
+    for (uint32_t index = *chain_of(table, channel, id); index != NOWHERE; index = table->entries[index].next) {
+        last = index;
+        steps++;
+    }
+    return steps >= CHAIN_MAX ? last : NOWHERE;
+}
+
+/* ---- places ---- */
+
+static void forget(struct ue_track *track, struct ue_track_side *side, uint32_t index) {
+    const struct ue_track_reliable *bunch = &side->reliables.entries[index];
     struct ue_track_channel *channel = ue_track_find_channel(track, bunch->channel);
     struct ue_track_lane *lane = &channel->lanes[side - track->sides];
     ue_track_release(side, lane, bunch->channel);
     lane->forgotten = bunch->id > lane->forgotten ? bunch->id : lane->forgotten;
-    bunch->copies = 0;
+    unlink_from(&side->reliables, index);
 }
 
-/* Each bunch stays, or moves to the set that has come behind its own. */
-static void spread(struct ue_track_reliables *table) {
-    size_t half = (size_t)table->set_count / 2 * SET_PLACES;
-    for (size_t i = 0; i < half; i++) {
-        struct ue_track_reliable *from = &table->entries[i];
-        struct ue_track_reliable *to = from + half;
-        bool moves = from->copies != 0 && set_of(table, from->channel, from->id) >= &table->entries[half];
-        to->copies = 0;
-        if (moves) {
-            *to = *from;
-            from->copies = 0;
-        }
-    }
+/* The oldest comes first again, and places that are free are behind all others. */
+static void unroll(struct ue_track_reliables *table) {
+    const size_t entry_bytes = sizeof *table->entries;
+    memcpy(&table->entries[table->room], table->entries, table->oldest * entry_bytes);
+    memmove(table->entries, &table->entries[table->oldest], table->room * entry_bytes);
+    table->oldest = 0;
 }
 
-/* Doubles the sets; false: there is no memory, or these are all. */
+/* Doubles a full table; false: there is no memory, or this is all. */
 static bool grow(struct ue_track *track, struct ue_track_reliables *table) {
-    const size_t set_bytes = SET_PLACES * sizeof *table->entries;
-    uint32_t count = table->set_count == 0 ? 1 : table->set_count * 2;
+    const size_t place_bytes = sizeof *table->entries + sizeof(uint16_t);
+    uint32_t room = table->room == 0 ? ROOM_MIN : table->room * 2;
     struct ue_track_reliable *entries = NULL;
-    if (count <= UE_TRACK_RELIABLES_MAX / SET_PLACES) {
-        entries = ue_track_resize(track, table->entries, table->set_count * set_bytes, count * set_bytes);
+    if (room <= UE_TRACK_RELIABLES_MAX) {
+        entries = ue_track_resize(track, table->entries, table->room * place_bytes, room * place_bytes);
     }
     if (entries == NULL) {
         return false;
     }
     table->entries = entries;
-    if (table->set_count == 0) {
-        memset(entries, 0, set_bytes);
+    unroll(table);
+    table->room = room;
+    uint16_t *chains = (uint16_t *)&entries[room];
+    for (uint32_t i = 0; i < room; i++) {
+        chains[i] = NOWHERE;
     }
-    table->set_count = count;
-    if (count > 1) {
-        spread(table);
+    for (uint32_t i = 0; i < table->count; i++) {
+        link_in(table, i);
     }
     return true;
 }
 
-/* A place that is empty, or whose bunch is settled. */
-static struct ue_track_reliable *free_place(struct ue_track *track, const struct ue_track_side *side,
-                                            struct ue_track_reliable *set) {
-    for (size_t i = 0; i < SET_PLACES; i++) {
-        if (set[i].copies == 0) {
-            return &set[i];
+/* One of those that stand the longest, and is settled; NOWHERE: none. */
+static uint32_t find_settled(const struct ue_track_side *side) {
+    const struct ue_track_reliables *table = &side->reliables;
+    for (uint32_t i = 0; i < LOOKS && i < table->count; i++) {
+        uint32_t index = (table->oldest + i) & (table->room - 1);
+        if (is_settled(side, &table->entries[index])) {
+            return index;
         }
     }
-    for (size_t i = 0; i < SET_PLACES; i++) {
-        if (is_settled(side, &set[i])) {
-            forget(track, side, &set[i]);
-            return &set[i];
-        }
-    }
-    return NULL;
+    return NOWHERE;
 }
 
-static struct ue_track_reliable *oldest_of(struct ue_track_reliable *set) {
-    struct ue_track_reliable *oldest = set;
-    for (size_t i = 1; i < SET_PLACES; i++) {
-        oldest = set[i].last_packet < oldest->last_packet ? &set[i] : oldest;
+/* A place that no chain leads to; NOWHERE: there is no memory. */
+static uint32_t free_place(struct ue_track *track, struct ue_track_side *side) {
+    struct ue_track_reliables *table = &side->reliables;
+    uint32_t index = table->count == table->room ? find_settled(side) : NOWHERE;
+    if (index == NOWHERE && (table->count < table->room || grow(track, table))) {
+        return table->count++;
     }
-    return oldest;
+    if (index == NOWHERE) {
+        side->counts.untracked++;
+        index = table->oldest;
+    }
+    if (table->count == 0) {
+        return NOWHERE;
+    }
+    forget(track, side, index);
+    table->oldest = (index + 1) & (table->room - 1);
+    return index;
 }
 
 struct ue_track_reliable *ue_track_add_reliable(struct ue_track *track, struct ue_track_side *side, uint32_t channel,
                                                 int64_t id) {
     struct ue_track_reliables *table = &side->reliables;
-    struct ue_track_reliable *place = NULL;
-    bool has_grown = true;
-    while (place == NULL && has_grown) {
-        place = table->set_count != 0 ? free_place(track, side, set_of(table, channel, id)) : NULL;
-        has_grown = place != NULL || grow(track, table);
-    }
-    if (place == NULL) {
+    uint32_t index = table->room != 0 ? last_of_full(table, channel, id) : NOWHERE;
+    if (index != NOWHERE) {
         side->counts.untracked++;
-        if (table->set_count == 0) {
-            return NULL;
-        }
-        place = oldest_of(set_of(table, channel, id));
-        forget(track, side, place);
+        forget(track, side, index);
+    } else {
+        index = free_place(track, side);
     }
-    *place = (struct ue_track_reliable){.id = id, .channel = (uint16_t)channel};
-    return place;
+    if (index == NOWHERE) {
+        return NULL;
+    }
+    table->entries[index] = (struct ue_track_reliable){.id = id, .channel = (uint16_t)channel};
+    link_in(table, index);
+    return &table->entries[index];
 }

@@ -49,18 +49,22 @@ struct ue_track_reliable {
     int64_t id;
     uint64_t first_frame, last_frame;
     int64_t first_packet, last_packet; /* ids of the packets that carried the first copy and the latest */
-    uint32_t copies;                   /* 0: the place is empty */
+    uint32_t copies;
     uint32_t last_item;
     uint16_t channel;
+    uint16_t next;      /* in its chain; UE_TRACK_RELIABLES_MAX: the last */
     bool was_delivered; /* a copy that is neither of the two */
     bool is_partial, is_initial, is_final;
 };
 
-/* Reliable bunches of a side, of all its channels: a table of small sets, where a bunch gives way as soon as nothing
-   more is expected of it. It grows with what is in flight, not with how many channels there are. */
+/* Reliable bunches of a side, of all its channels, in chains by channel and id. The one that stands the longest gives
+   way as soon as nothing more is expected of it: the table grows with what is in flight, not with how many channels
+   there are. */
 struct ue_track_reliables {
-    struct ue_track_reliable *entries;
-    uint32_t set_count; /* a power of two, or 0 */
+    struct ue_track_reliable *entries; /* as many heads of chains lie behind them: uint16_t */
+    uint32_t count;                    /* in use */
+    uint32_t room;                     /* a power of two, or 0 */
+    uint32_t oldest;                   /* of a full table: the one that stands the longest */
 };
 
 /* What one side sends on one channel. */
