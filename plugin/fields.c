@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/fields.h"
 
+#include <epan/packet.h>
+#include <epan/tap.h>
+
 int ue_proto = -1;
 int ue_ett_datagram = -1;
 int ue_hf_analysis = -1;
@@ -10,7 +13,7 @@ int ue_ett_reassembled = -1;
 int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT,
-                                EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
+                                EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
 
 int ue_hf[UE_FIELD_COUNT] = {
 #define UE_FIELD(id, name, label, kind, values, description) -1,
@@ -103,7 +106,9 @@ static ei_register_info expert_rows[] = {
     {&ue_experts.not_canonical,
      {"uerudp.expert.not_canonical", PI_PROTOCOL, PI_WARN, "Not encoded as a sender of the engine does", EXPFILL}},
     {&ue_experts.message,
-     {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "What a message carries could not be decoded", EXPFILL}},
+     {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "A control message that does not decode", EXPFILL}},
+    {&ue_experts.content,
+     {"uerudp.expert.content", PI_UNDECODED, PI_NOTE, "What a message carries is not in the engine's form", EXPFILL}},
     {&ue_experts.no_key,
      {"uerudp.expert.no_key", PI_DECRYPTION, PI_NOTE, "Encrypted, and there is no key for it", EXPFILL}},
     {&ue_experts.wrong_key,
@@ -124,6 +129,26 @@ static ei_register_info expert_rows[] = {
      {"uerudp.expert.ack_lost", PI_SEQUENCE, PI_NOTE, "What was reported as delivered is not to its sender", EXPFILL}},
     {&ue_experts.items, {"uerudp.expert.items", PI_UNDECODED, PI_NOTE, "More items than a packet may have", EXPFILL}},
 };
+
+/* ---- who looks at expert items ---- */
+
+static int expert_tap;
+static int expert_proto;
+
+/* The tap of expert items comes to be behind all dissectors. */
+static void look_for_experts(void) {
+    expert_tap = find_tap_id("expert");
+    expert_proto = proto_get_id_by_filter_name("_ws.expert");
+}
+
+bool ue_fields_expert_is_collected(void) {
+    return have_tap_listener(expert_tap);
+}
+
+bool ue_fields_expert_is_wanted(proto_tree *tree, const expert_field *expert) {
+    return proto_field_is_referenced(tree, expert_proto) ||
+           (expert != NULL && proto_field_is_referenced(tree, expert->hf));
+}
 
 /* ---- analysis ---- */
 
@@ -192,4 +217,5 @@ void ue_fields_register(void) {
     expert_module_t *experts = expert_register_protocol(ue_proto);
     expert_register_field_array(experts, expert_rows, G_N_ELEMENTS(expert_rows));
     register_findings(experts);
+    register_init_routine(look_for_experts);
 }

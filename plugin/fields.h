@@ -16,6 +16,7 @@ struct ue_experts {
     expert_field size_limited;
     expert_field not_canonical;
     expert_field message;
+    expert_field content;
     expert_field no_key;
     expert_field wrong_key;
     expert_field compressed;
@@ -35,6 +36,10 @@ extern int ue_ett_datagram;
 extern int ue_hf_analysis, ue_ett_analysis;
 extern int ue_hf_reassembled, ue_ett_reassembled;
 extern struct ue_experts ue_experts;
+
+/* Whether somebody collects expert items, with or without a tree; whether this tree is to have them, one or all. */
+bool ue_fields_expert_is_collected(void);
+bool ue_fields_expert_is_wanted(proto_tree *tree, const expert_field *expert);
 
 /* The expert item of a field of kind FINDING, which stands for the field, too. */
 expert_field *ue_fields_finding(enum ue_field field);

@@ -21,7 +21,6 @@ struct level {
 
 struct pass {
     const struct ue_inside *inside;
-    const struct ue_content *content;
     unsigned depth;
     unsigned deeper; /* structures that are open beyond the depth */
     struct level levels[DEPTH_MAX];
@@ -29,6 +28,10 @@ struct pass {
 };
 
 bool ue_inside_is_wanted(proto_tree *tree) {
+    if (ue_fields_expert_is_wanted(tree, &ue_experts.message) ||
+        ue_fields_expert_is_wanted(tree, &ue_experts.content)) {
+        return true;
+    }
     for (int field = UE_F_CONTENT_OPAQUE; tree != NULL && field <= UE_F_VOICE_DATA; field++) {
         if (proto_field_is_referenced(tree, ue_hf[field])) {
             return true;
@@ -151,11 +154,14 @@ static const char *path_of(void *user, uint64_t guid) {
     return ue_knowledge_path(inside->knowledge, inside->pinfo->pool, guid, inside->pinfo->num);
 }
 
-static void report(const struct ue_inside *inside, const struct ue_fault *fault) {
+/* Games change what is inside of actors, but not the control channel. */
+static void report(const struct ue_inside *inside, enum ue_content_kind kind, const struct ue_fault *fault) {
     if (fault->status != UE_OK) {
-        expert_add_info_format(inside->pinfo, proto_tree_get_parent(inside->tree), &ue_experts.message,
-                               "Message not decoded: %s at bit %zu %s", ue_field_row(fault->field)->name, fault->bit,
-                               ue_status_text(fault->status));
+        bool is_control = kind == UE_CONTENT_CONTROL;
+        expert_add_info_format(inside->pinfo, proto_tree_get_parent(inside->tree),
+                               is_control ? &ue_experts.message : &ue_experts.content,
+                               "%s not decoded: %s at bit %zu %s", is_control ? "Control message" : "Content",
+                               ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status));
     }
 }
 
@@ -166,7 +172,8 @@ static bool is_shown_already(const struct ue_inside *inside, const struct ue_con
 
 void ue_inside_show(const struct ue_inside *inside, const struct ue_content *content) {
     bool wants_blocks = inside->handoffs != NULL && ue_handoff_wants_classes();
-    if ((inside->tree == NULL && !wants_blocks) || content->data.bits == 0 || is_shown_already(inside, content)) {
+    bool is_wanted = inside->tree != NULL || wants_blocks || ue_fields_expert_is_collected();
+    if (!is_wanted || content->data.bits == 0 || is_shown_already(inside, content)) {
         return;
     }
     struct pass *pass = wmem_new0(inside->pinfo->pool, struct pass);
@@ -174,10 +181,9 @@ void ue_inside_show(const struct ue_inside *inside, const struct ue_content *con
     const struct ue_sink sink = {on_begin, on_field, on_end, pass};
     struct ue_fault fault;
     pass->inside = inside;
-    pass->content = content;
     pass->levels[0].tree = inside->tree;
     ue_content_trace(inside->context, content, &names, &sink, &fault);
-    report(inside, &fault);
+    report(inside, content->kind, &fault);
 }
 
 const char *ue_inside_actor(const struct ue_inside *inside, bool opens) {

@@ -25,8 +25,6 @@
 
 static dissector_handle_t handle;
 static dissector_table_t udp_ports;
-static int expert_tap;
-static int expert_proto;
 
 bool ue_packet_port_is_ours(uint32_t port) {
     return dissector_get_uint_handle(udp_ports, port) == handle;
@@ -43,11 +41,11 @@ static struct ue_bytes bytes_of(tvbuff_t *tvb) {
 
 static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
                  const struct ue_bytes *bytes) {
-    bool wants_items = proto_field_is_referenced(tree, ue_proto) || proto_field_is_referenced(tree, expert_proto);
+    bool wants_items = proto_field_is_referenced(tree, ue_proto) || ue_fields_expert_is_wanted(tree, NULL);
     bool wants_line = col_get_writable(pinfo->cinfo, COL_INFO);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
     ue_report_datagram(tvb, pinfo, visit, bytes);
-    if (!wants_items && !wants_line && !ue_handoff_is_wanted() && !have_tap_listener(expert_tap)) {
+    if (!wants_items && !wants_line && !ue_handoff_is_wanted() && !ue_fields_expert_is_collected()) {
         return;
     }
     struct ue_handoffs *handoffs = ue_handoff_is_wanted() ? ue_handoffs_new(pinfo, tree) : NULL;
@@ -122,12 +120,6 @@ static ue_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo, pro
     return true;
 }
 
-/* The tap of expert items comes to be behind all dissectors. */
-static void look_for_others(void) {
-    expert_tap = find_tap_id("expert");
-    expert_proto = proto_get_id_by_filter_name("_ws.expert");
-}
-
 static void register_listeners(void) {
     ue_tap_register();
     ue_export_register(ue_proto);
@@ -150,7 +142,6 @@ void ue_packet_register(void) {
     ue_knowledge_register();
     ue_handoff_register(ue_proto);
     handle = register_dissector("uerudp", dissect, ue_proto);
-    register_init_routine(look_for_others);
 }
 
 void ue_packet_handoff(void) {

@@ -79,7 +79,7 @@ static void show_message(const struct ue_reassembled *bunch, const struct ue_cha
     if (chain->problem == UE_ASSEMBLY_TOO_LARGE) {
         expert_add_info(bunch->pinfo, proto_tree_get_parent(bunch->tree), &ue_experts.large_message);
     }
-    if (bunch->tree == NULL && bunch->inside->handoffs == NULL) {
+    if (bunch->tree == NULL && bunch->inside->handoffs == NULL && !ue_fields_expert_is_collected()) {
         return;
     }
     size_t bits = chain->content.data.bits;

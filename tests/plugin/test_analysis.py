@@ -160,14 +160,25 @@ class Ways(unittest.TestCase):
         self.assertEqual(text.split()[0], "5")
 
     def test_experts(self):
-        """The list of expert items needs nobody to look at the tree."""
-        path = self.stage.copy(path_of("mixed"))
-        packets = self.stage.packets(path, two_pass=False)
-        text = self.stage.tshark("-r", path, "-q", "-z", "expert")
-        wanted = collections.Counter(sentence for packet in packets.values() for name, sentence in packet.sentences
-                                     if name.startswith("uerudp.analysis."))
-        listed = {sentence: int(count) for count, sentence in re.findall(r"(\d+) +Sequence +UERUDP  (.*)", text)}
-        self.assertEqual(listed, wanted)
+        """The list of expert items needs nobody to look at the tree, and filters find each of them."""
+        kinds = collections.Counter()
+        for name in ("mixed", "spurious", "actor-world", "corrupt", "fuzz", "unfinished"):
+            with self.subTest(name):
+                path = self.stage.copy(path_of(name))
+                packets = self.stage.packets(path, two_pass=False)
+                told = [(kind, text) for packet in packets.values() for kind, text in packet.sentences
+                        if kind.startswith("uerudp.")]
+                wanted = collections.Counter(text for _, text in told)
+                text = self.stage.tshark("-r", path, "-q", "-z", "expert")
+                listed = {text: int(count) for count, text in re.findall(r"(\d+) +\S+ +UERUDP  (.*)", text)}
+                self.assertEqual(listed, wanted)
+                kinds.update(kind for kind, _ in told)
+                opaque = {frame for frame, packet in packets.items() if "uerudp.expert.content" in packet.experts}
+                for wish in ("uerudp.expert.content", '_ws.expert.message contains "Content not decoded"'):
+                    text = self.stage.tshark("-r", path, "-Y", wish, "-T", "fields", "-e", "frame.number")
+                    self.assertEqual({int(line) for line in text.split()}, opaque, wish)
+        self.assertGreaterEqual(len(kinds), 10)
+        self.assertGreater(kinds["uerudp.expert.content"], 10)
 
     def test_without_analysis(self):
         for packet in self.stage.packets(self.stage.copy(path_of("mixed")), {"analyse": "FALSE"}).values():
