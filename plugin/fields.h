@@ -22,6 +22,7 @@ struct ue_experts {
     expert_field compressed;
     expert_field dtls;
     expert_field generation;
+    expert_field no_generation;
     expert_field unfinished;
     expert_field large_message;
     expert_field items;

@@ -151,6 +151,9 @@ const char *ue_key_problem(const struct ue_session *session, wmem_allocator_t *p
         return "libgcrypt is not usable";
     }
     const char *token = token_in_words(session, pool);
+    if (session->tried == 1) {
+        return wmem_strdup_printf(pool, "the only key for this connection does not open it; %s", token);
+    }
     if (*has_keys) {
         return wmem_strdup_printf(pool, "none of the %zu keys for this connection opens it; %s", session->tried, token);
     }

@@ -296,8 +296,9 @@ static void report_generation(const struct tree *t, const struct ue_visit *visit
     bool first = t->pinfo->num == visit->connection->first_frame;
     if (first && (flow->is_released || t->pinfo->fd->visited)) {
         const struct ue_choice *choice = ue_flow_choice(flow, &visit->frame);
-        expert_add_info_format(t->pinfo, root_item(t), &ue_experts.generation, "Generation %s: %s", x->profile.name,
-                               ue_reason_text((enum ue_reason)choice->reason));
+        bool is_guess = choice->reason == UE_REASON_CLOSEST;
+        expert_add_info_format(t->pinfo, root_item(t), is_guess ? &ue_experts.no_generation : &ue_experts.generation,
+                               "Generation %s: %s", x->profile.name, ue_reason_text((enum ue_reason)choice->reason));
     }
 }
 

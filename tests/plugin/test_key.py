@@ -80,10 +80,22 @@ class Key(unittest.TestCase):
     def test_texts(self):
         missing = "Encrypted (aesgcm): no key for this connection in the preferences key and Keys; its token is \"{}\""
         self.assertEqual(self.labels(NO_KEY), {missing.format(key[2]) for key in self.keys})
-        wrong = "Encrypted (aesgcm): none of the 1 keys for this connection opens it; its token is \"{}\""
-        self.assertEqual(self.labels(WRONG_KEY, key=self.keys[0][0]), {wrong.format(self.keys[1][2])})
+        wrong = "Encrypted (aesgcm): {}; its token is \"" + self.keys[1][2] + "\""
+        self.assertEqual(self.labels(WRONG_KEY, key=self.keys[0][0]),
+                         {wrong.format("the only key for this connection does not open it")})
+        self.assertEqual(self.labels(WRONG_KEY, *table(("", "", "", self.keys[0][0])), key=self.keys[0][0]),
+                         {wrong.format("none of the 2 keys for this connection opens it")})
         self.assertEqual(len(self.labels(COMPRESSED, handlers="oodle")), 1)
         self.assertEqual(len(self.labels(DTLS, handlers="dtls")), 1)
+
+    def test_without_handlers(self):
+        """Nothing on the wire tells of encryption: that nothing fits is more than a remark."""
+        packets = self.packets(handlers="")
+        self.assertEqual({name: text for name, text in packets[1].sentences if "generation" in name},
+                         {"uerudp.expert.no_generation":
+                          "Generation 5.4: no generation fits well; check magic_bits, max_packet, ch_seq_bound, handlers"})
+        text = self.stage.tshark("-2", "-q", "-r", self.path, "-z", "expert,warn")
+        self.assertIn("no generation fits well", text)
 
     def test_expert_table(self):
         """The tap of expert items is heard where nobody asks for the tree."""
