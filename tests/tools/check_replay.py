@@ -86,6 +86,17 @@ class Changed(uerudp.unittest.TestCase):
                     return o["frame"]
                 self.assert_found(generated(*self.LOSSY), change, type="history", side=side, field="packet.history")
 
+    def test_history_joined_in_the_middle(self):
+        part = pathlib.Path(FOLDER.name) / "second-half.pcapng"
+        whole = generated(*self.LOSSY)
+        uerudp.run("edit", f"--frames={len(decoded(whole)) // 2}-", whole, part)
+
+        def change(objects):
+            o = sent_by(objects, 2)[30]
+            o["packet"]["history"][0] ^= 2
+            return o["frame"]
+        self.assert_found(part, change, type="history", side="server", field="packet.history")
+
     def test_ack_of_unsent(self):
         for direction, side in ((1, "client"), (2, "server")):
             def change(objects):
@@ -196,6 +207,20 @@ class Clean(uerudp.unittest.TestCase):
     def test_overtaken_by_a_hundred(self):
         """A burst of packets with long jitter: what comes late is still looked at in its turn."""
         self.assert_same(generated("reorder", "--seed=467", "--jitter=30", "--generation=4.18", "--capture-at=client"))
+
+    def test_joined_in_the_middle(self):
+        """Packets overtake the first one, channels are open, numbers were given: that no header tells is no fault."""
+        for scenario, generation, point, seed, percent in (
+                ("reorder", "4.18", "server", 7, 68), ("mixed", "5.8", "client", 10, 31), ("churn", "4.13", "server", 15, 18),
+                ("bulk", "4.22", "client", 23, 41), ("shuffle", "4.27", "client", 30, 39), ("jitter", "5.1", "client", 81, 41),
+                ("bulk", "5.1", "client", 22, 29), ("churn", "4.13", "client", 146, 39)):
+            whole = generated(scenario, "--duration=5", f"--seed={seed}", "--loss=0.03", "--jitter=15",
+                              f"--generation={generation}", f"--capture-at={point}")
+            count = len(decoded(whole, "--generation", generation))
+            part = pathlib.Path(FOLDER.name) / "part.pcapng"
+            uerudp.run("edit", f"--frames={count * percent // 100}-", whole, part)
+            result, = self.assert_same(part, "--generation", generation)
+            self.assertGreater(result["server"]["compared"], 100, scenario)
 
     def test_stories(self):
         for scenario in ("wrap", "churn", "channels", "bulk", "big-bunch", "login-lossy", "restart", "kick", "timeout",

@@ -84,6 +84,7 @@ struct ue_channel {
     struct ue_out *out_last;
     struct ue_out *out_before_last; /* NULL when it is gone */
     uint32_t out_count;             /* NumOutRec */
+    int32_t given_unseen;           /* a shadow's: numbers up to this one may have been given before it looked */
     struct ue_in *in_first;
     uint32_t in_count; /* NumInRec */
     struct ue_partial *partial;

@@ -64,6 +64,7 @@ struct ue_shadow {
     int64_t first_in;    /* the peer's first packet; of those before nothing is known */
     bool has_delivered;  /* the packet that was received counts as delivered */
     int64_t told;        /* newest packet of the peer that an own header spoke of */
+    bool was_flush;      /* ... and it had the flush mark */
     int64_t unknown_out; /* the newest own packet whose bytes nobody knows */
     struct ue_shadow_notes notes;
 };

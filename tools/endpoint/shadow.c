@@ -2,10 +2,9 @@
 #include "tools/endpoint/shadow.h"
 
 #include "libcodec/seq.h"
-#include "tools/endpoint/connection.h"
+#include "tools/endpoint/shadow_state.h"
 
 #define SEQ_MASK (UE_PACKET_SEQ_MAX - 1)
-#define WORD_BITS 32
 #define LEARN (INT32_MIN / 2)    /* number of a lane that is not known yet; */
 #define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, which something must have come on */
 #define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet that nobody knows */
@@ -84,6 +83,9 @@ void ue_shadow_begin(struct ue_conn *c, const struct ue_shadow_start *start) {
     if (c->shadow.learns) {
         learn_control(c);
     }
+    if (c->shadow.learns && ue_conn_is_legacy(c)) { /* which packets wait for an acknowledgement no header says */
+        c->shadow.unknown_out = start->out - 1;
+    }
 }
 
 /* ---- what was received ---- */
@@ -127,8 +129,7 @@ bool ue_shadow_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes,
     return c->shadow.has_delivered;
 }
 
-/* Moves to a packet of the peer and gives it its verdict. */
-static void judge(struct ue_conn *c, int64_t packet_id, bool delivered) {
+void ue_shadow_judge(struct ue_conn *c, int64_t packet_id, bool delivered) {
     if (packet_id <= c->in_packet_id) {
         return;
     }
@@ -140,17 +141,17 @@ static void judge(struct ue_conn *c, int64_t packet_id, bool delivered) {
 }
 
 void ue_shadow_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered) {
-    judge(c, packet_id, delivered);
+    ue_shadow_judge(c, packet_id, delivered);
 }
 
 void ue_shadow_overrule(struct ue_conn *c, int64_t packet_id, bool delivered) {
-    judge(c, packet_id, delivered);
+    ue_shadow_judge(c, packet_id, delivered);
     if (!ue_conn_is_legacy(c) && c->notify.in_ack_seq == (packet_id & SEQ_MASK)) {
         c->notify.history[0] = (c->notify.history[0] & ~UINT32_C(1)) | delivered;
     }
 }
 
-/* ---- what was sent: the header ---- */
+/* ---- what was sent ---- */
 
 struct sending {
     struct ue_conn *c;
@@ -161,78 +162,6 @@ struct sending {
 
 static void depart(const struct sending *s, const struct ue_departure *departure) {
     s->sink->depart(s->sink->user, departure);
-}
-
-/* The newest packet that the history of a header speaks of. */
-static int64_t told_id(const struct ue_conn *c, const struct ue_packet *packet) {
-    uint16_t seq = packet->history_flush ? packet->acked_history_seq & SEQ_MASK : packet->ack;
-    return ue_seq_expand(seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
-}
-
-/* Which of `count` bits are known when the first of them speaks of this packet. */
-static uint32_t known_bits(const struct ue_conn *c, int64_t packet_id) {
-    int64_t known = packet_id - c->shadow.first_in + 1;
-    return known >= WORD_BITS ? UINT32_MAX : known <= 0 ? 0 : (UINT32_C(1) << known) - 1;
-}
-
-/* 32 verdicts of the own history, the newest on the packet that has this age; older ones than there are: 0. */
-static uint32_t verdicts_from(const struct ue_notify *n, uint32_t age) {
-    uint32_t word = age / WORD_BITS;
-    uint64_t low = word < UE_HISTORY_WORDS_MAX ? n->history[word] : 0;
-    uint64_t high = word + 1 < UE_HISTORY_WORDS_MAX ? n->history[word + 1] : 0;
-    return (uint32_t)((high << WORD_BITS | low) >> age % WORD_BITS);
-}
-
-/* Sets the verdicts as the endpoint knows them; whether they were others. */
-static bool correct_history(const struct ue_conn *c, int64_t told, uint32_t age, struct ue_packet *packet) {
-    uint32_t differs = 0;
-    for (uint32_t i = 0; i < packet->history_words; i++) {
-        bool is_kept = (i + 1) * WORD_BITS + age <= UE_NOTIFY_HISTORY_BITS;
-        uint32_t known = is_kept ? known_bits(c, told - (int64_t)i * WORD_BITS) : 0;
-        uint32_t other = (packet->history[i] ^ verdicts_from(&c->notify, i * WORD_BITS + age)) & known;
-        packet->history[i] ^= other;
-        differs |= other;
-    }
-    return differs != 0;
-}
-
-/* Takes what the header says as right. */
-static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t told) {
-    judge(c, told, false);
-    if (told == c->in_packet_id) {
-        memcpy(c->notify.history, packet->history, packet->history_words * sizeof *packet->history);
-    }
-}
-
-/* When the history overflows, what was taken and what not depends on packets that nobody knows to have come. */
-static bool is_overflowing(const struct ue_notify *n) {
-    return n->generation != UE_ACKS_PLAIN &&
-           (ue_notify_is_waiting(n) || ue_notify_unreported(n) == UE_NOTIFY_HISTORY_BITS);
-}
-
-/* The header may be older than what the endpoint took: it was written while a packet was being handled. */
-static void compare_header(const struct sending *s, const struct ue_packet *packet) {
-    struct ue_conn *c = s->c;
-    const struct ue_notify *n = &c->notify;
-    struct ue_packet expected = *packet;
-    int64_t told = told_id(c, packet);
-    int64_t newest = ue_seq_expand(n->in_ack_seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
-    bool is_possible = told >= c->shadow.told && told <= newest;
-    if (n->generation == UE_ACKS_RESET) {
-        expected.acked_history_seq = packet->history_flush ? packet->acked_history_seq : packet->ack;
-    }
-    bool is_same = packet->acked_history_seq == expected.acked_history_seq;
-    c->shadow.told = told;
-    if (!is_possible && is_overflowing(n)) {
-        believe(c, packet, told);
-    } else if (!is_possible) {
-        expected.ack = n->in_ack_seq;
-        depart(s, &(struct ue_departure){.type = UE_DEPARTS_ACK, .packet = &expected});
-        believe(c, packet, told);
-    } else if (correct_history(c, told, (uint32_t)(newest - told), &expected) || !is_same) {
-        depart(s, &(struct ue_departure){.type = UE_DEPARTS_HISTORY, .packet = &expected});
-        believe(c, packet, told);
-    }
 }
 
 static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
@@ -252,6 +181,11 @@ static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *p
 
 static bool may_miss_numbers(const struct ue_conn *c) {
     return c->shadow.unknown_out >= c->out_packet_id - UNKNOWN_OUT_PACKETS;
+}
+
+/* Whether the numbers before this one may have been given in packets that nobody knows. */
+static bool may_jump(const struct ue_conn *c, const struct ue_lane *lane, int32_t ch_seq) {
+    return may_miss_numbers(c) || ch_seq <= lane->channel->given_unseen;
 }
 
 /* In a shadow, what waits to be sent again has the own packet since when, negative. */
@@ -299,7 +233,7 @@ static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
         if (out == NULL) {
             return;
         }
-        out->packet_id = c->shadow.unknown_out;
+        out->packet_id = c->out_packet_id - 1;
         out->unknown = true;
     }
 }
@@ -317,7 +251,7 @@ static void number(const struct sending *s, struct ue_lane *lane, const struct u
     int32_t next = lane->owed_from != 0 ? lane->owed_from : lane->out_reliable + 1;
     if (lane->owed_from != 0 && ch_seq == next) {
         lane->owed_from = next < lane->out_reliable ? next + 1 : 0;
-    } else if (ch_seq != next && !may_miss_numbers(c)) {
+    } else if (ch_seq != next && !may_jump(c, lane, ch_seq)) {
         struct ue_bunch expected = *bunch;
         expected.ch_seq = (uint32_t)next & (c->out_context.ch_seq_bound - 1);
         depart_item(s, UE_DEPARTS_CH_SEQ, &expected, ch_seq);
@@ -359,6 +293,7 @@ static bool same_content(const struct ue_out *out, const struct ue_bunch *bunch,
 static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out *out, const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
     struct ue_bunch expected;
+    c->shadow.notes.copies++;
     if (!out->unknown && !same_content(out, bunch, &expected)) {
         depart_item(s, UE_DEPARTS_CONTENT, &expected, out->ch_seq);
     }
@@ -385,6 +320,7 @@ static void take_reliable(const struct sending *s, struct ue_lane *lane, const s
     struct ue_conn *c = s->c;
     if (lane->out_reliable <= LEARNED_ONE) {
         lane->out_reliable = (int32_t)bunch->ch_seq - 1;
+        lane->channel->given_unseen = bunch->open ? 0 : (int32_t)(bunch->ch_seq + c->limits.reliable);
     }
     int32_t ch_seq = (int32_t)ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound);
     struct ue_out *out = find_out(lane->channel, ch_seq);
@@ -584,7 +520,7 @@ void ue_shadow_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram
     ue_conn_settle(c);
     date_debts(c);
     if (!ue_conn_is_legacy(c)) {
-        compare_header(&s, &sent->packet);
+        ue_shadow_compare_header(c, &sent->packet, sink);
     }
     for (; s.item < sent->item_count && ue_conn_is_up(c); s.item++) {
         if (!sent->items[s.item].is_ack) {

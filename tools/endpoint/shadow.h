@@ -81,10 +81,10 @@ struct ue_shadow_debt {
 };
 bool ue_shadow_overdue(const struct ue_conn *c, int64_t before_id, struct ue_shadow_debt *debt);
 
-/* What stays within the rules: copies sent before a verdict was known (spec 6.9.3, and options of 6.17), copies sent
-   later than at once (the option burst_limit). */
+/* Copies of reliable bunches; of these, what stays within the rules: sent before a verdict was known (spec 6.9.3, and
+   options of 6.17), sent later than at once (the option burst_limit). */
 struct ue_shadow_notes {
-    uint64_t early, late;
+    uint64_t copies, early, late;
 };
 const struct ue_shadow_notes *ue_shadow_notes(const struct ue_conn *c);
 

@@ -222,7 +222,8 @@ static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, c
         !keep(side, seen, &head->packet, id, v->start.is_known)) {
         return;
     }
-    side->newest = id > side->newest ? id : side->newest;
+    side->newest = MAX(id, side->newest);
+    side->overtaken = MAX(side->newest - id, side->overtaken);
     if (side->shadow == NULL && id < side->oldest) {
         side->oldest = side->next = id;
     }

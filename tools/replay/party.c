@@ -7,7 +7,7 @@
 
 #define WINDOW 256      /* own packets that wait for those before them; */
 #define VOTES 16        /* ... and whose headers confirm what one says */
-#define GRACE 64        /* own packets until a repetition is missed; */
+#define GRACE 64        /* own packets without any repetition until one is missed; */
 #define GRACE_AT_END 16 /* ... when no more will come */
 #define FIRST_MAX 256   /* how many first packets may be missing */
 #define HASTEN_MAX 32   /* packets of the other side that an own one may be ahead of its header */
@@ -99,7 +99,7 @@ static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_who
     }
     ue_shadow_begin(side->shadow, &start);
     side->learns = !is_whole;
-    side->next = out;
+    side->next = side->patient_until = out;
     return true;
 }
 
@@ -230,7 +230,18 @@ static void listen(struct ue_party *side, const struct ue_kept *from) {
     }
 }
 
+/* Whether a packet of the other side may have passed before the capture began, overtaking the first one that was
+   captured: as far as others overtake, twice over, for these are few. */
+static bool may_be_earlier(const struct looking *l, int64_t packet_id) {
+    const struct ue_party *peer = l->side->peer;
+    return l->side->learns && packet_id <= peer->oldest + 2 * peer->overtaken;
+}
+
 static void take_uncaptured(const struct looking *l, int64_t packet_id) {
+    if (may_be_earlier(l, packet_id)) {
+        ue_shadow_receive_unknown(l->side->shadow, packet_id, true);
+        return;
+    }
     struct ue_difference *d = ue_party_depart(l->side, UE_DEPARTS_UNCAPTURED, l->kept->frame, l->kept->id);
     if (d != NULL) {
         d->other_id = packet_id - l->side->peer->offset;
@@ -334,7 +345,7 @@ static void take_acks(const struct looking *l) {
             continue;
         }
         doubt_until(l, id);
-        if (id > l->kept->peer_newest) {
+        if (id > l->kept->peer_newest && !may_be_earlier(l, id)) {
             struct ue_difference *d = depart_here(l, UE_DEPARTS_ACK);
             if (d != NULL) {
                 expect_item(d, l, i, NULL);
@@ -352,9 +363,14 @@ static void take_acks(const struct looking *l) {
 
 /* ---- one own packet ---- */
 
-static void miss_repetitions(struct ue_party *side, int64_t grace) {
+/* Who has much to repeat may spread it over as many packets as that takes. */
+static void miss_repetitions(struct ue_party *side, uint64_t grace) {
     struct ue_shadow_debt debt;
-    if (!ue_shadow_overdue(side->shadow, side->next - grace, &debt)) {
+    while (side->patient_until < side->next &&
+           side->plain_count - side->plain[side->patient_until & (UE_KEPT_MAX - 1)] >= grace) {
+        side->patient_until++;
+    }
+    if (!ue_shadow_overdue(side->shadow, side->patient_until, &debt)) {
         return;
     }
     struct ue_difference *d =
@@ -387,7 +403,7 @@ static void look(struct ue_party *side, const struct ue_kept *kept) {
     }
     if (kept->words == 0) {
         take_acks(&l);
-    } else if (kept->ack > kept->peer_newest) {
+    } else if (kept->ack > kept->peer_newest && !may_be_earlier(&l, kept->ack)) {
         refuse_header(&l);
     } else {
         take_until(&l, MAX(kept->judged, kept->ack));
@@ -399,11 +415,14 @@ static void look(struct ue_party *side, const struct ue_kept *kept) {
 
 static void look_at_next(struct ue_party *side) {
     const struct ue_kept *kept = ue_kept_find(&side->kept, side->next);
+    uint64_t copies = ue_shadow_notes(side->shadow)->copies;
     if (kept != NULL && kept->id >= side->join) {
         look(side, kept);
     } else {
         ue_shadow_sent_unknown(side->shadow, side->now_ns);
     }
+    side->plain[side->next & (UE_KEPT_MAX - 1)] = side->plain_count;
+    side->plain_count += ue_shadow_notes(side->shadow)->copies == copies;
     side->next++;
     miss_repetitions(side, GRACE);
     ue_kept_drop(&side->peer->kept, MIN(side->peer->next, ue_shadow_judged_id(side->shadow) + 1));

@@ -17,6 +17,7 @@ struct ue_party {
     int64_t offset;           /* of ids here to those that the flow tells */
     int64_t oldest;           /* first of all that were captured; 0: none yet */
     int64_t newest;
+    int64_t overtaken;         /* by how many ids at most a packet came late */
     int64_t next;              /* own packets before it were compared */
     int64_t join;              /* the first that is compared */
     int64_t undelivered;       /* newest captured packet of the other side that did not count as delivered */
@@ -33,6 +34,9 @@ struct ue_party {
     uint64_t begin_ns;      /* capture time of the first packet, and the endpoint's time */
     uint64_t now_ns;
     uint64_t frames[UE_KEPT_MAX]; /* of own packets, by id */
+    uint64_t plain[UE_KEPT_MAX];  /* how many own packets before this one repeated nothing, by id */
+    uint64_t plain_count;         /* ... and before the next */
+    int64_t patient_until;        /* repetitions that were due before this own packet are missed */
     uint64_t packets;             /* compared */
     uint64_t delivered;           /* bunches that the endpoint handed over */
     uint64_t departures[UE_DEPARTURE_COUNT];
