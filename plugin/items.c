@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/items.h"
 
+#include <epan/expert.h>
+
 #include "plugin/fields.h"
 #include "plugin/label.h"
 #include "plugin/summary.h"
@@ -27,6 +29,14 @@ bool ue_items_take(struct ue_item_budget *budget) {
         budget->refused += !has_one;
     }
     return has_one;
+}
+
+void ue_items_report(const struct ue_item_budget *budget, packet_info *pinfo, proto_item *item) {
+    if (budget->refused != 0) {
+        expert_add_info_format(pinfo, item, &ue_experts.items,
+                               "%u more items not shown: more than the preference uerudp.max_items allows",
+                               budget->refused);
+    }
 }
 
 bool ue_items_is_visible(const proto_item *item) {

@@ -5,6 +5,7 @@
 
 #include "plugin/compat.h"
 
+#include <epan/packet_info.h>
 #include <epan/proto.h>
 
 #include "libcodec/sink.h"
@@ -24,6 +25,9 @@ struct ue_item_budget {
 
 /* Takes one item; false: there is none left. */
 bool ue_items_take(struct ue_item_budget *budget);
+
+/* Says how many were refused, where any were. */
+void ue_items_report(const struct ue_item_budget *budget, packet_info *pinfo, proto_item *item);
 
 /* What the bits of records count in. */
 struct ue_ground {

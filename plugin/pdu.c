@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/pdu.h"
 
-#include <epan/expert.h>
 #include <epan/exported_pdu.h>
 #include <epan/packet.h>
 
 #include "plugin/fields.h"
-#include "plugin/items.h"
+#include "plugin/inside.h"
 #include "plugin/prefs.h"
 
 #define TITLE "Unreal Engine messages"
@@ -26,8 +25,6 @@ enum {
 };
 enum { IS_OPEN = 1, IS_CLOSE = 2, HAS_EXPORTS = 4, HAS_MAPPED = 8, IS_RELIABLE = 16 };
 #define FORM 1
-
-#define DEPTH_MAX 16
 
 static int tap;
 
@@ -86,55 +83,14 @@ void ue_pdu_queue(packet_info *pinfo, const struct ue_tap_message *message) {
 
 /* ---- reading ---- */
 
-/* A wrapped message, with the tree that its trace makes. */
+/* A wrapped message. */
 struct pdu {
     const uint8_t *head;
     uint32_t bits;
     struct ue_context context;
     struct ue_bytes bytes; /* of the message */
-    struct ue_ground ground;
-    struct ue_item_budget budget;
-    proto_tree *nodes[DEPTH_MAX];
-    proto_item *items[DEPTH_MAX];
-    size_t begins[DEPTH_MAX];
-    size_t depth;
+    tvbuff_t *tvb;         /* of these */
 };
-
-static proto_tree *top(const struct pdu *p) {
-    return p->nodes[MIN(p->depth, DEPTH_MAX - 1)];
-}
-
-static void on_begin(void *user, enum ue_group group, size_t bit) {
-    struct pdu *p = user;
-    proto_tree *parent = top(p);
-    if (++p->depth >= DEPTH_MAX) {
-        return;
-    }
-    p->nodes[p->depth] = parent;
-    p->items[p->depth] = NULL;
-    p->begins[p->depth] = bit;
-    if (ue_items_take(&p->budget)) {
-        p->items[p->depth] = proto_tree_add_item(parent, ue_hf_group[group], p->ground.tvb,
-                                                 ue_items_first_byte(&p->ground, bit), 0, ENC_NA);
-        p->nodes[p->depth] = proto_item_add_subtree(p->items[p->depth], ue_ett_group[group]);
-    }
-}
-
-static void on_field(void *user, const struct ue_record *record) {
-    struct pdu *p = user;
-    if (proto_field_is_referenced(top(p), ue_hf[record->field])) {
-        ue_items_add(&p->ground, top(p), record, NULL);
-    }
-}
-
-static void on_end(void *user, enum ue_group group _U_, size_t bit) {
-    struct pdu *p = user;
-    if (p->depth < DEPTH_MAX && p->items[p->depth] != NULL) {
-        size_t begin = p->begins[p->depth];
-        proto_item_set_len(p->items[p->depth], ue_items_byte_count(&p->ground, begin, bit - begin));
-    }
-    p->depth--;
-}
 
 static void add_head(const struct pdu *p, tvbuff_t *tvb, proto_tree *tree) {
     int name_length = p->head[AT_NAME_LENGTH];
@@ -168,12 +124,18 @@ static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
     ue_context_init(&p->context, profile, &ue_prefs_common()->settings);
     p->context.direction = (enum ue_direction)bytes[AT_DIRECTION];
     p->bytes = (struct ue_bytes){.base = bytes + begin, .size = captured - begin};
-    p->ground = (struct ue_ground){tvb_new_subset_remaining(tvb, (int)begin), pinfo->pool, &p->bytes, &p->budget};
+    p->tvb = tvb_new_subset_remaining(tvb, (int)begin);
     return true;
 }
 
-static void show_content(struct pdu *p, packet_info *pinfo) {
-    const struct ue_sink sink = {on_begin, on_field, on_end, p};
+static void show_content(const struct pdu *p, packet_info *pinfo, proto_tree *tree) {
+    const struct ue_knowledge nothing = {NULL};
+    struct ue_item_budget budget = {.left = ue_prefs_max_items()};
+    const struct ue_inside inside = {.ground = {p->tvb, pinfo->pool, &p->bytes, &budget},
+                                     .pinfo = pinfo,
+                                     .tree = tree,
+                                     .context = &p->context,
+                                     .knowledge = &nothing};
     uint8_t flags = p->head[AT_FLAGS];
     const struct ue_content content = {
         .kind = (enum ue_content_kind)p->head[AT_KIND],
@@ -183,28 +145,21 @@ static void show_content(struct pdu *p, packet_info *pinfo) {
         .has_mapped = (flags & HAS_MAPPED) != 0,
         .data = {p->bytes.base, 0, p->bits},
     };
-    struct ue_fault fault = {0};
-    /* Of other kinds, what is not understood is told as opaque. */
-    if (ue_content_trace(&p->context, &content, NULL, &sink, &fault) != UE_OK && content.kind == UE_CONTENT_CONTROL) {
-        expert_add_info_format(pinfo, proto_tree_get_parent(p->nodes[0]), &ue_experts.message,
-                               "Not decoded: %s at bit %zu %s", ue_field_row(fault.field)->name, fault.bit,
-                               ue_status_text(fault.status));
-    }
+    ue_inside_show(&inside, &content);
+    ue_items_report(&budget, pinfo, proto_tree_get_parent(tree));
 }
 
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
-    struct pdu p = {.budget = {.left = ue_prefs_max_items()}};
+    struct pdu p;
     if (!read_head(&p, tvb, pinfo)) {
         return 0;
     }
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
     col_add_fstr(pinfo->cinfo, COL_INFO, "Message on channel %u, %u bits", get_number(p.head + AT_CHANNEL), p.bits);
-    if (tree != NULL) {
-        proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
-        p.nodes[0] = proto_item_add_subtree(root, ue_ett_datagram);
-        add_head(&p, tvb, p.nodes[0]);
-        show_content(&p, pinfo);
-    }
+    proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
+    proto_tree *own_tree = proto_item_add_subtree(root, ue_ett_datagram);
+    add_head(&p, tvb, own_tree);
+    show_content(&p, pinfo, own_tree);
     return (int)tvb_captured_length(tvb);
 }
 

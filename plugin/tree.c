@@ -329,11 +329,8 @@ static void report_message(const struct tree *t, const struct ue_fault *fault) {
 }
 
 static void report_budget(const struct tree *t) {
-    uint32_t refused = t->budget.refused + t->inside_budget.refused;
-    if (refused != 0) {
-        expert_add_info_format(t->pinfo, root_item(t), &ue_experts.items,
-                               "%u more items not shown: more than the preference uerudp.max_items allows", refused);
-    }
+    const struct ue_item_budget both = {.refused = t->budget.refused + t->inside_budget.refused};
+    ue_items_report(&both, t->pinfo, root_item(t));
 }
 
 static void report_encrypted(const struct tree *t, const struct ue_visit *visit, enum ue_handler handler) {

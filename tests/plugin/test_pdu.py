@@ -14,6 +14,13 @@ NAMES = ("login", "legacy", "actor-world", "big-bunch", "ue4.13", "ue5.8")
 TITLE = "Unreal Engine messages"
 CHANGED_BYTES = 17 + 3 + 1  # our head, the name of a generation, and the first byte of the message
 HEADS_BYTES = 16 + 6 * 8 + 4  # the tags of Wireshark's from the dissector's name on
+ITEMS = 6
+
+
+def count_items(packet):
+    """Items of our own, but for what is said about them."""
+    return sum((node.get("name") or "").startswith("uerudp.") for node in packet.protocol.iter("field")
+               if not (node.get("name") or "").startswith("uerudp.expert."))
 
 
 class Pdu(unittest.TestCase):
@@ -27,9 +34,9 @@ class Pdu(unittest.TestCase):
         self.stage.tshark("-2", "-q", "-r", path, "-U", TITLE, "-w", to)
         return to
 
-    def read(self, path):
+    def read(self, path, *options):
         """The messages in the order of the file, and the frames that they came from."""
-        text = self.stage.tshark("-r", path, "-T", "pdml")
+        text = self.stage.tshark("-r", path, *options, "-T", "pdml")
         nodes = list(ElementTree.fromstring(text).iter("packet"))
         frames = [int(field.get("show")) for node in nodes for field in node.iter("field")
                   if field.get("name") == "exported_pdu.orig_fno"]
@@ -60,6 +67,29 @@ class Pdu(unittest.TestCase):
                 seen.update(field.key for p in got for field in p.fields)
                 self.assertTrue({"control.hello.network_version", "control.welcome.map"} <= seen, seen)
                 self.assertEqual([p.experts for p in got if p.experts and p.texts("control.type")], [])
+
+    def test_labels(self):
+        """As in the capture, but for paths, which were exported elsewhere."""
+        got, _ = self.read(self.exported(self.stage.copy(decoded.path_of("actor-world"))))
+        told = {node.get("showname") for p in got for node in p.protocol.iter("field")}
+        for label in ("Exports: 3 names", "Object 101", "Must be mapped: 1 id", "Message: Login"):
+            self.assertIn(label, told)
+
+    def test_items_left_out(self):
+        path = self.exported(self.stage.copy(decoded.path_of("actor-world")))
+        few = 0
+        for whole, limited in zip(self.read(path)[0], self.read(path, "-o", f"uerudp.max_items:{ITEMS}")[0], strict=True):
+            said = [int(text.split()[0]) for name, text in limited.sentences if name == "uerudp.expert.items"]
+            self.assertEqual([count_items(whole) - count_items(limited)], said or [0])
+            few += bool(said)
+        self.assertGreater(few, 50)
+
+    def test_experts_without_tree(self):
+        path = self.exported(self.stage.copy(decoded.path_of("mixed")))
+        told = [text for p in self.read(path)[0] for name, text in p.sentences if name == "uerudp.expert.content"]
+        listed = re.findall(r"(\d+) +Undecoded +UERUDP  Content not decoded", self.stage.tshark("-r", path, "-q", "-z", "expert"))
+        self.assertEqual(sum(map(int, listed)), len(told))
+        self.assertGreater(len(told), 3)
 
     def test_heads_that_lie(self):
         """One byte of each exported packet is changed, every time another one."""
