@@ -5,6 +5,7 @@
 
 #include "libcodec/ns.h"
 #include "plugin/fields.h"
+#include "plugin/findings.h"
 #include "plugin/items.h"
 #include "plugin/tap.h"
 #include "plugin/visit.h"
@@ -12,10 +13,21 @@
 /* So many ids are told one by one. */
 #define IDS_TOLD 8
 
+/* A packet that came twice says the same of its bunches; they were followed the first time. */
+static struct ue_notes notes_of_first(const struct ue_visit *visit, const struct ue_notes *notes,
+                                      wmem_allocator_t *pool) {
+    struct ue_notes part = ue_notes_of_datagram(notes);
+    const struct ue_note *duplicate = ue_notes_find(&part, UE_NOTE_DUPLICATE);
+    const struct ue_visit *first =
+        duplicate != NULL ? ue_findings_other(visit, duplicate->frame, &visit->frame.links.packet_id) : NULL;
+    return first != NULL ? ue_notes_read(first, pool) : (struct ue_notes){0};
+}
+
 void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, tvbuff_t *tvb, const struct ue_visit *visit,
                       const struct ue_context *context) {
     *analysis = (struct ue_analysis){.pinfo = pinfo, .tvb = tvb, .reliable_buffer = context->reliable_buffer};
     analysis->notes = ue_notes_read(visit, pinfo->pool);
+    analysis->first = notes_of_first(visit, &analysis->notes, pinfo->pool);
 }
 
 /* ---- items ---- */
@@ -280,6 +292,11 @@ void ue_analysis_show_bunch(struct ue_analysis *a, proto_tree *tree, uint32_t it
     struct ue_notes part = ue_notes_of_item(&a->notes, item);
     const struct ue_note *reliable = ue_notes_find(&part, UE_NOTE_RELIABLE);
     const struct bunch bunch = {tree, reliable != NULL ? reliable->id : 0, channel};
+    struct ue_notes first = ue_notes_of_item(&a->first, item);
+    const struct ue_note *known = ue_notes_find(&first, UE_NOTE_RELIABLE);
+    if (known != NULL) {
+        add_number(a, tree, UE_F_BUNCH_RELIABLE_ID, (uint64_t)known->id);
+    }
     for (size_t i = 0; i < part.count; i++) {
         show_bunch_note(a, &bunch, &part.notes[i]);
     }

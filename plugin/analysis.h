@@ -16,6 +16,7 @@ struct ue_analysis {
     packet_info *pinfo;
     tvbuff_t *tvb;
     struct ue_notes notes;
+    struct ue_notes first; /* of the first copy of the same packet, where this is another */
     uint32_t reliable_buffer;
     uint32_t missing, naks; /* packets */
     proto_tree *parent;     /* of the datagram; NULL: no item is wanted */

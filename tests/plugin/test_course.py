@@ -96,6 +96,17 @@ class Truth(unittest.TestCase):
                 compared += bunch is not None
         self.assertGreater(compared, 600)
 
+    def test_duplicates(self):
+        """The bunches of a packet that came twice have the numbers of the first."""
+        found = []
+        for packets, _ in self.captures.values():
+            for packet in packets.values():
+                for first in packet.numbers("analysis.duplicate_of"):
+                    ids = packet.numbers("bunch.reliable_id")
+                    self.assertEqual(ids, packets[first].numbers("bunch.reliable_id"))
+                    found += ids
+        self.assertGreaterEqual(len(found), 3)
+
 
 if __name__ == "__main__":
     harness.main()
