@@ -12,8 +12,7 @@ int ue_hf_reassembled = -1;
 int ue_ett_reassembled = -1;
 int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-struct ue_experts ue_experts = {EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT,
-                                EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT, EI_INIT};
+struct ue_experts ue_experts;
 
 int ue_hf[UE_FIELD_COUNT] = {
 #define UE_FIELD(id, name, label, kind, values, description) -1,
@@ -218,6 +217,9 @@ void ue_fields_register(void) {
     proto_register_field_array(ue_proto, group_rows, G_N_ELEMENTS(group_rows));
     proto_register_subtree_array(subtrees, G_N_ELEMENTS(subtrees));
     expert_module_t *experts = expert_register_protocol(ue_proto);
+    for (size_t i = 0; i < G_N_ELEMENTS(expert_rows); i++) {
+        *expert_rows[i].ids = (expert_field)EI_INIT;
+    }
     expert_register_field_array(experts, expert_rows, G_N_ELEMENTS(expert_rows));
     register_findings(experts);
     register_init_routine(look_for_experts);
