@@ -5,28 +5,17 @@
 
 #include "libcodec/exports.h"
 #include "libcodec/message.h"
+#include "libcodec/tellings.h"
 #include "libcodec/text.h"
 
-#define NOWHERE UINT32_MAX
 #define FIRST_NAMES_BYTES 4096u
-#define FIRST_ENTRIES 64u
+#define FIRST_TELLINGS 64u
 
-/* What was told of one id, once. Later tellings stand in front of earlier ones in their bucket. */
-struct entry {
-    uint64_t guid;
-    uint64_t outer; /* 0: a package, or a whole path */
-    uint64_t frame;
-    uint32_t next; /* in its bucket, NOWHERE: the last */
-    uint32_t name; /* in names */
-    uint16_t name_bytes;
-};
-
-/* Entries are only added. Buckets are as many as there is room for entries. */
+/* Tellings and names are only added. */
 struct ue_package_map {
     struct ue_track_memory memory;
     size_t bytes;
-    struct entry *entries;
-    uint32_t *buckets;
+    struct ue_telling *tellings; /* the first is none */
     uint32_t count;
     uint32_t room;
     char *names;
@@ -62,8 +51,7 @@ struct ue_package_map *ue_package_map_new(const struct ue_track_memory *memory) 
 void ue_package_map_free(struct ue_package_map *map) {
     if (map != NULL) {
         struct ue_track_memory memory = map->memory;
-        memory.resize(memory.user, map->entries, 0);
-        memory.resize(memory.user, map->buckets, 0);
+        memory.resize(memory.user, map->tellings, 0);
         memory.resize(memory.user, map->names, 0);
         memory.resize(memory.user, map, 0);
     }
@@ -73,45 +61,27 @@ size_t ue_package_map_bytes(const struct ue_package_map *map) {
     return map->bytes;
 }
 
-/* ---- entries ---- */
-
-static uint32_t *bucket_of(const struct ue_package_map *map, uint64_t guid) {
-    uint64_t mixed = guid * UINT64_C(0x9e3779b97f4a7c15);
-    return &map->buckets[(mixed >> 32) & (map->room - 1)];
-}
-
-static void link_entry(struct ue_package_map *map, uint32_t index) {
-    uint32_t *bucket = bucket_of(map, map->entries[index].guid);
-    map->entries[index].next = *bucket;
-    *bucket = index;
-}
+/* ---- tellings ---- */
 
 static bool make_room(struct ue_package_map *map) {
     if (map->count < map->room) {
         return true;
     }
-    uint32_t room = map->room == 0 ? FIRST_ENTRIES : map->room * 2;
-    if (!resize(map, &map->entries, map->room * sizeof *map->entries, room * sizeof *map->entries) ||
-        !resize(map, &map->buckets, map->room * sizeof *map->buckets, room * sizeof *map->buckets)) {
+    uint32_t room = map->room == 0 ? FIRST_TELLINGS : map->room * 2;
+    if (!resize(map, &map->tellings, map->room * sizeof *map->tellings, room * sizeof *map->tellings)) {
         return false;
     }
     map->room = room;
-    for (uint32_t i = 0; i < room; i++) {
-        map->buckets[i] = NOWHERE;
-    }
-    for (uint32_t i = 0; i < map->count; i++) {
-        link_entry(map, i);
+    if (map->count == 0) {
+        map->tellings[map->count++] = (struct ue_telling){0};
     }
     return true;
 }
 
 /* The latest telling of an id up to a frame; NULL: none. */
-static const struct entry *find(const struct ue_package_map *map, uint64_t guid, uint64_t frame) {
-    uint32_t index = map->room == 0 ? NOWHERE : *bucket_of(map, guid);
-    while (index != NOWHERE && (map->entries[index].guid != guid || map->entries[index].frame > frame)) {
-        index = map->entries[index].next;
-    }
-    return index == NOWHERE ? NULL : &map->entries[index];
+static const struct ue_telling *find(const struct ue_package_map *map, uint64_t guid, uint64_t frame) {
+    uint32_t index = map->count != 0 ? ue_tellings_find(map->tellings, guid, frame) : 0;
+    return index != 0 ? &map->tellings[index] : NULL;
 }
 
 /* ---- learning ---- */
@@ -135,17 +105,17 @@ static void tell(struct ue_package_map *map, uint64_t guid, uint64_t outer, cons
                  uint64_t frame) {
     char name[UE_PACKAGE_MAP_PATH_MAX + 1];
     size_t length = ue_text_to_utf8(*text, name, sizeof name);
-    const struct entry *known = find(map, guid, frame);
+    const struct ue_telling *known = find(map, guid, frame);
     bool same = known != NULL && known->outer == outer && known->name_bytes == length &&
                 memcmp(map->names + known->name, name, length) == 0;
     if (guid == 0 || length == 0 || same || !make_room(map) || !make_names_room(map, length)) {
         return;
     }
     memcpy(map->names + map->names_bytes, name, length);
-    map->entries[map->count] = (struct entry){
-        .guid = guid, .outer = outer, .frame = frame, .name = map->names_bytes, .name_bytes = (uint16_t)length};
+    map->tellings[map->count] = (struct ue_telling){
+        .id = guid, .outer = outer, .frame = frame, .name = map->names_bytes, .name_bytes = (uint16_t)length};
     map->names_bytes += (uint32_t)length;
-    link_entry(map, map->count++);
+    ue_tellings_add(map->tellings, map->count++);
 }
 
 static void learn_object(struct ue_package_map *map, const struct ue_object *object, uint64_t frame) {
@@ -225,10 +195,10 @@ static void append(struct path *path, const char *text, size_t length) {
 /* Between a package and what is in it a point, then once a colon, then points. */
 size_t ue_package_map_path(const struct ue_package_map *map, uint64_t guid, uint64_t frame,
                            char path[UE_PACKAGE_MAP_PATH_MAX + 1]) {
-    const struct entry *links[UE_OBJECT_LINKS_MAX];
+    const struct ue_telling *links[UE_OBJECT_LINKS_MAX];
     struct path built = {path, 0};
     size_t count = 0;
-    const struct entry *link = guid != 0 ? find(map, guid, frame) : NULL;
+    const struct ue_telling *link = guid != 0 ? find(map, guid, frame) : NULL;
     for (; link != NULL && count < UE_OBJECT_LINKS_MAX;
          link = link->outer != 0 ? find(map, link->outer, frame) : NULL) {
         links[count++] = link;

@@ -17,8 +17,8 @@ struct ue_package_map;
 struct ue_package_map *ue_package_map_new(const struct ue_track_memory *memory);
 void ue_package_map_free(struct ue_package_map *map);
 
-/* Learns from the exports of a whole message, and from control messages. Faulty content tells what comes before its
-   fault. */
+/* Learns from the exports of a whole message, and from control messages, in the order of their frames. Faulty content
+   tells what comes before its fault. */
 void ue_package_map_learn(struct ue_package_map *map, const struct ue_context *context,
                           const struct ue_content *content, uint64_t frame);
 

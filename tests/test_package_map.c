@@ -250,7 +250,7 @@ static void without_memory_nothing_is_learned(void **state) {
         stage->map = map;
         if (map != NULL) {
             tell(4, "Name", 1);
-            assert_path(4, 1, calls < 4 ? "" : "Name");
+            assert_path(4, 1, calls < 3 ? "" : "Name");
         }
         stage->map = kept;
         ue_package_map_free(map);
