@@ -22,22 +22,37 @@ in_chroot() {
         exec chroot "$@"' sh "$chroot" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
+# sid's Release file may be past its date.
+update_chroot() {
+    in_chroot "$2" apt-get -q -o Acquire::Check-Valid-Until=false update >>"$chroot_cache/$1.log" 2>&1
+}
+
 install_into_chroot() {
     in_chroot "$2" apt-get install -y -q --no-install-recommends "${build_packages[@]}" libcmocka-dev valgrind openssl \
         python3 python3-jsonschema jq wireshark-common chromium >>"$chroot_cache/$1.log" 2>&1
 }
 
-# An unfinished chroot is made anew. sid's Release file may be past its date.
+# What an old list names may be gone.
+need_in_chroot() {
+    install_into_chroot "$@" || { update_chroot "$@" && install_into_chroot "$@"; }
+}
+
+# An unfinished chroot is made anew.
 make_chroot() {
     local suite=$1 chroot=$2
     rm -rf "$chroot"
     mkdir -p "$chroot_cache"
     debootstrap --variant=minbase "$suite" "$chroot" http://deb.debian.org/debian >"$chroot_cache/$suite.log" 2>&1 &&
-        in_chroot "$chroot" apt-get -q -o Acquire::Check-Valid-Until=false update >>"$chroot_cache/$suite.log" 2>&1 &&
+        update_chroot "$suite" "$chroot" &&
         install_into_chroot "$suite" "$chroot" &&
         touch "$chroot/complete" && return
     tail -n 30 "$chroot_cache/$suite.log"
     return 1
+}
+
+# sid moves on.
+has_wireshark() {
+    [[ $(in_chroot "$2" tshark --version 2>/dev/null) == "TShark (Wireshark) $1."* ]]
 }
 
 copy_into() {
@@ -50,22 +65,25 @@ copy_into() {
 
 # Inside, the tree is /src/main and the shared folder, as always, beside it.
 test_wireshark() {
-    local series=$1 suite chroot
+    local series=$1 suite chroot report
     suite=$(suite_of "$series")
     chroot=$chroot_cache/$suite
+    report=$chroot/src/build/tests.xml
     [ "$(id -u)" -eq 0 ] || die "--wireshark needs root, for chroot"
     need_packages debootstrap
     note "Wireshark $series, Debian $suite"
     [ -f "$chroot/complete" ] || check "$series: make the chroot" make_chroot "$suite" "$chroot" || return 0
-    check "$series: packages" install_into_chroot "$suite" "$chroot" || return 0
+    check "$series: packages" need_in_chroot "$suite" "$chroot" || return 0
     in_chroot "$chroot" sh -c 'gcc --version | head -n 1; tshark --version 2>/dev/null | head -n 1'
+    check "$series: what Debian $suite has" has_wireshark "$series" "$chroot" || return 0
     copy_into "$root" "$chroot/src/main" --exclude=./build --exclude=./.git
     [ ! -d "$shared" ] || copy_into "$shared" "$chroot/src/shared"
     check "$series: build" in_chroot "$chroot" sh -euc '
         cd /src/main
         cmake --preset dev -B /src/build/dev
         cmake --build /src/build/dev' || return 0
-    in_chroot "$chroot" ctest --test-dir /src/build/dev --output-on-failure --no-tests=error \
+    rm -f "$report"
+    in_chroot "$chroot" ctest --test-dir /src/build/dev --output-on-failure --no-tests=error -j "$(nproc)" \
         --output-junit /src/build/tests.xml -LE bench || true
-    if [ -f "$chroot/src/build/tests.xml" ]; then count_tests "$series" "$chroot/src/build/tests.xml"; else fail "$series: ctest"; fi
+    if [ -f "$report" ]; then count_tests "$series" "$report"; else fail "$series: ctest"; fi
 }
