@@ -29,7 +29,7 @@ prove() {
         return
     fi
     begin=$SECONDS
-    "$target" -max_total_time=$seconds -timeout=10 -artifact_prefix="$work/" "${corpora[@]}" >"$work/log" 2>&1 || status=$?
+    "$target" -max_total_time=$seconds -entropic=0 -timeout=10 -artifact_prefix="$work/" "${corpora[@]}" >"$work/log" 2>&1 || status=$?
     if [ "$status" -ne 0 ] && grep -q '^SUMMARY: ' "$work/log"; then
         printf '%s: found the planted bug after %d s\n' "$name" $((SECONDS - begin))
     else
