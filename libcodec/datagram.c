@@ -160,7 +160,8 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
         return; /* linked before the generation was known: read at another place */
     }
     if (has_id) {
-        ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, ue_cursor_pos(&p->c) - at, (uint64_t)links->packet_id);
+        ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, ue_cursor_pos(&p->c) - at,
+                                   ue_seq_shown(links->packet_id));
     }
     if (p->x->profile.packet != UE_PACKET_LEGACY) {
         report_acks(p, packet, at + 32);

@@ -24,4 +24,10 @@ static inline int64_t ue_seq_expand(uint32_t seq, int64_t reference, uint32_t ma
     return reference + ue_seq_difference(seq, (uint32_t)reference & (max - 1), max);
 }
 
+/* What a full packet number is called. Those below zero come before the first turn, in captures that begin in the
+   middle of it, and are called as on the wire. */
+static inline uint64_t ue_seq_shown(int64_t packet_id) {
+    return packet_id < 0 ? (uint64_t)packet_id & (UE_PACKET_SEQ_MAX - 1) : (uint64_t)packet_id;
+}
+
 #endif

@@ -4,6 +4,7 @@
 #include <epan/packet.h>
 
 #include "libcodec/ns.h"
+#include "libcodec/seq.h"
 #include "plugin/fields.h"
 #include "plugin/findings.h"
 #include "plugin/items.h"
@@ -113,10 +114,11 @@ static void report_missing(struct ue_analysis *a, const struct ue_note *note) {
     if (note->id < 0) {
         report(a, subtree(a), UE_F_ANALYSIS_LOST, "%u %s missing before this one", note->number, verb);
     } else if (note->number == 1) {
-        report(a, subtree(a), UE_F_ANALYSIS_LOST, "1 packet is missing before this one: id %" PRId64, note->id);
+        report(a, subtree(a), UE_F_ANALYSIS_LOST, "1 packet is missing before this one: id %" PRIu64,
+               ue_seq_shown(note->id));
     } else {
-        report(a, subtree(a), UE_F_ANALYSIS_LOST, "%u packets are missing before this one: ids %" PRId64 " to %" PRId64,
-               note->number, note->id - note->number + 1, note->id);
+        report(a, subtree(a), UE_F_ANALYSIS_LOST, "%u packets are missing before this one: ids %" PRIu64 " to %" PRIu64,
+               note->number, ue_seq_shown(note->id - note->number + 1), ue_seq_shown(note->id));
     }
     add_number(a, subtree(a), UE_F_ANALYSIS_MISSING, note->number);
 }
@@ -139,7 +141,7 @@ static uint32_t list_verdicts(const struct ue_analysis *a, bool (*is_listed)(con
     for (size_t i = 0; i < a->notes.count; i++) {
         const struct ue_note *note = &a->notes.notes[i];
         if (is_listed(note) && ++count <= IDS_TOLD) {
-            wmem_strbuf_append_printf(ids, "%s%" PRId64, count > 1 ? ", " : "", note->id);
+            wmem_strbuf_append_printf(ids, "%s%" PRIu64, count > 1 ? ", " : "", ue_seq_shown(note->id));
         }
     }
     if (count > IDS_TOLD) {

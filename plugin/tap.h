@@ -61,7 +61,7 @@ struct ue_tap {
     uint8_t handshake_type;
     int64_t handshake_span_ns; /* since the message that it answers; -1 not known */
     uint32_t size_bytes;       /* of the datagram */
-    int64_t packet_id;         /* -1: not known */
+    int64_t packet_id;         /* -1: not known, or right before the first turn; see ue_seq_shown() */
     uint32_t flags;            /* of the datagram and all its bunches */
     uint32_t missing;          /* packets missing right before this one */
     uint32_t verdict_count, bunch_count;

@@ -62,12 +62,21 @@ static void expansion_is_that_of_reliable_bunches(void **state) {
     }
 }
 
+static void what_comes_before_the_first_turn_is_called_as_on_the_wire(void **state) {
+    (void)state;
+    assert_int_equal(ue_seq_shown(0), 0);
+    assert_int_equal(ue_seq_shown(16384), 16384);
+    assert_int_equal(ue_seq_shown(-1), 16383);
+    assert_int_equal(ue_seq_shown(-16384 - 5), 16379);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(difference_is_the_nearest_way_round),
         cmocka_unit_test(newer_is_as_the_receiver_rule_says),
         cmocka_unit_test(expansion_gives_the_nearest_full_number),
         cmocka_unit_test(expansion_is_that_of_reliable_bunches),
+        cmocka_unit_test(what_comes_before_the_first_turn_is_called_as_on_the_wire),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

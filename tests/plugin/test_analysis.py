@@ -206,6 +206,22 @@ class Limits(unittest.TestCase):
                 for name, of in (("cut", packets), ("whole", full))}
         self.assertLessEqual(lost["cut"], lost["whole"])
 
+    def test_what_is_before_the_first_turn(self):
+        """A capture begins behind a turn of the sequence, and a packet from before comes late."""
+        def datagram(ends, direction, seq, ack, history):
+            return {"src": ends[0], "dst": ends[1], "direction": direction, "generation": "5.5",
+                    "packet": {"seq": seq, "ack": ack, "history": [history]}, "bunches": []}
+        server, client = "10.0.0.2:7777", "10.0.0.1:50123"
+        from_server = [datagram((server, client), 2, seq, 100, 7) for seq in (1, 16383, 2)]
+        from_client = [datagram((client, server), 1, 101, 16382, 7), datagram((client, server), 1, 102, 2, 0b0101)]
+        lines = "\n".join(map(json.dumps, [from_client[0], *from_server, from_client[1]]))
+        path = os.path.join(self.stage.home, "turn.pcapng")
+        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", path], input=lines.encode(), check=True)
+        os.chmod(path, 0o644)
+        packets = self.stage.packets(path, {"generation": "5.5"})
+        self.assertEqual([packets[frame].numbers("packet.id") for frame in (2, 3, 4)], [[1], [16383], [2]])
+        self.assertEqual(sentences(packets[5], "nak"), ["2 packets are reported as not delivered: ids 16383, 1"])
+
     def test_small_buffer(self):
         """A reliable buffer of 4 is nearly full with 3."""
         packets = self.stage.packets(self.stage.copy(path_of("mixed")), {"reliable_buffer": 4})
