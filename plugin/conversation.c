@@ -153,12 +153,19 @@ static const struct leg *find_leg(const packet_info *pinfo) {
 
 /* ---- connections ---- */
 
-static struct ue_connection *start_connection(struct peers *peers, const packet_info *pinfo) {
+/* Addresses that were not seen before begin with an ordinary packet: a connection that was captured from its start on
+   may go on there, which only the server's answer tells. */
+static bool may_have_moved(const struct peers *peers, bool handshake) {
+    return peers->connection == NULL && !handshake && wmem_map_size(connections_by_cookie) != 0;
+}
+
+static struct ue_connection *start_connection(struct peers *peers, const packet_info *pinfo, bool handshake) {
     struct ue_connection *connection = wmem_new0(wmem_file_scope(), struct ue_connection);
     const struct ue_preset *preset = &peers->preset;
     ue_flow_init(&connection->flow, &preset->settings, preset->generation, peers->server_side);
     connection->session = ue_key_session(pinfo, &connection->flow);
     connection->first_frame = pinfo->num;
+    connection->is_unanswered = may_have_moved(peers, handshake);
     peers->connection = connection;
     return connection;
 }
@@ -223,7 +230,7 @@ const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const s
     bool handshake = find_shape(&peers->preset, bytes, &shape);
     struct ue_connection *connection = peers->connection;
     if (connection == NULL || (handshake && ue_flow_is_over(&connection->flow, &shape))) {
-        connection = start_connection(peers, pinfo);
+        connection = start_connection(peers, pinfo, handshake);
     }
     struct ue_visit *visit = keep(leg, pinfo, bytes, handshake ? &shape : NULL);
     if (is_ours || (handshake && ue_binding_feed(&peers->binding, leg->side, &shape))) {

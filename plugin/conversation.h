@@ -22,6 +22,7 @@ struct ue_connection {
     bool is_proven;               /* a port, the table of servers, or its handshake says that it is ours */
     bool is_moving;               /* a restart handshake has not told so far which connection this one continues */
     bool has_moved;               /* it has */
+    bool is_unanswered;           /* the first side began in the middle and waits, perhaps for a restart handshake */
 };
 
 void ue_conversation_register(void);

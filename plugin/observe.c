@@ -168,9 +168,9 @@ static void take_held(struct ue_observer *observer) {
     }
 }
 
-/* A restart waits for the cookie that says which connection it continues. */
+/* A restart, and what may become one, waits for the cookie that says which connection it continues. */
 static bool is_ready(const struct ue_connection *connection) {
-    return connection->flow.is_released && !connection->is_moving;
+    return connection->flow.is_released && !connection->is_moving && !connection->is_unanswered;
 }
 
 static struct ue_observer *observer_of(struct ue_connection *connection) {
@@ -188,13 +188,14 @@ void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct u
     struct ue_observer *observer = observer_of(connection);
     int64_t time_ns = (int64_t)pinfo->abs_ts.secs * UE_NS_PER_S + pinfo->abs_ts.nsecs;
     connection->is_moving |= shape != NULL && shape->restart && !connection->has_moved;
+    connection->is_unanswered &= visit->frame.side == 0;
     if (observer->first == NULL && is_ready(connection)) {
         take(visit, time_ns, bytes);
         return;
     }
     hold(observer, visit, time_ns, bytes);
     if (is_ready(connection) || observer->held_count == UE_FLOW_HOLD) {
-        connection->is_moving = false;
+        connection->is_moving = connection->is_unanswered = false;
         take_held(observer);
     }
 }
