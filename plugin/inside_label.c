@@ -48,7 +48,7 @@ void ue_inside_note(struct ue_inside_facts *facts, const struct ue_record *recor
     case UE_F_PROPERTY_HANDLE:
     case UE_F_CONTROL_TYPE: facts->number = record->number; break;
     case UE_F_FIELD_EXPORT_NAME:
-    case UE_F_VOICE_SENDER: facts->name = ue_record_string(pool, record); break;
+    case UE_F_VOICE_SENDER: facts->name = ue_record_name(pool, record); break;
     default: break;
     }
 }

@@ -15,6 +15,7 @@ static void register_key(module_t *module, const char *description) {
 
 #include "libcodec/cipher/session.h"
 #include "plugin/texts.h"
+#include "plugin/words.h"
 
 enum { COLUMN_ADDRESS, COLUMN_PORT, COLUMN_TOKEN, COLUMN_KEY, COLUMN_COUNT };
 
@@ -141,8 +142,9 @@ static const char *token_in_words(const struct ue_session *session, wmem_allocat
     if (!session->has_token) {
         return "its Hello with the token was not captured";
     }
-    return session->token[0] == '\0' ? "its Hello has no token"
-                                     : wmem_strdup_printf(pool, "its token is \"%s\"", session->token);
+    return session->token[0] == '\0'
+               ? "its Hello has no token"
+               : ue_words_visible(wmem_strdup_printf(pool, "its token is \"%s\"", session->token));
 }
 
 const char *ue_key_problem(const struct ue_session *session, wmem_allocator_t *pool, bool *has_keys) {

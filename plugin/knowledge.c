@@ -3,6 +3,8 @@
 
 #include <epan/packet.h>
 
+#include "plugin/words.h"
+
 #include "plugin/file_memory.h"
 
 /* A channel was opened for this actor. */
@@ -81,7 +83,7 @@ const char *ue_knowledge_path(const struct ue_knowledge *knowledge, wmem_allocat
                               uint64_t frame) {
     char path[UE_PACKAGE_MAP_PATH_MAX + 1];
     bool is_known = knowledge->map != NULL && ue_package_map_path(knowledge->map, guid, frame, path) != 0;
-    return is_known ? wmem_strdup(pool, path) : NULL;
+    return is_known ? ue_words_visible(wmem_strdup(pool, path)) : NULL;
 }
 
 /* The last opening up to a frame; they were appended in the order of their frames. */

@@ -38,7 +38,7 @@ static enum ue_content_kind kind_of_name(const char *name) {
 static const char *channel_name(const struct report *r, const struct ue_bunch *bunch) {
     if (bunch->has_name && !bunch->name.hardcoded) {
         const struct ue_record record = {.text = bunch->name.text};
-        return ue_record_string(r->pinfo->pool, &record);
+        return ue_record_name(r->pinfo->pool, &record);
     }
     return ue_bunch_channel_name(r->context, bunch);
 }

@@ -16,18 +16,23 @@ void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool) {
     *summary = (struct ue_summary){.pool = pool, .line = wmem_strbuf_new(pool, NULL)};
 }
 
-const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record) {
-    if (record->string != NULL) {
-        return record->string;
-    }
+static char *decode_text(wmem_allocator_t *pool, const struct ue_record *record) {
     struct ue_view units = record->text.units;
     size_t size = ue_bits_bytes(units.bits);
     uint8_t *bytes = wmem_alloc(pool, size + 1);
     ue_view_copy(units, bytes);
     if (record->text.wide) {
-        return (const char *)get_utf_16_string(pool, bytes, (int)size, ENC_LITTLE_ENDIAN);
+        return (char *)get_utf_16_string(pool, bytes, (int)size, ENC_LITTLE_ENDIAN);
     }
-    return (const char *)get_8859_1_string(pool, bytes, (int)size);
+    return (char *)get_8859_1_string(pool, bytes, (int)size);
+}
+
+const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record) {
+    return record->string != NULL ? record->string : decode_text(pool, record);
+}
+
+const char *ue_record_name(wmem_allocator_t *pool, const struct ue_record *record) {
+    return record->string != NULL ? record->string : ue_words_visible(decode_text(pool, record));
 }
 
 /* ---- words ---- */
@@ -185,7 +190,7 @@ static void bunch_field(struct ue_summary *summary, const struct ue_record *reco
     case UE_F_BUNCH_PARTIAL_INITIAL: b->partial_initial = flag; break;
     case UE_F_BUNCH_PARTIAL_FINAL: b->partial_final = flag; break;
     case UE_F_BUNCH_CH_SEQ: b->ch_seq = record->number; break;
-    case UE_F_BUNCH_CHANNEL_NAME: b->channel_name = ue_record_string(summary->pool, record); break;
+    case UE_F_BUNCH_CHANNEL_NAME: b->channel_name = ue_record_name(summary->pool, record); break;
     case UE_F_BUNCH_DATA_BITS:
         b->data_bits = record->number;
         b->has_data_bits = true;

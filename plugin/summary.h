@@ -58,5 +58,7 @@ void ue_summary_bunch(struct ue_summary *summary, const char *separator, struct 
 
 /* The text of a TEXT or STRING record in UTF-8. */
 const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record);
+/* The same as a name in a line: see ue_words_visible. */
+const char *ue_record_name(wmem_allocator_t *pool, const struct ue_record *record);
 
 #endif

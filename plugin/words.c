@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/words.h"
 
+#include <stdbool.h>
+
+static bool is_control(const unsigned char *c) {
+    return *c < 0x20 || *c == 0x7F || (c[0] == 0xC2 && c[1] >= 0x80 && c[1] <= 0x9F);
+}
+
+char *ue_words_visible(char *text) {
+    for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++) {
+        if (is_control(c)) {
+            c[*c == 0xC2] = '?';
+            *c = '?';
+        }
+    }
+    return text;
+}
+
 void ue_words_number(struct ue_words *words, uint64_t number) {
     char digits[20];
     size_t at = sizeof digits;

@@ -29,6 +29,10 @@ static inline void ue_words_text(struct ue_words *words, const char *text) {
     ue_words_add(words, text, strlen(text));
 }
 
+/* A name from the wire, with a question mark for each byte that would begin another line or steer a terminal: control
+   characters, and those behind ASCII (C2 80 to C2 9F). Gives the text. */
+char *ue_words_visible(char *text);
+
 void ue_words_number(struct ue_words *words, uint64_t number);
 void ue_words_hex(struct ue_words *words, uint32_t number); /* eight digits */
 
