@@ -24,7 +24,7 @@ struct pass {
 struct ue_assembly *ue_assembly_new(const struct ue_track_memory *memory) {
     struct ue_assembly *assembly = memory->resize(memory->user, NULL, sizeof *assembly);
     if (assembly != NULL) {
-        *assembly = (struct ue_assembly){.memory = *memory, .bytes = sizeof *assembly};
+        *assembly = (struct ue_assembly){.budget = {*memory, sizeof *assembly, UE_ASSEMBLY_BYTES_MAX}};
         assembly->sides[0].newest_id = assembly->sides[1].newest_id = INT64_MIN / 2; /* before all */
     }
     return assembly;
@@ -34,7 +34,7 @@ void ue_assembly_free(struct ue_assembly *assembly) {
     if (assembly == NULL) {
         return;
     }
-    const struct ue_track_memory memory = assembly->memory;
+    const struct ue_track_memory memory = assembly->budget.memory;
     while (assembly->oldest != NULL) {
         const struct ue_run run = ue_run_of(assembly->oldest);
         ue_run_drop(assembly, &run);
@@ -44,7 +44,7 @@ void ue_assembly_free(struct ue_assembly *assembly) {
 }
 
 size_t ue_assembly_bytes(const struct ue_assembly *assembly) {
-    return assembly->bytes;
+    return assembly->budget.bytes;
 }
 
 /* ---- packets ---- */
@@ -253,9 +253,9 @@ static void give_up_broken(const struct pass *p, struct ue_waiting *fragment) {
 /* ---- fragments ---- */
 
 /* A fragment without beginning while one of the other reliability waits for the next (spec 4.9, rows 2 and 5). */
-static bool is_mixed(const struct ue_assembly_lane *lane) {
-    const struct ue_assembly_lane *other = ue_assembly_other_lane(lane);
-    return other->last != NULL && !other->last->is_final;
+static bool is_mixed(const struct pass *p) {
+    const struct ue_assembly_lane *other = ue_assembly_find_lane(p->assembly, p->channel, p->side, !p->is_reliable);
+    return other != NULL && other->last != NULL && !other->last->is_final;
 }
 
 /* What has become of the run that the present fragment is in. */
@@ -266,7 +266,7 @@ static void settle(const struct pass *p, const struct ue_run *run) {
     } else if (problem == UE_ASSEMBLY_NO_PROBLEM) {
         tell_one(p, UE_ASSEMBLY_WAITS, problem, run->last->seen.bits, &(struct ue_content){.kind = p->kind});
     } else {
-        bool mixed = problem == UE_ASSEMBLY_NO_BEGINNING && is_mixed(run->first->lane);
+        bool mixed = problem == UE_ASSEMBLY_NO_BEGINNING && is_mixed(p);
         give_up(p, run, mixed ? UE_ASSEMBLY_MIXED : problem);
     }
 }
@@ -291,7 +291,7 @@ static struct ue_assembly_lane *make_room(const struct pass *p) {
     struct ue_waiting **oldest = &p->assembly->oldest;
     struct ue_assembly_lane *lane;
     while ((lane = ue_assembly_need_lane(p->assembly, p->channel, p->side, p->is_reliable)) == NULL &&
-           p->channel < UE_ASSEMBLY_PAGES * UE_ASSEMBLY_PAGE_CHANNELS && *oldest != NULL) {
+           p->channel < UE_CHANNELS_MAX && *oldest != NULL) {
         evict(p, *oldest);
     }
     if (lane != NULL && lane->count >= UE_ASSEMBLY_FRAGMENTS_MAX) {
@@ -371,7 +371,6 @@ static void part_neighbours(const struct pass *p, const struct ue_assembly_lane 
 }
 
 static void take_bunch(const struct pass *p, const struct ue_bunch *bunch) {
-    const struct ue_assembly_channel *channel = ue_assembly_find_channel(p->assembly, p->channel);
     if (bunch->partial) {
         if (bunch->has_exports) {
             tell_bunch(p, bunch);
@@ -379,8 +378,10 @@ static void take_bunch(const struct pass *p, const struct ue_bunch *bunch) {
         take_fragment(p, bunch);
         return;
     }
-    if (p->is_reliable && channel != NULL && channel->lanes != NULL) {
-        part_neighbours(p, ue_assembly_lane(channel, p->side, true));
+    const struct ue_assembly_lane *lane =
+        p->is_reliable ? ue_assembly_find_lane(p->assembly, p->channel, p->side, true) : NULL;
+    if (lane != NULL) {
+        part_neighbours(p, lane);
     }
     tell_bunch(p, bunch);
 }

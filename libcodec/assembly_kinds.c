@@ -49,7 +49,7 @@ static enum ue_content_kind kind_of_text(const struct ue_text *text) {
 static void learn(struct ue_assembly *assembly, uint32_t index, enum ue_content_kind kind) {
     struct ue_assembly_channel *channel = ue_assembly_need_channel(assembly, index);
     if (channel != NULL) {
-        channel->kind = kind;
+        channel->kind = (uint8_t)kind;
         channel->has_kind = true;
     }
 }
@@ -69,7 +69,7 @@ enum ue_content_kind ue_assembly_kind(const struct ue_assembly *assembly, uint32
     const struct ue_assembly_channel *known = ue_assembly_find_channel(assembly, channel);
     *is_guessed = known == NULL || !known->has_kind;
     if (!*is_guessed) {
-        return known->kind;
+        return (enum ue_content_kind)known->kind;
     }
     return channel == 0 ? UE_CONTENT_CONTROL : channel == 1 ? UE_CONTENT_VOICE : UE_CONTENT_ACTOR;
 }

@@ -7,87 +7,74 @@
 /* ---- memory ---- */
 
 void *ue_assembly_take(struct ue_assembly *assembly, size_t size_bytes) {
-    if (size_bytes > UE_ASSEMBLY_BYTES_MAX - assembly->bytes) {
-        return NULL;
-    }
-    void *block = assembly->memory.resize(assembly->memory.user, NULL, size_bytes);
-    assembly->bytes += block != NULL ? size_bytes : 0;
-    return block;
+    return ue_budget_resize(&assembly->budget, NULL, 0, size_bytes);
 }
 
 void ue_assembly_give(struct ue_assembly *assembly, void *block, size_t size_bytes) {
     if (block != NULL) {
-        assembly->memory.resize(assembly->memory.user, block, 0);
-        assembly->bytes -= size_bytes;
+        ue_budget_resize(&assembly->budget, block, size_bytes, 0);
     }
-}
-
-static void *take_zeroed(struct ue_assembly *assembly, size_t size_bytes) {
-    void *block = ue_assembly_take(assembly, size_bytes);
-    if (block != NULL) {
-        memset(block, 0, size_bytes);
-    }
-    return block;
 }
 
 /* ---- channels ---- */
 
 struct ue_assembly_channel *ue_assembly_find_channel(const struct ue_assembly *assembly, uint32_t index) {
-    uint32_t page = index / UE_ASSEMBLY_PAGE_CHANNELS;
-    if (page >= UE_ASSEMBLY_PAGES || assembly->pages[page] == NULL) {
-        return NULL;
-    }
-    return &assembly->pages[page][index % UE_ASSEMBLY_PAGE_CHANNELS];
+    return ue_channel_pages_find(&assembly->channels, index, sizeof(struct ue_assembly_channel));
 }
 
 struct ue_assembly_channel *ue_assembly_need_channel(struct ue_assembly *assembly, uint32_t index) {
-    uint32_t page = index / UE_ASSEMBLY_PAGE_CHANNELS;
-    if (page < UE_ASSEMBLY_PAGES && assembly->pages[page] == NULL) {
-        assembly->pages[page] = take_zeroed(assembly, UE_ASSEMBLY_PAGE_CHANNELS * sizeof *assembly->pages[page]);
-    }
-    return ue_assembly_find_channel(assembly, index);
+    return ue_channel_pages_need(&assembly->channels, &assembly->budget, index, sizeof(struct ue_assembly_channel));
 }
 
-static void free_page(struct ue_assembly *assembly, struct ue_assembly_channel *page) {
-    for (size_t i = 0; page != NULL && i < UE_ASSEMBLY_PAGE_CHANNELS; i++) {
-        ue_assembly_give(assembly, page[i].lanes, UE_ASSEMBLY_LANES * sizeof *page[i].lanes);
+static void free_lanes(struct ue_assembly *assembly, uint32_t index) {
+    struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, index);
+    while (channel != NULL && channel->lanes != NULL) {
+        struct ue_assembly_lane *lane = channel->lanes;
+        channel->lanes = lane->next;
+        ue_assembly_give(assembly, lane, sizeof *lane);
     }
-    ue_assembly_give(assembly, page, UE_ASSEMBLY_PAGE_CHANNELS * sizeof *page);
 }
 
 void ue_assembly_free_channels(struct ue_assembly *assembly) {
-    for (size_t i = 0; i < UE_ASSEMBLY_PAGES; i++) {
-        free_page(assembly, assembly->pages[i]);
+    for (uint32_t i = 0; i < assembly->channels.count * UE_PAGE_CHANNELS; i++) {
+        free_lanes(assembly, i);
     }
+    ue_channel_pages_free(&assembly->channels, &assembly->budget, sizeof(struct ue_assembly_channel));
 }
 
-struct ue_assembly_lane *ue_assembly_lane(const struct ue_assembly_channel *channel, unsigned side, bool is_reliable) {
-    return &channel->lanes[2 * side + is_reliable];
+struct ue_assembly_lane *ue_assembly_find_lane(const struct ue_assembly *assembly, uint32_t index, unsigned side,
+                                               bool is_reliable) {
+    const struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, index);
+    struct ue_assembly_lane *lane = channel != NULL ? channel->lanes : NULL;
+    while (lane != NULL && (lane->side != side || lane->is_reliable != is_reliable)) {
+        lane = lane->next;
+    }
+    return lane;
 }
 
-static bool need_lanes(struct ue_assembly *assembly, struct ue_assembly_channel *channel, uint32_t index) {
-    if (channel->lanes != NULL) {
-        return true;
+static struct ue_assembly_lane *add_lane(struct ue_assembly *assembly, struct ue_assembly_channel *channel) {
+    struct ue_assembly_lane *lane = ue_assembly_take(assembly, sizeof *lane);
+    if (lane != NULL) {
+        *lane = (struct ue_assembly_lane){.done = INT64_MIN, .next = channel->lanes};
+        channel->lanes = lane;
     }
-    channel->lanes = take_zeroed(assembly, UE_ASSEMBLY_LANES * sizeof *channel->lanes);
-    for (unsigned i = 0; channel->lanes != NULL && i < UE_ASSEMBLY_LANES; i++) {
-        channel->lanes[i].channel = index;
-        channel->lanes[i].side = (uint8_t)(i / 2);
-        channel->lanes[i].is_reliable = i % 2 != 0;
-        channel->lanes[i].done = INT64_MIN;
-    }
-    return channel->lanes != NULL;
+    return lane;
 }
 
 struct ue_assembly_lane *ue_assembly_need_lane(struct ue_assembly *assembly, uint32_t index, unsigned side,
                                                bool is_reliable) {
     struct ue_assembly_channel *channel = ue_assembly_need_channel(assembly, index);
-    return channel != NULL && need_lanes(assembly, channel, index) ? ue_assembly_lane(channel, side, is_reliable)
-                                                                   : NULL;
-}
-
-const struct ue_assembly_lane *ue_assembly_other_lane(const struct ue_assembly_lane *lane) {
-    return lane->is_reliable ? lane - 1 : lane + 1;
+    struct ue_assembly_lane *lane = ue_assembly_find_lane(assembly, index, side, is_reliable);
+    if (lane != NULL || channel == NULL) {
+        return lane;
+    }
+    lane = add_lane(assembly, channel);
+    if (lane != NULL) {
+        lane->channel = (uint16_t)index;
+        lane->side = (uint8_t)side;
+        lane->is_reliable = is_reliable;
+    }
+    return lane;
 }
 
 /* ---- fragments ---- */

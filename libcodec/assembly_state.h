@@ -5,10 +5,7 @@
 
 #include "libcodec/assembly.h"
 #include "libcodec/bunch.h"
-
-/* Channels by their index, a page for each group that occurs. The engine's bound is 32767. */
-#define UE_ASSEMBLY_PAGE_CHANNELS 64
-#define UE_ASSEMBLY_PAGES 512
+#include "libcodec/channel_pages.h"
 
 struct ue_assembly_lane;
 
@@ -27,21 +24,21 @@ struct ue_waiting {
 /* The fragments of one channel, direction and reliability that wait. */
 struct ue_assembly_lane {
     struct ue_waiting *first, *last;
-    int64_t done; /* the number that ended the run which left last: nothing continues it */
-    uint32_t count;
-    uint32_t channel;
+    int64_t done;                  /* the number that ended the run which left last: nothing continues it */
+    struct ue_assembly_lane *next; /* of the same channel */
+    struct ue_assembly_lane *next_late;
+    uint16_t count;
+    uint16_t channel;
     uint8_t side;
     bool is_reliable;
     bool is_late; /* in the list of such, next_late behind it */
-    struct ue_assembly_lane *next_late;
 };
-
-#define UE_ASSEMBLY_LANES 4 /* unreliable and reliable of side 0, then of side 1 */
+_Static_assert(UE_ASSEMBLY_FRAGMENTS_MAX <= UINT16_MAX && UE_CHANNELS_MAX <= UINT16_MAX, "they fit a lane");
 
 struct ue_assembly_channel {
-    enum ue_content_kind kind;
+    struct ue_assembly_lane *lanes; /* those that had a fragment */
+    uint8_t kind;                   /* enum ue_content_kind */
     bool has_kind;
-    struct ue_assembly_lane *lanes; /* UE_ASSEMBLY_LANES of them, from the first fragment on */
 };
 
 /* Which packets of a side were seen, of the newest 64. */
@@ -51,13 +48,12 @@ struct ue_assembly_side {
 };
 
 struct ue_assembly {
-    struct ue_track_memory memory;
-    size_t bytes;
+    struct ue_budget budget;
     struct ue_waiting *oldest, *newest;
     struct ue_assembly_side sides[2];
     struct ue_assembly_lane *late; /* where the present packet, a late one, has unreliable fragments */
     int64_t late_id;
-    struct ue_assembly_channel *pages[UE_ASSEMBLY_PAGES];
+    struct ue_channel_pages channels; /* of struct ue_assembly_channel */
 };
 
 /* Fragments that follow each other without a hole. */
@@ -81,14 +77,12 @@ void ue_assembly_free_channels(struct ue_assembly *assembly);
 void ue_assembly_learn_kind(struct ue_assembly *assembly, const struct ue_context *context,
                             const struct ue_bunch *bunch);
 
-/* The lane of a channel that has lanes. */
-struct ue_assembly_lane *ue_assembly_lane(const struct ue_assembly_channel *channel, unsigned side, bool is_reliable);
-/* The same, of a channel that may be new; NULL: no memory, or no engine has such an index. */
+/* A lane of a channel; NULL: nothing waited there so far. */
+struct ue_assembly_lane *ue_assembly_find_lane(const struct ue_assembly *assembly, uint32_t index, unsigned side,
+                                               bool is_reliable);
+/* The same, made where missing; NULL: no memory, or no engine has such an index. */
 struct ue_assembly_lane *ue_assembly_need_lane(struct ue_assembly *assembly, uint32_t index, unsigned side,
                                                bool is_reliable);
-/* The lane of the same channel and direction, and the other reliability. */
-const struct ue_assembly_lane *ue_assembly_other_lane(const struct ue_assembly_lane *lane);
-
 /* The last fragment in a lane that is before this number and item; NULL: none. */
 struct ue_waiting *ue_lane_find_before(const struct ue_assembly_lane *lane, int64_t number, uint32_t item);
 

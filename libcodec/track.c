@@ -101,17 +101,10 @@ struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, i
 
 /* The entry of a packet, made where there is none; NULL: a newer one has its place, or there is no memory. */
 static struct ue_track_packet *remember(struct ue_track *track, struct ue_track_side *side, int64_t id) {
-    struct ue_track_window *window = &side->packets;
-    struct ue_track_packet *packet = ue_track_window_place(window, sizeof *packet, id);
-    while ((packet == NULL || (packet->id != id && packet->id != UE_TRACK_NO_ID)) &&
-           ue_track_window_grow(track, window, sizeof *packet, UE_TRACK_PACKETS_MAX)) {
-        packet = ue_track_window_place(window, sizeof *packet, id);
-    }
-    if (packet == NULL || packet->id > id) {
+    struct ue_track_packet *packet = ue_track_window_need(track, &side->packets, sizeof *packet, id);
+    if (packet == NULL) {
         side->counts.untracked++;
-        return NULL;
-    }
-    if (packet->id != id) {
+    } else if (packet->id != id) {
         *packet = (struct ue_track_packet){.id = id};
     }
     return packet;
@@ -380,18 +373,17 @@ void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datag
 struct ue_track *ue_track_new(const struct ue_track_memory *memory) {
     struct ue_track *track = memory->resize(memory->user, NULL, sizeof *track);
     if (track != NULL) {
-        memset(track, 0, sizeof *track);
-        track->memory = *memory;
-        track->bytes = sizeof *track;
+        *track = (struct ue_track){.budget = {*memory, sizeof *track, UE_TRACK_BYTES_MAX}};
     }
     return track;
 }
 
 void ue_track_free(struct ue_track *track) {
-    struct ue_track_memory memory = track->memory;
-    ue_track_free_channels(track);
+    const struct ue_track_memory memory = track->budget.memory;
+    ue_channel_pages_free(&track->channels, &track->budget, sizeof(struct ue_track_channel));
     for (unsigned side = 0; side < 2; side++) {
         memory.resize(memory.user, track->sides[side].packets.entries, 0);
+        memory.resize(memory.user, track->sides[side].ties.entries, 0);
         memory.resize(memory.user, track->sides[side].reliables.entries, 0);
     }
     memory.resize(memory.user, track, 0);
@@ -407,5 +399,5 @@ const struct ue_track_counts *ue_track_counts(const struct ue_track *track, unsi
 }
 
 size_t ue_track_bytes(const struct ue_track *track) {
-    return track->bytes;
+    return track->budget.bytes;
 }

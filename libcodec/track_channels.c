@@ -4,32 +4,26 @@
 #include "libcodec/seq.h"
 #include "libcodec/track_state.h"
 
-#include <string.h>
-
 /* ---- channels ---- */
 
 struct ue_track_channel *ue_track_find_channel(struct ue_track *track, uint32_t index) {
-    const size_t page_bytes = UE_TRACK_PAGE_CHANNELS * sizeof(struct ue_track_channel);
-    if (index >= UE_TRACK_PAGES * UE_TRACK_PAGE_CHANNELS) {
-        return NULL;
-    }
-    struct ue_track_channel **page = &track->pages[index / UE_TRACK_PAGE_CHANNELS];
-    if (*page == NULL) {
-        *page = ue_track_resize(track, NULL, 0, page_bytes);
-        if (*page == NULL) {
-            return NULL;
-        }
-        memset(*page, 0, page_bytes);
-    }
-    return &(*page)[index % UE_TRACK_PAGE_CHANNELS];
+    return ue_channel_pages_need(&track->channels, &track->budget, index, sizeof(struct ue_track_channel));
 }
 
-void ue_track_free_channels(struct ue_track *track) {
-    for (size_t i = 0; i < UE_TRACK_PAGES; i++) {
-        if (track->pages[i] != NULL) {
-            track->memory.resize(track->memory.user, track->pages[i], 0);
-        }
-    }
+/* The latest bunch that opens the channel; NULL: there was none, or it is forgotten. */
+static const struct ue_track_reliable *find_opening(const struct ue_track_side *side, const struct ue_track_lane *lane,
+                                                    uint32_t channel) {
+    bool is_near = lane->has_opening && lane->opening_back != UINT16_MAX;
+    return is_near ? ue_track_find_reliable(side, channel, lane->newest - lane->opening_back) : NULL;
+}
+
+static bool is_open(const struct ue_track_channel *channel) {
+    return channel->lanes[0].has_opened || channel->lanes[1].has_opened;
+}
+
+/* The latest unreliable part came in this packet, or at most so many before it. */
+static bool has_part_within(const struct ue_track_pass *p, const struct ue_track_lane *lane, uint32_t packets) {
+    return lane->has_part && (uint32_t)p->packet_id - lane->part_packet <= packets;
 }
 
 /* ---- parts ---- */
@@ -50,10 +44,10 @@ static bool breaks_unreliable(struct ue_track_pass *p, struct ue_track_lane *lan
         return false;
     }
     const struct ue_track_packet *before = ue_track_find_packet(&p->track->sides[p->in->side], p->packet_id - 1);
-    bool continues = lane->has_part && ue_partial_is_next(false, lane->part_packet, p->packet_id);
+    bool continues = has_part_within(p, lane, 1);
     bool is_error = !bunch->partial_initial && !continues && before != NULL && before->is_seen;
     lane->has_part = !bunch->partial_final && !is_error;
-    lane->part_packet = p->packet_id;
+    lane->part_packet = (uint32_t)p->packet_id;
     return is_error;
 }
 
@@ -67,12 +61,11 @@ static bool is_legacy(const struct ue_track_pass *p) {
  */
 static void note_needs(struct ue_track_pass *p, const struct ue_track_lane *lane, const struct ue_bunch *bunch) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
-    const struct ue_track_reliable *opening =
-        lane->has_opening ? ue_track_find_reliable(side, bunch->channel, lane->opening) : NULL;
+    const struct ue_track_reliable *opening = find_opening(side, lane, bunch->channel);
     if (opening != NULL && !ue_track_was_delivered(side, opening)) {
         ue_track_note_need(p, opening->last_packet);
     }
-    if (bunch->partial && !bunch->partial_initial && !(lane->has_part && lane->part_packet == p->packet_id)) {
+    if (bunch->partial && !bunch->partial_initial && !has_part_within(p, lane, 0)) {
         ue_track_note_need(p, p->packet_id - 1);
     }
 }
@@ -82,8 +75,20 @@ static void begin_lane(const struct ue_track_pass *p, struct ue_track_lane *lane
     const struct ue_track_side *side = &p->track->sides[p->in->side];
     int64_t first = side->first_seq & (p->in->context->ch_seq_bound - 1);
     lane->newest = side->has_first ? first : (int64_t)ch_seq - 1;
-    lane->first = lane->released = lane->forgotten = lane->newest;
     lane->has_newest = true;
+}
+
+static uint16_t further16(uint16_t back, int64_t step) {
+    return step < UINT16_MAX - back ? (uint16_t)(back + step) : UINT16_MAX;
+}
+
+/* A newest that is so many further. */
+static void advance(struct ue_track_lane *lane, int64_t step) {
+    lane->newest += step;
+    lane->first_back = step < UINT32_MAX - lane->first_back ? lane->first_back + (uint32_t)step : UINT32_MAX;
+    lane->released_back = further16(lane->released_back, step);
+    lane->opening_back = further16(lane->opening_back, step);
+    lane->forgotten_back = further16(lane->forgotten_back, step);
 }
 
 static void note_first(const struct ue_track_pass *p, struct ue_track_reliable *entry, struct ue_track_event *event) {
@@ -118,7 +123,8 @@ static void take_copy(struct ue_track_pass *p, const struct ue_track_lane *lane,
     int64_t id = event->reliable_id;
     struct ue_track_reliable *entry = ue_track_find_reliable(side, channel, id);
     bool is_first = entry == NULL;
-    bool is_forgotten = is_first && id > lane->first && id <= lane->released;
+    int64_t back = lane->newest - id;
+    bool is_forgotten = is_first && back < lane->first_back && back >= lane->released_back;
     if (is_first && !is_forgotten) {
         entry = ue_track_add_reliable(p->track, side, channel, id);
     }
@@ -139,7 +145,7 @@ static void take_copy(struct ue_track_pass *p, const struct ue_track_lane *lane,
 
 /* The newest is known for as long as the channel is, however long ago it gave way. */
 static bool breaks_newest(const struct ue_track_lane *lane, const struct ue_bunch *bunch, int64_t step) {
-    bool is_neighbour = step == 1 && lane->newest > lane->first;
+    bool is_neighbour = step == 1 && lane->first_back != 0;
     return is_neighbour && bunch->partial && bunch->partial_initial == lane->is_unfinished;
 }
 
@@ -156,14 +162,15 @@ static void take_reliable(struct ue_track_pass *p, struct ue_track_lane *lane, s
     event->is_jump = step > x->reliable_buffer;
     event->is_partial_error |= breaks_newest(lane, event->bunch, step);
     if (step > 0) {
-        lane->newest = id;
+        advance(lane, step);
         lane->is_unfinished = ue_partial_is_unfinished(event->bunch);
-        lane->opening = event->bunch->open ? id : lane->opening;
+        lane->opening_back = event->bunch->open ? 0 : lane->opening_back;
         lane->has_opening |= event->bunch->open;
     }
     ue_track_release(&p->track->sides[p->in->side], lane, event->bunch->channel);
     take_copy(p, lane, step > 0, event);
-    event->reliable_in_flight = id > lane->released ? (uint32_t)(id - lane->released) : 0;
+    int64_t in_flight = id - (lane->newest - lane->released_back);
+    event->reliable_in_flight = in_flight > 0 ? (uint32_t)in_flight : 0;
 }
 
 static void count_bunch(struct ue_track_counts *counts, const struct ue_track_event *event) {
@@ -182,11 +189,11 @@ static void tell_life(struct ue_track_pass *p, struct ue_track_channel *channel,
         ue_track_tell(p, &event);
     }
     if (bunch->open && channel != NULL) {
-        channel->is_open = true;
+        channel->lanes[p->in->side].has_opened = true;
         channel->opened_ns = p->in->time_ns;
     }
     if (bunch->close) {
-        bool is_known = channel != NULL && channel->is_open;
+        bool is_known = channel != NULL && is_open(channel);
         event.type = UE_TRACK_CLOSED;
         event.close_reason = bunch->dormant ? 1 : bunch->close_reason;
         event.span_ns = !is_known                             ? -1
@@ -195,7 +202,7 @@ static void tell_life(struct ue_track_pass *p, struct ue_track_channel *channel,
         ue_track_tell(p, &event);
     }
     if (bunch->close && channel != NULL) {
-        channel->is_open = false;
+        channel->lanes[0].has_opened = channel->lanes[1].has_opened = false;
     }
 }
 

@@ -6,17 +6,42 @@
 
 enum report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 
-static void note_carrier(const struct ue_track_pass *p, struct ue_track_packet *packet) {
-    unsigned count = packet->carrier_count;
-    if (count < UE_TRACK_CARRIERS && (count == 0 || packet->carriers[count - 1] != p->packet_id)) {
-        packet->carriers[packet->carrier_count++] = p->packet_id;
+/* NULL: it has none, or they are forgotten. */
+static const struct ue_track_ties *find_ties(const struct ue_track_side *side, int64_t id) {
+    const struct ue_track_ties *ties = ue_track_window_place(&side->ties, sizeof *ties, id);
+    return ties != NULL && ties->id == id ? ties : NULL;
+}
+
+/* The ties of a packet, made where there are none; NULL: no memory. */
+static struct ue_track_ties *need_ties(struct ue_track_pass *p, struct ue_track_side *side, int64_t id) {
+    struct ue_track_ties *ties = ue_track_window_need(p->track, &side->ties, sizeof *ties, id);
+    if (ties != NULL && ties->id != id) {
+        *ties = (struct ue_track_ties){.id = id, .carriers = {UE_TRACK_NO_ID, UE_TRACK_NO_ID}};
+    }
+    return ties;
+}
+
+static unsigned count_carriers(const struct ue_track_ties *ties) {
+    unsigned count = 0;
+    while (ties != NULL && count < UE_TRACK_CARRIERS && ties->carriers[count] != UE_TRACK_NO_ID) {
+        count++;
+    }
+    return count;
+}
+
+static void note_carrier(struct ue_track_pass *p, int64_t acked_id) {
+    struct ue_track_ties *ties = need_ties(p, &p->track->sides[!p->in->side], acked_id);
+    unsigned count = count_carriers(ties);
+    if (ties != NULL && count < UE_TRACK_CARRIERS && (count == 0 || ties->carriers[count - 1] != p->packet_id)) {
+        ties->carriers[count] = p->packet_id;
     }
 }
 
 /* Whether all packets came without which this one is refused. */
 static bool has_needs(const struct ue_track_side *side, const struct ue_track_packet *packet) {
+    const struct ue_track_ties *ties = find_ties(side, packet->id);
     int64_t id = packet->id - 1;
-    for (uint64_t needs = packet->needs; needs != 0; needs >>= 1, id--) {
+    for (uint64_t needs = ties != NULL ? ties->needs : 0; needs != 0; needs >>= 1, id--) {
         const struct ue_track_packet *needed = ue_track_find_packet(side, id);
         if ((needs & 1) != 0 && (needed == NULL || !needed->was_acked)) {
             return false;
@@ -37,26 +62,24 @@ static enum report arrival_of(const struct ue_track_side *side, int64_t packet_i
     return packet->is_doubtful || !has_needs(side, packet) ? REPORT_UNSURE : REPORT_LOST;
 }
 
-/* Whether one that may still come would carry the ack, too. */
-static bool may_travel_again(const struct ue_track_side *reporter, const struct ue_track_packet *packet) {
-    return packet->carrier_count < UE_TRACK_CARRIERS &&
-           reporter->acking_id <= packet->carriers[packet->carrier_count - 1];
-}
-
 /* Whether the ack of a packet reached its sender. Where that cannot be known it did: acks are lost twice seldom. */
-static enum report report_of(const struct ue_track_side *reporter, const struct ue_track_packet *packet) {
+static enum report report_of(const struct ue_track_side *reporter, const struct ue_track_side *side,
+                             const struct ue_track_packet *packet) {
     if (packet->is_resent) {
         return REPORT_LOST;
     }
-    if (packet->carrier_count == 0) {
+    const struct ue_track_ties *ties = find_ties(side, packet->id);
+    unsigned count = count_carriers(ties);
+    if (count == 0) {
         return REPORT_ARRIVED;
     }
-    enum report report = may_travel_again(reporter, packet) ? REPORT_OPEN : REPORT_LOST;
-    for (unsigned i = 0; i < packet->carrier_count && report != REPORT_ARRIVED; i++) {
-        enum report arrival = arrival_of(reporter, packet->carriers[i]);
+    bool may_travel_again = count < UE_TRACK_CARRIERS && reporter->acking_id <= ties->carriers[count - 1];
+    enum report report = may_travel_again ? REPORT_OPEN : REPORT_LOST;
+    for (unsigned i = 0; i < count && report != REPORT_ARRIVED; i++) {
+        enum report arrival = arrival_of(reporter, ties->carriers[i]);
         report = arrival == REPORT_ARRIVED || arrival < report ? arrival : report;
     }
-    bool is_old = packet->carriers[0] <= reporter->judged_id - UE_HISTORY_REACH;
+    bool is_old = ties->carriers[0] <= reporter->judged_id - UE_HISTORY_REACH;
     return report == REPORT_OPEN && is_old ? REPORT_ARRIVED : report;
 }
 
@@ -82,7 +105,7 @@ void ue_track_correct_acks(struct ue_track_pass *p) {
         if (packet == NULL || packet->fate != UE_TRACK_DELIVERED) {
             continue;
         }
-        enum report report = report_of(side, packet);
+        enum report report = report_of(side, other, packet);
         if (report == REPORT_OPEN) {
             return;
         }
@@ -119,17 +142,20 @@ void ue_track_take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
     }
     struct ue_track_packet *packet = ue_track_find_packet(other, id);
     if (packet != NULL && packet->fate == UE_TRACK_DELIVERED) {
-        note_carrier(p, packet);
+        note_carrier(p, id);
     }
     side->acking_id = p->packet_id;
     side->hole = 0;
 }
 
 void ue_track_note_need(struct ue_track_pass *p, int64_t needed_id) {
-    struct ue_track_packet *packet = ue_track_find_packet(&p->track->sides[p->in->side], p->packet_id);
     int64_t distance = p->packet_id - needed_id;
-    if (packet != NULL && distance >= 1 && distance <= 64) { /* further back all is decided */
-        packet->needs |= UINT64_C(1) << (distance - 1);
+    if (distance < 1 || distance > 64) {
+        return; /* further back all is decided */
+    }
+    struct ue_track_ties *ties = need_ties(p, &p->track->sides[p->in->side], p->packet_id);
+    if (ties != NULL) {
+        ties->needs |= UINT64_C(1) << (distance - 1);
     }
 }
 

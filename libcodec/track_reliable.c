@@ -47,17 +47,24 @@ static bool is_done(const struct ue_track_side *side, const struct ue_track_reli
     return bunch->last_packet <= side->newest_id - UE_TRACK_PACKETS_MAX || ue_track_was_delivered(side, bunch);
 }
 
+/* The first that is not released; NULL: there is none, or it was not seen or is forgotten. */
+static const struct ue_track_reliable *find_unreleased(const struct ue_track_side *side,
+                                                       const struct ue_track_lane *lane, uint32_t channel) {
+    return lane->released_back != 0 ? ue_track_find_reliable(side, channel, lane->newest - lane->released_back + 1)
+                                    : NULL;
+}
+
 void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *lane, uint32_t channel) {
-    if (lane->released < lane->newest - UE_TRACK_RELIABLE_MAX) {
-        lane->released = lane->first = lane->newest - UE_TRACK_RELIABLE_MAX;
+    if (lane->released_back > UE_TRACK_RELIABLE_MAX) {
+        lane->first_back = lane->released_back = UE_TRACK_RELIABLE_MAX;
     }
-    const struct ue_track_reliable *bunch = ue_track_find_reliable(side, channel, lane->released + 1);
+    const struct ue_track_reliable *bunch = find_unreleased(side, lane, channel);
     if (bunch == NULL) {
         return; /* not seen so far */
     }
-    while (bunch != NULL ? is_done(side, bunch) : lane->released < lane->forgotten) {
-        lane->released++;
-        bunch = ue_track_find_reliable(side, channel, lane->released + 1);
+    while (bunch != NULL ? is_done(side, bunch) : lane->released_back > lane->forgotten_back) {
+        lane->released_back--;
+        bunch = find_unreleased(side, lane, channel);
     }
 }
 
@@ -106,7 +113,9 @@ static void forget(struct ue_track *track, struct ue_track_side *side, uint32_t 
     struct ue_track_channel *channel = ue_track_find_channel(track, bunch->channel);
     struct ue_track_lane *lane = &channel->lanes[side - track->sides];
     ue_track_release(side, lane, bunch->channel);
-    lane->forgotten = bunch->id > lane->forgotten ? bunch->id : lane->forgotten;
+    if (lane->newest - bunch->id < lane->forgotten_back) {
+        lane->forgotten_back = (uint16_t)(lane->newest - bunch->id);
+    }
     unlink_from(&side->reliables, index);
 }
 
@@ -124,7 +133,7 @@ static bool grow(struct ue_track *track, struct ue_track_reliables *table) {
     uint32_t room = table->room == 0 ? ROOM_MIN : table->room * 2;
     struct ue_track_reliable *entries = NULL;
     if (room <= UE_TRACK_RELIABLES_MAX) {
-        entries = ue_track_resize(track, table->entries, table->room * place_bytes, room * place_bytes);
+        entries = ue_budget_resize(&track->budget, table->entries, table->room * place_bytes, room * place_bytes);
     }
     if (entries == NULL) {
         return false;

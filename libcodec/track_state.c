@@ -5,17 +5,6 @@
 
 #define PLACES_MIN 4
 
-void *ue_track_resize(struct ue_track *track, void *old, size_t old_bytes, size_t new_bytes) {
-    if (track->bytes - old_bytes + new_bytes > UE_TRACK_BYTES_MAX) {
-        return NULL;
-    }
-    void *block = track->memory.resize(track->memory.user, old, new_bytes);
-    if (block != NULL || new_bytes == 0) {
-        track->bytes += new_bytes - old_bytes;
-    }
-    return block;
-}
-
 static int64_t *entry_at(const struct ue_track_window *window, size_t entry_bytes, uint32_t place) {
     return (int64_t *)((char *)window->entries + place * entry_bytes);
 }
@@ -37,12 +26,12 @@ static void spread(struct ue_track_window *window, size_t entry_bytes, uint32_t 
     }
 }
 
-bool ue_track_window_grow(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes,
-                          uint32_t count_max) {
+/* Doubles the places; false: there is no memory, or these are all. */
+static bool grow(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes) {
     uint32_t count = window->count == 0 ? PLACES_MIN : window->count * 2;
     void *entries = NULL;
-    if (count <= count_max) {
-        entries = ue_track_resize(track, window->entries, window->count * entry_bytes, count * entry_bytes);
+    if (count <= UE_TRACK_PACKETS_MAX) {
+        entries = ue_budget_resize(&track->budget, window->entries, window->count * entry_bytes, count * entry_bytes);
     }
     if (entries == NULL) {
         return false;
@@ -57,6 +46,14 @@ bool ue_track_window_grow(struct ue_track *track, struct ue_track_window *window
     }
     window->count = count;
     return true;
+}
+
+void *ue_track_window_need(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes, int64_t id) {
+    int64_t *entry = ue_track_window_place(window, entry_bytes, id);
+    while ((entry == NULL || (*entry != id && *entry != UE_TRACK_NO_ID)) && grow(track, window, entry_bytes)) {
+        entry = ue_track_window_place(window, entry_bytes, id);
+    }
+    return entry != NULL && *entry <= id ? entry : NULL;
 }
 
 void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event) {

@@ -3,8 +3,8 @@
 #ifndef UE_TRACK_STATE_H
 #define UE_TRACK_STATE_H
 
+#include "libcodec/channel_pages.h"
 #include "libcodec/history.h"
-#include "libcodec/track.h"
 
 /* Packets and reliable bunches remembered per side, and how far the latter may reach on one channel; more than any
    sender has in flight. */
@@ -12,10 +12,6 @@
 _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACK_PACKETS_MAX, "what a header tells of fits what is remembered");
 #define UE_TRACK_RELIABLES_MAX 16384
 #define UE_TRACK_RELIABLE_MAX 1024
-
-/* Channels by their index: a page for each group that occurs. The engine's bound is 32767. */
-#define UE_TRACK_PAGE_CHANNELS 64
-#define UE_TRACK_PAGES 512
 
 #define UE_TRACK_NO_ID INT64_MIN
 
@@ -40,9 +36,13 @@ struct ue_track_packet {
     bool is_doubtful; /* legacy: denied, but packets are missing that may have held both its acks */
     bool is_resent;   /* legacy: its sender said again what it carried, so it was told of a loss */
     bool is_unsure;   /* legacy: counts as such */
-    uint8_t carrier_count;
-    int64_t carriers[UE_TRACK_CARRIERS]; /* legacy: packets of the other side in which an ack of it travels */
-    uint64_t needs; /* legacy: without one of these its receiver refuses it; bit n: the packet n + 1 before it */
+};
+
+/* Legacy: other packets that the fate of one hangs on. */
+struct ue_track_ties {
+    int64_t id;
+    int64_t carriers[UE_TRACK_CARRIERS]; /* of the other side, in which an ack of it travels; or UE_TRACK_NO_ID */
+    uint64_t needs; /* without one of these its receiver refuses it; bit n: the packet n + 1 before it */
 };
 
 struct ue_track_reliable {
@@ -67,28 +67,31 @@ struct ue_track_reliables {
     uint32_t oldest;                   /* of a full table: the one that stands the longest */
 };
 
-/* What one side sends on one channel. */
+/* What one side sends on one channel. Many of them are kept: ids before the newest are told by how far back they are,
+   the largest number also for all that are further. */
 struct ue_track_lane {
-    int64_t first;       /* all reliable ids behind it, up to `released`, were seen or given up */
-    int64_t newest;      /* reliable id */
-    int64_t released;    /* everything up to it has left the sender's buffer */
-    int64_t opening;     /* reliable id of the latest that opens */
-    int64_t forgotten;   /* the highest id of a bunch that gave way; the sender is done with those that did */
-    int64_t part_packet; /* of the latest unreliable part */
-    bool has_newest;
-    bool has_opening;
-    bool is_unfinished; /* the newest is a part, and more must follow */
-    bool has_part;      /* and more parts must follow */
+    int64_t newest;          /* reliable id */
+    uint32_t first_back;     /* all reliable ids behind it, up to `released`, were seen or given up */
+    uint32_t part_packet;    /* low bits of the id, of the latest unreliable part */
+    uint16_t released_back;  /* everything up to it has left the sender's buffer */
+    uint16_t opening_back;   /* the latest that opens */
+    uint16_t forgotten_back; /* the highest id of a bunch that gave way; the sender is done with those that did */
+    bool has_newest : 1;
+    bool has_opening : 1;
+    bool is_unfinished : 1; /* the newest is a part, and more must follow */
+    bool has_part : 1;      /* and more parts must follow */
+    bool has_opened : 1;    /* this side opened the channel, and none closed it so far */
 };
+_Static_assert(UE_TRACK_RELIABLE_MAX < UINT16_MAX, "what is not released is within reach of uint16_t");
 
 struct ue_track_channel {
-    bool is_open;
     int64_t opened_ns;
     struct ue_track_lane lanes[2];
 };
 
 struct ue_track_side {
     struct ue_track_window packets;
+    struct ue_track_window ties;
     struct ue_track_reliables reliables;
     int64_t newest_id;  /* seen, or the one before the first by the handshake */
     int64_t jump_id;    /* of a packet far ahead of those before it; it is not believed if others fall back behind it */
@@ -110,13 +113,12 @@ struct ue_track_side {
 };
 
 struct ue_track {
-    struct ue_track_memory memory;
-    size_t bytes;
+    struct ue_budget budget;
     bool is_restarting;
     uint8_t handshakes; /* types seen, by bit */
     int64_t handshake_ns[UE_HANDSHAKE_TYPE_UNKNOWN];
     struct ue_track_side sides[2];
-    struct ue_track_channel *pages[UE_TRACK_PAGES];
+    struct ue_channel_pages channels; /* of struct ue_track_channel */
 };
 
 /* One datagram on its way through the tracker. */
@@ -132,15 +134,12 @@ struct ue_track_pass {
     int64_t verdicts_left; /* implied ones that may still be looked for: bounds the work, whatever is acknowledged */
 };
 
-/* Resizes a block within the bounds of the tracker; NULL: there is no memory, the old block stays. */
-void *ue_track_resize(struct ue_track *track, void *old, size_t old_bytes, size_t new_bytes);
-
 /* The place of a number, whoever holds it; NULL: the window has no places. */
 void *ue_track_window_place(const struct ue_track_window *window, size_t entry_bytes, int64_t id);
 
-/* Doubles the places; false: there is no memory, or these are count_max. */
-bool ue_track_window_grow(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes,
-                          uint32_t count_max);
+/* The same, among up to UE_TRACK_PACKETS_MAX places. An older one there gives way, and is to be written over; NULL: a
+   newer one has it, or there is no memory. */
+void *ue_track_window_need(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes, int64_t id);
 
 /* Completes and tells an event of this datagram. */
 void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event);
@@ -195,7 +194,5 @@ void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *la
 
 /* A bunch of a packet that is_taken: tells BUNCH, OPENED and CLOSED. */
 void ue_track_take_bunch(struct ue_track_pass *pass, const struct ue_bunch *bunch);
-
-void ue_track_free_channels(struct ue_track *track);
 
 #endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* PRIVATE: what is remembered of each channel of a connection, in pages of neighbours: there is one where one of them
+   occurs. Senders take the lowest index that is free, so that most connections need few. */
+#ifndef UE_CHANNEL_PAGES_H
+#define UE_CHANNEL_PAGES_H
+
+#include "libcodec/budget.h"
+
+#define UE_PAGE_CHANNELS 16
+#define UE_CHANNELS_MAX 32768 /* the engine's bound is 32767 */
+
+/* Zeroed: empty. */
+struct ue_channel_pages {
+    void **pages;
+    uint32_t count; /* a power of two, or 0 */
+};
+
+/* The entry of a channel; NULL: there is none. */
+void *ue_channel_pages_find(const struct ue_channel_pages *pages, uint32_t channel, size_t entry_bytes);
+
+/* The same, made of zeros where missing; NULL also: no memory, or an index that no engine uses. */
+void *ue_channel_pages_need(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
+                            size_t entry_bytes);
+
+void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_budget *budget, size_t entry_bytes);
+
+#endif
