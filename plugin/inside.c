@@ -119,7 +119,7 @@ static void hand_over(const struct pass *pass, const struct level *level) {
     }
     const uint8_t *bytes = ue_items_aligned(&inside->ground, payload);
     tvbuff_t *tvb = tvb_new_child_real_data(inside->ground.tvb, bytes, (unsigned)size, (int)size);
-    if (inside->ground.budget->left != 0) {
+    if (ue_items_take(inside->ground.budget)) {
         add_new_data_source(inside->pinfo, tvb, "Block payload");
     }
     ue_handoffs_add_block(inside->handoffs, tvb, level->tree, &handoff);

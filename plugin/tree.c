@@ -233,16 +233,17 @@ static void label_bunch(struct tree *t, proto_item *item) {
 
 /* What was found out about it on the first pass. */
 static void tell_about_bunch(struct tree *t) {
+    proto_tree *tree = is_refused(t) ? NULL : top(t);
     const struct ue_reassembled bunch = {.pinfo = t->pinfo,
                                          .tvb = t->ground.tvb,
-                                         .tree = top(t),
+                                         .tree = tree,
                                          .visit = t->visit,
                                          .notes = &t->analysis.notes,
                                          .inside = &t->inside,
                                          .wants_inside = t->wants_inside,
                                          .item = t->item - 1,
                                          .is_partial = t->summary.bunch.partial};
-    ue_analysis_show_bunch(&t->analysis, top(t), bunch.item, t->summary.bunch.channel);
+    ue_analysis_show_bunch(&t->analysis, tree, bunch.item, t->summary.bunch.channel);
     ue_reassembled_show(&bunch);
 }
 
@@ -261,8 +262,6 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     }
     if (group == UE_GROUP_BUNCH) {
         show_inside(t);
-    }
-    if (group == UE_GROUP_BUNCH && !is_refused(t)) {
         tell_about_bunch(t);
     }
     t->depth -= t->depth != 0;

@@ -3,19 +3,25 @@
 captures in which no unreliable part is lost."""
 import collections
 
+import course
 import decoded
 
 Message = collections.namedtuple("Message", "frame item stream direction channel bits data")
 
 
 def first_copies(bunches):
-    """Without what was sent or delivered again."""
-    seen = set()
+    """Without what was sent or delivered again; reliable ones get their full channel sequence, "id"."""
+    newest, seen = {}, set()
     for bunch in bunches:
-        key = (bunch.stream, bunch.direction, bunch.bunch["channel"], bunch.bunch.get("ch_seq"))
-        if not bunch.bunch["reliable"] or key not in seen:
-            seen.add(key)
+        if not bunch.bunch["reliable"]:
             yield bunch
+            continue
+        lane = (bunch.stream, bunch.direction, bunch.bunch["channel"])
+        number = course.nearest(bunch.bunch["ch_seq"], newest.get(lane, bunch.bunch["ch_seq"]), course.CH_SEQ_BOUND)
+        newest[lane] = max(number, newest.get(lane, number))
+        if (lane, number) not in seen:
+            seen.add((lane, number))
+            yield bunch._replace(bunch=bunch.bunch | {"id": number})
 
 
 def latest(parts):
@@ -31,13 +37,13 @@ def join(parts, last=None):
 
 
 def chains(bunches):
-    """Lists of bunches that are a message together, exports among them. Channel sequences must not wrap."""
+    """Lists of bunches that are a message together, exports among them."""
     by_channel = collections.defaultdict(list)
     for bunch in bunches:
         by_channel[(bunch.stream, bunch.direction, bunch.bunch["channel"], bunch.bunch["reliable"])].append(bunch)
     for (*_, reliable), members in by_channel.items():
         if reliable:
-            members.sort(key=lambda member: member.bunch["ch_seq"])
+            members.sort(key=lambda member: member.bunch["id"])
         parts = []
         for member in members:
             parts.append(member)

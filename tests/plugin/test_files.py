@@ -4,6 +4,7 @@
 from one to the next, nor does what taps counted."""
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -12,6 +13,7 @@ import harness
 
 TAPS = ("stat:uerudp", "stat:uerudp_channels", "stat:uerudp_losses", "srt:uerudp", "conv:UERUDP", "expert")
 FRAMES = 60
+SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "two_keys.ini")
 
 
 def request(number, method, **params):
@@ -57,6 +59,31 @@ class Files(unittest.TestCase):
             self.assertIn("Unreal Engine", json.dumps(alone))
             self.assertEqual(one, alone, path)
             self.assertEqual(again, alone, path)
+
+    def encrypted(self, seed):
+        """A capture, and its keys."""
+        path = os.path.join(self.stage.path, f"secret{seed}.pcapng")
+        subprocess.run([os.environ["UERUDP_PROGRAM"], "generate", SCENARIO, "--seed", str(seed), "--output", path],
+                       check=True, timeout=harness.TIMEOUT_S)
+        with open(path.replace(".pcapng", ".keys"), encoding="ascii") as file:
+            return path, file.read()
+
+    def test_keys_are_found_by_what_each_file_tells(self):
+        (one, keys), (other, other_keys) = self.encrypted(1), self.encrypted(2)
+        log = self.stage.put("all.keys", (keys + other_keys).encode())
+        os.mkdir(os.path.join(self.stage.home, "wireshark"))
+        with open(os.path.join(self.stage.home, "wireshark/preferences"), "w", encoding="ascii") as file:
+            file.write(f"uerudp.handlers: aesgcm\nuerudp.key: {log}\n")
+        late = os.path.join(self.stage.home, "late.pcapng")
+        subprocess.run(["editcap", "-r", one, late, "9-30"], check=True)
+        os.chmod(late, 0o644)
+        paths = [one, late, other]
+        alone = [self.shown([path])[0] for path in paths]
+        for answers in (alone[0], alone[2]):
+            self.assertRegex(json.dumps(answers), r"line \d+ of all.keys")
+        self.assertNotEqual(*(set(re.findall(r"line \d+ of", json.dumps(answers))) for answers in (alone[0], alone[2])))
+        self.assertNotIn("of all.keys", json.dumps(alone[1]))
+        self.assertEqual(self.shown([*paths, *paths]), alone + alone)
 
 
 if __name__ == "__main__":

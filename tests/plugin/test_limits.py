@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """No datagram has more tree items than the preference allows; what is left out is counted, and the rest is as ever."""
+import collections
 import json
 import os
 import pathlib
@@ -11,7 +12,10 @@ import unittest
 
 import harness
 
-CAPTURE = pathlib.Path(__file__).resolve().parents[2] / "captures/ue5.5.pcapng"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CAPTURE = ROOT / "captures/ue5.5.pcapng"
+WORLD = ROOT / "captures/actor-world.pcapng"
+EXAMPLE = ROOT / "plugin/examples/crate.lua"
 LIMIT = 12
 # What is said about a datagram as a whole, and what whole messages carry.
 OTHER = {"analysis", "expert", "fault", "canonical"}
@@ -118,6 +122,25 @@ class Limits(unittest.TestCase):
         self.assertGreater(said[0], PARTS * PART_BLOCKS - limit)
         few = self.stage.packets(path, {"max_items": LIMIT})[PARTS]
         self.assertLess(len(few.numbers("fragment")), LIMIT)
+
+    def tabs(self, path, *options):
+        """The most byte views of each kind that a frame has, and what another dissector finds in all blocks."""
+        run = ("-2", "-r", path, "-X", f"lua_script:{self.stage.copy(EXAMPLE)}", *options)
+        frames = re.split(r"^Frame \d+:", self.stage.tshark(*run, "-Vx"), flags=re.M)
+        counts = [collections.Counter(re.findall(r"^(Payload|Block payload).* \(\d+ bytes\):$", text, re.M))
+                  for text in frames]
+        return ({kind: max(count[kind] for count in counts) for kind in ("Payload", "Block payload")},
+                self.stage.tshark(*run, "-T", "fields", "-e", "frame.number", "-e", "crate.size"))
+
+    def test_tabs(self):
+        """They count as items do; other dissectors get all payloads all the same."""
+        path = self.stage.copy(WORLD)
+        views, found = self.tabs(path)
+        self.assertGreater(min(views.values()), 4)
+        few_views, few_found = self.tabs(path, "-o", "uerudp.max_items:3")
+        self.assertLessEqual(max(few_views.values()), 3)
+        self.assertIn("\t4,4", found)
+        self.assertEqual(few_found, found)
 
     def test_the_line_is_whole(self):
         line = ("-T", "fields", "-e", "frame.number", "-e", "_ws.col.Info", "-e", "_ws.col.info")
