@@ -28,7 +28,9 @@ static void add_fragments(const struct ue_reassembled *bunch, proto_tree *tree, 
         const struct ue_fragment *fragment = &chain->fragments[i];
         proto_item *item = proto_tree_add_uint(tree, ue_hf[UE_F_FRAGMENT], bunch->tvb, 0, 0, (uint32_t)fragment->frame);
         proto_item_append_text(item, ", bunch %u: ", fragment->item);
-        if (fragment->bits == 0) {
+        if (!chain->is_whole) {
+            proto_item_append_text(item, "%u bits", fragment->bits); /* where in the message is not known */
+        } else if (fragment->bits == 0) {
             proto_item_append_text(item, "nothing of the message");
         } else {
             proto_item_append_text(item, "bits %" PRIu64 " to %" PRIu64, bit, bit + fragment->bits - 1);

@@ -120,6 +120,8 @@ class Reassembly(unittest.TestCase):
         self.assertEqual([frame for frame, packet in packets.items()
                           if "uerudp.analysis.partial_error" in packet.experts], [18])
         self.assertEqual(packets[18].numbers("fragment"), [16, 17])
+        self.assertEqual([field.label for field in packets[18].fields if field.key == "fragment"],
+                         ["Fragment: 16, bunch 0: 7616 bits", "Fragment: 17, bunch 0: 7616 bits"])
         self.assertEqual([packets[frame].numbers("fragment.given_up_in") for frame in (16, 17)], [[18], [18]])
         self.assertIn((21, (18, 19, 20, 21)), shown(packets))
         told = self.stage.tshark("-r", path, "-Y", "frame.number == 18", "-T", "fields", "-e", "_ws.expert.message")
