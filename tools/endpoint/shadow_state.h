@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the shadow share (shadow.h). */
+/* PRIVATE: what the parts of the shadow share (shadow.h). */
 #ifndef UE_SHADOW_STATE_H
 #define UE_SHADOW_STATE_H
 
