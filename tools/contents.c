@@ -68,6 +68,10 @@ const struct ue_shown_messages *ue_contents_feed(struct ue_contents *contents, c
     const struct ue_track_sink sink = {on_event, contents};
     g_array_set_size(contents->list, 0);
     g_ptr_array_set_size(contents->copies, 0);
+    contents->shown = (struct ue_shown_messages){0};
+    if (seen->is_foreign || seen->is_cut) {
+        return &contents->shown; /* it completes nothing: nothing is kept for its connection */
+    }
     contents->seen = seen;
     contents->messages = ue_tracks_messages(contents->tracks, seen);
     ue_tracks_feed(contents->tracks, seen, &sink);

@@ -29,7 +29,7 @@ def packet(seq, direction=1, generation="5.1"):
                            "bunches": [{"channel": 4, "reliable": True, "ch_seq": seq, "data": "0102030405"}]}])[0]
 
 
-def flood(count, payload, port):
+def flood(count, payload, port, *options):
     """Summary and peak memory of decoding so many datagrams, each of another sender, with a connection among them that
     sends after each 50,000."""
     file = bytearray(uerudp.pcap([(40000, 7777, handshake(0)), (9000, 40000, handshake(1))]))  # one waits for its proof
@@ -42,8 +42,8 @@ def flood(count, payload, port):
         capture.write(file)
         capture.seek(0)
         environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"}
-        process = subprocess.Popen([uerudp.PROGRAM, "decode", "--quiet", "-"], stdin=capture, stderr=summary,
-                                   env=environment)
+        process = subprocess.Popen([uerudp.PROGRAM, "decode", *(options or ["--quiet"]), "-"], stdin=capture,
+                                   stdout=subprocess.DEVNULL, stderr=summary, env=environment)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         summary.seek(0)
@@ -192,6 +192,12 @@ class Flows(unittest.TestCase):
                     self.assertIn(f"{count + 1 - 65536} connections were forgotten", summary)
                     self.assertIn(f"{count + known} datagrams in {count + 1} connections", summary)
             self.assertLess(peaks[1], peaks[0] * 1.1)
+
+    def test_flood_of_others(self):
+        """For what turns out not to be this protocol, --content keeps nothing."""
+        others = bytes.fromhex("4420823cfde6f1c26b30f90ec7dd01e4887534a2")
+        peaks = [flood(20000, others, 7777, *options)[1] for options in (["--json"], ["--json", "--content"])]
+        self.assertLess(peaks[1], peaks[0] * 1.1)
 
     @unittest.skipUnless(uerudp.REALDATA.is_dir(), "needs the shared folder")
     def test_restart_of_a_real_connection(self):
