@@ -14,7 +14,7 @@ failed=0
 cmake -S "$root" --preset fuzz -B "$folder" -DCMAKE_C_FLAGS=-DUERUDP_PLANT_BUG \
     -DUERUDP_SHARED="${UERUDP_SHARED:-$root/../shared}" >/dev/null
 rm -f "$folder"/tests/fuzz/fuzz_*
-cmake --build "$folder" >/dev/null
+cmake --build "$folder" -- --quiet
 
 prove() {
     local target=$1 name=${1##*/fuzz_} work begin status=0
@@ -29,7 +29,7 @@ prove() {
         return
     fi
     begin=$SECONDS
-    "$target" -max_total_time=$seconds -entropic=0 -timeout=10 -artifact_prefix="$work/" "${corpora[@]}" >"$work/log" 2>&1 || status=$?
+    "$target" -max_total_time=$seconds -entropic=0 -timeout=60 -artifact_prefix="$work/" "${corpora[@]}" >"$work/log" 2>&1 || status=$?
     if [ "$status" -ne 0 ] && grep -q '^SUMMARY: ' "$work/log"; then
         printf '%s: found the planted bug after %d s\n' "$name" $((SECONDS - begin))
     else
