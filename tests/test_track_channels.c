@@ -136,7 +136,7 @@ static void what_is_settled_gives_its_place(void **state) {
     send_reliable(8000, (3999 - 400) & 1023);
     stage_expect(&stage, "12002 s packet 8000, 1 in flight\n"
                          "12002 s bunch 0 on 3: 3599, 0 in flight, copy 2 of 0, 0\n");
-    assert_true(bytes < 300000);
+    assert_true(bytes < 100000);
 }
 
 /* One acknowledged reliable bunch in each packet, on channels in turn. */
@@ -154,7 +154,7 @@ static void play_on_channels(int64_t first_id, uint32_t packets, uint32_t channe
 static void many_channels_keep_few_bunches(void **state) {
     (void)state;
     play_on_channels(10, 8000, 2000);
-    assert_true(ue_track_bytes(stage.track) < 600000);
+    assert_true(ue_track_bytes(stage.track) < 250000);
     assert_int_equal(counts_of(SERVER)->reliable, 8000);
     assert_int_equal(counts_of(SERVER)->resends, 0);
     assert_int_equal(counts_of(SERVER)->untracked, 0);
@@ -301,6 +301,19 @@ static void a_flood_of_channels_stays_within_the_bound(void **state) {
     assert_true(counts_of(SERVER)->untracked != 0);
 }
 
+/* Channels and sequences that somebody chose to be looked for at one place: the oldest there give way, and no bunch
+   takes longer to find than others. */
+static void numbers_that_collide_give_way(void **state) {
+    (void)state;
+    for (uint32_t channel = 1; channel <= 40; channel++) {
+        stage_reliable(&stage, channel, (0 - channel * 2654435761u) & 1023);
+    }
+    stage_packet(&stage, SERVER, 10, 0, 0);
+    forget();
+    assert_int_equal(counts_of(SERVER)->reliable, 40);
+    assert_int_equal(counts_of(SERVER)->untracked, 40 - 16);
+}
+
 static void sequences_that_jump_stay_within_the_bound(void **state) {
     (void)state;
     for (int64_t id = 0; id < 3000; id++) {
@@ -331,6 +344,7 @@ int main(void) {
         IN(begin, channels_open_and_close_once),
         IN(begin, a_dormant_channel_closes_for_dormancy),
         IN(begin, a_flood_of_channels_stays_within_the_bound),
+        IN(begin, numbers_that_collide_give_way),
         IN(begin, sequences_that_jump_stay_within_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
