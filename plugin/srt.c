@@ -48,8 +48,8 @@ static void add(const srt_data_t *data, unsigned table, int row, int64_t span_ns
     }
 }
 
-static tap_packet_status count(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                               tap_flags_t flags _U_) {
+static tap_packet_status count_spans(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                                     tap_flags_t flags _U_) {
     const srt_data_t *data = user;
     const struct ue_tap *tap = tapped;
     if (tap->is_handshake && tap->handshake_type < UE_HANDSHAKE_TYPE_UNKNOWN) {
@@ -63,5 +63,5 @@ static tap_packet_status count(void *user, packet_info *pinfo, epan_dissect_t *e
 }
 
 void ue_srt_register(int proto) {
-    register_srt_table(proto, UE_TAP_NAME, TABLE_COUNT, count, init, NULL);
+    register_srt_table(proto, UE_TAP_NAME, TABLE_COUNT, count_spans, init, NULL);
 }

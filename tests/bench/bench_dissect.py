@@ -36,8 +36,10 @@ NOP = ("-d", f"udp.port=={PORT},uenop")
 LUA = ("-d", f"udp.port=={PORT},uelua")
 STATISTICS = ("-q", "-z", "io,stat,0")
 STATELESS = ("-o", "uerudp.analyse:FALSE")
-LISTENERS = ("conv,uerudp", "endpoints,uerudp", "uerudp,tree", "uerudp_bunches,tree", "uerudp_channels,tree",
-             "uerudp_losses,tree", "uerudp,srt")
+# Each with the function that Wireshark calls for it.
+LISTENERS = {"conv,uerudp": "count_conversation*", "endpoints,uerudp": "count_endpoints*", "uerudp,srt": "count_spans*",
+             **{f"{tree},tree": "stats_tree_packet" for tree in
+                ("uerudp", "uerudp_bunches", "uerudp_channels", "uerudp_losses")}}
 FIELDS = ("-T", "fields", "-e", "frame.number", "-e")
 VERBOSE = ("-V",)
 
@@ -203,11 +205,13 @@ def count_instructions(stage, report):
 
 def count_listeners(stage, report):
     """What is added when somebody listens: the report of each datagram, and the listener itself."""
-    parts = ["ue_report_datagram", "tap_push_tapped_queue"]
-    for listener in LISTENERS:
+    for listener, function in LISTENERS.items():
         options = (*OURS, "-q", "-z", listener)
-        report.line(f"W9.{listener}", stage.slope("U4", options, functions=parts), "instructions",
-                    ("report", stage.slope("U4", options, functions=parts[:1])), 3000, 1000, judged="value")
+        told = stage.slope("U4", options, functions=["ue_report_datagram"])
+        heard = stage.slope("U4", options, functions=[function])
+        if heard == 0:
+            raise AssertionError(f"nobody called {function}")
+        report.line(f"W9.{listener}", told + heard, "instructions", ("report", told), 3000, 1000, judged="value")
 
 
 def count_rejections(stage, report):
