@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct ue_field_row rows[UE_FIELD_COUNT] = {
+const struct ue_field_row ue_field_rows[UE_FIELD_COUNT] = {
 #define UE_FIELD(id, name, label, kind, values, description)                                                           \
     [UE_F_##id] = {name, label, description, UE_KIND_##kind, UE_VALUES_##values},
 #include "libcodec/fields.def"
@@ -33,13 +33,9 @@ static const struct {
 #undef UE_ENUM_END
 };
 
-const struct ue_field_row *ue_field_row(enum ue_field field) {
-    return &rows[(size_t)field < UE_FIELD_COUNT ? field : UE_F_NONE];
-}
-
 enum ue_field ue_field_find(const char *name) {
     for (size_t i = 1; i < UE_FIELD_COUNT; i++) {
-        if (strcmp(rows[i].name, name) == 0) {
+        if (strcmp(ue_field_rows[i].name, name) == 0) {
             return (enum ue_field)i;
         }
     }

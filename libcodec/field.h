@@ -57,8 +57,13 @@ struct ue_value_name {
     const char *name;
 };
 
-/* The row of a field; never NULL for a valid identifier. */
-const struct ue_field_row *ue_field_row(enum ue_field field);
+/* By enum ue_field. */
+extern const struct ue_field_row ue_field_rows[UE_FIELD_COUNT];
+
+/* The row of a field; never NULL, of what is no identifier that of UE_F_NONE. Inline: every item of a tree asks. */
+static inline const struct ue_field_row *ue_field_row(enum ue_field field) {
+    return &ue_field_rows[(size_t)field < UE_FIELD_COUNT ? field : UE_F_NONE];
+}
 
 /* Finds a field by its dotted name; UE_F_NONE when there is none. */
 enum ue_field ue_field_find(const char *name);

@@ -8,6 +8,7 @@
 #include "plugin/fields.h"
 #include "plugin/findings.h"
 #include "plugin/items.h"
+#include "plugin/label.h"
 #include "plugin/tap.h"
 #include "plugin/visit.h"
 
@@ -37,8 +38,10 @@ static void add_number(const struct ue_analysis *a, proto_tree *tree, enum ue_fi
     int hf = ue_hf[field];
     if (proto_field_is_referenced(tree, hf)) {
         bool is_wide = ue_field_row(field)->kind == UE_KIND_U64;
-        proto_item_set_generated(is_wide ? proto_tree_add_uint64(tree, hf, a->tvb, 0, 0, number)
-                                         : proto_tree_add_uint(tree, hf, a->tvb, 0, 0, (uint32_t)number));
+        proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->tvb, 0, 0, number)
+                                   : proto_tree_add_uint(tree, hf, a->tvb, 0, 0, (uint32_t)number);
+        proto_item_set_generated(item);
+        ue_label_generated(item, a->pinfo->pool, field, number, NULL);
     }
 }
 
@@ -290,16 +293,16 @@ static void show_bunch_note(struct ue_analysis *a, const struct bunch *bunch, co
     }
 }
 
-void ue_analysis_show_bunch(struct ue_analysis *a, proto_tree *tree, uint32_t item, uint64_t channel) {
-    struct ue_notes part = ue_notes_of_item(&a->notes, item);
-    const struct ue_note *reliable = ue_notes_find(&part, UE_NOTE_RELIABLE);
+void ue_analysis_show_bunch(struct ue_analysis *a, proto_tree *tree, const struct ue_notes *notes, uint32_t item,
+                            uint64_t channel) {
+    const struct ue_note *reliable = ue_notes_find(notes, UE_NOTE_RELIABLE);
     const struct bunch bunch = {tree, reliable != NULL ? reliable->id : 0, channel};
     struct ue_notes first = ue_notes_of_item(&a->first, item);
     const struct ue_note *known = ue_notes_find(&first, UE_NOTE_RELIABLE);
     if (known != NULL) {
         add_number(a, tree, UE_F_BUNCH_RELIABLE_ID, (uint64_t)known->id);
     }
-    for (size_t i = 0; i < part.count; i++) {
-        show_bunch_note(a, &bunch, &part.notes[i]);
+    for (size_t i = 0; i < notes->count; i++) {
+        show_bunch_note(a, &bunch, &notes->notes[i]);
     }
 }

@@ -26,8 +26,9 @@ struct ue_analysis {
 void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, tvbuff_t *tvb, const struct ue_visit *visit,
                       const struct ue_context *context);
 
-/* Shows what is known of a bunch within its subtree, which may be NULL. */
-void ue_analysis_show_bunch(struct ue_analysis *analysis, proto_tree *bunch, uint32_t item, uint64_t channel);
+/* Shows what is known of a bunch within its subtree, which may be NULL. notes: those of the item. */
+void ue_analysis_show_bunch(struct ue_analysis *analysis, proto_tree *bunch, const struct ue_notes *notes,
+                            uint32_t item, uint64_t channel);
 
 /* Shows the rest within the tree of the datagram, which may be NULL; to be called behind the bunches. */
 void ue_analysis_show(struct ue_analysis *analysis, proto_tree *datagram);

@@ -212,7 +212,7 @@ void ue_fields_register(void) {
     for (int i = 0; i < UE_GROUP_COUNT; i++) {
         subtrees[i + 3] = &ue_ett_group[i];
     }
-    ue_proto = proto_register_protocol("Unreal Engine Reliable UDP", "UERUDP", "uerudp");
+    ue_proto = proto_register_protocol(UE_PROTOCOL_NAME, "UERUDP", "uerudp");
     register_fields();
     proto_register_field_array(ue_proto, group_rows, G_N_ELEMENTS(group_rows));
     proto_register_subtree_array(subtrees, G_N_ELEMENTS(subtrees));

@@ -11,6 +11,8 @@
 
 #include "libcodec/sink.h"
 
+#define UE_PROTOCOL_NAME "Unreal Engine Reliable UDP"
+
 struct ue_experts {
     expert_field malformed;
     expert_field size_limited;

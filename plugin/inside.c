@@ -176,12 +176,14 @@ void ue_inside_show(const struct ue_inside *inside, const struct ue_content *con
     if (!is_wanted || content->data.bits == 0 || is_shown_already(inside, content)) {
         return;
     }
-    struct pass *pass = wmem_new0(inside->pinfo->pool, struct pass);
+    struct pass *pass = wmem_new(inside->pinfo->pool, struct pass); /* large: levels are filled as they open */
     const struct ue_guid_names names = {path_of, (void *)inside};
     const struct ue_sink sink = {on_begin, on_field, on_end, pass};
     struct ue_fault fault;
     pass->inside = inside;
-    pass->levels[0].tree = inside->tree;
+    pass->depth = pass->deeper = 0;
+    pass->levels[0] = (struct level){.tree = inside->tree};
+    pass->payload = (struct ue_view){0};
     ue_content_trace(inside->context, content, &names, &sink, &fault);
     report(inside, content->kind, &fault);
 }

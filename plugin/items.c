@@ -86,6 +86,7 @@ proto_item *ue_items_add(const struct ue_ground *ground, proto_tree *tree, const
     proto_item *item = add_value(ground, tree, record, aligned);
     if (record->generated) {
         proto_item_set_generated(item);
+        ue_label_generated(item, ground->pool, record->field, record->number, record->string);
     } else {
         ue_label_bits(item, ground->pool, ground->bytes->base, record);
     }

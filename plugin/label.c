@@ -10,6 +10,7 @@
 #define PICTURE_BYTES_MAX 6
 #define CHARS_PER_BYTE 11 /* "0000 0000" and two blanks */
 #define NAME_CHARS_MAX 31
+#define PICTURE_END 3 /* " = " */
 #define EVERY_BYTE 0x0101010101010101u
 
 /* What stands between picture and value: " = Client id: ". */
@@ -87,6 +88,36 @@ static item_label_t *make_label(wmem_allocator_t *pool, const struct ue_words *w
 
 void ue_label_set(proto_item *item, wmem_allocator_t *pool, const struct ue_words *words) {
     PITEM_FINFO(item)->rep = make_label(pool, words);
+}
+
+/* Wireshark escapes some characters, and marks what is too long. */
+static bool is_plain(const char *string, size_t length) {
+    size_t at = 0;
+    while (at < length && g_ascii_isprint(string[at]) && string[at] != '\\' && string[at] != '"') {
+        at++;
+    }
+    return at == length && length <= UE_WORDS_MAX - NAME_CHARS_MAX;
+}
+
+static bool is_drawn(enum ue_field_kind kind, const char *string) {
+    return string != NULL ? is_plain(string, strlen(string)) : kind <= UE_KIND_I32 || kind == UE_KIND_FRAME;
+}
+
+void ue_label_generated(proto_item *item, wmem_allocator_t *pool, enum ue_field field, uint64_t number,
+                        const char *string) {
+    const struct ue_field_row *row = ue_field_row(field);
+    struct ue_words words;
+    if (item == NULL || !PTREE_DATA(item)->visible || !is_drawn(row->kind, string)) {
+        return;
+    }
+    words.length = 0;
+    ue_words_add(&words, names[field].text + PICTURE_END, names[field].length - PICTURE_END);
+    if (string != NULL) {
+        ue_words_text(&words, string);
+    } else {
+        add_value(&words, row, number);
+    }
+    ue_label_set(item, pool, &words);
 }
 
 static item_label_t *draw_label(wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record) {

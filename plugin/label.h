@@ -14,6 +14,11 @@
    sees the tree. */
 void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record);
 
+/* The label of what is on no wire, "Stream: 29": of a number, or of a string where that is not NULL. Labels that it
+   does not draw, Wireshark draws alike. Costs nothing where nobody sees the tree. */
+void ue_label_generated(proto_item *item, wmem_allocator_t *pool, enum ue_field field, uint64_t number,
+                        const char *string);
+
 /* Gives an item its label. Wireshark's own calls would format it with printf, and copy it. */
 void ue_label_set(proto_item *item, wmem_allocator_t *pool, const struct ue_words *words);
 

@@ -9,6 +9,7 @@
 /* Notes are written as few bytes: a type, then of the members that it names one number after the other, seven bits to
    a byte. Frames are told by their distance. */
 #define NOTE_BYTES_MAX 40
+#define NOTES_EXPECTED 16
 #define SLAB_BYTES 65536
 #define SET_BIT 0x80u
 
@@ -185,6 +186,13 @@ void ue_notes_add(struct ue_visit *visit, const struct ue_note *note) {
 
 /* ---- reading ---- */
 
+/* Notes in the order in which they were added. */
+struct reading {
+    wmem_allocator_t *pool;
+    struct ue_note *notes;
+    size_t count, capacity;
+};
+
 static uint64_t get(const uint8_t **from) {
     uint64_t number = 0;
     unsigned shift = 0;
@@ -250,28 +258,35 @@ static void sort(struct ue_note *notes, size_t count, wmem_allocator_t *pool) {
     }
 }
 
-static void read_chunk(const struct ue_visit *visit, uint32_t chunk, wmem_array_t *into) {
+static void take(struct reading *all, const struct ue_note *note) {
+    if (all->count == all->capacity) {
+        all->capacity = MAX(2 * all->capacity, NOTES_EXPECTED);
+        all->notes = wmem_realloc(all->pool, all->notes, all->capacity * sizeof *all->notes);
+    }
+    all->notes[all->count++] = *note;
+}
+
+static void read_chunk(const struct ue_visit *visit, uint32_t chunk, struct reading *into) {
     const uint8_t *from = at(chunk) + HEAD_BYTES;
     const uint8_t *to = from + size_of(chunk);
     while (from < to) {
-        struct ue_note note = read_note(visit, &from);
-        wmem_array_append_one(into, note);
+        const struct ue_note note = read_note(visit, &from);
+        take(into, &note);
     }
 }
 
 struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *pool) {
-    if (visit->notes == 0) {
+    struct reading all = {.pool = pool};
+    uint32_t chunk = visit->notes;
+    if (chunk == 0) {
         return (struct ue_notes){0};
     }
-    wmem_array_t *all = wmem_array_new(pool, sizeof(struct ue_note));
-    uint32_t chunk = visit->notes;
     do {
         chunk = next_of(chunk);
-        read_chunk(visit, chunk, all);
+        read_chunk(visit, chunk, &all);
     } while (chunk != visit->notes);
-    size_t count = wmem_array_get_count(all);
-    sort(wmem_array_get_raw(all), count, pool);
-    return (struct ue_notes){wmem_array_get_raw(all), count};
+    sort(all.notes, all.count, pool);
+    return (struct ue_notes){all.notes, all.count};
 }
 
 struct ue_notes ue_notes_of_datagram(const struct ue_notes *all) {

@@ -137,20 +137,21 @@ static void show_given_up_in(const struct ue_reassembled *bunch, const struct ue
 
 /* On later passes all is known: what was followed, and led to nothing, waits for ever. Copies of reliable bunches stand
    for the first. */
-static void show_waiting(const struct ue_reassembled *bunch, const struct ue_notes *part) {
-    bool was_followed = ue_notes_find(part, UE_NOTE_RELIABLE) != NULL || ue_notes_find(part, UE_NOTE_KIND) != NULL;
+static void show_waiting(const struct ue_reassembled *bunch) {
+    bool was_followed =
+        ue_notes_find(bunch->notes, UE_NOTE_RELIABLE) != NULL || ue_notes_find(bunch->notes, UE_NOTE_KIND) != NULL;
     if (bunch->is_partial && was_followed && bunch->pinfo->fd->visited && ue_prefs_reassemble() &&
-        ue_notes_find(part, UE_NOTE_COPY) == NULL) {
+        ue_notes_find(bunch->notes, UE_NOTE_COPY) == NULL) {
         expert_add_info_format(bunch->pinfo, proto_tree_get_parent(bunch->tree), &ue_experts.unfinished,
                                "Not all fragments of this message are in the capture");
     }
 }
 
 void ue_reassembled_show(const struct ue_reassembled *bunch) {
-    struct ue_notes part = ue_notes_of_item(bunch->notes, bunch->item);
-    const struct ue_note *in = ue_notes_find(&part, UE_NOTE_ASSEMBLED_IN);
-    const struct ue_note *given_up_in = ue_notes_find(&part, UE_NOTE_GIVEN_UP_IN);
-    bool has_told = ue_notes_find(&part, UE_NOTE_ASSEMBLED) != NULL || ue_notes_find(&part, UE_NOTE_GIVEN_UP) != NULL;
+    const struct ue_note *in = ue_notes_find(bunch->notes, UE_NOTE_ASSEMBLED_IN);
+    const struct ue_note *given_up_in = ue_notes_find(bunch->notes, UE_NOTE_GIVEN_UP_IN);
+    bool has_told =
+        ue_notes_find(bunch->notes, UE_NOTE_ASSEMBLED) != NULL || ue_notes_find(bunch->notes, UE_NOTE_GIVEN_UP) != NULL;
     if (in != NULL) {
         add_number(bunch, bunch->tree, UE_F_REASSEMBLED_IN, in->frame);
     }
@@ -158,9 +159,9 @@ void ue_reassembled_show(const struct ue_reassembled *bunch) {
         show_given_up_in(bunch, given_up_in);
     }
     if (has_told) {
-        show_chains(bunch, ue_notes_find(&part, UE_NOTE_PARTIAL_ERROR) != NULL);
+        show_chains(bunch, ue_notes_find(bunch->notes, UE_NOTE_PARTIAL_ERROR) != NULL);
     }
     if (in == NULL && given_up_in == NULL) {
-        show_waiting(bunch, &part);
+        show_waiting(bunch);
     }
 }

@@ -18,7 +18,7 @@ struct ue_reassembled {
     tvbuff_t *tvb;
     proto_tree *tree; /* of the bunch; NULL: no item is wanted */
     const struct ue_visit *visit;
-    const struct ue_notes *notes;   /* of the datagram */
+    const struct ue_notes *notes;   /* its own */
     const struct ue_inside *inside; /* where what is inside is shown, but for ground and tree */
     bool wants_inside;              /* items of it */
     uint32_t item;

@@ -127,9 +127,8 @@ static void hand_over(struct tree *t) {
 }
 
 /* A bunch of which the first pass told that it is a message, or that exports are: not a copy, and not a fragment. */
-static void show_inside(struct tree *t) {
-    struct ue_notes part = ue_notes_of_item(&t->analysis.notes, t->item - 1);
-    const struct ue_note *told = ue_notes_find(&part, UE_NOTE_WHOLE);
+static void show_inside(struct tree *t, const struct ue_notes *notes) {
+    const struct ue_note *told = ue_notes_find(notes, UE_NOTE_WHOLE);
     const char *name = t->summary.bunch.channel_name;
     t->inside.handoff.channel = (uint32_t)t->summary.bunch.channel;
     t->inside.handoff.channel_name =
@@ -232,19 +231,28 @@ static void label_bunch(struct tree *t, proto_item *item) {
 }
 
 /* What was found out about it on the first pass. */
-static void tell_about_bunch(struct tree *t) {
+static void tell_about_bunch(struct tree *t, const struct ue_notes *notes) {
     proto_tree *tree = is_refused(t) ? NULL : top(t);
     const struct ue_reassembled bunch = {.pinfo = t->pinfo,
                                          .tvb = t->ground.tvb,
                                          .tree = tree,
                                          .visit = t->visit,
-                                         .notes = &t->analysis.notes,
+                                         .notes = notes,
                                          .inside = &t->inside,
                                          .wants_inside = t->wants_inside,
                                          .item = t->item - 1,
                                          .is_partial = t->summary.bunch.partial};
-    ue_analysis_show_bunch(&t->analysis, tree, bunch.item, t->summary.bunch.channel);
+    ue_analysis_show_bunch(&t->analysis, tree, notes, bunch.item, t->summary.bunch.channel);
     ue_reassembled_show(&bunch);
+}
+
+static void end_bunch(struct tree *t) {
+    const struct ue_notes notes = ue_notes_of_item(&t->analysis.notes, t->item - 1);
+    if (ue_items_is_visible(own_item(t))) {
+        label_bunch(t, own_item(t));
+    }
+    show_inside(t, &notes);
+    tell_about_bunch(t, &notes);
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit) {
@@ -257,12 +265,8 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     if (item != NULL) {
         proto_item_set_len(item, ue_items_byte_count(&t->ground, t->opened_at[t->depth], bit - t->opened_at[t->depth]));
     }
-    if (item != NULL && group == UE_GROUP_BUNCH && ue_items_is_visible(item)) {
-        label_bunch(t, item);
-    }
     if (group == UE_GROUP_BUNCH) {
-        show_inside(t);
-        tell_about_bunch(t);
+        end_bunch(t);
     }
     t->depth -= t->depth != 0;
 }
@@ -288,6 +292,19 @@ static void add_context(const struct tree *t, const struct ue_visit *visit, cons
 
 static proto_item *root_item(const struct tree *t) {
     return t->items[0];
+}
+
+/* Wireshark's own call takes ten times as long; it marks what is too long. */
+static void label_root(const struct tree *t, const char *line) {
+    struct ue_words words;
+    words.length = 0;
+    ue_words_text(&words, UE_PROTOCOL_NAME ", ");
+    ue_words_text(&words, line);
+    if (words.length == UE_WORDS_MAX) {
+        proto_item_append_text(root_item(t), ", %s", line);
+    } else if (ue_items_is_visible(root_item(t))) {
+        ue_label_set(root_item(t), t->pinfo->pool, &words);
+    }
 }
 
 static void report_generation(const struct tree *t, const struct ue_visit *visit, const struct ue_context *x) {
@@ -423,9 +440,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     }
     trace(&t, visit, &x, &verdict);
     const char *head = wmem_strbuf_get_str(t.summary.line);
-    if (tree != NULL) {
-        proto_item_append_text(root_item(&t), ", %s", head);
-    }
+    label_root(&t, head);
     t.ground.budget = NULL; /* what is said about the whole is little */
     report_budget(&t);
     report_generation(&t, visit, &x);
