@@ -113,8 +113,9 @@ void ue_track_correct_acks(struct ue_track_pass *p) {
     }
 }
 
-/* What stands in a late packet is not read, but was written. */
-static void take_late_ack(const struct ue_track_side *other, int64_t id) {
+/* Who wrote it had that packet, even where the ack stands in a late packet, which is not read, or behind that of a
+   later one, where it does not change the verdict. */
+static void note_arrival(const struct ue_track_side *other, int64_t id) {
     struct ue_track_packet *packet = ue_track_find_packet(other, id);
     if (packet != NULL) {
         packet->was_acked = true;
@@ -128,7 +129,7 @@ void ue_track_take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
     struct ue_track_side *side = &p->track->sides[p->in->side];
     int64_t id = ue_track_acked_id(other, ack->ack_id);
     if (p->is_late) {
-        take_late_ack(other, id);
+        note_arrival(other, id);
         return;
     }
     if (!ue_track_may_judge(other, id)) {
@@ -139,6 +140,8 @@ void ue_track_take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
         ue_track_deny(p, id - 1, id, side->hole >= UE_TRACK_CARRIERS);
         ue_track_judge(p, id, true);
         other->judged_id = id;
+    } else {
+        note_arrival(other, id);
     }
     struct ue_track_packet *packet = ue_track_find_packet(other, id);
     if (packet != NULL && packet->fate == UE_TRACK_DELIVERED) {

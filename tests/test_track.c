@@ -341,6 +341,27 @@ static void a_legacy_ack_is_known_behind_one_missing_packet(void **state) {
     assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_NOT_DELIVERED);
 }
 
+/* An ack behind that of a later packet changes no verdict, but that packet came, and what it acknowledged was read. */
+static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 10, 0, 0);
+    stage_packet(&stage, SERVER, 1, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 2, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 3, 0, 0);
+    stage_packet(&stage, SERVER, 4, 0, 0);
+    stage_ack(&stage, 1);
+    stage_ack(&stage, 4);
+    stage_ack(&stage, 2);
+    stage_packet(&stage, CLIENT, 11, 0, 0);
+    stage_ack(&stage, 11);
+    stage_packet(&stage, SERVER, 5, 0, 0);
+    assert_int_equal(ue_track_fate(stage.track, SERVER, 2), UE_TRACK_NOT_DELIVERED);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_DELIVERED);
+    assert_int_equal(counts_of(CLIENT)->nacked, 0);
+}
+
 /* Packets 3 and 4 need the channel that 2 opens: without that they are refused, and what they say may have been read.
  */
 static void refuse_by_need(bool is_resent) {
@@ -505,6 +526,7 @@ int main(void) {
         IN(begin_legacy, a_legacy_ack_that_is_lost_twice_is_a_nak),
         IN(begin_legacy, a_legacy_ack_that_may_have_arrived_stands),
         IN(begin_legacy, a_legacy_ack_is_known_behind_one_missing_packet),
+        IN(begin_legacy, a_legacy_ack_behind_a_later_one_tells_of_an_arrival),
         IN(begin_legacy, a_refused_legacy_packet_may_have_been_read),
         IN(begin_legacy, what_is_sent_again_was_not_acknowledged),
         IN(begin_legacy, a_late_legacy_packet_acknowledges_nothing),
