@@ -291,7 +291,7 @@ static struct ue_assembly_lane *make_room(const struct pass *p) {
     struct ue_waiting **oldest = &p->assembly->oldest;
     struct ue_assembly_lane *lane;
     while ((lane = ue_assembly_need_lane(p->assembly, p->channel, p->side, p->is_reliable)) == NULL &&
-           p->channel < UE_CHANNELS_MAX && *oldest != NULL) {
+           p->channel <= UE_CHANNEL_MAX && *oldest != NULL) {
         evict(p, *oldest);
     }
     if (lane != NULL && lane->count >= UE_ASSEMBLY_FRAGMENTS_MAX) {

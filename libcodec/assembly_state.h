@@ -33,7 +33,7 @@ struct ue_assembly_lane {
     bool is_reliable;
     bool is_late; /* in the list of such, next_late behind it */
 };
-_Static_assert(UE_ASSEMBLY_FRAGMENTS_MAX <= UINT16_MAX && UE_CHANNELS_MAX <= UINT16_MAX, "they fit a lane");
+_Static_assert(UE_ASSEMBLY_FRAGMENTS_MAX <= UINT16_MAX && UE_CHANNEL_MAX <= UINT16_MAX, "they fit a lane");
 
 struct ue_assembly_channel {
     struct ue_assembly_lane *lanes; /* those that had a fragment */

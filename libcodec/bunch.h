@@ -7,6 +7,9 @@
 #include "libcodec/sink.h"
 #include "libcodec/status.h"
 
+/* No engine has a channel beyond it. */
+#define UE_CHANNEL_MAX 32767
+
 enum ue_channel_name_index {
     UE_NAME_ACTOR = 102,
     UE_NAME_CONTROL = 255,

@@ -35,7 +35,7 @@ static bool reach(struct ue_channel_pages *pages, struct ue_budget *budget, uint
 static void *add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel, size_t entry_bytes) {
     uint32_t index = channel / UE_PAGE_CHANNELS;
     const size_t page_bytes = UE_PAGE_CHANNELS * entry_bytes;
-    if (channel >= UE_CHANNELS_MAX || !reach(pages, budget, index)) {
+    if (channel > UE_CHANNEL_MAX || !reach(pages, budget, index)) {
         return NULL;
     }
     void *page = pages->pages[index] = ue_budget_resize(budget, NULL, 0, page_bytes);

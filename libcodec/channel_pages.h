@@ -5,9 +5,9 @@
 #define UE_CHANNEL_PAGES_H
 
 #include "libcodec/budget.h"
+#include "libcodec/bunch.h"
 
 #define UE_PAGE_CHANNELS 16
-#define UE_CHANNELS_MAX 32768 /* the engine's bound is 32767 */
 
 /* Zeroed: empty. */
 struct ue_channel_pages {

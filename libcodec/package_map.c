@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "libcodec/budget.h"
 #include "libcodec/exports.h"
 #include "libcodec/message.h"
 #include "libcodec/tellings.h"
@@ -13,8 +14,7 @@
 
 /* Tellings and names are only added. */
 struct ue_package_map {
-    struct ue_track_memory memory;
-    size_t bytes;
+    struct ue_budget budget;
     struct ue_telling *tellings; /* the first is none */
     uint32_t count;
     uint32_t room;
@@ -25,32 +25,17 @@ struct ue_package_map {
 
 /* ---- memory ---- */
 
-static bool resize(struct ue_package_map *map, void *at, size_t old_bytes, size_t new_bytes) {
-    void *old;
-    memcpy(&old, at, sizeof old);
-    if (map->bytes - old_bytes + new_bytes > UE_PACKAGE_MAP_BYTES_MAX) {
-        return false;
-    }
-    void *block = map->memory.resize(map->memory.user, old, new_bytes);
-    if (block == NULL) {
-        return false;
-    }
-    memcpy(at, &block, sizeof block);
-    map->bytes += new_bytes - old_bytes;
-    return true;
-}
-
 struct ue_package_map *ue_package_map_new(const struct ue_track_memory *memory) {
     struct ue_package_map *map = memory->resize(memory->user, NULL, sizeof *map);
     if (map != NULL) {
-        *map = (struct ue_package_map){.memory = *memory, .bytes = sizeof *map};
+        *map = (struct ue_package_map){.budget = {*memory, sizeof *map, UE_PACKAGE_MAP_BYTES_MAX}};
     }
     return map;
 }
 
 void ue_package_map_free(struct ue_package_map *map) {
     if (map != NULL) {
-        struct ue_track_memory memory = map->memory;
+        const struct ue_track_memory memory = map->budget.memory;
         memory.resize(memory.user, map->tellings, 0);
         memory.resize(memory.user, map->names, 0);
         memory.resize(memory.user, map, 0);
@@ -58,7 +43,7 @@ void ue_package_map_free(struct ue_package_map *map) {
 }
 
 size_t ue_package_map_bytes(const struct ue_package_map *map) {
-    return map->bytes;
+    return map->budget.bytes;
 }
 
 /* ---- tellings ---- */
@@ -68,9 +53,12 @@ static bool make_room(struct ue_package_map *map) {
         return true;
     }
     uint32_t room = map->room == 0 ? FIRST_TELLINGS : map->room * 2;
-    if (!resize(map, &map->tellings, map->room * sizeof *map->tellings, room * sizeof *map->tellings)) {
+    struct ue_telling *tellings =
+        ue_budget_resize(&map->budget, map->tellings, map->room * sizeof *tellings, room * sizeof *tellings);
+    if (tellings == NULL) {
         return false;
     }
+    map->tellings = tellings;
     map->room = room;
     if (map->count == 0) {
         map->tellings[map->count++] = (struct ue_telling){0};
@@ -94,9 +82,11 @@ static bool make_names_room(struct ue_package_map *map, size_t length) {
     if (room == map->names_room) {
         return true;
     }
-    if (!resize(map, &map->names, map->names_room, room)) {
+    char *names = ue_budget_resize(&map->budget, map->names, map->names_room, room);
+    if (names == NULL) {
         return false;
     }
+    map->names = names;
     map->names_room = room;
     return true;
 }

@@ -3,17 +3,16 @@
 #ifndef UE_CHANNEL_SET_H
 #define UE_CHANNEL_SET_H
 
+#include "libcodec/bunch.h"
 #include "libcodec/track.h"
-
-/* The engine has no channel beyond it. */
-#define UE_CHANNEL_MAX 32767
 
 struct ue_channel_set {
     uint8_t *bits;
     uint32_t size_bytes;
 };
 
-/* Gives back by how many bytes the set grew. A channel beyond the bound, or for which there is no memory, is left out.
+/* Gives back by how many bytes the set grew. A channel beyond UE_CHANNEL_MAX, or for which there is no memory, is left
+ * out.
  */
 size_t ue_channel_set_add(struct ue_channel_set *set, const struct ue_track_memory *memory, uint32_t channel);
 

@@ -3,9 +3,8 @@
 
 #include <epan/packet.h>
 
-#include "plugin/words.h"
-
 #include "plugin/file_memory.h"
+#include "plugin/words.h"
 
 /* A channel was opened for this actor. */
 struct opened {

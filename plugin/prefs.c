@@ -7,8 +7,8 @@
 #include <wsutil/inet_addr.h>
 #include <wsutil/report_message.h>
 
+#include "libcodec/bunch.h"
 #include "libcodec/settings.h"
-#include "plugin/channel_set.h"
 #include "plugin/key.h"
 #include "plugin/texts.h"
 
