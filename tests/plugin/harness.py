@@ -3,6 +3,7 @@
 
 Every test of this folder is a unittest script; it ends with harness.main().
 """
+import json
 import os
 import re
 import shutil
@@ -44,6 +45,11 @@ def preferences(settings):
     return [part for key, value in settings.items() for part in ("-o", f"uerudp.{key}:{value}")]
 
 
+def request(number, method, **params):
+    """A line that sharkd takes."""
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n"
+
+
 class Stage:
     """A folder that an unprivileged user can read, with the plugin, captures and an empty home."""
 
@@ -74,6 +80,13 @@ class Stage:
     def copy(self, path):
         with open(path, "rb") as file:
             return self.put(os.path.basename(path), file.read())
+
+    def encode(self, name, datagrams, *options):
+        """A capture of datagrams as the program decodes them."""
+        lines = "".join(json.dumps(datagram) + "\n" for datagram in datagrams)
+        made = subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", *options], input=lines.encode(),
+                              stdout=subprocess.PIPE, check=True, timeout=TIMEOUT_S)
+        return self.put(name, made.stdout)
 
     def environment(self):
         variables = {"HOME": self.home, "XDG_CONFIG_HOME": self.home, "WIRESHARK_PLUGIN_DIR": self.plugins,

@@ -136,8 +136,7 @@ class Ways(unittest.TestCase):
                 frames = sorted(packets)
                 random.Random(1).shuffle(frames)
                 requests = [("load", {"file": path})] + [("frame", {"frame": frame, "proto": True}) for frame in frames]
-                text = "".join(json.dumps({"jsonrpc": "2.0", "id": i, "method": method, "params": parameters}) + "\n"
-                               for i, (method, parameters) in enumerate(requests, 1))
+                text = "".join(harness.request(i, method, **params) for i, (method, params) in enumerate(requests, 1))
                 answers = [json.loads(line) for line in self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines()]
                 found = {answer["id"]: sorted(labels(answer["result"])) for answer in answers if answer["id"] > 1}
                 for i, frame in enumerate(frames, 2):
@@ -214,10 +213,7 @@ class Limits(unittest.TestCase):
         server, client = "10.0.0.2:7777", "10.0.0.1:50123"
         from_server = [datagram((server, client), 2, seq, 100, 7) for seq in (1, 16383, 2)]
         from_client = [datagram((client, server), 1, 101, 16382, 7), datagram((client, server), 1, 102, 2, 0b0101)]
-        lines = "\n".join(map(json.dumps, [from_client[0], *from_server, from_client[1]]))
-        path = os.path.join(self.stage.home, "turn.pcapng")
-        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", path], input=lines.encode(), check=True)
-        os.chmod(path, 0o644)
+        path = self.stage.encode("turn.pcapng", [from_client[0], *from_server, from_client[1]])
         packets = self.stage.packets(path, {"generation": "5.5"})
         self.assertEqual([packets[frame].numbers("packet.id") for frame in (2, 3, 4)], [[1], [16383], [2]])
         self.assertEqual(sentences(packets[5], "nak"), ["2 packets are reported as not delivered: ids 16383, 1"])

@@ -16,16 +16,12 @@ FRAMES = 60
 SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "two_keys.ini")
 
 
-def request(number, method, **params):
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-
-
 def questions(path, first):
     """What is asked of one file, numbered from first."""
     wanted = [("load", {"file": path}), ("tap", {f"tap{i}": tap for i, tap in enumerate(TAPS)})]
     wanted += [("frame", {"frame": frame, "proto": True, "bytes": True}) for frame in range(1, FRAMES + 1)]
     wanted.append(("follow", {"follow": "UERUDP", "filter": "uerudp.stream == 0"}))
-    return [request(first + i, method, **params) for i, (method, params) in enumerate(wanted)]
+    return [harness.request(first + i, method, **params) for i, (method, params) in enumerate(wanted)]
 
 
 class Files(unittest.TestCase):
@@ -42,7 +38,7 @@ class Files(unittest.TestCase):
     def shown(self, paths):
         """What one sharkd answers about each of the files, one after the other."""
         asked = [questions(path, 1 + 1000 * i) for i, path in enumerate(paths)]
-        text = "".join(line + "\n" for lines in asked for line in lines)
+        text = "".join(line for lines in asked for line in lines)
         found = [[] for _ in paths]
         for line in self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines():
             answer = json.loads(line)

@@ -24,8 +24,7 @@ class Follow(unittest.TestCase):
 
     def test_filter_without_a_tree(self):
         """sharkd asks how to follow a frame, and has no tree of it."""
-        requests = [{"method": "load", "params": {"file": self.paths[NAMES[0]]}}, {"method": "frame", "params": {"frame": 9}}]
-        text = "".join(json.dumps({"jsonrpc": "2.0", "id": i, **request}) + "\n" for i, request in enumerate(requests, 1))
+        text = harness.request(1, "load", file=self.paths[NAMES[0]]) + harness.request(2, "frame", frame=9)
         answer = json.loads(self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines()[-1])
         filters = {name: text for name, text, *_ in answer["result"]["fol"]}  # from 4.4 on with the numbers of the stream
         self.assertRegex(filters["UERUDP"], "^uerudp.stream == 0")

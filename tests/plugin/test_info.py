@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The info column names the messages of the control channel, a few of each bunch, whoever looks at what else."""
-import json
-import os
 import pathlib
 import re
-import subprocess
 import unittest
 
 import decoded
@@ -51,10 +48,7 @@ class Info(unittest.TestCase):
     def setUpClass(cls):
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
-        cls.crafted = os.path.join(cls.stage.home, "crafted.pcapng")
-        lines = "".join(json.dumps(datagram) + "\n" for datagram in crafted())
-        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", cls.crafted], input=lines.encode(), check=True)
-        os.chmod(cls.crafted, 0o644)
+        cls.crafted = cls.stage.encode("crafted.pcapng", crafted())
 
     def lines(self, path, *options):
         text = self.stage.tshark("-r", path, *options, "-T", "fields", "-e", "frame.number", "-e", "_ws.col.Info",

@@ -123,7 +123,7 @@ class Key(unittest.TestCase):
         with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               text=True) as sharkd:
             def ask(number, method, **params):
-                sharkd.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+                sharkd.stdin.write(harness.request(number, method, **params))
                 sharkd.stdin.flush()
                 line = ""
                 while not line.startswith("{"):

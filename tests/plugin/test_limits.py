@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: MIT
 """No datagram has more tree items than the preference allows; what is left out is counted, and the rest is as ever."""
 import collections
-import json
-import os
 import pathlib
 import re
 import resource
-import subprocess
 import unittest
 
 import harness
@@ -85,16 +82,9 @@ class Limits(unittest.TestCase):
         for packet in self.stage.packets(self.path, {"max_items": 0}).values():
             self.assertEqual(len(items_of(packet, False)), 1)
 
-    def encoded(self, name, objects):
-        lines = "".join(json.dumps(datagram) + "\n" for datagram in objects)
-        path = os.path.join(self.stage.home, name)
-        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", path], input=lines.encode(), check=True)
-        os.chmod(path, 0o644)
-        return path
-
     def cpu_s(self, bunches_of_each):
         """What it takes to read datagrams with these bunches."""
-        path = self.encoded("many.pcapng", datagrams(bunches_of_each))
+        path = self.stage.encode("many.pcapng", datagrams(bunches_of_each))
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         self.stage.tshark("-2", "-o", "uerudp.generation:5.5", "-r", path)
         return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
@@ -112,7 +102,7 @@ class Limits(unittest.TestCase):
         self.assertLess(reverse, 1.5 * in_order)
 
     def test_a_message_of_many_blocks(self):
-        path = self.encoded("blocks.pcapng", blocks_in_parts())
+        path = self.stage.encode("blocks.pcapng", blocks_in_parts())
         limit = 2 * PARTS + 1000
         last = self.stage.packets(path, {"max_items": limit})[PARTS]
         self.assertEqual(len(last.numbers("fragment")), PARTS)

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Thousands of small bunches in one datagram, of which later ones tell out of order: each keeps its own links."""
-import json
-import os
-import subprocess
 import unittest
 
 import harness
@@ -41,10 +38,8 @@ class Many(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with harness.Stage() as stage:
-            lines = "".join(json.dumps(each) + "\n" for each in datagrams())
-            command = [os.environ["UERUDP_PROGRAM"], "encode", "--max-packet", str(SETTINGS["max_packet"])]
-            made = subprocess.run(command, input=lines.encode(), stdout=subprocess.PIPE, check=True).stdout
-            cls.packets = stage.packets(stage.put("many.pcapng", made), SETTINGS)
+            path = stage.encode("many.pcapng", datagrams(), "--max-packet", str(SETTINGS["max_packet"]))
+            cls.packets = stage.packets(path, SETTINGS)
 
     def check(self, frame, key, expected):
         """Each bunch of the frame has the field once, with the number that is expected."""

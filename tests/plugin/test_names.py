@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Names from the wire begin no line of their own and steer no terminal, wherever they are shown."""
-import json
-import os
 import re
-import subprocess
 import unittest
 
 import decoded
@@ -30,10 +27,7 @@ def steering():
 class Names(unittest.TestCase):
     def setUp(self):
         self.stage = self.enterContext(harness.Stage())
-        self.path = os.path.join(self.stage.home, "names.pcapng")
-        lines = "\n".join(map(json.dumps, steering()))
-        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", self.path], input=lines.encode(), check=True)
-        os.chmod(self.path, 0o644)
+        self.path = self.stage.encode("names.pcapng", steering())
 
     def shown(self, *options):
         """What tshark prints. No generation fits such names, so it is given."""

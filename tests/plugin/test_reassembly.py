@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Messages in fragments: links that lead there and back, the bits that were sent, and a sentence where no message comes
 of them."""
-import json
 import os
 import subprocess
 import unittest
@@ -112,10 +111,7 @@ class Reassembly(unittest.TestCase):
         """The third of six fragments says that it is the first of another message."""
         objects = decoded.datagrams(decoded.path_of("big-bunch"))
         objects[17]["bunches"][0]["partial_initial"] = True
-        lines = self.stage.put("changed.jsonl", "\n".join(map(json.dumps, objects)).encode())
-        path = os.path.join(self.stage.home, "changed.pcapng")
-        subprocess.run([os.environ["UERUDP_PROGRAM"], "encode", "-o", path, lines], check=True)
-        os.chmod(path, 0o644)
+        path = self.stage.encode("changed.pcapng", objects)
         packets = self.stage.packets(path)
         self.assertEqual([frame for frame, packet in packets.items()
                           if "uerudp.analysis.partial_error" in packet.experts], [18])

@@ -12,10 +12,6 @@ import harness
 VALGRIND = ["valgrind", "-q", "--error-exitcode=9", "--show-leak-kinds=none"]
 
 
-def request(number, method, **params):
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-
-
 class Files(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -25,7 +21,7 @@ class Files(unittest.TestCase):
 
     def ask(self, requests):
         """Answers of one sharkd, by number of the request."""
-        result = self.stage.run([*VALGRIND, "sharkd", "-"], stdin="".join(line + "\n" for line in requests))
+        result = self.stage.run([*VALGRIND, "sharkd", "-"], stdin="".join(requests))
         self.assertNotIn("==", result.stderr)
         answers = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
         return {answer["id"]: answer.get("result", answer.get("error")) for answer in answers}
@@ -36,9 +32,9 @@ class Files(unittest.TestCase):
                    "column3": "uerudp.packet.id:0"}
         requests = []
         for path in (first, second, first):
-            requests.append(request(len(requests) + 1, "load", file=path))
-            requests.append(request(len(requests) + 1, "frames", filter="uerudp", **columns))
-            requests.append(request(len(requests) + 1, "frame", frame=5, proto=True))
+            requests.append(harness.request(len(requests) + 1, "load", file=path))
+            requests.append(harness.request(len(requests) + 1, "frames", filter="uerudp", **columns))
+            requests.append(harness.request(len(requests) + 1, "frame", frame=5, proto=True))
         answers = self.ask(requests)
         self.assertGreater(len(answers[2]), 200)
         self.assertEqual(len(answers[5]), 9)
@@ -50,9 +46,9 @@ class Files(unittest.TestCase):
         """Frames asked for backwards are what they are forwards."""
         path = self.stage.copy(self.captures["utcp-orig-restart"])
         frames = [3, 20, 231, 232, 240, 259]
-        load = [request(1, "load", file=path)]
-        forwards = self.ask(load + [request(10 + frame, "frame", frame=frame, proto=True) for frame in frames])
-        backwards = self.ask(load + [request(10 + frame, "frame", frame=frame, proto=True) for frame in frames[::-1]])
+        load = [harness.request(1, "load", file=path)]
+        forwards = self.ask(load + [harness.request(10 + frame, "frame", frame=frame, proto=True) for frame in frames])
+        backwards = self.ask(load + [harness.request(10 + frame, "frame", frame=frame, proto=True) for frame in frames[::-1]])
         for frame in frames:
             self.assertIn("uerudp", json.dumps(forwards[10 + frame]))
             self.assertEqual(forwards[10 + frame], backwards[10 + frame])

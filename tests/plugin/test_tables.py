@@ -65,9 +65,8 @@ class Tables(unittest.TestCase):
     def test_filters(self):
         """What the windows make of a row: exactly its datagrams, or those of its end."""
         for name in ("two-clients", "restart"):
-            requests = [{"method": "load", "params": {"file": self.paths[name]}},
-                        {"method": "tap", "params": {"tap0": "conv:UERUDP", "tap1": "endpt:UERUDP"}}]
-            text = "".join(json.dumps({"jsonrpc": "2.0", "id": i, **r}) + "\n" for i, r in enumerate(requests, 1))
+            text = harness.request(1, "load", file=self.paths[name])
+            text += harness.request(2, "tap", tap0="conv:UERUDP", tap1="endpt:UERUDP")
             taps = json.loads(self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines()[-1])["result"]["taps"]
             rows = [row for tap in taps for row in tap.get("convs", tap.get("hosts"))]
             self.assertEqual(len(rows), 5)
