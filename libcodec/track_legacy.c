@@ -4,6 +4,9 @@
 #include "libcodec/history.h"
 #include "libcodec/track_state.h"
 
+/* Among the needs of a packet: one that lies further back than the others tell. */
+#define NEED_AFAR (UINT64_C(1) << 63)
+
 enum report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 
 /* NULL: it has none, or they are forgotten. */
@@ -37,17 +40,16 @@ static void note_carrier(struct ue_track_pass *p, int64_t acked_id) {
     }
 }
 
-/* Whether all packets came without which this one is refused. */
+/* Whether all packets are known to have come without which this one is refused. */
 static bool has_needs(const struct ue_track_side *side, const struct ue_track_packet *packet) {
     const struct ue_track_ties *ties = find_ties(side, packet->id);
-    int64_t id = packet->id - 1;
-    for (uint64_t needs = ties != NULL ? ties->needs : 0; needs != 0; needs >>= 1, id--) {
+    uint64_t needs = ties != NULL ? ties->needs : 0;
+    bool has_all = (needs & NEED_AFAR) == 0;
+    for (int64_t id = packet->id - 1; has_all && needs != 0; needs >>= 1, id--) {
         const struct ue_track_packet *needed = ue_track_find_packet(side, id);
-        if ((needs & 1) != 0 && (needed == NULL || !needed->was_acked)) {
-            return false;
-        }
+        has_all = (needs & 1) == 0 || (needed != NULL && needed->was_acked);
     }
-    return true;
+    return has_all;
 }
 
 /* Whether what a packet carries was read. A refused one is not acknowledged, but the acks in it were read. */
@@ -137,7 +139,9 @@ void ue_track_take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
     }
     ue_track_begin_verdicts(other, id - 1);
     if (id > other->judged_id) {
-        ue_track_deny(p, id - 1, id, side->hole >= UE_TRACK_CARRIERS);
+        /* Of acks that go on after a hole nothing is certain: the rest, said in one packet and repeated in another, may
+           be in two holes, or stand twice in the first packet that had room for it. */
+        ue_track_deny(p, id - 1, id, side->hole > 0);
         ue_track_judge(p, id, true);
         other->judged_id = id;
     } else {
@@ -153,12 +157,12 @@ void ue_track_take_ack(struct ue_track_pass *p, const struct ue_ack *ack) {
 
 void ue_track_note_need(struct ue_track_pass *p, int64_t needed_id) {
     int64_t distance = p->packet_id - needed_id;
-    if (distance < 1 || distance > 64) {
-        return; /* further back all is decided */
+    if (distance < 1 || distance >= UE_TRACK_PACKETS_MAX) {
+        return; /* further back all is forgotten */
     }
     struct ue_track_ties *ties = need_ties(p, &p->track->sides[p->in->side], p->packet_id);
     if (ties != NULL) {
-        ties->needs |= UINT64_C(1) << (distance - 1);
+        ties->needs |= distance < 64 ? UINT64_C(1) << (distance - 1) : NEED_AFAR;
     }
 }
 

@@ -33,7 +33,7 @@ struct ue_track_packet {
     uint8_t fate;
     bool is_seen;     /* else only reported about */
     bool was_acked;   /* by its receiver, whether or not the sender learned it */
-    bool is_doubtful; /* legacy: denied, but packets are missing that may have held both its acks */
+    bool is_doubtful; /* legacy: denied, but packets are missing that may have held its acks */
     bool is_resent;   /* legacy: its sender said again what it carried, so it was told of a loss */
     bool is_unsure;   /* legacy: counts as such */
 };
@@ -42,7 +42,7 @@ struct ue_track_packet {
 struct ue_track_ties {
     int64_t id;
     int64_t carriers[UE_TRACK_CARRIERS]; /* of the other side, in which an ack of it travels; or UE_TRACK_NO_ID */
-    uint64_t needs; /* without one of these its receiver refuses it; bit n: the packet n + 1 before it */
+    uint64_t needs; /* it is refused without these; bit n: the packet n + 1 before it, 63: any further back */
 };
 
 struct ue_track_reliable {
