@@ -10,6 +10,7 @@ import unittest
 
 import live
 import uerudp
+from talk import unheard
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CAPTURES = ROOT / "captures"
@@ -195,6 +196,12 @@ class OtherSessions(unittest.TestCase):
 
 
 class Captures(unittest.TestCase):
+    def test_acks_that_nobody_heard(self):
+        log = Log(uerudp.run("decode", "--events", "-", "-", data=unheard().capture()).stdout.decode())
+        lost = [(event["frame"], event["data"]["packet_id"], event["data"].get("acks_lost", False))
+                for event in log.named("packet_lost")]
+        self.assertEqual([(28, 2, False), (28, 3, False)] + [(29, number, True) for number in range(11, 26)], lost)
+
     def test_every_capture(self):
         known = documented()
         names = set()

@@ -5,7 +5,7 @@ import json
 import unittest
 
 import uerudp
-from talk import CLIENT, SERVER, Talk
+from talk import CLIENT, SERVER, Talk, unheard
 
 
 def begun(latency=20, **keys):
@@ -322,6 +322,12 @@ class Findings(unittest.TestCase):
         finding = self.only(talk.chat(300), "ack_gap", besides=["loss_burst", "one_way_loss"])
         self.assertIn("the client acknowledged nothing for 850 ms", finding["text"])
         self.assertIn("then it reported 16 packets of the server as not delivered", finding["text"])
+
+    def test_acks_that_nobody_heard(self):
+        """What arrived is lost to its sender alone, and the packet behind the proof reports nothing."""
+        connection = unheard().info()
+        self.assertEqual({"c2s": 15, "s2c": 2}, connection["not_acked"])
+        self.assertFalse({"loss_burst", "ack_gap"} & {finding["kind"] for finding in connection["findings"]})
 
     def test_pause(self):
         talk = begun().wait(900)

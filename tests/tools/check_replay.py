@@ -8,6 +8,7 @@ import pathlib
 import tempfile
 
 import uerudp
+from talk import unheard
 
 CAPTURES = pathlib.Path("captures")
 CAPTURE = CAPTURES / "ue5.1.pcapng"
@@ -253,6 +254,11 @@ class Observe(uerudp.unittest.TestCase):
         text = self.transcript(path)
         self.assertEqual(text.count("sent again (copy"), len(reliable_copies(decoded(path))))
         self.assertIn("reports as not delivered", text)
+
+    def test_acks_that_nobody_heard(self):
+        text = uerudp.run("replay", "-", data=unheard().capture()).stdout.decode()
+        self.assertEqual(1, text.count("reports as not delivered"))
+        self.assertIn("proves that nobody heard the acks of 11 to 25 (frame 2 to 16, ", text)
 
     def test_login(self):
         text = self.transcript(generated("login"))

@@ -12,13 +12,14 @@ import unittest
 import xml.etree.ElementTree
 
 import uerudp
+from talk import unheard
 
 ROOT = pathlib.Path(__file__).parents[2]
 SAMPLE = ROOT / "captures/ue5.5.pcapng"
 BROWSER = shutil.which("chromium")
 PACKET = ("t", "side", "id", "frame", "bytes", "fate", "verdict", "verdict_frame", "late", "duplicate")
 RESEND = ("t", "side", "id", "frame", "channel", "reliable", "copy", "first", "before", "spurious")
-DELIVERED, NOT_DELIVERED = 2, 3
+DELIVERED, NOT_DELIVERED, UNHEARD = 2, 3, 4
 
 
 def data_of(page):
@@ -85,7 +86,14 @@ class Data(unittest.TestCase):
         for side, way in enumerate(("c2s", "s2c")):
             fates = [each["fate"] for each in packets if each["side"] == side]
             self.assertEqual((info["acked"][way], info["not_acked"][way]),
-                             (fates.count(DELIVERED), fates.count(NOT_DELIVERED)))
+                             (fates.count(DELIVERED), fates.count(NOT_DELIVERED) + fates.count(UNHEARD)))
+
+    def test_acks_that_nobody_heard(self):
+        """They remain with what reported them; no packet reports a loss."""
+        packets = rows(PACKET, data_of(trace("-", data=unheard().capture()))["packets"])
+        fates = {(each["id"], each["fate"], each["verdict_frame"]) for each in packets if each["fate"] > DELIVERED}
+        self.assertEqual({(number, UNHEARD, 22) for number in range(11, 26)} |
+                         {(number, NOT_DELIVERED, 28) for number in (2, 3)}, fates)
 
     def test_long_captures_are_thinned(self):
         with tempfile.TemporaryDirectory() as folder:

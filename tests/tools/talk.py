@@ -103,3 +103,23 @@ class Talk:
         output = uerudp.run("info", "--json", *options, "-", data=self.capture(), status=status).stdout
         connection, = [json.loads(line, object_pairs_hook=uerudp.once) for line in output.decode().splitlines()]
         return connection
+
+
+def unheard():
+    """Up to 4.21: the client's packets 11 to 25 arrive, but the server's 2 and 3 are lost, which alone acknowledge them.
+    That is known from frame 28 on, where the client acknowledges 1 and 4; the server's next packet is frame 29."""
+    talk = Talk("4.18")
+
+    def send(side, number, *acks):
+        talk.datagram(side, {"packet": {"seq": number}, "items": [{"is_ack": True, "ack_id": ack} for ack in acks]})
+        talk.wait(100 if side == SERVER else 1)
+    for number in range(10, 30):
+        send(CLIENT, number)
+    send(SERVER, 1, 10)
+    send(SERVER, 2, 10, *range(11, 26))
+    send(SERVER, 3, *range(11, 26))
+    for number in range(4, 8):
+        send(SERVER, number)
+    send(CLIENT, 30, 1, 4)
+    send(SERVER, 8)
+    return talk

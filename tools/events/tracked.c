@@ -15,6 +15,7 @@ void ue_log_verdict(struct ue_log *log, const struct ue_log_place *place, int64_
     if (sent.elapsed_ns >= 0) {
         ue_log_number(log, "elapsed_ns", sent.elapsed_ns);
     }
+    ue_log_flag(log, "acks_lost", sent.acks_lost);
     ue_log_end(log);
 }
 
@@ -131,7 +132,7 @@ void ue_log_tracked(void *user, const struct ue_track_event *event) {
         place.role = !event->side;
         if (is_network) {
             ue_log_verdict(t->log, &place, event->packet_id, event->type == UE_TRACK_ACKED,
-                           (struct ue_log_sent){event->other_frame, event->span_ns});
+                           (struct ue_log_sent){event->other_frame, event->span_ns, event->is_withdrawn});
         }
         break;
     case UE_TRACK_BUNCH: put_bunch(t, &place, event); break;

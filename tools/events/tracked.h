@@ -24,6 +24,7 @@ void ue_log_tracked(void *user, const struct ue_track_event *event);
 struct ue_log_sent {
     uint64_t frame;
     int64_t elapsed_ns; /* since then */
+    bool acks_lost;     /* it had been delivered, but its sender did not hear of it */
 };
 void ue_log_verdict(struct ue_log *log, const struct ue_log_place *place, int64_t packet_id, bool delivered,
                     struct ue_log_sent sent);

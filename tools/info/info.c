@@ -37,7 +37,11 @@ struct feeding {
     struct ue_assembly_sink messages_to;
 };
 
+/* Of a packet that is lost to its sender alone nothing is said: it arrived, and no packet reports it. */
 static void take_verdict(struct ue_info *info, const struct ue_track_event *event) {
+    if (event->is_withdrawn) {
+        return;
+    }
     struct ue_info_side *side = &info->sides[!event->side];
     if (event->type == UE_TRACK_ACKED && event->other_frame == 0 && side->datagrams != 0) {
         side->unseen_frame = side->unseen++ == 0 ? event->frame : side->unseen_frame;

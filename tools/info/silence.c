@@ -135,7 +135,11 @@ void ue_silence_feed(struct ue_silence *silence, const struct ue_track_event *ev
         await(silence, event);
         break;
     case UE_TRACK_ACKED:
-    case UE_TRACK_NACKED: judge(silence, event); break;
+    case UE_TRACK_NACKED:
+        if (!event->is_withdrawn) {
+            judge(silence, event);
+        }
+        break;
     default: break;
     }
 }

@@ -170,7 +170,7 @@ void ue_inside_event(struct ue_inside *inside, const struct ue_conn *conn, const
         break;
     case UE_EVENT_CHANNEL_CLOSED: take_clean_up(inside, event); break;
     case UE_EVENT_PACKET:
-        ue_log_verdict(inside->log, &own, event->packet_id, event->delivered, (struct ue_log_sent){0, -1});
+        ue_log_verdict(inside->log, &own, event->packet_id, event->delivered, (struct ue_log_sent){.elapsed_ns = -1});
         put_metrics(inside, conn);
         break;
     case UE_EVENT_FAULT: put_fault(inside, event); break;

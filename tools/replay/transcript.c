@@ -31,6 +31,13 @@ static void begin_detail(struct ue_transcript *t) {
 
 /* ---- verdicts ---- */
 
+static const char *verb_of(const struct ue_track_event *event) {
+    if (event->is_withdrawn) {
+        return "proves that nobody heard the acks of";
+    }
+    return event->type == UE_TRACK_ACKED ? "acknowledges" : "reports as not delivered";
+}
+
 static void end_run(struct ue_transcript *t) {
     struct ue_out *out = &t->out;
     if (!t->in_run) {
@@ -38,8 +45,7 @@ static void end_run(struct ue_transcript *t) {
     }
     t->in_run = false;
     begin_detail(t);
-    ue_out_format(out, "%s %" PRId64, t->run_type == UE_TRACK_ACKED ? "acknowledges" : "reports as not delivered",
-                  t->run_first);
+    ue_out_format(out, "%s %" PRId64, t->run_verb, t->run_first);
     if (t->run_last != t->run_first) {
         ue_out_format(out, " to %" PRId64, t->run_last);
     }
@@ -56,12 +62,13 @@ static void end_run(struct ue_transcript *t) {
 
 static void tell_verdict(struct ue_transcript *t, const struct ue_track_event *event) {
     bool is_seen = event->other_frame != 0;
-    bool continues = t->in_run && event->type == t->run_type && event->packet_id == t->run_last + 1 &&
-                     is_seen == (t->run_first_frame != 0);
+    const char *verb = verb_of(event);
+    bool continues =
+        t->in_run && verb == t->run_verb && event->packet_id == t->run_last + 1 && is_seen == (t->run_first_frame != 0);
     if (!continues) {
         end_run(t);
         t->in_run = true;
-        t->run_type = event->type;
+        t->run_verb = verb;
         t->run_first = event->packet_id;
         t->run_first_frame = event->other_frame;
     }

@@ -19,7 +19,7 @@ struct ue_transcript {
     bool has_begun;
     int64_t first_ns; /* times count from the first datagram */
     bool in_run;      /* verdicts that wait to be told together, in this and the next members */
-    enum ue_track_type run_type;
+    const char *run_verb;
     int64_t run_first, run_last;
     uint64_t run_first_frame, run_last_frame;
     int64_t run_span_ns;

@@ -116,13 +116,17 @@ static struct ue_plot_packet *find_packet(const struct ue_plot *plot, unsigned s
 }
 
 static void set_verdict(struct ue_plot_packet *packet, const struct ue_track_event *event) {
+    if (event->is_withdrawn) {
+        packet->fate = UE_PLOT_UNHEARD; /* what reported it as delivered remains */
+        packet->is_plain = false;
+        return;
+    }
     packet->verdict_ns = event->time_ns;
     packet->verdict_frame = event->frame;
     packet->fate = event->type == UE_TRACK_ACKED ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
     packet->is_plain &= event->type == UE_TRACK_ACKED;
 }
 
-/* The last verdict counts: one that takes an ack back is the tracker's own count, too. */
 static void take_verdict(struct ue_plot *plot, const struct ue_track_event *event) {
     struct ue_plot_packet *packet = find_packet(plot, !event->side, event->packet_id);
     if (packet != NULL) {

@@ -16,6 +16,9 @@
 /* Channels with a band of their own; the last band is for all others. */
 #define UE_PLOT_BANDS_MAX 64
 
+/* Behind those of enum ue_track_fate: delivered, but its sender heard no ack of it (up to 4.21, spec 6.16). */
+#define UE_PLOT_UNHEARD (UE_TRACK_NOT_DELIVERED + 1)
+
 /* One datagram with a packet id. */
 struct ue_plot_packet {
     int64_t time_ns;
@@ -25,7 +28,7 @@ struct ue_plot_packet {
     uint64_t verdict_frame;
     uint32_t bytes; /* 0: its frame was left out */
     uint8_t side;
-    uint8_t fate; /* enum ue_track_fate */
+    uint8_t fate; /* enum ue_track_fate, or UE_PLOT_UNHEARD */
     bool is_late;
     bool is_duplicate;
     bool is_plain; /* nothing but its size can be said; may be left out */

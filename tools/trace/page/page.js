@@ -4,7 +4,9 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const WIDTH = 1200, LEFT = 70, RIGHT = 20, GAP = 46;
   const DIRECTIONS = ["client to server", "server to client"];
-  const FATES = ["verdict unknown", "no verdict in this capture", "delivered", "not delivered"];
+  const FATES = ["verdict unknown", "no verdict in this capture", "delivered", "not delivered",
+    "delivered, but the acks were lost"];
+  const isLost = p => p.fate >= 3;
   const BANDS_NAMED = 9;
 
   /* Inside the picture, so that a saved SVG looks the same. */
@@ -93,7 +95,7 @@
       (g.filled === null ? "" : `M${point(x(g.t))},${point(y(g.last))}H${point(x(g.filled))}`));
     put(panel, "delivered", mine.filter(p => p.fate === 2), at(dash));
     put(panel, "pending", mine.filter(p => p.fate < 2), at(dash));
-    put(panel, "lost", mine.filter(p => p.fate === 3), at(cross));
+    put(panel, "lost", mine.filter(isLost), at(cross));
     put(panel, "late", mine.filter(p => p.late), at(ring));
     put(panel, "duplicate", mine.filter(p => p.duplicate), at(ring));
     put(panel, "resend", again.filter(r => !r.spurious), at(ring));
@@ -245,7 +247,7 @@
   legend(shownBands.map((band, i) => [i, label(band)]), LEFT + 10, bandwidth.top + bandwidth.height + 30,
     (i, left, y) => svg.append("rect").attr("x", left - 4).attr("y", y - 4).attr("width", 8).attr("height", 8).attr("fill", colour(i)));
 
-  const lost = side => packets.filter(p => p.side === side && p.fate === 3).length;
+  const lost = side => packets.filter(p => p.side === side && isLost(p)).length;
   const words = `Stream ${data.stream}: client ${data.client}, server ${data.server}`;
   document.title = "uerudp trace: " + words;
   svg.select("title").text(document.title);
