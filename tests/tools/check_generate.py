@@ -12,6 +12,7 @@ import unittest
 
 import uerudp
 
+ROOT = pathlib.Path(__file__).parents[2]
 GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8")
 LINE = re.compile(r"^(\S+) +(\S.*)$", re.M)
 
@@ -103,7 +104,7 @@ class Files(Case):
             result = subprocess.run(["bash", "-c", example], cwd=self.folder, capture_output=True, timeout=60,
                                     env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
             self.assertEqual(0, result.returncode, f"{example}\n{result.stderr.decode()}")
-        manual = (pathlib.Path(__file__).parents[2] / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
+        manual = (ROOT / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
         for option in re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.M):
             self.assertIn(option, manual)
 
@@ -296,7 +297,7 @@ class ScenarioFile(Case):
         return said
 
     def test_example_of_the_manual(self):
-        manual = (pathlib.Path(__file__).parents[2] / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
+        manual = (ROOT / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
         text = re.search(r"^\[scenario\]\n.*?(?=\.RE)", manual, re.M | re.S).group(0)
         _, sent = self.generate(self.write(text))
         self.assertEqual(("4.22", "client"), (sent["generation"], sent["connections"][0]["closed_by"]))
@@ -331,7 +332,7 @@ class ScenarioFile(Case):
                     "stream x": streams}
         text = "".join(f"[{name}]\n" + "\n".join(keys) + "\n" for name, keys in sections.items())
         self.generate(self.write(text))
-        manual = (pathlib.Path(__file__).parents[2] / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
+        manual = (ROOT / "docs/uerudp-generate.1").read_text().replace("\\-", "-")
         for name, keys in sections.items():
             for key in (key.split("=")[0] for key in keys):
                 self.assertRegex(manual, rf"\b{key}\b")
@@ -423,6 +424,14 @@ class Info(Case):
             wanted, info = self.compare(generation, point, *arguments)
             known = {"c2s": info["not_acked"]["c2s"], "s2c": info["not_acked"]["s2c"] + unknown}
             self.assertEqual(wanted["not_acked"], known, arguments)
+
+    def test_acks_of_what_was_never_sent(self):
+        """A damaged number is acknowledged, and those before it are not: whoever never sent it ignores all of that."""
+        path, sent = self.generate(ROOT / "captures/play.ini", "--corrupt=0.06", "--seed=12")
+        wanted, = sent["connections"]
+        info = json.loads(self.read("info", path))
+        self.check_losses(wanted, info, path)
+        self.assertEqual({"c2s": 1, "s2c": 0}, info["not_acked"])
 
     def test_clean(self):
         """Without loss, acknowledgements of old generations are heard by both sides alike."""

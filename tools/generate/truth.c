@@ -228,9 +228,14 @@ static void report(struct ue_truth *truth, enum ue_role of, int64_t id, bool del
     }
 }
 
+/* Whoever never sent what a header acknowledges ignores all of it (spec 3.2.1). */
 static void report_history(struct ue_truth *truth, enum ue_role of, const struct ue_packet *head, uint64_t now_ns) {
     struct side *side = &truth->sides[of];
-    int64_t newest = ue_seq_expand(head->ack, side->first_id + side->packets->len - 1, UE_PACKET_SEQ_MAX);
+    int64_t last_id = side->first_id + side->packets->len - 1;
+    int64_t newest = ue_seq_expand(head->ack, last_id, UE_PACKET_SEQ_MAX);
+    if (newest > last_id) {
+        return;
+    }
     for (int64_t id = side->reported_id + 1; id <= newest; id++) {
         report(truth, of, id, ue_history_reports(head, (uint32_t)(newest - id)), now_ns);
     }
