@@ -150,8 +150,9 @@ static void start_client(struct capture *capture, unsigned number) {
 }
 
 /* Messages in two parts, as a sender sends them. Unreliable ones are whole: their parts would have to share a packet.
- */
+   Channels that name themselves are of actors, since what is in the messages is of actors. */
 static void continue_message(struct sample_bunch *b, struct side *side) {
+    b->name_index = b->has_name ? UE_NAME_ACTOR : 0;
     bool continues = b->reliable && side->has_begun[b->channel];
     b->partial = b->reliable && (b->partial || continues);
     b->partial_initial = b->partial && !continues;
