@@ -36,7 +36,7 @@ void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, tvbuff_t
 
 static void add_number(const struct ue_analysis *a, proto_tree *tree, enum ue_field field, uint64_t number) {
     int hf = ue_hf[field];
-    if (proto_field_is_referenced(tree, hf)) {
+    if (ue_items_is_wanted(tree, field)) {
         bool is_wide = ue_field_row(field)->kind == UE_KIND_U64;
         proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->tvb, 0, 0, number)
                                    : proto_tree_add_uint(tree, hf, a->tvb, 0, 0, (uint32_t)number);
@@ -88,8 +88,8 @@ G_STATIC_ASSERT(UE_ANALYSIS_BUFFER_HIGH == 1u << (UE_F_ANALYSIS_BUFFER_HIGH - UE
 /* All findings of a datagram by name. */
 static const char *list_findings(const struct ue_analysis *a, const char *before_first, const char *before,
                                  const char *behind) {
-    wmem_strbuf_t *names = wmem_strbuf_new(a->pinfo->pool, NULL);
     uint32_t flags = ue_notes_flags(&a->notes);
+    wmem_strbuf_t *names = flags != 0 ? wmem_strbuf_new(a->pinfo->pool, NULL) : NULL;
     for (enum ue_field field = UE_F_ANALYSIS_LOST; flags != 0; field++, flags >>= 1) {
         uint32_t number = field == UE_F_ANALYSIS_LOST ? a->missing : field == UE_F_ANALYSIS_NAK ? a->naks : 0;
         if ((flags & 1) == 0) {
@@ -102,7 +102,7 @@ static const char *list_findings(const struct ue_analysis *a, const char *before
         }
         wmem_strbuf_append(names, behind);
     }
-    return wmem_strbuf_get_str(names);
+    return names != NULL ? wmem_strbuf_get_str(names) : "";
 }
 
 const char *ue_analysis_marks(const struct ue_analysis *a) {
@@ -138,24 +138,28 @@ static bool is_ack_of_unseen(const struct ue_note *note) {
     return note->type == UE_NOTE_ACKS && note->frame == 0;
 }
 
+/* Writes the ids of these, where there are any. */
 static uint32_t list_verdicts(const struct ue_analysis *a, bool (*is_listed)(const struct ue_note *),
-                              wmem_strbuf_t *ids) {
+                              wmem_strbuf_t **list) {
+    wmem_strbuf_t *ids = NULL;
     uint32_t count = 0;
     for (size_t i = 0; i < a->notes.count; i++) {
         const struct ue_note *note = &a->notes.notes[i];
         if (is_listed(note) && ++count <= IDS_TOLD) {
+            ids = ids != NULL ? ids : wmem_strbuf_new(a->pinfo->pool, NULL);
             wmem_strbuf_append_printf(ids, "%s%" PRIu64, count > 1 ? ", " : "", ue_seq_shown(note->id));
         }
     }
     if (count > IDS_TOLD) {
         wmem_strbuf_append_printf(ids, " and %u more", count - IDS_TOLD);
     }
+    *list = ids;
     return count;
 }
 
 static void report_naks(struct ue_analysis *a) {
-    wmem_strbuf_t *ids = wmem_strbuf_new(a->pinfo->pool, NULL);
-    a->naks = list_verdicts(a, is_nak, ids);
+    wmem_strbuf_t *ids;
+    a->naks = list_verdicts(a, is_nak, &ids);
     if (a->naks != 0) {
         report(a, subtree(a), UE_F_ANALYSIS_NAK, "%u %s reported as not delivered: %s %s", a->naks,
                a->naks == 1 ? "packet is" : "packets are", a->naks == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
@@ -163,8 +167,8 @@ static void report_naks(struct ue_analysis *a) {
 }
 
 static void report_unseen(struct ue_analysis *a) {
-    wmem_strbuf_t *ids = wmem_strbuf_new(a->pinfo->pool, NULL);
-    uint32_t count = list_verdicts(a, is_ack_of_unseen, ids);
+    wmem_strbuf_t *ids;
+    uint32_t count = list_verdicts(a, is_ack_of_unseen, &ids);
     if (count != 0) {
         report(a, subtree(a), UE_F_ANALYSIS_ACK_OF_UNSEEN, "%u %s reported as delivered but not in the capture: %s %s",
                count, count == 1 ? "packet is" : "packets are", count == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
@@ -173,8 +177,8 @@ static void report_unseen(struct ue_analysis *a) {
 
 /* Of packets for which this one is just the first to come behind the proof. */
 static void report_lost_acks(struct ue_analysis *a) {
-    wmem_strbuf_t *ids = wmem_strbuf_new(a->pinfo->pool, NULL);
-    uint32_t count = list_verdicts(a, is_ack_lost, ids);
+    wmem_strbuf_t *ids;
+    uint32_t count = list_verdicts(a, is_ack_lost, &ids);
     if (count != 0) {
         expert_add_info_format(a->pinfo, proto_tree_get_parent(subtree(a)), &ue_experts.ack_lost,
                                "Lost to the sender, which the acknowledgements did not reach: %s %s",
@@ -218,7 +222,7 @@ void ue_analysis_show(struct ue_analysis *a, proto_tree *datagram) {
     if (ue_notes_flags(&a->notes) != 0 && proto_field_is_referenced(a->parent, ue_hf[UE_F_ANALYSIS_FLAGS])) {
         proto_item *item = proto_tree_add_item(subtree(a), ue_hf[UE_F_ANALYSIS_FLAGS], a->tvb, 0, 0, ENC_NA);
         proto_item_set_generated(item);
-        if (ue_items_is_visible(item)) {
+        if (ue_label_is_seen(item)) {
             proto_item_append_text(item, "%s", list_findings(a, ": ", ", ", ""));
         }
     }

@@ -80,7 +80,7 @@ static void on_field(void *user, const struct ue_record *record) {
     if (record->field == UE_F_BLOCK_PAYLOAD) {
         pass->payload = record->text.units;
     }
-    if (proto_field_is_referenced(level->tree, ue_hf[record->field])) {
+    if (ue_items_is_wanted(level->tree, record->field)) {
         ue_items_add(&pass->inside->ground, level->tree, record, NULL);
     }
 }
@@ -136,7 +136,7 @@ static void on_end(void *user, enum ue_group group _U_, size_t bit) {
     if (level->item != NULL) {
         proto_item_set_len(level->item, ue_items_byte_count(ground, level->bit, bit - level->bit));
     }
-    if (ue_items_is_visible(level->item)) {
+    if (ue_label_is_seen(level->item)) {
         struct ue_words words;
         ue_inside_label(&level->facts, level->group, &words);
         ue_label_set(level->item, ground->pool, &words);

@@ -3,7 +3,6 @@
 
 #include <epan/expert.h>
 
-#include "plugin/fields.h"
 #include "plugin/label.h"
 #include "plugin/summary.h"
 
@@ -37,10 +36,6 @@ void ue_items_report(const struct ue_item_budget *budget, packet_info *pinfo, pr
                                "%u more items not shown: more than the preference uerudp.max_items allows",
                                budget->refused);
     }
-}
-
-bool ue_items_is_visible(const proto_item *item) {
-    return item != NULL && PTREE_DATA(item)->visible;
 }
 
 static proto_item *add_bytes(const struct ue_ground *g, proto_tree *tree, int start, int length,
@@ -78,17 +73,39 @@ static proto_item *add_value(const struct ue_ground *g, proto_tree *tree, const 
     return NULL;
 }
 
+/* More than half of all items. */
+static __attribute__((noinline)) proto_item *add_flag(const struct ue_ground *g, proto_tree *tree,
+                                                      const struct ue_record *record) {
+    size_t byte = record->bit / 8;
+    bool has_byte = byte < g->bytes->size;
+    proto_item *item =
+        proto_tree_add_boolean(tree, ue_hf[record->field], g->tvb, has_byte ? (int)byte : (int)g->bytes->size, has_byte,
+                               (uint32_t)record->number);
+    ue_label_flag(item, g->bytes->base, record);
+    return item;
+}
+
+static __attribute__((noinline)) proto_item *add_other(const struct ue_ground *g, proto_tree *tree,
+                                                       const struct ue_record *record, const uint8_t *aligned) {
+    proto_item *item = add_value(g, tree, record, aligned);
+    if (record->generated) {
+        proto_item_set_generated(item);
+        ue_label_generated(item, g->pool, record->field, record->number, record->string);
+    } else {
+        ue_label_bits(item, g->pool, g->bytes->base, record);
+    }
+    return item;
+}
+
+static bool is_flag(const struct ue_record *record) {
+    return record->bits == 1 && !record->coded && !record->generated &&
+           ue_field_row(record->field)->kind == UE_KIND_BOOL;
+}
+
 proto_item *ue_items_add(const struct ue_ground *ground, proto_tree *tree, const struct ue_record *record,
                          const uint8_t *aligned) {
     if (!ue_items_take(ground->budget)) {
         return NULL;
     }
-    proto_item *item = add_value(ground, tree, record, aligned);
-    if (record->generated) {
-        proto_item_set_generated(item);
-        ue_label_generated(item, ground->pool, record->field, record->number, record->string);
-    } else {
-        ue_label_bits(item, ground->pool, ground->bytes->base, record);
-    }
-    return item;
+    return is_flag(record) ? add_flag(ground, tree, record) : add_other(ground, tree, record, aligned);
 }

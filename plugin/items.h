@@ -9,6 +9,7 @@
 #include <epan/proto.h>
 
 #include "libcodec/sink.h"
+#include "plugin/fields.h"
 
 /* The bytes of a datagram, or of what was made of it, as far as they were captured. */
 struct ue_bytes {
@@ -45,11 +46,13 @@ int ue_items_byte_count(const struct ue_ground *ground, size_t bit, size_t bits)
 const uint8_t *ue_items_aligned(const struct ue_ground *ground, struct ue_view view);
 
 /* Adds the item of a record with its label; NULL when the budget is spent. aligned: the bits of a BYTES record, where
-   the caller has made a copy already; else NULL. The tree must want the field (proto_field_is_referenced). */
+   the caller has made a copy already; else NULL. The tree must want the field. */
 proto_item *ue_items_add(const struct ue_ground *ground, proto_tree *tree, const struct ue_record *record,
                          const uint8_t *aligned);
 
-/* Whether somebody sees the label of an item. */
-bool ue_items_is_visible(const proto_item *item);
+/* Whether a tree wants a field; NULL wants none. Visible ones want all, and are asked most. */
+static inline bool ue_items_is_wanted(proto_tree *tree, enum ue_field field) {
+    return tree != NULL && (PTREE_DATA(tree)->visible || proto_field_is_referenced(tree, ue_hf[field]));
+}
 
 #endif

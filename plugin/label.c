@@ -9,18 +9,16 @@
 #define PICTURE_BITS_MAX 40
 #define PICTURE_BYTES_MAX 6
 #define CHARS_PER_BYTE 11 /* "0000 0000" and two blanks */
-#define NAME_CHARS_MAX 31
-#define PICTURE_END 3 /* " = " */
 #define EVERY_BYTE 0x0101010101010101u
 
-/* What stands between picture and value: " = Client id: ". */
+/* What stands before the value: "Client id: ". */
 struct name {
     uint8_t length;
-    char text[NAME_CHARS_MAX];
+    char text[UE_WORDS_SHORT];
 };
 
 static const struct name names[UE_FIELD_COUNT] = {
-#define UE_FIELD(id, name, label, kind, values, description) {sizeof " = " label ": " - 1, " = " label ": "},
+#define UE_FIELD(id, name, label, kind, values, description) {sizeof label ": " - 1, label ": "},
 #include "libcodec/fields.def"
 #undef UE_FIELD
 };
@@ -41,15 +39,16 @@ static char *draw_byte(char *to, unsigned byte, unsigned mask) {
     return to + CHARS_PER_BYTE;
 }
 
-/* The bytes that hold the bits, the last one first, so that a value reads from left to right: "...1 0110  11.. ....".
- */
+/* The bytes that hold the bits, the last one first, so that a value reads from left to right:
+   "...1 0110  11.. .... = ". */
 static char *draw_bits(char *to, const uint8_t *bytes, size_t bit, size_t bits) {
     uint64_t mask = ((UINT64_C(1) << bits) - 1) << bit % 8;
     size_t first = bit / 8;
     for (size_t i = ue_bits_bytes(bit % 8 + bits); i-- > 0;) {
         to = draw_byte(to, bytes[first + i], mask >> 8 * i & 0xff);
     }
-    return to - 2;
+    memcpy(to - 2, " = ", 3);
+    return to + 1;
 }
 
 static void add_named(struct ue_words *words, enum ue_values values, uint64_t number) {
@@ -96,7 +95,7 @@ static bool is_plain(const char *string, size_t length) {
     while (at < length && g_ascii_isprint(string[at]) && string[at] != '\\' && string[at] != '"') {
         at++;
     }
-    return at == length && length <= UE_WORDS_MAX - NAME_CHARS_MAX;
+    return at == length && length <= UE_WORDS_MAX - UE_WORDS_SHORT;
 }
 
 static bool is_drawn(enum ue_field_kind kind, const char *string) {
@@ -107,11 +106,11 @@ void ue_label_generated(proto_item *item, wmem_allocator_t *pool, enum ue_field 
                         const char *string) {
     const struct ue_field_row *row = ue_field_row(field);
     struct ue_words words;
-    if (item == NULL || !PTREE_DATA(item)->visible || !is_drawn(row->kind, string)) {
+    if (!ue_label_is_seen(item) || !is_drawn(row->kind, string)) {
         return;
     }
     words.length = 0;
-    ue_words_add(&words, names[field].text + PICTURE_END, names[field].length - PICTURE_END);
+    ue_words_add_short(&words, names[field].text, names[field].length);
     if (string != NULL) {
         ue_words_text(&words, string);
     } else {
@@ -125,7 +124,7 @@ static item_label_t *draw_label(wmem_allocator_t *pool, const uint8_t *bytes, co
     const struct name *name = &names[record->field];
     struct ue_words words;
     words.length = (size_t)(draw_bits(words.text, bytes, record->bit, record->bits) - words.text);
-    ue_words_add(&words, name->text, name->length);
+    ue_words_add_short(&words, name->text, name->length);
     add_value(&words, ue_field_row(record->field), record->number);
     return make_label(pool, &words);
 }
@@ -141,13 +140,21 @@ static item_label_t *flag_label(const uint8_t *bytes, const struct ue_record *re
     return *label;
 }
 
-void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record) {
-    enum ue_field_kind kind = ue_field_row(record->field)->kind;
-    if (item == NULL || !PTREE_DATA(item)->visible || kind > UE_KIND_I32 || record->bits == 0 ||
-        record->bits > PICTURE_BITS_MAX) {
-        return;
+static void set_bits(proto_item *item, const struct ue_record *record, item_label_t *label) {
+    field_info *info = PITEM_FINFO(item);
+    FI_SET_FLAG(info, FI_LITTLE_ENDIAN | FI_BITS_OFFSET(record->bit) | FI_BITS_SIZE(record->bits));
+    info->rep = label;
+}
+
+void ue_label_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record) {
+    if (ue_label_is_seen(item)) {
+        set_bits(item, record, flag_label(bytes, record));
     }
-    bool is_flag = kind == UE_KIND_BOOL && record->bits == 1 && !record->coded;
-    FI_SET_FLAG(PITEM_FINFO(item), FI_LITTLE_ENDIAN | FI_BITS_OFFSET(record->bit) | FI_BITS_SIZE(record->bits));
-    PITEM_FINFO(item)->rep = is_flag ? flag_label(bytes, record) : draw_label(pool, bytes, record);
+}
+
+void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record) {
+    if (ue_label_is_seen(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
+        record->bits <= PICTURE_BITS_MAX) {
+        set_bits(item, record, draw_label(pool, bytes, record));
+    }
 }

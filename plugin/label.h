@@ -10,9 +10,17 @@
 #include "libcodec/sink.h"
 #include "plugin/words.h"
 
+/* Whether somebody sees the label of an item. */
+static inline bool ue_label_is_seen(const proto_item *item) {
+    return item != NULL && PTREE_DATA(item)->visible;
+}
+
 /* Tells Wireshark which bits the item of a number stands for, and draws them in its label. Costs nothing where nobody
    sees the tree. */
 void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record);
+
+/* The same for one bit that is its value. */
+void ue_label_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record);
 
 /* The label of what is on no wire, "Stream: 29": of a number, or of a string where that is not NULL. Labels that it
    does not draw, Wireshark draws alike. Costs nothing where nobody sees the tree. */

@@ -130,7 +130,7 @@ void ue_summary_bunch(struct ue_summary *summary, const char *separator, struct 
     ue_words_add(words, summary->bunch_head.text, summary->bunch_head.length);
     if (summary->bunch.has_data_bits) {
         ue_words_text(words, separator);
-        ue_words_add(words, summary->bunch_size.text, summary->bunch_size.length);
+        ue_words_add_short(words, summary->bunch_size.text, summary->bunch_size.length);
     }
 }
 

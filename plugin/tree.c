@@ -163,7 +163,7 @@ static void on_field(void *user, const struct ue_record *record) {
     if (record->field == UE_F_BUNCH_DATA && (top(t) != NULL || t->inside.handoffs != NULL)) {
         add_payload(t, record->text.units);
     }
-    if (!proto_field_is_referenced(top(t), ue_hf[record->field])) {
+    if (!ue_items_is_wanted(top(t), record->field)) {
         return;
     }
     ue_items_add(&t->ground, top(t), record, record->field == UE_F_BUNCH_DATA ? t->payload : NULL);
@@ -248,7 +248,7 @@ static void tell_about_bunch(struct tree *t, const struct ue_notes *notes) {
 
 static void end_bunch(struct tree *t) {
     const struct ue_notes notes = ue_notes_of_item(&t->analysis.notes, t->item - 1);
-    if (ue_items_is_visible(own_item(t))) {
+    if (ue_label_is_seen(own_item(t))) {
         label_bunch(t, own_item(t));
     }
     show_inside(t, &notes);
@@ -277,7 +277,7 @@ static void add_generated(const struct tree *t, enum ue_field field, size_t bit,
                           const char *string) {
     const struct ue_record record = {
         .field = field, .generated = true, .bit = bit, .bits = bits, .number = number, .string = string};
-    if (proto_field_is_referenced(top(t), ue_hf[field])) {
+    if (ue_items_is_wanted(top(t), field)) {
         ue_items_add(&t->ground, top(t), &record, NULL);
     }
 }
@@ -302,7 +302,7 @@ static void label_root(const struct tree *t, const char *line) {
     ue_words_text(&words, line);
     if (words.length == UE_WORDS_MAX) {
         proto_item_append_text(root_item(t), ", %s", line);
-    } else if (ue_items_is_visible(root_item(t))) {
+    } else if (ue_label_is_seen(root_item(t))) {
         ue_label_set(root_item(t), t->pinfo->pool, &words);
     }
 }
