@@ -144,18 +144,23 @@ static void tell_missing(struct ue_track_pass *p, struct ue_track_side *side) {
 }
 
 /* A damaged number leads far ahead; then nothing was missing there, and that packet was another one. */
-static void disprove_jump(struct ue_track_side *side, int64_t id) {
+static void disprove_jump(struct ue_track_pass *p, struct ue_track_side *side) {
+    int64_t id = p->packet_id;
     if (side->newest_id != side->jump_id || id <= side->jump_from || side->jump_id - id <= LATE_MAX) {
         return;
     }
+    struct ue_track_event event = {
+        .type = UE_TRACK_DISPROVED, .packet_id = side->jump_from + 1, .last_id = side->jump_id - 1};
     uint32_t count = (uint32_t)(side->jump_id - side->jump_from - 1);
     struct ue_track_packet *packet = ue_track_find_packet(side, side->jump_id);
     if (packet != NULL) {
+        event.other_frame = packet->frame;
         packet->id = UE_TRACK_NO_ID;
     }
     side->counts.missing -= count;
     side->hole -= count < side->hole ? count : side->hole;
     side->newest_id = side->jump_from;
+    ue_track_tell(p, &event);
 }
 
 /* Late, and proven not to have been there: one of those that count as missing. */
@@ -212,7 +217,7 @@ static void take_packet(void *user, const struct ue_packet *packet) {
     if (is_first) {
         begin_ids(side, p->packet_id);
     }
-    disprove_jump(side, p->packet_id);
+    disprove_jump(p, side);
     tell_missing(p, side);
     struct ue_track_event event = {.type = UE_TRACK_PACKET, .packet_id = p->packet_id, .datagram = &p->head};
     event.span_ns = is_first ? -1 : span_ns(side->last_ns, p->in->time_ns);

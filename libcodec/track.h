@@ -23,6 +23,7 @@ enum ue_track_type {
     UE_TRACK_HANDSHAKE, /* a handshake message; span_ns: since the message that it answers, -1 unknown */
     UE_TRACK_PACKET,    /* an ordinary packet; is_duplicate, is_late, span_ns: since the packet before of this side */
     UE_TRACK_MISSING,   /* packet_id to last_id were not seen before this packet; they may still come (is_late) */
+    UE_TRACK_DISPROVED, /* ... and none of that was true: the number of the packet in other_frame is damaged */
     UE_TRACK_ACKED,  /* this packet reports packet_id of the other side as delivered; other_frame, span_ns: since it */
     UE_TRACK_NACKED, /* ... as not delivered. Up to 4.21 also of one that was ACKED, where both acks are known to be
                         lost: its sender learned of a loss. The later verdict holds */
@@ -38,10 +39,10 @@ struct ue_track_event {
     uint64_t frame;
     int64_t time_ns;
     unsigned side;        /* who sent the datagram: 0 or 1 */
-    int64_t packet_id;    /* PACKET, BUNCH, OPENED, CLOSED: full number of this packet; MISSING, ACKED, NACKED */
-    int64_t last_id;      /* MISSING */
-    uint64_t other_frame; /* ACKED, NACKED: where that packet was seen, 0: nowhere (ack of unseen). BUNCH, a copy: the
-                             frame of the copy before */
+    int64_t packet_id;    /* PACKET, BUNCH, OPENED, CLOSED: full number of this packet; all others: what they tell of */
+    int64_t last_id;      /* MISSING, DISPROVED */
+    uint64_t other_frame; /* ACKED, NACKED: where that packet was seen, 0: nowhere (ack of unseen). DISPROVED; 0:
+                             forgotten. BUNCH, a copy: the frame of the copy before */
     uint32_t other_item;  /* BUNCH, a copy: the place of the copy before among the items of its packet */
     uint64_t first_frame; /* BUNCH, a copy: the frame of the first */
     int64_t span_ns;
@@ -89,10 +90,10 @@ struct ue_track;
 struct ue_track *ue_track_new(const struct ue_track_memory *memory);
 void ue_track_free(struct ue_track *track);
 
-/* Takes a datagram and tells what follows from it, in this order: HANDSHAKE or MISSING, PACKET, then verdicts in the
-   order of their ids, then bunches in wire order, each followed by its OPENED and CLOSED (of a copy: none). Legacy
-   packets: ack items and bunches in wire order. A malformed datagram tells what comes before its fault. Nothing is told
-   of a packet without links.has_id (encrypted and not opened, of a replay, or not believed). */
+/* Takes a datagram and tells what follows from it, in this order: HANDSHAKE or DISPROVED, MISSING, PACKET, then
+   verdicts in the order of their ids, then bunches in wire order, each followed by its OPENED and CLOSED (of a copy:
+   none). Legacy packets: ack items and bunches in wire order. A malformed datagram tells what comes before its fault.
+   Nothing is told of a packet without links.has_id (encrypted and not opened, of a replay, or not believed). */
 void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datagram, const struct ue_track_sink *sink);
 
 /* What it holds now. */

@@ -45,6 +45,16 @@ static void note_missing(const struct ue_findings *findings, struct ue_visit *vi
     }
 }
 
+/* With its number goes what followed from it. */
+static void take_back(const struct ue_visit *visit, const struct ue_track_event *event) {
+    const int64_t damaged_id = event->last_id + 1;
+    const struct ue_visit *other = ue_findings_other(visit, event->other_frame, &damaged_id);
+    if (other != NULL) {
+        ue_notes_void(other, UE_NOTE_MISSING);
+        ue_notes_void(other, UE_NOTE_IN_FLIGHT);
+    }
+}
+
 static void note_jitter(struct ue_findings *findings, struct ue_visit *visit, const struct ue_track_event *event) {
     struct ue_clock_jitter *jitter = &findings->jitter[event->side];
     const struct ue_packet *packet = &event->datagram->packet;
@@ -142,6 +152,7 @@ void ue_findings_take(struct ue_findings *findings, struct ue_visit *visit, cons
     case UE_TRACK_HANDSHAKE: note_handshake(visit, event); break;
     case UE_TRACK_PACKET: note_packet(findings, visit, event); break;
     case UE_TRACK_MISSING: note_missing(findings, visit, event); break;
+    case UE_TRACK_DISPROVED: take_back(visit, event); break;
     case UE_TRACK_ACKED:
     case UE_TRACK_NACKED: note_verdict(findings, visit, event); break;
     case UE_TRACK_BUNCH: note_bunch(findings, visit, context, event, problem); break;

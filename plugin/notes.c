@@ -38,6 +38,7 @@ static const uint8_t members[UE_NOTE_TYPE_COUNT] = {
     [UE_NOTE_ASSEMBLED_IN] = ITEM | FRAME,
     [UE_NOTE_GIVEN_UP] = ITEM,
     [UE_NOTE_GIVEN_UP_IN] = ITEM | FRAME | NUMBER,
+    [UE_NOTE_VOID] = 0,
 };
 
 /* Notes are kept in chunks: where the next one of the datagram is, how many bytes, then these. The chunks of a datagram
@@ -287,6 +288,30 @@ struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *po
     } while (chunk != visit->notes);
     sort(all.notes, all.count, pool);
     return (struct ue_notes){all.notes, all.count};
+}
+
+/* Each of their bytes becomes a note that says nothing. */
+static void void_in_chunk(const struct ue_visit *visit, uint32_t chunk, enum ue_note_type type) {
+    uint8_t *begin = at(chunk) + HEAD_BYTES;
+    const uint8_t *from = begin;
+    const uint8_t *to = begin + size_of(chunk);
+    while (from < to) {
+        uint8_t *note = begin + (from - begin);
+        if (read_note(visit, &from).type == type) {
+            memset(note, UE_NOTE_VOID, (size_t)(from - note));
+        }
+    }
+}
+
+void ue_notes_void(const struct ue_visit *visit, enum ue_note_type type) {
+    uint32_t chunk = visit->notes;
+    if (chunk == 0) {
+        return;
+    }
+    do {
+        chunk = next_of(chunk);
+        void_in_chunk(visit, chunk, type);
+    } while (chunk != visit->notes);
 }
 
 struct ue_notes ue_notes_of_datagram(const struct ue_notes *all) {

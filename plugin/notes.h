@@ -40,6 +40,7 @@ enum ue_note_type {
     UE_NOTE_GIVEN_UP,      /* the bunch proves that fragments will be no message; see chains.h */
     UE_NOTE_GIVEN_UP_IN,   /* told later or now: frame proves that this fragment is of none; number: enum
                               ue_assembly_problem */
+    UE_NOTE_VOID,          /* of no item: nothing; what was a note, see ue_notes_void */
     UE_NOTE_TYPE_COUNT
 };
 
@@ -68,6 +69,9 @@ void ue_notes_end(void);
 
 /* Adds a note to the datagram in hand, or to another: first pass only. */
 void ue_notes_add(struct ue_visit *visit, const struct ue_note *note);
+
+/* Takes back the notes of one type about a datagram that is no longer in hand: first pass only. */
+void ue_notes_void(const struct ue_visit *visit, enum ue_note_type type);
 
 /* All notes of a datagram, in the pool: those of the datagram first, then those of its items, item by item; in the
    order of their type, and of one type as they were added. */

@@ -108,6 +108,7 @@ static void a_jump_is_not_walked(void **state) {
     stage_expect(&stage, "1 c packet 100, 0 in flight\n"
                          "2 c missing 101-8290\n"
                          "2 c packet 8291, 0 in flight\n"
+                         "3 c nothing missing in 2, 101-8290\n"
                          "3 c packet 101, 0 in flight\n"
                          "4 c packet 100 again, first in 1, 0 in flight\n");
     assert_int_equal(counts_of(CLIENT)->missing, 0);
@@ -132,7 +133,9 @@ static void a_disproved_jump_is_not_judged(void **state) {
     stage_packet(&stage, CLIENT, 101 + 2048, 0, 0);
     stage_packet(&stage, SERVER, 7, 101 + 2048, 1);
     stage_packet(&stage, SERVER, 8, 101 + 2048, 1);
+    stage.length = 0;
     stage_packet(&stage, CLIENT, 102, 0, 0);
+    stage_expect(&stage, "5 c nothing missing in 2, 101-2148\n5 c missing 101-101\n5 c packet 102, 0 in flight\n");
     stage_packet(&stage, SERVER, 9, 101 + 2048, 1);
     assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
     assert_int_equal(counts_of(CLIENT)->missing, 1);

@@ -107,6 +107,10 @@ static void hear(void *user, const struct ue_track_event *event) {
         break;
     case UE_TRACK_PACKET: say_packet(stage, event); break;
     case UE_TRACK_MISSING: stage_say(stage, "missing %" PRId64 "-%" PRId64, event->packet_id, event->last_id); break;
+    case UE_TRACK_DISPROVED:
+        stage_say(stage, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64, event->other_frame, event->packet_id,
+                  event->last_id);
+        break;
     case UE_TRACK_ACKED:
     case UE_TRACK_NACKED:
         stage_say(stage, "%s %" PRId64, event->type == UE_TRACK_ACKED ? "ack" : "nak", event->packet_id);

@@ -76,6 +76,13 @@ class Truth(unittest.TestCase):
                     self.assertEqual(len(naks[key]), connection["not_acked"][way], (name, key))
                     self.assertEqual(resends[key], connection["resends"][way], (name, key))
 
+    def test_a_damaged_number_is_no_loss(self):
+        """Frame 15 names a packet far ahead, those behind it fall back: only its own number is missing."""
+        missing = {frame: packet.numbers("analysis.missing") for frame, packet in self.packets["corrupt"].items()}
+        self.assertEqual({17: [1]}, {frame: count for frame, count in missing.items() if count})
+        in_flight = {frame: packet.numbers("analysis.packets_in_flight") for frame, packet in self.packets["corrupt"].items()}
+        self.assertEqual(([1], [], [2]), tuple(in_flight[frame] for frame in (13, 15, 17)))
+
     def test_times(self):
         path = self.stage.copy(path_of("mixed"))
         listing = self.stage.tshark("-r", path, "-T", "fields", "-e", "frame.number", "-e", "frame.time_epoch")

@@ -212,6 +212,15 @@ class Captures(unittest.TestCase):
                 self.assertLessEqual(set(event["data"]), known[event["name"]], event["name"])
         self.assertIn("transport:bunch_sent", names)
 
+    def test_damaged_number(self):
+        """It leads far ahead, and what falls back behind it takes that back."""
+        log = from_capture(CAPTURES / "corrupt.pcapng")
+        told = [(event["frame"], event["name"].partition(":")[2], event["data"])
+                for event in log.named("packets_missing", "packets_disproved")]
+        ahead = {"first_packet_id": 13382, "last_packet_id": 15429}
+        self.assertEqual([(15, "packets_missing", ahead), (17, "packets_disproved", {**ahead, "first_frame": 15}),
+                          (17, "packets_missing", {"first_packet_id": 13382, "last_packet_id": 13382})], told)
+
     def test_streams(self):
         path = next(iter(sorted(CAPTURES.glob("*.pcapng"))))
         everything = from_capture(path)

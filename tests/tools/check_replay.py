@@ -255,6 +255,10 @@ class Observe(uerudp.unittest.TestCase):
         self.assertEqual(text.count("sent again (copy"), len(reliable_copies(decoded(path))))
         self.assertIn("reports as not delivered", text)
 
+    def test_damaged_number(self):
+        self.assertIn("server packets 13382 to 15429 do not exist: the number in frame 15 is damaged\n",
+                      self.transcript(CAPTURES / "corrupt.pcapng"))
+
     def test_acks_that_nobody_heard(self):
         text = uerudp.run("replay", "-", data=unheard().capture()).stdout.decode()
         self.assertEqual(1, text.count("reports as not delivered"))

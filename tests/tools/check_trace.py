@@ -88,6 +88,11 @@ class Data(unittest.TestCase):
             self.assertEqual((info["acked"][way], info["not_acked"][way]),
                              (fates.count(DELIVERED), fates.count(NOT_DELIVERED) + fates.count(UNHEARD)))
 
+    def test_damaged_number(self):
+        """It leads far ahead; only its own packet is missing."""
+        gap, = data_of(trace(ROOT / "captures/corrupt.pcapng", status=None))["gaps"]
+        self.assertEqual([13382, 13382], gap[2:4])
+
     def test_acks_that_nobody_heard(self):
         """They remain with what reported them; no packet reports a loss."""
         packets = rows(PACKET, data_of(trace("-", data=unheard().capture()))["packets"])

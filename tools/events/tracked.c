@@ -79,9 +79,11 @@ static void put_packet(const struct ue_log_tracked *t, const struct ue_log_place
 
 static void put_missing(const struct ue_log_tracked *t, const struct ue_log_place *place,
                         const struct ue_track_event *event) {
-    ue_log_begin(t->log, place, "transport:packets_missing");
+    bool is_disproved = event->type == UE_TRACK_DISPROVED;
+    ue_log_begin(t->log, place, is_disproved ? "transport:packets_disproved" : "transport:packets_missing");
     ue_log_number(t->log, "first_packet_id", event->packet_id);
     ue_log_number(t->log, "last_packet_id", event->last_id);
+    put_frame(t, "first_frame", event->other_frame);
     ue_log_end(t->log);
 }
 
@@ -126,7 +128,8 @@ void ue_log_tracked(void *user, const struct ue_track_event *event) {
     switch (event->type) {
     case UE_TRACK_HANDSHAKE: put_handshake(t, &place, event); break;
     case UE_TRACK_PACKET: put_packet(t, &place, event); break;
-    case UE_TRACK_MISSING: put_missing(t, &place, event); break;
+    case UE_TRACK_MISSING:
+    case UE_TRACK_DISPROVED: put_missing(t, &place, event); break;
     case UE_TRACK_ACKED:
     case UE_TRACK_NACKED:
         place.role = !event->side;

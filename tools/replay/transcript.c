@@ -205,6 +205,13 @@ static void tell_reset(struct ue_transcript *t) {
     ue_out_text(&t->out, "the restart is over: the connection goes on\n");
 }
 
+static void tell_disproved(struct ue_transcript *t, const struct ue_track_event *event) {
+    begin_datagram(t, event->frame, event->time_ns, event->side);
+    ue_out_format(&t->out,
+                  "packets %" PRId64 " to %" PRId64 " do not exist: the number in frame %" PRIu64 " is damaged\n",
+                  event->packet_id, event->last_id, event->other_frame);
+}
+
 /* ---- the sink ---- */
 
 void ue_transcript_tell(void *user, const struct ue_track_event *event) {
@@ -221,6 +228,7 @@ void ue_transcript_tell(void *user, const struct ue_track_event *event) {
     case UE_TRACK_HANDSHAKE: tell_handshake(t, event); break;
     case UE_TRACK_PACKET: tell_packet(t, event); break;
     case UE_TRACK_MISSING: tell_missing(t, event); break;
+    case UE_TRACK_DISPROVED: tell_disproved(t, event); break;
     case UE_TRACK_BUNCH: tell_bunch(t, event); break;
     case UE_TRACK_OPENED: tell_opened(t, event); break;
     case UE_TRACK_CLOSED: tell_closed(t, event); break;

@@ -164,6 +164,16 @@ static void fill_gap(struct ue_plot *plot, const struct ue_track_event *event) {
     }
 }
 
+static void remove_gap(struct ue_plot *plot, const struct ue_track_event *event) {
+    const struct ue_plot_gap *gaps = (const struct ue_plot_gap *)(const void *)plot->gaps->data;
+    for (guint i = plot->gaps->len; i > 0; i--) {
+        if (gaps[i - 1].side == event->side && gaps[i - 1].first_id == event->packet_id) {
+            g_array_remove_index(plot->gaps, i - 1);
+            return;
+        }
+    }
+}
+
 /* ---- channels ---- */
 
 static void name_channel(const struct ue_seen *seen, const struct ue_bunch *bunch, struct ue_out *name) {
@@ -294,6 +304,7 @@ void ue_plot_event(struct ue_plot *plot, const struct ue_seen *seen, const struc
         }
         break;
     case UE_TRACK_MISSING: add_gap(plot, event); break;
+    case UE_TRACK_DISPROVED: remove_gap(plot, event); break;
     case UE_TRACK_ACKED:
     case UE_TRACK_NACKED: take_verdict(plot, event); break;
     case UE_TRACK_BUNCH:
