@@ -100,6 +100,11 @@ enum ue_status ue_datagram_decode_head(const struct ue_context *context, const u
 enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
                               struct ue_item *item, struct ue_fault *fault);
 
+/* As many of the next items as have room, which takes less than one by one; how many. A fault comes behind
+   them. */
+size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                       struct ue_item *items, size_t capacity, struct ue_fault *fault);
+
 /* A packet piece by piece, for senders that fill it over time: head, items, end. Each call writes at *bit and advances
    it; the bits before stay, those behind in the last bytes are undefined. The head is prefix, handlers and packet
    header of a datagram, whose items are not looked at; the end is the terminators. */

@@ -191,29 +191,47 @@ enum ue_status ue_datagram_decode_head(const struct ue_context *context, const u
     return UE_OK;
 }
 
-static bool read_bunch(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
-                       struct ue_bunch *bunch) {
+/* Up to the first that is not as most are. */
+static size_t read_bunches(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                           struct ue_item *items, size_t capacity) {
     if (!context->is_ordinary) {
-        return false;
+        return 0;
     }
     const struct ue_context x = ue_context_narrow(context);
+    size_t count = 0;
     struct ue_cursor c;
     ue_cursor_read(&c, bytes, rest->bit, rest->end_bit);
-    ue_quick_start(&c);
-    bunch_layout(UE_QUICK, &c, &x, bunch);
-    if (ue_quick_failed(&c)) {
-        return false;
+    for (; count < capacity && c.next < c.end; count++) {
+        ue_quick_start(&c);
+        items[count].is_ack = false;
+        bunch_layout(UE_QUICK, &c, &x, &items[count].bunch);
+        if (ue_quick_failed(&c)) {
+            break;
+        }
+        rest->bit = c.next;
     }
-    rest->bit = c.next;
-    return true;
+    return count;
 }
 
 enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
                               struct ue_item *item, struct ue_fault *fault) {
-    item->is_ack = false;
-    if (!read_bunch(context, bytes, rest, &item->bunch)) {
+    if (read_bunches(context, bytes, rest, item, 1) == 0) {
         return ue_item_decode_any(context, bytes, rest, item, fault);
     }
     *fault = (struct ue_fault){0};
     return UE_OK;
+}
+
+size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                       struct ue_item *items, size_t capacity, struct ue_fault *fault) {
+    size_t count = 0;
+    *fault = (struct ue_fault){0};
+    while (fault->status == UE_OK && count < capacity && rest->bit < rest->end_bit) {
+        size_t quick = read_bunches(context, bytes, rest, &items[count], capacity - count);
+        count += quick;
+        if (quick == 0) {
+            count += ue_item_decode_any(context, bytes, rest, &items[count], fault) == UE_OK;
+        }
+    }
+    return count;
 }

@@ -89,9 +89,13 @@ static void advance(struct ue_track_lane *lane, int64_t step) {
     lane->released_back = further16(lane->released_back, step);
     lane->opening_back = further16(lane->opening_back, step);
     lane->forgotten_back = further16(lane->forgotten_back, step);
+    if (lane->released_back > UE_TRACK_RELIABLE_MAX) {
+        lane->first_back = lane->released_back = UE_TRACK_RELIABLE_MAX;
+    }
 }
 
-static void note_first(const struct ue_track_pass *p, struct ue_track_reliable *entry, struct ue_track_event *event) {
+static void note_first(const struct ue_track_pass *p, struct ue_track_reliable *entry, bool is_newest,
+                       struct ue_track_event *event) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
     const struct ue_bunch *bunch = event->bunch;
     entry->first_frame = p->in->frame;
@@ -99,8 +103,12 @@ static void note_first(const struct ue_track_pass *p, struct ue_track_reliable *
     entry->is_partial = bunch->partial;
     entry->is_initial = bunch->partial_initial;
     entry->is_final = bunch->partial_final;
-    event->is_partial_error |= breaks_chain(ue_track_find_reliable(side, entry->channel, entry->id - 1), entry) ||
-                               breaks_chain(entry, ue_track_find_reliable(side, entry->channel, entry->id + 1));
+    if (bunch->partial) {
+        event->is_partial_error |= breaks_chain(ue_track_find_reliable(side, entry->channel, entry->id - 1), entry);
+    }
+    if (!is_newest) {
+        event->is_partial_error |= breaks_chain(entry, ue_track_find_reliable(side, entry->channel, entry->id + 1));
+    }
 }
 
 static void note_copy(struct ue_track_pass *p, struct ue_track_reliable *entry, struct ue_track_event *event) {
@@ -121,7 +129,7 @@ static void take_copy(struct ue_track_pass *p, const struct ue_track_lane *lane,
     struct ue_track_side *side = &p->track->sides[p->in->side];
     uint32_t channel = event->bunch->channel;
     int64_t id = event->reliable_id;
-    struct ue_track_reliable *entry = ue_track_find_reliable(side, channel, id);
+    struct ue_track_reliable *entry = is_newest ? NULL : ue_track_find_reliable(side, channel, id);
     bool is_first = entry == NULL;
     int64_t back = lane->newest - id;
     bool is_forgotten = is_first && back < lane->first_back && back >= lane->released_back;
@@ -133,7 +141,7 @@ static void take_copy(struct ue_track_pass *p, const struct ue_track_lane *lane,
         return;
     }
     if (is_first) {
-        note_first(p, entry, event);
+        note_first(p, entry, is_newest, event);
     } else {
         note_copy(p, entry, event);
     }
@@ -167,7 +175,9 @@ static void take_reliable(struct ue_track_pass *p, struct ue_track_lane *lane, s
         lane->opening_back = event->bunch->open ? 0 : lane->opening_back;
         lane->has_opening |= event->bunch->open;
     }
-    ue_track_release(&p->track->sides[p->in->side], lane, event->bunch->channel);
+    if (lane->released_back > step) { /* else nothing before it waits */
+        ue_track_release(&p->track->sides[p->in->side], lane, event->bunch->channel);
+    }
     take_copy(p, lane, step > 0, event);
     int64_t in_flight = id - (lane->newest - lane->released_back);
     event->reliable_in_flight = in_flight > 0 ? (uint32_t)in_flight : 0;
@@ -203,6 +213,18 @@ static void tell_life(struct ue_track_pass *p, struct ue_track_channel *channel,
     }
     if (bunch->close && channel != NULL) {
         channel->lanes[0].has_opened = channel->lanes[1].has_opened = false;
+    }
+}
+
+void ue_track_expect_bunch(const struct ue_track_pass *p, const struct ue_bunch *bunch) {
+    unsigned side = p->in->side;
+    const struct ue_track_channel *channel =
+        ue_channel_pages_find(&p->track->channels, bunch->channel, sizeof *channel);
+    if (channel != NULL) {
+        __builtin_prefetch(&channel->lanes[side]);
+    }
+    if (bunch->reliable) {
+        ue_track_expect_reliable(&p->track->sides[side], bunch->channel, bunch->ch_seq);
     }
 }
 

@@ -30,6 +30,13 @@ struct ue_track_reliable *ue_track_find_reliable(const struct ue_track_side *sid
     return index != NOWHERE ? &table->entries[index] : NULL;
 }
 
+/* A chain is known by the low bits of an id, which are those of the wire. */
+void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel, uint32_t ch_seq) {
+    if (side->reliables.room != 0) {
+        __builtin_prefetch(chain_of(&side->reliables, channel, ch_seq));
+    }
+}
+
 /* ---- what the sender may have given up ---- */
 
 static bool packet_is_delivered(const struct ue_track_side *side, int64_t id) {
@@ -55,9 +62,6 @@ static const struct ue_track_reliable *find_unreleased(const struct ue_track_sid
 }
 
 void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *lane, uint32_t channel) {
-    if (lane->released_back > UE_TRACK_RELIABLE_MAX) {
-        lane->first_back = lane->released_back = UE_TRACK_RELIABLE_MAX;
-    }
     const struct ue_track_reliable *bunch = find_unreleased(side, lane, channel);
     if (bunch == NULL) {
         return; /* not seen so far */

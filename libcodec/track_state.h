@@ -192,6 +192,10 @@ bool ue_track_was_delivered(const struct ue_track_side *side, const struct ue_tr
 /* Follows the sender, which gives bunches up from the front only, when they are delivered (spec 6.6). */
 void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *lane, uint32_t channel);
 
+/* Sends for the memory that a bunch will need. */
+void ue_track_expect_bunch(const struct ue_track_pass *pass, const struct ue_bunch *bunch);
+void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel, uint32_t ch_seq);
+
 /* A bunch of a packet that is_taken: tells BUNCH, OPENED and CLOSED. */
 void ue_track_take_bunch(struct ue_track_pass *pass, const struct ue_bunch *bunch);
 

@@ -111,6 +111,22 @@ static size_t random_bytes(const struct ue_context *x) {
     }
 }
 
+/* One item, or several at once. */
+static enum ue_status decode_next(const struct ue_context *x, const uint8_t *bytes, struct ue_rest *rest,
+                                  struct ue_datagram *d, struct ue_fault *fault) {
+    size_t room = d->item_capacity - d->item_count;
+    size_t wanted = rng_below(&law.rng, 4);
+    if (wanted == 0) {
+        enum ue_status status = ue_item_decode(x, bytes, rest, &d->items[d->item_count], fault);
+        d->item_count += status == UE_OK;
+        return status;
+    }
+    size_t count = ue_items_decode(x, bytes, rest, &d->items[d->item_count], wanted < room ? wanted : room, fault);
+    assert_true(count == wanted || rest->bit == rest->end_bit || fault->status != UE_OK || wanted > room);
+    d->item_count += count;
+    return fault->status;
+}
+
 static enum ue_status decode_pieces(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
                                     struct ue_datagram *d, struct ue_rest *rest, struct ue_fault *fault) {
     enum ue_status status = ue_datagram_decode_head(x, bytes, size_bytes, d, rest, fault);
@@ -119,8 +135,7 @@ static enum ue_status decode_pieces(const struct ue_context *x, const uint8_t *b
     }
     while (status == UE_OK && rest->bit < rest->end_bit) {
         assert_true(d->item_count < d->item_capacity);
-        status = ue_item_decode(x, bytes, rest, &d->items[d->item_count], fault);
-        d->item_count += status == UE_OK;
+        status = decode_next(x, bytes, rest, d, fault);
     }
     return status;
 }
