@@ -314,6 +314,42 @@ void ue_notes_void(const struct ue_visit *visit, enum ue_note_type type) {
     } while (chunk != visit->notes);
 }
 
+/* Every number ends with the first byte that is below 0x80. */
+static const uint8_t *skip_note(const uint8_t *from) {
+    unsigned has = members[*from++ & ~SET_BIT];
+    for (; has != 0; has &= has - 1) {
+        while ((*from++ & 0x80) != 0) {
+        }
+    }
+    return from;
+}
+
+static void walk_chunk(const struct ue_visit *visit, uint32_t chunk, uint32_t types,
+                       void (*tell)(void *user, const struct ue_note *note), void *user) {
+    const uint8_t *from = at(chunk) + HEAD_BYTES;
+    const uint8_t *to = from + size_of(chunk);
+    while (from < to) {
+        if ((types >> (*from & ~SET_BIT) & 1) == 0) {
+            from = skip_note(from);
+        } else {
+            const struct ue_note note = read_note(visit, &from);
+            tell(user, &note);
+        }
+    }
+}
+
+void ue_notes_walk(const struct ue_visit *visit, uint32_t types, void (*tell)(void *user, const struct ue_note *note),
+                   void *user) {
+    uint32_t chunk = visit->notes;
+    if (chunk == 0) {
+        return;
+    }
+    do {
+        chunk = next_of(chunk);
+        walk_chunk(visit, chunk, types, tell, user);
+    } while (chunk != visit->notes);
+}
+
 struct ue_notes ue_notes_of_datagram(const struct ue_notes *all) {
     size_t count = 0;
     while (count < all->count && !is_of_item(&all->notes[count])) {
@@ -344,7 +380,7 @@ struct ue_notes ue_notes_of_item(const struct ue_notes *all, uint32_t item) {
     return (struct ue_notes){from < to ? all->notes + from : NULL, to - from};
 }
 
-static uint32_t flags_of(const struct ue_note *note) {
+uint32_t ue_note_flags(const struct ue_note *note) {
     switch (note->type) {
     case UE_NOTE_MISSING: return UE_ANALYSIS_LOST;
     case UE_NOTE_LATE: return UE_ANALYSIS_OUT_OF_ORDER;
@@ -362,7 +398,7 @@ static uint32_t flags_of(const struct ue_note *note) {
 uint32_t ue_notes_flags(const struct ue_notes *part) {
     uint32_t flags = 0;
     for (size_t i = 0; i < part->count; i++) {
-        flags |= flags_of(&part->notes[i]);
+        flags |= ue_note_flags(&part->notes[i]);
     }
     return flags;
 }

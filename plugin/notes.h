@@ -77,11 +77,17 @@ void ue_notes_void(const struct ue_visit *visit, enum ue_note_type type);
    order of their type, and of one type as they were added. */
 struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *pool);
 
+/* Calls with each note of these types (1 << enum ue_note_type), in the order in which they are kept: nearly that in
+   which they were added. For those who need few of them; the note lives during the call. */
+void ue_notes_walk(const struct ue_visit *visit, uint32_t types, void (*tell)(void *user, const struct ue_note *note),
+                   void *user);
+
 /* The part of them about the datagram itself, and about one item. */
 struct ue_notes ue_notes_of_datagram(const struct ue_notes *all);
 struct ue_notes ue_notes_of_item(const struct ue_notes *all, uint32_t item);
 
-/* The flags that follow from a part: enum ue_analysis_flag. */
+/* The flags that follow from a note, and from a part: enum ue_analysis_flag. */
+uint32_t ue_note_flags(const struct ue_note *note);
 uint32_t ue_notes_flags(const struct ue_notes *part);
 
 /* The first note of a type in a part; NULL: none. */

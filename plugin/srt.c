@@ -48,15 +48,23 @@ static void add(const srt_data_t *data, unsigned table, int row, int64_t span_ns
     }
 }
 
+static void add_handshake(const srt_data_t *data, const struct ue_tap_content *content, int64_t span_ns,
+                          packet_info *pinfo) {
+    if (content->is_handshake && content->handshake_type < UE_HANDSHAKE_TYPE_UNKNOWN) {
+        add(data, TABLE_HANDSHAKE, content->handshake_type, span_ns, pinfo);
+    }
+}
+
 static tap_packet_status count_spans(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
                                      tap_flags_t flags _U_) {
     const srt_data_t *data = user;
     const struct ue_tap *tap = tapped;
-    if (tap->is_handshake && tap->handshake_type < UE_HANDSHAKE_TYPE_UNKNOWN) {
-        add(data, TABLE_HANDSHAKE, tap->handshake_type, tap->handshake_span_ns, pinfo);
+    const struct ue_tap_findings *findings = tap->findings(tap);
+    if (findings->handshake_span_ns >= 0) {
+        add_handshake(data, tap->content(tap), findings->handshake_span_ns, pinfo);
     }
-    for (uint32_t i = 0; i < tap->verdict_count; i++) {
-        const struct ue_tap_verdict *verdict = &tap->verdicts[i];
+    for (uint32_t i = 0; i < findings->verdict_count; i++) {
+        const struct ue_tap_verdict *verdict = &findings->verdicts[i];
         add(data, verdict->is_delivered ? TABLE_ACKED : TABLE_NACKED, tap->direction, verdict->span_ns, pinfo);
     }
     return TAP_PACKET_REDRAW;

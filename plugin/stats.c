@@ -31,17 +31,17 @@ static int add_parent(stats_tree *st, int parent, const char *name, uint32_t cou
 
 /* ---- packets ---- */
 
-static const char *packet_kind(const struct ue_tap *tap) {
-    if (tap->is_malformed) {
+static const char *packet_kind(const struct ue_tap_content *content) {
+    if (content->is_malformed) {
         return "malformed";
     }
-    if (tap->is_handshake) {
-        return or_unknown(ue_values_name(UE_VALUES_HANDSHAKE_TYPE, tap->handshake_type));
+    if (content->is_handshake) {
+        return or_unknown(ue_values_name(UE_VALUES_HANDSHAKE_TYPE, content->handshake_type));
     }
-    if (tap->is_opaque) {
+    if (content->is_opaque) {
         return "encrypted or compressed";
     }
-    return tap->bunch_count != 0 ? "with bunches" : "without bunches";
+    return content->bunch_count != 0 ? "with bunches" : "without bunches";
 }
 
 static tap_packet_status count_packets(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
@@ -49,55 +49,40 @@ static tap_packet_status count_packets(stats_tree *st, packet_info *pinfo _U_, e
     const struct ue_tap *tap = data;
     int all = add_parent(st, ROOT, "Packets", 1);
     int side = add_parent(st, all, direction_name(tap->direction), 1);
-    add(st, side, packet_kind(tap), 1);
+    add(st, side, packet_kind(tap->content(tap)), 1);
     add(st, add_parent(st, ROOT, "Generations", 1), tap->generation, 1);
     return TAP_PACKET_REDRAW;
 }
 
 /* ---- bunches ---- */
 
-struct bunch_counts {
-    uint32_t reliable, partial, open, close;
-};
-
-static struct bunch_counts sum_bunches(const struct ue_tap *tap) {
-    struct bunch_counts sum = {0};
-    for (uint32_t i = 0; i < tap->bunch_count; i++) {
-        sum.reliable += tap->bunches[i].reliable;
-        sum.partial += tap->bunches[i].partial;
-        sum.open += tap->bunches[i].open;
-        sum.close += tap->bunches[i].close;
-    }
-    return sum;
-}
-
 static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                        const void *data, tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
-    struct bunch_counts sum = sum_bunches(tap);
-    if (tap->bunch_count == 0) {
+    const struct ue_tap_content *content = tap->content(tap);
+    uint32_t count = content->bunch_count;
+    if (count == 0) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    int all = add_parent(st, ROOT, "Bunches", tap->bunch_count);
-    int side = add_parent(st, all, direction_name(tap->direction), tap->bunch_count);
-    add(st, side, "reliable", sum.reliable);
-    add(st, side, "unreliable", tap->bunch_count - sum.reliable);
-    add(st, side, "parts of messages", sum.partial);
-    add(st, side, "whole messages", tap->bunch_count - sum.partial);
-    add(st, side, "open a channel", sum.open);
-    add(st, side, "close a channel", sum.close);
+    int side = add_parent(st, add_parent(st, ROOT, "Bunches", count), direction_name(tap->direction), count);
+    add(st, side, "reliable", content->reliable_count);
+    add(st, side, "unreliable", count - content->reliable_count);
+    add(st, side, "parts of messages", content->partial_count);
+    add(st, side, "whole messages", count - content->partial_count);
+    add(st, side, "open a channel", content->open_count);
+    add(st, side, "close a channel", content->close_count);
     return TAP_PACKET_REDRAW;
 }
 
 /* ---- channels ---- */
 
-/* How many bunches from this one on are of channels with the same name. */
-static uint32_t run_length(const struct ue_tap *tap, uint32_t first) {
-    uint32_t end = first + 1;
-    while (end < tap->bunch_count && tap->bunches[end].channel_name == tap->bunches[first].channel_name) {
-        end++;
+/* How many of the first of these bunches are of channels with the same name. */
+static uint32_t run_length(const struct ue_tap_bunch *bunches, uint32_t count) {
+    uint32_t length = 1;
+    while (length < count && bunches[length].channel_name == bunches->channel_name) {
+        length++;
     }
-    return end - first;
+    return length;
 }
 
 /* A copy was counted when its first was. */
@@ -117,16 +102,18 @@ static void count_change(stats_tree *st, const struct ue_tap_bunch *bunch) {
 static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                         const void *data, tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
-    if (tap->bunch_count == 0) {
+    const struct ue_tap_bunch *bunches = tap->bunches(tap);
+    uint32_t count = tap->content(tap)->bunch_count;
+    if (count == 0) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    int all = add_parent(st, ROOT, "Bunches", tap->bunch_count);
-    for (uint32_t i = 0, count; i < tap->bunch_count; i += count) {
-        count = run_length(tap, i);
-        add(st, all, or_unknown(tap->bunches[i].channel_name), count);
+    int all = add_parent(st, ROOT, "Bunches", count);
+    for (uint32_t i = 0, length; i < count; i += length) {
+        length = run_length(&bunches[i], count - i);
+        add(st, all, or_unknown(bunches[i].channel_name), length);
     }
-    for (uint32_t i = 0; i < tap->bunch_count; i++) {
-        count_change(st, &tap->bunches[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        count_change(st, &bunches[i]);
     }
     return TAP_PACKET_REDRAW;
 }
@@ -157,29 +144,25 @@ static void add_loss(stats_tree *st, enum loss loss, uint8_t sender, uint32_t co
     }
 }
 
-static void count_verdicts(stats_tree *st, const struct ue_tap *tap) {
-    uint8_t sender = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
-    for (uint32_t i = 0; i < tap->verdict_count; i++) {
-        add_loss(st, NOT_DELIVERED, sender, !tap->verdicts[i].is_delivered);
+static uint32_t count_not_delivered(const struct ue_tap_findings *findings) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < findings->verdict_count; i++) {
+        count += !findings->verdicts[i].is_delivered;
     }
-}
-
-static void count_copies(stats_tree *st, const struct ue_tap *tap) {
-    for (uint32_t i = 0; i < tap->bunch_count; i++) {
-        uint32_t flags = tap->bunches[i].flags;
-        add_loss(st, SENT_AGAIN, tap->direction, (flags & UE_ANALYSIS_RETRANSMISSION) != 0);
-        add_loss(st, SENT_NEEDLESSLY, tap->direction, (flags & UE_ANALYSIS_SPURIOUS_RETRANSMISSION) != 0);
-    }
+    return count;
 }
 
 static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                       tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
-    add_loss(st, MISSING, tap->direction, tap->missing);
-    add_loss(st, OUT_OF_ORDER, tap->direction, (tap->flags & UE_ANALYSIS_OUT_OF_ORDER) != 0);
-    add_loss(st, SEEN_TWICE, tap->direction, (tap->flags & UE_ANALYSIS_DUPLICATE) != 0);
-    count_verdicts(st, tap);
-    count_copies(st, tap);
+    const struct ue_tap_findings *findings = tap->findings(tap);
+    uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
+    add_loss(st, MISSING, tap->direction, findings->missing);
+    add_loss(st, OUT_OF_ORDER, tap->direction, (findings->flags & UE_ANALYSIS_OUT_OF_ORDER) != 0);
+    add_loss(st, SEEN_TWICE, tap->direction, (findings->flags & UE_ANALYSIS_DUPLICATE) != 0);
+    add_loss(st, NOT_DELIVERED, other, count_not_delivered(findings));
+    add_loss(st, SENT_AGAIN, tap->direction, findings->resent_count);
+    add_loss(st, SENT_NEEDLESSLY, tap->direction, findings->spurious_count);
     return TAP_PACKET_REDRAW;
 }
 

@@ -2,7 +2,14 @@
 /* Two taps for listeners of any kind. "uerudp" has one struct ue_tap per datagram, "uerudp.message" one struct
    ue_tap_message per whole message, behind reassembly, in the order of the capture. All of it lives in the scope of the
    packet. What the analysis tells is there once the generation of the connection is certain; in a second pass, always.
- */
+
+   A struct ue_tap has what is at hand. The rest takes time to find, so that listeners ask for it, by calls which they
+   find in the struct, because plugins do not see one another's symbols:
+
+       const struct ue_tap *tap = data;
+       const struct ue_tap_content *content = tap->content(tap);
+
+   What one listener asked for is at hand for the next. */
 #ifndef UE_TAP_H
 #define UE_TAP_H
 
@@ -53,20 +60,38 @@ struct ue_tap_verdict {
     bool is_delivered;
 };
 
-struct ue_tap {
-    uint32_t stream;
-    uint8_t direction; /* enum ue_direction */
-    const char *generation;
+/* What the datagram itself says. Encrypted content counts where it was opened. */
+struct ue_tap_content {
     bool is_handshake, is_opaque, is_malformed;
     uint8_t handshake_type;
+    uint32_t bunch_count; /* and how many of them are, or do, these: */
+    uint32_t reliable_count, partial_count, open_count, close_count;
+};
+
+/* What the analysis found out about the datagram. */
+struct ue_tap_findings {
     int64_t handshake_span_ns; /* since the message that it answers; -1 not known */
-    uint32_t size_bytes;       /* of the datagram */
-    int64_t packet_id;         /* -1: not known, or right before the first turn; see ue_seq_shown() */
     uint32_t flags;            /* of the datagram and all its bunches */
     uint32_t missing;          /* packets missing right before this one */
-    uint32_t verdict_count, bunch_count;
+    uint32_t resent_count;     /* bunches that are copies of earlier ones */
+    uint32_t spurious_count;   /* of them, those that the other side was known to have */
+    uint32_t verdict_count;
     const struct ue_tap_verdict *verdicts;
-    const struct ue_tap_bunch *bunches;
+};
+
+struct ue_report;
+
+struct ue_tap {
+    uint32_t stream;
+    uint32_t size_bytes; /* of the datagram */
+    int64_t packet_id;   /* -1: not known, or right before the first turn; see ue_seq_shown() */
+    const char *generation;
+    uint8_t direction; /* enum ue_direction */
+    const struct ue_tap_content *(*content)(const struct ue_tap *tap);
+    const struct ue_tap_findings *(*findings)(const struct ue_tap *tap);
+    /* content()->bunch_count of them, with what the analysis found out about each. */
+    const struct ue_tap_bunch *(*bunches)(const struct ue_tap *tap);
+    struct ue_report *report; /* what the calls need */
 };
 
 struct ue_tap_message {

@@ -40,6 +40,7 @@ STATELESS = ("-o", "uerudp.analyse:FALSE")
 LISTENERS = {"conv,uerudp": "count_conversation*", "endpoints,uerudp": "count_endpoints*", "uerudp,srt": "count_spans*",
              **{f"{tree},tree": "stats_tree_packet" for tree in
                 ("uerudp", "uerudp_bunches", "uerudp_channels", "uerudp_losses")}}
+REPORT = "ue_report_datagram"
 FIELDS = ("-T", "fields", "-e", "frame.number", "-e")
 VERBOSE = ("-V",)
 
@@ -207,10 +208,11 @@ def count_listeners(stage, report):
     """What is added when somebody listens: the report of each datagram, and the listener itself."""
     for listener, function in LISTENERS.items():
         options = (*OURS, "-q", "-z", listener)
-        told = stage.slope("U4", options, functions=["ue_report_datagram"])
+        told = stage.slope("U4", options, functions=[REPORT])
         heard = stage.slope("U4", options, functions=[function])
-        if heard == 0:
-            raise AssertionError(f"nobody called {function}")
+        for called, count in ((REPORT, told), (function, heard)):
+            if count == 0:
+                raise AssertionError(f"nobody called {called}")
         report.line(f"W9.{listener}", told + heard, "instructions", ("report", told), 3000, 1000, judged="value")
 
 

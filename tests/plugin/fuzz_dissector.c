@@ -159,11 +159,13 @@ static tap_packet_status hear_datagram(void *user, packet_info *pinfo, epan_diss
                                        tap_flags_t flags) {
     const struct ue_tap *tap = data;
     (void)user, (void)pinfo, (void)edt, (void)flags;
-    for (uint32_t i = 0; i < tap->verdict_count; i++) {
-        heard += (uint64_t)tap->verdicts[i].packet_id;
+    const struct ue_tap_findings *findings = tap->findings(tap);
+    const struct ue_tap_bunch *bunches = tap->bunches(tap);
+    for (uint32_t i = 0; i < findings->verdict_count; i++) {
+        heard += (uint64_t)findings->verdicts[i].packet_id;
     }
-    for (uint32_t i = 0; i < tap->bunch_count; i++) {
-        heard += tap->bunches[i].channel_name != NULL ? strlen(tap->bunches[i].channel_name) : 0;
+    for (uint32_t i = 0; i < tap->content(tap)->bunch_count; i++) {
+        heard += bunches[i].channel_name != NULL ? strlen(bunches[i].channel_name) : 0;
     }
     return TAP_PACKET_REDRAW;
 }
