@@ -41,9 +41,12 @@ void ue_items_report(const struct ue_item_budget *budget, packet_info *pinfo, pr
 static proto_item *add_bytes(const struct ue_ground *g, proto_tree *tree, int start, int length,
                              const struct ue_record *record, const uint8_t *aligned) {
     struct ue_view view = record->text.units;
-    return proto_tree_add_bytes_with_length(tree, ue_hf[record->field], g->tvb, start, length,
-                                            aligned != NULL ? aligned : ue_items_aligned(g, view),
-                                            (int)ue_bits_bytes(view.bits));
+    size_t size = ue_bits_bytes(view.bits);
+    const uint8_t *bytes = aligned != NULL ? aligned : ue_items_aligned(g, view);
+    proto_item *item =
+        proto_tree_add_bytes_with_length(tree, ue_hf[record->field], g->tvb, start, length, bytes, (int)size);
+    ue_label_bytes(item, g->pool, record->field, bytes, size);
+    return item;
 }
 
 static proto_item *add_value(const struct ue_ground *g, proto_tree *tree, const struct ue_record *record,

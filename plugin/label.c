@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/label.h"
 
+#include <epan/prefs.h>
 #include <epan/wmem_scopes.h>
+#include <wsutil/utf8_entities.h>
 
 #include "plugin/words.h"
 
@@ -9,6 +11,8 @@
 #define PICTURE_BITS_MAX 40
 #define PICTURE_BYTES_MAX 6
 #define CHARS_PER_BYTE 11 /* "0000 0000" and two blanks */
+#define BYTES_DRAWN 36    /* of a run of bytes, as Wireshark does */
+#define BYTES_DRAWN_ROUNDED 48
 #define EVERY_BYTE 0x0101010101010101u
 
 /* What stands before the value: "Client id: ". */
@@ -75,6 +79,24 @@ static void add_value(struct ue_words *words, const struct ue_field_row *row, ui
     } else {
         ue_words_number(words, number);
     }
+}
+
+static char hex_digit(uint8_t number) {
+    return (char)('0' + number + (number > 9 ? 'a' - '9' - 1 : 0));
+}
+
+/* Digits are made of whole vectors of bytes. */
+static void add_hex(struct ue_words *words, const uint8_t *bytes, size_t size) {
+    uint8_t first[BYTES_DRAWN_ROUNDED] = {0};
+    char digits[2 * BYTES_DRAWN_ROUNDED];
+    size_t drawn = MIN(size, BYTES_DRAWN);
+    memcpy(first, bytes, drawn);
+    for (size_t i = 0; i < BYTES_DRAWN_ROUNDED; i++) {
+        digits[2 * i] = hex_digit(first[i] >> 4);
+        digits[2 * i + 1] = hex_digit(first[i] & 15);
+    }
+    ue_words_add(words, digits, 2 * drawn);
+    ue_words_text(words, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
 }
 
 static item_label_t *make_label(wmem_allocator_t *pool, const struct ue_words *words) {
@@ -157,4 +179,15 @@ void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *byte
         record->bits <= PICTURE_BITS_MAX) {
         set_bits(item, record, draw_label(pool, bytes, record));
     }
+}
+
+void ue_label_bytes(proto_item *item, wmem_allocator_t *pool, enum ue_field field, const uint8_t *bytes, size_t size) {
+    struct ue_words words;
+    if (!ue_label_is_seen(item) || size == 0 || prefs.display_byte_fields_with_spaces) {
+        return;
+    }
+    words.length = 0;
+    ue_words_add_short(&words, names[field].text, names[field].length);
+    add_hex(&words, bytes, size);
+    ue_label_set(item, pool, &words);
 }

@@ -127,10 +127,10 @@ void ue_summary_bunch(struct ue_summary *summary, const char *separator, struct 
         ue_words_number(&summary->bunch_size, summary->bunch.data_bits);
         ue_words_text(&summary->bunch_size, " bits");
     }
-    ue_words_add(words, summary->bunch_head.text, summary->bunch_head.length);
+    ue_words_join(words, &summary->bunch_head);
     if (summary->bunch.has_data_bits) {
         ue_words_text(words, separator);
-        ue_words_add_short(words, summary->bunch_size.text, summary->bunch_size.length);
+        ue_words_join(words, &summary->bunch_size);
     }
 }
 
@@ -186,6 +186,8 @@ static void bunch_field(struct ue_summary *summary, const struct ue_record *reco
     case UE_F_BUNCH_CLOSE: b->close = flag; break;
     case UE_F_BUNCH_RELIABLE: b->reliable = flag; break;
     case UE_F_BUNCH_CHANNEL: b->channel = record->number; break;
+    case UE_F_BUNCH_HAS_EXPORTS: b->has_exports = flag; break;
+    case UE_F_BUNCH_HAS_MAPPED: b->has_mapped = flag; break;
     case UE_F_BUNCH_PARTIAL: b->partial = flag; break;
     case UE_F_BUNCH_PARTIAL_INITIAL: b->partial_initial = flag; break;
     case UE_F_BUNCH_PARTIAL_FINAL: b->partial_final = flag; break;

@@ -11,7 +11,7 @@
 #include "libcodec/sink.h"
 #include "plugin/words.h"
 
-/* What the label of a bunch is made of. */
+/* What the label of a bunch is made of, and what else its header says of the content. */
 struct ue_bunch_words {
     uint64_t channel;
     uint64_t ch_seq;
@@ -20,6 +20,8 @@ struct ue_bunch_words {
     const char *messages;     /* names of control messages; NULL: none, or not asked for */
     const char *actor;        /* name of the class for which the channel opens, or closes; NULL: not known */
     bool has_data_bits;
+    bool has_exports;
+    bool has_mapped;
     bool open;
     bool close;
     bool reliable;

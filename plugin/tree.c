@@ -88,11 +88,20 @@ static void name_content(struct tree *t) {
     }
 }
 
+static void note_content(struct tree *t, struct ue_view data) {
+    const struct ue_bunch_words *b = &t->summary.bunch;
+    t->content = (struct ue_content){.open = b->open,
+                                     .close = b->close,
+                                     .has_exports = b->has_exports,
+                                     .has_mapped = b->has_mapped,
+                                     .data = data};
+}
+
 /* The payload as bytes of its own: a tab in the window, and what other dissectors get. */
 static void add_payload(struct tree *t, struct ue_view data) {
     struct ue_words name;
     size_t size = ue_bits_bytes(data.bits);
-    if (size == 0) {
+    if (size == 0 || (top(t) == NULL && t->inside.handoffs == NULL)) {
         return;
     }
     t->payload = ue_items_aligned(&t->ground, data);
@@ -103,18 +112,6 @@ static void add_payload(struct tree *t, struct ue_view data) {
     ue_summary_bunch(&t->summary, " ", &name);
     if (t->budget.left != 0) {
         add_new_data_source(t->pinfo, t->payload_tvb, name.text);
-    }
-}
-
-static void note_content(struct ue_content *content, const struct ue_record *record) {
-    bool flag = record->number != 0;
-    switch (record->field) {
-    case UE_F_BUNCH_OPEN: content->open = flag; break;
-    case UE_F_BUNCH_CLOSE: content->close = flag; break;
-    case UE_F_BUNCH_HAS_EXPORTS: content->has_exports = flag; break;
-    case UE_F_BUNCH_HAS_MAPPED: content->has_mapped = flag; break;
-    case UE_F_BUNCH_DATA: content->data = record->text.units; break;
-    default: break;
     }
 }
 
@@ -159,8 +156,8 @@ static void on_field(void *user, const struct ue_record *record) {
         return; /* it holds bits that were not captured */
     }
     ue_summary_field(&t->summary, record);
-    note_content(&t->content, record);
-    if (record->field == UE_F_BUNCH_DATA && (top(t) != NULL || t->inside.handoffs != NULL)) {
+    if (record->field == UE_F_BUNCH_DATA) {
+        note_content(t, record->text.units);
         add_payload(t, record->text.units);
     }
     if (!ue_items_is_wanted(top(t), record->field)) {

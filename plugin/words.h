@@ -35,6 +35,15 @@ static inline void ue_words_add_short(struct ue_words *words, const char *text, 
     words->text[words->length] = '\0';
 }
 
+/* Adds other words; most are short. */
+static inline void ue_words_join(struct ue_words *words, const struct ue_words *other) {
+    if (other->length <= UE_WORDS_SHORT) {
+        ue_words_add_short(words, other->text, other->length);
+    } else {
+        ue_words_add(words, other->text, other->length);
+    }
+}
+
 static inline void ue_words_text(struct ue_words *words, const char *text) {
     ue_words_add(words, text, strlen(text));
 }

@@ -79,6 +79,19 @@ class Payload(unittest.TestCase):
         for _, content in views:
             self.assertIn(content.strip(), payloads)
 
+    def test_labels_of_bytes(self):
+        """The first bytes, in the form that the user's preference asks of Wireshark."""
+        for preference, between, drawn in (("FALSE", "", 36), ("TRUE", " ", 24)):
+            option = ("-o", f"protocols.display_byte_fields_with_spaces:{preference}")
+            packets = self.stage.packets(self.path, options=option)
+            labels = [(field.payload(), field.label) for packet in packets.values()
+                      for field in packet.all("bunch.data") if field.bytes != 0]
+            self.assertEqual({len(payload) > drawn for payload, _ in labels}, {True, False})
+            for payload, label in labels:
+                digits = between.join(f"{byte:02x}" for byte in payload[:drawn])
+                more = f"{between}\N{HORIZONTAL ELLIPSIS}" if len(payload) > drawn else ""
+                self.assertEqual(label, f"Data: {digits}{more}")
+
 
 if __name__ == "__main__":
     harness.main()
