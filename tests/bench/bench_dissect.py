@@ -11,7 +11,6 @@ import argparse
 import os
 import platform
 import random
-import re
 import statistics
 import subprocess
 import sys
@@ -75,20 +74,9 @@ class Stage(harness.Stage):
         del self.captures[path]
         os.remove(path)
 
-    def instructions(self, path, options, functions=()):
-        """Instructions of one run; with functions, those inside them and what they call."""
-        toggle = [f"--toggle-collect={function}" for function in functions]
-        command = self.command(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *toggle, "tshark", "-r",
-                                path, *options])
-        result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        found = re.search(r"Collected *: *(\d+)", result.stderr)
-        if result.returncode != 0 or not found:
-            raise AssertionError(result.stderr[-4000:])
-        return int(found[1])
-
     def slope(self, shape, options, few=FEW, many=MANY, functions=()):
         """Instructions per packet; they vary with the seed of tshark's hash tables."""
-        counts = [self.instructions(self.capture(shape, n), options, functions) for n in (few, many)]
+        counts = [self.instructions("-r", self.capture(shape, n), *options, functions=functions) for n in (few, many)]
         return (counts[1] - counts[0]) / (many - few)
 
     def usage(self, shape, packets, options):
@@ -221,8 +209,8 @@ def count_rejections(stage, report):
     path = os.path.join(stage.home, "refused.pcap")
     stage.tshark("-r", stage.capture("foreign", MANY), "-Y", "data", "-w", path)
     packets = len(stage.tshark("-r", path, "-T", "fields", "-e", "frame.number").splitlines())
-    ours = stage.instructions(path, STATISTICS, ["dissect_heuristic"])
-    every = stage.instructions(path, STATISTICS, ["dissector_try_heuristic"])
+    ours = stage.instructions("-r", path, *STATISTICS, functions=["dissect_heuristic"])
+    every = stage.instructions("-r", path, *STATISTICS, functions=["dissector_try_heuristic"])
     report.line("W8", ours / packets, "instructions", ("all_heuristics", every / packets), 300, 80, judged="value")
 
 

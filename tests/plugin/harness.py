@@ -113,6 +113,17 @@ class Stage:
     def tshark(self, *arguments):
         return self.run(["tshark", *arguments]).stdout
 
+    def instructions(self, *arguments, functions=()):
+        """Instructions of a run of tshark; with functions, those inside them and what they call."""
+        toggle = [f"--toggle-collect={function}" for function in functions]
+        command = self.command(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *toggle, "tshark",
+                                *arguments])
+        result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        found = re.search(r"Collected *: *(\d+)", result.stderr)
+        if result.returncode != 0 or not found:
+            raise AssertionError(result.stderr[-4000:])
+        return int(found[1])
+
     def packets(self, capture, settings=None, options=(), two_pass=True):
         """The packets of a capture, by frame number; those without our protocol are left out."""
         passes = ["-2"] if two_pass else []

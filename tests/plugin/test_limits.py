@@ -4,7 +4,6 @@
 import collections
 import pathlib
 import re
-import resource
 import unittest
 
 import harness
@@ -31,17 +30,6 @@ def blocks_in_parts():
                  "partial_final": part == PARTS - 1, "data": FOUR_BLOCKS.hex() * (PART_BLOCKS // 4)}
         yield {"src": "10.0.0.2:7777", "dst": "10.0.0.1:50123", "direction": 2, "generation": "5.5",
                "packet": {"seq": 4454 + part, "ack": 4263, "history": [1]}, "bunches": [bunch]}
-
-
-def datagrams(bunches_of_each):
-    """From a server, one behind the other."""
-    for number, bunches in enumerate(bunches_of_each):
-        yield {"src": "10.0.0.2:7777", "dst": "10.0.0.1:50123", "direction": 2, "generation": "5.5",
-               "packet": {"seq": 4454 + number, "ack": 4263, "history": [1]}, "bunches": bunches}
-
-
-def opening(channel):
-    return {"channel": channel, "reliable": True, "ch_seq": 1, "name_hardcoded": True, "name_index": 102, "data": ""}
 
 
 def items_of(packet, inside):
@@ -81,25 +69,6 @@ class Limits(unittest.TestCase):
         self.assertNotIn("uerudp.expert.items", sum((packet.experts for packet in self.whole.values()), []))
         for packet in self.stage.packets(self.path, {"max_items": 0}).values():
             self.assertEqual(len(items_of(packet, False)), 1)
-
-    def cpu_s(self, bunches_of_each):
-        """What it takes to read datagrams with these bunches."""
-        path = self.stage.encode("many.pcapng", datagrams(bunches_of_each))
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        self.stage.tshark("-2", "-o", "uerudp.generation:5.5", "-r", path)
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-
-    def test_many_bunches_in_one_datagram(self):
-        """They take no longer than as many in datagrams of their own."""
-        bunch = {"channel": 3, "reliable": False, "data": ""}
-        apart, together = self.cpu_s([[bunch] * 150] * 400), self.cpu_s([[bunch] * 15000] * 4)
-        self.assertLess(together, 2 * apart)
-
-    def test_copies_in_any_order(self):
-        """Those that come the other way round than the first take no longer to find."""
-        firsts = [opening(channel) for channel in range(2, 7002)]
-        in_order, reverse = (self.cpu_s([firsts, copies]) for copies in (firsts, firsts[::-1]))
-        self.assertLess(reverse, 1.5 * in_order)
 
     def test_a_message_of_many_blocks(self):
         path = self.stage.encode("blocks.pcapng", blocks_in_parts())
