@@ -137,7 +137,7 @@ static void report_acks(struct pass *p, const struct ue_packet *packet, size_t h
         bool delivered = ue_history_reports(packet, (uint32_t)age);
         ue_cursor_report_generated(&p->c, delivered ? UE_F_PACKET_ACKED : UE_F_PACKET_NACKED,
                                    history_bit + (bit < UE_HISTORY_REACH ? bit : 0), 1,
-                                   (uint64_t)(packet->ack - age) & (UE_PACKET_SEQ_MAX - 1));
+                                   ue_seq_of((int64_t)packet->ack - age));
     }
 }
 
@@ -156,7 +156,7 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
     }
     const struct ue_links *links = p->links;
     bool has_id = links != NULL && links->has_id;
-    if (has_id && (links->packet_id & (UE_PACKET_SEQ_MAX - 1)) != packet->seq) {
+    if (has_id && ue_seq_of(links->packet_id) != packet->seq) {
         return; /* linked before the generation was known: read at another place */
     }
     if (has_id) {

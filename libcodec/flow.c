@@ -158,8 +158,7 @@ static bool seq_is_plausible(const struct ue_flow *flow, unsigned row, unsigned 
         }
     }
     if (x->profile.packet == UE_PACKET_HISTORY_SEQ) {
-        int32_t apart =
-            ue_seq_difference(verdict->acked_history_seq & (UE_PACKET_SEQ_MAX - 1), verdict->ack, UE_PACKET_SEQ_MAX);
+        int32_t apart = ue_seq_difference(ue_seq_of(verdict->acked_history_seq), verdict->ack, UE_PACKET_SEQ_MAX);
         return apart <= SEQ_STEP_MAX && apart >= -SEQ_STEP_MAX;
     }
     return true;
@@ -411,10 +410,8 @@ static void learn_sequences(struct ue_flow *flow, const struct ue_shape *shape) 
     struct ue_sequences first = ue_cookie_sequences(shape->cookie);
     struct ue_side *server = &flow->sides[flow->server_side];
     struct ue_side *client = &flow->sides[!flow->server_side];
-    *server = (struct ue_side){true, true, (uint16_t)((first.client - 1u) & (UE_PACKET_SEQ_MAX - 1)),
-                               (int64_t)first.server - 1};
-    *client = (struct ue_side){true, true, (uint16_t)((first.server - 1u) & (UE_PACKET_SEQ_MAX - 1)),
-                               (int64_t)first.client - 1};
+    *server = (struct ue_side){true, true, ue_seq_of(first.client - 1), (int64_t)first.server - 1};
+    *client = (struct ue_side){true, true, ue_seq_of(first.server - 1), (int64_t)first.client - 1};
     memcpy(flow->first_sides, flow->sides, sizeof flow->sides);
 }
 
@@ -435,8 +432,7 @@ static bool is_settled(const struct ue_flow *flow) {
 
 /* Whether sequence or ack are further from the last ones than traffic moves between two datagrams. */
 static bool jumps(const struct ue_side *side, const struct ue_verdict *verdict) {
-    int32_t step =
-        ue_seq_difference(verdict->seq, (uint32_t)side->last_id & (UE_PACKET_SEQ_MAX - 1), UE_PACKET_SEQ_MAX);
+    int32_t step = ue_seq_difference(verdict->seq, ue_seq_of(side->last_id), UE_PACKET_SEQ_MAX);
     int32_t news = side->has_acked ? ue_seq_difference(verdict->ack, side->acked, UE_PACKET_SEQ_MAX) : 0;
     return step > SEQ_STEP_MAX || step < -SEQ_STEP_MAX || news > SEQ_STEP_MAX || news < -SEQ_STEP_MAX;
 }

@@ -84,7 +84,7 @@ struct ue_links ue_flow_links(const struct ue_flow *flow, const struct ue_frame 
 void ue_side_adopt(struct ue_side *side, const struct ue_side *old) {
     struct ue_side joined = *old;
     if (side->has_id && old->has_id) {
-        uint32_t wire = (uint32_t)side->last_id & (UE_PACKET_SEQ_MAX - 1);
+        uint32_t wire = ue_seq_of(side->last_id);
         joined.last_id = ue_seq_expand(wire, old->last_id, UE_PACKET_SEQ_MAX);
     } else if (side->has_id) {
         joined = *side;

@@ -9,6 +9,11 @@
 #define UE_PACKET_SEQ_BITS 14
 #define UE_PACKET_SEQ_MAX (UINT32_C(1) << UE_PACKET_SEQ_BITS)
 
+/* The wire form of a full packet number. */
+static inline uint16_t ue_seq_of(int64_t packet_id) {
+    return (uint16_t)((uint64_t)packet_id & (UE_PACKET_SEQ_MAX - 1));
+}
+
 /* a - b as the nearest signed distance, -max/2 .. max/2 - 1; max is a power of two. */
 static inline int32_t ue_seq_difference(uint32_t a, uint32_t b, uint32_t max) {
     return (int32_t)((a - b + max / 2) & (max - 1)) - (int32_t)(max / 2);
@@ -27,7 +32,7 @@ static inline int64_t ue_seq_expand(uint32_t seq, int64_t reference, uint32_t ma
 /* What a full packet number is called. Those below zero come before the first turn, in captures that begin in the
    middle of it, and are called as on the wire. */
 static inline uint64_t ue_seq_shown(int64_t packet_id) {
-    return packet_id < 0 ? (uint64_t)packet_id & (UE_PACKET_SEQ_MAX - 1) : (uint64_t)packet_id;
+    return packet_id < 0 ? ue_seq_of(packet_id) : (uint64_t)packet_id;
 }
 
 #endif

@@ -125,8 +125,7 @@ static void begin_ids(struct ue_track_side *side, int64_t id) {
     }
     side->earliest_id = side->first_id;
     if (side->has_judged) {
-        side->judged_id =
-            ue_seq_expand((uint32_t)side->judged_id & (UE_PACKET_SEQ_MAX - 1), side->newest_id, UE_PACKET_SEQ_MAX);
+        side->judged_id = ue_seq_expand(ue_seq_of(side->judged_id), side->newest_id, UE_PACKET_SEQ_MAX);
         side->learned_id = side->judged_id;
     }
 }
@@ -202,7 +201,7 @@ static void enter(struct ue_track_pass *p, struct ue_track_side *side, struct ue
 /* Without a number it cannot be followed; one that was read at another place is none (see flow.h). */
 static bool has_id(const struct ue_track_pass *p, const struct ue_packet *packet) {
     const struct ue_links *links = p->in->links;
-    return links->has_id && (links->packet_id & (UE_PACKET_SEQ_MAX - 1)) == packet->seq;
+    return links->has_id && ue_seq_of(links->packet_id) == packet->seq;
 }
 
 static void take_history(struct ue_track_pass *p, const struct ue_packet *packet);

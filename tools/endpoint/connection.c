@@ -183,7 +183,7 @@ static void init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint
     c->last_notified_id = (int64_t)out - 1;
     ue_lanes_init(&c->lanes, &c->share, in & mask, out & mask);
     ue_legacy_init(&c->legacy, (int64_t)out - 1, &c->share);
-    init_notify(c, (uint16_t)((in - 1) & (int)(UE_PACKET_SEQ_MAX - 1)), out);
+    init_notify(c, ue_seq_of(in - 1), out);
     c->connected_ns = now_ns;
     c->last_receive_ns = now_ns;
     c->last_packet_ns = now_ns;

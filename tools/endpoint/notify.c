@@ -11,7 +11,7 @@
 #define RECORD_MAX (UE_PACKET_SEQ_MAX / 2) /* of more packets the peer could not tell old from new */
 
 static uint16_t seq_add(uint32_t seq, int32_t step) {
-    return (uint16_t)((seq + (uint32_t)step) & (UE_PACKET_SEQ_MAX - 1));
+    return ue_seq_of((int64_t)seq + step);
 }
 
 static int32_t seq_difference(uint16_t a, uint16_t b) {

@@ -3,7 +3,6 @@
 
 #define HEAD_BYTES_MAX 1200 /* wrapper 512, magic 4, header and history 40, a game's own bits 512 */
 #define SLACK_BYTES 16      /* terminators, and the codec's whole words */
-#define SEQ_MASK (UE_PACKET_SEQ_MAX - 1)
 
 /* Own packets without verdict beyond which the peer could not tell new ones from old (spec 6.3.7). */
 #define WINDOW_MAX (UE_PACKET_SEQ_MAX / 2 - 8)
@@ -49,7 +48,7 @@ static void begin_head(struct ue_conn *c, struct ue_datagram *head) {
         .client_id = c->out_context.ids ? c->client_id : 0,
     };
     if (ue_conn_is_legacy(c)) {
-        head->packet.seq = (uint16_t)(c->out_packet_id & SEQ_MASK);
+        head->packet.seq = ue_seq_of(c->out_packet_id);
         head->packet.extra = (struct ue_view){zeros, 0, settings->extra_bits};
     } else {
         ue_notify_write(&c->notify, false, &head->packet);

@@ -144,7 +144,7 @@ static bool take_acks(struct ue_conn *c, uint64_t now_ns, const struct ue_packet
     ue_notify_begin_acks(&c->notify, packet, &verdicts);
     while (ue_verdicts_next(&verdicts, &seq, &delivered)) {
         c->last_notified_id++;
-        if ((c->last_notified_id & (UE_PACKET_SEQ_MAX - 1)) != seq) {
+        if (ue_seq_of(c->last_notified_id) != seq) {
             fail(c, now_ns, UE_CLOSE_ACK_SEQUENCE_MISMATCH, NULL);
             return false;
         }
@@ -211,7 +211,7 @@ static void write_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id) {
                     (is_server ? c->peer_wants_frame_time : c->config.want_frame_time);
     const struct ue_item item = {
         .is_ack = true,
-        .ack = {.ack_id = (uint16_t)(packet_id & (UE_PACKET_SEQ_MAX - 1)),
+        .ack = {.ack_id = ue_seq_of(packet_id),
                 .has_frame_time = is_timed,
                 .frame_time_ms = is_timed && is_server ? c->frame_time_ms : 0,
                 .remote_kbps = c->traffic.last.in_bytes / 1024},

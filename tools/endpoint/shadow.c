@@ -4,7 +4,6 @@
 #include "libcodec/seq.h"
 #include "tools/endpoint/shadow_state.h"
 
-#define SEQ_MASK (UE_PACKET_SEQ_MAX - 1)
 #define LEARN (INT32_MIN / 2)    /* number of a lane that is not known yet; */
 #define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, which something must have come on */
 #define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet that nobody knows */
@@ -70,7 +69,7 @@ void ue_shadow_begin(struct ue_conn *c, const struct ue_shadow_start *start) {
     c->out_context.direction = own;
     c->in_context.direction = ue_direction_reverse(own);
     c->config.client_id = start->prefix.client_id;
-    ue_conn_adopt(c, 0, (uint16_t)(start->in & SEQ_MASK), (uint16_t)(start->out & SEQ_MASK));
+    ue_conn_adopt(c, 0, ue_seq_of(start->in), ue_seq_of(start->out));
     ue_conn_admit(c);
     c->session_id = start->prefix.session_id;
     c->shadow = (struct ue_shadow){.is_on = true,
@@ -135,7 +134,7 @@ void ue_shadow_judge(struct ue_conn *c, int64_t packet_id, bool delivered) {
     }
     c->in_packet_id = packet_id;
     if (!ue_conn_is_legacy(c)) {
-        c->notify.in_seq = (uint16_t)(packet_id & SEQ_MASK);
+        c->notify.in_seq = ue_seq_of(packet_id);
         ue_notify_judge(&c->notify, c->notify.in_seq, delivered);
     }
 }
@@ -146,7 +145,7 @@ void ue_shadow_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delive
 
 void ue_shadow_overrule(struct ue_conn *c, int64_t packet_id, bool delivered) {
     ue_shadow_judge(c, packet_id, delivered);
-    if (!ue_conn_is_legacy(c) && c->notify.in_ack_seq == (packet_id & SEQ_MASK)) {
+    if (!ue_conn_is_legacy(c) && c->notify.in_ack_seq == ue_seq_of(packet_id)) {
         c->notify.history[0] = (c->notify.history[0] & ~UINT32_C(1)) | delivered;
     }
 }

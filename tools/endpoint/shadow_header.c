@@ -2,12 +2,11 @@
 #include "libcodec/seq.h"
 #include "tools/endpoint/shadow_state.h"
 
-#define SEQ_MASK (UE_PACKET_SEQ_MAX - 1)
 #define WORD_BITS 32
 
 /* The newest packet that the history of a header speaks of. */
 static int64_t told_id(const struct ue_conn *c, const struct ue_packet *packet) {
-    uint16_t seq = packet->history_flush ? packet->acked_history_seq & SEQ_MASK : packet->ack;
+    uint16_t seq = packet->history_flush ? ue_seq_of(packet->acked_history_seq) : packet->ack;
     return ue_seq_expand(seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
 }
 

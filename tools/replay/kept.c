@@ -55,7 +55,7 @@ void ue_kept_drop(struct ue_kept_ring *ring, int64_t before) {
 
 static int legacy_claim(const struct ue_kept *kept, int64_t packet_id) {
     for (unsigned i = 0; i < kept->ack_count; i++) {
-        if (kept->acks[i] == (packet_id & (UE_PACKET_SEQ_MAX - 1))) {
+        if (kept->acks[i] == ue_seq_of(packet_id)) {
             return 1;
         }
     }

@@ -312,13 +312,12 @@ static struct ue_difference *depart_here(const struct looking *l, enum ue_depart
 static void refuse_header(struct looking *l) {
     struct ue_packet expected = l->datagram.packet;
     struct ue_difference *d = depart_here(l, UE_DEPARTS_ACK);
-    expected.ack = (uint16_t)(l->kept->peer_newest & (UE_PACKET_SEQ_MAX - 1));
+    expected.ack = ue_seq_of(l->kept->peer_newest);
     if (d != NULL) {
         expect_header(d, l, &expected);
     }
     l->datagram.packet.history_words = 0;
-    l->datagram.packet.ack = l->datagram.packet.acked_history_seq =
-        (uint16_t)(ue_shadow_judged_id(l->side->shadow) & (UE_PACKET_SEQ_MAX - 1));
+    l->datagram.packet.ack = l->datagram.packet.acked_history_seq = ue_seq_of(ue_shadow_judged_id(l->side->shadow));
 }
 
 /* Packets that were not acknowledged may have come all the same, and their acknowledgements with them. */
