@@ -378,10 +378,8 @@ static void take_bunch(const struct pass *p, const struct ue_bunch *bunch) {
         take_fragment(p, bunch);
         return;
     }
-    const struct ue_assembly_lane *lane =
-        p->is_reliable ? ue_assembly_find_lane(p->assembly, p->channel, p->side, true) : NULL;
-    if (lane != NULL) {
-        part_neighbours(p, lane);
+    if (p->is_reliable && ue_assembly_waits(p->assembly, p->channel, p->side, true)) {
+        part_neighbours(p, ue_assembly_find_lane(p->assembly, p->channel, p->side, true));
     }
     tell_bunch(p, bunch);
 }

@@ -49,7 +49,7 @@ static enum ue_content_kind kind_of_text(const struct ue_text *text) {
 static void learn(struct ue_assembly *assembly, uint32_t index, enum ue_content_kind kind) {
     struct ue_assembly_channel *channel = ue_assembly_need_channel(assembly, index);
     if (channel != NULL) {
-        channel->kind = (uint8_t)kind;
+        channel->kind = (uint8_t)kind & 7u;
         channel->has_kind = true;
     }
 }

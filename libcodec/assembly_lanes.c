@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define CHANNELS_MIN 16
+
 /* ---- memory ---- */
 
 void *ue_assembly_take(struct ue_assembly *assembly, size_t size_bytes) {
@@ -18,57 +20,71 @@ void ue_assembly_give(struct ue_assembly *assembly, void *block, size_t size_byt
 
 /* ---- channels ---- */
 
-struct ue_assembly_channel *ue_assembly_find_channel(const struct ue_assembly *assembly, uint32_t index) {
-    return ue_channel_pages_find(&assembly->channels, index, sizeof(struct ue_assembly_channel));
+struct ue_assembly_channel *ue_assembly_need_channel(struct ue_assembly *assembly, uint32_t index) {
+    uint32_t former = assembly->channel_count;
+    uint32_t count = former != 0 ? former : CHANNELS_MIN;
+    while (count <= index) {
+        count *= 2;
+    }
+    if (index <= UE_CHANNEL_MAX && count != former) {
+        struct ue_assembly_channel *channels = ue_budget_resize(&assembly->budget, assembly->channels, former, count);
+        if (channels != NULL) {
+            memset(channels + former, 0, count - former);
+            assembly->channels = channels;
+            assembly->channel_count = count;
+        }
+    }
+    return ue_assembly_find_channel(assembly, index);
 }
 
-struct ue_assembly_channel *ue_assembly_need_channel(struct ue_assembly *assembly, uint32_t index) {
-    return ue_channel_pages_need(&assembly->channels, &assembly->budget, index, sizeof(struct ue_assembly_channel));
+static struct ue_assembly_lane **find_lanes(const struct ue_assembly *assembly, uint32_t index) {
+    return ue_channel_pages_find(&assembly->lanes, index, sizeof(struct ue_assembly_lane *));
 }
 
 static void free_lanes(struct ue_assembly *assembly, uint32_t index) {
-    struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, index);
-    while (channel != NULL && channel->lanes != NULL) {
-        struct ue_assembly_lane *lane = channel->lanes;
-        channel->lanes = lane->next;
+    struct ue_assembly_lane **lanes = find_lanes(assembly, index);
+    while (lanes != NULL && *lanes != NULL) {
+        struct ue_assembly_lane *lane = *lanes;
+        *lanes = lane->next;
         ue_assembly_give(assembly, lane, sizeof *lane);
     }
 }
 
 void ue_assembly_free_channels(struct ue_assembly *assembly) {
-    for (uint32_t i = 0; i < assembly->channels.count * UE_PAGE_CHANNELS; i++) {
+    for (uint32_t i = 0; i < assembly->lanes.count * UE_PAGE_CHANNELS; i++) {
         free_lanes(assembly, i);
     }
-    ue_channel_pages_free(&assembly->channels, &assembly->budget, sizeof(struct ue_assembly_channel));
+    ue_channel_pages_free(&assembly->lanes, &assembly->budget, sizeof(struct ue_assembly_lane *));
+    ue_assembly_give(assembly, assembly->channels, assembly->channel_count);
 }
 
 struct ue_assembly_lane *ue_assembly_find_lane(const struct ue_assembly *assembly, uint32_t index, unsigned side,
                                                bool is_reliable) {
-    const struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, index);
-    struct ue_assembly_lane *lane = channel != NULL ? channel->lanes : NULL;
+    struct ue_assembly_lane *const *lanes = find_lanes(assembly, index);
+    struct ue_assembly_lane *lane = lanes != NULL ? *lanes : NULL;
     while (lane != NULL && (lane->side != side || lane->is_reliable != is_reliable)) {
         lane = lane->next;
     }
     return lane;
 }
 
-static struct ue_assembly_lane *add_lane(struct ue_assembly *assembly, struct ue_assembly_channel *channel) {
+static struct ue_assembly_lane *add_lane(struct ue_assembly *assembly, struct ue_assembly_lane **lanes) {
     struct ue_assembly_lane *lane = ue_assembly_take(assembly, sizeof *lane);
     if (lane != NULL) {
-        *lane = (struct ue_assembly_lane){.done = INT64_MIN, .next = channel->lanes};
-        channel->lanes = lane;
+        *lane = (struct ue_assembly_lane){.done = INT64_MIN, .next = *lanes};
+        *lanes = lane;
     }
     return lane;
 }
 
 struct ue_assembly_lane *ue_assembly_need_lane(struct ue_assembly *assembly, uint32_t index, unsigned side,
                                                bool is_reliable) {
-    struct ue_assembly_channel *channel = ue_assembly_need_channel(assembly, index);
+    struct ue_assembly_lane **lanes = ue_channel_pages_need(&assembly->lanes, &assembly->budget, index, sizeof *lanes);
     struct ue_assembly_lane *lane = ue_assembly_find_lane(assembly, index, side, is_reliable);
-    if (lane != NULL || channel == NULL) {
+    if (lane != NULL || lanes == NULL || ue_assembly_need_channel(assembly, index) == NULL) {
         return lane;
     }
-    lane = add_lane(assembly, channel);
+    lane = add_lane(assembly, lanes);
     if (lane != NULL) {
         lane->channel = (uint16_t)index;
         lane->side = (uint8_t)side;
@@ -97,6 +113,13 @@ struct ue_waiting *ue_lane_find_before(const struct ue_assembly_lane *lane, int6
     return before;
 }
 
+/* Says of its channel whether anything waits in a lane. */
+static void mark(struct ue_assembly *assembly, const struct ue_assembly_lane *lane) {
+    struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, lane->channel);
+    unsigned bit = 1u << (2 * lane->side + lane->is_reliable);
+    channel->waiting = (uint8_t)(lane->count != 0 ? channel->waiting | bit : channel->waiting & ~bit) & 15u;
+}
+
 static void link_in(struct ue_assembly *assembly, struct ue_assembly_lane *lane, struct ue_waiting *before,
                     struct ue_waiting *fragment) {
     fragment->lane = lane;
@@ -105,6 +128,7 @@ static void link_in(struct ue_assembly *assembly, struct ue_assembly_lane *lane,
     *(before != NULL ? &before->behind : &lane->first) = fragment;
     *(fragment->behind != NULL ? &fragment->behind->before : &lane->last) = fragment;
     lane->count++;
+    mark(assembly, lane);
     fragment->older = assembly->newest;
     fragment->newer = NULL;
     *(assembly->newest != NULL ? &assembly->newest->newer : &assembly->oldest) = fragment;
@@ -116,6 +140,7 @@ static void unlink_from(struct ue_assembly *assembly, struct ue_waiting *fragmen
     *(fragment->before != NULL ? &fragment->before->behind : &lane->first) = fragment->behind;
     *(fragment->behind != NULL ? &fragment->behind->before : &lane->last) = fragment->before;
     lane->count--;
+    mark(assembly, lane);
     *(fragment->older != NULL ? &fragment->older->newer : &assembly->oldest) = fragment->newer;
     *(fragment->newer != NULL ? &fragment->newer->older : &assembly->newest) = fragment->older;
 }

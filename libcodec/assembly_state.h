@@ -35,11 +35,13 @@ struct ue_assembly_lane {
 };
 _Static_assert(UE_ASSEMBLY_FRAGMENTS_MAX <= UINT16_MAX && UE_CHANNEL_MAX <= UINT16_MAX, "they fit a lane");
 
+/* What every bunch asks for, of all channels together: so few bytes stay near the processor. */
 struct ue_assembly_channel {
-    struct ue_assembly_lane *lanes; /* those that had a fragment */
-    uint8_t kind;                   /* enum ue_content_kind */
-    bool has_kind;
+    uint8_t kind : 3; /* enum ue_content_kind */
+    uint8_t has_kind : 1;
+    uint8_t waiting : 4; /* lanes with fragments: bit 2 * side + is_reliable */
 };
+_Static_assert(UE_CONTENT_KIND_COUNT <= 8 && sizeof(struct ue_assembly_channel) == 1, "a byte is enough");
 
 /* Which packets of a side were seen, of the newest 64. */
 struct ue_assembly_side {
@@ -53,7 +55,9 @@ struct ue_assembly {
     struct ue_assembly_side sides[2];
     struct ue_assembly_lane *late; /* where the present packet, a late one, has unreliable fragments */
     int64_t late_id;
-    struct ue_channel_pages channels; /* of struct ue_assembly_channel */
+    struct ue_assembly_channel *channels;
+    uint32_t channel_count;
+    struct ue_channel_pages lanes; /* of struct ue_assembly_lane *: of each channel those that had a fragment */
 };
 
 /* Fragments that follow each other without a hole. */
@@ -67,7 +71,15 @@ void *ue_assembly_take(struct ue_assembly *assembly, size_t size_bytes);
 void ue_assembly_give(struct ue_assembly *assembly, void *block, size_t size_bytes);
 
 /* NULL: it is not known, or no engine has such an index. */
-struct ue_assembly_channel *ue_assembly_find_channel(const struct ue_assembly *assembly, uint32_t index);
+UE_INLINE struct ue_assembly_channel *ue_assembly_find_channel(const struct ue_assembly *assembly, uint32_t index) {
+    return index < assembly->channel_count ? &assembly->channels[index] : NULL;
+}
+
+/* Whether fragments wait in a lane of a channel. */
+UE_INLINE bool ue_assembly_waits(const struct ue_assembly *assembly, uint32_t index, unsigned side, bool is_reliable) {
+    const struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, index);
+    return channel != NULL && (channel->waiting >> (2 * side + is_reliable) & 1) != 0;
+}
 /* The same, made where missing; NULL also: no memory. */
 struct ue_assembly_channel *ue_assembly_need_channel(struct ue_assembly *assembly, uint32_t index);
 
