@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugin/chains.h"
 
+#include <epan/packet.h>
 #include <epan/wmem_scopes.h>
 
 #include "plugin/visit.h"
 
-/* Of the visits that have some. */
+#define TOLD_MIN 64
+
+/* Of one visit, which knows it by its place behind the first. */
 struct told {
-    struct ue_chain *first, *last;
+    const struct ue_chain *first;
+    struct ue_chain *last;
 };
 
-static wmem_map_t *told_of;
+/* All of it lies in the scope of the capture file. */
+static struct told *told_of;
+static uint32_t told_count, told_room;
+
+static void forget(void) {
+    told_of = NULL;
+    told_count = told_room = 0;
+}
 
 void ue_chains_register(void) {
-    told_of = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+    register_init_routine(forget);
 }
 
 static struct ue_chain *copy(const struct ue_assembly_event *event) {
@@ -36,24 +47,27 @@ static struct ue_chain *copy(const struct ue_assembly_event *event) {
     return chain;
 }
 
-void ue_chains_keep(const struct ue_visit *visit, const struct ue_assembly_event *event) {
-    struct told *told = wmem_map_lookup(told_of, visit);
-    if (told == NULL) {
-        told = wmem_new0(wmem_file_scope(), struct told);
-        wmem_map_insert(told_of, visit, told);
+static struct told *need_told(struct ue_visit *visit) {
+    if (visit->chains == 0) {
+        if (told_count == told_room) {
+            told_room = MAX(2 * told_room, TOLD_MIN);
+            told_of = wmem_realloc(wmem_file_scope(), told_of, told_room * sizeof *told_of);
+        }
+        told_of[told_count] = (struct told){0};
+        visit->chains = ++told_count;
     }
+    return &told_of[visit->chains - 1];
+}
+
+void ue_chains_keep(struct ue_visit *visit, const struct ue_assembly_event *event) {
+    struct told *told = need_told(visit);
     struct ue_chain *chain = copy(event);
-    if (told->last != NULL) {
-        told->last->next = chain;
-    } else {
-        told->first = chain;
-    }
+    *(told->last != NULL ? &told->last->next : &told->first) = chain;
     told->last = chain;
 }
 
 const struct ue_chain *ue_chains_of(const struct ue_visit *visit) {
-    const struct told *told = wmem_map_lookup(told_of, visit);
-    return told != NULL ? told->first : NULL;
+    return visit->chains != 0 ? told_of[visit->chains - 1].first : NULL;
 }
 
 const struct ue_chain *ue_chains_message(const struct ue_visit *visit, uint32_t item) {

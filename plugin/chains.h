@@ -28,7 +28,7 @@ struct ue_chain {
 void ue_chains_register(void);
 
 /* Keeps what an event tells: WHOLE that is joined, or GIVEN_UP. */
-void ue_chains_keep(const struct ue_visit *visit, const struct ue_assembly_event *event);
+void ue_chains_keep(struct ue_visit *visit, const struct ue_assembly_event *event);
 
 /* The chains that a datagram told of, in their order; NULL: none. */
 const struct ue_chain *ue_chains_of(const struct ue_visit *visit);

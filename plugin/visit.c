@@ -48,6 +48,7 @@ struct ue_visit *ue_visit_add(const packet_info *pinfo) {
     visit->number = pinfo->num;
     visit->layer = pinfo->curr_layer_num;
     visit->notes = 0;
+    visit->chains = 0;
     visit->next = *first;
     *first = visit;
     return visit;

@@ -19,6 +19,7 @@ struct ue_visit {
     uint32_t number;       /* of the frame that it came in */
     uint32_t layer;        /* in a tunnel, one frame has several datagrams */
     uint32_t notes;        /* where notes.h keeps them; 0: none */
+    uint32_t chains;       /* where chains.h keeps them; 0: none */
     struct ue_visit *next; /* of the same frame; NULL: none */
 };
 
