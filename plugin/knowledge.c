@@ -6,10 +6,24 @@
 #include "plugin/file_memory.h"
 #include "plugin/words.h"
 
+#define NEWS_MIN 16
+
 /* A channel was opened for this actor. */
 struct opened {
     uint64_t frame;
     struct ue_opening opening;
+};
+
+struct news {
+    uint32_t channel;
+    struct opened opened;
+};
+
+/* Openings are only appended to the news; what they bring is sorted by channels when somebody asks. */
+struct ue_openings {
+    wmem_map_t *channels;
+    struct news *news;
+    uint32_t news_count, news_room;
 };
 
 static size_t bytes_in_use;
@@ -40,24 +54,24 @@ static void learn_paths(struct ue_knowledge *knowledge, const struct ue_context 
     bytes_in_use += ue_package_map_bytes(knowledge->map) - before;
 }
 
-static wmem_array_t *openings_of(const struct ue_knowledge *knowledge, uint32_t channel) {
-    return knowledge->channels != NULL ? wmem_map_lookup(knowledge->channels, GUINT_TO_POINTER(channel)) : NULL;
+static struct ue_openings *need_openings(struct ue_knowledge *knowledge) {
+    if (knowledge->openings == NULL) {
+        knowledge->openings = wmem_new0(wmem_file_scope(), struct ue_openings);
+    }
+    return knowledge->openings;
 }
 
 static void add_opened(struct ue_knowledge *knowledge, uint32_t channel, const struct opened *opened) {
-    wmem_array_t *openings = openings_of(knowledge, channel);
     if (opening_count == UE_KNOWLEDGE_OPENINGS_MAX) {
         return;
     }
     opening_count++;
-    if (knowledge->channels == NULL) {
-        knowledge->channels = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    struct ue_openings *openings = need_openings(knowledge);
+    if (openings->news_count == openings->news_room) {
+        openings->news_room = MAX(2 * openings->news_room, NEWS_MIN);
+        openings->news = wmem_realloc(wmem_file_scope(), openings->news, openings->news_room * sizeof *openings->news);
     }
-    if (openings == NULL) {
-        openings = wmem_array_sized_new(wmem_file_scope(), sizeof *opened, 1);
-        wmem_map_insert(knowledge->channels, GUINT_TO_POINTER(channel), openings);
-    }
-    wmem_array_append_one(openings, *opened);
+    openings->news[openings->news_count++] = (struct news){channel, *opened};
 }
 
 static void learn_talk(struct ue_knowledge *knowledge, const struct ue_content *content, uint32_t channel) {
@@ -77,6 +91,31 @@ void ue_knowledge_learn(struct ue_knowledge *knowledge, const struct ue_context 
 }
 
 /* ---- asking ---- */
+
+static void sort_in(struct ue_openings *openings, const struct news *news) {
+    void *key = GUINT_TO_POINTER(news->channel);
+    wmem_array_t *of_channel = wmem_map_lookup(openings->channels, key);
+    if (of_channel == NULL) {
+        of_channel = wmem_array_sized_new(wmem_file_scope(), sizeof news->opened, 1);
+        wmem_map_insert(openings->channels, key, of_channel);
+    }
+    wmem_array_append_one(of_channel, news->opened);
+}
+
+/* Those of a channel; NULL: none. */
+static wmem_array_t *find_openings(struct ue_openings *openings, uint32_t channel) {
+    if (openings == NULL) {
+        return NULL;
+    }
+    if (openings->channels == NULL) {
+        openings->channels = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    }
+    for (uint32_t i = 0; i < openings->news_count; i++) {
+        sort_in(openings, &openings->news[i]);
+    }
+    openings->news_count = 0;
+    return wmem_map_lookup(openings->channels, GUINT_TO_POINTER(channel));
+}
 
 const char *ue_knowledge_path(const struct ue_knowledge *knowledge, wmem_allocator_t *pool, uint64_t guid,
                               uint64_t frame) {
@@ -99,7 +138,7 @@ static const struct opened *find_opened(wmem_array_t *openings, uint64_t frame) 
 
 bool ue_knowledge_actor(const struct ue_knowledge *knowledge, wmem_allocator_t *pool, uint32_t channel, uint64_t frame,
                         struct ue_actor_path *actor) {
-    wmem_array_t *openings = openings_of(knowledge, channel);
+    wmem_array_t *openings = find_openings(knowledge->openings, channel);
     const struct opened *opened = openings != NULL ? find_opened(openings, frame) : NULL;
     if (opened == NULL) {
         return false;

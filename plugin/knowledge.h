@@ -20,9 +20,9 @@
 
 /* Of one stream; zeroed. All of it lies in the scope of the capture file. */
 struct ue_knowledge {
-    struct ue_package_map *map; /* NULL: nothing was told */
-    wmem_map_t *channels;
-    struct ue_channel_set talked; /* they carried messages that are not empty */
+    struct ue_package_map *map;   /* NULL: nothing was told */
+    struct ue_openings *openings; /* NULL: no channel was opened */
+    struct ue_channel_set talked; /* channels that carried messages which are not empty */
 };
 
 /* The class, or the object itself where no class is known: of a channel's actor. */
