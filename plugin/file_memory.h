@@ -5,6 +5,8 @@
 
 #include "libcodec/track.h"
 
+void ue_file_memory_register(void);
+
 extern const struct ue_track_memory ue_file_memory;
 
 #endif

@@ -11,6 +11,7 @@
 #include "plugin/conversation.h"
 #include "plugin/export.h"
 #include "plugin/fields.h"
+#include "plugin/file_memory.h"
 #include "plugin/handoff.h"
 #include "plugin/listeners.h"
 #include "plugin/pdu.h"
@@ -134,6 +135,7 @@ void ue_packet_register(void) {
     ue_fields_register();
     ue_prefs_register(ue_proto);
     ue_conversation_register();
+    ue_file_memory_register();
     ue_visit_register();
     register_listeners();
     ue_notes_register();
