@@ -251,7 +251,7 @@ void ue_track_take_bunch(struct ue_track_pass *p, const struct ue_bunch *bunch) 
     }
     count_bunch(counts, &event);
     ue_track_tell(p, &event);
-    if (event.copy <= 1) {
+    if (event.copy <= 1 && (bunch->open || bunch->close)) {
         tell_life(p, channel, bunch);
     }
 }

@@ -45,16 +45,17 @@ struct ue_track_ties {
     uint64_t needs; /* it is refused without these; bit n: the packet n + 1 before it, 63: any further back */
 };
 
+/* What the search and the release ask for comes first, and mostly lies in one line of the cache. */
 struct ue_track_reliable {
     int64_t id;
-    uint64_t first_frame, last_frame;
-    int64_t first_packet, last_packet; /* ids of the packets that carried the first copy and the latest */
-    uint32_t copies;
-    uint32_t last_item;
     uint16_t channel;
     uint16_t next;      /* in its chain; UE_TRACK_RELIABLES_MAX: the last */
     bool was_delivered; /* a copy that is neither of the two */
     bool is_partial, is_initial, is_final;
+    int64_t last_packet, first_packet; /* ids of the packets that carried the latest copy and the first */
+    uint64_t first_frame, last_frame;
+    uint32_t copies;
+    uint32_t last_item;
 };
 
 /* Reliable bunches of a side, of all its channels, in chains by channel and id. The one that stands the longest gives
