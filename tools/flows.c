@@ -329,6 +329,7 @@ static struct ue_held *hold(struct ue_flows *flows, const struct ue_input_datagr
     held->length_bytes = udp->length_bytes;
     held->frame = datagram->frame;
     held->time_ns = datagram->time_ns;
+    g_strlcpy(held->interface, datagram->interface != NULL ? datagram->interface : "", sizeof held->interface);
     held->side = side;
     held->pair = pair;
     held->connection = NULL;

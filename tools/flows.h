@@ -66,6 +66,7 @@ struct ue_held {
     struct ue_frame link;
     size_t captured_bytes;
     size_t length_bytes;
+    char interface[UE_INTERFACE_BYTES]; /* where it was captured; empty: not known */
     size_t capacity;
     uint8_t *bytes;
 };

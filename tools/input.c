@@ -50,6 +50,7 @@ static enum ue_capture_result next_hex(struct ue_input *input, struct ue_input_d
         }
         datagram->frame = input->frame;
         datagram->time_ns = input->hex_time_ns;
+        datagram->interface = NULL;
     } else if (result == UE_CAPTURE_DAMAGED) {
         snprintf(input->error, sizeof input->error, "%s", ue_hex_error(input->hex));
     }
@@ -85,6 +86,7 @@ enum ue_capture_result ue_input_step(struct ue_input *input, struct ue_input_dat
         *is_udp = find_udp(input, &packet, &datagram->udp);
         datagram->frame = input->frame;
         datagram->time_ns = packet.time_ns;
+        datagram->interface = packet.interface;
     } else if (result == UE_CAPTURE_DAMAGED) {
         snprintf(input->error, sizeof input->error, "%s",
                  input->device != NULL ? ue_device_error(input->device) : ue_capture_error(input->capture));

@@ -12,6 +12,7 @@
 struct ue_input_datagram {
     uint64_t frame;
     int64_t time_ns;
+    const char *interface; /* NULL: none; valid as long as the payload */
     struct ue_udp udp;
 };
 

@@ -8,6 +8,7 @@ import re
 import tempfile
 import unittest
 
+import blocks
 import uerudp
 from talk import CLIENT, SERVER, Talk
 
@@ -140,6 +141,18 @@ class Figures(unittest.TestCase):
         talk.send(SERVER, {**bunch, "name_hardcoded": False, "name_text": "Weather" + "é" * 20})
         channel, = talk.chat(100).info()["channels"]
         self.assertEqual("Weather" + "é" * 8, channel["name"])
+
+    def test_interface(self):
+        """By the name that the capture gives it, whatever that is, in a bounded length."""
+        data = login().capture()
+        self.assertIsNone(json.loads(uerudp.run("info", "--json", "-", data=data).stdout)["interface"])
+        for name, told, shown in ((b"client side", "client side", "client side"), (b"\x1b[2J\xff", "\x1b[2J\ufffd", "\\x1b[2J\ufffd"),
+                                  (b"x" * 1000, "x" * 63, "x" * 63)):
+            opts = blocks.options("<", (2, name), (blocks.TSRESOL, b"\x09"))
+            named = b"".join(blocks.interface(opts=opts) if kind == blocks.INTERFACE else raw
+                             for kind, _, raw in blocks.split(data))
+            self.assertEqual(told, json.loads(uerudp.run("info", "--json", "-", data=named).stdout)["interface"])
+            self.assertIn(f"  interface  {shown}\n  time ", uerudp.run("info", "-", data=named).stdout.decode())
 
     def test_parts_add_up(self):
         for capture in (login().capture(), random_talk(3)[0].capture()):

@@ -3,6 +3,7 @@
 """uerudp link between clients and servers on the loopback interface: our own, and plain sockets that count."""
 import collections
 import concurrent.futures
+import json
 import pathlib
 import re
 import signal
@@ -98,8 +99,11 @@ class Ends(Folder):
         return link.reported("left")
 
     def test_nothing_is_done(self):
-        left = self.join()
+        both = self.folder / "both.pcapng"
+        left = self.join("--pcap", both)
         self.assertEqual(left["generation"], "5.5")
+        told = map(json.loads, uerudp.run("info", "--json", both, status=None).stdout.splitlines())
+        self.assertEqual([connection["interface"] for connection in told], ["client side", "server side"])
         for way in ("up", "down"):
             self.assertEqual(left[way]["delivered"], left[way]["datagrams"])
             self.assertEqual(left[way]["delivered_bytes"], left[way]["bytes"])

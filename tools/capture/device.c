@@ -155,6 +155,7 @@ static void fill(struct ue_device *device, const struct pcap_pkthdr *header, con
         .bytes = bytes,
         .captured_bytes = header->caplen,
         .length_bytes = header->len,
+        .interface = device->options.name,
         .link_type = device->link_type,
     };
 }

@@ -26,6 +26,7 @@ struct interface {
     int64_t offset_seconds;
     uint32_t snap_bytes; /* 0: no limit */
     uint16_t link_type;
+    char name[UE_INTERFACE_BYTES]; /* empty: none */
 };
 
 struct ue_pcapng {
@@ -211,7 +212,13 @@ static bool set_resolution(struct ue_pcapng *pcapng, struct interface *interface
     return true;
 }
 
+static void set_name(struct interface *interface, const struct option *option) {
+    snprintf(interface->name, sizeof interface->name, "%.*s", (int)option->size_bytes, (const char *)option->value);
+}
+
 static bool read_interface_option(struct ue_pcapng *pcapng, struct interface *interface, const struct option *option) {
+    if (option->code == UE_PCAPNG_NAME)
+        set_name(interface, option);
     if (option->code == UE_PCAPNG_TSRESOL && option->size_bytes == 1)
         return set_resolution(pcapng, interface, option->value[0]);
     if (option->code == UE_PCAPNG_TSOFFSET && option->size_bytes == 8)
@@ -259,6 +266,10 @@ static const struct interface *interface_of(struct ue_pcapng *pcapng, uint32_t n
     return NULL;
 }
 
+static const char *name_of(const struct interface *interface) {
+    return interface->name[0] != '\0' ? interface->name : NULL;
+}
+
 /* Nanoseconds, held at the ends of what 64 bits can say. */
 static int64_t time_ns_of(const struct interface *interface, uint64_t ticks) {
     wide ns =
@@ -300,6 +311,7 @@ static bool read_timed(struct ue_pcapng *pcapng, uint32_t number, const uint8_t 
         .bytes = bytes,
         .captured_bytes = captured,
         .length_bytes = length > captured ? length : captured,
+        .interface = name_of(interface),
         .link_type = interface->link_type,
     };
     return read_comment(pcapng, body, packet);
@@ -338,8 +350,11 @@ static bool read_simple(struct ue_pcapng *pcapng, struct body *body, struct ue_c
     bytes = take(body, captured);
     if (bytes == NULL)
         return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
-    *packet = (struct ue_capture_packet){
-        .bytes = bytes, .captured_bytes = captured, .length_bytes = length, .link_type = interface->link_type};
+    *packet = (struct ue_capture_packet){.bytes = bytes,
+                                         .captured_bytes = captured,
+                                         .length_bytes = length,
+                                         .interface = name_of(interface),
+                                         .link_type = interface->link_type};
     return true;
 }
 

@@ -20,7 +20,8 @@ enum ue_pcapng_block {
 enum ue_pcapng_option {
     UE_PCAPNG_END = 0,
     UE_PCAPNG_COMMENT = 1,
-    UE_PCAPNG_PACKET_FLAGS = 2,
+    UE_PCAPNG_NAME = 2,         /* of an interface; */
+    UE_PCAPNG_PACKET_FLAGS = 2, /* the same number, of a packet */
     UE_PCAPNG_PACKET_DROPS = 4,
     UE_PCAPNG_PACKET_ID = 5,
     UE_PCAPNG_PACKET_QUEUE = 6,

@@ -11,6 +11,8 @@
 /* A capture being read; opaque. */
 struct ue_capture;
 
+#define UE_INTERFACE_BYTES 64 /* what is kept of an interface's name, with NUL */
+
 #define UE_LINK_ETHERNET 1 /* LINKTYPE_ numbers are those that the pcap specifications list */
 
 /* One packet. All pointers are the reader's and are valid until its next call. */
@@ -22,7 +24,8 @@ struct ue_capture_packet {
     size_t length_bytes;   /* bytes the packet had on the wire */
     const char *comment;   /* the first comment, UTF-8 as found, without NUL; NULL if none */
     size_t comment_bytes;
-    uint16_t link_type; /* LINKTYPE_ number */
+    const char *interface; /* name of the interface that it was captured at, as found; NULL if the file says none */
+    uint16_t link_type;    /* LINKTYPE_ number */
 };
 
 enum ue_capture_result {

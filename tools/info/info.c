@@ -24,6 +24,7 @@ void ue_info_free(struct ue_info *info) {
     ue_channels_clear(&info->channels);
     ue_findings_clear(&info->findings);
     g_free(info->cost);
+    g_free(info->interface);
     g_free(info);
 }
 
@@ -169,6 +170,7 @@ static void begin_or_go_on(struct ue_info *info, const struct ue_seen *seen) {
     if (info->first_frame == 0) {
         info->first_frame = seen->held->frame;
         info->first_ns = info->last_ns = seen->held->time_ns;
+        info->interface = seen->held->interface[0] != '\0' ? g_utf8_make_valid(seen->held->interface, -1) : NULL;
     }
     info->last_frame = seen->held->frame;
     info->last_ns = MAX(info->last_ns, seen->held->time_ns);

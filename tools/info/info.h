@@ -45,6 +45,7 @@ struct ue_info {
     int64_t first_ns, last_ns;
     uint64_t first_frame, last_frame;
     const char *first_path, *last_path; /* where these stand, of several files; NULL: there is one. The caller's */
+    char *interface;                    /* that the first datagram was captured at, UTF-8; NULL: not known */
     struct ue_info_side sides[2];       /* client, server */
 
     bool is_closed; /* by closing channel 0 */

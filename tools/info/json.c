@@ -210,11 +210,12 @@ static json_t *close_object(const struct ue_info *info) {
 static json_t *heading_object(const struct ue_info *info) {
     char start[24];
     g_snprintf(start, sizeof start, "%" PRId64, info->first_ns);
-    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s, s:s, s:s, s:o, s:{s:o, s:o}}", "schema", UE_JSON_SCHEMA, "stream",
-                     count(info->stream), "client", info->sides[0].address, "server", info->sides[1].address,
-                     "client_before", text_or_null(info->former), "generation", info->generation, "generation_reason",
-                     info->reason, "start", start, "duration_s", real(ue_seconds(info->last_ns - info->first_ns)),
-                     "frames", "first", count(info->first_frame), "last", count(info->last_frame));
+    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s?, s:s, s:s, s:s, s:o, s:{s:o, s:o}}", "schema", UE_JSON_SCHEMA,
+                     "stream", count(info->stream), "client", info->sides[0].address, "server", info->sides[1].address,
+                     "client_before", text_or_null(info->former), "interface", info->interface, "generation",
+                     info->generation, "generation_reason", info->reason, "start", start, "duration_s",
+                     real(ue_seconds(info->last_ns - info->first_ns)), "frames", "first", count(info->first_frame),
+                     "last", count(info->last_frame));
 }
 
 json_t *ue_info_to_json(const struct ue_info *info) {

@@ -36,6 +36,11 @@ static void print_heading(struct ue_out *out, const struct ue_info *info) {
         label(out, "file");
         ue_out_format(out, "%s%s%s\n", info->first_path, is_one ? "" : " to ", is_one ? "" : info->last_path);
     }
+    if (info->interface != NULL) {
+        label(out, "interface");
+        ue_out_utf8(out, info->interface, UE_ESCAPE_PLAIN);
+        ue_out_char(out, '\n');
+    }
     label(out, "time");
     print_time(out, info->first_ns);
     ue_out_format(out, ", %.3f s, frames %" PRIu64 " to %" PRIu64 "\n", ue_seconds(info->last_ns - info->first_ns),
