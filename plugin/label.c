@@ -11,7 +11,7 @@
 #define PICTURE_BITS_MAX 40
 #define PICTURE_BYTES_MAX 6
 #define CHARS_PER_BYTE 11 /* "0000 0000" and two blanks */
-#define BYTES_DRAWN 36    /* of a run of bytes, as Wireshark does */
+#define BYTES_DRAWN 36    /* of a run of bytes, as Wireshark 4.0 does */
 #define BYTES_DRAWN_ROUNDED 48
 #define EVERY_BYTE 0x0101010101010101u
 
@@ -183,11 +183,11 @@ void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *byte
 
 void ue_label_bytes(proto_item *item, wmem_allocator_t *pool, enum ue_field field, const uint8_t *bytes, size_t size) {
     struct ue_words words;
-    if (!ue_label_is_seen(item) || size == 0 || prefs.display_byte_fields_with_spaces) {
-        return;
+    bool is_ours = UE_LABELS_OF_BYTES_ARE_SHORT && !prefs.display_byte_fields_with_spaces && size != 0;
+    if (is_ours && ue_label_is_seen(item)) {
+        words.length = 0;
+        ue_words_add_short(&words, names[field].text, names[field].length);
+        add_hex(&words, bytes, size);
+        ue_label_set(item, pool, &words);
     }
-    words.length = 0;
-    ue_words_add_short(&words, names[field].text, names[field].length);
-    add_hex(&words, bytes, size);
-    ue_label_set(item, pool, &words);
 }

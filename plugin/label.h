@@ -27,8 +27,8 @@ void ue_label_flag(proto_item *item, const uint8_t *bytes, const struct ue_recor
 void ue_label_generated(proto_item *item, wmem_allocator_t *pool, enum ue_field field, uint64_t number,
                         const char *string);
 
-/* The label of bytes, "Data: 4314…". What the user wants in another form, Wireshark draws. Costs nothing where nobody
-   sees the tree. */
+/* The label of bytes, "Data: 4314…". What is to look otherwise, by the user's preference or in later series, Wireshark
+   draws. Costs nothing where nobody sees the tree. */
 void ue_label_bytes(proto_item *item, wmem_allocator_t *pool, enum ue_field field, const uint8_t *bytes, size_t size);
 
 /* Gives an item its label. Wireshark's own calls would format it with printf, and copy it. */

@@ -10,6 +10,7 @@ import decoded
 import harness
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "channel.lua")
+BYTES_DRAWN_LEAST = 24  # with spaces, by Wireshark 4.0
 FIELDS = ["frame.number", "testactor.size", "testactor.first"]
 
 
@@ -80,17 +81,20 @@ class Payload(unittest.TestCase):
             self.assertIn(content.strip(), payloads)
 
     def test_labels_of_bytes(self):
-        """The first bytes, in the form that the user's preference asks of Wireshark."""
-        for preference, between, drawn in (("FALSE", "", 36), ("TRUE", " ", 24)):
+        """The first bytes, how many depends on Wireshark, in the form that the user's preference asks of it."""
+        for preference, between in (("FALSE", ""), ("TRUE", " ")):
             option = ("-o", f"protocols.display_byte_fields_with_spaces:{preference}")
-            packets = self.stage.packets(self.path, options=option)
-            labels = [(field.payload(), field.label) for packet in packets.values()
+            labels = [(between.join(f"{byte:02x}" for byte in field.payload()), field.label)
+                      for packet in self.stage.packets(self.path, options=option).values()
                       for field in packet.all("bunch.data") if field.bytes != 0]
-            self.assertEqual({len(payload) > drawn for payload, _ in labels}, {True, False})
-            for payload, label in labels:
-                digits = between.join(f"{byte:02x}" for byte in payload[:drawn])
-                more = f"{between}\N{HORIZONTAL ELLIPSIS}" if len(payload) > drawn else ""
-                self.assertEqual(label, f"Data: {digits}{more}")
+            least = len(between.join(["00"] * BYTES_DRAWN_LEAST))
+            self.assertEqual({len(digits) > least for digits, _ in labels}, {True, False})
+            for digits, label in labels:
+                mark, _, shown = label.removeprefix("Data").partition(": ")
+                shown = shown.rstrip("\N{HORIZONTAL ELLIPSIS} ")
+                self.assertIn(mark, ("", " [\N{HORIZONTAL ELLIPSIS}]"))
+                self.assertEqual(shown, digits[:len(shown)])
+                self.assertGreaterEqual(len(shown), min(len(digits), least))
 
 
 if __name__ == "__main__":
