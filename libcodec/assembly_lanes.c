@@ -20,19 +20,23 @@ void ue_assembly_give(struct ue_assembly *assembly, void *block, size_t size_byt
 
 /* ---- channels ---- */
 
-struct ue_assembly_channel *ue_assembly_need_channel(struct ue_assembly *assembly, uint32_t index) {
+static void reach(struct ue_assembly *assembly, uint32_t index) {
     uint32_t former = assembly->channel_count;
     uint32_t count = former != 0 ? former : CHANNELS_MIN;
     while (count <= index) {
         count *= 2;
     }
-    if (index <= UE_CHANNEL_MAX && count != former) {
-        struct ue_assembly_channel *channels = ue_budget_resize(&assembly->budget, assembly->channels, former, count);
-        if (channels != NULL) {
-            memset(channels + former, 0, count - former);
-            assembly->channels = channels;
-            assembly->channel_count = count;
-        }
+    struct ue_assembly_channel *channels = ue_budget_resize(&assembly->budget, assembly->channels, former, count);
+    if (channels != NULL) {
+        memset(channels + former, 0, count - former);
+        assembly->channels = channels;
+        assembly->channel_count = count;
+    }
+}
+
+struct ue_assembly_channel *ue_assembly_need_channel(struct ue_assembly *assembly, uint32_t index) {
+    if (index >= assembly->channel_count && index <= UE_CHANNEL_MAX) {
+        reach(assembly, index);
     }
     return ue_assembly_find_channel(assembly, index);
 }

@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-static void *entry_of(void *page, uint32_t channel, size_t entry_bytes) {
-    return (char *)page + channel % UE_PAGE_CHANNELS * entry_bytes;
-}
-
-void *ue_channel_pages_find(const struct ue_channel_pages *pages, uint32_t channel, size_t entry_bytes) {
-    uint32_t index = channel / UE_PAGE_CHANNELS;
-    void *page = index < pages->count ? pages->pages[index] : NULL;
-    return page != NULL ? entry_of(page, channel, entry_bytes) : NULL;
-}
-
 /* Makes room for a page that has none; false: no memory. */
 static bool reach(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t index) {
     uint32_t count = pages->count != 0 ? pages->count : 1;
@@ -43,7 +33,7 @@ static void *add(struct ue_channel_pages *pages, struct ue_budget *budget, uint3
         return NULL;
     }
     memset(page, 0, page_bytes);
-    return entry_of(page, channel, entry_bytes);
+    return ue_channel_pages_find(pages, channel, entry_bytes);
 }
 
 void *ue_channel_pages_need(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,

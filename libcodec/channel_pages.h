@@ -16,7 +16,11 @@ struct ue_channel_pages {
 };
 
 /* The entry of a channel; NULL: there is none. */
-void *ue_channel_pages_find(const struct ue_channel_pages *pages, uint32_t channel, size_t entry_bytes);
+UE_INLINE void *ue_channel_pages_find(const struct ue_channel_pages *pages, uint32_t channel, size_t entry_bytes) {
+    uint32_t index = channel / UE_PAGE_CHANNELS;
+    char *page = index < pages->count ? pages->pages[index] : NULL;
+    return page != NULL ? page + channel % UE_PAGE_CHANNELS * entry_bytes : NULL;
+}
 
 /* The same, made of zeros where missing; NULL also: no memory, or an index that no engine uses. */
 void *ue_channel_pages_need(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,

@@ -258,7 +258,7 @@ const struct ue_visit *ue_conversation_again(const packet_info *pinfo) {
 static bool is_doubtful(const struct ue_visit *visit) {
     const struct ue_flow *flow = &visit->connection->flow;
     const struct ue_choice *choice = ue_flow_choice(flow, &visit->frame);
-    return !flow->has_ids_evidence && (choice->reason == UE_REASON_CLOSEST || choice->reason == UE_REASON_NONE);
+    return (choice->reason == UE_REASON_CLOSEST || choice->reason == UE_REASON_NONE) && !flow->has_ids_evidence;
 }
 
 bool ue_visit_is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes) {

@@ -144,10 +144,16 @@ static uint64_t distance(const struct ue_visit *visit, uint32_t frame) {
     return frame == 0 ? 0 : fold((int64_t)frame - visit->number) + 1;
 }
 
+/* What has only small numbers of the first kinds, as most of a bunch, is written in one go. */
 static size_t write_note(const struct ue_visit *visit, const struct ue_note *note, uint8_t bytes[NOTE_BYTES_MAX]) {
     unsigned has = members[note->type];
     uint8_t *to = bytes;
     *to++ = (uint8_t)(note->type | (note->is_set ? SET_BIT : 0));
+    if (has == (ITEM | NUMBER) && (note->item | note->number) < 0x80) {
+        to[0] = (uint8_t)note->item;
+        to[1] = (uint8_t)note->number;
+        return 3;
+    }
     to = (has & ITEM) != 0 ? put(to, note->item) : to;
     to = (has & FRAME) != 0 ? put(to, distance(visit, note->frame)) : to;
     to = (has & FIRST) != 0 ? put(to, distance(visit, note->first_frame)) : to;
@@ -174,15 +180,17 @@ void ue_notes_end(void) {
 }
 
 void ue_notes_add(struct ue_visit *visit, const struct ue_note *note) {
-    uint8_t bytes[NOTE_BYTES_MAX];
-    if (visit != in_hand) {
-        add_chunk(visit, bytes, write_note(visit, note, bytes));
-        return;
-    }
-    if (gathered_bytes > CHUNK_BYTES_MAX - NOTE_BYTES_MAX) {
+    uint8_t alone[NOTE_BYTES_MAX];
+    bool is_in_hand = visit == in_hand;
+    if (is_in_hand && gathered_bytes > CHUNK_BYTES_MAX - NOTE_BYTES_MAX) {
         write_gathered();
     }
-    gathered_bytes += write_note(visit, note, gathered + gathered_bytes);
+    size_t size = write_note(visit, note, is_in_hand ? gathered + gathered_bytes : alone);
+    if (is_in_hand) {
+        gathered_bytes += size;
+    } else {
+        add_chunk(visit, alone, size);
+    }
 }
 
 /* ---- reading ---- */
