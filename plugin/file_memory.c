@@ -10,10 +10,15 @@
    for that: among the memory of many streams, this takes longer than all else about a fragment. */
 #define CLASS_BYTES 32
 #define CLASS_COUNT 32
-#ifdef __SANITIZE_ADDRESS__
-#define SPARES_MAX 0 /* to find what is used behind its end */
-#else
 #define SPARES_MAX 64 /* of one size */
+
+#ifndef __has_feature
+#define __has_feature(name) 0 /* clang's way to say it */
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define SMALL_BYTES_MAX 0 /* to find what steps out of its block, or comes back to it */
+#else
+#define SMALL_BYTES_MAX (CLASS_COUNT * CLASS_BYTES)
 #endif
 
 struct block {
@@ -35,7 +40,7 @@ void ue_file_memory_register(void) {
 }
 
 static size_t class_of(size_t size_bytes) {
-    return size_bytes <= CLASS_COUNT * CLASS_BYTES ? (size_bytes - 1) / CLASS_BYTES : CLASS_COUNT;
+    return size_bytes <= SMALL_BYTES_MAX ? (size_bytes - 1) / CLASS_BYTES : CLASS_COUNT;
 }
 
 static struct block *block_of(void *used) {
@@ -75,8 +80,10 @@ static void give(void *used) {
 
 static void *resize_used(void *old, size_t size_bytes) {
     size_t size_class = block_of(old)->size_class;
-    if (size_class == CLASS_COUNT && class_of(size_bytes) == CLASS_COUNT) {
-        return use(wmem_realloc(wmem_file_scope(), block_of(old), HEAD_BYTES + size_bytes), CLASS_COUNT);
+    if (class_of(size_bytes) == size_class) {
+        return size_class < CLASS_COUNT
+                   ? old
+                   : use(wmem_realloc(wmem_file_scope(), block_of(old), HEAD_BYTES + size_bytes), CLASS_COUNT);
     }
     void *resized = take(size_bytes);
     memcpy(resized, old, MIN(size_bytes, (size_class + 1) * CLASS_BYTES));
