@@ -77,6 +77,15 @@ struct ue_visitor {
 enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  const struct ue_visitor *visitor, struct ue_verdict *verdict);
 
+/* How many bunches a datagram has, and how many of them are, or do, these. */
+struct ue_bunch_counts {
+    uint32_t all, reliable, partial, open, close;
+};
+
+/* As check, and counts the bunches, up to the first fault. */
+enum ue_status ue_datagram_count(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 struct ue_bunch_counts *counts, struct ue_verdict *verdict);
+
 /* As check, but may stop behind the packet header: for sequence and ack, where it does not matter whether the bunches
    fit. */
 enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,

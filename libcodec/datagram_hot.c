@@ -53,9 +53,20 @@ static __attribute__((noinline)) struct outcome read_carefully(const struct ue_c
     return (struct outcome){ue_cursor_pos(&c), c.canonical, c.fault};
 }
 
-/* Reads bunches into items, or, when these are not kept, into nothing: to the compiler all stores are dead then. */
+UE_INLINE void count_bunch(struct ue_bunch_counts *counts, const struct ue_bunch *bunch) {
+    if (counts != NULL) {
+        counts->all++;
+        counts->reliable += bunch->reliable;
+        counts->partial += bunch->partial;
+        counts->open += bunch->open;
+        counts->close += bunch->close;
+    }
+}
+
+/* Reads bunches into items, or, when these are not kept, into nothing: to the compiler all stores are dead then, but
+   those of what is counted. */
 UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const struct ue_context *shared, bool keep,
-                         struct ue_item *items, size_t capacity) {
+                         struct ue_item *items, size_t capacity, struct ue_bunch_counts *counts) {
     size_t count = 0;
     for (; c->next < c->end; count++) {
         if (keep && UE_UNLIKELY(count == capacity)) {
@@ -75,6 +86,9 @@ UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const 
             if (!ue_cursor_ok(c)) {
                 break;
             }
+            count_bunch(counts, &rare);
+        } else {
+            count_bunch(counts, &nowhere);
         }
     }
     return count;
@@ -100,7 +114,7 @@ enum depth { ONLY_HEADER, ALL, ALL_AND_KEEP };
 
 UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_prefix *prefix,
                    struct ue_packet *packet, enum depth depth, struct ue_item *items, size_t capacity,
-                   struct ue_verdict *verdict) {
+                   struct ue_bunch_counts *counts, struct ue_verdict *verdict) {
     if (!context->is_ordinary) {
         return false;
     }
@@ -119,7 +133,7 @@ UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_
     }
     size_t count = 0;
     if (depth != ONLY_HEADER && ue_cursor_ok(&c)) {
-        count = bunches(&c, x, context, depth == ALL_AND_KEEP, items, capacity);
+        count = bunches(&c, x, context, depth == ALL_AND_KEEP, items, capacity, counts);
     }
     *verdict = (struct ue_verdict){
         .fault = c.fault,
@@ -137,7 +151,7 @@ UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_
 enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                   struct ue_datagram *datagram, struct ue_verdict *verdict) {
     if (!run(context, bytes, size_bytes, &datagram->prefix, &datagram->packet, ALL_AND_KEEP, datagram->items,
-             datagram->item_capacity, verdict)) {
+             datagram->item_capacity, NULL, verdict)) {
         return ue_datagram_decode_any(context, bytes, size_bytes, datagram, NULL, verdict);
     }
     datagram->handlers.is_opaque = false;
@@ -149,8 +163,26 @@ enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t
                                  const struct ue_visitor *visitor, struct ue_verdict *verdict) {
     struct ue_prefix prefix;
     struct ue_packet packet;
-    if (visitor != NULL || !run(context, bytes, size_bytes, &prefix, &packet, ALL, NULL, 0, verdict)) {
+    if (visitor != NULL || !run(context, bytes, size_bytes, &prefix, &packet, ALL, NULL, 0, NULL, verdict)) {
         return ue_datagram_decode_any(context, bytes, size_bytes, NULL, visitor, verdict);
+    }
+    return verdict->fault.status;
+}
+
+static void count_item(void *user, const struct ue_item *item) {
+    if (!item->is_ack) {
+        count_bunch(user, &item->bunch);
+    }
+}
+
+enum ue_status ue_datagram_count(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                 struct ue_bunch_counts *counts, struct ue_verdict *verdict) {
+    struct ue_prefix prefix;
+    struct ue_packet packet;
+    const struct ue_visitor visitor = {.item = count_item, .user = counts};
+    *counts = (struct ue_bunch_counts){0};
+    if (!run(context, bytes, size_bytes, &prefix, &packet, ALL, NULL, 0, counts, verdict)) {
+        return ue_datagram_decode_any(context, bytes, size_bytes, NULL, &visitor, verdict);
     }
     return verdict->fault.status;
 }
@@ -159,7 +191,7 @@ enum ue_status ue_datagram_check_header(const struct ue_context *context, const 
                                         struct ue_verdict *verdict) {
     struct ue_prefix prefix;
     struct ue_packet packet;
-    if (!run(context, bytes, size_bytes, &prefix, &packet, ONLY_HEADER, NULL, 0, verdict)) {
+    if (!run(context, bytes, size_bytes, &prefix, &packet, ONLY_HEADER, NULL, 0, NULL, verdict)) {
         return ue_datagram_decode_any(context, bytes, size_bytes, NULL, NULL, verdict);
     }
     return verdict->fault.status;

@@ -11,7 +11,9 @@
 #define NOTE_BYTES_MAX 40
 #define NOTES_EXPECTED 16
 #define SLAB_BYTES 65536
-#define SET_BIT 0x80u
+#define SET_BIT 0x20u
+
+G_STATIC_ASSERT(UE_NOTE_TYPE_COUNT <= SET_BIT && UE_NOTES_SET(0) == UINT64_C(1) << SET_BIT);
 
 /* Members of a type. */
 enum { ITEM = 1, FRAME = 2, FIRST = 4, NUMBER = 8, ID = 16, SPAN = 32 };
@@ -332,12 +334,12 @@ static const uint8_t *skip_note(const uint8_t *from) {
     return from;
 }
 
-static void walk_chunk(const struct ue_visit *visit, uint32_t chunk, uint32_t types,
+static void walk_chunk(const struct ue_visit *visit, uint32_t chunk, uint64_t set,
                        void (*tell)(void *user, const struct ue_note *note), void *user) {
     const uint8_t *from = at(chunk) + HEAD_BYTES;
     const uint8_t *to = from + size_of(chunk);
     while (from < to) {
-        if ((types >> (*from & ~SET_BIT) & 1) == 0) {
+        if ((set >> *from & 1) == 0) {
             from = skip_note(from);
         } else {
             const struct ue_note note = read_note(visit, &from);
@@ -346,7 +348,7 @@ static void walk_chunk(const struct ue_visit *visit, uint32_t chunk, uint32_t ty
     }
 }
 
-void ue_notes_walk(const struct ue_visit *visit, uint32_t types, void (*tell)(void *user, const struct ue_note *note),
+void ue_notes_walk(const struct ue_visit *visit, uint64_t set, void (*tell)(void *user, const struct ue_note *note),
                    void *user) {
     uint32_t chunk = visit->notes;
     if (chunk == 0) {
@@ -354,7 +356,7 @@ void ue_notes_walk(const struct ue_visit *visit, uint32_t types, void (*tell)(vo
     }
     do {
         chunk = next_of(chunk);
-        walk_chunk(visit, chunk, types, tell, user);
+        walk_chunk(visit, chunk, set, tell, user);
     } while (chunk != visit->notes);
 }
 

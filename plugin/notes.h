@@ -77,9 +77,13 @@ void ue_notes_void(const struct ue_visit *visit, enum ue_note_type type);
    order of their type, and of one type as they were added. */
 struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *pool);
 
-/* Calls with each note of these types (1 << enum ue_note_type), in the order in which they are kept: nearly that in
-   which they were added. For those who need few of them; the note lives during the call. */
-void ue_notes_walk(const struct ue_visit *visit, uint32_t types, void (*tell)(void *user, const struct ue_note *note),
+/* Sets of notes: those of a type, or of them only those with is_set. */
+#define UE_NOTES_ALL(type) (UINT64_C(0x100000001) << (type))
+#define UE_NOTES_SET(type) (UINT64_C(0x100000000) << (type))
+
+/* Calls with each note of a set, in the order in which they are kept: nearly that in which they were added. Takes less
+   than reading all where few are wanted. The note lives during the call. */
+void ue_notes_walk(const struct ue_visit *visit, uint64_t set, void (*tell)(void *user, const struct ue_note *note),
                    void *user);
 
 /* The part of them about the datagram itself, and about one item. */

@@ -10,14 +10,17 @@
 #include "plugin/tap.h"
 
 #define BUNCHES_EXPECTED 8
+#define ITEMS_AT_ONCE 8
 #define VERDICTS_EXPECTED 4
 
-#define TYPE(name) (1u << UE_NOTE_##name)
-#define TYPES_OF_DATAGRAM (TYPE(MISSING) | TYPE(LATE) | TYPE(DUPLICATE) | TYPE(HANDSHAKE) | TYPE(ACKS) | TYPE(NACKS))
-#define TYPES_OF_BUNCH (TYPE(RELIABLE) | TYPE(COPY) | TYPE(GAP) | TYPE(PARTIAL_ERROR))
+#define ALL(name) UE_NOTES_ALL(UE_NOTE_##name)
+#define NOTES_OF_FLAGS (ALL(COPY) | ALL(GAP) | ALL(PARTIAL_ERROR) | UE_NOTES_SET(UE_NOTE_RELIABLE))
+#define NOTES_OF_DATAGRAM                                                                                              \
+    (NOTES_OF_FLAGS | ALL(MISSING) | ALL(LATE) | ALL(DUPLICATE) | ALL(HANDSHAKE) | ALL(ACKS) | ALL(NACKS))
+#define NOTES_OF_BUNCHES (NOTES_OF_FLAGS | ALL(RELIABLE) | ALL(KIND) | ALL(DUPLICATE))
 
-/* What a report is made from, and as far as somebody asked, its parts. Bunches and messages have the same indices: a
-   message stands for a bunch that is one. */
+/* What a report is made from, and its parts: these are unset until somebody asks. Bunches and messages have the same
+   indices: a message stands for a bunch that is one. */
 struct ue_report {
     struct ue_tap tap;
     packet_info *pinfo;
@@ -30,7 +33,8 @@ struct ue_report {
     struct ue_tap_findings findings;
     wmem_array_t *bunches;
     wmem_array_t *messages; /* NULL: not wanted */
-    wmem_array_t *verdicts; /* NULL: none */
+    struct ue_tap_verdict *verdicts;
+    size_t verdict_capacity;
     uint32_t item;
 };
 
@@ -81,9 +85,12 @@ static void add_message(struct ue_report *r, const struct ue_bunch *bunch, const
     wmem_array_append_one(r->messages, message);
 }
 
-static void add_bunch(struct ue_report *r, const struct ue_bunch *bunch) {
+static struct ue_tap_bunch tell_bunch(struct ue_report *r, const struct ue_bunch *bunch) {
     const char *name = channel_name(r, bunch);
-    const struct ue_tap_bunch told = {
+    if (r->messages != NULL) {
+        add_message(r, bunch, name);
+    }
+    return (struct ue_tap_bunch){
         .item = r->item,
         .channel = bunch->channel,
         .channel_name = name,
@@ -95,92 +102,92 @@ static void add_bunch(struct ue_report *r, const struct ue_bunch *bunch) {
         .close = bunch->close,
         .partial = bunch->partial,
     };
-    wmem_array_append_one(r->bunches, told);
-    if (r->messages != NULL) {
-        add_message(r, bunch, name);
-    }
 }
 
-static void count_bunch(struct ue_tap_content *content, const struct ue_bunch *bunch) {
-    content->bunch_count++;
-    content->reliable_count += bunch->reliable;
-    content->partial_count += bunch->partial;
-    content->open_count += bunch->open;
-    content->close_count += bunch->close;
+/* At most ITEMS_AT_ONCE. */
+static void take_items(struct ue_report *r, const struct ue_item *items, size_t count) {
+    struct ue_tap_bunch bunches[ITEMS_AT_ONCE];
+    unsigned bunch_count = 0;
+    for (size_t i = 0; i < count; i++, r->item++) {
+        if (!items[i].is_ack) {
+            bunches[bunch_count++] = tell_bunch(r, &items[i].bunch);
+        }
+    }
+    wmem_array_append(r->bunches, bunches, bunch_count);
+}
+
+static void read_items(struct ue_report *r, struct ue_rest *rest) {
+    struct ue_item items[ITEMS_AT_ONCE];
+    struct ue_fault fault = {.status = UE_OK};
+    while (fault.status == UE_OK && rest->bit < rest->end_bit) {
+        size_t count = ue_items_decode(&r->context, r->bytes.base, rest, items, ITEMS_AT_ONCE, &fault);
+        take_items(r, items, count);
+    }
 }
 
 static void take_item(void *user, const struct ue_item *item) {
-    struct ue_report *r = user;
-    if (!item->is_ack) {
-        count_bunch(&r->content, &item->bunch);
-        if (r->bunches != NULL) {
-            add_bunch(r, &item->bunch);
-        }
-    }
-    r->item++;
-}
-
-static enum ue_status take_items(struct ue_report *r, struct ue_rest *rest) {
-    struct ue_item item;
-    struct ue_fault fault = {.status = UE_OK};
-    while (fault.status == UE_OK && rest->bit < rest->end_bit) {
-        if (ue_item_decode(&r->context, r->bytes.base, rest, &item, &fault) == UE_OK) {
-            take_item(r, &item);
-        }
-    }
-    return fault.status;
+    take_items(user, item, 1);
 }
 
 /* Encrypted content is read only where somebody opens it. */
-static enum ue_status take_sealed(struct ue_report *r) {
+static void read_sealed(struct ue_report *r) {
     const struct ue_visitor visitor = {.item = take_item, .user = r};
     struct ue_verdict verdict;
-    enum ue_status status = ue_datagram_check(&r->context, r->bytes.base, r->bytes.size, &visitor, &verdict);
-    r->content.is_opaque = verdict.closed_by != UE_HANDLER_NONE;
-    return status;
+    ue_datagram_check(&r->context, r->bytes.base, r->bytes.size, &visitor, &verdict);
 }
 
-static enum ue_status read_datagram(struct ue_report *r) {
+static enum ue_status decode_head(const struct ue_report *r, struct ue_datagram *head, struct ue_rest *rest) {
+    struct ue_fault fault;
+    return ue_datagram_decode_head(&r->context, r->bytes.base, r->bytes.size, head, rest, &fault);
+}
+
+static void read_bunches(struct ue_report *r) {
     struct ue_datagram head;
     struct ue_rest rest;
-    struct ue_fault fault;
-    enum ue_status status = ue_datagram_decode_head(&r->context, r->bytes.base, r->bytes.size, &head, &rest, &fault);
-    if (status != UE_OK) {
-        return status;
+    if (decode_head(r, &head, &rest) != UE_OK || head.prefix.is_handshake) {
+        return;
     }
-    if (head.prefix.is_handshake) {
-        r->content.is_handshake = true;
-        r->content.handshake_type = (uint8_t)head.handshake.type;
-        return UE_OK;
+    if (head.handlers.is_opaque) {
+        read_sealed(r);
+    } else {
+        read_items(r, &rest);
     }
-    return head.handlers.is_opaque ? take_sealed(r) : take_items(r, &rest);
 }
 
-static void read_content(struct ue_report *r) {
-    r->content = (struct ue_tap_content){0};
-    r->item = 0;
-    r->content.is_malformed = read_datagram(r) != UE_OK && !r->bytes.is_cut;
-    r->has_content = true;
+static uint8_t handshake_type(const struct ue_report *r) {
+    struct ue_datagram head;
+    struct ue_rest rest;
+    return decode_head(r, &head, &rest) == UE_OK ? (uint8_t)head.handshake.type : UE_HANDSHAKE_TYPE_UNKNOWN;
 }
 
 static const struct ue_tap_content *content_of(const struct ue_tap *tap) {
-    if (!tap->report->has_content) {
-        read_content(tap->report);
+    struct ue_report *r = tap->report;
+    struct ue_tap_content *content = &r->content;
+    if (!r->has_content) {
+        struct ue_verdict verdict;
+        enum ue_status status =
+            ue_datagram_count(&r->context, r->bytes.base, r->bytes.size, &content->bunches, &verdict);
+        content->is_malformed = status != UE_OK && !r->bytes.is_cut;
+        content->is_handshake = verdict.is_handshake;
+        content->is_opaque = verdict.closed_by != UE_HANDLER_NONE;
+        content->handshake_type = verdict.is_handshake ? handshake_type(r) : UE_HANDSHAKE_TYPE_UNKNOWN;
+        r->has_content = true;
     }
-    return &tap->report->content;
+    return content;
 }
 
 /* ---- what its notes say ---- */
 
 static void add_verdict(struct ue_report *r, const struct ue_note *note) {
-    const struct ue_tap_verdict verdict = {.packet_id = note->id,
-                                           .frame = note->frame,
-                                           .span_ns = note->span_ns,
-                                           .is_delivered = note->type == UE_NOTE_ACKS};
-    if (r->verdicts == NULL) {
-        r->verdicts = wmem_array_sized_new(r->pinfo->pool, sizeof verdict, VERDICTS_EXPECTED);
+    uint32_t count = r->findings.verdict_count++;
+    if (count == r->verdict_capacity) {
+        r->verdict_capacity = MAX(2 * r->verdict_capacity, VERDICTS_EXPECTED);
+        r->verdicts = wmem_realloc(r->pinfo->pool, r->verdicts, r->verdict_capacity * sizeof *r->verdicts);
     }
-    wmem_array_append_one(r->verdicts, verdict);
+    r->verdicts[count] = (struct ue_tap_verdict){.packet_id = note->id,
+                                                 .frame = note->frame,
+                                                 .span_ns = note->span_ns,
+                                                 .is_delivered = note->type == UE_NOTE_ACKS};
 }
 
 static void add_finding(void *user, const struct ue_note *note) {
@@ -203,12 +210,11 @@ static void add_finding(void *user, const struct ue_note *note) {
 static const struct ue_tap_findings *findings_of(const struct ue_tap *tap) {
     struct ue_report *r = tap->report;
     if (!r->has_findings) {
-        r->findings.handshake_span_ns = -1;
-        ue_notes_walk(r->visit, TYPES_OF_DATAGRAM | TYPES_OF_BUNCH, add_finding, r);
-        if (r->verdicts != NULL) {
-            r->findings.verdict_count = wmem_array_get_count(r->verdicts);
-            r->findings.verdicts = wmem_array_get_raw(r->verdicts);
-        }
+        r->findings = (struct ue_tap_findings){.handshake_span_ns = -1};
+        r->verdicts = NULL;
+        r->verdict_capacity = 0;
+        ue_notes_walk(r->visit, NOTES_OF_DATAGRAM, add_finding, r);
+        r->findings.verdicts = r->verdicts;
         r->has_findings = true;
     }
     return &r->findings;
@@ -222,10 +228,14 @@ static int compare_item(const void *key, const void *element) {
     return (item > bunch->item) - (item < bunch->item);
 }
 
-/* NULL: it was not read. */
+/* NULL: it was not read. Where there are no acks between them, bunches and items have the same places. */
 static struct ue_tap_bunch *bunch_of_item(const struct ue_report *r, uint32_t item) {
-    return bsearch(&item, wmem_array_get_raw(r->bunches), wmem_array_get_count(r->bunches), sizeof(struct ue_tap_bunch),
-                   compare_item);
+    struct ue_tap_bunch *bunches = wmem_array_get_raw(r->bunches);
+    unsigned count = wmem_array_get_count(r->bunches);
+    if (item < count && bunches[item].item == item) {
+        return &bunches[item];
+    }
+    return bsearch(&item, bunches, count, sizeof *bunches, compare_item);
 }
 
 static void add_to_bunch(const struct ue_report *r, const struct ue_note *note) {
@@ -244,7 +254,7 @@ static void add_to_bunch(const struct ue_report *r, const struct ue_note *note) 
 
 static void add_to_all_bunches(const struct ue_report *r, uint32_t flags) {
     struct ue_tap_bunch *bunches = wmem_array_get_raw(r->bunches);
-    for (uint32_t i = 0; i < r->content.bunch_count; i++) {
+    for (unsigned i = 0; i < wmem_array_get_count(r->bunches); i++) {
         bunches[i].flags |= flags;
     }
 }
@@ -257,13 +267,15 @@ static void add_to_bunches(void *user, const struct ue_note *note) {
     }
 }
 
-static const struct ue_tap_bunch *bunches_of(const struct ue_tap *tap) {
+static const struct ue_tap_bunch *bunches_of(const struct ue_tap *tap, uint32_t *count) {
     struct ue_report *r = tap->report;
     if (r->bunches == NULL) {
+        r->item = 0;
         r->bunches = wmem_array_sized_new(r->pinfo->pool, sizeof(struct ue_tap_bunch), BUNCHES_EXPECTED);
-        read_content(r);
-        ue_notes_walk(r->visit, TYPES_OF_BUNCH | TYPE(KIND) | TYPE(DUPLICATE), add_to_bunches, r);
+        read_bunches(r);
+        ue_notes_walk(r->visit, NOTES_OF_BUNCHES, add_to_bunches, r);
     }
+    *count = wmem_array_get_count(r->bunches);
     return wmem_array_get_raw(r->bunches);
 }
 
@@ -307,8 +319,9 @@ static void queue_message(const struct ue_report *r, struct ue_tap_message *mess
 
 static void queue_messages(struct ue_report *r) {
     r->messages = wmem_array_sized_new(r->pinfo->pool, sizeof(struct ue_tap_message), BUNCHES_EXPECTED);
-    const struct ue_tap_bunch *bunches = bunches_of(&r->tap);
-    for (unsigned i = 0; i < wmem_array_get_count(r->messages); i++) {
+    uint32_t count;
+    const struct ue_tap_bunch *bunches = bunches_of(&r->tap, &count);
+    for (uint32_t i = 0; i < count; i++) {
         queue_message(r, wmem_array_index(r->messages, i), &bunches[i]);
     }
 }
@@ -317,7 +330,13 @@ static struct ue_report *new_report(tvbuff_t *tvb, packet_info *pinfo, const str
                                     const struct ue_bytes *bytes) {
     struct ue_report *r = wmem_new(pinfo->pool, struct ue_report);
     const struct ue_links *links = &visit->frame.links;
-    *r = (struct ue_report){.pinfo = pinfo, .visit = visit, .bytes = *bytes};
+    r->pinfo = pinfo;
+    r->visit = visit;
+    r->bytes = *bytes;
+    r->has_content = false;
+    r->has_findings = false;
+    r->bunches = NULL;
+    r->messages = NULL;
     r->ground = (struct ue_ground){.tvb = tvb, .pool = pinfo->pool, .bytes = &r->bytes};
     ue_flow_context(&visit->connection->flow, &visit->frame, &r->context);
     r->tap = (struct ue_tap){.stream = visit->connection->stream,

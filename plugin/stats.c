@@ -41,16 +41,33 @@ static const char *packet_kind(const struct ue_tap_content *content) {
     if (content->is_opaque) {
         return "encrypted or compressed";
     }
-    return content->bunch_count != 0 ? "with bunches" : "without bunches";
+    return content->bunches.all != 0 ? "with bunches" : "without bunches";
+}
+
+/* Nodes whose number is known are found without their names. They are made first, so that all trees number them alike;
+   packets of an unknown direction are rare. */
+static int sides[] = {[UE_CLIENT_TO_SERVER] = 0, [UE_SERVER_TO_CLIENT] = 0};
+static int generations;
+
+static void start_packets(stats_tree *st) {
+    int all = stats_tree_create_node(st, "Packets", ROOT, STAT_DT_INT, true);
+    for (uint8_t i = UE_CLIENT_TO_SERVER; i < G_N_ELEMENTS(sides); i++) {
+        sides[i] = stats_tree_create_pivot(st, direction_name(i), all);
+    }
+    generations = stats_tree_create_pivot(st, "Generations", ROOT);
 }
 
 static tap_packet_status count_packets(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                        const void *data, tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
     int all = add_parent(st, ROOT, "Packets", 1);
-    int side = add_parent(st, all, direction_name(tap->direction), 1);
-    add(st, side, packet_kind(tap->content(tap)), 1);
-    add(st, add_parent(st, ROOT, "Generations", 1), tap->generation, 1);
+    const char *kind = packet_kind(tap->content(tap));
+    if (tap->direction == UE_DIRECTION_UNKNOWN) {
+        add(st, add_parent(st, all, direction_name(tap->direction), 1), kind, 1);
+    } else {
+        stats_tree_tick_pivot(st, sides[tap->direction], kind);
+    }
+    stats_tree_tick_pivot(st, generations, tap->generation);
     return TAP_PACKET_REDRAW;
 }
 
@@ -59,18 +76,18 @@ static tap_packet_status count_packets(stats_tree *st, packet_info *pinfo _U_, e
 static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                        const void *data, tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
-    const struct ue_tap_content *content = tap->content(tap);
-    uint32_t count = content->bunch_count;
-    if (count == 0) {
+    const struct ue_bunch_counts *counts = &tap->content(tap)->bunches;
+    if (counts->all == 0) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    int side = add_parent(st, add_parent(st, ROOT, "Bunches", count), direction_name(tap->direction), count);
-    add(st, side, "reliable", content->reliable_count);
-    add(st, side, "unreliable", count - content->reliable_count);
-    add(st, side, "parts of messages", content->partial_count);
-    add(st, side, "whole messages", count - content->partial_count);
-    add(st, side, "open a channel", content->open_count);
-    add(st, side, "close a channel", content->close_count);
+    int side =
+        add_parent(st, add_parent(st, ROOT, "Bunches", counts->all), direction_name(tap->direction), counts->all);
+    add(st, side, "reliable", counts->reliable);
+    add(st, side, "unreliable", counts->all - counts->reliable);
+    add(st, side, "parts of messages", counts->partial);
+    add(st, side, "whole messages", counts->all - counts->partial);
+    add(st, side, "open a channel", counts->open);
+    add(st, side, "close a channel", counts->close);
     return TAP_PACKET_REDRAW;
 }
 
@@ -102,8 +119,8 @@ static void count_change(stats_tree *st, const struct ue_tap_bunch *bunch) {
 static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                         const void *data, tap_flags_t flags _U_) {
     const struct ue_tap *tap = data;
-    const struct ue_tap_bunch *bunches = tap->bunches(tap);
-    uint32_t count = tap->content(tap)->bunch_count;
+    uint32_t count;
+    const struct ue_tap_bunch *bunches = tap->bunches(tap, &count);
     if (count == 0) {
         return TAP_PACKET_DONT_REDRAW;
     }
@@ -172,7 +189,7 @@ void ue_stats_register(void) {
         stat_tree_packet_cb count;
         stat_tree_init_cb start;
     } trees[] = {
-        {"uerudp", MENU "Packets", count_packets, NULL},
+        {"uerudp", MENU "Packets", count_packets, start_packets},
         {"uerudp_bunches", MENU "Bunches", count_bunches, NULL},
         {"uerudp_channels", MENU "Channels", count_channels, NULL},
         {"uerudp_losses", MENU "Losses", count_losses, start_losses},

@@ -19,6 +19,7 @@
 #include <epan/tap.h>
 
 #include "libcodec/content.h"
+#include "libcodec/datagram.h"
 
 #define UE_TAP_NAME "uerudp"
 #define UE_TAP_MESSAGE_NAME "uerudp.message"
@@ -64,8 +65,7 @@ struct ue_tap_verdict {
 struct ue_tap_content {
     bool is_handshake, is_opaque, is_malformed;
     uint8_t handshake_type;
-    uint32_t bunch_count; /* and how many of them are, or do, these: */
-    uint32_t reliable_count, partial_count, open_count, close_count;
+    struct ue_bunch_counts bunches;
 };
 
 /* What the analysis found out about the datagram. */
@@ -89,8 +89,8 @@ struct ue_tap {
     uint8_t direction; /* enum ue_direction */
     const struct ue_tap_content *(*content)(const struct ue_tap *tap);
     const struct ue_tap_findings *(*findings)(const struct ue_tap *tap);
-    /* content()->bunch_count of them, with what the analysis found out about each. */
-    const struct ue_tap_bunch *(*bunches)(const struct ue_tap *tap);
+    /* Each bunch, with what the analysis found out about it. */
+    const struct ue_tap_bunch *(*bunches)(const struct ue_tap *tap, uint32_t *count);
     struct ue_report *report; /* what the calls need */
 };
 

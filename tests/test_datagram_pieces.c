@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing piece by piece is the same as at once: the same bytes, the same fields, the same faults. */
+/* Reading and writing piece by piece is the same as at once: the same bytes, the same fields, the same faults. Counting
+   is the same as decoding. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -140,6 +141,35 @@ static enum ue_status decode_pieces(const struct ue_context *x, const uint8_t *b
     return status;
 }
 
+static struct ue_bunch_counts sum_bunches(const struct ue_datagram *d) {
+    struct ue_bunch_counts sum = {0};
+    for (size_t i = 0; i < d->item_count; i++) {
+        const struct ue_bunch *bunch = &d->items[i].bunch;
+        if (!d->items[i].is_ack) {
+            sum.all++;
+            sum.reliable += bunch->reliable;
+            sum.partial += bunch->partial;
+            sum.open += bunch->open;
+            sum.close += bunch->close;
+        }
+    }
+    return sum;
+}
+
+static void expect_counts(const struct ue_context *x, size_t row, const uint8_t *bytes, size_t size,
+                          const struct ue_datagram *whole, const struct ue_verdict *verdict) {
+    struct ue_verdict counted;
+    struct ue_bunch_counts counts;
+    struct ue_bunch_counts wanted = sum_bunches(whole);
+    ue_datagram_count(x, bytes, size, &counts, &counted);
+    if (!fault_equal(&counted.fault, &verdict->fault) || counted.item_count != verdict->item_count) {
+        complain("counting ends elsewhere", row);
+    }
+    if (memcmp(&counts, &wanted, sizeof counts) != 0) {
+        complain("counting gives other numbers", row);
+    }
+}
+
 static bool try_decode(size_t row) {
     struct ue_context x = arbitrary_context(&law.rng, row);
     size_t size = random_bytes(&x);
@@ -163,6 +193,7 @@ static bool try_decode(size_t row) {
     if (status == UE_OK && rest.bit != verdict.payload_end_bit) {
         complain("pieces end at another bit", row);
     }
+    expect_counts(&x, row, bytes, size, &whole, &verdict);
     return status == UE_OK && !whole.prefix.is_handshake;
 }
 

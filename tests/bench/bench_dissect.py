@@ -35,9 +35,11 @@ NOP = ("-d", f"udp.port=={PORT},uenop")
 LUA = ("-d", f"udp.port=={PORT},uelua")
 STATISTICS = ("-q", "-z", "io,stat,0")
 STATELESS = ("-o", "uerudp.analyse:FALSE")
-# Each with the function that Wireshark calls for it.
-LISTENERS = {"conv,uerudp": "count_conversation*", "endpoints,uerudp": "count_endpoints*", "uerudp,srt": "count_spans*",
-             **{f"{tree},tree": "stats_tree_packet" for tree in
+# Each with the function that Wireshark calls for it, and that of Wireshark which it calls to count.
+LISTENERS = {"conv,uerudp": ("count_conversation*", "add_conversation_table_data_with_conv_id"),
+             "endpoints,uerudp": ("count_endpoints*", "add_endpoint_table_data"),
+             "uerudp,srt": ("count_spans*", "add_srt_table_data"),
+             **{f"{tree},tree": ("stats_tree_packet", "stats_tree_manip_node_int") for tree in
                 ("uerudp", "uerudp_bunches", "uerudp_channels", "uerudp_losses")}}
 REPORT = "ue_report_datagram"
 FIELDS = ("-T", "fields", "-e", "frame.number", "-e")
@@ -193,15 +195,15 @@ def count_instructions(stage, report):
 
 
 def count_listeners(stage, report):
-    """What is added when somebody listens: the report of each datagram, and the listener itself."""
-    for listener, function in LISTENERS.items():
-        options = (*OURS, "-q", "-z", listener)
-        told = stage.slope("U4", options, functions=[REPORT])
-        heard = stage.slope("U4", options, functions=[function])
-        for called, count in ((REPORT, told), (function, heard)):
-            if count == 0:
-                raise AssertionError(f"nobody called {called}")
-        report.line(f"W9.{listener}", told + heard, "instructions", ("report", told), 3000, 1000, judged="value")
+    """What is added when somebody listens: the report of each datagram, and the listener itself. The anchor is what
+    Wireshark's own counting takes of it."""
+    for listener, functions in LISTENERS.items():
+        told, heard, counted = (stage.slope("U4", (*OURS, "-q", "-z", listener), functions=[function])
+                                for function in (REPORT, *functions))
+        if told == 0 or heard == 0:
+            raise AssertionError(f"nobody called {REPORT} or {functions[0]}")
+        anchor = ("wireshark", counted) if counted != 0 else None
+        report.line(f"W9.{listener}", told + heard, "instructions", anchor, 3000, 1000, judged="value")
 
 
 def count_rejections(stage, report):

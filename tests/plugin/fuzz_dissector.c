@@ -160,11 +160,13 @@ static tap_packet_status hear_datagram(void *user, packet_info *pinfo, epan_diss
     const struct ue_tap *tap = data;
     (void)user, (void)pinfo, (void)edt, (void)flags;
     const struct ue_tap_findings *findings = tap->findings(tap);
-    const struct ue_tap_bunch *bunches = tap->bunches(tap);
+    uint32_t bunch_count;
+    const struct ue_tap_bunch *bunches = tap->bunches(tap, &bunch_count);
     for (uint32_t i = 0; i < findings->verdict_count; i++) {
         heard += (uint64_t)findings->verdicts[i].packet_id;
     }
-    for (uint32_t i = 0; i < tap->content(tap)->bunch_count; i++) {
+    heard += tap->content(tap)->bunches.all == bunch_count;
+    for (uint32_t i = 0; i < bunch_count; i++) {
         heard += bunches[i].channel_name != NULL ? strlen(bunches[i].channel_name) : 0;
     }
     return TAP_PACKET_REDRAW;
