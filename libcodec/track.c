@@ -345,6 +345,12 @@ static void take_batch(struct ue_track_pass *p, const struct ue_item *items, siz
             ue_track_expect_bunch(p, &items[i].bunch);
         }
     }
+    uint32_t reliable = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i].is_ack && items[i].bunch.reliable) {
+            ue_track_expect_others(p, &items[i].bunch, reliable++);
+        }
+    }
     for (size_t i = 0; i < count; i++) {
         take_item(p, &items[i]);
     }

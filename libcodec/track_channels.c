@@ -217,16 +217,30 @@ static void tell_life(struct ue_track_pass *p, struct ue_track_channel *channel,
     }
 }
 
+static const struct ue_track_lane *find_lane(const struct ue_track_pass *p, uint32_t index) {
+    const struct ue_track_channel *channel = ue_channel_pages_find(&p->track->channels, index, sizeof *channel);
+    return channel != NULL ? &channel->lanes[p->in->side] : NULL;
+}
+
+/* A chain is known by the low bits of an id, which are those of the wire. */
 void ue_track_expect_bunch(const struct ue_track_pass *p, const struct ue_bunch *bunch) {
-    unsigned side = p->in->side;
-    const struct ue_track_channel *channel =
-        ue_channel_pages_find(&p->track->channels, bunch->channel, sizeof *channel);
-    if (channel != NULL) {
-        __builtin_prefetch(&channel->lanes[side]);
+    const struct ue_track_lane *lane = find_lane(p, bunch->channel);
+    if (lane != NULL) {
+        __builtin_prefetch(lane);
     }
     if (bunch->reliable) {
-        ue_track_expect_reliable(&p->track->sides[side], bunch->channel, bunch->ch_seq);
+        ue_track_expect_chain(&p->track->sides[p->in->side], bunch->channel, bunch->ch_seq);
     }
+}
+
+void ue_track_expect_others(const struct ue_track_pass *p, const struct ue_bunch *bunch, uint32_t before) {
+    const struct ue_track_side *side = &p->track->sides[p->in->side];
+    const struct ue_track_lane *lane = find_lane(p, bunch->channel);
+    if (lane != NULL && lane->released_back != 0) {
+        ue_track_expect_reliable(side, bunch->channel, lane->newest - lane->released_back + 1);
+    }
+    ue_track_expect_reliable(side, bunch->channel, bunch->ch_seq); /* whatever shares its chain */
+    ue_track_expect_oldest(side, before);
 }
 
 void ue_track_take_bunch(struct ue_track_pass *p, const struct ue_bunch *bunch) {

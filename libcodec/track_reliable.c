@@ -30,10 +30,27 @@ struct ue_track_reliable *ue_track_find_reliable(const struct ue_track_side *sid
     return index != NOWHERE ? &table->entries[index] : NULL;
 }
 
-/* A chain is known by the low bits of an id, which are those of the wire. */
-void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel, uint32_t ch_seq) {
+/* ---- ahead ---- */
+
+void ue_track_expect_chain(const struct ue_track_side *side, uint32_t channel, int64_t id) {
     if (side->reliables.room != 0) {
-        __builtin_prefetch(chain_of(&side->reliables, channel, ch_seq));
+        __builtin_prefetch(chain_of(&side->reliables, channel, id));
+    }
+}
+
+void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel, int64_t id) {
+    const struct ue_track_reliables *table = &side->reliables;
+    uint32_t index = table->room != 0 ? *chain_of(table, channel, id) : NOWHERE;
+    if (index != NOWHERE) {
+        __builtin_prefetch(&table->entries[index]);
+    }
+}
+
+/* They give way one by one. */
+void ue_track_expect_oldest(const struct ue_track_side *side, uint32_t before) {
+    const struct ue_track_reliables *table = &side->reliables;
+    if (table->room != 0) {
+        __builtin_prefetch(&table->entries[(table->oldest + before) & (table->room - 1)]);
     }
 }
 

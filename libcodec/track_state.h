@@ -193,9 +193,14 @@ bool ue_track_was_delivered(const struct ue_track_side *side, const struct ue_tr
 /* Follows the sender, which gives bunches up from the front only, when they are delivered (spec 6.6). */
 void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *lane, uint32_t channel);
 
-/* Sends for the memory that a bunch will need. */
+/* Sends for the memory that a bunch will need: of its channel and its chain. */
 void ue_track_expect_bunch(const struct ue_track_pass *pass, const struct ue_bunch *bunch);
-void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel, uint32_t ch_seq);
+void ue_track_expect_chain(const struct ue_track_side *side, uint32_t channel, int64_t id);
+
+/* When these are there: of others that it hangs on, if it is reliable and this many reliable ones come before it. */
+void ue_track_expect_others(const struct ue_track_pass *pass, const struct ue_bunch *bunch, uint32_t before);
+void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel, int64_t id);
+void ue_track_expect_oldest(const struct ue_track_side *side, uint32_t before);
 
 /* A bunch of a packet that is_taken: tells BUNCH, OPENED and CLOSED. */
 void ue_track_take_bunch(struct ue_track_pass *pass, const struct ue_bunch *bunch);
