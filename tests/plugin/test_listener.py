@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A plugin of its own listens to ours, and counts what the program counts: plugin/examples/resent.c."""
+import os
+import re
+import unittest
+
+import decoded
+import harness
+
+NAMES = ("loss-burst", "legacy", "two-clients", "mixed")
+SENDERS = ("unknown", "client", "server")
+LINE = re.compile(r"(?m)^connection (\d+), (\w+): (\d+) packets, (\d+) missing, (\d+) bunches, (\d+) of them sent before$")
+
+
+class Listener(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+        cls.folder = next(root for root, _, names in os.walk(cls.stage.plugins) if "uerudp.so" in names)
+        with open(os.path.join(os.environ["UERUDP_BUILD"], "examples", "resent.so"), "rb") as file:
+            cls.stage.put(os.path.relpath(os.path.join(cls.folder, "resent.so"), cls.stage.path), file.read())
+
+    def listen(self, path):
+        """(packets, missing, bunches, sent before) by connection and sender."""
+        text = self.stage.tshark("-2", "-q", "-r", path, "-z", "resent,uerudp")
+        return {(int(stream), sender): tuple(map(int, numbers)) for stream, sender, *numbers in LINE.findall(text)}
+
+    def expected(self, path):
+        found = {}
+        datagrams, connections = decoded.datagrams(path), decoded.connections(path)
+        for datagram in datagrams:
+            key = datagram["stream"], SENDERS[datagram["direction"]]
+            packets, bunches = found.get(key, (0, 0))
+            found[key] = packets + 1, bunches + len(list(decoded.bunches([datagram])))
+        resent = {(connection["stream"], sender): connection["resends"][side] for connection in connections
+                  for sender, side in (("client", "c2s"), ("server", "s2c"))}
+        return {key: (packets, bunches, resent[key]) for key, (packets, bunches) in found.items()}
+
+    def test_counts(self):
+        for name in NAMES:
+            with self.subTest(name):
+                path = self.stage.copy(decoded.path_of(name))
+                heard = self.listen(path)
+                self.assertEqual({key: (n[0], n[2], n[3]) for key, n in heard.items()}, self.expected(path))
+                packets = self.stage.packets(path).values()
+                self.assertEqual(sum(n[1] for n in heard.values()),
+                                 sum(sum(packet.numbers("analysis.missing")) for packet in packets))
+
+    def test_something_was_sent_before(self):
+        heard = self.listen(self.stage.copy(decoded.path_of("loss-burst")))
+        self.assertGreater(sum(n[3] for n in heard.values()), 0)
+        self.assertGreater(sum(n[1] for n in self.listen(self.stage.copy(decoded.path_of("mixed"))).values()), 0)
+
+    def test_without_our_plugin(self):
+        with harness.Stage() as stage:
+            folder = os.path.relpath(self.folder, self.stage.path)
+            os.remove(os.path.join(stage.path, folder, "uerudp.so"))
+            with open(os.path.join(self.folder, "resent.so"), "rb") as file:
+                stage.put(os.path.join(folder, "resent.so"), file.read())
+            result = stage.run(["tshark", "-q", "-r", stage.copy(decoded.path_of("legacy")), "-z", "resent,uerudp"])
+            self.assertIn("resent: ", result.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
