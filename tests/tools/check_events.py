@@ -95,6 +95,15 @@ class Live(unittest.TestCase):
             times = [int(event["time"]) for event in log.events]
             self.assertEqual(times, sorted(times))
 
+    def test_what_happens_at_once_has_one_time(self):
+        """A verdict, and the round-trip time that follows from it."""
+        for log in (self.session.client, self.session.server):
+            pairs = [(before, event) for before, event in zip(log.events, log.events[1:])
+                     if event["name"] == "recovery:metrics_updated"]
+            self.assertGreater(len(pairs), 10)
+            self.assertLessEqual({before["name"] for before, _ in pairs}, {"recovery:packet_acked", "recovery:packet_lost"})
+            self.assertEqual([before["time"] for before, _ in pairs], [event["time"] for _, event in pairs])
+
     def test_verdicts(self):
         """The client's packets that were acknowledged and lost, in their order."""
         for name in ("packet_acked", "packet_lost"):

@@ -18,6 +18,7 @@ struct ue_inside {
     struct ue_flow flow;
     struct ue_track *track;
     uint64_t smoothed_ns;
+    int64_t now_ns;  /* of all that one datagram or event has for a consequence */
     int64_t closing; /* the channel that the other side closes; -1 none */
     uint8_t close_reason;
 };
@@ -66,10 +67,11 @@ static int64_t now_ns(void) {
 /* Role of whoever did it. */
 static struct ue_log_place place_of(const struct ue_inside *inside, bool is_own) {
     unsigned own = (unsigned)ue_log_vantage(inside->log);
-    return (struct ue_log_place){0, now_ns(), inside->stream, is_own ? own : !own};
+    return (struct ue_log_place){0, inside->now_ns, inside->stream, is_own ? own : !own};
 }
 
 void ue_inside_datagram(struct ue_inside *inside, bool is_sent, const uint8_t *bytes, size_t size_bytes) {
+    inside->now_ns = now_ns();
     unsigned side = place_of(inside, is_sent).role;
     struct ue_shape shape;
     struct ue_frame frame;
@@ -80,7 +82,7 @@ void ue_inside_datagram(struct ue_inside *inside, bool is_sent, const uint8_t *b
     struct ue_log_tracked tracked = {
         .log = inside->log, .context = &context, .stream = inside->stream, .size_bytes = size_bytes};
     const struct ue_track_sink sink = {ue_log_tracked, &tracked};
-    const struct ue_track_datagram datagram = {.time_ns = now_ns(),
+    const struct ue_track_datagram datagram = {.time_ns = inside->now_ns,
                                                .side = side,
                                                .context = &context,
                                                .links = &frame.links,
@@ -158,6 +160,7 @@ static void take_clean_up(struct ue_inside *inside, const struct ue_event *event
 }
 
 void ue_inside_event(struct ue_inside *inside, const struct ue_conn *conn, const struct ue_event *event) {
+    inside->now_ns = now_ns();
     struct ue_log_place own = place_of(inside, true);
     struct ue_log_place peer = place_of(inside, false);
     switch (event->type) {
