@@ -38,6 +38,9 @@ typedef bool ue_callback_bool;
      register_follow_stream(proto, tap, conversation, by_index, address, port, handler))
 #endif
 
+/* A statistic of the command line says whether it began, from 4.6 on. */
+#define UE_STATISTIC_SAYS_IF_IT_BEGAN (!UE_WIRESHARK_BEFORE(4, 6))
+
 /* The value of a struct field_info. */
 #if UE_WIRESHARK_BEFORE(4, 2)
 #define UE_FIELD_VALUE(info) (&(info)->value)

@@ -65,15 +65,27 @@ static void finish(void *user) {
     g_array_free(user, TRUE);
 }
 
-static void begin(const char *arguments _U_, void *unused _U_) {
+static bool start_listening(void) {
     GArray *all = g_array_new(FALSE, TRUE, sizeof(struct sums));
     GString *error = register_tap_listener(UE_TAP_NAME, all, NULL, 0, start_anew, add, print, finish);
     if (error != NULL) { /* uerudp.so is not there */
         fprintf(stderr, "resent: %s\n", error->str);
         g_string_free(error, TRUE);
         finish(all);
+        return false;
     }
+    return true;
 }
+
+#if UE_STATISTIC_SAYS_IF_IT_BEGAN
+static bool begin(const char *arguments _U_, void *unused _U_) {
+    return start_listening();
+}
+#else
+static void begin(const char *arguments _U_, void *unused _U_) {
+    start_listening();
+}
+#endif
 
 static void register_listener(void) {
     static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, "Bunches sent before", "resent,uerudp", begin, 0, NULL};
