@@ -22,7 +22,7 @@ static bool reach(struct ue_channel_pages *pages, struct ue_budget *budget, uint
     return true;
 }
 
-static void *add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel, size_t entry_bytes) {
+void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel, size_t entry_bytes) {
     uint32_t index = channel / UE_PAGE_CHANNELS;
     const size_t page_bytes = UE_PAGE_CHANNELS * entry_bytes;
     if (channel > UE_CHANNEL_MAX || !reach(pages, budget, index)) {
@@ -34,12 +34,6 @@ static void *add(struct ue_channel_pages *pages, struct ue_budget *budget, uint3
     }
     memset(page, 0, page_bytes);
     return ue_channel_pages_find(pages, channel, entry_bytes);
-}
-
-void *ue_channel_pages_need(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
-                            size_t entry_bytes) {
-    void *entry = ue_channel_pages_find(pages, channel, entry_bytes);
-    return entry != NULL ? entry : add(pages, budget, channel, entry_bytes);
 }
 
 void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_budget *budget, size_t entry_bytes) {

@@ -22,9 +22,16 @@ UE_INLINE void *ue_channel_pages_find(const struct ue_channel_pages *pages, uint
     return page != NULL ? page + channel % UE_PAGE_CHANNELS * entry_bytes : NULL;
 }
 
-/* The same, made of zeros where missing; NULL also: no memory, or an index that no engine uses. */
-void *ue_channel_pages_need(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
-                            size_t entry_bytes);
+/* The entry of a channel that has none, made of zeros; NULL: no memory, or an index that no engine uses. */
+void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
+                           size_t entry_bytes);
+
+/* The entry of a channel, made where it is missing; NULL: it cannot be. */
+UE_INLINE void *ue_channel_pages_need(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
+                                      size_t entry_bytes) {
+    void *entry = ue_channel_pages_find(pages, channel, entry_bytes);
+    return entry != NULL ? entry : ue_channel_pages_add(pages, budget, channel, entry_bytes);
+}
 
 void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_budget *budget, size_t entry_bytes);
 

@@ -7,8 +7,7 @@
 /* ---- channels ---- */
 
 struct ue_track_channel *ue_track_find_channel(struct ue_track *track, uint32_t index) {
-    struct ue_track_channel *channel = ue_channel_pages_find(&track->channels, index, sizeof *channel);
-    return channel != NULL ? channel : ue_channel_pages_need(&track->channels, &track->budget, index, sizeof *channel);
+    return ue_channel_pages_need(&track->channels, &track->budget, index, sizeof(struct ue_track_channel));
 }
 
 /* The latest bunch that opens the channel; NULL: there was none, or it is forgotten. */
