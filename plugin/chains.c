@@ -6,21 +6,17 @@
 
 #include "plugin/visit.h"
 
-#define TOLD_MIN 64
-
 /* Of one visit, which knows it by its place behind the first. */
 struct told {
     const struct ue_chain *first;
     struct ue_chain *last;
 };
 
-/* All of it lies in the scope of the capture file. */
-static struct told *told_of;
-static uint32_t told_count, told_room;
+/* All of it lies in the scope of the capture file. NULL: none. */
+static wmem_array_t *told_of;
 
 static void forget(void) {
     told_of = NULL;
-    told_count = told_room = 0;
 }
 
 void ue_chains_register(void) {
@@ -48,15 +44,15 @@ static struct ue_chain *copy(const struct ue_assembly_event *event) {
 }
 
 static struct told *need_told(struct ue_visit *visit) {
-    if (visit->chains == 0) {
-        if (told_count == told_room) {
-            told_room = MAX(2 * told_room, TOLD_MIN);
-            told_of = wmem_realloc(wmem_file_scope(), told_of, told_room * sizeof *told_of);
-        }
-        told_of[told_count] = (struct told){0};
-        visit->chains = ++told_count;
+    if (told_of == NULL) {
+        told_of = wmem_array_new(wmem_file_scope(), sizeof(struct told));
     }
-    return &told_of[visit->chains - 1];
+    if (visit->chains == 0) {
+        const struct told none = {0};
+        wmem_array_append_one(told_of, none);
+        visit->chains = wmem_array_get_count(told_of);
+    }
+    return wmem_array_index(told_of, visit->chains - 1);
 }
 
 void ue_chains_keep(struct ue_visit *visit, const struct ue_assembly_event *event) {
@@ -67,7 +63,11 @@ void ue_chains_keep(struct ue_visit *visit, const struct ue_assembly_event *even
 }
 
 const struct ue_chain *ue_chains_of(const struct ue_visit *visit) {
-    return visit->chains != 0 ? told_of[visit->chains - 1].first : NULL;
+    if (visit->chains == 0) {
+        return NULL;
+    }
+    const struct told *told = wmem_array_index(told_of, visit->chains - 1);
+    return told->first;
 }
 
 const struct ue_chain *ue_chains_message(const struct ue_visit *visit, uint32_t item) {

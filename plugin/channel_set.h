@@ -12,8 +12,7 @@ struct ue_channel_set {
 };
 
 /* Gives back by how many bytes the set grew. A channel beyond UE_CHANNEL_MAX, or for which there is no memory, is left
- * out.
- */
+   out. */
 size_t ue_channel_set_add(struct ue_channel_set *set, const struct ue_track_memory *memory, uint32_t channel);
 
 /* The nearest member up to, or from, a channel; false: there is none, and nothing is written. */

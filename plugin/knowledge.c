@@ -6,8 +6,6 @@
 #include "plugin/file_memory.h"
 #include "plugin/words.h"
 
-#define NEWS_MIN 16
-
 /* A channel was opened for this actor. */
 struct opened {
     uint64_t frame;
@@ -22,8 +20,7 @@ struct news {
 /* Openings are only appended to the news; what they bring is sorted by channels when somebody asks. */
 struct ue_openings {
     wmem_map_t *channels;
-    struct news *news;
-    uint32_t news_count, news_room;
+    wmem_array_t *news; /* of struct news; NULL: none */
 };
 
 static size_t bytes_in_use;
@@ -67,11 +64,11 @@ static void add_opened(struct ue_knowledge *knowledge, uint32_t channel, const s
     }
     opening_count++;
     struct ue_openings *openings = need_openings(knowledge);
-    if (openings->news_count == openings->news_room) {
-        openings->news_room = MAX(2 * openings->news_room, NEWS_MIN);
-        openings->news = wmem_realloc(wmem_file_scope(), openings->news, openings->news_room * sizeof *openings->news);
+    const struct news news = {channel, *opened};
+    if (openings->news == NULL) {
+        openings->news = wmem_array_new(wmem_file_scope(), sizeof news);
     }
-    openings->news[openings->news_count++] = (struct news){channel, *opened};
+    wmem_array_append_one(openings->news, news);
 }
 
 static void learn_talk(struct ue_knowledge *knowledge, const struct ue_content *content, uint32_t channel) {
@@ -102,6 +99,17 @@ static void sort_in(struct ue_openings *openings, const struct news *news) {
     wmem_array_append_one(of_channel, news->opened);
 }
 
+static void sort_news_in(struct ue_openings *openings) {
+    if (openings->news == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < wmem_array_get_count(openings->news); i++) {
+        sort_in(openings, wmem_array_index(openings->news, i));
+    }
+    wmem_destroy_array(openings->news);
+    openings->news = NULL;
+}
+
 /* Those of a channel; NULL: none. */
 static wmem_array_t *find_openings(struct ue_openings *openings, uint32_t channel) {
     if (openings == NULL) {
@@ -110,10 +118,7 @@ static wmem_array_t *find_openings(struct ue_openings *openings, uint32_t channe
     if (openings->channels == NULL) {
         openings->channels = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
-    for (uint32_t i = 0; i < openings->news_count; i++) {
-        sort_in(openings, &openings->news[i]);
-    }
-    openings->news_count = 0;
+    sort_news_in(openings);
     return wmem_map_lookup(openings->channels, GUINT_TO_POINTER(channel));
 }
 

@@ -269,7 +269,8 @@ static void sort(struct ue_note *notes, size_t count, wmem_allocator_t *pool) {
     }
 }
 
-static void take(struct reading *all, const struct ue_note *note) {
+static void take(void *user, const struct ue_note *note) {
+    struct reading *all = user;
     if (all->count == all->capacity) {
         all->capacity = MAX(2 * all->capacity, NOTES_EXPECTED);
         all->notes = wmem_realloc(all->pool, all->notes, all->capacity * sizeof *all->notes);
@@ -277,27 +278,22 @@ static void take(struct reading *all, const struct ue_note *note) {
     all->notes[all->count++] = *note;
 }
 
-static void read_chunk(const struct ue_visit *visit, uint32_t chunk, struct reading *into) {
-    const uint8_t *from = at(chunk) + HEAD_BYTES;
-    const uint8_t *to = from + size_of(chunk);
-    while (from < to) {
-        const struct ue_note note = read_note(visit, &from);
-        take(into, &note);
-    }
-}
-
 struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *pool) {
     struct reading all = {.pool = pool};
-    uint32_t chunk = visit->notes;
-    if (chunk == 0) {
-        return (struct ue_notes){0};
-    }
-    do {
-        chunk = next_of(chunk);
-        read_chunk(visit, chunk, &all);
-    } while (chunk != visit->notes);
+    ue_notes_walk(visit, UE_NOTES_EVERY, take, &all);
     sort(all.notes, all.count, pool);
     return (struct ue_notes){all.notes, all.count};
+}
+
+/* ---- chunk by chunk ---- */
+
+/* 0: there is none. */
+static uint32_t first_chunk(const struct ue_visit *visit) {
+    return visit->notes != 0 ? next_of(visit->notes) : 0;
+}
+
+static uint32_t chunk_behind(const struct ue_visit *visit, uint32_t chunk) {
+    return chunk != visit->notes ? next_of(chunk) : 0;
 }
 
 /* Each of their bytes becomes a note that says nothing. */
@@ -314,14 +310,9 @@ static void void_in_chunk(const struct ue_visit *visit, uint32_t chunk, enum ue_
 }
 
 void ue_notes_void(const struct ue_visit *visit, enum ue_note_type type) {
-    uint32_t chunk = visit->notes;
-    if (chunk == 0) {
-        return;
-    }
-    do {
-        chunk = next_of(chunk);
+    for (uint32_t chunk = first_chunk(visit); chunk != 0; chunk = chunk_behind(visit, chunk)) {
         void_in_chunk(visit, chunk, type);
-    } while (chunk != visit->notes);
+    }
 }
 
 /* Every number ends with the first byte that is below 0x80. */
@@ -350,14 +341,9 @@ static void walk_chunk(const struct ue_visit *visit, uint32_t chunk, uint64_t se
 
 void ue_notes_walk(const struct ue_visit *visit, uint64_t set, void (*tell)(void *user, const struct ue_note *note),
                    void *user) {
-    uint32_t chunk = visit->notes;
-    if (chunk == 0) {
-        return;
-    }
-    do {
-        chunk = next_of(chunk);
+    for (uint32_t chunk = first_chunk(visit); chunk != 0; chunk = chunk_behind(visit, chunk)) {
         walk_chunk(visit, chunk, set, tell, user);
-    } while (chunk != visit->notes);
+    }
 }
 
 struct ue_notes ue_notes_of_datagram(const struct ue_notes *all) {

@@ -80,6 +80,7 @@ struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *po
 /* Sets of notes: those of a type, or of them only those with is_set. */
 #define UE_NOTES_ALL(type) (UINT64_C(0x100000001) << (type))
 #define UE_NOTES_SET(type) (UINT64_C(0x100000000) << (type))
+#define UE_NOTES_EVERY UINT64_MAX
 
 /* Calls with each note of a set, in the order in which they are kept: nearly that in which they were added. Takes less
    than reading all where few are wanted. The note lives during the call. */

@@ -90,11 +90,8 @@ static void name_content(struct tree *t) {
 
 static void note_content(struct tree *t, struct ue_view data) {
     const struct ue_bunch_words *b = &t->summary.bunch;
-    t->content = (struct ue_content){.open = b->open,
-                                     .close = b->close,
-                                     .has_exports = b->has_exports,
-                                     .has_mapped = b->has_mapped,
-                                     .data = data};
+    t->content = (struct ue_content){
+        .open = b->open, .close = b->close, .has_exports = b->has_exports, .has_mapped = b->has_mapped, .data = data};
 }
 
 /* The payload as bytes of its own: a tab in the window, and what other dissectors get. */
