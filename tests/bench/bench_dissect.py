@@ -53,9 +53,7 @@ class Stage(harness.Stage):
         super().__init__()
         self.maker = maker
         self.captures = {}
-        folder = next(root for root, _, names in os.walk(self.plugins) if "uerudp.so" in names)
-        with open(nop_plugin, "rb") as file:
-            self.put(os.path.relpath(os.path.join(folder, "uenop.so"), self.path), file.read())
+        self.put_plugin(nop_plugin)
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "uerudp.lua"), "rb") as file:
             self.lua = self.put("uerudp.lua", file.read())
 

@@ -77,6 +77,12 @@ class Stage:
         os.chmod(path, 0o644)
         return path
 
+    def put_plugin(self, path):
+        """Puts another plugin beside ours."""
+        folder = next(root for root, _, names in os.walk(self.plugins) if "uerudp.so" in names)
+        with open(path, "rb") as file:
+            self.put(os.path.relpath(os.path.join(folder, os.path.basename(path)), self.path), file.read())
+
     def copy(self, path):
         with open(path, "rb") as file:
             return self.put(os.path.basename(path), file.read())

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A plugin of its own listens to ours, and counts what the program counts: plugin/examples/resent.c."""
+import glob
 import os
 import re
 import unittest
@@ -8,6 +9,7 @@ import unittest
 import decoded
 import harness
 
+LISTENER = os.path.join(os.environ["UERUDP_BUILD"], "examples", "resent.so")
 NAMES = ("loss-burst", "legacy", "two-clients", "mixed")
 SENDERS = ("unknown", "client", "server")
 LINE = re.compile(r"(?m)^connection (\d+), (\w+): (\d+) packets, (\d+) missing, (\d+) bunches, (\d+) of them sent before$")
@@ -18,9 +20,7 @@ class Listener(unittest.TestCase):
     def setUpClass(cls):
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
-        cls.folder = next(root for root, _, names in os.walk(cls.stage.plugins) if "uerudp.so" in names)
-        with open(os.path.join(os.environ["UERUDP_BUILD"], "examples", "resent.so"), "rb") as file:
-            cls.stage.put(os.path.relpath(os.path.join(cls.folder, "resent.so"), cls.stage.path), file.read())
+        cls.stage.put_plugin(LISTENER)
 
     def listen(self, path):
         """(packets, missing, bunches, sent before) by connection and sender."""
@@ -55,10 +55,9 @@ class Listener(unittest.TestCase):
 
     def test_without_our_plugin(self):
         with harness.Stage() as stage:
-            folder = os.path.relpath(self.folder, self.stage.path)
-            os.remove(os.path.join(stage.path, folder, "uerudp.so"))
-            with open(os.path.join(self.folder, "resent.so"), "rb") as file:
-                stage.put(os.path.join(folder, "resent.so"), file.read())
+            stage.put_plugin(LISTENER)
+            ours, = glob.glob(os.path.join(stage.plugins, "**", "uerudp.so"), recursive=True)
+            os.remove(ours)
             command = ["tshark", "-q", "-r", stage.copy(decoded.path_of("legacy")), "-z", "resent,uerudp"]
             result = stage.run(command, check=False)  # from 4.6 on tshark stops then
             self.assertIn("resent: ", result.stderr)
