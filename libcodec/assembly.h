@@ -79,6 +79,9 @@ void ue_assembly_free(struct ue_assembly *assembly);
 void ue_assembly_feed(struct ue_assembly *assembly, const struct ue_context *context,
                       const struct ue_track_event *event, const struct ue_assembly_sink *sink);
 
+/* Sends for the memory that these bunches will need; see struct ue_track_sink. */
+void ue_assembly_expect(const struct ue_assembly *assembly, const struct ue_item *items, size_t count);
+
 /* To be called behind each datagram: only then is told what the unreliable fragments of a late packet belong to, once
    for those that hang together. */
 void ue_assembly_end(struct ue_assembly *assembly, const struct ue_assembly_sink *sink);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/assembly_state.h"
 #include "libcodec/partial.h"
+#include "libcodec/prefetch.h"
 
 #include <string.h>
 
@@ -95,6 +96,35 @@ struct ue_assembly_lane *ue_assembly_need_lane(struct ue_assembly *assembly, uin
         lane->is_reliable = is_reliable;
     }
     return lane;
+}
+
+/* ---- ahead ---- */
+
+static void expect_head(const struct ue_assembly *assembly, const struct ue_bunch *bunch) {
+    struct ue_assembly_lane *const *lanes = bunch->partial ? find_lanes(assembly, bunch->channel) : NULL;
+    const struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, bunch->channel);
+    ue_prefetch(channel);
+    ue_prefetch(lanes);
+}
+
+static void expect_lane(const struct ue_assembly *assembly, const struct ue_bunch *bunch) {
+    struct ue_assembly_lane *const *lanes = bunch->partial ? find_lanes(assembly, bunch->channel) : NULL;
+    if (lanes != NULL && *lanes != NULL) {
+        ue_prefetch(*lanes);
+    }
+}
+
+void ue_assembly_expect(const struct ue_assembly *assembly, const struct ue_item *items, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i].is_ack) {
+            expect_head(assembly, &items[i].bunch);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i].is_ack) {
+            expect_lane(assembly, &items[i].bunch);
+        }
+    }
 }
 
 /* ---- fragments ---- */

@@ -22,7 +22,8 @@ static bool reach(struct ue_channel_pages *pages, struct ue_budget *budget, uint
     return true;
 }
 
-void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel, size_t entry_bytes) {
+void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
+                           size_t entry_bytes) {
     uint32_t index = channel / UE_PAGE_CHANNELS;
     const size_t page_bytes = UE_PAGE_CHANNELS * entry_bytes;
     if (channel > UE_CHANNEL_MAX || !reach(pages, budget, index)) {

@@ -96,11 +96,6 @@ static void take_handshake(struct ue_track_pass *p) {
 
 /* ---- packets ---- */
 
-struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id) {
-    struct ue_track_packet *packet = ue_track_window_place(&side->packets, sizeof *packet, id);
-    return packet != NULL && packet->id == id ? packet : NULL;
-}
-
 /* The entry of a packet, made where there is none; NULL: a newer one has its place, or there is no memory. */
 static struct ue_track_packet *remember(struct ue_track *track, struct ue_track_side *side, int64_t id) {
     struct ue_track_packet *packet = ue_track_window_need(track, &side->packets, sizeof *packet, id);
@@ -345,10 +340,19 @@ static void take_batch(struct ue_track_pass *p, const struct ue_item *items, siz
             ue_track_expect_bunch(p, &items[i].bunch);
         }
     }
+    if (p->sink->ahead != NULL) {
+        p->sink->ahead(p->sink->user, items, count);
+    }
     uint32_t reliable = 0;
     for (size_t i = 0; i < count; i++) {
         if (!items[i].is_ack && items[i].bunch.reliable) {
             ue_track_expect_others(p, &items[i].bunch, reliable++);
+        }
+    }
+    reliable = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i].is_ack && items[i].bunch.reliable) {
+            ue_track_expect_fates(p, &items[i].bunch, reliable++);
         }
     }
     for (size_t i = 0; i < count; i++) {

@@ -71,6 +71,8 @@ struct ue_track_event {
 struct ue_track_sink {
     void (*event)(void *user, const struct ue_track_event *event);
     void *user;
+    /* NULL, or told of bunches of a packet some time before their events, to send for the memory that these need. */
+    void (*ahead)(void *user, const struct ue_item *items, size_t count);
 };
 
 /* One datagram of the connection, whole and decodable. */

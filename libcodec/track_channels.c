@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/ns.h"
 #include "libcodec/partial.h"
+#include "libcodec/prefetch.h"
 #include "libcodec/seq.h"
 #include "libcodec/track_state.h"
 
@@ -63,7 +64,7 @@ static void note_needs(struct ue_track_pass *p, const struct ue_track_lane *lane
     const struct ue_track_side *side = &p->track->sides[p->in->side];
     const struct ue_track_reliable *opening = find_opening(side, lane, bunch->channel);
     if (opening != NULL && !ue_track_was_delivered(side, opening)) {
-        ue_track_note_need(p, opening->last_packet);
+        ue_track_note_need(p, ue_track_last_packet(side, opening));
     }
     if (bunch->partial && !bunch->partial_initial && !has_part_within(p, lane, 0)) {
         ue_track_note_need(p, p->packet_id - 1);
@@ -98,28 +99,33 @@ static void note_first(const struct ue_track_pass *p, struct ue_track_reliable *
                        struct ue_track_event *event) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
     const struct ue_bunch *bunch = event->bunch;
-    entry->first_frame = p->in->frame;
-    entry->first_packet = p->packet_id;
+    int64_t id = event->reliable_id;
+    struct ue_track_copies *copies = ue_track_copies_of(side, entry);
+    copies->first_frame = p->in->frame;
+    copies->first_packet = p->packet_id;
     entry->is_partial = bunch->partial;
     entry->is_initial = bunch->partial_initial;
     entry->is_final = bunch->partial_final;
     if (bunch->partial) {
-        event->is_partial_error |= breaks_chain(ue_track_find_reliable(side, entry->channel, entry->id - 1), entry);
+        event->is_partial_error |= breaks_chain(ue_track_find_reliable(side, bunch->channel, id - 1), entry);
     }
     if (!is_newest) {
-        event->is_partial_error |= breaks_chain(entry, ue_track_find_reliable(side, entry->channel, entry->id + 1));
+        event->is_partial_error |= breaks_chain(entry, ue_track_find_reliable(side, bunch->channel, id + 1));
     }
 }
 
 static void note_copy(struct ue_track_pass *p, struct ue_track_reliable *entry, struct ue_track_event *event) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
-    if (is_legacy(p) && entry->last_packet < p->packet_id) {
-        ue_track_note_resent(p, entry->last_packet);
+    const struct ue_track_copies *copies = ue_track_copies_of(side, entry);
+    int64_t last_packet = ue_track_last_packet(side, entry);
+    if (is_legacy(p) && last_packet < p->packet_id) {
+        ue_track_note_resent(p, last_packet);
     }
     entry->was_delivered = ue_track_was_delivered(side, entry);
-    event->first_frame = entry->first_frame;
-    event->other_frame = entry->last_frame;
-    event->other_item = entry->last_item;
+    entry->is_resent = true;
+    event->first_frame = copies->first_frame;
+    event->other_frame = copies->last_frame;
+    event->other_item = copies->last_item;
     event->is_spurious = entry->was_delivered;
 }
 
@@ -145,10 +151,11 @@ static void take_copy(struct ue_track_pass *p, const struct ue_track_lane *lane,
     } else {
         note_copy(p, entry, event);
     }
-    event->copy = ++entry->copies;
-    entry->last_frame = p->in->frame;
-    entry->last_item = event->item;
-    entry->last_packet = p->packet_id;
+    struct ue_track_copies *copies = ue_track_copies_of(side, entry);
+    event->copy = ++copies->count;
+    copies->last_frame = p->in->frame;
+    copies->last_item = event->item;
+    entry->last_packet = (uint32_t)p->packet_id;
 }
 
 /* The newest is known for as long as the channel is, however long ago it gave way. */
@@ -216,16 +223,30 @@ static void tell_life(struct ue_track_pass *p, struct ue_track_channel *channel,
     }
 }
 
+/* ---- ahead ---- */
+
 static const struct ue_track_lane *find_lane(const struct ue_track_pass *p, uint32_t index) {
     const struct ue_track_channel *channel = ue_channel_pages_find(&p->track->channels, index, sizeof *channel);
     return channel != NULL ? &channel->lanes[p->in->side] : NULL;
 }
 
+static void expect_lane(const struct ue_track_pass *p, uint32_t index) {
+    const struct ue_track_lane *lane = find_lane(p, index);
+    ue_prefetch(lane);
+}
+
+/* The id of the bunch that is released next; false: none waits. */
+static bool waits_on(const struct ue_track_pass *p, uint32_t channel, int64_t *id) {
+    const struct ue_track_lane *lane = find_lane(p, channel);
+    bool waits = lane != NULL && lane->released_back != 0;
+    *id = waits ? lane->newest - lane->released_back + 1 : 0;
+    return waits;
+}
+
 /* A chain is known by the low bits of an id, which are those of the wire. */
 void ue_track_expect_bunch(const struct ue_track_pass *p, const struct ue_bunch *bunch) {
-    const struct ue_track_lane *lane = find_lane(p, bunch->channel);
-    if (lane != NULL) {
-        __builtin_prefetch(lane);
+    if (bunch->reliable || bunch->partial) {
+        expect_lane(p, bunch->channel);
     }
     if (bunch->reliable) {
         ue_track_expect_chain(&p->track->sides[p->in->side], bunch->channel, bunch->ch_seq);
@@ -234,13 +255,32 @@ void ue_track_expect_bunch(const struct ue_track_pass *p, const struct ue_bunch 
 
 void ue_track_expect_others(const struct ue_track_pass *p, const struct ue_bunch *bunch, uint32_t before) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
-    const struct ue_track_lane *lane = find_lane(p, bunch->channel);
-    if (lane != NULL && lane->released_back != 0) {
-        ue_track_expect_reliable(side, bunch->channel, lane->newest - lane->released_back + 1);
+    const struct ue_track_reliable *leaving = ue_track_leaving(side, before);
+    int64_t id;
+    if (waits_on(p, bunch->channel, &id)) {
+        ue_track_expect_reliable(side, bunch->channel, id);
     }
     ue_track_expect_reliable(side, bunch->channel, bunch->ch_seq); /* whatever shares its chain */
-    ue_track_expect_oldest(side, before);
+    ue_prefetch(leaving);
 }
+
+void ue_track_expect_fates(const struct ue_track_pass *p, const struct ue_bunch *bunch, uint32_t before) {
+    const struct ue_track_side *side = &p->track->sides[p->in->side];
+    const struct ue_track_reliable *leaving = ue_track_leaving(side, before);
+    int64_t id;
+    const struct ue_track_reliable *first =
+        waits_on(p, bunch->channel, &id) ? ue_track_find_reliable(side, bunch->channel, id) : NULL;
+    if (first != NULL) {
+        ue_track_expect_fate(side, first);
+    }
+    if (leaving != NULL) {
+        ue_track_expect_fate(side, leaving);
+        ue_track_expect_chain(side, leaving->channel, leaving->id);
+        expect_lane(p, leaving->channel);
+    }
+}
+
+/* ---- one bunch ---- */
 
 void ue_track_take_bunch(struct ue_track_pass *p, const struct ue_bunch *bunch) {
     struct ue_track_counts *counts = &p->track->sides[p->in->side].counts;

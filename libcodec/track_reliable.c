@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/history.h"
 #include "libcodec/ns.h"
+#include "libcodec/prefetch.h"
 #include "libcodec/track_state.h"
-
-#include <string.h>
 
 /* Looking one up takes so many steps at most, whatever the numbers are. */
 #define CHAIN_MAX 16
@@ -16,15 +15,20 @@
 #define SETTLED_NS INT64_C(5000000000)
 #define NOWHERE UE_TRACK_RELIABLES_MAX
 
+/* More than entries: most lead to one. */
+static uint32_t chain_count(uint32_t room) {
+    return 4 * room;
+}
+
 static uint16_t *chain_of(const struct ue_track_reliables *table, uint32_t channel, int64_t id) {
     uint32_t hash = (uint32_t)id + channel * 2654435761u; /* channels of equal numbers lie apart */
-    return (uint16_t *)&table->entries[table->room] + (hash & (table->room - 1));
+    return &table->chains[hash & (chain_count(table->room) - 1)];
 }
 
 struct ue_track_reliable *ue_track_find_reliable(const struct ue_track_side *side, uint32_t channel, int64_t id) {
     const struct ue_track_reliables *table = &side->reliables;
     uint32_t index = table->room != 0 ? *chain_of(table, channel, id) : NOWHERE;
-    while (index != NOWHERE && (table->entries[index].id != id || table->entries[index].channel != channel)) {
+    while (index != NOWHERE && (table->entries[index].id != (uint32_t)id || table->entries[index].channel != channel)) {
         index = table->entries[index].next;
     }
     return index != NOWHERE ? &table->entries[index] : NULL;
@@ -34,7 +38,7 @@ struct ue_track_reliable *ue_track_find_reliable(const struct ue_track_side *sid
 
 void ue_track_expect_chain(const struct ue_track_side *side, uint32_t channel, int64_t id) {
     if (side->reliables.room != 0) {
-        __builtin_prefetch(chain_of(&side->reliables, channel, id));
+        ue_prefetch(chain_of(&side->reliables, channel, id));
     }
 }
 
@@ -42,16 +46,21 @@ void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel
     const struct ue_track_reliables *table = &side->reliables;
     uint32_t index = table->room != 0 ? *chain_of(table, channel, id) : NOWHERE;
     if (index != NOWHERE) {
-        __builtin_prefetch(&table->entries[index]);
+        ue_prefetch(&table->entries[index]);
     }
 }
 
+void ue_track_expect_fate(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
+    const int64_t packet_id = ue_track_last_packet(side, bunch);
+    const struct ue_track_packet *packet = ue_track_window_place(&side->packets, sizeof *packet, packet_id);
+    ue_prefetch(packet);
+}
+
 /* They give way one by one. */
-void ue_track_expect_oldest(const struct ue_track_side *side, uint32_t before) {
+const struct ue_track_reliable *ue_track_leaving(const struct ue_track_side *side, uint32_t before) {
     const struct ue_track_reliables *table = &side->reliables;
-    if (table->room != 0) {
-        __builtin_prefetch(&table->entries[(table->oldest + before) & (table->room - 1)]);
-    }
+    bool is_full = table->room != 0 && table->count == table->room;
+    return is_full ? &table->entries[(table->oldest + before) & (table->room - 1)] : NULL;
 }
 
 /* ---- what the sender may have given up ---- */
@@ -62,13 +71,14 @@ static bool packet_is_delivered(const struct ue_track_side *side, int64_t id) {
 }
 
 bool ue_track_was_delivered(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
-    return bunch->was_delivered || packet_is_delivered(side, bunch->last_packet) ||
-           packet_is_delivered(side, bunch->first_packet);
+    return bunch->was_delivered || packet_is_delivered(side, ue_track_last_packet(side, bunch)) ||
+           (bunch->is_resent && packet_is_delivered(side, ue_track_copies_of(side, bunch)->first_packet));
 }
 
 /* Also where its packet is forgotten: had that not been delivered, the bunch would have been sent again long ago. */
 static bool is_done(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
-    return bunch->last_packet <= side->newest_id - UE_TRACK_PACKETS_MAX || ue_track_was_delivered(side, bunch);
+    return ue_track_last_packet(side, bunch) <= side->newest_id - UE_TRACK_PACKETS_MAX ||
+           ue_track_was_delivered(side, bunch);
 }
 
 /* The first that is not released; NULL: there is none, or it was not seen or is forgotten. */
@@ -92,8 +102,9 @@ void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *la
 /* Whether copies of a bunch need no longer be expected, by all that senders do: its packet lies further back than
    reports reach, and than they take. */
 static bool is_settled(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
-    const struct ue_track_packet *packet = ue_track_find_packet(side, bunch->last_packet);
-    bool is_recent = packet != NULL && (bunch->last_packet >= side->newest_id - UE_HISTORY_REACH ||
+    const int64_t packet_id = ue_track_last_packet(side, bunch);
+    const struct ue_track_packet *packet = ue_track_find_packet(side, packet_id);
+    bool is_recent = packet != NULL && (packet_id >= side->newest_id - UE_HISTORY_REACH ||
                                         ue_ns_since(side->last_ns, packet->time_ns) < SETTLED_NS);
     return !is_recent && is_done(side, bunch);
 }
@@ -133,42 +144,54 @@ static void forget(struct ue_track *track, struct ue_track_side *side, uint32_t 
     const struct ue_track_reliable *bunch = &side->reliables.entries[index];
     struct ue_track_channel *channel = ue_track_find_channel(track, bunch->channel);
     struct ue_track_lane *lane = &channel->lanes[side - track->sides];
-    ue_track_release(side, lane, bunch->channel);
-    if (lane->newest - bunch->id < lane->forgotten_back) {
-        lane->forgotten_back = (uint16_t)(lane->newest - bunch->id);
+    int32_t back = (int32_t)((uint32_t)lane->newest - bunch->id);
+    if (back < lane->released_back) {
+        ue_track_release(side, lane, bunch->channel);
+    }
+    if (back < lane->forgotten_back) {
+        lane->forgotten_back = (uint16_t)back;
     }
     unlink_from(&side->reliables, index);
 }
 
-/* The oldest comes first again, and places that are free are behind all others. */
-static void unroll(struct ue_track_reliables *table) {
-    const size_t entry_bytes = sizeof *table->entries;
-    memcpy(&table->entries[table->room], table->entries, table->oldest * entry_bytes);
-    memmove(table->entries, &table->entries[table->oldest], table->room * entry_bytes);
-    table->oldest = 0;
+static size_t size_of(uint32_t room) {
+    const struct ue_track_reliables *table;
+    return room * (sizeof *table->entries + sizeof *table->copies) + chain_count(room) * sizeof *table->chains;
 }
 
-/* Doubles a full table; false: there is no memory, or this is all. */
-static bool grow(struct ue_track *track, struct ue_track_reliables *table) {
-    const size_t place_bytes = sizeof *table->entries + sizeof(uint16_t);
-    uint32_t room = table->room == 0 ? ROOM_MIN : table->room * 2;
-    struct ue_track_reliable *entries = NULL;
-    if (room <= UE_TRACK_RELIABLES_MAX) {
-        entries = ue_budget_resize(&track->budget, table->entries, table->room * place_bytes, room * place_bytes);
+/* A table with places only; without entries: there is no memory. */
+static struct ue_track_reliables empty_table(struct ue_budget *budget, uint32_t room) {
+    struct ue_track_reliables table = {.entries = ue_budget_resize(budget, NULL, 0, size_of(room)), .room = room};
+    if (table.entries != NULL) {
+        table.copies = (struct ue_track_copies *)&table.entries[room];
+        table.chains = (uint16_t *)&table.copies[room];
+        for (uint32_t i = 0; i < chain_count(room); i++) {
+            table.chains[i] = NOWHERE;
+        }
     }
-    if (entries == NULL) {
+    return table;
+}
+
+/* Doubles a full table, where the oldest comes first again; false: there is no memory, or this is all. */
+static bool grow(struct ue_track *track, struct ue_track_reliables *table) {
+    uint32_t room = table->room == 0 ? ROOM_MIN : table->room * 2;
+    struct ue_track_reliables grown = {0};
+    if (room <= UE_TRACK_RELIABLES_MAX) {
+        grown = empty_table(&track->budget, room);
+    }
+    if (grown.entries == NULL) {
         return false;
     }
-    table->entries = entries;
-    unroll(table);
-    table->room = room;
-    uint16_t *chains = (uint16_t *)&entries[room];
-    for (uint32_t i = 0; i < room; i++) {
-        chains[i] = NOWHERE;
+    for (; grown.count < table->count; grown.count++) {
+        uint32_t from = (table->oldest + grown.count) & (table->room - 1);
+        grown.entries[grown.count] = table->entries[from];
+        grown.copies[grown.count] = table->copies[from];
+        link_in(&grown, grown.count);
     }
-    for (uint32_t i = 0; i < table->count; i++) {
-        link_in(table, i);
+    if (table->room != 0) {
+        ue_budget_resize(&track->budget, table->entries, size_of(table->room), 0);
     }
+    *table = grown;
     return true;
 }
 
@@ -216,7 +239,8 @@ struct ue_track_reliable *ue_track_add_reliable(struct ue_track *track, struct u
     if (index == NOWHERE) {
         return NULL;
     }
-    table->entries[index] = (struct ue_track_reliable){.id = id, .channel = (uint16_t)channel};
+    table->entries[index] = (struct ue_track_reliable){.id = (uint32_t)id, .channel = (uint16_t)channel};
+    table->copies[index] = (struct ue_track_copies){0};
     link_in(table, index);
     return &table->entries[index];
 }

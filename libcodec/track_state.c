@@ -9,10 +9,6 @@ static int64_t *entry_at(const struct ue_track_window *window, size_t entry_byte
     return (int64_t *)((char *)window->entries + place * entry_bytes);
 }
 
-void *ue_track_window_place(const struct ue_track_window *window, size_t entry_bytes, int64_t id) {
-    return window->count == 0 ? NULL : entry_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
-}
-
 /* Each entry stays, or moves by the former count. */
 static void spread(struct ue_track_window *window, size_t entry_bytes, uint32_t former) {
     for (uint32_t place = 0; place < former; place++) {

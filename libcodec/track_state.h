@@ -45,16 +45,26 @@ struct ue_track_ties {
     uint64_t needs; /* it is refused without these; bit n: the packet n + 1 before it, 63: any further back */
 };
 
-/* What the search and the release ask for comes first, and mostly lies in one line of the cache. */
+/* What the search and the release of a reliable bunch ask for: small, because many are asked that lie far away. Ids are
+   told by their low bits. */
 struct ue_track_reliable {
-    int64_t id;
+    uint32_t id;
+    uint32_t last_packet; /* that carried the latest copy; see ue_track_last_packet */
     uint16_t channel;
-    uint16_t next;      /* in its chain; UE_TRACK_RELIABLES_MAX: the last */
-    bool was_delivered; /* a copy that is neither of the two */
-    bool is_partial, is_initial, is_final;
-    int64_t last_packet, first_packet; /* ids of the packets that carried the latest copy and the first */
+    uint16_t next; /* in its chain; UE_TRACK_RELIABLES_MAX: the last */
+    bool is_partial : 1;
+    bool is_initial : 1;
+    bool is_final : 1;
+    bool is_resent : 1;     /* the first copy came in another packet than the latest */
+    bool was_delivered : 1; /* a copy that is neither of the two */
+};
+_Static_assert(sizeof(struct ue_track_reliable) == 16, "it lies in one line of the cache");
+
+/* The rest of it: where its copies were. */
+struct ue_track_copies {
     uint64_t first_frame, last_frame;
-    uint32_t copies;
+    int64_t first_packet;
+    uint32_t count;
     uint32_t last_item;
 };
 
@@ -62,10 +72,12 @@ struct ue_track_reliable {
    way as soon as nothing more is expected of it: the table grows with what is in flight, not with how many channels
    there are. */
 struct ue_track_reliables {
-    struct ue_track_reliable *entries; /* as many heads of chains lie behind them: uint16_t */
-    uint32_t count;                    /* in use */
-    uint32_t room;                     /* a power of two, or 0 */
-    uint32_t oldest;                   /* of a full table: the one that stands the longest */
+    struct ue_track_reliable *entries; /* the other two lie behind them in the same block */
+    struct ue_track_copies *copies;
+    uint16_t *chains; /* where each begins */
+    uint32_t count;   /* entries in use */
+    uint32_t room;    /* a power of two, or 0 */
+    uint32_t oldest;  /* of a full table: the one that stands the longest */
 };
 
 /* What one side sends on one channel. Many of them are kept: ids before the newest are told by how far back they are,
@@ -136,7 +148,9 @@ struct ue_track_pass {
 };
 
 /* The place of a number, whoever holds it; NULL: the window has no places. */
-void *ue_track_window_place(const struct ue_track_window *window, size_t entry_bytes, int64_t id);
+UE_INLINE void *ue_track_window_place(const struct ue_track_window *window, size_t entry_bytes, int64_t id) {
+    return window->count == 0 ? NULL : (char *)window->entries + ((uint32_t)id & (window->count - 1)) * entry_bytes;
+}
 
 /* The same, among up to UE_TRACK_PACKETS_MAX places. An older one there gives way, and is to be written over; NULL: a
    newer one has it, or there is no memory. */
@@ -146,7 +160,10 @@ void *ue_track_window_need(struct ue_track *track, struct ue_track_window *windo
 void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event);
 
 /* What is known of a packet; NULL: nothing, or no longer. */
-struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id);
+UE_INLINE struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id) {
+    struct ue_track_packet *packet = ue_track_window_place(&side->packets, sizeof *packet, id);
+    return packet != NULL && packet->id == id ? packet : NULL;
+}
 
 /* This datagram's verdict on a packet of the other side. Its entry; NULL: it is not remembered. */
 struct ue_track_packet *ue_track_judge(struct ue_track_pass *pass, int64_t id, bool delivered);
@@ -187,6 +204,16 @@ struct ue_track_reliable *ue_track_find_reliable(const struct ue_track_side *sid
 struct ue_track_reliable *ue_track_add_reliable(struct ue_track *track, struct ue_track_side *side, uint32_t channel,
                                                 int64_t id);
 
+UE_INLINE struct ue_track_copies *ue_track_copies_of(const struct ue_track_side *side,
+                                                     const struct ue_track_reliable *bunch) {
+    return &side->reliables.copies[bunch - side->reliables.entries];
+}
+
+/* The full id of the packet that carried its latest copy. */
+UE_INLINE int64_t ue_track_last_packet(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
+    return side->newest_id + (int32_t)(bunch->last_packet - (uint32_t)side->newest_id);
+}
+
 /* Whether a copy of it is known to have arrived. */
 bool ue_track_was_delivered(const struct ue_track_side *side, const struct ue_track_reliable *bunch);
 
@@ -195,12 +222,18 @@ void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *la
 
 /* Sends for the memory that a bunch will need: of its channel and its chain. */
 void ue_track_expect_bunch(const struct ue_track_pass *pass, const struct ue_bunch *bunch);
-void ue_track_expect_chain(const struct ue_track_side *side, uint32_t channel, int64_t id);
 
-/* When these are there: of others that it hangs on, if it is reliable and this many reliable ones come before it. */
+/* When these are there: of others that it hangs on, if it is reliable and this many reliable ones come before it. When
+   these are there, too: of what decides on them. */
 void ue_track_expect_others(const struct ue_track_pass *pass, const struct ue_bunch *bunch, uint32_t before);
+void ue_track_expect_fates(const struct ue_track_pass *pass, const struct ue_bunch *bunch, uint32_t before);
+
+/* The same, of a chain, of a bunch in it, of the packet that carried that; and of the bunch that gives way when so many
+   others have. */
+void ue_track_expect_chain(const struct ue_track_side *side, uint32_t channel, int64_t id);
 void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel, int64_t id);
-void ue_track_expect_oldest(const struct ue_track_side *side, uint32_t before);
+void ue_track_expect_fate(const struct ue_track_side *side, const struct ue_track_reliable *bunch);
+const struct ue_track_reliable *ue_track_leaving(const struct ue_track_side *side, uint32_t before);
 
 /* A bunch of a packet that is_taken: tells BUNCH, OPENED and CLOSED. */
 void ue_track_take_bunch(struct ue_track_pass *pass, const struct ue_bunch *bunch);

@@ -101,6 +101,11 @@ static void on_event(void *user, const struct ue_track_event *event) {
     ue_findings_take(&observer->findings, pass->visit, pass->context, event, problem);
 }
 
+static void on_items(void *user, const struct ue_item *items, size_t count) {
+    const struct pass *pass = user;
+    ue_assembly_expect(pass->observer->assembly, items, count);
+}
+
 /* Where nothing tells who is the client, it is the one that was seen first. */
 static unsigned side_of(const struct ue_visit *visit, const struct ue_context *x) {
     return x->direction == UE_DIRECTION_UNKNOWN ? visit->frame.side : x->direction == UE_SERVER_TO_CLIENT;
@@ -119,7 +124,7 @@ static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes 
     }
     visit->frame.links = ue_flow_links(&visit->connection->flow, &visit->frame);
     struct pass pass = {observer, visit, &x};
-    const struct ue_track_sink sink = {on_event, &pass};
+    const struct ue_track_sink sink = {.event = on_event, .user = &pass, .ahead = on_items};
     const struct ue_track_datagram datagram = {.frame = visit->number,
                                                .time_ns = time_ns,
                                                .side = side_of(visit, &x),

@@ -53,7 +53,7 @@ static void pass_on(void *user, const struct ue_track_event *event) {
 
 void assembly_stage_begin(struct assembly_stage *stage, const char *release, size_t bytes_max) {
     stage_begin(&stage->track, release, bytes_max);
-    stage->track.listener = (struct ue_track_sink){pass_on, stage};
+    stage->track.listener = (struct ue_track_sink){.event = pass_on, .user = stage};
     stage->assembly = ue_assembly_new(&stage->track.memory);
 }
 

@@ -172,7 +172,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 static void read_capture(void) {
-    const struct ue_track_sink sink = {pass_on, NULL};
+    const struct ue_track_sink sink = {.event = pass_on, .user = NULL};
     struct ue_track *track = ue_track_new(&heap);
     w.assembly = ue_assembly_new(&heap);
     qsort(w.shown, w.shown_count, sizeof *w.shown, by_place);

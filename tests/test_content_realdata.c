@@ -127,7 +127,7 @@ static void on_event(void *user, const struct ue_track_event *event) {
 
 static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
     struct live live = {.assembly = ue_assembly_new(&heap), .map = ue_package_map_new(&heap)};
-    const struct ue_track_sink sink = {on_event, &live};
+    const struct ue_track_sink sink = {.event = on_event, .user = &live};
     char *path = g_strdup_printf("%s/realdata/%s", shared_folder(), name);
     struct ue_reading reading;
     struct ue_seen seen;

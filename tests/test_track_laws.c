@@ -188,7 +188,7 @@ static size_t make(struct world *w, unsigned side, uint8_t *bytes) {
 static void feed(struct world *w, uint64_t frame) {
     static uint8_t bytes[BYTES_MAX];
     static struct ue_frame link;
-    const struct ue_track_sink sink = {hear, w};
+    const struct ue_track_sink sink = {.event = hear, .user = w};
     struct ue_shape shape;
     unsigned side = (unsigned)rng_below(&w->rng, 2);
     size_t size_bytes = make(w, side, bytes);

@@ -92,7 +92,7 @@ static char *path_of(const char *name, const char *suffix) {
 
 static void track_capture(const char *name) {
     char *path = path_of(name, "pcap");
-    const struct ue_track_sink sink = {note, &told};
+    const struct ue_track_sink sink = {.event = note, .user = &told};
     struct ue_reading reading;
     struct ue_seen seen;
     ue_reading_init(&reading);

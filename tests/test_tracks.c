@@ -19,7 +19,7 @@ static void hear(void *user, const struct ue_track_event *event) {
 static const struct ue_track *feed_at(struct ue_tracks *tracks, struct ue_connection *connection, int64_t time_ns,
                                       int64_t id, bool is_foreign, bool is_cut) {
     static uint64_t events;
-    const struct ue_track_sink sink = {hear, &events};
+    const struct ue_track_sink sink = {.event = hear, .user = &events};
     struct ue_held held = {
         .time_ns = time_ns, .connection = connection, .link.links = {.has_id = true, .packet_id = id}};
     struct ue_seen seen = {.held = &held, .connection = connection, .is_foreign = is_foreign, .is_cut = is_cut};

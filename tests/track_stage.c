@@ -141,7 +141,7 @@ void stage_expect_at(struct track_stage *stage, const char *lines, const char *f
 
 void stage_feed(struct track_stage *stage, unsigned side, const struct ue_links *links, const uint8_t *bytes,
                 size_t size_bytes) {
-    const struct ue_track_sink transcript = {hear, stage};
+    const struct ue_track_sink transcript = {.event = hear, .user = stage};
     const struct ue_track_sink *sink = stage->listener.event != NULL ? &stage->listener : &transcript;
     stage->frame++;
     stage->now_ns += STEP_NS;

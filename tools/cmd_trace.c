@@ -67,7 +67,7 @@ static void collect(struct trace *t) {
         }
         struct drawing drawing = {find_plot(t, &seen), &seen};
         if (drawing.plot != NULL) {
-            struct ue_track_sink sink = {draw_event, &drawing};
+            struct ue_track_sink sink = {.event = draw_event, .user = &drawing};
             ue_plot_begin(drawing.plot, &seen);
             ue_tracks_feed(tracks, &seen, &sink);
         }

@@ -65,7 +65,7 @@ static void on_event(void *user, const struct ue_track_event *event) {
 }
 
 const struct ue_shown_messages *ue_contents_feed(struct ue_contents *contents, const struct ue_seen *seen) {
-    const struct ue_track_sink sink = {on_event, contents};
+    const struct ue_track_sink sink = {.event = on_event, .user = contents};
     g_array_set_size(contents->list, 0);
     g_ptr_array_set_size(contents->copies, 0);
     contents->shown = (struct ue_shown_messages){0};

@@ -106,7 +106,7 @@ static void observe(struct conversation *talk, unsigned side, const uint8_t *byt
 }
 
 static void follow(struct conversation *talk, const struct heard *heard) {
-    const struct ue_track_sink sink = {hear, talk};
+    const struct ue_track_sink sink = {.event = hear, .user = talk};
     const struct ue_assembly_sink messages = {hear_message, talk};
     struct ue_context x;
     ue_flow_context(&talk->flow, &heard->frame, &x);

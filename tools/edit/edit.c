@@ -170,7 +170,7 @@ static void corrupt(const struct ue_outcome *outcome, struct ue_parcel *parcel) 
 
 /* The tracker sees what is cut away, too, so that it knows copies behind it; nobody asks the facts about that. */
 static void track(struct ue_edit *edit, const struct ue_seen *seen) {
-    struct ue_track_sink sink = {ue_facts_track, &edit->facts};
+    struct ue_track_sink sink = {.event = ue_facts_track, .user = &edit->facts};
     ue_tracks_feed(edit->tracks, seen, &sink);
 }
 

@@ -35,7 +35,7 @@ void ue_captured_feed(struct ue_captured *captured, const struct ue_seen *seen) 
                                      .stream = seen->connection->stream,
                                      .size_bytes = seen->size_bytes,
                                      .has_frames = true};
-    const struct ue_track_sink sink = {ue_log_tracked, &tracked};
+    const struct ue_track_sink sink = {.event = ue_log_tracked, .user = &tracked};
     if (ue_tracks_feed(captured->tracks, seen, &sink) != NULL && seen->verdict.fault.status != UE_OK) {
         put_malformed(captured->log, seen);
     }

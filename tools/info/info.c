@@ -231,7 +231,7 @@ static void take_counts(struct ue_info_side *side, const struct ue_track_counts 
 
 void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tracks *tracks) {
     struct feeding feeding = {info, seen, ue_tracks_messages(tracks, seen), {take_message, &feeding}};
-    struct ue_track_sink sink = {take_event, &feeding};
+    struct ue_track_sink sink = {.event = take_event, .user = &feeding};
     learn(info, seen);
     learn_addresses(info, seen);
     begin_or_go_on(info, seen);

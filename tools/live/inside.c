@@ -81,7 +81,7 @@ void ue_inside_datagram(struct ue_inside *inside, bool is_sent, const uint8_t *b
     ue_flow_context(&inside->flow, &frame, &context);
     struct ue_log_tracked tracked = {
         .log = inside->log, .context = &context, .stream = inside->stream, .size_bytes = size_bytes};
-    const struct ue_track_sink sink = {ue_log_tracked, &tracked};
+    const struct ue_track_sink sink = {.event = ue_log_tracked, .user = &tracked};
     const struct ue_track_datagram datagram = {.time_ns = inside->now_ns,
                                                .side = side,
                                                .context = &context,

@@ -81,7 +81,7 @@ static bool is_foreign(const struct ue_relay_insight *insight, const uint8_t *by
 
 const struct ue_facts *ue_relay_insight_read(struct ue_relay_insight *insight, uint64_t frame, int64_t time_ns,
                                              unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    const struct ue_track_sink sink = {on_event, insight};
+    const struct ue_track_sink sink = {.event = on_event, .user = insight};
     struct ue_frame link;
     learn(insight, side, bytes, size_bytes, &link);
     struct ue_track_datagram datagram = {.frame = frame,

@@ -26,7 +26,7 @@ static bool is_selected(const struct observation *o, const struct ue_seen *seen)
 
 static void take(struct observation *o, const struct ue_seen *seen) {
     struct ue_transcript *t = &o->transcript;
-    const struct ue_track_sink sink = {ue_transcript_tell, t};
+    const struct ue_track_sink sink = {.event = ue_transcript_tell, .user = t};
     t->is_wanted = is_selected(o, seen);
     t->stream = seen->connection->stream;
     t->size_bytes = seen->held->length_bytes;

@@ -95,7 +95,7 @@ static void take_event(void *user, const struct ue_track_event *event) {
 }
 
 static void take_datagram(struct reading *r, const struct ue_seen *seen) {
-    const struct ue_track_sink sink = {take_event, r};
+    const struct ue_track_sink sink = {.event = take_event, .user = r};
     if (seen->role == 0) {
         r->tale->context = seen->context;
     }
