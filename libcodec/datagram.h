@@ -86,6 +86,9 @@ struct ue_bunch_counts {
 enum ue_status ue_datagram_count(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  struct ue_bunch_counts *counts, struct ue_verdict *verdict);
 
+/* The same of items that were decoded. */
+void ue_items_count(const struct ue_item *items, size_t count, struct ue_bunch_counts *counts);
+
 /* As check, but may stop behind the packet header: for sequence and ack, where it does not matter whether the bunches
    fit. */
 enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,

@@ -175,6 +175,13 @@ static void count_item(void *user, const struct ue_item *item) {
     }
 }
 
+void ue_items_count(const struct ue_item *items, size_t count, struct ue_bunch_counts *counts) {
+    *counts = (struct ue_bunch_counts){0};
+    for (size_t i = 0; i < count; i++) {
+        count_item(counts, &items[i]);
+    }
+}
+
 enum ue_status ue_datagram_count(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  struct ue_bunch_counts *counts, struct ue_verdict *verdict) {
     struct ue_prefix prefix;

@@ -12,8 +12,6 @@
 /* Packets overtake others by less; whatever comes from further back proves a jump ahead wrong. */
 #define LATE_MAX 64
 
-#define ITEMS_AT_ONCE 16
-
 static int64_t span_ns(int64_t from_ns, int64_t to_ns) {
     return to_ns > from_ns ? ue_ns_since(to_ns, from_ns) : 0;
 }
@@ -361,12 +359,17 @@ static void take_batch(struct ue_track_pass *p, const struct ue_item *items, siz
 }
 
 static void take_items(struct ue_track_pass *p, struct ue_rest *rest) {
-    struct ue_item items[ITEMS_AT_ONCE];
+    struct ue_track_reading own;
+    struct ue_track_reading *reading = p->in->reading != NULL ? p->in->reading : &own;
     struct ue_fault fault = {0};
-    while (p->is_taken && fault.status == UE_OK && rest->bit < rest->end_bit) {
-        size_t count = ue_items_decode(p->in->context, p->in->bytes, rest, items, ITEMS_AT_ONCE, &fault);
-        take_batch(p, items, count);
+    size_t batches = 0;
+    reading->count = 0;
+    for (; p->is_taken && fault.status == UE_OK && rest->bit < rest->end_bit; batches++) {
+        reading->count =
+            ue_items_decode(p->in->context, p->in->bytes, rest, reading->items, UE_TRACK_ITEMS_MAX, &fault);
+        take_batch(p, reading->items, reading->count);
     }
+    reading->is_whole = batches <= 1 && fault.status == UE_OK && rest->bit == rest->end_bit;
 }
 
 /* Encrypted content is read only where somebody opens it. */
@@ -380,6 +383,9 @@ void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datag
     struct ue_track_pass p = {.track = track, .in = datagram, .sink = sink, .verdicts_left = UE_TRACK_PACKETS_MAX};
     struct ue_rest rest;
     struct ue_fault fault;
+    if (datagram->reading != NULL) {
+        datagram->reading->is_whole = false;
+    }
     enum ue_status status =
         ue_datagram_decode_head(datagram->context, datagram->bytes, datagram->size_bytes, &p.head, &rest, &fault);
     if (status != UE_OK) {

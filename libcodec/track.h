@@ -75,6 +75,14 @@ struct ue_track_sink {
     void (*ahead)(void *user, const struct ue_item *items, size_t count);
 };
 
+/* The items of a datagram, for callers who need them, too. Views point into its bytes. */
+#define UE_TRACK_ITEMS_MAX 16
+struct ue_track_reading {
+    struct ue_item items[UE_TRACK_ITEMS_MAX];
+    size_t count;
+    bool is_whole; /* they are all that it has, and there is no fault; else they mean nothing */
+};
+
 /* One datagram of the connection, whole and decodable. */
 struct ue_track_datagram {
     uint64_t frame;
@@ -84,6 +92,7 @@ struct ue_track_datagram {
     const struct ue_links *links;     /* as the flow found them */
     const uint8_t *bytes;
     size_t size_bytes;
+    struct ue_track_reading *reading; /* to be filled; NULL: not wanted */
 };
 
 struct ue_track;

@@ -41,6 +41,13 @@ struct pass {
     const struct ue_context *context;
 };
 
+/* What the tracker last read, and of which bytes: who listens asks for it right then. */
+static struct {
+    const struct ue_visit *visit;
+    const uint8_t *bytes;
+    struct ue_track_reading reading;
+} latest;
+
 static GQueue observers; /* with a tracker; the one used last at the end */
 static GQueue waiting;
 static size_t bytes_in_use;
@@ -49,6 +56,7 @@ static void forget(void) {
     g_queue_init(&observers);
     g_queue_init(&waiting);
     bytes_in_use = 0;
+    latest.visit = NULL;
 }
 
 void ue_observe_register(void) {
@@ -131,9 +139,12 @@ static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes 
                                                .context = &x,
                                                .links = &visit->frame.links,
                                                .bytes = bytes->base,
-                                               .size_bytes = bytes->size};
+                                               .size_bytes = bytes->size,
+                                               .reading = &latest.reading};
     struct ue_track *track = track_of(observer);
     bytes_in_use -= bytes_of(observer);
+    latest.visit = visit;
+    latest.bytes = bytes->base;
     ue_notes_begin(visit);
     ue_track_feed(track, &datagram, &sink);
     ue_reassemble_end(&(const struct ue_reassembly){observer->assembly, &observer->knowledge, visit, &x});
@@ -225,6 +236,11 @@ void ue_observe_rest(void) {
     while (waiting.head != NULL) {
         take_held(waiting.head->data);
     }
+}
+
+const struct ue_track_reading *ue_observe_reading(const struct ue_visit *visit, const struct ue_bytes *bytes) {
+    bool is_latest = visit == latest.visit && bytes->base == latest.bytes && latest.reading.is_whole;
+    return is_latest ? &latest.reading : NULL;
 }
 
 const struct ue_knowledge *ue_observe_knowledge(const struct ue_connection *connection) {

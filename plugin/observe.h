@@ -10,6 +10,7 @@
 #include <epan/packet_info.h>
 
 #include "libcodec/detect.h"
+#include "libcodec/track.h"
 #include "plugin/items.h"
 #include "plugin/knowledge.h"
 
@@ -28,6 +29,10 @@ void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct u
 
 /* The connection turned out to continue the earlier one on other addresses. */
 void ue_observe_move(struct ue_connection *connection, struct ue_connection *earlier);
+
+/* The items of a datagram, where it is the one that was just taken; NULL: they are to be read again, as on later
+   passes. */
+const struct ue_track_reading *ue_observe_reading(const struct ue_visit *visit, const struct ue_bytes *bytes);
 
 /* What is known of the stream of a connection; all zeros where nothing was learned. */
 const struct ue_knowledge *ue_observe_knowledge(const struct ue_connection *connection);

@@ -6,11 +6,12 @@
 #include "plugin/chains.h"
 #include "plugin/items.h"
 #include "plugin/notes.h"
+#include "plugin/observe.h"
 #include "plugin/summary.h"
 #include "plugin/tap.h"
 
 #define BUNCHES_EXPECTED 8
-#define ITEMS_AT_ONCE 8
+#define ITEMS_AT_ONCE UE_TRACK_ITEMS_MAX
 #define VERDICTS_EXPECTED 4
 
 #define ALL(name) UE_NOTES_ALL(UE_NOTE_##name)
@@ -141,7 +142,7 @@ static enum ue_status decode_head(const struct ue_report *r, struct ue_datagram 
     return ue_datagram_decode_head(&r->context, r->bytes.base, r->bytes.size, head, rest, &fault);
 }
 
-static void read_bunches(struct ue_report *r) {
+static void read_again(struct ue_report *r) {
     struct ue_datagram head;
     struct ue_rest rest;
     if (decode_head(r, &head, &rest) != UE_OK || head.prefix.is_handshake) {
@@ -154,26 +155,45 @@ static void read_bunches(struct ue_report *r) {
     }
 }
 
+/* What the tracker just read need not be read again. */
+static void read_bunches(struct ue_report *r) {
+    const struct ue_track_reading *reading = ue_observe_reading(r->visit, &r->bytes);
+    if (reading != NULL) {
+        take_items(r, reading->items, reading->count);
+    } else {
+        read_again(r);
+    }
+}
+
 static uint8_t handshake_type(const struct ue_report *r) {
     struct ue_datagram head;
     struct ue_rest rest;
     return decode_head(r, &head, &rest) == UE_OK ? (uint8_t)head.handshake.type : UE_HANDSHAKE_TYPE_UNKNOWN;
 }
 
+static void count_datagram(struct ue_report *r) {
+    struct ue_tap_content *content = &r->content;
+    struct ue_verdict verdict;
+    enum ue_status status = ue_datagram_count(&r->context, r->bytes.base, r->bytes.size, &content->bunches, &verdict);
+    content->is_malformed = status != UE_OK && !r->bytes.is_cut;
+    content->is_handshake = verdict.is_handshake;
+    content->is_opaque = verdict.closed_by != UE_HANDLER_NONE;
+    content->handshake_type = verdict.is_handshake ? handshake_type(r) : UE_HANDSHAKE_TYPE_UNKNOWN;
+}
+
 static const struct ue_tap_content *content_of(const struct ue_tap *tap) {
     struct ue_report *r = tap->report;
-    struct ue_tap_content *content = &r->content;
     if (!r->has_content) {
-        struct ue_verdict verdict;
-        enum ue_status status =
-            ue_datagram_count(&r->context, r->bytes.base, r->bytes.size, &content->bunches, &verdict);
-        content->is_malformed = status != UE_OK && !r->bytes.is_cut;
-        content->is_handshake = verdict.is_handshake;
-        content->is_opaque = verdict.closed_by != UE_HANDLER_NONE;
-        content->handshake_type = verdict.is_handshake ? handshake_type(r) : UE_HANDSHAKE_TYPE_UNKNOWN;
+        const struct ue_track_reading *reading = ue_observe_reading(r->visit, &r->bytes);
+        if (reading != NULL) {
+            r->content = (struct ue_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
+            ue_items_count(reading->items, reading->count, &r->content.bunches);
+        } else {
+            count_datagram(r);
+        }
         r->has_content = true;
     }
-    return content;
+    return &r->content;
 }
 
 /* ---- what its notes say ---- */

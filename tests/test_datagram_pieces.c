@@ -161,6 +161,10 @@ static void expect_counts(const struct ue_context *x, size_t row, const uint8_t 
     struct ue_verdict counted;
     struct ue_bunch_counts counts;
     struct ue_bunch_counts wanted = sum_bunches(whole);
+    ue_items_count(whole->items, whole->item_count, &counts);
+    if (memcmp(&counts, &wanted, sizeof counts) != 0) {
+        complain("counting items gives other numbers", row);
+    }
     ue_datagram_count(x, bytes, size, &counts, &counted);
     if (!fault_equal(&counted.fault, &verdict->fault) || counted.item_count != verdict->item_count) {
         complain("counting ends elsewhere", row);

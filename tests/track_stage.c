@@ -151,7 +151,8 @@ void stage_feed(struct track_stage *stage, unsigned side, const struct ue_links 
                                                .context = &stage->x[side],
                                                .links = links,
                                                .bytes = bytes,
-                                               .size_bytes = size_bytes};
+                                               .size_bytes = size_bytes,
+                                               .reading = &stage->reading};
     ue_track_feed(stage->track, &datagram, sink);
 }
 

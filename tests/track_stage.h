@@ -14,7 +14,8 @@ enum { CLIENT, SERVER };
 struct track_stage {
     struct ue_context x[2]; /* in which each side writes */
     struct ue_track *track;
-    struct ue_track_sink listener; /* hears the events in place of the transcript, where a test sets it */
+    struct ue_track_sink listener;   /* hears the events in place of the transcript, where a test sets it */
+    struct ue_track_reading reading; /* of the latest */
     uint64_t frame;
     int64_t now_ns;
     bool has_acked[2];

@@ -69,6 +69,17 @@ class Stats(unittest.TestCase):
                 self.expect_by_direction(rows, "Bunches", collections.Counter(
                     (b.direction, kind) for b in bunches for kind in bunch_kinds(b.bunch)))
 
+    def test_one_pass(self):
+        """What was just read for the analysis is counted as what is read again."""
+        for name in NAMES:
+            with self.subTest(name):
+                path = self.stage.copy(decoded.path_of(name))
+                options = ("-o", f"uerudp.generation:{decoded.sent(name)['generation']}", "-q", "-r", path,
+                           *(part for tree in TREES[:3] for part in ("-z", tree + ",tree")))
+                one = tables.read_trees(self.stage.tshark(*options))
+                self.assertEqual(one, tables.read_trees(self.stage.tshark("-2", *options)))
+                self.assertTrue(one["Packets"] and one["Bunches"] and one["Channels"])
+
     def test_closings(self):
         rows = self.trees["close-reasons"]["Channels"]
         reasons = collections.Counter()
