@@ -25,9 +25,10 @@ static struct ue_notes notes_of_first(const struct ue_visit *visit, const struct
     return first != NULL ? ue_notes_read(first, pool) : (struct ue_notes){0};
 }
 
-void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, tvbuff_t *tvb, const struct ue_visit *visit,
-                      const struct ue_context *context) {
-    *analysis = (struct ue_analysis){.pinfo = pinfo, .tvb = tvb, .reliable_buffer = context->reliable_buffer};
+void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, const struct ue_ground *ground,
+                      const struct ue_visit *visit, const struct ue_context *context) {
+    *analysis = (struct ue_analysis){
+        .pinfo = pinfo, .tvb = ground->tvb, .labels = ground->labels, .reliable_buffer = context->reliable_buffer};
     analysis->notes = ue_notes_read(visit, pinfo->pool);
     analysis->first = notes_of_first(visit, &analysis->notes, pinfo->pool);
 }
@@ -41,7 +42,7 @@ static void add_number(const struct ue_analysis *a, proto_tree *tree, enum ue_fi
         proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->tvb, 0, 0, number)
                                    : proto_tree_add_uint(tree, hf, a->tvb, 0, 0, (uint32_t)number);
         proto_item_set_generated(item);
-        ue_label_generated(item, a->pinfo->pool, field, number, NULL);
+        ue_label_generated(item, a->labels, field, number, NULL);
     }
 }
 
@@ -56,7 +57,9 @@ static void add_span(const struct ue_analysis *a, proto_tree *tree, enum ue_fiel
     int hf = ue_hf[field];
     if (span_ns >= 0 && proto_field_is_referenced(tree, hf)) {
         const nstime_t span = {.secs = span_ns / UE_NS_PER_S, .nsecs = (int)(span_ns % UE_NS_PER_S)};
-        proto_item_set_generated(proto_tree_add_time(tree, hf, a->tvb, 0, 0, &span));
+        proto_item *item = proto_tree_add_time(tree, hf, a->tvb, 0, 0, &span);
+        proto_item_set_generated(item);
+        ue_label_span(item, a->labels, field, span_ns);
     }
 }
 

@@ -10,11 +10,13 @@
 #include <epan/proto.h>
 
 #include "libcodec/profile.h"
+#include "plugin/items.h"
 #include "plugin/notes.h"
 
 struct ue_analysis {
     packet_info *pinfo;
     tvbuff_t *tvb;
+    struct ue_labels *labels;
     struct ue_notes notes;
     struct ue_notes first; /* of the first copy of the same packet, where this is another */
     uint32_t reliable_buffer;
@@ -23,8 +25,9 @@ struct ue_analysis {
     proto_tree *tree;       /* the subtree, as soon as something is in it */
 };
 
-void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, tvbuff_t *tvb, const struct ue_visit *visit,
-                      const struct ue_context *context);
+/* ground: of the datagram. */
+void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, const struct ue_ground *ground,
+                      const struct ue_visit *visit, const struct ue_context *context);
 
 /* Shows what is known of a bunch within its subtree, which may be NULL. notes: those of the item. */
 void ue_analysis_show_bunch(struct ue_analysis *analysis, proto_tree *bunch, const struct ue_notes *notes,

@@ -51,6 +51,9 @@ typedef bool ue_callback_bool;
 /* Labels show 36 bytes of a run, or 24 with spaces; later series as many as there is room for. */
 #define UE_LABELS_OF_BYTES_ARE_SHORT (UE_WIRESHARK_BEFORE(4, 2))
 
+/* Labels of times are all in seconds; in later series, short ones may be in smaller units. */
+#define UE_LABELS_OF_TIMES_ARE_SECONDS (UE_WIRESHARK_BEFORE(4, 2))
+
 /* The first argument of mark_frame_as_depended_upon. */
 #if UE_WIRESHARK_BEFORE(4, 4)
 #define UE_DEPENDENT(pinfo) (pinfo)

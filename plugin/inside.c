@@ -137,9 +137,9 @@ static void on_end(void *user, enum ue_group group _U_, size_t bit) {
         proto_item_set_len(level->item, ue_items_byte_count(ground, level->bit, bit - level->bit));
     }
     if (ue_label_is_seen(level->item)) {
-        struct ue_words words;
-        ue_inside_label(&level->facts, level->group, &words);
-        ue_label_set(level->item, ground->pool, &words);
+        struct ue_words *words = ue_label_new(ground->labels);
+        ue_inside_label(&level->facts, level->group, words);
+        ue_label_set(level->item, words);
     }
     if (level->group == UE_GROUP_BLOCK) {
         hand_over(pass, level);

@@ -118,7 +118,6 @@ static void describe_block(const struct ue_inside_facts *facts, struct ue_words 
 }
 
 void ue_inside_label(const struct ue_inside_facts *facts, enum ue_group group, struct ue_words *words) {
-    words->length = 0;
     switch (group) {
     case UE_GROUP_EXPORTS: add_counted(words, "Exports: ", facts->count, " name"); break;
     case UE_GROUP_EXPORT:

@@ -3,7 +3,6 @@
 
 #include <epan/expert.h>
 
-#include "plugin/label.h"
 #include "plugin/summary.h"
 
 int ue_items_first_byte(const struct ue_ground *ground, size_t bit) {
@@ -45,7 +44,7 @@ static proto_item *add_bytes(const struct ue_ground *g, proto_tree *tree, int st
     const uint8_t *bytes = aligned != NULL ? aligned : ue_items_aligned(g, view);
     proto_item *item =
         proto_tree_add_bytes_with_length(tree, ue_hf[record->field], g->tvb, start, length, bytes, (int)size);
-    ue_label_bytes(item, g->pool, record->field, bytes, size);
+    ue_label_bytes(item, g->labels, record->field, bytes, size);
     return item;
 }
 
@@ -93,9 +92,9 @@ static __attribute__((noinline)) proto_item *add_other(const struct ue_ground *g
     proto_item *item = add_value(g, tree, record, aligned);
     if (record->generated) {
         proto_item_set_generated(item);
-        ue_label_generated(item, g->pool, record->field, record->number, record->string);
+        ue_label_generated(item, g->labels, record->field, record->number, record->string);
     } else {
-        ue_label_bits(item, g->pool, g->bytes->base, record);
+        ue_label_bits(item, g->labels, g->bytes->base, record);
     }
     return item;
 }

@@ -10,6 +10,7 @@
 
 #include "libcodec/sink.h"
 #include "plugin/fields.h"
+#include "plugin/label.h"
 
 /* The bytes of a datagram, or of what was made of it, as far as they were captured. */
 struct ue_bytes {
@@ -36,6 +37,7 @@ struct ue_ground {
     wmem_allocator_t *pool;        /* of the packet */
     const struct ue_bytes *bytes;  /* behind tvb */
     struct ue_item_budget *budget; /* NULL: unlimited */
+    struct ue_labels *labels;      /* of the items; NULL: there are none */
 };
 
 /* The bytes that a run of bits touches; never beyond what was captured. */

@@ -5,6 +5,7 @@
 #include <epan/wmem_scopes.h>
 #include <wsutil/utf8_entities.h>
 
+#include "libcodec/ns.h"
 #include "plugin/words.h"
 
 /* The longest run of bits whose picture fits a line: a packed integer of five bytes, over six. */
@@ -13,7 +14,8 @@
 #define CHARS_PER_BYTE 11 /* "0000 0000" and two blanks */
 #define BYTES_DRAWN 36    /* of a run of bytes, as Wireshark 4.0 does */
 #define BYTES_DRAWN_ROUNDED 48
-#define EVERY_BYTE 0x0101010101010101u
+#define LABELS_AT_ONCE 16
+#define EVERY_BYTE 0x01010101u
 
 /* What stands before the value: "Client id: ". */
 struct name {
@@ -27,18 +29,29 @@ static const struct name names[UE_FIELD_COUNT] = {
 #undef UE_FIELD
 };
 
-/* One byte per bit, 1 or 0; the highest bit is the first in memory. */
-static uint64_t spread(unsigned byte) {
-    uint64_t bits = byte * EVERY_BYTE & 0x8040201008040201u;
-    return GUINT64_TO_BE((bits + 0x7f * EVERY_BYTE) >> 7 & EVERY_BYTE);
+/* One character per bit, 1 or 0; the highest bit first. */
+static uint32_t spread(unsigned nibble) {
+#define BITS(n)                                                                                                        \
+    { (n) >> 3 & 1, (n) >> 2 & 1, (n) >> 1 & 1, (n)&1 }
+    static const char bits[][4] = {BITS(0), BITS(1), BITS(2),  BITS(3),  BITS(4),  BITS(5),  BITS(6),  BITS(7),
+                                   BITS(8), BITS(9), BITS(10), BITS(11), BITS(12), BITS(13), BITS(14), BITS(15)};
+#undef BITS
+    uint32_t chars;
+    memcpy(&chars, bits[nibble], sizeof chars);
+    return chars;
 }
 
-/* "...1 0110  ": the bits of the mask as digits, the others as dots; '.' and '0' are two apart. */
+/* The bits of the mask as digits, the others as dots; '.' and '0' are two apart. */
+static void draw_nibble(char *to, unsigned nibble, unsigned mask) {
+    uint32_t chars = '.' * EVERY_BYTE + 2 * spread(mask) + spread(nibble & mask);
+    memcpy(to, &chars, sizeof chars);
+}
+
+/* "...1 0110  ". */
 static char *draw_byte(char *to, unsigned byte, unsigned mask) {
-    uint64_t chars = '.' * EVERY_BYTE + 2 * spread(mask) + spread(byte & mask);
-    memcpy(to, &chars, 4);
+    draw_nibble(to, byte >> 4, mask >> 4);
     to[4] = ' ';
-    memcpy(to + 5, (const char *)&chars + 4, 4);
+    draw_nibble(to + 5, byte & 15, mask & 15);
     memset(to + 9, ' ', 2);
     return to + CHARS_PER_BYTE;
 }
@@ -90,31 +103,60 @@ static void add_hex(struct ue_words *words, const uint8_t *bytes, size_t size) {
     uint8_t first[BYTES_DRAWN_ROUNDED] = {0};
     char digits[2 * BYTES_DRAWN_ROUNDED];
     size_t drawn = MIN(size, BYTES_DRAWN);
-    memcpy(first, bytes, drawn);
+    if (size < sizeof first) {
+        bytes = memcpy(first, bytes, size);
+    }
     for (size_t i = 0; i < BYTES_DRAWN_ROUNDED; i++) {
-        digits[2 * i] = hex_digit(first[i] >> 4);
-        digits[2 * i + 1] = hex_digit(first[i] & 15);
+        digits[2 * i] = hex_digit(bytes[i] >> 4);
+        digits[2 * i + 1] = hex_digit(bytes[i] & 15);
     }
     ue_words_add(words, digits, 2 * drawn);
     ue_words_text(words, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
 }
 
-static item_label_t *make_label(wmem_allocator_t *pool, const struct ue_words *words) {
-    G_STATIC_ASSERT(UE_WORDS_MAX < ITEM_LABEL_LENGTH);
-    item_label_t *label = wmem_new(pool, item_label_t);
-    memcpy(label->representation, words->text, words->length + 1);
-    memset((char *)label + ITEM_LABEL_LENGTH, 0, sizeof *label - ITEM_LABEL_LENGTH); /* later series keep more in it */
+/* Words that are written right where Wireshark reads them. */
+union ue_label {
+    struct ue_words words;
+    struct {
+        size_t length;
+        item_label_t label;
+    } drawn;
+};
+G_STATIC_ASSERT(offsetof(union ue_label, words.text) == offsetof(union ue_label, drawn.label.representation));
+G_STATIC_ASSERT(UE_WORDS_MAX + 1 + UE_WORDS_SHORT <= ITEM_LABEL_LENGTH);
+
+struct ue_words *ue_label_new(struct ue_labels *labels) {
+    if (labels->spare == labels->spares_end) {
+        labels->spare = wmem_alloc_array(labels->pool, union ue_label, LABELS_AT_ONCE);
+        labels->spares_end = labels->spare + LABELS_AT_ONCE;
+    }
+    struct ue_words *words = &labels->spare++->words;
+    words->length = 0;
+    return words;
+}
+
+/* Later series keep more in a label than its text. */
+static item_label_t *finish(struct ue_words *words) {
+    item_label_t *label = &((union ue_label *)words)->drawn.label;
+    memset((char *)label + ITEM_LABEL_LENGTH, 0, sizeof *label - ITEM_LABEL_LENGTH);
     return label;
 }
 
-void ue_label_set(proto_item *item, wmem_allocator_t *pool, const struct ue_words *words) {
-    PITEM_FINFO(item)->rep = make_label(pool, words);
+void ue_label_set(proto_item *item, struct ue_words *words) {
+    PITEM_FINFO(item)->rep = finish(words);
+}
+
+/* A label that begins with the name of its field. */
+static struct ue_words *new_named(struct ue_labels *labels, enum ue_field field) {
+    struct ue_words *words = ue_label_new(labels);
+    ue_words_add_short(words, names[field].text, names[field].length);
+    return words;
 }
 
 /* Wireshark escapes some characters, and marks what is too long. */
 static bool is_plain(const char *string, size_t length) {
     size_t at = 0;
-    while (at < length && g_ascii_isprint(string[at]) && string[at] != '\\' && string[at] != '"') {
+    while (at < length && string[at] >= ' ' && string[at] <= '~' && string[at] != '\\' && string[at] != '"') {
         at++;
     }
     return at == length && length <= UE_WORDS_MAX - UE_WORDS_SHORT;
@@ -124,40 +166,40 @@ static bool is_drawn(enum ue_field_kind kind, const char *string) {
     return string != NULL ? is_plain(string, strlen(string)) : kind <= UE_KIND_I32 || kind == UE_KIND_FRAME;
 }
 
-void ue_label_generated(proto_item *item, wmem_allocator_t *pool, enum ue_field field, uint64_t number,
+void ue_label_generated(proto_item *item, struct ue_labels *labels, enum ue_field field, uint64_t number,
                         const char *string) {
     const struct ue_field_row *row = ue_field_row(field);
-    struct ue_words words;
     if (!ue_label_is_seen(item) || !is_drawn(row->kind, string)) {
         return;
     }
-    words.length = 0;
-    ue_words_add_short(&words, names[field].text, names[field].length);
+    struct ue_words *words = new_named(labels, field);
     if (string != NULL) {
-        ue_words_text(&words, string);
+        ue_words_text(words, string);
     } else {
-        add_value(&words, row, number);
+        add_value(words, row, number);
     }
-    ue_label_set(item, pool, &words);
+    ue_label_set(item, words);
 }
 
-static item_label_t *draw_label(wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record) {
+static item_label_t *draw_label(struct ue_labels *labels, const uint8_t *bytes, const struct ue_record *record) {
     G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UE_WORDS_MAX);
     const struct name *name = &names[record->field];
-    struct ue_words words;
-    words.length = (size_t)(draw_bits(words.text, bytes, record->bit, record->bits) - words.text);
-    ue_words_add_short(&words, name->text, name->length);
-    add_value(&words, ue_field_row(record->field), record->number);
-    return make_label(pool, &words);
+    struct ue_words *words = ue_label_new(labels);
+    words->length = (size_t)(draw_bits(words->text, bytes, record->bit, record->bits) - words->text);
+    ue_words_add_short(words, name->text, name->length);
+    add_value(words, ue_field_row(record->field), record->number);
+    return finish(words);
 }
 
 /* More than half of all items are flags, and a flag has but sixteen labels: each is drawn once, and shared. That is
    safe because an item's label changes only when its own dissector changes it. */
 static item_label_t *flag_label(const uint8_t *bytes, const struct ue_record *record) {
+    static struct ue_labels labels;
     static item_label_t *drawn[UE_FIELD_COUNT][8][2];
     item_label_t **label = &drawn[record->field][record->bit % 8][record->number != 0];
     if (*label == NULL) {
-        *label = draw_label(wmem_epan_scope(), bytes, record);
+        labels.pool = wmem_epan_scope();
+        *label = draw_label(&labels, bytes, record);
     }
     return *label;
 }
@@ -174,20 +216,38 @@ void ue_label_flag(proto_item *item, const uint8_t *bytes, const struct ue_recor
     }
 }
 
-void ue_label_bits(proto_item *item, wmem_allocator_t *pool, const uint8_t *bytes, const struct ue_record *record) {
+void ue_label_bits(proto_item *item, struct ue_labels *labels, const uint8_t *bytes, const struct ue_record *record) {
     if (ue_label_is_seen(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
         record->bits <= PICTURE_BITS_MAX) {
-        set_bits(item, record, draw_label(pool, bytes, record));
+        set_bits(item, record, draw_label(labels, bytes, record));
     }
 }
 
-void ue_label_bytes(proto_item *item, wmem_allocator_t *pool, enum ue_field field, const uint8_t *bytes, size_t size) {
-    struct ue_words words;
+void ue_label_bytes(proto_item *item, struct ue_labels *labels, enum ue_field field, const uint8_t *bytes,
+                    size_t size) {
     bool is_ours = UE_LABELS_OF_BYTES_ARE_SHORT && !prefs.display_byte_fields_with_spaces && size != 0;
     if (is_ours && ue_label_is_seen(item)) {
-        words.length = 0;
-        ue_words_add_short(&words, names[field].text, names[field].length);
-        add_hex(&words, bytes, size);
-        ue_label_set(item, pool, &words);
+        struct ue_words *words = new_named(labels, field);
+        add_hex(words, bytes, size);
+        ue_label_set(item, words);
+    }
+}
+
+/* As Wireshark writes it: all nine decimals. */
+static void add_span(struct ue_words *words, int64_t span_ns) {
+    struct ue_words decimals;
+    decimals.length = 0;
+    ue_words_number(words, (uint64_t)(span_ns / UE_NS_PER_S));
+    ue_words_number(&decimals, (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, and nine digits */
+    decimals.text[0] = '.';
+    ue_words_join(words, &decimals);
+    ue_words_text(words, " seconds");
+}
+
+void ue_label_span(proto_item *item, struct ue_labels *labels, enum ue_field field, int64_t span_ns) {
+    if (UE_LABELS_OF_TIMES_ARE_SECONDS && ue_label_is_seen(item)) {
+        struct ue_words *words = new_named(labels, field);
+        add_span(words, span_ns);
+        ue_label_set(item, words);
     }
 }

@@ -66,7 +66,8 @@ static void show_inside(const struct ue_reassembled *bunch, const struct ue_chai
     const struct ue_view *data = &chain->content.data;
     const struct ue_bytes bytes = {.base = data->base, .size = ue_bits_bytes(data->bits)};
     struct ue_inside inside = *bunch->inside;
-    inside.ground = (struct ue_ground){tvb, bunch->pinfo->pool, &bytes, bunch->inside->ground.budget};
+    inside.ground.tvb = tvb;
+    inside.ground.bytes = &bytes;
     inside.tree = bunch->wants_inside ? tree : NULL;
     inside.handoff.channel = chain->channel;
     inside.handoff.channel_name = ue_content_kind_name(chain->content.kind);

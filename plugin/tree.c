@@ -24,6 +24,7 @@ struct tree {
     packet_info *pinfo;
     const struct ue_visit *visit;
     size_t certain_bits;
+    struct ue_labels labels;
     struct ue_item_budget budget;
     struct ue_item_budget inside_budget; /* of messages: what is in them never crowds out what is behind them */
     proto_item *items[DEPTH_MAX]; /* of the open groups; NULL: not shown, and what is in it stands in its parent */
@@ -147,22 +148,30 @@ static void label_message(const struct tree *t, const struct ue_record *record) 
     proto_item_set_text(own_item(t), "Message: %s", name != NULL ? name : "unknown");
 }
 
+static __attribute__((noinline)) void show_data(struct tree *t, const struct ue_record *record) {
+    note_content(t, record->text.units);
+    add_payload(t, record->text.units);
+    if (ue_items_is_wanted(top(t), record->field)) {
+        ue_items_add(&t->ground, top(t), record, t->payload);
+    }
+}
+
 static void on_field(void *user, const struct ue_record *record) {
     struct tree *t = user;
+    proto_tree *tree = top(t);
     if (record->bit + record->bits > t->certain_bits) {
         return; /* it holds bits that were not captured */
     }
     ue_summary_field(&t->summary, record);
     if (record->field == UE_F_BUNCH_DATA) {
-        note_content(t, record->text.units);
-        add_payload(t, record->text.units);
-    }
-    if (!ue_items_is_wanted(top(t), record->field)) {
+        show_data(t, record);
         return;
     }
-    ue_items_add(&t->ground, top(t), record, record->field == UE_F_BUNCH_DATA ? t->payload : NULL);
-    if (record->field == UE_F_CONTROL_TYPE) {
+    if (record->field == UE_F_CONTROL_TYPE && ue_items_is_wanted(tree, record->field)) {
         label_message(t, record);
+    }
+    if (ue_items_is_wanted(tree, record->field)) {
+        ue_items_add(&t->ground, tree, record, NULL);
     }
 }
 
@@ -217,11 +226,10 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
 }
 
 static void label_bunch(struct tree *t, proto_item *item) {
-    struct ue_words words;
-    words.length = 0;
-    ue_words_text(&words, "Bunch: ");
-    ue_summary_bunch(&t->summary, ", ", &words);
-    ue_label_set(item, t->pinfo->pool, &words);
+    struct ue_words *words = ue_label_new(t->ground.labels);
+    ue_words_text(words, "Bunch: ");
+    ue_summary_bunch(&t->summary, ", ", words);
+    ue_label_set(item, words);
 }
 
 /* What was found out about it on the first pass. */
@@ -290,14 +298,16 @@ static proto_item *root_item(const struct tree *t) {
 
 /* Wireshark's own call takes ten times as long; it marks what is too long. */
 static void label_root(const struct tree *t, const char *line) {
-    struct ue_words words;
-    words.length = 0;
-    ue_words_text(&words, UE_PROTOCOL_NAME ", ");
-    ue_words_text(&words, line);
-    if (words.length == UE_WORDS_MAX) {
+    if (!ue_label_is_seen(root_item(t))) {
+        return;
+    }
+    struct ue_words *words = ue_label_new(t->ground.labels);
+    ue_words_text(words, UE_PROTOCOL_NAME ", ");
+    ue_words_text(words, line);
+    if (words->length == UE_WORDS_MAX) {
         proto_item_append_text(root_item(t), ", %s", line);
-    } else if (ue_label_is_seen(root_item(t))) {
-        ue_label_set(root_item(t), t->pinfo->pool, &words);
+    } else {
+        ue_label_set(root_item(t), words);
     }
 }
 
@@ -412,15 +422,17 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     struct tree t = {.ground = {.tvb = tvb, .pool = pinfo->pool, .bytes = bytes},
                      .pinfo = pinfo,
                      .visit = visit,
+                     .labels = {.pool = pinfo->pool},
                      .certain_bits = bytes->size * 8};
     struct ue_context x;
     struct ue_verdict verdict;
     t.budget.left = t.inside_budget.left = ue_prefs_max_items();
     t.ground.budget = &t.budget;
+    t.ground.labels = &t.labels;
     ue_flow_context(&visit->connection->flow, &visit->frame, &x);
     ue_key_set_pass(visit->connection->session, !pinfo->fd->visited);
     ue_summary_init(&t.summary, pinfo->pool);
-    ue_analysis_init(&t.analysis, pinfo, tvb, visit, &x);
+    ue_analysis_init(&t.analysis, pinfo, &t.ground, visit, &x);
     t.inside = (struct ue_inside){.pinfo = pinfo,
                                   .context = &x,
                                   .knowledge = ue_observe_knowledge(visit->connection),

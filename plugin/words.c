@@ -3,8 +3,6 @@
 
 #include <stdbool.h>
 
-#define DIGITS_MAX 20 /* of 64 bits */
-
 static bool is_control(const unsigned char *c) {
     return *c < 0x20 || *c == 0x7F || (c[0] == 0xC2 && c[1] >= 0x80 && c[1] <= 0x9F);
 }
@@ -19,14 +17,31 @@ char *ue_words_visible(char *text) {
     return text;
 }
 
+static unsigned count_digits(uint64_t number) {
+    unsigned count = 1;
+    for (; number >= 10000; number /= 10000) {
+        count += 4;
+    }
+    return count + (number >= 10) + (number >= 100) + (number >= 1000);
+}
+
+/* From the last digit on, two at a time. */
 void ue_words_number(struct ue_words *words, uint64_t number) {
-    char digits[DIGITS_MAX + UE_WORDS_SHORT] = {0};
-    size_t at = DIGITS_MAX;
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    ue_words_add_short(words, digits + at, DIGITS_MAX - at);
+#define TEN(tens) tens "0" tens "1" tens "2" tens "3" tens "4" tens "5" tens "6" tens "7" tens "8" tens "9"
+    static const char pairs[] =
+        TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9");
+#undef TEN
+    size_t length = words->length + count_digits(number);
+    char *to = words->text + length;
+    for (; number >= 10; number /= 100) {
+        to -= 2;
+        memcpy(to, pairs + 2 * (number % 100), 2);
+    }
+    if (to > words->text + words->length) {
+        to[-1] = (char)('0' + number);
+    }
+    words->length = length < UE_WORDS_MAX ? length : UE_WORDS_MAX;
+    words->text[words->length] = '\0';
 }
 
 void ue_words_hex(struct ue_words *words, uint32_t number) {
