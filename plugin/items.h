@@ -37,7 +37,7 @@ struct ue_ground {
     wmem_allocator_t *pool;        /* of the packet */
     const struct ue_bytes *bytes;  /* behind tvb */
     struct ue_item_budget *budget; /* NULL: unlimited */
-    struct ue_labels *labels;      /* of the items; NULL: there are none */
+    struct ue_labels *labels;      /* of its items; NULL: none is added */
 };
 
 /* The bytes that a run of bits touches; never beyond what was captured. */

@@ -131,7 +131,8 @@ static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
 static void show_content(const struct pdu *p, packet_info *pinfo, proto_tree *tree) {
     const struct ue_knowledge nothing = {.map = NULL};
     struct ue_item_budget budget = {.left = ue_prefs_max_items()};
-    const struct ue_inside inside = {.ground = {p->tvb, pinfo->pool, &p->bytes, &budget},
+    struct ue_labels labels = {.pool = pinfo->pool};
+    const struct ue_inside inside = {.ground = {p->tvb, pinfo->pool, &p->bytes, &budget, &labels},
                                      .pinfo = pinfo,
                                      .tree = tree,
                                      .context = &p->context,
