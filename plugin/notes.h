@@ -32,9 +32,8 @@ enum ue_note_type {
     UE_NOTE_COPIED_IN,     /* later told: frame has the next copy */
     UE_NOTE_GAP,           /* reliable bunches before it are missing; is_set: more than a buffer holds */
     UE_NOTE_PARTIAL_ERROR, /* number: enum ue_assembly_problem, or 0 */
-    UE_NOTE_KIND,          /* number: enum ue_content_kind of its channel, where the bunch does not say it; is_set:
-                              it is guessed */
     UE_NOTE_WHOLE,         /* its data are a message, or exports are; number: enum ue_content_kind of its channel */
+    UE_NOTE_KIND,          /* no WHOLE; number: the same, where the bunch does not say it */
     UE_NOTE_ASSEMBLED,     /* the bunch completes a message; see chains.h */
     UE_NOTE_ASSEMBLED_IN,  /* told by the last of its message, perhaps later: frame completes it */
     UE_NOTE_GIVEN_UP,      /* the bunch proves that fragments will be no message; see chains.h */

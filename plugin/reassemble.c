@@ -13,6 +13,7 @@ struct pass {
     struct ue_visit *visit;
     const struct ue_context *context;
     enum ue_assembly_problem problem;
+    bool has_told_kind;
 };
 
 static void note_fragments(const struct pass *p, const struct ue_assembly_event *event, enum ue_note_type type) {
@@ -35,11 +36,12 @@ static void keep(const struct pass *p, const struct ue_assembly_event *event) {
     note_fragments(p, event, is_whole ? UE_NOTE_ASSEMBLED_IN : UE_NOTE_GIVEN_UP_IN);
 }
 
-static void learn(const struct pass *p, const struct ue_assembly_event *event) {
+static void learn(struct pass *p, const struct ue_assembly_event *event) {
     ue_knowledge_learn(p->knowledge, p->context, event);
     if (!event->is_joined) {
         ue_notes_add(p->visit,
                      &(struct ue_note){.type = UE_NOTE_WHOLE, .item = event->item, .number = event->content.kind});
+        p->has_told_kind = true;
     }
 }
 
@@ -55,25 +57,25 @@ static void on_chain(void *user, const struct ue_assembly_event *event) {
     }
 }
 
-/* What kind of channel it is, where the bunch itself does not tell. */
+/* What kind of channel it is, where neither the bunch itself tells nor another note. */
 static void note_kind(const struct ue_assembly *assembly, struct ue_visit *visit, const struct ue_track_event *event) {
     const struct ue_bunch *bunch = event->bunch;
-    struct ue_note note = {.type = UE_NOTE_KIND, .item = event->item};
+    bool is_guessed;
     if (!bunch->has_name && bunch->ch_type == 0) {
-        note.number = ue_assembly_kind(assembly, bunch->channel, &note.is_set);
-        ue_notes_add(visit, &note);
+        uint32_t kind = ue_assembly_kind(assembly, bunch->channel, &is_guessed);
+        ue_notes_add(visit, &(struct ue_note){.type = UE_NOTE_KIND, .item = event->item, .number = kind});
     }
 }
 
 static struct pass pass_of(const struct ue_reassembly *to) {
-    return (struct pass){to->knowledge, to->visit, to->context, UE_ASSEMBLY_NO_PROBLEM};
+    return (struct pass){.knowledge = to->knowledge, .visit = to->visit, .context = to->context};
 }
 
 enum ue_assembly_problem ue_reassemble_take(const struct ue_reassembly *to, const struct ue_track_event *event) {
     struct pass pass = pass_of(to);
     const struct ue_assembly_sink sink = {on_chain, &pass};
     ue_assembly_feed(to->assembly, to->context, event, &sink);
-    if (event->type == UE_TRACK_BUNCH) {
+    if (event->type == UE_TRACK_BUNCH && !pass.has_told_kind) {
         note_kind(to->assembly, to->visit, event);
     }
     return pass.problem;

@@ -139,8 +139,9 @@ static void show_given_up_in(const struct ue_reassembled *bunch, const struct ue
 /* On later passes all is known: what was followed, and led to nothing, waits for ever. Copies of reliable bunches stand
    for the first. */
 static void show_waiting(const struct ue_reassembled *bunch) {
-    bool was_followed =
-        ue_notes_find(bunch->notes, UE_NOTE_RELIABLE) != NULL || ue_notes_find(bunch->notes, UE_NOTE_KIND) != NULL;
+    bool was_followed = ue_notes_find(bunch->notes, UE_NOTE_RELIABLE) != NULL ||
+                        ue_notes_find(bunch->notes, UE_NOTE_WHOLE) != NULL ||
+                        ue_notes_find(bunch->notes, UE_NOTE_KIND) != NULL;
     if (bunch->is_partial && was_followed && bunch->pinfo->fd->visited && ue_prefs_reassemble() &&
         ue_notes_find(bunch->notes, UE_NOTE_COPY) == NULL) {
         expert_add_info_format(bunch->pinfo, proto_tree_get_parent(bunch->tree), &ue_experts.unfinished,

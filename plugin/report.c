@@ -18,7 +18,7 @@
 #define NOTES_OF_FLAGS (ALL(COPY) | ALL(GAP) | ALL(PARTIAL_ERROR) | UE_NOTES_SET(UE_NOTE_RELIABLE))
 #define NOTES_OF_DATAGRAM                                                                                              \
     (NOTES_OF_FLAGS | ALL(MISSING) | ALL(LATE) | ALL(DUPLICATE) | ALL(HANDSHAKE) | ALL(ACKS) | ALL(NACKS))
-#define NOTES_OF_BUNCHES (NOTES_OF_FLAGS | ALL(RELIABLE) | ALL(KIND) | ALL(DUPLICATE))
+#define NOTES_OF_BUNCHES (NOTES_OF_FLAGS | ALL(RELIABLE) | ALL(WHOLE) | ALL(KIND) | ALL(DUPLICATE))
 
 /* What a report is made from, and its parts: these are unset until somebody asks. Bunches and messages have the same
    indices: a message stands for a bunch that is one. */
@@ -267,7 +267,8 @@ static void add_to_bunch(const struct ue_report *r, const struct ue_note *note) 
     if (note->type == UE_NOTE_RELIABLE) {
         bunch->reliable_id = note->id;
     }
-    if (note->type == UE_NOTE_KIND && bunch->channel_name == NULL) {
+    bool tells_kind = note->type == UE_NOTE_WHOLE || note->type == UE_NOTE_KIND;
+    if (tells_kind && bunch->channel_name == NULL) {
         bunch->channel_name = ue_content_kind_name((enum ue_content_kind)note->number);
     }
 }
