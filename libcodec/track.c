@@ -331,6 +331,16 @@ static void take_item(void *user, const struct ue_item *item) {
     p->item++;
 }
 
+UE_INLINE void each_reliable(const struct ue_track_pass *p, const struct ue_item *items, size_t count,
+                             void (*expect)(const struct ue_track_pass *, const struct ue_bunch *, uint32_t before)) {
+    uint32_t before = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i].is_ack && items[i].bunch.reliable) {
+            expect(p, &items[i].bunch, before++);
+        }
+    }
+}
+
 /* What is known of so many connections lies in memory that is far away: all of it is sent for before any is used. */
 static void take_batch(struct ue_track_pass *p, const struct ue_item *items, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -341,18 +351,8 @@ static void take_batch(struct ue_track_pass *p, const struct ue_item *items, siz
     if (p->sink->ahead != NULL) {
         p->sink->ahead(p->sink->user, items, count);
     }
-    uint32_t reliable = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!items[i].is_ack && items[i].bunch.reliable) {
-            ue_track_expect_others(p, &items[i].bunch, reliable++);
-        }
-    }
-    reliable = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!items[i].is_ack && items[i].bunch.reliable) {
-            ue_track_expect_fates(p, &items[i].bunch, reliable++);
-        }
-    }
+    each_reliable(p, items, count, ue_track_expect_others);
+    each_reliable(p, items, count, ue_track_expect_fates);
     for (size_t i = 0; i < count; i++) {
         take_item(p, &items[i]);
     }
