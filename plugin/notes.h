@@ -25,15 +25,15 @@ enum ue_note_type {
     UE_NOTE_NACKS,     /* ... as not delivered; is_set: not this packet reports it, but an ack of it was lost */
     UE_NOTE_ACKED_IN,  /* later told: frame reports this packet as delivered */
     UE_NOTE_NACKED_IN, /* later told, perhaps behind the other: as not delivered */
-    /* of one item, a bunch */
+    /* of one item, a bunch; in the order in which most are added */
+    UE_NOTE_WHOLE,         /* its data are a message, or exports are; number: enum ue_content_kind of its channel */
+    UE_NOTE_KIND,          /* no WHOLE; number: the same, where the bunch does not say it */
     UE_NOTE_RELIABLE,      /* id: full channel sequence; number: in flight on its channel; is_set: near the limit */
     UE_NOTE_COPY,          /* number: which, from 2; frame has the copy before, first_frame the first (0: not known);
                               is_set: spurious */
     UE_NOTE_COPIED_IN,     /* later told: frame has the next copy */
     UE_NOTE_GAP,           /* reliable bunches before it are missing; is_set: more than a buffer holds */
     UE_NOTE_PARTIAL_ERROR, /* number: enum ue_assembly_problem, or 0 */
-    UE_NOTE_WHOLE,         /* its data are a message, or exports are; number: enum ue_content_kind of its channel */
-    UE_NOTE_KIND,          /* no WHOLE; number: the same, where the bunch does not say it */
     UE_NOTE_ASSEMBLED,     /* the bunch completes a message; see chains.h */
     UE_NOTE_ASSEMBLED_IN,  /* told by the last of its message, perhaps later: frame completes it */
     UE_NOTE_GIVEN_UP,      /* the bunch proves that fragments will be no message; see chains.h */
