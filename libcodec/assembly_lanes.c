@@ -101,15 +101,15 @@ struct ue_assembly_lane *ue_assembly_need_lane(struct ue_assembly *assembly, uin
 /* ---- ahead ---- */
 
 static void expect_head(const struct ue_assembly *assembly, const struct ue_bunch *bunch) {
-    struct ue_assembly_lane *const *lanes = bunch->partial ? find_lanes(assembly, bunch->channel) : NULL;
-    const struct ue_assembly_channel *channel = ue_assembly_find_channel(assembly, bunch->channel);
-    ue_prefetch(channel);
-    ue_prefetch(lanes);
+    ue_prefetch(ue_assembly_find_channel(assembly, bunch->channel));
+    if (bunch->partial) {
+        ue_prefetch(find_lanes(assembly, bunch->channel));
+    }
 }
 
 static void expect_lane(const struct ue_assembly *assembly, const struct ue_bunch *bunch) {
     struct ue_assembly_lane *const *lanes = bunch->partial ? find_lanes(assembly, bunch->channel) : NULL;
-    if (lanes != NULL && *lanes != NULL) {
+    if (lanes != NULL) {
         ue_prefetch(*lanes);
     }
 }

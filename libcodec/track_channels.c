@@ -231,8 +231,7 @@ static const struct ue_track_lane *find_lane(const struct ue_track_pass *p, uint
 }
 
 static void expect_lane(const struct ue_track_pass *p, uint32_t index) {
-    const struct ue_track_lane *lane = find_lane(p, index);
-    ue_prefetch(lane);
+    ue_prefetch(find_lane(p, index));
 }
 
 /* The id of the bunch that is released next; false: none waits. */

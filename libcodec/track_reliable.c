@@ -52,8 +52,7 @@ void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel
 
 void ue_track_expect_fate(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
     const int64_t packet_id = ue_track_last_packet(side, bunch);
-    const struct ue_track_packet *packet = ue_track_window_place(&side->packets, sizeof *packet, packet_id);
-    ue_prefetch(packet);
+    ue_prefetch(ue_track_window_place(&side->packets, sizeof(struct ue_track_packet), packet_id));
 }
 
 /* They give way one by one. */

@@ -5,15 +5,11 @@
 
 #define PLACES_MIN 4
 
-static int64_t *entry_at(const struct ue_track_window *window, size_t entry_bytes, uint32_t place) {
-    return (int64_t *)((char *)window->entries + place * entry_bytes);
-}
-
 /* Each entry stays, or moves by the former count. */
 static void spread(struct ue_track_window *window, size_t entry_bytes, uint32_t former) {
     for (uint32_t place = 0; place < former; place++) {
-        int64_t *from = entry_at(window, entry_bytes, place);
-        int64_t *to = entry_at(window, entry_bytes, place + former);
+        int64_t *from = ue_track_window_at(window, entry_bytes, place);
+        int64_t *to = ue_track_window_at(window, entry_bytes, place + former);
         *to = UE_TRACK_NO_ID;
         if (*from != UE_TRACK_NO_ID && ((uint32_t)*from & former) != 0) {
             memcpy(to, from, entry_bytes);
@@ -35,7 +31,7 @@ static bool grow(struct ue_track *track, struct ue_track_window *window, size_t 
     window->entries = entries;
     if (window->count == 0) {
         for (uint32_t place = 0; place < count; place++) {
-            *entry_at(window, entry_bytes, place) = UE_TRACK_NO_ID;
+            *(int64_t *)ue_track_window_at(window, entry_bytes, place) = UE_TRACK_NO_ID;
         }
     } else {
         spread(window, entry_bytes, window->count);

@@ -147,9 +147,13 @@ struct ue_track_pass {
     int64_t verdicts_left; /* implied ones that may still be looked for: bounds the work, whatever is acknowledged */
 };
 
+UE_INLINE void *ue_track_window_at(const struct ue_track_window *window, size_t entry_bytes, uint32_t place) {
+    return (char *)window->entries + place * entry_bytes;
+}
+
 /* The place of a number, whoever holds it; NULL: the window has no places. */
 UE_INLINE void *ue_track_window_place(const struct ue_track_window *window, size_t entry_bytes, int64_t id) {
-    return window->count == 0 ? NULL : (char *)window->entries + ((uint32_t)id & (window->count - 1)) * entry_bytes;
+    return window->count == 0 ? NULL : ue_track_window_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
 }
 
 /* The same, among up to UE_TRACK_PACKETS_MAX places. An older one there gives way, and is to be written over; NULL: a

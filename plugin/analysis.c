@@ -27,8 +27,7 @@ static struct ue_notes notes_of_first(const struct ue_visit *visit, const struct
 
 void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, const struct ue_ground *ground,
                       const struct ue_visit *visit, const struct ue_context *context) {
-    *analysis = (struct ue_analysis){
-        .pinfo = pinfo, .tvb = ground->tvb, .labels = ground->labels, .reliable_buffer = context->reliable_buffer};
+    *analysis = (struct ue_analysis){.pinfo = pinfo, .ground = ground, .reliable_buffer = context->reliable_buffer};
     analysis->notes = ue_notes_read(visit, pinfo->pool);
     analysis->first = notes_of_first(visit, &analysis->notes, pinfo->pool);
 }
@@ -39,10 +38,10 @@ static void add_number(const struct ue_analysis *a, proto_tree *tree, enum ue_fi
     int hf = ue_hf[field];
     if (ue_items_is_wanted(tree, field)) {
         bool is_wide = ue_field_row(field)->kind == UE_KIND_U64;
-        proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->tvb, 0, 0, number)
-                                   : proto_tree_add_uint(tree, hf, a->tvb, 0, 0, (uint32_t)number);
+        proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->ground->tvb, 0, 0, number)
+                                   : proto_tree_add_uint(tree, hf, a->ground->tvb, 0, 0, (uint32_t)number);
         proto_item_set_generated(item);
-        ue_label_generated(item, a->labels, field, number, NULL);
+        ue_label_generated(item, a->ground->labels, field, number, NULL);
     }
 }
 
@@ -57,15 +56,15 @@ static void add_span(const struct ue_analysis *a, proto_tree *tree, enum ue_fiel
     int hf = ue_hf[field];
     if (span_ns >= 0 && proto_field_is_referenced(tree, hf)) {
         const nstime_t span = {.secs = span_ns / UE_NS_PER_S, .nsecs = (int)(span_ns % UE_NS_PER_S)};
-        proto_item *item = proto_tree_add_time(tree, hf, a->tvb, 0, 0, &span);
+        proto_item *item = proto_tree_add_time(tree, hf, a->ground->tvb, 0, 0, &span);
         proto_item_set_generated(item);
-        ue_label_span(item, a->labels, field, span_ns);
+        ue_label_span(item, a->ground->labels, field, span_ns);
     }
 }
 
 static proto_tree *subtree(struct ue_analysis *a) {
     if (a->tree == NULL && a->parent != NULL) {
-        proto_item *item = proto_tree_add_item(a->parent, ue_hf_analysis, a->tvb, 0, 0, ENC_NA);
+        proto_item *item = proto_tree_add_item(a->parent, ue_hf_analysis, a->ground->tvb, 0, 0, ENC_NA);
         proto_item_set_generated(item);
         a->tree = proto_item_add_subtree(item, ue_ett_analysis);
     }
@@ -223,7 +222,7 @@ void ue_analysis_show(struct ue_analysis *a, proto_tree *datagram) {
     report_lost_acks(a);
     report_unseen(a);
     if (ue_notes_flags(&a->notes) != 0 && proto_field_is_referenced(a->parent, ue_hf[UE_F_ANALYSIS_FLAGS])) {
-        proto_item *item = proto_tree_add_item(subtree(a), ue_hf[UE_F_ANALYSIS_FLAGS], a->tvb, 0, 0, ENC_NA);
+        proto_item *item = proto_tree_add_item(subtree(a), ue_hf[UE_F_ANALYSIS_FLAGS], a->ground->tvb, 0, 0, ENC_NA);
         proto_item_set_generated(item);
         if (ue_label_is_seen(item)) {
             proto_item_append_text(item, "%s", list_findings(a, ": ", ", ", ""));

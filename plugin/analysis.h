@@ -15,8 +15,7 @@
 
 struct ue_analysis {
     packet_info *pinfo;
-    tvbuff_t *tvb;
-    struct ue_labels *labels;
+    const struct ue_ground *ground; /* of the datagram */
     struct ue_notes notes;
     struct ue_notes first; /* of the first copy of the same packet, where this is another */
     uint32_t reliable_buffer;
@@ -25,7 +24,7 @@ struct ue_analysis {
     proto_tree *tree;       /* the subtree, as soon as something is in it */
 };
 
-/* ground: of the datagram. */
+/* The ground must outlive it. */
 void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, const struct ue_ground *ground,
                       const struct ue_visit *visit, const struct ue_context *context);
 

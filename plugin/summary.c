@@ -181,16 +181,17 @@ void ue_summary_end(struct ue_summary *summary, enum ue_group group) {
 /* Every field of every tree comes by: one switch is one jump. */
 void ue_summary_field(struct ue_summary *summary, const struct ue_record *record) {
     struct ue_bunch_words *b = &summary->bunch;
+    bool flag = record->number != 0;
     switch (record->field) {
-    case UE_F_BUNCH_OPEN: b->open = record->number != 0; break;
-    case UE_F_BUNCH_CLOSE: b->close = record->number != 0; break;
-    case UE_F_BUNCH_RELIABLE: b->reliable = record->number != 0; break;
+    case UE_F_BUNCH_OPEN: b->open = flag; break;
+    case UE_F_BUNCH_CLOSE: b->close = flag; break;
+    case UE_F_BUNCH_RELIABLE: b->reliable = flag; break;
     case UE_F_BUNCH_CHANNEL: b->channel = record->number; break;
-    case UE_F_BUNCH_HAS_EXPORTS: b->has_exports = record->number != 0; break;
-    case UE_F_BUNCH_HAS_MAPPED: b->has_mapped = record->number != 0; break;
-    case UE_F_BUNCH_PARTIAL: b->partial = record->number != 0; break;
-    case UE_F_BUNCH_PARTIAL_INITIAL: b->partial_initial = record->number != 0; break;
-    case UE_F_BUNCH_PARTIAL_FINAL: b->partial_final = record->number != 0; break;
+    case UE_F_BUNCH_HAS_EXPORTS: b->has_exports = flag; break;
+    case UE_F_BUNCH_HAS_MAPPED: b->has_mapped = flag; break;
+    case UE_F_BUNCH_PARTIAL: b->partial = flag; break;
+    case UE_F_BUNCH_PARTIAL_INITIAL: b->partial_initial = flag; break;
+    case UE_F_BUNCH_PARTIAL_FINAL: b->partial_final = flag; break;
     case UE_F_BUNCH_CH_SEQ: b->ch_seq = record->number; break;
     case UE_F_BUNCH_CHANNEL_NAME: b->channel_name = ue_record_name(summary->pool, record); break;
     case UE_F_BUNCH_DATA_BITS:

@@ -148,14 +148,6 @@ static void label_message(const struct tree *t, const struct ue_record *record) 
     proto_item_set_text(own_item(t), "Message: %s", name != NULL ? name : "unknown");
 }
 
-static __attribute__((noinline)) void show_data(struct tree *t, const struct ue_record *record) {
-    note_content(t, record->text.units);
-    add_payload(t, record->text.units);
-    if (ue_items_is_wanted(top(t), record->field)) {
-        ue_items_add(&t->ground, top(t), record, t->payload);
-    }
-}
-
 static void on_field(void *user, const struct ue_record *record) {
     struct tree *t = user;
     proto_tree *tree = top(t);
@@ -163,16 +155,18 @@ static void on_field(void *user, const struct ue_record *record) {
         return; /* it holds bits that were not captured */
     }
     ue_summary_field(&t->summary, record);
-    if (record->field == UE_F_BUNCH_DATA) {
-        show_data(t, record);
+    bool is_data = record->field == UE_F_BUNCH_DATA;
+    if (is_data) {
+        note_content(t, record->text.units);
+        add_payload(t, record->text.units);
+    }
+    if (!ue_items_is_wanted(tree, record->field)) {
         return;
     }
-    if (record->field == UE_F_CONTROL_TYPE && ue_items_is_wanted(tree, record->field)) {
+    if (record->field == UE_F_CONTROL_TYPE) {
         label_message(t, record);
     }
-    if (ue_items_is_wanted(tree, record->field)) {
-        ue_items_add(&t->ground, tree, record, NULL);
-    }
+    ue_items_add(&t->ground, tree, record, is_data ? t->payload : NULL);
 }
 
 /* ---- groups ---- */

@@ -3,6 +3,7 @@
 
 Every test of this folder is a unittest script; it ends with harness.main().
 """
+import glob
 import json
 import os
 import re
@@ -77,11 +78,16 @@ class Stage:
         os.chmod(path, 0o644)
         return path
 
+    def plugin(self):
+        """Path of the plugin under test."""
+        path, = glob.glob(os.path.join(self.plugins, "**", "uerudp.so"), recursive=True)
+        return path
+
     def put_plugin(self, path):
         """Puts another plugin beside ours."""
-        folder = next(root for root, _, names in os.walk(self.plugins) if "uerudp.so" in names)
+        beside = os.path.join(os.path.dirname(self.plugin()), os.path.basename(path))
         with open(path, "rb") as file:
-            self.put(os.path.relpath(os.path.join(folder, os.path.basename(path)), self.path), file.read())
+            self.put(os.path.relpath(beside, self.path), file.read())
 
     def copy(self, path):
         with open(path, "rb") as file:

@@ -45,8 +45,7 @@ class Profile(unittest.TestCase):
 
     @classmethod
     def install_user(cls):
-        plugin, = pathlib.Path(cls.stage.plugins).rglob("uerudp.so")
-        result = cls.stage.run(["cmake", "-D", f"PLUGIN={plugin}", "-D", f"PROFILE={cls.stage.path}/uerudp",
+        result = cls.stage.run(["cmake", "-D", f"PLUGIN={cls.stage.plugin()}", "-D", f"PROFILE={cls.stage.path}/uerudp",
                                 "-P", cls.script])
         return result.stdout + result.stderr
 
