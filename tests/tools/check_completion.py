@@ -84,4 +84,4 @@ class Completion(unittest.TestCase):
 if __name__ == "__main__":
     if shutil.which("bash") is None or os.name != "posix":
         sys.exit(77)
-    unittest.main()
+    uerudp.main()

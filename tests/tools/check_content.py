@@ -179,4 +179,4 @@ class Parts(Generated):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

@@ -252,4 +252,4 @@ class Asked(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

@@ -277,4 +277,4 @@ class Mistakes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

@@ -162,4 +162,4 @@ class Actors(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

@@ -84,4 +84,4 @@ class Keys(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    uerudp.main()

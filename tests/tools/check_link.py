@@ -438,4 +438,4 @@ class Life(Folder):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

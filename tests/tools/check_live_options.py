@@ -71,4 +71,4 @@ class Lanes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

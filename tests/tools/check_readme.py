@@ -119,4 +119,4 @@ class Patterns(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

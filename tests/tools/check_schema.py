@@ -275,4 +275,4 @@ class Catalogue(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

@@ -128,4 +128,4 @@ class Tested(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()

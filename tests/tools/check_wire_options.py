@@ -123,4 +123,4 @@ class Effects(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    uerudp.main()
