@@ -69,28 +69,80 @@ static void put_key(struct ue_json_content *content, const char *key, size_t len
     level->more = true;
 }
 
+static void close_bracket(struct ue_json_content *content, const char *key, size_t key_length, char bracket) {
+    struct ue_json_level *level = top(content);
+    if (level->closed_count < UE_JSON_CONTENT_MEMBERS) {
+        level->closed[level->closed_count++] =
+            (struct ue_json_member){key, key_length, level->member_begin, content->line->length};
+    }
+    ue_out_char(content->line, bracket);
+}
+
 /* Closes what is open in an object: a list, or an object of a dotted key. */
 static void close_member(struct ue_json_content *content) {
     struct ue_json_level *level = top(content);
     if (level->list != NULL) {
-        ue_out_char(content->line, ']');
+        close_bracket(content, level->list, strlen(level->list), ']');
     } else if (level->object != NULL) {
-        ue_out_char(content->line, '}');
+        close_bracket(content, level->object, strcspn(level->object, "."), '}');
     }
     level->list = NULL;
     level->object = NULL;
 }
 
+/* Exchanges a member with all that follows it in the line; gives its new offset. */
+static size_t move_to_end(struct ue_out *line, const struct ue_json_member *member) {
+    size_t size = member->end + 1 - member->begin, next = member->end + 2; /* behind a comma */
+    if (next > line->length) {
+        return member->begin;
+    }
+    char *copy = ue_out_room(line, size), *text = line->text;
+    memcpy(copy, text + member->begin, size);
+    memmove(text + member->begin, text + next, line->length - next);
+    text[line->length - size - 1] = ',';
+    memmove(text + line->length - size, copy, size);
+    return line->length - size;
+}
+
+/* A key stands only once in an object: continues the member that was closed, as the last one of its object. */
+static void reopen(struct ue_json_content *content, unsigned index) {
+    struct ue_json_level *level = top(content);
+    struct ue_json_member member = level->closed[index];
+    level->member_begin = move_to_end(content->line, &member);
+    content->line->length--; /* the bracket */
+    level->closed_count--;
+    for (unsigned i = index; i < level->closed_count; i++) {
+        level->closed[i] = level->closed[i + 1];
+        level->closed[i].begin -= member.end + 2 - member.begin;
+        level->closed[i].end -= member.end + 2 - member.begin;
+    }
+}
+
+/* Opens a list or an object of a dotted key, so that its next element or member can follow; true for a new one. */
+static bool open_member(struct ue_json_content *content, const char *key, size_t length, const char *opener) {
+    struct ue_json_level *level = top(content);
+    close_member(content);
+    for (unsigned i = 0; i < level->closed_count; i++) {
+        if (level->closed[i].key_length == length && memcmp(level->closed[i].key, key, length) == 0) {
+            reopen(content, i);
+            return false;
+        }
+    }
+    level->member_begin = content->line->length + level->more; /* a comma comes first */
+    put_key(content, key, length, opener);
+    return true;
+}
+
 static void open_level(struct ue_json_content *content, enum ue_group group, bool is_id, struct member member) {
     struct ue_json_level *level = top(content);
     bool is_next = member.is_listed && level->list != NULL && strcmp(level->list, member.key) == 0;
-    if (is_next) {
-        ue_out_text(content->line, ",{");
-    } else {
+    if (!member.is_listed) {
         close_member(content);
-        put_key(content, member.key, strlen(member.key), member.is_listed ? "[{" : "{");
-        level->list = member.is_listed ? member.key : NULL;
+        put_key(content, member.key, strlen(member.key), "{");
+    } else if (is_next || !open_member(content, member.key, strlen(member.key), "[{")) {
+        ue_out_text(content->line, ",{");
     }
+    level->list = member.is_listed ? member.key : NULL;
     content->levels[++content->depth] = (struct ue_json_level){.group = group, .is_id = is_id};
 }
 
@@ -154,13 +206,11 @@ static const char *go_into(struct ue_json_content *content, const char *key) {
     const char *dot = strchr(key, '.');
     size_t length = dot != NULL ? (size_t)(dot - key) : 0;
     bool is_there = dot != NULL && level->object != NULL && strncmp(level->object, key, length + 1) == 0;
-    if (!is_there) {
+    if (dot == NULL) {
         close_member(content);
-    }
-    if (dot != NULL && !is_there) {
-        put_key(content, key, length, "{");
+    } else if (!is_there) {
+        level->more &= !open_member(content, key, length, "{");
         level->object = key;
-        level->more = false;
     }
     return dot != NULL ? dot + 1 : key;
 }

@@ -9,14 +9,27 @@
 /* Objects in objects: outer objects of an export go deepest. */
 #define UE_JSON_CONTENT_DEPTH 32
 
+/* Lists and objects of dotted keys that one object has at most. */
+#define UE_JSON_CONTENT_MEMBERS 8
+
+/* A list or an object of a dotted key: offsets in the line of the quote before its key, and of its closing bracket. */
+struct ue_json_member {
+    const char *key;
+    size_t key_length;
+    size_t begin, end;
+};
+
 /* An object that is open. */
 struct ue_json_level {
     enum ue_group group;
-    enum ue_field last; /* that was on the wire */
-    bool is_id;         /* one id of a list */
-    bool more;          /* a comma is due */
-    const char *list;   /* key of the list that is open in it; NULL: none */
-    const char *object; /* dotted key whose first part is the object that is open in it; NULL: none */
+    enum ue_field last;  /* that was on the wire */
+    bool is_id;          /* one id of a list */
+    bool more;           /* a comma is due */
+    const char *list;    /* key of the list that is open in it; NULL: none */
+    const char *object;  /* dotted key whose first part is the object that is open in it; NULL: none */
+    size_t member_begin; /* of that list or object, as in struct ue_json_member */
+    unsigned closed_count;
+    struct ue_json_member closed[UE_JSON_CONTENT_MEMBERS];
 };
 
 struct ue_json_content {
