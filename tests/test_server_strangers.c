@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -218,8 +219,95 @@ static void empty_datagrams_are_bad_packets(void **state) {
     end();
 }
 
+/* ---- restart requests ---- */
+
+static struct ue_host port_of(uint32_t machine, uint32_t port) {
+    struct ue_host address = {0};
+    address.machine_bytes =
+        (uint8_t)snprintf(address.text, sizeof address.text, "10.9.%u.%u", machine >> 8, machine & 255);
+    address.size_bytes =
+        (uint8_t)(address.machine_bytes + snprintf(address.text + address.machine_bytes,
+                                                   sizeof address.text - address.machine_bytes, ":%u", port));
+    return address;
+}
+
+/* One byte from each of so many machines and ports per tick; returns how many requests leave. */
+static uint32_t draw_requests(uint64_t duration_ns, uint32_t machines, uint32_t packets_per_tick) {
+    uint32_t before = stage.restart_requests;
+    uint32_t count = 0;
+    for (uint64_t until_ns = stage.now_ns + duration_ns; stage.now_ns < until_ns;) {
+        for (uint32_t i = 0; i < packets_per_tick; i++, count++) {
+            struct ue_host from = port_of(count % machines, 1024 + count % 60000);
+            receive(&from, "\x80", 1);
+        }
+        run(TICK_NS);
+    }
+    return stage.restart_requests - before;
+}
+
+static struct ue_server_config limited(void) {
+    struct ue_server_config c = config("5.5");
+    c.restart_requests_per_second = 64;
+    c.restart_requests_per_machine = 4;
+    return c;
+}
+
+/* A second's worth at once, then the rate. */
+static void restart_requests_are_limited_in_all_and_to_each_machine(void **state) {
+    (void)state;
+    struct ue_server_config c = limited();
+    begin(&c);
+    assert_true(is_within(draw_requests(10 * SECOND_NS, 1, 50), 4 * 10, 4 * 11));
+    assert_true(is_within(draw_requests(10 * SECOND_NS, 5000, 100), 60 * 10, 64 * 11));
+    const struct ue_listener_counters *counters = ue_server_listener_counters(stage.server);
+    assert_int_equal(counters->restart_requests, stage.restart_requests);
+    assert_int_equal(counters->restart_requests + counters->restart_requests_withheld,
+                     ue_server_counters(stage.server)->unknown);
+    end();
+}
+
+static void without_limits_each_packet_draws_a_request_as_in_the_engine(void **state) {
+    (void)state;
+    struct ue_server_config c = config("5.5");
+    begin(&c);
+    draw_requests(SECOND_NS, 1, 50);
+    assert_int_equal(stage.restart_requests, ue_server_counters(stage.server)->unknown);
+    end();
+}
+
+/* A client believes a restart request from 10 s after its handshake on. */
+static void move_player_while(uint32_t flood_packets_per_tick) {
+    struct ue_server_config c = limited();
+    begin(&c);
+    connect_player(0);
+    run(11 * SECOND_NS);
+    assert_true(has_joined(0));
+    draw_requests(2 * SECOND_NS, 5000, flood_packets_per_tick);
+    stage.players[0].address = host(77);
+    draw_requests(4 * SECOND_NS, 5000, flood_packets_per_tick);
+    assert_int_equal(ue_server_counters(stage.server)->rebound, 1);
+    assert_int_equal(ue_server_count(stage.server), 1);
+    assert_true(has_joined(0));
+    end();
+}
+
+static void who_moved_gets_his_restart_request(void **state) {
+    (void)state;
+    move_player_while(0);
+}
+
+/* 600 packets a second from elsewhere, where 64 requests may leave. */
+static void who_moved_gets_his_restart_request_in_a_flood(void **state) {
+    (void)state;
+    move_player_while(20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(restart_requests_are_limited_in_all_and_to_each_machine),
+        cmocka_unit_test(without_limits_each_packet_draws_a_request_as_in_the_engine),
+        cmocka_unit_test(who_moved_gets_his_restart_request),
+        cmocka_unit_test(who_moved_gets_his_restart_request_in_a_flood),
         cmocka_unit_test(stragglers_of_those_who_left_are_ignored_for_a_time),
         cmocka_unit_test(only_so_many_who_left_are_remembered),
         cmocka_unit_test(icmp_errors_end_who_has_not_joined),

@@ -6,6 +6,7 @@
 #include "tools/live/report.h"
 #include "tools/net/loop.h"
 #include "tools/live/serve_log.h"
+#include "tools/live/serve_protection.h"
 #include "tools/live/serve_report.h"
 #include "tools/wire_options.h"
 
@@ -21,6 +22,7 @@
 struct serve {
     struct ue_live_options live;
     struct ue_service_options service;
+    struct ue_serve_protection protection;
     gint64 port_number, max_clients;
     char *bind, *map, *game, *mode, *scenario;
     gboolean once;
@@ -69,6 +71,7 @@ static void add_options(struct serve *s, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("serve", "What to serve:", "Show the options of the server", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
+    ue_serve_protection_add(&s->protection, context);
     ue_live_options_add(&s->live, context);
 }
 
@@ -109,7 +112,7 @@ static bool resolve(struct serve *s, int argc) {
         ue_complain("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
         return false;
     }
-    return resolve_mode(s) && ue_live_options_resolve(&s->live);
+    return resolve_mode(s) && ue_serve_protection_resolve(&s->protection) && ue_live_options_resolve(&s->live);
 }
 
 /* ---- events ---- */
@@ -268,6 +271,7 @@ static bool open_server(struct serve *s) {
     };
     size_t size_bytes = MEMORY_BYTES_BASE + (size_t)s->max_clients * MEMORY_BYTES_PER_CLIENT;
     ue_live_options_configure(&s->live, &config.conn);
+    ue_serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
     s->region = g_try_malloc(size_bytes);
     s->pool = s->region != NULL ? ue_pool_init(s->region, size_bytes) : NULL;
     s->server = s->pool != NULL ? ue_server_new(s->pool, &config, ue_loop_now_ns()) : NULL;
@@ -330,6 +334,7 @@ int ue_cmd_serve(int argc, char **argv) {
     s->port_number = UE_SERVER_PORT;
     s->max_clients = CLIENTS_DEFAULT;
     ue_live_options_init(&s->live);
+    ue_serve_protection_init(&s->protection);
     g_option_context_set_description(context, description);
     add_options(s, context);
     enum ue_exit status = UE_EXIT_UNUSABLE;

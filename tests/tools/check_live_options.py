@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Options of serve, connect and link that change what is said or what is done to it, each with its effect."""
 import pathlib
+import socket
 import tempfile
+import time
 import unittest
 
 import live
@@ -38,6 +40,38 @@ class Login(unittest.TestCase):
                 live.check(server, FAST, *settings)
             uerudp.run("decode", "--quiet", "--generation=5.5", *settings, path)
             uerudp.run("decode", "--quiet", "--generation=5.5", path, status=1)
+
+
+class Protection(unittest.TestCase):
+    """What serve does about senders without connection; a client joins all the same."""
+
+    def refused(self, count, *options):
+        with live.Server(FAST, *options, bind="127.0.0.1") as server:
+            senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(8)]
+            for number in range(count):
+                senders[number % 8].sendto(b"\x80", ("127.0.0.1", server.port))
+                time.sleep(0.05 if number % 200 == 199 else 0)
+            for sender in senders:
+                sender.close()
+            live.check(server, FAST)
+        self.assertEqual(1, server.reported("served")["clients"])
+        return server.reported("refused")
+
+    def test_restart_requests(self):
+        for options, most in (([], 3 * 9), (["--restart-requests=32"], 3 * 2)):  # to one machine a 32nd, and one
+            refused = self.refused(600, *options)
+            self.assertLess(0, refused["restart_requests"])
+            self.assertLessEqual(refused["restart_requests"], most)
+            self.assertLess(400, refused["restart_requests_withheld"])
+        refused = self.refused(600, "--restart-requests=0")
+        self.assertEqual(0, refused["restart_requests_withheld"])
+        self.assertLess(500, refused["restart_requests"])
+
+    def test_flood_detection(self):
+        few = "--max-clients=1"  # for more clients more packets are no flood
+        self.assertEqual(0, self.refused(500, few)["dropped"])
+        self.assertLess(100, self.refused(3000, few)["dropped"])
+        self.assertEqual(0, self.refused(3000, few, "--no-flood-detection")["dropped"])
 
 
 class Lanes(unittest.TestCase):

@@ -3,6 +3,7 @@
 
 #include "libcodec/detect.h"
 #include "tools/endpoint/cookie.h"
+#include "tools/endpoint/restart_quota.h"
 
 #define UPGRADES_MAX 512
 #define UPGRADE_WINDOW_NS UINT64_C(300000000000)
@@ -16,6 +17,7 @@ struct ue_listener {
     struct ue_versions versions;
     struct ue_random random;
     struct ue_cookies cookies;
+    struct ue_restart_quota restart_quota;
     uint8_t sent_count;       /* of messages that answer no handshake packet */
     uint64_t upgrades_end_ns; /* of the span for which upgrades are counted */
     uint32_t upgrades_left;
@@ -52,6 +54,8 @@ struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listen
     l->context.direction = UE_SERVER_TO_CLIENT;
     l->context.ids = l->versions.max >= UE_VERSION_IDS;
     ue_random_init(&l->random, config->seed);
+    ue_restart_quota_init(&l->restart_quota, config->restart_requests_per_second, config->restart_requests_per_machine,
+                          &l->random);
     if (!ue_cookies_init(&l->cookies, &l->context, &l->random, now_ns)) {
         ue_share_give(&share, l);
         return NULL;
@@ -97,6 +101,10 @@ static enum ue_listener_result reply_challenge(struct call *call) {
 /* An address without connection sends packets: perhaps a client whose address changed. */
 static enum ue_listener_result reply_restart_request(struct call *call) {
     struct ue_listener *l = call->l;
+    if (!ue_restart_quota_spend(&l->restart_quota, call->now_ns, call->address)) {
+        l->counters.restart_requests_withheld++;
+        return UE_LISTENER_NOTHING;
+    }
     struct ue_datagram message = {.handshake = {.type = UE_HANDSHAKE_RESTART_REQUEST, .restart = true}};
     message.handshake.sent_count = l->sent_count++;
     l->counters.restart_requests++;

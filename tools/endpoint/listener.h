@@ -12,8 +12,13 @@
 /* "127.0.0.1:7777" or "[::1]:7777", without NUL: part of the cookie, otherwise only compared. */
 struct ue_host {
     uint8_t size_bytes;
+    uint8_t machine_bytes; /* the first bytes, which all ports of one machine share: quotas count by them; 0: all bytes */
     char text[UE_HOST_BYTES_MAX];
 };
+
+static inline size_t ue_host_machine_bytes(const struct ue_host *host) {
+    return host->machine_bytes != 0 ? host->machine_bytes : host->size_bytes;
+}
 
 /* A client whose cookie is valid. */
 struct ue_accepted {
@@ -40,12 +45,15 @@ struct ue_listener_config {
     uint8_t session_id;           /* count of server travels, low 2 bits */
     bool enforce_network_version; /* net.HandshakeEnforceNetworkCLVersion */
     bool verify_magic;
+    uint32_t restart_requests_per_second;  /* to all addresses together; 0: no limit, as in the engine */
+    uint32_t restart_requests_per_machine; /* the same, to each machine */
 };
 
 /* What a listener counts: messages it could read, what became of them, and datagrams that it could not read. */
 struct ue_listener_counters {
     uint64_t initials, responses, restarts, accepted;
     uint64_t bad_cookies, old_cookies, bad_versions, upgrades, malformed, restart_requests, wrong_session;
+    uint64_t restart_requests_withheld; /* by the limits */
 };
 
 struct ue_listener;

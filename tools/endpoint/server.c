@@ -86,6 +86,8 @@ static struct ue_listener *new_listener(struct ue_server *s, struct ue_pool *poo
         .session_id = s->config.session_id,
         .enforce_network_version = s->config.enforce_network_version,
         .verify_magic = s->config.verify_magic,
+        .restart_requests_per_second = s->config.restart_requests_per_second,
+        .restart_requests_per_machine = s->config.restart_requests_per_machine,
     };
     return ue_listener_new(pool, &config, now_ns);
 }

@@ -20,6 +20,8 @@ struct ue_server_config {
     uint8_t session_id; /* these three as in the listener's configuration */
     bool enforce_network_version;
     bool verify_magic;
+    uint32_t restart_requests_per_second; /* these two as well */
+    uint32_t restart_requests_per_machine;
     bool allow_unreachable;   /* AllowPlayerPortUnreach: who has logged in outlives ICMP errors */
     uint32_t max_connections; /* 256 */
     uint32_t max_recent;      /* addresses remembered after their connection ended, 1024; the oldest is forgotten */

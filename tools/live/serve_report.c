@@ -6,11 +6,13 @@
 #include "tools/live/report.h"
 
 #define NS_PER_S 1e9
+#define IPV6_NETWORK_BYTES 8 /* a machine chooses the rest of its addresses */
 
 G_STATIC_ASSERT(sizeof(struct ue_net_address) <= UE_HOST_BYTES_MAX);
 
 struct ue_host ue_serve_address(const struct ue_net_address *address) {
-    struct ue_host result = {.size_bytes = sizeof *address};
+    struct ue_host result = {.size_bytes = sizeof *address,
+                             .machine_bytes = address->is_ipv6 ? IPV6_NETWORK_BYTES : sizeof address->bytes};
     memcpy(result.text, address, sizeof *address);
     return result;
 }
@@ -70,6 +72,7 @@ static json_t *refused(const struct ue_server *server) {
     set(members, "bad_versions", listener->bad_versions + listener->upgrades);
     set(members, "malformed", listener->malformed);
     set(members, "restart_requests", listener->restart_requests);
+    set(members, "restart_requests_withheld", listener->restart_requests_withheld);
     set(members, "wrong_session", listener->wrong_session);
     set(members, "stragglers", counters->stragglers);
     set(members, "empty", counters->empty);
