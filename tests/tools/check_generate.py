@@ -192,6 +192,34 @@ class Truth(Case):
                 self.assertGreater(len(lost), 0)
                 self.assertEqual(direction in whole, all(d["frame"] is not None for d in lost))
 
+    def peak(self, generation, server="", client=""):
+        """The reliable peak of a server that writes three bunches each 100 ms, one more in the first packet and fifteen
+        of them in all. They are acknowledged within 50 ms; server and client are keys of the paths from there."""
+        text = ("[scenario]\nduration=1\n[client]\ntick=100\n[server]\ntick=10\n"
+                f"[path client]\ndelay=10\n{client}\n[path server]\ndelay=10\n{server}\n"
+                "[stream calls]\nfrom=server\nchannel=3\nchannels=1\nreliable=true\nburst=3\n"
+                "every=1\nbits=64-64\ntotal=15\n")
+        path = self.folder / "calls.ini"
+        path.write_text(text)
+        _, sent = self.generate(path, "--generation", generation)
+        peaks = {each["channel"]: each["bunches"] for each in sent["connections"][0]["reliable_peak"]["s2c"]}
+        return peaks[3]
+
+    def test_reliable_peak(self):
+        """The span from the oldest bunch that is not acknowledged to the newest, not the number of them: when
+        packet 2 is acknowledged and packet 1 sent again with packet 3, none of the ten bunches is released."""
+        for generation in GENERATIONS:
+            self.assertEqual(4, self.peak(generation))
+            self.assertEqual(10, self.peak(generation, server="mask=x"))
+            self.assertEqual(16, self.peak(generation, client="outages=0.02-0.9"))
+
+    def test_reliable_peak_of_every_point(self):
+        """It belongs to the sender, not to what a capture shows."""
+        points = [self.generate("lossy", "--duration=2", "--capture-at", point)[1]["connections"][0]["reliable_peak"]
+                  for point in ("client", "server", "sender")]
+        self.assertEqual(points[0], points[1])
+        self.assertEqual(points[0], points[2])
+
     def test_no_datagram_is_empty(self):
         """The oldest handshake has no Ack."""
         for generation in ("4.13", "4.14"):

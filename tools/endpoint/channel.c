@@ -109,7 +109,8 @@ void ue_outs_free(struct ue_share *share, struct ue_out *first) {
     }
 }
 
-void ue_channel_add_out(struct ue_channel *channel, struct ue_out *out, int32_t ch_seq) {
+void ue_channel_add_out(struct ue_lane *lane, struct ue_out *out, int32_t ch_seq) {
+    struct ue_channel *channel = lane->channel;
     out->next = NULL;
     out->ch_seq = ch_seq;
     if (channel->out_last != NULL) {
@@ -120,6 +121,7 @@ void ue_channel_add_out(struct ue_channel *channel, struct ue_out *out, int32_t 
     channel->out_before_last = channel->out_last;
     channel->out_last = out;
     channel->out_count++;
+    lane->out_peak = channel->out_count > lane->out_peak ? channel->out_count : lane->out_peak;
 }
 
 struct ue_out *ue_channel_grow_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits) {

@@ -58,6 +58,7 @@ struct ue_lane {
     int32_t in_reliable;  /* InReliable: newest taken */
     int32_t out_reliable; /* OutReliable: newest given */
     int32_t owed_from;    /* PendingOutRec: first number the peer never got; 0 = none */
+    uint32_t out_peak;    /* most bunches that OutRec ever held at once */
     struct ue_channel *channel;
 };
 
@@ -132,8 +133,8 @@ uint32_t ue_lane_debts(const struct ue_lane *lane);
 struct ue_out *ue_out_new(struct ue_share *share, uint32_t data_bits);
 /* Frees bunches that are in no OutRec; NULL: none. */
 void ue_outs_free(struct ue_share *share, struct ue_out *first);
-/* Appends to OutRec. */
-void ue_channel_add_out(struct ue_channel *channel, struct ue_out *out, int32_t ch_seq);
+/* Appends to OutRec of the lane's channel. */
+void ue_channel_add_out(struct ue_lane *lane, struct ue_out *out, int32_t ch_seq);
 /* Makes the newest entry larger; NULL: no memory, and nothing changed. */
 struct ue_out *ue_channel_grow_out(struct ue_lanes *lanes, struct ue_channel *channel, uint32_t data_bits);
 /* Frees acknowledged bunches from the front. Returns whether the close was among them; sets open_acked. */

@@ -90,6 +90,11 @@ uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t index) {
     return channel != NULL ? channel->out_count : 0;
 }
 
+uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t index) {
+    const struct ue_lane *lane = ue_lane_find(&c->lanes, index);
+    return lane != NULL ? lane->out_peak : 0;
+}
+
 const struct ue_context *ue_conn_context(const struct ue_conn *c) {
     return &c->out_context;
 }

@@ -226,6 +226,9 @@ double ue_conn_jitter_ms(const struct ue_conn *c);
 size_t ue_conn_memory_bytes(const struct ue_conn *c, size_t *peak_bytes);
 /* Reliable bunches of a channel that are sent and not released (NumOutRec). */
 uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t channel);
+/* The most that ue_conn_unacked ever was. Bunches are released from the oldest on, so that it is also the span from the
+   oldest bunch that is not acknowledged to the newest. */
+uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t channel);
 /* The context in which this side's datagrams are written. */
 const struct ue_context *ue_conn_context(const struct ue_conn *c);
 

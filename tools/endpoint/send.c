@@ -329,7 +329,7 @@ static bool pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) 
     lane->owed_from = 0;
     for (struct ue_out *out = first, *next; out != NULL; out = next) {
         next = out->next;
-        ue_channel_add_out(lane->channel, out, ch_seq++);
+        ue_channel_add_out(lane, out, ch_seq++);
         send_numbered(c, now_ns, lane->channel, out, false);
     }
     return true;
@@ -382,7 +382,7 @@ static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_l
         if (bunch->reliable) {
             struct ue_out *out = next;
             next = out->next;
-            ue_channel_add_out(channel, out, ++lane->out_reliable);
+            ue_channel_add_out(lane, out, ++lane->out_reliable);
             send_numbered(c, now_ns, channel, out, merge);
         } else {
             struct part part = part_at(c, bunch, i, count);

@@ -214,7 +214,7 @@ static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const str
     out->partial_initial = bunch->partial_initial;
     out->partial_exports_final = bunch->partial_exports_final;
     out->partial_final = bunch->partial_final;
-    ue_channel_add_out(lane->channel, out, ch_seq);
+    ue_channel_add_out(lane, out, ch_seq);
     return out;
 }
 

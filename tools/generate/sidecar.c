@@ -53,21 +53,36 @@ static json_t *address(const struct ue_address *address) {
     return json_string(ue_address_format(address, text));
 }
 
+/* From the state of the sender, channel by channel. */
+static json_t *reliable_peaks(const struct ue_sim *sim, enum ue_role side) {
+    json_t *array = json_array();
+    for (uint32_t channel = 0; channel <= UE_CHANNEL_MAX; channel++) {
+        uint32_t bunches = ue_sim_reliable_peak(sim, side, channel);
+        if (bunches > 0) {
+            json_array_append_new(
+                array, json_pack("{s:I, s:I}", "channel", (json_int_t)channel, "bunches", (json_int_t)bunches));
+        }
+    }
+    return array;
+}
+
 static json_t *connection_object(const struct ue_generator *generator, uint32_t index) {
     const struct ue_generator_connection *connection = &generator->connections[index];
     const struct ue_truth *truth = connection->feed.truth;
+    const struct ue_sim *sim = connection->feed.sim;
     struct ue_truth_figures f[2];
     struct ue_address client, server;
     ue_truth_figures(truth, UE_ROLE_CLIENT, &f[0]);
     ue_truth_figures(truth, UE_ROLE_SERVER, &f[1]);
     ue_generator_addresses(index, connection->place, &client, &server);
-    return json_pack("{s:I, s:o, s:o, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o, s:s}", "stream",
+    return json_pack("{s:I, s:o, s:o, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:{s:o, s:o}, s:o, s:s}", "stream",
                      (json_int_t)connection->stream, "client", address(&client), "server", address(&server),
                      "generation", ue_scenario_profile(&connection->feed.scenario, UE_ROLE_CLIENT)->name, "packets",
                      both(f[0].packets, f[1].packets), "bytes", both(f[0].bytes, f[1].bytes), "not_acked",
                      both(f[0].not_acked, f[1].not_acked), "lost", ue_direction_name(0), lost(&f[0]),
-                     ue_direction_name(1), lost(&f[1]), "resends", both(f[0].resends, f[1].resends), "rtt_ms",
-                     rtt(truth), "closed_by", ue_truth_closed_by(truth));
+                     ue_direction_name(1), lost(&f[1]), "resends", both(f[0].resends, f[1].resends), "reliable_peak",
+                     ue_direction_name(0), reliable_peaks(sim, UE_ROLE_CLIENT), ue_direction_name(1),
+                     reliable_peaks(sim, UE_ROLE_SERVER), "rtt_ms", rtt(truth), "closed_by", ue_truth_closed_by(truth));
 }
 
 /* ---- datagrams ---- */

@@ -307,6 +307,11 @@ void ue_sim_result(const struct ue_sim *sim, struct ue_sim_result *result) {
     }
 }
 
+uint32_t ue_sim_reliable_peak(const struct ue_sim *sim, enum ue_role side, uint32_t channel) {
+    const struct ue_conn *conn = sim->ends[side].conn;
+    return conn != NULL ? ue_conn_unacked_peak(conn, channel) : 0;
+}
+
 void ue_sim_run(const struct ue_scenario *scenario, const struct ue_sim_watch *watch, struct ue_sim_result *result) {
     struct ue_sim *sim = ue_sim_new(scenario, watch);
     if (sim == NULL) {

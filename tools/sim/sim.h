@@ -81,6 +81,9 @@ void ue_sim_free(struct ue_sim *sim);
 bool ue_sim_step(struct ue_sim *sim);
 /* What came out so far. */
 void ue_sim_result(const struct ue_sim *sim, struct ue_sim_result *result);
+/* The largest span of reliable bunches that a side ever held on a channel, from the oldest that was not acknowledged to
+   the newest; 0: it never sent any. */
+uint32_t ue_sim_reliable_peak(const struct ue_sim *sim, enum ue_role side, uint32_t channel);
 
 /* Runs a scenario to its end, or to the first failure. watch may be NULL. */
 void ue_sim_run(const struct ue_scenario *scenario, const struct ue_sim_watch *watch, struct ue_sim_result *result);
