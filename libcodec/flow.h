@@ -24,6 +24,13 @@ enum ue_reason {
     UE_REASON_COUNT
 };
 
+/* Whether packets still count for the choice. */
+enum ue_detection {
+    UE_DETECTION_OPEN,    /* each packet may change the choice */
+    UE_DETECTION_CLOSED,  /* done; packets are only compared with the choice */
+    UE_DETECTION_REOPENED /* most packets failed: packets are counted again, and the choice holds meanwhile */
+};
+
 /* One choice of generation. */
 struct ue_choice {
     uint16_t candidates; /* bit mask of profiles that fit equally well, the chosen one included */
@@ -78,6 +85,10 @@ struct ue_flow {
     int8_t server_votes; /* packets that fit only with side 1 as the server, less those that fit only with side 0 */
     uint16_t possible;   /* profiles that the handshakes leave */
     uint32_t datagrams;
+    enum ue_detection detection;
+    uint8_t misses;          /* since the release: packets that did not fit, weighed against those that did */
+    uint8_t failures;        /* detections that found nothing in a row */
+    uint16_t pause;          /* packets until the next detection */
     uint16_t trials;         /* ordinary datagrams tried */
     uint16_t variant_trials; /* of them tried with other bounds, too: those that left no profile without a miss */
     uint16_t evidence;       /* of them with bunches in the chosen reading */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static enum ue_header_place place_of(unsigned profile, bool ids) {
+enum ue_header_place ue_flow_place(unsigned profile, bool ids) {
     bool is_legacy = ue_profile_at(profile)->packet == UE_PACKET_LEGACY;
     return is_legacy ? UE_HEADER_LEGACY : ids ? UE_HEADER_IDS : UE_HEADER_PLAIN;
 }
@@ -51,8 +51,8 @@ static struct ue_links number_first(const struct ue_flow *flow, enum ue_header_p
 }
 
 void ue_flow_move_header(struct ue_flow *flow, unsigned profile, bool ids) {
-    enum ue_header_place place = place_of(profile, ids);
-    if (!flow->has_ordinary || place == place_of(flow->choice.profile, flow->choice.ids)) {
+    enum ue_header_place place = ue_flow_place(profile, ids);
+    if (!flow->has_ordinary || place == ue_flow_place(flow->choice.profile, flow->choice.ids)) {
         return;
     }
     if (flow->is_released) {
@@ -64,7 +64,7 @@ void ue_flow_move_header(struct ue_flow *flow, unsigned profile, bool ids) {
 
 void ue_flow_note_numbers(struct ue_flow *flow, unsigned profile, unsigned side, uint16_t seq, uint16_t ack) {
     struct ue_flow_numbers *numbers = &flow->numbers[flow->datagrams - 1];
-    enum ue_header_place place = place_of(profile, ue_flow_ids(flow, profile));
+    enum ue_header_place place = ue_flow_place(profile, ue_flow_ids(flow, profile));
     numbers->side = (uint8_t)side;
     if (!numbers->is_readable[place]) {
         numbers->is_readable[place] = true;
@@ -75,8 +75,8 @@ void ue_flow_note_numbers(struct ue_flow *flow, unsigned profile, unsigned side,
 
 struct ue_links ue_flow_links(const struct ue_flow *flow, const struct ue_frame *frame) {
     const struct ue_choice *choice = ue_flow_choice(flow, frame);
-    enum ue_header_place place = place_of(choice->profile, choice->ids);
-    bool is_known = frame->links.has_id && place == place_of(frame->choice.profile, frame->choice.ids);
+    enum ue_header_place place = ue_flow_place(choice->profile, choice->ids);
+    bool is_known = frame->links.has_id && place == ue_flow_place(frame->choice.profile, frame->choice.ids);
     struct ue_side sides[2];
     return is_known || frame->number == 0 ? frame->links : number_first(flow, place, frame->number, sides);
 }

@@ -5,6 +5,9 @@
 
 #include "libcodec/flow.h"
 
+/* Where the header of a profile stands. */
+enum ue_header_place ue_flow_place(unsigned profile, bool ids);
+
 /* Whether this profile has ids in its prefix, as far as the flow shows it. */
 bool ue_flow_ids(const struct ue_flow *flow, unsigned profile);
 
