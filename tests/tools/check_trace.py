@@ -108,8 +108,50 @@ class Data(unittest.TestCase):
         self.assertGreaterEqual(drawn["points"], 32000)
         self.assertLess(drawn["shown"], 20001)
         self.assertGreater(drawn["shown"], 5000)
+        self.assertEqual({"packets": 32000, "not_acked": [1, 0], "resends": 0, "gaps": 0, "notes": 0}, drawn["counts"])
         self.assertEqual([9100], [row[2] for row in drawn["packets"] if row[5] == NOT_DELIVERED])
         self.assertEqual(16000 * 8, sum(sum(band["bits"][0]) for band in drawn["bands"]))
+
+    def check_counts(self, drawn, info):
+        """What is left out is counted all the same."""
+        ways = ("c2s", "s2c")
+        self.assertEqual([info["not_acked"][way] for way in ways], drawn["counts"]["not_acked"])
+        self.assertEqual(sum(info["resends"].values()), drawn["counts"]["resends"])
+        rows_of = {kind: len(drawn[kind]) for kind in ("packets", "resends", "gaps", "notes")}
+        self.assertEqual((drawn["points"], drawn["shown"]),
+                         (sum(drawn["counts"][kind] for kind in rows_of), sum(rows_of.values())))
+        for kind, count in rows_of.items():
+            self.assertLessEqual(count, drawn["counts"][kind])
+        self.assertLessEqual(drawn["shown"], 20000)
+
+    def check_evenness(self, drawn):
+        """Each tenth of the time has its share of each kind."""
+        for kind in ("packets", "resends", "gaps"):
+            tenths = collections.Counter(int(row[0] * 10 // drawn["duration_ms"]) for row in drawn[kind])
+            self.assertGreater(min(tenths[i] for i in range(10)), len(drawn[kind]) // 15, (kind, tenths))
+
+    def test_counts_of_a_short_capture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.pcapng"
+            uerudp.run("generate", "mixed", "--no-sidecar", "--duration=20", "-o", path)
+            info = json.loads(uerudp.run("info", "--json", path).stdout)
+            drawn = data_of(trace(path))
+        self.check_counts(drawn, info)
+        self.assertEqual(drawn["points"], drawn["shown"])
+
+    def test_everything_is_thinned(self):
+        """Ten times as many packets, losses, retransmissions and gaps as a picture shows."""
+        command = [uerudp.PROGRAM, "generate", "mixed", "--no-sidecar", "--duration=5000", "-o", "-"]
+        outputs = []
+        for arguments in (["info", "--json", "-"], ["trace", "-"]):
+            with subprocess.Popen(command, stdout=subprocess.PIPE) as generate:
+                outputs.append(subprocess.run([uerudp.PROGRAM, *arguments], stdin=generate.stdout, capture_output=True,
+                                              check=True, timeout=300).stdout.decode())
+                generate.stdout.close()
+        drawn = data_of(outputs[1])
+        self.assertGreater(drawn["counts"]["resends"], 40000)
+        self.check_counts(drawn, json.loads(outputs[0]))
+        self.check_evenness(drawn)
 
     def test_names_from_the_wire_cannot_end_the_script(self):
         evil = {"generation": "5.5", "bunches": [{"open": True, "reliable": True, "channel": 5, "ch_seq": 3, "data": "00",
@@ -178,12 +220,25 @@ class Browser(unittest.TestCase):
         self.assertEqual(2, marks["nak", "H"])
         self.assertEqual(sum(each["fate"] == DELIVERED for each in packets), marks["ack", "H"])
 
+    def dump(self, page, folder):
+        return subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/b",
+                               "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", f"file://{page}"],
+                              capture_output=True, timeout=120, text=True)
+
+    def test_a_thinned_page_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace(capture(folder, "a.pcapng", conversation(16000, lost={9000})), "-o", f"{folder}/p.html")
+            trace(SAMPLE, "-o", f"{folder}/q.html")
+            thinned = self.dump(f"{folder}/p.html", folder).stdout
+            shown = len(data_of(pathlib.Path(folder, "p.html").read_text())["packets"])
+            self.assertIn(f"It shows {shown:,} of 32,000 packets, evenly", thinned)
+            self.assertIn("Not acknowledged: 1 client to server, 0 server to client", thinned)
+            self.assertIn('<p id="thinned" hidden=""></p>', self.dump(f"{folder}/q.html", folder).stdout)
+
     def test_page_without_errors(self):
         with tempfile.TemporaryDirectory() as folder:
             trace(SAMPLE, "-o", f"{folder}/p.html")
-            result = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/b",
-                                     "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom",
-                                     f"file://{folder}/p.html"], capture_output=True, timeout=120, text=True)
+            result = self.dump(f"{folder}/p.html", folder)
         self.assertNotRegex(result.stderr, r"CONSOLE.*(Error|error)")
         self.assertIn('class="delivered"', result.stdout)
 

@@ -3,11 +3,17 @@
 
 #include <string.h>
 
-/* A picture of many small things is thinned in its turn. */
-#define NOTES_MAX 1000
+#include "libcodec/ns.h"
+
 /* The verdict on a packet comes soon after it, so it is looked for from the end. */
 #define LOOK_BACK 4096
 #define FIRST_BIN_NS INT64_C(1000000)
+
+/* Together UE_PLOT_POINTS_MAX. */
+static const unsigned kept_max[UE_PLOT_KINDS] = {
+    [UE_PLOT_ORDINARY] = 10000, [UE_PLOT_MARKED] = 4000, [UE_PLOT_RESENDS] = 4000,
+    [UE_PLOT_GAPS] = 1000,      [UE_PLOT_NOTES] = 1000,
+};
 
 struct ue_plot *ue_plot_new(const struct ue_seen *first) {
     const struct ue_connection *connection = first->connection;
@@ -23,7 +29,9 @@ struct ue_plot *ue_plot_new(const struct ue_seen *first) {
     plot->notes = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_note));
     plot->bands = g_ptr_array_new_with_free_func(g_free);
     plot->bin_ns = FIRST_BIN_NS;
-    plot->stride = 1;
+    for (size_t kind = 0; kind < UE_PLOT_KINDS; kind++) {
+        plot->stride[kind] = 1;
+    }
     return plot;
 }
 
@@ -39,59 +47,69 @@ void ue_plot_free(struct ue_plot *plot) {
     g_free(plot);
 }
 
+uint64_t ue_plot_points(const struct ue_plot *plot) {
+    return plot->packet_count + plot->resend_count + plot->gap_count + plot->note_count;
+}
+
 uint64_t ue_plot_shown(const struct ue_plot *plot) {
     return plot->packets->len + plot->resends->len + plot->gaps->len + plot->notes->len;
 }
 
 /* ---- thinning ---- */
 
-static void halve(GArray *array) {
-    size_t size = g_array_get_element_size(array);
-    for (guint i = 0; i < array->len / 2; i++) {
-        memmove(array->data + i * size, array->data + 2 * i * size, size);
+static GArray *rows_of(const struct ue_plot *plot, enum ue_plot_kind kind) {
+    switch (kind) {
+    case UE_PLOT_RESENDS: return plot->resends;
+    case UE_PLOT_GAPS: return plot->gaps;
+    case UE_PLOT_NOTES: return plot->notes;
+    case UE_PLOT_ORDINARY:
+    case UE_PLOT_MARKED: break;
     }
-    g_array_set_size(array, array->len / 2);
+    return plot->packets;
 }
 
-/* Leaves out every second ordinary packet; those that have no verdict yet may become remarkable, and stay. */
-static void thin_packets(GArray *packets) {
-    guint kept = 0, plain = 0;
-    struct ue_plot_packet *rows = (struct ue_plot_packet *)(void *)packets->data;
-    for (guint i = 0; i < packets->len; i++) {
-        if (!rows[i].is_plain || rows[i].fate != UE_TRACK_DELIVERED || plain++ % 2 == 0) {
-            rows[kept++] = rows[i];
+/* Packets of two kinds share an array. */
+static bool is_of_kind(const GArray *rows, guint index, enum ue_plot_kind kind) {
+    bool is_packet = kind == UE_PLOT_ORDINARY || kind == UE_PLOT_MARKED;
+    return !is_packet || g_array_index(rows, struct ue_plot_packet, index).is_plain == (kind == UE_PLOT_ORDINARY);
+}
+
+/* Leaves out every second point of a kind. */
+static void thin(struct ue_plot *plot, enum ue_plot_kind kind) {
+    GArray *rows = rows_of(plot, kind);
+    size_t size = g_array_get_element_size(rows);
+    guint kept = 0, seen = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        if (!is_of_kind(rows, i, kind) || seen++ % 2 == 0) {
+            memmove(rows->data + kept++ * size, rows->data + i * size, size);
         }
     }
-    g_array_set_size(packets, kept);
+    plot->kept[kind] -= rows->len - kept;
+    plot->stride[kind] *= 2; /* at most as many as were offered */
+    g_array_set_size(rows, kept);
 }
 
-static void thin(struct ue_plot *plot) {
-    guint before = plot->packets->len;
-    thin_packets(plot->packets);
-    plot->stride *= 2;
-    if (plot->packets->len > before / 4 * 3 && ue_plot_shown(plot) > UE_PLOT_POINTS_MAX * 3 / 4) {
-        halve(plot->packets);
-        halve(plot->resends);
-        halve(plot->gaps);
+/* Appends a point, unless it is one of those that are left out. */
+static void add_point(struct ue_plot *plot, enum ue_plot_kind kind, const void *row) {
+    uint64_t number = plot->offered[kind]++;
+    if (number % plot->stride[kind] == 0 && plot->kept[kind] >= kept_max[kind]) {
+        thin(plot, kind);
+    }
+    if (number % plot->stride[kind] == 0) {
+        plot->kept[kind]++;
+        g_array_append_vals(rows_of(plot, kind), row, 1);
     }
 }
 
-static void make_room(struct ue_plot *plot) {
-    plot->points++;
-    if (ue_plot_shown(plot) >= UE_PLOT_POINTS_MAX) {
-        thin(plot);
-    }
+static void remove_point(struct ue_plot *plot, enum ue_plot_kind kind, guint index) {
+    plot->kept[kind]--;
+    g_array_remove_index(rows_of(plot, kind), index);
 }
 
 /* ---- packets ---- */
 
 static void add_packet(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
     bool is_plain = !event->is_late && !event->is_duplicate;
-    if (is_plain && plot->ordinary++ % plot->stride != 0) {
-        plot->points++;
-        return;
-    }
-    make_room(plot);
     struct ue_plot_packet packet = {.time_ns = event->time_ns,
                                     .id = event->packet_id,
                                     .frame = event->frame,
@@ -101,18 +119,24 @@ static void add_packet(struct ue_plot *plot, const struct ue_seen *seen, const s
                                     .is_late = event->is_late,
                                     .is_duplicate = event->is_duplicate,
                                     .is_plain = is_plain};
-    g_array_append_val(plot->packets, packet);
+    plot->packet_count++;
+    add_point(plot, is_plain ? UE_PLOT_ORDINARY : UE_PLOT_MARKED, &packet);
 }
 
-static struct ue_plot_packet *find_packet(const struct ue_plot *plot, unsigned side, int64_t id) {
-    struct ue_plot_packet *rows = (struct ue_plot_packet *)(void *)plot->packets->data;
+/* Its place among those shown; their number where it was left out. */
+static guint find_packet(const struct ue_plot *plot, unsigned side, int64_t id) {
+    const struct ue_plot_packet *rows = (const struct ue_plot_packet *)(const void *)plot->packets->data;
     guint first = plot->packets->len > LOOK_BACK ? plot->packets->len - LOOK_BACK : 0;
     for (guint i = plot->packets->len; i > first; i--) {
-        if (rows[i - 1].side == side && rows[i - 1].id == id) {
-            return &rows[i - 1];
+        const struct ue_plot_packet *row = &rows[i - 1];
+        if (row->side == side && row->id == id) {
+            return i - 1;
+        }
+        if (row->side == side && row->id < id - LOOK_BACK) {
+            break;
         }
     }
-    return NULL;
+    return plot->packets->len;
 }
 
 static void set_verdict(struct ue_plot_packet *packet, const struct ue_track_event *event) {
@@ -127,29 +151,41 @@ static void set_verdict(struct ue_plot_packet *packet, const struct ue_track_eve
     packet->is_plain &= event->type == UE_TRACK_ACKED;
 }
 
+/* An ordinary packet that was left out is shown after all where it was lost. */
+static struct ue_plot_packet lost_packet(const struct ue_track_event *event) {
+    bool was_seen = event->other_frame != 0;
+    return (struct ue_plot_packet){.time_ns = was_seen ? ue_ns_since(event->time_ns, event->span_ns) : event->time_ns,
+                                   .id = event->packet_id,
+                                   .frame = event->other_frame,
+                                   .side = !event->side};
+}
+
 static void take_verdict(struct ue_plot *plot, const struct ue_track_event *event) {
-    struct ue_plot_packet *packet = find_packet(plot, !event->side, event->packet_id);
-    if (packet != NULL) {
-        set_verdict(packet, event);
-    } else if (packet == NULL && event->type == UE_TRACK_NACKED) {
-        make_room(plot);
-        bool was_seen = event->other_frame != 0;
-        struct ue_plot_packet lost = {.time_ns = was_seen ? event->time_ns - event->span_ns : event->time_ns,
-                                      .id = event->packet_id,
-                                      .frame = event->other_frame,
-                                      .side = !event->side};
+    guint index = find_packet(plot, !event->side, event->packet_id);
+    struct ue_plot_packet *shown =
+        index < plot->packets->len ? &g_array_index(plot->packets, struct ue_plot_packet, index) : NULL;
+    bool is_lost = event->type == UE_TRACK_NACKED;
+    plot->lost_count[!event->side] += is_lost;
+    plot->packet_count += is_lost && shown == NULL && event->other_frame == 0;
+    if (is_lost && (shown == NULL || shown->is_plain)) {
+        struct ue_plot_packet lost = shown != NULL ? *shown : lost_packet(event);
+        if (shown != NULL) {
+            remove_point(plot, UE_PLOT_ORDINARY, index);
+        }
         set_verdict(&lost, event);
-        g_array_append_val(plot->packets, lost);
+        add_point(plot, UE_PLOT_MARKED, &lost);
+    } else if (shown != NULL) {
+        set_verdict(shown, event);
     }
 }
 
 static void add_gap(struct ue_plot *plot, const struct ue_track_event *event) {
-    make_room(plot);
     struct ue_plot_gap gap = {.time_ns = event->time_ns,
                               .first_id = event->packet_id,
                               .last_id = event->last_id,
                               .side = (uint8_t)event->side};
-    g_array_append_val(plot->gaps, gap);
+    plot->gap_count++;
+    add_point(plot, UE_PLOT_GAPS, &gap);
 }
 
 static void fill_gap(struct ue_plot *plot, const struct ue_track_event *event) {
@@ -165,10 +201,11 @@ static void fill_gap(struct ue_plot *plot, const struct ue_track_event *event) {
 }
 
 static void remove_gap(struct ue_plot *plot, const struct ue_track_event *event) {
+    plot->gap_count -= plot->gap_count != 0;
     const struct ue_plot_gap *gaps = (const struct ue_plot_gap *)(const void *)plot->gaps->data;
     for (guint i = plot->gaps->len; i > 0; i--) {
         if (gaps[i - 1].side == event->side && gaps[i - 1].first_id == event->packet_id) {
-            g_array_remove_index(plot->gaps, i - 1);
+            remove_point(plot, UE_PLOT_GAPS, i - 1);
             return;
         }
     }
@@ -228,7 +265,7 @@ static void add_bunch(struct ue_plot *plot, const struct ue_seen *seen, const st
         g_utf8_strncpy(band->name, name.text, (sizeof band->name - 1) / 4);
         ue_out_free(&name);
     }
-    int64_t since_ns = MAX(event->time_ns - plot->begin_ns, 0);
+    int64_t since_ns = MAX(ue_ns_since(event->time_ns, plot->begin_ns), 0);
     while (since_ns / plot->bin_ns >= UE_PLOT_BINS) {
         widen_bins(plot);
     }
@@ -236,7 +273,6 @@ static void add_bunch(struct ue_plot *plot, const struct ue_seen *seen, const st
 }
 
 static void add_resend(struct ue_plot *plot, const struct ue_track_event *event) {
-    make_room(plot);
     struct ue_plot_resend resend = {.time_ns = event->time_ns,
                                     .id = event->packet_id,
                                     .reliable_id = event->reliable_id,
@@ -247,7 +283,8 @@ static void add_resend(struct ue_plot *plot, const struct ue_track_event *event)
                                     .copy = event->copy,
                                     .side = (uint8_t)event->side,
                                     .is_spurious = event->is_spurious};
-    g_array_append_val(plot->resends, resend);
+    plot->resend_count++;
+    add_point(plot, UE_PLOT_RESENDS, &resend);
 }
 
 /* ---- notes ---- */
@@ -256,14 +293,11 @@ static void G_GNUC_PRINTF(3, 4)
     add_note(struct ue_plot *plot, const struct ue_track_event *event, const char *format, ...) {
     struct ue_plot_note note = {.time_ns = event->time_ns, .frame = event->frame, .side = (uint8_t)event->side};
     va_list arguments;
-    plot->points++;
-    if (plot->notes->len >= NOTES_MAX) {
-        return;
-    }
     va_start(arguments, format);
     g_vsnprintf(note.text, sizeof note.text, format, arguments);
     va_end(arguments);
-    g_array_append_val(plot->notes, note);
+    plot->note_count++;
+    add_point(plot, UE_PLOT_NOTES, &note);
 }
 
 static void note_handshake(struct ue_plot *plot, const struct ue_track_event *event) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a picture of one connection shows, collected from the tracker in bounded memory: of long captures ordinary
-   packets are left out evenly, while losses, resends and what else is worth a look stay as long as there is room. */
+   packets, then packets worth a look, retransmissions, gaps and notes are left out evenly, each kind for itself. */
 #ifndef UE_TRACE_PLOT_H
 #define UE_TRACE_PLOT_H
 
@@ -9,7 +9,17 @@
 #include "tools/print/out.h"
 #include "tools/tracks.h"
 
-/* Packets, resends, gaps and notes that a picture shows at most. */
+/* What a picture consists of. Each kind has a limit of its own, at which every second of its points is left out. */
+enum ue_plot_kind {
+    UE_PLOT_ORDINARY, /* packets of which nothing but size and acknowledgement can be said */
+    UE_PLOT_MARKED,   /* packets that were late, duplicate or not delivered */
+    UE_PLOT_RESENDS,
+    UE_PLOT_GAPS,
+    UE_PLOT_NOTES
+};
+#define UE_PLOT_KINDS (UE_PLOT_NOTES + 1)
+
+/* All kinds together. */
 #define UE_PLOT_POINTS_MAX 20000
 
 #define UE_PLOT_BINS 512
@@ -31,7 +41,7 @@ struct ue_plot_packet {
     uint8_t fate; /* enum ue_track_fate, or UE_PLOT_UNHEARD */
     bool is_late;
     bool is_duplicate;
-    bool is_plain; /* nothing but its size can be said; may be left out */
+    bool is_plain; /* UE_PLOT_ORDINARY, else UE_PLOT_MARKED */
 };
 
 /* A reliable bunch that was sent again. */
@@ -80,9 +90,12 @@ struct ue_plot {
     GArray *notes;
     GPtrArray *bands; /* struct ue_plot_band */
     int64_t bin_ns;
-    uint64_t points;   /* there were */
-    uint64_t ordinary; /* packets seen */
-    uint64_t stride;   /* of ordinary packets every so manyth is kept */
+    /* What was seen, whether or not it is shown. */
+    uint64_t packet_count, resend_count, gap_count, note_count;
+    uint64_t lost_count[2];          /* packets reported as not delivered, by sender */
+    uint64_t offered[UE_PLOT_KINDS]; /* points of a kind, of which every stride-th is kept */
+    uint64_t stride[UE_PLOT_KINDS];
+    unsigned kept[UE_PLOT_KINDS];
 };
 
 struct ue_plot *ue_plot_new(const struct ue_seen *first);
@@ -92,7 +105,8 @@ void ue_plot_free(struct ue_plot *plot);
 void ue_plot_begin(struct ue_plot *plot, const struct ue_seen *seen);
 void ue_plot_event(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event);
 
-/* Points that are in the picture. */
+/* Points that there were, and points that are in the picture. */
+uint64_t ue_plot_points(const struct ue_plot *plot);
 uint64_t ue_plot_shown(const struct ue_plot *plot);
 
 /* Appends the data as one JSON object, safe inside an HTML script element. */

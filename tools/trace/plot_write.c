@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/trace/plot.h"
 
+#include "libcodec/ns.h"
 #include "tools/print/json.h"
 
 #define NS_PER_MS 1e6
 
 static double ms_since(const struct ue_plot *plot, int64_t time_ns) {
-    return (double)(time_ns - plot->begin_ns) / NS_PER_MS;
+    return (double)ue_ns_since(time_ns, plot->begin_ns) / NS_PER_MS;
 }
 
 /* JSON in an HTML script element must not end it. */
@@ -93,7 +94,7 @@ static void write_bits(struct ue_out *out, const uint64_t bits[UE_PLOT_BINS], si
 }
 
 static void write_bands(const struct ue_plot *plot, struct ue_out *out) {
-    size_t bins = (size_t)((plot->end_ns - plot->begin_ns) / plot->bin_ns) + 1;
+    size_t bins = (size_t)(ue_ns_since(plot->end_ns, plot->begin_ns) / plot->bin_ns) + 1;
     ue_out_text(out, ",\n\"bin_ms\":");
     ue_out_real(out, (double)plot->bin_ns / NS_PER_MS);
     ue_out_text(out, ",\"bands\":[");
@@ -110,6 +111,16 @@ static void write_bands(const struct ue_plot *plot, struct ue_out *out) {
     ue_out_char(out, ']');
 }
 
+/* Of all points, shown or not. */
+static void write_counts(const struct ue_plot *plot, struct ue_out *out) {
+    ue_out_format(out,
+                  ",\"counts\":{\"packets\":%" G_GUINT64_FORMAT ",\"not_acked\":[%" G_GUINT64_FORMAT
+                  ",%" G_GUINT64_FORMAT "],\"resends\":%" G_GUINT64_FORMAT ",\"gaps\":%" G_GUINT64_FORMAT
+                  ",\"notes\":%" G_GUINT64_FORMAT "}",
+                  plot->packet_count, plot->lost_count[0], plot->lost_count[1], plot->resend_count, plot->gap_count,
+                  plot->note_count);
+}
+
 void ue_plot_write(const struct ue_plot *plot, struct ue_out *out) {
     ue_out_format(out, "{\"schema\":%d,\"stream\":%u", UE_JSON_SCHEMA, plot->stream);
     write_member(out, "client", plot->client);
@@ -117,8 +128,9 @@ void ue_plot_write(const struct ue_plot *plot, struct ue_out *out) {
     write_member(out, "generation", plot->generation != NULL ? plot->generation : "");
     ue_out_format(out, ",\"begin\":\"%" G_GINT64_FORMAT "\",\"duration_ms\":", plot->begin_ns);
     ue_out_real(out, ms_since(plot, plot->end_ns));
-    ue_out_format(out, ",\"points\":%" G_GUINT64_FORMAT ",\"shown\":%" G_GUINT64_FORMAT, plot->points,
+    ue_out_format(out, ",\"points\":%" G_GUINT64_FORMAT ",\"shown\":%" G_GUINT64_FORMAT, ue_plot_points(plot),
                   ue_plot_shown(plot));
+    write_counts(plot, out);
     WRITE_ROWS("packets", plot->packets, struct ue_plot_packet, write_packet);
     WRITE_ROWS("resends", plot->resends, struct ue_plot_resend, write_resend);
     WRITE_ROWS("gaps", plot->gaps, struct ue_plot_gap, write_gap);

@@ -27,6 +27,7 @@
   const resends = data.resends.map(([t, side, id, frame, channel, reliable, copy, first, before, spurious]) =>
     ({ t, side, id, frame, channel, reliable, copy, first, before, spurious }));
   const gaps = data.gaps.map(([t, side, first, last, filled]) => ({ t, side, id: first, first, last, filled }));
+  const count = data.counts; /* of all, shown or not */
   const notes = data.notes.map(([t, side, frame, text]) => ({ t, side, frame, text }));
   const numbers = d3.format(",d"), numbersOf = d3.format(",~r"), ms = value => `${d3.format(",.3f")(value)} ms`;
 
@@ -247,16 +248,20 @@
   legend(shownBands.map((band, i) => [i, label(band)]), LEFT + 10, bandwidth.top + bandwidth.height + 30,
     (i, left, y) => svg.append("rect").attr("x", left - 4).attr("y", y - 4).attr("width", 8).attr("height", 8).attr("fill", colour(i)));
 
-  const lost = side => packets.filter(p => p.side === side && isLost(p)).length;
   const words = `Stream ${data.stream}: client ${data.client}, server ${data.server}`;
   document.title = "uerudp trace: " + words;
   svg.select("title").text(document.title);
   d3.select("#title").text(words);
   d3.select("#story").text(`Engine ${data.generation}, ${d3.format(",.3f")(data.duration_ms / 1000)} s. ` +
-    `Shown as not delivered: ${lost(0)} ${DIRECTIONS[0]}, ${lost(1)} ${DIRECTIONS[1]}; reliable bunches sent again: ${resends.length}.`);
-  if (data.points > data.shown) {
-    d3.select("#thinned").attr("hidden", null).text(`Thinned: ${numbers(data.shown)} of ${numbers(data.points)} points are drawn; ` +
-      "ordinary packets were left out first.");
+    `Not acknowledged: ${numbers(count.not_acked[0])} ${DIRECTIONS[0]}, ${numbers(count.not_acked[1])} ${DIRECTIONS[1]}; ` +
+    `reliable bunches sent again: ${numbers(count.resends)}.`);
+  const drawn = [[packets.length, count.packets, "packets"], [packets.filter(isLost).length, d3.sum(count.not_acked), "packets not acknowledged"],
+    [resends.length, count.resends, "retransmissions"], [gaps.length, count.gaps, "gaps"], [notes.length, count.notes, "notes"]];
+  const thinned = drawn.filter(([shown, all]) => shown < all);
+  if (thinned.length !== 0) {
+    d3.select("#thinned").attr("hidden", null).text("Too much for one picture. It shows " +
+      thinned.map(([shown, all, what]) => `${numbers(shown)} of ${numbers(all)} ${what}`).join(", ") +
+      ", evenly. Bandwidth and the counts above are of everything.");
   }
 
   /* ---- saving ---- */
