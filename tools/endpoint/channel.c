@@ -16,6 +16,8 @@ void ue_lanes_free(struct ue_lanes *lanes) {
             ue_share_give(lanes->share, lanes->slots[i]);
         }
     }
+    ue_out_pop(lanes->share, &lanes->resends); /* without channels nothing is left to return */
+    ue_out_pop(lanes->share, &lanes->unsent);
     ue_share_give(lanes->share, lanes->slots);
     ue_lanes_init(lanes, lanes->share, lanes->in_first, lanes->out_first);
 }
@@ -104,9 +106,51 @@ struct ue_out *ue_out_new(struct ue_share *share, uint32_t data_bits) {
 void ue_outs_free(struct ue_share *share, struct ue_out *first) {
     while (first != NULL) {
         struct ue_out *next = first->next;
-        ue_share_give(share, first);
+        if (first->queued) {
+            first->abandoned = true;
+        } else {
+            ue_share_give(share, first);
+        }
         first = next;
     }
+}
+
+static void enqueue(struct ue_out *out, const struct ue_channel *channel, struct ue_out *next) {
+    out->next_in_packet = next;
+    out->packet_id = UE_NO_PACKET;
+    out->channel = channel->index;
+    out->queued = true;
+}
+
+void ue_out_push(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out *out) {
+    enqueue(out, channel, NULL);
+    if (queue->first == NULL) {
+        queue->first = out;
+    } else {
+        queue->last->next_in_packet = out;
+    }
+    queue->last = out;
+}
+
+void ue_out_push_front(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out *out) {
+    enqueue(out, channel, queue->first);
+    if (queue->first == NULL) {
+        queue->last = out;
+    }
+    queue->first = out;
+}
+
+struct ue_out *ue_out_pop(struct ue_share *share, struct ue_out_queue *queue) {
+    while (queue->first != NULL) {
+        struct ue_out *out = queue->first;
+        queue->first = out->next_in_packet;
+        out->queued = false;
+        if (!out->abandoned) {
+            return out;
+        }
+        ue_share_give(share, out);
+    }
+    return NULL;
 }
 
 void ue_channel_add_out(struct ue_lane *lane, struct ue_out *out, int32_t ch_seq) {

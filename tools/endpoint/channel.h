@@ -9,12 +9,17 @@
 /* A reliable bunch that was sent and is kept until everything before it is acknowledged (an entry of OutRec). */
 struct ue_out {
     struct ue_out *next;           /* of the channel, by ch_seq */
-    struct ue_out *next_in_packet; /* of the same channel in the same packet */
-    uint64_t sent_ns;
-    int64_t packet_id; /* of its latest copy */
+    struct ue_out *next_in_packet; /* of the same channel in the same packet, by ch_seq; while queued: of the queue */
+    union {
+        uint64_t sent_ns; /* of its latest copy */
+        uint32_t channel; /* while queued: the index of its channel */
+    };
+    int64_t packet_id; /* of its latest copy; UE_NO_PACKET: of none */
     int32_t ch_seq;    /* full number */
     uint32_t data_bits;
     bool acked;
+    bool queued;    /* in a ue_out_queue */
+    bool abandoned; /* queued, and its channel is gone: only to be freed */
     bool open;
     bool close;
     bool has_exports;
@@ -78,7 +83,7 @@ struct ue_channel {
     bool closing;
     bool has_opened;                     /* the program knows of it */
     bool is_dying;                       /* the close was acknowledged: freed behind the packet's bunches */
-    bool has_unsent;                     /* OutRec holds bunches that wait to be sent again */
+    bool has_unsent;                     /* its lane owes numbers; a shadow's: OutRec holds what must be sent again */
     bool paused_until_acked;             /* bPausedUntilReliableACK */
     struct ue_packet_range open_packets; /* OpenPacketId; UE_NO_PACKET = none */
     struct ue_out *out_first;
@@ -92,6 +97,12 @@ struct ue_channel {
     uint8_t close_reason;
 };
 
+/* Reliable bunches that wait to be sent, first the one that leaves first. */
+struct ue_out_queue {
+    struct ue_out *first;
+    struct ue_out *last;
+};
+
 /* All lanes, found by index: open addressing, grown by doubling. */
 struct ue_lanes {
     struct ue_lane **slots;
@@ -101,6 +112,8 @@ struct ue_lanes {
     uint32_t next_id;
     int32_t in_first; /* where the numbers of a new lane begin */
     int32_t out_first;
+    struct ue_out_queue resends; /* retransmissions, in the order of the naks; they leave before anything new */
+    struct ue_out_queue unsent;  /* bunches that never left */
     struct ue_share *share;
 };
 
@@ -133,6 +146,12 @@ uint32_t ue_lane_debts(const struct ue_lane *lane);
 struct ue_out *ue_out_new(struct ue_share *share, uint32_t data_bits);
 /* Frees bunches that are in no OutRec; NULL: none. */
 void ue_outs_free(struct ue_share *share, struct ue_out *first);
+/* Appends an entry of OutRec that is in no packet to a queue. */
+void ue_out_push(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out *out);
+/* Removes the first entry and returns it; entries whose channel is gone are freed on the way. NULL: none. */
+struct ue_out *ue_out_pop(struct ue_share *share, struct ue_out_queue *queue);
+/* Puts an entry back that ue_out_pop() returned. */
+void ue_out_push_front(struct ue_out_queue *queue, const struct ue_channel *channel, struct ue_out *out);
 /* Appends to OutRec of the lane's channel. */
 void ue_channel_add_out(struct ue_lane *lane, struct ue_out *out, int32_t ch_seq);
 /* Makes the newest entry larger; NULL: no memory, and nothing changed. */

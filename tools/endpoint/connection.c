@@ -145,6 +145,7 @@ struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *c
     c->config = filled;
     c->share = share;
     c->acked_sent_ns = UE_NO_TIME;
+    c->burst_packet_id = UE_NO_PACKET;
     init_contexts(c);
     if (!init_parts(c)) {
         ue_conn_free(c);

@@ -111,11 +111,12 @@ struct ue_conn {
     bool time_sensitive;    /* TimeSensitive */
     bool flushed_this_tick; /* FlushedThisTick */
     bool peer_wants_frame_time;
-    uint8_t frame_time_ms;     /* between the last two ticks, 255 at most */
-    uint32_t resent_this_tick; /* packets of resends, for the burst limit */
-    uint64_t last_receive_ns;  /* LastReceiveTime */
-    uint64_t last_packet_ns;   /* of the newest ordinary packet */
-    uint64_t last_send_ns;     /* LastSendTime */
+    uint8_t frame_time_ms;    /* between the last two ticks, 255 at most */
+    uint32_t burst_packets;   /* packets since the last tick with bunches that waited, for the burst limit; */
+    int64_t burst_packet_id;  /* ... the newest of them */
+    uint64_t last_receive_ns; /* LastReceiveTime */
+    uint64_t last_packet_ns;  /* of the newest ordinary packet */
+    uint64_t last_send_ns;    /* LastSendTime */
     uint64_t last_tick_ns;
     uint64_t last_probe_ns;
     uint64_t connected_ns;
@@ -212,15 +213,16 @@ enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *l
                            struct ue_packet_range *range);
 /* Whether the reliable buffer takes all parts of a bunch. */
 bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
-/* Writes an OutRec entry again; false: it could not be written now. */
-bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
+/* Writes an OutRec entry again, after all that must go first; where there is no room now, later. */
+void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
 /* Takes an OutRec entry out of the packet that it left in and writes it again: it does not wait for a verdict. */
 void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
 /* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: a
    verdict on the copy's packet says nothing of it. */
 void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out);
-/* Bunches whose repetition had to wait. */
+/* Sends the bunches that wait for room: retransmissions in the order of their naks, then what never left. */
 void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
+bool ue_send_is_waiting(const struct ue_conn *c);
 
 /* control.c: channel 0 */
 enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);

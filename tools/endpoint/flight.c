@@ -53,6 +53,22 @@ static struct ue_written *find(const struct ue_flight *flight, int64_t packet_id
     return NULL;
 }
 
+/* Nearly always at the end: only a retransmission is older than what the packet has of its channel. */
+static void insert(struct ue_written *written, struct ue_out *out) {
+    struct ue_out **place = &written->first;
+    if (written->last != NULL && written->last->ch_seq < out->ch_seq) {
+        place = &written->last->next_in_packet;
+    }
+    while (*place != NULL && (*place)->ch_seq < out->ch_seq) {
+        place = &(*place)->next_in_packet;
+    }
+    out->next_in_packet = *place;
+    *place = out;
+    if (out->next_in_packet == NULL) {
+        written->last = out;
+    }
+}
+
 bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel, struct ue_out *out) {
     struct ue_written *written = find(flight, packet_id, channel);
     if (written == NULL) {
@@ -66,13 +82,7 @@ bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, const struct ue
     if (out == NULL) {
         return true;
     }
-    out->next_in_packet = NULL;
-    if (written->last != NULL) {
-        written->last->next_in_packet = out;
-    } else {
-        written->first = out;
-    }
-    written->last = out;
+    insert(written, out);
     return true;
 }
 

@@ -12,7 +12,7 @@ struct ue_written {
     uint64_t sent_ns;    /* of the packet, in its last entry; else UE_NO_TIME */
     uint32_t channel;    /* UE_WRITTEN_NONE: the packet has no bunches */
     uint32_t channel_id; /* of the channel that had the index then; void when another has it now */
-    struct ue_out *first; /* reliable bunches, in the order of writing */
+    struct ue_out *first; /* reliable bunches, in OutRec order */
     struct ue_out *last;
 };
 

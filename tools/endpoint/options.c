@@ -100,7 +100,7 @@ void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns) {
         return;
     }
     c->last_probe_ns = now_ns;
-    c->resent_this_tick = 0;
+    c->burst_packets = 0;
     ue_control_repeat(c, now_ns, channel, UE_NO_TIME);
     ue_packer_flush(c, now_ns);
 }

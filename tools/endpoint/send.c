@@ -114,24 +114,42 @@ static void flush_if_full(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
-static void wait_for_room(struct ue_conn *c, struct ue_channel *channel, struct ue_out *out) {
-    out->packet_id = UE_NO_PACKET;
-    channel->has_unsent = true;
-    c->has_unsent = true;
+/* The limit is reached when the last packet that it allows takes no more. */
+static bool is_burst_over(const struct ue_conn *c, const struct ue_out *out) {
+    uint32_t limit = c->config.options.burst_limit;
+    bool continues =
+        c->burst_packet_id == c->out_packet_id && out->data_bits + c->limits.header_bits <= ue_packer_free_bits(c);
+    return limit != 0 && c->burst_packets >= limit && !continues;
 }
 
-bool ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
-    uint32_t limit = c->config.options.burst_limit;
-    int64_t packet_before = c->out_packet_id;
-    if ((limit != 0 && c->resent_this_tick >= limit) || channel->has_unsent ||
-        !send_out(c, now_ns, channel, out, false)) {
-        wait_for_room(c, channel, out);
-        return false;
+/* Sends what a queue holds while it can. Returns how many bunches left. */
+static uint32_t drain(struct ue_conn *c, uint64_t now_ns, struct ue_out_queue *queue) {
+    uint32_t count = 0;
+    for (struct ue_out *out; (out = ue_out_pop(&c->share, queue)) != NULL; count++) {
+        struct ue_channel *channel = ue_conn_channel(c, out->channel);
+        if (is_burst_over(c, out) || !send_out(c, now_ns, channel, out, false)) {
+            ue_out_push_front(queue, channel, out);
+            break;
+        }
+        c->burst_packets += c->burst_packet_id != c->out_packet_id;
+        c->burst_packet_id = c->out_packet_id;
+        flush_if_full(c, now_ns);
     }
-    c->resent_this_tick += c->out_packet_id != packet_before;
-    c->counters.out_bunches_resent++;
-    flush_if_full(c, now_ns);
-    return true;
+    return count;
+}
+
+static void send_retransmissions(struct ue_conn *c, uint64_t now_ns) {
+    c->counters.out_bunches_resent += drain(c, now_ns, &c->lanes.resends);
+}
+
+void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
+    if (c->shadow.is_on) { /* it sends nothing */
+        out->packet_id = UE_NO_PACKET;
+        channel->has_unsent = c->has_unsent = true;
+        return;
+    }
+    ue_out_push(&c->lanes.resends, channel, out);
+    send_retransmissions(c, now_ns);
 }
 
 void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
@@ -183,8 +201,8 @@ static bool send_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_channe
 /* A numbered bunch must arrive, if not now then later. */
 static void send_numbered(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out,
                           bool merge) {
-    if (channel->has_unsent || !send_out(c, now_ns, channel, out, merge)) {
-        wait_for_room(c, channel, out);
+    if (ue_send_is_waiting(c) || !send_out(c, now_ns, channel, out, merge)) {
+        ue_out_push(&c->lanes.unsent, channel, out);
     }
 }
 
@@ -230,7 +248,7 @@ static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, con
 static bool write_reliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
     ue_flight_unlink(&c->flight, out->packet_id, channel, out);
     if (!send_out(c, now_ns, channel, out, true)) {
-        wait_for_room(c, channel, out);
+        ue_out_push(&c->lanes.unsent, channel, out);
     }
     return true;
 }
@@ -335,31 +353,30 @@ static bool pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) 
     return true;
 }
 
-/* What a channel has to send before anything else: debts, then bunches that had to wait. */
-static void send_waiting_of(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
-    struct ue_channel *channel = lane->channel;
-    channel->has_unsent = false;
-    if (lane->owed_from != 0 && !pay_debts(c, now_ns, lane)) {
-        channel->has_unsent = c->has_unsent = true;
-    }
-    for (struct ue_out *out = channel->out_first; out != NULL && !channel->has_unsent; out = out->next) {
-        if (out->packet_id == UE_NO_PACKET && !out->acked) {
-            ue_resend(c, now_ns, channel, out);
+/* Debts of channels that found no memory for them before. */
+static void pay_all_debts(struct ue_conn *c, uint64_t now_ns) {
+    bool has_unsent = false;
+    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
+        struct ue_lane *lane = c->lanes.slots[i];
+        if (lane != NULL && lane->channel != NULL && lane->channel->has_unsent) {
+            lane->channel->has_unsent = lane->owed_from != 0 && !pay_debts(c, now_ns, lane);
+            has_unsent |= lane->channel->has_unsent;
         }
     }
+    c->has_unsent = has_unsent;
+}
+
+bool ue_send_is_waiting(const struct ue_conn *c) {
+    return c->lanes.resends.first != NULL || c->lanes.unsent.first != NULL;
 }
 
 void ue_send_waiting(struct ue_conn *c, uint64_t now_ns) {
-    c->resent_this_tick = 0;
-    if (!c->has_unsent) {
-        return;
+    send_retransmissions(c, now_ns);
+    if (c->lanes.resends.first == NULL) {
+        drain(c, now_ns, &c->lanes.unsent);
     }
-    c->has_unsent = false;
-    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
-        struct ue_lane *lane = c->lanes.slots[i];
-        if (lane != NULL && lane->channel != NULL && lane->channel->has_unsent) {
-            send_waiting_of(c, now_ns, lane);
-        }
+    if (!ue_send_is_waiting(c)) {
+        pay_all_debts(c, now_ns);
     }
 }
 
@@ -455,10 +472,8 @@ bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const
 enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane, const struct ue_outgoing *bunch,
                            struct ue_packet_range *range) {
     struct ue_channel *channel = lane->channel;
-    if (lane->owed_from != 0) {
-        send_waiting_of(c, now_ns, lane);
-    }
-    if (lane->owed_from != 0) {
+    ue_send_waiting(c, now_ns);
+    if (lane->owed_from != 0 && !pay_debts(c, now_ns, lane)) {
         return UE_E_FULL;
     }
     if (bunch->merge && may_merge(c, channel, bunch) && merge_into_last(c, now_ns, channel, bunch)) {

@@ -92,6 +92,7 @@ void ue_conn_tick(struct ue_conn *c, uint64_t now_ns) {
         tick_up(c, now_ns, elapsed_ns);
     }
     c->flushed_this_tick = false;
+    c->burst_packets = 0;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
@@ -107,7 +108,7 @@ static uint64_t flush_deadline(const struct ue_conn *c) {
     if (ue_conn_is_client_restarting(c)) {
         return UINT64_MAX;
     }
-    if (c->time_sensitive || c->has_unsent) {
+    if (c->time_sensitive || c->has_unsent || ue_send_is_waiting(c)) {
         return c->last_tick_ns;
     }
     return ue_conn_has_internal_ack(c) ? UINT64_MAX : c->last_send_ns + c->config.keep_alive_ns + 1;
