@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/capture_bytes.h"
+#include "tests/recordings.h"
 
 #define PACKETS 3
 
@@ -290,13 +291,14 @@ static void sample_captures_are_read(void **state) {
 
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
-        char path[4096], error[UE_CAPTURE_ERROR_BYTES] = "";
+        char path[RECORDING_PATH_BYTES], error[UE_CAPTURE_ERROR_BYTES] = "";
         struct ue_capture_packet packet;
         struct ue_capture *capture;
         struct ue_udp udp;
         uint64_t count = 0;
 
-        snprintf(path, sizeof path, "%s/realdata/%s.pcap", UERUDP_SHARED, samples[i].name);
+        if (!recording_path(path, samples[i].name, ".pcap"))
+            continue;
         capture = ue_capture_open(path, error);
         if (capture == NULL)
             fail_msg("%s: %s", path, error);
@@ -313,12 +315,6 @@ static void sample_captures_are_read(void **state) {
     ue_fragments_free(fragments);
 }
 
-static void sample_captures_or_skip(void **state) {
-    if (access(UERUDP_SHARED "/realdata", R_OK) != 0)
-        skip();
-    sample_captures_are_read(state);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pcap_in_every_form),
@@ -330,7 +326,7 @@ int main(void) {
         cmocka_unit_test(gzip_damage_is_reported),
         cmocka_unit_test(gzip_damage_inside_pcapng),
         cmocka_unit_test(pipes_are_read),
-        cmocka_unit_test(sample_captures_or_skip),
+        cmocka_unit_test(sample_captures_are_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What real engines put into messages (UERUDP_SHARED/realdata): each message decodes to its last bit, and there are as
+/* What real engines put into messages: each message decodes to its last bit, and there are as
    many openings and blocks as an independent decoder found (spec 5.14). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,19 +15,15 @@
 #include "tests/content_tally.h"
 #include "tests/guarded.h"
 #include "tests/heap.h"
+#include "tests/recordings.h"
 #include "tools/tracks.h"
 
 #define PACKET_BYTES_MAX 2048
 #define ITEMS_MAX 64
 
-static const char *shared_folder(void) {
-    const char *folder = getenv("UERUDP_SHARED");
-    return folder != NULL && *folder != '\0' ? folder : UERUDP_SHARED;
-}
-
 static json_t *load(const char *name) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/realdata/%s", shared_folder(), name);
+    char path[RECORDING_PATH_BYTES];
+    assert_true(recording_path(path, name, ""));
     return json_load_file(path, 0, NULL);
 }
 
@@ -128,7 +124,8 @@ static void on_event(void *user, const struct ue_track_event *event) {
 static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
     struct live live = {.assembly = ue_assembly_new(&heap), .map = ue_package_map_new(&heap)};
     const struct ue_track_sink sink = {.event = on_event, .user = &live};
-    char *path = g_strdup_printf("%s/realdata/%s", shared_folder(), name);
+    char file[RECORDING_PATH_BYTES], *path = file;
+    assert_true(recording_path(file, name, ""));
     struct ue_reading reading;
     struct ue_seen seen;
     ue_reading_init(&reading);
@@ -144,7 +141,6 @@ static struct content_tally tally_capture(const char *name, const struct ue_sett
     ue_reading_clear(&reading);
     ue_assembly_free(live.assembly);
     ue_package_map_free(live.map);
-    g_free(path);
     return live.tally;
 }
 
@@ -172,11 +168,5 @@ int main(void) {
         cmocka_unit_test(test_shooter_game),
         cmocka_unit_test(test_fortnite),
     };
-    json_t *there = load("replay-fortnite-demoframes.json");
-    if (there == NULL) {
-        printf("skipped: no folder UERUDP_SHARED\n");
-        return 77;
-    }
-    json_decref(there);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return !recordings_have_shared("content of real engines") ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The vectors of UERUDP_SHARED/spec/vectors about what is inside messages: each structure must decode to what an
+/* Vectors about what is inside messages: each structure must decode to what an
    independent decoder found, and encode back to the same bits. */
 #include <math.h>
 #include <setjmp.h>
@@ -13,20 +13,14 @@
 #include "libcodec/layouts.h"
 #include "tests/content_tally.h"
 #include "tests/guarded.h"
+#include "tests/recordings.h"
 
 #define BYTES_MAX 8192
 
 static unsigned compared;
 
-static const char *shared_folder(void) {
-    const char *folder = getenv("UERUDP_SHARED");
-    return folder != NULL && *folder != '\0' ? folder : UERUDP_SHARED;
-}
-
 static json_t *load(const char *name) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/spec/vectors/%s", shared_folder(), name);
-    return json_load_file(path, JSON_DECODE_INT_AS_REAL, NULL); /* ids may have 64 bits */
+    return vectors_load(name, "vectors", JSON_DECODE_INT_AS_REAL); /* ids may have 64 bits */
 }
 
 /* ---- one message ---- */
@@ -275,7 +269,7 @@ static void test_actors_and_voice(void **state) {
     json_t *file = load("bunch-actor-synthetic.json");
     size_t n;
     const json_t *vector;
-    json_array_foreach(json_object_get(file, "vectors"), n, vector) {
+    json_array_foreach(file, n, vector) {
         uint8_t bytes[BYTES_MAX];
         hex_read(json_string_value(json_object_get(vector, "hex")), bytes, sizeof bytes);
         struct ue_view data = {bytes, 0, (size_t)json_number_value(json_object_get(vector, "bits"))};
@@ -292,7 +286,7 @@ static void test_exports(void **state) {
     json_t *file = load("bunch-guid-exports.json");
     size_t n, objects = 0;
     const json_t *vector;
-    json_array_foreach(json_object_get(file, "vectors"), n, vector) {
+    json_array_foreach(file, n, vector) {
         if (strstr(json_string_value(json_object_get(vector, "name")), "-guid-") != NULL) {
             uint8_t bytes[BYTES_MAX];
             struct ue_object object;
@@ -382,7 +376,7 @@ static void for_each_packet(const char *name, void (*check)(const json_t *vector
     json_t *file = load(name);
     size_t n;
     const json_t *vector;
-    json_array_foreach(json_object_get(file, "vectors"), n, vector) {
+    json_array_foreach(file, n, vector) {
         const json_t *hex = json_object_get(vector, "hex");
         if (hex != NULL) {
             uint8_t bytes[BYTES_MAX];
@@ -431,11 +425,5 @@ int main(void) {
         cmocka_unit_test(test_replays),
         cmocka_unit_test(test_fixed_ids),
     };
-    json_t *there = load("bunch-replay.json");
-    if (there == NULL) {
-        printf("skipped: no folder UERUDP_SHARED\n");
-        return 77;
-    }
-    json_decref(there);
-    return cmocka_run_group_tests(tests, NULL, report);
+    return !recordings_have_shared("content vectors") ? 77 : cmocka_run_group_tests(tests, NULL, report);
 }

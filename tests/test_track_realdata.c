@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracker over the captures of UERUDP_SHARED/realdata whose recorder noted what the two ends meant
+/* The tracker over recordings of another implementation whose recorder noted what the two ends meant
    (NAME.sent.json): it must find the same verdicts, reliable bunches and resends. */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -81,13 +81,8 @@ static void note(void *user, const struct ue_track_event *event) {
     }
 }
 
-static const char *shared_folder(void) {
-    const char *folder = getenv("UERUDP_SHARED");
-    return folder != NULL && *folder != '\0' ? folder : UERUDP_SHARED;
-}
-
 static char *path_of(const char *name, const char *suffix) {
-    return g_strdup_printf("%s/realdata/%s.%s", shared_folder(), name, suffix);
+    return g_strdup_printf("captures/foreign/%s.%s", name, suffix);
 }
 
 static void track_capture(const char *name) {
@@ -115,6 +110,7 @@ static void track_capture(const char *name) {
 static json_t *load(const char *name, const char *suffix) {
     char *path = path_of(name, suffix);
     json_t *json = json_load_file(path, 0, NULL);
+    assert_non_null(json);
     g_free(path);
     return json;
 }
@@ -185,9 +181,6 @@ static size_t count_wire(const json_t *decoded, unsigned side) {
 static void check_capture(const char *name, size_t client_nacked, size_t server_nacked, unsigned resets) {
     json_t *sent = load(name, "sent.json");
     json_t *decoded = load(name, "expected.json");
-    if (sent == NULL || decoded == NULL) {
-        skip();
-    }
     story_begin(&told);
     track_capture(name);
     assert_int_equal(check_nacked(sent, 0), client_nacked);

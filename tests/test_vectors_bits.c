@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The primitives of UERUDP_SHARED/spec/vectors/bits.json, read and written with the cursor's words. Left out are those
+/* Vectors of the primitives, read and written with the cursor's words. Left out are those
    that no structure of the library has yet: packed vectors, and names as releases before 4.22 write them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include "libcodec/wire.h"
 #include "tests/guarded.h"
+#include "tests/recordings.h"
 
 #define BYTES_MAX 128
 #define ANY UE_F_PACKET_SEQ
@@ -175,33 +176,19 @@ static void check(const json_t *json) {
     assert_wire_bits(v.bytes, 0, wire != NULL ? wire : "");
 }
 
-static json_t *load(void) {
-    const char *folder = getenv("UERUDP_SHARED");
-    char path[4096];
-    json_error_t error;
-    snprintf(path, sizeof path, "%s/spec/vectors/bits.json",
-             folder != NULL && *folder != '\0' ? folder : UERUDP_SHARED);
-    return json_load_file(path, 0, &error);
-}
-
 static void primitives(void **state) {
-    json_t *file = *state;
+    json_t *vectors = vectors_load("bits.json", "vectors", 0);
     size_t n;
     const json_t *vector;
-    json_array_foreach(json_object_get(file, "vectors"), n, vector) {
+    (void)state;
+    json_array_foreach(vectors, n, vector) {
         check(vector);
     }
     assert_true(n >= 91);
+    json_decref(vectors);
 }
 
 int main(void) {
-    json_t *file = load();
-    if (file == NULL) {
-        printf("skipped: no folder UERUDP_SHARED\n");
-        return 77;
-    }
-    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(primitives, file)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    json_decref(file);
-    return failed;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(primitives)};
+    return !recordings_have_shared("bits.json") ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
 }

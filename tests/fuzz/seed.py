@@ -2,22 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Write the first inputs of the fuzz targets.
 
-usage: seed.py FOLDER SHARED
+usage: seed.py FOLDER
 
-Writes FOLDER/datagram and FOLDER/handshake from the vectors and captures of SHARED, in the forms that fuzz_datagram.c
-and fuzz_handshake.c describe. Without SHARED only a few datagrams made here are written. FOLDER/track and
+Writes FOLDER/datagram and FOLDER/handshake from the vectors and recordings of tests/recordings.py, in the forms that
+fuzz_datagram.c and fuzz_handshake.c describe. FOLDER/track and
 FOLDER/dissector have the form of the latter. FOLDER/endpoint holds scripts in the form of fuzz_endpoint.c.
 """
-import glob
-import json
 import os
 import random
 import struct
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.append(os.path.join(ROOT, "tests", "tools"))
+sys.path += [os.path.join(ROOT, "tests", "tools"), os.path.join(ROOT, "tests")]
 import pcapng  # pylint: disable=wrong-import-position
+import recordings  # pylint: disable=wrong-import-position
 
 GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"]
 HANDLERS = {"Oodle": 1, "AESGCM": 2, "AESGCM-bytes": 3, "AES": 4, "DTLS": 5, "Reliability": 6}
@@ -38,9 +37,8 @@ def header(profile, direction=0, handlers=(), params=()):
                   SIZES.index(size) if size in SIZES else 0, params.get("extra_bits", 0), chain[0] | chain[1] << 4, chain[2]])
 
 
-def vectors(shared, name):
-    with open(os.path.join(shared, "spec", "vectors", name), encoding="utf-8") as file:
-        return [entry for entry in json.load(file)["vectors"] if "hex" in entry]
+def vectors(name):
+    return [entry for entry in recordings.vectors(name) if "hex" in entry]
 
 
 def generation_of(entry):
@@ -62,11 +60,11 @@ def handlers_of(entry):
     return [HANDLERS["AESGCM-bytes" if byte_form and name == "AESGCM" else name] for name in chain]
 
 
-def datagram_seeds(shared):
+def datagram_seeds():
     names = ("handshake.json", "packet-modern.json", "packet-legacy.json", "packet-handlers.json", "bunch-control.json",
              "bunch-replay.json")
     for name in names:
-        for entry in vectors(shared, name):
+        for entry in vectors(name):
             params = dict(entry["params"])
             if "MagicHeader_4bits" in entry["decode"]:
                 params["magic_bits"], entry["component_chain"] = 4, ["Oodle", "AESGCM"]
@@ -103,23 +101,24 @@ def conversation(datagrams, settings=0, count=DATAGRAMS_PER_FLOW):
     return b"".join(parts)
 
 
-def handshake_seeds(shared):
+def handshake_seeds():
     magic = {"fortnite1510-081d-plain-scrubbed": 4}
-    for path in sorted(glob.glob(os.path.join(shared, "realdata", "*.pcap"))):
-        name = os.path.basename(path).removesuffix(".pcap")
+    for path in recordings.paths():
+        name = path.stem
         for number, datagrams in enumerate(flows(path)):
             yield f"{name}-{number}", conversation(datagrams, magic.get(name, 0))
             yield f"{name}-{number}-middle", conversation(datagrams[len(datagrams) // 2:], magic.get(name, 0))
-    for entry in vectors(shared, "handshake.json"):
+    for entry in vectors("handshake.json"):
         datagram = (entry["direction"] == "S2C", bytes.fromhex(entry["hex"]))
         yield f"vector-{entry['name']}", conversation([datagram], entry["params"]["magic_bits"])
 
 
-def track_seeds(shared):
+def track_seeds():
     """Conversations that are long enough for losses and resends."""
-    for path in sorted(glob.glob(os.path.join(shared, "realdata", "utcp-*.pcap"))):
-        for number, datagrams in enumerate(flows(path)):
-            yield f"{os.path.basename(path)}-{number}", conversation(datagrams, count=DATAGRAMS_TRACKED)
+    for path in recordings.paths():
+        if path.stem.startswith("utcp-"):
+            for number, datagrams in enumerate(flows(path)):
+                yield f"{path.stem}-{number}-long", conversation(datagrams, count=DATAGRAMS_TRACKED)
 
 
 def fragment_seeds():
@@ -188,14 +187,14 @@ def own_content_seeds():
     yield "text", message("control", b"\x06\x04\x00\x00\x00abc\x00")
 
 
-def content_seeds(shared):
-    for entry in vectors(shared, "bunch-actor-synthetic.json"):
+def content_seeds():
+    for entry in vectors("bunch-actor-synthetic.json"):
         params = entry["params"]
         if params.get("channel") == "Voice":
             yield entry["name"], message("voice", bytes.fromhex(entry["hex"]), entry["bits"], "4.25" if params["amplitude"] else "4.19")
         else:
             yield entry["name"], message("actor", bytes.fromhex(entry["hex"]), entry["bits"], netver=entry["engine_netver"], **params)
-    for entry in vectors(shared, "bunch-control-synthetic.json"):
+    for entry in vectors("bunch-control-synthetic.json"):
         yield entry["name"], message("control", bytes.fromhex(entry["hex"]))
 
 
@@ -207,15 +206,14 @@ def script_seeds():
 
 
 def main():
-    folder, shared = sys.argv[1:3]
+    folder, = sys.argv[1:]
     targets = dict(own_seeds())
     targets["content"] = list(own_content_seeds())
-    if os.path.isdir(os.path.join(shared, "spec", "vectors")):
-        targets["datagram"] += datagram_seeds(shared)
-        targets["handshake"] += handshake_seeds(shared)
-        targets["content"] += content_seeds(shared)
+    targets["datagram"] += datagram_seeds()
+    targets["handshake"] += handshake_seeds()
+    targets["content"] += content_seeds()
     targets["dissector"] = targets["handshake"]  # the same form
-    targets["track"] = targets["handshake"] + list(track_seeds(shared)) + list(fragment_seeds())
+    targets["track"] = targets["handshake"] + list(track_seeds()) + list(fragment_seeds())
     targets["capture"] = capture_seeds()
     targets["endpoint"] = list(endpoint_seeds())
     targets["script"] = list(script_seeds())

@@ -16,24 +16,21 @@ import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import known_failures
+import recordings
 
 SKIPPED = 77
 NOBODY = 65534
 TIMEOUT_S = 240
 
-# Where a game changed constants, a capture needs its settings (README of the captures).
-CAPTURE_SETTINGS = {
-    "aoc-ue56-firebolt": {"magic_bits": 32, "magic": 0x500C7696, "max_packet": 1028, "extra_bits": 48},
-    "utcp-tests-ue418": {"max_packet": 512, "ch_seq_bound": 4096},
-}
+
+def recorded():
+    """Paths of the recordings of other implementations, by name."""
+    return {path.stem: str(path) for path in recordings.paths()}
 
 
-def shared_captures():
-    """Paths of the captures that are not part of this tree."""
-    folder = os.path.join(os.environ["UERUDP_SHARED"], "realdata")
-    if not os.path.isdir(folder):
-        sys.exit(SKIPPED)
-    return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".pcap"))
+def recording(name):
+    """Path of one recording; without the folder that has it, the test is skipped."""
+    return str(recordings.path(name))
 
 
 def capture_name(path):
@@ -41,7 +38,7 @@ def capture_name(path):
 
 
 def settings_of(path):
-    return CAPTURE_SETTINGS.get(capture_name(path), {})
+    return recordings.settings(capture_name(path))
 
 
 def preferences(settings):

@@ -34,15 +34,14 @@ class RealData(unittest.TestCase):
 
     def test_experts(self):
         with harness.Stage() as stage:
-            for path in harness.shared_captures():
-                with self.subTest(harness.capture_name(path)):
+            for name, path in harness.recorded().items():
+                with self.subTest(name):
                     self.assertEqual(self.listed(stage, path, "error"), {})
-                    self.assertEqual(self.listed(stage, path, "warn"), WARNINGS.get(harness.capture_name(path), {}))
+                    self.assertEqual(self.listed(stage, path, "warn"), WARNINGS.get(name, {}))
 
     def test_captures(self):
         with harness.Stage() as stage:
-            for path in harness.shared_captures():
-                name = harness.capture_name(path)
+            for name, path in harness.recorded().items():
                 with self.subTest(name):
                     packets = stage.packets(stage.copy(path), harness.settings_of(path))
                     wrong = [(frame, text) for frame, packet in packets.items() for flag, text in packet.sentences

@@ -16,11 +16,10 @@ CASES = [("utcp-clean", 60, {}), ("utcp-clean", 72, {}), ("utcp-ue418-clean", 64
 
 class Cut(unittest.TestCase):
     def test_fields_before_the_cut(self):
-        captures = {harness.capture_name(path): path for path in harness.shared_captures()}
         with harness.Stage() as stage:
             for name, snap, settings in CASES:
                 with self.subTest(name, snap=snap):
-                    self.compare(stage, captures[name], snap, settings)
+                    self.compare(stage, harness.recording(name), snap, settings)
 
     def compare(self, stage, path, snap, settings):
         whole = stage.packets(stage.copy(path), settings)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """On any port a connection is found by its handshake, first packet included, and by nothing else."""
-import os
 import unittest
 
 import capture
@@ -10,14 +9,9 @@ import harness
 PORT = 31415
 
 
-def realdata(name):
-    return os.path.join(os.environ["UERUDP_SHARED"], "realdata", name + ".pcap")
-
-
 class Heuristic(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        harness.shared_captures()
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
 
@@ -28,18 +22,18 @@ class Heuristic(unittest.TestCase):
     def test_whole_connection_on_another_port(self):
         for name in ("utcp-clean", "utcp-orig-clean", "utcp-ue418-clean"):
             with self.subTest(name):
-                datagrams = capture.read(realdata(name))
+                datagrams = capture.read(harness.recording(name))
                 for two_pass in (False, True):
                     self.assertEqual(len(self.moved(datagrams, two_pass=two_pass)), len(datagrams))
 
     def test_same_fields_as_on_our_port(self):
-        path = realdata("utcp-clean")
+        path = harness.recording("utcp-clean")
         here, moved = self.stage.packets(self.stage.copy(path)), self.moved(capture.read(path))
         for frame, packet in here.items():
             self.assertEqual([(f.key, f.text) for f in packet.wire()], [(f.key, f.text) for f in moved[frame].wire()])
 
     def test_challenge_and_response_without_initial(self):
-        datagrams = capture.read(realdata("utcp-clean"))[1:20]
+        datagrams = capture.read(harness.recording("utcp-clean"))[1:20]
         one, two = self.moved(datagrams, two_pass=False), self.moved(datagrams)
         self.assertEqual(sorted(one), list(range(2, 20)), "the Response proves the connection")
         self.assertEqual(sorted(two), list(range(1, 20)), "the second pass knows the Challenge too")
@@ -47,12 +41,12 @@ class Heuristic(unittest.TestCase):
         self.assertEqual(two[1].numbers("stream"), [0])
 
     def test_challenge_alone_proves_nothing(self):
-        datagrams = capture.read(realdata("utcp-clean"))
+        datagrams = capture.read(harness.recording("utcp-clean"))
         self.assertEqual(self.moved([datagrams[1]]), {})
         self.assertEqual(self.moved([datagrams[1]] + datagrams[4:20]), {})
 
     def test_packets_without_handshake(self):
-        self.assertEqual(self.moved(capture.read(realdata("utcp-clean"))[4:]), {})
+        self.assertEqual(self.moved(capture.read(harness.recording("utcp-clean"))[4:]), {})
 
     def test_restart_request_proves_nothing(self):
         request = bytes([0b00000111])  # handshake bit, restart bit, terminator
@@ -60,19 +54,19 @@ class Heuristic(unittest.TestCase):
         self.assertEqual(self.moved(datagrams), {})
 
     def test_restart_on_a_new_client_port(self):
-        datagrams = capture.read(realdata("utcp-orig-restart"))
+        datagrams = capture.read(harness.recording("utcp-orig-restart"))
         moved = self.moved(datagrams)
         handshakes = [frame for frame, packet in moved.items() if packet.numbers("handshake.restart") == [1]]
         self.assertGreater(len(handshakes), 2)
         self.assertEqual(moved[max(moved)].numbers("stream"), [0], "the connection goes on after its move")
 
     def test_decode_as(self):
-        datagrams = capture.read(realdata("utcp-clean"))[4:40]
+        datagrams = capture.read(harness.recording("utcp-clean"))[4:40]
         packets = self.moved(datagrams, options=["-d", f"udp.port=={PORT},uerudp"])
         self.assertEqual(len(packets), len(datagrams))
 
     def test_switched_off(self):
-        datagrams = capture.read(realdata("utcp-clean"))
+        datagrams = capture.read(harness.recording("utcp-clean"))
         self.assertEqual(self.moved(datagrams, options=["--disable-heuristic", "uerudp_udp"]), {})
 
 

@@ -38,10 +38,9 @@ def encrypt(payload):
 class Key(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        captures = {harness.capture_name(path): path for path in harness.shared_captures()}
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
-        cls.plain = capture.read(captures["utcp-orig-clean"])[:40]
+        cls.plain = capture.read(harness.recording("utcp-orig-clean"))[:40]
         sealed = [datagram._replace(payload=encrypt(datagram.payload)) for datagram in cls.plain]
         cls.path = cls.stage.put("sealed.pcap", capture.pcap(sealed))
 

@@ -13,10 +13,9 @@ COPIES = {"analysis.retransmission_of": "analysis.retransmitted_in"}
 
 
 def captures():
-    """Those of this tree, and where it is there, the shared ones."""
     own = [decoded.path_of(name.removesuffix(".pcapng")) for name in sorted(os.listdir(decoded.CAPTURES))
            if name.endswith(".pcapng")]
-    return own + (harness.shared_captures() if os.path.isdir(os.environ.get("UERUDP_SHARED", "")) else [])
+    return own + list(harness.recorded().values())
 
 
 def links(packets, key):

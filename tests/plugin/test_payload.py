@@ -17,10 +17,9 @@ FIELDS = ["frame.number", "testactor.size", "testactor.first"]
 class Payload(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        captures = {harness.capture_name(path): path for path in harness.shared_captures()}
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
-        cls.path = cls.stage.copy(captures["utcp-clean"])
+        cls.path = cls.stage.copy(harness.recording("utcp-clean"))
         cls.script = cls.stage.copy(SCRIPT)
 
     def actor_payloads(self):

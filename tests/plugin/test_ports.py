@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the port preference and the table of servers claim, and that garbage on our port is shown as data."""
-import os
 import random
 import unittest
 
@@ -13,10 +12,6 @@ COLUMNS = ("address", "port", "generation", "magic_bits", "magic", "skip_bytes",
            "extra_bits", "terminators", "handlers", "internal_ack", "guid_bits", "netver", "reliable_buffer")
 
 
-def realdata(name):
-    return os.path.join(os.environ["UERUDP_SHARED"], "realdata", name + ".pcap")
-
-
 def server_row(**values):
     """One row of the table, as tshark's -o takes it."""
     return f"uat:{TABLE}:" + ",".join('"%s"' % values.get(column, "") for column in COLUMNS)
@@ -25,7 +20,6 @@ def server_row(**values):
 class Ports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        harness.shared_captures()
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
 
@@ -56,7 +50,7 @@ class Ports(unittest.TestCase):
             self.assertTrue(all("uerudp" not in layer for layer in names), names)
 
     def test_damaged_packet_of_a_good_connection_is_malformed(self):
-        datagrams = capture.read(realdata("utcp-clean"))
+        datagrams = capture.read(harness.recording("utcp-clean"))
         victim = next(i for i, d in enumerate(datagrams) if i > 100 and len(d.payload) > 30)
         damaged = datagrams[victim].payload[:18] + b"\xff"
         datagrams[victim] = datagrams[victim]._replace(payload=damaged)
@@ -70,7 +64,7 @@ class Ports(unittest.TestCase):
         self.assertEqual(packet.numbers("packet.seq"), [packets[victim + 1].numbers("packet.seq")[0]])
 
     def test_port_preference(self):
-        datagrams = capture.with_server_port(capture.read(realdata("utcp-clean"))[4:40], 9000)
+        datagrams = capture.with_server_port(capture.read(harness.recording("utcp-clean"))[4:40], 9000)
         path = self.stage.put("ports.pcap", capture.pcap(datagrams))
         self.assertEqual(self.stage.packets(path), {})
         packets = self.stage.packets(path, {"udp.port": "7777,8999-9001"})
@@ -79,17 +73,22 @@ class Ports(unittest.TestCase):
 
     def test_server_table(self):
         """A modified game is found by its server alone, without any preference."""
-        aoc = harness.CAPTURE_SETTINGS["aoc-ue56-firebolt"]
-        datagrams = capture.with_server_port(capture.read(realdata("aoc-ue56-firebolt")), 9000)
+        for name, settings in (("utcp-ue418-clean", {"generation": "4.18", "max_packet": 512, "ch_seq_bound": 4096}),
+                               ("aoc-ue56-firebolt", harness.settings_of("aoc-ue56-firebolt"))):
+            with self.subTest(name):
+                self.check_server_table(capture.read(harness.recording(name))[4:100], settings)  # no handshake
+
+    def check_server_table(self, datagrams, settings):
+        direct = self.stage.packets(self.stage.put("direct.pcap", capture.pcap(datagrams)), settings)
+        datagrams = capture.with_server_port(datagrams, 9000)
         path = self.stage.put("servers.pcap", capture.pcap(datagrams))
-        direct = self.stage.packets(self.stage.copy(realdata("aoc-ue56-firebolt")), aoc)
         for address in ("10.0.0.2", ""):
-            row = server_row(address=address, port=9000, **aoc)
+            row = server_row(address=address, port=9000, **settings)
             packets = self.stage.packets(path, options=["-o", row])
             self.assertEqual(len(packets), len(datagrams))
             for frame, packet in packets.items():
                 self.assertEqual([(f.key, f.text) for f in packet.fields], [(f.key, f.text) for f in direct[frame].fields])
-        other = server_row(address="10.9.9.9", port=9000, **aoc)
+        other = server_row(address="10.9.9.9", port=9000, **settings)
         self.assertEqual(self.stage.packets(path, options=["-o", other]), {})
 
     def test_impossible_rows_are_refused(self):

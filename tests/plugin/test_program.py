@@ -113,7 +113,7 @@ class Program(unittest.TestCase):
         own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures")
         own = [os.path.join(own, name) for name in sorted(os.listdir(own)) if name.endswith(".pcapng")]
         with harness.Stage() as stage:
-            for path in harness.shared_captures() + own:
+            for path in [*harness.recorded().values(), *own]:
                 with self.subTest(os.path.basename(path)):
                     self.compare(stage, path, harness.settings_of(path))
 

@@ -7,15 +7,16 @@ import shutil
 import sys
 import unittest
 
+import decoded
 import harness
 
+SMALL_BYTES = 2000  # of a recording: a few datagrams
 VALGRIND = ["valgrind", "-q", "--error-exitcode=9", "--show-leak-kinds=none"]
 
 
 class Files(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.captures = {harness.capture_name(path): path for path in harness.shared_captures()}
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
 
@@ -27,7 +28,7 @@ class Files(unittest.TestCase):
         return {answer["id"]: answer.get("result", answer.get("error")) for answer in answers}
 
     def test_second_file_starts_afresh(self):
-        first, second = (self.stage.copy(self.captures[name]) for name in ("utcp-orig-restart", "supervive-ue54"))
+        first, second = map(self.stage.copy, (harness.recording("utcp-orig-restart"), decoded.path_of("refused")))
         columns = {"column0": "frame.number:0", "column1": "uerudp.stream:0", "column2": "uerudp.generation:0",
                    "column3": "uerudp.packet.id:0"}
         requests = []
@@ -37,14 +38,14 @@ class Files(unittest.TestCase):
             requests.append(harness.request(len(requests) + 1, "frame", frame=5, proto=True))
         answers = self.ask(requests)
         self.assertGreater(len(answers[2]), 200)
-        self.assertEqual(len(answers[5]), 9)
+        self.assertEqual(len(answers[5]), 11)
         self.assertNotEqual(answers[2], answers[5])
         self.assertEqual(answers[8], answers[2], "the first file, loaded again")
         self.assertEqual(answers[9], answers[3])
 
     def test_random_access(self):
         """Frames asked for backwards are what they are forwards."""
-        path = self.stage.copy(self.captures["utcp-orig-restart"])
+        path = self.stage.copy(harness.recording("utcp-orig-restart"))
         frames = [3, 20, 231, 232, 240, 259]
         load = [harness.request(1, "load", file=path)]
         forwards = self.ask(load + [harness.request(10 + frame, "frame", frame=frame, proto=True) for frame in frames])
@@ -54,9 +55,9 @@ class Files(unittest.TestCase):
             self.assertEqual(forwards[10 + frame], backwards[10 + frame])
 
     def test_tshark(self):
-        for name in ("utcp-tests-ue50", "luvit-ue4x-4pkts", "supervive-ue54"):
-            path = self.stage.copy(self.captures[name])
-            result = self.stage.run([*VALGRIND, "tshark", "-2", "-Vx", "-r", path])
+        few = [path for name, path in harness.recorded().items() if os.path.getsize(path) < SMALL_BYTES]
+        for path in (*few, decoded.path_of("refused"), decoded.path_of("legacy")):
+            result = self.stage.run([*VALGRIND, "tshark", "-2", "-Vx", "-r", self.stage.copy(path)])
             self.assertNotIn("==", result.stderr)
             self.assertIn("Unreal Engine Reliable UDP", result.stdout)
 

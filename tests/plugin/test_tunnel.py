@@ -30,8 +30,7 @@ def pcap(frames):
 
 class Tunnel(unittest.TestCase):
     def test_two_datagrams_in_a_frame(self):
-        [path] = [p for p in harness.shared_captures() if harness.capture_name(p) == "utcp-clean"]
-        datagrams = capture.read(path)[:60]
+        datagrams = capture.read(harness.recording("utcp-clean"))[:60]
         pairs = [datagrams[i:i + 2] for i in range(0, len(datagrams), 2)]
         fields = ("-T", "fields", "-e", "uerudp.packet.id", "-e", "uerudp.direction", "-e", "uerudp.handshake.type")
         with harness.Stage() as stage:

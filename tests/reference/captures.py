@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures and replay packets of the shared folder, each with what another decoder found in it."""
+"""Recordings and replay packets, each with what another decoder found in it."""
 import re
 import struct
 

@@ -4,7 +4,7 @@
 
 usage: check_vectors.py
 
-Reads the vectors and captures of the folder UERUDP_SHARED. names.json maps the keys met there to documented field keys:
+Reads the vectors and recordings of tests/recordings.py. names.json maps the keys met there to documented field keys:
 section "vectors" for what is below "decode", section "captures" for *.expected.json, section "replays" for
 replay-*.json. A path is made of the keys on the way, with [] for a list; the path of a control message starts anew at
 its name. A value "not a field: …" is computed from positions instead, "not checked: …" covers all that is below its
@@ -18,6 +18,8 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import recordings
 import uerudp_reference as reference
 from captures import check_capture, check_replay
 from compare import NOT_A_FIELD, NOT_CHECKED, Comparison
@@ -26,7 +28,6 @@ from uerudp_messages import decode_messages
 from uerudp_reference import PROFILES, Settings
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-SKIPPED = 77
 EXPLANATIONS = (NOT_A_FIELD, NOT_CHECKED, "setting: ")
 
 
@@ -274,35 +275,35 @@ VECTORS = {
 }
 
 
-def check_entries(check, shared):
+def check_entries(check):
     count = 0
     for name, function in VECTORS.items():
-        file = load(shared, "spec", "vectors", name)
-        cases = [(function, entry) for entry in file["vectors"]]
-        cases += [(check_cookie, entry) for entry in file.get("cookie_examples", [])]
+        cases = [(function, entry) for entry in recordings.vectors(name)]
+        cases += [(check_cookie, entry) for entry in recordings.vectors(name, "cookie_examples")]
         for n, (check_entry, entry) in enumerate(cases):
             check_entry(check, f"{name}[{n}] {entry.get('name', entry.get('op', ''))}", entry)
         count += len(cases)
     return count
 
 
-def check_captures(check, shared):
-    folder = os.path.join(shared, "realdata")
-    files = sorted(name for name in os.listdir(folder) if name.endswith(".pcap"))
-    for name in files:
-        check_capture(check, os.path.join(folder, name), load(folder, name.replace(".pcap", ".expected.json")))
-    return len(files)
+def check_captures(check):
+    paths = recordings.paths()
+    for path in paths:
+        check_capture(check, str(path), load(path.with_suffix(".expected.json")))
+    return len(paths)
 
 
-def check_replays(check, shared):
-    folder = os.path.join(shared, "realdata")
-    files = sorted(name for name in os.listdir(folder) if name.startswith("replay-"))
-    for name in files:
-        check_replay(check, name, load(folder, name))
-    return len(files)
+def check_replays(check):
+    paths = sorted(recordings.SHARED.glob("realdata/replay-*.json"))
+    for path in paths:
+        check_replay(check, path.name, load(path))
+    return len(paths)
 
 
 def unused(check, section):
+    """Only all vectors and recordings together use every name."""
+    if not recordings.has_shared():
+        return []
     return [f"names.json: {section} {path} is not used" for path in sorted(set(check.names) - check.used)]
 
 
@@ -322,15 +323,13 @@ SECTIONS = (
 
 
 def main():
-    shared = os.environ.get("UERUDP_SHARED") or os.path.join(FOLDER, "..", "..", "..", "shared")
-    if not os.path.isdir(shared):
-        print("skipped: no folder UERUDP_SHARED")
-        return SKIPPED
     names = load(FOLDER, "names.json")
     faults = []
     for section, run, unstated in SECTIONS:
         check = Comparison(names[section], unstated)
-        count = run(check, shared)
+        count = run(check)
+        if count == 0:
+            recordings.skipped(f"reference: {section}")
         wrong = check.faults + unused(check, section) + unknown(names[section], section)
         print(f"{count} {section}, {check.values} values compared, {len(wrong)} wrong")
         faults += wrong

@@ -7,6 +7,7 @@ import pathlib
 import unittest
 
 import uerudp
+import recordings
 
 NAMES = json.loads((pathlib.Path(__file__).parents[1] / "reference/names.json").read_text())
 DIRECTIONS = {"C2S": 1, "S2C": 2}
@@ -156,9 +157,11 @@ class Replays(unittest.TestCase):
     """Packets of replays, which have no packet header and go in as hex."""
 
     def test_replays(self):
+        if not recordings.has_shared():
+            self.skipTest(recordings.skipped("replays"))
         generations = {"11": "4.23", "13": "4.24"}
         compared = 0
-        for path in sorted(uerudp.REALDATA.glob("replay-*.json")):
+        for path in sorted(recordings.SHARED.glob("realdata/replay-*.json")):
             replay = json.loads(path.read_text())
             netver = replay["meta"]["engine"].split("EngineNetworkVersion ")[1].split()[0].rstrip(",;)")
             text = "\n".join(packet["hex"] for packet in replay["packets"]).encode()
@@ -189,5 +192,4 @@ class Replays(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    uerudp.need_shared()
     uerudp.main()

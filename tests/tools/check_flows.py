@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import uerudp
+import recordings
 
 COOKIE = bytes(range(1, 21)).hex()
 OTHER = bytes(range(41, 61)).hex()
@@ -199,9 +200,8 @@ class Flows(unittest.TestCase):
         peaks = [flood(20000, others, 7777, *options)[1] for options in (["--json"], ["--json", "--content"])]
         self.assertLess(peaks[1], peaks[0] * 1.1)
 
-    @unittest.skipUnless(uerudp.REALDATA.is_dir(), "needs the shared folder")
     def test_restart_of_a_real_connection(self):
-        streams = [datagram["stream"] for datagram in uerudp.decode(uerudp.REALDATA / "utcp-orig-restart.pcap")]
+        streams = [datagram["stream"] for datagram in uerudp.decode(recordings.path("utcp-orig-restart"))]
         self.assertEqual({0}, set(streams))
 
     def test_foreign_on_the_port(self):

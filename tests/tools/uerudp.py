@@ -10,22 +10,9 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import known_failures
+import recordings
 
 PROGRAM = os.environ["UERUDP_PROGRAM"]
-SHARED = pathlib.Path(os.environ.get("UERUDP_SHARED", "../shared"))
-REALDATA = SHARED / "realdata"
-
-# What the captures' README says about games that changed constants; everything else is found automatically.
-SETTINGS = {
-    "aoc-ue56-firebolt": ["--magic-bits=32", "--max-packet=1028", "--extra-bits=48"],
-    "utcp-tests-ue418": ["--max-packet=512", "--ch-seq-bound=4096"],
-}
-
-
-def need_shared():
-    """Skips the whole script where the shared folder is absent."""
-    if not REALDATA.is_dir():
-        sys.exit(77)
 
 
 def run(*arguments, data=b"", status=0):
@@ -57,8 +44,9 @@ def encode(objects, *arguments):
 
 
 def captures():
-    """(name, path, settings) of every capture of the shared folder."""
-    return [(path.stem, path, SETTINGS.get(path.stem, [])) for path in sorted(REALDATA.glob("*.pcap"))]
+    """(name, path, options) of every recording of another implementation."""
+    return [(path.stem, path, [f"--{key.replace('_', '-')}={value}" for key, value in recordings.settings(path.stem).items()])
+            for path in recordings.paths()]
 
 
 def payloads(path):

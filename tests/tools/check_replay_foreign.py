@@ -5,8 +5,7 @@ Where that library departs from the engine it is known how, and nothing else may
 import json
 
 import uerudp
-
-uerudp.need_shared()
+import recordings
 
 # The server marks its first control bunch as an open, although the client opened that channel; the client opens an
 # actor channel. Servers of the older revisions send before the client has said anything.
@@ -26,8 +25,7 @@ KNOWN = {
 
 class Library(uerudp.unittest.TestCase):
     def check(self, name, *arguments, status):
-        path = uerudp.REALDATA / f"{name}.pcap"
-        result, = map(json.loads, uerudp.run("replay", "--check", "--json", *arguments, path,
+        result, = map(json.loads, uerudp.run("replay", "--check", "--json", *arguments, recordings.path(name),
                                              status=status).stdout.splitlines())
         return result
 

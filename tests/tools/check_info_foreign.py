@@ -5,8 +5,7 @@ import json
 import unittest
 
 import uerudp
-
-uerudp.need_shared()
+import recordings
 
 
 def info(path, *options):
@@ -15,7 +14,7 @@ def info(path, *options):
 
 
 def sent(name):
-    return json.loads((uerudp.REALDATA / f"{name}.sent.json").read_text())
+    return json.loads(recordings.path(name).with_suffix(".sent.json").read_text())
 
 
 def negative_notifications(truth, side):

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""uerudp edit on the captures of the shared folder."""
+"""uerudp edit on recordings of other implementations."""
 import os
 import unittest
 
 import uerudp
-
-uerudp.need_shared()
+import recordings
 
 
 class Realdata(unittest.TestCase):
@@ -26,7 +25,7 @@ class Realdata(unittest.TestCase):
 
     def test_delivery_rules_match_the_tracker(self):
         """Dropping all copies but the first leaves a capture in which nothing is sent again."""
-        path = uerudp.REALDATA / "utcp-loss.pcap"
+        path = recordings.path("utcp-loss")
         once = uerudp.run("edit", "--rule", "drop reliable copy=2-", path, "-").stdout
         self.assertLess(len(once), os.path.getsize(path))
         report = uerudp.run("edit", "--rule", "drop reliable copy=2-", "-", "-", data=once).stderr.decode()
