@@ -33,6 +33,9 @@ void begin(const struct ue_server_config *configured) {
     stage.now_ns = 100 * SECOND_NS;
     stage.region = malloc(POOL_BYTES);
     stage.pool = ue_pool_init(stage.region, POOL_BYTES);
+    stage.player_region = malloc(POOL_BYTES);
+    stage.player_pool = ue_pool_init(stage.player_region, POOL_BYTES);
+    stage.rng = (struct rng){7};
     stage.config = *configured;
     stage.server = ue_server_new(stage.pool, configured, stage.now_ns);
     assert_non_null(stage.server);
@@ -44,7 +47,9 @@ void end(void) {
     }
     ue_server_free(stage.server);
     assert_int_equal(ue_pool_used_bytes(stage.pool), 0);
+    assert_int_equal(ue_pool_used_bytes(stage.player_pool), 0);
     free(stage.region);
+    free(stage.player_region);
 }
 
 void connect_player(uint32_t number) {
@@ -55,7 +60,7 @@ void connect_player(uint32_t number) {
     struct ue_conn_config client = stage.config.conn;
     client.role = UE_ROLE_CLIENT;
     client.seed = seed;
-    p->conn = ue_conn_new(stage.pool, &client);
+    p->conn = ue_conn_new(stage.player_pool, &client);
     assert_non_null(p->conn);
     assert_int_equal(ue_login_init(&p->login, p->conn, &login), UE_OK);
     p->address = host(number);
@@ -78,11 +83,18 @@ static struct player *player_at(const struct ue_host *address) {
     return NULL;
 }
 
+static bool is_lost(void) {
+    return stage.loss_percent != 0 && rng_chance(&stage.rng, stage.loss_percent);
+}
+
 void take_datagrams(void) {
     struct ue_host to;
     struct ue_bytes bytes;
     while (ue_server_next_datagram(stage.server, &to, &bytes)) {
         struct player *p = player_at(&to);
+        if (p != NULL && is_lost()) {
+            continue;
+        }
         if (p != NULL) {
             ue_conn_receive(p->conn, stage.now_ns, bytes.bytes, bytes.size_bytes);
         } else {
@@ -95,6 +107,9 @@ static void take_events(void) {
     struct ue_peer *peer;
     struct ue_event event;
     while (ue_server_next_event(stage.server, &peer, &event)) {
+        if (stage.on_event != NULL) {
+            stage.on_event(peer, &event);
+        }
         if (event.type == UE_EVENT_STATE) {
             stage.joined += event.state == UE_CONN_OPEN;
             stage.ended += event.state == UE_CONN_CLOSED;
@@ -110,7 +125,9 @@ static void tick_player(struct player *p) {
     ue_login_tick(&p->login, stage.now_ns);
     ue_conn_tick(p->conn, stage.now_ns);
     while (ue_conn_next_datagram(p->conn, &bytes)) {
-        ue_server_receive(stage.server, stage.now_ns, &p->address, bytes.bytes, bytes.size_bytes);
+        if (!is_lost()) {
+            ue_server_receive(stage.server, stage.now_ns, &p->address, bytes.bytes, bytes.size_bytes);
+        }
     }
     while (ue_conn_next_event(p->conn, &event)) {
     }

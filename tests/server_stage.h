@@ -3,6 +3,7 @@
 #ifndef UE_TESTS_SERVER_STAGE_H
 #define UE_TESTS_SERVER_STAGE_H
 
+#include "tests/rng.h"
 #include "tools/endpoint/connection.h"
 #include "tools/endpoint/server.h"
 
@@ -18,11 +19,17 @@ struct player {
 
 struct server_stage {
     uint8_t *region;
-    struct ue_pool *pool;
+    struct ue_pool *pool; /* the server's */
+    uint8_t *player_region;
+    struct ue_pool *player_pool;
     struct ue_server *server;
     struct ue_server_config config;
     struct player players[PLAYERS_MAX];
     uint64_t now_ns;
+    uint32_t loss_percent; /* of the datagrams between players and server */
+    struct rng rng;
+    /* What the server's connections report; NULL: nobody listens. */
+    void (*on_event)(struct ue_peer *peer, const struct ue_event *event);
     uint32_t restart_requests; /* datagrams for addresses where nobody is */
     uint32_t joined;           /* events */
     uint32_t ended;

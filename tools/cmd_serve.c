@@ -15,9 +15,10 @@
 #define DATAGRAMS_UNANSWERED_MAX 128
 #define CLIENTS_DEFAULT 256
 #define CLIENTS_MAX 65536
-/* Of the server's memory; a connection may use up to its own limit while others use less. */
-#define MEMORY_BYTES_BASE (16u << 20)
-#define MEMORY_BYTES_PER_CLIENT (512u << 10)
+/* Of the server's memory, of which the system gives what is used: some 500 KiB are each client's own (endpoint.md, Fair
+   shares). */
+#define MEMORY_BYTES_BASE ((size_t)16 << 20)
+#define MEMORY_BYTES_PER_CLIENT ((size_t)768 << 10)
 
 struct serve {
     struct ue_live_options live;
@@ -269,7 +270,8 @@ static bool open_server(struct serve *s) {
                   .encryption_required = s->live.has_key},
         .max_connections = (uint32_t)s->max_clients,
     };
-    size_t size_bytes = MEMORY_BYTES_BASE + (size_t)s->max_clients * MEMORY_BYTES_PER_CLIENT;
+    size_t size_bytes =
+        MIN(MEMORY_BYTES_BASE + (size_t)s->max_clients * MEMORY_BYTES_PER_CLIENT, (size_t)UE_POOL_BYTES_MAX);
     ue_live_options_configure(&s->live, &config.conn);
     ue_serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
     s->region = g_try_malloc(size_bytes);

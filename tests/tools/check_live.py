@@ -289,7 +289,8 @@ class Errors(unittest.TestCase):
 
     def test_options(self):
         for arguments in (["serve", "host"], ["serve", "--port", 65536], ["serve", "--mode", "x"],
-                          ["serve", "--max-clients", 0], ["serve", "--mode", "scenario"], ["connect"],
+                          ["serve", "--max-clients", 0], ["serve", "--max-per-address", -1],
+                          ["serve", "--restart-requests", -1], ["serve", "--mode", "scenario"], ["connect"],
                           ["connect", "a", "b"], ["connect", "--check", "--file", "x", "a"],
                           ["connect", "--file", "/nonexistent", "127.0.0.1"],
                           ["connect", "--scenario", "x", "127.0.0.1"], ["connect", "--timeout", "nan", "a"],

@@ -74,6 +74,18 @@ class Protection(unittest.TestCase):
         self.assertEqual(0, self.refused(3000, few, "--no-flood-detection")["dropped"])
 
 
+    def test_clients_of_one_address(self):
+        with live.Server(FAST, "--max-per-address=1", bind="127.0.0.1") as server:
+            first = live.start_client(server, FAST)
+            server.wait_for("joined")
+            live.client(server, FAST, "--timeout=2", status=1)
+            first.communicate(timeout=live.SECONDS)
+            server.wait_for("left")
+            live.check(server, FAST)
+        self.assertLess(0, server.reported("refused")["address_full"])
+        self.assertEqual(2, server.reported("served")["clients"])
+
+
 class Lanes(unittest.TestCase):
     def join(self, *options):
         with live.Server(FAST) as server, live.Link(server.port, "--seed=5", *options) as link:

@@ -4,6 +4,8 @@
 #include "tools/endpoint/assemble.h"
 
 #define CAPACITY_FIRST 8
+/* This part of a connection's memory is not for bunches that came early: the one that they wait for must find room. */
+#define IN_TURN_PART 16
 
 void ue_lanes_init(struct ue_lanes *lanes, struct ue_share *share, int32_t in_first, int32_t out_first) {
     *lanes = (struct ue_lanes){.share = share, .in_first = in_first, .out_first = out_first};
@@ -224,7 +226,9 @@ bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel) {
 }
 
 static struct ue_in *copy_in(struct ue_share *share, const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id) {
-    struct ue_in *in = ue_share_take(share, sizeof *in + ue_bits_bytes(bunch->data.bits));
+    size_t size_bytes = sizeof(struct ue_in) + ue_bits_bytes(bunch->data.bits);
+    bool has_room = ue_share_room_bytes(share) >= size_bytes + share->limit_bytes / IN_TURN_PART;
+    struct ue_in *in = has_room ? ue_share_take(share, size_bytes) : NULL;
     if (in != NULL) {
         *in = (struct ue_in){.ch_seq = ch_seq, .packet_id = packet_id, .bunch = *bunch};
         ue_view_copy(bunch->data, in->data);

@@ -119,6 +119,7 @@ struct ue_conn {
     uint64_t last_send_ns;    /* LastSendTime */
     uint64_t last_tick_ns;
     uint64_t last_probe_ns;
+    uint64_t last_stall_look_ns;
     uint64_t connected_ns;
     uint64_t closed_ns;
     bool has_ticked;
@@ -259,6 +260,9 @@ struct ue_taken {
 };
 struct ue_taken ue_take_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                               const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id);
+
+/* stall.c: closes a connection whose bunches wait too long for one that is missing */
+void ue_stall_tick(struct ue_conn *c, uint64_t now_ns);
 
 /* options.c: what the engine does not do (spec 6.17) */
 void ue_options_tick(struct ue_conn *c, uint64_t now_ns);

@@ -72,6 +72,7 @@ struct ue_conn_config {
     uint64_t keep_alive_ns;        /* KeepAliveTime 0.2 s */
     uint64_t connect_timeout_ns;   /* InitialConnectTimeout 60 s */
     uint64_t timeout_ns;           /* ConnectionTimeout 60 s */
+    uint64_t stall_timeout_ns;     /* early bunches or parts that wait so long without progress: never, as the engine */
     bool no_timeouts;
     bool no_order_cache;      /* net.DoPacketOrderCorrection 0; generations without the cache have none anyway */
     int32_t net_speed;        /* bytes per second; ConfiguredInternetSpeed 100000 */

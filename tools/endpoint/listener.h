@@ -12,7 +12,8 @@
 /* "127.0.0.1:7777" or "[::1]:7777", without NUL: part of the cookie, otherwise only compared. */
 struct ue_host {
     uint8_t size_bytes;
-    uint8_t machine_bytes; /* the first bytes, which all ports of one machine share: quotas count by them; 0: all bytes */
+    uint8_t
+        machine_bytes; /* the first bytes, which all ports of one machine share: quotas count by them; 0: all bytes */
     char text[UE_HOST_BYTES_MAX];
 };
 

@@ -33,6 +33,7 @@ struct block {
 };
 
 struct ue_pool {
+    uint64_t units; /* of all blocks */
     size_t used_bytes;
     size_t peak_bytes;
     uint32_t rows;       /* bit r: row r has a free block */
@@ -216,16 +217,44 @@ static uint32_t units_for(size_t size_bytes) {
     return units < BLOCK_UNITS_MIN ? BLOCK_UNITS_MIN : units;
 }
 
+static size_t beyond_reserve(const struct ue_share *share, size_t used_bytes) {
+    return used_bytes > share->reserve_bytes ? used_bytes - share->reserve_bytes : 0;
+}
+
+/* Whether the share's groups take so much more. */
+static bool may_grow(const struct ue_share *share, size_t growth_bytes) {
+    for (const struct ue_share_group *group = share->group; group != NULL; group = group->parent) {
+        if (group->used_bytes > group->limit_bytes || growth_bytes > group->limit_bytes - group->used_bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether the share may have a block of `units` instead of one of `old_units`. */
 static bool may_have(const struct ue_share *share, uint32_t units, uint32_t old_units) {
     size_t others = share->used_bytes - (size_t)old_units * UNIT_BYTES;
-    return (size_t)units * UNIT_BYTES <= share->limit_bytes - others;
+    if ((size_t)units * UNIT_BYTES > share->limit_bytes - others) {
+        return false;
+    }
+    size_t before = beyond_reserve(share, share->used_bytes);
+    size_t after = beyond_reserve(share, others + (size_t)units * UNIT_BYTES);
+    return after <= before || may_grow(share, after - before);
+}
+
+/* Sums wrap when something shrinks, and wrap back. */
+static void add_to_groups(struct ue_share_group *group, size_t growth_bytes) {
+    for (; group != NULL; group = group->parent) {
+        group->used_bytes += growth_bytes;
+    }
 }
 
 static void account(struct ue_share *share, uint32_t units, uint32_t old_units) {
     struct ue_pool *pool = share->pool;
     size_t growth = ((size_t)units - old_units) * UNIT_BYTES; /* wraps when the block shrinks, and the sums wrap back */
-    share->used_bytes += growth;
+    size_t used_bytes = share->used_bytes + growth;
+    add_to_groups(share->group, beyond_reserve(share, used_bytes) - beyond_reserve(share, share->used_bytes));
+    share->used_bytes = used_bytes;
     pool->used_bytes += growth;
     if (share->used_bytes > share->peak_bytes) {
         share->peak_bytes = share->used_bytes;
@@ -254,7 +283,12 @@ struct ue_pool *ue_pool_init(void *region, size_t size_bytes) {
     end->is_kept = false;
     end->before_units = first->units;
     list_insert(pool, first);
+    pool->units = first->units;
     return pool;
+}
+
+size_t ue_pool_size_bytes(const struct ue_pool *pool) {
+    return (size_t)pool->units * UNIT_BYTES;
 }
 
 size_t ue_pool_used_bytes(const struct ue_pool *pool) {
@@ -267,6 +301,23 @@ size_t ue_pool_peak_bytes(const struct ue_pool *pool) {
 
 void ue_share_init(struct ue_share *share, struct ue_pool *pool, size_t limit_bytes) {
     *share = (struct ue_share){.pool = pool, .limit_bytes = limit_bytes};
+}
+
+void ue_share_join(struct ue_share *share, size_t reserve_bytes, struct ue_share_group *group) {
+    add_to_groups(share->group, -beyond_reserve(share, share->used_bytes));
+    share->reserve_bytes = reserve_bytes;
+    share->group = group;
+    add_to_groups(group, beyond_reserve(share, share->used_bytes));
+}
+
+size_t ue_share_room_bytes(const struct ue_share *share) {
+    size_t room = share->limit_bytes > share->used_bytes ? share->limit_bytes - share->used_bytes : 0;
+    size_t reserved = share->reserve_bytes > share->used_bytes ? share->reserve_bytes - share->used_bytes : 0;
+    for (const struct ue_share_group *group = share->group; group != NULL; group = group->parent) {
+        size_t left = group->limit_bytes > group->used_bytes ? group->limit_bytes - group->used_bytes : 0;
+        room = reserved + left < room ? reserved + left : room;
+    }
+    return room;
 }
 
 /* Takes a block cut from a free one. */
@@ -339,7 +390,6 @@ void ue_share_give(struct ue_share *share, void *memory) {
     }
     struct block *block = block_of(memory);
     assert(!block->is_free && !block->is_kept && share->used_bytes >= (size_t)block->units * UNIT_BYTES);
-    share->used_bytes -= (size_t)block->units * UNIT_BYTES;
-    share->pool->used_bytes -= (size_t)block->units * UNIT_BYTES;
+    account(share, 0, block->units);
     give(share->pool, block);
 }

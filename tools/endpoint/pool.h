@@ -12,14 +12,25 @@ struct ue_pool;
 
 /* Smallest region that ue_pool_init accepts. */
 #define UE_POOL_BYTES_MIN 8192
+/* What is larger is not used. */
+#define UE_POOL_BYTES_MAX (UINT64_C(8) << 30)
 
 /* Builds a pool inside a region of the caller, who keeps it until nothing of the pool is in use; NULL when the region
    is smaller than UE_POOL_BYTES_MIN. The region may begin at any address. */
 struct ue_pool *ue_pool_init(void *region, size_t size_bytes);
 
+/* Bytes for blocks, in use or not. */
+size_t ue_pool_size_bytes(const struct ue_pool *pool);
 /* Bytes in use, each block with its overhead; and the most that ever were. */
 size_t ue_pool_used_bytes(const struct ue_pool *pool);
 size_t ue_pool_peak_bytes(const struct ue_pool *pool);
+
+/* What several shares use beyond their reserves. */
+struct ue_share_group {
+    struct ue_share_group *parent; /* counts it as well; NULL: none */
+    size_t used_bytes;
+    size_t limit_bytes;
+};
 
 /* One owner's share of a pool: what it has taken, and how much it may take. */
 struct ue_share {
@@ -27,9 +38,20 @@ struct ue_share {
     size_t used_bytes;
     size_t peak_bytes;
     size_t limit_bytes;
+    size_t reserve_bytes;         /* that count in no group */
+    struct ue_share_group *group; /* NULL: none */
 };
 
+/* In no group. */
 void ue_share_init(struct ue_share *share, struct ue_pool *pool, size_t limit_bytes);
+
+/* Moves a share to a group, which must outlive it, even beyond the group's limit; then it grows no more. What the
+   reserves of all shares and the limits of all groups without parent sum up to must be less than the pool has: the pool
+   itself does not look, and needs an eighth more for gaps between blocks. */
+void ue_share_join(struct ue_share *share, size_t reserve_bytes, struct ue_share_group *group);
+
+/* Bytes that the share may still take, if the pool has them. */
+size_t ue_share_room_bytes(const struct ue_share *share);
 
 /* A block of at least size_bytes, aligned to 8, contents undefined; NULL when the share's limit or the pool is
    exhausted. */

@@ -2,6 +2,7 @@
 #include "tools/endpoint/server.h"
 
 #include "tools/endpoint/connection.h"
+#include "tools/endpoint/server_machines.h"
 #include "tools/endpoint/server_table.h"
 
 #define MAX_CONNECTIONS 256
@@ -27,6 +28,7 @@ struct recent {
 struct ue_server {
     struct ue_server_config config;
     struct ue_share share;
+    struct ue_machines machines;
     struct ue_random random;
     struct ue_listener *listener;
     struct ue_ddos ddos;
@@ -107,7 +109,8 @@ static bool take_memory(struct ue_server *s) {
     return s->peers != NULL && s->recent != NULL && s->replies != NULL &&
            ue_table_init(&s->by_address, &s->share, s->config.max_connections) &&
            ue_table_init(&s->by_cookie, &s->share, s->config.max_connections) &&
-           ue_table_init(&s->recent_by_address, &s->share, s->config.max_recent);
+           ue_table_init(&s->recent_by_address, &s->share, s->config.max_recent) &&
+           ue_machines_init(&s->machines, &s->share, s->hash_key, s->config.max_connections);
 }
 
 /* Whether the settings can be spoken at all: better said now than to each client. */
@@ -139,19 +142,26 @@ struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_con
         ue_server_free(s);
         return NULL;
     }
+    ue_machines_divide(&s->machines, s->config.max_connections, sizeof(struct ue_peer));
     return s;
+}
+
+static void free_peer(struct ue_server *s, struct ue_peer *peer) {
+    ue_conn_free(peer->conn);
+    ue_machines_leave(&s->machines, peer->machine);
+    ue_share_give(&s->share, peer);
 }
 
 void ue_server_free(struct ue_server *s) {
     for (uint32_t i = 0; i < s->peer_count; i++) {
-        ue_conn_free(s->peers[i]->conn);
-        ue_share_give(&s->share, s->peers[i]);
+        free_peer(s, s->peers[i]);
     }
     if (s->listener != NULL) {
         ue_listener_free(s->listener);
     }
     ue_table_free(&s->by_address, &s->share);
     ue_table_free(&s->by_cookie, &s->share);
+    ue_machines_free(&s->machines);
     ue_table_free(&s->recent_by_address, &s->share);
     ue_share_give(&s->share, s->peers);
     ue_share_give(&s->share, s->recent);
@@ -253,6 +263,11 @@ static void enter(struct ue_server *s, struct ue_peer *peer) {
     ue_table_put(&s->by_cookie, cookie_hash(s, peer->conn->accepted.cookie), peer);
 }
 
+static bool is_machine_full(const struct ue_server *s, const struct ue_host *from) {
+    const struct ue_machine *machine = s->config.max_per_machine != 0 ? ue_machines_find(&s->machines, from) : NULL;
+    return machine != NULL && machine->connections >= s->config.max_per_machine;
+}
+
 /* False: there is no room for another. */
 static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
                      const struct ue_accepted *accepted) {
@@ -263,9 +278,9 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
         return false;
     }
     peer->conn = new_conn(s, now_ns, accepted);
-    if (peer->conn == NULL || ue_login_init(&peer->login, peer->conn, &s->config.login) != UE_OK) {
-        ue_conn_free(peer->conn);
-        ue_share_give(&s->share, peer);
+    bool is_made = peer->conn != NULL && ue_machines_join(&s->machines, &peer->machine, from, &peer->conn->share);
+    if (!is_made || ue_login_init(&peer->login, peer->conn, &s->config.login) != UE_OK) {
+        free_peer(s, peer);
         return false;
     }
     peer->address = *from;
@@ -283,6 +298,7 @@ static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *f
         s->counters.refused_restart++;
         return false;
     }
+    ue_machines_join(&s->machines, &peer->machine, from, &peer->conn->share); /* else it counts where it was */
     ue_table_remove(&s->by_address, hash_of(s, &peer->address), peer);
     peer->address = *from;
     ue_table_put(&s->by_address, hash_of(s, from), peer);
@@ -309,6 +325,10 @@ static void receive_from_stranger(struct ue_server *s, uint64_t now_ns, const st
         return;
     }
     bool is_in = true;
+    if (result == UE_LISTENER_ACCEPT && !accepted.restarted && is_machine_full(s, from)) {
+        s->counters.refused_machine++;
+        return;
+    }
     if (result == UE_LISTENER_ACCEPT) {
         is_in = accepted.restarted ? rebind(s, now_ns, from, &accepted) : add_peer(s, now_ns, from, &accepted);
         s->counters.refused_full += !is_in && !accepted.restarted;
@@ -378,8 +398,7 @@ static void bury(struct ue_server *s, uint64_t now_ns, struct ue_peer *peer) {
     ue_table_remove(&s->by_cookie, cookie_hash(s, peer->conn->accepted.cookie), peer);
     s->peers[peer->index] = s->peers[--s->peer_count];
     s->peers[peer->index]->index = peer->index;
-    ue_conn_free(peer->conn);
-    ue_share_give(&s->share, peer);
+    free_peer(s, peer);
 }
 
 static bool is_over(const struct ue_server *s, uint64_t now_ns, const struct ue_peer *peer) {

@@ -26,8 +26,11 @@ struct ue_server_config {
     uint32_t max_connections; /* 256 */
     uint32_t max_recent;      /* addresses remembered after their connection ended, 1024; the oldest is forgotten */
     uint64_t recent_ns;       /* RecentlyDisconnectedTrackingTime, 180 s */
+    uint32_t max_per_machine; /* connections of one machine (ue_host); no limit */
     uint32_t max_replies;     /* handshake replies waiting to be taken, 256: beyond they are lost and counted */
 };
+
+struct ue_machine;
 
 /* One client. Lives until the server's next tick after its connection closed and all its outputs were taken, with the
    option resend_close a second longer. */
@@ -37,7 +40,8 @@ struct ue_peer {
     struct ue_host address; /* where it is now */
     void *user;             /* the program's */
     uint64_t accepted_ns;
-    uint32_t index; /* among the server's */
+    uint32_t index;             /* among the server's */
+    struct ue_machine *machine; /* the server's */
 };
 
 struct ue_server_counters {
@@ -49,6 +53,7 @@ struct ue_server_counters {
     uint64_t empty;           /* datagrams without a byte */
     uint64_t dropped;         /* datagrams that the flood detection refused, of strangers and of connections */
     uint64_t refused_full;    /* clients with a good cookie for whom no connection could be made */
+    uint64_t refused_machine; /* clients with a good cookie whose machine has max_per_machine connections */
     uint64_t refused_restart; /* restarts whose connection is not here any more */
     uint64_t replies_lost;
     uint64_t unreachable;     /* ICMP errors */

@@ -66,6 +66,10 @@ static void tick_up(struct ue_conn *c, uint64_t now_ns, uint64_t elapsed_ns) {
         return;
     }
     ue_options_tick(c, now_ns);
+    ue_stall_tick(c, now_ns);
+    if (c->state == UE_CONN_CLOSED) {
+        return;
+    }
     if (!ue_conn_is_server(c)) {
         ue_shake_tick(&c->shake, now_ns);
         ue_conn_send_shake(c);

@@ -10,6 +10,8 @@
 #define PACKETS_PER_CLIENT 4
 #define PACKETS_BASE 1000
 #define COOL_OFF_S 5
+/* An outage of a minute ends a connection anyway; whoever came through one has another for repetitions. */
+#define STALL_NS UINT64_C(120000000000)
 
 void ue_serve_protection_init(struct ue_serve_protection *protection) {
     *protection = (struct ue_serve_protection){.restart_requests = RESTART_REQUESTS_DEFAULT};
@@ -22,18 +24,22 @@ void ue_serve_protection_add(struct ue_serve_protection *protection, GOptionCont
          "as "
          "in the engine",
          "NUMBER"},
+        {"max-per-address", 0, 0, G_OPTION_ARG_INT64, &protection->max_per_address,
+         "clients at a time from one IPv4 address or IPv6 network of 64 bits; default 0, no limit, as in the engine",
+         "NUMBER"},
         {"no-flood-detection", 0, 0, G_OPTION_ARG_NONE, &protection->no_flood_detection,
          "read every packet from unknown addresses, however many there are, as the engine does by default", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new(
-        "protection", "How to treat unknown addresses:", "Show the options of the protection", NULL, NULL);
+    GOptionGroup *group =
+        g_option_group_new("protection", "How to treat strangers:", "Show the options of the protection", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
 
 bool ue_serve_protection_resolve(const struct ue_serve_protection *protection) {
-    return ue_cli_within("restart-requests", (double)protection->restart_requests, 0, RESTART_REQUESTS_MAX);
+    return ue_cli_within("restart-requests", (double)protection->restart_requests, 0, RESTART_REQUESTS_MAX) &&
+           ue_cli_within("max-per-address", (double)protection->max_per_address, 0, UINT16_MAX);
 }
 
 static const struct ue_ddos_severity unlimited = {
@@ -66,6 +72,8 @@ static void detect_floods(struct ue_ddos_config *ddos, int32_t calm_packets, dou
 
 void ue_serve_protection_configure(const struct ue_serve_protection *protection, double ticks_per_second,
                                    struct ue_server_config *config) {
+    config->max_per_machine = (uint32_t)protection->max_per_address;
+    config->conn.stall_timeout_ns = STALL_NS;
     uint32_t requests = (uint32_t)protection->restart_requests;
     config->restart_requests_per_second = requests;
     config->restart_requests_per_machine = requests != 0 ? requests / MACHINES + 1 : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What protects a server from senders without connection: the flood detection, and limits that the engine has not. */
+/* What protects a server and those whom it serves from others: the flood detection, and limits that the engine has not.
+ */
 #ifndef UE_SERVE_PROTECTION_H
 #define UE_SERVE_PROTECTION_H
 
@@ -10,6 +11,7 @@
 struct ue_serve_protection {
     gboolean no_flood_detection;
     gint64 restart_requests; /* per second, to all addresses; 0: no limit */
+    gint64 max_per_address;  /* clients; 0: no limit */
 };
 
 void ue_serve_protection_init(struct ue_serve_protection *protection);

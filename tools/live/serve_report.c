@@ -77,6 +77,7 @@ static json_t *refused(const struct ue_server *server) {
     set(members, "stragglers", counters->stragglers);
     set(members, "empty", counters->empty);
     set(members, "full", counters->refused_full);
+    set(members, "address_full", counters->refused_machine);
     set(members, "lost_restarts", counters->refused_restart);
     set(members, "dropped", counters->dropped);
     set(members, "replies_lost", counters->replies_lost);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Clients who log in and then make their server keep all that it will. usage: hostile_clients PORT CLIENTS SECONDS.
+   Prints how many of them joined. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/hostile.h"
+#include "tools/live/client.h"
+#include "tools/net/loop.h"
+#include "tools/wire_options.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define TICK_NS (NS_PER_S / 30)
+#define BUNCHES_PER_TICK 60
+#define BUNCHES_MAX 3000 /* of 900 bytes: 2.7 MB for each */
+#define KINDS 3
+
+struct intruder {
+    struct ue_client client;
+    struct ue_port *port;
+    uint32_t sent;
+    bool has_joined;
+};
+
+static void take_events(void *user) {
+    struct intruder *intruder = user;
+    struct ue_event event;
+    while (ue_conn_next_event(intruder->client.conn, &event)) {
+        intruder->has_joined |= event.type == UE_EVENT_CHANNEL_OPENED && event.kind == UE_KIND_ACTOR;
+    }
+}
+
+static void tick(struct intruder *intruder, enum hostility how, uint64_t now_ns) {
+    struct ue_conn *conn = intruder->client.conn;
+    ue_client_receive(&intruder->client, now_ns, take_events, intruder);
+    ue_conn_end_receive(conn, now_ns);
+    take_events(intruder);
+    for (uint32_t i = 0; intruder->has_joined && i < BUNCHES_PER_TICK && intruder->sent < BUNCHES_MAX; i++) {
+        hostile_put(conn, now_ns, how, intruder->sent++, true);
+    }
+    ue_client_tick(&intruder->client, now_ns);
+}
+
+static bool start(struct intruder *intruder, const struct ue_live_options *options, const char *target) {
+    static const struct ue_login_config login = {.player = "intruder", .platform = "NULL"};
+    struct ue_socket *socket = ue_socket_connect(target, UE_SERVER_PORT, NULL);
+    intruder->port = socket != NULL ? ue_port_new(socket, options) : NULL;
+    return intruder->port != NULL &&
+           ue_client_init(&intruder->client, intruder->port, options, &login, ue_loop_now_ns());
+}
+
+static void run(struct intruder *intruders, uint32_t count, uint64_t until_ns) {
+    while (ue_loop_now_ns() < until_ns) {
+        for (uint32_t i = 0; i < count; i++) {
+            tick(&intruders[i], (enum hostility)(i % KINDS), ue_loop_now_ns());
+        }
+        nanosleep(&(struct timespec){.tv_nsec = (long)TICK_NS}, NULL);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 4) {
+        fputs("usage: hostile_clients PORT CLIENTS SECONDS\n", stderr);
+        return 2;
+    }
+    struct ue_live_options options;
+    uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10), joined = 0;
+    char *target = g_strconcat("127.0.0.1:", argv[1], NULL);
+    struct intruder *intruders = g_new0(struct intruder, count);
+    ue_live_options_init(&options);
+    bool good = ue_live_options_resolve(&options);
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = start(&intruders[i], &options, target);
+    }
+    if (good) {
+        run(intruders, count, ue_loop_now_ns() + strtoull(argv[3], NULL, 10) * NS_PER_S);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        joined += intruders[i].has_joined;
+        ue_client_clear(&intruders[i].client);
+        ue_port_free(intruders[i].port);
+    }
+    printf("%" PRIu32 "\n", joined);
+    ue_live_options_clear(&options);
+    g_free(intruders);
+    g_free(target);
+    return good ? 0 : 1;
+}
