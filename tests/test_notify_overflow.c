@@ -66,8 +66,10 @@ static void t15_overflow_reset(void **state) {
     header = notify_send(&client);
     notify_take(&server, &header, "2000A");
     assert_false(ue_notify_is_waiting(&server));
+    assert_int_equal(server.in_ack_seq_ack, 1255); /* InAckSeq of packet 2000, not the AckedSeq of its reset */
     header = notify_send(&server);
     assert_true(header.seq == 2001 && header.ack == 1302 && !header.history_flush);
+    assert_true(header.history_words == 2 && header.history[0] == 1 && header.history[1] == 0);
     assert_int_equal(header.acked_history_seq, 1302);
     notify_take(&client, &header, "1302A");
     ue_notify_free(&client);
@@ -162,6 +164,22 @@ static void a_begun_header_is_not_the_flush(void **state) {
     ue_notify_free(&server);
 }
 
+/* After a flush, a packet is too far ahead by the sequence up to which the history reached in the flush: 1255 + 256. */
+static void the_next_wait_counts_from_the_flushed_history(void **state) {
+    (void)state;
+    for (uint16_t seq = 1511; seq <= 1512; seq++) {
+        struct ue_notify client;
+        struct ue_notify server = t15_server(UE_ACKS_RESET, &client, 292);
+        notify_send(&server);
+        struct ue_packet header = {.seq = 1302, .ack = 2000, .history_words = 1, .history = {1}, .acked_history_seq = 2000};
+        notify_take(&server, &header, "2000A");
+        notify_arrive(&server, seq);
+        assert_int_equal(ue_notify_is_waiting(&server), seq == 1512);
+        ue_notify_free(&client);
+        ue_notify_free(&server);
+    }
+}
+
 /* Without a begun header it is the next packet, also when others left before. */
 static void the_next_packet_is_the_flush(void **state) {
     (void)state;
@@ -213,6 +231,7 @@ int main(void) {
         NOTIFY_TEST(t43_300_packets_flush),
         NOTIFY_TEST(t43_300_packets_reset),
         NOTIFY_TEST(a_begun_header_is_not_the_flush),
+        NOTIFY_TEST(the_next_wait_counts_from_the_flushed_history),
         NOTIFY_TEST(the_next_packet_is_the_flush),
         NOTIFY_TESTS(known_verdicts_do_not_wait),
         NOTIFY_TEST(a_wait_without_deliveries_follows_the_packets),

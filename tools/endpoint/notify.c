@@ -141,7 +141,7 @@ void ue_notify_end_acks(struct ue_notify *n, const struct ue_packet *header) {
         n->flush_seq = n->out_ack_seq;
     }
     if (n->generation == UE_ACKS_RESET && was_waiting && !ue_notify_is_waiting(n)) {
-        /* The peer has all verdicts up to the flush, and since then everything was lost. */
+        /* What came since the flush was lost, and the reset said so: AckedSeq must not go back. */
         memset(n->history, 0, sizeof n->history);
         n->in_ack_seq = n->in_seq;
     }
@@ -258,9 +258,9 @@ bool ue_notify_write(struct ue_notify *n, bool refresh, struct ue_packet *header
     if (!refresh) {
         n->written_words = (uint8_t)words;
     }
-    n->written_in_ack_seq = is_reset ? n->in_seq : n->in_ack_seq;
+    n->written_in_ack_seq = n->in_ack_seq;
     header->seq = n->out_seq;
-    header->ack = n->written_in_ack_seq;
+    header->ack = is_reset ? n->in_seq : n->in_ack_seq;
     header->history_words = n->written_words;
     header->history_flush = is_reset;
     header->acked_history_seq = n->generation == UE_ACKS_RESET ? n->in_ack_seq : 0;

@@ -10,8 +10,8 @@
 
 #define UE_NOTIFY_HISTORY_BITS 256
 
-/* For each packet sent and not yet reported, in order: which of the peer's sequences its header acknowledged
-   (AckRecord). Grows by doubling; when there is no memory the oldest entry is forgotten, which costs repeated verdicts
+/* For each packet sent and not yet reported, in order: up to which of the peer's sequences the history in its header
+   reached, InAckSeq, also where a reset (5.8) acknowledges more (AckRecord). Grows by doubling; when there is no memory the oldest entry is forgotten, which costs repeated verdicts
    only. */
 struct ue_ack_record {
     uint16_t *acked; /* ring of `capacity` entries, a power of two */
@@ -31,7 +31,7 @@ struct ue_notify {
     uint16_t flush_seq;                     /* WaitingForFlushSeqAck */
     uint32_t history[UE_HISTORY_WORDS_MAX]; /* InSeqHistory: bit i speaks of in_ack_seq - i */
     uint8_t written_words;                  /* WrittenHistoryWordCount: of the header under construction, 0 = none */
-    uint16_t written_in_ack_seq;            /* WrittenInAckSeq */
+    uint16_t written_in_ack_seq;            /* WrittenInAckSeq: in_ack_seq when that header was written */
     struct ue_ack_record record;
     struct ue_share *share;
     uint32_t missing_records; /* TakeRecord found nothing: only when memory was short */
