@@ -3,11 +3,12 @@
 
 #include "libcodec/layouts.h"
 
-enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_425, ROW_51, ROW_54, ROW_55, ROW_58 };
+enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_424, ROW_425, ROW_51, ROW_54, ROW_55, ROW_58 };
 
 #define ROW(name) (1u << ROW_##name)
 #define ROWS_LAYOUT_A (ROW(413) | ROW(414) | ROW(418) | ROW(419) | ROW(420))
 #define ROWS_WITH_ACK (ROW(418) | ROW(419) | ROW(420))
+#define ROWS_LAYOUT_B (ROW(422) | ROW(424))
 #define ROWS_FEATURES (ROW(54) | ROW(55) | ROW(58))
 
 #define HANDSHAKE_BITS_MAX 608 /* 76 bytes: a restart response with everything (spec 2.4) */
@@ -24,8 +25,8 @@ static const struct {
     uint16_t profiles;
     uint8_t row;
 } exact_sizes[] = {
-    {2, ROW(422) | ROW(425), ROW_425}, {194, ROWS_LAYOUT_A, ROW_418}, {195, ROW(422), ROW_422},
-    {227, ROW(425), ROW_425},          {355, ROW(422), ROW_422},      {387, ROW(425), ROW_425},
+    {2, ROWS_LAYOUT_B | ROW(425), ROW_425}, {194, ROWS_LAYOUT_A, ROW_418}, {195, ROWS_LAYOUT_B, ROW_422},
+    {227, ROW(425), ROW_425},          {355, ROWS_LAYOUT_B, ROW_422},      {387, ROW(425), ROW_425},
     {483, ROW(425), ROW_425},
 };
 

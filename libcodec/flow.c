@@ -3,6 +3,7 @@
 
 #include "libcodec/flow_evidence.h"
 #include "libcodec/flow_links.h"
+#include "libcodec/flow_spawn.h"
 #include "libcodec/seq.h"
 
 void ue_flow_init(struct ue_flow *flow, const struct ue_settings *settings, const struct ue_profile *generation,
@@ -129,8 +130,8 @@ static bool header_is_believable(const struct ue_flow *flow, const struct ue_sid
 
 /* Nothing that ordinary datagrams say can change the choice any more. */
 static bool is_settled(const struct ue_flow *flow) {
-    return flow->given || ue_profiles_single(flow->possible) ||
-           (flow->is_released && ue_profiles_single(flow->choice.candidates));
+    return flow->given || ue_profile_same_wire(flow->possible) ||
+           (flow->is_released && ue_profile_same_wire(flow->choice.candidates));
 }
 
 /* Whether sequence or ack are further from the last ones than traffic moves between two datagrams. */
@@ -181,6 +182,9 @@ static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *by
         if (!flow->is_released || !is_resolved(flow, &flow->choice)) {
             visible = check_current(flow, side, bytes, size_bytes, &verdict);
         }
+    }
+    if (visible && !flow->given) {
+        ue_flow_watch_spawns(flow, x, bytes, size_bytes);
     }
     bool is_packet = visible && !verdict.is_handshake && !x->settings.internal_ack;
     if (is_packet && header_is_believable(flow, &flow->sides[side], &verdict)) {
@@ -251,6 +255,14 @@ void ue_flow_adopt(struct ue_flow *flow, const struct ue_flow *earlier) {
     }
 }
 
+const char *ue_flow_generations(const struct ue_flow *flow, const struct ue_choice *choice, char text[UE_RANGE_CHARS]) {
+    if (flow->custom != NULL) {
+        return ue_profile_releases(flow->custom, text);
+    }
+    uint16_t chosen = (uint16_t)(1u << choice->profile);
+    return ue_profile_range(choice->reason == UE_REASON_CLOSEST ? chosen : choice->candidates, text);
+}
+
 const char *ue_reason_text(enum ue_reason reason) {
     static const char *const texts[UE_REASON_COUNT] = {
         [UE_REASON_NONE] = "no evidence yet, oldest possible",
@@ -258,6 +270,7 @@ const char *ue_reason_text(enum ue_reason reason) {
         [UE_REASON_HANDSHAKE] = "only generation with this form of handshake",
         [UE_REASON_ONLY_FIT] = "only generation whose bunches end at the terminator",
         [UE_REASON_OLDEST_FIT] = "oldest of the generations whose bunches end at the terminator",
+        [UE_REASON_SPAWN] = "only generation whose spawn data ends with its message",
         [UE_REASON_VARIANT_FIT] = "bunches end at the terminator with other than stock bounds",
         [UE_REASON_CLOSEST] = "no generation fits well; check magic_bits, max_packet, ch_seq_bound, handlers",
     };

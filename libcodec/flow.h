@@ -19,6 +19,7 @@ enum ue_reason {
     UE_REASON_HANDSHAKE,   /* only this profile sends such a handshake */
     UE_REASON_ONLY_FIT,    /* the only profile in which the bunches end at the terminator */
     UE_REASON_OLDEST_FIT,  /* the oldest of several that fit */
+    UE_REASON_SPAWN,       /* the only profile in which the spawn data of actors ends with its message */
     UE_REASON_VARIANT_FIT, /* fits with other bounds than the stock ones */
     UE_REASON_CLOSEST,     /* nothing fits well: the one that fits most often */
     UE_REASON_COUNT
@@ -82,6 +83,7 @@ struct ue_flow {
     bool is_released;
     bool restarting;
     int8_t server_side;  /* -1 unknown */
+    int8_t spawn_votes;  /* spawns that fit only the newer of two profiles, less those that fit only the older */
     int8_t server_votes; /* packets that fit only with side 1 as the server, less those that fit only with side 0 */
     uint16_t possible;   /* profiles that the handshakes leave */
     uint32_t datagrams;
@@ -135,6 +137,9 @@ void ue_flow_context(const struct ue_flow *flow, const struct ue_frame *frame, s
 
 /* The full numbers of a datagram as they are known now. */
 struct ue_links ue_flow_links(const struct ue_flow *flow, const struct ue_frame *frame);
+
+/* The releases that the choice leaves, for people: "4.22 to 4.24"; a user's own generation has its name. */
+const char *ue_flow_generations(const struct ue_flow *flow, const struct ue_choice *choice, char text[UE_RANGE_CHARS]);
 
 /* A static English sentence without final period. */
 const char *ue_reason_text(enum ue_reason reason);

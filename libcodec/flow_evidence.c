@@ -56,10 +56,6 @@ unsigned ue_profiles_oldest(uint16_t mask) {
     return mask != 0 ? (unsigned)__builtin_ctz(mask) : 0;
 }
 
-bool ue_profiles_single(uint16_t mask) {
-    return mask != 0 && (mask & (mask - 1)) == 0;
-}
-
 void ue_flow_context_for(const struct ue_flow *flow, const struct ue_choice *choice, enum ue_direction direction,
                          struct ue_context *context) {
     struct ue_settings settings = variant_settings(&flow->settings, choice->variant);
@@ -162,7 +158,7 @@ static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned
 
 /* After the release another profile must fit half of the packets to be closer than the chosen one. */
 static void choose_closest(struct ue_flow *flow) {
-    bool is_single = ue_profiles_single(flow->possible);
+    bool is_single = ue_profile_same_wire(flow->possible);
     bool keeps = flow->is_released && is_possible(flow, flow->choice.profile);
     unsigned best = keeps ? flow->choice.profile : ue_profiles_oldest(flow->possible);
     unsigned variant = keeps ? flow->choice.variant : 0;
@@ -180,7 +176,7 @@ static void choose_closest(struct ue_flow *flow) {
 
 void ue_flow_decide(struct ue_flow *flow) {
     if (flow->trials == 0) {
-        bool single = ue_profiles_single(flow->possible);
+        bool single = ue_profile_same_wire(flow->possible);
         ue_flow_choose(flow, ue_profiles_oldest(flow->possible), 0, flow->possible,
                        single ? UE_REASON_HANDSHAKE : UE_REASON_NONE);
         return;
@@ -188,9 +184,9 @@ void ue_flow_decide(struct ue_flow *flow) {
     unsigned bunches;
     uint16_t mask = survivors(flow, 0, &bunches);
     if (mask != 0) {
-        enum ue_reason reason = ue_profiles_single(flow->possible) ? UE_REASON_HANDSHAKE
-                                : ue_profiles_single(mask)         ? UE_REASON_ONLY_FIT
-                                                                   : UE_REASON_OLDEST_FIT;
+        enum ue_reason reason = ue_profile_same_wire(flow->possible) ? UE_REASON_HANDSHAKE
+                                : ue_profile_same_wire(mask)         ? UE_REASON_ONLY_FIT
+                                                                     : UE_REASON_OLDEST_FIT;
         ue_flow_choose(flow, ue_profiles_oldest(mask), 0, mask, reason);
         flow->evidence = (uint16_t)bunches;
         return;
@@ -207,7 +203,7 @@ void ue_flow_decide(struct ue_flow *flow) {
 }
 
 bool ue_flow_is_certain(const struct ue_flow *flow) {
-    return ue_profiles_single(flow->possible) ||
+    return ue_profile_same_wire(flow->possible) ||
            (flow->choice.reason == UE_REASON_ONLY_FIT && flow->evidence >= UE_FLOW_CERTAIN_FITS);
 }
 
@@ -324,7 +320,7 @@ static void reopen(struct ue_flow *flow) {
 
 static bool has_tried_enough(const struct ue_flow *flow) {
     unsigned bunches;
-    bool is_one = ue_profiles_single(survivors(flow, 0, &bunches));
+    bool is_one = ue_profile_same_wire(survivors(flow, 0, &bunches));
     return flow->trials >= UE_FLOW_HOLD || (flow->trials >= TRIALS_MIN && is_one && bunches >= UE_FLOW_CERTAIN_FITS);
 }
 
@@ -360,7 +356,7 @@ static bool is_at_chosen_place(const struct ue_flow *flow, unsigned row) {
 static bool narrow_tie(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     struct ue_fit fit;
     uint16_t left = 0;
-    if (flow->choice.reason == UE_REASON_CLOSEST || ue_profiles_single(flow->choice.candidates)) {
+    if (flow->choice.reason == UE_REASON_CLOSEST || ue_profile_same_wire(flow->choice.candidates)) {
         return false;
     }
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
@@ -370,9 +366,9 @@ static bool narrow_tie(struct ue_flow *flow, unsigned side, const uint8_t *bytes
         }
     }
     if (left != 0) {
-        enum ue_reason reason = flow->choice.variant != 0  ? UE_REASON_VARIANT_FIT
-                                : ue_profiles_single(left) ? UE_REASON_ONLY_FIT
-                                                           : UE_REASON_OLDEST_FIT;
+        enum ue_reason reason = flow->choice.variant != 0    ? UE_REASON_VARIANT_FIT
+                                : ue_profile_same_wire(left) ? UE_REASON_ONLY_FIT
+                                                             : UE_REASON_OLDEST_FIT;
         ue_flow_choose(flow, ue_profiles_oldest(left), flow->choice.variant, left, reason);
     }
     return left != 0;
@@ -380,7 +376,7 @@ static bool narrow_tie(struct ue_flow *flow, unsigned side, const uint8_t *bytes
 
 /* Whether this packet is read, rather than taken to be like the others. */
 static bool is_watched(const struct ue_flow *flow) {
-    bool is_single = ue_profiles_single(flow->possible) || ue_profiles_single(flow->choice.candidates);
+    bool is_single = ue_profile_same_wire(flow->possible) || ue_profile_same_wire(flow->choice.candidates);
     return !is_single || flow->misses != 0 || flow->datagrams % WATCH_STEP == 0;
 }
 

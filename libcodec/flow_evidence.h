@@ -14,9 +14,6 @@
 /* The first profile of a mask; 0 for an empty mask. */
 unsigned ue_profiles_oldest(uint16_t mask);
 
-/* Whether the mask has exactly one profile. */
-bool ue_profiles_single(uint16_t mask);
-
 enum ue_direction ue_flow_direction(const struct ue_flow *flow, unsigned side);
 
 /* The context of a choice. */

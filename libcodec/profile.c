@@ -88,6 +88,50 @@ const char *ue_profile_releases(const struct ue_profile *profile, char text[UE_R
     return text;
 }
 
+const char *ue_profile_range(uint16_t mask, char text[UE_RANGE_CHARS]) {
+    _Static_assert(UE_PROFILE_COUNT / 2 * (UE_RELEASES_CHARS + 1) < UE_RANGE_CHARS, "room for a mask with most gaps");
+    char *end = text;
+    *end = '\0';
+    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
+        size_t first = row;
+        if ((mask >> row & 1) == 0) {
+            continue;
+        }
+        while (row + 1 < UE_PROFILE_COUNT && (mask >> (row + 1) & 1) != 0) {
+            row++;
+        }
+        char last[UE_RELEASES_CHARS];
+        const char *releases = ue_profile_releases(&profiles[row], last);
+        const char *to = strstr(releases, " to ");
+        end = put(end, end != text ? ", " : "");
+        end = put(end, row == first ? releases : profiles[first].name);
+        if (row != first) {
+            end = put(put(end, " to "), to != NULL ? to + 4 : releases);
+        }
+        *end = '\0';
+    }
+    return text;
+}
+
+static bool has_same_wire(const struct ue_profile *a, const struct ue_profile *b) {
+    return a->handshake == b->handshake && a->features == b->features && a->hello == b->hello &&
+           a->packet == b->packet && a->channel == b->channel && a->channel_bound == b->channel_bound &&
+           a->paused == b->paused && a->custom_exports == b->custom_exports &&
+           a->max_packet_bytes == b->max_packet_bytes;
+}
+
+bool ue_profile_same_wire(uint16_t mask) {
+    const struct ue_profile *first = NULL;
+    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
+        const struct ue_profile *profile = (mask >> row & 1) != 0 ? &profiles[row] : NULL;
+        first = first != NULL ? first : profile;
+        if (profile != NULL && !has_same_wire(first, profile)) {
+            return false;
+        }
+    }
+    return first != NULL;
+}
+
 const struct ue_profile *ue_profile_find(const char *release) {
     int wanted = release_number(release);
     bool exists = (wanted >= FIRST_OF_4 && wanted <= LAST_OF_4) || (wanted >= FIRST_OF_5 && wanted <= LAST_OF_5);

@@ -38,7 +38,7 @@ struct ue_profile {
     uint32_t partial_threshold;
 };
 
-#define UE_PROFILE_COUNT 11
+#define UE_PROFILE_COUNT 12
 #define UE_PROFILE_ALL ((1u << UE_PROFILE_COUNT) - 1)
 
 /* Profile by its row number, oldest first; NULL from UE_PROFILE_COUNT on. */
@@ -56,6 +56,16 @@ size_t ue_profile_index(const struct ue_profile *profile);
 /* The releases of a generation, for people: "4.14 to 4.17", or its name where that says all. The result is the name or
    the text. */
 const char *ue_profile_releases(const struct ue_profile *profile, char text[UE_RELEASES_CHARS]);
+
+#define UE_RANGE_CHARS 128
+
+/* The releases of all profiles in a mask, for people: "4.22 to 4.24", or "4.13, 4.20 to 4.21" where the mask has gaps.
+   An empty mask gives "". */
+const char *ue_profile_range(uint16_t mask, char text[UE_RANGE_CHARS]);
+
+/* Whether all profiles in a mask put the same bits into packets and handshakes: they differ only in what messages
+   carry, and in what endpoints do. */
+bool ue_profile_same_wire(uint16_t mask);
 
 enum ue_direction { UE_DIRECTION_UNKNOWN, UE_CLIENT_TO_SERVER, UE_SERVER_TO_CLIENT };
 

@@ -305,14 +305,16 @@ static void label_root(const struct tree *t, const char *line) {
     }
 }
 
-static void report_generation(const struct tree *t, const struct ue_visit *visit, const struct ue_context *x) {
+static void report_generation(const struct tree *t, const struct ue_visit *visit) {
     const struct ue_flow *flow = &visit->connection->flow;
     bool first = t->pinfo->num == visit->connection->first_frame;
     if (first && (flow->is_released || t->pinfo->fd->visited)) {
         const struct ue_choice *choice = ue_flow_choice(flow, &visit->frame);
         bool is_guess = choice->reason == UE_REASON_CLOSEST;
+        char text[UE_RANGE_CHARS];
         expert_add_info_format(t->pinfo, root_item(t), is_guess ? &ue_experts.no_generation : &ue_experts.generation,
-                               "Generation %s: %s", x->profile.name, ue_reason_text((enum ue_reason)choice->reason));
+                               "Generation %s: %s", ue_flow_generations(flow, choice, text),
+                               ue_reason_text((enum ue_reason)choice->reason));
     }
 }
 
@@ -443,7 +445,7 @@ void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const str
     label_root(&t, head);
     t.ground.budget = NULL; /* what is said about the whole is little */
     report_budget(&t);
-    report_generation(&t, visit, &x);
+    report_generation(&t, visit);
     report_verdict(&t, visit, &verdict);
     ue_analysis_show(&t.analysis, t.nodes[0]);
     col_add_str(pinfo->cinfo, COL_INFO, ue_analysis_marks(&t.analysis));

@@ -102,7 +102,7 @@ static void every_message_of_every_layout_is_recognised(void **state) {
 static void the_layout_tells_the_generations(void **state) {
     (void)state;
     struct made made = make("4.22", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
-    assert_int_equal(detect(&made).profiles, row_of("4.22"));
+    assert_int_equal(detect(&made).profiles, row_of("4.22") | row_of("4.24"));
     made = make("5.0", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
     assert_int_equal(detect(&made).profiles, row_of("4.25"));
     made = make("4.18", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);

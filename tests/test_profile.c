@@ -11,10 +11,10 @@
 static void every_release_finds_the_row_that_introduced_its_form(void **state) {
     (void)state;
     static const char *const pairs[][2] = {
-        {"4.13", "4.13"}, {"4.14", "4.14"}, {"4.16", "4.14"}, {"4.17", "4.14"}, {"4.18", "4.18"},
-        {"4.19", "4.19"}, {"4.20", "4.20"}, {"4.21", "4.20"}, {"4.22", "4.22"}, {"4.24", "4.22"},
-        {"4.25", "4.25"}, {"4.27", "4.25"}, {"5.0", "4.25"},  {"5.1", "5.1"},   {"5.3", "5.1"},
-        {"5.4", "5.4"},   {"5.5", "5.5"},   {"5.6", "5.5"},   {"5.7", "5.5"},   {"5.8", "5.8"},
+        {"4.13", "4.13"}, {"4.14", "4.14"}, {"4.16", "4.14"}, {"4.17", "4.14"}, {"4.18", "4.18"}, {"4.19", "4.19"},
+        {"4.20", "4.20"}, {"4.21", "4.20"}, {"4.22", "4.22"}, {"4.23", "4.22"}, {"4.24", "4.24"}, {"4.25", "4.25"},
+        {"4.27", "4.25"}, {"5.0", "4.25"},  {"5.1", "5.1"},   {"5.3", "5.1"},   {"5.4", "5.4"},   {"5.5", "5.5"},
+        {"5.6", "5.5"},   {"5.7", "5.5"},   {"5.8", "5.8"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const struct ue_profile *found = ue_profile_find(pairs[i][0]);
@@ -27,9 +27,9 @@ static void every_release_finds_the_row_that_introduced_its_form(void **state) {
 static void a_row_names_the_releases_that_speak_it(void **state) {
     (void)state;
     static const char *const pairs[][2] = {
-        {"4.13", "4.13"},         {"4.14", "4.14 to 4.17"}, {"4.18", "4.18"},        {"4.19", "4.19"},
-        {"4.20", "4.20 to 4.21"}, {"4.22", "4.22 to 4.24"}, {"4.25", "4.25 to 5.0"}, {"5.1", "5.1 to 5.3"},
-        {"5.4", "5.4"},           {"5.5", "5.5 to 5.7"},    {"5.8", "5.8"},
+        {"4.13", "4.13"},         {"4.14", "4.14 to 4.17"}, {"4.18", "4.18"},      {"4.19", "4.19"},
+        {"4.20", "4.20 to 4.21"}, {"4.22", "4.22 to 4.23"}, {"4.24", "4.24"},      {"4.25", "4.25 to 5.0"},
+        {"5.1", "5.1 to 5.3"},    {"5.4", "5.4"},           {"5.5", "5.5 to 5.7"}, {"5.8", "5.8"},
     };
     char text[UE_RELEASES_CHARS];
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -113,8 +113,53 @@ static void handlers_have_names(void **state) {
     assert_null(ue_handler_name((enum ue_handler)99));
 }
 
+static uint16_t mask_of(const char *const releases[]) {
+    uint16_t mask = 0;
+    for (size_t i = 0; releases[i] != NULL; i++) {
+        mask |= (uint16_t)(1u << ue_profile_index(ue_profile_find(releases[i])));
+    }
+    return mask;
+}
+
+static void ranges_join_neighbours(void **state) {
+    (void)state;
+    static const struct {
+        const char *const releases[5];
+        const char *range;
+    } rows[] = {
+        {{NULL}, ""},
+        {{"4.24", NULL}, "4.24"},
+        {{"4.22", "4.24", NULL}, "4.22 to 4.24"},
+        {{"5.1", "5.4", "5.5", NULL}, "5.1 to 5.7"},
+        {{"4.13", "4.20", "5.5", "5.8", NULL}, "4.13, 4.20 to 4.21, 5.5 to 5.8"},
+    };
+    char text[UE_RANGE_CHARS];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_string_equal(ue_profile_range(mask_of(rows[i].releases), text), rows[i].range);
+    }
+    assert_string_equal(ue_profile_range(UE_PROFILE_ALL, text), "4.13 to 5.8");
+    for (uint16_t mask = 0; mask <= UE_PROFILE_ALL; mask++) {
+        assert_true(strlen(ue_profile_range(mask, text)) < sizeof text);
+    }
+}
+
+static void only_4_22_and_4_24_have_the_same_wire(void **state) {
+    (void)state;
+    for (unsigned one = 0; one < UE_PROFILE_COUNT; one++) {
+        for (unsigned other = 0; other < one; other++) {
+            bool is_pair =
+                strcmp(ue_profile_at(other)->name, "4.22") == 0 && strcmp(ue_profile_at(one)->name, "4.24") == 0;
+            assert_int_equal(ue_profile_same_wire((uint16_t)(1u << one | 1u << other)), is_pair);
+        }
+    }
+    assert_true(ue_profile_same_wire(1));
+    assert_false(ue_profile_same_wire(0));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_join_neighbours),
+        cmocka_unit_test(only_4_22_and_4_24_have_the_same_wire),
         cmocka_unit_test(every_release_finds_the_row_that_introduced_its_form),
         cmocka_unit_test(a_row_names_the_releases_that_speak_it),
         cmocka_unit_test(other_texts_are_no_release),

@@ -48,18 +48,6 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* The generations that fit as well as the chosen one. */
-static void print_ties(const struct ue_choice *choice) {
-    const char *separator = "; as good: ";
-    char releases[UE_RELEASES_CHARS];
-    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
-        if (row != choice->profile && (choice->candidates >> row & 1) != 0) {
-            fprintf(stderr, "%s%s", separator, ue_profile_releases(ue_profile_at(row), releases));
-            separator = ", ";
-        }
-    }
-}
-
 static void print_bounds(const struct ue_connection *connection) {
     struct ue_frame frame = {.choice = connection->flow.choice};
     struct ue_context context;
@@ -72,14 +60,12 @@ static void print_bounds(const struct ue_connection *connection) {
 static void print_generation(const struct ue_connection *connection) {
     const struct ue_flow *flow = &connection->flow;
     const char *reason = ue_reason_text((enum ue_reason)flow->choice.reason);
-    const struct ue_profile *profile = flow->custom != NULL ? flow->custom : ue_profile_at(flow->choice.profile);
-    char releases[UE_RELEASES_CHARS];
+    char releases[UE_RANGE_CHARS];
     if (flow->choice.reason == UE_REASON_CLOSEST && !connection->has_handshake) {
         fprintf(stderr, ", generation unknown (%s)\n", reason);
         return;
     }
-    fprintf(stderr, ", generation %s (%s", ue_profile_releases(profile, releases), reason);
-    print_ties(&flow->choice);
+    fprintf(stderr, ", generation %s (%s", ue_flow_generations(flow, &flow->choice, releases), reason);
     print_bounds(connection);
     fputs(")\n", stderr);
 }

@@ -18,7 +18,7 @@ sys.path += [os.path.join(ROOT, "tests", "tools"), os.path.join(ROOT, "tests")]
 import pcapng  # pylint: disable=wrong-import-position
 import recordings  # pylint: disable=wrong-import-position
 
-GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"]
+GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8"]
 HANDLERS = {"Oodle": 1, "AESGCM": 2, "AESGCM-bytes": 3, "AES": 4, "DTLS": 5, "Reliability": 6}
 SIZES = [0, 512, 1024, 1028, 2048, 8192, 65535, 1]
 DIRECTIONS = {"C2S": 1, "S2C": 2}

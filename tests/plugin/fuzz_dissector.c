@@ -229,7 +229,7 @@ static void choose_settings(uint8_t choice) {
     static const struct {
         const char *generation, *handlers;
     } wires[] = {{"auto", ""},        {"4.13", ""},       {"4.14", ""},      {"4.18", ""},
-                 {"4.19", ""},        {"4.20", ""},       {"4.22", ""},      {"4.25", ""},
+                 {"4.19", ""},        {"4.20", ""},       {"4.24", ""},      {"4.25", ""},
                  {"5.1", ""},         {"5.4", ""},        {"5.5", ""},       {"5.8", ""},
                  {"4.25", "aes-ecb"}, {"auto", "aesgcm"}, {"4.25", "oodle"}, {"5.4", "aes-ecb,oodle"}};
     static int present = -1;

@@ -7,7 +7,7 @@ import unittest
 
 import harness
 
-GENERATIONS = ("4.22", "4.25", "5.1", "5.4", "5.5", "5.8")
+GENERATIONS = ("4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8")
 
 
 def generate(generation):

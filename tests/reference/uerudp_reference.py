@@ -41,7 +41,7 @@ _5_1 = Profile(features=False)
 _5_5 = Profile(exports_final=True)
 PROFILES = {
     "4.13": replace(_4_14, paused=False), "4.14": _4_14, "4.18": _4_18, "4.19": _4_19, "4.20": _4_20, "4.22": _4_22,
-    "4.25": replace(_4_22, handshake="C", packet="jitter"), "5.1": _5_1, "5.4": Profile(), "5.5": _5_5,
+    "4.24": _4_22, "4.25": replace(_4_22, handshake="C", packet="jitter"), "5.1": _5_1, "5.4": Profile(), "5.5": _5_5,
     "5.8": replace(_5_5, acked_history=True),
 }
 

@@ -13,7 +13,7 @@ import unittest
 import uerudp
 
 ROOT = pathlib.Path(__file__).parents[2]
-GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8")
+GENERATIONS = ("4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8")
 LINE = re.compile(r"^(\S+) +(\S.*)$", re.M)
 
 
@@ -423,7 +423,7 @@ class Info(Case):
                      "close-reasons", "handshake", "login-lossy"):
             for seed in (1, 2):
                 self.compare("5.5", "client", name, f"--seed={seed}")
-        for generation in ("4.22", "4.25", "5.1", "5.4", "5.5", "5.8"):
+        for generation in ("4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8"):
             self.compare(generation, "client", "restart")
 
     def test_timeout(self):

@@ -16,7 +16,7 @@ import unittest
 import live
 import uerudp
 
-GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"]
+GENERATIONS = ["4.13", "4.14", "4.18", "4.19", "4.20", "4.22", "4.24", "4.25", "5.1", "5.4", "5.5", "5.8"]
 KEY = "00112233445566778899aabbccddeeff" * 2
 OTHER_KEY = "f" * 64
 BAD_NETWORK = ["--loss", 0.1, "--delay", 5, "--jitter", 3, "--reorder", 0.05, "--dup", 0.05]

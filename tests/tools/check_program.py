@@ -123,7 +123,7 @@ class Output(unittest.TestCase):
         quiet = uerudp.run("decode", "--quiet", LOSS)
         self.assertEqual((b"", summary), (quiet.stdout, quiet.stderr.decode()))
         ties = errors("decode", LOGIN, status=0)
-        self.assertIn("; as good: 5.5 to 5.7)", ties)
+        self.assertIn("generation 5.4 to 5.7 (", ties)
 
     def test_progress(self):
         """On a terminal, a file that takes its time is accompanied by a line that is erased before the summary."""

@@ -125,6 +125,8 @@ static void learn(struct ue_info *info, const struct ue_seen *seen) {
     const struct ue_choice *choice = ue_flow_choice(flow, &seen->held->link);
     info->profile = flow->custom != NULL ? flow->custom : ue_profile_at(choice->profile);
     info->generation = info->profile->name;
+    g_strlcpy(info->generations, ue_flow_generations(flow, choice, (char[UE_RANGE_CHARS]){0}),
+              sizeof info->generations);
     info->reason = ue_reason_text((enum ue_reason)choice->reason);
     info->reliable_limit = seen->context.reliable_buffer;
     info->holes.ch_seq_bound = seen->context.ch_seq_bound;

@@ -37,8 +37,9 @@ enum ue_end { UE_END_NONE, UE_END_CLIENT, UE_END_SERVER, UE_END_TIMEOUT };
 
 struct ue_info {
     uint32_t stream;
-    const char *generation; /* static, or the user's own */
-    const char *reason;     /* why that one; static */
+    const char *generation;           /* static, or the user's own */
+    char generations[UE_RANGE_CHARS]; /* the releases that it stands for */
+    const char *reason;               /* why that one; static */
     const struct ue_profile *profile;
     uint32_t reliable_limit;      /* bunches per channel without acknowledgement */
     char former[UE_FORMER_BYTES]; /* addresses of the client before the last; empty: none */

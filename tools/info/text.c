@@ -23,14 +23,13 @@ static void print_time(struct ue_out *out, int64_t time_ns) {
 }
 
 static void print_heading(struct ue_out *out, const struct ue_info *info) {
-    char releases[UE_RELEASES_CHARS];
     ue_out_format(out, "connection %" PRIu32 ": client %s", info->stream, info->sides[0].address);
     if (info->former[0] != '\0') {
         ue_out_format(out, " (before: %s)", info->former);
     }
     ue_out_format(out, ", server %s\n", info->sides[1].address);
     label(out, "generation");
-    ue_out_format(out, "%s (%s)\n", ue_profile_releases(info->profile, releases), info->reason);
+    ue_out_format(out, "%s (%s)\n", info->generations, info->reason);
     if (info->first_path != NULL) {
         bool is_one = info->first_path == info->last_path;
         label(out, "file");

@@ -322,9 +322,12 @@ static void note_opened(struct ue_plot *plot, const struct ue_seen *seen, const 
 
 void ue_plot_begin(struct ue_plot *plot, const struct ue_seen *seen) {
     plot->end_ns = MAX(plot->end_ns, seen->held->time_ns);
-    if (g_strcmp0(plot->generation, seen->context.profile.name) != 0) {
+    const struct ue_flow *flow = &seen->connection->flow;
+    char text[UE_RANGE_CHARS];
+    const char *generations = ue_flow_generations(flow, ue_flow_choice(flow, &seen->held->link), text);
+    if (g_strcmp0(plot->generation, generations) != 0) {
         g_free(plot->generation);
-        plot->generation = g_strdup(seen->context.profile.name);
+        plot->generation = g_strdup(generations);
     }
 }
 

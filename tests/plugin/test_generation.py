@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The generation that the plugin names: the same words as the program's, and a preference for each release."""
+import os
+import subprocess
+import unittest
+
+import harness
+
+
+def generate(*arguments):
+    command = [os.environ["UERUDP_PROGRAM"], "generate", *arguments, "--duration", "2"]
+    return subprocess.run(command, capture_output=True, timeout=harness.TIMEOUT_S, check=True).stdout
+
+
+class Generation(unittest.TestCase):
+    def setUp(self):
+        self.stage = self.enterContext(harness.Stage())
+
+    def sentence(self, *arguments, settings=None):
+        """The expert item about the generation, and the generation of the last datagram."""
+        packets = self.stage.packets(self.stage.put("game.pcapng", generate(*arguments)), settings or {})
+        sentence, = (text for packet in packets.values() for name, text in packet.sentences
+                     if name == "uerudp.expert.generation")
+        return sentence.split(":")[0], list(packets.values())[-1].texts("generation")
+
+    def test_range(self):
+        for generation in ("4.22", "4.24"):
+            self.assertEqual(("Generation 4.22 to 4.24", ["4.22"]), self.sentence("login", "--generation", generation))
+
+    def test_spawn_vectors_decide(self):
+        for generation in ("4.22", "4.24"):
+            self.assertEqual([generation], self.sentence("actor-world", "--generation", generation)[1])
+
+    def test_preference(self):
+        found = self.sentence("actor-world", "--generation", "4.24", settings={"generation": "4.24"})
+        self.assertEqual(("Generation 4.24", ["4.24"]), found)
+
+
+if __name__ == "__main__":
+    harness.main()
