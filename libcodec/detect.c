@@ -83,6 +83,7 @@ static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct u
     shape->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
                            ? ue_handshake_sender(h->type)
                            : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (spec 2.14) */
+    shape->has_body = h->has_body;
     shape->has_cookie = h->has_body && !ue_bytes_zero(h->cookie, sizeof h->cookie);
     memcpy(shape->cookie, h->cookie, sizeof shape->cookie);
     shape->has_orig_cookie = h->has_orig_cookie;
@@ -176,25 +177,44 @@ bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *byte
     return first && (residue == 3 || residue == 2) && bits > 32 && detect_versioned(settings, false, bytes, end, shape);
 }
 
+static bool feed_initial(struct ue_binding *binding, bool from_side_one, const struct ue_shape *shape) {
+    bool again = (binding->initial_profiles & shape->profiles) != 0 && binding->initial_from_side_one == from_side_one;
+    binding->initials = again ? binding->initials + 1 : 1;
+    binding->initial_profiles = again ? binding->initial_profiles & shape->profiles : shape->profiles;
+    binding->initial_from_side_one = from_side_one;
+    binding->packets = 0;
+    binding->patience = UE_BINDING_PATIENCE;
+    return binding->initials >= UE_BINDING_INITIALS;
+}
+
+/* Whether the message belongs to the one with the same cookie, and is not that message again. */
+static bool confirms(const struct ue_binding *binding, bool from_side_one, const struct ue_shape *shape) {
+    bool same = binding->has_cookie && memcmp(binding->cookie, shape->cookie, sizeof binding->cookie) == 0;
+    bool answered = from_side_one != binding->from_side_one || shape->type == UE_HANDSHAKE_ACK;
+    return same && answered && shape->ids == binding->versioned && shape->type != binding->type;
+}
+
+static void remember(struct ue_binding *binding, bool from_side_one, const struct ue_shape *shape) {
+    binding->has_cookie = true;
+    binding->from_side_one = from_side_one;
+    binding->versioned = shape->ids;
+    binding->type = (uint8_t)shape->type;
+    memcpy(binding->cookie, shape->cookie, sizeof binding->cookie);
+}
+
 bool ue_binding_feed(struct ue_binding *binding, unsigned side, const struct ue_shape *shape) {
-    bool whole = shape->type == UE_HANDSHAKE_INITIAL && !shape->has_cookie;
-    if (whole) {
-        return true;
+    bool from_side_one = side != 0;
+    if (shape->has_body && shape->type == UE_HANDSHAKE_INITIAL) {
+        return feed_initial(binding, from_side_one, shape);
     }
     if (!shape->has_cookie) {
         return false;
     }
-    bool from_side_one = side != 0;
-    bool same = binding->has_cookie && memcmp(binding->cookie, shape->cookie, sizeof binding->cookie) == 0;
-    bool answered = from_side_one != binding->from_side_one || shape->type == UE_HANDSHAKE_ACK;
-    if (same && answered && shape->ids == binding->versioned) {
+    if ((binding->initial_profiles & shape->profiles) != 0 || confirms(binding, from_side_one, shape)) {
         return true;
     }
-    if (!same && shape->type != UE_HANDSHAKE_ACK) {
-        binding->has_cookie = true;
-        binding->from_side_one = from_side_one;
-        binding->versioned = shape->ids;
-        memcpy(binding->cookie, shape->cookie, sizeof binding->cookie);
+    if (shape->type != UE_HANDSHAKE_ACK) {
+        remember(binding, from_side_one, shape);
     }
     return false;
 }
@@ -278,4 +298,38 @@ void ue_detect_fit(const struct ue_context *context, const uint8_t *bytes, size_
     enum ue_status status = ue_datagram_check(context, bytes, size_bytes, &visitor, &fit->verdict);
     fit->fits = status == UE_OK && fit->verdict.canonical && !fit->verdict.is_handshake && walk.plausible;
     fit->has_bunches = walk.has_bunches;
+}
+
+/* ---- proof by ordinary packets ---- */
+
+bool ue_binding_waits(const struct ue_binding *binding) {
+    return binding->patience != 0;
+}
+
+static bool packet_fits(size_t row, const struct ue_settings *settings, enum ue_direction direction,
+                        const uint8_t *bytes, size_t size_bytes) {
+    struct ue_context x;
+    struct ue_fit fit;
+    ue_context_init(&x, ue_profile_at(row), settings);
+    x.direction = direction;
+    ue_detect_fit(&x, bytes, size_bytes, &fit);
+    return fit.fits && fit.has_bunches;
+}
+
+bool ue_binding_feed_packet(struct ue_binding *binding, const struct ue_settings *settings, unsigned side,
+                            const uint8_t *bytes, size_t size_bytes) {
+    bool from_client = (side != 0) == binding->initial_from_side_one;
+    uint16_t fitting = 0;
+    binding->patience--;
+    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
+        if ((binding->initial_profiles >> row & 1) != 0 &&
+            packet_fits(row, settings, from_client ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT, bytes, size_bytes)) {
+            fitting |= (uint16_t)(1u << row);
+        }
+    }
+    if (fitting == 0) {
+        return false;
+    }
+    binding->initial_profiles = fitting;
+    return ++binding->packets >= UE_BINDING_PACKETS;
 }

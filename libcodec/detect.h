@@ -16,6 +16,7 @@ struct ue_shape {
     enum ue_handshake_type type; /* UE_HANDSHAKE_TYPE_UNKNOWN: Challenge or Response of layouts A to C */
     enum ue_direction direction; /* who sends such a message; unknown where the type is */
     bool restart;
+    bool has_body;   /* secret id, timestamp and cookie are there */
     bool has_cookie; /* cookie is there and not zero */
     uint8_t cookie[UE_COOKIE_BYTES];
     bool has_orig_cookie;
@@ -30,17 +31,42 @@ bool ue_detect_is_too_long(const struct ue_settings *settings, size_t size_bytes
 bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                          struct ue_shape *shape);
 
-/* Whether datagrams of a conversation prove by themselves that it speaks this protocol: an Initial with an all-zero
-   body, or a Challenge followed by a Response or an Ack with the same cookie. */
+/* Initials of one form from one side that prove a conversation which nobody answers. */
+#define UE_BINDING_INITIALS 3
+
+/* Ordinary packets with bunches that prove a conversation after an Initial, and among how many datagrams. */
+#define UE_BINDING_PACKETS 2
+#define UE_BINDING_PATIENCE 16
+
+/* Whether datagrams of a conversation prove by themselves that it speaks this protocol. One datagram never does: among
+   the sparse headers and counters of other protocols each form of a handshake message occurs. These do:
+   - an Initial with an all-zero body, and a message of the same form with a cookie;
+   - two messages of different types with the same cookie, for example Challenge and Ack. A message that comes back
+     unchanged is an echo, although up to 5.0 a Response is the same as its Challenge;
+   - UE_BINDING_INITIALS Initials of one form from one side;
+   - an Initial, and UE_BINDING_PACKETS ordinary packets that fit a generation of its form. */
 struct ue_binding {
+    uint16_t initial_profiles; /* that fit the Initials and the ordinary packets counted; 0: no Initial */
+    uint8_t initials;
+    uint8_t packets;  /* ordinary ones that fit */
+    uint8_t patience; /* ordinary datagrams that can still prove the conversation */
+    bool initial_from_side_one;
     bool has_cookie;
     bool from_side_one;
     bool versioned;
+    uint8_t type; /* enum ue_handshake_type of the message with the cookie */
     uint8_t cookie[UE_COOKIE_BYTES];
 };
 
-/* Feeds one datagram that side 0 or 1 sent; true once the conversation is proven. */
+/* Feeds one handshake message that side 0 or 1 sent; true once the conversation is proven. */
 bool ue_binding_feed(struct ue_binding *binding, unsigned side, const struct ue_shape *shape);
+
+/* Whether datagrams that are no handshake messages are to be fed, too. */
+bool ue_binding_waits(const struct ue_binding *binding);
+
+/* Feeds such a datagram; true once the conversation is proven. */
+bool ue_binding_feed_packet(struct ue_binding *binding, const struct ue_settings *settings, unsigned side,
+                            const uint8_t *bytes, size_t size_bytes);
 
 /* How well an ordinary datagram fits a context. */
 struct ue_fit {

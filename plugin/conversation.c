@@ -30,6 +30,7 @@ struct leg {
 };
 
 static uint32_t stream_count;
+static size_t waiting_count; /* peers whose binding waits for ordinary packets */
 static wmem_tree_t *connections_by_stream;
 static wmem_map_t *connections_by_cookie;
 static wmem_map_t *legs_by_route;
@@ -68,6 +69,7 @@ static uint64_t random_word(void) {
 
 static void forget_streams(void) {
     stream_count = 0;
+    waiting_count = 0;
 }
 
 uint32_t ue_conversation_stream_count(void) {
@@ -139,6 +141,11 @@ static const struct leg *start_peers(const packet_info *pinfo, const struct rout
     peers->server_side = side_of_end(server != UE_END_NONE ? server : end_with_our_port(pinfo));
     add_leg(back, peers, 1);
     return add_leg(there, peers, 0);
+}
+
+static const struct leg *lookup_leg(const packet_info *pinfo) {
+    struct route there = route_between(&pinfo->src, pinfo->srcport, &pinfo->dst, pinfo->destport);
+    return wmem_map_lookup(legs_by_route, &there);
 }
 
 static const struct leg *find_leg(const packet_info *pinfo) {
@@ -220,9 +227,35 @@ static bool find_shape(const struct ue_preset *preset, const struct ue_bytes *by
     return !bytes->is_cut && ue_detect_handshake(&preset->settings, bytes->base, bytes->size, shape);
 }
 
+bool ue_conversation_any_waits(void) {
+    return waiting_count != 0;
+}
+
+/* Whether this datagram, which is no handshake message, may prove that its conversation is ours. */
+static bool is_awaited(const packet_info *pinfo, const struct ue_bytes *bytes) {
+    const struct leg *leg = waiting_count != 0 && !bytes->is_cut ? lookup_leg(pinfo) : NULL;
+    return leg != NULL && ue_binding_waits(&leg->peers->binding);
+}
+
+static bool proves(struct peers *peers, unsigned side, const struct ue_bytes *bytes, const struct ue_shape *shape) {
+    struct ue_binding *binding = &peers->binding;
+    bool waited = ue_binding_waits(binding);
+    bool is_proof = false;
+    if (shape != NULL) {
+        is_proof = ue_binding_feed(binding, side, shape);
+    } else if (waited) {
+        is_proof = ue_binding_feed_packet(binding, &peers->preset.settings, side, bytes->base, bytes->size);
+    }
+    if (is_proof) {
+        binding->patience = 0;
+    }
+    waiting_count = waiting_count - waited + ue_binding_waits(binding);
+    return is_proof;
+}
+
 const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours) {
     struct ue_shape shape;
-    if (!is_ours && !find_shape(ue_prefs_common(), bytes, &shape)) {
+    if (!is_ours && !find_shape(ue_prefs_common(), bytes, &shape) && !is_awaited(pinfo, bytes)) {
         return NULL;
     }
     const struct leg *leg = find_leg(pinfo);
@@ -233,7 +266,7 @@ const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const s
         connection = start_connection(peers, pinfo, handshake);
     }
     struct ue_visit *visit = keep(leg, pinfo, bytes, handshake ? &shape : NULL);
-    if (is_ours || (handshake && ue_binding_feed(&peers->binding, leg->side, &shape))) {
+    if (is_ours || proves(peers, leg->side, bytes, handshake ? &shape : NULL)) {
         prove(connection);
     }
     if (handshake) {

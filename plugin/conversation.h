@@ -28,8 +28,11 @@ struct ue_connection {
 void ue_conversation_register(void);
 
 /* Observes a datagram, once, in capture order. is_ours: because of a port or the table of servers. NULL when it is not
-   ours and is no handshake either. */
+   ours, and cannot prove that its conversation is. */
 const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours);
+
+/* Whether some conversation began like ours, so that ordinary packets, too, may prove one. */
+bool ue_conversation_any_waits(void);
 
 /* On a later pass: what was kept of the datagram, with its numbers as they are known by now; NULL: nothing. */
 const struct ue_visit *ue_conversation_again(const packet_info *pinfo);

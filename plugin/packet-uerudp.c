@@ -92,7 +92,7 @@ static bool is_server_of_table(const packet_info *pinfo) {
 /* What nearly every packet of others comes to; so it is asked before anything that takes longer. */
 static bool is_refused_at_sight(tvbuff_t *tvb, const packet_info *pinfo) {
     return !pinfo->fd->visited && ue_detect_is_too_long(&ue_prefs_common()->settings, tvb_reported_length(tvb)) &&
-           !is_server_of_table(pinfo);
+           !ue_conversation_any_waits() && !is_server_of_table(pinfo);
 }
 
 /* On any other port: only a connection whose handshake proves it, or a server of the table. */

@@ -201,22 +201,106 @@ static bool feed(struct ue_binding *binding, unsigned side, struct made made) {
     return ue_binding_feed(binding, side, &shape);
 }
 
-static void an_initial_binds(void **state) {
+static const char *const bound_releases[] = {"4.13", "4.18", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"};
+#define BOUND_RELEASES (sizeof bound_releases / sizeof *bound_releases)
+
+static void an_initial_that_is_answered_binds(void **state) {
+    (void)state;
+    for (size_t i = 0; i < BOUND_RELEASES; i++) {
+        struct made initial = make(bound_releases[i], UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
+        struct made challenge = make(bound_releases[i], UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3);
+        struct made response = make(bound_releases[i], UE_HANDSHAKE_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
+        struct ue_binding binding = {0};
+        assert_false(feed(&binding, 0, initial));
+        assert_true(feed(&binding, 1, challenge));
+        binding = (struct ue_binding){0};
+        assert_false(feed(&binding, 0, initial));
+        assert_true(feed(&binding, 0, response)); /* a capture of one direction */
+    }
+}
+
+static void an_answer_of_another_form_does_not_bind(void **state) {
     (void)state;
     struct ue_binding binding = {0};
-    assert_true(feed(&binding, 0, make("4.18", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0)));
+    assert_false(feed(&binding, 0, make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0)));
+    assert_false(feed(&binding, 1, make("5.4", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3)));
+    assert_false(feed(&binding, 1, make("4.18", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 4)));
+}
+
+/* A client asks again each second, until its server is there. */
+static void three_initials_bind(void **state) {
+    (void)state;
+    struct made initial = make("4.18", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
+    struct ue_binding binding = {0};
+    assert_false(feed(&binding, 1, initial));
+    assert_false(feed(&binding, 1, initial));
+    assert_true(feed(&binding, 1, initial));
+    binding = (struct ue_binding){0};
+    for (unsigned i = 0; i < 10; i++) {
+        assert_false(feed(&binding, i % 2, initial)); /* no server asks */
+    }
+}
+
+static void two_packets_after_an_initial_bind(void **state) {
+    (void)state;
+    static const char hello[] = "8000b57801000000fe6f02e0e2ff0250002060a60f931100000060"; /* of a 5.0 client */
+    uint8_t bytes[64];
+    size_t size = hex_read(hello, bytes, sizeof bytes);
+    struct ue_binding binding = {0};
+    assert_false(ue_binding_waits(&binding));
+    assert_false(feed(&binding, 0, make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0)));
+    assert_true(ue_binding_waits(&binding));
+    assert_false(ue_binding_feed_packet(&binding, STOCK, 0, bytes, size));
+    assert_true(ue_binding_feed_packet(&binding, STOCK, 0, bytes, size));
+}
+
+static void other_packets_after_an_initial_do_not_bind(void **state) {
+    (void)state;
+    struct rng rng = rng_seeded("packets");
+    for (int i = 0; i < 20000; i++) {
+        uint8_t bytes[64];
+        struct ue_binding binding = {0};
+        feed(&binding, 0, make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0));
+        unsigned fed = 0;
+        for (; ue_binding_waits(&binding); fed++) {
+            rng_fill(&rng, bytes, sizeof bytes);
+            assert_false(ue_binding_feed_packet(&binding, STOCK, fed % 2, bytes, 1 + rng_below(&rng, sizeof bytes)));
+        }
+        assert_int_equal(fed, UE_BINDING_PATIENCE);
+    }
+}
+
+/* Up to 5.0 Challenge and Response are the same bytes, as are question and answer of whoever sends back what he gets.
+ */
+static void an_echo_does_not_bind_and_what_follows_it_does(void **state) {
+    (void)state;
+    for (size_t i = 1; i < BOUND_RELEASES; i++) { /* 4.13 sends no Ack */
+        struct made challenge = make(bound_releases[i], UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3);
+        struct made response = make(bound_releases[i], UE_HANDSHAKE_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
+        struct made ack = make(bound_releases[i], UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -1.0, 3);
+        struct ue_binding binding = {0};
+        bool is_echo = challenge.size == response.size && memcmp(challenge.bytes, response.bytes, challenge.size) == 0;
+        for (int k = 0; k < 5; k++) {
+            assert_false(feed(&binding, 1, challenge));
+            assert_false(feed(&binding, 0, challenge));
+        }
+        binding = (struct ue_binding){0};
+        assert_false(feed(&binding, 1, challenge));
+        assert_int_equal(feed(&binding, 0, response), !is_echo);
+        assert_true(feed(&binding, 1, ack));
+    }
 }
 
 static void two_messages_with_one_cookie_bind(void **state) {
     (void)state;
     struct made challenge = make("4.25", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3);
-    struct made response = make("4.25", UE_HANDSHAKE_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
-    struct made other = make("4.25", UE_HANDSHAKE_RESPONSE, UE_CLIENT_TO_SERVER, 10, 4);
+    struct made moved = make("4.25", UE_HANDSHAKE_RESTART_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
+    struct made other = make("4.25", UE_HANDSHAKE_RESTART_RESPONSE, UE_CLIENT_TO_SERVER, 10, 4);
     struct made ack = make("4.25", UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -1.0, 3);
     struct ue_binding binding = {0};
     assert_false(feed(&binding, 1, challenge));
     assert_false(feed(&binding, 1, challenge)); /* sent again */
-    assert_true(feed(&binding, 0, response));
+    assert_true(feed(&binding, 0, moved));
     binding = (struct ue_binding){0};
     assert_false(feed(&binding, 1, challenge));
     assert_false(feed(&binding, 0, other));
@@ -226,6 +310,22 @@ static void two_messages_with_one_cookie_bind(void **state) {
     binding = (struct ue_binding){0};
     assert_false(feed(&binding, 1, ack)); /* nothing before it */
     assert_false(feed(&binding, 1, ack));
+}
+
+/* An Initial of the versioned layout whose restart bit is set and that ends after its versions. */
+static void a_message_without_body_never_binds(void **state) {
+    (void)state;
+    uint8_t bytes[32];
+    size_t size = hex_read("ff810700b635288c612b45e963e50e96c6d1cc5b9665b1149a", bytes, sizeof bytes);
+    struct ue_shape shape;
+    struct ue_binding binding = {0};
+    for (unsigned i = 0; i < 10; i++) {
+        assert_true(ue_detect_handshake(STOCK, bytes, size, &shape));
+        assert_int_equal(shape.type, UE_HANDSHAKE_INITIAL);
+        assert_false(shape.has_body);
+        assert_false(ue_binding_feed(&binding, i % 3 == 0, &shape));
+        assert_false(ue_binding_waits(&binding));
+    }
 }
 
 static void a_restart_request_never_binds(void **state) {
@@ -318,8 +418,14 @@ int main(void) {
         cmocka_unit_test(implausible_contents_are_no_handshake),
         cmocka_unit_test(only_longer_datagrams_are_too_long),
         cmocka_unit_test(magic_header_and_wrapper_are_skipped),
-        cmocka_unit_test(an_initial_binds),
+        cmocka_unit_test(an_initial_that_is_answered_binds),
+        cmocka_unit_test(an_answer_of_another_form_does_not_bind),
+        cmocka_unit_test(three_initials_bind),
+        cmocka_unit_test(two_packets_after_an_initial_bind),
+        cmocka_unit_test(other_packets_after_an_initial_do_not_bind),
+        cmocka_unit_test(an_echo_does_not_bind_and_what_follows_it_does),
         cmocka_unit_test(two_messages_with_one_cookie_bind),
+        cmocka_unit_test(a_message_without_body_never_binds),
         cmocka_unit_test(a_restart_request_never_binds),
         cmocka_unit_test(random_payloads_never_bind),
         cmocka_unit_test(foreign_protocols_never_bind),

@@ -5,7 +5,8 @@
 
 #include "tools/unlock.h"
 
-/* An unproven Challenge, or what may be a restart, waits for this many datagrams of its conversation, and no longer. */
+/* An unproven handshake message, or what may be a restart, waits for this many datagrams of its conversation, and no
+ * longer. */
 #define PATIENCE 64
 
 /* What is known of two addresses. */
@@ -458,12 +459,21 @@ static void observe_waiting(struct ue_flows *flows, struct ue_pair *pair) {
     }
 }
 
+static bool proves(const struct ue_flows *flows, struct ue_pair *pair, unsigned side, const struct ue_udp *udp,
+                   const struct ue_shape *shape) {
+    return shape != NULL ? ue_binding_feed(&pair->binding, side, shape)
+                         : ue_binding_feed_packet(&pair->binding, &flows->options->settings, side, udp->payload,
+                                                  udp->captured_bytes);
+}
+
 /* A conversation on no known port proves itself by its handshake, or waits for more. */
 static void feed_unproven(struct ue_flows *flows, const struct ue_input_datagram *datagram,
                           const struct ue_address sides[2], struct ue_pair *pair, unsigned side) {
     const struct ue_udp *udp = &datagram->udp;
-    struct ue_shape shape;
-    if (!ue_detect_handshake(&flows->options->settings, udp->payload, udp->captured_bytes, &shape)) {
+    struct ue_shape found;
+    bool is_handshake = ue_detect_handshake(&flows->options->settings, udp->payload, udp->captured_bytes, &found);
+    const struct ue_shape *shape = is_handshake ? &found : NULL;
+    if (!is_handshake && (pair == NULL || !ue_binding_waits(&pair->binding))) {
         if (pair != NULL && pair->patience > 0) {
             pair->patience--;
         }
@@ -471,15 +481,15 @@ static void feed_unproven(struct ue_flows *flows, const struct ue_input_datagram
     }
     pair = pair != NULL ? pair : add_pair(flows, sides);
     use(&flows->unproven, &pair->link);
-    if (ue_binding_feed(&pair->binding, side, &shape)) {
+    if (proves(flows, pair, side, udp, shape)) {
         struct ue_connection *connection = add_connection(flows, pair);
         observe_waiting(flows, pair);
-        observe(flows, hold(flows, datagram, pair, side), connection, &shape);
-    } else if (shape.has_cookie) {
-        hold(flows, datagram, pair, side);
-        pair->waiting++;
-        pair->patience = PATIENCE;
+        observe(flows, hold(flows, datagram, pair, side), connection, shape);
+        return;
     }
+    hold(flows, datagram, pair, side);
+    pair->waiting++;
+    pair->patience = is_handshake ? PATIENCE : pair->patience - (pair->patience > 0);
 }
 
 static void feed_known(struct ue_flows *flows, const struct ue_input_datagram *datagram, struct ue_pair *pair,

@@ -103,6 +103,8 @@ static void feed(struct conversation *talk, unsigned side, const uint8_t *bytes,
     if (is_handshake) {
         plant_bug(talk, &shape, seen->bytes, size);
         ue_binding_feed(&talk->binding, side, &shape);
+    } else if (ue_binding_waits(&talk->binding)) {
+        ue_binding_feed_packet(&talk->binding, &talk->settings, side, seen->bytes, size);
     }
     ue_flow_feed(&talk->flow, side, seen->bytes, size, is_handshake ? &shape : NULL, &seen->frame);
 }

@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The heuristic claims nothing among packets of other protocols and random bytes."""
+import os
 import random
+import sys
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "foreign"))
+import strangers
 
 import capture
 import foreign
@@ -10,6 +15,8 @@ import harness
 
 PACKETS = 1500
 RANDOM_PACKETS = 30000
+CONVERSATION_PACKETS = int(os.environ.get("UERUDP_FOREIGN_DATAGRAMS", "60000"))
+ONLY_OURS = [part for name in ("frame", "raw", "ip", "udp", "data", "uerudp") for part in ("--enable-protocol", name)]
 SEED = 20240607
 
 
@@ -46,6 +53,17 @@ class Foreign(unittest.TestCase):
                     self.assertGreater(share, 0.95, "tshark's own dissector should know these packets")
                 asked = self.protocols(datagrams, "-o", "udp.try_heuristic_first:TRUE")
                 self.assertEqual([layers for layers in accepted + asked if "uerudp" in layers], [])
+
+    def test_conversations(self):
+        """No conversation of strangers.py is ours; and our own, among them, is."""
+        for number, (content, protocols) in enumerate(strangers.captures(CONVERSATION_PACKETS, with_ours=True)):
+            path = self.stage.put("strangers.pcap", content)
+            text = self.stage.tshark("--disable-protocol", "ALL", *ONLY_OURS, "--enable-heuristic", "uerudp_udp", "-r",
+                                     path, "-Y", "uerudp", "-T", "fields", "-e", "ip.src", "-e", "ip.dst")
+            claimed = [strangers.conversation(line.split()) for line in text.splitlines()]
+            with self.subTest(capture=number):
+                self.assertEqual({protocols[place] for place in claimed}, {strangers.OURS})
+                self.assertEqual(len(claimed), len(strangers.LOGIN) - 1, "all of ours but the first, in one pass")
 
     def test_random_bytes(self):
         generator = random.Random(SEED)
