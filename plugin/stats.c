@@ -183,6 +183,13 @@ static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, ep
     return TAP_PACKET_REDRAW;
 }
 
+/* ---- registration ---- */
+
+/* Wireshark's window calls what tshark leaves out when it is NULL. */
+static void start_empty(stats_tree *st _U_) {}
+
+static void end(stats_tree *st _U_) {}
+
 void ue_stats_register(void) {
     static const struct {
         const char *abbreviation, *name;
@@ -190,12 +197,12 @@ void ue_stats_register(void) {
         stat_tree_init_cb start;
     } trees[] = {
         {"uerudp", MENU "Packets", count_packets, start_packets},
-        {"uerudp_bunches", MENU "Bunches", count_bunches, NULL},
-        {"uerudp_channels", MENU "Channels", count_channels, NULL},
+        {"uerudp_bunches", MENU "Bunches", count_bunches, start_empty},
+        {"uerudp_channels", MENU "Channels", count_channels, start_empty},
         {"uerudp_losses", MENU "Losses", count_losses, start_losses},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(trees); i++) {
         stats_tree_register_plugin(UE_TAP_NAME, trees[i].abbreviation, trees[i].name, 0, trees[i].count, trees[i].start,
-                                   NULL);
+                                   end);
     }
 }

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Wireshark's window opens every menu entry and dialog that the plugin adds or feeds, lives, and shows rows."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+import capture
+import decoded
+import harness
+import tables
+
+CAPTURE = "mixed"
+PYTHON = "/usr/bin/python3"  # Debian's, for which the bindings are
+TREES = {"Packets": "uerudp", "Bunches": "uerudp_bunches", "Channels": "uerudp_channels", "Losses": "uerudp_losses"}
+LIMIT_S, EMPTY_LIMIT_S = 60, 3
+RESPONSE_TIMES = ["table", "Statistics", "Service Response Time", "UERUDP"]
+EXPERTS = ["table", "Analyze", "Expert Information"]
+OBJECTS = ["table", "File", "Export Objects", "UERUDP"]
+CONVERSATIONS = ["conversations", "Statistics", "Conversations"]
+ENDPOINTS = ["conversations", "Statistics", "Endpoints"]
+PDUS = ["export_pdus", "File", "Export PDUs to File"]
+GRAPH = ["graph", "Statistics", "I/O Graphs"]
+PREFERENCES = ["page", "Edit", "Preferences"]
+FOLLOW = ["follow", "Analyze", "Follow", "UERUDP Stream"]
+
+
+def tree(name):
+    return ["table", "Statistics", "Unreal Engine", name]
+
+
+def looked_at(content, limit_s, *steps):
+    """What the window shows of the capture with this content: rows by the step."""
+    with harness.Stage() as stage:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "window.py"), "rb") as file:
+            driver = stage.put("window.py", file.read())
+        command = ["env", "-u", "LD_PRELOAD", "timeout", "--kill-after=5", str(harness.TIMEOUT_S - 20), PYTHON,
+                   driver, str(limit_s), stage.home, stage.put("capture", content), *map(json.dumps, steps)]
+        result = stage.run(command)
+    found = json.loads(result.stdout)
+    if "failure" in found:
+        raise AssertionError(f"{found['failure']}\n{result.stderr[-4000:]}")
+    return {tuple(step): rows for step, rows in found["rows"]}
+
+
+class Window(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+        cls.path = cls.stage.copy(decoded.path_of(CAPTURE))
+        with open(cls.path, "rb") as file:
+            cls.content = file.read()
+        series = os.path.basename(os.path.dirname(os.path.dirname(cls.stage.plugin())))
+        cls.has_follow = series != "4.0"
+        steps = [*map(tree, TREES), RESPONSE_TIMES, CONVERSATIONS, ENDPOINTS, OBJECTS, EXPERTS, PDUS, GRAPH, PREFERENCES]
+        steps += [FOLLOW] if cls.has_follow else []
+        cls.found = looked_at(cls.content, LIMIT_S, *steps)
+
+    def rows(self, step):
+        return self.found[tuple(step)]
+
+    def test_statistics(self):
+        """The rows are those of tshark."""
+        for name, key in TREES.items():
+            with self.subTest(name):
+                text = self.stage.tshark("-2", "-q", "-r", self.path, "-z", key + ",tree")
+                wanted, = tables.read_trees(text).values()
+                self.assertTrue(wanted)
+                got = [(row[0], int(row[1])) for row in self.rows(tree(name))]
+                self.assertEqual(sorted(got), sorted((path[-1], count) for path, count in wanted.items()))
+
+    def test_response_times(self):
+        wanted = tables.read_times(self.stage.tshark("-2", "-q", "-r", self.path, "-z", "uerudp,srt"))
+        wanted = sorted((name, times[0]) for table in wanted for name, times in table.items())
+        got = sorted((row[1], int(row[2])) for row in self.rows(RESPONSE_TIMES) if row[1])
+        self.assertTrue(wanted)
+        self.assertEqual(got, wanted)
+
+    def test_conversations_and_endpoints(self):
+        packets = len(decoded.datagrams(self.path))
+        self.assertEqual([row[4] for row in self.rows(CONVERSATIONS)], [str(packets)])
+        self.assertEqual([row[2] for row in self.rows(ENDPOINTS)], [str(packets)] * 2)
+
+    def test_export_objects(self):
+        names = [cell for row in self.rows(OBJECTS) for cell in row if cell.startswith("stream0-frame")]
+        self.assertGreater(len(names), 10)
+        self.assertEqual(len(names), len(self.rows(OBJECTS)))
+
+    def test_expert_information(self):
+        self.assertTrue([row for row in self.rows(EXPERTS) if "UERUDP" in row])
+
+    def test_export_pdus(self):
+        self.assertIn(["Unreal Engine messages"], self.rows(PDUS))
+
+    def test_graph(self):
+        """The highest packet id of each second."""
+        highest = {}
+        datagrams = decoded.datagrams(self.path)
+        for datagram in datagrams:
+            if "packet" in datagram:
+                second = (int(datagram["time"]) - int(datagrams[0]["time"])) // 10**9
+                highest[second] = max(highest.get(second, 0), datagram["packet"]["id"])
+        got = {float(row[0]): float(row[1]) for row in self.rows(GRAPH)[1:]}
+        self.assertEqual(got, highest)
+
+    def test_preferences(self):
+        names = [name for name, in self.rows(PREFERENCES)]
+        for name in ("Analyse", "Reassemble", "Generation", "Key", "Unreal Engine servers", "Unreal Engine keys"):
+            self.assertIn(name, names)
+
+    def test_follow(self):
+        if not self.has_follow:
+            self.skipTest("the window of 4.0 follows only the protocols that it knows")
+        self.assertGreater(len("".join(line for line, in self.rows(FOLLOW))), 100)
+
+
+class Nothing(unittest.TestCase):
+    def test_rows_are_missed(self):
+        """A window without rows is seen as such: the capture has no packet of ours."""
+        datagrams = [capture.from_client(b"another protocol", port=9) for _ in range(10)]
+        steps = [tree("Bunches"), OBJECTS, EXPERTS, CONVERSATIONS, ENDPOINTS, GRAPH]
+        found = looked_at(capture.pcap(datagrams), EMPTY_LIMIT_S, *steps)
+        for step, rows in found.items():
+            self.assertFalse([row for row in rows if any(cell.strip('0"') for cell in row)], step)
+
+
+def what_is_absent():
+    bindings = "import gi; gi.require_version('Atspi', '2.0')"
+    if not all(map(shutil.which, ("wireshark", "Xvfb", "dbus-daemon", "xdotool", "xclip"))):
+        return "one of wireshark, Xvfb, dbus-daemon, xdotool, xclip"
+    result = subprocess.run([PYTHON, "-c", bindings], stderr=subprocess.DEVNULL, check=False)
+    return "the bindings of AT-SPI (Debian: gir1.2-atspi-2.0, python3-gi)" if result.returncode else None
+
+
+if __name__ == "__main__":
+    absent = what_is_absent()
+    if absent:
+        print(f"this machine is without {absent}")
+        sys.exit(harness.SKIPPED)
+    harness.main()

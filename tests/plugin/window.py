@@ -1,0 +1,311 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Opens Wireshark's windows in a virtual X server and prints the rows that they show, as JSON.
+
+usage: window.py SECONDS FOLDER CAPTURE STEP...
+
+Rows are read through the accessibility interface (AT-SPI): no pixels, no fonts. Debian's Python has its bindings. Each
+wait ends with its condition, or after SECONDS. STEP is a JSON list: a path of menu entries, or one of the words that
+DIALOGS has. FOLDER is for what must be in the user's home.
+"""
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+PAUSE_S = 0.1
+TYPING_S = 1  # after this long, what is typed in a list is searched anew
+CALL_MS, PRESS_MS, START_MS = 20000, 500, 60000
+OUR_PAGE = "ueru"  # what the user types to get from "Protocols" to our page
+SMALL_TABLE = 100
+BUTTON, TABLE = ("push button", "button"), ("tree", "table", "tree table")  # as the series of Qt name them
+PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+CONFIGURATION = {
+    "recent": "gui.conversation_tabs: UERUDP\ngui.endpoint_tabs: UERUDP\n",
+    "io_graphs": '"Enabled","Packet ids","","#1B5E20","Line","MAX(Y Field)","uerudp.packet.id","None","1"\n',
+}
+
+
+class Failure(Exception):
+    """Wireshark died, or what was waited for did not come."""
+
+
+def start(command, **options):
+    """A process that ends with this one."""
+    libc = ctypes.CDLL(None)
+    return subprocess.Popen(command, preexec_fn=lambda: libc.prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL), **options)
+
+
+@contextlib.contextmanager
+def ended(process):
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def display(folder):
+    """An X server and a message bus of our own, in the environment. Without -noreset the X server would end the sessions
+    of all when its first client leaves."""
+    reader, writer = os.pipe()
+    server = ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1600x1200x24", "-nolisten", "tcp", "-noreset"]
+    with ended(start(server, pass_fds=[writer], stderr=subprocess.DEVNULL)):
+        os.close(writer)
+        number = os.read(reader, 16).decode().strip()
+        runtime = os.path.join(folder, "run")
+        os.mkdir(runtime, 0o700)
+        os.environ.update(DISPLAY=":" + number, XDG_RUNTIME_DIR=runtime, QT_ACCESSIBILITY="1",
+                          QT_LINUX_ACCESSIBILITY_ALWAYS_ON="1", LC_ALL="C.UTF-8")
+        bus = ["dbus-daemon", "--session", "--nofork", "--print-address=1"]
+        with ended(start(bus, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)) as process:
+            os.environ["DBUS_SESSION_BUS_ADDRESS"] = process.stdout.readline().strip()
+            yield
+
+
+def plain(name):
+    return (name or "").replace("&", "").replace("…", "").replace("...", "").strip()
+
+
+class Wireshark:
+    """The running program as its user sees it."""
+
+    def __init__(self, process, limit_s):
+        import gi
+        gi.require_version("Atspi", "2.0")
+        from gi.repository import Atspi, GLib
+        self.atspi, self.error = Atspi, GLib.Error
+        self.process, self.limit_s = process, limit_s
+        Atspi.set_timeout(CALL_MS, START_MS)
+        Atspi.init()
+        self.main = self.wait("the main window", self.find_main)
+        self.wait("packets", lambda: self.rows(self.main))
+
+    def wait(self, what, find, is_required=True):
+        """What find returns, once it is something."""
+        end = time.monotonic() + self.limit_s
+        while True:
+            try:
+                found = find()
+            except self.error:
+                found = None
+            if self.process.poll() is not None:
+                raise Failure(f"Wireshark died, status {self.process.returncode}, waiting for {what}")
+            if found or time.monotonic() > end:
+                break
+            time.sleep(PAUSE_S)
+        if not found and is_required:
+            raise Failure(f"in {self.limit_s} s there was not: {what}")
+        return found
+
+    def children(self, node):
+        """None of a node that is gone."""
+        if node is None:
+            return []
+        nodes = (node.get_child_at_index(i) for i in range(node.get_child_count()))
+        return [child for child in nodes if child is not None]
+
+    def below(self, node):
+        for child in self.children(node):
+            yield child
+            if child.get_role_name() not in (*TABLE, "menu bar"):
+                yield from self.below(child)
+
+    def find(self, node, roles, name=None):
+        return [child for child in self.below(node)
+                if child.get_role_name() in roles and (name is None or plain(child.get_name()) == name)]
+
+    def find_main(self):
+        desktop = self.atspi.get_desktop(0)
+        for program in self.children(desktop):
+            for window in self.children(program):
+                if plain(program.get_name()) == "Wireshark" and self.find(window, ("menu bar",)):
+                    return window
+        return None
+
+    def windows(self):
+        return [window for window in self.children(self.main.get_parent()) if window != self.main
+                and window.get_state_set().contains(self.atspi.StateType.SHOWING)]
+
+    def new_windows(self, known):
+        return [window for window in self.windows() if window not in known]
+
+    # ---- rows ----
+
+    def tables(self, node):
+        return self.find(node, TABLE)
+
+    def rows_of(self, table):
+        cells = self.children(table)
+        width = sum(cell.get_role_name() == "table column header" for cell in cells)
+        texts = [cell.get_name() for cell in cells if cell.get_role_name() == "table cell"]
+        return [texts[i:i + width] for i in range(0, len(texts), width)] if width else []
+
+    def rows(self, node):
+        return [row for table in self.tables(node) for row in self.rows_of(table)]
+
+    # ---- input ----
+
+    def press(self, node):
+        """A modal window that the press opens delays the answer until it closes."""
+        self.atspi.set_timeout(PRESS_MS, START_MS)
+        with contextlib.suppress(self.error):
+            self.atspi.Action.do_action(node, 0)
+        self.atspi.set_timeout(CALL_MS, START_MS)
+
+    def entry(self, path):
+        node, = self.find(self.main, ("menu bar",))
+        for name in path:
+            entries = self.children(node)
+            if len(entries) == 1 and not plain(entries[0].get_name()):
+                entries = self.children(entries[0])
+            node = next((entry for entry in entries if plain(entry.get_name()) == name), None)
+            if node is None:
+                return None
+        return node
+
+    def open(self, path):
+        """The window that an entry of the menus opens."""
+        entry = self.wait(f"the entry {path}", lambda: self.entry(path))
+        self.wait(f"the entry {path}, enabled", lambda: entry.get_state_set().contains(self.atspi.StateType.SENSITIVE))
+        before = self.windows()
+        self.press(entry)
+        return self.wait(f"the window of {path}", lambda: self.new_windows(before))[0]
+
+    def close(self, window):
+        for name in ("Cancel", "Close"):
+            buttons = self.find(window, BUTTON, name)
+            if buttons:
+                self.press(buttons[0])
+                self.wait(f"that {window.get_name()} closes", lambda: window not in self.windows())
+                return
+
+    def xdotool(self, *arguments):
+        subprocess.run(["xdotool", *map(str, arguments)], check=True, timeout=self.limit_s, stdout=subprocess.DEVNULL)
+
+    def click(self, node):
+        box = self.atspi.Component.get_extents(node, self.atspi.CoordType.SCREEN)
+        self.xdotool("mousemove", box.x + box.width // 2, box.y + box.height // 2, "click", 1)
+
+    # ---- windows of their own kinds ----
+
+    def table(self, path):
+        """Any window with tables: rows as soon as there are some that are not about another protocol."""
+        window = self.open(path)
+        rows = self.wait(f"rows of {path}", lambda: self.rows(window), is_required=False)
+        self.close(window)
+        return rows or []
+
+    def conversations(self, path):
+        """Rows of the page that is ours: after the tree of protocols, pages stand in the order of their tabs."""
+        window = self.open(path)
+
+        def ours():
+            tabs = self.find(window, ("page tab",))
+            mine = [i for i, tab in enumerate(tabs) if plain(tab.get_name()).startswith("UERUDP")]
+            pages, = self.find(window, ("layered pane",))
+            return mine and self.rows_of(self.tables(pages)[mine[0]])
+        rows = self.wait(f"rows of {path}", ours, is_required=False)
+        self.close(window)
+        return rows or []
+
+    def follow(self, path):
+        """The lines of the stream."""
+        window = self.open(path)
+
+        def lines():
+            texts = [self.atspi.Text.get_text(node, 0, -1) for node in self.find(window, ("text",))]
+            return [[line] for line in max(texts, key=len).splitlines()]
+        rows = self.wait(f"text of {path}", lines, is_required=False)
+        self.close(window)
+        return rows or []
+
+    def export_pdus(self, path):
+        window = self.open(path)
+        names = [[item.get_name()] for item in self.find(window, ("list item",))]
+        self.close(window)
+        return names
+
+    def graph(self, path):
+        """The values that the graph copies to the clipboard."""
+        window = self.open(path)
+        self.wait("graphs", lambda: self.rows(window))
+        copy, = self.find(window, BUTTON, "Copy")
+
+        def values():
+            self.press(copy)
+            clipboard = subprocess.run(["xclip", "-o", "-selection", "clipboard"], capture_output=True, text=True,
+                                       timeout=self.limit_s, check=False).stdout
+            lines = [line.split(",") for line in clipboard.splitlines()]
+            return [line for line in lines[1:] if any(float(cell or 0) for cell in line[1:])] and lines
+        rows = self.wait("values of the graph", values, is_required=False)
+        self.close(window)
+        return rows or []
+
+    def page(self, path):
+        """The names on our page of the preferences, and of the tables that its buttons open."""
+        window = self.open(path)
+        self.click(self.wait("the list of pages", lambda: self.list_of_pages(window))["Protocols"])
+        self.xdotool("key", "Right")
+
+        def ours():
+            self.xdotool("type", OUR_PAGE)
+            time.sleep(TYPING_S)
+            return self.find(window, ("check box",), "Analyse")
+        page = self.wait("our page", ours)[0].get_parent()
+        rows = [[plain(node.get_name())] for node in self.below(page)]
+        for button in self.find(page, BUTTON, "Edit"):
+            before = self.windows()
+            self.press(button)
+            table = self.wait("the table of a preference", lambda known=before: self.new_windows(known))[0]
+            rows.append([plain(table.get_name())])
+            self.close(table)
+        self.close(window)
+        return rows
+
+    def list_of_pages(self, window):
+        """Its cells by their names; another table of this window has all preferences, and is slow to read."""
+        tables = [table for table in self.tables(window) if table.get_child_count() < SMALL_TABLE]
+        cells = {plain(cell.get_name()): cell for table in tables for cell in self.children(table)}
+        return "Protocols" in cells and cells
+
+
+def look(wireshark, steps):
+    found = []
+    for kind, *path in steps:
+        try:
+            found.append(([kind, *path], getattr(wireshark, kind)(path)))
+        except (Failure, wireshark.error) as failure:
+            return {"failure": f"{path}: {failure}; status of Wireshark: {wireshark.process.poll()}"}
+    return {"rows": found}
+
+
+def configure(home):
+    folder = os.path.join(home, "wireshark")
+    os.mkdir(folder)
+    for name, content in CONFIGURATION.items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(content)
+
+
+def main():
+    limit_s, folder, capture, *steps = sys.argv[1:]
+    configure(folder)
+    with display(folder):
+        environment = dict(os.environ)
+        if "UERUDP_PRELOAD" in environment:
+            environment["LD_PRELOAD"] = environment["UERUDP_PRELOAD"]
+        with ended(start(["wireshark", "-g", "5", "-r", capture], env=environment, stdout=sys.stderr)) as process:
+            try:
+                print(json.dumps(look(Wireshark(process, float(limit_s)), map(json.loads, steps))))
+            except Failure as failure:
+                print(json.dumps({"failure": str(failure)}))
+
+
+if __name__ == "__main__":
+    main()
