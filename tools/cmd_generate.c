@@ -93,7 +93,8 @@ static bool write_sidecars(struct generate *g) {
     char *sent = beside(path, ".sent.json");
     char *expected = beside(path, ".expected.json");
     char *keys = beside(path, ".keys");
-    bool good = write_sidecar(g, sent, ue_sidecar_write) && ue_expected_write(path, expected) &&
+    bool good = write_sidecar(g, sent, ue_sidecar_write) &&
+                ue_expected_write(path, &g->options.scenario.settings, expected) &&
                 (!g->options.scenario.encrypt || write_sidecar(g, keys, ue_key_log_write));
     g_free(keys);
     g_free(sent);

@@ -29,12 +29,13 @@ static bool write_all(struct ue_reading *reading, FILE *file) {
     return good && ue_reading_status(reading) != UE_EXIT_UNUSABLE;
 }
 
-bool ue_expected_write(const char *capture, const char *path) {
+bool ue_expected_write(const char *capture, const struct ue_settings *settings, const char *path) {
     struct ue_reading reading;
     struct ue_output output;
     char *paths[] = {(char *)capture, NULL};
     ue_reading_init(&reading);
     reading.summary.is_silent = true;
+    reading.wire.settings = *settings;
     bool good = ue_wire_options_resolve(&reading.wire) && ue_output_open(&output, path);
     if (good) {
         ue_reading_start(&reading, 1, paths);

@@ -7,7 +7,7 @@
 
 #include "libcodec/profile.h"
 
-/* Reads the capture and writes its decode; false, with a message, when either fails. */
-bool ue_expected_write(const char *capture, const char *path);
+/* Reads the capture with these settings and writes its decode; false, with a message, when either fails. */
+bool ue_expected_write(const char *capture, const struct ue_settings *settings, const char *path);
 
 #endif

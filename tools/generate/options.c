@@ -4,6 +4,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "libcodec/settings.h"
 #include "tools/cli.h"
 #include "tools/generate/scenario_file.h"
 
@@ -50,6 +51,9 @@ void ue_generate_options_clear(struct ue_generate_options *options) {
     g_free(options->seed_text);
     g_free(options->generation);
     g_free(options->capture_at);
+    g_free(options->magic_bits);
+    g_free(options->magic);
+    g_free(options->handlers);
 }
 
 /* ---- command line ---- */
@@ -89,6 +93,22 @@ static void add_run(struct ue_generate_options *o, GOptionContext *context) {
     add_group(context, "run", "What of the scenario shall be otherwise:", entries);
 }
 
+static void add_wire(struct ue_generate_options *o, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"magic-bits", 0, 0, G_OPTION_ARG_STRING, &o->magic_bits, "bits of a magic header, 0 to 32; default 0",
+         "NUMBER"},
+        {"magic", 0, 0, G_OPTION_ARG_STRING, &o->magic, "value of the magic header, first wire bit least significant",
+         "NUMBER"},
+        {"handlers", 0, 0, G_OPTION_ARG_STRING, &o->handlers,
+         "packet handler components, outermost first: oodle, and one of aesgcm and aes-ecb; default none, or aesgcm "
+         "where the "
+         "scenario encrypts, which needs aesgcm first. The other components write their flag and leave packets clear",
+         "LIST"},
+        {0},
+    };
+    add_group(context, "wire", "What both ends are configured to:", entries);
+}
+
 static void add_network(struct ue_generate_options *o, GOptionContext *context) {
     GOptionEntry entries[UE_KNOB_COUNT + 1] = {0};
     for (size_t i = 0; i < UE_KNOB_COUNT; i++) {
@@ -101,6 +121,7 @@ static void add_network(struct ue_generate_options *o, GOptionContext *context) 
 void ue_generate_options_add(struct ue_generate_options *options, GOptionContext *context) {
     add_output(options, context);
     add_run(options, context);
+    add_wire(options, context);
     add_network(options, context);
 }
 
@@ -176,6 +197,51 @@ static bool resolve_generation(struct ue_generate_options *o) {
     return true;
 }
 
+static bool set_wire(struct ue_settings *settings, const char *key, const char *text) {
+    if (text != NULL && ue_settings_set(settings, key, text) != UE_SETTING_OK) {
+        char *option = g_strdelimit(g_strdup(key), "_", '-');
+        ue_complain("--%s=%s: not a possible value", option, text);
+        g_free(option);
+        return false;
+    }
+    return true;
+}
+
+/* The components that an endpoint speaks: one that may encrypt, and only in the first place, and one that may compress.
+ */
+static bool are_speakable(const struct ue_scenario *scenario) {
+    const enum ue_handler *handlers = scenario->settings.handlers;
+    unsigned ciphers = 0;
+    unsigned compressors = 0;
+    for (size_t i = 0; i < UE_HANDLERS_MAX && handlers[i] != UE_HANDLER_NONE; i++) {
+        ciphers += handlers[i] == UE_HANDLER_AESGCM || handlers[i] == UE_HANDLER_AES_ECB;
+        compressors += handlers[i] == UE_HANDLER_OODLE;
+        if (ciphers + compressors != i + 1 || ciphers > 1 || compressors > 1) {
+            ue_complain("--handlers: %s is not possible here; one of aesgcm and aes-ecb is, and oodle",
+                        ue_handler_name(handlers[i]));
+            return false;
+        }
+    }
+    if (scenario->encrypt && handlers[0] != UE_HANDLER_NONE && handlers[0] != UE_HANDLER_AESGCM) {
+        ue_complain("--handlers: %s encrypts, which needs aesgcm first", scenario->name);
+        return false;
+    }
+    return true;
+}
+
+static bool resolve_wire(struct ue_generate_options *o) {
+    struct ue_settings *settings = &o->scenario.settings;
+    if (!set_wire(settings, "magic_bits", o->magic_bits) || !set_wire(settings, "magic", o->magic) ||
+        !set_wire(settings, "handlers", o->handlers)) {
+        return false;
+    }
+    if ((uint64_t)settings->magic >> settings->magic_bits != 0) {
+        ue_complain("--magic=0x%x: not a value of %u bits; see --magic-bits", settings->magic, settings->magic_bits);
+        return false;
+    }
+    return are_speakable(&o->scenario);
+}
+
 /* The client ticks a little slower, so that the phases of both sweep past each other. */
 static bool resolve_tick(struct ue_generate_options *o) {
     if (o->tick_hz == UNSET) {
@@ -225,8 +291,9 @@ bool ue_generate_options_resolve(struct ue_generate_options *options, int argc, 
         ue_complain("%s; see uerudp generate --help", argc < 2 ? "no scenario given" : "more than one scenario given");
         return false;
     }
-    return find_scenario(options, argv[1]) && resolve_generation(options) && resolve_point(options) &&
-           resolve_run(options) && resolve_tick(options) && resolve_network(options) && is_possible(&options->scenario);
+    return find_scenario(options, argv[1]) && resolve_generation(options) && resolve_wire(options) &&
+           resolve_point(options) && resolve_run(options) && resolve_tick(options) && resolve_network(options) &&
+           is_possible(&options->scenario);
 }
 
 bool ue_generate_has_sidecars(const struct ue_generate_options *options) {

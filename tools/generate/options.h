@@ -28,6 +28,7 @@ struct ue_generate_options {
     gboolean list, fuzz, no_sidecar;
 
     char *seed_text, *generation, *capture_at;
+    char *magic_bits, *magic, *handlers;
     double tick_hz;              /* negative: the scenario's */
     double duration_s;           /* negative: the scenario's */
     double knobs[UE_KNOB_COUNT]; /* negative: the scenario's */

@@ -24,7 +24,7 @@ static void configure(struct ue_end *end) {
     const struct ue_scenario_side *side = &end->scenario->sides[end->role];
     fill_random(end->seed, sizeof end->seed, ue_rng_mix(end->scenario->seed, SALT_END + (uint64_t)end->role * 16));
     end->config = (struct ue_conn_config){.profile = ue_scenario_profile(end->scenario, end->role),
-                                          .settings = {.reliable_buffer = side->reliable_buffer},
+                                          .settings = end->scenario->settings,
                                           .role = end->role,
                                           .seed = end->seed,
                                           .memory_limit_bytes = UE_SIM_MEMORY_BYTES,
@@ -34,13 +34,16 @@ static void configure(struct ue_end *end) {
                                           .timeout_ns = end->scenario->timeout_ns,
                                           .connect_timeout_ns = end->scenario->timeout_ns,
                                           .options = side->options};
+    end->config.settings.reliable_buffer = side->reliable_buffer;
     if (end->scenario->ending == UE_ENDING_UPGRADE) {
         end->config.network_version = NETWORK_VERSION + (uint32_t)end->role;
     }
     if (end->scenario->encrypt) {
         ue_secret_key(end->scenario->seed, end->key);
         end->config.key = end->key;
-        end->config.settings.handlers[0] = UE_HANDLER_AESGCM;
+        if (end->config.settings.handlers[0] == UE_HANDLER_NONE) {
+            end->config.settings.handlers[0] = UE_HANDLER_AESGCM;
+        }
     }
 }
 

@@ -71,12 +71,13 @@ struct ue_scenario {
     struct ue_scenario_side sides[2]; /* by enum ue_role */
     struct ue_link_config paths[2];   /* by the role that sends */
     struct ue_stream streams[UE_SCENARIO_STREAMS_MAX];
-    bool handshake; /* begin with it, instead of connected at the first sequences */
-    bool login;     /* join over the control channel first, instead of one message on it */
-    bool encrypt;   /* the same, with AES-GCM after EncryptionAck */
-    bool actors;    /* messages travel as property updates and RPCs of actors (world.h), not as they are */
-    bool hostile;   /* damage may get through: only what a bad network may never do is checked */
-    bool unchecked; /* nothing is: for speed */
+    bool handshake;              /* begin with it, instead of connected at the first sequences */
+    bool login;                  /* join over the control channel first, instead of one message on it */
+    bool encrypt;                /* the same, with AES-GCM after EncryptionAck */
+    struct ue_settings settings; /* of both ends: magic header, and handlers; encrypt needs AES-GCM first, or no list */
+    bool actors;                 /* messages travel as property updates and RPCs of actors (world.h), not as they are */
+    bool hostile;                /* damage may get through: only what a bad network may never do is checked */
+    bool unchecked;              /* nothing is: for speed */
     enum ue_ending ending;
     uint64_t timeout_ns;  /* of both ends; 0: the engine's */
     uint64_t move_ns;     /* the client's address changes; 0: never. Needs the handshake */
