@@ -3,6 +3,7 @@
 
 #include "libcodec/flow_evidence.h"
 #include "libcodec/flow_links.h"
+#include "libcodec/flow_magic.h"
 #include "libcodec/flow_spawn.h"
 #include "libcodec/seq.h"
 
@@ -208,6 +209,9 @@ void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, siz
     *frame = (struct ue_frame){.held = !flow->is_released, .side = (uint8_t)side};
     flow->datagrams++;
     frame->number = (uint8_t)(frame->held ? flow->datagrams : 0);
+    if (shape == NULL) {
+        ue_flow_watch_magic(flow, side, bytes, size_bytes);
+    }
     bool known = family_is_known(flow);
     bool handshake = known ? has_handshake_bit(flow, bytes, size_bytes) : shape != NULL;
     if (handshake && shape != NULL) {

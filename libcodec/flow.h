@@ -64,6 +64,19 @@ struct ue_flow_numbers {
     uint16_t ack[UE_HEADER_COUNT];
 };
 
+#define UE_MAGIC_BITS_MAX 32
+
+/* What the first datagrams show of a magic header that the settings do not name. */
+struct ue_magic_trial {
+    uint8_t datagrams;                   /* looked at */
+    uint32_t bits;                       /* the first 32 of the first datagram */
+    uint32_t changed;                    /* those that another datagram has otherwise */
+    uint32_t initials;                   /* bit n - 1: an Initial stood behind n bits */
+    uint32_t answers;                    /* bit n - 1: both sides sent the same cookie behind n bits */
+    uint32_t sides;                      /* bit n - 1: side 1 sent the latest cookie behind n bits */
+    uint32_t cookies[UE_MAGIC_BITS_MAX]; /* the latest cookie behind n bits, hashed; 0: none */
+};
+
 struct ue_side {
     bool has_id;
     bool has_acked;
@@ -98,6 +111,7 @@ struct ue_flow {
     uint16_t bunch_fits[UE_PROFILE_COUNT][UE_VARIANT_COUNT];
     uint16_t last_seq[UE_PROFILE_COUNT][2];
     bool has_seq[UE_PROFILE_COUNT][2];
+    struct ue_magic_trial magic;
     struct ue_side sides[2];
     struct ue_side first_sides[2]; /* before the first ordinary datagram */
     struct ue_flow_numbers numbers[UE_FLOW_HOLD];
@@ -140,6 +154,13 @@ struct ue_links ue_flow_links(const struct ue_flow *flow, const struct ue_frame 
 
 /* The releases that the choice leaves, for people: "4.22 to 4.24"; a user's own generation has its name. */
 const char *ue_flow_generations(const struct ue_flow *flow, const struct ue_choice *choice, char text[UE_RANGE_CHARS]);
+
+/* What a magic header looks like for people: bits, "" or "s", value, and both again. */
+#define UE_MAGIC_FORMAT "looks like a magic header of %u bit%s, value 0x%x: --magic-bits %u --magic 0x%x"
+
+/* Whether no generation fits, but an Initial and a cookie of both sides stand behind one number of bits, and these bits
+   are equal in all datagrams. */
+bool ue_flow_magic(const struct ue_flow *flow, unsigned *bits, uint32_t *value);
 
 /* A static English sentence without final period. */
 const char *ue_reason_text(enum ue_reason reason);

@@ -57,6 +57,16 @@ static void print_bounds(const struct ue_connection *connection) {
     }
 }
 
+/* What --magic-bits and --magic would have to say. */
+static void print_magic(const struct ue_connection *connection) {
+    unsigned bits;
+    uint32_t value;
+    if (ue_flow_magic(&connection->flow, &bits, &value)) {
+        fprintf(stderr, "stream %" PRIu32 ": " UE_MAGIC_FORMAT "\n", connection->stream, bits, plural(bits), value,
+                bits, value);
+    }
+}
+
 static void print_generation(const struct ue_connection *connection) {
     const struct ue_flow *flow = &connection->flow;
     const char *reason = ue_reason_text((enum ue_reason)flow->choice.reason);
@@ -133,9 +143,20 @@ static void print_connections(const struct ue_summary *summary, const struct ue_
     }
 }
 
+static void print_magics(const struct ue_flows *flows) {
+    size_t count;
+    const struct ue_listing *listings = ue_flows_listings(flows, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (listings[i].latest != NULL) {
+            print_magic(listings[i].latest);
+        }
+    }
+}
+
 void ue_summary_print_totals(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
     uint64_t streams = ue_flows_streams(flows);
     erase_progress(summary);
+    print_magics(flows);
     print_others(summary, input);
     if (streams == 0 && input->datagrams != 0) {
         fprintf(stderr,

@@ -32,6 +32,21 @@ class Generation(unittest.TestCase):
         for generation in ("4.22", "4.24"):
             self.assertEqual([generation], self.sentence("actor-world", "--generation", generation)[1])
 
+    def sentences(self, *arguments, settings=None):
+        packets = self.stage.packets(self.stage.put("game.pcapng", generate(*arguments)), settings or {})
+        return [text for packet in packets.values() for name, text in packet.sentences if "generation" in name]
+
+    def test_magic_header(self):
+        magic = ("--generation", "5.4", "--magic-bits", "13", "--magic", "0x1234")
+        wanted = "Generation unknown: looks like a magic header of 13 bits, value 0x1234: --magic-bits 13 --magic 0x1234"
+        self.assertIn(wanted, self.sentences("login", *magic))
+
+    def test_no_magic_header(self):
+        """None on the wire, or one that the preferences name."""
+        for arguments, settings in (((), {}), (("--magic-bits", "13", "--magic", "0x1234"), {"magic_bits": "13"})):
+            said = self.sentences("login", "--generation", "5.4", *arguments, settings=settings)
+            self.assertEqual(["Generation 5.4 to 5.7"], [text.split(":")[0] for text in said])
+
     def test_preference(self):
         found = self.sentence("actor-world", "--generation", "4.24", settings={"generation": "4.24"})
         self.assertEqual(("Generation 4.24", ["4.24"]), found)
