@@ -24,13 +24,13 @@ class Found(unittest.TestCase):
         uerudp.run("generate", scenario, "--duration=3", "-o", self.path, *options)
 
     def said(self, command, *options):
-        """Standard error of decode or info, whatever the exit status."""
-        for status in (0, 1):
-            try:
-                return uerudp.run(command, *options, self.path, status=status).stderr.decode()
-            except AssertionError as error:
-                failure = error
-        raise failure
+        return uerudp.run(command, *options, self.path, status=None).stderr.decode()
+
+    def printed(self, command):
+        """Both outputs, without the datagrams."""
+        options = ("--quiet",) if command == "decode" else ()
+        result = uerudp.run(command, *options, self.path, status=None)
+        return (result.stdout + result.stderr).decode()
 
     def named(self, bits, value, generation):
         self.generate("login", "--generation", generation, "--no-sidecar", f"--magic-bits={bits}", f"--magic={value}")
@@ -97,6 +97,37 @@ class Magic(Found):
         """Where no generation fits there is no connection to describe."""
         self.generate("login", "--generation=5.4", "--no-sidecar", "--magic-bits=13", "--magic=0x1234", "--duration=5")
         self.assertEqual(b"", uerudp.run("info", self.path).stdout)
+
+
+class Constants(Found):
+    """Constants of a game that the detection found: printed as a profile has them."""
+
+    def with_bound(self, *options):
+        """A capture with a handshake, encoded again with a game's own bounds."""
+        self.generate("mixed", "--generation=4.25", "--no-sidecar")
+        datagrams = uerudp.run("decode", "--json", self.path).stdout
+        uerudp.run("encode", *options, "-o", self.path, "-", data=datagrams)
+
+    def test_not_malformed_before_they_are_found(self):
+        """The handshake leaves one generation, but says nothing of its constants."""
+        self.with_bound("--ch-seq-bound=4096")
+        self.assertIn(", 0 malformed\n", self.said("decode", "--quiet"))
+
+    def test_bound_is_named(self):
+        self.with_bound("--ch-seq-bound=4096")
+        for command in ("decode", "info"):
+            self.assertRegex(self.printed(command), r"\bch_seq_bound=4096\b")
+
+    def test_packet_size_is_named(self):
+        self.with_bound("--max-packet=2048")
+        for command in ("decode", "info"):
+            self.assertRegex(self.printed(command), r"\bmax_packet=2048\b")
+
+    def test_stock_bounds(self):
+        self.generate("mixed", "--generation=4.25", "--no-sidecar")
+        said = self.said("decode", "--quiet") + self.printed("info")
+        self.assertNotIn("ch_seq_bound=", said)
+        self.assertNotIn("max_packet=", said)
 
 
 class Handlers(Found):
