@@ -16,6 +16,8 @@
 /* A client that left still answers the server for a while, which may have missed that. */
 #define QUIET_NS UINT64_C(300000000)
 #define LINGER_NS UINT64_C(1200000000)
+/* How long a client without login waits for the server's channels. */
+#define CHANNEL_WAIT_NS UINT64_C(1000000000)
 
 struct connect {
     struct ue_live_options live;
@@ -32,6 +34,7 @@ struct connect {
     struct ue_inside *inside; /* NULL: no log */
     uint64_t begun_ns;
     uint64_t now_ns;
+    uint64_t open_ns;   /* the connection, where the server has no channel; 0: not yet */
     uint64_t joined_ns; /* 0: not yet */
     uint64_t left_ns;   /* 0: not yet */
     uint64_t heard_ns;
@@ -193,16 +196,41 @@ static void take_events(void *user) {
 static void report_joined(struct connect *c) {
     char text[UE_NET_ADDRESS_TEXT_BYTES];
     const struct ue_login *login = &c->client.login;
-    ue_report(c->live.json, "joined",
-              json_pack("{s:s, s:o, s:o, s:f, s:b}", "server",
-                        ue_net_address_format(ue_socket_peer(ue_port_socket(c->port)), text), "map",
-                        ue_report_text(login->map), "game", ue_report_text(login->game), "seconds",
-                        (double)(c->now_ns - c->begun_ns) / NS_PER_S, "encrypted", c->live.has_key));
+    json_t *members =
+        json_pack("{s:s}", "server", ue_net_address_format(ue_socket_peer(ue_port_socket(c->port)), text));
+    if (!c->live.no_login) {
+        json_object_set_new(members, "map", ue_report_text(login->map));
+        json_object_set_new(members, "game", ue_report_text(login->game));
+    }
+    json_object_set_new(members, "seconds", json_real((double)(c->now_ns - c->begun_ns) / NS_PER_S));
+    json_object_set_new(members, "encrypted", json_boolean(c->live.has_key));
+    ue_report(c->live.json, "joined", members);
+}
+
+static bool has_logged_in(const struct connect *c) {
+    const struct ue_login *login = &c->client.login;
+    return c->live.no_login ? ue_conn_state(c->client.conn) == UE_CONN_OPEN
+                            : login->state >= UE_LOGIN_JOINING && login->state <= UE_LOGIN_DONE;
+}
+
+/* Without a login a server may wait for the client to open a channel. */
+static void open_own_channel(struct connect *c) {
+    uint32_t channel;
+    c->open_ns = c->open_ns != 0 ? c->open_ns : c->now_ns;
+    if (c->live.no_login && c->now_ns - c->open_ns >= CHANNEL_WAIT_NS &&
+        ue_conn_open(c->client.conn, UE_KIND_ACTOR, c->job_options.channel, &channel) == UE_OK) {
+        ue_job_add_channel(c->job, channel);
+    }
 }
 
 static void check_joined(struct connect *c) {
-    if (c->joined_ns == 0 && c->client.login.state >= UE_LOGIN_JOINING && c->client.login.state <= UE_LOGIN_DONE &&
-        c->job->channel_count != 0) {
+    if (c->joined_ns != 0 || !has_logged_in(c)) {
+        return;
+    }
+    if (c->job->channel_count == 0) {
+        open_own_channel(c);
+    }
+    if (c->job->channel_count != 0) {
         c->joined_ns = c->now_ns;
         report_joined(c);
         ue_job_begin(c->job, c->now_ns);

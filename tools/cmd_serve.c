@@ -7,6 +7,7 @@
 #include "tools/net/loop.h"
 #include "tools/live/serve_log.h"
 #include "tools/live/serve_protection.h"
+#include "tools/live/serve_refusals.h"
 #include "tools/live/serve_report.h"
 #include "tools/wire_options.h"
 
@@ -32,6 +33,7 @@ struct serve {
     struct ue_loop *loop;
     struct ue_server *server;
     struct ue_serve_log *log; /* NULL: none */
+    struct serve_refusals refusals;
     struct ue_pool *pool;
     void *region;
     uint64_t now_ns;
@@ -113,6 +115,7 @@ static bool resolve(struct serve *s, int argc) {
         ue_complain("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
         return false;
     }
+    s->service.opens_nothing = s->live.no_login;
     return resolve_mode(s) && ue_serve_protection_resolve(&s->protection) && ue_live_options_resolve(&s->live);
 }
 
@@ -139,7 +142,7 @@ static void take_events(struct serve *s) {
         ue_serve_log_event(s->log, peer, &event);
         if (event.type == UE_EVENT_STATE) {
             take_state(s, peer, &event);
-        } else if (event.type == UE_EVENT_BUNCH && event.channel != 0 && guest != NULL) {
+        } else if (event.type == UE_EVENT_BUNCH && (event.channel != 0 || s->live.no_login) && guest != NULL) {
             ue_guest_take(guest, s->now_ns, &event);
         }
     }
@@ -175,6 +178,8 @@ static enum ue_socket_result receive_one(struct serve *s) {
     const struct ue_host address = ue_serve_address(&from);
     if (result == UE_SOCKET_DONE) {
         ue_server_receive(s->server, s->now_ns, &address, s->bytes, size_bytes);
+        const struct ue_refusal refusal = ue_server_refusal(s->server);
+        serve_refusals_report(&s->refusals, s->now_ns, &address, &refusal);
         ue_serve_log_datagram(s->log, ue_server_find(s->server, &address), false, s->bytes, size_bytes);
     } else if (result == UE_SOCKET_UNREACHABLE) {
         ue_server_unreachable(s->server, s->now_ns, &address);
@@ -203,7 +208,7 @@ static void work_for(struct serve *s, struct ue_peer *peer) {
         ue_serve_report_connected(s->live.json, peer);
     }
     struct ue_guest *guest = peer->user;
-    if (guest->joined_ns == 0 && peer->login.state == UE_LOGIN_DONE) {
+    if (guest->joined_ns == 0 && (s->live.no_login || peer->login.state == UE_LOGIN_DONE)) {
         ue_serve_report_joined(s->live.json, peer);
         ue_guest_join(guest, s->now_ns);
     }
@@ -297,9 +302,10 @@ static enum ue_exit run(struct serve *s) {
         return UE_EXIT_UNUSABLE;
     }
     s->loop = ue_loop_new(&hooks, ue_port_socket(s->port), s->live.ticks_per_second);
+    serve_refusals_init(&s->refusals, s->live.json);
     ue_report_ready(s->live.json, ue_port_socket(s->port));
     ue_loop_run(s->loop);
-    ue_serve_report_summary(s->live.json, s->server, s->pool, s->port);
+    ue_serve_report_summary(s->live.json, s->server, &s->refusals, s->pool, s->port);
     return UE_EXIT_OK;
 }
 
@@ -318,6 +324,7 @@ static bool clear(struct serve *s) {
         ue_loop_free(s->loop);
     }
     free_server(s);
+    serve_refusals_clear(&s->refusals);
     bool good = ue_port_free(s->port);
     good = ue_serve_log_close(s->log, s->loop != NULL) && good;
     ue_live_options_clear(&s->live);

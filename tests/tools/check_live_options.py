@@ -42,6 +42,117 @@ class Login(unittest.TestCase):
             uerudp.run("decode", "--quiet", "--generation=5.5", path, status=1)
 
 
+class HandshakeVersions(unittest.TestCase):
+    def test_peer_that_offers_version_1(self):
+        """The engine's server refuses a client whose lowest version is below its own; an option lets it in."""
+        with live.Server(FAST, "--min-handshake-version=1", bind="127.0.0.1") as server:
+            live.check(server, FAST, "--min-handshake-version=1")
+            live.check(server, FAST)
+        self.assertEqual((2, 0), (server.reported("served")["clients"], server.reported("refused")["bad_versions"]))
+        self.assertEqual([], server.all("refusal"))
+
+    def test_old_version_alone(self):
+        """Version 2 has no ids in front of packets."""
+        with live.Server(FAST, "--handshake-version=2", "--min-handshake-version=2", bind="127.0.0.1") as server:
+            live.check(server, FAST, "--handshake-version=2", "--min-handshake-version=1", "--timeout=2",
+                       status=1)
+            live.check(server, FAST, "--handshake-version=2", "--min-handshake-version=2")
+        self.assertEqual(1, server.reported("served")["clients"])
+
+    def test_impossible(self):
+        for option, complaint in (("--handshake-version=5", "handshake-version"), ("--min-handshake-version=-1", "min-"),
+                                  ("--generation=4.25 --handshake-version=3", "no version"),
+                                  ("--min-handshake-version=4 --handshake-version=3", "above")):
+            with self.subTest(option):
+                result = uerudp.run("connect", *option.split(), "127.0.0.1:9", status=2)
+                self.assertIn(complaint, result.stderr.decode())
+
+
+class NoLogin(unittest.TestCase):
+    """Peers that have only handshake and reliable layer."""
+
+    def test_every_kind_of_acknowledgement(self):
+        for generation in ("4.18", "4.26", "5.8"):
+            with self.subTest(generation), \
+                    live.Server(FAST, "--no-login", f"--generation={generation}", bind="127.0.0.1") as server:
+                checked = live.check(server, FAST, "--no-login", f"--generation={generation}", "--loss=0.05")
+                self.assertEqual(checked["reliable_sent"], checked["reliable_echoed"])
+
+    def test_no_control_message_leaves(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "session.pcapng"
+            with live.Server(FAST, "--no-login", bind="127.0.0.1") as server:
+                events, _ = live.client(server, FAST, "--no-login", "--channel=9", f"--pcap={path}", data=b"hello\n")
+            self.assertEqual("hello", events["message"]["text"])
+            self.assertNotIn("map", events["joined"])
+            bunches = [bunch for packet in uerudp.decode("--content", path) for bunch in packet.get("bunches", [])]
+        self.assertEqual({9}, {bunch["channel"] for bunch in bunches if not bunch.get("close")} - {0})
+        closing = [bunch for bunch in bunches if bunch["channel"] == 0]
+        messages = [message for bunch in closing for message in bunch.get("messages", [])]
+        self.assertEqual([{"type", "close_reason"}] * len(messages), [set(message) for message in messages])
+
+    def test_scenario(self):
+        with live.Server(FAST, "--no-login", "--scenario=game", bind="127.0.0.1") as server:
+            events, _ = live.client(server, FAST, "--no-login", "--scenario=game")
+        self.assertEqual(0, events["scenario"]["wrong"])
+        self.assertEqual(0, server.reported("left")["wrong"])
+
+    def test_a_peer_with_login_is_not_one(self):
+        """The engine's rules stay for everybody else: without a login a server closes."""
+        with live.Server(FAST, bind="127.0.0.1") as server:
+            _, errors = live.client(server, FAST, "--no-login", "--check", "--timeout=2", status=1)
+        self.assertEqual([], server.all("joined"))
+
+    def test_key(self):
+        result = uerudp.run("connect", "--no-login", "--key", "5a" * 32, "127.0.0.1:9", status=2)
+        self.assertIn("exclude each other", result.stderr.decode())
+
+
+class Refusals(unittest.TestCase):
+    def test_once_for_each_address_and_reason(self):
+        with live.Server(FAST, bind="127.0.0.1") as server:
+            live.client(server, FAST, "--check", "--min-handshake-version=1", status=1)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+                stranger.bind(("127.0.0.1", 0))
+                initial = uerudp.encode([{"schema": 1, "is_handshake": True, "session_id": 0, "client_id": 0,
+                                          "handshake": {"restart": False, "min_version": 1, "version": 4, "type": 0,
+                                                        "sent_count": 0, "network_version": 7, "features": 0,
+                                                        "timestamp": 0, "cookie": "00" * 20, "secret_id": 0},
+                                          "direction": 1}], "--generation=5.5")[0]
+                for _ in range(5):
+                    stranger.sendto(initial, ("127.0.0.1", server.port))
+                address = "127.0.0.1:%d" % stranger.getsockname()[1]
+                server.wait_for("refusal", 2)
+            live.check(server, FAST)
+        first, second = server.all("refusal")
+        self.assertEqual(("handshake version", 1, 4), (first["reason"], first["min_version"], first["version"]))
+        self.assertEqual((address, "handshake version", 7),
+                         (second["client"], second["reason"], second["network_version"]))
+
+    def test_many_addresses_do_not_fill_the_log(self):
+        """Forged addresses, here 200 ports: some lines, and a count of the rest."""
+        with live.Server(FAST, bind="127.0.0.1") as server:
+            with live.Server(FAST, bind="127.0.0.1") as other:
+                response = self.response_to(other)
+            senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(200)]
+            for sender in senders:
+                sender.sendto(response, ("127.0.0.1", server.port))
+                sender.close()
+            live.check(server, FAST)
+        lines, refused = len(server.all("refusal")), server.reported("refused")
+        self.assertGreaterEqual(lines, 1)
+        self.assertLessEqual(lines, 100)
+        self.assertEqual(refused["bad_cookies"], lines + refused["unreported"])
+        self.assertEqual({"bad cookie"}, {event["reason"] for event in server.all("refusal")})
+
+    def response_to(self, server):
+        """What a client answers to another server's challenge."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "client.pcapng"
+            live.client(server, FAST, "--pcap", path, data=b"hello\n")
+            return [payload for port, payload in live.datagrams(path) if port != server.port][1]
+
+
 class Protection(unittest.TestCase):
     """What serve does about senders without connection; a client joins all the same."""
 

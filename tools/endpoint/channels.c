@@ -118,7 +118,7 @@ struct ue_channel *ue_conn_channel_from(struct ue_conn *c, const struct ue_bunch
 }
 
 bool ue_conn_may_open(const struct ue_conn *c, enum ue_channel_kind kind) {
-    if (ue_conn_has_internal_ack(c)) {
+    if (ue_conn_has_internal_ack(c) || c->config.no_login) {
         return true;
     }
     switch (kind) {

@@ -17,7 +17,7 @@ bool ue_conn_is_client_restarting(const struct ue_conn *c) {
 }
 
 bool ue_conn_may_send(const struct ue_conn *c) {
-    if (!ue_conn_is_server(c) || ue_conn_has_internal_ack(c)) {
+    if (!ue_conn_is_server(c) || ue_conn_has_internal_ack(c) || c->config.no_login) {
         return true;
     }
     const struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
@@ -70,6 +70,7 @@ static void fill_ns(uint64_t *value, uint64_t otherwise) {
 
 static void fill_defaults(struct ue_conn_config *config) {
     config->settings.internal_ack |= config->driver == UE_DRIVER_DEMO;
+    config->any_channel |= config->no_login;
     fill_u32(&config->max_channels, MAX_CHANNELS);
     if (config->max_channels > config->profile->channel_bound) {
         config->max_channels = config->profile->channel_bound; /* no more can be written */
@@ -88,7 +89,11 @@ static void fill_defaults(struct ue_conn_config *config) {
 
 static void init_contexts(struct ue_conn *c) {
     bool is_server = ue_conn_is_server(c);
+    const struct ue_versions wished = {c->config.min_handshake_version, c->config.max_handshake_version};
     ue_context_init(&c->out_context, c->config.profile, &c->config.settings);
+    if (c->config.profile->handshake == UE_HANDSHAKE_V) {
+        c->out_context.ids = ue_versions_of(c->config.profile, wished).max >= UE_VERSION_IDS;
+    }
     c->in_context = c->out_context;
     c->out_context.direction = is_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
     c->in_context.direction = ue_direction_reverse(c->out_context.direction);
@@ -194,10 +199,12 @@ static void init_sequences(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint
 
 static void come_up(struct ue_conn *c) {
     uint32_t opened;
+    bool has_control = (!ue_conn_is_server(c) || c->config.no_login) && !ue_conn_has_internal_ack(c);
     ue_conn_enter(c, ue_conn_is_server(c) ? UE_CONN_OPEN : UE_CONN_PENDING, UE_CLOSE_NONE);
-    if (!ue_conn_is_server(c) && !ue_conn_has_internal_ack(c) &&
-        ue_conn_open(c, UE_KIND_CONTROL, 0, &opened) != UE_OK) {
+    if (has_control && ue_conn_open(c, UE_KIND_CONTROL, 0, &opened) != UE_OK) {
         ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_PENDING_CONNECTION_FAILURE);
+    } else if (c->config.no_login) { /* channel 0 says nothing before the connection ends */
+        ue_conn_admit(c);
     }
 }
 

@@ -127,7 +127,7 @@ static bool is_control(const struct ue_conn *c, const struct ue_bunch *bunch) {
 
 /* Whether bunches for a channel that is not there may come at all now; UE_CLOSE_NONE: yes. */
 static enum ue_close_reason premature(const struct ue_conn *c, const struct ue_bunch *bunch) {
-    if (ue_conn_has_internal_ack(c)) {
+    if (ue_conn_has_internal_ack(c) || c->config.no_login) {
         return UE_CLOSE_NONE;
     }
     if (!is_control(c, bunch)) {
@@ -142,7 +142,7 @@ static enum ue_close_reason premature(const struct ue_conn *c, const struct ue_b
 }
 
 static bool may_be_opened_by_peer(const struct ue_conn *c, enum ue_channel_kind kind) {
-    if (ue_conn_has_internal_ack(c) || c->shadow.opens_freely) {
+    if (ue_conn_has_internal_ack(c) || c->config.no_login || c->shadow.opens_freely) {
         return true;
     }
     switch (kind) {

@@ -79,6 +79,8 @@ struct ue_conn_config {
     uint64_t desired_tick_ns; /* clamps the elapsed time of bandwidth accounting, 0 = no clamp */
     bool want_frame_time;     /* client: net.PingExcludeFrameTime */
     bool any_channel;         /* accept channel names that are not the engine's */
+    bool no_login;            /* the peer has only handshake and reliable layer: the connection is open when it is up,
+                                 without a control channel, and either side may open channels of any kind */
     bool report_packets;      /* a UE_EVENT_PACKET for the verdict on each own packet */
     struct ue_conn_options options;
 };

@@ -22,6 +22,7 @@ struct ue_listener {
     uint64_t upgrades_end_ns; /* of the span for which upgrades are counted */
     uint32_t upgrades_left;
     struct ue_listener_counters counters;
+    struct ue_refusal refusal; /* of the newest datagram */
 };
 
 /* One datagram on its way through. */
@@ -73,6 +74,10 @@ void ue_listener_free(struct ue_listener *l) {
 
 const struct ue_listener_counters *ue_listener_counters(const struct ue_listener *l) {
     return &l->counters;
+}
+
+struct ue_refusal ue_listener_refusal(const struct ue_listener *l) {
+    return l->refusal;
 }
 
 /* ---- replies ---- */
@@ -131,6 +136,7 @@ static enum ue_listener_result refuse_version(struct call *call) {
     struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;
     l->counters.bad_versions++;
+    l->refusal = (struct ue_refusal){UE_REFUSAL_VERSION, h->min_version, h->version, h->network_version};
     bool understands = h->version >= UE_VERSION_UPGRADE && l->versions.max >= UE_VERSION_UPGRADE;
     if (h->type != UE_HANDSHAKE_INITIAL || !understands || !may_upgrade(l, call->now_ns)) {
         return UE_LISTENER_NOTHING;
@@ -191,13 +197,19 @@ static bool agree_on_version(struct call *call) {
     return h->min_version >= own.min && h->min_version <= own.max && h->min_version <= h->version && same_network;
 }
 
+static enum ue_listener_result refuse(struct ue_listener *l, uint64_t *counter, enum ue_refusal_reason reason) {
+    ++*counter;
+    l->refusal.reason = reason;
+    return UE_LISTENER_NOTHING;
+}
+
 static enum ue_listener_result on_response(struct call *call, struct ue_accepted *accepted) {
     struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;
     switch (ue_cookies_check(&l->cookies, call->now_ns, call->address, h)) {
     case UE_COOKIE_VALID: break;
-    case UE_COOKIE_OLD: l->counters.old_cookies++; return UE_LISTENER_NOTHING;
-    case UE_COOKIE_BAD: l->counters.bad_cookies++; return UE_LISTENER_NOTHING;
+    case UE_COOKIE_OLD: return refuse(l, &l->counters.old_cookies, UE_REFUSAL_OLD_COOKIE);
+    case UE_COOKIE_BAD: return refuse(l, &l->counters.bad_cookies, UE_REFUSAL_BAD_COOKIE);
     }
     l->counters.accepted++;
     *accepted = (struct ue_accepted){
@@ -231,8 +243,7 @@ static enum ue_listener_result on_handshake(struct call *call, struct ue_accepte
         return reply_challenge(call);
     }
     if (call->context.ids && call->message.prefix.session_id != l->config.session_id) {
-        l->counters.wrong_session++;
-        return UE_LISTENER_NOTHING;
+        return refuse(l, &l->counters.wrong_session, UE_REFUSAL_SESSION);
     }
     return on_response(call, accepted);
 }
@@ -287,6 +298,7 @@ enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_
     struct call call = {.l = l, .now_ns = now_ns, .address = address, .reply = reply_to, .reply_bytes = reply_bytes};
     struct ue_prefix prefix;
     *reply_bytes = 0;
+    l->refusal = (struct ue_refusal){0};
     call.context = l->context;
     call.context.ids = has_ids(l, bytes, size_bytes);
     if (!read_prefix(&call.context, bytes, size_bytes, &prefix) || !is_own_magic(l, &prefix)) {

@@ -63,6 +63,24 @@ struct ue_listener;
 struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listener_config *config, uint64_t now_ns);
 void ue_listener_free(struct ue_listener *l);
 
+/* Why a handshake was refused. */
+enum ue_refusal_reason {
+    UE_REFUSAL_NONE,
+    UE_REFUSAL_VERSION,       /* no handshake version in common, or another network version where that counts */
+    UE_REFUSAL_BAD_COOKIE,    /* not one of this server */
+    UE_REFUSAL_OLD_COOKIE,    /* it is no longer valid */
+    UE_REFUSAL_SESSION,       /* the session id is not the server's */
+    UE_REFUSAL_FULL,          /* no room for another connection */
+    UE_REFUSAL_ADDRESS_FULL,  /* its machine has max_per_machine connections */
+    UE_REFUSAL_NO_CONNECTION, /* a restart of a connection that is not here */
+};
+
+struct ue_refusal {
+    enum ue_refusal_reason reason;
+    uint8_t min_version, version; /* VERSION: what the client speaks */
+    uint32_t network_version;
+};
+
 enum ue_listener_result {
     UE_LISTENER_NOTHING,
     UE_LISTENER_REPLY, /* send the reply */
@@ -78,6 +96,9 @@ enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_
 
 /* Writes the Ack again for a client that may have missed it; reply as above. 0: layout A0 has no Ack. */
 size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepted *accepted, uint8_t *reply);
+
+/* Whether the newest datagram was a handshake message that was refused. */
+struct ue_refusal ue_listener_refusal(const struct ue_listener *l);
 
 const struct ue_listener_counters *ue_listener_counters(const struct ue_listener *l);
 

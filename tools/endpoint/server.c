@@ -48,6 +48,7 @@ struct ue_server {
     uint32_t datagram_turn; /* peer whose outputs are taken next */
     uint32_t event_turn;
     struct ue_server_counters counters;
+    struct ue_refusal refusal; /* of the newest datagram */
 };
 
 /* ---- creation ---- */
@@ -279,7 +280,8 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
     }
     peer->conn = new_conn(s, now_ns, accepted);
     bool is_made = peer->conn != NULL && ue_machines_join(&s->machines, &peer->machine, from, &peer->conn->share);
-    if (!is_made || ue_login_init(&peer->login, peer->conn, &s->config.login) != UE_OK) {
+    bool has_login = !s->config.conn.no_login;
+    if (!is_made || (has_login && ue_login_init(&peer->login, peer->conn, &s->config.login) != UE_OK)) {
         free_peer(s, peer);
         return false;
     }
@@ -321,17 +323,22 @@ static void receive_from_stranger(struct ue_server *s, uint64_t now_ns, const st
     struct ue_accepted accepted;
     enum ue_listener_result result =
         ue_listener_receive(s->listener, now_ns, from, !left, bytes, size_bytes, reply, &reply_bytes, &accepted);
+    s->refusal = ue_listener_refusal(s->listener);
     if (result == UE_LISTENER_NOTHING) {
         return;
     }
     bool is_in = true;
     if (result == UE_LISTENER_ACCEPT && !accepted.restarted && is_machine_full(s, from)) {
         s->counters.refused_machine++;
+        s->refusal.reason = UE_REFUSAL_ADDRESS_FULL;
         return;
     }
     if (result == UE_LISTENER_ACCEPT) {
         is_in = accepted.restarted ? rebind(s, now_ns, from, &accepted) : add_peer(s, now_ns, from, &accepted);
         s->counters.refused_full += !is_in && !accepted.restarted;
+        if (!is_in) {
+            s->refusal.reason = accepted.restarted ? UE_REFUSAL_NO_CONNECTION : UE_REFUSAL_FULL;
+        }
     }
     if (is_in) {
         put_reply(s, from, reply, reply_bytes);
@@ -350,6 +357,7 @@ static void begin_frame(struct ue_server *s, uint64_t now_ns) {
 void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_host *from, const uint8_t *bytes,
                        size_t size_bytes) {
     begin_frame(s, now_ns);
+    s->refusal = (struct ue_refusal){0};
     struct ue_peer *peer = ue_server_find(s, from);
     if (size_bytes == 0) {
         s->counters.empty++;
@@ -463,6 +471,10 @@ uint32_t ue_server_count(const struct ue_server *s) {
 
 struct ue_peer *ue_server_peer(const struct ue_server *s, uint32_t index) {
     return index < s->peer_count ? s->peers[index] : NULL;
+}
+
+struct ue_refusal ue_server_refusal(const struct ue_server *s) {
+    return s->refusal;
 }
 
 const struct ue_server_counters *ue_server_counters(const struct ue_server *s) {

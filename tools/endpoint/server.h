@@ -87,6 +87,9 @@ struct ue_peer *ue_server_peer(const struct ue_server *s, uint32_t index);
 /* NULL: no connection with this address. */
 struct ue_peer *ue_server_find(const struct ue_server *s, const struct ue_host *address);
 
+/* Whether the newest datagram that was received was a handshake message that was refused. */
+struct ue_refusal ue_server_refusal(const struct ue_server *s);
+
 const struct ue_server_counters *ue_server_counters(const struct ue_server *s);
 const struct ue_listener_counters *ue_server_listener_counters(const struct ue_server *s);
 const struct ue_ddos *ue_server_ddos(const struct ue_server *s);

@@ -23,7 +23,7 @@ enum ue_shake_result {
 /* Handshake versions from which on there are NetworkVersion, ids in front of every packet, and VersionUpgrade. */
 #define UE_VERSION_NETWORK 2
 #define UE_VERSION_IDS 3
-#define UE_VERSION_UPGRADE 4
+#define UE_VERSION_UPGRADE 4 /* the newest */
 
 /* Lowest and highest handshake version that a side speaks; both 0 in layouts without version fields. */
 struct ue_versions {

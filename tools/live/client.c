@@ -15,7 +15,8 @@ static void note_sent(void *user, const struct ue_net_address *to, enum ue_socke
 bool ue_client_init(struct ue_client *client, struct ue_port *port, const struct ue_live_options *options,
                     const struct ue_login_config *login, uint64_t now_ns) {
     struct ue_conn_config config = {.role = UE_ROLE_CLIENT};
-    *client = (struct ue_client){.port = port, .region = g_malloc(UE_CLIENT_MEMORY_BYTES)};
+    *client = (struct ue_client){
+        .port = port, .region = g_malloc(UE_CLIENT_MEMORY_BYTES), .no_login = options->no_login != FALSE};
     ue_live_options_configure(options, &config);
     client->conn = ue_conn_new(ue_pool_init(client->region, UE_CLIENT_MEMORY_BYTES), &config);
     if (client->conn == NULL) {
@@ -23,7 +24,7 @@ bool ue_client_init(struct ue_client *client, struct ue_port *port, const struct
         ue_client_clear(client);
         return false;
     }
-    if (ue_login_init(&client->login, client->conn, login) != UE_OK) {
+    if (!options->no_login && ue_login_init(&client->login, client->conn, login) != UE_OK) {
         ue_complain("a name or URL is too long");
         ue_client_clear(client);
         return false;
@@ -82,7 +83,9 @@ static void check_socket(struct ue_client *client, uint64_t now_ns) {
 
 void ue_client_tick(struct ue_client *client, uint64_t now_ns) {
     check_socket(client, now_ns);
-    ue_login_tick(&client->login, now_ns);
+    if (!client->no_login) {
+        ue_login_tick(&client->login, now_ns);
+    }
     ue_conn_tick(client->conn, now_ns);
     ue_client_send(client, now_ns);
 }

@@ -10,6 +10,7 @@
 struct ue_client {
     struct ue_conn *conn;
     struct ue_login login;
+    bool no_login; /* the login above is unused */
     struct ue_port *port; /* the caller's */
     void *region;         /* of the connection's pool */
     struct ue_grace sending;

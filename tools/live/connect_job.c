@@ -34,14 +34,18 @@ uint32_t ue_job_channel_place(const struct ue_job *job, uint32_t channel) {
     return UE_JOB_NO_CHANNEL;
 }
 
+void ue_job_add_channel(struct ue_job *job, uint32_t channel) {
+    bool is_new = ue_job_channel_place(job, channel) == UE_JOB_NO_CHANNEL;
+    job->opened_count++;
+    if (is_new && job->channel_count < UE_JOB_CHANNELS_MAX) {
+        job->channels[job->channel_count++] = channel;
+    }
+}
+
 /* A server may open channels and speak before the client notices that it has joined. */
 void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *event) {
     if (event->type == UE_EVENT_CHANNEL_OPENED && event->kind == UE_KIND_ACTOR) {
-        bool is_new = ue_job_channel_place(job, event->channel) == UE_JOB_NO_CHANNEL;
-        job->opened_count++;
-        if (is_new && job->channel_count < UE_JOB_CHANNELS_MAX) {
-            job->channels[job->channel_count++] = event->channel;
-        }
+        ue_job_add_channel(job, event->channel);
     } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open && job->state == UE_JOB_RUNNING) {
         job->heard_ns = now_ns;
         job->kind->take(job, now_ns, event);

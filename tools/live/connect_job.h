@@ -34,7 +34,7 @@ struct ue_job {
     struct ue_backlog backlog;
     uint64_t begun_ns;
     uint64_t heard_ns;                      /* when the server's last message came */
-    uint32_t channels[UE_JOB_CHANNELS_MAX]; /* that the server opened for actors, in order */
+    uint32_t channels[UE_JOB_CHANNELS_MAX]; /* that were opened for actors, in order */
     uint32_t channel_count;
     uint32_t opened_count; /* of those, and any further ones */
 };
@@ -64,6 +64,8 @@ bool ue_job_lines_add(struct ue_job *job, const char *line);
 void ue_job_attach(struct ue_job *job, struct ue_conn *conn);
 /* Once joined: from now on it may send. */
 void ue_job_begin(struct ue_job *job, uint64_t now_ns);
+/* A channel that messages may go through. */
+void ue_job_add_channel(struct ue_job *job, uint32_t channel);
 void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *event);
 void ue_job_work(struct ue_job *job, uint64_t now_ns);
 void ue_job_free(struct ue_job *job);

@@ -11,6 +11,7 @@
 #define NS_PER_S 1e9
 #define DELAY_MS_MAX 60000.0
 #define TICKS_MAX 1000.0
+#define HANDSHAKE_VERSION_MAX 4
 
 void ue_live_options_init(struct ue_live_options *options) {
     memset(options, 0, sizeof *options);
@@ -86,6 +87,16 @@ static void add_wire(struct ue_live_options *o, GOptionContext *context) {
          "packets of repetitions per tick, since a jittery network reorders more than a receiver can sort; default 8, "
          "0 no limit, as in the engine",
          "NUMBER"},
+        {"handshake-version", 0, 0, G_OPTION_ARG_INT64, &o->handshake_version,
+         "highest handshake version to speak, 1 to 4, where the generation has versions (from 5.1 on); default the "
+         "generation's own",
+         "NUMBER"},
+        {"min-handshake-version", 0, 0, G_OPTION_ARG_INT64, &o->min_handshake_version,
+         "lowest handshake version to accept and offer; default 3, as in the engine", "NUMBER"},
+        {"no-login", 0, 0, G_OPTION_ARG_NONE, &o->no_login,
+         "the peer has only handshake and reliable layer: no control messages, channels of both sides from the first "
+         "packet on",
+         NULL},
         {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &o->pcap, "write what is sent and received to this file (pcapng)",
          "FILE"},
         {"events", 0, 0, G_OPTION_ARG_FILENAME, &o->events, "write a log of what happens to this file (JSON Lines)",
@@ -196,6 +207,30 @@ static bool resolve_version(struct ue_live_options *o) {
     return true;
 }
 
+static bool resolve_handshake_versions(const struct ue_live_options *o) {
+    bool is_given = o->handshake_version != 0 || o->min_handshake_version != 0;
+    if (is_given && o->profile->handshake != UE_HANDSHAKE_V) {
+        ue_complain("--handshake-version and --min-handshake-version: handshakes of %s have no version",
+                    o->profile->name);
+        return false;
+    }
+    if (o->handshake_version != 0 && o->min_handshake_version > o->handshake_version) {
+        ue_complain("--min-handshake-version=%" G_GINT64_FORMAT ": above --handshake-version=%" G_GINT64_FORMAT,
+                    o->min_handshake_version, o->handshake_version);
+        return false;
+    }
+    return ue_cli_within("handshake-version", (double)o->handshake_version, 0, HANDSHAKE_VERSION_MAX) &&
+           ue_cli_within("min-handshake-version", (double)o->min_handshake_version, 0, HANDSHAKE_VERSION_MAX);
+}
+
+static bool resolve_login(const struct ue_live_options *o) {
+    if (o->no_login && o->has_key) {
+        ue_complain("--no-login and --key exclude each other: encryption begins with a message of the login");
+        return false;
+    }
+    return true;
+}
+
 bool ue_live_options_resolve(struct ue_live_options *options) {
     for (size_t i = 0; i < options->given->len; i++) {
         char **pair = g_strsplit(options->given->pdata[i], "=", 2);
@@ -203,7 +238,8 @@ bool ue_live_options_resolve(struct ue_live_options *options) {
         g_strfreev(pair);
     }
     return resolve_generation(options) && resolve_version(options) && resolve_key(options) && resolve_seed(options) &&
-           resolve_impairment(options) && ue_cli_within("tick", options->ticks_per_second, 1, TICKS_MAX) &&
+           resolve_handshake_versions(options) && resolve_login(options) && resolve_impairment(options) &&
+           ue_cli_within("tick", options->ticks_per_second, 1, TICKS_MAX) &&
            ue_cli_within("burst", options->burst, 0, INT16_MAX);
 }
 
@@ -217,6 +253,9 @@ void ue_live_options_configure(const struct ue_live_options *options, struct ue_
     config->net_speed = options->net_speed;
     config->driver = options->driver;
     config->desired_tick_ns = (uint64_t)(NS_PER_S / options->ticks_per_second);
+    config->min_handshake_version = (uint8_t)options->min_handshake_version;
+    config->max_handshake_version = (uint8_t)options->handshake_version;
+    config->no_login = options->no_login;
     config->report_packets = options->events != NULL;
     config->options.burst_limit = (uint32_t)options->burst;
     config->options.resend_close = true; /* programs linger for it: a lost Close would leave the peer waiting */

@@ -26,6 +26,8 @@ struct ue_live_options {
     bool is_impaired;
     double ticks_per_second;
     int burst; /* packets of repetitions per tick, 0: no limit */
+    gint64 min_handshake_version, handshake_version; /* lowest accepted and highest spoken; 0: the engine's */
+    gboolean no_login;                               /* the peer has only the reliable layer */
     gboolean json;
     char *pcap;   /* file to record in; NULL: none */
     char *events; /* file for the event log; NULL: none */

@@ -39,7 +39,9 @@ static bool open_channel(struct ue_guest *guest, uint64_t now_ns, int64_t wanted
 
 void ue_guest_join(struct ue_guest *guest, uint64_t now_ns) {
     bool is_scenario = guest->streams != NULL;
-    uint32_t count = is_scenario ? ue_streams_channels(guest->options->scenario) : UE_SERVICE_CHANNELS;
+    uint32_t count = is_scenario                     ? ue_streams_channels(guest->options->scenario)
+                     : guest->options->opens_nothing ? 0
+                                                     : UE_SERVICE_CHANNELS;
     guest->joined_ns = now_ns;
     for (uint32_t i = 0; i < count; i++) {
         guest->channel_count += open_channel(guest, now_ns, is_scenario ? UE_SCENARIO_CHANNEL_FIRST + (int64_t)i : -1);
@@ -47,6 +49,9 @@ void ue_guest_join(struct ue_guest *guest, uint64_t now_ns) {
 }
 
 void ue_guest_take(struct ue_guest *guest, uint64_t now_ns, const struct ue_event *bunch) {
+    if (guest->streams != NULL && bunch->channel == 0) {
+        return; /* what a client without login says when it leaves is not the scenario's */
+    }
     guest->messages++;
     guest->bytes += bunch->data.bits / 8;
     if (guest->streams != NULL) {

@@ -35,7 +35,9 @@ void ue_serve_report_connected(bool as_json, const struct ue_peer *peer) {
 
 void ue_serve_report_joined(bool as_json, const struct ue_peer *peer) {
     json_t *members = address_of(peer);
-    json_object_set_new(members, "url", ue_report_text(peer->login.url));
+    if (peer->login.conn != NULL) {
+        json_object_set_new(members, "url", ue_report_text(peer->login.url));
+    }
     ue_report(as_json, "joined", members);
 }
 
@@ -62,14 +64,23 @@ static void set(json_t *members, const char *key, uint64_t value) {
     json_object_set_new(members, key, json_integer((json_int_t)value));
 }
 
+/* Packets from a client's address with another session or client id than its handshake's. */
+static uint64_t wrong_ids(const struct ue_server *server) {
+    uint64_t count = ue_server_counters(server)->ended.wrong_ids;
+    for (uint32_t i = 0; i < ue_server_count(server); i++) {
+        count += ue_conn_counters(ue_server_peer(server, i)->conn)->wrong_ids;
+    }
+    return count;
+}
+
 /* Whatever was not a client's: garbage, forged and late handshakes, copies of old packets. */
-static json_t *refused(const struct ue_server *server) {
+static json_t *refused(const struct ue_server *server, const struct serve_refusals *refusals) {
     const struct ue_server_counters *counters = ue_server_counters(server);
     const struct ue_listener_counters *listener = ue_server_listener_counters(server);
     json_t *members = json_object();
     set(members, "bad_cookies", listener->bad_cookies);
     set(members, "old_cookies", listener->old_cookies);
-    set(members, "bad_versions", listener->bad_versions + listener->upgrades);
+    set(members, "bad_versions", listener->bad_versions);
     set(members, "malformed", listener->malformed);
     set(members, "restart_requests", listener->restart_requests);
     set(members, "restart_requests_withheld", listener->restart_requests_withheld);
@@ -81,11 +92,13 @@ static json_t *refused(const struct ue_server *server) {
     set(members, "lost_restarts", counters->refused_restart);
     set(members, "dropped", counters->dropped);
     set(members, "replies_lost", counters->replies_lost);
+    set(members, "wrong_ids", wrong_ids(server));
+    set(members, "unreported", refusals->withheld);
     return members;
 }
 
-void ue_serve_report_summary(bool as_json, const struct ue_server *server, const struct ue_pool *pool,
-                             const struct ue_port *port) {
+void ue_serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
+                             const struct ue_pool *pool, const struct ue_port *port) {
     const struct ue_server_counters *counters = ue_server_counters(server);
     json_t *members = json_object();
     set(members, "clients", counters->accepted);
@@ -95,6 +108,6 @@ void ue_serve_report_summary(bool as_json, const struct ue_server *server, const
     set(members, "unreachable", counters->unreachable);
     set(members, "memory_bytes", ue_pool_peak_bytes(pool));
     update(members, ue_report_port(port));
-    ue_report(as_json, "refused", refused(server));
+    ue_report(as_json, "refused", refused(server, refusals));
     ue_report(as_json, "served", members);
 }
