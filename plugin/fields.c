@@ -100,6 +100,9 @@ static hf_register_info group_rows[] = {
 static ei_register_info expert_rows[] = {
     {&ue_experts.malformed,
      {"uerudp.expert.malformed", PI_MALFORMED, PI_ERROR, "The datagram does not decode to its end", EXPFILL}},
+    {&ue_experts.unsettled,
+     {"uerudp.expert.unsettled", PI_UNDECODED, PI_NOTE,
+      "Does not decode with the generation and bounds that fit so far; a second pass knows more", EXPFILL}},
     {&ue_experts.size_limited,
      {"uerudp.expert.size_limited", PI_UNDECODED, PI_NOTE, "The capture holds only a part of the datagram", EXPFILL}},
     {&ue_experts.not_canonical,

@@ -15,6 +15,7 @@
 
 struct ue_experts {
     expert_field malformed;
+    expert_field unsettled;
     expert_field size_limited;
     expert_field not_canonical;
     expert_field message;

@@ -30,6 +30,7 @@ struct ue_report {
     struct ue_ground ground;
     struct ue_context context;
     bool has_content, has_findings;
+    bool is_settled; /* asked while the datagram is dissected: listeners run after Wireshark has marked it as visited */
     struct ue_tap_content content;
     struct ue_tap_findings findings;
     wmem_array_t *bunches;
@@ -175,7 +176,8 @@ static void count_datagram(struct ue_report *r) {
     struct ue_tap_content *content = &r->content;
     struct ue_verdict verdict;
     enum ue_status status = ue_datagram_count(&r->context, r->bytes.base, r->bytes.size, &content->bunches, &verdict);
-    content->is_malformed = status != UE_OK && !r->bytes.is_cut;
+    content->is_malformed = status != UE_OK && !r->bytes.is_cut && r->is_settled;
+    content->is_unsettled = status != UE_OK && !r->bytes.is_cut && !content->is_malformed;
     content->is_handshake = verdict.is_handshake;
     content->is_opaque = verdict.closed_by != UE_HANDLER_NONE;
     content->handshake_type = verdict.is_handshake ? handshake_type(r) : UE_HANDSHAKE_TYPE_UNKNOWN;
@@ -354,6 +356,7 @@ static struct ue_report *new_report(tvbuff_t *tvb, packet_info *pinfo, const str
     r->pinfo = pinfo;
     r->visit = visit;
     r->bytes = *bytes;
+    r->is_settled = ue_visit_is_settled(visit, pinfo);
     r->has_content = false;
     r->has_findings = false;
     r->bunches = NULL;

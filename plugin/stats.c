@@ -35,6 +35,9 @@ static const char *packet_kind(const struct ue_tap_content *content) {
     if (content->is_malformed) {
         return "malformed";
     }
+    if (content->is_unsettled) {
+        return "generation not settled";
+    }
     if (content->is_handshake) {
         return or_unknown(ue_values_name(UE_VALUES_HANDSHAKE_TYPE, content->handshake_type));
     }

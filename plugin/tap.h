@@ -64,6 +64,7 @@ struct ue_tap_verdict {
 /* What the datagram itself says. Encrypted content counts where it was opened. */
 struct ue_tap_content {
     bool is_handshake, is_opaque, is_malformed;
+    bool is_unsettled; /* does not decode, before generation and bounds are settled (first pass only) */
     uint8_t handshake_type;
     struct ue_bunch_counts bunches;
 };

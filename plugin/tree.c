@@ -332,6 +332,12 @@ static void report_fault(struct tree *t, const struct ue_fault *fault) {
     wmem_strbuf_append_printf(t->summary.line, " [Malformed: %s at bit %zu]", field, fault->bit);
 }
 
+/* The fault may be one of the generation or the bounds, which are not settled. */
+static void report_unsettled(const struct tree *t) {
+    expert_add_info(t->pinfo, root_item(t), &ue_experts.unsettled);
+    wmem_strbuf_append(t->summary.line, " [Generation not settled]");
+}
+
 /* What the missing part would have been is nobody's fault. */
 static void report_cut(struct tree *t, const struct ue_fault *fault) {
     add_fault(t, fault, "size limited");
@@ -372,6 +378,11 @@ static void report_closed(const struct tree *t, const struct ue_visit *visit, en
 static void report_verdict(struct tree *t, const struct ue_visit *visit, const struct ue_verdict *verdict) {
     if (t->ground.bytes->is_cut) {
         report_cut(t, &verdict->fault);
+        return;
+    }
+    bool is_clean = verdict->fault.status == UE_OK && verdict->canonical && verdict->message.status == UE_OK;
+    if (!is_clean && !ue_visit_is_settled(visit, t->pinfo)) {
+        report_unsettled(t);
         return;
     }
     if (verdict->fault.status != UE_OK) {

@@ -4,6 +4,8 @@
 #include <epan/packet.h>
 #include <epan/wmem_scopes.h>
 
+#include "plugin/conversation.h"
+
 /* Visits are allocated so many at once: one by one, the allocator would take longer than all else about them. */
 #define VISITS_AT_ONCE 64
 
@@ -64,4 +66,8 @@ struct ue_visit *ue_visit_find(const packet_info *pinfo) {
         visit = visit->next;
     }
     return visit;
+}
+
+bool ue_visit_is_settled(const struct ue_visit *visit, const packet_info *pinfo) {
+    return pinfo->fd->visited || !visit->frame.held || visit->connection->flow.is_released;
 }

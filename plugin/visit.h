@@ -34,4 +34,8 @@ struct ue_visit *ue_visit_find(const packet_info *pinfo);
 /* The first visit of a frame, see next; NULL when nothing was kept of it. */
 struct ue_visit *ue_visit_of_frame(uint32_t number);
 
+/* Whether generation and bounds are settled for the datagram. Before that, on the first pass, it is decoded with the
+   choice that fits best so far, and a fault may be the fault of that choice. */
+bool ue_visit_is_settled(const struct ue_visit *visit, const packet_info *pinfo);
+
 #endif
