@@ -17,4 +17,13 @@ static inline int64_t ue_ns_since(int64_t time_ns, int64_t before_ns) {
     return __builtin_sub_overflow(time_ns, before_ns, &span) ? (before_ns > 0 ? INT64_MIN : INT64_MAX) : span;
 }
 
+/* Seconds and nanoseconds, both of any size and sign. */
+static inline int64_t ue_ns_of(int64_t seconds, int64_t nanoseconds) {
+    int64_t time_ns;
+    if (__builtin_mul_overflow(seconds, UE_NS_PER_S, &time_ns)) {
+        return seconds < 0 ? INT64_MIN : INT64_MAX;
+    }
+    return ue_ns_add(time_ns, nanoseconds);
+}
+
 #endif

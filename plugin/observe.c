@@ -202,7 +202,7 @@ void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct u
                 const struct ue_shape *shape) {
     struct ue_connection *connection = visit->connection;
     struct ue_observer *observer = observer_of(connection);
-    int64_t time_ns = (int64_t)pinfo->abs_ts.secs * UE_NS_PER_S + pinfo->abs_ts.nsecs;
+    int64_t time_ns = ue_ns_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
     connection->is_moving |= shape != NULL && shape->restart && !connection->has_moved;
     connection->is_unanswered &= visit->frame.side == 0;
     if (observer->first == NULL && is_ready(connection)) {
