@@ -324,14 +324,34 @@ class Program(unittest.TestCase):
         self.assertIn("1024 of 3001 connections", result.stderr.decode())
         self.assertIn("10.0.0.1:50000", result.stdout.decode().splitlines()[2])
 
-    def test_times_at_the_ends(self):
-        """Of what 64 bits can say, forwards and backwards."""
-        talk = random_talk(1)[0]
-        for number, datagram in enumerate(talk.objects):
-            datagram["time"] = str((0, 2 ** 63 - 1)[number // 3 % 2])
-        connection = talk.info()
-        self.assertEqual("0", connection["start"])
-        self.assertGreater(connection["duration_s"], 1e9)
+    def test_implausible_times(self):
+        """Of what 64 bits can say, forwards and backwards: said once, and no number is made of them."""
+        for times in ((0, 2 ** 63 - 1), (2 ** 63 - 1, 2 ** 63 - 1), (2 ** 62, 1)):
+            with self.subTest(times):
+                talk = random_talk(1)[0]
+                for number, datagram in enumerate(talk.objects):
+                    datagram["time"] = str(times[number // 3 % 2])
+                connection = talk.info()
+                self.assertEqual([None] * 4, [connection[key] for key in ("start", "duration_s", "peak_bytes_per_s", "rtt_ms")])
+                self.assertEqual({None}, {step["time_s"] for step in connection["story"]})
+                kinds = [finding["kind"] for finding in connection["findings"]]
+                self.assertEqual(1, kinds.count("times_implausible"))
+                text = uerudp.run("info", "-", data=talk.capture()).stdout.decode()
+                self.assertEqual(1, text.count("implausible"))
+                for wrong in ("2116", "2262", "1970-"):
+                    self.assertNotIn(wrong, text.replace("before 1970 or after 2116", ""))
+
+    def test_plausible_times(self):
+        """Zero, relative and ordinary times are times."""
+        for first_ns, step_ns in ((0, 0), (0, 10 ** 7), (17 * 10 ** 17, 10 ** 7)):
+            with self.subTest(first_ns, step_ns=step_ns):
+                talk = random_talk(1)[0]
+                for number, datagram in enumerate(talk.objects):
+                    datagram["time"] = str(first_ns + number * step_ns)
+                connection = talk.info()
+                self.assertEqual(str(first_ns), connection["start"])
+                self.assertAlmostEqual((len(talk.objects) - 1) * step_ns / 1e9, connection["duration_s"], places=6)
+                self.assertNotIn("times_implausible", [finding["kind"] for finding in connection["findings"]])
 
     def test_damage_of_every_kind(self):
         """Flipped bytes anywhere: never a crash, never other sums."""

@@ -311,7 +311,18 @@ static void judge_capture(struct ue_info *info, unsigned side) {
     }
 }
 
+static void judge_times(struct ue_info *info) {
+    if (info->implausible != 0) {
+        struct ue_finding finding = FINDING_AT(TIMES, WARNING, info->implausible, info->implausible_frame);
+        ADD(info, &finding,
+            "%s captured before 1970 or after 2116, the first in frame %" PRIu64
+            ": such times are implausible; no time, span or rate of this connection is shown",
+            ue_count_words(info->implausible, "datagram").text, info->implausible_frame);
+    }
+}
+
 void ue_diagnosis_finish(struct ue_info *info) {
+    judge_times(info);
     judge_messages(info);
     judge_handshake(info);
     judge_refusal(info, UE_MESSAGE_FAILURE, "refused the connection");

@@ -249,7 +249,19 @@ void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tr
     }
 }
 
+/* What was measured while the clock stood still, and before, is no measurement. */
+static void forget_times(struct ue_info *info) {
+    ue_timing_forget_spans(&info->timing);
+    info->sides[0].rate = info->sides[1].rate = (struct ue_rate){0};
+    for (guint i = 0; info->story.steps != NULL && i < info->story.steps->len; i++) {
+        g_array_index(info->story.steps, struct ue_step, i).span_ns = -1;
+    }
+}
+
 void ue_info_finish(struct ue_info *info) {
+    if (info->implausible != 0) {
+        forget_times(info);
+    }
     for (unsigned side = 0; side < 2; side++) {
         ue_rate_finish(&info->sides[side].rate, info->story.rate);
         ue_losses_finish(&info->sides[side].losses, &info->findings);

@@ -44,6 +44,8 @@ struct ue_info {
     uint32_t reliable_limit;      /* bunches per channel without acknowledgement */
     char former[UE_FORMER_BYTES]; /* addresses of the client before the last; empty: none */
     int64_t first_ns, last_ns;
+    uint64_t implausible;       /* datagrams with an impossible capture time: then no time, span or rate is known */
+    uint64_t implausible_frame; /* the first of them */
     uint64_t first_frame, last_frame;
     const char *first_path, *last_path; /* where these stand, of several files; NULL: there is one. The caller's */
     char *interface;                    /* that the first datagram was captured at, UTF-8; NULL: not known */

@@ -60,7 +60,7 @@ static struct ue_info *find(struct ue_infos *infos, uint32_t stream) {
     return info;
 }
 
-/* Times of which sums and differences of two fit 64 bits; only damaged captures have others. */
+/* From 1970 to 2116: sums and differences of two fit 64 bits. Only damaged captures have other times. */
 static bool is_plausible(int64_t time_ns) {
     return time_ns >= 0 && time_ns <= INT64_MAX / 2;
 }
@@ -69,8 +69,11 @@ void ue_infos_feed(struct ue_infos *infos, const struct ue_seen *seen) {
     struct ue_info *info = seen->is_foreign ? NULL : find(infos, seen->connection->stream);
     struct ue_held held = *seen->held;
     struct ue_seen moved = *seen;
-    if (info != NULL && !is_plausible(held.time_ns)) {
-        held.time_ns = held.time_ns < 0 ? 0 : INT64_MAX / 2;
+    if (info != NULL && !is_plausible(held.time_ns) && info->implausible++ == 0) {
+        info->implausible_frame = held.frame;
+    }
+    if (info != NULL && info->implausible != 0) { /* its clock stands still */
+        held.time_ns = info->last_ns;
         moved.held = &held;
         ue_info_feed(info, &moved, infos->tracks);
     } else if (info != NULL) {

@@ -29,7 +29,7 @@ static json_t *text_or_null(const char *text) {
 }
 
 static json_t *since_s(const struct ue_info *info, int64_t time_ns) {
-    return real(ue_seconds(time_ns - info->first_ns));
+    return info->implausible != 0 ? json_null() : real(ue_seconds(time_ns - info->first_ns));
 }
 
 static json_t *moment(const struct ue_info *info, uint64_t frame, int64_t time_ns) {
@@ -79,7 +79,9 @@ static void add_traffic(json_t *object, const struct ue_info *info) {
     json_object_set_new(object, "spurious", counts(up->spurious, down->spurious));
     json_object_set_new(object, "reliable_limit", count(info->reliable_limit));
     json_object_set_new(object, "reliable_peak", both(peak(client), peak(server)));
-    json_object_set_new(object, "peak_bytes_per_s", counts(client->rate.peak_bytes, server->rate.peak_bytes));
+    json_object_set_new(object, "peak_bytes_per_s",
+                        info->implausible != 0 ? json_null()
+                                               : counts(client->rate.peak_bytes, server->rate.peak_bytes));
     json_object_set_new(object, "agreed_bytes_per_s",
                         info->story.rate != 0 ? json_integer(info->story.rate) : json_null());
 }
@@ -210,12 +212,12 @@ static json_t *close_object(const struct ue_info *info) {
 static json_t *heading_object(const struct ue_info *info) {
     char start[24];
     g_snprintf(start, sizeof start, "%" PRId64, info->first_ns);
-    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s?, s:s, s:s, s:s, s:o, s:{s:o, s:o}}", "schema", UE_JSON_SCHEMA,
+    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s?, s:s, s:s, s:s?, s:o, s:{s:o, s:o}}", "schema", UE_JSON_SCHEMA,
                      "stream", count(info->stream), "client", info->sides[0].address, "server", info->sides[1].address,
                      "client_before", text_or_null(info->former), "interface", info->interface, "generation",
-                     info->generation, "generation_reason", info->reason, "start", start, "duration_s",
-                     real(ue_seconds(info->last_ns - info->first_ns)), "frames", "first", count(info->first_frame),
-                     "last", count(info->last_frame));
+                     info->generation, "generation_reason", info->reason, "start",
+                     info->implausible != 0 ? NULL : start, "duration_s", since_s(info, info->last_ns), "frames",
+                     "first", count(info->first_frame), "last", count(info->last_frame));
 }
 
 json_t *ue_info_to_json(const struct ue_info *info) {

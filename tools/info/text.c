@@ -41,17 +41,23 @@ static void print_heading(struct ue_out *out, const struct ue_info *info) {
         ue_out_char(out, '\n');
     }
     label(out, "time");
-    print_time(out, info->first_ns);
-    ue_out_format(out, ", %.3f s, frames %" PRIu64 " to %" PRIu64 "\n", ue_seconds(info->last_ns - info->first_ns),
-                  info->first_frame, info->last_frame);
+    if (info->implausible == 0) {
+        print_time(out, info->first_ns);
+        ue_out_format(out, ", %.3f s", ue_seconds(info->last_ns - info->first_ns));
+    } else {
+        ue_out_text(out, "not known");
+    }
+    ue_out_format(out, ", frames %" PRIu64 " to %" PRIu64 "\n", info->first_frame, info->last_frame);
 }
 
 /* ---- the end ---- */
 
 static void print_close(struct ue_out *out, const struct ue_info *info) {
     const char *why = ue_info_close_text(info);
-    ue_out_format(out, "closed by the %s in frame %" PRIu64 ", %.3f s into the connection",
-                  ue_side_name(info->closed_by), info->closed_frame, ue_seconds(info->closed_ns - info->first_ns));
+    ue_out_format(out, "closed by the %s in frame %" PRIu64, ue_side_name(info->closed_by), info->closed_frame);
+    if (info->implausible == 0) {
+        ue_out_format(out, ", %.3f s into the connection", ue_seconds(info->closed_ns - info->first_ns));
+    }
     if (why != NULL) {
         ue_out_format(out, ": %s", why);
     }
@@ -103,9 +109,13 @@ static void print_findings(struct ue_out *out, const struct ue_info *info) {
 /* ---- the story ---- */
 
 static void print_step(struct ue_out *out, const struct ue_info *info, const struct ue_step *step) {
-    ue_out_format(out, "    %9.3f s  frame %-7" PRIu64 " %s  %s%s", ue_seconds(step->time_ns - info->first_ns),
-                  step->frame, ue_side_name(step->side), step->epoch != 0 && step->is_handshake ? "again " : "",
-                  ue_step_name(step));
+    if (info->implausible == 0) {
+        ue_out_format(out, "    %9.3f s", ue_seconds(step->time_ns - info->first_ns));
+    } else {
+        ue_out_format(out, "    %11s", "?");
+    }
+    ue_out_format(out, "  frame %-7" PRIu64 " %s  %s%s", step->frame, ue_side_name(step->side),
+                  step->epoch != 0 && step->is_handshake ? "again " : "", ue_step_name(step));
     if (step->count > 1) {
         ue_out_format(out, " (%s)", ue_times_words(step->count).text);
     }
@@ -155,10 +165,13 @@ static gint by_worst(gconstpointer a, gconstpointer b) {
 static void print_line(struct ue_out *out, const struct ue_info *info) {
     GPtrArray *findings = ue_findings_sorted(&info->findings);
     const struct ue_finding *worst = worst_of(findings);
-    ue_out_format(out, "  %6" PRIu32 "  %-21s %9.1f s  %-9s %s%s%s\n", info->stream, info->sides[0].address,
-                  ue_seconds(info->last_ns - info->first_ns), ue_end_name(ue_info_end(info)),
-                  worst != NULL ? ue_severity_name(worst->severity) : "nothing found", worst != NULL ? ": " : "",
-                  worst != NULL ? worst->text : "");
+    char duration[32] = "?";
+    if (info->implausible == 0) {
+        g_snprintf(duration, sizeof duration, "%.1f s", ue_seconds(info->last_ns - info->first_ns));
+    }
+    ue_out_format(out, "  %6" PRIu32 "  %-21s %11s  %-9s %s%s%s\n", info->stream, info->sides[0].address, duration,
+                  ue_end_name(ue_info_end(info)), worst != NULL ? ue_severity_name(worst->severity) : "nothing found",
+                  worst != NULL ? ": " : "", worst != NULL ? worst->text : "");
     g_ptr_array_unref(findings);
 }
 

@@ -85,7 +85,7 @@ static void print_traffic(struct ue_out *out, const struct ue_info *info) {
     ue_out_format(out, "  %-24s %24s  %24s\n", "traffic", "client to server", "server to client");
     row(out, "datagrams", number(client->datagrams), number(server->datagrams));
     row(out, "bytes", number(client->bytes), number(server->bytes));
-    if (info->last_ns - info->first_ns >= INT64_C(1000000000)) {
+    if (info->implausible == 0 && info->last_ns - info->first_ns >= INT64_C(1000000000)) {
         row(out, "bytes/s with headers", bytes_rate(info, 0), bytes_rate(info, 1));
     }
     number_row(out, "without a bunch", client->empty, server->empty);
@@ -143,8 +143,9 @@ static void print_times(struct ue_out *out, const struct ue_info *info) {
 /* ---- channels ---- */
 
 static struct ue_words moment(const struct ue_info *info, uint64_t frame, int64_t time_ns, uint64_t count) {
-    struct ue_words words = {"-"};
-    if (frame != 0) {
+    struct ue_words words;
+    g_strlcpy(words.text, frame != 0 ? "?" : "-", sizeof words.text);
+    if (frame != 0 && info->implausible == 0) {
         g_snprintf(words.text, sizeof words.text, "%.3f s", ue_seconds(time_ns - info->first_ns));
     }
     if (count > 1) {

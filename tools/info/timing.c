@@ -58,6 +58,13 @@ int64_t ue_timing_handshake_ns(const struct ue_timing *timing) {
     return is_known ? timing->handshake_ns[0] + timing->handshake_ns[1] : -1;
 }
 
+void ue_timing_forget_spans(struct ue_timing *timing) {
+    struct ue_timing kept = {.frame_time_ms = timing->frame_time_ms};
+    timing->frame_time_ms = (struct ue_histogram){0};
+    ue_timing_clear(timing);
+    *timing = kept;
+}
+
 void ue_timing_clear(struct ue_timing *timing) {
     ue_histogram_clear(&timing->rtt);
     ue_histogram_clear(&timing->halves[0]);

@@ -32,6 +32,9 @@ void ue_timing_frame_time(struct ue_timing *timing, unsigned side, uint8_t frame
 /* The whole round trip of the handshake; -1: not seen. */
 int64_t ue_timing_handshake_ns(const struct ue_timing *timing);
 
+/* Forgets what was measured by the clock of the capture; server frame times stay. */
+void ue_timing_forget_spans(struct ue_timing *timing);
+
 void ue_timing_clear(struct ue_timing *timing);
 
 #endif
