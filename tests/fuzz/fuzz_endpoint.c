@@ -75,11 +75,12 @@ struct run {
 
 /* ---- what comes out ---- */
 
-/* For tests/fuzz/prove.sh: reads one byte too many, as an unchecked length would. */
+/* For tests/fuzz/prove.sh: reads one byte too many, as an unchecked length would, for a bunch of a paused channel that is
+   not one of the smallest. No bunch of the seeds is paused. */
 static void plant_bug(const struct run *r, const struct ue_event *e) {
 #ifdef UERUDP_PLANT_BUG
     static volatile uint8_t read;
-    if (e->open && e->close && e->paused && e->data.bits > 1000) {
+    if (e->paused && e->data.bits > 100) {
         read = (uint8_t)(read + r->region[LARGE_BYTES]);
     }
 #else

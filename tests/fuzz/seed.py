@@ -10,6 +10,7 @@ FOLDER/dissector have the form of the latter. FOLDER/endpoint holds scripts in t
 """
 import os
 import random
+import shutil
 import struct
 import sys
 
@@ -23,6 +24,7 @@ HANDLERS = {"Oodle": 1, "AESGCM": 2, "AESGCM-bytes": 3, "AES": 4, "DTLS": 5, "Re
 SIZES = [0, 512, 1024, 1028, 2048, 8192, 65535, 1]
 DIRECTIONS = {"C2S": 1, "S2C": 2}
 DATAGRAMS_PER_FLOW = 14
+HANDSHAKE_DATAGRAMS = 4
 DATAGRAMS_TRACKED = 120
 
 
@@ -107,6 +109,7 @@ def handshake_seeds():
         name = path.stem
         for number, datagrams in enumerate(flows(path)):
             yield f"{name}-{number}", conversation(datagrams, magic.get(name, 0))
+            yield f"{name}-{number}-handshake", conversation(datagrams, magic.get(name, 0), HANDSHAKE_DATAGRAMS)
             yield f"{name}-{number}-middle", conversation(datagrams[len(datagrams) // 2:], magic.get(name, 0))
     for entry in vectors("handshake.json"):
         datagram = (entry["direction"] == "S2C", bytes.fromhex(entry["hex"]))
@@ -218,7 +221,8 @@ def main():
     targets["endpoint"] = list(endpoint_seeds())
     targets["script"] = list(script_seeds())
     for target, seeds in targets.items():
-        os.makedirs(os.path.join(folder, target), exist_ok=True)
+        shutil.rmtree(os.path.join(folder, target), ignore_errors=True)  # seeds of an earlier build
+        os.makedirs(os.path.join(folder, target))
         for name, content in seeds:
             with open(os.path.join(folder, target, name), "wb") as file:
                 file.write(content)
