@@ -77,6 +77,7 @@ test_wireshark() {
     in_chroot "$chroot" sh -c 'gcc --version | head -n 1; tshark --version 2>/dev/null | head -n 1'
     check "$series: what Debian $suite has" has_wireshark "$series" "$chroot" || return 0
     copy_into "$root" "$chroot/src/main" --exclude=./build --exclude=./.git
+    rm -rf "$chroot/src/shared"
     [ ! -d "$shared" ] || copy_into "$shared" "$chroot/src/shared"
     check "$series: build" in_chroot "$chroot" sh -euc '
         cd /src/main

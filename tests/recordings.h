@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of other implementations and vectors: those of this tree (captures/foreign, tests/vectors) always, and
-   those of the folder UERUDP_SHARED where it is there. tests/recordings.py is the same in Python. */
+/* Recordings of other implementations: those of this tree (captures/foreign) always, and those of the folder
+   UERUDP_SHARED where it is there. tests/recordings.py is the same in Python. */
 #ifndef UE_TESTS_RECORDINGS_H
 #define UE_TESTS_RECORDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#include <jansson.h>
 
 #define RECORDING_PATH_BYTES 4096
 
@@ -15,10 +13,8 @@
    is missing beside the folder fails the test when it is opened. */
 bool recording_path(char path[RECORDING_PATH_BYTES], const char *name, const char *suffix);
 
-/* The array at a key of a file of vectors, mostly "vectors"; empty when only the folder has the file and is not there.
-   flags are jansson's; without JSON_DECODE_INT_AS_REAL, integers beyond 63 bits are cut to their first digit. The
-   caller owns the array. */
-json_t *vectors_load(const char *file_name, const char *key, size_t flags);
+/* Path of the folder, which may not be there. */
+const char *recordings_shared(void);
 
 /* Whether the folder is there. Where it is not, prints that what, unless NULL, is skipped: tests/run counts these
    lines. main() of a test in which everything needs the folder then returns 77, a single test calls skip(). */

@@ -14,6 +14,7 @@
 #include "tests/content_tally.h"
 #include "tests/guarded.h"
 #include "tests/recordings.h"
+#include "tests/vectors.h"
 
 #define BYTES_MAX 8192
 

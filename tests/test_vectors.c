@@ -19,6 +19,7 @@
 #include "tests/heap.h"
 #include "tests/recordings.h"
 #include "tests/roundtrip.h"
+#include "tests/vectors.h"
 
 #define BYTES_MAX 8192
 

@@ -12,6 +12,7 @@
 #include "libcodec/wire.h"
 #include "tests/guarded.h"
 #include "tests/recordings.h"
+#include "tests/vectors.h"
 
 #define BYTES_MAX 128
 #define ANY UE_F_PACKET_SEQ
