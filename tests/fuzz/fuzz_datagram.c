@@ -43,7 +43,7 @@ static void plant_bug(const struct roundtrip *r, const uint8_t *bytes, size_t si
     static volatile uint8_t read;
     const struct ue_item *second = &r->decoded.items[1];
     if (r->verdict.canonical && r->decoded.item_count >= 2 && !second->is_ack && second->bunch.close &&
-        second->bunch.has_mapped && second->bunch.partial) {
+        second->bunch.has_mapped) {
         read = (uint8_t)(read + bytes[size]);
     }
 #else
