@@ -9,13 +9,25 @@
 
 #include "tools/help.h"
 
+static void (*complaint_sink)(const char *line);
+
+void ue_complain_to(void (*sink)(const char *line)) {
+    complaint_sink = sink;
+}
+
 void ue_complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("uerudp: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
+    char *line = g_strconcat("uerudp: ", text, "\n", NULL);
+    if (complaint_sink != NULL) {
+        complaint_sink(line);
+    } else {
+        fputs(line, stderr);
+    }
+    g_free(line);
+    g_free(text);
 }
 
 /* The help of GLib's own hides the options of all groups but one. */

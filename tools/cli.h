@@ -32,6 +32,9 @@ int ue_cmd_doctor(int argc, char **argv);
 /* Prints "uerudp: ..." on stderr. */
 void ue_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
+/* From now on messages go there, each a line with its newline; NULL: to stderr. */
+void ue_complain_to(void (*sink)(const char *line));
+
 /* Takes the options out of argv and leaves the other arguments; false, with a message, when they are unusable. */
 bool ue_cli_parse(GOptionContext *context, int *argc, char ***argv);
 

@@ -49,7 +49,8 @@ static const char description[] =
     "client\n"
     "does what the options say; without them it sends the lines of standard input and prints what comes back.\n"
     "Its channels are those that the server opens: uerudp serve opens four.\n\n"
-    "Exit status: 0 all delivered, 1 not so, or no connection, 2 unusable arguments or files.\n\n"
+    "Exit status: 0 all delivered, 1 not so, or no connection, 2 unusable arguments or files, or lines not\n"
+    "written.\n\n"
     "Examples:\n"
     "  uerudp connect --check 192.0.2.1\n"
     "  uerudp connect --check --loss 0.1 --delay 20 --jitter 30 --generation 5.1 '[::1]:7777'\n"
@@ -352,6 +353,7 @@ static enum ue_exit run(struct connect *c, const char *target) {
         return UE_EXIT_UNUSABLE;
     }
     ue_job_attach(c->job, c->client.conn);
+    ue_report_begin(c->live.json);
     c->loop = ue_loop_new(&hooks, ue_port_socket(c->port), c->live.ticks_per_second);
     c->status = UE_EXIT_MALFORMED; /* a second signal ends the loop before anything is known */
     ue_loop_run(c->loop);
@@ -367,6 +369,7 @@ static bool clear(struct connect *c) {
     ue_inside_free(c->inside);
     bool good = ue_port_free(c->port);
     good = ue_log_close(c->log, c->loop != NULL) && good;
+    good = ue_report_end() && good;
     ue_live_options_clear(&c->live);
     g_free((char *)c->job_options.file);
     g_free((char *)c->job_options.scenario);

@@ -15,7 +15,7 @@ static const char description[] =
     "Prints \"listening on ADDRESS:PORT\" when it is ready, then who comes and leaves, and what was done to their "
     "datagrams.\n"
     "SIGINT or SIGTERM ends it.\n\n"
-    "Exit status: 0 all well, 2 unusable arguments, port or files.\n\n"
+    "Exit status: 0 all well, 2 unusable arguments, port or files, or lines that could not be written.\n\n"
     "Examples:\n"
     "  uerudp link --loss 0.05 --delay 40 --jitter 10 7778 localhost:7777\n"
     "  uerudp link --up-loss 0.2 --up-loss-burst 4 --down-rate 20000 --down-queue 8000 7778 192.0.2.1:7777\n"

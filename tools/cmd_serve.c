@@ -51,7 +51,7 @@ static const char description[] =
     "Modes: echo (default) opens four actor channels for each client and returns every message on its own channel, "
     "sink\n"
     "opens them and counts, scenario plays the server's side of a scenario of the simulator.\n\n"
-    "Exit status: 0 all well, 2 unusable arguments, port or files.\n\n"
+    "Exit status: 0 all well, 2 unusable arguments, port or files, or lines that could not be written.\n\n"
     "Examples:\n"
     "  uerudp serve\n"
     "  uerudp serve --port 0 --bind ::1 --once --pcap session.pcapng\n"
@@ -301,6 +301,7 @@ static enum ue_exit run(struct serve *s) {
     if (!open_port(s) || !open_server(s) || !open_log(s)) {
         return UE_EXIT_UNUSABLE;
     }
+    ue_report_begin(s->live.json);
     s->loop = ue_loop_new(&hooks, ue_port_socket(s->port), s->live.ticks_per_second);
     serve_refusals_init(&s->refusals, s->live.json);
     ue_report_ready(s->live.json, ue_port_socket(s->port));
@@ -327,6 +328,7 @@ static bool clear(struct serve *s) {
     serve_refusals_clear(&s->refusals);
     bool good = ue_port_free(s->port);
     good = ue_serve_log_close(s->log, s->loop != NULL) && good;
+    good = ue_report_end() && good;
     ue_live_options_clear(&s->live);
     g_free(s->bind);
     g_free(s->map);

@@ -381,13 +381,80 @@ class Life(Folder):
         with Echo() as echo:
             link = live.Link(echo.port, "--max-clients", 1)
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first:
-                first.sendto(b"first", ("127.0.0.1", link.port))
-                link.wait_for("connected")
+                for _ in range(2):
+                    first.sendto(b"first", ("127.0.0.1", link.port))
+                    self.assertEqual(first.recv(100), b"first")
                 self.assertEqual(send(link, 3, wait=0.1), [])
             self.assertEqual(link.end(), 0)
         self.assertIn("no room", link.errors)
         self.assertEqual(link.errors.count("no room"), 1)
         self.assertEqual(link.reported("linked")["refused"], 3)
+
+    def test_place_of_who_was_not_answered(self):
+        """It is free after five seconds; a newcomer who finds no other gets it after two."""
+        with Echo() as echo:
+            port = echo.port
+        with live.Link(port, "--max-clients", 2, "--idle", 600) as link:
+            for _ in range(2):
+                send(link, 1, wait=0.01)
+            link.wait_for("connected", 2)
+            with Echo(port):
+                self.assertEqual(send(link, 1, wait=0.1), [])
+                time.sleep(2)
+                self.assertEqual(send(link, 1, wait=1), [0])
+                link.wait_for("left", 3)  # the other one, and the newcomer, who sent nothing after its answer
+            self.assertEqual(link.end(), 0)
+            link.errors = ""  # nobody listens, no room
+        self.assertEqual([event["reason"] for event in link.all("left")], ["unanswered", "unanswered", "idle"])
+        self.assertEqual(link.reported("linked")["unconfirmed"], 3)
+
+    def test_place_of_who_goes_on(self):
+        """A client who waits for a server that is not there yet, and repeats its handshake each second."""
+        with Echo() as echo:
+            port = echo.port
+        link = live.Link(port)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.settimeout(2)
+            for number in range(7):
+                client.sendto(b"%d" % number, ("127.0.0.1", link.port))
+                time.sleep(1)
+            with Echo(port):
+                client.sendto(b"there?", ("127.0.0.1", link.port))
+                self.assertEqual(client.recv(100), b"there?")
+                client.sendto(b"yes", ("127.0.0.1", link.port))
+                self.assertEqual(client.recv(100), b"yes")
+        self.assertEqual(link.end(), 0)
+        self.assertEqual(len(link.all("connected")), 1)
+        self.assertEqual(link.reported("linked")["unconfirmed"], 0)
+
+    def test_flood_of_sources(self):
+        """250 new sources a second: the log stays short, who is in stays in, and a newcomer comes in."""
+        def flood():
+            while not is_over.wait(0.02):
+                for _ in range(5):
+                    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as source:
+                        source.sendto(b"\x80", ("127.0.0.1", link.port))
+
+        is_over = threading.Event()
+        with live.Server(*TICK, bind="127.0.0.1") as server:
+            link = live.Link(server.port)
+            inside = live.start_client(link, *TICK)
+            server.wait_for("joined")
+            thread = threading.Thread(target=flood, daemon=True)
+            thread.start()
+            time.sleep(6)
+            live.check(link, *TICK)
+            output, _ = inside.communicate(b"still here\n", timeout=live.SECONDS)
+            is_over.set()
+            thread.join()
+            self.assertEqual(link.end(), 0)
+        self.assertIn(b'"still here"', output)
+        linked = link.reported("linked")
+        self.assertGreater(linked["unconfirmed"], 500)
+        self.assertLess(len(link.events), 250)
+        self.assertGreater(sum(event["clients"] for event in link.all("unreported")), 300)
+        self.assertEqual(len(link.all("connected")), len(link.all("left")))
+        self.assertLessEqual(link.errors.count("\n"), 3)
 
     def test_dead_server(self):
         """A sentence, and the link is there when the server comes."""

@@ -14,6 +14,13 @@
 #define DATAGRAMS_PER_CALL 256
 /* Both sides repeat and confirm the end of a connection for about a second. */
 #define CLOSED_NS UINT64_C(3000000000)
+/* Source addresses can be forged: until a client has sent something after an answer, its place is its own for as long
+   as one who repeats his handshake each second needs, and its lines are limited. */
+#define UNCONFIRMED_NS UINT64_C(5000000000)
+#define PLACE_NS UINT64_C(2000000000)
+#define LINE_NS UINT64_C(200000000)
+#define LINES_NS (20 * LINE_NS)         /* 20 lines at once */
+#define REPEAT_NS UINT64_C(10000000000) /* of complaints, and of counts of what has no line */
 
 struct ue_relay {
     struct ue_relay_options *options;
@@ -22,13 +29,16 @@ struct ue_relay {
     struct ue_relay_record *record;
     char server[UE_NET_ADDRESS_TEXT_BYTES];
     GHashTable *clients; /* by address */
-    GQueue order;        /* of clients, from the one that was silent the longest */
+    GQueue orders[2];    /* of clients, by is_confirmed, from the one that was silent the longest */
     struct ue_relay_totals totals;
     uint64_t begun_ns, now_ns;
     uint64_t wake_ns; /* what the loop was told */
     uint64_t frames;
+    uint64_t unreported;         /* clients without a line, since that was said */
+    uint64_t lines_due_ns;       /* when all 20 lines may be written again */
+    uint64_t unreported_said_ns; /* 0: never */
+    uint64_t dead_said_ns, full_said_ns;
     bool is_server_dead; /* it was said */
-    bool is_full;        /* it was said */
     bool has_left;       /* some client */
     uint8_t bytes[UE_PORT_DATAGRAM_BYTES];
 };
@@ -49,18 +59,42 @@ static gboolean equal_addresses(const void *a, const void *b) {
 }
 
 static void forget(struct ue_relay *relay, struct ue_relay_client *client, const char *reason) {
-    ue_relay_report_left(relay->options->json, client, reason, relay->now_ns);
+    if (client->is_reported) {
+        ue_relay_report_left(relay->options->json, client, reason, relay->now_ns);
+    } else {
+        relay->unreported++;
+    }
     ue_relay_totals_add(&relay->totals, client);
-    g_queue_unlink(&relay->order, &client->link);
+    g_queue_unlink(&relay->orders[client->is_confirmed], &client->link);
     g_hash_table_remove(relay->clients, &client->ends[0].peer);
     ue_relay_client_free(client);
-    relay->has_left = true;
+}
+
+/* Whether something may be said again; if so it is said now. */
+static bool is_due(const struct ue_relay *relay, uint64_t *said_ns) {
+    bool due = *said_ns == 0 || relay->now_ns - *said_ns >= REPEAT_NS;
+    *said_ns = due ? relay->now_ns : *said_ns;
+    return due;
+}
+
+static void report_connected(struct ue_relay *relay, struct ue_relay_client *client) {
+    client->is_reported = true;
+    ue_relay_report_connected(relay->options->json, client);
+}
+
+/* Of a client that nobody answered yet. */
+static void report_new(struct ue_relay *relay, struct ue_relay_client *client) {
+    uint64_t due_ns = MAX(relay->lines_due_ns, relay->now_ns) + LINE_NS;
+    if (due_ns <= relay->now_ns + LINES_NS) {
+        relay->lines_due_ns = due_ns;
+        report_connected(relay, client);
+    }
 }
 
 /* A server that does not listen may be about to start; said once, until it is heard again. */
 static void on_refused(void *user, enum ue_socket_result result) {
     struct ue_relay *relay = user;
-    if (result == UE_SOCKET_UNREACHABLE && !relay->is_server_dead) {
+    if (result == UE_SOCKET_UNREACHABLE && !relay->is_server_dead && is_due(relay, &relay->dead_said_ns)) {
         relay->is_server_dead = true;
         ue_complain("nobody listens at %s (port unreachable); the link goes on", relay->server);
     }
@@ -85,22 +119,36 @@ static struct ue_relay_client *add_client(struct ue_relay *relay, const struct u
         relay->totals.clients++;
         client->watch = ue_loop_watch(relay->loop, client->ends[1].socket, on_server, client);
         g_hash_table_insert(relay->clients, &client->ends[0].peer, client);
-        g_queue_push_tail_link(&relay->order, &client->link);
-        ue_relay_report_connected(relay->options->json, client);
+        g_queue_push_tail_link(&relay->orders[false], &client->link);
+        report_new(relay, client);
     }
     return client;
+}
+
+/* The unconfirmed client that was silent the longest leaves its place. False: there is none, or not yet. */
+static bool make_room(struct ue_relay *relay) {
+    struct ue_relay_client *client = g_queue_peek_head(&relay->orders[false]);
+    if (client == NULL || relay->now_ns - client->heard_ns < PLACE_NS) {
+        return false;
+    }
+    forget(relay, client, client->is_answered ? "idle" : "unanswered");
+    return true;
 }
 
 /* NULL: there is no room for one more. */
 static struct ue_relay_client *client_at(struct ue_relay *relay, const struct ue_net_address *address) {
     struct ue_relay_client *client = g_hash_table_lookup(relay->clients, address);
-    if (client == NULL && g_hash_table_size(relay->clients) < (guint)relay->options->max_clients) {
+    if (client != NULL) {
+        return client;
+    }
+    bool has_room = g_hash_table_size(relay->clients) < (guint)relay->options->max_clients;
+    client = has_room ? add_client(relay, address) : NULL;
+    if (client == NULL && make_room(relay)) { /* perhaps the system has no more sockets */
         client = add_client(relay, address);
     }
     if (client == NULL) {
         relay->totals.refused++;
-        if (!relay->is_full) {
-            relay->is_full = true;
+        if (is_due(relay, &relay->full_said_ns)) {
             ue_complain("no room for one more client; those that are silent for %g s make some",
                         relay->options->idle_s);
         }
@@ -118,9 +166,12 @@ static void wake_by(struct ue_relay *relay, uint64_t time_ns) {
 }
 
 static void carry(struct ue_relay *relay, struct ue_relay_client *client, unsigned end, size_t size_bytes) {
-    g_queue_unlink(&relay->order, &client->link);
-    g_queue_push_tail_link(&relay->order, &client->link);
+    g_queue_unlink(&relay->orders[client->is_confirmed], &client->link);
     ue_relay_client_take(client, relay->options->rules, ++relay->frames, relay->now_ns, end, relay->bytes, size_bytes);
+    g_queue_push_tail_link(&relay->orders[client->is_confirmed], &client->link);
+    if (client->is_confirmed && !client->is_reported) {
+        report_connected(relay, client);
+    }
     wake_by(relay, ue_relay_client_run(client, relay->now_ns));
 }
 
@@ -162,18 +213,28 @@ static void on_wake(void *user) {
     struct ue_relay *relay = user;
     uint64_t next_ns = UINT64_MAX;
     relay->now_ns = ue_loop_now_ns();
-    for (GList *at = relay->order.head; at != NULL; at = at->next) {
-        uint64_t time_ns = ue_relay_client_run(at->data, relay->now_ns);
-        next_ns = MIN(next_ns, time_ns);
+    for (size_t i = 0; i < 2; i++) {
+        for (GList *at = relay->orders[i].head; at != NULL; at = at->next) {
+            uint64_t time_ns = ue_relay_client_run(at->data, relay->now_ns);
+            next_ns = MIN(next_ns, time_ns);
+        }
     }
     relay->wake_ns = UINT64_MAX;
     wake_by(relay, next_ns);
 }
 
-static const char *reason_to_forget(const struct ue_relay *relay, const struct ue_relay_client *client) {
+static bool is_idle(const struct ue_relay *relay, const struct ue_relay_client *client) {
+    return relay->now_ns - client->heard_ns > (uint64_t)(relay->options->idle_s * NS_PER_S);
+}
+
+static const char *reason_to_forget(const struct ue_relay *relay, struct ue_relay_client *client) {
     uint64_t silent_ns = relay->now_ns - client->heard_ns;
-    if (silent_ns > (uint64_t)(relay->options->idle_s * NS_PER_S)) {
+    if (is_idle(relay, client)) {
         return "idle";
+    }
+    if (!client->is_confirmed && silent_ns > UNCONFIRMED_NS &&
+        ue_relay_client_run(client, relay->now_ns) == UINT64_MAX) {
+        return client->is_answered ? "idle" : "unanswered";
     }
     return silent_ns > CLOSED_NS && ue_relay_insight_is_closed(client->insight) ? "closed" : NULL;
 }
@@ -182,19 +243,34 @@ static bool is_time_over(const struct ue_relay *relay) {
     return (double)(relay->now_ns - relay->begun_ns) >= relay->options->duration_s * NS_PER_S;
 }
 
-static void on_tick(void *user) {
-    struct ue_relay *relay = user;
-    relay->now_ns = ue_loop_now_ns();
-    for (GList *at = relay->order.head, *next; at != NULL; at = next) {
+static void tick_clients(struct ue_relay *relay, const GQueue *clients) {
+    for (GList *at = clients->head, *next; at != NULL; at = next) {
         struct ue_relay_client *client = at->data;
         const char *reason = reason_to_forget(relay, client);
         next = at->next;
         ue_relay_lane_tick(client->lanes[0], relay->now_ns);
         ue_relay_lane_tick(client->lanes[1], relay->now_ns);
         if (reason != NULL) {
+            relay->has_left |= client->is_confirmed || is_idle(relay, client);
             forget(relay, client, reason);
-            relay->is_full = false;
         }
+    }
+}
+
+static void report_unreported(struct ue_relay *relay) {
+    if (relay->unreported != 0) {
+        ue_relay_report_unreported(relay->options->json, relay->unreported);
+        relay->unreported = 0;
+    }
+}
+
+static void on_tick(void *user) {
+    struct ue_relay *relay = user;
+    relay->now_ns = ue_loop_now_ns();
+    tick_clients(relay, &relay->orders[false]);
+    tick_clients(relay, &relay->orders[true]);
+    if (relay->unreported != 0 && is_due(relay, &relay->unreported_said_ns)) {
+        report_unreported(relay);
     }
     on_wake(relay);
     if ((relay->options->once && relay->has_left) || is_time_over(relay)) {
@@ -258,12 +334,16 @@ struct ue_relay *ue_relay_new(struct ue_relay_options *options, uint16_t port, c
 }
 
 void ue_relay_run(struct ue_relay *relay) {
+    ue_report_begin(relay->options->json);
     ue_report_ready(relay->options->json, relay->listener);
     ue_loop_run(relay->loop);
     relay->now_ns = ue_loop_now_ns();
-    while (relay->order.head != NULL) {
-        forget(relay, relay->order.head->data, "end");
+    for (size_t i = 0; i < 2; i++) {
+        while (relay->orders[i].head != NULL) {
+            forget(relay, relay->orders[i].head->data, "end");
+        }
     }
+    report_unreported(relay);
     ue_relay_report_summary(relay->options, &relay->totals);
 }
 
@@ -275,6 +355,7 @@ bool ue_relay_free(struct ue_relay *relay) {
         ue_loop_free(relay->loop);
     }
     bool good = ue_relay_record_close(relay->record);
+    good = ue_report_end() && good;
     ue_socket_free(relay->listener);
     g_hash_table_destroy(relay->clients);
     g_free(relay);

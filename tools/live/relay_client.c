@@ -91,6 +91,8 @@ void ue_relay_client_take(struct ue_relay_client *client, struct ue_rules *rules
         ue_relay_insight_read(client->insight, frame, (int64_t)now_ns, end, bytes, size_bytes);
     char *words = judge(rules, facts, &outcome);
     client->heard_ns = now_ns;
+    client->is_confirmed |= end == 0 && client->is_answered;
+    client->is_answered |= end == 1;
     ue_relay_lane_enter(client->lanes[end], now_ns, bytes, size_bytes, &outcome, words);
     g_free(words);
 }

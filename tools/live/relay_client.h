@@ -16,6 +16,9 @@ struct ue_relay_client {
     GList link;             /* in the order of use; data is the client itself */
     void *owner;
     uint64_t begun_ns, heard_ns; /* when its first and latest datagrams came, of either end */
+    bool is_answered;            /* the server sent something to it */
+    bool is_confirmed;           /* and it sent something after that: it is where it says it is */
+    bool is_reported;            /* as connected */
 };
 
 struct ue_relay_client_config {

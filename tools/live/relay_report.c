@@ -26,6 +26,7 @@ static uint64_t *counter(struct ue_relay_counters *counters, const struct column
 }
 
 void ue_relay_totals_add(struct ue_relay_totals *totals, const struct ue_relay_client *client) {
+    totals->unconfirmed += !client->is_confirmed;
     for (size_t direction = 0; direction < 2; direction++) {
         struct ue_relay_counters counters = *ue_relay_lane_counters(client->lanes[direction]);
         for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
@@ -76,6 +77,10 @@ void ue_relay_report_connected(bool as_json, const struct ue_relay_client *clien
     ue_report(as_json, "connected", addresses_of(client));
 }
 
+void ue_relay_report_unreported(bool as_json, uint64_t clients) {
+    ue_report(as_json, "unreported", json_pack("{s:I}", "clients", (json_int_t)clients));
+}
+
 void ue_relay_report_left(bool as_json, const struct ue_relay_client *client, const char *reason, uint64_t now_ns) {
     json_t *members = addresses_of(client);
     const char *generation = ue_relay_insight_generation(client->insight);
@@ -99,8 +104,8 @@ void ue_relay_report_summary(const struct ue_relay_options *options, const struc
     for (size_t i = 0; i < ue_rules_count(options->rules); i++) {
         report_rule(options->json, options->rules, i);
     }
-    json_t *members =
-        json_pack("{s:I, s:I}", "clients", (json_int_t)totals->clients, "refused", (json_int_t)totals->refused);
+    json_t *members = json_pack("{s:I, s:I, s:I}", "clients", (json_int_t)totals->clients, "unconfirmed",
+                                (json_int_t)totals->unconfirmed, "refused", (json_int_t)totals->refused);
     char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed); /* beyond what JSON numbers hold exactly */
     json_object_set_new(members, "seed", json_string(seed));
     set_counters(members, options->json, "up", totals->directions[0]);

@@ -1,53 +1,125 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/live/report.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "tools/cli.h"
+#include "tools/live/line_writer.h"
 #include "tools/print/json.h"
 
 #define NS_PER_MS 1e6
 
-static void print_value(const char *key, const json_t *value, const char *separator) {
+/* Of the program: standard output and standard error; NULL: written at once. */
+static struct {
+    struct ue_line_writer *output, *errors;
+    uint64_t dropped; /* lines, of which no line said so yet */
+    uint64_t dropped_errors;
+    bool as_json;
+} lines;
+
+/* ---- lines ---- */
+
+static void add_value(GString *line, const char *key, const json_t *value, const char *separator) {
     char *words = g_strdelimit(g_strdup(key), "_", ' ');
     if (json_is_string(value)) {
-        printf("%s%s %s", separator, words, json_string_value(value));
+        g_string_append_printf(line, "%s%s %s", separator, words, json_string_value(value));
     } else if (json_is_integer(value)) {
-        printf("%s%s %" JSON_INTEGER_FORMAT, separator, words, json_integer_value(value));
+        g_string_append_printf(line, "%s%s %" JSON_INTEGER_FORMAT, separator, words, json_integer_value(value));
     } else if (json_is_real(value)) {
-        printf("%s%s %.4g", separator, words, json_real_value(value));
+        g_string_append_printf(line, "%s%s %.4g", separator, words, json_real_value(value));
     } else if (json_is_true(value)) {
-        printf("%s%s", separator, words);
+        g_string_append_printf(line, "%s%s", separator, words);
     }
     g_free(words);
 }
 
-static void print_text(const char *event, json_t *members) {
+static char *as_text(const char *event, json_t *members) {
     const char *key;
     json_t *value;
     const char *separator = ": ";
-    fputs(event, stdout);
+    GString *line = g_string_new(event);
     json_object_foreach(members, key, value) {
         if (!json_is_object(value) && !json_is_false(value)) {
-            print_value(key, value, separator);
+            add_value(line, key, value, separator);
             separator = ", ";
         }
     }
-    putchar('\n');
+    g_string_append_c(line, '\n');
+    return g_string_free(line, FALSE);
 }
 
-static void print_json(const char *event, json_t *members) {
-    json_t *line = json_pack("{s:i, s:s}", "schema", UE_JSON_SCHEMA, "event", event);
-    json_object_update(line, members);
-    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    puts(text);
+static char *as_json_line(const char *event, json_t *members) {
+    json_t *object = json_pack("{s:i, s:s}", "schema", UE_JSON_SCHEMA, "event", event);
+    json_object_update(object, members);
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    char *line = g_strconcat(text, "\n", NULL);
     free(text);
-    json_decref(line);
+    json_decref(object);
+    return line;
+}
+
+/* ---- where they go ---- */
+
+static bool put_dropped(void) {
+    json_t *members = json_pack("{s:I}", "lines", (json_int_t)lines.dropped);
+    char *line = (lines.as_json ? as_json_line : as_text)("dropped", members);
+    bool is_put = ue_line_writer_put(lines.output, line);
+    g_free(line);
+    json_decref(members);
+    return is_put;
+}
+
+static void emit(const char *line) {
+    if (lines.output == NULL) {
+        fputs(line, stdout);
+        fflush(stdout);
+        return;
+    }
+    if (lines.dropped != 0 && ue_line_writer_is_ready(lines.output) && put_dropped()) {
+        lines.dropped = 0;
+    }
+    if (lines.dropped != 0 || !ue_line_writer_put(lines.output, line)) {
+        lines.dropped++;
+    }
+}
+
+static void complain(const char *line) {
+    lines.dropped_errors += !ue_line_writer_put(lines.errors, line);
+}
+
+void ue_report_begin(bool as_json) {
+    lines.as_json = as_json;
+    lines.output = ue_line_writer_new(STDOUT_FILENO);
+    lines.errors = ue_line_writer_new(STDERR_FILENO);
+    ue_complain_to(complain);
+}
+
+bool ue_report_end(void) {
+    uint64_t lost;
+    if (lines.output == NULL) {
+        return true;
+    }
+    bool good = ue_line_writer_end(lines.output, &lost);
+    if (!good) {
+        ue_complain("standard output: cannot write: %s", g_strerror(errno));
+    } else if (lost + lines.dropped != 0) {
+        ue_complain("standard output: %" G_GUINT64_FORMAT " lines were not written, since nobody reads them",
+                    lost + lines.dropped);
+        good = false;
+    }
+    ue_complain_to(NULL);
+    good = ue_line_writer_end(lines.errors, &lost) && lost + lines.dropped_errors == 0 && good;
+    memset(&lines, 0, sizeof lines);
+    return good;
 }
 
 void ue_report(bool as_json, const char *event, json_t *members) {
-    (as_json ? print_json : print_text)(event, members);
-    fflush(stdout);
+    char *line = (as_json ? as_json_line : as_text)(event, members);
+    emit(line);
+    g_free(line);
     json_decref(members);
 }
 
@@ -93,8 +165,9 @@ static void report_listening(bool as_json, const struct ue_net_address *address)
     if (as_json) {
         ue_report(true, "listening", json_pack("{s:s}", "address", text));
     } else {
-        printf("listening on %s\n", text);
-        fflush(stdout);
+        char *line = g_strdup_printf("listening on %s\n", text);
+        emit(line);
+        g_free(line);
     }
 }
 

@@ -8,6 +8,13 @@
 #include "tools/endpoint/endpoint.h"
 #include "tools/live/port.h"
 
+/* From here to the end, what is reported and complained of is written by threads of its own: a reader who does not read
+   holds up nothing. Beyond 16 MiB that wait, lines are dropped and counted; an event "dropped" says how many. */
+void ue_report_begin(bool as_json);
+/* Writes what waits, but not for a reader who does not read for 2 seconds. False, with a message: something was not
+   written. True where nothing was begun. */
+bool ue_report_end(void);
+
 /* Prints one event at once on standard output; takes over members. Objects inside members show in JSON only. */
 void ue_report(bool as_json, const char *event, json_t *members);
 
