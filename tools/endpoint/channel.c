@@ -229,6 +229,7 @@ static struct ue_in *copy_in(struct ue_share *share, const struct ue_bunch *bunc
     size_t size_bytes = sizeof(struct ue_in) + ue_bits_bytes(bunch->data.bits);
     bool has_room = ue_share_room_bytes(share) >= size_bytes + share->limit_bytes / IN_TURN_PART;
     struct ue_in *in = has_room ? ue_share_take(share, size_bytes) : NULL;
+    share->refusals += !has_room;
     if (in != NULL) {
         *in = (struct ue_in){.ch_seq = ch_seq, .packet_id = packet_id, .bunch = *bunch};
         ue_view_copy(bunch->data, in->data);

@@ -56,6 +56,8 @@ struct ue_packer {
     struct ue_last last;
 };
 
+#define UE_SHADOW_RETRANSMISSIONS 16
+
 /* What a shadow remembers (shadow.h). */
 struct ue_shadow {
     bool is_on;          /* nothing is ever sent */
@@ -67,6 +69,9 @@ struct ue_shadow {
     bool was_flush;      /* ... and it had the flush mark */
     int64_t unknown_out; /* the newest own packet whose bytes nobody knows */
     struct ue_shadow_notes notes;
+    int64_t retransmitted_id; /* the newest own packet with a retransmission that was due */
+    int64_t retransmissions[UE_SHADOW_RETRANSMISSIONS]; /* since when the newest of these were due: own packets */
+    uint64_t retransmission_count;
 };
 
 struct ue_conn {

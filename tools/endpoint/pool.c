@@ -320,6 +320,11 @@ size_t ue_share_room_bytes(const struct ue_share *share) {
     return room;
 }
 
+static void *refuse(struct ue_share *share) {
+    share->refusals++;
+    return NULL;
+}
+
 /* Takes a block cut from a free one. */
 static __attribute__((noinline)) void *carve(struct ue_share *share, uint32_t units) {
     struct ue_pool *pool = share->pool;
@@ -329,7 +334,7 @@ static __attribute__((noinline)) void *carve(struct ue_share *share, uint32_t un
         block = find(pool, units);
     }
     if (block == NULL || !may_have(share, fit(block->units, units), 0)) {
-        return NULL;
+        return refuse(share);
     }
     list_remove(pool, block);
     cut(pool, block, fit(block->units, units));
@@ -340,7 +345,7 @@ static __attribute__((noinline)) void *carve(struct ue_share *share, uint32_t un
 void *ue_share_take(struct ue_share *share, size_t size_bytes) {
     uint32_t units = units_for(size_bytes);
     if (units == 0 || !may_have(share, units, 0)) {
-        return NULL;
+        return refuse(share);
     }
     struct block *block = take_kept(share->pool, units);
     if (block == NULL) {
@@ -369,7 +374,7 @@ void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes) {
     uint32_t old_units = block->units;
     uint32_t available = old_units + (after->is_free ? after->units : 0);
     if (units == 0 || !may_have(share, units, old_units)) {
-        return NULL;
+        return refuse(share);
     }
     if (available < units || !may_have(share, fit(available, units), old_units)) {
         return move(share, block, size_bytes);

@@ -40,6 +40,7 @@ struct ue_share {
     size_t limit_bytes;
     size_t reserve_bytes;         /* that count in no group */
     struct ue_share_group *group; /* NULL: none */
+    uint64_t refusals; /* requests that found no memory, or were above the limit */
 };
 
 /* In no group. */

@@ -7,6 +7,7 @@
 #define LEARN (INT32_MIN / 2)    /* number of a lane that is not known yet; */
 #define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, which something must have come on */
 #define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet that nobody knows */
+#define PASSED_OVER_MIN 2        /* retransmissions that show one before them to be missing */
 
 struct type {
     const char *name;
@@ -29,6 +30,10 @@ const char *ue_departure_text(enum ue_departure_type type) {
 
 int64_t ue_shadow_judged_id(const struct ue_conn *c) {
     return c->in_packet_id;
+}
+
+int64_t ue_shadow_missed_id(const struct ue_conn *c) {
+    return c->shadow.unknown_out;
 }
 
 const struct ue_shadow_notes *ue_shadow_notes(const struct ue_conn *c) {
@@ -289,6 +294,11 @@ static bool same_content(const struct ue_out *out, const struct ue_bunch *bunch,
            ue_view_equal(expected->data, bunch->data);
 }
 
+static void note_retransmission(struct ue_conn *c, const struct ue_out *out) {
+    c->shadow.retransmissions[c->shadow.retransmission_count++ % UE_SHADOW_RETRANSMISSIONS] = -out->packet_id;
+    c->shadow.retransmitted_id = c->out_packet_id;
+}
+
 static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out *out, const struct ue_bunch *bunch) {
     struct ue_conn *c = s->c;
     struct ue_bunch expected;
@@ -298,6 +308,7 @@ static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out 
     }
     if (is_owed(out)) {
         c->shadow.notes.late += -out->packet_id < c->out_packet_id;
+        note_retransmission(c, out);
         c->counters.out_bunches_resent++;
     } else {
         ue_flight_unlink(&c->flight, out->packet_id, lane->channel, out);
@@ -497,14 +508,34 @@ static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
 
 /* ---- what was not sent ---- */
 
-bool ue_shadow_overdue(const struct ue_conn *c, int64_t before_id, struct ue_shadow_debt *debt) {
+/* Whether bunches were sent again that were due later. */
+static bool is_passed_over(const struct ue_shadow *shadow, const struct ue_out *out) {
+    unsigned count = 0;
+    for (uint64_t i = 0; i < shadow->retransmission_count && i < UE_SHADOW_RETRANSMISSIONS; i++) {
+        count += shadow->retransmissions[i] > -out->packet_id;
+    }
+    return count >= PASSED_OVER_MIN;
+}
+
+static bool is_missed(const struct ue_conn *c, const struct ue_out *out, const struct ue_shadow_patience *patience) {
+    bool is_silent = c->shadow.retransmitted_id < patience->silent_id;
+    return (is_silent && -out->packet_id < patience->silent_id) ||
+           (-out->packet_id < patience->order_id && is_passed_over(&c->shadow, out));
+}
+
+bool ue_shadow_is_starved(const struct ue_conn *c) {
+    return c->share.refusals != 0;
+}
+
+bool ue_shadow_overdue(const struct ue_conn *c, const struct ue_shadow_patience *patience,
+                       struct ue_shadow_debt *debt) {
     for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
         const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
         if (channel == NULL || !channel->has_unsent) {
             continue;
         }
         for (const struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
-            if (is_owed(out) && -out->packet_id < before_id) {
+            if (is_owed(out) && is_missed(c, out, patience)) {
                 *debt = (struct ue_shadow_debt){channel->index, out->ch_seq, -out->packet_id};
                 return true;
             }

@@ -73,13 +73,29 @@ void ue_shadow_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram
 /* Full id of the newest packet of the peer with a verdict. */
 int64_t ue_shadow_judged_id(const struct ue_conn *c);
 
-/* A reliable bunch that is to be sent again since before an own packet; false: there is none. */
+/* A reliable bunch that was reported as not delivered and that has not been sent again. */
 struct ue_shadow_debt {
     uint32_t channel;
     int64_t reliable_id;
     int64_t since_id; /* the own packet that it should have been in */
 };
-bool ue_shadow_overdue(const struct ue_conn *c, int64_t before_id, struct ue_shadow_debt *debt);
+
+/* How late a retransmission may be. An implementation may spread retransmissions over a long time (burst_limit), but
+   the losses that were reported first go first. */
+struct ue_shadow_patience {
+    int64_t order_id;  /* a bunch that was due before this own packet is missed when several bunches that were due later
+                          were sent again; */
+    int64_t silent_id; /* and one that was due before this packet when nothing was sent again from there on */
+};
+
+/* A retransmission that is missed; false: there is none. */
+bool ue_shadow_overdue(const struct ue_conn *c, const struct ue_shadow_patience *patience, struct ue_shadow_debt *debt);
+
+/* The newest own packet whose bytes nobody knows; INT64_MIN: there is none. */
+int64_t ue_shadow_missed_id(const struct ue_conn *c);
+
+/* Whether the connection was refused memory: then it knows too little for any comparison. */
+bool ue_shadow_is_starved(const struct ue_conn *c);
 
 /* Copies of reliable bunches; of these, what stays within the rules: sent before a verdict was known (spec 6.9.3, and
    options of 6.17), sent later than at once (the option burst_limit). */

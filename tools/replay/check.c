@@ -8,16 +8,16 @@
 #include "tools/replay/replay.h"
 #include "tools/words.h"
 
-#define POOL_BYTES ((size_t)64 << 20) /* of all endpoints together; what is not used costs nothing */
-#define KEPT_BYTES ((size_t)32 << 20)
-#define CONVERSATIONS_MAX 1024 /* at a time; further ones are only counted */
+#define KEPT_RESERVE_BYTES ((size_t)512 << 10) /* of a side; what is not used costs nothing; */
+#define KEPT_MAX_BYTES ((size_t)8 << 20)       /* ... the most of one; */
+#define KEPT_SHARED_BYTES ((size_t)256 << 20)  /* ... and what all sides together keep above the reserve */
+#define CONVERSATIONS_MAX 1024                 /* at a time; further ones are only counted */
 
 struct check {
     struct ue_replay *replay;
     struct ue_conversations all;
     GHashTable *conversations; /* by stream */
     GArray *order;             /* their streams */
-    void *region;
     struct ue_out out;
     uint64_t unchecked;
     bool differs;
@@ -33,12 +33,12 @@ static void print_side(struct ue_out *out, const struct ue_conversation *v, unsi
         ue_out_format(out, "not compared: %s\n", trouble);
         return;
     }
-    const struct ue_shadow_notes *notes = side->shadow != NULL ? ue_shadow_notes(side->shadow) : NULL;
+    struct ue_shadow_notes notes = ue_party_notes(side);
     ue_out_format(out, "%llu packets compared, %llu bunches delivered to it", (unsigned long long)side->packets,
                   (unsigned long long)side->delivered);
-    if (notes != NULL && notes->early + notes->late != 0) {
+    if (notes.early + notes.late != 0) {
         ue_out_format(out, "; resends: %llu before their verdict, %llu later than at once",
-                      (unsigned long long)notes->early, (unsigned long long)notes->late);
+                      (unsigned long long)notes.early, (unsigned long long)notes.late);
     }
     ue_out_char(out, '\n');
 }
@@ -78,10 +78,10 @@ static void print_json_side(struct ue_out *out, const struct ue_conversation *v,
     const char *trouble = ue_conversation_trouble(v, role);
     ue_out_format(out, ",\"%s\":{\"address\":\"%s\",\"compared\":%llu,\"delivered\":%llu", ue_side_name(role),
                   v->texts[role], (unsigned long long)side->packets, (unsigned long long)side->delivered);
-    if (side->shadow != NULL) {
-        const struct ue_shadow_notes *notes = ue_shadow_notes(side->shadow);
-        ue_out_format(out, ",\"resent_early\":%llu,\"resent_late\":%llu", (unsigned long long)notes->early,
-                      (unsigned long long)notes->late);
+    if (side->has_begun) {
+        struct ue_shadow_notes notes = ue_party_notes(side);
+        ue_out_format(out, ",\"resent_early\":%llu,\"resent_late\":%llu", (unsigned long long)notes.early,
+                      (unsigned long long)notes.late);
     }
     if (trouble != NULL) {
         ue_out_format(out, ",\"not_compared\":\"%s\"", trouble);
@@ -153,7 +153,6 @@ static void clear(struct check *check) {
     g_array_free(check->order, TRUE);
     ue_out_free(&check->out);
     ue_seal_free(check->all.seal);
-    g_free(check->region);
 }
 
 static void free_conversation(gpointer conversation) {
@@ -166,11 +165,11 @@ enum ue_exit ue_replay_check(struct ue_replay *replay) {
         .replay = replay,
         .conversations = g_hash_table_new_full(NULL, NULL, NULL, free_conversation),
         .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-        .region = g_malloc(POOL_BYTES),
     };
     check.all =
-        (struct ue_conversations){.pool = ue_pool_init(check.region, POOL_BYTES),
-                                  .budget = {.max_bytes = KEPT_BYTES},
+        (struct ue_conversations){.budget = {.shared_max_bytes = KEPT_SHARED_BYTES,
+                                             .reserve_bytes = KEPT_RESERVE_BYTES,
+                                             .max_bytes = KEPT_MAX_BYTES},
                                   .is_checked = {replay->checking.is_checked[0], replay->checking.is_checked[1]},
                                   .ignored = replay->checking.ignored,
                                   .cipher = replay->reading.wire.cipher};

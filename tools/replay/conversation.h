@@ -13,7 +13,6 @@
 
 /* What all conversations share. */
 struct ue_conversations {
-    struct ue_pool *pool;
     struct ue_kept_budget budget;
     bool is_checked[2]; /* client, server */
     uint32_t ignored;   /* bit mask of departures that do not count */
@@ -21,6 +20,14 @@ struct ue_conversations {
     struct ue_seal *seal; /* of the key that opened something last; NULL: none yet */
     uint8_t key[UE_KEY_BYTES];
     uint8_t clear[UE_CLEAR_BYTES];
+};
+
+#define UE_COOKIES_MAX 8
+
+/* What the newest handshake messages of one type brought: a client that tries again may answer any. */
+struct ue_cookies {
+    unsigned count; /* of all */
+    struct ue_handshake messages[UE_COOKIES_MAX];
 };
 
 struct ue_conversation {
@@ -31,8 +38,9 @@ struct ue_conversation {
     struct ue_party sides[2];
     struct ue_party_start start;
     uint64_t datagrams, malformed;
-    bool has_challenge, has_response;
-    struct ue_handshake challenge, response;
+    bool begins_in_the_middle; /* the first datagram is not the first of a handshake */
+    struct ue_cookies challenges, responses;
+    bool has_ack, has_other_responses;
 };
 
 struct ue_conversation *ue_conversation_new(struct ue_conversations *all, const struct ue_seen *seen);

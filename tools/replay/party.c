@@ -5,20 +5,58 @@
 
 #include "libcodec/seq.h"
 
-#define WINDOW 256      /* own packets that wait for those before them; */
-#define VOTES 16        /* ... and whose headers confirm what one says */
-#define GRACE 64        /* own packets without any repetition until one is missed; */
-#define GRACE_AT_END 16 /* ... when no more will come */
-#define FIRST_MAX 256   /* how many first packets may be missing */
-#define HASTEN_MAX 32   /* packets of the other side that an own one may be ahead of its header */
-#define DOUBT 256       /* packets for which one that was not delivered leaves doubts */
+#define WINDOW 256                      /* own packets that wait for those before them; */
+#define VOTES 16                        /* ... and whose headers confirm what one says */
+#define GRACE 64                        /* own packets without any retransmission until one is missed; */
+#define GRACE_AT_END 16                 /* ... when no more will come */
+#define ORDER_NS UINT64_C(1000000000)   /* ... where retransmissions that were due later show it, */
+#define SILENCE_NS UINT64_C(2000000000) /* ... or where there are none */
+#define SHADOW_BYTES ((size_t)4 << 20)  /* of an endpoint; what is not used costs nothing */
+#define FIRST_MAX 256                   /* how many first packets may be missing */
+#define HASTEN_MAX 32                   /* packets of the other side that an own one may be ahead of its header */
+#define DOUBT 256                       /* packets for which one that was not delivered leaves doubts */
 #define ITEMS_MAX 1024
 #define CLOCK_BEGIN_NS UINT64_C(1000000000)
 
-void ue_party_free(struct ue_party *side) {
+struct ue_shadow_notes ue_party_notes(const struct ue_party *side) {
+    return side->shadow != NULL ? *ue_shadow_notes(side->shadow) : side->notes;
+}
+
+static void free_shadow(struct ue_party *side) {
+    side->notes = ue_party_notes(side);
     ue_conn_free(side->shadow);
+    g_free(side->region);
+    side->shadow = NULL;
+    side->region = NULL;
+}
+
+void ue_party_finish(struct ue_party *side) {
+    free_shadow(side);
     ue_kept_free(&side->kept);
+    side->is_finished = true;
+}
+
+void ue_party_free(struct ue_party *side) {
+    ue_party_finish(side);
     g_free(side->difference);
+}
+
+void ue_party_forget(struct ue_party *side) {
+    free_shadow(side);
+    g_free(side->difference);
+    side->difference = NULL;
+    memset(side->departures, 0, sizeof side->departures);
+    side->since_difference = 0;
+    side->is_over = false;
+    side->oldest = MAX(side->oldest, side->kept.oldest);
+    side->next = MAX(side->next, side->oldest);
+    if (side->is_finished) {
+        side->trouble = "its generation was recognised too late";
+    }
+}
+
+bool ue_party_is_active(const struct ue_party *side) {
+    return side->is_checked && !side->is_over && side->trouble == NULL;
 }
 
 struct ue_difference *ue_party_depart(struct ue_party *side, enum ue_departure_type type, uint64_t frame, int64_t id) {
@@ -92,14 +130,16 @@ static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_who
         .opens_freely = (side->ignored >> UE_DEPARTS_OPEN & 1) != 0,
         .is_whole = is_whole,
     };
-    side->shadow = ue_conn_new(side->pool, &config);
+    side->region = g_malloc(SHADOW_BYTES);
+    side->shadow = ue_conn_new(ue_pool_init(side->region, SHADOW_BYTES), &config);
     if (side->shadow == NULL) {
-        side->trouble = "an endpoint does not speak this form, or there is no memory for it";
+        side->trouble = "an endpoint does not speak this form";
         return false;
     }
+    side->has_begun = true;
     ue_shadow_begin(side->shadow, &start);
     side->learns = !is_whole;
-    side->next = side->patient_until = out;
+    side->next = side->patience.order_id = side->patience.silent_id = out;
     return true;
 }
 
@@ -207,6 +247,11 @@ static bool verdict_on(const struct looking *l, int64_t packet_id) {
     return votes > 0 || (votes == 0 && ue_kept_claim(l->kept, packet_id) == 1);
 }
 
+/* Whether no header says what became of a packet: the histories do not reach back to it. */
+static bool is_unknown(const struct looking *l, int64_t packet_id) {
+    return votes_on(l, packet_id) == 0 && ue_kept_claim(l->kept, packet_id) < 0;
+}
+
 /* What came in packets that were not delivered may have been taken all the same, up to the bunch that was refused:
    then, and when it joined in the middle, the endpoint knows too little to think otherwise than the side. */
 static bool is_in_doubt(const struct ue_party *side, int64_t packet_id) {
@@ -237,8 +282,21 @@ static bool may_be_earlier(const struct looking *l, int64_t packet_id) {
     return l->side->learns && packet_id <= peer->oldest + 2 * peer->overtaken;
 }
 
+/* Whether a packet was captured but is not kept. */
+static bool is_stray(const struct ue_party *side, int64_t packet_id) {
+    for (uint64_t i = 0; i < side->stray_count && i < UE_PARTY_STRAYS; i++) {
+        if (side->stray_ids[i] == packet_id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void take_uncaptured(const struct looking *l, int64_t packet_id) {
-    if (may_be_earlier(l, packet_id)) {
+    if (is_stray(l->side->peer, packet_id)) {
+        l->side->trouble = "too many packets are missing at once";
+    }
+    if (may_be_earlier(l, packet_id) || l->side->trouble != NULL) {
         ue_shadow_receive_unknown(l->side->shadow, packet_id, true);
         return;
     }
@@ -269,6 +327,7 @@ static void take_until(const struct looking *l, int64_t last) {
         bool delivered = verdict_on(l, id);
         const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
         side->undelivered = from != NULL && !delivered ? id : side->undelivered;
+        side->learns |= from != NULL && !delivered && is_unknown(l, id);
         if (from != NULL && (delivered || id == last)) {
             take_packet(l, from, delivered);
         } else if (delivered) {
@@ -320,13 +379,20 @@ static void refuse_header(struct looking *l) {
     l->datagram.packet.ack = l->datagram.packet.acked_history_seq = ue_seq_of(ue_shadow_judged_id(l->side->shadow));
 }
 
+/* Whether acknowledgements may have been in own packets that are not in the capture. */
+static bool may_miss_acks(const struct looking *l) {
+    bool is_next_missing = ue_kept_find(&l->side->kept, l->kept->id + 1) == NULL && l->kept->id < l->side->newest;
+    return is_next_missing || ue_shadow_missed_id(l->side->shadow) > l->kept->id - DOUBT;
+}
+
 /* Packets that were not acknowledged may have come all the same, and their acknowledgements with them. */
 static void doubt_until(const struct looking *l, int64_t before) {
     struct ue_party *side = l->side;
     for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id < before; id++) {
         const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
         side->undelivered = from != NULL ? id : side->undelivered;
-        for (unsigned i = 0; from != NULL && i < from->ack_count; i++) {
+        side->learns |= from != NULL && may_miss_acks(l);
+        for (uint32_t i = 0; from != NULL && i < from->ack_count; i++) {
             ue_shadow_doubt(side->shadow, full_id(from->acks[i], side->next));
         }
     }
@@ -362,14 +428,27 @@ static void take_acks(const struct looking *l) {
 
 /* ---- one own packet ---- */
 
-/* Who has much to repeat may spread it over as many packets as that takes. */
-static void miss_repetitions(struct ue_party *side, uint64_t grace) {
-    struct ue_shadow_debt debt;
-    while (side->patient_until < side->next &&
-           side->plain_count - side->plain[side->patient_until & (UE_KEPT_MAX - 1)] >= grace) {
-        side->patient_until++;
+/* Whether an own packet is older than a number of packets without retransmissions, and than a time. */
+static bool is_past(const struct ue_party *side, int64_t id, uint64_t packets, uint64_t wait_ns) {
+    size_t place = id & (UE_KEPT_MAX - 1);
+    return id < side->next && side->plain_count - side->plain[place] >= packets &&
+           side->now_ns - side->times_ns[place] >= wait_ns;
+}
+
+static void grow_impatient(struct ue_party *side, uint64_t packets) {
+    struct ue_shadow_patience *patience = &side->patience;
+    while (is_past(side, patience->order_id, packets, ORDER_NS)) {
+        patience->order_id++;
     }
-    if (!ue_shadow_overdue(side->shadow, side->patient_until, &debt)) {
+    while (is_past(side, patience->silent_id, packets, SILENCE_NS)) {
+        patience->silent_id++;
+    }
+}
+
+static void miss_retransmissions(struct ue_party *side, uint64_t grace) {
+    struct ue_shadow_debt debt;
+    grow_impatient(side, grace);
+    if (!ue_shadow_overdue(side->shadow, &side->patience, &debt) || debt.since_id <= side->next - UE_KEPT_MAX) {
         return;
     }
     struct ue_difference *d =
@@ -412,20 +491,37 @@ static void look(struct ue_party *side, const struct ue_kept *kept) {
     side->packets++;
 }
 
+/* The oldest packet of a side that it or the other one still needs. */
+static int64_t needed_from(const struct ue_party *side) {
+    const struct ue_party *peer = side->peer;
+    int64_t own = ue_party_is_active(side) ? side->next : INT64_MAX;
+    int64_t others = !ue_party_is_active(peer) ? INT64_MAX
+                     : peer->shadow == NULL    ? side->oldest
+                                               : ue_shadow_judged_id(peer->shadow) + 1;
+    return MIN(MIN(own, others), side->newest + 1);
+}
+
 static void look_at_next(struct ue_party *side) {
     const struct ue_kept *kept = ue_kept_find(&side->kept, side->next);
     uint64_t copies = ue_shadow_notes(side->shadow)->copies;
+    size_t place = side->next & (UE_KEPT_MAX - 1);
     if (kept != NULL && kept->id >= side->join) {
         look(side, kept);
     } else {
         ue_shadow_sent_unknown(side->shadow, side->now_ns);
     }
-    side->plain[side->next & (UE_KEPT_MAX - 1)] = side->plain_count;
+    side->plain[place] = side->plain_count;
+    side->times_ns[place] = side->now_ns;
     side->plain_count += ue_shadow_notes(side->shadow)->copies == copies;
     side->next++;
-    miss_repetitions(side, GRACE);
-    ue_kept_drop(&side->peer->kept, MIN(side->peer->next, ue_shadow_judged_id(side->shadow) + 1));
-    side->since_difference += side->difference != NULL; /* a missing repetition may prove to be earlier */
+    if (ue_shadow_is_starved(side->shadow)) {
+        side->trouble = "the endpoint in its place has no memory left";
+        return;
+    }
+    miss_retransmissions(side, GRACE);
+    ue_kept_drop(&side->peer->kept, needed_from(side->peer));
+    ue_kept_drop(&side->kept, needed_from(side));
+    side->since_difference += side->difference != NULL; /* a missing retransmission may prove to be earlier */
     side->is_over |= side->since_difference > GRACE || ue_conn_state(side->shadow) == UE_CONN_CLOSED;
 }
 
@@ -438,10 +534,10 @@ static bool is_due(const struct ue_party *side) {
 }
 
 void ue_party_advance(struct ue_party *side, const struct ue_party_start *start, bool is_end) {
-    if (!side->is_checked || side->is_over || side->oldest == 0 || side->peer->oldest == 0) {
+    if (side->oldest == 0 || side->peer->oldest == 0) {
         return;
     }
-    while (!side->is_over && side->trouble == NULL && (is_end || is_due(side))) {
+    while (ue_party_is_active(side) && (is_end || is_due(side))) {
         if (side->shadow == NULL && !begin(side, start)) {
             side->is_over = side->trouble != NULL || side->difference != NULL;
             return;
@@ -451,7 +547,7 @@ void ue_party_advance(struct ue_party *side, const struct ue_party_start *start,
         }
         look_at_next(side);
     }
-    if (is_end && side->shadow != NULL && !side->is_over) {
-        miss_repetitions(side, GRACE_AT_END);
+    if (is_end && side->shadow != NULL && ue_party_is_active(side)) {
+        miss_retransmissions(side, GRACE_AT_END);
     }
 }

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""uerudp replay --check accuses nobody who did nothing wrong. With FIRST and COUNT: of these captures (innocents.py); the
+long run has 2,000: check_replay_innocents.py 0 2000. Without: small captures that were wrongly accused before."""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import uerudp
+from innocents import Innocent
+
+UNKNOWN_MAX = 0.01  # share of the sides that may not be compared
+SURE_LOSS = 0.05  # up to here a hundred connections are compared without exception
+
+
+def results(*arguments):
+    """The objects of replay --check --json."""
+    output = uerudp.run("replay", "--check", "--json", *arguments, status=None).stdout
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def sides(objects):
+    return [o[side] for o in objects for side in ("client", "server")]
+
+
+def has_packets(result):
+    """Whether the handshake of a connection ended, so that there is something to compare."""
+    reasons = [result[side].get("not_compared") for side in ("client", "server")]
+    return reasons != ["the capture has no packet of it"] * 2
+
+
+def look_at(first, count):
+    """Prints a line for each capture that is not as it shall be; the exit status tells whether there was one."""
+    wrong = all_sides = unknown = 0
+    for number in range(first, first + count):
+        with tempfile.TemporaryDirectory() as folder:
+            innocent = Innocent(number, folder)
+            found = results(*innocent.make())
+        has_run = bool(found)
+        found = [o for o in found if has_packets(o)]
+        missed = [side["not_compared"] for side in sides(found) if "not_compared" in side]
+        accused = [o["difference"] for o in found if o["differs"]]
+        is_sure = innocent.connections == 100 and innocent.loss <= SURE_LOSS
+        if accused or missed or not has_run:
+            print(innocent, "accused:", [(d["type"], d["side"], d["frame"]) for d in accused], "unknown:", missed, flush=True)
+        wrong += bool(accused or (is_sure and missed) or not has_run)
+        all_sides += len(sides(found))
+        unknown += len(missed)
+    print(f"{count} captures, {all_sides} sides, {unknown} of them unknown, {wrong} captures wrong")
+    return 1 if wrong or unknown > all_sides * UNKNOWN_MAX else 0
+
+
+FLOOD = """
+[scenario]
+base=clean
+duration=3
+[client]
+generation=5.5
+tick=10
+[server]
+generation=5.5
+burst-limit=1
+tick=5
+[path client]
+delay=50
+loss=0.2
+[path server]
+delay=50
+loss=0.2
+[stream flood]
+from=server
+channel=2
+channels=4
+reliable=true
+every=1
+burst=20
+bits=4000-7800
+[stream moves]
+from=server
+channel=30
+channels=4
+every=1
+burst=20
+bits=4000-7800
+hasty=true
+"""
+
+MANY_ACKS = """
+[scenario]
+base=clean
+duration=8
+[client]
+generation=4.18
+tick=4
+[server]
+generation=4.18
+tick=60
+[path client]
+delay=5
+loss=0.2
+[path server]
+delay=5
+loss=0.2
+[stream flood]
+from=server
+channel=2
+channels=8
+reliable=true
+every=1
+burst=3
+bits=4000-7800
+[stream calls]
+from=client
+channel=2
+channels=2
+reliable=true
+every=2
+bits=64-2000
+"""
+
+# The client answers so seldom that the histories of its headers do not cover all that it received.
+SHORT_HISTORY = """
+[scenario]
+base=mixed
+duration=8
+[client]
+generation=4.22
+tick=2
+[server]
+generation=4.22
+tick=120
+[path client]
+delay=5
+loss=0.1
+[path server]
+delay=5
+loss=0.05
+[stream flood]
+from=server
+channel=2
+channels=8
+reliable=true
+every=1
+burst=40
+bits=4000-7800
+"""
+
+
+class Accused(unittest.TestCase):
+    """Each was a false difference once."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def generate(self, scenario, *options):
+        path = self.folder / "capture.pcapng"
+        uerudp.run("generate", scenario, "--no-sidecar", *options, "-o", path)
+        return path
+
+    def play(self, text, *options):
+        scenario = self.folder / "scenario.ini"
+        scenario.write_text(text)
+        return self.generate(scenario, *options)
+
+    def assert_innocent(self, *arguments):
+        found = results(*arguments)
+        self.assertEqual([o["difference"] for o in found if o["differs"]], [])
+        return found
+
+    def assert_compared(self, *arguments):
+        missed = [side["not_compared"] for side in sides(self.assert_innocent(*arguments)) if "not_compared" in side]
+        self.assertEqual(missed, [])
+
+    def test_retransmissions_spread_over_many_ticks(self):
+        for seed in range(3):
+            self.assert_compared("--generation=5.5", self.play(FLOOD, f"--seed={seed}", "--capture-at=server"))
+
+    def test_more_acks_in_a_packet_than_one_remembers(self):
+        self.assert_compared("--generation=4.18", self.play(MANY_ACKS, "--seed=54", "--capture-at=client"))
+
+    def test_histories_with_holes_between_them(self):
+        for seed in range(4):
+            path = self.play(SHORT_HISTORY, f"--seed={seed}", "--capture-at=client")
+            self.assert_innocent("--generation=4.22", path)
+
+    def test_handshakes_that_were_tried_again(self):
+        path = self.generate("login-lossy", "--seed=51", "--connections=100", "--capture-at=server", "--generation=4.18",
+                             "--loss=0.05", "--jitter=40", "--duration=2")
+        self.assert_innocent("--generation=4.18", path)
+
+    def test_a_hundred_connections(self):
+        path = self.generate("mixed", "--seed=50", "--connections=100", "--loss=0.05", "--duration=5",
+                             "--generation=5.5")
+        self.assert_compared(path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        sys.exit(look_at(*map(int, sys.argv[1:])))
+    uerudp.main()
