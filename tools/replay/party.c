@@ -242,14 +242,17 @@ static int votes_on(const struct looking *l, int64_t packet_id) {
     return votes;
 }
 
-static bool verdict_on(const struct looking *l, int64_t packet_id) {
-    int votes = votes_on(l, packet_id);
-    return votes > 0 || (votes == 0 && ue_kept_claim(l->kept, packet_id) == 1);
-}
+/* What headers say of a packet of the other side. */
+enum claim {
+    CLAIM_UNKNOWN, /* nothing: the histories do not reach back to it */
+    CLAIM_LOST,
+    CLAIM_DELIVERED
+};
 
-/* Whether no header says what became of a packet: the histories do not reach back to it. */
-static bool is_unknown(const struct looking *l, int64_t packet_id) {
-    return votes_on(l, packet_id) == 0 && ue_kept_claim(l->kept, packet_id) < 0;
+static enum claim claim_on(const struct looking *l, int64_t packet_id) {
+    int votes = votes_on(l, packet_id);
+    int claim = votes == 0 ? ue_kept_claim(l->kept, packet_id) : votes > 0;
+    return claim < 0 ? CLAIM_UNKNOWN : claim == 0 ? CLAIM_LOST : CLAIM_DELIVERED;
 }
 
 /* What came in packets that were not delivered may have been taken all the same, up to the bunch that was refused:
@@ -324,10 +327,11 @@ static bool take_packet(const struct looking *l, const struct ue_kept *from, boo
 static void take_until(const struct looking *l, int64_t last) {
     struct ue_party *side = l->side;
     for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id <= last; id++) {
-        bool delivered = verdict_on(l, id);
+        enum claim claim = claim_on(l, id);
+        bool delivered = claim == CLAIM_DELIVERED;
         const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
         side->undelivered = from != NULL && !delivered ? id : side->undelivered;
-        side->learns |= from != NULL && !delivered && is_unknown(l, id);
+        side->learns |= from != NULL && claim == CLAIM_UNKNOWN;
         if (from != NULL && (delivered || id == last)) {
             take_packet(l, from, delivered);
         } else if (delivered) {
