@@ -22,6 +22,7 @@ TYPING_S = 1  # after this long, what is typed in a list is searched anew
 CALL_MS, PRESS_MS, START_MS = 20000, 500, 60000
 OUR_PAGE = "ueru"  # what the user types to get from "Protocols" to our page
 SMALL_TABLE = 100
+INSET = 5
 BUTTON, TABLE = ("push button", "button"), ("tree", "table", "tree table")  # as the series of Qt name them
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 CONFIGURATION = {
@@ -189,8 +190,9 @@ class Wireshark:
         subprocess.run(["xdotool", *map(str, arguments)], check=True, timeout=self.limit_s, stdout=subprocess.DEVNULL)
 
     def click(self, node):
+        """Near its left side: the list may be narrower than its cells."""
         box = self.atspi.Component.get_extents(node, self.atspi.CoordType.SCREEN)
-        self.xdotool("mousemove", box.x + box.width // 2, box.y + box.height // 2, "click", 1)
+        self.xdotool("mousemove", box.x + INSET, box.y + box.height // 2, "click", 1)
 
     # ---- windows of their own kinds ----
 
