@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Options of serve, connect and link that change what is said or what is done to it, each with its effect."""
+import json
 import pathlib
 import socket
 import tempfile
@@ -151,6 +152,19 @@ class Refusals(unittest.TestCase):
             path = pathlib.Path(folder) / "client.pcapng"
             live.client(server, FAST, "--pcap", path, data=b"hello\n")
             return [payload for port, payload in live.datagrams(path) if port != server.port][1]
+
+
+class Figures(unittest.TestCase):
+    def test_no_round_trip(self):
+        """Nobody answers, so that no round trip was measured: it is not 0 ms."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mute:
+            mute.bind(("127.0.0.1", 0))
+            connect = ["connect", "--timeout=0.3", f"127.0.0.1:{mute.getsockname()[1]}"]
+            text = uerudp.run(*connect, status=1).stdout.decode()
+            reports = [json.loads(line) for line in uerudp.run(*connect, "--json", status=1).stdout.splitlines()]
+        self.assertIn("connection: jitter ms", text)
+        self.assertNotIn("rtt ms", text)
+        self.assertEqual([None], [report["rtt_ms"] for report in reports if report["event"] == "connection"])
 
 
 class Protection(unittest.TestCase):

@@ -42,7 +42,7 @@ static char *as_text(const char *event, json_t *members) {
     const char *separator = ": ";
     GString *line = g_string_new(event);
     json_object_foreach(members, key, value) {
-        if (!json_is_object(value) && !json_is_false(value)) {
+        if (!json_is_object(value) && !json_is_false(value) && !json_is_null(value)) {
             add_value(line, key, value, separator);
             separator = ", ";
         }
@@ -135,13 +135,17 @@ static double percent(uint64_t part, uint64_t whole) {
     return whole != 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* null before the first sample. */
+static json_t *rtt_ms(const struct ue_ping *ping) {
+    return ping->smoothed_ns != 0 ? json_real((double)ping->smoothed_ns / NS_PER_MS) : json_null();
+}
+
 json_t *ue_report_connection(const struct ue_conn *conn) {
     const struct ue_counters *counters = ue_conn_counters(conn);
     size_t peak_bytes;
     ue_conn_memory_bytes(conn, &peak_bytes);
     return json_pack(
-        "{s:f, s:f, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:o}", "rtt_ms",
-        (double)ue_conn_ping(conn)->smoothed_ns / NS_PER_MS, "jitter_ms", ue_conn_jitter_ms(conn), "out_packets",
+        "{s:o, s:f, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:o}", "rtt_ms", rtt_ms(ue_conn_ping(conn)), "jitter_ms", ue_conn_jitter_ms(conn), "out_packets",
         (json_int_t)counters->out_packets, "in_packets", (json_int_t)counters->in_packets, "out_lost_percent",
         percent(counters->out_packets_lost, counters->out_packets_lost + counters->out_packets_acked),
         "in_lost_percent", percent(counters->in_packets_lost, counters->in_packets_lost + counters->in_packets),
