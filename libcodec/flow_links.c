@@ -24,11 +24,14 @@ static bool falls_back(const struct ue_side *side, uint16_t ack) {
 void ue_side_link(struct ue_side *side, uint16_t seq, uint16_t ack, bool modern, struct ue_links *links) {
     int64_t id = side->has_id ? ue_seq_expand(seq, side->last_id, UE_PACKET_SEQ_MAX) : seq;
     *links = (struct ue_links){id, true, modern && side->has_acked, side->acked};
-    if (!side->has_id || id > side->last_id || side->last_id - id > LATE_MAX) {
+    bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= LATE_MAX;
+    if (!is_late) {
         side->last_id = id;
     }
     side->has_id = true;
-    if (modern && (!side->has_acked || ue_seq_newer(ack, side->acked) || falls_back(side, ack))) {
+    /* A late packet has an old ack, however far the acks moved since: it proves nothing. */
+    bool is_moved = ue_seq_newer(ack, side->acked) || (falls_back(side, ack) && !is_late);
+    if (modern && (!side->has_acked || is_moved)) {
         side->acked = ack;
         side->has_acked = true;
     }
