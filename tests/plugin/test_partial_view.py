@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A capture that shows less than all gets no statement that the whole one refutes, and conclusions that are easily wrong
+are not drawn: the same as tests/tools/check_partial_view.py and check_statements.py hold the program to."""
+import collections
+import re
+import unittest
+
+import harness
+import traffic
+import check_statements
+import talk
+
+NEW, OLD = ("4.22", "5.1", "5.5", "5.8"), ("4.18", "4.20")
+LOSSY = ("lossy", "--duration=2", "--dup=0.03", "--reorder=0.03", "--loss=0.05")
+LOSSLESS = ("login", "--duration=2")
+FULL = ("bulk", "--generation=5.4", "--jitter=5", "--loss=0.03", "--seed=3", "--duration=1")  # the span reaches 508
+FLAGS = ("lost", "out_of_order", "duplicate", "nak", "retransmission", "spurious_retransmission", "ack_of_unseen",
+         "reliable_jump", "buffer_high")
+COLUMNS = {"stream": "uerudp.stream", "direction": "uerudp.direction", "id": "uerudp.packet.id",
+           "acked": "uerudp.packet.acked", "nacked": "uerudp.packet.nacked", "missing": "uerudp.analysis.missing",
+           "in_flight": "uerudp.analysis.reliable_in_flight", "info": "_ws.col.Info", "said": "_ws.expert.message",
+           **{flag: f"uerudp.analysis.{flag}" for flag in FLAGS}}
+COURSE = ("id", "acked", "nacked", "missing", "lost", "out_of_order", "duplicate", "nak")  # what headers tell
+WRONG = ("lost", "nak", "ack_of_unseen", "reliable_jump")  # where nothing was lost
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stage = harness.Stage()
+        cls.addClassCleanup(cls.stage.__exit__)
+
+    def show(self, frames, two_pass=True, **settings):
+        """What tshark shows of each frame of ours: texts by the name of the column."""
+        path = self.stage.put("a.pcapng", traffic.write(frames))
+        columns = [part for name in ("frame.number", *COLUMNS.values()) for part in ("-e", name)]
+        text = self.stage.tshark(*(["-2"] if two_pass else []), "-r", path, *harness.preferences(settings), "-Y", "uerudp",
+                                 "-T", "fields", "-E", "aggregator=,", *columns)
+        rows = (line.split("\t") for line in text.splitlines())
+        shown = {int(row[0]): dict(zip(COLUMNS, row[1:], strict=True)) for row in rows}
+        self.assertGreater(len(shown), 0)
+        return shown
+
+    def flagged(self, shown, *flags):
+        """(frame, flag) of what has one of these."""
+        return [(frame, flag) for frame, row in shown.items() for flag in flags if row[flag]]
+
+    def told(self, shown, pattern):
+        """Whether an expert item says that."""
+        self.assertTrue([row["said"] for row in shown.values() if re.search(pattern, row["said"], re.I)],
+                        f"no expert item says {pattern!r}")
+
+    def not_told(self, shown, pattern):
+        self.assertEqual([], [row["said"] for row in shown.values() if re.search(pattern, row["said"], re.I)][:3])
+
+    def same(self, expected, shown, keys=COURSE):
+        """Frame by frame."""
+        wrong = [frame for frame, row in expected.items()
+                 if [row[key] for key in keys] != [shown.get(frame, {}).get(key) for key in keys]]
+        self.assertEqual([], wrong[:10], f"{len(wrong)} of {len(expected)} frames differ")
+
+
+class Cut(Case):
+    """The headers of a packet stand in front."""
+
+    def test_course(self):
+        for generation in NEW:
+            frames = traffic.generate(*LOSSY, "--generation", generation).frames
+            self.same(self.show(frames), self.show(traffic.snapped(frames, 96), generation=generation))
+
+    def test_acks_beyond_the_cut(self):
+        """Up to 4.21 they stand among bunches: what is not seen is not known."""
+        for generation in OLD:
+            frames = traffic.generate(*LOSSLESS, "--generation", generation).frames
+            shown = self.show(traffic.snapped(frames, 96), generation=generation)
+            self.assertEqual([], self.flagged(shown, *WRONG)[:10], generation)
+
+    def test_nothing_lost(self):
+        """Of the whole captures nothing of the kind is said."""
+        for generation in ("4.18", "5.5"):
+            shown = self.show(traffic.generate(*LOSSLESS, "--generation", generation).frames)
+            self.assertEqual([], self.flagged(shown, *WRONG))
+
+
+class Opaque(Case):
+    """Packets that nobody can read were heard, and have ids."""
+
+    def shown(self, generation, frames):
+        return self.show(frames, generation=generation, handlers="oodle")
+
+    def test_none_is_lost(self):
+        for generation in ("4.18", "5.1", "5.5"):
+            half = traffic.every_second_opaque(traffic.generate(*LOSSLESS, "--generation", generation).frames)
+            self.assertEqual([], self.flagged(self.shown(generation, half), *WRONG)[:10], generation)
+
+    def test_as_many_as_ids_are_missing(self):
+        capture = traffic.generate("lossy", "--duration=2", "--loss=0.05", "--generation=5.5")
+        shown = self.shown("5.5", traffic.every_second_opaque(capture.frames))
+        missing = sum(int(row["missing"] or 0) for row in shown.values() if row["direction"] == "2")
+        self.assertEqual(capture.sent["connections"][0]["lost"]["s2c"], missing)
+
+    def test_all_of_it_readable(self):
+        """The same bit in front, and nothing compressed: as without the handler."""
+        frames = traffic.generate(*LOSSY, "--generation=5.5").frames
+        self.same(self.show(frames), self.shown("5.5", traffic.opaque(frames, lambda *_: False)))
+
+
+class Buffer(Case):
+    """Reliable bunches in flight."""
+    EXCEEDED = r"not acknowledged; the buffer holds 256"
+
+    def test_limit_that_is_not_certain(self):
+        """5.4 holds 512; nothing tells it from 5.1, which stands for 5.2 and 5.3, too."""
+        self.not_told(self.show(traffic.generate(*FULL).frames), self.EXCEEDED)
+
+    def test_limit_that_nobody_knows(self):
+        self.not_told(self.show(traffic.generate(*FULL).frames, generation="5.1"), self.EXCEEDED)
+
+    def test_limit_of_a_setting(self):
+        self.told(self.show(traffic.generate(*FULL).frames, generation="5.1", reliable_buffer=256), self.EXCEEDED)
+
+    def test_range(self):
+        """The words of info, which name the generation that it is."""
+        frames = traffic.generate(*FULL).frames[:300]
+        text = traffic.program("info", "-", data=traffic.write(frames)).decode()
+        named = re.search(r"generation (\d\.\d+ to \d\.\d+)", text)[1]
+        self.told(self.show(frames), re.escape(named))
+
+    def test_middle_of_a_capture(self):
+        """What was never seen is not known, not unacknowledged."""
+        capture = traffic.generate("bulk", "--generation=5.5")
+        shown = self.show(capture.frames[len(capture.frames) // 2:], generation="5.5")
+        peak = max(each["bunches"] for each in capture.sent["connections"][0]["reliable_peak"]["s2c"])
+        in_flight = [int(number) for row in shown.values() for number in row["in_flight"].split(",") if number]
+        self.assertGreater(len(in_flight), 1000)
+        self.assertLessEqual(max(in_flight), peak)
+        self.assertEqual([], self.flagged(shown, "reliable_jump"))
+
+
+class Attempts(Case):
+    """Acks of packets that nobody sent; handshakes and logins that stop."""
+
+    def conversation(self, talk):
+        return self.show(traffic.read(talk.capture()))
+
+    def test_never_sent(self):
+        shown = self.conversation(check_statements.NeverSent().talk())
+        self.told(shown, "never sent")
+        self.assertEqual([], self.flagged(shown, "nak"))
+
+    def test_sent_and_not_captured(self):
+        self.not_told(self.conversation(check_statements.NeverSent().talk(known=True)), "never sent")
+
+    def test_login_that_stops(self):
+        self.told(self.conversation(check_statements.begun().chat(20000, 200)), "stopped after Hello")
+
+    def test_attempts_without_answer(self):
+        """One connection."""
+        shown = self.conversation(check_statements.Attempts().attempts(49, join=False))
+        self.assertEqual({"0"}, {row["stream"] for row in shown.values()})
+
+    def test_attempts_that_succeed(self):
+        shown = self.conversation(check_statements.Attempts().attempts(2, join=True))
+        self.assertEqual({"0", "1"}, {row["stream"] for row in shown.values()})
+
+    def test_client_ids(self):
+        self.told(self.conversation(check_statements.Attempts().with_client_ids(2, 5)), r"client id.*(2.*5|5.*2)")
+
+    def test_client_ids_of_the_handshake(self):
+        self.not_told(self.conversation(check_statements.Attempts().with_client_ids(2, 2)), "client id")
+
+
+class Reports(Case):
+    """What packets report as delivered and not delivered."""
+
+    def test_each_once(self):
+        for jump in (65, 100):
+            talk, late = check_statements.Reports().overtaken(jump)
+            shown = self.show(traffic.read(talk.capture()))
+            found = collections.Counter(number for row in shown.values() if row["direction"] == "2"
+                                        for key in ("acked", "nacked") for number in row[key].split(",") if number)
+            self.assertGreater(len(found), jump)
+            self.assertEqual([], [number for number, times in found.items() if times > 1][:5], jump)
+            self.assertEqual([], self.flagged({late: shown[late]}, "nak"))
+
+    def test_not_delivered_up_to_4_21(self):
+        """packet.nacked lists what the sentence about the same frame counts."""
+        frames, lost = check_statements.Reports().lost("4.18")
+        found = {(traffic.WAYS[2 - int(row["direction"])], int(number)) for row in self.show(frames).values()
+                 for number in row["nacked"].split(",") if number}
+        self.assertEqual(0, len(lost - found), "packets that were lost, and packet.nacked lacks")
+
+    def test_nak_of_acks_that_nobody_heard(self):
+        """Frame 28 reports two losses; frame 29 takes acks back, which is no report."""
+        for two_pass in (False, True):
+            shown = self.show(traffic.read(talk.unheard().capture()), two_pass, generation="4.18")
+            self.assertEqual([28], [frame for frame, row in shown.items() if "[Nak" in row["info"]])
+            self.assertIn("Lost to the sender", shown[29]["said"])
+
+
+class BothEnds(Case):
+    """One run that was captured at both ends: the same packets are seen twice, nobody sent them twice."""
+
+    def test_copies(self):
+        arguments = ("lossy", "--duration=2", "--generation=5.5")
+        shown = self.show(traffic.merged(*traffic.both_ends(*arguments)))
+        self.assertEqual([], self.flagged(shown, "duplicate", "spurious_retransmission")[:10])
+        sent = traffic.generate(*arguments, "--capture-at=sender").sent["connections"][0]
+        again = {way: len(self.flagged({frame: row for frame, row in shown.items()
+                                        if row["direction"] == str(1 + number)}, "retransmission"))
+                 for number, way in enumerate(traffic.WAYS)}
+        for way in traffic.WAYS:
+            self.assertLessEqual(again[way], sent["resends"][way])
+
+
+class Layers(Case):
+    """IPv6, VLAN tags and fragments of IPv4 change nothing of it."""
+
+    def shown(self, frames, **settings):
+        """By layer, in the order of the datagrams: fragments have frames of their own."""
+        return {name: dict(enumerate(self.show(wrap(frames), **settings).values(), 1))
+                for name, (wrap, _) in traffic.LAYERS.items()}
+
+    def test_course(self):
+        shown = self.shown(traffic.generate(*LOSSY, "--generation=5.5").frames)
+        for name, each in shown.items():
+            self.same(shown["ipv4"], each)
+
+    def test_cut(self):
+        frames = traffic.generate(*LOSSY, "--generation=5.5").frames
+        expected = self.show(frames)
+        for name in ("ipv6", "vlan"):
+            wrap, more = traffic.LAYERS[name]
+            self.same(expected, self.show(traffic.snapped(wrap(frames), 96 + more), generation="5.5"))
+
+    def test_opaque(self):
+        half = traffic.every_second_opaque(traffic.generate(*LOSSLESS, "--generation=5.5").frames)
+        for name, each in self.shown(half, generation="5.5", handlers="oodle").items():
+            self.assertEqual([], self.flagged(each, *WRONG)[:10], name)
+
+    def test_never_sent(self):
+        for each in self.shown(traffic.read(check_statements.NeverSent().talk().capture())).values():
+            self.told(each, "never sent")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A capture that shows less than all (cut, opaque in part, begun in the middle, taken twice) gets no statement that the
+whole one refutes. The truth is the whole capture, and what the simulator wrote down."""
+import collections
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+
+import uerudp
+import traffic
+from traffic import WAYS
+
+NEW, OLD = ("4.22", "4.25", "5.1", "5.5", "5.8"), ("4.13", "4.18", "4.20")
+COUNTS = ("packets", "acked", "not_acked", "lost", "late", "duplicates")
+SNAPS = (96, 200)
+LOSSY = ("lossy", "--duration=2", "--dup=0.03", "--reorder=0.03", "--loss=0.05")
+LOSSLESS = ("login", "--duration=2")
+UNCERTAIN = {"lost", "silence", "timeout", "ack_gap", "loss", "loss_burst", "one_way_loss", "undelivered",
+             "capture_incomplete", "reliable_gap", "reliable_jump", "one_direction"}  # kinds that may be false
+
+
+def info(frames, *options):
+    """What uerudp info says of the one connection."""
+    connection, = traffic.lines("info", "--json", *options, frames=frames)
+    return connection
+
+
+def given(generation):
+    """The option where nothing in the capture decides."""
+    return f"--generation={generation}"
+
+
+def kinds(connection):
+    return collections.Counter(finding["kind"] for finding in connection["findings"])
+
+
+def generated(arguments, generation):
+    return traffic.generate(*arguments, "--generation", generation)
+
+
+def ids(frames, *names, options=()):
+    """(role, packet id) of these events of the log, once for each event."""
+    log = traffic.lines("decode", "--events", "-", *options, frames=frames)[1:]
+    found = collections.Counter()
+    for event in log:
+        if event["name"].partition(":")[2] in names:
+            data = event["data"]
+            last = data.get("packet_id", data.get("last_packet_id"))
+            found.update((event["role"], number) for number in range(data.get("first_packet_id", last), last + 1))
+    return found
+
+
+def drawn(frames, *options):
+    """What a page of trace draws."""
+    page = traffic.program("trace", *options, "-", data=traffic.write(frames)).decode()
+    return json.loads(re.search(r'<script id="data" type="application/json">\n(.*?)</script>', page, re.S).group(1))
+
+
+def fates(page):
+    """What becomes of each packet, by side and packet id."""
+    return {(row[1], row[2]): row[5] for row in page["packets"]}
+
+
+class Whole(unittest.TestCase):
+    """What the statements below are held against is true itself."""
+
+    def test_of_what_was_sent(self):
+        for generation in NEW + OLD:
+            capture = generated(LOSSY, generation)
+            connection, sent = info(capture.frames), capture.sent["connections"][0]
+            for key in ("packets", "lost", "resends", *(["not_acked"] if generation in NEW else [])):
+                self.assertEqual(sent[key], connection[key], (generation, key))
+            self.assertGreater(connection["lost"]["s2c"], 5)
+            self.assertFalse(UNCERTAIN & set(kinds(info(generated(LOSSLESS, generation).frames))))
+
+
+class Cut(unittest.TestCase):
+    """The headers of a packet stand in front."""
+
+    def test_counts(self):
+        for generation in NEW:
+            frames = generated(LOSSY, generation).frames
+            whole = info(frames)
+            for snap in SNAPS:
+                cut = info(traffic.snapped(frames, snap), given(generation))
+                self.assertEqual({key: whole[key] for key in COUNTS}, {key: cut[key] for key in COUNTS},
+                                 (generation, snap))
+
+    def test_counts_with_a_handshake(self):
+        """It decides the generation, though the terminators are cut off."""
+        frames = traffic.generate("login-lossy", "--duration=2", "--generation=5.5").frames
+        whole, cut = info(frames), info(traffic.snapped(frames, 96))
+        for key in (*COUNTS, "generation"):
+            self.assertEqual(whole[key], cut[key], key)
+
+    def test_said_once(self):
+        for generation in NEW:
+            for snap in SNAPS:
+                found = kinds(info(traffic.snapped(generated(LOSSLESS, generation).frames, snap)))
+                self.assertEqual({"cut": 1}, dict(found), (generation, snap))
+
+    def test_acks_beyond_the_cut(self):
+        """Up to 4.21 they stand among bunches: what is not seen is not known."""
+        for generation in OLD:
+            for snap in SNAPS:
+                cut = info(traffic.snapped(generated(LOSSLESS, generation).frames, snap), given(generation))
+                self.assertEqual([], sorted(UNCERTAIN & set(kinds(cut))), (generation, snap))
+                for key in ("not_acked", "lost"):
+                    self.assertLessEqual(set(cut[key].values()), {0, None}, (generation, snap, key))
+
+    def seen_again(self, frames, snap):
+        """Reliable bunches whose header lies inside the cut and who were inside before, by direction. Each header ends
+        with the length of the payload. Short captures: no sequence turns."""
+        before, again = set(), collections.Counter()
+        for datagram in traffic.lines("decode", "--json", "--bits", frames=frames):
+            ends = [at + size for key, at, size, *_ in datagram["bits"] if key == "bunch.data_bits"]
+            for bunch, end in zip(datagram.get("bunches", []), ends, strict=True):
+                if bunch["reliable"] and end <= (snap - 42) * 8:
+                    key = datagram["direction"], bunch["channel"], bunch["ch_seq"]
+                    again[WAYS[datagram["direction"] - 1]] += key in before
+                    before.add(key)
+        return {way: again[way] for way in WAYS}
+
+    def test_retransmissions(self):
+        for generation in NEW:
+            frames = traffic.generate("lossy", "--duration=2", "--loss=0.1", "--capture-at=sender", "--generation",
+                                      generation).frames
+            whole = info(frames)
+            self.assertEqual(self.seen_again(frames, 2000), whole["resends"])
+            expected = self.seen_again(frames, 200)
+            self.assertGreater(sum(expected.values()), 0)
+            self.assertEqual(expected, info(traffic.snapped(frames, 200), given(generation))["resends"], generation)
+
+    def test_events(self):
+        for generation in ("4.22", "5.5"):
+            frames = generated(LOSSY, generation).frames
+            cut = traffic.snapped(frames, 96)
+            for name in ("packet_acked", "packet_lost", "packets_missing", "packet_sent"):
+                found = ids(cut, name, options=[given(generation)])
+                wrong = (ids(frames, name) - found) + (found - ids(frames, name))
+                self.assertEqual(0, sum(wrong.values()), f"{generation}: events {name} that differ from the whole file's")
+
+    def test_trace(self):
+        for generation in ("4.22", "5.5"):
+            frames = generated(LOSSY, generation).frames
+            whole, cut = map(fates, (drawn(frames), drawn(traffic.snapped(frames, 96), given(generation))))
+            wrong = [key for key in whole | cut if whole.get(key) != cut.get(key)]
+            self.assertEqual(0, len(wrong), f"{generation}: packets with another fate than in the whole file")
+
+    def test_decode(self):
+        """A packet that is cut has its id, its header and what it reports."""
+        def headers(frames):
+            return {each["frame"]: each.get("packet") for each in
+                    traffic.lines("decode", "--json", given("5.5"), frames=frames)}
+        frames = generated(LOSSY, "5.5").frames
+        whole, cut = headers(frames), headers(traffic.snapped(frames, 96))
+        self.assertEqual([], [frame for frame in whole if whole[frame] != cut[frame]][:10])
+
+    def check_missing(self, frames):
+        """Three packets were delivered and are not in the capture."""
+        fewer = frames[:40] + frames[43:]
+        connection = info(fewer)
+        self.assertEqual(3, sum(connection["lost"].values()))
+        self.assertLessEqual(UNCERTAIN & set(kinds(connection)), {"capture_incomplete", "reliable_gap"})
+        self.assertIn("capture_incomplete", kinds(connection))
+
+    def test_missing_in_a_whole_capture(self):
+        self.check_missing(generated(LOSSLESS, "5.5").frames)
+
+    def test_missing_in_a_cut_capture(self):
+        self.check_missing(traffic.snapped(generated(LOSSLESS, "5.5").frames, 96))
+
+
+class Opaque(unittest.TestCase):
+    """Packets that nobody can read were heard, and have ids."""
+    LOSSY = ("lossy", "--duration=2", "--loss=0.05")  # as they are sent, none twice
+
+    def second(self, arguments, generation):
+        """Every second packet of each side is opaque, but none of the last ones."""
+        return traffic.every_second_opaque(generated(arguments, generation).frames)
+
+    def info(self, frames, generation):
+        return info(frames, given(generation), "--handlers=oodle")
+
+    def test_none_is_lost(self):
+        for generation in ("4.18", "4.22", "5.1", "5.5", "5.8"):
+            found = self.info(self.second(LOSSLESS, generation), generation)
+            self.assertEqual([], sorted(UNCERTAIN & set(kinds(found))), generation)
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["lost"], generation)
+            self.assertLessEqual(set(found["not_acked"].values()), {0, None}, generation)
+
+    def test_as_many_as_ids_are_missing(self):
+        """What the server sent and the network lost; the rest of the gaps are the opaque ones."""
+        for generation in ("4.22", "5.5"):
+            sent = generated(self.LOSSY, generation).sent["connections"][0]
+            found = self.info(self.second(self.LOSSY, generation), generation)
+            self.assertEqual(sent["lost"]["s2c"], found["lost"]["s2c"], generation)
+
+    def test_no_silence(self):
+        """A side all of whose packets become opaque goes on speaking."""
+        frames = generated(LOSSLESS, "5.5").frames
+        for side in (1, 2):
+            half = traffic.opaque(frames, lambda number, direction: number > 15 and direction == side)
+            self.assertEqual([], sorted(UNCERTAIN & set(kinds(self.info(half, "5.5")))), side)
+
+    def test_no_nak_of_what_was_acknowledged(self):
+        """The ack of an opaque packet may report anything."""
+        for generation in ("4.18", "4.20", "4.22", "5.5"):
+            options = (given(generation), "--handlers=oodle")
+            nacked = ids(self.second(self.LOSSY, generation), "packet_lost", options=options)
+            whole = ids(generated(self.LOSSY, generation).frames, "packet_lost", options=options[:1])
+            self.assertEqual(0, len(set(nacked) - set(whole)), f"{generation}: packets called lost that were not")
+
+    def test_events(self):
+        half = self.second(LOSSLESS, "5.5")
+        found = ids(half, "packets_missing", "packet_lost", options=(given("5.5"), "--handlers=oodle"))
+        self.assertEqual(0, len(found), "packets called missing or lost, where none is")
+
+    def test_trace(self):
+        page = drawn(self.second(LOSSLESS, "5.5"), given("5.5"), "--handlers=oodle")
+        self.assertEqual(0, len(page["gaps"]), "gaps, where no packet is missing")
+
+    def test_all_of_it_readable(self):
+        """The same bit in front, and nothing compressed: as without the handler."""
+        capture = generated(LOSSY, "5.5")
+        plain = self.info(traffic.opaque(capture.frames, lambda *_: False), "5.5")
+        for key in ("not_acked", "lost", "resends"):
+            self.assertEqual(capture.sent["connections"][0][key], plain[key])
+
+    def test_what_is_lost_among_readable_ones(self):
+        """Opaque packets of the other side do not explain a gap."""
+        frames = generated(self.LOSSY, "5.5").frames
+        half = traffic.opaque(frames, lambda number, direction: direction == 1 and number % 2)
+        self.assertGreater(info(frames)["lost"]["s2c"], 5)
+        self.assertEqual(info(frames)["lost"]["s2c"], self.info(half, "5.5")["lost"]["s2c"])
+
+
+class Middle(unittest.TestCase):
+    """A capture that begins when the connection is old: what was never seen is not known, not unacknowledged."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.whole = traffic.generate("bulk", "--generation=5.5")
+        cls.half = cls.whole.frames[len(cls.whole.frames) // 2:]
+
+    def test_no_buffer_is_exceeded(self):
+        for options in ([], ["--generation=5.5"]):
+            findings = info(self.half, *options)["findings"]
+            told = [each["text"] for each in findings if each["kind"] in ("reliable_buffer", "reliable_jump")]
+            self.assertFalse([text for text in told if re.search(r"held (5[1-9]\d|[6-9]\d\d|\d{4,})|no reliable buffer", text)],
+                             told)
+
+    def test_peak(self):
+        """What the second half shows is no more than what the whole connection ever held."""
+        at_least = peak(self, info(self.half), "s2c")["at_least"]
+        self.assertLessEqual(at_least, max(each["bunches"] for each in true_peaks(self.whole, "s2c")))
+
+
+def true_peaks(capture, way):
+    return capture.sent["connections"][0]["reliable_peak"][way]
+
+
+def peak(case, connection, way):
+    bounds = connection["reliable_peak"][way]
+    for key in ("at_least", "at_most"):
+        case.assertIn(key, bounds, f"info --json has no reliable_peak.{way}.{key} yet")
+    return bounds
+
+
+class ReliablePeak(unittest.TestCase):
+    """Both bounds against the state of the sender in the simulator."""
+    POINTS = ("client", "server", "sender")
+
+    def check(self, *arguments):
+        for point in self.POINTS:
+            capture = traffic.generate(*arguments, "--capture-at", point)
+            connection = info(capture.frames, "--generation", capture.sent["generation"])
+            for way in WAYS:
+                bounds = peak(self, connection, way)
+                true = max((each["bunches"] for each in true_peaks(capture, way)), default=0)
+                self.assertLessEqual(bounds["at_least"], true, (arguments, point, way))
+                self.assertGreaterEqual(bounds["at_most"], true, (arguments, point, way))
+
+    def test_losses(self):
+        for generation in ("4.18", "4.22", "5.1", "5.5", "5.8"):
+            for loss in ("--loss=0.05", "--loss=0.3"):
+                self.check("lossy", "--duration=2", loss, "--generation", generation)
+
+    def test_bursts_and_outages(self):
+        for name in ("burst", "loss-burst", "outage"):
+            for generation in ("4.18", "5.5"):
+                self.check(name, "--duration=2", "--generation", generation)
+
+    def test_disorder(self):
+        for name in ("shuffle", "jitter", "mixed"):
+            self.check(name, "--duration=2", "--generation=5.5")
+
+    def test_full_buffer(self):
+        self.check("bulk", "--generation=5.4", "--jitter=5", "--loss=0.03", "--seed=3", "--duration=1")
+
+    def test_no_ack_lost(self):
+        """Then nothing is uncertain: the header of a packet names the acks that its sender had when it left."""
+        for generation in ("4.22", "5.5"):
+            for point in self.POINTS:
+                capture = traffic.generate("clean", "--duration=2", "--generation", generation, "--capture-at", point)
+                connection = info(capture.frames, given(generation))
+                for way in WAYS:
+                    true = max(each["bunches"] for each in true_peaks(capture, way))
+                    self.assertGreater(true, 1)
+                    bounds = peak(self, connection, way)
+                    self.assertEqual((true, true), (bounds["at_least"], bounds["at_most"]), (generation, point, way))
+
+
+class BothEnds(unittest.TestCase):
+    """One run that was captured at both ends: the same packets are seen twice, nobody sent them twice."""
+
+    def counts(self, arguments):
+        """Copies that the network made and that arrived, and bunches that were sent again, by direction."""
+        sent = traffic.generate(*arguments, "--capture-at=sender").sent
+        copies = {way: sum(max(0, len(each["arrived"]) - 1) for each in sent["datagrams"]
+                           if each["dir"] == way and each["packet_id"] is not None) for way in WAYS}
+        return {"duplicates": copies, "resends": sent["connections"][0]["resends"]}
+
+    def said(self, captures):
+        """What info says of several files."""
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder, f"{number}.pcapng") for number in range(len(captures))]
+            for path, frames in zip(paths, captures):
+                path.write_bytes(traffic.write(frames))
+            connection, = map(json.loads, traffic.program("info", "--json", *paths).splitlines())
+        return connection
+
+    def check(self, arguments, *captures):
+        connection = self.said(captures)
+        expected = self.counts(arguments)
+        self.assertEqual(expected["duplicates"], connection["duplicates"])
+        self.assertEqual(expected["resends"], connection["resends"])
+        single = info(traffic.generate(*arguments, "--capture-at=sender").frames)
+        self.assertEqual(single["spurious"], connection["spurious"])
+
+    def test_interfaces(self):
+        arguments = ("lossy", "--duration=2", "--generation=5.5")
+        self.check(arguments, traffic.merged(*traffic.both_ends(*arguments)))
+
+    def test_files(self):
+        arguments = ("lossy", "--duration=2", "--generation=5.5")
+        self.check(arguments, *([each._replace(interface=0) for each in end] for end in traffic.both_ends(*arguments)))
+
+    def test_copies_of_the_network(self):
+        arguments = ("lossy", "--duration=2", "--generation=5.5", "--dup=0.1", "--loss=0")
+        self.check(arguments, traffic.merged(*traffic.both_ends(*arguments)))
+
+    def test_old_generations(self):
+        arguments = ("lossy", "--duration=2", "--generation=4.18")
+        self.check(arguments, traffic.merged(*traffic.both_ends(*arguments)))
+
+    def test_one_end(self):
+        """Copies that the network made are duplicates, at the end where they arrive."""
+        arguments = ("lossy", "--duration=2", "--generation=5.5", "--dup=0.1", "--loss=0")
+        expected = self.counts(arguments)
+        for end, way in zip(traffic.both_ends(*arguments), reversed(WAYS)):
+            found = info([each._replace(interface=0) for each in end])
+            self.assertEqual(expected["duplicates"][way], found["duplicates"][way])
+            self.assertGreater(found["duplicates"][way], 5)
+
+
+class Layers(unittest.TestCase):
+    """IPv6, VLAN tags and fragments of IPv4 change nothing of it."""
+
+    def same(self, frames, *keys):
+        whole = info(frames)
+        for name, (wrap, _) in traffic.LAYERS.items():
+            found = info(wrap(frames))
+            self.assertEqual({key: whole[key] for key in keys}, {key: found[key] for key in keys}, name)
+
+    def test_counts(self):
+        self.same(generated(LOSSY, "5.5").frames, *COUNTS, "resends", "spurious")
+        self.same(generated(LOSSY, "4.18").frames, *COUNTS, "resends", "spurious")
+
+    def test_findings(self):
+        frames = generated(LOSSY, "5.5").frames
+        for name, (wrap, _) in traffic.LAYERS.items():
+            self.assertEqual(kinds(info(frames)), kinds(info(wrap(frames))), name)
+
+    def test_cut(self):
+        frames = generated(LOSSY, "5.5").frames
+        whole = info(frames)
+        for name, (wrap, more) in traffic.LAYERS.items():
+            if name != "fragments":
+                cut = info(traffic.snapped(wrap(frames), 96 + more), given("5.5"))
+                self.assertEqual({key: whole[key] for key in COUNTS}, {key: cut[key] for key in COUNTS}, name)
+
+    def test_opaque(self):
+        half = traffic.every_second_opaque(generated(LOSSLESS, "5.5").frames)
+        for name, (wrap, _) in traffic.LAYERS.items():
+            found = info(wrap(half), given("5.5"), "--handlers=oodle")
+            self.assertEqual({"c2s": 0, "s2c": 0}, found["lost"], name)
+
+    def test_both_ends(self):
+        both = traffic.merged(*traffic.both_ends("lossy", "--duration=2", "--generation=5.5"))
+        for name, (wrap, _) in traffic.LAYERS.items():
+            self.assertEqual({"c2s": 0, "s2c": 0}, info(wrap(both))["duplicates"], name)
+
+
+if __name__ == "__main__":
+    uerudp.main()
