@@ -32,7 +32,7 @@ class Innocent:
         self.is_live = number % LIVE_EVERY == LIVE_EVERY - 1
         self.loss = choose(LOSSES)
         self.connections = 100 if number % LIVE_EVERY == 7 else choose((1,) * 12 + (2, 5, 20))
-        self.joins = self.random.random() < 0.15  # the capture begins in the middle
+        self.joins = self.random.random() < 0.15 and not self.is_live  # the capture begins in the middle
         self.knows_generation = choose((True, False))
         self.scenario = choose(SCENARIOS)
         if self.connections == 100:
@@ -87,12 +87,12 @@ class Innocent:
 
     def lose_before(self, path):
         """Half of what is lost on the way is lost before it passes here."""
-        data, kept = path.read_bytes(), bytearray()
-        while data:
-            size = struct.unpack_from("<I", data, 4)[0]
-            if b"lost behind this point" not in data[:size] or self.random.random() < 0.5:
-                kept += data[:size]
-            data = data[size:]
+        data, kept, at = path.read_bytes(), bytearray(), 0
+        while at < len(data):
+            block = data[at:at + struct.unpack_from("<I", data, at + 4)[0]]
+            if b"lost behind this point" not in block or self.random.random() < 0.5:
+                kept += block
+            at += len(block)
         moved = self.path("between")
         moved.write_bytes(kept)
         return moved
