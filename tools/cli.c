@@ -91,6 +91,32 @@ bool ue_cli_real(const char *text, double max, double *value) {
     return end != text && *end == '\0' && *value >= 0 && *value <= max; /* not so for NaN */
 }
 
+bool ue_cli_option_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number) {
+    uint64_t value;
+    if (text == NULL) {
+        return true;
+    }
+    if (!ue_cli_number(text, max, &value) || value < min) {
+        ue_complain("--%s=%s: not a number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text, min, max);
+        return false;
+    }
+    *number = value;
+    return true;
+}
+
+bool ue_cli_option_real(const char *option, const char *text, double min, double max, double *value) {
+    double real;
+    if (text == NULL) {
+        return true;
+    }
+    if (!ue_cli_real(text, max, &real) || real < min) {
+        ue_complain("--%s=%s: not a number from %g to %g", option, text, min, max);
+        return false;
+    }
+    *value = real;
+    return true;
+}
+
 bool ue_cli_within(const char *option, double value, double min, double max) {
     bool good = value >= min && value <= max; /* not so for NaN */
     if (!good) {

@@ -47,6 +47,11 @@ bool ue_cli_number(const char *text, uint64_t max, uint64_t *number);
 /* A real number from 0 to max. */
 bool ue_cli_real(const char *text, double max, double *value);
 
+/* The text of an option that takes a number, or a real number, from min to max; complains about any other. NULL, where
+   the option was not given, leaves the value as it is. */
+bool ue_cli_option_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number);
+bool ue_cli_option_real(const char *option, const char *text, double min, double max, double *value);
+
 /* Whether the value of an option is there; complains about any other, and about NaN. */
 bool ue_cli_within(const char *option, double value, double min, double max);
 

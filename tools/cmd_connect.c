@@ -13,6 +13,8 @@
 
 #define NS_PER_S 1e9
 #define CHECK_SECONDS 60
+#define SECONDS_MIN 1e-3
+#define SECONDS_MAX 1e9
 /* A client that left still answers the server for a while, which may have missed that. */
 #define QUIET_NS UINT64_C(300000000)
 #define LINGER_NS UINT64_C(1200000000)
@@ -23,6 +25,7 @@ struct connect {
     struct ue_live_options live;
     struct ue_job_options job_options;
     gboolean check;
+    char *timeout_text, *channel_text; /* as on the command line; NULL: not given */
     double timeout_s, stay_s;
     char *player, *url, *token;
 
@@ -64,9 +67,9 @@ static void add_options(struct connect *c, GOptionContext *context) {
         {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->job_options.file, "send this file reliably", "FILE"},
         {"scenario", 0, 0, G_OPTION_ARG_STRING, (char **)&c->job_options.scenario,
          "send the client's side of a scenario of the simulator", "NAME"},
-        {"channel", 0, 0, G_OPTION_ARG_INT64, &c->job_options.channel,
+        {"channel", 0, 0, G_OPTION_ARG_STRING, &c->channel_text,
          "channel of --file and lines; default the first that the server opens", "NUMBER"},
-        {"timeout", 0, 0, G_OPTION_ARG_DOUBLE, &c->timeout_s,
+        {"timeout", 0, 0, G_OPTION_ARG_STRING, &c->timeout_text,
          "give up after so many seconds; default 60 with --check, else never", "SECONDS"},
         {"name", 0, 0, G_OPTION_ARG_STRING, &c->player, "the player's name; default uerudp", "TEXT"},
         {"url", 0, 0, G_OPTION_ARG_STRING, &c->url, "options of the login's URL, such as ?team=1", "TEXT"},
@@ -89,17 +92,13 @@ static bool resolve(struct connect *c, int argc) {
         ue_complain("--check, --file and --scenario exclude each other");
         return false;
     }
-    if (!(c->timeout_s >= 0) || isinf(c->timeout_s)) {
-        ue_complain("--timeout=%g: not a number of seconds", c->timeout_s);
+    uint64_t channel = 0;
+    c->timeout_s = c->check ? CHECK_SECONDS : 0;
+    if (!ue_cli_option_real("timeout", c->timeout_text, SECONDS_MIN, SECONDS_MAX, &c->timeout_s) ||
+        !ue_cli_option_number("channel", c->channel_text, 0, UINT32_MAX, &channel)) {
         return false;
     }
-    if (c->job_options.channel < -1 || c->job_options.channel > UINT32_MAX) {
-        ue_complain("--channel=%" G_GINT64_FORMAT ": not a channel", c->job_options.channel);
-        return false;
-    }
-    if (c->check && c->timeout_s == 0) {
-        c->timeout_s = CHECK_SECONDS;
-    }
+    c->job_options.channel = c->channel_text != NULL ? (int64_t)channel : -1;
     return ue_live_options_resolve(&c->live);
 }
 
@@ -376,11 +375,13 @@ static bool clear(struct connect *c) {
     g_free(c->player);
     g_free(c->url);
     g_free(c->token);
+    g_free(c->timeout_text);
+    g_free(c->channel_text);
     return good;
 }
 
 int ue_cmd_connect(int argc, char **argv) {
-    struct connect c = {.job_options.channel = -1};
+    struct connect c = {0};
     GOptionContext *context = g_option_context_new("HOST[:PORT] - log in to a server");
     ue_live_options_init(&c.live);
     g_option_context_set_description(context, description);

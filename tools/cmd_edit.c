@@ -111,6 +111,10 @@ static bool complain_value(const char *option, const char *value, const char *wh
     return false;
 }
 
+static bool is_decimal(const char *text) {
+    return text[strspn(text, "0123456789")] == '\0';
+}
+
 /* Decimal seconds, exactly; NULL leaves what is there. */
 static bool take_seconds(const char *option, const char *text, int64_t *ns) {
     bool is_negative = text != NULL && text[0] == '-';
@@ -119,7 +123,8 @@ static bool take_seconds(const char *option, const char *text, int64_t *ns) {
     const char *decimals = parts[0] != NULL && parts[1] != NULL ? parts[1] : "";
     char padded[DECIMALS + 1] = "000000000";
     uint64_t seconds, fraction;
-    bool good = text != NULL && strlen(decimals) <= DECIMALS && ue_cli_number(whole, SECONDS_MAX, &seconds);
+    bool good = text != NULL && strlen(decimals) <= DECIMALS && is_decimal(whole) &&
+                ue_cli_number(whole, SECONDS_MAX, &seconds);
     if (good) {
         memcpy(padded, decimals, strlen(decimals));
         good = g_ascii_string_to_unsigned(padded, 10, 0, NS_PER_SECOND, &fraction, NULL);
@@ -131,9 +136,21 @@ static bool take_seconds(const char *option, const char *text, int64_t *ns) {
     return text == NULL || good || complain_value(option, text, "not a number of seconds");
 }
 
+/* Since the first packet. */
+static bool take_time(const char *option, const char *text, int64_t *ns) {
+    bool good = take_seconds(option, text, ns);
+    return good && (text == NULL || *ns >= 0 || complain_value(option, text, "before the first packet"));
+}
+
 static bool take_ranges(const char *option, const char *text, GArray **ranges) {
     *ranges = text != NULL ? ue_ranges_parse(text) : NULL;
     return text == NULL || *ranges != NULL || complain_value(option, text, "not numbers and ranges such as 3,100-110");
+}
+
+static bool take_frames(struct command *c) {
+    return take_ranges("frames", c->frames, &c->options.frames) &&
+           (c->frames == NULL || !ue_ranges_have(c->options.frames, 0) ||
+            complain_value("frames", c->frames, "the first packet has number 1"));
 }
 
 static bool take_format(struct command *c) {
@@ -187,7 +204,8 @@ static bool resolve_time(struct command *c) {
     o->is_cut_by_time = c->from != NULL || c->to != NULL;
     o->from_ns = INT64_MIN;
     o->to_ns = INT64_MAX;
-    return take_seconds("from", c->from, &o->from_ns) && take_seconds("to", c->to, &o->to_ns) &&
+    return take_time("from", c->from, &o->from_ns) && take_time("to", c->to, &o->to_ns) &&
+           (o->from_ns <= o->to_ns || complain_value("to", c->to, "before --from")) &&
            take_seconds("shift", c->shift, &c->writer.shift_ns);
 }
 
@@ -201,9 +219,8 @@ static bool resolve(struct command *c, int arguments) {
     o->has_new_addresses = c->addresses || c->anonymise;
     o->skips = c->skip;
     c->writer.is_stripped = o->is_redacted || o->has_new_addresses;
-    bool good = resolve_time(c) && take_ranges("stream", c->streams, &o->streams) &&
-                take_ranges("frames", c->frames, &o->frames) && take_format(c) && take_generation(c) && take_seed(c) &&
-                take_rules(c) && ue_wire_options_resolve(&c->reading.wire);
+    bool good = resolve_time(c) && take_ranges("stream", c->streams, &o->streams) && take_frames(c) && take_format(c) &&
+                take_generation(c) && take_seed(c) && take_rules(c) && ue_wire_options_resolve(&c->reading.wire);
     c->writer.is_changing = good && (o->streams != NULL || o->frames != NULL || o->is_cut_by_time ||
                                      c->writer.is_stripped || o->generation != NULL || ue_rules_count(o->rules) != 0);
     return good;

@@ -17,7 +17,7 @@ struct script_job {
     struct ue_play_options play;
     char **generations;
     char *host, *listen, *seed;
-    double tolerance_ms;
+    char *tolerance_text; /* NULL: not given */
     gboolean verbose, json, update;
 };
 
@@ -41,7 +41,7 @@ static void add_options(struct script_job *job, GOptionContext *context) {
          "play against this server, in real time; port 7777 without PORT", "HOST[:PORT]"},
         {"listen", 0, 0, G_OPTION_ARG_STRING, &job->listen,
          "play with the client that comes to this port, in real time", "PORT"},
-        {"tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &job->tolerance_ms,
+        {"tolerance", 0, 0, G_OPTION_ARG_STRING, &job->tolerance_text,
          "by which times may be wrong; with a host also how long a line is waited for. Default 0, with a host 500",
          "MS"},
         {"verbose", 0, 0, G_OPTION_ARG_NONE, &job->verbose, "print commands and what comes of them", NULL},
@@ -81,12 +81,11 @@ static bool resolve(struct script_job *job) {
         return false;
     }
     job->play.target = (struct ue_remote_target){job->host, job->listen};
-    if (isnan(job->tolerance_ms)) {
-        job->tolerance_ms = ue_remote_is_wanted(&job->play.target) ? REMOTE_TOLERANCE_MS : 0;
-    } else if (!ue_cli_within("tolerance", job->tolerance_ms, 0, TOLERANCE_MS_MAX)) {
+    double tolerance_ms = ue_remote_is_wanted(&job->play.target) ? REMOTE_TOLERANCE_MS : 0;
+    if (!ue_cli_option_real("tolerance", job->tolerance_text, 0, TOLERANCE_MS_MAX, &tolerance_ms)) {
         return false;
     }
-    job->play.tolerance_ns = (uint64_t)(job->tolerance_ms * NS_PER_MS);
+    job->play.tolerance_ns = (uint64_t)(tolerance_ms * NS_PER_MS);
     job->play.verbose = job->verbose;
     return resolve_seed(job);
 }
@@ -242,7 +241,7 @@ static enum ue_exit run(const struct script_job *job, int argc, char **argv) {
 }
 
 int ue_cmd_script(int argc, char **argv) {
-    struct script_job job = {.tolerance_ms = NAN};
+    struct script_job job = {0};
     GOptionContext *context = g_option_context_new("[FILE...] - play scripts of packets and what must come of them");
     g_option_context_set_description(context, description);
     add_options(&job, context);
@@ -254,5 +253,6 @@ int ue_cmd_script(int argc, char **argv) {
     g_free(job.host);
     g_free(job.listen);
     g_free(job.seed);
+    g_free(job.tolerance_text);
     return status;
 }

@@ -36,7 +36,8 @@ static const char *set_key(struct ue_user_profile *profile, const char *key, con
     }
     if (strcmp(key, "server") == 0) {
         profile->has_server = ue_address_parse(value, &profile->server);
-        return profile->has_server ? NULL : "is no address with port";
+        bool is_usable = profile->has_server && profile->server.port != 0;
+        return is_usable ? NULL : "is no address with port";
     }
     switch (ue_settings_set(&profile->settings, key, value)) {
     case UE_SETTING_OK: return NULL;

@@ -7,6 +7,7 @@
 #include "tools/stop.h"
 
 #define NS_PER_S 1e9
+#define SECONDS_MIN 1e-3
 #define SECONDS_MAX 1e9
 
 void ue_reading_init(struct ue_reading *reading) {
@@ -23,6 +24,8 @@ void ue_reading_clear(struct ue_reading *reading) {
     g_free(reading->frames_before);
     g_free(reading->live.interface);
     g_free(reading->live.filter);
+    g_free(reading->live.count_text);
+    g_free(reading->live.seconds_text);
 }
 
 void ue_reading_start(struct ue_reading *reading, int path_count, char **paths) {
@@ -44,8 +47,8 @@ void ue_reading_add_live(struct ue_reading *reading, GOptionContext *context) {
          "NAME"},
         {"filter", 0, 0, G_OPTION_ARG_STRING, &live->filter,
          "only packets that match, in the language of tcpdump, for example \"udp port 7777\"", "TEXT"},
-        {"count", 0, 0, G_OPTION_ARG_INT64, &live->count, "end after so many packets", "NUMBER"},
-        {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &live->seconds, "end after so many seconds", "SECONDS"},
+        {"count", 0, 0, G_OPTION_ARG_STRING, &live->count_text, "end after so many packets", "NUMBER"},
+        {"duration", 0, 0, G_OPTION_ARG_STRING, &live->seconds_text, "end after so many seconds", "SECONDS"},
         {0},
     };
     GOptionGroup *group =
@@ -54,24 +57,17 @@ void ue_reading_add_live(struct ue_reading *reading, GOptionContext *context) {
     g_option_context_add_group(context, group);
 }
 
-/* 0 is where no option was given. */
-static bool resolve_live(const struct ue_reading_live *live) {
-    if (live->interface == NULL && (live->filter != NULL || live->count != 0 || live->seconds != 0)) {
+static bool resolve_live(struct ue_reading_live *live) {
+    bool has_limit = live->count_text != NULL || live->seconds_text != NULL;
+    if (live->interface == NULL && (live->filter != NULL || has_limit)) {
         ue_complain("--filter, --count and --duration go with --interface");
         return false;
     }
-    if (live->count < 0) {
-        ue_complain("--count=%" G_GINT64_FORMAT ": not a number of packets", live->count);
-        return false;
-    }
-    if (!(live->seconds >= 0 && live->seconds <= SECONDS_MAX)) { /* nor NaN */
-        ue_complain("--duration=%g: not a number of seconds", live->seconds);
-        return false;
-    }
-    return true;
+    return ue_cli_option_number("count", live->count_text, 1, INT64_MAX, &live->count) &&
+           ue_cli_option_real("duration", live->seconds_text, SECONDS_MIN, SECONDS_MAX, &live->seconds);
 }
 
-bool ue_reading_resolve(const struct ue_reading *reading, int path_count) {
+bool ue_reading_resolve(struct ue_reading *reading, int path_count) {
     bool is_live = reading->live.interface != NULL;
     if (!is_live && path_count == 0) {
         ue_complain("no file given; see %s --help", g_get_prgname());
@@ -98,7 +94,7 @@ static bool listen_to(struct ue_reading *reading) {
     const struct ue_device_options options = {
         .name = live->interface,
         .filter = live->filter,
-        .packets = (uint64_t)live->count,
+        .packets = live->count,
         .duration_ns = (uint64_t)(live->seconds * NS_PER_S),
         .stop = ue_stop_on_signals(),
     };

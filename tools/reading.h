@@ -26,8 +26,9 @@ struct ue_seen {
 struct ue_reading_live {
     char *interface; /* NULL: files are read */
     char *filter;
-    gint64 count;
-    double seconds;
+    char *count_text, *seconds_text; /* as on the command line; NULL: not given */
+    uint64_t count;                  /* packets; 0: no limit */
+    double seconds;                  /* 0: no limit */
 };
 
 /* Fill wire (wire_options.h) and is_hex before the start; the rest is the reader's own. */
@@ -60,7 +61,7 @@ void ue_reading_clear(struct ue_reading *reading);
 void ue_reading_add_live(struct ue_reading *reading, GOptionContext *context);
 
 /* After parsing: whether there is something to read, files or an interface; otherwise complains. */
-bool ue_reading_resolve(const struct ue_reading *reading, int path_count);
+bool ue_reading_resolve(struct ue_reading *reading, int path_count);
 
 /* Begins to read; the paths must outlive the reading. */
 void ue_reading_start(struct ue_reading *reading, int path_count, char **paths);

@@ -77,7 +77,7 @@ static bool set_ports(struct ue_wire_options *options, const char *range) {
     uint64_t last = 0;
     bool good = ends[0] != NULL && ue_cli_number(ends[0], UINT16_MAX, &first);
     last = first;
-    good = good && (ends[1] == NULL || ue_cli_number(ends[1], UINT16_MAX, &last)) && first <= last;
+    good = good && (ends[1] == NULL || ue_cli_number(ends[1], UINT16_MAX, &last)) && 0 < first && first <= last;
     for (uint64_t port = first; good && port <= last; port++) {
         options->ports[port / 8] |= (uint8_t)(1u << port % 8);
     }
@@ -93,7 +93,7 @@ static gboolean take_ports(const char *option, const char *value, void *user, GE
     }
     g_strfreev(ranges);
     if (!good) {
-        set_error(error, option, value, "not a list of ports and ranges");
+        set_error(error, option, value, "not a list of ports and ranges from 1 to 65535");
     }
     return good;
 }

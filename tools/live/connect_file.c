@@ -76,9 +76,18 @@ static void clear(struct ue_job *job) {
     fclose(((struct file_job *)job)->file);
 }
 
+/* A directory can be opened, and not read. */
+static FILE *open_file(const char *path) {
+    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        errno = EISDIR;
+        return NULL;
+    }
+    return fopen(path, "rb");
+}
+
 struct ue_job *ue_job_file_new(const struct ue_job_options *options) {
     static const struct ue_job_kind kind = {"file", take, work, result, clear};
-    FILE *file = fopen(options->file, "rb");
+    FILE *file = open_file(options->file);
     if (file == NULL) {
         ue_complain("%s: %s", options->file, g_strerror(errno));
         return NULL;

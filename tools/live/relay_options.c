@@ -251,7 +251,7 @@ static void add_link(struct ue_relay_options *options, GOptionContext *context) 
         {"max-clients", 0, 0, G_OPTION_ARG_INT64, &options->max_clients, "clients at a time; default 256", "NUMBER"},
         {"idle", 0, 0, G_OPTION_ARG_DOUBLE, &options->idle_s, "forget a client after so much silence; default 60",
          "SECONDS"},
-        {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &options->duration_s, "end after so long", "SECONDS"},
+        {"duration", 0, 0, G_OPTION_ARG_STRING, &options->duration_text, "end after so long", "SECONDS"},
         {"once", 0, 0, G_OPTION_ARG_NONE, &options->once, "end when the first client has left", NULL},
         {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.both,
          "write both sides to this file (pcapng), each as an interface", "FILE"},
@@ -297,6 +297,7 @@ void ue_relay_options_clear(struct ue_relay_options *options) {
     g_ptr_array_unref(options->rule_texts);
     g_free(options->seed_text);
     g_free(options->bind);
+    g_free(options->duration_text);
     g_free(options->paths.both);
     g_free(options->paths.sides[0]);
     g_free(options->paths.sides[1]);
@@ -319,7 +320,7 @@ bool ue_relay_options_resolve(struct ue_relay_options *options) {
     resolve_stages(options);
     return ue_cli_within("max-clients", (double)options->max_clients, 1, CLIENTS_MAX) &&
            ue_cli_within("idle", options->idle_s, 0.1, SECONDS_MAX) &&
-           ue_cli_within("duration", options->duration_s, 0, INFINITY) &&
+           ue_cli_option_real("duration", options->duration_text, 0, SECONDS_MAX, &options->duration_s) &&
            ue_cli_within("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
            resolve_rules(options) && ue_wire_options_resolve(&options->wire);
 }

@@ -19,6 +19,7 @@ struct ue_relay_options {
     struct ue_relay_paths paths;
     char *bind; /* NULL: every address of this machine */
     gint64 max_clients;
+    char *duration_text; /* as on the command line; NULL: not given */
     double idle_s, duration_s, ticks_per_second;
     gboolean once, json;
 

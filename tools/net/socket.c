@@ -187,9 +187,14 @@ struct ue_socket *ue_socket_connect(const char *target, uint16_t default_port, G
     if (name == NULL) {
         return NULL;
     }
-    GSocketAddressEnumerator *addresses = g_socket_connectable_enumerate(name);
-    struct ue_socket *s = connect_to_any(addresses, error);
-    g_object_unref(addresses);
+    struct ue_socket *s = NULL;
+    if (g_network_address_get_port(G_NETWORK_ADDRESS(name)) == 0) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: there is no port 0 to send to", target);
+    } else {
+        GSocketAddressEnumerator *addresses = g_socket_connectable_enumerate(name);
+        s = connect_to_any(addresses, error);
+        g_object_unref(addresses);
+    }
     g_object_unref(name);
     return s;
 }

@@ -7,11 +7,12 @@
 #include <stdbool.h>
 
 struct ue_sending {
-    char *target;      /* HOST:PORT; NULL: the mode does not send */
-    double speed;      /* times as fast as captured; 0: without waiting */
-    double per_second; /* wire: datagrams, evenly; 0: as captured */
-    gint64 rounds;     /* wire; 0: without end */
-    char *pcap;        /* live: where to record; NULL: nowhere */
+    char *target;          /* HOST:PORT; NULL: the mode does not send */
+    double speed;          /* times as fast as captured; 0: without waiting */
+    char *per_second_text; /* as on the command line; NULL: not given */
+    double per_second;     /* wire: datagrams, evenly; 0: as captured */
+    gint64 rounds;         /* wire; 0: without end */
+    char *pcap;            /* live: where to record; NULL: nowhere */
 };
 
 void ue_sending_init(struct ue_sending *sending);
@@ -22,6 +23,6 @@ void ue_sending_add(struct ue_sending *sending, GOptionContext *context);
 
 /* After parsing: false, with a message, when a value is unusable or goes with no mode that sends. is_live: the mode is
    live. */
-bool ue_sending_resolve(const struct ue_sending *sending, bool is_live);
+bool ue_sending_resolve(struct ue_sending *sending, bool is_live);
 
 #endif
