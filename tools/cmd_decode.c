@@ -38,6 +38,7 @@ struct decode {
     bool output_failed;
     struct ue_captured *log;      /* NULL: none */
     struct ue_contents *contents; /* NULL: not wanted */
+    struct ue_redactor *redactor;
 };
 
 /* ---- options ---- */
@@ -208,13 +209,15 @@ static void print(struct decode *d, struct ue_shown *shown) {
     }
 }
 
-static void redact(const struct ue_held *held, struct ue_context *context, const struct ue_shown *shown) {
-    context->settings.opener = NULL; /* decrypted content cannot be masked in the encrypted bytes */
-    if (shown->context != NULL) {
-        ue_redact(context, held->bytes, shown->size_bytes);
-    } else {
-        ue_redact_all(held->bytes, shown->captured_bytes);
-    }
+static void redact(struct decode *d, const struct ue_seen *seen, const struct ue_shown *shown) {
+    const struct ue_redactable datagram = {
+        .context = shown->context,
+        .stream = shown->stream,
+        .side = seen->role,
+        .bytes = seen->held->bytes,
+        .size_bytes = shown->size_bytes,
+    };
+    ue_redact(d->redactor, &datagram);
 }
 
 static void show(struct decode *d, const struct ue_seen *seen) {
@@ -227,7 +230,7 @@ static void show(struct decode *d, const struct ue_seen *seen) {
     }
     if (ue_selection_takes(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
         if (d->redact) {
-            redact(seen->held, &context, &shown);
+            redact(d, seen, &shown);
         }
         print(d, &shown);
     }
@@ -259,6 +262,7 @@ static enum ue_exit run(struct decode *d, int path_count, char **paths) {
         return UE_EXIT_UNUSABLE;
     }
     d->contents = d->content ? ue_contents_new() : NULL;
+    d->redactor = ue_redactor_new(d->reading.wire.cipher);
     d->is_terminal = isatty(STDOUT_FILENO);
     ue_reading_start(&d->reading, path_count, paths);
     while (!d->output_failed && ue_reading_next(&d->reading, &seen)) {
@@ -267,12 +271,14 @@ static enum ue_exit run(struct decode *d, int path_count, char **paths) {
     flush(d);
     d->output_failed |= !ue_captured_close(d->log, d->reading.is_any);
     ue_reading_print_summary(&d->reading);
+    ue_redact_report(ue_redactor_counts(d->redactor));
     return d->output_failed ? UE_EXIT_UNUSABLE : ue_reading_status(&d->reading);
 }
 
 static void clear(struct decode *d) {
     ue_reading_clear(&d->reading);
     g_clear_pointer(&d->contents, ue_contents_free);
+    ue_redactor_free(d->redactor);
     ue_json_free(&d->json_lines);
     ue_text_free(&d->tree);
     ue_columns_free(&d->columns);

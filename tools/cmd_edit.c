@@ -242,6 +242,7 @@ static void report(const struct command *c, const struct ue_edit_counts *counts)
     if (counts->skipped != 0) {
         ue_complain("%" G_GUINT64_FORMAT " datagrams left out that %s cannot say", counts->skipped, c->generation);
     }
+    ue_redact_report(&counts->redacted);
     if (counts->unsafe != 0) {
         ue_complain("%" G_GUINT64_FORMAT " packets left out: addresses of their link are not known", counts->unsafe);
     }

@@ -1,16 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes personal data out of a datagram's bytes, each at its length, so that everything made from them is clean. */
+/* Takes personal data out of datagrams, each at its length, so that everything made from them is clean. */
 #ifndef UE_REDACT_H
 #define UE_REDACT_H
 
+#include "libcodec/cipher/cipher.h"
 #include "libcodec/datagram.h"
 
-/* Masks, in place: URLs, tokens, names and ids of the control messages; control messages that are in fragments or
-   cannot be read; of a malformed datagram all that was not read. Nothing else is known to be personal: what a game
-   replicates in its own channels stays. */
-void ue_redact(const struct ue_context *context, uint8_t *bytes, size_t size_bytes);
+/* Control messages in parts, of all connections; memory is limited, and what was forgotten is masked as a whole. */
+struct ue_redactor;
 
-/* The same for a datagram of no known form: nothing is left. */
-void ue_redact_all(uint8_t *bytes, size_t size_bytes);
+/* One datagram to be masked, in place. */
+struct ue_redactable {
+    const struct ue_context *context; /* NULL: of no known form; nothing is left of it */
+    uint32_t stream;
+    unsigned side; /* of the sender: 0 or 1 */
+    uint8_t *bytes;
+    size_t size_bytes;
+};
+
+/* What could not be masked field by field. */
+struct ue_redact_counts {
+    uint64_t opaque; /* datagrams with encrypted or compressed content that cannot be read: all of that is blank */
+    uint64_t unread; /* bunches of the control channel with exports, or parts whose beginning did not come before: all
+                        of them is blank */
+};
+
+/* cipher: what opens the encrypted datagrams of contexts with an opener; it must outlive the redactor. NULL: none. */
+struct ue_redactor *ue_redactor_new(struct ue_cipher *cipher);
+void ue_redactor_free(struct ue_redactor *redactor);
+
+/* Masks URLs, tokens, names, ids and texts of the control messages, also in parts and in what it can decrypt, which is
+   encrypted again; what voice packets carry; and whatever cannot be read: what is behind a fault, encrypted and
+   compressed content, bits of a game's own. To be called in capture order. What a game replicates in its own channels
+   stays. */
+void ue_redact(struct ue_redactor *redactor, const struct ue_redactable *datagram);
+
+/* Says on stderr what is blank. */
+void ue_redact_report(const struct ue_redact_counts *counts);
+
+const struct ue_redact_counts *ue_redactor_counts(const struct ue_redactor *redactor);
 
 #endif

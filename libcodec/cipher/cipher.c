@@ -17,6 +17,7 @@ struct ue_cipher {
     uint8_t sealed[PLAIN_BYTES_MAX];
     uint8_t plain[PLAIN_BYTES_MAX];
     size_t plain_bytes;
+    enum ue_handler handler;          /* that they came from */
     uint8_t key[UE_CIPHER_KEY_BYTES]; /* that gave them */
 };
 
@@ -167,9 +168,38 @@ bool ue_cipher_open(struct ue_cipher *cipher, struct ue_session *session, const 
         *last = index;
         memcpy(cipher->key, key->bytes, sizeof cipher->key);
         cipher->plain_bytes = a.bytes;
+        cipher->handler = sealed->handler;
         *opened = (struct ue_opened){cipher->plain, a.bytes, key->origin};
     }
     return found;
+}
+
+static bool make_iv(const struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv) {
+    uint8_t digest[32];
+    gcry_buffer_t parts[] = {{.data = (void *)cipher->key, .len = sizeof cipher->key},
+                             {.data = iv, .len = UE_AES_IV_BYTES},
+                             {.data = (void *)plain, .len = size_bytes}};
+    if (gcry_md_hash_buffers(GCRY_MD_SHA256, 0, digest, parts, sizeof parts / sizeof *parts) != 0) {
+        return false;
+    }
+    memcpy(iv, digest, UE_AES_IV_BYTES);
+    return true;
+}
+
+bool ue_cipher_close(struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv, uint8_t *tag,
+                     uint8_t *ciphertext) {
+    if (size_bytes == 0 || size_bytes != cipher->plain_bytes) {
+        return false;
+    }
+    if (cipher->handler == UE_HANDLER_AES_ECB) {
+        return gcry_cipher_setkey(cipher->ecb, cipher->key, sizeof cipher->key) == 0 &&
+               gcry_cipher_encrypt(cipher->ecb, ciphertext, size_bytes, plain, size_bytes) == 0;
+    }
+    return make_iv(cipher, plain, size_bytes, iv) &&
+           gcry_cipher_setkey(cipher->gcm, cipher->key, sizeof cipher->key) == 0 &&
+           gcry_cipher_setiv(cipher->gcm, iv, UE_AES_IV_BYTES) == 0 &&
+           gcry_cipher_encrypt(cipher->gcm, ciphertext, size_bytes, plain, size_bytes) == 0 &&
+           gcry_cipher_gettag(cipher->gcm, tag, UE_AES_TAG_BYTES) == 0;
 }
 
 static bool open_any(void *user, const struct ue_sealed *sealed, struct ue_opened *opened) {

@@ -37,6 +37,13 @@ struct ue_session;
 bool ue_cipher_open(struct ue_cipher *cipher, struct ue_session *session, const struct ue_sealed *sealed,
                     struct ue_opened *opened);
 
+/* Encrypts other content in the place of the last that was opened, with its key and handler: as many bytes. iv
+   (UE_AES_IV_BYTES; not used by AES-ECB) holds that of the old content and gets a new one, which follows from key, old
+   one and content: no two contents share one, and equal input gives equal output. tag: UE_AES_TAG_BYTES, of AES-GCM.
+   False when nothing was opened, when size_bytes is another number, or when libgcrypt fails. */
+bool ue_cipher_close(struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv, uint8_t *tag,
+                     uint8_t *ciphertext);
+
 /* The key of the last success; NULL before the first. */
 const uint8_t *ue_cipher_key(const struct ue_cipher *cipher);
 

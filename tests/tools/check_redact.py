@@ -91,12 +91,13 @@ class Redaction(unittest.TestCase):
         self.assertEqual("00" * 8, datagram["bunches"][0]["messages"][0]["unique_id"]["bytes"])
 
     def test_fragments(self):
-        """A login in several bunches is not decoded, so its bytes go."""
+        """Of what cannot be read nothing but the type is left, and it does not become other messages."""
         data = b"\5" + b"hunter2 Jane Doe"
         for flags in ({"partial": True, "partial_initial": True}, {"has_exports": True}, {"has_mapped": True}):
             datagram, = self.check([{"bunches": [{"reliable": True, "data": data.hex(), **flags}]}],
                                    "--generation=5.5")
-            self.assertEqual("00" * len(data), datagram["bunches"][0]["data"])
+            first = "05" if "partial" in flags else "ff"
+            self.assertEqual(first + "ff" * (len(data) - 1), datagram["bunches"][0]["data"])
 
     def test_unreadable_message(self):
         """A length that is larger than the bunch."""

@@ -16,6 +16,7 @@ struct ue_edit {
     struct ue_tracks *tracks;
     struct ue_facts facts;
     struct ue_addresses *addresses;
+    struct ue_redactor *redactor;
     struct ue_rewrite rewrite;
     GQueue waiting; /* struct ue_parcel, in the order of the file */
     size_t waiting_bytes;
@@ -101,17 +102,20 @@ static void pass(struct ue_edit *edit, struct ue_parcel *parcel) {
 
 /* ---- datagrams of connections ---- */
 
-/* A cut datagram is read with one byte more. */
-static void redact(const struct ue_seen *seen, struct ue_parcel *parcel) {
-    uint8_t *bytes = seen->held->bytes;
-    struct ue_context context = seen->context;
-    context.settings.opener = NULL; /* decrypted content cannot be masked in the encrypted bytes */
-    if (seen->is_foreign) {
-        ue_redact_all(bytes, seen->held->captured_bytes);
-    } else {
-        ue_redact(&context, bytes, seen->size_bytes);
-    }
-    memcpy(ue_parcel_edit(parcel) + parcel->place.payload, bytes, parcel->place.payload_bytes);
+/* A cut datagram is read with one byte more. What a link layer sends after it is of no known form. */
+static void redact(struct ue_edit *edit, const struct ue_seen *seen, struct ue_parcel *parcel) {
+    const struct ue_redactable datagram = {
+        .context = seen->is_foreign ? NULL : &seen->context,
+        .stream = seen->connection->stream,
+        .side = seen->role,
+        .bytes = seen->held->bytes,
+        .size_bytes = seen->size_bytes,
+    };
+    ue_redact(edit->redactor, &datagram);
+    uint8_t *bytes = ue_parcel_edit(parcel);
+    size_t end = parcel->place.payload + parcel->place.payload_bytes;
+    memcpy(bytes + parcel->place.payload, seen->held->bytes, parcel->place.payload_bytes);
+    memset(bytes + end, 0, parcel->data->len - end);
 }
 
 /* False: the datagram must be left out. */
@@ -179,7 +183,7 @@ static bool change(struct ue_edit *edit, const struct ue_seen *seen, struct ue_p
                    struct ue_outcome *outcome) {
     *outcome = (struct ue_outcome){0};
     if (edit->options->is_redacted) {
-        redact(seen, parcel);
+        redact(edit, seen, parcel);
     }
     if (edit->options->generation != NULL && !rewrite(edit, seen, parcel)) {
         return false;
@@ -289,6 +293,7 @@ struct ue_edit *ue_edit_new(const struct ue_edit_options *options, struct ue_rea
     edit->reading = reading;
     edit->writer = writer;
     edit->addresses = addresses;
+    edit->redactor = ue_redactor_new(reading->wire.cipher);
     edit->rewrite.profile = options->generation;
     edit->line = ue_edit_line_new(writer);
     edit->tracks = ue_tracks_new();
@@ -308,10 +313,12 @@ void ue_edit_free(struct ue_edit *edit) {
     ue_tracks_free(edit->tracks);
     ue_facts_clear(&edit->facts);
     ue_addresses_free(edit->addresses);
+    ue_redactor_free(edit->redactor);
     ue_rewrite_clear(&edit->rewrite);
     g_free(edit);
 }
 
-const struct ue_edit_counts *ue_edit_counts(const struct ue_edit *edit) {
+const struct ue_edit_counts *ue_edit_counts(struct ue_edit *edit) {
+    edit->counts.redacted = *ue_redactor_counts(edit->redactor);
     return &edit->counts;
 }

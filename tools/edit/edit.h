@@ -7,6 +7,7 @@
 #include "tools/edit/line.h"
 #include "tools/edit/rewrite.h"
 #include "tools/reading.h"
+#include "tools/redact.h"
 #include "tools/rules/rules.h"
 #include "tools/tracks.h"
 
@@ -29,6 +30,7 @@ struct ue_edit_options {
 struct ue_edit_counts {
     uint64_t fragments; /* packets that were neither judged nor rewritten */
     uint64_t skipped;   /* datagrams that the generation cannot say */
+    struct ue_redact_counts redacted;
     uint64_t unsafe;    /* packets left out: addresses of their link are not found */
 };
 
@@ -41,6 +43,6 @@ void ue_edit_free(struct ue_edit *edit);
 /* Reads and writes all; false, with a message, where it must stop. */
 bool ue_edit_run(struct ue_edit *edit, char **path);
 
-const struct ue_edit_counts *ue_edit_counts(const struct ue_edit *edit);
+const struct ue_edit_counts *ue_edit_counts(struct ue_edit *edit);
 
 #endif
