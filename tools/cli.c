@@ -8,6 +8,18 @@
 #include <string.h>
 
 #include "tools/help.h"
+#include "tools/print/out.h"
+
+/* The line, escaped, to be freed with ue_out_free; it ends with NUL. */
+static struct ue_out G_GNUC_PRINTF(2, 0) make_line(const char *prefix, const char *format, va_list arguments) {
+    struct ue_out line = {0};
+    char *text = g_strdup_vprintf(format, arguments);
+    ue_out_text(&line, prefix);
+    ue_out_utf8(&line, text, UE_ESCAPE_MESSAGE);
+    ue_out_bytes(&line, "\n", 2);
+    g_free(text);
+    return line;
+}
 
 static void (*complaint_sink)(const char *line);
 
@@ -18,16 +30,23 @@ void ue_complain_to(void (*sink)(const char *line)) {
 void ue_complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments);
+    struct ue_out line = make_line("uerudp: ", format, arguments);
     va_end(arguments);
-    char *line = g_strconcat("uerudp: ", text, "\n", NULL);
     if (complaint_sink != NULL) {
-        complaint_sink(line);
+        complaint_sink(line.text);
     } else {
-        fputs(line, stderr);
+        fputs(line.text, stderr);
     }
-    g_free(line);
-    g_free(text);
+    ue_out_free(&line);
+}
+
+void ue_print_line(FILE *file, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    struct ue_out line = make_line("", format, arguments);
+    va_end(arguments);
+    fputs(line.text, file);
+    ue_out_free(&line);
 }
 
 /* The help of GLib's own hides the options of all groups but one. */

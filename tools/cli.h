@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum ue_exit { UE_EXIT_OK, UE_EXIT_MALFORMED, UE_EXIT_UNUSABLE };
 
@@ -29,11 +30,15 @@ int ue_cmd_connect(int argc, char **argv);
 int ue_cmd_link(int argc, char **argv);
 int ue_cmd_doctor(int argc, char **argv);
 
-/* Prints "uerudp: ..." on stderr. */
+/* Prints "uerudp: ..." on stderr. Texts of others (files, captures, the command line, messages of libraries) reach a
+   terminal only through these two, which escape what it would not show as itself. */
 void ue_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 /* From now on messages go there, each a line with its newline; NULL: to stderr. */
 void ue_complain_to(void (*sink)(const char *line));
+
+/* The same without "uerudp: ", on any file. */
+void ue_print_line(FILE *file, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* Takes the options out of argv and leaves the other arguments; false, with a message, when they are unusable. */
 bool ue_cli_parse(GOptionContext *context, int *argc, char ***argv);

@@ -59,16 +59,19 @@ static bool resolve(const struct doctor *d, int argc) {
 static void print_text(const struct doctor *d) {
     const struct ue_wireshark *wireshark = &d->wireshark;
     if (wireshark->version != NULL) {
-        printf("Wireshark %s (%s) looks for plugins in %s/epan and %s/epan.\n", wireshark->version, wireshark->path,
-               wireshark->personal, wireshark->global);
-        printf(d->diagnosis.loads ? "It loads the plugin %s, version %s.\n" : "It does not load the plugin.\n",
-               wireshark->loaded, wireshark->loaded_version);
+        ue_print_line(stdout, "Wireshark %s (%s) looks for plugins in %s/epan and %s/epan.", wireshark->version,
+                      wireshark->path, wireshark->personal, wireshark->global);
+        if (d->diagnosis.loads) {
+            ue_print_line(stdout, "It loads the plugin %s, version %s.", wireshark->loaded, wireshark->loaded_version);
+        } else {
+            ue_print_line(stdout, "It does not load the plugin.");
+        }
     }
     for (guint i = 0; i < d->diagnosis.findings->len; i++) {
         const struct ue_finding *finding = d->diagnosis.findings->pdata[i];
-        printf("- %s\n", finding->text);
+        ue_print_line(stdout, "- %s", finding->text);
         if (*finding->advice != '\0') {
-            printf("  %s\n", finding->advice);
+            ue_print_line(stdout, "  %s", finding->advice);
         }
     }
     if (d->diagnosis.can_capture) {

@@ -232,7 +232,7 @@ static void report(const struct command *c, const struct ue_edit_counts *counts)
     const struct ue_rules *rules = c->options.rules;
     bool is_about_datagrams = ue_rules_count(rules) != 0 || c->options.generation != NULL || c->options.streams != NULL;
     for (size_t i = 0; i < ue_rules_count(rules); i++) {
-        fprintf(stderr, "%s: %" G_GUINT64_FORMAT " datagrams\n", ue_rules_text(rules, i), ue_rules_acted(rules, i));
+        ue_print_line(stderr, "%s: %" G_GUINT64_FORMAT " datagrams", ue_rules_text(rules, i), ue_rules_acted(rules, i));
     }
     if (counts->fragments != 0 && is_about_datagrams) {
         ue_complain("%" G_GUINT64_FORMAT

@@ -157,7 +157,7 @@ static enum ue_exit play(const struct script_job *job, const struct ue_script *s
         [UE_PLAY_OK] = UE_EXIT_OK, [UE_PLAY_DIFFERS] = UE_EXIT_MALFORMED, [UE_PLAY_MISTAKE] = UE_EXIT_UNUSABLE};
     struct ue_play_end end;
     if (job->verbose) {
-        printf("# %s, generation %s\n", script->name, take->generation->name);
+        ue_print_line(stdout, "# %s, generation %s", script->name, take->generation->name);
     }
     ue_play(script, take->generation, &job->play, job->update ? take->records : NULL, &end);
     bool is_said = is_repeated(&end, last_mistake);

@@ -25,7 +25,11 @@ static struct {
 static void add_value(GString *line, const char *key, const json_t *value, const char *separator) {
     char *words = g_strdelimit(g_strdup(key), "_", ' ');
     if (json_is_string(value)) {
-        g_string_append_printf(line, "%s%s %s", separator, words, json_string_value(value));
+        struct ue_out text = {0};
+        ue_out_utf8(&text, json_string_value(value), UE_ESCAPE_MESSAGE);
+        g_string_append_printf(line, "%s%s %.*s", separator, words, (int)text.length,
+                               text.length != 0 ? text.text : "");
+        ue_out_free(&text);
     } else if (json_is_integer(value)) {
         g_string_append_printf(line, "%s%s %" JSON_INTEGER_FORMAT, separator, words, json_integer_value(value));
     } else if (json_is_real(value)) {
@@ -144,13 +148,14 @@ json_t *ue_report_connection(const struct ue_conn *conn) {
     const struct ue_counters *counters = ue_conn_counters(conn);
     size_t peak_bytes;
     ue_conn_memory_bytes(conn, &peak_bytes);
-    return json_pack(
-        "{s:o, s:f, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:o}", "rtt_ms", rtt_ms(ue_conn_ping(conn)), "jitter_ms", ue_conn_jitter_ms(conn), "out_packets",
-        (json_int_t)counters->out_packets, "in_packets", (json_int_t)counters->in_packets, "out_lost_percent",
-        percent(counters->out_packets_lost, counters->out_packets_lost + counters->out_packets_acked),
-        "in_lost_percent", percent(counters->in_packets_lost, counters->in_packets_lost + counters->in_packets),
-        "resent", (json_int_t)counters->out_bunches_resent, "malformed", (json_int_t)counters->malformed,
-        "memory_bytes", (json_int_t)peak_bytes, "counters", all_counters(counters));
+    return json_pack("{s:o, s:f, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:o}", "rtt_ms", rtt_ms(ue_conn_ping(conn)),
+                     "jitter_ms", ue_conn_jitter_ms(conn), "out_packets", (json_int_t)counters->out_packets,
+                     "in_packets", (json_int_t)counters->in_packets, "out_lost_percent",
+                     percent(counters->out_packets_lost, counters->out_packets_lost + counters->out_packets_acked),
+                     "in_lost_percent",
+                     percent(counters->in_packets_lost, counters->in_packets_lost + counters->in_packets), "resent",
+                     (json_int_t)counters->out_bunches_resent, "malformed", (json_int_t)counters->malformed,
+                     "memory_bytes", (json_int_t)peak_bytes, "counters", all_counters(counters));
 }
 
 json_t *ue_report_port(const struct ue_port *port) {
@@ -189,7 +194,7 @@ json_t *ue_report_text(const char *text) {
     GString *shown = g_string_new(NULL);
     for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
         gunichar character = g_utf8_get_char(at);
-        g_string_append_unichar(shown, g_unichar_iscntrl(character) ? 0xfffd : character);
+        g_string_append_unichar(shown, ue_out_is_hidden(character) ? 0xfffd : character);
     }
     json_t *string = json_string(shown->str);
     g_string_free(shown, TRUE);

@@ -116,31 +116,94 @@ static void put_utf8(struct ue_out *out, uint32_t character) {
     out->length += ue_utf8_put(character, to);
 }
 
-void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape escape) {
-    bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
-    bool quoted = character == '\\' || (character == '"' && escape == UE_ESCAPE_JSON);
-    if (!control && !quoted) {
-        put_utf8(out, character);
-    } else if (quoted || character == '\t' || character == '\n' || character == '\r') {
-        ue_out_char(out, '\\');
-        ue_out_char(out, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
+/* Of Unicode's format characters and fillers those that are not seen, or change what is seen of others. */
+static const struct {
+    uint32_t first, last;
+} hidden[] = {
+    {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},     {0x115f, 0x1160},   {0x180b, 0x180f},
+    {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},   {0xfeff, 0xfeff},
+    {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+bool ue_out_is_hidden(uint32_t character) {
+    if (character < 0x7f) {
+        return character < 0x20;
+    }
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden && hidden[i].first <= character; i++) {
+        if (character <= hidden[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_code(struct ue_out *out, const char *prefix, uint32_t code, unsigned digits) {
+    ue_out_text(out, prefix);
+    ue_out_hex(out, code, digits);
+}
+
+static void put_hidden(struct ue_out *out, uint32_t character, enum ue_escape escape) {
+    if (character > 0xffff && escape == UE_ESCAPE_JSON) {
+        put_code(out, "\\u", 0xd800 + ((character - 0x10000) >> 10), 4);
+        put_code(out, "\\u", 0xdc00 + (character & 0x3ff), 4);
+    } else if (character > 0xffff) {
+        put_code(out, "\\U", character, 8);
+    } else if (character < 0xa0 && escape != UE_ESCAPE_JSON) {
+        put_code(out, "\\x", character, 2);
     } else {
-        ue_out_text(out, escape == UE_ESCAPE_JSON ? "\\u00" : "\\x");
-        ue_out_hex(out, character, 2);
+        put_code(out, "\\u", character, 4);
     }
 }
 
-/* Only ASCII, and the control characters behind it (C2 80 to C2 9F), need care. */
+void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape escape) {
+    bool quoted = (character == '\\' && escape != UE_ESCAPE_MESSAGE) || (character == '"' && escape == UE_ESCAPE_JSON);
+    if (quoted || character == '\t' || character == '\n' || character == '\r') {
+        ue_out_char(out, '\\');
+        ue_out_char(out, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
+    } else if (ue_out_is_hidden(character)) {
+        put_hidden(out, character, escape);
+    } else {
+        put_utf8(out, character);
+    }
+}
+
+/* How many bytes a character of more than one has; 0: it is none. The text ends with NUL. */
+static size_t take_utf8(const uint8_t *at, uint32_t *character) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t count = at[0] >= 0xf0 && at[0] < 0xf8   ? 4
+                   : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+                   : at[0] >= 0xc0 && at[0] < 0xe0 ? 2
+                                                   : 0;
+    *character = count != 0 ? at[0] & (0x7fu >> count) : 0;
+    for (size_t i = 1; i < count; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        *character = *character << 6 | (at[i] & 0x3f);
+    }
+    bool is_surrogate = *character >= 0xd800 && *character < 0xe000;
+    return *character < least[count] || is_surrogate || *character > 0x10ffff ? 0 : count;
+}
+
+static void put_stray_byte(struct ue_out *out, uint8_t byte, enum ue_escape escape) {
+    if (escape == UE_ESCAPE_JSON) {
+        put_utf8(out, 0xfffd);
+    } else {
+        put_code(out, "\\x", byte, 2);
+    }
+}
+
 void ue_out_utf8(struct ue_out *out, const char *text, enum ue_escape escape) {
     const uint8_t *at = (const uint8_t *)text;
-    for (; *at != 0; at++) {
-        bool is_control = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
-        at += is_control;
-        if (*at < 0x80 || is_control) {
-            ue_out_character(out, *at, escape);
+    while (*at != 0) {
+        uint32_t character = *at;
+        size_t count = *at < 0x80 ? 1 : take_utf8(at, &character);
+        if (count != 0) {
+            ue_out_character(out, character, escape);
         } else {
-            ue_out_char(out, (char)*at);
+            put_stray_byte(out, *at, escape);
         }
+        at += count != 0 ? count : 1;
     }
 }
 

@@ -61,13 +61,20 @@ void ue_out_hex_view(struct ue_out *out, struct ue_view view, size_t limit_bytes
 /* A number in the fewest digits that read back as the same double. */
 void ue_out_real(struct ue_out *out, double value);
 
-/* How characters that need care are written. */
-enum ue_escape { UE_ESCAPE_JSON, UE_ESCAPE_PLAIN /* control characters as \xNN, tab and newline as \t and \n */ };
+/* How characters that a terminal does not show as themselves are written, see ue_out_is_hidden. */
+enum ue_escape {
+    UE_ESCAPE_JSON,
+    UE_ESCAPE_PLAIN,  /* control characters as \xNN, tab and newline as \t and \n, others as \uNNNN or \UNNNNNNNN */
+    UE_ESCAPE_MESSAGE /* the same, but a backslash of the text itself is not doubled */
+};
+
+/* Control characters, ends of lines, and format characters that reorder or hide the text around them. */
+bool ue_out_is_hidden(uint32_t character);
 
 /* One Unicode character as UTF-8, escaped where needed. */
 void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape escape);
 
-/* A text in UTF-8, escaped where needed. */
+/* A text in UTF-8, escaped where needed. A byte that is none becomes U+FFFD in JSON, else \xNN. */
 void ue_out_utf8(struct ue_out *out, const char *text, enum ue_escape escape);
 
 /* An engine text as UTF-8; halves of surrogate pairs that stand alone become U+FFFD. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/cli.h"
 #include "tools/script/play.h"
 
 #include <stdarg.h>
@@ -67,7 +68,7 @@ static void take_lines(struct ue_play *p, size_t count) {
     for (; count > 0; count--) {
         struct ue_line *line = g_queue_pop_head(waiting(p));
         if (p->options->verbose) {
-            printf("    %s\n", line->text);
+            ue_print_line(stdout, "    %s", line->text);
         }
         ue_line_free(line);
     }
@@ -230,7 +231,7 @@ static bool command(struct ue_play *p, char *line) {
         return false;
     }
     if (p->options->verbose) {
-        printf("%s\n", line);
+        ue_print_line(stdout, "%s", line);
     }
     begin_record(p);
     p->end.commands++;

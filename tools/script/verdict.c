@@ -4,14 +4,15 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "tools/cli.h"
 #include "tools/print/json.h"
 
 static void complain_of_packet(const struct ue_play_end *end) {
     if (end->field != UE_F_NONE) {
-        fprintf(stderr, "  %s at bit %zu: expected %s, came %s\n", ue_field_row(end->field)->name, end->bit,
-                end->expected_value[0] != '\0' ? end->expected_value : "the end of the packet", end->came_value);
+        ue_print_line(stderr, "  %s at bit %zu: expected %s, came %s", ue_field_row(end->field)->name, end->bit,
+                      end->expected_value[0] != '\0' ? end->expected_value : "the end of the packet", end->came_value);
     } else if (end->bit != 0) {
-        fprintf(stderr, "  the packet ends at bit %zu, where %s is expected\n", end->bit, end->expected_value);
+        ue_print_line(stderr, "  the packet ends at bit %zu, where %s is expected", end->bit, end->expected_value);
     }
 }
 
@@ -20,17 +21,15 @@ void ue_verdict_complain(const struct ue_script *script, const struct ue_script_
     if (end->result == UE_PLAY_OK) {
         return;
     }
-    fprintf(stderr, "%s:%zu:", script->name, end->line);
-    if (end->column != 0) {
-        fprintf(stderr, "%zu:", end->column);
-    }
-    fprintf(stderr, " generation %s: %s\n", generation->name, end->what);
+    char *column = end->column != 0 ? g_strdup_printf("%zu:", end->column) : g_strdup("");
+    ue_print_line(stderr, "%s:%zu:%s generation %s: %s", script->name, end->line, column, generation->name, end->what);
+    g_free(column);
     if (end->expected != NULL) {
-        fprintf(stderr, "  expected: %s\n", end->expected);
+        ue_print_line(stderr, "  expected: %s", end->expected);
     }
     char **came = g_strsplit(end->came != NULL ? end->came : "", "\n", -1);
     for (size_t i = 0; end->came != NULL && came[i] != NULL; i++) {
-        fprintf(stderr, "  %s %s\n", i == 0 ? "came:    " : "         ", came[i]);
+        ue_print_line(stderr, "  %s %s", i == 0 ? "came:    " : "         ", came[i]);
     }
     g_strfreev(came);
     complain_of_packet(end);
