@@ -160,6 +160,45 @@ static void opens_ecb(void **state) {
     check_handler(UE_HANDLER_AES_ECB, 3);
 }
 
+/* Other content in the place of the old one opens again; old and new share no initialisation vector. */
+static void check_closing(enum ue_handler handler) {
+    uint8_t bytes[256], plain[256], iv[UE_AES_IV_BYTES], tag[UE_AES_TAG_BYTES], ciphertext[256], again[256];
+    bool has_iv = handler != UE_HANDLER_AES_ECB;
+    struct seen seen;
+    struct ue_opened opened;
+    struct ue_cipher *cipher = ue_cipher_new();
+    size_t size = sealed_datagram(handler, bytes, sizeof bytes), plain_bytes;
+    assert_false(ue_cipher_close(cipher, plain, 16, iv, tag, ciphertext));
+    assert_true(ue_cipher_add_key(cipher, key_text));
+    assert_true(trace(handler, cipher, bytes, size, &seen).is_opened);
+    memcpy(plain, ue_cipher_plain(cipher, &plain_bytes), sizeof plain < plain_bytes ? sizeof plain : plain_bytes);
+    assert_false(ue_cipher_close(cipher, plain, plain_bytes - 1, iv, tag, ciphertext));
+    for (unsigned i = 0; i < 1000; i++) {
+        const uint8_t old[UE_AES_IV_BYTES] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+        plain[0] = (uint8_t)i;
+        plain[1] = (uint8_t)(i >> 8);
+        memcpy(iv, old, sizeof iv);
+        assert_true(ue_cipher_close(cipher, plain, plain_bytes, iv, tag, ciphertext));
+        assert_int_equal(memcmp(iv, old, sizeof iv) != 0, has_iv);
+        assert_true(handler != UE_HANDLER_AESGCM_BYTES || iv[0] != 0);
+        const struct ue_sealed sealed = {
+            handler, has_iv ? iv : NULL, has_iv ? tag : NULL, {ciphertext, 0, plain_bytes * 8}};
+        assert_true(ue_cipher_open(cipher, NULL, &sealed, &opened));
+        assert_memory_equal(opened.plain, plain, plain_bytes);
+        memcpy(iv, old, sizeof iv);
+        assert_true(ue_cipher_close(cipher, plain, plain_bytes, iv, tag, again));
+        assert_memory_equal(again, ciphertext, plain_bytes);
+    }
+    ue_cipher_free(cipher);
+}
+
+static void closes(void **state) {
+    (void)state;
+    check_closing(UE_HANDLER_AESGCM);
+    check_closing(UE_HANDLER_AESGCM_BYTES);
+    check_closing(UE_HANDLER_AES_ECB);
+}
+
 static void reads_key_files(void **state) {
     (void)state;
     char path[] = "/tmp/uerudp_keys_XXXXXX";
@@ -185,10 +224,8 @@ static void reads_key_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens_gcm),
-        cmocka_unit_test(opens_gcm_bytes),
-        cmocka_unit_test(opens_ecb),
-        cmocka_unit_test(reads_key_files),
+        cmocka_unit_test(opens_gcm), cmocka_unit_test(opens_gcm_bytes), cmocka_unit_test(opens_ecb),
+        cmocka_unit_test(closes),    cmocka_unit_test(reads_key_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,9 @@ static bool make_iv(const struct ue_cipher *cipher, const uint8_t *plain, size_t
         return false;
     }
     memcpy(iv, digest, UE_AES_IV_BYTES);
+    if (cipher->handler == UE_HANDLER_AESGCM_BYTES && iv[0] == 0) {
+        iv[0] = 1; /* a zero there marks content that is not encrypted */
+    }
     return true;
 }
 

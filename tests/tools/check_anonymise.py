@@ -220,6 +220,16 @@ class Texts(Anonymise):
         self.assertEqual({"JaneDoe", "hunter2"}, leaks(capture, *options))
         self.edit(capture, *options)
 
+    def test_compressed(self):
+        """Nobody reads it without the game's dictionary: blank."""
+        objects = [{"generation": "5.5", "direction": 1,
+                    "handler": {"compressed": True, "decompressed_bytes": 100, "compressed_data": b"x JaneDoe hunter2".hex()}}]
+        capture = uerudp.pcap([(50000, 7777, each) for each in uerudp.encode(objects, "--handlers=oodle")])
+        options = ["--generation=5.5", "--handlers=oodle"]
+        self.assertEqual({"JaneDoe", "hunter2"}, leaks(capture, *options))
+        clean = self.edit(capture, *options, left_out="cannot be read")
+        self.assertEqual(len(capture), len(clean))
+
     def test_trailers(self):
         """Bytes after the datagram in its frame."""
         frame = uerudp.pcap([(50000, 7777, uerudp.encode([{"generation": "5.5", "direction": 1, "packet": {"seq": 1}, "bunches": []}])[0])])

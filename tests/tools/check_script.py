@@ -80,7 +80,7 @@ class Success(unittest.TestCase):
             data = (SEND + "    * C > 100 ... [5 R101 m1 80]").encode()
             found = [verdict["generation"] for verdict in verdicts(*options, data=data)]
             self.assertLessEqual(set(names) if "all" not in options else {"4.13", "5.8"}, set(found))
-            self.assertEqual(len(found), len(names) if "all" not in options else 11)
+            self.assertEqual(len(found), len(names) if "all" not in options else 12)
         named = verdicts(data=("generation 5.1 C\n" + SEND + "    ...").encode())
         self.assertEqual([verdict["generation"] for verdict in named], ["5.1", "C"])
         play("generation C L\n" + SEND + "@C     * C > 100 Ack=499 ...\n@L     * C > 100 [5 R101 m1 80]\n")
@@ -271,7 +271,8 @@ class Mistakes(unittest.TestCase):
     def test_arguments(self):
         with tempfile.TemporaryDirectory() as folder:
             for arguments, what in ((["/nowhere"], "No such file"), ([folder], "directory"), (["--tolerance=-1"], "--tolerance"),
-                                    (["--tolerance=nan", "--host=localhost", "/nowhere"], "/nowhere"),
+                                    (["--tolerance=nan", "--host=localhost", "/nowhere"], "--tolerance"),
+                                    (["--tolerance=7", "--host=localhost", "/nowhere"], "/nowhere"),
                                     (["--seed=x"], "--seed"), (["--generation=6.0"], "--generation=6.0"), (["--wat"], "--wat"),
                                     (["--verbose", "--json"], "exclude"), (["--host=a", "--listen=1"], "exclude"),
                                     (["--update"], "standard input"), (["--update", "--generation=A"], "--generation"),
