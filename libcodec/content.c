@@ -11,6 +11,7 @@ struct pass {
     const struct ue_guid_names *names;
     const struct ue_sink *to;
     size_t told_bit; /* behind the last bit that was told */
+    struct ue_view mapped; /* ids of the must-be-mapped list */
 };
 
 /* ---- between the layouts and the caller's sink ---- */
@@ -80,9 +81,9 @@ static void tell_rest(struct pass *p, enum ue_field field) {
 
 #define NO_NETVER 0
 
-/* Bits that classes put behind the opening of their actors: none; of player controllers 8, from EngineNetVer 41 on 40
-   (spec 5.6.3). */
-static const uint8_t class_bits[] = {0, 8, 40};
+/* Bits of class data after the open data of an actor: none; of player controllers 8, from EngineNetVer 41 on 40, and in
+   the stock 5.7 72 (spec 5.6.3). */
+static const uint8_t class_bits[] = {0, 8, 40, 72};
 #define CLASS_BITS_COUNT (sizeof class_bits / sizeof *class_bits)
 
 /* Releases of one generation agree in all but what is inside of messages: the EngineNetVer of those that differ from
@@ -95,6 +96,54 @@ static unsigned other_netver(const struct ue_context *x) {
     }
 }
 
+/* How much there is to believe in what a trial reads. */
+enum belief {
+    BELIEF_NONE,     /* it does not end with the message */
+    BELIEF_REFUTED,  /* it ends with the message and says the impossible */
+    BELIEF_DOUBTFUL, /* it names ids that nobody exported, or nothing but the opening */
+    BELIEF_GOOD
+};
+
+static bool is_mapped(const struct pass *p, const struct ue_guid *guid) {
+    struct ue_cursor c;
+    ue_cursor_read(&c, p->mapped.base, p->mapped.bit, p->mapped.bit + p->mapped.bits);
+    while (ue_cursor_ok(&c) && ue_cursor_left(&c) != 0) {
+        struct ue_guid id;
+        ue_guid_run(UE_DECODE, &c, p->x, UE_F_MAPPED_GUID, &id);
+        if (ue_cursor_ok(&c) && id.number == guid->number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_known(const struct pass *p, const struct ue_guid *guid) {
+    return (p->names != NULL && p->names->path(p->names->user, guid->number) != NULL) || is_mapped(p, guid);
+}
+
+/* Guid 0 is no object. A sub-object with an even id is created by the block; what has an odd one, its class, and what
+   is destroyed were named before. */
+static enum belief belief_in(const struct pass *p, const struct ue_block *block) {
+    const struct ue_guid *object = &block->object.links[0].guid;
+    if (block->is_actor) {
+        return BELIEF_GOOD;
+    }
+    if (ue_guid_is_null(object)) {
+        return BELIEF_REFUTED;
+    }
+    bool creates = block->has_payload && !block->stably_named && p->x->direction != UE_CLIENT_TO_SERVER;
+    if (creates && !is_known(p, &block->class_object.links[0].guid)) {
+        return BELIEF_DOUBTFUL;
+    }
+    bool is_new = block->has_payload && ue_guid_is_dynamic(object);
+    return is_new || is_known(p, object) ? BELIEF_GOOD : BELIEF_DOUBTFUL;
+}
+
+static void open_actor(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, uint8_t skipped) {
+    struct ue_actor actor = {.class_bits = skipped};
+    ue_actor_run(op, c, x, &actor);
+}
+
 /* Each turn takes at least two bits or is the last. */
 static void run_blocks(enum ue_op op, struct ue_cursor *c, const struct ue_context *x) {
     while (ue_cursor_left(c) != 0) {
@@ -103,43 +152,75 @@ static void run_blocks(enum ue_op op, struct ue_cursor *c, const struct ue_conte
     }
 }
 
-static void run_actor(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, bool open, uint8_t skipped) {
-    if (open) {
-        struct ue_actor actor = {.class_bits = skipped};
-        ue_actor_run(op, c, x, &actor);
+static enum belief try_actor(const struct pass *p, const struct ue_context *x, uint8_t skipped) {
+    struct ue_cursor c = p->c;
+    if (p->content->open) {
+        open_actor(UE_DECODE, &c, x, skipped);
     }
-    run_blocks(op, c, x);
+    enum belief belief = skipped == 0 || ue_cursor_left(&c) != 0 ? BELIEF_GOOD : BELIEF_DOUBTFUL;
+    while (ue_cursor_left(&c) != 0) {
+        struct ue_block block;
+        ue_block_run(UE_DECODE, &c, x, &block);
+        enum belief of_block = ue_cursor_ok(&c) ? belief_in(p, &block) : BELIEF_NONE;
+        belief = of_block < belief ? of_block : belief;
+    }
+    return ue_cursor_ok(&c) ? belief : BELIEF_NONE;
 }
 
-/* Whether the message decodes to its last bit so; then class_bits[*choice] are skipped. */
-static bool fits(const struct pass *p, const struct ue_context *x, size_t *choice) {
+/* How to read a message of an actor channel. */
+struct reading {
+    enum belief belief;
+    uint8_t skipped; /* bits of class data */
+    unsigned netver; /* NO_NETVER: that of the context */
+};
+
+/* The reading with the most belief; of equals the one with the fewest bits of class data. */
+static void find_reading(const struct pass *p, const struct ue_context *x, unsigned netver, struct reading *best) {
     size_t choices = p->content->open ? CLASS_BITS_COUNT : 1;
-    for (*choice = 0; *choice < choices; ++*choice) {
-        struct ue_cursor c = p->c;
-        run_actor(UE_DECODE, &c, x, p->content->open, class_bits[*choice]);
-        if (ue_cursor_ok(&c)) {
-            return true;
+    for (size_t i = 0; i < choices && best->belief < BELIEF_GOOD; i++) {
+        enum belief belief = try_actor(p, x, class_bits[i]);
+        if (belief > best->belief) {
+            *best = (struct reading){belief, class_bits[i], netver};
         }
     }
-    *choice = 0;
-    return false;
 }
 
-/* What is not on the wire is found by trial. */
-static void trace_actor(struct pass *p) {
-    size_t choice = 0;
-    unsigned other = p->x->settings.netver == 0 ? other_netver(p->x) : NO_NETVER;
-    bool certain = !p->content->open && other == NO_NETVER;
-    if (!certain && !fits(p, p->x, &choice) && other != NO_NETVER) {
-        struct ue_context x = *p->x;
-        x.settings.netver = (uint8_t)other;
-        if (fits(p, &x, &choice)) {
-            ue_cursor_report_generated(&p->c, UE_F_CONTENT_NETVER, ue_cursor_pos(&p->c), ue_cursor_left(&p->c), other);
-            run_actor(UE_TRACE, &p->c, &x, p->content->open, class_bits[choice]);
-            return;
-        }
+/* Reports what is not on the wire and was found by trial. */
+static void report_trial(struct pass *p, const struct reading *reading) {
+    size_t at = ue_cursor_pos(&p->c);
+    size_t bits = ue_cursor_left(&p->c);
+    if (reading->netver != NO_NETVER) {
+        ue_cursor_report_generated(&p->c, UE_F_CONTENT_NETVER, at, bits, reading->netver);
     }
-    run_actor(UE_TRACE, &p->c, p->x, p->content->open, class_bits[choice]);
+    if (reading->netver != NO_NETVER || reading->skipped != 0) {
+        ue_cursor_report_generated(&p->c, UE_F_CONTENT_GUESS, at, bits, 1);
+    }
+}
+
+/* Where no reading is possible, what follows the opening stays opaque. */
+static void trace_actor(struct pass *p) {
+    unsigned other = p->x->settings.netver == 0 ? other_netver(p->x) : NO_NETVER;
+    struct reading reading = {BELIEF_NONE, 0, NO_NETVER};
+    struct ue_context x = *p->x;
+    if (p->content->open || other != NO_NETVER) {
+        find_reading(p, p->x, NO_NETVER, &reading);
+    }
+    if (reading.belief <= BELIEF_REFUTED && other != NO_NETVER) {
+        x.settings.netver = (uint8_t)other;
+        find_reading(p, &x, other, &reading);
+    }
+    bool is_refuted = p->content->open && reading.belief == BELIEF_REFUTED;
+    if (is_refuted) {
+        reading = (struct reading){BELIEF_REFUTED, 0, NO_NETVER};
+    }
+    const struct ue_context *chosen = reading.netver != NO_NETVER ? &x : p->x;
+    report_trial(p, &reading);
+    if (p->content->open) {
+        open_actor(UE_TRACE, &p->c, chosen, reading.skipped);
+    }
+    if (!is_refuted) {
+        run_blocks(UE_TRACE, &p->c, chosen);
+    }
 }
 
 /* ---- the rest ---- */
@@ -184,6 +265,7 @@ static void trace(struct pass *p) {
     if (p->content->has_mapped) {
         struct ue_mapped mapped;
         ue_mapped_run(UE_TRACE, &p->c, p->x, &mapped);
+        p->mapped = mapped.ids;
     }
     switch (p->content->kind) {
     case UE_CONTENT_CONTROL: trace_control(p); break;

@@ -142,23 +142,119 @@ static void vectors_and_rotation_are_numbers(void **state) {
     assert_null(find(UE_F_ACTOR_SCALE_X, 0));
 }
 
-/* Player controllers add bits, 8 of them or 40: those with which the blocks end with the message. */
+static const char *const recent_releases[] = {"5.5", "5.6", "5.7", "5.8"};
+#define RECENT_RELEASES (sizeof recent_releases / sizeof *recent_releases)
+
+static void put_classed(const uint8_t *data, unsigned bits) {
+    struct ue_actor actor = spawned();
+    actor.class_bits = (uint8_t)bits;
+    actor.class_data = (struct ue_view){data, 0, bits};
+    put_actor(&actor);
+}
+
+/* Player controllers add 8, 40 or 72 bits: those with which the blocks end with the message. */
 static void bits_of_the_class_are_found_by_trial(void **state) {
     (void)state;
     static const uint8_t payload[] = {0x5a, 0xa5};
-    static const uint8_t data[] = {0xfd, 1, 2, 3, 4};
-    for (unsigned bits = 0; bits <= 40; bits += bits == 0 ? 8 : 32) {
-        begin("5.5", NULL);
-        struct ue_actor actor = spawned();
-        actor.class_bits = (uint8_t)bits;
-        actor.class_data = (struct ue_view){data, 0, bits};
-        put_actor(&actor);
+    static const uint8_t data[] = {0xfd, 1, 2, 3, 4, 5, 6, 7, 8};
+    for (size_t i = 0; i < RECENT_RELEASES; i++) {
+        for (unsigned bits = 0; bits <= 72; bits += bits == 0 ? 8 : 32) {
+            begin(recent_releases[i], NULL);
+            put_classed(data, bits);
+            put_payload(false, payload, 15);
+            trace(UE_CONTENT_ACTOR, true);
+            assert_int_equal(stage.status, UE_OK);
+            assert_int_equal(number(UE_F_BLOCK_PAYLOAD_BITS), 15);
+            const struct seen *found = find(UE_F_ACTOR_CLASS_DATA, 0);
+            assert_true(bits == 0 ? found == NULL : found->bits == bits);
+            assert_int_equal(find(UE_F_CONTENT_GUESS, 0) != NULL, bits != 0);
+        }
+    }
+}
+
+/* So many bits, at least 19, that read as a block about an object. */
+static void block_of(uint64_t guid, unsigned bits, uint8_t bytes[9]) {
+    static const uint8_t payload[8] = {0};
+    struct ue_block block = {
+        .object = reference(guid), .stably_named = true, .has_payload = true, .payload = {payload, 0, bits - 19}};
+    struct ue_fault fault;
+    size_t bit = 0;
+    memset(bytes, 0, 9);
+    assert_int_equal(ue_block_encode(&stage.x, &block, bytes, 9, &bit, &fault), UE_OK);
+    assert_int_equal(bit, bits);
+}
+
+/* Class data of 72 bits of which 0 or 8 bits skipped leave blocks about guid 0, or about ids that nobody exported, and
+   the message ends with a block. */
+static void what_ends_with_the_message_and_is_impossible_is_no_fit(void **state) {
+    (void)state;
+    static const uint8_t payload[] = {0x5a, 0xa5};
+    static const uint64_t guids[] = {0, 35};
+    for (size_t i = 0; i < 4 * RECENT_RELEASES; i++) {
+        uint8_t block[9];
+        uint8_t data[10] = {0};
+        unsigned skipped = i % 2 == 0 ? 0 : 8;
+        begin(recent_releases[i / 4], NULL);
+        block_of(guids[i / 2 % 2], 72 - skipped, block);
+        memcpy(data + skipped / 8, block, sizeof block);
+        put_classed(data, 72);
         put_payload(false, payload, 15);
         trace(UE_CONTENT_ACTOR, true);
         assert_int_equal(stage.status, UE_OK);
+        assert_int_equal(find(UE_F_ACTOR_CLASS_DATA, 0)->bits, 72);
+        assert_non_null(find(UE_F_CONTENT_GUESS, 0));
+        assert_null(find(UE_F_BLOCK_GUID, 0));
         assert_int_equal(number(UE_F_BLOCK_PAYLOAD_BITS), 15);
-        const struct seen *found = find(UE_F_ACTOR_CLASS_DATA, 0);
-        assert_true(bits == 0 ? found == NULL : found->bits == bits);
+    }
+}
+
+/* Where every reading is impossible, the opening is shown and the rest is opaque. */
+static void impossible_blocks_are_opaque(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RECENT_RELEASES; i++) {
+        begin(recent_releases[i], NULL);
+        put_actor(&(struct ue_actor){
+            .object = reference(26), .is_spawned = true, .archetype = reference(36), .level = reference(3)});
+        put_block(&(struct ue_block){.object = reference(0), .stably_named = true, .has_payload = true});
+        trace(UE_CONTENT_ACTOR, true);
+        assert_int_equal(stage.status, UE_OK);
+        assert_int_equal(number(UE_F_ACTOR_ARCHETYPE), 36);
+        assert_null(find(UE_F_BLOCK_GUID, 0));
+        assert_non_null(find(UE_F_CONTENT_OPAQUE, 0));
+        assert_null(find(UE_F_CONTENT_GUESS, 0));
+    }
+}
+
+/* Sub-objects that were exported, are new, or were named before the capture began: none of that is class data. */
+static void ordinary_actors_have_no_class_data(void **state) {
+    (void)state;
+    static const uint8_t payload[16] = {0x5a};
+    const struct ue_block blocks[] = {
+        {.object = reference(7), .stably_named = true, .has_payload = true, .payload = {payload, 0, 21}},
+        {.object = reference(35), .stably_named = true, .has_payload = true, .payload = {payload, 0, 50}},
+        {.object = reference(28),
+         .class_object = reference(9),
+         .actor_is_outer = true,
+         .has_payload = true,
+         .payload = {payload, 0, 100}},
+    };
+    for (size_t i = 0; i < 8 * RECENT_RELEASES; i++) {
+        size_t count = 0;
+        begin(recent_releases[i / 8], NULL);
+        put_actor(&(struct ue_actor){
+            .object = reference(26), .is_spawned = true, .archetype = reference(36), .level = reference(3)});
+        for (size_t k = 0; k < 3; k++) {
+            if ((i >> k & 1) != 0) {
+                put_block(&blocks[k]);
+                count++;
+            }
+        }
+        trace(UE_CONTENT_ACTOR, true);
+        assert_int_equal(stage.status, UE_OK);
+        assert_null(find(UE_F_ACTOR_CLASS_DATA, 0));
+        assert_null(find(UE_F_CONTENT_GUESS, 0));
+        assert_int_equal(count == 0, find(UE_F_BLOCK_GUID, 0) == NULL);
+        assert_null(find(UE_F_BLOCK_GUID, count));
     }
 }
 
@@ -179,6 +275,7 @@ static void the_release_is_found_by_trial(void **state) {
     trace(UE_CONTENT_ACTOR, true);
     assert_int_equal(stage.status, UE_OK);
     assert_int_equal(number(UE_F_CONTENT_NETVER), 23);
+    assert_non_null(find(UE_F_CONTENT_GUESS, 0));
     assert_true(find(UE_F_ACTOR_LOCATION_X, 0)->real == 12345.6);
     stage.x.settings.netver = 14; /* a wrong one is believed */
     trace(UE_CONTENT_ACTOR, true);
@@ -294,6 +391,9 @@ int main(void) {
         cmocka_unit_test(known_ids_have_paths),
         cmocka_unit_test(vectors_and_rotation_are_numbers),
         cmocka_unit_test(bits_of_the_class_are_found_by_trial),
+        cmocka_unit_test(what_ends_with_the_message_and_is_impossible_is_no_fit),
+        cmocka_unit_test(impossible_blocks_are_opaque),
+        cmocka_unit_test(ordinary_actors_have_no_class_data),
         cmocka_unit_test(the_release_is_found_by_trial),
         cmocka_unit_test(fields_are_told_where_one_length_fits),
         cmocka_unit_test(fields_are_not_told_where_two_lengths_fit),
