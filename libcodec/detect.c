@@ -157,6 +157,11 @@ bool ue_detect_is_too_long(const struct ue_settings *settings, size_t size_bytes
     return size_bytes * 8 > lead_bits(settings) + HANDSHAKE_BITS_MAX;
 }
 
+bool ue_detect_is_query(const uint8_t *bytes, size_t size_bytes) {
+    static const uint8_t mark[] = {0xff, 0xff, 0xff, 0xff};
+    return size_bytes >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
+}
+
 bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                          struct ue_shape *shape) {
     size_t lead = lead_bits(settings);

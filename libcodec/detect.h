@@ -31,6 +31,10 @@ bool ue_detect_is_too_long(const struct ue_settings *settings, size_t size_bytes
 bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
                          struct ue_shape *shape);
 
+/* Whether the datagram begins with 32 set bits, as queries of Steam's A2S protocol and their answers do, which game
+   servers also get on their own port. Without magic header and wrapper no datagram of this protocol does. */
+bool ue_detect_is_query(const uint8_t *bytes, size_t size_bytes);
+
 /* Initials of one form from one side that prove a conversation which nobody answers. */
 #define UE_BINDING_INITIALS 3
 

@@ -85,6 +85,7 @@ static void learn_handshake(struct ue_flow *flow, unsigned side, const struct ue
     if (shape->restart) {
         flow->restarting = true;
     }
+    flow->has_proof |= shape->has_body || shape->ids;
     flow->has_ids_evidence = true;
     flow->ids = shape->ids;
     if (flow->given) {
@@ -218,6 +219,9 @@ void ue_flow_feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, siz
         learn_handshake(flow, side, shape);
         learn_sequences(flow, shape);
         frame->restarting = flow->restarting;
+    } else if (flow->settings.magic_bits == 0 && flow->settings.skip_bytes == 0 &&
+               ue_detect_is_query(bytes, size_bytes)) {
+        frame->number = 0; /* nothing to learn */
     } else if (!handshake) {
         feed_ordinary(flow, side, bytes, size_bytes, frame);
     } else if (flow->is_released && is_evidence(flow) && !flow->has_ids_evidence) {

@@ -91,6 +91,7 @@ struct ue_flow {
     struct ue_choice released;
     bool given; /* the generation is a setting */
     bool has_ordinary;
+    bool has_proof;        /* a handshake message with a body, or with versions */
     bool has_ids_evidence; /* a handshake showed whether ids are there */
     bool ids;
     bool is_released;
@@ -161,6 +162,16 @@ const char *ue_flow_generations(const struct ue_flow *flow, const struct ue_choi
 /* Whether no generation fits, but an Initial and a cookie of both sides stand behind one number of bits, and these bits
    are equal in all datagrams. */
 bool ue_flow_magic(const struct ue_flow *flow, unsigned *bits, uint32_t *value);
+
+/* Whether the generation of a datagram rests on nothing. */
+bool ue_flow_is_doubtful(const struct ue_flow *flow, const struct ue_frame *frame);
+
+/* Whether a datagram between our addresses is probably of another protocol: one that does not decode, where no
+   generation fits or where it is a query (ue_detect_is_query); the two bits of a restart request, where nothing else
+   came; a lone packet up to 4.18 that acknowledges packets and is about a channel in the thousands. Costs little for
+   any other. */
+bool ue_flow_is_foreign(const struct ue_flow *flow, const struct ue_frame *frame, const uint8_t *bytes,
+                        size_t size_bytes);
 
 /* A static English sentence without final period. */
 const char *ue_reason_text(enum ue_reason reason);

@@ -287,19 +287,8 @@ const struct ue_visit *ue_conversation_again(const packet_info *pinfo) {
     return visit;
 }
 
-/* Whether its generation rests on nothing. */
-static bool is_doubtful(const struct ue_visit *visit) {
-    const struct ue_flow *flow = &visit->connection->flow;
-    const struct ue_choice *choice = ue_flow_choice(flow, &visit->frame);
-    return (choice->reason == UE_REASON_CLOSEST || choice->reason == UE_REASON_NONE) && !flow->has_ids_evidence;
-}
-
 bool ue_visit_is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes) {
-    struct ue_context x;
-    struct ue_verdict verdict;
-    if (!is_doubtful(visit)) {
-        return false;
-    }
-    ue_flow_context(&visit->connection->flow, &visit->frame, &x);
-    return bytes->is_cut || ue_datagram_check(&x, bytes->base, bytes->size, NULL, &verdict) != UE_OK;
+    const struct ue_flow *flow = &visit->connection->flow;
+    return bytes->is_cut ? ue_flow_is_doubtful(flow, &visit->frame)
+                         : ue_flow_is_foreign(flow, &visit->frame, bytes->base, bytes->size);
 }

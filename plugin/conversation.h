@@ -43,7 +43,7 @@ uint32_t ue_conversation_stream_count(void);
 /* The connection that has this number; NULL: none, or the one that had it continues an earlier one. */
 const struct ue_connection *ue_conversation_of_stream(uint32_t stream);
 
-/* A datagram that fits no generation, in a connection that never fits any, is left to others. */
+/* Whether a datagram is left to other dissectors (ue_flow_is_foreign). */
 bool ue_visit_is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes);
 
 #endif

@@ -159,13 +159,6 @@ static bool advance(struct ue_reading *reading) {
 
 /* ---- one datagram ---- */
 
-/* A datagram on a server port that fits nothing is somebody else's. */
-static bool is_foreign(const struct ue_seen *seen) {
-    const struct ue_choice *choice = ue_flow_choice(&seen->connection->flow, &seen->held->link);
-    bool doubtful = choice->reason == UE_REASON_NONE || choice->reason == UE_REASON_CLOSEST;
-    return seen->verdict.fault.status != UE_OK && doubtful && !seen->connection->has_handshake;
-}
-
 static void look(const struct ue_held *held, struct ue_seen *seen) {
     seen->held = held;
     seen->connection = held->connection;
@@ -179,7 +172,7 @@ static void look(const struct ue_held *held, struct ue_seen *seen) {
     seen->role =
         seen->context.direction == UE_DIRECTION_UNKNOWN ? held->side : seen->context.direction == UE_SERVER_TO_CLIENT;
     ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->verdict);
-    seen->is_foreign = is_foreign(seen);
+    seen->is_foreign = ue_flow_is_foreign(&seen->connection->flow, &held->link, seen->bytes, seen->size_bytes);
 }
 
 void ue_seen_show(const struct ue_seen *seen, struct ue_context *context, struct ue_shown *shown) {

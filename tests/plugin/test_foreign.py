@@ -65,6 +65,20 @@ class Foreign(unittest.TestCase):
                 self.assertEqual({protocols[place] for place in claimed}, {strangers.OURS})
                 self.assertEqual(len(claimed), len(strangers.LOGIN) - 1, "all of ours but the first, in one pass")
 
+    def test_own_port(self):
+        """A restart request, an A2S query inside of a connection, and a packet by chance, on our port."""
+        query = b"\xff\xff\xff\xffTSource Engine Query\0"
+        login = [capture.from_server(payload) if side else capture.from_client(payload)
+                 for side, payload in strangers.LOGIN]
+        datagrams = login[:2] + [capture.from_client(query)] + login[2:] + [capture.from_client(query)]
+        packets = self.stage.packets(self.stage.put("queries.pcap", capture.pcap(datagrams)))
+        self.assertEqual(sorted(packets), [1, 2, 4, 5, 6])
+        self.assertEqual([packet.experts for packet in packets.values() if "uerudp.expert.malformed" in packet.experts], [])
+        lone = [b"\x07", bytes.fromhex("5882e02e00409c8080008101")]
+        for payload in lone:
+            path = self.stage.put("lone.pcap", capture.pcap([capture.from_client(payload)]))
+            self.assertEqual(self.stage.packets(path), {})
+
     def test_random_bytes(self):
         generator = random.Random(SEED)
         payloads = [generator.randbytes(generator.randrange(1, 1401)) for _ in range(RANDOM_PACKETS)]

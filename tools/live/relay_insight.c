@@ -73,12 +73,6 @@ static bool is_certain(const struct ue_relay_insight *insight) {
     return insight->has_handshake || (reason != UE_REASON_NONE && reason != UE_REASON_CLOSEST);
 }
 
-/* Whether a datagram is probably of another protocol. */
-static bool is_foreign(const struct ue_relay_insight *insight, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_verdict verdict;
-    return !is_certain(insight) && ue_datagram_check(&insight->context, bytes, size_bytes, NULL, &verdict) != UE_OK;
-}
-
 const struct ue_facts *ue_relay_insight_read(struct ue_relay_insight *insight, uint64_t frame, int64_t time_ns,
                                              unsigned side, const uint8_t *bytes, size_t size_bytes) {
     const struct ue_track_sink sink = {.event = on_event, .user = insight};
@@ -90,7 +84,7 @@ const struct ue_facts *ue_relay_insight_read(struct ue_relay_insight *insight, u
                                          .links = &link.links,
                                          .bytes = bytes,
                                          .size_bytes = size_bytes};
-    if (!is_foreign(insight, bytes, size_bytes)) {
+    if (!ue_flow_is_foreign(&insight->flow, &link, bytes, size_bytes)) {
         datagram.context = &insight->context;
     }
     ue_facts_read(&insight->facts, insight->stream, &datagram);
