@@ -351,7 +351,7 @@ static enum ue_exit run(struct connect *c, const char *target) {
     if (!ue_client_init(&c->client, c->port, &c->live, &login, c->now_ns)) {
         return UE_EXIT_UNUSABLE;
     }
-    ue_job_attach(c->job, c->client.conn);
+    ue_job_attach(c->job, c->client.conn, !c->live.no_login);
     ue_report_begin(c->live.json);
     c->loop = ue_loop_new(&hooks, ue_port_socket(c->port), c->live.ticks_per_second);
     c->status = UE_EXIT_MALFORMED; /* a second signal ends the loop before anything is known */

@@ -115,7 +115,7 @@ static bool resolve(struct serve *s, int argc) {
         ue_complain("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
         return false;
     }
-    s->service.opens_nothing = s->live.no_login;
+    s->service.no_login = s->live.no_login;
     return resolve_mode(s) && ue_serve_protection_resolve(&s->protection) && ue_live_options_resolve(&s->live);
 }
 

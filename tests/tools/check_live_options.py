@@ -43,6 +43,28 @@ class Login(unittest.TestCase):
             uerudp.run("decode", "--quiet", "--generation=5.5", path, status=1)
 
 
+class ActorContent(unittest.TestCase):
+    """What serve and connect say on actor channels reads as the content of actors, to the last bit."""
+
+    def content(self, generation, *job):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "session.pcapng"
+            with live.Server(FAST, f"--generation={generation}", f"--pcap={path}", *job, bind="127.0.0.1") as server:
+                live.client(server, FAST, f"--generation={generation}", *(job or ["--check"]))
+            decoded = uerudp.decode("--content", f"--generation={generation}", path)
+        bunches = [bunch for packet in decoded for bunch in [*packet.get("bunches", []), *packet.get("items", [])]]
+        return [part for bunch in bunches if bunch.get("channel", 0) != 0 for part in bunch.get("content", [])]
+
+    def test_every_generation(self):
+        for generation, job in (("4.18", []), ("4.26", []), ("5.5", []), ("5.8", []), ("5.5", ["--scenario=game"])):
+            with self.subTest(generation, job=job):
+                content = self.content(generation, *job)
+                self.assertLessEqual(1, sum("actor" in part for part in content))
+                self.assertLess(8, sum("blocks" in part for part in content))
+                broken = [part for part in content if "fault" in part or "opaque" in part]
+                self.assertEqual([], broken)
+
+
 class HandshakeVersions(unittest.TestCase):
     def test_peer_that_offers_version_1(self):
         """The engine's server refuses a client whose lowest version is below its own; an option lets it in."""

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/live/backlog.h"
 
+#include "tools/live/actor_message.h"
+
 /* As many as the cache of a receiver can sort (spec 6.4.4); of a large message they are more. */
 #define PACKETS_MAX 32
 
@@ -11,8 +13,8 @@ struct message {
     uint8_t bytes[];
 };
 
-void ue_backlog_init(struct ue_backlog *backlog, struct ue_conn *conn, size_t limit_bytes) {
-    *backlog = (struct ue_backlog){.conn = conn, .limit_bytes = limit_bytes};
+void ue_backlog_init(struct ue_backlog *backlog, struct ue_conn *conn, bool wraps, size_t limit_bytes) {
+    *backlog = (struct ue_backlog){.conn = conn, .limit_bytes = limit_bytes, .wraps = wraps};
     g_queue_init(&backlog->messages);
 }
 
@@ -22,15 +24,19 @@ void ue_backlog_clear(struct ue_backlog *backlog) {
 }
 
 bool ue_backlog_put(struct ue_backlog *backlog, uint32_t channel, bool reliable, struct ue_view data) {
-    size_t size_bytes = (data.bits + 7) / 8;
+    size_t size_bytes = (data.bits + 7) / 8 + (backlog->wraps ? ACTOR_MESSAGE_BYTES : 0);
     if (size_bytes > backlog->limit_bytes - backlog->size_bytes) {
         return false;
     }
     struct message *message = g_malloc0(sizeof *message + size_bytes);
     *message = (struct message){.channel = channel, .reliable = reliable, .bits = data.bits};
-    ue_view_copy(data, message->bytes);
+    if (backlog->wraps) {
+        message->bits = actor_message_wrap(backlog->conn, data, message->bytes);
+    } else {
+        ue_view_copy(data, message->bytes);
+    }
     g_queue_push_tail(&backlog->messages, message);
-    backlog->size_bytes += size_bytes;
+    backlog->size_bytes += (message->bits + 7) / 8;
     return true;
 }
 

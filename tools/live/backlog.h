@@ -14,11 +14,12 @@ struct ue_backlog {
     GQueue messages;   /* in the order in which they leave */
     size_t size_bytes; /* waiting */
     size_t limit_bytes;
+    bool wraps;       /* messages travel as calls of the channel's actor (actor_message.h) */
     uint64_t refused; /* by the connection: too large, or the channel is gone */
 };
 
 /* limit_bytes: of payloads that wait. */
-void ue_backlog_init(struct ue_backlog *backlog, struct ue_conn *conn, size_t limit_bytes);
+void ue_backlog_init(struct ue_backlog *backlog, struct ue_conn *conn, bool wraps, size_t limit_bytes);
 void ue_backlog_clear(struct ue_backlog *backlog);
 
 /* Copies a message. False: too much waits already. */

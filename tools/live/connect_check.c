@@ -89,7 +89,7 @@ static bool has_channels(const struct check *check, uint64_t now_ns) {
 static void begin(struct check *check) {
     struct ue_job *job = &check->job;
     job->channel_count = job->channel_count < CHANNELS_WANTED ? job->channel_count : CHANNELS_WANTED;
-    check->max_bytes = (uint32_t)(ue_conn_room_bits(job->conn, job->channels[0]) / 8);
+    check->max_bytes = (uint32_t)ue_job_room_bytes(job, job->channels[0]);
 }
 
 static void work(struct ue_job *job, uint64_t now_ns) {

@@ -45,7 +45,7 @@ static void work(struct ue_job *job, uint64_t now_ns) {
     }
     uint32_t channel = f->channel >= 0 ? (uint32_t)f->channel : job->channels[0];
     if (f->message_bytes == 0) {
-        size_t room_bytes = ue_conn_room_bits(job->conn, channel) / 8;
+        size_t room_bytes = ue_job_room_bytes(job, channel);
         f->message_bytes = room_bytes < MESSAGE_BYTES_MAX ? room_bytes : MESSAGE_BYTES_MAX;
     }
     while (!f->is_read && job->state == UE_JOB_RUNNING && job->backlog.size_bytes < WAITING_BYTES_MAX) {

@@ -3,11 +3,13 @@
 
 #include <stdarg.h>
 
+#include "tools/live/actor_message.h"
+
 #define BACKLOG_BYTES (256u << 10)
 
-void ue_job_attach(struct ue_job *job, struct ue_conn *conn) {
+void ue_job_attach(struct ue_job *job, struct ue_conn *conn, bool wraps) {
     job->conn = conn;
-    ue_backlog_init(&job->backlog, conn, BACKLOG_BYTES);
+    ue_backlog_init(&job->backlog, conn, wraps, BACKLOG_BYTES);
 }
 
 void ue_job_begin(struct ue_job *job, uint64_t now_ns) {
@@ -23,6 +25,12 @@ void ue_job_free(struct ue_job *job) {
         }
         g_free(job);
     }
+}
+
+size_t ue_job_room_bytes(const struct ue_job *job, uint32_t channel) {
+    size_t room_bytes = ue_conn_room_bits(job->conn, channel) / 8;
+    size_t wrapping_bytes = job->backlog.wraps ? ACTOR_MESSAGE_BYTES : 0;
+    return room_bytes > wrapping_bytes ? room_bytes - wrapping_bytes : 0;
 }
 
 uint32_t ue_job_channel_place(const struct ue_job *job, uint32_t channel) {
@@ -47,8 +55,10 @@ void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *eve
     if (event->type == UE_EVENT_CHANNEL_OPENED && event->kind == UE_KIND_ACTOR) {
         ue_job_add_channel(job, event->channel);
     } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open && job->state == UE_JOB_RUNNING) {
+        struct ue_event message = *event;
+        message.data = job->backlog.wraps ? actor_message_unwrap(job->conn, event->data) : event->data;
         job->heard_ns = now_ns;
-        job->kind->take(job, now_ns, event);
+        job->kind->take(job, now_ns, &message);
     }
 }
 

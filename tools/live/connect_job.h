@@ -60,8 +60,8 @@ struct ue_job *ue_job_scenario_new(const struct ue_job_options *options);
 /* Another line; false: no more for now. NULL: there are no more. Only for a job of lines. */
 bool ue_job_lines_add(struct ue_job *job, const char *line);
 
-/* From now on events may come. */
-void ue_job_attach(struct ue_job *job, struct ue_conn *conn);
+/* From now on events may come. wraps: messages travel as calls of the channel's actor (actor_message.h). */
+void ue_job_attach(struct ue_job *job, struct ue_conn *conn, bool wraps);
 /* Once joined: from now on it may send. */
 void ue_job_begin(struct ue_job *job, uint64_t now_ns);
 /* A channel that messages may go through. */
@@ -71,6 +71,8 @@ void ue_job_work(struct ue_job *job, uint64_t now_ns);
 void ue_job_free(struct ue_job *job);
 
 void ue_job_fail(struct ue_job *job, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The largest message that a channel takes now. */
+size_t ue_job_room_bytes(const struct ue_job *job, uint32_t channel);
 /* The place of a channel in job->channels; UE_JOB_NO_CHANNEL: not there. */
 uint32_t ue_job_channel_place(const struct ue_job *job, uint32_t channel);
 

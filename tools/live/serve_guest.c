@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/live/serve_guest.h"
 
-#include <string.h>
+#include "tools/live/actor_message.h"
 
 /* Of echoes that wait; a client that sends faster than it takes answers loses its connection. */
 #define BACKLOG_BYTES (1u << 20)
@@ -10,7 +10,8 @@ struct ue_guest *ue_guest_new(const struct ue_service_options *options, struct u
     struct ue_guest *guest = g_new0(struct ue_guest, 1);
     guest->options = options;
     guest->peer = peer;
-    ue_backlog_init(&guest->backlog, peer->conn, BACKLOG_BYTES);
+    bool wraps = options->service == UE_SERVICE_SCENARIO && !options->no_login; /* an echo is wrapped already */
+    ue_backlog_init(&guest->backlog, peer->conn, wraps, BACKLOG_BYTES);
     if (options->service == UE_SERVICE_SCENARIO) {
         guest->streams = ue_streams_new(options->scenario, UE_ROLE_SERVER);
     }
@@ -25,38 +26,30 @@ void ue_guest_free(struct ue_guest *guest) {
     }
 }
 
-/* A channel exists for the client once a bunch on it arrives. */
-static bool open_channel(struct ue_guest *guest, uint64_t now_ns, int64_t wanted) {
-    static const char greeting[] = "uerudp";
-    uint32_t channel;
-    if (ue_conn_open(guest->peer->conn, UE_KIND_ACTOR, wanted, &channel) != UE_OK) {
-        return false;
-    }
-    const struct ue_outgoing bunch = {
-        .channel = channel, .reliable = true, .data = {(const uint8_t *)greeting, 0, 8 * strlen(greeting)}};
-    return ue_conn_send(guest->peer->conn, now_ns, &bunch, NULL) == UE_OK;
-}
-
 void ue_guest_join(struct ue_guest *guest, uint64_t now_ns) {
     bool is_scenario = guest->streams != NULL;
     uint32_t count = is_scenario                     ? ue_streams_channels(guest->options->scenario)
-                     : guest->options->opens_nothing ? 0
+                     : guest->options->no_login ? 0
                                                      : UE_SERVICE_CHANNELS;
     guest->joined_ns = now_ns;
     for (uint32_t i = 0; i < count; i++) {
-        guest->channel_count += open_channel(guest, now_ns, is_scenario ? UE_SCENARIO_CHANNEL_FIRST + (int64_t)i : -1);
+        int64_t channel = is_scenario ? UE_SCENARIO_CHANNEL_FIRST + (int64_t)i : -1;
+        guest->channel_count += actor_message_open(guest->peer->conn, now_ns, channel);
     }
 }
 
 void ue_guest_take(struct ue_guest *guest, uint64_t now_ns, const struct ue_event *bunch) {
+    const struct ue_service_options *options = guest->options;
+    struct ue_event message = *bunch;
     if (guest->streams != NULL && bunch->channel == 0) {
         return; /* what a client without login says when it leaves is not the scenario's */
     }
+    message.data = options->no_login ? bunch->data : actor_message_unwrap(guest->peer->conn, bunch->data);
     guest->messages++;
-    guest->bytes += bunch->data.bits / 8;
+    guest->bytes += message.data.bits / 8;
     if (guest->streams != NULL) {
-        ue_streams_take(guest->streams, bunch);
-    } else if (guest->options->service == UE_SERVICE_ECHO &&
+        ue_streams_take(guest->streams, &message);
+    } else if (options->service == UE_SERVICE_ECHO &&
                !ue_backlog_put(&guest->backlog, bunch->channel, bunch->reliable, bunch->data)) {
         ue_conn_close(guest->peer->conn, now_ns, UE_CLOSE_RPC_DOS);
     }

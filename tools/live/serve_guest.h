@@ -12,7 +12,7 @@ enum ue_service { UE_SERVICE_ECHO, UE_SERVICE_SINK, UE_SERVICE_SCENARIO };
 struct ue_service_options {
     enum ue_service service;
     const struct ue_scenario *scenario; /* of UE_SERVICE_SCENARIO */
-    bool opens_nothing;                 /* the client's channels are all there are, but for a scenario's */
+    bool no_login;                      /* the client's channels are all there are, but for a scenario's */
 };
 
 /* Channels that are opened for each client of the other two. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: bits one after the other, as the simulator says and hears what stands inside bunches. It writes them by
+/* Bits one after the other, as the simulator says and hears what stands inside bunches. It writes them by
    hand, so that the codec is held against something else than itself. */
 #ifndef UE_BIT_STREAM_H
 #define UE_BIT_STREAM_H

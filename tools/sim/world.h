@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: the made-up world whose actors stand on the channels of a scenario with actors: lamps of the map, crates
+/* The made-up world whose actors stand on the channels of a scenario with actors: lamps of the map, crates
    that are spawned, and the player's controller. */
 #ifndef UE_WORLD_H
 #define UE_WORLD_H
