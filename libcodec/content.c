@@ -131,7 +131,7 @@ static enum belief belief_in(const struct pass *p, const struct ue_block *block)
     if (ue_guid_is_null(object)) {
         return BELIEF_REFUTED;
     }
-    bool creates = block->has_payload && !block->stably_named && p->x->direction != UE_CLIENT_TO_SERVER;
+    bool creates = block->has_payload && p->x->direction != UE_CLIENT_TO_SERVER && !block->stably_named;
     if (creates && !is_known(p, &block->class_object.links[0].guid)) {
         return BELIEF_DOUBTFUL;
     }

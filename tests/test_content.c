@@ -258,6 +258,19 @@ static void ordinary_actors_have_no_class_data(void **state) {
     }
 }
 
+/* A client's block about a sub-object has only its id: nothing else of it may be looked at. */
+static void clients_say_no_more_than_the_id(void **state) {
+    (void)state;
+    static const uint8_t payload[4] = {0x5a};
+    begin("4.25", NULL);
+    stage.x.direction = UE_CLIENT_TO_SERVER;
+    put_block(&(struct ue_block){.object = reference(7), .has_payload = true, .payload = {payload, 0, 21}});
+    trace(UE_CONTENT_ACTOR, false);
+    assert_int_equal(stage.status, UE_OK);
+    assert_int_equal(number(UE_F_BLOCK_GUID), 7);
+    assert_int_equal(number(UE_F_BLOCK_PAYLOAD_BITS), 21);
+}
+
 /* 5.0 speaks generation 4.25, but has vectors of its own. */
 static void the_release_is_found_by_trial(void **state) {
     (void)state;
@@ -394,6 +407,7 @@ int main(void) {
         cmocka_unit_test(what_ends_with_the_message_and_is_impossible_is_no_fit),
         cmocka_unit_test(impossible_blocks_are_opaque),
         cmocka_unit_test(ordinary_actors_have_no_class_data),
+        cmocka_unit_test(clients_say_no_more_than_the_id),
         cmocka_unit_test(the_release_is_found_by_trial),
         cmocka_unit_test(fields_are_told_where_one_length_fits),
         cmocka_unit_test(fields_are_not_told_where_two_lengths_fit),

@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
     if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0 || getrandom(seed, sizeof seed, 0) != sizeof seed) return 2;
 
-    struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .role = UE_ROLE_CLIENT, .seed = seed};
+    struct ue_conn_config config = {.profile = ue_profile_find("5.5"), .role = UE_ROLE_CLIENT, .seed = seed};
     struct ue_conn *conn = ue_conn_new(ue_pool_init(memory, sizeof memory), &config);
     struct ue_login login;
     ue_login_init(&login, conn, &(struct ue_login_config){.player = "Sample"});
