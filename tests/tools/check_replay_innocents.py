@@ -192,6 +192,13 @@ class Accused(unittest.TestCase):
                              "--loss=0.05", "--jitter=40", "--duration=2")
         self.assert_innocent("--generation=4.18", path)
 
+    def test_captures_of_the_long_run(self):
+        """Histories of 5.8 after a flush; acks of 4.x in packets that were lost; more bunches than a window holds."""
+        for number in (157, 870, 1837):
+            innocent = Innocent(number, self.folder)
+            found = results(*innocent.make())
+            self.assertEqual([o["difference"]["type"] for o in found if o["differs"]], [], str(innocent))
+
     def test_a_hundred_connections(self):
         path = self.generate("mixed", "--seed=50", "--connections=100", "--loss=0.05", "--duration=5",
                              "--generation=5.5")

@@ -81,7 +81,7 @@ class Innocent:
         at = self.point if self.point != "between" else self.random.choice(("client", "server", "sender"))
         uerudp.run("generate", self.scenario, f"--seed={self.number}", f"--generation={self.generation}",
                    f"--duration={seconds}", f"--connections={self.connections}", f"--capture-at={at}", *options,
-                   *([] if keys else ["--no-sidecar"]), "-o", self.path())
+                   *([] if keys else ["--no-sidecar"]), "-o", self.path(), status=None)
         path = self.lose_before(self.path()) if self.point == "between" else self.path()
         return path, [f"--key={self.path().with_suffix('.keys')}", "--handlers=aesgcm"] if keys else []
 

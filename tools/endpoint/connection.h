@@ -66,7 +66,8 @@ struct ue_shadow {
     int64_t first_in;    /* the peer's first packet; of those before nothing is known */
     bool has_delivered;  /* the packet that was received counts as delivered */
     int64_t told;        /* newest packet of the peer that an own header spoke of */
-    bool was_flush;      /* ... and it had the flush mark */
+    int64_t flushed;     /* ... the newest that one spoke of when a history was cleared; INT64_MIN: none */
+    uint32_t overflows;  /* of the history at that time */
     int64_t unknown_out; /* the newest own packet whose bytes nobody knows */
     struct ue_shadow_notes notes;
     int64_t retransmitted_id; /* the newest own packet with a retransmission that was due */

@@ -231,6 +231,7 @@ static uint32_t refuse(struct ue_notify *n, uint16_t seq) {
 
 uint32_t ue_notify_accept(struct ue_notify *n, const struct ue_packet *header) {
     if (n->generation != UE_ACKS_PLAIN && !ue_notify_is_waiting(n) && !fits(n, header->seq)) {
+        n->overflows++;
         overflow(n, header->seq);
     }
     if (n->generation == UE_ACKS_FLUSH && ue_notify_is_waiting(n)) {

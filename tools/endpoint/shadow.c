@@ -82,6 +82,7 @@ void ue_shadow_begin(struct ue_conn *c, const struct ue_shadow_start *start) {
                                    .learns = !start->is_whole,
                                    .first_in = start->in,
                                    .told = start->in - 1,
+                                   .flushed = INT64_MIN,
                                    .unknown_out = INT64_MIN};
     join(c, start);
     if (c->shadow.learns) {
@@ -245,7 +246,9 @@ static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
 /* Unknown bunches may have been acknowledged long ago. */
 static void forget_unknown(struct ue_conn *c, struct ue_channel *channel) {
     while (channel->out_count > c->limits.reliable && (channel->out_first->unknown || channel->out_first->repeated)) {
-        channel->out_first->acked = true;
+        struct ue_out *first = channel->out_first;
+        ue_flight_unlink(&c->flight, first->packet_id, channel, first); /* a repeated one may still be there */
+        first->acked = true;
         ue_channel_release(&c->lanes, channel);
     }
 }

@@ -43,9 +43,9 @@ static bool is_overflowing(const struct ue_notify *n) {
            (ue_notify_is_waiting(n) || ue_notify_unreported(n) == UE_NOTIFY_HISTORY_BITS);
 }
 
-/* ... and behind a flush mark, when the history was cleared (spec 6.3.6). */
-static bool is_flushing(const struct ue_conn *c, const struct ue_packet *packet) {
-    return c->notify.generation == UE_ACKS_RESET && (packet->history_flush || c->shadow.was_flush);
+/* ... and after a flush mark, when the history was cleared (spec 6.3.6), until it has no bit of before. */
+static bool is_flushing(const struct ue_conn *c, int64_t told) {
+    return c->notify.generation == UE_ACKS_RESET && c->shadow.flushed >= told - UE_NOTIFY_HISTORY_BITS;
 }
 
 /* Takes what the header says as right. */
@@ -71,9 +71,12 @@ void ue_shadow_compare_header(struct ue_conn *c, const struct ue_packet *packet,
     }
     bool is_same = packet->acked_history_seq == expected.acked_history_seq;
     bool differs = is_possible && (correct_history(c, told, (uint32_t)(newest - told), &expected) || !is_same);
-    bool is_excused = is_flushing(c, packet) || (!is_possible && is_overflowing(n));
+    if (packet->history_flush || n->overflows != c->shadow.overflows) {
+        c->shadow.flushed = told;
+        c->shadow.overflows = n->overflows;
+    }
+    bool is_excused = is_flushing(c, told) || (!is_possible && is_overflowing(n));
     c->shadow.told = told;
-    c->shadow.was_flush = packet->history_flush;
     if (is_possible && !differs) {
         return;
     }

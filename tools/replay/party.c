@@ -342,10 +342,21 @@ static void take_until(const struct looking *l, int64_t last) {
     }
 }
 
+/* Up to 4.21: whether acknowledgements may be in own packets that are not in the capture. */
+static bool may_miss_acks(const struct looking *l) {
+    int64_t last = MIN(l->kept->id + VOTES, l->side->newest);
+    for (int64_t id = l->kept->id + 1; l->kept->words == 0 && id <= last; id++) {
+        if (ue_kept_find(&l->side->kept, id) == NULL) {
+            return true;
+        }
+    }
+    return l->kept->words == 0 && ue_shadow_missed_id(l->side->shadow) > l->kept->id - DOUBT;
+}
+
 /* Whether the side may have taken a packet that no header spoke of yet: they say so later, or none comes any more. */
 static bool may_be_taken(const struct looking *l, int64_t packet_id) {
     int votes = votes_on(l, packet_id);
-    return votes > 0 || (votes == 0 && l->side->newest - l->kept->id < VOTES);
+    return votes > 0 || (votes == 0 && (l->side->newest - l->kept->id < VOTES || may_miss_acks(l)));
 }
 
 static bool hasten(void *user, int64_t nacked_id) {
@@ -381,12 +392,6 @@ static void refuse_header(struct looking *l) {
     }
     l->datagram.packet.history_words = 0;
     l->datagram.packet.ack = l->datagram.packet.acked_history_seq = ue_seq_of(ue_shadow_judged_id(l->side->shadow));
-}
-
-/* Whether acknowledgements may have been in own packets that are not in the capture. */
-static bool may_miss_acks(const struct looking *l) {
-    bool is_next_missing = ue_kept_find(&l->side->kept, l->kept->id + 1) == NULL && l->kept->id < l->side->newest;
-    return is_next_missing || ue_shadow_missed_id(l->side->shadow) > l->kept->id - DOUBT;
 }
 
 /* Packets that were not acknowledged may have come all the same, and their acknowledgements with them. */
