@@ -144,6 +144,7 @@ void ue_notify_end_acks(struct ue_notify *n, const struct ue_packet *header) {
         /* What came since the flush was lost, and the reset said so: AckedSeq must not go back. */
         memset(n->history, 0, sizeof n->history);
         n->in_ack_seq = n->in_seq;
+        n->overflows++;
     }
 }
 

@@ -35,7 +35,7 @@ struct ue_notify {
     struct ue_ack_record record;
     struct ue_share *share;
     uint32_t missing_records; /* TakeRecord found nothing: only when memory was short */
-    uint32_t overflows; /* packets that the history could not take */
+    uint32_t overflows; /* packets that the history could not take, and ends of waiting for room */
 };
 
 /* in: the peer's sequence before its first; out: the own first. The share must outlive it. */
