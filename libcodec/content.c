@@ -12,6 +12,7 @@ struct pass {
     const struct ue_sink *to;
     size_t told_bit; /* behind the last bit that was told */
     struct ue_view mapped; /* ids of the must-be-mapped list */
+    unsigned mapped_reads; /* ids read so far to find one there */
 };
 
 /* ---- between the layouts and the caller's sink ---- */
@@ -104,11 +105,15 @@ enum belief {
     BELIEF_GOOD
 };
 
-static bool is_mapped(const struct pass *p, const struct ue_guid *guid) {
+/* Ids of the list that are read for one message at most: the list may be as long as the blocks that refer to it. */
+#define MAPPED_READS_MAX 65536
+
+static bool is_mapped(struct pass *p, const struct ue_guid *guid) {
     struct ue_cursor c;
     ue_cursor_read(&c, p->mapped.base, p->mapped.bit, p->mapped.bit + p->mapped.bits);
-    while (ue_cursor_ok(&c) && ue_cursor_left(&c) != 0) {
+    while (ue_cursor_ok(&c) && ue_cursor_left(&c) != 0 && p->mapped_reads < MAPPED_READS_MAX) {
         struct ue_guid id;
+        p->mapped_reads++;
         ue_guid_run(UE_DECODE, &c, p->x, UE_F_MAPPED_GUID, &id);
         if (ue_cursor_ok(&c) && id.number == guid->number) {
             return true;
@@ -117,13 +122,13 @@ static bool is_mapped(const struct pass *p, const struct ue_guid *guid) {
     return false;
 }
 
-static bool is_known(const struct pass *p, const struct ue_guid *guid) {
+static bool is_known(struct pass *p, const struct ue_guid *guid) {
     return (p->names != NULL && p->names->path(p->names->user, guid->number) != NULL) || is_mapped(p, guid);
 }
 
 /* Guid 0 is no object. A sub-object with an even id is created by the block; what has an odd one, its class, and what
    is destroyed were named before. */
-static enum belief belief_in(const struct pass *p, const struct ue_block *block) {
+static enum belief belief_in(struct pass *p, const struct ue_block *block) {
     const struct ue_guid *object = &block->object.links[0].guid;
     if (block->is_actor) {
         return BELIEF_GOOD;
@@ -152,7 +157,7 @@ static void run_blocks(enum ue_op op, struct ue_cursor *c, const struct ue_conte
     }
 }
 
-static enum belief try_actor(const struct pass *p, const struct ue_context *x, uint8_t skipped) {
+static enum belief try_actor(struct pass *p, const struct ue_context *x, uint8_t skipped) {
     struct ue_cursor c = p->c;
     if (p->content->open) {
         open_actor(UE_DECODE, &c, x, skipped);
@@ -175,7 +180,7 @@ struct reading {
 };
 
 /* The reading with the most belief; of equals the one with the fewest bits of class data. */
-static void find_reading(const struct pass *p, const struct ue_context *x, unsigned netver, struct reading *best) {
+static void find_reading(struct pass *p, const struct ue_context *x, unsigned netver, struct reading *best) {
     size_t choices = p->content->open ? CLASS_BITS_COUNT : 1;
     for (size_t i = 0; i < choices && best->belief < BELIEF_GOOD; i++) {
         enum belief belief = try_actor(p, x, class_bits[i]);

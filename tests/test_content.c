@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -399,6 +400,31 @@ static void hostile_messages_take_linear_time(void **state) {
     assert_int_equal(tally.messages, 52 * 8);
 }
 
+/* 32,767 ids that must be mapped, then 13,700 blocks of sub-objects that only the last of these ids explains. */
+static void the_list_of_mapped_ids_is_not_searched_for_every_block(void **state) {
+    (void)state;
+    enum { IDS = 32767, FILLER = 0x02, KNOWN = 0x06 }; /* packed: ids 1 and 3 */
+    static uint8_t bytes[65536];
+    const struct ue_sink sink = {0};
+    struct ue_fault fault;
+    begin("5.4", NULL);
+    memset(bytes, FILLER, sizeof bytes);
+    bytes[0] = IDS & 0xff;
+    bytes[1] = IDS >> 8;
+    bytes[1 + IDS] = KNOWN;
+    bytes[2 + IDS] = KNOWN; /* the actor, which is static */
+    size_t bit = (3 + (size_t)IDS) * 8;
+    for (; bit + 19 <= sizeof bytes * 8; bit += 19) {
+        const uint8_t block[] = {(uint8_t)(KNOWN << 2), KNOWN >> 6 | 1 << 2, 0}; /* stably named, no payload */
+        ue_bits_copy(bytes, bit, block, 0, 19);
+    }
+    const struct ue_content content = {
+        .kind = UE_CONTENT_ACTOR, .open = true, .has_mapped = true, .data = {bytes, 0, bit}};
+    clock_t begun = clock();
+    assert_int_equal(ue_content_trace(&stage.x, &content, NULL, &sink, &fault), UE_OK);
+    assert_true(clock() - begun < CLOCKS_PER_SEC / 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_ids_have_paths),
@@ -416,6 +442,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_known_is_opaque),
         cmocka_unit_test(custom_exports_are_opaque),
         cmocka_unit_test(hostile_messages_take_linear_time),
+        cmocka_unit_test(the_list_of_mapped_ids_is_not_searched_for_every_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
