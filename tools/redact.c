@@ -135,14 +135,17 @@ static struct ue_view copy_padded(GByteArray *to, const uint8_t *bytes, size_t b
     return (struct ue_view){to->data, 0, bits + padding_bytes * 8};
 }
 
-/* Masks the part as what it is in the message so far. */
+/* Masks the part as what it is in the message so far; a part that was sent again as the first time. */
 static void mask_part(struct redaction *r, struct ue_view data, const struct ue_redact_message *message) {
     struct ue_redactor *redactor = r->redactor;
-    struct ue_content content = {.kind = UE_CONTENT_CONTROL};
-    content.data = copy_padded(redactor->message, message->bytes, message->bits, PADDING_BYTES);
-    copy_padded(redactor->mask, message->bytes, message->bits, PADDING_BYTES);
-    mask_content(r, &content, message->bits, redactor->mask->data);
-    ue_bits_copy(r->target, data.bit, redactor->mask->data, message->begin, data.bits);
+    if (!message->is_masked) {
+        struct ue_content content = {.kind = UE_CONTENT_CONTROL};
+        content.data = copy_padded(redactor->message, message->bytes, message->bits, PADDING_BYTES);
+        copy_padded(redactor->mask, message->bytes, message->bits, PADDING_BYTES);
+        mask_content(r, &content, message->bits, redactor->mask->data);
+        ue_bits_copy(message->mask, message->begin, redactor->mask->data, message->begin, data.bits);
+    }
+    ue_bits_copy(r->target, data.bit, message->mask, message->begin, data.bits);
 }
 
 /* Control messages in parts, or behind exports. */

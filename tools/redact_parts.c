@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-/* Of a message, and messages of all connections: together at most 64 MiB. */
-#define MESSAGE_BITS_MAX (256u * 1024 * 8)
+/* Bits of a message, as in the engine (MaxConstructedPartialBunchSizeBytes), and its parts; messages of all
+   connections: together 32 MiB. Each new part reads its whole message again, so that these also bound the time. */
+#define MESSAGE_BITS_MAX (65536u * 8)
+#define PARTS_MAX 256
 #define MESSAGES_MAX 256
 
 /* A message as far as it came. */
@@ -12,7 +14,7 @@ struct message {
     uint64_t key;
     uint32_t first_seq;
     GArray *ends; /* size_t: the bit where each part ends */
-    GByteArray *bytes;
+    GByteArray *bytes, *mask;
     GList link; /* in the order of use */
 };
 
@@ -25,6 +27,7 @@ static void free_message(void *data) {
     struct message *message = data;
     g_array_unref(message->ends);
     g_byte_array_unref(message->bytes);
+    g_byte_array_unref(message->mask);
     g_free(message);
 }
 
@@ -63,6 +66,7 @@ static struct message *begin(struct ue_redact_parts *parts, const struct ue_reda
     message->first_seq = part->ch_seq;
     message->ends = g_array_new(FALSE, FALSE, sizeof(size_t));
     message->bytes = g_byte_array_new();
+    message->mask = g_byte_array_new();
     message->link.data = message;
     g_hash_table_insert(parts->messages, &message->key, message);
     g_queue_push_tail_link(&parts->used, &message->link);
@@ -76,6 +80,7 @@ static size_t begin_of(const struct message *message, guint index) {
 static void append(struct message *message, struct ue_view data) {
     size_t begin = begin_of(message, message->ends->len), end = begin + data.bits;
     g_byte_array_set_size(message->bytes, (guint)ue_bits_bytes(end));
+    g_byte_array_set_size(message->mask, (guint)ue_bits_bytes(end));
     ue_bits_copy(message->bytes->data, begin, data.base, data.bit, data.bits);
     g_array_append_val(message->ends, end);
 }
@@ -100,14 +105,17 @@ bool ue_redact_parts_add(struct ue_redact_parts *parts, const struct ue_redact_p
     } else if (!is_known && (known == NULL || index != known->ends->len)) {
         return false;
     }
-    if (!is_known && begin_of(known, index) + part->data.bits > MESSAGE_BITS_MAX) {
+    if (!is_known && (index == PARTS_MAX || begin_of(known, index) + part->data.bits > MESSAGE_BITS_MAX)) {
         forget(parts, known);
         return false;
     }
     if (!is_known) {
         append(known, part->data);
     }
-    *message =
-        (struct ue_redact_message){known->bytes->data, begin_of(known, known->ends->len), begin_of(known, index)};
+    *message = (struct ue_redact_message){.bytes = known->bytes->data,
+                                          .bits = begin_of(known, known->ends->len),
+                                          .begin = begin_of(known, index),
+                                          .mask = known->mask->data,
+                                          .is_masked = is_known};
     return true;
 }

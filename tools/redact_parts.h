@@ -22,7 +22,9 @@ struct ue_redact_part {
 struct ue_redact_message {
     const uint8_t *bytes; /* valid until the next call */
     size_t bits;
-    size_t begin; /* where the part stands in it */
+    size_t begin;   /* where the part stands in it */
+    uint8_t *mask;  /* as long as bytes: the masked parts, kept with the message */
+    bool is_masked; /* the part came before, and its place in mask is filled */
 };
 
 struct ue_redact_parts *ue_redact_parts_new(void);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """uerudp decode --redact: nothing of the login is left in any output, and every length stays."""
 import json
+import resource
 import unittest
 
 import uerudp
@@ -108,6 +109,19 @@ class Redaction(unittest.TestCase):
     def test_malformed(self):
         datagram, = self.check([{"bunches": [bunch(LOGIN)]}], "--generation=5.5", status=1, cut=-20)
         self.assertIn("fault", datagram)
+
+    def test_time_of_parts(self):
+        """240 kB in 301 parts of one message, of which the first was sent again 3,000 times."""
+        def part(number, data, **flags):
+            return {"reliable": True, "ch_seq": number, "partial": True, "data": data, **flags}
+
+        first = part(1, "16", partial_initial=True)
+        datagrams = [{"bunches": [first]}, *({"bunches": [part(2 + i, "16" * 800)]} for i in range(300)),
+                     *({"bunches": [first] * 60} for _ in range(50))]
+        text = "\n".join(payload.hex() for payload in uerudp.encode(datagrams)).encode()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        uerudp.run("decode", "--hex", "--redact", "--generation=5.5", "-", data=text)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 10)
 
     def test_unknown(self):
         """What is not our protocol is not shown at all."""
