@@ -65,8 +65,9 @@ static void *read_lines(void *user) {
     return NULL;
 }
 
-static void write_lines_to(unsigned pause_us) {
+static void write_lines_to(unsigned pause_us, int flags) {
     struct ue_line_writer *writer = open_writer();
+    fcntl(ends[1], F_SETFL, flags);
     struct reading reading = {.pause_us = pause_us};
     uint64_t lost;
     char copy[LINE_BYTES + 1];
@@ -90,12 +91,18 @@ static void write_lines_to(unsigned pause_us) {
 
 static void all_lines_are_written_in_order(void **state) {
     (void)state;
-    write_lines_to(0);
+    write_lines_to(0, 0);
 }
 
 static void a_slow_reader_loses_nothing(void **state) {
     (void)state;
-    write_lines_to(5000);
+    write_lines_to(5000, 0);
+}
+
+/* Whoever shares the descriptor may have made it so. */
+static void a_descriptor_that_does_not_block_loses_nothing(void **state) {
+    (void)state;
+    write_lines_to(5000, O_NONBLOCK);
 }
 
 static void who_does_not_read_stops_nobody(void **state) {
@@ -130,6 +137,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_lines_are_written_in_order),
         cmocka_unit_test(a_slow_reader_loses_nothing),
+        cmocka_unit_test(a_descriptor_that_does_not_block_loses_nothing),
         cmocka_unit_test(who_does_not_read_stops_nobody),
         cmocka_unit_test(a_reader_who_is_gone_is_an_error),
     };

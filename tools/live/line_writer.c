@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,14 +27,24 @@ static size_t waiting_bytes(const struct ue_line_writer *w) {
     return w->waiting->len - w->written;
 }
 
+/* Returns errno; 0: written, or to be tried again. Another program may have made the descriptor non-blocking. */
+static int write_bytes(int descriptor, const char *bytes, size_t size_bytes, ssize_t *done) {
+    *done = write(descriptor, bytes, size_bytes);
+    if (*done < 0 && errno == EAGAIN) {
+        poll(&(struct pollfd){.fd = descriptor, .events = POLLOUT}, 1, -1);
+        return 0;
+    }
+    return *done < 0 && errno != EINTR ? errno : 0;
+}
+
 /* The mutex is held, but not while it writes. False: there was an error. */
 static bool write_some(struct ue_line_writer *w) {
     char bytes[WRITE_BYTES];
     size_t size_bytes = MIN(waiting_bytes(w), sizeof bytes);
     memcpy(bytes, w->waiting->str + w->written, size_bytes);
     g_mutex_unlock(&w->mutex);
-    ssize_t done = write(w->descriptor, bytes, size_bytes);
-    int error = done < 0 && errno != EINTR ? errno : 0;
+    ssize_t done;
+    int error = write_bytes(w->descriptor, bytes, size_bytes, &done);
     g_mutex_lock(&w->mutex);
     w->error = error;
     w->written += done > 0 ? (size_t)done : 0;
