@@ -133,16 +133,25 @@ static void take_state(struct serve *s, struct ue_peer *peer, const struct ue_ev
     }
 }
 
-/* Who connects is a guest from the first event on, and until the last. */
+static struct ue_guest *guest_of(struct serve *s, struct ue_peer *peer) {
+    if (peer->user == NULL && ue_conn_state(peer->conn) != UE_CONN_CLOSED) {
+        peer->user = ue_guest_new(&s->service, peer);
+        ue_serve_report_connected(s->live.json, peer);
+    }
+    return peer->user;
+}
+
+/* A client without login may send its first bunches before the tick that would find it. */
 static void take_events(struct serve *s) {
     struct ue_peer *peer;
     struct ue_event event;
     while (ue_server_next_event(s->server, &peer, &event)) {
-        struct ue_guest *guest = peer->user;
+        bool is_message = event.type == UE_EVENT_BUNCH && (event.channel != 0 || s->live.no_login);
+        struct ue_guest *guest = is_message ? guest_of(s, peer) : NULL;
         ue_serve_log_event(s->log, peer, &event);
         if (event.type == UE_EVENT_STATE) {
             take_state(s, peer, &event);
-        } else if (event.type == UE_EVENT_BUNCH && (event.channel != 0 || s->live.no_login) && guest != NULL) {
+        } else if (guest != NULL) {
             ue_guest_take(guest, s->now_ns, &event);
         }
     }
@@ -203,11 +212,7 @@ static void work_for(struct serve *s, struct ue_peer *peer) {
     if (ue_conn_state(peer->conn) == UE_CONN_CLOSED) {
         return;
     }
-    if (peer->user == NULL) {
-        peer->user = ue_guest_new(&s->service, peer);
-        ue_serve_report_connected(s->live.json, peer);
-    }
-    struct ue_guest *guest = peer->user;
+    struct ue_guest *guest = guest_of(s, peer);
     if (guest->joined_ns == 0 && (s->live.no_login || peer->login.state == UE_LOGIN_DONE)) {
         ue_serve_report_joined(s->live.json, peer);
         ue_guest_join(guest, s->now_ns);
