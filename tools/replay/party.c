@@ -130,7 +130,11 @@ static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_who
         .opens_freely = (side->ignored >> UE_DEPARTS_OPEN & 1) != 0,
         .is_whole = is_whole,
     };
-    side->region = g_malloc(SHADOW_BYTES);
+    side->region = g_try_malloc(SHADOW_BYTES);
+    if (side->region == NULL) {
+        side->trouble = "there is no memory for an endpoint in its place";
+        return false;
+    }
     side->shadow = ue_conn_new(ue_pool_init(side->region, SHADOW_BYTES), &config);
     if (side->shadow == NULL) {
         side->trouble = "an endpoint does not speak this form";
