@@ -194,7 +194,7 @@ class Accused(unittest.TestCase):
 
     def test_captures_of_the_long_run(self):
         """Histories of 5.8 after a flush; acks of 4.x in packets that were lost; more bunches than a window holds."""
-        for number in (157, 870, 1837):
+        for number in (157, 870, 1767, 1837):
             innocent = Innocent(number, self.folder)
             found = results(*innocent.make())
             self.assertEqual([o["difference"]["type"] for o in found if o["differs"]], [], str(innocent))

@@ -71,11 +71,12 @@ void ue_shadow_compare_header(struct ue_conn *c, const struct ue_packet *packet,
     }
     bool is_same = packet->acked_history_seq == expected.acked_history_seq;
     bool differs = is_possible && (correct_history(c, told, (uint32_t)(newest - told), &expected) || !is_same);
-    if (packet->history_flush || n->overflows != c->shadow.overflows) {
+    bool is_beyond = !is_possible && is_overflowing(n);
+    if (packet->history_flush || n->overflows != c->shadow.overflows || is_beyond) {
         c->shadow.flushed = told;
         c->shadow.overflows = n->overflows;
     }
-    bool is_excused = is_flushing(c, told) || (!is_possible && is_overflowing(n));
+    bool is_excused = is_flushing(c, told) || is_beyond;
     c->shadow.told = told;
     if (is_possible && !differs) {
         return;
