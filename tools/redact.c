@@ -312,7 +312,8 @@ void ue_redact_report(const struct ue_redact_counts *counts) {
     }
     if (counts->unread != 0) {
         ue_complain("%" G_GUINT64_FORMAT " bunches of the control channel are blanked: they have exports, or are parts "
-                    "of messages of which earlier parts are not in the capture or came later",
+                    "of messages whose earlier parts are not in the capture or came later, or that have more than 64 "
+                    "KiB or 256 parts",
                     counts->unread);
     }
 }

@@ -122,7 +122,7 @@ class Link(unittest.TestCase):
     def test_output(self):
         seconds, errors = self.carry(subprocess.PIPE)
         self.assertLess(seconds, PATIENCE)
-        self.assertRegex(errors, r"^uerudp: standard output: \d+ lines were not written, since nobody reads them\n$")
+        self.assertRegex(errors, r"^uerudp: standard output: \d+ lines were not written: the reader has stopped reading\n$")
 
     def test_output_and_errors(self):
         self.carry(None)

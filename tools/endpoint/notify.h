@@ -11,8 +11,8 @@
 #define UE_NOTIFY_HISTORY_BITS 256
 
 /* For each packet sent and not yet reported, in order: up to which of the peer's sequences the history in its header
-   reached, InAckSeq, also where a reset (5.8) acknowledges more (AckRecord). Grows by doubling; when there is no memory the oldest entry is forgotten, which costs repeated verdicts
-   only. */
+   reached, InAckSeq, also where a reset (5.8) acknowledges more (AckRecord). Grows by doubling; when there is no
+   memory, the oldest entry is forgotten, and acks and naks are sent again. */
 struct ue_ack_record {
     uint16_t *acked; /* ring of `capacity` entries, a power of two */
     uint32_t capacity;
@@ -35,7 +35,7 @@ struct ue_notify {
     struct ue_ack_record record;
     struct ue_share *share;
     uint32_t missing_records; /* TakeRecord found nothing: only when memory was short */
-    uint32_t overflows; /* packets that the history could not take, and ends of waiting for room */
+    uint32_t overflows;       /* packets that the history could not take, and ends of waiting for room */
 };
 
 /* in: the peer's sequence before its first; out: the own first. The share must outlive it. */

@@ -48,5 +48,6 @@ size_t actor_message_wrap(const struct ue_conn *conn, struct ue_view message, ui
 struct ue_view actor_message_unwrap(const struct ue_conn *conn, struct ue_view data) {
     struct ue_actor_block block;
     struct ue_view rest = data;
-    return ue_actor_take_block(&rest, wire_of(conn), &block) && rest.bits == 0 && !block.is_property ? block.value : data;
+    return ue_actor_take_block(&rest, wire_of(conn), &block) && rest.bits == 0 && !block.is_property ? block.value
+                                                                                                     : data;
 }

@@ -17,7 +17,7 @@ struct ue_relay_client {
     void *owner;
     uint64_t begun_ns, heard_ns; /* when its first and latest datagrams came, of either end */
     bool is_answered;            /* the server sent something to it */
-    bool is_confirmed;           /* and it sent something after that: it is where it says it is */
+    bool is_confirmed;           /* and it sent something after that, which a single forged datagram does not */
     bool is_reported;            /* as connected */
 };
 

@@ -110,7 +110,7 @@ bool ue_report_end(void) {
     if (!good) {
         ue_complain("standard output: cannot write: %s", g_strerror(errno));
     } else if (lost + lines.dropped != 0) {
-        ue_complain("standard output: %" G_GUINT64_FORMAT " lines were not written, since nobody reads them",
+        ue_complain("standard output: %" G_GUINT64_FORMAT " lines were not written: the reader has stopped reading",
                     lost + lines.dropped);
         good = false;
     }

@@ -28,9 +28,10 @@ void ue_guest_free(struct ue_guest *guest) {
 
 void ue_guest_join(struct ue_guest *guest, uint64_t now_ns) {
     bool is_scenario = guest->streams != NULL;
-    uint32_t count = is_scenario                     ? ue_streams_channels(guest->options->scenario)
-                     : guest->options->no_login ? 0
-                                                     : UE_SERVICE_CHANNELS;
+    uint32_t count = guest->options->no_login ? 0 : UE_SERVICE_CHANNELS;
+    if (is_scenario) {
+        count = ue_streams_channels(guest->options->scenario);
+    }
     guest->joined_ns = now_ns;
     for (uint32_t i = 0; i < count; i++) {
         int64_t channel = is_scenario ? UE_SCENARIO_CHANNEL_FIRST + (int64_t)i : -1;

@@ -32,7 +32,7 @@ void ue_serve_protection_add(struct ue_serve_protection *protection, GOptionCont
         {0},
     };
     GOptionGroup *group =
-        g_option_group_new("protection", "How to treat strangers:", "Show the options of the protection", NULL, NULL);
+        g_option_group_new("protection", "Limits for unknown addresses and for clients:", "Show the options of the protection", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
