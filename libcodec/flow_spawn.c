@@ -6,6 +6,9 @@
 
 /* Spawns that agree before no further one is read. */
 #define VOTES_MAX 3
+/* Actors spawn above all when a connection begins: this many datagrams are read, then one in 16. */
+#define DATAGRAMS_EAGER 1024
+#define STEP 16
 
 struct spawn_walk {
     const struct ue_context *x;
@@ -51,17 +54,21 @@ static uint16_t twins_of(unsigned row) {
     return mask;
 }
 
-static bool is_decided(const struct ue_flow *flow) {
-    return flow->spawn_votes >= VOTES_MAX || flow->spawn_votes <= -VOTES_MAX;
+static bool is_watched(const struct ue_flow *flow) {
+    bool is_decided = flow->spawn_votes >= VOTES_MAX || flow->spawn_votes <= -VOTES_MAX;
+    return !is_decided && (flow->datagrams < DATAGRAMS_EAGER || flow->datagrams % STEP == 0);
 }
 
 void ue_flow_watch_spawns(struct ue_flow *flow, const struct ue_context *context, const uint8_t *bytes,
                           size_t size_bytes) {
+    if (!is_watched(flow)) {
+        return;
+    }
     uint16_t twins = twins_of(flow->choice.profile);
     unsigned older = ue_profiles_oldest(twins);
     unsigned newer = ue_profiles_oldest(twins & (uint16_t)(twins - 1));
-    bool is_open = (twins & (twins - 1)) != 0 && flow->settings.netver == 0 && !is_decided(flow) &&
-                   ue_profile_same_wire(flow->choice.candidates);
+    bool is_open =
+        (twins & (twins - 1)) != 0 && flow->settings.netver == 0 && ue_profile_same_wire(flow->choice.candidates);
     if (!is_open) {
         return;
     }

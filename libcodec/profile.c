@@ -122,10 +122,10 @@ static bool has_same_wire(const struct ue_profile *a, const struct ue_profile *b
 
 bool ue_profile_same_wire(uint16_t mask) {
     const struct ue_profile *first = NULL;
-    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
-        const struct ue_profile *profile = (mask >> row & 1) != 0 ? &profiles[row] : NULL;
+    for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
+        const struct ue_profile *profile = &profiles[__builtin_ctz(rest)];
         first = first != NULL ? first : profile;
-        if (profile != NULL && !has_same_wire(first, profile)) {
+        if (profile != first && !has_same_wire(first, profile)) {
             return false;
         }
     }

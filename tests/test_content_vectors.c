@@ -176,7 +176,7 @@ static void check_properties(const json_t *block, struct ue_view payload) {
 }
 
 static void check_block(const json_t *expected) {
-    struct ue_block block;
+    struct ue_block block = {0}; /* members that do not count are not assigned */
     assert_number(expected, "bit_offset", (double)message.bit);
     DECODE(block, &block);
     assert_number(expected, "bOutHasRepLayout", block.has_rep_layout);

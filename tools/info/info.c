@@ -123,11 +123,16 @@ static void take_event(void *user, const struct ue_track_event *event) {
 static void learn(struct ue_info *info, const struct ue_seen *seen) {
     const struct ue_flow *flow = &seen->connection->flow;
     const struct ue_choice *choice = ue_flow_choice(flow, &seen->held->link);
-    info->profile = flow->custom != NULL ? flow->custom : ue_profile_at(choice->profile);
-    info->generation = info->profile->name;
-    g_strlcpy(info->generations, ue_flow_generations(flow, choice, (char[UE_RANGE_CHARS]){0}),
-              sizeof info->generations);
-    info->reason = ue_reason_text((enum ue_reason)choice->reason);
+    bool is_known = info->generation != NULL && choice->profile == info->choice.profile &&
+                    choice->candidates == info->choice.candidates && choice->reason == info->choice.reason;
+    if (!is_known) {
+        char text[UE_RANGE_CHARS];
+        info->choice = *choice;
+        info->profile = flow->custom != NULL ? flow->custom : ue_profile_at(choice->profile);
+        info->generation = info->profile->name;
+        g_strlcpy(info->generations, ue_flow_generations(flow, choice, text), sizeof info->generations);
+        info->reason = ue_reason_text((enum ue_reason)choice->reason);
+    }
     info->reliable_limit = seen->context.reliable_buffer;
     info->holes.ch_seq_bound = seen->context.ch_seq_bound;
 }

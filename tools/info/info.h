@@ -39,6 +39,7 @@ struct ue_info {
     uint32_t stream;
     const char *generation;           /* static, or the user's own */
     char generations[UE_RANGE_CHARS]; /* the releases that it stands for */
+    struct ue_choice choice;          /* from which these come */
     const char *reason;               /* why that one; static */
     const struct ue_profile *profile;
     uint32_t reliable_limit;      /* bunches per channel without acknowledgement */
