@@ -199,6 +199,11 @@ class Accused(unittest.TestCase):
             found = results(*innocent.make())
             self.assertEqual([o["difference"]["type"] for o in found if o["differs"]], [], str(innocent))
 
+    def test_reliable_bunches_that_are_first_seen_out_of_order(self):
+        path = self.generate("churn", "--seed=1015", "--connections=33", "--capture-at=client", "--generation=4.13",
+                             "--loss=0.2", "--loss-burst=5", "--delay=60", "--jitter=40", "--dup=0.02", "--duration=3")
+        self.assert_innocent("--generation=4.13", path)
+
     def test_a_hundred_connections(self):
         path = self.generate("mixed", "--seed=50", "--connections=100", "--loss=0.05", "--duration=5",
                              "--generation=5.5")

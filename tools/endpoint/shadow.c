@@ -321,12 +321,13 @@ static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out 
     put_in_packet(s, lane->channel, out);
 }
 
+/* They are in the order in which they were first seen, which need not be that of their numbers. */
 static struct ue_out *find_out(const struct ue_channel *channel, int32_t ch_seq) {
     struct ue_out *out = channel->out_first;
-    while (out != NULL && out->ch_seq < ch_seq) {
+    while (out != NULL && out->ch_seq != ch_seq) {
         out = out->next;
     }
-    return out != NULL && out->ch_seq == ch_seq ? out : NULL;
+    return out;
 }
 
 static void take_reliable(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
