@@ -408,6 +408,20 @@ class Life(Folder):
         self.assertEqual([event["reason"] for event in link.all("left")], ["unanswered", "unanswered", "idle"])
         self.assertEqual(link.reported("linked")["unconfirmed"], 3)
 
+    def test_place_of_who_fell_silent(self):
+        """A forged source can send twice, too: who was answered keeps its place for five seconds of silence only."""
+        with Echo() as echo, live.Link(echo.port, "--max-clients", 2, "--idle", 600) as link:
+            for _ in range(2):
+                self.assertEqual([0, 1], send(link, 2, pause=0.2))
+            self.assertEqual([], send(link, 1))
+            time.sleep(5)
+            self.assertEqual([0, 1], send(link, 2, pause=0.2))
+            self.assertEqual(link.end(), 0)
+            self.assertEqual(link.errors.count("no room"), 1)
+            link.errors = ""
+        self.assertEqual("idle", link.all("left")[0]["reason"])
+        self.assertEqual(0, link.reported("linked")["unconfirmed"])
+
     def test_place_of_who_goes_on(self):
         """A client who waits for a server that is not there yet, and repeats its handshake each second."""
         with Echo() as echo:

@@ -16,7 +16,7 @@
 #define CLOSED_NS UINT64_C(3000000000)
 /* Source addresses can be forged: until a client has sent something after an answer, its place is its own for as long
    as one who repeats his handshake each second needs, and its lines are limited. */
-#define UNCONFIRMED_NS UINT64_C(5000000000)
+#define SILENCE_NS UINT64_C(5000000000)
 #define PLACE_NS UINT64_C(2000000000)
 #define LINE_NS UINT64_C(200000000)
 #define LINES_NS (20 * LINE_NS)         /* 20 lines at once */
@@ -125,14 +125,18 @@ static struct ue_relay_client *add_client(struct ue_relay *relay, const struct u
     return client;
 }
 
-/* The unconfirmed client that was silent the longest leaves its place. False: there is none, or not yet. */
+/* The client that was silent the longest leaves its place, an unconfirmed one rather than another: whoever plays sends
+   several times a second. False: nobody was silent for long enough. */
 static bool make_room(struct ue_relay *relay) {
-    struct ue_relay_client *client = g_queue_peek_head(&relay->orders[false]);
-    if (client == NULL || relay->now_ns - client->heard_ns < PLACE_NS) {
-        return false;
+    static const uint64_t silence_ns[] = {[false] = PLACE_NS, [true] = SILENCE_NS};
+    for (size_t is_confirmed = false; is_confirmed <= true; is_confirmed++) {
+        struct ue_relay_client *client = g_queue_peek_head(&relay->orders[is_confirmed]);
+        if (client != NULL && relay->now_ns - client->heard_ns >= silence_ns[is_confirmed]) {
+            forget(relay, client, client->is_answered ? "idle" : "unanswered");
+            return true;
+        }
     }
-    forget(relay, client, client->is_answered ? "idle" : "unanswered");
-    return true;
+    return false;
 }
 
 /* NULL: there is no room for one more. */
@@ -150,7 +154,7 @@ static struct ue_relay_client *client_at(struct ue_relay *relay, const struct ue
         relay->totals.refused++;
         if (is_due(relay, &relay->full_said_ns)) {
             ue_complain("no room for one more client; those that are silent for %g s make some",
-                        relay->options->idle_s);
+                        (double)SILENCE_NS / NS_PER_S);
         }
     }
     return client;
@@ -232,7 +236,7 @@ static const char *reason_to_forget(const struct ue_relay *relay, struct ue_rela
     if (is_idle(relay, client)) {
         return "idle";
     }
-    if (!client->is_confirmed && silent_ns > UNCONFIRMED_NS &&
+    if (!client->is_confirmed && silent_ns > SILENCE_NS &&
         ue_relay_client_run(client, relay->now_ns) == UINT64_MAX) {
         return client->is_answered ? "idle" : "unanswered";
     }
