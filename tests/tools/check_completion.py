@@ -54,15 +54,26 @@ class Completion(unittest.TestCase):
     def test_generations(self):
         self.assertEqual(complete("decode", "--generation", "5."), [f"5.{minor}" for minor in range(9)])
         self.assertEqual(complete("decode", "--generation", "=", "au"), ["auto"])
-        self.assertEqual(len(complete("serve", "--generation", "=")), 25)
+        self.assertEqual(len(complete("link", "--generation", "=")), 25)
+        for subcommand, option in (("serve", "--generation"), ("connect", "--generation"), ("generate", "--generation"),
+                                   ("edit", "--to-generation")):  # what writes cannot look for a release
+            self.assertEqual(len(complete(subcommand, option, "=")), 24, subcommand)
         for name in complete("decode", "--generation", ""):
             uerudp.run("encode", "--generation", name, data=b"")
 
     def test_words(self):
         self.assertEqual(complete("serve", "--mode", "s"), ["sink", "scenario"])
+        self.assertEqual(complete("generate", "--capture-at", "s"), ["server", "sender"])
         self.assertEqual(complete("decode", "--kind", "un"), ["unreliable"])
         self.assertEqual(complete("link", "--pkt", "PktLo"), ["PktLoss="])
         self.assertEqual(complete("serve", "--port", ""), [])
+
+    def test_modes_of_replay(self):
+        names = complete("replay", "--mode", "")
+        self.assertEqual(sorted(names), ["check", "live", "observe", "wire"])
+        for name in names:
+            result = subprocess.run([uerudp.PROGRAM, "replay", f"--mode={name}", os.devnull], capture_output=True, timeout=60)
+            self.assertNotIn(b"there is no mode", result.stderr, name)
 
     def test_scenarios(self):
         if "generate" not in complete(""):

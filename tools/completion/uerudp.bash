@@ -17,14 +17,19 @@ _uerudp_value_name() {
 }
 
 _uerudp_values() { # PROGRAM SUBCOMMAND OPTION NAME-OF-VALUE
-    case $3:$4 in
-    --generation:*) echo auto 4.{13..27} 5.{0..8} ;;
-    --scenario:*) _uerudp_scenarios "$1" ;;
-    --mode:*) echo echo sink scenario ;;
-    --kind:*) echo handshake packet opaque malformed data empty ack bunch control open close reliable unreliable partial \
+    case $2:$3:$4 in
+    serve:--generation:* | connect:--generation:* | generate:--generation:* | *:--to-generation:*)
+        echo 4.{13..27} 5.{0..8}
+        ;;
+    *:--generation:*) echo auto 4.{13..27} 5.{0..8} ;;
+    *:--scenario:*) _uerudp_scenarios "$1" ;;
+    serve:--mode:*) echo echo sink scenario ;;
+    replay:--mode:*) echo check wire live observe ;;
+    *:--capture-at:*) echo client server sender ;;
+    *:--kind:*) echo handshake packet opaque malformed data empty ack bunch control open close reliable unreliable partial \
         exports ;;
-    --separator:*) echo tab comma ;;
-    --*pkt:*) "$1" "$2" --help | grep -o 'Pkt[A-Za-z]*=' | sort -u ;;
+    *:--separator:*) echo tab comma ;;
+    *:--*pkt:*) "$1" "$2" --help | grep -o 'Pkt[A-Za-z]*=' | sort -u ;;
     esac
 }
 
