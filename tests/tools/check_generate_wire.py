@@ -76,7 +76,8 @@ class Wire(unittest.TestCase):
                               (("--handlers=zip",), "--handlers=zip: not a possible value"),
                               (("--handlers=dtls",), "--handlers: dtls is not possible here"),
                               (("--handlers=aesgcm,aes-ecb",), "--handlers: aes-ecb is not possible here"),
-                              (("--handlers=oodle,oodle",), "--handlers: oodle is not possible here")):
+                              (("--handlers=oodle,oodle",),
+                               "--handlers: oodle is not possible here; at most one of aesgcm and aes-ecb is, and oodle once")):
             errors = uerudp.run("generate", "login", "-o", self.path, *options, status=2).stderr.decode()
             self.assertIn(said, errors)
         errors = uerudp.run("generate", self.encrypted, "--handlers=oodle", "-o", self.path, status=2).stderr.decode()

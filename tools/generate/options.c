@@ -217,7 +217,7 @@ static bool are_speakable(const struct ue_scenario *scenario) {
         ciphers += handlers[i] == UE_HANDLER_AESGCM || handlers[i] == UE_HANDLER_AES_ECB;
         compressors += handlers[i] == UE_HANDLER_OODLE;
         if (ciphers + compressors != i + 1 || ciphers > 1 || compressors > 1) {
-            ue_complain("--handlers: %s is not possible here; one of aesgcm and aes-ecb is, and oodle",
+            ue_complain("--handlers: %s is not possible here; at most one of aesgcm and aes-ecb is, and oodle once",
                         ue_handler_name(handlers[i]));
             return false;
         }
