@@ -132,8 +132,8 @@ static bool header_is_believable(const struct ue_flow *flow, const struct ue_sid
 
 /* Nothing that ordinary datagrams say can change the choice any more. */
 static bool is_settled(const struct ue_flow *flow) {
-    return flow->given || ue_profile_same_wire(flow->possible) ||
-           (flow->is_released && ue_profile_same_wire(flow->choice.candidates));
+    bool is_one = ue_profile_same_wire(flow->possible) || ue_profile_same_wire(flow->choice.candidates);
+    return flow->given || (flow->is_released && is_one);
 }
 
 /* Whether sequence or ack are further from the last ones than traffic moves between two datagrams. */

@@ -203,8 +203,11 @@ void ue_flow_decide(struct ue_flow *flow) {
 }
 
 bool ue_flow_is_certain(const struct ue_flow *flow) {
-    return ue_profile_same_wire(flow->possible) ||
-           (flow->choice.reason == UE_REASON_ONLY_FIT && flow->evidence >= UE_FLOW_CERTAIN_FITS);
+    const struct ue_choice *choice = &flow->choice;
+    if (ue_profile_same_wire(flow->possible)) { /* a handshake says nothing of a game's own bounds */
+        return flow->given || flow->bunch_fits[choice->profile][choice->variant] != 0;
+    }
+    return choice->reason == UE_REASON_ONLY_FIT && flow->evidence >= UE_FLOW_CERTAIN_FITS;
 }
 
 /* Some profile has explained every datagram so far with the stock bounds. */

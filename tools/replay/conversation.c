@@ -209,6 +209,7 @@ struct hearing {
 static void hear(void *user, const struct ue_item *item) {
     struct hearing *hearing = user;
     if (!item->is_ack) {
+        hearing->side->begins_elsewhere |= !hearing->side->has_spoken && item->bunch.channel != 0;
         hearing->side->has_spoken |= item->bunch.reliable && item->bunch.channel == 0;
     } else if (hearing->ack_count < ACKS_MAX) {
         hearing->acks[hearing->ack_count++] = item->ack.ack_id;
@@ -385,8 +386,18 @@ static bool is_doubtful(const struct ue_conversation *v) {
     return v->malformed * MALFORMED_SHARE > v->datagrams;
 }
 
+/* Peers that have only handshake and reliable layer keep none of the rules about who may open which channel when. A
+   server that speaks before a client of which nothing more is known may be one of them. */
+static bool has_no_login(const struct ue_conversation *v) {
+    const struct ue_party *client = &v->sides[0];
+    const struct ue_difference *of_server = v->sides[1].difference;
+    bool is_premature = of_server != NULL && of_server->type == UE_DEPARTS_PREMATURE;
+    bool is_whole = v->start.is_known && !v->begins_in_the_middle;
+    return is_whole && (client->begins_elsewhere || (is_premature && !client->has_spoken));
+}
+
 const struct ue_difference *ue_conversation_difference(const struct ue_conversation *v) {
-    if (is_doubtful(v)) {
+    if (is_doubtful(v) || has_no_login(v)) {
         return NULL;
     }
     const struct ue_difference *a = v->sides[0].difference;
@@ -401,6 +412,9 @@ const char *ue_conversation_trouble(const struct ue_conversation *v, unsigned ro
     }
     if (is_doubtful(v)) {
         return "too much of it is malformed; are the settings right?";
+    }
+    if (has_no_login(v)) {
+        return "its client did not begin with the control channel, so it has no login";
     }
     if (side->trouble != NULL) {
         return side->trouble;

@@ -25,6 +25,7 @@ struct ue_party {
     int64_t undelivered;       /* newest captured packet of the other side that did not count as delivered */
     bool learns;               /* its endpoint does not know all that it received */
     bool has_spoken;           /* sent a reliable bunch on channel 0 */
+    bool begins_elsewhere;     /* a bunch on another channel came before one */
     int64_t acked;             /* newest of the other side that it acknowledged, before that side was seen; 0: none */
     struct ue_context context; /* of its datagrams */
     struct ue_prefix prefix;
