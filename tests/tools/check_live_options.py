@@ -155,6 +155,18 @@ class Refusals(unittest.TestCase):
         self.assertEqual((address, "handshake version", 7),
                          (second["client"], second["reason"], second["network_version"]))
 
+    def test_other_forms(self):
+        """A client without ids in front of its packets, and one without versions: named, and not called a wrong session."""
+        with live.Server(FAST, bind="127.0.0.1") as server:
+            for options in (["--handshake-version=2", "--min-handshake-version=2"], ["--generation=4.25"],
+                            ["--generation=4.18"]):
+                live.client(server, FAST, *options, "--check", "--timeout=1", status=1)
+            live.check(server, FAST)
+        self.assertEqual([("handshake version", 2, 2), ("handshake version", 0, 0), ("handshake version", 0, 0)],
+                         [(event["reason"], event["min_version"], event["version"]) for event in server.all("refusal")])
+        refused = server.reported("refused")
+        self.assertEqual((0, 0), (refused["wrong_session"], refused["malformed"]))
+
     def test_many_addresses_do_not_fill_the_log(self):
         """Forged addresses, here 200 ports: some lines, and a count of the rest."""
         with live.Server(FAST, bind="127.0.0.1") as server:

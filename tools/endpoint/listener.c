@@ -292,6 +292,35 @@ static bool has_ids(const struct ue_listener *l, const uint8_t *bytes, size_t si
            !(both && ue_detect_handshake(&l->context.settings, bytes, size_bytes, &shape) && !shape.ids);
 }
 
+/* Whether it is an Initial in a form that this side does not speak: of another layout, or with or without ids where this
+   side has them otherwise. Nothing of it can be answered; the refusal says what it speaks. */
+static bool refuse_other_form(struct ue_listener *l, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_shape shape;
+    if (!ue_detect_handshake(&l->context.settings, bytes, size_bytes, &shape) || shape.type != UE_HANDSHAKE_INITIAL) {
+        return false;
+    }
+    bool same_layout = false;
+    for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
+        bool is_possible = (shape.profiles >> row & 1) != 0;
+        same_layout |= is_possible && ue_profile_at(row)->handshake == l->context.profile.handshake;
+    }
+    bool both = l->versions.min < UE_VERSION_IDS && l->context.ids;
+    if (same_layout && (both || shape.ids == l->context.ids)) {
+        return false;
+    }
+    struct ue_datagram message = {0};
+    struct ue_context context = l->context;
+    context.direction = UE_CLIENT_TO_SERVER;
+    context.ids = shape.ids;
+    if (same_layout) {
+        ue_shake_read(&context, bytes, size_bytes, &message);
+    }
+    l->counters.bad_versions++;
+    l->refusal = (struct ue_refusal){UE_REFUSAL_VERSION, message.handshake.min_version, message.handshake.version,
+                                     message.handshake.network_version};
+    return true;
+}
+
 enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_host *address,
                                             bool may_restart, const uint8_t *bytes, size_t size_bytes,
                                             uint8_t *reply_to, size_t *reply_bytes, struct ue_accepted *accepted) {
@@ -299,6 +328,9 @@ enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_
     struct ue_prefix prefix;
     *reply_bytes = 0;
     l->refusal = (struct ue_refusal){0};
+    if (refuse_other_form(l, bytes, size_bytes)) {
+        return UE_LISTENER_NOTHING;
+    }
     call.context = l->context;
     call.context.ids = has_ids(l, bytes, size_bytes);
     if (!read_prefix(&call.context, bytes, size_bytes, &prefix) || !is_own_magic(l, &prefix)) {

@@ -77,7 +77,7 @@ enum ue_refusal_reason {
 
 struct ue_refusal {
     enum ue_refusal_reason reason;
-    uint8_t min_version, version; /* VERSION: what the client speaks */
+    uint8_t min_version, version; /* VERSION: what the client speaks; 0: a form without versions */
     uint32_t network_version;
 };
 

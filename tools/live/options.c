@@ -183,6 +183,10 @@ static bool resolve_key(struct ue_live_options *o) {
         ue_complain("--key: not 64 hex digits"); /* the key itself stays out of logs */
         return false;
     }
+    if (o->profile->hello == 0) {
+        ue_complain("--key: %s has no encryption token in its login", o->profile->name);
+        return false;
+    }
     o->has_key = true;
     o->settings.handlers[0] = UE_HANDLER_AESGCM;
     return true;
