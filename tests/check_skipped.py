@@ -34,7 +34,7 @@ class Skipped(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             work = pathlib.Path(folder)
             (work / "CMakeLists.txt").write_text(PROJECT)
-            subprocess.run(["cmake", "-S", work, "-B", work / "build"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["cmake", "-G", "Ninja", "-S", work, "-B", work / "build"], check=True, stdout=subprocess.DEVNULL)
             subprocess.run(["ctest", "--test-dir", work / "build", "--test-output-size-passed", "100000",
                             "--output-junit", work / "report.xml"], check=False, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)

@@ -31,11 +31,6 @@ static struct ue_line_writer *open_writer(void) {
     return ue_line_writer_new(ends[1]);
 }
 
-static void close_pipe(void) {
-    close(ends[0]);
-    close(ends[1]);
-}
-
 static char *line(unsigned number) {
     static char text[LINE_BYTES + 1];
     snprintf(text, sizeof text, "%0*u\n", LINE_BYTES - 1, number);
@@ -69,24 +64,23 @@ static void write_lines_to(unsigned pause_us, int flags) {
     struct ue_line_writer *writer = open_writer();
     fcntl(ends[1], F_SETFL, flags);
     struct reading reading = {.pause_us = pause_us};
+    GThread *reader = NULL;
     uint64_t lost;
     char copy[LINE_BYTES + 1];
     for (unsigned i = 0; i < LINES; i++) {
         snprintf(copy, sizeof copy, "%0*u\n", LINE_BYTES - 1, i);
         assert_true(ue_line_writer_put(writer, copy));
         if (i == 10) {
-            GThread *thread = g_thread_new("reader", read_lines, &reading);
-            g_thread_unref(thread);
+            reader = g_thread_new("reader", read_lines, &reading);
         }
     }
     assert_true(ue_line_writer_end(writer, &lost));
     assert_int_equal(lost, 0);
-    for (unsigned waited = 0; waited < 1000 && __atomic_load_n(&reading.lines, __ATOMIC_ACQUIRE) < LINES; waited++) {
-        g_usleep(10000);
-    }
+    close(ends[1]); /* the reader ends when it has read all */
+    g_thread_join(reader);
     assert_int_equal(reading.lines, LINES);
     assert_false(reading.is_wrong);
-    close_pipe();
+    close(ends[0]);
 }
 
 static void all_lines_are_written_in_order(void **state) {
