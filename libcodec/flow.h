@@ -71,10 +71,10 @@ struct ue_magic_trial {
     uint8_t datagrams;                   /* looked at */
     uint32_t bits;                       /* the first 32 of the first datagram */
     uint32_t changed;                    /* those that another datagram has otherwise */
-    uint32_t initials;                   /* bit n - 1: an Initial stood behind n bits */
-    uint32_t answers;                    /* bit n - 1: both sides sent the same cookie behind n bits */
-    uint32_t sides;                      /* bit n - 1: side 1 sent the latest cookie behind n bits */
-    uint32_t cookies[UE_MAGIC_BITS_MAX]; /* the latest cookie behind n bits, hashed; 0: none */
+    uint32_t initials;                   /* bit n - 1: an Initial stood after n bits */
+    uint32_t answers;                    /* bit n - 1: both sides sent the same cookie after n bits */
+    uint32_t sides;                      /* bit n - 1: side 1 sent the latest cookie after n bits */
+    uint32_t cookies[UE_MAGIC_BITS_MAX]; /* the latest cookie after n bits, hashed; 0: none */
 };
 
 struct ue_side {
@@ -159,7 +159,7 @@ const char *ue_flow_generations(const struct ue_flow *flow, const struct ue_choi
 /* What a magic header looks like for people: bits, "" or "s", value, and both again. */
 #define UE_MAGIC_FORMAT "looks like a magic header of %u bit%s, value 0x%x: --magic-bits %u --magic 0x%x"
 
-/* Whether no generation fits, but an Initial and a cookie of both sides stand behind one number of bits, and these bits
+/* Whether no generation fits, but an Initial and a cookie of both sides stand after one number of bits, and these bits
    are equal in all datagrams. */
 bool ue_flow_magic(const struct ue_flow *flow, unsigned *bits, uint32_t *value);
 

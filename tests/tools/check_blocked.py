@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import threading
 import time
 import unittest
 
@@ -63,35 +62,6 @@ class Blocked:
         os.close(self.reading)
 
 
-class Echo:
-    """A plain UDP server that returns everything."""
-
-    def __init__(self):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.1", 0))
-        self.socket.settimeout(0.05)
-        self.port = self.socket.getsockname()[1]
-        self.is_open = True
-        self.thread = threading.Thread(target=self.answer, daemon=True)
-        self.thread.start()
-
-    def answer(self):
-        while self.is_open:
-            try:
-                payload, source = self.socket.recvfrom(65536)
-                self.socket.sendto(payload, source)
-            except TimeoutError:
-                continue
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.is_open = False
-        self.thread.join()
-        self.socket.close()
-
-
 def visit(link, rounds=2):
     """One client of a link: how many of its datagrams come back."""
     came = 0
@@ -108,7 +78,7 @@ def visit(link, rounds=2):
 
 class Link(unittest.TestCase):
     def carry(self, stderr):
-        with Echo() as echo, Blocked("link", "--bind=127.0.0.1", "--json", "--idle=0.2", 0, f"127.0.0.1:{echo.port}",
+        with live.Echo() as echo, Blocked("link", "--bind=127.0.0.1", "--json", "--idle=0.2", 0, f"127.0.0.1:{echo.port}",
                                      stderr=stderr) as link:
             came = [visit(link) for _ in range(40)]
             time.sleep(1)
@@ -160,7 +130,7 @@ class Read(unittest.TestCase):
     """Who reads gets all of it, in order."""
 
     def test_at_once(self):
-        with Echo() as echo, live.Link(echo.port, "--idle=0.2") as link:
+        with live.Echo() as echo, live.Link(echo.port, "--idle=0.2") as link:
             for _ in range(60):
                 self.assertEqual(2, visit(link))
             link.wait_for("left", 60)

@@ -23,37 +23,6 @@ CLIENT_SIDE, SERVER_SIDE = "client side", "server side"
 FIRST_COPIES = "drop channel=0 reliable copy=1"
 
 
-class Echo:
-    """A plain UDP server that returns everything."""
-
-    def __init__(self, port=0):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.1", port))
-        self.socket.settimeout(0.05)
-        self.port = self.socket.getsockname()[1]
-        self.heard = []
-        self.is_open = True
-        self.thread = threading.Thread(target=self.answer, daemon=True)
-        self.thread.start()
-
-    def answer(self):
-        while self.is_open:
-            try:
-                payload, source = self.socket.recvfrom(65536)
-            except socket.timeout:
-                continue
-            self.heard.append(payload)
-            self.socket.sendto(payload, source)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.is_open = False
-        self.thread.join()
-        self.socket.close()
-
-
 def send(link, count, size=64, wait=0.3, pause=0.0):
     """Sends numbered datagrams and returns the numbers that come back, in their order."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
@@ -71,7 +40,7 @@ def send(link, count, size=64, wait=0.3, pause=0.0):
 
 def report(options, count=200, **rest):
     """What a link reports of datagrams that go to an echo and back: (up, down)."""
-    with Echo() as echo, live.Link(echo.port, *options) as link:
+    with live.Echo() as echo, live.Link(echo.port, *options) as link:
         send(link, count, **rest)
     left = link.reported("left")
     return left["up"], left["down"]
@@ -218,11 +187,11 @@ class Impairments(unittest.TestCase):
         return [len(run) for run in re.findall("x+", "".join(".x"[number not in came] for number in range(1000)))]
 
     def test_bursts(self):
-        with Echo() as echo:
+        with live.Echo() as echo:
             runs = self.runs(echo, "--loss", 0.3, "--up-loss-burst", 8)
         self.assertAlmostEqual(sum(runs) / 1000, 0.3, delta=0.1)
         self.assertAlmostEqual(sum(runs) / len(runs), 8, delta=3)
-        with Echo() as echo:
+        with live.Echo() as echo:
             runs = self.runs(echo, "--loss", 0.3, "--loss-burst", 8, "--up-loss-burst", 1, "--down-loss-burst", 2)
         self.assertAlmostEqual(sum(runs) / len(runs), 1 / 0.7, delta=0.3)
 
@@ -234,7 +203,7 @@ class Impairments(unittest.TestCase):
             self.assertEqual(tuple(counters["overflowed"] > 50 for counters in ways), expected)
 
     def round_trip_ms(self, *options, size=64):
-        with Echo() as echo, live.Link(echo.port, *options) as link:
+        with live.Echo() as echo, live.Link(echo.port, *options) as link:
             begun = time.monotonic()
             self.assertEqual(send(link, 1, size=size, wait=1), [0])
         return (time.monotonic() - begun - 1) * 1000
@@ -248,7 +217,7 @@ class Impairments(unittest.TestCase):
             self.assertLess(took_ms, least_ms + 300, options)
 
     def test_corrupted_bit(self):
-        with tempfile.TemporaryDirectory() as folder, Echo() as echo:
+        with tempfile.TemporaryDirectory() as folder, live.Echo() as echo:
             path = pathlib.Path(folder) / "both.pcapng"
             with live.Link(echo.port, "--seed", 1, "--up-corrupt", 1, "--pcap", path) as link:
                 send(link, 5)
@@ -280,7 +249,7 @@ class Engine(unittest.TestCase):
         self.assertEqual((up["lost"] > 20, down["lost"]), (True, 0))
 
     def test_ticks(self):
-        with Echo() as echo, live.Link(echo.port, "--client-pkt", "PktFrameDelay=3", "--tick", 20) as link:
+        with live.Echo() as echo, live.Link(echo.port, "--client-pkt", "PktFrameDelay=3", "--tick", 20) as link:
             begun = time.monotonic()
             send(link, 1, wait=1)
         self.assertGreaterEqual(time.monotonic() - begun - 1, 0.1)
@@ -302,7 +271,7 @@ class Rules(Folder):
         rules.write_text("# for plain datagrams\ndrop frame=3\n")
         options = ["--rules", rules, "--rule", "duplicate frame=1", "--rule", "corrupt=2 frame=5",
                    "--rule", "delay=60 frame=7", "--pcap", self.folder / "both.pcapng"]
-        with Echo() as echo, live.Link(echo.port, *options) as link:
+        with live.Echo() as echo, live.Link(echo.port, *options) as link:
             send(link, 1, wait=0.2)  # frames 1 to 3: the datagram, its echoes
             send(link, 1, wait=0.2)  # 4, 5
         self.assertEqual([event["acted"] for event in link.all("rule")], [1, 1, 1, 0])
@@ -313,10 +282,10 @@ class Rules(Folder):
         self.assertEqual(sum("rule: corrupt=2 frame=5" in comment for comment in comments), 2)
 
     def test_held_back(self):
-        with Echo() as echo, live.Link(echo.port, "--rule", "delay=60 dir=c2s frame=1") as link:
+        with live.Echo() as echo, live.Link(echo.port, "--rule", "delay=60 dir=c2s frame=1") as link:
             self.assertEqual(send(link, 2), [1, 0])
         self.assertEqual(link.reported("left")["up"]["reordered"], 1)
-        with Echo() as echo, live.Link(echo.port, "--rule", "reorder dir=c2s frame=1") as link:
+        with live.Echo() as echo, live.Link(echo.port, "--rule", "reorder dir=c2s frame=1") as link:
             self.assertEqual(send(link, 3), [1, 0, 2])
 
     def test_wrong(self):
@@ -328,20 +297,20 @@ class Rules(Folder):
 class Life(Folder):
     def test_same_seed(self):
         def lost(seed):
-            with Echo() as echo, live.Link(echo.port, "--up-loss", 0.2, "--seed", seed) as link:
+            with live.Echo() as echo, live.Link(echo.port, "--up-loss", 0.2, "--seed", seed) as link:
                 return send(link, 300, pause=0.0005)
         self.assertEqual(sorted(lost(7)), sorted(lost(7)))
         self.assertNotEqual(sorted(lost(7)), sorted(lost(8)))
 
     def test_seed_is_told(self):
-        with Echo() as echo, live.Link(echo.port) as link:
+        with live.Echo() as echo, live.Link(echo.port) as link:
             pass
         self.assertRegex(link.reported("linked")["seed"], r"^\d+$")
 
     def test_both_sides_in_one_file(self):
         path = self.folder / "both.pcapng"
         for asked in (signal.SIGINT, signal.SIGTERM):
-            with Echo() as echo, live.Link(echo.port, "--pcap", path, "--delay", 20) as link:
+            with live.Echo() as echo, live.Link(echo.port, "--pcap", path, "--delay", 20) as link:
                 send(link, 20)
                 self.assertEqual(link.end(asked), 0)
             packets = pcapng.read(path)
@@ -351,18 +320,18 @@ class Life(Folder):
             self.assertEqual(sum("delayed by 20.0 ms" in p.comment for p in packets), 80)
 
     def test_under_way_at_the_end(self):
-        with Echo() as echo, live.Link(echo.port, "--delay", 5000, *self.record()) as link:
+        with live.Echo() as echo, live.Link(echo.port, "--delay", 5000, *self.record()) as link:
             send(link, 3, wait=0.1)
         self.assertEqual([p.comment for p in pcapng.read(self.sides[0])], 3 * ["under way when the link ended"])
 
     def test_duration(self):
-        with Echo() as echo, live.Link(echo.port, "--duration", 0.3) as link:
+        with live.Echo() as echo, live.Link(echo.port, "--duration", 0.3) as link:
             begun = time.monotonic()
             self.assertEqual(link.end(with_signal=None), 0)
             self.assertLess(time.monotonic() - begun, 10)
 
     def test_idle(self):
-        with Echo() as echo, live.Link(echo.port, "--idle", 0.2) as link:
+        with live.Echo() as echo, live.Link(echo.port, "--idle", 0.2) as link:
             for _ in range(2):
                 send(link, 1, wait=0.1)
             link.wait_for("left", 2)
@@ -370,7 +339,7 @@ class Life(Folder):
 
     def test_once_of_several(self):
         """The first client that leaves ends the link for the others, too."""
-        with Echo() as echo, live.Link(echo.port, "--once", "--idle", 0.3) as link:
+        with live.Echo() as echo, live.Link(echo.port, "--once", "--idle", 0.3) as link:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
                 other.sendto(b"first", ("127.0.0.1", link.port))
             send(link, 60, pause=0.02, wait=0.1)
@@ -378,7 +347,7 @@ class Life(Folder):
         self.assertEqual([event["reason"] for event in link.all("left")], ["idle", "end"])
 
     def test_no_room(self):
-        with Echo() as echo:
+        with live.Echo() as echo:
             link = live.Link(echo.port, "--max-clients", 1)
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first:
                 for _ in range(2):
@@ -392,13 +361,13 @@ class Life(Folder):
 
     def test_place_of_who_was_not_answered(self):
         """It is free after five seconds; a newcomer who finds no other gets it after two."""
-        with Echo() as echo:
+        with live.Echo() as echo:
             port = echo.port
         with live.Link(port, "--max-clients", 2, "--idle", 600) as link:
             for _ in range(2):
                 send(link, 1, wait=0.01)
             link.wait_for("connected", 2)
-            with Echo(port):
+            with live.Echo(port):
                 self.assertEqual(send(link, 1, wait=0.1), [])
                 time.sleep(2)
                 self.assertEqual(send(link, 1, wait=1), [0])
@@ -410,7 +379,7 @@ class Life(Folder):
 
     def test_place_of_who_fell_silent(self):
         """A forged source can send twice, too: who was answered keeps its place for five seconds of silence only."""
-        with Echo() as echo, live.Link(echo.port, "--max-clients", 2, "--idle", 600) as link:
+        with live.Echo() as echo, live.Link(echo.port, "--max-clients", 2, "--idle", 600) as link:
             for _ in range(2):
                 self.assertEqual([0, 1], send(link, 2, pause=0.2))
             self.assertEqual([], send(link, 1))
@@ -424,7 +393,7 @@ class Life(Folder):
 
     def test_place_of_who_goes_on(self):
         """A client who waits for a server that is not there yet, and repeats its handshake each second."""
-        with Echo() as echo:
+        with live.Echo() as echo:
             port = echo.port
         link = live.Link(port)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
@@ -432,7 +401,7 @@ class Life(Folder):
             for number in range(7):
                 client.sendto(b"%d" % number, ("127.0.0.1", link.port))
                 time.sleep(1)
-            with Echo(port):
+            with live.Echo(port):
                 client.sendto(b"there?", ("127.0.0.1", link.port))
                 self.assertEqual(client.recv(100), b"there?")
                 client.sendto(b"yes", ("127.0.0.1", link.port))
@@ -472,18 +441,18 @@ class Life(Folder):
 
     def test_dead_server(self):
         """A sentence, and the link is there when the server comes."""
-        with Echo() as echo:
+        with live.Echo() as echo:
             port = echo.port
         link = live.Link(port)
         for _ in range(3):
             self.assertEqual(send(link, 2, wait=0.1), [])
-        with Echo(port):
+        with live.Echo(port):
             self.assertEqual(send(link, 2), [0, 1])
         self.assertEqual(link.end(), 0)
         self.assertEqual(link.errors.count("nobody listens"), 1)
 
     def test_text(self):
-        with Echo() as echo:
+        with live.Echo() as echo:
             link = uerudp.subprocess.Popen([uerudp.PROGRAM, "link", "--up-loss", "1", "--duration", "0.5", "0",
                                             f"localhost:{echo.port}"], stdout=uerudp.subprocess.PIPE, text=True)
             link.port = int(link.stdout.readline().rpartition(":")[2])
@@ -503,14 +472,14 @@ class Life(Folder):
             self.assertEqual(said.stderr.count(b"\n"), 1, said.stderr)
 
     def test_itself(self):
-        with Echo() as echo:
+        with live.Echo() as echo:
             port = echo.port
         said = uerudp.run("link", "--bind", "127.0.0.1", port, f"127.0.0.1:{port}", status=2)
         self.assertIn(b"itself", said.stderr)
 
     def test_strangers(self):
         """Whatever is sent, empty and large datagrams included, goes through."""
-        with Echo() as echo, live.Link(echo.port, "--rule", FIRST_COPIES) as link:
+        with live.Echo() as echo, live.Link(echo.port, "--rule", FIRST_COPIES) as link:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
                 sender.settimeout(2)
                 for payload in (b"", b"\0", b"\xff" * 1400, bytes(60000), b"\1" * 23):

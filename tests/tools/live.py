@@ -80,6 +80,37 @@ class Link(Listener):
         super().__init__("link", "--bind", "127.0.0.1", "--json", *options, 0, f"127.0.0.1:{server_port}")
 
 
+class Echo:
+    """A plain UDP server that returns everything."""
+
+    def __init__(self, port=0):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", port))
+        self.socket.settimeout(0.05)
+        self.port = self.socket.getsockname()[1]
+        self.heard = []
+        self.is_open = True
+        self.thread = threading.Thread(target=self.answer, daemon=True)
+        self.thread.start()
+
+    def answer(self):
+        while self.is_open:
+            try:
+                payload, source = self.socket.recvfrom(65536)
+            except socket.timeout:
+                continue
+            self.heard.append(payload)
+            self.socket.sendto(payload, source)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.is_open = False
+        self.thread.join()
+        self.socket.close()
+
+
 def start_client(server, *options, host="127.0.0.1"):
     return subprocess.Popen([uerudp.PROGRAM, "connect", "--json", *map(str, options), f"{host}:{server.port}"],
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
