@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of results: BENCH id value unit anchor=name:value ratio=r goal=must/stretch PASS|FAIL|INFO */
-#ifndef BENCH_REPORT_H
-#define BENCH_REPORT_H
+#ifndef UERUDP_TESTS_BENCH_REPORT_H
+#define UERUDP_TESTS_BENCH_REPORT_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What is timed: each candidate does one thing to every packet of a pool, in the pool's order.
+   The functions are named bench_run_... because instructions are counted by that name (count.sh). */
+#ifndef UERUDP_TESTS_BENCH_CODEC_CANDIDATES_H
+#define UERUDP_TESTS_BENCH_CODEC_CANDIDATES_H
+
+#include "libcodec/codec.h"
+#include "tests/bench/codec/workload.h"
+
+/* A pool, and the same packets as the library takes them for encoding. */
+struct bench {
+    struct pool pool;
+    struct ue_context context;
+    struct ue_datagram *inputs;
+    struct ue_item *items; /* of all inputs */
+};
+
+struct candidate {
+    const char *name;
+    void (*run)(const struct bench *bench);
+};
+
+/* NULL behind the last. */
+const struct candidate *candidate_at(size_t index);
+const struct candidate *candidate_find(const char *name);
+
+/* False when memory is short. */
+bool bench_init(struct bench *bench, const struct shape *shape, uint32_t count, uint64_t seed);
+void bench_free(struct bench *bench);
+
+/* Whether every decoder gives what the generator meant, and every encoder the same bytes; else says so on stderr. */
+bool bench_agree(const struct bench *bench);
+
+/* Whether the library reads the packets, whatever they are by now, the same with and without its hot path. */
+bool bench_readings_agree(const struct bench *bench);
+
+#endif

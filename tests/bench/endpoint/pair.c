@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/bench/endpoint/pair.h"
+
+#define POOL_BYTES (16u << 20)
+#define RELEASE "5.1"
+#define WINDOW 256
+#define PATIENCE_NS UINT64_C(20000000)
+#define NET_SPEED 100000000 /* the budget is not what is measured */
+
+struct pair {
+    struct rival_host host;
+    void *region; /* of its own pool, or NULL */
+    struct ue_conn *conns[2];
+    bool is_open[2]; /* PAIR_CHANNEL */
+};
+
+static void take_events(struct pair *pair, enum rival_side at) {
+    struct ue_event event;
+    while (ue_conn_next_event(pair->conns[at], &event)) {
+        if (event.type == UE_EVENT_CHANNEL_OPENED && event.channel == PAIR_CHANNEL) {
+            pair->is_open[at] = true;
+        } else if (event.type == UE_EVENT_BUNCH && event.channel == PAIR_CHANNEL && !event.open) {
+            pair->host.deliver(pair->host.user, !at, event.data.base, event.data.bits / 8); /* begins at bit 0 */
+        }
+    }
+}
+
+static void take_datagrams(struct pair *pair, enum rival_side from, bool directly, uint64_t now_ns) {
+    struct ue_bytes datagram;
+    while (ue_conn_next_datagram(pair->conns[from], &datagram)) {
+        if (directly) {
+            ue_conn_receive(pair->conns[!from], now_ns, datagram.bytes, datagram.size_bytes);
+        } else {
+            pair->host.emit(pair->host.user, from, datagram.bytes, datagram.size_bytes);
+        }
+    }
+}
+
+static bool say(struct pair *pair, enum rival_side from, uint64_t now_ns, uint32_t channel, bool reliable,
+                const uint8_t *bytes, size_t size_bytes) {
+    struct ue_outgoing bunch = {.channel = channel, .reliable = reliable, .data = {bytes, 0, size_bytes * 8}};
+    return ue_conn_send(pair->conns[from], now_ns, &bunch, NULL) == UE_OK;
+}
+
+/* A perfect network until both know the channel. */
+static void settle(struct pair *pair, uint64_t now_ns) {
+    for (uint64_t tick = 8; tick > 0; tick--) {
+        for (enum rival_side side = RIVAL_CLIENT; side <= RIVAL_SERVER; side++) {
+            uint64_t then_ns = now_ns - tick * UINT64_C(50000000);
+            ue_conn_end_receive(pair->conns[side], then_ns);
+            take_events(pair, side);
+            ue_conn_tick(pair->conns[side], then_ns);
+            take_datagrams(pair, side, true, then_ns);
+        }
+    }
+}
+
+static bool open_channels(struct pair *pair, uint64_t now_ns, uint32_t count) {
+    static const uint8_t opening = 0;
+    uint32_t opened;
+    for (uint32_t i = 0; i < count; i++) {
+        if (ue_conn_open(pair->conns[RIVAL_SERVER], UE_KIND_ACTOR, PAIR_CHANNEL + i, &opened) != UE_OK ||
+            !say(pair, RIVAL_SERVER, now_ns, PAIR_CHANNEL + i, true, &opening, 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool connect(struct pair *pair, uint64_t now_ns, uint32_t channels) {
+    static const uint8_t greeting[] = {0, 1, 0, 0, 0, 0};
+    uint64_t then_ns = now_ns - UINT64_C(1000000000);
+    ue_conn_adopt(pair->conns[RIVAL_CLIENT], then_ns, 500, 100);
+    ue_conn_adopt(pair->conns[RIVAL_SERVER], then_ns, 100, 500);
+    ue_conn_admit(pair->conns[RIVAL_CLIENT]);
+    ue_conn_admit(pair->conns[RIVAL_SERVER]);
+    if (!say(pair, RIVAL_CLIENT, then_ns, 0, true, greeting, sizeof greeting)) {
+        return false;
+    }
+    settle(pair, now_ns - UINT64_C(500000000));
+    if (!open_channels(pair, now_ns - UINT64_C(500000000), channels != 0 ? channels : 1)) {
+        return false;
+    }
+    settle(pair, now_ns);
+    return pair->is_open[RIVAL_CLIENT];
+}
+
+static void destroy(void *user) {
+    struct pair *pair = user;
+    for (size_t i = 0; i < 2; i++) {
+        if (pair->conns[i] != NULL) {
+            ue_conn_free(pair->conns[i]);
+        }
+    }
+    free(pair->region);
+    free(pair);
+}
+
+void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns,
+                     const struct pair_config *config) {
+    struct pair *pair = calloc(1, sizeof *pair);
+    uint8_t bytes[UE_SEED_BYTES] = {0};
+    memcpy(bytes, &seed, sizeof seed);
+    if (pair == NULL) {
+        return NULL;
+    }
+    pair->host = *host;
+    struct ue_pool *pool = config->pool;
+    if (pool == NULL && (pair->region = malloc(POOL_BYTES)) != NULL) {
+        pool = ue_pool_init(pair->region, POOL_BYTES);
+    }
+    struct ue_conn_config ends = {
+        .profile = ue_profile_find(config->release), .seed = bytes, .net_speed = NET_SPEED, .options = config->options};
+    for (enum rival_side side = RIVAL_CLIENT; pool != NULL && side <= RIVAL_SERVER; side++) {
+        ends.role = side == RIVAL_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
+        pair->conns[side] = ue_conn_new(pool, &ends);
+    }
+    if (pair->conns[0] == NULL || pair->conns[1] == NULL || !connect(pair, now_ns, config->channels)) {
+        destroy(pair);
+        return NULL;
+    }
+    return pair;
+}
+
+struct ue_conn *pair_conn(void *pair, enum rival_side side) {
+    return ((struct pair *)pair)->conns[side];
+}
+
+static void *create_plain(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+    return pair_create(host, seed, now_ns, &(struct pair_config){.release = RELEASE});
+}
+
+static void *create_repeat(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+    return pair_create(host, seed, now_ns,
+                          &(struct pair_config){.release = RELEASE, .options = {.repeat_reliable = true}});
+}
+
+static void *create_patient(const struct rival_host *host, uint64_t seed, uint64_t now_ns) {
+    return pair_create(host, seed, now_ns,
+                          &(struct pair_config){.release = RELEASE, .options = {.reorder_wait_ns = PATIENCE_NS}});
+}
+
+static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool reliable, const uint8_t *message,
+                         size_t size_bytes) {
+    struct pair *pair = user;
+    if (reliable && ue_conn_unacked(pair->conns[from], PAIR_CHANNEL) >= WINDOW - 2) {
+        return false;
+    }
+    return say(pair, from, now_ns, PAIR_CHANNEL, reliable, message, size_bytes);
+}
+
+static void receive(void *user, enum rival_side at, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    struct pair *pair = user;
+    ue_conn_receive(pair->conns[at], now_ns, bytes, size_bytes);
+    take_events(pair, at);
+}
+
+static void end_receive(void *user, enum rival_side at, uint64_t now_ns) {
+    struct pair *pair = user;
+    ue_conn_end_receive(pair->conns[at], now_ns);
+    take_events(pair, at);
+}
+
+static void tick(void *user, enum rival_side at, uint64_t now_ns) {
+    struct pair *pair = user;
+    ue_conn_tick(pair->conns[at], now_ns);
+    take_events(pair, at);
+    take_datagrams(pair, at, false, now_ns);
+}
+
+const struct rival rival_ue = {"uerudp", create_plain, destroy, send_message, receive, end_receive, tick};
+const struct rival rival_ue_repeat = {"uerudp-repeat", create_repeat, destroy, send_message,
+                                      receive,         end_receive,   tick};
+const struct rival rival_ue_patient = {"uerudp-patient", create_patient, destroy, send_message,
+                                       receive,          end_receive,    tick};

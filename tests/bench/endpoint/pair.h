@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference endpoint as a rival, with what only its own goals look at. */
+#ifndef UERUDP_TESTS_BENCH_ENDPOINT_PAIR_H
+#define UERUDP_TESTS_BENCH_ENDPOINT_PAIR_H
+
+#include "tests/bench/endpoint/rival.h"
+#include "tools/endpoint/endpoint.h"
+
+#define PAIR_CHANNEL 2 /* carries all messages */
+
+struct pair_config {
+    const char *release;
+    struct ue_conn_options options;
+    uint32_t channels;    /* open, PAIR_CHANNEL among them; 0 counts as 1 */
+    struct ue_pool *pool; /* shared by many, or NULL: one of its own */
+};
+
+/* As create of a rival. */
+void *pair_create(const struct rival_host *host, uint64_t seed, uint64_t now_ns,
+                     const struct pair_config *config);
+struct ue_conn *pair_conn(void *pair, enum rival_side side);
+
+#endif
