@@ -3,7 +3,7 @@
 
 #include "libcodec/layouts.h"
 
-/* The two halves of releases differ: 22 and 23 came together, and 26 is a branch without either (spec 7.2). */
+/* The two halves of releases differ: 22 and 23 came together, and 26 is a branch without either (protocol.md 23.3). */
 static bool is_large_world(const struct ue_context *x, unsigned since) {
     unsigned netver = ue_context_netver(x);
     return netver >= since && netver != 26;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The opening of an actor channel: which actor, and where it is spawned (spec 1.11, 5.6). */
+/* The opening of an actor channel: which actor, and where it is spawned (protocol.md 2.8, 23.3). */
 #ifndef UE_ACTOR_H
 #define UE_ACTOR_H
 

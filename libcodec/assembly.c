@@ -252,7 +252,8 @@ static void give_up_broken(const struct pass *p, struct ue_waiting *fragment) {
 
 /* ---- fragments ---- */
 
-/* A fragment without beginning while one of the other reliability waits for the next (spec 4.9, rows 2 and 5). */
+/* A fragment without beginning while one of the other reliability waits for the next (protocol.md 10.2, rules 2 and
+   8). */
 static bool is_mixed(const struct pass *p) {
     const struct ue_assembly_lane *other = ue_assembly_find_lane(p->assembly, p->channel, p->side, !p->is_reliable);
     return other != NULL && other->last != NULL && !other->last->is_final;
@@ -356,7 +357,8 @@ static void take_fragment(const struct pass *p, const struct ue_bunch *bunch) {
     settle(p, &run);
 }
 
-/* A reliable bunch that is not partial stands between fragments: they do not belong together (spec 4.9, row 5). */
+/* A reliable bunch that is not partial stands between fragments: they do not belong together (protocol.md 10.2,
+   rule 8). */
 static void part_neighbours(const struct pass *p, const struct ue_assembly_lane *lane) {
     struct ue_waiting *before = ue_lane_find_before(lane, p->number, 0);
     struct ue_waiting *behind = before != NULL ? before->behind : lane->first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Passive reassembly: the whole messages of one connection out of the bunches of a capture, in which fragments may come
-   late, twice or never (spec 4.8, 4.9, 4.12). It stands on the tracker's numbers: fragments are ordered by full channel
+   late, twice or never (protocol.md 10). It stands on the tracker's numbers: fragments are ordered by full channel
    sequence, unreliable ones by packet id. Export fragments are messages of their own, and their data no part of what
    they precede. */
 #ifndef UE_ASSEMBLY_H
@@ -14,7 +14,7 @@
 #define UE_ASSEMBLY_BYTES_MAX (4u << 20)
 #define UE_ASSEMBLY_FRAGMENTS_MAX 1024u
 
-/* What receivers take at most, unless they are told otherwise (spec 4.11). */
+/* What receivers take at most, unless they are told otherwise (protocol.md 10.2). */
 #define UE_ASSEMBLY_MESSAGE_BYTES_MAX 65536u
 
 /* One fragment of a message, by where it was seen. */
@@ -87,7 +87,7 @@ void ue_assembly_expect(const struct ue_assembly *assembly, const struct ue_item
 void ue_assembly_end(struct ue_assembly *assembly, const struct ue_assembly_sink *sink);
 
 /* What the latest bunch that names the kind of a channel said, of either side: they share channels. Without one, what
-   is likely (spec 4.12), and *is_guessed. */
+   is likely (protocol.md 11.1), and *is_guessed. */
 enum ue_content_kind ue_assembly_kind(const struct ue_assembly *assembly, uint32_t channel, bool *is_guessed);
 
 /* A static English sentence about the fragments, without final period. */

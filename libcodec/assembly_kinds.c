@@ -64,7 +64,8 @@ void ue_assembly_learn_kind(struct ue_assembly *assembly, const struct ue_contex
     }
 }
 
-/* Where nothing was said: index 0 is always that of control, 1 that of voice in games that have it (spec 4.12). */
+/* Where nothing was said: index 0 is always that of control, 1 that of voice in games that have it
+   (protocol.md 11.1). */
 enum ue_content_kind ue_assembly_kind(const struct ue_assembly *assembly, uint32_t channel, bool *is_guessed) {
     const struct ue_assembly_channel *known = ue_assembly_find_channel(assembly, channel);
     *is_guessed = known == NULL || !known->has_kind;

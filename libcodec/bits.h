@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits of a byte buffer, least significant bit of each byte first (spec 1.1, 1.2, 1.12). */
+/* Bits of a byte buffer, least significant bit of each byte first (protocol.md 2.1, 4.2). */
 #ifndef UE_BITS_H
 #define UE_BITS_H
 

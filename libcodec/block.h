@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Content blocks: what an actor channel says about its actor or one of its objects (spec 5.7, 5.8). */
+/* Content blocks: what an actor channel says about its actor or one of its objects (protocol.md 23.4, 23.5). */
 #ifndef UE_BLOCK_H
 #define UE_BLOCK_H
 

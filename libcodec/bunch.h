@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bunch headers of every generation, and the form of replays (spec 4.4). */
+/* Bunch headers of every generation, and the form of replays (protocol.md 9). */
 #ifndef UE_BUNCH_H
 #define UE_BUNCH_H
 
@@ -19,7 +19,7 @@ enum ue_channel_name_index {
 
 enum ue_channel_type { UE_CHANNEL_CONTROL = 1, UE_CHANNEL_ACTOR = 2, UE_CHANNEL_FILE = 3, UE_CHANNEL_VOICE = 4 };
 
-/* A static engine name: an index into the engine's table, or a text with a number (spec 1.9). */
+/* A static engine name: an index into the engine's table, or a text with a number (protocol.md 2.6). */
 struct ue_name {
     bool hardcoded;
     uint32_t index;

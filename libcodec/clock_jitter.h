@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How unevenly packets arrive, by the milliseconds of their sender's clock that they carry (spec 3.3, 6.12). */
+/* How unevenly packets arrive, by the milliseconds of their sender's clock that they carry (protocol.md 7;
+   endpoint.md 23.2). */
 #ifndef UE_CLOCK_JITTER_H
 #define UE_CLOCK_JITTER_H
 

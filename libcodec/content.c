@@ -83,12 +83,12 @@ static void tell_rest(struct pass *p, enum ue_field field) {
 #define NO_NETVER 0
 
 /* Bits of class data after the open data of an actor: none; of player controllers 8, from EngineNetVer 41 on 40, and in
-   the stock 5.7 72 (spec 5.6.3). */
+   the stock 5.7 72 (protocol.md 23.3). */
 static const uint8_t class_bits[] = {0, 8, 40, 72};
 #define CLASS_BITS_COUNT (sizeof class_bits / sizeof *class_bits)
 
 /* Releases of one generation agree in all but what is inside of messages: the EngineNetVer of those that differ from
-   the first (spec 7.2). */
+   the first (protocol.md 23.3). */
 static unsigned other_netver(const struct ue_context *x) {
     switch (ue_context_netver(x)) {
     case 10: return 13; /* 4.24 */

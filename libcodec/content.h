@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a whole message of a channel carries: a bunch that is not partial, or an assembled chain (spec 5.1, 5.4
-   to 5.10). Control messages are those of message.h. */
+/* What a whole message of a channel carries: a bunch that is not partial, or an assembled chain (protocol.md 23).
+   Control messages are those of message.h. */
 #ifndef UE_CONTENT_H
 #define UE_CONTENT_H
 
@@ -38,8 +38,8 @@ struct ue_content {
     struct ue_view data;
 };
 
-/* Reports what is inside to the sink, to the last bit: what cannot be known is told as opaque bits (spec 5.12). A fault
-   ends the report; what is left is then told as opaque, so that nothing is lost. names may be NULL. */
+/* Reports what is inside to the sink, to the last bit: what cannot be known is told as opaque bits (protocol.md 23). A
+   fault ends the report; what is left is then told as opaque, so that nothing is lost. names may be NULL. */
 enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
                                 const struct ue_guid_names *names, const struct ue_sink *sink, struct ue_fault *fault);
 

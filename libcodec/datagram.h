@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One whole datagram: prefix, then a handshake message, or handlers, packet header and items (spec 3.1). */
+/* One whole datagram: prefix, then a handshake message, or handlers, packet header and items (protocol.md 1). */
 #ifndef UE_DATAGRAM_H
 #define UE_DATAGRAM_H
 

@@ -11,7 +11,7 @@ enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_424, ROW_425, R
 #define ROWS_LAYOUT_B (ROW(422) | ROW(424))
 #define ROWS_FEATURES (ROW(54) | ROW(55) | ROW(58))
 
-#define HANDSHAKE_BITS_MAX 608 /* 76 bytes: a restart response with everything (spec 2.4) */
+#define HANDSHAKE_BITS_MAX 608 /* 76 bytes: a restart response with everything (protocol.md 5.2 to 5.4) */
 #define RANDOM_BITS_MIN 64
 #define TIMESTAMP_MIN 1e-6
 #define TIMESTAMP_MAX 1e8
@@ -19,7 +19,7 @@ enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_424, ROW_425, R
 #define CLOSE_REASON_KNOWN_MAX 5
 #define PACKED_CHANNEL_MAX 32767
 
-/* Exact sizes of the layouts without version fields, in bits behind the magic header (spec 2.4). */
+/* Exact sizes of the layouts without version fields, in bits behind the magic header (protocol.md 5.2 to 5.4). */
 static const struct {
     uint16_t bits;
     uint16_t profiles;
@@ -82,7 +82,7 @@ static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct u
     *shape = (struct ue_shape){.profiles = profiles, .assumed = profiles, .type = h->type, .restart = h->restart};
     shape->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
                            ? ue_handshake_sender(h->type)
-                           : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (spec 2.14) */
+                           : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (protocol.md 20) */
     shape->has_body = h->has_body;
     shape->has_cookie = h->has_body && !ue_bytes_zero(h->cookie, sizeof h->cookie);
     memcpy(shape->cookie, h->cookie, sizeof shape->cookie);
@@ -142,7 +142,7 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
     shape_from(assume ? &with : &without, profiles, shape);
     if (seen != UE_FEATURES_OPEN || with.type != UE_HANDSHAKE_RESTART_REQUEST) {
         shape->assumed = assume ? ROWS_FEATURES : ROW(51);
-    } /* else it is in the oldest version that the server speaks (spec 2.10), whatever its engine */
+    } /* else it is in the oldest version that the server speaks (endpoint.md 21.1), whatever its engine */
     shape->features = seen;
     shape->ids = ids;
     return true;
@@ -224,7 +224,7 @@ bool ue_binding_feed(struct ue_binding *binding, unsigned side, const struct ue_
     return false;
 }
 
-/* ---- ordinary packets (spec 4.12) ---- */
+/* ---- ordinary packets (protocol.md 17.2) ---- */
 
 struct fit_walk {
     const struct ue_context *x;
@@ -269,7 +269,7 @@ static bool bunch_is_plausible(const struct ue_context *x, const struct ue_bunch
     bool legacy = x->profile.packet == UE_PACKET_LEGACY;
     bool on_control = b->channel == 0 && !x->settings.internal_ack;
     if (on_control && !b->reliable) {
-        return false; /* all of the control channel is reliable (spec 5.2) */
+        return false; /* all of the control channel is reliable (protocol.md 12) */
     }
     if (b->control != (b->open || b->close) || b->close_reason > CLOSE_REASON_KNOWN_MAX ||
         b->channel >= PACKED_CHANNEL_MAX) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a single datagram tells about its generation (spec 2.8, 4.12, 7.5). */
+/* What a single datagram tells about its generation (protocol.md 17). */
 #ifndef UE_DETECT_H
 #define UE_DETECT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports: the names that stand in front of what uses them (spec 5.4.2 to 5.4.4). */
+/* Exports: the names that stand in front of what uses them (protocol.md 23 to 23.2). */
 #ifndef UE_EXPORTS_H
 #define UE_EXPORTS_H
 

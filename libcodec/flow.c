@@ -106,7 +106,7 @@ static bool cookie_may_be_bare(const struct ue_flow *flow) {
     return ue_profile_at(ue_profiles_oldest(rows))->handshake == UE_HANDSHAKE_A0;
 }
 
-/* The cookie gives the first sequences of both sides (spec 2.7). */
+/* The cookie gives the first sequences of both sides (protocol.md 5.7). */
 static void learn_sequences(struct ue_flow *flow, const struct ue_shape *shape) {
     if (cookie_may_be_bare(flow) || flow->has_ordinary || flow->restarting || !shape->has_cookie ||
         flow->server_side < 0) {
@@ -195,7 +195,7 @@ static void feed_ordinary(struct ue_flow *flow, unsigned side, const uint8_t *by
     }
 }
 
-/* Once the family is known, only the handshake bit at its known place decides (spec 2.8). */
+/* Once the family is known, only the handshake bit at its known place decides (protocol.md 17.1). */
 static bool has_handshake_bit(const struct ue_flow *flow, const uint8_t *bytes, size_t size_bytes) {
     size_t bit = flow->settings.magic_bits + (size_t)flow->settings.skip_bytes * 8 + (flow->choice.ids ? 5 : 0);
     return bit < size_bytes * 8 && ue_bits_load(bytes, size_bytes, bit, 1) != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A passive observer of one connection: learns generation, direction and full packet ids from its datagrams, in
    capture order, once; what it says about a datagram is kept in a small struct ue_frame, from which the datagram can be
-   decoded again at any time (spec 2.8, 7.5). */
+   decoded again at any time (protocol.md 17). */
 #ifndef UE_FLOW_H
 #define UE_FLOW_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What packet handler components put between prefix and packet header (spec 3.8). */
+/* What packet handler components put between prefix and packet header (protocol.md 13). */
 #ifndef UE_HANDLERS_H
 #define UE_HANDLERS_H
 

@@ -43,7 +43,8 @@ struct ue_sequences ue_cookie_sequences(const uint8_t cookie[UE_COOKIE_BYTES]) {
     };
 }
 
-/* Layouts A to C have no type field: it follows from direction, presence and timestamp (spec 2.4). -1: no such type. */
+/* Layouts A to C have no type field: it follows from direction, presence and timestamp (protocol.md 5.6). -1: no such
+   type. */
 static int infer_type(const struct ue_context *x, const struct ue_handshake *m) {
     bool from_client = x->direction != UE_SERVER_TO_CLIENT;
     bool from_server = x->direction != UE_CLIENT_TO_SERVER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of the stateless handshake, every layout (spec 2.4 to 2.8). */
+/* Messages of the stateless handshake, every layout (protocol.md 5). */
 #ifndef UE_HANDSHAKE_H
 #define UE_HANDSHAKE_H
 
@@ -20,7 +20,7 @@ enum ue_handshake_type {
 #define UE_COOKIE_BYTES 20
 #define UE_DIAGNOSTICS_BYTES 12
 
-/* Longest random tail; a restart request has no more behind its versions, a body is longer (spec 2.4, 2.14). */
+/* Longest random tail; a restart request has no more behind its versions, a body is longer (protocol.md 5.4). */
 #define UE_HANDSHAKE_RANDOM_BITS_MAX 128
 
 /* Members that a layout does not have are zero. */
@@ -43,7 +43,7 @@ struct ue_handshake {
     struct ue_view random; /* whole bytes, versioned layout only */
 };
 
-/* Who sends messages of this type (spec 2.3); unknown for an unknown type. */
+/* Who sends messages of this type (protocol.md 5.1); unknown for an unknown type. */
 enum ue_direction ue_handshake_sender(enum ue_handshake_type type);
 
 /* The timestamp in seconds. */
@@ -52,7 +52,7 @@ double ue_handshake_timestamp(const struct ue_context *context, const struct ue_
 /* Raw bits of a timestamp in the width of the context's layout. */
 uint64_t ue_handshake_timestamp_bits(const struct ue_context *context, double seconds);
 
-/* First sequences of both sides, 14 bits each (spec 2.7). */
+/* First sequences of both sides, 14 bits each (protocol.md 5.7). */
 struct ue_sequences {
     uint16_t server;
     uint16_t client;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ack history of modern packets: which of the newest 256 sequences were delivered (spec 3.2). */
+/* The ack history of modern packets: which of the newest 256 sequences were delivered (protocol.md 6). */
 #ifndef UE_HISTORY_H
 #define UE_HISTORY_H
 
@@ -19,7 +19,7 @@ static inline bool ue_history_delivered(const uint32_t *words, uint32_t word_cou
 
 /* Packets behind the ack at which the history of a packet header begins. A 5.8 sender that resets its history (flush
    mark) lets it begin at the newest packet that it still has a verdict on, and counts those after it as not delivered
-   (spec 6.3.6). */
+   (endpoint.md 15.6). */
 static inline uint32_t ue_history_skipped(const struct ue_packet *packet) {
     uint32_t skipped = ((uint32_t)packet->ack - packet->acked_history_seq) & (UE_PACKET_SEQ_MAX - 1);
     return packet->history_flush ? skipped : 0;

@@ -22,7 +22,7 @@ enum param_kind {
 
 #define FEATURES_BITS 16
 #define GUID_BITS 128
-#define GUID_DEFAULT 1 /* of references: flags and a name would follow (spec 5.4.1) */
+#define GUID_DEFAULT 1 /* of references: flags and a name would follow (protocol.md 23.1) */
 
 struct param_row {
     uint8_t type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of the control channel: login, travel, failure (spec 5.2, 5.3). */
+/* Messages of the control channel: login, travel, failure (protocol.md 12). */
 #ifndef UE_MESSAGE_H
 #define UE_MESSAGE_H
 
@@ -16,7 +16,7 @@ enum ue_message_type {
 #undef UE_PARAM
 };
 
-/* A replicated unique net id (spec 5.3). Which members count follows from flags, or, up to 4.19, from size. */
+/* A replicated unique net id (protocol.md 12.1). Which members count follows from flags, or, up to 4.19, from size. */
 struct ue_unique_id {
     uint8_t flags;    /* bit 0 encoded, 1 empty, 2 padded, 3 to 7 type hash */
     uint8_t services; /* type hash 30 */

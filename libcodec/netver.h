@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The network version checksum of Hello and of handshakes, and what it tells about the engine (spec 7.3). */
+/* The network version checksum of Hello and of handshakes, and what it tells about the engine (protocol.md 16). */
 #ifndef UE_NETVER_H
 #define UE_NETVER_H
 

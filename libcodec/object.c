@@ -5,7 +5,7 @@
 
 #define NUMBER_BITS 64
 
-/* The sender has no id for the object: its name follows (spec 5.4.1). */
+/* The sender has no id for the object: its name follows (protocol.md 23.1). */
 #define GUID_DEFAULT 1
 
 struct ue_guid ue_guid_fixed(struct ue_view bits) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Network ids and what they stand for: references to objects, and objects that are exported with their names
-   (spec 1.10, 5.4.1). */
+   (protocol.md 2.7, 23.1). */
 #ifndef UE_OBJECT_H
 #define UE_OBJECT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which actor a message opens its channel for, and the class that its archetype is of (spec 5.6). */
+/* Which actor a message opens its channel for, and the class that its archetype is of (protocol.md 23.3). */
 #ifndef UE_OPENING_H
 #define UE_OPENING_H
 
@@ -7,7 +7,7 @@
 
 struct ue_opening {
     uint64_t guid;
-    uint64_t archetype; /* 0: an actor of the map, or one that is gone already (spec 5.9) */
+    uint64_t archetype; /* 0: an actor of the map, or one that is gone already (protocol.md 23.3) */
 };
 
 /* False: the message opens no actor's channel, or is not readable so far. */

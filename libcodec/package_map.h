@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The package map of one connection: which path a network id stands for, as exports and NetGUIDAssign told (spec 5.4.1,
-   5.4.2). An id may be told anew; each telling counts from its frame on. */
+/* The package map of one connection: which path a network id stands for, as exports and NetGUIDAssign told
+   (protocol.md 23.1). An id may be told anew; each telling counts from its frame on. */
 #ifndef UE_PACKAGE_MAP_H
 #define UE_PACKAGE_MAP_H
 

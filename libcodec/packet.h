@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packet headers: modern with ack history, legacy with a packet id and ack items (spec 3.2 to 3.6). */
+/* Packet headers: modern with ack history, legacy with a packet id and ack items (protocol.md 6 to 8). */
 #ifndef UE_PACKET_H
 #define UE_PACKET_H
 

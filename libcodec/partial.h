@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of partial bunches that every receiver and every reader of captures shares (spec 4.8, 4.9). */
+/* The rules of partial bunches that every receiver and every reader of captures shares (protocol.md 10.2). */
 #ifndef UE_PARTIAL_H
 #define UE_PARTIAL_H
 
@@ -7,8 +7,8 @@
 
 enum ue_partial_fault {
     UE_PARTIAL_FINE,
-    UE_PARTIAL_UNALIGNED,    /* rows 3a, 4a: no whole number of bytes, although more follows, or as a first one */
-    UE_PARTIAL_FINAL_EXPORTS /* row 4b */
+    UE_PARTIAL_UNALIGNED,    /* rules 3, 5: no whole number of bytes, although more follows, or as a first one */
+    UE_PARTIAL_FINAL_EXPORTS /* rule 6 */
 };
 
 /* What is wrong with a fragment by itself. Exports and custom exports may end at any bit. */
@@ -30,7 +30,7 @@ UE_INLINE bool ue_partial_is_unfinished(const struct ue_bunch *bunch) {
     return bunch->partial && !bunch->partial_final;
 }
 
-/* Row 4: whether the number of a fragment is the next. Unreliable ones are numbered by their packet: they share one, or
+/* Rule 4: whether the number of a fragment is the next. Unreliable ones are numbered by their packet: they share one, or
    stand in neighbours. */
 UE_INLINE bool ue_partial_is_next(bool is_reliable, int64_t before, int64_t number) {
     return number == before + 1 || (!is_reliable && number == before);

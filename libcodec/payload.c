@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the payload of a content block holds: properties, then fields (spec 5.8). */
+/* What the payload of a content block holds: properties, then fields (protocol.md 23.5). */
 #include "libcodec/layouts.h"
 
 #define INDEX_BITS_MAX 16

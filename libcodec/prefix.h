@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands in front of every datagram: wrapper, magic header, ids, handshake bit (spec 2.4, 2.6). */
+/* What stands in front of every datagram: wrapper, magic header, ids, handshake bit (protocol.md 4.1). */
 #ifndef UE_PREFIX_H
 #define UE_PREFIX_H
 

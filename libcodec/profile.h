@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol generations (spec 7.1), and the wire context: one generation with settings and what was learned. */
+/* Protocol generations (protocol.md 3), and the wire context: one generation with settings and what was learned. */
 #ifndef UE_PROFILE_H
 #define UE_PROFILE_H
 
@@ -15,7 +15,7 @@ enum ue_packet_layout { UE_PACKET_LEGACY, UE_PACKET_KBPS, UE_PACKET_JITTER, UE_P
 
 enum ue_channel_layout { UE_CHANNEL_BOUNDED, UE_CHANNEL_PACKED };
 
-/* How an endpoint acknowledges (spec 6.0): the engine's generations L, A, B and C. */
+/* How an endpoint acknowledges (endpoint.md 13): the engine's generations L, A, B and C. */
 enum ue_ack_generation { UE_ACKS_LEGACY, UE_ACKS_PLAIN, UE_ACKS_FLUSH, UE_ACKS_RESET };
 
 /* One generation; the columns are explained in profiles.def. */
@@ -72,7 +72,7 @@ enum ue_direction { UE_DIRECTION_UNKNOWN, UE_CLIENT_TO_SERVER, UE_SERVER_TO_CLIE
 /* The other way; unknown stays unknown. */
 enum ue_direction ue_direction_reverse(enum ue_direction direction);
 
-/* Packet handler components (spec 3.8). */
+/* Packet handler components (protocol.md 13). */
 enum ue_handler {
     UE_HANDLER_NONE,
     UE_HANDLER_OODLE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic of sequence numbers that wrap: 14-bit packet and 10-bit channel sequences (spec 3.2.1, 4.6.1). */
+/* Arithmetic of sequence numbers that wrap: 14-bit packet and 10-bit channel sequences (protocol.md 15). */
 #ifndef UE_SEQ_H
 #define UE_SEQ_H
 

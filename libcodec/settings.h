@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings as texts, the same keys for program options, profile files and Wireshark preferences (fields.md). */
+/* Settings as texts, the same keys for program options, profile files and Wireshark preferences (protocol.md 18). */
 #ifndef UE_SETTINGS_H
 #define UE_SETTINGS_H
 

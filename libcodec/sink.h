@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces: a decoder reports each field to a sink; a builder asks a source for each field (design: one layout). */
+/* Traces: a decoder reports each field to a sink; a builder asks a source for each field. */
 #ifndef UE_SINK_H
 #define UE_SINK_H
 

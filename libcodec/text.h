@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Engine texts as characters, and as UTF-8 (spec 1.8). */
+/* Engine texts as characters, and as UTF-8 (protocol.md 2.5). */
 #ifndef UE_TEXT_H
 #define UE_TEXT_H
 

@@ -49,7 +49,7 @@ static void begin_side(struct ue_track_side *side, uint16_t first_seq) {
     side->has_first = side->has_newest = side->has_judged = true;
 }
 
-/* The cookie gives the first sequences of both sides (spec 2.7), but not up to 4.17 and not when restarting. */
+/* The cookie gives the first sequences of both sides (protocol.md 5.7), but not up to 4.17 and not when restarting. */
 static void learn_sequences(struct ue_track_pass *p) {
     const struct ue_handshake *handshake = &p->head.handshake;
     struct ue_track_side *sides = p->track->sides;
@@ -297,7 +297,7 @@ void ue_track_deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id, b
     }
 }
 
-/* Modern packets: verdicts on all up to the newest, in the order of the receiver rule (spec 3.2.1). */
+/* Modern packets: verdicts on all up to the newest, in the order of the receiver rule (protocol.md 6). */
 static void take_history(struct ue_track_pass *p, const struct ue_packet *packet) {
     struct ue_track_side *other = &p->track->sides[!p->in->side];
     const struct ue_links *links = p->in->links;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The passive tracker: what the two ends of a connection did, as far as a capture shows it. Full packet and channel
-   sequence numbers, gaps, reordering, acknowledgements, resends, channels and handshakes (spec 3.2, 4.6, 6.3 to 6.9;
-   the words are those of `analysis.*` in fields.def). Datagrams of both ends go in, in capture order; events come out.
+   sequence numbers, gaps, reordering, acknowledgements, resends, channels and handshakes (protocol.md 6, 9;
+   endpoint.md 15 to 20; the words are those of `analysis.*` in fields.def). Datagrams of both ends go in, in capture
+   order; events come out.
 
    "Not acknowledged" and "lost" are kept apart: NACKED is what a receiver reports, MISSING what the capture shows. */
 #ifndef UE_TRACK_H
@@ -59,7 +60,7 @@ struct ue_track_event {
     bool is_spurious;             /* BUNCH, a copy: the first, or the one before, had been reported as delivered */
     bool is_gap;                  /* BUNCH, reliable: reliable ones before it on this channel were never seen */
     bool is_jump;                 /* ... with this one more than a reliable buffer holds: impossible */
-    bool is_partial_error;        /* BUNCH: does not continue, or does not begin, what partial flags say (spec 4.9) */
+    bool is_partial_error;        /* BUNCH: does not continue, or begin, what its flags say (protocol.md 10.2) */
     bool is_withdrawn;            /* NACKED: it had been ACKED; not this packet says so, but what became of the acks */
     uint8_t close_reason;         /* CLOSED */
     uint32_t packets_in_flight;   /* PACKET: of this side, sent and without verdict, this one included; 0 where nothing

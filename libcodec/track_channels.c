@@ -58,8 +58,8 @@ static bool is_legacy(const struct ue_track_pass *p) {
     return p->in->context->profile.packet == UE_PACKET_LEGACY;
 }
 
-/* Receivers refuse the packets of unreliable bunches whose channel was not opened, or that continue nothing (spec 6.5).
- */
+/* Receivers refuse the packets of unreliable bunches whose channel was not opened, or that continue nothing
+   (endpoint.md 17.1). */
 static void note_needs(struct ue_track_pass *p, const struct ue_track_lane *lane, const struct ue_bunch *bunch) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
     const struct ue_track_reliable *opening = find_opening(side, lane, bunch->channel);
@@ -71,7 +71,8 @@ static void note_needs(struct ue_track_pass *p, const struct ue_track_lane *lane
     }
 }
 
-/* Where the sequence of a channel begins: every channel at the same number, which the handshake tells (spec 4.6). */
+/* Where the sequence of a channel begins: every channel at the same number, which the handshake tells
+   (protocol.md 5.7). */
 static void begin_lane(const struct ue_track_pass *p, struct ue_track_lane *lane, uint32_t ch_seq) {
     const struct ue_track_side *side = &p->track->sides[p->in->side];
     int64_t first = side->first_seq & (p->in->context->ch_seq_bound - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verdicts up to 4.21: acks that are lost themselves (spec 6.16). Each is written into two packets. Where both are
+/* Verdicts up to 4.21: acks that are lost themselves (endpoint.md 25). Each is written into two packets. Where both are
    lost, its packet is lost to its sender; what the other side acknowledged in turn tells whether they were. */
 #include "libcodec/history.h"
 #include "libcodec/track_state.h"

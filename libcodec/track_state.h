@@ -15,7 +15,7 @@ _Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACK_PACKETS_MAX, "what a header tel
 
 #define UE_TRACK_NO_ID INT64_MIN
 
-/* Legacy: packets in which an ack travels (spec 6.16). */
+/* Legacy: packets in which an ack travels (endpoint.md 25). */
 #define UE_TRACK_CARRIERS 2
 
 /* Entries by their number, each in the place of its low bits: finding one takes one look, and a jump of the numbers
@@ -221,7 +221,7 @@ UE_INLINE int64_t ue_track_last_packet(const struct ue_track_side *side, const s
 /* Whether a copy of it is known to have arrived. */
 bool ue_track_was_delivered(const struct ue_track_side *side, const struct ue_track_reliable *bunch);
 
-/* Follows the sender, which gives bunches up from the front only, when they are delivered (spec 6.6). */
+/* Follows the sender, which gives bunches up from the front only, when they are delivered (endpoint.md 18). */
 void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *lane, uint32_t channel);
 
 /* Sends for the memory that a bunch will need: of its channel and its chain. */

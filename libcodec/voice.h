@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one speaker said: the packets of a voice channel, back to back (spec 5.10). */
+/* What one speaker said: the packets of a voice channel, back to back (protocol.md 23.6). */
 #ifndef UE_VOICE_H
 #define UE_VOICE_H
 

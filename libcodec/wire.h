@@ -160,7 +160,7 @@ UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
     ue_bytes_store64(to, c->word);
 }
 
-/* ---- bounded integers (spec 1.3): the top bit is omitted when it could only be 0 ---- */
+/* ---- bounded integers (protocol.md 2.3): the top bit is omitted when it could only be 0 ---- */
 
 UE_INLINE uint32_t ue_cursor_take_below(struct ue_cursor *c, struct ue_bound bound, enum ue_field field) {
     uint32_t value = (uint32_t)ue_cursor_take(c, bound.bits, field);
@@ -175,7 +175,7 @@ UE_INLINE void ue_cursor_put_below(struct ue_cursor *c, uint32_t value, struct u
     ue_cursor_put(c, value, bound.bits + longer, field);
 }
 
-/* ---- packed integers (spec 1.5, 1.6) ---- */
+/* ---- packed integers (protocol.md 2.4) ---- */
 
 struct ue_packed {
     uint64_t value;

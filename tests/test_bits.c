@@ -9,7 +9,7 @@
 #include "tests/guarded.h"
 #include "tests/rng.h"
 
-/* The definition of spec 1.1, one bit at a time. */
+/* The definition of protocol.md 2.1, one bit at a time. */
 static unsigned bit_at(const uint8_t *bytes, size_t bit) {
     return bytes[bit >> 3] >> (bit & 7) & 1;
 }
@@ -122,7 +122,7 @@ static void views_are_read_copied_and_compared(void **state) {
     assert_hex(copy, sizeof copy, "f61fff");
 }
 
-/* T26 of spec 6.20: how many bits a payload of three bytes has, by its last byte. */
+/* protocol.md 4.2: how many bits a payload of three bytes has, by its last byte. */
 static void comparing_sees_every_bit_and_reads_nothing_behind_the_views(void **state) {
     (void)state;
     struct guarded rooms[] = {guarded_new(64), guarded_new(64)};

@@ -42,7 +42,7 @@ static void assert_bunch(const struct ue_context *x, const struct ue_bunch *bunc
 #define DATA(count) .data = {zeros, 0, (count)}
 #define NAMED(number) .has_name = true, .name = {.hardcoded = true, .index = (number)}
 
-/* The worked examples of spec 4.4.1. */
+/* The worked examples of protocol.md 19.5. */
 static void the_hello_of_5_0(void **state) {
     (void)state;
     struct ue_context x = context("5.0", (struct ue_settings){0});

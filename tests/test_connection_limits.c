@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes of packets and their parts for every generation and setting that an endpoint may speak: what is accepted for
-   sending leaves, and fits (spec 6.7.2). */
+   sending leaves, and fits (endpoint.md 19.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define ROUNDS 2000
 
-/* MaxSingle of stock settings, PartMax of replays (spec 4.11, 6.7.2). */
+/* MaxSingle of stock settings, PartMax of replays (endpoint.md 19.2). */
 static void sizes_are_the_engines(void **state) {
     (void)state;
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a connection makes of what comes: each bunch once and in order, whatever the memory is, and nothing hostile does
-   more than close it (spec 6.4, 6.5). */
+   more than close it (endpoint.md 16, 17). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void faults_of_handlers_are_theirs(void **state) {
     pair_end(&pair);
 }
 
-/* A connection that never shook hands is nobody's to begin anew (spec 6.1). */
+/* A connection that never shook hands is nobody's to begin anew (endpoint.md 15.1). */
 static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
     static struct conn_pair pair;
     struct ue_random random;
@@ -200,7 +200,7 @@ static void a_server_that_may_not_speak_waits(void **state) {
     }
 }
 
-/* A packet whose bunches were not all taken is no delivered packet, even if it ends the connection (spec 6.17). */
+/* A packet whose bunches were not all taken is no delivered packet, even if it ends the connection (endpoint.md 7). */
 static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
     (void)state;
     static struct conn_pair pair;

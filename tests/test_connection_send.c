@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a connection promises to those who send: all of a bunch or nothing of it, once, in order, whatever the memory,
-   the settings and the size are (spec 6.7, 6.9.1). */
+   the settings and the size are (endpoint.md 19, 20.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -174,7 +174,7 @@ static void only_the_opener_closes(void **state) {
     pair_end(&pair);
 }
 
-/* A receiver refuses a lone unreliable opening that does not close (spec 6.5 row 11), so it is not sent. */
+/* A receiver refuses a lone unreliable opening that does not close (endpoint.md 17.1, rule 11), so it is not sent. */
 static void no_opening_is_sent_that_nobody_takes(void **state) {
     (void)state;
     static struct conn_pair pair;
@@ -191,7 +191,7 @@ static void no_opening_is_sent_that_nobody_takes(void **state) {
     pair_end(&pair);
 }
 
-/* Each part that is not an export says that ids must be mapped (spec 4.7). */
+/* Each part that is not an export says that ids must be mapped (protocol.md 10.1). */
 static void every_part_says_that_ids_must_be_mapped(void **state) {
     (void)state;
     static struct conn_pair pair;
@@ -270,7 +270,7 @@ static void legacy_acks_tell_frame_times(void **state) {
     pair_end(&pair);
 }
 
-/* The budget knows nothing of wrappers (spec 6.11: the bits in the send buffer). */
+/* The budget knows nothing of wrappers (endpoint.md 23.1: the bits in the send buffer). */
 static void wrappers_are_not_in_the_send_buffer(void **state) {
     (void)state;
     static struct conn_pair pair;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What real engines put into messages: each message decodes to its last bit, and there are as
-   many openings and blocks as an independent decoder found (spec 5.14). */
+   many openings and blocks as an independent decoder found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cookies and secrets of a listener (spec 2.7). */
+/* Cookies and secrets of a listener (endpoint.md 21.3). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spec 6.14: every number here follows from the rules by hand. */
+/* endpoint.md 24.4: every number here follows from the rules by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

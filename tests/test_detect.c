@@ -116,7 +116,7 @@ static void the_layout_tells_the_generations(void **state) {
 }
 
 /* Sixteen bits into a Challenge without features, a second timestamp can be plausible by chance (one cookie in about a
-   hundred). Then the Challenge decides nothing, and the version number is believed (spec 2.8). */
+   hundred). Then the Challenge decides nothing, and the version number is believed (protocol.md 17.1). */
 static void two_plausible_timestamps_leave_the_features_open(void **state) {
     (void)state;
     struct ue_context x;
@@ -160,7 +160,7 @@ static void implausible_contents_are_no_handshake(void **state) {
     assert_false(ue_detect_handshake(STOCK, made.bytes, made.size, &shape));
     made = make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 1); /* a cookie already */
     assert_false(ue_detect_handshake(STOCK, made.bytes, made.size, &shape));
-    /* An ordinary packet that passes the test of sizes and versions alone (spec 2.8). */
+    /* An ordinary packet that passes the test of sizes and versions alone (protocol.md 17.1). */
     uint8_t bytes[16];
     size_t size = hex_read("7c8181018082018001", bytes, sizeof bytes);
     assert_false(ue_detect_handshake(STOCK, bytes, size, &shape));

@@ -11,7 +11,7 @@
 
 #define PACKETS 40
 
-/* ---- rule 14 of spec 7.5: ties perhaps, but never a wrong single answer ---- */
+/* ---- protocol.md 17.2: ties perhaps, but never a wrong single answer ---- */
 
 struct kept {
     uint8_t bytes[PACKET_BYTES];
@@ -150,7 +150,7 @@ static void numbers_begin_with_the_cookie(void **state) {
     ue_flow_init(&flow, STOCK, NULL, -1);
     shake_hands(&flow, &t, cookie_a);
     struct ue_frame frame = feed_packet(&flow, &t, CLIENT);
-    assert_true(frame.links.has_id && frame.links.packet_id == 12666); /* spec 2.7 */
+    assert_true(frame.links.has_id && frame.links.packet_id == 12666); /* protocol.md 5.7 */
     assert_true(frame.links.has_acked_before && frame.links.acked_before == 7197);
     frame = feed_packet(&flow, &t, SERVER);
     assert_true(frame.links.packet_id == 7198);
@@ -179,8 +179,8 @@ static void a_new_initial_ends_the_connection(void **state) {
     assert_false(ue_flow_is_over(&flow, &shape));
 }
 
-/* Address change: an ordinary packet, then a restart handshake on the new address (spec 2.12). What is known of the
-   connection counts for all of them. */
+/* Address change: an ordinary packet, then a restart handshake on the new address (endpoint.md 21.4). What is known of
+   the connection counts for all of them. */
 static void assert_restart_continues(const char *release) {
     struct talk t;
     struct ue_flow old;

@@ -38,7 +38,7 @@ static void assert_handlers(const struct ue_context *x, const struct ue_handlers
 
 static const uint8_t content[8] = {0xc3, 1, 2, 3, 4, 5, 6, 7};
 
-/* Spec 3.8. */
+/* protocol.md 13. */
 static void clear_content_has_one_bit_for_each_component(void **state) {
     (void)state;
     struct ue_context x = chain(UE_HANDLER_AESGCM, UE_HANDLER_OODLE);

@@ -24,7 +24,7 @@ static const struct ue_handshake *decode(const char *release, enum ue_direction 
 
 #define COOKIE "1edc7ab1db705de53a61f21c8248127c33441aa6"
 
-/* The worked decodes of spec 2.5. */
+/* The worked decodes of protocol.md 19.1 and 19.2. */
 static void layout_c_challenge(void **state) {
     (void)state;
     const struct ue_handshake *h =
@@ -63,7 +63,7 @@ static void a_restart_request_is_two_bits(void **state) {
     assert_true(h->restart && !h->has_body);
 }
 
-/* Sizes of spec 2.4, in bits before the terminator, the random tail left out. */
+/* Sizes of protocol.md 5.2 to 5.4, in bits before the terminator, the random tail left out. */
 static void every_type_has_its_documented_size(void **state) {
     (void)state;
     static const struct {
@@ -124,7 +124,7 @@ static void contents_without_a_type_are_refused(void **state) {
     }
 }
 
-/* Spec 2.7. */
+/* protocol.md 5.7. */
 static void cookies_give_the_first_sequences(void **state) {
     (void)state;
     uint8_t cookie[UE_COOKIE_BYTES];

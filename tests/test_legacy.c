@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Acknowledgements one by one, each written twice (spec 6.16; scenario T68); and the names of close reasons, which
+/* Acknowledgements one by one, each written twice (endpoint.md 25); and the names of close reasons, which
    carry no numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static void expect_resends(struct ue_legacy *l, int64_t first, int64_t end) {
     assert_false(ue_legacy_next_resend(l, &id));
 }
 
-/* Spec 6.16: QueuedAcks move to ResendAcks at the flush and are written once more. */
+/* endpoint.md 25: QueuedAcks move to ResendAcks at the flush and are written once more. */
 static void every_ack_is_written_in_two_packets(void **state) {
     struct fixture *f = *state;
     struct ue_legacy *l = &f->legacy;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stateless side of the handshake: what it answers, what it refuses, and that nothing makes it grow (spec 2.9,
-   2.11). Clients here are only datagrams; test_shake.c has whole ones. */
+/* The stateless side of the handshake: what it answers, what it refuses, and that nothing makes it grow
+   (endpoint.md 21.1). Clients here are only datagrams; test_shake.c has whole ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static void tails_are_random_but_not_mistakable(void **state) {
     static const struct {
         const char *release;
         uint8_t version;
-        size_t bits; /* of an Initial before its tail, ids included (spec 2.4) */
+        size_t bits; /* of an Initial before its tail, ids included (protocol.md 5.4) */
     } rows[] = {{"5.1", 1, 259}, {"5.1", 2, 291}, {"5.4", 1, 259}, {"5.4", 2, 307}, {"5.1", 3, 296}, {"5.4", 4, 312}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct hall hall;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joining, in both roles, through two real connections (spec 5.2, 5.11, T50). */
+/* Joining, in both roles, through two real connections (endpoint.md 22). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void hello_waits_for_no_tick(void **state) {
     end_stage();
 }
 
-/* T50: the client's first reliable bunch is R4 in packet 1027 with Ack 512; its Login leaves from inside the handler,
+/* The client's first reliable bunch is R4 in packet 1027 with Ack 512; its Login leaves from inside the handler,
    so its header does not acknowledge the Challenge's packet yet; Netspeed 100000 is R6, in a later packet that
    acknowledges Welcome's. */
 static void answers_leave_before_their_question_is_acknowledged(void **state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What either side makes of messages that should not come, or not now (spec 5.2.2, 6.9.3, 6.13, T64). */
+/* What either side makes of messages that should not come, or not now (endpoint.md 20.3, 22.1, 24.1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void greet(void) {
     assert_int_equal(server->login.state, UE_LOGIN_WELCOMED);
 }
 
-/* T64, and the limit where none is configured. */
+/* The limit of waiting messages, and the limit where none is configured. */
 static void net_speeds_are_clamped(void **state) {
     (void)state;
     static const int32_t cases[][3] = {{15000, 0, 1800},       {15000, 100, 1800}, {15000, 10000, 10000},

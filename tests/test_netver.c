@@ -8,7 +8,7 @@
 
 #include "libcodec/netver.h"
 
-/* Spec 7.3. */
+/* protocol.md 16. */
 static void checksums_of_known_builds(void **state) {
     (void)state;
     struct ue_project example = {.name = "Example"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Acknowledgement histories: the numbers of the specification (spec 6.3; scenarios T1 to T14, T46, T47).
+/* Acknowledgement histories: worked examples (endpoint.md 15).
    Overflows are in test_notify_overflow.c, the laws for every sequence of events in test_notify_laws.c. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -300,7 +300,7 @@ static void t47_half_open(void **state) {
     ue_notify_free(&n);
 }
 
-/* Spec 6.3.7. */
+/* endpoint.md 15.7. */
 static void the_window_counts_the_packet_to_come(void **state) {
     (void)state;
     struct ue_notify n = notify_make(UE_ACKS_FLUSH, 499, 100);

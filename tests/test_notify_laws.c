@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds between two acknowledgement machines whatever a network does to their packets (spec 6.3): loss,
+/* What holds between two acknowledgement machines whatever a network does to their packets (endpoint.md 15): loss,
    duplication, reordering, outages, bursts that nobody answers, and the wrap of sequences. An oracle that counts in
    numbers without end remembers what each receiver made of each packet. */
 #include <setjmp.h>

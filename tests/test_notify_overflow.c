@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* More verdicts than a history holds (spec 6.3.5, 6.3.6; scenarios T15, T16, T42, T43). */
+/* More verdicts than a history holds (endpoint.md 15.5, 15.6). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "libcodec/seq.h"
 #include "tests/notify_end.h"
 
-/* Client and server as in T15 when 1301 has arrived. */
+/* Client and server of the scenario in which the history overflows, when 1301 has arrived. */
 static struct ue_notify t15_server(enum ue_ack_generation generation, struct ue_notify *client, uint32_t moved) {
     struct ue_notify server = notify_make(generation, 999, 2000);
     *client = notify_make(generation, 1999, 1000);

@@ -39,7 +39,7 @@ static void assert_packet(const struct ue_context *x, const struct ue_packet *pa
     assert_true(packet_equal(packet, &back));
 }
 
-/* 0xbc5a8040 of spec 3.2. */
+/* 0xbc5a8040 of protocol.md 6. */
 static void the_first_word_packs_sequence_ack_and_count(void **state) {
     (void)state;
     struct ue_context x = context("5.0", UE_CLIENT_TO_SERVER);
@@ -54,7 +54,7 @@ static void the_first_word_packs_sequence_ack_and_count(void **state) {
     assert_hex(bytes, 12, "211a7f70 49922449 92010000");
 }
 
-/* Sizes of spec 3.4: 1, 12 or 20 bits from 4.25 on, 9 or 17 before. */
+/* Sizes of protocol.md 7: 1, 12 or 20 bits from 4.25 on, 9 or 17 before. */
 static void packet_info_in_every_form(void **state) {
     (void)state;
     struct ue_packet m = {.history_words = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bunches of a capture become messages again: order, parts, exports (spec 4.9). */
+/* Bunches of a capture become messages again: order, parts, exports (protocol.md 10.2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -31,7 +31,7 @@ static void assert_prefix(const char *release, const struct ue_settings *setting
     assert_true(prefix_equal(prefix, &back));
 }
 
-/* Spec 2.4 and 2.6. */
+/* protocol.md 4.1. */
 static void widths_follow_generation_and_settings(void **state) {
     (void)state;
     struct ue_settings stock = {0};

@@ -49,7 +49,7 @@ static void other_texts_are_no_release(void **state) {
     assert_null(ue_profile_at(UE_PROFILE_COUNT));
 }
 
-/* The rules of spec 7.1, by network version. */
+/* The rules of protocol.md 3, by network version. */
 static void rows_follow_the_rules_by_network_version(void **state) {
     (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {

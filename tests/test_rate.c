@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bandwidth, jitter, ping and statistics with the numbers of spec 6.11, 6.12 and scenarios T63 to T66. */
+/* Bandwidth, jitter, ping and statistics with worked numbers (endpoint.md 23). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,7 +105,7 @@ static void t65_jitter_average(void **state) {
     }
 }
 
-/* Spec 6.12: real clients send 1023 first, then the clock. */
+/* endpoint.md 23.2: real clients send 1023 first, then the clock. */
 static void the_jitter_clock_is_silent_after_a_second(void **state) {
     (void)state;
     struct ue_jitter_clock clock = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order cache between a notify machine and a reader, as connections use it (spec 6.4.3, 6.4.4; scenarios T19 to
-   T23). Packets are their sequence in one byte. */
+/* The order cache between a notify machine and a reader, as connections use it (endpoint.md 16.2, 16.3). Packets are
+   their sequence in one byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects and calls over real connections (spec 6.10). */
+/* Objects and calls over real connections (endpoint.md 9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -302,8 +302,8 @@ static void unreliable_calls_are_dropped_without_budget(void **state) {
     end_with(o);
 }
 
-/* Spec 6.7.1: with 255 reliable bunches unacknowledged (buffer 256) an unreliable call is dropped, a reliable one ends
-   the connection; and 6.10: properties stop. */
+/* endpoint.md 19.1: with 255 reliable bunches unacknowledged (buffer 256) an unreliable call is dropped, a reliable one
+   ends the connection; and endpoint.md 9: properties stop. */
 static void a_full_channel_ends_the_connection_at_a_reliable_call(void **state) {
     (void)state;
     begin(ue_profile_find("4.26"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changelists, shared and sent (spec 6.10, T67). */
+/* Changelists, shared and sent (endpoint.md 9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void send(struct ue_sent *sent, const char *changed, int64_t packet_id, i
     }
 }
 
-/* T67, first half. */
+/* Lists that are acknowledged, and lists that are reported lost. */
 static void a_lost_list_goes_into_the_next_one(void **state) {
     (void)state;
     struct ue_sent sent = {0};
@@ -51,7 +51,7 @@ static void a_lost_list_goes_into_the_next_one(void **state) {
     assert_int_equal(sent.count, 0);
 }
 
-/* T67, second half: 31 lists of one handle each, nothing acknowledged; the 32nd carries all 32 handles. */
+/* 31 lists of one handle each, nothing acknowledged; the 32nd carries all 32 handles. */
 static void a_full_ring_becomes_one_list(void **state) {
     (void)state;
     struct ue_sent sent = {0};

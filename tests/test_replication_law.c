@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What replication promises, over bad links: the last value of every property arrives (spec 6.10). */
+/* What replication promises, over bad links: the last value of every property arrives (endpoint.md 9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -21,7 +21,7 @@ static void difference_is_the_nearest_way_round(void **state) {
     assert_int_equal(ue_seq_difference(512, 0, 1024), -512);
 }
 
-/* Spec 3.2.1: a > b iff 0 < (a - b) mod 16384 < 8192. */
+/* protocol.md 15: a > b iff 0 < (a - b) mod 16384 < 8192. */
 static void newer_is_as_the_receiver_rule_says(void **state) {
     (void)state;
     for (uint32_t a = 0; a < UE_PACKET_SEQ_MAX; a += 7) {
@@ -34,12 +34,12 @@ static void newer_is_as_the_receiver_rule_says(void **state) {
 
 static void expansion_gives_the_nearest_full_number(void **state) {
     (void)state;
-    assert_true(ue_seq_expand(5, 16380, 16384) == 16389); /* spec 3.6 */
+    assert_true(ue_seq_expand(5, 16380, 16384) == 16389); /* protocol.md 15 */
     assert_true(ue_seq_expand(16380, 16389, 16384) == 16380);
     assert_true(ue_seq_expand(16383, 0, 16384) == -1);
     assert_true(ue_seq_expand(0, -1, 16384) == 0);
     assert_true(ue_seq_expand(0, INT64_C(16384) * 1000000 - 1, 16384) == INT64_C(16384) * 1000000);
-    assert_true(ue_seq_expand(4, 1027, 1024) == 1028); /* spec 4.6: packet 1027, first reliable bunch 4 */
+    assert_true(ue_seq_expand(4, 1027, 1024) == 1028); /* protocol.md 9: packet 1027, first reliable bunch 4 */
     for (int64_t reference = 40000; reference < 42000; reference++) {
         for (int32_t step = -512; step < 512; step += 73) {
             uint32_t wire = (uint32_t)(reference + step) & 1023;
@@ -48,7 +48,7 @@ static void expansion_gives_the_nearest_full_number(void **state) {
     }
 }
 
-/* T33 of spec 6.20: Rel(wire, ref), the full number that a reliable sequence means. */
+/* protocol.md 15: Rel(wire, ref), the full number that a reliable sequence means. */
 static void expansion_is_that_of_reliable_bunches(void **state) {
     static const struct {
         uint32_t wire;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server and its clients, also those who move (spec 6.4.1, 6.13, T46). */
+/* A server and its clients, also those who move (endpoint.md 16.1, 21.4). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -231,7 +231,7 @@ static uint32_t send_reliable(struct ue_conn *conn, const char *text) {
     return channel;
 }
 
-/* T46: the same connection goes on, with the reliable bunch that was sent on the way. */
+/* The same connection goes on, with the reliable bunch that was sent on the way. */
 static void a_moved_client_is_found_by_its_cookie(void **state) {
     (void)state;
     static const char *const releases[] = {"4.22", "4.26", "5.1", "5.4", "5.8"};

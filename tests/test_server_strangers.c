@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server, those who left it, and strangers who mean no good (spec 6.4.1, 6.13, 6.14). */
+/* A server, those who left it, and strangers who mean no good (endpoint.md 16.1, 21.4, 24). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

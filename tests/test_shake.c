@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's handshake against a listener, in every layout and version (spec 2.4 to 2.13). Every datagram on the way
-   is read by the codec to its last bit. */
+/* The client's handshake against a listener, in every layout and version (protocol.md 5; endpoint.md 21). Every
+   datagram on the way is read by the codec to its last bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -238,7 +238,7 @@ static void every_generation_connects(void **state) {
     }
 }
 
-/* Four messages, step by step (spec 2.12). */
+/* Four messages, step by step (protocol.md 5.1). */
 static void messages_say_what_they_should(void **state) {
     (void)state;
     struct stage s;
@@ -275,7 +275,7 @@ static enum ue_shake_result client_hears_flipped(struct stage *s, struct datagra
     return client_hears(s, &d);
 }
 
-/* Flipped bits of ids, restart bit, version, type and sign of the timestamp (spec 2.5). */
+/* Flipped bits of ids, restart bit, version, type and sign of the timestamp (protocol.md 5.4). */
 static void replies_must_fit(void **state) {
     (void)state;
     static const size_t bits[] = {0, 1, 2, 3, 4, 6, 15, 16, 24, 151};
@@ -516,8 +516,8 @@ static void a_client_may_move_and_move_again(void **state) {
     }
 }
 
-/* Spec 2.10: a request after `first_ns`, unless 0, then one after `second_ns`, both since the last handshake packet;
-   the last ordinary packet came `silence_ns` before the second. */
+/* endpoint.md 21.4: a request after `first_ns`, unless 0, then one after `second_ns`, both since the last handshake
+   packet; the last ordinary packet came `silence_ns` before the second. */
 static void restart_requests_are_believed_by_rule(void **state) {
     (void)state;
     static const struct {

@@ -195,7 +195,7 @@ static void test_generations(void **state) {
     }
 }
 
-/* Generations A and B write the same packets (spec 6.0); the larger reliable buffer must not be used then. */
+/* Generations A and B write the same packets (endpoint.md 13); the larger reliable buffer must not be used then. */
 static void test_mixed_generations(void **state) {
     (void)state;
     const char *const pairs[][2] = {{"5.1", "5.4"}, {"5.4", "5.1"}};
@@ -309,7 +309,7 @@ static void test_emulation(void **state) {
     run_case("emulation", &scenario, any_generation);
 }
 
-/* ---- the reliable window is a span (spec 6.6) ---- */
+/* ---- the reliable window is a span (endpoint.md 18) ---- */
 
 static void bulk_with_loss(struct ue_scenario *scenario, uint64_t seed) {
     any_generation(scenario, seed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Actors are written as real engines and the specification's examples write them (spec 5.4 to 5.7), and a world of them
+/* Actors are written as real engines write them (protocol.md 23.1 to 23.4), and a world of them
    keeps the promises of every run in every engine. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the options that the engine does not have (spec 6.17) are good for: each with and without, in a network for
+/* What the options that the engine does not have (endpoint.md 7) are good for: each with and without, in a network for
    which it was made. The table is for readers; what is asserted is that every run is correct, that options that are off
    leave no trace, and that those that only judge the peer change nothing between peers that behave. */
 #include <inttypes.h>

@@ -191,7 +191,7 @@ static void verdicts_are_told_once_and_in_order(void **state) {
     assert_int_equal(counts_of(CLIENT)->nacked, 1);
 }
 
-/* What the history no longer reaches counts as not delivered, whether it was seen or not (spec 6.3.8, 5). */
+/* What the history no longer reaches counts as not delivered, whether it was seen or not (endpoint.md 15.4). */
 static void beyond_the_history_nothing_is_delivered(void **state) {
     (void)state;
     stage_packet(&stage, SERVER, 50, 0, 0);
@@ -212,7 +212,7 @@ static void beyond_the_history_nothing_is_delivered(void **state) {
     assert_int_equal(ue_track_fate(stage.track, CLIENT, 45), UE_TRACK_DELIVERED);
 }
 
-/* While a 5.8 sender resets its history, this begins at acked_history_seq (spec 6.3.6, T43). */
+/* While a 5.8 sender resets its history, this begins at acked_history_seq (endpoint.md 15.6). */
 static void a_reset_history_begins_further_back(void **state) {
     (void)state;
     stage_end(&stage);
@@ -258,7 +258,7 @@ static void a_reset_history_reaches_further_back(void **state) {
 
 /* ---- legacy ---- */
 
-/* The example of spec 6.16. */
+/* The example of endpoint.md 25. */
 static void legacy_acks_imply_naks(void **state) {
     (void)state;
     stage_packet(&stage, CLIENT, 16381, 0, 0);

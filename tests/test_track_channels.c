@@ -71,7 +71,7 @@ static void a_copy_of_what_was_delivered_is_spurious(void **state) {
     assert_int_equal(counts_of(SERVER)->spurious, 1);
 }
 
-/* What the sender holds: from the oldest that is not delivered on (spec 6.6, 6.7). */
+/* What the sender holds: from the oldest that is not delivered on (endpoint.md 18, 19). */
 static void the_buffer_is_given_up_from_the_front(void **state) {
     (void)state;
     stage_packet(&stage, CLIENT, 70, 9, 0);
@@ -225,7 +225,7 @@ static void unreliable_parts_stand_in_neighbouring_packets(void **state) {
     assert_false(is_bad());
 }
 
-/* Spec 4.9, rows 3a, 4a and 4b. */
+/* protocol.md 10.2, rules 3, 5 and 6. */
 static void parts_have_whole_bytes(void **state) {
     (void)state;
     part(10, 5, true, false, 13);

@@ -34,7 +34,7 @@ static struct ue_cursor reader(const char *digits, uint8_t *bytes, size_t room_b
     return c;
 }
 
-/* The loop of spec 1.3, word for word. */
+/* The loop of protocol.md 2.3, word for word. */
 static unsigned reference_below(uint32_t value, uint32_t max, uint32_t *bits) {
     unsigned count = 0;
     uint64_t accumulated = 0;
@@ -79,7 +79,7 @@ static void bounded_integers_follow_the_loop_of_the_specification(void **state) 
     }
 }
 
-/* The table of spec 1.3. */
+/* The table of protocol.md 2.3. */
 static void bounded_integers_have_the_documented_bits(void **state) {
     (void)state;
     static const struct {
@@ -148,7 +148,7 @@ static void packed_integers_have_the_documented_bytes(void **state) {
     }
 }
 
-/* What a reader accepts although no sender writes it (spec 1.5). */
+/* What a reader accepts although no sender writes it (protocol.md 2.4). */
 static void needless_groups_are_read_and_noted(void **state) {
     (void)state;
     static const struct {
@@ -223,7 +223,7 @@ static void assert_text(const struct text_row *row) {
     }
 }
 
-/* Spec 1.8. */
+/* protocol.md 2.5. */
 static void texts_of_both_widths(void **state) {
     (void)state;
     static const struct text_row rows[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Optional companion of the library: opens AES-GCM and AES-ECB content with keys that the user has (spec 3.8).
+/* Optional companion of the library: opens AES-GCM and AES-ECB content with keys that the user has (protocol.md 13).
    It needs libgcrypt; the library itself needs nothing. */
 #ifndef UE_CIPHER_H
 #define UE_CIPHER_H

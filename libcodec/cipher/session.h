@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One connection as its keys see it: who speaks, and the token of its Hello. Of the keys it tries those that are for
-   it (spec 3.8, 5.2). */
+   it (protocol.md 12, 13). */
 #ifndef UE_SESSION_H
 #define UE_SESSION_H
 

@@ -322,7 +322,7 @@ static void exchange(struct run *r, size_t from) {
 }
 
 /* The client speaks first, and is heard: while it is not, a server is silent, and too much that waits on the control
-   channel would never be repeated (spec 6.9.3, 6.13). */
+   channel would never be repeated (endpoint.md 20.3, 24.1). */
 static void greet(struct run *r) {
     static const uint8_t hello[] = {16, 0, 0};
     send(r, 0, hello);

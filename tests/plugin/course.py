@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The course of a connection by the plain reading of spec 3 and 4, on the packet ids that the simulator wrote down
-(NAME.sent.json) and on what the program decodes: the truth for what the plugin finds."""
+"""The course of a connection by the plain reading of protocol.md 6 to 10, on the packet ids that the simulator
+wrote down (NAME.sent.json) and on what the program decodes: the truth for what the plugin finds."""
 import collections
 
 import decoded

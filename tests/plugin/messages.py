@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whole messages of a capture, put together from what the program decodes by the plain reading of spec 4.9: for
+"""Whole messages of a capture, put together from what the program decodes by the plain reading of protocol.md 10.2: for
 captures in which no unreliable part is lost."""
 import collections
 

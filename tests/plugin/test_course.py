@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every finding in every frame of every capture is that of the plain reading of the specification (course.py)."""
+"""Every finding in every frame of every capture is that of the plain reading of docs/protocol.md (course.py)."""
 import collections
 import os
 import re

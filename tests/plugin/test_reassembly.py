@@ -30,7 +30,7 @@ def shown(packets):
 
 
 def expected(path):
-    """The same by the plain reading of spec 4.9: exports add nothing to the message."""
+    """The same by the plain reading of protocol.md 10.2: exports add nothing to the message."""
     found = {}
     for parts in messages.chains(messages.first_copies(decoded.bunches(decoded.datagrams(path)))):
         if parts[0].bunch["partial"]:

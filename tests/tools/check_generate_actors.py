@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What generate's actor channels say, read again by the rules of the specification (5.4 to 5.7), in Python."""
+"""What generate's actor channels say, read again by the rules of protocol.md 23, in Python."""
 import json
 import pathlib
 import struct

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: puts partial bunches together (spec 6.5.2). */
+/* PRIVATE: puts partial bunches together (endpoint.md 17.3). */
 #ifndef UE_ASSEMBLE_H
 #define UE_ASSEMBLE_H
 

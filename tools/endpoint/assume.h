@@ -11,7 +11,8 @@
 enum ue_status ue_conn_assume_open(struct ue_conn *c, enum ue_channel_kind kind, uint32_t channel, uint32_t name_index,
                                    bool is_opener);
 
-/* Server: the client has spoken on channel 0, so that the server may send (spec 6.13). Channel 0 must be open. */
+/* Server: the client has spoken on channel 0, so that the server may send (endpoint.md 19.5). Channel 0 must be
+   open. */
 void ue_conn_assume_heard(struct ue_conn *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: channels of one connection, and the reliable bunches that wait at either end (spec 6.5.1, 6.6, 6.9). */
+/* PRIVATE: channels of one connection, and the reliable bunches that wait at either end (endpoint.md 17.2, 18, 20). */
 #ifndef UE_CHANNEL_H
 #define UE_CHANNEL_H
 
@@ -57,7 +57,7 @@ struct ue_partial {
     bool complete;
 };
 
-/* What a channel index keeps when its channel is gone: sequence numbers never start again (spec 6.9.1). */
+/* What a channel index keeps when its channel is gone: sequence numbers never start again (endpoint.md 20.1). */
 struct ue_lane {
     uint32_t index;
     int32_t in_reliable;  /* InReliable: newest taken */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of network operations by the engine's names (ENetCloseResult; spec 6.14). */
+/* Results of network operations by the engine's names (ENetCloseResult; endpoint.md 24.3). */
 #ifndef UE_CLOSE_REASON_H
 #define UE_CLOSE_REASON_H
 

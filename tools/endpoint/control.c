@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Channel 0: its messages never fail for want of room, and its opening is repeated (spec 6.7.1, 6.9.3). */
+/* Channel 0: its messages never fail for want of room, and its opening is repeated (endpoint.md 19.1, 20.3). */
 #include "tools/endpoint/connection.h"
 
 #define MESSAGE_BYTES_MAX 8192

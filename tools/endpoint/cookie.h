@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cookies of a listener, and the secrets that make them (spec 2.7). A cookie is HMAC-SHA1 over its timestamp and the
-   client's address: whoever brings it back can receive at that address, and the listener need not remember him. */
+/* Cookies of a listener, and the secrets that make them (endpoint.md 21.3). A cookie is HMAC-SHA1 over its timestamp
+   and the client's address: whoever brings it back can receive at that address, and the listener need not remember
+   him. */
 #ifndef UE_COOKIE_H
 #define UE_COOKIE_H
 

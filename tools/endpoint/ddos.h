@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A server's defence against floods from addresses without connection: severity states with quotas that escalate and
-   cool off (the engine's FDDoSDetection; spec 6.14). Pure: knows neither packets nor addresses, and only the times it
-   is told. Connections are never counted as an attack: the handshake verified their addresses.
+   cool off (the engine's FDDoSDetection; endpoint.md 24.4). Pure: knows neither packets nor addresses, and only the
+   times it is told. Connections are never counted as an attack: the handshake verified their addresses.
 
    A frame is: ue_ddos_begin_frame, the packets of the tick, ue_ddos_end_frame. */
 #ifndef UE_DDOS_H

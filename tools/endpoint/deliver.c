@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bunches in their turn: put together, checked against the open rules, handed to the program (spec 6.5.2, 6.5.3). */
+/* Bunches in their turn: put together, checked against the open rules, handed to the program (endpoint.md 17.3,
+   17.4). */
 #include "tools/endpoint/connection.h"
 
 /* An event as a parcel: the event, then its data. */

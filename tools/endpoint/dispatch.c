@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bunches of one packet (spec 6.5, 6.5.1). */
+/* The bunches of one packet (endpoint.md 17.1, 17.2). */
 #include "tools/endpoint/connection.h"
 
 #include "libcodec/seq.h"
@@ -21,7 +21,8 @@ static struct outcome close_for(struct ue_conn *c, uint64_t now_ns, enum ue_clos
     return (struct outcome){true, true};
 }
 
-/* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (spec 6.5 row 17). */
+/* A bunch that breaks a rule ends a client's connection to a server; a client only notes it (endpoint.md 17.1,
+   rule 17). */
 static struct outcome bunch_error(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason cause, uint32_t channel,
                                   bool skip) {
     ue_event_fault(c, cause, NULL, channel);
@@ -249,7 +250,7 @@ static enum ue_close_reason reason_of(const struct ue_fault *fault) {
     }
 }
 
-/* Acknowledgements of the legacy layout stand among the bunches (spec 6.16). */
+/* Acknowledgements of the legacy layout stand among the bunches (endpoint.md 25). */
 static void take_ack(struct ue_conn *c, uint64_t now_ns, const struct ue_ack *ack) {
     struct ue_legacy_verdicts verdicts;
     int64_t packet_id;

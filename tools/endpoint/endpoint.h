@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference endpoint: one connection as a state machine. Calls go in, datagrams and events come out; it knows no
    socket and no clock, allocates nothing after creation but from its pool, and is deterministic: the same
-   configuration and the same calls give the same bytes (design 6, law L3; spec 6).
+   configuration and the same calls give the same bytes (law L3 of the tests; endpoint.md 11).
 
    One tick of a program: every datagram read goes into ue_conn_receive, then ue_conn_end_receive, then what the program
    has to say into ue_conn_send, then ue_conn_tick; after each call the outputs can be taken. `now_ns` counts
@@ -18,7 +18,7 @@
 
 enum ue_role { UE_ROLE_CLIENT, UE_ROLE_SERVER };
 
-/* What carries the connection (spec 6.15): a game's socket, a replay without acks, or a beacon beside a game. */
+/* What carries the connection (endpoint.md 14): a game's socket, a replay without acks, or a beacon beside a game. */
 enum ue_driver { UE_DRIVER_GAME, UE_DRIVER_DEMO, UE_DRIVER_BEACON };
 
 /* States and their legal transitions are in connection.c. */
@@ -32,8 +32,8 @@ enum ue_conn_state {
 
 enum ue_channel_kind { UE_KIND_CONTROL, UE_KIND_ACTOR, UE_KIND_VOICE, UE_KIND_OTHER };
 
-/* Options that the engine does not have; each stays inside the wire format and the peer's rules (spec 6.17). All off.
- */
+/* Options that the engine does not have; each stays inside the wire format and the peer's rules (endpoint.md 7). All
+   off. */
 struct ue_conn_options {
     bool tail_probe;          /* an empty packet early when the last reliable bunch stays unacknowledged */
     bool tail_probe_data;     /* the same, and the packet carries the oldest unacknowledged bunch again */
@@ -98,15 +98,15 @@ void ue_conn_free(struct ue_conn *c);
 /* Client: begins the handshake. */
 void ue_conn_connect(struct ue_conn *c, uint64_t now_ns);
 
-/* Starts connected, without a handshake: in is the peer's first sequence, out the own (spec 6.1). Layouts with ids use
-   session 0; client_id is the configuration's. Channel 0 is created at a client. */
+/* Starts connected, without a handshake: in is the peer's first sequence, out the own (endpoint.md 15.1). Layouts with
+   ids use session 0; client_id is the configuration's. Channel 0 is created at a client. */
 void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out);
 
 /* Server: what a listener's accept becomes (listener.h). */
 struct ue_accepted;
 void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
 
-/* Server: the client came back from another address; sequences and channels go on (spec 6.13). */
+/* Server: the client came back from another address; sequences and channels go on (endpoint.md 21.4). */
 void ue_conn_rebind(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted *accepted);
 
 /* One datagram from the peer. Nothing in it can do more harm than close this connection. */
@@ -140,8 +140,8 @@ struct ue_packet_range {
     int64_t last;
 };
 
-/* Sends on an open channel: written into the packet being filled, split when too large (spec 6.7). range may be NULL.
-   UE_E_CONFLICT: no such channel, closing, not connected, reliable on a temporary one, an unreliable opening that
+/* Sends on an open channel: written into the packet being filled, split when too large (endpoint.md 19). range may be
+   NULL. UE_E_CONFLICT: no such channel, closing, not connected, reliable on a temporary one, an unreliable opening that
    neither closes nor has parts, or the close of a channel that the peer opened; UE_E_LENGTH: larger than the limit, or
    exports larger than a packet takes; UE_E_RANGE: close reason above 14; UE_E_FULL: no room: reliable data then closes
    the connection as the engine does (control messages wait, which is UE_OK), unreliable data is lost, perhaps with some
@@ -165,7 +165,7 @@ void ue_conn_tick(struct ue_conn *c, uint64_t now_ns);
 /* Server: this client has logged in and may use channels besides Control. Client: the player exists. */
 void ue_conn_admit(struct ue_conn *c);
 
-/* Leaves: CloseReason, close of channel 0, flush; no waiting for an answer (spec 6.13). */
+/* Leaves: CloseReason, close of channel 0, flush; no waiting for an answer (endpoint.md 24.1). */
 void ue_conn_close(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason);
 
 /* The speed from which the bandwidth budget comes, bytes per second; clamped below at UE_NET_SPEED_MIN. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PRIVATE: own packets without verdict, in order, with what each carried: when it left and which channels wrote into it
-   (the engine's WrittenChannelsRecord and OutLag; spec 6.6, 6.12). */
+   (the engine's WrittenChannelsRecord and OutLag; endpoint.md 18, 23.2). */
 #ifndef UE_FLIGHT_H
 #define UE_FLIGHT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Acknowledgements of engines up to 4.21: one item per packet, each written into two packets (generation L; spec 6.16).
- */
+/* Acknowledgements of engines up to 4.21: one item per packet, each written into two packets (generation L;
+   endpoint.md 25). */
 #ifndef UE_LEGACY_H
 #define UE_LEGACY_H
 

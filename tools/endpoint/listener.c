@@ -182,8 +182,9 @@ size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepte
 
 /* ---- what comes in ---- */
 
-/* The version to answer in; false: this side may not talk to such a client (spec 2.9). That nobody answers across the
-   break in compatibility, version 3, follows from the ids: without them a message of version 3 is not read at all. */
+/* The version to answer in; false: this side may not talk to such a client (endpoint.md 21.1). That nobody answers
+   across the break in compatibility, version 3, follows from the ids: without them a message of version 3 is not read
+   at all. */
 static bool agree_on_version(struct call *call) {
     const struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The server's half of the stateless handshake: keeps nothing about an address until its cookie came back
-   (spec 2.7, 2.9, 2.11). */
+   (endpoint.md 21.1, 21.3). */
 #ifndef UE_LISTENER_H
 #define UE_LISTENER_H
 

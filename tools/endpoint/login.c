@@ -125,7 +125,7 @@ static void say_own_login(struct ue_login *l, uint64_t now_ns) {
 }
 
 static void read_challenge(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    (void)message; /* any text: no cryptography, the answer is the same to each (spec 5.2.1) */
+    (void)message; /* any text: no cryptography, the answer is the same to each (protocol.md 12) */
     if (l->config.login != NULL) {
         say(l, now_ns, l->config.login);
     } else {
@@ -229,7 +229,7 @@ static void say_upgrade(struct ue_login *l, uint64_t now_ns) {
     m.params[UE_UPGRADE_NETWORK_VERSION].number = l->conn->config.network_version;
     m.params[UE_UPGRADE_FEATURES].number = l->conn->config.network_features;
     if (is_beacon(l)) {
-        m.param_count = 1; /* beacon hosts leave the features out (spec 5.11) */
+        m.param_count = 1; /* beacon hosts leave the features out (endpoint.md 22.2) */
     }
     say(l, now_ns, &m);
     fail(l, now_ns, UE_CLOSE_OUTDATED_CLIENT);

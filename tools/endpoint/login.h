@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Joining a game or a beacon over the control channel, in both roles: Hello, (EncryptionAck), Challenge, Login,
    Welcome, Netspeed, Join, or the beacon's messages, and what ends it: Upgrade, Failure, CloseReason
-   (spec 5.2, 5.11, 6.9.3).
+   (endpoint.md 20.3, 22).
 
    A login sees the bunches of channel 0 while their packet is processed and answers at once, as the engine does; what
    it has to tell the program is members to read after any input. Role, driver, key, network version, features and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: engine texts from and to UTF-8 (spec 1.8). */
+/* PRIVATE: engine texts from and to UTF-8 (protocol.md 2.5). */
 #ifndef UE_LOGIN_TEXT_H
 #define UE_LOGIN_TEXT_H
 
@@ -10,7 +10,7 @@
    which a text never needs more than two per byte of UTF-8; malformed UTF-8 becomes U+FFFD. NULL is the empty text. */
 struct ue_text ue_text_from_utf8(const char *utf8, uint8_t *units);
 
-/* The text of a unique id, or its contents as hexadecimal digits where it is packed (spec 5.3). */
+/* The text of a unique id, or its contents as hexadecimal digits where it is packed (protocol.md 12.1). */
 void ue_unique_id_to_utf8(const struct ue_unique_id *id, char *utf8, size_t size_bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who knows what of which packet: sequence numbers, acknowledgement history and its overflow (the engine's
-   FNetPacketNotify; spec 6.2, 6.3). Pure bookkeeping: no packets, no time. Not for legacy acks, see legacy.h. */
+   FNetPacketNotify; endpoint.md 15). Pure bookkeeping: no packets, no time. Not for legacy acks, see legacy.h. */
 #ifndef UE_NOTIFY_H
 #define UE_NOTIFY_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory of endpoints: one region given at creation, from which blocks of any size are taken and given back in constant
-   time: some tens of instructions for small ones of common sizes. Nothing else is ever allocated (design: no allocation
-   after creation). */
+   time: some tens of instructions for small ones of common sizes. Nothing else is ever allocated. */
 #ifndef UE_POOL_H
 #define UE_POOL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow control and timing of one connection: bandwidth budget, jitter, ping, statistics per second (spec 6.11, 6.12).
+/* Flow control and timing of one connection: bandwidth budget, jitter, ping, statistics per second (endpoint.md 23).
    Times are nanoseconds on a monotonic scale; speeds are bytes per second. */
 #ifndef UE_RATE_H
 #define UE_RATE_H
@@ -43,8 +43,8 @@ struct ue_jitter {
 };
 void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns);
 
-/* Round-trip times (spec 6.12). A sample counts only while its packet is among the newest UE_PING_REACH sent: the
-   engine keeps send times in a ring of that size (OutLag). */
+/* Round-trip times (endpoint.md 23.2). A sample counts only while its packet is among the newest UE_PING_REACH sent:
+   the engine keeps send times in a ring of that size (OutLag). */
 #define UE_PING_REACH 256
 
 struct ue_ping {

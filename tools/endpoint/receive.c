@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Datagrams of the peer: which are packets, in what order they count, what their headers say (spec 6.4). */
+/* Datagrams of the peer: which are packets, in what order they count, what their headers say (endpoint.md 16). */
 #include "tools/endpoint/connection.h"
 
 #include "libcodec/seq.h"
@@ -55,7 +55,7 @@ static enum ue_close_reason reason_of(const struct packet *p) {
     }
 }
 
-/* The client may have missed the Ack (spec 2.11). */
+/* The client may have missed the Ack (endpoint.md 21.1). */
 static void answer_handshake(struct ue_conn *c) {
     uint8_t reply[UE_LISTENER_REPLY_BYTES];
     if (!c->answers_handshakes) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets that arrived early wait here for the missing ones until the tick ends (the engine's PacketOrderCache;
-   spec 6.4.4). Knows distances only; what a packet is, the caller knows. */
+   endpoint.md 16.3). Knows distances only; what a packet is, the caller knows. */
 #ifndef UE_REORDER_H
 #define UE_REORDER_H
 

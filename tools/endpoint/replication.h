@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Replicated objects on top of connections (spec 6.10): a server's objects, what each connection is told of them, calls
-   (RPCs), and what a client makes of it. Properties travel unreliably with eventual consistency: values in between may
-   be lost, the last one arrives. Enough to make traffic as games make it, and to check that promise.
+/* Replicated objects on top of connections (endpoint.md 9): a server's objects, what each connection is told of them,
+   calls (RPCs), and what a client makes of it. Properties travel unreliably with eventual consistency: values in
+   between may be lost, the last one arrives. Enough to make traffic as games make it, and to check that promise.
 
    One tick of a sender: events of the connection go into ue_replicator_event, the game sets properties, each object is
    collected once, then ue_replicator_tick for each connection, then ue_conn_tick. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What of an object changed, and what of it was sent in which packets: the reason why the last value of each property
-   arrives although nothing is ever sent again as it was (spec 6.10). Pure bookkeeping: no values, no connection.
+   arrives although nothing is ever sent again as it was (endpoint.md 9). Pure bookkeeping: no values, no connection.
 
    A set of properties is a word: bit n stands for handle n + 1. */
 #ifndef UE_REPLICATION_HISTORY_H

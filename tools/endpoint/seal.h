@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* AES-GCM of whole datagrams in the bit form (spec 3.8): turns a clear datagram into an encrypted one and back. The
-   handler must be the context's outermost; what the others wrote is encrypted with the packet. */
+/* AES-GCM of whole datagrams in the bit form (protocol.md 13): turns a clear datagram into an encrypted one and back.
+   The handler must be the context's outermost; what the others wrote is encrypted with the packet. */
 #ifndef UE_SEAL_H
 #define UE_SEAL_H
 

@@ -264,7 +264,7 @@ static bool write_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_chann
     return send_raw(c, now_ns, channel, &item, NULL, true);
 }
 
-/* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (spec 6.7.3). */
+/* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (endpoint.md 19.3). */
 static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from) {
     struct ue_packer *p = &c->packer;
@@ -329,8 +329,8 @@ static struct ue_out *new_outs(struct ue_conn *c, const struct ue_outgoing *bunc
     return first;
 }
 
-/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (spec 6.9.1). False:
-   no memory. */
+/* Numbers that the peer never got, because the channel that used them is gone, go out empty first (endpoint.md 20.1).
+   False: no memory. */
 static bool pay_debts(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
     struct ue_outgoing nothing = {.channel = lane->index, .reliable = true};
     struct ue_out *first = NULL;
@@ -420,7 +420,7 @@ static enum ue_status send_parts(struct ue_conn *c, uint64_t now_ns, struct ue_l
     return UE_OK;
 }
 
-/* Steps 6 and 7 of spec 6.7.2: how many parts, and whether they fit the reliable buffer. */
+/* Rules 6 and 7 of endpoint.md 19.2: how many parts, and whether they fit the reliable buffer. */
 static enum ue_status send_split(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_channel *channel = lane->channel;
@@ -491,7 +491,7 @@ static bool is_to_wait(const struct ue_conn *c, const struct ue_lane *lane, cons
            (c->control_queue.count != 0 || (lane->channel->out_count != 0 && !ue_send_has_room(c, lane, bunch)));
 }
 
-/* Voice is dropped when there is no room, and travels safely until the peer has the channel (spec 6.9.2). */
+/* Voice is dropped when there is no room, and travels safely until the peer has the channel (endpoint.md 20.2). */
 static enum ue_status send_voice(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane,
                                  const struct ue_outgoing *bunch, struct ue_packet_range *range) {
     struct ue_outgoing voice = *bunch;

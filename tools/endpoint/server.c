@@ -10,7 +10,7 @@
 #define MAX_REPLIES 256
 #define SECOND_NS UINT64_C(1000000000)
 #define RECENT_NS (180 * SECOND_NS)
-#define LINGER_NS SECOND_NS /* of closed connections that repeat their close (spec 6.17) */
+#define LINGER_NS SECOND_NS /* of closed connections that repeat their close (endpoint.md 7) */
 
 /* A handshake reply to an address without connection. */
 struct reply {
@@ -292,7 +292,7 @@ static bool add_peer(struct ue_server *s, uint64_t now_ns, const struct ue_host 
     return true;
 }
 
-/* The client of a known cookie is somewhere else now: everything goes on as before (T46). */
+/* The client of a known cookie is somewhere else now: everything goes on as before. */
 static bool rebind(struct ue_server *s, uint64_t now_ns, const struct ue_host *from,
                    const struct ue_accepted *accepted) {
     struct ue_peer *peer = find_by_cookie(s, accepted->cookie);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Many connections behind one socket: finds them by address, lets strangers in by the stateless handshake, moves those
-   whose address changed, and buries those that ended (spec 6.4.1, 6.13, 6.14).
+   whose address changed, and buries those that ended (endpoint.md 16.1, 21.4, 24).
 
    A tick of a program: every datagram read goes into ue_server_receive, then ue_server_end_receive, then what the
    program has to say to the connections, then ue_server_tick; then events and datagrams are taken until there are none.

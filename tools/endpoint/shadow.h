@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The endpoint in the place of another implementation, of which a capture tells what it received and what it sent: the
    endpoint receives the same, and where it would send it is shown what the other one sent. Where the other one
-   acknowledges, numbers, opens or repeats in another way than the endpoint would (spec 6.3 to 6.9), it departs. What
-   is a matter of taste is not compared: when packets leave, and which bunches share one. */
+   acknowledges, numbers, opens or repeats in another way than the endpoint would (endpoint.md 15 to 20), it departs.
+   What is a matter of taste is not compared: when packets leave, and which bunches share one. */
 #ifndef UE_SHADOW_H
 #define UE_SHADOW_H
 
@@ -97,8 +97,8 @@ int64_t ue_shadow_missed_id(const struct ue_conn *c);
 /* Whether the connection was refused memory: then it knows too little for any comparison. */
 bool ue_shadow_is_starved(const struct ue_conn *c);
 
-/* Copies of reliable bunches; of these, what stays within the rules: sent before a verdict was known (spec 6.9.3, and
-   options of 6.17), sent later than at once (the option burst_limit). */
+/* Copies of reliable bunches; of these, what stays within the rules: sent before a verdict was known (endpoint.md 20.3,
+   and options of endpoint.md 7), sent later than at once (the option burst_limit). */
 struct ue_shadow_notes {
     uint64_t copies, early, late;
 };

@@ -43,7 +43,7 @@ static bool is_overflowing(const struct ue_notify *n) {
            (ue_notify_is_waiting(n) || ue_notify_unreported(n) == UE_NOTIFY_HISTORY_BITS);
 }
 
-/* ... and after a flush mark, when the history was cleared (spec 6.3.6), until it has no bit of before. */
+/* ... and after a flush mark, when the history was cleared (endpoint.md 15.6), until it has no bit of before. */
 static bool is_flushing(const struct ue_conn *c, int64_t told) {
     return c->notify.generation == UE_ACKS_RESET && c->shadow.flushed >= told - UE_NOTIFY_HISTORY_BITS;
 }

@@ -33,7 +33,7 @@ struct ue_versions ue_versions_of(const struct ue_profile *profile, struct ue_ve
     return v;
 }
 
-/* Bits of a versioned message from the handshake bit to the random tail (spec 2.4). */
+/* Bits of a versioned message from the handshake bit to the random tail (protocol.md 5.4). */
 static size_t versioned_bits(const struct ue_context *x, const struct ue_handshake *h) {
     size_t bits = 2 + 4 * 8;
     if (h->version >= UE_VERSION_NETWORK) {
@@ -132,7 +132,7 @@ bool ue_shake_read(struct ue_context *context, const uint8_t *bytes, size_t size
         return false;
     }
     if (!h->has_body && h->restart) {
-        h->type = UE_HANDSHAKE_RESTART_REQUEST; /* some senders write another type (spec 2.14) */
+        h->type = UE_HANDSHAKE_RESTART_REQUEST; /* some senders write another type (protocol.md 20) */
     }
     return is_consistent(context, h) && ue_handshake_sender(h->type) == context->direction;
 }
@@ -261,7 +261,7 @@ static enum ue_shake_result on_challenge(struct ue_shake *s, uint64_t now_ns, co
     return s->context.profile.handshake == UE_HANDSHAKE_A0 ? finish(s, s->challenge) : UE_SHAKE_NOTHING;
 }
 
-/* Whether a client that was connected for a while may believe that the server lost it (spec 2.10, 6.13). Since 4.25 a
+/* Whether a client that was connected for a while may believe that the server lost it (endpoint.md 21.4). Since 4.25 a
    second request soon after the first counts only in silence: two paths to the server would otherwise take turns. */
 static bool accepts_restart(const struct ue_shake *s, uint64_t now_ns, uint64_t last_packet_ns) {
     bool guarded = s->context.profile.handshake >= UE_HANDSHAKE_C;

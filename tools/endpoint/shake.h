@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's half of the stateless handshake, restart included, in every layout (spec 2.9, 2.10, 2.13), and what it
+/* The client's half of the stateless handshake, restart included, in every layout (endpoint.md 5, 21), and what it
    shares with the server's (listener.h). */
 #ifndef UE_SHAKE_H
 #define UE_SHAKE_H
@@ -31,7 +31,7 @@ struct ue_versions {
     uint8_t max;
 };
 
-/* The wished ones, where these are 0 the profile's stock (spec 2.2). */
+/* The wished ones, where these are 0 the profile's stock (protocol.md 5.4). */
 struct ue_versions ue_versions_of(const struct ue_profile *profile, struct ue_versions wished);
 
 /* Writes a handshake datagram in the context's direction. Wrapper, magic header and random tail are filled in, members

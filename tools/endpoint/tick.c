@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What time does: timeouts, repetitions, keep-alives, the flush at the end of a tick (spec 6.8). */
+/* What time does: timeouts, repetitions, keep-alives, the flush at the end of a tick (endpoint.md 19.6). */
 #include "tools/endpoint/connection.h"
 
 static uint64_t timeout_ns(const struct ue_conn *c) {

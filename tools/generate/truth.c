@@ -228,7 +228,7 @@ static void report(struct ue_truth *truth, enum ue_role of, int64_t id, bool del
     }
 }
 
-/* Whoever never sent what a header acknowledges ignores all of it (spec 3.2.1). */
+/* Whoever never sent what a header acknowledges ignores all of it (protocol.md 6). */
 static void report_history(struct ue_truth *truth, enum ue_role of, const struct ue_packet *head, uint64_t now_ns) {
     struct side *side = &truth->sides[of];
     int64_t last_id = side->first_id + side->packets->len - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reliable bunches that arrived late, as their order tells behind the place where packets are lost: a bunch is missing
-   while those behind it are there, and wait for it (spec 6.5.1). */
+   while those behind it are there, and wait for it (endpoint.md 17.2). */
 #ifndef UE_INFO_HOLES_H
 #define UE_INFO_HOLES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a connection as a JSON object (fields.md; docs/uerudp-info.1). */
+/* What is known of a connection as a JSON object (docs/uerudp-info.1). */
 #ifndef UE_INFO_JSON_H
 #define UE_INFO_JSON_H
 

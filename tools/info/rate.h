@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a side sends in each second, IP and UDP headers included as the engine counts them (spec 6.11). */
+/* What a side sends in each second, IP and UDP headers included as the engine counts them (endpoint.md 23.1). */
 #ifndef UE_INFO_RATE_H
 #define UE_INFO_RATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When a side said nothing, and when nothing was heard of what a side said. Ends that are alive send a packet each
-   0.2 s (KeepAliveTime, spec 6.1). */
+   0.2 s (KeepAliveTime; endpoint.md 5). */
 #ifndef UE_INFO_SILENCE_H
 #define UE_INFO_SILENCE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a connection came up and what its control channel said: handshake and login, step by step (spec 2.3, 5.2). */
+/* How a connection came up and what its control channel said: handshake and login, step by step (protocol.md 5.1,
+   12). */
 #ifndef UE_INFO_STORY_H
 #define UE_INFO_STORY_H
 

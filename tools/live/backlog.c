@@ -3,7 +3,7 @@
 
 #include "tools/live/actor_message.h"
 
-/* As many as the cache of a receiver can sort (spec 6.4.4); of a large message they are more. */
+/* As many as the cache of a receiver can sort (endpoint.md 16.3); of a large message they are more. */
 #define PACKETS_MAX 32
 
 struct message {

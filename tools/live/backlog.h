@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages that wait until their connection has room. A reliable message that finds the channel's buffer full would
-   close the connection, as in the engine (spec 6.7.2), and packets beyond the acknowledgement history, or reordered
-   further than a receiver sorts, count as lost (6.3.5, 6.4.4): a program that sends in bulk has to hold back. */
+   close the connection, as in the engine (endpoint.md 19.2), and packets beyond the acknowledgement history, or
+   reordered further than a receiver sorts, count as lost (endpoint.md 15.5, 16.3): a program that sends in bulk has to
+   hold back. */
 #ifndef UE_LIVE_BACKLOG_H
 #define UE_LIVE_BACKLOG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One client on a socket: connection, login, memory, and what socket errors do to it (spec 6.13). The program calls
-   receive when datagrams wait, takes events from the connection after it, and tick at its rate. */
+/* One client on a socket: connection, login, memory, and what socket errors do to it (endpoint.md 24.2). The program
+   calls receive when datagrams wait, takes events from the connection after it, and tick at its rate. */
 #ifndef UE_LIVE_CLIENT_H
 #define UE_LIVE_CLIENT_H
 

@@ -49,7 +49,7 @@ struct ue_port_counters {
 
 void ue_port_count(const struct ue_port *port, struct ue_port_counters *counters);
 
-/* How long socket errors may last before they end a connection (spec 6.13). */
+/* How long socket errors may last before they end a connection (endpoint.md 24.2). */
 #define UE_GRACE_NS UINT64_C(5000000000)
 
 /* One direction of one connection. A zeroed one has seen no error. */

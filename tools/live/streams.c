@@ -102,7 +102,7 @@ void ue_streams_work(struct ue_streams *streams, struct ue_backlog *backlog, uin
 
 /* ---- receiving ---- */
 
-/* A large message that was meant to be unreliable may travel reliably (spec 6.7.2). */
+/* A large message that was meant to be unreliable may travel reliably (endpoint.md 19.2). */
 static const struct ue_stream *stream_of(const struct ue_streams *streams, enum ue_role from,
                                          const struct ue_event *bunch) {
     const struct ue_stream *stream = ue_scenario_stream(streams->scenario, from, bunch->channel, bunch->reliable);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* UDP sockets for IPv4 and IPv6 that never block (spec 6.4.1, 6.13: what can happen to a datagram). GIO makes them;
-   datagrams go by the system's calls, since an error object for each empty socket, and an address object for each
+/* UDP sockets for IPv4 and IPv6 that never block (endpoint.md 16.1, 24.2: what can happen to a datagram). GIO makes
+   them; datagrams go by the system's calls, since an error object for each empty socket, and an address object for each
    datagram, cost more than the calls. */
 #ifndef UE_NET_SOCKET_H
 #define UE_NET_SOCKET_H

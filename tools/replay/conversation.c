@@ -88,7 +88,7 @@ static const struct ue_handshake *newest(const struct ue_cookies *cookies) {
     return &cookies->messages[(cookies->count - 1) % UE_COOKIES_MAX];
 }
 
-/* Layout A0 begins with 0 (spec 2.7). */
+/* Layout A0 begins with 0 (protocol.md 5.7). */
 static void begin_from(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_handshake *h) {
     bool is_derived = seen->context.profile.handshake != UE_HANDSHAKE_A0;
     v->start.is_known = true;

@@ -15,7 +15,7 @@ struct ue_script {
     GPtrArray *lines;
 };
 
-/* What a script is played in: a generation of the ack machinery with the fixture of spec 6.20, or an engine release as
+/* What a script is played in: a generation of the ack machinery with the fixture of docs/script.md, or an engine release as
    it is. */
 struct ue_script_generation {
     const char *name; /* static: "A", "B", "C", "L", or the release */
@@ -41,8 +41,8 @@ bool ue_script_add_own_generations(GArray *generations, const struct ue_script *
 /* Whether a line is the one that the function above reads: the first of its kind. */
 bool ue_script_is_generation_line(const struct ue_script *script, size_t line);
 
-/* Applies "KEY=VALUE...", perhaps behind "C" or "S" for one side only: settings (fields.md), limits, options. False
-   with a mistake. */
+/* Applies "KEY=VALUE...", perhaps behind "C" or "S" for one side only: settings (protocol.md 18), limits, options.
+   False with a mistake. */
 bool ue_script_configure(struct ue_stage_config *config, char *line, struct ue_mistake *mistake);
 
 #endif

@@ -73,7 +73,7 @@ struct ue_stage {
     struct ue_packet_words forged;
 };
 
-/* The fixture of spec 6.20 in one generation of the ack machinery: the release that began it, without ids in front of
+/* The fixture of docs/script.md in one generation of the ack machinery: the release that began it, without ids in front of
    packets; 1024 bytes, 256 reliable bunches, threshold 8. */
 void ue_stage_config_acks(struct ue_stage_config *config, enum ue_ack_generation generation);
 

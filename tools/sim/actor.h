@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: how exports and the openings of actor channels are written (spec 5.4 to 5.6). */
+/* PRIVATE: how exports and the openings of actor channels are written (protocol.md 23.1 to 23.3). */
 #ifndef UE_ACTOR_H
 #define UE_ACTOR_H
 

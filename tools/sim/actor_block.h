@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Content blocks of actor channels (spec 5.7, 5.8), whose payload is one property or one RPC. Class layouts of
+/* Content blocks of actor channels (protocol.md 23.4, 23.5), whose payload is one property or one RPC. Class layouts of
    a game are not on the wire: what stands for them is made up. */
 #ifndef UE_ACTOR_BLOCK_H
 #define UE_ACTOR_BLOCK_H

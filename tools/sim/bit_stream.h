@@ -14,7 +14,7 @@ struct ue_bit_writer {
 
 void ue_bit_put(struct ue_bit_writer *w, uint64_t value, unsigned bits);
 void ue_bit_put_view(struct ue_bit_writer *w, struct ue_view view);
-void ue_bit_put_packed(struct ue_bit_writer *w, uint64_t value); /* SerializeIntPacked (spec 1.5) */
+void ue_bit_put_packed(struct ue_bit_writer *w, uint64_t value); /* SerializeIntPacked (protocol.md 2.4) */
 void ue_bit_put_text(struct ue_bit_writer *w, const char *text); /* FString of one byte per character */
 size_t ue_bit_packed_bits(uint64_t value);                       /* what put_packed writes */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine's own network emulation by its own names (spec 6.17.1): what a program does to the packets it sends, and
-   to those it receives before it looks at them. */
+/* The engine's own network emulation by its own names (endpoint.md 26): what a program does to the packets it sends,
+   and to those it receives before it looks at them. */
 #ifndef UE_EMULATION_H
 #define UE_EMULATION_H
 

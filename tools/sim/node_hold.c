@@ -40,7 +40,7 @@ static bool shuffle_is_needed(const struct ue_link_config *config) {
     return config->shuffle;
 }
 
-/* The engine's PktOrder: newest first, each of those put aside leaves with one half (spec 6.17.1). */
+/* The engine's PktOrder: newest first, each of those put aside leaves with one half (endpoint.md 26). */
 static void shuffle_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
     struct ue_carried *leaving = NULL;
     struct ue_carried *staying = NULL;

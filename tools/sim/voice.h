@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: what a voice channel carries: packets of a codec's data, back to back (spec 5.10). */
+/* PRIVATE: what a voice channel carries: packets of a codec's data, back to back (protocol.md 23.6). */
 #ifndef UE_VOICE_H
 #define UE_VOICE_H
 

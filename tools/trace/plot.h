@@ -26,7 +26,7 @@ enum ue_plot_kind {
 /* Channels with a band of their own; the last band is for all others. */
 #define UE_PLOT_BANDS_MAX 64
 
-/* Behind those of enum ue_track_fate: delivered, but its sender heard no ack of it (up to 4.21, spec 6.16). */
+/* Behind those of enum ue_track_fate: delivered, but its sender heard no ack of it (up to 4.21, endpoint.md 25). */
 #define UE_PLOT_UNHEARD (UE_TRACK_NOT_DELIVERED + 1)
 
 /* One datagram with a packet id. */
