@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Check that what a comment or a document cites stands in the tree: "protocol.md 9.2", "endpoint.md 17.1, rule 11",
+links of Markdown with their anchors, and names of documents.
+
+usage: check_citations.py [ROOT]
+"""
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+SKIPPED = {".git", "build", ".cache", "LICENSES", "__pycache__"}
+NUMBER = r"\d+(?:\.\d+)*"
+LIST = rf"{NUMBER}(?:(?:,\s+and\s+|,\s+|\s+and\s+|\s+to\s+){NUMBER})*"
+RULES = r"\d+(?:(?:,\s+|\s+and\s+|\s+to\s+)\d+)*"
+CITATION = re.compile(rf"(?:\b[Rr]ules?\s+(?P<before>{RULES})\s+of\s+)?(?P<name>\b[\w-]+\.md)\s+(?P<sections>{LIST})"
+                      rf"(?:,\s+rules?\s+(?P<after>{RULES}))?")
+# Inside of a document with numbers: "(9.2)", "(15.3, rule 2)", "section 9".
+SHORT = r"\d{1,2}(?:\.\d{1,2})*"
+OWN = re.compile(rf"\((?P<sections>{SHORT}(?:, {SHORT})*)(?:, rules? (?P<rules>{RULES}))?\)|"
+                 rf"\b[Ss]ections? (?P<words>{LIST})")
+DOCUMENT = re.compile(r"(?<![\w/.*-])(?:[\w.-]+/)*[\w-]+\.md\b")
+ELSEWHERE = re.compile(r"\b(?:[Ss]pec|[Ss]pecification|[Dd]esign) \(?\d")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^(#{1,6}) +(.*)$")
+
+
+def unfold(text):
+    """The text with the lines of a comment joined: each may begin with "#", "*" or "//"."""
+    return re.sub(r"\n[ \t]*(?:#|\*|//)?[ \t]*", "\n", text)
+
+
+def slug(heading):
+    """The anchor of a heading, as GitHub and GitLab make it."""
+    words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+
+
+class Document:
+    """The numbered sections of a Markdown text, the numbered rules of each, and the anchors."""
+
+    def __init__(self, text):
+        self.rules, self.anchors = {}, set()
+        section, has_rules, is_code = None, False, False
+        for line in text.splitlines():
+            if line.startswith("```"):
+                is_code = not is_code
+            heading = not is_code and HEADING.match(line)
+            if heading:
+                self.anchors.add(slug(heading[2]))
+                number = re.match(rf"({NUMBER})\.? ", heading[2])
+                section = number[1] if number else None
+                self.rules.setdefault(section, set())
+            if not line.startswith("|"):
+                has_rules = False
+            elif line.startswith("| rule |"):
+                has_rules = True
+            rule = re.match(r"\| (\d+) \|" if has_rules else r"(\d+)\. ", line)
+            if rule and not is_code:
+                self.rules[section].add(rule[1])
+        self.rules.pop(None, None)
+
+
+def missing(document, sections, rules):
+    """What of the cited sections, and of the rules of the last one, the document does not have."""
+    numbers = re.findall(NUMBER, sections)
+    yield from (number for number in numbers if number not in document.rules)
+    for rule in re.findall(r"\d+", rules or ""):
+        if rule not in document.rules.get(numbers[-1], {rule}):
+            yield f"{numbers[-1]}, rule {rule}"
+
+
+class Tree:
+    """Texts by their path from the root, and all paths that there are."""
+
+    def __init__(self, texts, paths=()):
+        self.texts, self.paths = texts, set(texts) | set(paths)
+        self.documents = {path: Document(text) for path, text in texts.items() if path.endswith(".md")}
+
+    def named(self, name):
+        return [document for path, document in self.documents.items() if os.path.basename(path) == name]
+
+    def cited(self, text):
+        for match in CITATION.finditer(unfold(text)):
+            for document in self.named(match["name"])[:1]:
+                for number in missing(document, match["sections"], match["before"] or match["after"]):
+                    yield f"{match['name']} has no {number}"
+
+    def own(self, document, text):
+        prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)
+        for match in OWN.finditer(CITATION.sub("", prose)):
+            for number in missing(document, match["sections"] or match["words"], match["rules"]):
+                yield f"{match[0]}: no section {number}"
+
+    def linked(self, path, text):
+        for match in LINK.finditer(text):
+            target, _, anchor = match[1].partition("#")
+            if re.match(r"[a-z]+:", match[1]):
+                continue
+            full = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
+            if full not in self.paths | {"."} and not any(other.startswith(full + "/") for other in self.paths):
+                yield f"link to {match[1]}: no such file"
+            elif anchor and full in self.documents and anchor not in self.documents[full].anchors:
+                yield f"link to {match[1]}: no such heading"
+
+    def faults(self):
+        names = {os.path.basename(path) for path in self.paths}
+        for path, text in sorted(self.texts.items()):
+            found = list(self.cited(text))
+            found += [f"{match[0]} is not in the tree" for match in DOCUMENT.finditer(text)
+                      if os.path.basename(match[0]) not in names]
+            found += [f"\"{match[0]}\" is not in the tree" for match in ELSEWHERE.finditer(text)]
+            if path in self.documents:
+                found += self.linked(path, text)
+                if self.documents[path].rules:
+                    found += self.own(self.documents[path], text)
+            yield from (f"{path}: {fault}" for fault in found)
+
+
+class Faults(unittest.TestCase):
+    """A fault that is planted is found; what is right is not one."""
+    GUIDE = "# Guide\n\n## 1. One\n\n1. First.\n2. Second.\n\n### 1.1 Table\n\n| rule | text |\n|---|---|\n| 7 | x |\n"
+
+    def faults_of(self, text, path="a.c"):
+        return list(Tree({"docs/guide.md": self.GUIDE, path: text}).faults())
+
+    def test_right(self):
+        for text in ("(guide.md 1)", "guide.md 1, 1.1; docs/guide.md 1", "guide.md 1, rules 1 and 2",
+                     "guide.md 1.1, rule 7", "Rule 2 of guide.md 1", "/* see guide.md\n   1.1 */",
+                     "# guide.md 1,\n# rule 2"):
+            self.assertEqual(self.faults_of(text), [], text)
+        for text in ("[x](guide.md#1-one)", "[x](#here)\n# Here", "![x](../a.png)", "[x](https://host/x.md)",
+                     "[x](..)"):
+            tree = Tree({"docs/guide.md": self.GUIDE, "docs/b.md": text}, ["a.png"])
+            self.assertEqual(list(tree.faults()), [], text)
+
+    def test_planted(self):
+        for text in ("(guide.md 2)", "guide.md 1, 1.2", "guide.md 1 to 3", "guide.md 1, rule 3",
+                     "guide.md 1.1, rules 7 and 8", "Rules 2 and 3 of guide.md 1", "/* see guide.md\n   1.2 */",
+                     "# guide.md\n# 4", "(other.md)", "(spec 3.2)", "the specification (5.4)", "docs/other.md 1"):
+            self.assertEqual(len(self.faults_of(text)), 1, text)
+        for text in ("[x](guide.md#two)", "[x](none.png)", "[x](#here)"):
+            self.assertEqual(len(self.faults_of(text, "docs/b.md")), 1, text)
+        for text in ("(3.1)", "section 2", "(1, rule 9)", "(1, 4)"):
+            self.assertEqual(len(self.faults_of("## 1. A\n\n" + text, "docs/b.md")), 1, text)
+
+
+def read_tree(root):
+    texts, paths = {}, []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in SKIPPED]
+        for name in files:
+            path = os.path.relpath(os.path.join(folder, name), root)
+            paths.append(path)
+            data = pathlib.Path(folder, name).read_bytes()
+            if b"\0" not in data and not name.endswith((".json", ".jsonl")) and path != "tests/check_citations.py":
+                texts[path] = data.decode("utf-8", "replace")
+    return Tree(texts, paths)
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    tested = unittest.TextTestRunner(verbosity=0).run(unittest.defaultTestLoader.loadTestsFromTestCase(Faults))
+    faults = list(read_tree(root).faults())
+    print("\n".join(faults) if faults else "citations: all resolve")
+    return 1 if faults or not tested.wasSuccessful() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
