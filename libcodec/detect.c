@@ -82,7 +82,7 @@ static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct u
     *shape = (struct ue_shape){.profiles = profiles, .assumed = profiles, .type = h->type, .restart = h->restart};
     shape->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
                            ? ue_handshake_sender(h->type)
-                           : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (protocol.md 20) */
+                           : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (protocol.md 5.4) */
     shape->has_body = h->has_body;
     shape->has_cookie = h->has_body && !ue_bytes_zero(h->cookie, sizeof h->cookie);
     memcpy(shape->cookie, h->cookie, sizeof shape->cookie);

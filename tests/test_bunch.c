@@ -42,7 +42,7 @@ static void assert_bunch(const struct ue_context *x, const struct ue_bunch *bunc
 #define DATA(count) .data = {zeros, 0, (count)}
 #define NAMED(number) .has_name = true, .name = {.hardcoded = true, .index = (number)}
 
-/* The worked examples of protocol.md 19.5. */
+/* The examples of protocol.md 19.8. */
 static void the_hello_of_5_0(void **state) {
     (void)state;
     struct ue_context x = context("5.0", (struct ue_settings){0});
@@ -81,7 +81,7 @@ static void the_hello_of_4_18(void **state) {
     assert_bunch(&x, &b, "0 1 1 0 0 1 00000000000000 0 0 0 010010010100 100 000010100000");
 }
 
-static void generations_differ_where_the_specification_says(void **state) {
+static void generations_differ_as_documented(void **state) {
     (void)state;
     struct ue_bunch b = {.control = true, .close = true, .dormant = true, .channel = 2048, DATA(1)};
     struct ue_context x = context("4.19", (struct ue_settings){0});
@@ -167,7 +167,7 @@ int main(void) {
         cmocka_unit_test(fragments_of_5_6),
         cmocka_unit_test(closes),
         cmocka_unit_test(the_hello_of_4_18),
-        cmocka_unit_test(generations_differ_where_the_specification_says),
+        cmocka_unit_test(generations_differ_as_documented),
         cmocka_unit_test(names_may_be_texts),
         cmocka_unit_test(what_does_not_fit_is_refused_by_name),
         cmocka_unit_test(channels_have_names),

@@ -8,7 +8,7 @@
 #include "tests/guarded.h"
 #include "tests/roundtrip.h"
 
-/* A real Hello of 5.0, decoded by hand in protocol.md 19.3. */
+/* A real Hello of 5.0, decoded by hand (protocol.md 19.8). */
 #define HELLO "8000b57801000000fe6f02e0e2ff0250002060a60f931100000060"
 
 static struct roundtrip *roundtrip;
@@ -220,7 +220,7 @@ static void replay_packets_have_neither_prefix_nor_header(void **state) {
     struct ue_settings settings = {.internal_ack = true};
     struct ue_context x;
     ue_context_init(&x, ue_profile_find("4.23"), &settings);
-    const struct ue_datagram *d = decode(&x, "057190190008"); /* protocol.md 19.5 */
+    const struct ue_datagram *d = decode(&x, "057190190008"); /* protocol.md 19.8 */
     assert_int_equal(roundtrip->verdict.fault.status, UE_OK);
     assert_int_equal(d->item_count, 1);
     assert_true(d->items[0].bunch.close && d->items[0].bunch.channel == 28 && d->items[0].bunch.ch_seq == 0);

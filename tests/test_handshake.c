@@ -24,7 +24,7 @@ static const struct ue_handshake *decode(const char *release, enum ue_direction 
 
 #define COOKIE "1edc7ab1db705de53a61f21c8248127c33441aa6"
 
-/* The worked decodes of protocol.md 19.1 and 19.2. */
+/* Messages of other implementations (protocol.md 19.8). */
 static void layout_c_challenge(void **state) {
     (void)state;
     const struct ue_handshake *h =

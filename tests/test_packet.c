@@ -39,7 +39,7 @@ static void assert_packet(const struct ue_context *x, const struct ue_packet *pa
     assert_true(packet_equal(packet, &back));
 }
 
-/* 0xbc5a8040 of protocol.md 6. */
+/* 0xbc5a8040 of protocol.md 19.8. */
 static void the_first_word_packs_sequence_ack_and_count(void **state) {
     (void)state;
     struct ue_context x = context("5.0", UE_CLIENT_TO_SERVER);

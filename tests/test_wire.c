@@ -64,7 +64,7 @@ static void assert_below(uint32_t value, uint32_t max) {
     assert_true(ue_cursor_ok(&c) && ue_cursor_pos(&c) == count);
 }
 
-static void bounded_integers_follow_the_loop_of_the_specification(void **state) {
+static void bounded_integers_follow_the_documented_loop(void **state) {
     (void)state;
     const uint32_t exhaustive[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 411, 1024, 8192, 8224, 10240, 16384};
     for (size_t i = 0; i < COUNT(exhaustive); i++) {
@@ -380,7 +380,7 @@ static void runs_of_bits_are_copied_at_any_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounded_integers_follow_the_loop_of_the_specification),
+        cmocka_unit_test(bounded_integers_follow_the_documented_loop),
         cmocka_unit_test(bounded_integers_have_the_documented_bits),
         cmocka_unit_test(a_value_beyond_its_bound_is_refused),
         cmocka_unit_test(packed_integers_have_the_documented_bytes),

@@ -132,7 +132,7 @@ bool ue_shake_read(struct ue_context *context, const uint8_t *bytes, size_t size
         return false;
     }
     if (!h->has_body && h->restart) {
-        h->type = UE_HANDSHAKE_RESTART_REQUEST; /* some senders write another type (protocol.md 20) */
+        h->type = UE_HANDSHAKE_RESTART_REQUEST; /* some senders write another type (protocol.md 5.4) */
     }
     return is_consistent(context, h) && ue_handshake_sender(h->type) == context->direction;
 }
