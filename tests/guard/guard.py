@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares what the program and the plugin show of every capture with the hashes of hashes.txt, and prints what changed.
+
+guard.py [--base COMMIT]          compare; where a hash differs, build COMMIT (by default the last commit that changed
+                                  hashes.txt) and print the difference between what its guard and this one write
+guard.py update                   write hashes.txt anew; the commit that does so explains each change
+guard.py write FOLDER [ROW...]    write what is hashed, as text; a row is, for example, captures/login.info
+
+It reads the captures of this tree, the recordings of the folder UERUDP_SHARED and 200 captures that it generates. UERUDP_BUILD
+is the build folder, by default build/dev. After a conflict in hashes.txt take either side, and update.
+"""
+import argparse
+import collections
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+HASHES = HERE / "hashes.txt"
+BUILD = pathlib.Path(os.environ.get("UERUDP_BUILD") or ROOT / "build/dev")
+JOBS = 2
+KINDS_SHOWN = 15
+LINES_SHOWN = 20
+NUMBERS = re.compile(r"[01.][01. ]{7,}|\b[0-9a-f]*\d[0-9a-f]*\b")  # bits of a byte as Wireshark draws them, or a number
+
+
+def built(folder):
+    """The program and the plugin of a build folder, as the environment variables that name them."""
+    program = next((path for path in sorted(folder.glob("**/uerudp"))
+                    if path.is_file() and os.access(path, os.X_OK)), None)
+    plugin = next(folder.glob("plugins/**/uerudp.so"), None)
+    if not program or not plugin:
+        sys.exit(f"guard: {folder} has no program and plugin; build them first")
+    return {"UERUDP_PROGRAM": str(program), "UERUDP_PLUGINS": str(folder / "plugins")}
+
+
+for variable, value in ({} if {"UERUDP_PROGRAM", "UERUDP_PLUGINS"} <= os.environ.keys() else built(BUILD)).items():
+    os.environ.setdefault(variable, value)
+import outputs
+
+
+def hash_group(group):
+    return [((name, view), hashlib.sha256(text).hexdigest()[:16]) for name, view, text in outputs.outputs(group)]
+
+
+def write_group(group, folder, rows):
+    for name, view, text in outputs.outputs(group, lambda name, view: not rows or f"{name}.{view}" in rows):
+        path = pathlib.Path(folder, f"{name}.{view}.txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(outputs.readable(view, text), encoding="utf-8")
+
+
+def in_parallel(function, captures, *arguments):
+    """The results of the function for groups of captures."""
+    with concurrent.futures.ProcessPoolExecutor(JOBS) as pool:
+        return [result.result() for result in
+                [pool.submit(function, group, *arguments) for group in outputs.groups(captures)]]
+
+
+def hashes_now():
+    """{(capture, view): hash}"""
+    return dict(row for rows in in_parallel(hash_group, outputs.captures()) for row in rows)
+
+
+def write(folder, rows):
+    names = {row.rpartition(".")[0] for row in rows}
+    in_parallel(write_group, [each for each in outputs.captures() if not rows or each.name in names], folder, set(rows))
+
+
+def kept():
+    """The version of Wireshark and the rows of hashes.txt."""
+    version, rows = None, {}
+    for line in HASHES.read_text(encoding="utf-8").splitlines() if HASHES.exists() else []:
+        words = line.split()
+        if words[:2] == ["#", "Wireshark"]:
+            version = words[2]
+        elif not line.startswith("#"):
+            rows[words[0], words[1]] = words[2]
+    return version, rows
+
+
+def is_recording(row):
+    return row[0].startswith("realdata/")
+
+
+def changes(before, now, leave_out=()):
+    """The rows that differ, each with what happened to it; the kinds of row in leave_out are not compared."""
+    found = {}
+    for row in sorted(before.keys() | now.keys()):
+        if any(is_kind(row) for is_kind in leave_out) or before.get(row) == now.get(row):
+            continue
+        found[row] = "new" if row not in before else "gone" if row not in now else "differs"
+    return found
+
+
+def not_here(rows, version):
+    """Tests of rows that this machine cannot compare: recordings that are absent, another version of Wireshark."""
+    found = []
+    if not outputs.recordings.has_shared():
+        count = sum(map(is_recording, rows))
+        outputs.recordings.skipped(f"the comparison of {count} rows of recordings")
+        found.append(is_recording)
+    if version != outputs.wireshark_version():
+        count = sum(row[1] == "wireshark" for row in rows)
+        print(f"left out: {count} rows that Wireshark {version} made; this is {outputs.wireshark_version()}")
+        found.append(lambda row: row[1] == "wireshark")
+    return found
+
+
+def git(*arguments):
+    return subprocess.run(["git", "-C", ROOT, *arguments], check=True, capture_output=True).stdout
+
+
+def build_base(commit):
+    """The folder of a commit's tree, built; another base that was there goes."""
+    name = git("rev-parse", "--short=12", f"{commit}^{{commit}}").decode().strip()
+    folder = BUILD / "guard/base" / name
+    if not (folder / "built").exists():
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        folder.mkdir(parents=True)
+        subprocess.run(["tar", "-x", "-C", folder], input=git("archive", name), check=True)
+        for command in (["cmake", "-G", "Ninja", "-S", folder, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Debug",
+                         "-DBUILD_TESTING=OFF"], ["cmake", "--build", folder / "build", "--parallel", str(JOBS)]):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        (folder / "built").touch()
+    return folder
+
+
+def write_both(found, commit):
+    """Writes what is hashed of the rows that differ, as it is at the base and now."""
+    rows = [f"{name}.{view}" for name, view in found]
+    base = build_base(commit)
+    before, now = BUILD / "guard/before", BUILD / "guard/now"
+    for folder in (before, now):
+        shutil.rmtree(folder, ignore_errors=True)
+    environment = {**os.environ, "UERUDP_BUILD": str(base / "build"), **built(base / "build")}
+    subprocess.run([sys.executable, "-B", base / HERE.relative_to(ROOT) / "guard.py", "write", before, *rows],
+                   env=environment, check=True)
+    write(now, rows)
+    return before, now
+
+
+def hunks(before, now):
+    """The places where two files differ, as lists of lines; one of the files may be absent."""
+    paths = [path if path.exists() else os.devnull for path in (before, now)]
+    printed = subprocess.run(["diff", "--text", "-U1", "-F", "^[a-z]", *paths], stdout=subprocess.PIPE, check=False).stdout
+    found = []
+    for line in printed.decode(errors="replace").splitlines()[2:]:
+        if line.startswith("@@"):
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
+def kind(hunk):
+    """What changed, whatever the numbers: changes of one kind are shown once."""
+    return tuple(NUMBERS.sub("#", line) for line in hunk if line[0] in "+-")
+
+
+def show(found, before, now):
+    """Prints an example of each kind of change in some rows, that of most rows first."""
+    examples, rows = {}, collections.defaultdict(collections.Counter)
+    for name, view in found:
+        for hunk in hunks(before / f"{name}.{view}.txt", now / f"{name}.{view}.txt"):
+            examples.setdefault(kind(hunk), hunk)
+            rows[kind(hunk)][f"{name} {view}"] += 1
+    kinds = sorted(examples, key=lambda each: -len(rows[each]))
+    for each in kinds[:KINDS_SHOWN]:
+        print(f"\nin {len(rows[each])} rows, {sum(rows[each].values())} places, for example {next(iter(rows[each]))}:")
+        print("\n".join(examples[each][:LINES_SHOWN]))
+        if len(examples[each]) > LINES_SHOWN:
+            print(f"... {len(examples[each]) - LINES_SHOWN} more lines")
+    print(f"\n{min(len(kinds), KINDS_SHOWN)} of {len(kinds)} kinds of change are shown; all is in\n{before} and\n{now}")
+
+
+def summary(found):
+    """How many rows of each view differ."""
+    count = collections.Counter((view, what) for (_, view), what in found.items())
+    return ", ".join(f"{number} {view} {what}" for (view, what), number in sorted(count.items()))
+
+
+def compare(base):
+    version, before = kept()
+    leave_out = not_here(before, version)
+    now = hashes_now()
+    found = changes(before, now, leave_out)
+    print(f"{len(now)} rows, {len(found)} of them not as in {HASHES.relative_to(ROOT)}")
+    if not found:
+        return 0
+    print(summary(found), flush=True)
+    try:
+        base = base or git("log", "-1", "--format=%H", "--", HASHES).decode().strip()
+        show(found, *write_both(found, base))
+    except (OSError, subprocess.CalledProcessError) as error:
+        print("\n".join(f"{what}: {name} {view}" for (name, view), what in list(found.items())[:LINES_SHOWN]))
+        print(f"no difference to print, because the base cannot be built: {error}")
+    print("where this is meant: tests/guard/guard.py update")
+    return 1
+
+
+def update():
+    version, before = kept()
+    rows = {row: text for row, text in before.items() if is_recording(row) and not outputs.recordings.has_shared()}
+    rows |= hashes_now()
+    found = changes(before, rows)
+    lines = ["# SPDX-License-Identifier: MIT", "# Written by guard.py update: capture, view, hash.",
+             f"# Wireshark {outputs.wireshark_version()}", *(" ".join([*row, text]) for row, text in sorted(rows.items()))]
+    HASHES.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    print(f"{len(rows)} rows: {summary(found) or 'as they were'}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base", metavar="COMMIT")
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("update")
+    writer = commands.add_parser("write")
+    writer.add_argument("folder")
+    writer.add_argument("captures", nargs="*")
+    options = parser.parse_args()
+    if options.command == "update":
+        update()
+    elif options.command == "write":
+        write(options.folder, options.captures)
+    else:
+        sys.exit(compare(options.base))
+
+
+if __name__ == "__main__":
+    main()
