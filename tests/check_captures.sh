@@ -18,15 +18,15 @@ fail() {
 count=0
 for capture in "$folder"/*.pcapng; do
     name=$(basename "$capture" .pcapng)
-    for ending in pcapng sent.json expected.json info.json; do
+    for ending in pcapng sent.json expected.jsonl info.json; do
         cmp "$work/$name.$ending" "$folder/$name.$ending" || fail "$name.$ending: captures/make gives another one"
     done
     # exit status 1: some of it is malformed on purpose
     "$program" decode --json "$capture" 2>/dev/null >"$work/decode" || [ $? -eq 1 ] || fail "$name: cannot be decoded"
-    cmp "$work/decode" "$folder/$name.expected.json" || fail "$name: decodes to something else"
+    cmp "$work/decode" "$folder/$name.expected.jsonl" || fail "$name: decodes to something else"
     case $name in
     corrupt | fuzz) ;;
-    *) ! grep -q '"raw"' "$folder/$name.expected.json" || fail "$name: not canonical" ;;
+    *) ! grep -q '"raw"' "$folder/$name.expected.jsonl" || fail "$name: not canonical" ;;
     esac
     count=$((count + 1))
 done

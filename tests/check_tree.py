@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check the rules that hold for every file: direction of includes, licence line, length of files and functions, names.
+"""Check the rules that hold for every file: direction of includes, licence line, length of files and functions, names,
+JSON that a person can compare.
 
 usage: check_tree.py [ROOT]
 """
+import json
 import os
 import re
 import sys
 
 MAX_LINES = 600
 MAX_FUNCTION_LINES = 70
+MAX_JSON_WIDTH = 2000
 SKIPPED = {".git", "build", ".cache", "LICENSES", "__pycache__"}
 SOURCE = re.compile(r"(\.(c|h|def|py|sh|cmake)|CMakeLists\.txt)$")
 LICENSED = re.compile(r"(\.(c|h|def|in|py|sh|cmake|lua|md|1|yml)|CMakeLists\.txt|/\.[a-z-]+)$")
@@ -114,6 +117,18 @@ def name_faults(path, lines):
             yield f"{path}:{number}: an assertion that newer versions of cmocka call deprecated"
 
 
+def json_faults(path, lines):
+    """A .json file is one document, of short lines; a .jsonl file has a document in each line."""
+    is_lines = path.endswith(".jsonl")
+    for text in lines if is_lines else ["\n".join(lines)]:
+        try:
+            json.loads(text)
+        except ValueError as error:
+            yield f"{path}: not JSON{' Lines' if is_lines else ''}: {error}"
+    if not is_lines and max(map(len, lines), default=0) > MAX_JSON_WIDTH:
+        yield f"{path}: a line of more than {MAX_JSON_WIDTH} characters: indent it"
+
+
 def tree_files(root):
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(set(folders) - SKIPPED)
@@ -139,6 +154,8 @@ def file_faults(root, path):
         yield from include_faults(root, path, lines)
         yield from function_faults(path, lines)
         yield from name_faults(path, lines)
+    if path.endswith((".json", ".jsonl")):
+        yield from json_faults(path, lines)
 
 
 def main():
