@@ -30,6 +30,10 @@ for capture in "$folder"/*.pcapng; do
     esac
     count=$((count + 1))
 done
+for capture in "$folder"/fields/*.pcapng; do
+    cmp "$work/fields/$(basename "$capture")" "$capture" || fail "$capture: captures/make gives another one"
+    count=$((count + 1))
+done
 [ "$count" -eq "$(find "$work" -name '*.pcapng' | wc -l)" ] || fail "captures/make makes other captures than there are"
 [ "$count" -gt 0 ] || fail "no capture found"
 
