@@ -140,7 +140,8 @@ def write_both(found, commit):
     before, now = BUILD / "guard/before", BUILD / "guard/now"
     for folder in (before, now):
         shutil.rmtree(folder, ignore_errors=True)
-    environment = {**os.environ, "UERUDP_BUILD": str(base / "build"), **built(base / "build")}
+    environment = {**os.environ, "UERUDP_BUILD": str(base / "build"), "UERUDP_SHARED": str(outputs.recordings.SHARED),
+                   **built(base / "build")}
     subprocess.run([sys.executable, "-B", base / HERE.relative_to(ROOT) / "guard.py", "write", before, *rows],
                    env=environment, check=True)
     write(now, rows)

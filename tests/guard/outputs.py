@@ -87,6 +87,7 @@ class Sharkd:
     """Wireshark's own server, which dissects capture after capture in two passes, as `tshark -2` does."""
 
     def __init__(self, stage):
+        self.file = None
         self.process = subprocess.Popen(stage.command(["sharkd", "-"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, cwd=stage.path, env=ENVIRONMENT)
 
@@ -102,14 +103,15 @@ class Sharkd:
         lines = [harness.request(number, method, **parameters) for number, (method, parameters) in enumerate(requests, 1)]
         self.process.stdin.write("".join(lines).encode())
         self.process.stdin.flush()
-        answers = [json.loads(self.process.stdout.readline()) for _ in lines]
+        answers = [json.loads(self.process.stdout.readline() or "{}") for _ in lines]
         for answer, line in zip(answers, lines):
             if "result" not in answer:
-                raise RuntimeError(f"sharkd: {line}{answer}")
+                raise RuntimeError(f"sharkd, {self.file}: {line}{answer or 'ended'}")
         return [answer["result"] for answer in answers]
 
     def dissect(self, path, settings):
         """The columns of each frame, and the plugin's part of its tree."""
+        self.file = os.path.basename(path)
         self.ask([("setconf", {"name": f"uerudp.{key}", "value": str(value)}) for key, value in settings.items()])
         _, frames = self.ask([("load", {"file": path}), ("frames", {})])
         lines = []
