@@ -46,8 +46,9 @@ for variable, value in ({} if {"UERUDP_PROGRAM", "UERUDP_PLUGINS"} <= os.environ
 import outputs
 
 
-def hash_group(group):
-    return [((name, view), hashlib.sha256(text).hexdigest()[:16]) for name, view, text in outputs.outputs(group)]
+def hash_group(group, left_out):
+    return [((name, view), hashlib.sha256(text).hexdigest()[:16])
+            for name, view, text in outputs.outputs(group, lambda _, view: view not in left_out)]
 
 
 def write_group(group, folder, rows):
@@ -64,9 +65,9 @@ def in_parallel(function, captures, *arguments):
                 [pool.submit(function, group, *arguments) for group in outputs.groups(captures)]]
 
 
-def hashes_now():
-    """{(capture, view): hash}"""
-    return dict(row for rows in in_parallel(hash_group, outputs.captures()) for row in rows)
+def hashes_now(left_out=()):
+    """{(capture, view): hash} but for some views"""
+    return dict(row for rows in in_parallel(hash_group, outputs.captures(), left_out) for row in rows)
 
 
 def write(folder, rows):
@@ -90,28 +91,25 @@ def is_recording(row):
     return row[0].startswith("realdata/")
 
 
-def changes(before, now, leave_out=()):
-    """The rows that differ, each with what happened to it; the kinds of row in leave_out are not compared."""
-    found = {}
-    for row in sorted(before.keys() | now.keys()):
-        if any(is_kind(row) for is_kind in leave_out) or before.get(row) == now.get(row):
-            continue
-        found[row] = "new" if row not in before else "gone" if row not in now else "differs"
-    return found
+def changes(before, now):
+    """The rows that differ, each with what happened to it."""
+    return {row: "new" if row not in before else "gone" if row not in now else "differs"
+            for row in sorted(before.keys() | now.keys()) if before.get(row) != now.get(row)}
 
 
-def not_here(rows, version):
-    """Tests of rows that this machine cannot compare: recordings that are absent, another version of Wireshark."""
-    found = []
+def comparable(rows, version):
+    """The rows that this machine can compare, and the views that it cannot; says what it leaves out."""
+    left_out = ()
     if not outputs.recordings.has_shared():
         count = sum(map(is_recording, rows))
         outputs.recordings.skipped(f"the comparison of {count} rows of recordings")
-        found.append(is_recording)
+        rows = {row: text for row, text in rows.items() if not is_recording(row)}
     if version != outputs.wireshark_version():
-        count = sum(row[1] == "wireshark" for row in rows)
+        left_out = ("wireshark",)
+        count = sum(view in left_out for _, view in rows)
         print(f"left out: {count} rows that Wireshark {version} made; this is {outputs.wireshark_version()}")
-        found.append(lambda row: row[1] == "wireshark")
-    return found
+        rows = {row: text for row, text in rows.items() if row[1] not in left_out}
+    return rows, left_out
 
 
 def git(*arguments):
@@ -188,11 +186,11 @@ def summary(found):
 
 
 def compare(base):
-    version, before = kept()
-    leave_out = not_here(before, version)
-    now = hashes_now()
-    found = changes(before, now, leave_out)
-    print(f"{len(now)} rows, {len(found)} of them not as in {HASHES.relative_to(ROOT)}")
+    version, rows = kept()
+    before, left_out = comparable(rows, version)
+    now = hashes_now(left_out)
+    found = changes(before, now)
+    print(f"{len(now)} rows compared, {len(found)} of them not as in {HASHES.relative_to(ROOT)}")
     if not found:
         return 0
     print(summary(found), flush=True)

@@ -7,6 +7,7 @@ import io
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 import guard
 import outputs
@@ -30,9 +31,23 @@ class Changes(unittest.TestCase):
         self.assertEqual({("b", "decode"): "differs", ("c", "info"): "gone", ("d", "info"): "new"},
                          guard.changes(before, now))
 
-    def test_recordings_that_are_absent_are_no_change(self):
-        before = {("a", "decode"): "1", ("realdata/b", "decode"): "2"}
-        self.assertEqual({}, guard.changes(before, {("a", "decode"): "1"}, [guard.is_recording]))
+    def comparable(self, version, has_shared):
+        rows = {("a", "decode"): "1", ("a", "wireshark"): "2", ("realdata/b", "decode"): "3"}
+        with contextlib.redirect_stdout(io.StringIO()) as printed, \
+                unittest.mock.patch.object(outputs.recordings, "has_shared", lambda: has_shared):
+            left, left_out = guard.comparable(rows, version)
+        return sorted(left), left_out, printed.getvalue()
+
+    def test_what_this_machine_cannot_compare_is_left_out_and_counted(self):
+        version = outputs.wireshark_version()
+        self.assertEqual(([("a", "decode"), ("a", "wireshark"), ("realdata/b", "decode")], (), ""),
+                         self.comparable(version, True))
+        rows, left_out, printed = self.comparable(version, False)
+        self.assertEqual(([("a", "decode"), ("a", "wireshark")], ()), (rows, left_out))
+        self.assertIn("1 rows of recordings needs the folder UERUDP_SHARED", printed)
+        rows, left_out, printed = self.comparable("4.0.99", True)
+        self.assertEqual(([("a", "decode"), ("realdata/b", "decode")], ("wireshark",)), (rows, left_out))
+        self.assertIn("1 rows that Wireshark 4.0.99 made", printed)
 
     def test_hashes_are_written_as_they_are_read(self):
         version, rows = guard.kept()
