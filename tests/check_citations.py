@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Check that what a comment or a document cites stands in the tree: "protocol.md 9.2", "endpoint.md 17.1, rule 11",
-links of Markdown with their anchors, and names of documents.
+links of Markdown with their anchors, names of documents, and in documents paths of the tree.
 
 usage: check_citations.py [ROOT]
 """
@@ -11,6 +11,7 @@ import re
 import sys
 import unittest
 
+HERE = pathlib.Path(__file__).resolve()
 SKIPPED = {".git", "build", ".cache", "LICENSES", "__pycache__"}
 NUMBER = r"\d+(?:\.\d+)*"
 LIST = rf"{NUMBER}(?:(?:,\s+and\s+|,\s+|\s+and\s+|\s+to\s+){NUMBER})*"
@@ -24,6 +25,7 @@ OWN = re.compile(rf"\((?P<sections>{SHORT}(?:, {SHORT})*)(?:, rules? (?P<rules>{
 DOCUMENT = re.compile(r"(?<![\w/.*-])(?:[\w.-]+/)*[\w-]+\.md\b")
 ELSEWHERE = re.compile(r"\b(?:[Ss]pec|[Ss]pecification|[Dd]esign) \(?\d")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+PATH = re.compile(r"`((?:captures|docs|include|libcodec|plugin|tests|tools)/[\w./-]*[\w])`")
 HEADING = re.compile(r"^(#{1,6}) +(.*)$")
 
 
@@ -105,6 +107,13 @@ class Tree:
             elif anchor and full in self.documents and anchor not in self.documents[full].anchors:
                 yield f"link to {match[1]}: no such heading"
 
+    def pathed(self, text):
+        """A path may lack its ending: `tools/sim/link` is link.c and link.h."""
+        known = "\n".join(["", *sorted(self.paths)])
+        for match in PATH.finditer(text):
+            if not re.search(rf"\n{re.escape(match[1])}(?:[./]|$)", known, re.M):
+                yield f"{match[1]} is not in the tree"
+
     def faults(self):
         names = {os.path.basename(path) for path in self.paths}
         for path, text in sorted(self.texts.items()):
@@ -113,7 +122,7 @@ class Tree:
                       if os.path.basename(match[0]) not in names]
             found += [f"\"{match[0]}\" is not in the tree" for match in ELSEWHERE.finditer(text)]
             if path in self.documents:
-                found += self.linked(path, text)
+                found += [*self.linked(path, text), *self.pathed(text)]
                 if self.documents[path].rules:
                     found += self.own(self.documents[path], text)
             yield from (f"{path}: {fault}" for fault in found)
@@ -132,7 +141,7 @@ class Faults(unittest.TestCase):
                      "# guide.md 1,\n# rule 2"):
             self.assertEqual(self.faults_of(text), [], text)
         for text in ("[x](guide.md#1-one)", "[x](#here)\n# Here", "![x](../a.png)", "[x](https://host/x.md)",
-                     "[x](..)"):
+                     "[x](..)", "`docs`, `docs/guide`, `docs/guide.md`"):
             tree = Tree({"docs/guide.md": self.GUIDE, "docs/b.md": text}, ["a.png"])
             self.assertEqual(list(tree.faults()), [], text)
 
@@ -141,7 +150,7 @@ class Faults(unittest.TestCase):
                      "guide.md 1.1, rules 7 and 8", "Rules 2 and 3 of guide.md 1", "/* see guide.md\n   1.2 */",
                      "# guide.md\n# 4", "(other.md)", "(spec 3.2)", "the specification (5.4)", "docs/other.md 1"):
             self.assertEqual(len(self.faults_of(text)), 1, text)
-        for text in ("[x](guide.md#two)", "[x](none.png)", "[x](#here)"):
+        for text in ("[x](guide.md#two)", "[x](none.png)", "[x](#here)", "`docs/guid`", "`docs/guide.md/x`"):
             self.assertEqual(len(self.faults_of(text, "docs/b.md")), 1, text)
         for text in ("(3.1)", "section 2", "(1, rule 9)", "(1, 4)"):
             self.assertEqual(len(self.faults_of("## 1. A\n\n" + text, "docs/b.md")), 1, text)
@@ -155,13 +164,13 @@ def read_tree(root):
             path = os.path.relpath(os.path.join(folder, name), root)
             paths.append(path)
             data = pathlib.Path(folder, name).read_bytes()
-            if b"\0" not in data and not name.endswith((".json", ".jsonl")) and path != "tests/check_citations.py":
+            if b"\0" not in data and not name.endswith((".json", ".jsonl")) and name != HERE.name:  # it has faults
                 texts[path] = data.decode("utf-8", "replace")
     return Tree(texts, paths)
 
 
 def main():
-    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    root = sys.argv[1] if len(sys.argv) > 1 else next(each for each in HERE.parents if (each / "docs").is_dir())
     tested = unittest.TextTestRunner(verbosity=0).run(unittest.defaultTestLoader.loadTestsFromTestCase(Faults))
     faults = list(read_tree(root).faults())
     print("\n".join(faults) if faults else "citations: all resolve")
