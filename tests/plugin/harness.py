@@ -3,7 +3,10 @@
 
 Every test of this folder is a unittest script; it ends with harness.main().
 """
+import functools
+import gc
 import glob
+import hashlib
 import json
 import os
 import re
@@ -21,6 +24,7 @@ import recordings
 SKIPPED = 77
 NOBODY = 65534
 TIMEOUT_S = 240
+gc.disable() # it would visit every element of every tree again and again, and finds nothing
 
 
 def recorded():
@@ -126,10 +130,16 @@ class Stage:
         return self.run(["tshark", *arguments]).stdout
 
     def instructions(self, *arguments, functions=()):
-        """Instructions of a run of tshark; with functions, those inside them and what they call."""
+        """Instructions of a run of tshark; with functions, those inside them and what they call, from where tshark reads
+        the capture."""
+        prefix = []
         toggle = [f"--toggle-collect={function}" for function in functions]
-        command = self.command(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *toggle, "tshark",
-                                *arguments])
+        if functions and "UERUDP_INSTRUMENT" in os.environ:
+            with open(os.environ["UERUDP_INSTRUMENT"], "rb") as file:
+                prefix = ["env", "LD_PRELOAD=" + self.put("instrument.so", file.read())]
+            toggle.append("--instr-atstart=no")
+        command = self.command([*prefix, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *toggle,
+                                "tshark", *arguments])
         result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         found = re.search(r"Collected *: *(\d+)", result.stderr)
         if result.returncode != 0 or not found:
@@ -139,9 +149,37 @@ class Stage:
     def packets(self, capture, settings=None, options=(), two_pass=True):
         """The packets of a capture, by frame number; those without our protocol are left out."""
         passes = ["-2"] if two_pass else []
-        text = self.tshark(*passes, "-r", capture, *preferences(settings or {}), *options, "-T", "pdml")
+        text = self.pdml(capture, [*passes, *preferences(settings or {}), *options])
         return {packet.frame: packet for packet in map(Packet, ElementTree.fromstring(text).iter("packet"))
                 if packet.protocol is not None}
+
+    def pdml(self, capture, options):
+        """What tshark prints of a capture. The scripts of one ctest run share the output of equal tshark runs in the
+        folder UERUDP_DECODED, which ctest empties first. Options that name a file of this stage are not shared."""
+        arguments = ["-r", capture, *options, "-T", "pdml", "-J", "uerudp"]
+        folder = os.environ.get("UERUDP_DECODED")
+        if not folder or self.path in " ".join(options):
+            return self.tshark(*arguments)
+        path = os.path.join(folder, self.digest(capture, options))
+        if not os.path.exists(path):
+            text = self.tshark(*arguments)
+            os.makedirs(folder, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
+                file.write(text)
+            os.replace(file.name, path)
+            return text
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def digest(self, capture, options):
+        """Names a tshark run by all that it reads: the capture, the options, the plugins and the user's files."""
+        inputs = [capture, *sorted(os.path.join(folder, name) for top in (self.plugins, self.home)
+                                   for folder, _, names in os.walk(top) for name in names)]
+        digest = hashlib.sha256(json.dumps([options, inputs[1:], self.environment()]).replace(self.path, "").encode())
+        for path in inputs:
+            with open(path, "rb") as file:
+                digest.update(hashlib.sha256(file.read()).digest())
+        return digest.hexdigest()
 
 
 class Field:
@@ -154,10 +192,17 @@ class Field:
         self.label = node.get("showname") or ""
         self.first_byte = int(node.get("pos")) - origin
         self.bytes = int(node.get("size"))
-        self.raw = bytes.fromhex(node.get("value") or "")
-        self.begin_bit, self.bits = self.read_picture()
 
-    def read_picture(self):
+    @property
+    def begin_bit(self):
+        return self.place[0]
+
+    @property
+    def bits(self):
+        return self.place[1]
+
+    @functools.cached_property
+    def place(self):
         """"..10 01.." over the bytes, the last one first: the bits stand between the dots."""
         picture = self.label.split(" = ")[0].replace(" ", "")
         if " = " not in self.label or set(picture) - set(".01") or len(picture) != self.bytes * 8:

@@ -47,9 +47,9 @@ class Restart(unittest.TestCase):
                     moved = min(frame for frame, packet in once.items() if packet.texts("handshake.orig_cookie"))
                     self.assertEqual({text for frame, packet in once.items() if frame >= moved
                                       for text in packet.texts("stream")}, {"0"})
-                    behind = [frame for frame in found if frame > moved]
-                    self.assertEqual([course(once)[frame][2] for frame in behind],
-                                     [course(found)[frame][2] for frame in behind])
+                    course_once, course_found = course(once), course(found)
+                    for frame in (frame for frame in found if frame > moved):
+                        self.assertEqual(course_once[frame][2], course_found[frame][2], f"frame {frame}")
 
 
 if __name__ == "__main__":

@@ -20,46 +20,49 @@ class Files(unittest.TestCase):
         cls.stage = harness.Stage()
         cls.addClassCleanup(cls.stage.__exit__)
 
-    def ask(self, requests):
-        """Answers of one sharkd, by number of the request."""
-        result = self.stage.run([*VALGRIND, "sharkd", "-"], stdin="".join(requests))
+    def ask(self, *sessions):
+        """Answers of one sharkd that loads one file after another: for each (path, requests), those to the requests."""
+        lines = []
+        for path, requests in sessions:
+            for method, parameters in (("load", {"file": path}), *requests):
+                lines.append(harness.request(len(lines) + 1, method, **parameters))
+        result = self.stage.run([*VALGRIND, "sharkd", "-"], stdin="".join(lines))
         self.assertNotIn("==", result.stderr)
-        answers = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
-        return {answer["id"]: answer.get("result", answer.get("error")) for answer in answers}
+        found = {answer["id"]: answer.get("result", answer.get("error"))
+                 for answer in map(json.loads, filter(lambda line: line.startswith("{"), result.stdout.splitlines()))}
+        self.assertEqual(sorted(found), list(range(1, len(lines) + 1)))
+        answers = iter(found[number] for number in sorted(found))
+        return [[next(answers) for _ in range(1 + len(requests))][1:] for _, requests in sessions]
 
-    def test_second_file_starts_afresh(self):
+    def test_files(self):
+        """A second file starts afresh, and frames asked for backwards are what they are forwards."""
         first, second = map(self.stage.copy, (harness.recording("utcp-orig-restart"), decoded.path_of("refused")))
-        columns = {"column0": "frame.number:0", "column1": "uerudp.stream:0", "column2": "uerudp.generation:0",
-                   "column3": "uerudp.packet.id:0"}
-        requests = []
-        for path in (first, second, first):
-            requests.append(harness.request(len(requests) + 1, "load", file=path))
-            requests.append(harness.request(len(requests) + 1, "frames", filter="uerudp", **columns))
-            requests.append(harness.request(len(requests) + 1, "frame", frame=5, proto=True))
-        answers = self.ask(requests)
-        self.assertGreater(len(answers[2]), 200)
-        self.assertEqual(len(answers[5]), 11)
-        self.assertNotEqual(answers[2], answers[5])
-        self.assertEqual(answers[8], answers[2], "the first file, loaded again")
-        self.assertEqual(answers[9], answers[3])
+        everything = ("frames", {"filter": "uerudp", "column0": "frame.number:0", "column1": "uerudp.stream:0",
+                                 "column2": "uerudp.generation:0", "column3": "uerudp.packet.id:0"})
+        frames = [("frame", {"frame": frame, "proto": True}) for frame in (3, 5, 20, 231, 232, 240, 259)]
+        (all_first, *forwards), (all_second,), (all_again, *backwards) = self.ask(
+            (first, [everything, *frames]), (second, [everything]), (first, [everything, *frames[::-1]]))
+        self.assertGreater(len(all_first), 200)
+        self.assertEqual(len(all_second), 11)
+        self.assertNotEqual(all_first, all_second)
+        self.assertEqual(all_again, all_first, "the first file, loaded again")
+        self.assertEqual(backwards[::-1], forwards)
+        for answer in forwards:
+            self.assertIn("uerudp", json.dumps(answer))
 
-    def test_random_access(self):
-        """Frames asked for backwards are what they are forwards."""
-        path = self.stage.copy(harness.recording("utcp-orig-restart"))
-        frames = [3, 20, 231, 232, 240, 259]
-        load = [harness.request(1, "load", file=path)]
-        forwards = self.ask(load + [harness.request(10 + frame, "frame", frame=frame, proto=True) for frame in frames])
-        backwards = self.ask(load + [harness.request(10 + frame, "frame", frame=frame, proto=True) for frame in frames[::-1]])
-        for frame in frames:
-            self.assertIn("uerudp", json.dumps(forwards[10 + frame]))
-            self.assertEqual(forwards[10 + frame], backwards[10 + frame])
+    def test_small_files(self):
+        few = [path for path in harness.recorded().values() if os.path.getsize(path) < SMALL_BYTES]
+        few += [decoded.path_of("refused"), decoded.path_of("legacy")]
+        frames = {path: max(line["frame"] for line in decoded.datagrams(path)) for path in few}
+        sessions = [(self.stage.copy(path), [("frame", {"frame": frame, "proto": True, "bytes": True, "columns": True})
+                                             for frame in range(1, last + 1)]) for path, last in frames.items()]
+        for path, answers in zip(frames, self.ask(*sessions), strict=True):
+            self.assertIn("Unreal Engine Reliable UDP", json.dumps(answers), path)
 
     def test_tshark(self):
-        few = [path for name, path in harness.recorded().items() if os.path.getsize(path) < SMALL_BYTES]
-        for path in (*few, decoded.path_of("refused"), decoded.path_of("legacy")):
-            result = self.stage.run([*VALGRIND, "tshark", "-2", "-Vx", "-r", self.stage.copy(path)])
-            self.assertNotIn("==", result.stderr)
-            self.assertIn("Unreal Engine Reliable UDP", result.stdout)
+        result = self.stage.run([*VALGRIND, "tshark", "-2", "-Vx", "-r", self.stage.copy(decoded.path_of("legacy"))])
+        self.assertNotIn("==", result.stderr)
+        self.assertIn("Unreal Engine Reliable UDP", result.stdout)
 
 
 if __name__ == "__main__":
