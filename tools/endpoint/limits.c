@@ -5,7 +5,7 @@
 #define WRAPPER_BYTES_MAX 512
 #define IDS_BITS 5 /* reserved from 5.1 on, whatever version is spoken in the end */
 
-/* What a handler component may add to a packet (protocol.md 13); 0: not spoken by this endpoint. */
+/* What a handler component may add to a packet (endpoint.md 19.2); 0: not spoken by this endpoint. */
 static size_t reserved_bits(enum ue_handler handler) {
     switch (handler) {
     case UE_HANDLER_AESGCM: return 361;
