@@ -86,7 +86,7 @@ static void greet(void) {
     assert_int_equal(server->login.state, UE_LOGIN_WELCOMED);
 }
 
-/* The limit of waiting messages, and the limit where none is configured. */
+/* {server's maximum, Netspeed of the client, result}; 0: the default maximum (endpoint.md 23.1). */
 static void net_speeds_are_clamped(void **state) {
     (void)state;
     static const int32_t cases[][3] = {{15000, 0, 1800},       {15000, 100, 1800}, {15000, 10000, 10000},

@@ -30,7 +30,6 @@ static void send(struct ue_sent *sent, const char *changed, int64_t packet_id, i
     }
 }
 
-/* Lists that are acknowledged, and lists that are reported lost. */
 static void a_lost_list_goes_into_the_next_one(void **state) {
     (void)state;
     struct ue_sent sent = {0};
