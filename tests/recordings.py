@@ -4,6 +4,7 @@ it is there. tests/recordings.h is the same in C."""
 import json
 import os
 import pathlib
+import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -44,6 +45,14 @@ def path(name):
 
 def settings(name):
     return SETTINGS.get(name, {})
+
+
+def documented():
+    """(path, settings, names of fields) of each capture that docs/protocol.md 24 lists."""
+    text = (ROOT / "docs/protocol.md").read_text(encoding="utf-8").partition("\n## 24. ")[2]
+    for name, options, fields in re.findall(r"^\| `([\w./-]+pcapng)` \| (.*?) \| (.*?) \|$", text, re.M):
+        named = {key.replace("-", "_"): value for key, value in re.findall(r"--([\w-]+) ([\w.-]+)", options)}
+        yield ROOT / "captures" / name, named, re.findall(r"`([\w.]+)`", fields)
 
 
 def vectors(file_name, key="vectors"):

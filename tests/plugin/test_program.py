@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 import harness
+import recordings
 
 LIMITED = "uerudp.expert.items"
 LEGACY_KEYS = {"is_ack", "ack_id", "has_frame_time", "frame_time_ms", "remote_kbps"}
@@ -116,6 +117,10 @@ class Program(unittest.TestCase):
             for path in [*harness.recorded().values(), *own]:
                 with self.subTest(os.path.basename(path)):
                     self.compare(stage, path, harness.settings_of(path))
+            for path, settings, _ in recordings.documented():
+                with self.subTest(path.name):
+                    if settings: # the others are among the captures above
+                        self.compare(stage, str(path), settings)
 
 
 if __name__ == "__main__":

@@ -7,22 +7,16 @@ import re
 import unittest
 
 import uerudp
-from recordings import ROOT
+import recordings
 
-PROTOCOL = (ROOT / "docs/protocol.md").read_text()
+PROTOCOL = (recordings.ROOT / "docs/protocol.md").read_text()
 # Fields of the plugin's analysis follow the codec's.
-CATALOGUE = next(ROOT.glob("libcodec/**/fields.def")).read_text().split("/* Analysis")[0]
+CATALOGUE = next(recordings.ROOT.glob("libcodec/**/fields.def")).read_text().split("/* Analysis")[0]
 FIELDS = re.findall(r'^UE_FIELD\((?!NONE)\w+, "([\w.]+)"', CATALOGUE, re.M)
 
 
 def section(number):
     return re.search(rf"^## {number}\. .*?(?=^## |\Z)", PROTOCOL, re.M | re.S)[0]
-
-
-def rows():
-    """(capture, options, fields) of section 24."""
-    for row in re.findall(r"^\| `([\w./-]+pcapng)` \| (.*?) \| (.*?) \|$", section(24), re.M):
-        yield row[0], row[1].strip("`").split(), re.findall(r"`([\w.]+)`", row[2])
 
 
 def named_in(text):
@@ -39,25 +33,26 @@ def fields_in(value):
             yield from fields_in(inner)
 
 
-def shown(capture, options):
-    lines = uerudp.run("decode", "--json", "--bits", "--content", *options, ROOT / "captures" / capture).stdout
+def shown(path, settings):
+    options = [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
+    lines = uerudp.run("decode", "--json", "--bits", "--content", *options, path).stdout
     return {field for line in lines.splitlines() for field in fields_in(json.loads(line))}
 
 
 class Fields(unittest.TestCase):
     def test_each_capture_has_its_fields(self):
-        for capture, options, fields in rows():
-            self.assertEqual(set(fields) - shown(capture, options), set(), capture)
+        for path, settings, fields in recordings.documented():
+            self.assertEqual(set(fields) - shown(path, settings), set(), path)
 
     def test_each_field_is_listed_once(self):
-        listed = [field for _, _, fields in rows() for field in fields]
+        listed = [field for _, _, fields in recordings.documented() for field in fields]
         absent = named_in(section(24).rpartition("|")[2])
         self.assertEqual(sorted(listed), sorted(set(listed)))
         self.assertFalse(set(listed) & absent)
         self.assertEqual(set(FIELDS), set(listed) | absent | named_in(section(22)))
 
     def test_another_capture_does_not_have_them(self):
-        self.assertNotIn("voice.sender", shown("login.pcapng", []))
+        self.assertNotIn("voice.sender", shown(recordings.ROOT / "captures/login.pcapng", {}))
 
 
 if __name__ == "__main__":
