@@ -81,7 +81,9 @@ class Content(unittest.TestCase):
 
 class Captures(unittest.TestCase):
     def captures(self):
-        yield from ((path, []) for path in sorted((ROOT / "captures").rglob("*.pcap*")))
+        documented = {path: [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
+                      for path, settings, _ in uerudp.recordings.documented()}
+        yield from ((path, documented.get(path, [])) for path in sorted((ROOT / "captures").rglob("*.pcap*")))
         yield from ((path, settings) for _, path, settings in uerudp.captures())
 
     def test_decode_and_encode(self):
