@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What differs between the Wireshark series 4.0, 4.2, 4.4 and 4.6. Include it before any Wireshark header. */
-#ifndef UE_COMPAT_H
-#define UE_COMPAT_H
+#ifndef UERUDP_PLUGIN_COMPAT_H
+#define UERUDP_PLUGIN_COMPAT_H
 
 #include <ws_version.h>
 

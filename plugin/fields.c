@@ -16,7 +16,7 @@ struct ue_experts ue_experts;
 
 int ue_hf[UE_FIELD_COUNT] = {
 #define UE_FIELD(id, name, label, kind, values, description) -1,
-#include "libcodec/fields.def"
+#include <uerudp/fields.def>
 #undef UE_FIELD
 };
 
@@ -27,7 +27,7 @@ int ue_hf[UE_FIELD_COUNT] = {
     { 0, NULL }                                                                                                        \
     }                                                                                                                  \
     ;
-#include "libcodec/enums.def"
+#include <uerudp/enums.def>
 #undef UE_ENUM_BEGIN
 #undef UE_VALUE
 #undef UE_ENUM_END
@@ -62,7 +62,7 @@ int ue_hf[UE_FIELD_COUNT] = {
 static hf_register_info field_rows[] = {
 #define UE_FIELD(id, name, label, kind, values, description)                                                           \
     ROW(id, name, label, FIELD_##kind, (const void *)values_##values, description),
-#include "libcodec/fields.def"
+#include <uerudp/fields.def>
 #undef UE_FIELD
 };
 

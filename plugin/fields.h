@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is registered with Wireshark: the protocol, one header field per row of the catalogue, subtrees, expert items.
  */
-#ifndef UE_FIELDS_H
-#define UE_FIELDS_H
+#ifndef UERUDP_PLUGIN_FIELDS_H
+#define UERUDP_PLUGIN_FIELDS_H
 
 #include "plugin/compat.h"
 
 #include <epan/expert.h>
 #include <epan/proto.h>
 
-#include "libcodec/sink.h"
+#include <uerudp/trace.h>
 
 #define UE_PROTOCOL_NAME "Unreal Engine Reliable UDP"
 

@@ -7,20 +7,20 @@
 #include <epan/packet.h>
 #include <epan/tap.h>
 
-#include "plugin/chains.h"
-#include "plugin/conversation.h"
-#include "plugin/export.h"
 #include "plugin/fields.h"
-#include "plugin/file_memory.h"
-#include "plugin/handoff.h"
-#include "plugin/listeners.h"
-#include "plugin/pdu.h"
-#include "plugin/notes.h"
-#include "plugin/observe.h"
+#include "plugin/first_pass/analysis_results.h"
+#include "plugin/first_pass/conversation.h"
+#include "plugin/first_pass/file_allocator.h"
+#include "plugin/first_pass/observe.h"
+#include "plugin/first_pass/reassembly_results.h"
 #include "plugin/prefs.h"
-#include "plugin/report.h"
-#include "plugin/tap.h"
-#include "plugin/tree.h"
+#include "plugin/taps/export_objects.h"
+#include "plugin/taps/export_pdu.h"
+#include "plugin/taps/listeners.h"
+#include "plugin/taps/tap.h"
+#include "plugin/taps/tap_data.h"
+#include "plugin/tree/datagram_tree.h"
+#include "plugin/tree/subdissectors.h"
 
 #define DEFAULT_PORT "7777"
 

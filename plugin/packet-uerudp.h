@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The dissector. */
-#ifndef UE_PACKET_UERUDP_H
-#define UE_PACKET_UERUDP_H
+#ifndef UERUDP_PLUGIN_PACKET_UERUDP_H
+#define UERUDP_PLUGIN_PACKET_UERUDP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,10 +7,10 @@
 #include <wsutil/inet_addr.h>
 #include <wsutil/report_message.h>
 
-#include "libcodec/bunch.h"
-#include "libcodec/settings.h"
-#include "plugin/key.h"
-#include "plugin/texts.h"
+#include <uerudp/bunch.h>
+#include <uerudp/settings.h>
+#include "plugin/decryption.h"
+#include "plugin/uat_text.h"
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Preferences, and the table of servers with their own settings. */
-#ifndef UE_PREFS_H
-#define UE_PREFS_H
+#ifndef UERUDP_PLUGIN_PREFS_H
+#define UERUDP_PLUGIN_PREFS_H
 
 #include "plugin/compat.h"
 
 #include <epan/packet_info.h>
 
-#include "libcodec/profile.h"
+#include <uerudp/profile.h>
 
 /* What a user says about the wire. */
 struct ue_preset {

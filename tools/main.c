@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cli.h"
+#include "tools/cli/command_line.h"
 #include "uerudp_version.h"
 
 static const struct ue_command commands[] = {

@@ -4,7 +4,7 @@
 #include <gcrypt.h>
 #include <stdlib.h>
 
-#include "libcodec/cipher/session.h"
+#include "libcodec/cipher/cipher_session.h"
 
 #define PLAIN_BYTES_MAX 65536
 #define AES_BLOCK_BYTES 16

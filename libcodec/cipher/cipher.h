@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Optional companion of the library: opens AES-GCM and AES-ECB content with keys that the user has (protocol.md 13).
    It needs libgcrypt; the library itself needs nothing. */
-#ifndef UE_CIPHER_H
-#define UE_CIPHER_H
+#ifndef UERUDP_LIBCODEC_CIPHER_CIPHER_H
+#define UERUDP_LIBCODEC_CIPHER_CIPHER_H
 
+#include <uerudp/handlers.h>
 #include "libcodec/cipher/keys.h"
-#include "libcodec/handlers.h"
 
 /* Keys, and the plain bytes of the last success. Not for several threads at once. */
 struct ue_cipher;

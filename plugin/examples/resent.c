@@ -2,7 +2,7 @@
 /* A plugin of its own that listens to ours: `tshark -2 -q -r FILE -z resent,uerudp` says for each connection and sender
    how many packets are missing, how many bunches there are, and how many of these were sent before. Build it like every
    plugin of Wireshark, with the root of this tree among the folders of headers, and put it beside uerudp.so. */
-#include "plugin/tap.h"
+#include "plugin/taps/tap.h"
 
 #include <stdio.h>
 

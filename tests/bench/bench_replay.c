@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "tests/bench/report.h"
-#include "tools/replay/shots.h"
+#include "tools/replay/datagram_list.h"
 
 #define ROUNDS 7
 #define LOOPS 20 /* of the capture, per round */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A client in forty lines: joins the server on this machine at the given port, prints what comes, leaves. */
-#include "tools/endpoint/login.h"
+#include <uerudp/login.h>
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/codec.h"
+#include <uerudp/codec.h>
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tools/capture/block.h"
-#include "tools/capture/frame.h"
-#include "tools/capture/hex.h"
+#include "tools/capture/hex_text.h"
+#include "tools/capture/packet_headers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
    writes the same. */
 #include <stdlib.h>
 
-#include "libcodec/package_map.h"
-#include "tests/content_tally.h"
-#include "tests/heap.h"
+#include <uerudp/guid_map.h>
+#include "tests/support/content_tally.h"
+#include "tests/support/heap.h"
 
 #define HEADER_BYTES 5
 

@@ -3,8 +3,8 @@
    eight bytes choose generation and settings; seed.py writes the same. */
 #include <stdlib.h>
 
-#include "libcodec/detect.h"
-#include "tests/roundtrip.h"
+#include <uerudp/profile_match.h>
+#include "tests/support/roundtrip.h"
 
 #define HEADER_BYTES 8
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/endpoint/endpoint.h"
+#include <uerudp/endpoint.h>
 
 #define HEADER_BYTES 8
 #define OPERATION_BYTES 4

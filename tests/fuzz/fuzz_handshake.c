@@ -4,8 +4,8 @@
    and in the highest bit the side that sent it. */
 #include <stdlib.h>
 
-#include "libcodec/flow.h"
-#include "tests/recorder.h"
+#include <uerudp/detection.h>
+#include "tests/support/recorder.h"
 
 #define DATAGRAMS_MAX 200
 

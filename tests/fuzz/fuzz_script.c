@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/script/play.h"
-#include "tools/script/update.h"
+#include "tools/script/expectation_update.h"
+#include "tools/script/player.h"
 
 #define STEPS_MAX 3000
 #define PLANTED_LINE_BYTES 24

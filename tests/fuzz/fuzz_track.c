@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libcodec/assembly.h"
-#include "libcodec/flow.h"
+#include <uerudp/detection.h>
+#include <uerudp/reassembly.h>
 
 #define DATAGRAMS_MAX 400
 

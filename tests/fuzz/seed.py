@@ -4,7 +4,7 @@
 
 usage: seed.py FOLDER
 
-Writes FOLDER/datagram and FOLDER/handshake from the vectors and recordings of tests/recordings.py, in the forms that
+Writes FOLDER/datagram and FOLDER/handshake from the vectors and recordings of tests/support/recordings.py, in the forms that
 fuzz_datagram.c and fuzz_handshake.c describe. FOLDER/track and
 FOLDER/dissector have the form of the latter. FOLDER/endpoint holds scripts in the form of fuzz_endpoint.c.
 """
@@ -15,7 +15,7 @@ import struct
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path += [os.path.join(ROOT, "tests", "tools"), os.path.join(ROOT, "tests")]
+sys.path += [os.path.join(ROOT, "tests", "tools"), os.path.join(ROOT, "tests", "support")]
 import pcapng  # pylint: disable=wrong-import-position
 import recordings  # pylint: disable=wrong-import-position
 

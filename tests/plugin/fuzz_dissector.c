@@ -22,7 +22,7 @@
 #include <wsutil/wslog.h>
 
 #include "plugin/fields.h"
-#include "plugin/tap.h"
+#include "plugin/taps/tap.h"
 
 #define DATAGRAMS_MAX 24
 #define OTHER_PORT 31415

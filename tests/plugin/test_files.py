@@ -13,7 +13,7 @@ import harness
 
 TAPS = ("stat:uerudp", "stat:uerudp_channels", "stat:uerudp_losses", "srt:uerudp", "conv:UERUDP", "expert")
 FRAMES = 60
-SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "two_keys.ini")
+SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "support", "two_keys.ini")
 
 
 def questions(path, first):

@@ -9,7 +9,7 @@ import decoded
 import harness
 
 SAMPLES = ("login", "legacy", "refused", "upgrade", "ue4.13", "ue5.8", "duplicate")
-DEFINITIONS = pathlib.Path(__file__).resolve().parents[2] / "libcodec/messages.def"
+DEFINITIONS = pathlib.Path(__file__).resolve().parents[2] / "libcodec/include/uerudp/messages.def"
 NAMES = {int(number): name for number, name in
          re.findall(r'^UE_MESSAGE\((\d+), \w+, "(\w+)"\)', DEFINITIONS.read_text(), re.M)}
 NAMED = re.compile(r"\[Ch 0 Control((?: (?:[A-Z]\w*|unknown|\.\.\.),?)*)")

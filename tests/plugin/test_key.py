@@ -10,7 +10,7 @@ import unittest
 
 import harness
 
-SCENARIO = os.path.join(os.path.dirname(__file__), os.pardir, "two_keys.ini")
+SCENARIO = os.path.join(os.path.dirname(__file__), os.pardir, "support", "two_keys.ini")
 PROGRAM = os.environ.get("UERUDP_PROGRAM")
 SETTINGS = {"handlers": "aesgcm"}
 NO_KEY, WRONG_KEY, COMPRESSED, DTLS = (f"uerudp.expert.{name}" for name in ("no_key", "wrong_key", "compressed", "dtls"))

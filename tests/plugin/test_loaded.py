@@ -14,7 +14,7 @@ PREFERENCES = {"generation": "auto", "magic_bits": "0", "magic": "0", "skip_byte
 
 
 def catalogue():
-    with open(os.path.join(ROOT, "libcodec", "fields.def"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "libcodec/include/uerudp/fields.def"), encoding="utf-8") as file:
         rows = re.findall(r'^UE_FIELD\((\w+), "([^"]+)", "([^"]+)", (\w+), \w+, "([^"]+)"', file.read(), re.MULTILINE)
     return [row for row in rows if row[0] != "NONE"]
 

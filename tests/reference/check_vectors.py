@@ -4,7 +4,7 @@
 
 usage: check_vectors.py
 
-Reads the vectors and recordings of tests/recordings.py. names.json maps the keys met there to documented field keys:
+Reads the vectors and recordings of tests/support/recordings.py. names.json maps the keys met there to documented field keys:
 section "vectors" for what is below "decode", section "captures" for *.expected.json, section "replays" for
 replay-*.json. A path is made of the keys on the way, with [] for a list; the path of a control message starts anew at
 its name. A value "not a field: …" is computed from positions instead, "not checked: …" covers all that is below its
@@ -18,7 +18,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import recordings
 import uerudp_reference as reference
 from captures import check_capture, check_replay
@@ -309,7 +309,7 @@ def unused(check, section):
 
 def unknown(names, section):
     """Names that are neither a field of the catalogue nor one of the explanations."""
-    with open(os.path.join(FOLDER, "..", "..", "libcodec", "fields.def"), encoding="utf-8") as file:
+    with open(os.path.join(FOLDER, "..", "..", "libcodec/include/uerudp/fields.def"), encoding="utf-8") as file:
         fields = set(re.findall(r'^UE_FIELD\(\w+, "([^"]+)"', file.read(), re.MULTILINE))
     return [f"names.json: {section} {path}: {name} is not a field" for path, name in names.items()
             if name not in fields and not name.startswith(EXPLANATIONS)]

@@ -7,7 +7,7 @@ import unittest
 
 import uerudp
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "foreign"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import strangers
 
 DATAGRAMS = int(os.environ.get("UERUDP_FOREIGN_DATAGRAMS", "100000"))

@@ -8,7 +8,7 @@ import unittest
 
 import uerudp
 
-SCENARIO = pathlib.Path(__file__).parents[1] / "two_keys.ini"
+SCENARIO = pathlib.Path(__file__).parents[1] / "support" / "two_keys.ini"
 HANDLERS = "--handlers=aesgcm"
 PORTS = (50000, 50001)
 

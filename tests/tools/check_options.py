@@ -11,7 +11,7 @@ import uerudp
 
 ROOT = pathlib.Path(__file__).parents[2]
 SAMPLE = ROOT / "captures/login.pcapng"
-SCRIPT = next(path for path in sorted((ROOT / "tests/scenarios").rglob("l1.txt")))
+SCRIPT = next(path for path in sorted((ROOT / "tests/scenarios").rglob("legacy-ack-written-twice.txt")))
 HERE = "127.0.0.1:9"  # nobody is asked: each command ends before it sends
 NUMERIC = re.compile(r"NUMBER|SECONDS|MS|HZ|P|BYTES|N|PORTS?|X|N\[.*")
 IMPOSSIBLE = ("", "x", "nan", "inf", "-1", "9" * 23, "1e300", "1,x")

@@ -86,7 +86,7 @@ class Valid(unittest.TestCase):
         script = "fixture\nC send 5 m1 each\n    * C > 100 ... [5 R101 m1 80]\n"
         for text, status in ((script, 0), (script.replace("R101", "R7"), 1), (script.replace("send", "sned"), 2)):
             schema.check("script", output("script", "--json", "-", status=status, data=text.encode()))
-        schema.check("script", output("script", "--json", *sorted((ROOT / "tests/scenarios").glob("t1*.txt")), status=0))
+        schema.check("script", output("script", "--json", *sorted((ROOT / "tests/scenarios").glob("loss-*.txt")), status=0))
 
     def test_doctor(self):
         schema.check("doctor", output("doctor", "--json"))
@@ -209,7 +209,7 @@ class Catalogue(unittest.TestCase):
         return re.findall(pattern, (ROOT / file).read_text(), re.M)
 
     def test_fields(self):
-        rows = self.rows("libcodec/fields.def", r'^UE_FIELD\((\w+), "([^"]+)", "[^"]*", (\w+),')
+        rows = self.rows("libcodec/include/uerudp/fields.def", r'^UE_FIELD\((\w+), "([^"]+)", "[^"]*", (\w+),')
         rows = [row for row in rows if not row[1].startswith(PLUGIN_ONLY)]
         self.assertEqual([name for _, name, _ in rows], DEFS["field_name"]["enum"])
         rows = [row for row in rows if row[1].partition(".")[0] not in INSIDE]
@@ -228,7 +228,7 @@ class Catalogue(unittest.TestCase):
         self.assertEqual(wanted, found)
 
     def test_fields_inside_messages(self):
-        rows = self.rows("libcodec/fields.def", r'^UE_FIELD\((\w+), "([^"]+)", "[^"]*", (\w+),')
+        rows = self.rows("libcodec/include/uerudp/fields.def", r'^UE_FIELD\((\w+), "([^"]+)", "[^"]*", (\w+),')
         rows = [row for row in rows if row[1].partition(".")[0] in INSIDE]
         wanted = {(name, KINDS[kind]) for _, name, kind in rows}
         wanted |= {(f"{name}_raw", "raw_real") for _, name, kind in rows if kind == "REAL"}
@@ -246,16 +246,16 @@ class Catalogue(unittest.TestCase):
         return special[name] if name in special else rule["$ref"].rpartition("/")[2]
 
     def test_settings(self):
-        printed = set(self.rows("tools/print/settings.c", r'^        \{"(\w+)", ')) | {"handlers"}
+        printed = set(self.rows("tools/print/json_settings.c", r'^        \{"(\w+)", ')) | {"handlers"}
         self.assertEqual(printed, set(DEFS["datagram"]["properties"]["settings"]["properties"]))
 
     def test_counters(self):
-        self.assertEqual(self.rows("tools/endpoint/counters.def", r"^UE_COUNTER\((\w+),"),
+        self.assertEqual(self.rows("tools/endpoint/include/uerudp/counters.def", r"^UE_COUNTER\((\w+),"),
                          list(DEFS["counters"]["properties"]))
 
     def test_findings(self):
         self.assertEqual(self.rows("tools/info/findings.def", r'^UE_FINDING\(\w+, "(\w+)"\)'), DEFS["finding_kind"]["enum"])
-        found = self.rows("tools/doctor/diagnosis.c", r'find\(diagnosis, "([a-z-]+)"')
+        found = self.rows("tools/doctor/load_diagnosis.c", r'find\(diagnosis, "([a-z-]+)"')
         self.assertEqual(sorted(set(found)), DEFS["doctor"]["properties"]["findings"]["items"]["properties"]["id"]["enum"])
 
     def test_events(self):

@@ -101,7 +101,7 @@ class Examples(unittest.TestCase):
         game = ROOT / "captures/mixed.pcapng"
         (path / "game.pcapng").write_bytes(game.read_bytes())
         (path / "game.hex").write_bytes(uerudp.run("decode", "--fields=raw", ROOT / "captures/fuzz.pcapng", status=1).stdout)
-        (path / "login.txt").write_bytes((ROOT / "tests/scenarios/t15.txt").read_bytes())
+        (path / "login.txt").write_bytes((ROOT / "tests/scenarios/history-overflow-unsent-acks.txt").read_bytes())
         (path / "uerudp").symlink_to(pathlib.Path(uerudp.PROGRAM).resolve())
 
     def run_example(self, path, command):

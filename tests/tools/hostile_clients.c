@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tests/hostile.h"
+#include "tests/support/hostile.h"
+#include "tools/cli/wire_options.h"
 #include "tools/live/client.h"
-#include "tools/net/loop.h"
-#include "tools/wire_options.h"
+#include "tools/net/event_loop.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define TICK_NS (NS_PER_S / 30)

@@ -7,10 +7,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "tools/cli/wire_options.h"
 #include "tools/live/client.h"
-#include "tools/net/loop.h"
+#include "tools/net/event_loop.h"
 #include "tools/sim/rng.h"
-#include "tools/wire_options.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define TICK_NS (NS_PER_S / 30)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "tools/capture/pcapng_format.h"
+#include "tools/capture/pcapng_layout.h"
 
 #define NS_PER_SECOND 1000000000
 #define COMMENT_MAX_BYTES 65535

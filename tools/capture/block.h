@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The blocks of a capture as they stand in the file, so that they can be copied to the last byte, and packets changed
    without touching anything else. */
-#ifndef UE_CAPTURE_BLOCK_H
-#define UE_CAPTURE_BLOCK_H
+#ifndef UERUDP_TOOLS_CAPTURE_BLOCK_H
+#define UERUDP_TOOLS_CAPTURE_BLOCK_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tools/capture/reader.h"
+#include "tools/capture/capture.h"
 
 enum ue_block_form {
     UE_BLOCK_OTHER,     /* none of those below */

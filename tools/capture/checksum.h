@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Private: the Internet checksum (RFC 1071), and big-endian stores. */
-#ifndef UE_CAPTURE_CHECKSUM_H
-#define UE_CAPTURE_CHECKSUM_H
+#ifndef UERUDP_TOOLS_CAPTURE_CHECKSUM_H
+#define UERUDP_TOOLS_CAPTURE_CHECKSUM_H
 
 #include <arpa/inet.h>
 #include <stddef.h>

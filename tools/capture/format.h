@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Private: what reader.c needs of a capture format. Both formats read from a source and put texts into error. */
-#ifndef UE_CAPTURE_FORMAT_H
-#define UE_CAPTURE_FORMAT_H
+#ifndef UERUDP_TOOLS_CAPTURE_FORMAT_H
+#define UERUDP_TOOLS_CAPTURE_FORMAT_H
 
 #include "tools/capture/block.h"
-#include "tools/capture/source.h"
+#include "tools/capture/byte_source.h"
 
 struct ue_pcap;
 struct ue_pcapng;

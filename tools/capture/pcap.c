@@ -2,7 +2,7 @@
 /* Classic pcap. libpcap parses it; it reads through a stdio stream whose bytes are those of a source. */
 #define _GNU_SOURCE /* fopencookie */
 #include "tools/capture/format.h"
-#include "tools/capture/pcapng_format.h"
+#include "tools/capture/pcapng_layout.h"
 
 #include <pcap/pcap.h>
 #include <stdio.h>

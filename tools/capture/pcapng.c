@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "tools/capture/format.h"
-#include "tools/capture/pcapng_format.h"
+#include "tools/capture/pcapng_layout.h"
 
 #define SECTION_BYTES 16  /* magic, major, minor, length of the section */
 #define INTERFACE_BYTES 8 /* link type, reserved, snap length */

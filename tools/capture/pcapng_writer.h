@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes pcapng: one little-endian section, nanosecond timestamps, a comment per packet where wanted. */
-#ifndef UE_CAPTURE_PCAPNG_WRITER_H
-#define UE_CAPTURE_PCAPNG_WRITER_H
+#ifndef UERUDP_TOOLS_CAPTURE_PCAPNG_WRITER_H
+#define UERUDP_TOOLS_CAPTURE_PCAPNG_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tools/capture/frame_build.h"
-#include "tools/capture/reader.h"
+#include "tools/capture/capture.h"
+#include "tools/capture/packet_builder.h"
 
 #define UE_PCAPNG_STAGE_BYTES 4096
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the file of a plugin says of itself, read without loading it: it may be damaged, or made for another machine. */
-#ifndef UE_DOCTOR_ELF_H
-#define UE_DOCTOR_ELF_H
+#ifndef UERUDP_TOOLS_DOCTOR_ELF_H
+#define UERUDP_TOOLS_DOCTOR_ELF_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the installed Wireshark says of itself: its version, where it looks for plugins, and which of ours it loads. It
    is asked through tshark, which answers without a window. */
-#ifndef UE_DOCTOR_WIRESHARK_H
-#define UE_DOCTOR_WIRESHARK_H
+#ifndef UERUDP_TOOLS_DOCTOR_WIRESHARK_H
+#define UERUDP_TOOLS_DOCTOR_WIRESHARK_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/edit/writer.h"
 
-#include "libcodec/ns.h"
+#include <uerudp/time_ns.h>
 
 #include "uerudp_version.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes parcels as the file they came from, or as one of the other format. */
-#ifndef UE_EDIT_WRITER_H
-#define UE_EDIT_WRITER_H
+#ifndef UERUDP_TOOLS_EDIT_WRITER_H
+#define UERUDP_TOOLS_EDIT_WRITER_H
 
 #include "tools/capture/pcapng_writer.h"
-#include "tools/edit/parcel.h"
+#include "tools/edit/edited_block.h"
 
 enum ue_edit_format { UE_EDIT_SAME, UE_EDIT_PCAP, UE_EDIT_PCAPNG };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/endpoint/assemble.h"
 
-#include "libcodec/partial.h"
+#include <uerudp/partial.h>
 
 #define CAPACITY_FIRST 2048
 

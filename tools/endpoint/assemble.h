@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: puts partial bunches together (endpoint.md 17.3). */
-#ifndef UE_ASSEMBLE_H
-#define UE_ASSEMBLE_H
+/* Puts partial bunches together (endpoint.md 17.3). */
+#ifndef UERUDP_TOOLS_ENDPOINT_ASSEMBLE_H
+#define UERUDP_TOOLS_ENDPOINT_ASSEMBLE_H
 
 #include "tools/endpoint/channel.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: channels of one connection, and the reliable bunches that wait at either end (endpoint.md 17.2, 18, 20). */
-#ifndef UE_CHANNEL_H
-#define UE_CHANNEL_H
+/* Channels of one connection, and the reliable bunches that wait at either end (endpoint.md 17.2, 18, 20). */
+#ifndef UERUDP_TOOLS_ENDPOINT_CHANNEL_H
+#define UERUDP_TOOLS_ENDPOINT_CHANNEL_H
 
-#include "libcodec/bunch.h"
-#include "tools/endpoint/endpoint.h"
+#include <uerudp/bunch.h>
+#include <uerudp/endpoint.h>
 
 /* A reliable bunch that was sent and is kept until everything before it is acknowledged (an entry of OutRec). */
 struct ue_out {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/close_reason.h"
+#include <uerudp/close_reason.h>
 
 #include <string.h>
 
 static const char *const names[UE_CLOSE_REASON_COUNT] = {
 #define UE_CLOSE(id, name) [UE_CLOSE_##id] = name,
-#include "tools/endpoint/close_reasons.def"
+#include <uerudp/close_reason.def>
 #undef UE_CLOSE
 };
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: all of one connection. The parts below know each other; whoever uses endpoint.h does not. */
-#ifndef UE_CONNECTION_H
-#define UE_CONNECTION_H
+/* All of one connection. The parts below know each other; whoever uses endpoint.h does not. */
+#ifndef UERUDP_TOOLS_ENDPOINT_CONNECTION_H
+#define UERUDP_TOOLS_ENDPOINT_CONNECTION_H
 
+#include <uerudp/client_handshake.h>
+#include <uerudp/datagram_encryption.h>
+#include <uerudp/endpoint.h>
+#include <uerudp/legacy_notify.h>
+#include <uerudp/listener.h>
+#include <uerudp/packet_notify.h>
+#include <uerudp/rate.h>
+#include <uerudp/reference_model.h>
+#include <uerudp/reorder.h>
+#include <uerudp/seeded_random.h>
 #include "tools/endpoint/assemble.h"
 #include "tools/endpoint/channel.h"
-#include "tools/endpoint/endpoint.h"
-#include "tools/endpoint/flight.h"
-#include "tools/endpoint/legacy.h"
-#include "tools/endpoint/listener.h"
-#include "tools/endpoint/shadow.h"
-#include "tools/endpoint/notify.h"
 #include "tools/endpoint/outbox.h"
-#include "tools/endpoint/random.h"
-#include "tools/endpoint/rate.h"
-#include "tools/endpoint/reorder.h"
-#include "tools/endpoint/seal.h"
-#include "tools/endpoint/shake.h"
+#include "tools/endpoint/sent_packets.h"
 
 #define UE_WINDOW_MARGIN 12 /* of the option send_window: packets that keep-alives and repetitions may still need */
 

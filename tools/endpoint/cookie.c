@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/cookie.h"
+#include <uerudp/cookie.h>
 
 #include <assert.h>
 #include <gcrypt.h>

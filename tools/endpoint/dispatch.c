@@ -2,7 +2,7 @@
 /* The bunches of one packet (endpoint.md 17.1, 17.2). */
 #include "tools/endpoint/connection.h"
 
-#include "libcodec/seq.h"
+#include <uerudp/seq.h>
 
 #define NAME_INDEX_MAX 410 /* MAX_NETWORKED_HARDCODED_NAME: names beyond it travel as text */
 

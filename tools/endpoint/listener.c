@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/listener.h"
+#include <uerudp/listener.h>
 
-#include "libcodec/detect.h"
-#include "tools/endpoint/cookie.h"
+#include <uerudp/cookie.h>
+#include <uerudp/profile_match.h>
 #include "tools/endpoint/restart_quota.h"
 
 #define UPGRADES_MAX 512

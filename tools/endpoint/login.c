@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/login.h"
+#include <uerudp/login.h>
 
 #include "tools/endpoint/connection.h"
 #include "tools/endpoint/login_text.h"

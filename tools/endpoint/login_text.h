@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: engine texts from and to UTF-8 (protocol.md 2.5). */
-#ifndef UE_LOGIN_TEXT_H
-#define UE_LOGIN_TEXT_H
+/* Engine texts from and to UTF-8 (protocol.md 2.5). */
+#ifndef UERUDP_TOOLS_ENDPOINT_LOGIN_TEXT_H
+#define UERUDP_TOOLS_ENDPOINT_LOGIN_TEXT_H
 
-#include "libcodec/message.h"
-#include "libcodec/text.h"
+#include <uerudp/message.h>
+#include <uerudp/text.h>
 
 /* A text as the engine writes it: one byte a character while all are ASCII, else UTF-16. The units go to `units`, of
    which a text never needs more than two per byte of UTF-8; malformed UTF-8 becomes U+FFFD. NULL is the empty text. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: what a connection has to give out: blocks in order, each of which lives until the next input after it was
+/* What a connection has to give out: blocks in order, each of which lives until the next input after it was
    taken. Used for datagrams and for events. */
-#ifndef UE_OUTBOX_H
-#define UE_OUTBOX_H
+#ifndef UERUDP_TOOLS_ENDPOINT_OUTBOX_H
+#define UERUDP_TOOLS_ENDPOINT_OUTBOX_H
 
 #include <stdbool.h>
 
-#include "tools/endpoint/pool.h"
+#include <uerudp/pool.h>
 
 struct ue_parcel {
     struct ue_parcel *next;

@@ -2,7 +2,7 @@
 /* Two-level segregated fit (Masmano et al. 2004), and in front of it small blocks kept as they are for the next request
    of their size. Sizes and places count in units of 8 bytes, places from the pool's own address, so that a block's head
    is 8 bytes and lists fit into the smallest block on every machine. */
-#include "tools/endpoint/pool.h"
+#include <uerudp/pool.h>
 
 #include <assert.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/rate.h"
+#include <uerudp/rate.h>
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 /* Datagrams of the peer: which are packets, in what order they count, what their headers say (endpoint.md 16). */
 #include "tools/endpoint/connection.h"
 
-#include "libcodec/seq.h"
+#include <uerudp/seq.h>
 
 #define FORCED_FLUSH_ACKS 256
 #define RESEND_CLOSE_NS UINT64_C(1000000000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/reorder.h"
+#include <uerudp/reorder.h>
 
 #include <string.h>
 

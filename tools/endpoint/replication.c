@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/replication.h"
+#include <uerudp/replication.h>
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/replication_content.h"
+#include <uerudp/replication_content.h>
 
 #define KIND_BITS 2
 #define ID_BITS 32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/replication_history.h"
+#include <uerudp/replication_history.h>
 
 #include <assert.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: bounds the restart requests of a listener, in all and for each machine, since anybody can draw them with one
+/* Bounds the restart requests of a listener, in all and for each machine, since anybody can draw them with one
    byte and a forged source address. The engine has no such bound. */
-#ifndef UE_RESTART_QUOTA_H
-#define UE_RESTART_QUOTA_H
+#ifndef UERUDP_TOOLS_ENDPOINT_RESTART_QUOTA_H
+#define UERUDP_TOOLS_ENDPOINT_RESTART_QUOTA_H
 
-#include "tools/endpoint/listener.h"
+#include <uerudp/listener.h>
 #include "tools/endpoint/server_table.h"
 
 #define UE_RESTART_BUCKETS 1024

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/endpoint/server.h"
+#include <uerudp/server.h>
 
 #include "tools/endpoint/connection.h"
 #include "tools/endpoint/server_machines.h"
@@ -394,7 +394,7 @@ void ue_server_end_receive(struct ue_server *s, uint64_t now_ns) {
 
 static void add_counters(struct ue_counters *sum, const struct ue_counters *more) {
 #define UE_COUNTER(id, sentence) sum->id += more->id;
-#include "tools/endpoint/counters.def"
+#include <uerudp/counters.def>
 #undef UE_COUNTER
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: fair shares of a server's memory. Each connection has a reserve that nobody else can use; what connections
+/* Fair shares of a server's memory. Each connection has a reserve that nobody else can use; what connections
    use beyond is limited in all, and for each machine that they come from (endpoint.md, Fair shares). */
-#ifndef UE_SERVER_MACHINES_H
-#define UE_SERVER_MACHINES_H
+#ifndef UERUDP_TOOLS_ENDPOINT_SERVER_MACHINES_H
+#define UERUDP_TOOLS_ENDPOINT_SERVER_MACHINES_H
 
-#include "tools/endpoint/listener.h"
+#include <uerudp/listener.h>
 #include "tools/endpoint/server_table.h"
 
 /* Where connections come from, for as long as there are any. */

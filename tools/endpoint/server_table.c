@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "libcodec/bits.h"
+#include <uerudp/bits.h>
 
 /* ---- SipHash-2-4 (Aumasson, Bernstein 2012) ---- */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: finds things by bytes that strangers choose: a hash table of fixed size whose hash (SipHash-2-4) nobody
+/* Finds things by bytes that strangers choose: a hash table of fixed size whose hash (SipHash-2-4) nobody
    without the key can steer into collisions. */
-#ifndef UE_SERVER_TABLE_H
-#define UE_SERVER_TABLE_H
+#ifndef UERUDP_TOOLS_ENDPOINT_SERVER_TABLE_H
+#define UERUDP_TOOLS_ENDPOINT_SERVER_TABLE_H
 
 #include <stdbool.h>
 
-#include "tools/endpoint/pool.h"
+#include <uerudp/pool.h>
 
 #define UE_TABLE_KEY_BYTES 16
 

@@ -3,9 +3,9 @@
 
 #include <glib.h>
 
-#include "tools/output.h"
+#include "tools/cli/output_file.h"
 #include "tools/print/json.h"
-#include "tools/words.h"
+#include "tools/print/phrase.h"
 #include "uerudp_version.h"
 
 #define FLUSH_BYTES 65536

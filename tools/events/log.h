@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An event log: JSON Lines in the manner of qlog, one schema for a log from inside an endpoint and one made from a
    capture (docs/events.md). The first line describes the log, each further one is an event. */
-#ifndef UE_EVENTS_LOG_H
-#define UE_EVENTS_LOG_H
+#ifndef UERUDP_TOOLS_EVENTS_LOG_H
+#define UERUDP_TOOLS_EVENTS_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>

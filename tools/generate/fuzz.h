@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Datagrams damaged on purpose, at the borders of their fields: what a decoder must survive, and rarely meets. */
-#ifndef UE_GENERATE_FUZZ_H
-#define UE_GENERATE_FUZZ_H
+#ifndef UERUDP_TOOLS_GENERATE_FUZZ_H
+#define UERUDP_TOOLS_GENERATE_FUZZ_H
 
-#include "libcodec/datagram.h"
+#include <uerudp/datagram.h>
 #include "tools/sim/rng.h"
 
 /* Half of the datagrams are damaged, so that the rest keep a flow recognisable. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/wire_options.h"
+#include "tools/cli/wire_options.h"
 
 /* Between the beginnings of connections. */
 #define STAGGER_NS UINT64_C(20000000)

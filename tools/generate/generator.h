@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One or several connections as one capture. */
-#ifndef UE_GENERATE_GENERATOR_H
-#define UE_GENERATE_GENERATOR_H
+#ifndef UERUDP_TOOLS_GENERATE_GENERATOR_H
+#define UERUDP_TOOLS_GENERATE_GENERATOR_H
 
 #include "tools/capture/pcapng_writer.h"
+#include "tools/generate/frame_stream.h"
 #include "tools/generate/fuzz.h"
-#include "tools/generate/feed.h"
 
 #define UE_GENERATE_CONNECTIONS_MAX 5000
 #define UE_GENERATE_CLIENT_PORT 50000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/generate/key_log.h"
 
-#include "tools/sim/secret.h"
+#include "tools/sim/encryption_secret.h"
 
 static void write_line(FILE *file, uint64_t seed) {
     uint8_t key[UE_KEY_BYTES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* FILE.keys: the keys of encrypted connections, as the option --key and Wireshark read them (libcodec/cipher/keys.h).
  */
-#ifndef UE_KEY_LOG_H
-#define UE_KEY_LOG_H
+#ifndef UERUDP_TOOLS_GENERATE_KEY_LOG_H
+#define UERUDP_TOOLS_GENERATE_KEY_LOG_H
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 #include <float.h>
 #include <string.h>
 
-#include "libcodec/settings.h"
-#include "tools/cli.h"
+#include <uerudp/settings.h>
+#include "tools/cli/command_line.h"
 #include "tools/generate/scenario_file.h"
 
 #define NS_PER_MS 1e6

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the command line of generate says: a scenario, and what of it shall be otherwise. */
-#ifndef UE_GENERATE_OPTIONS_H
-#define UE_GENERATE_OPTIONS_H
+#ifndef UERUDP_TOOLS_GENERATE_OPTIONS_H
+#define UERUDP_TOOLS_GENERATE_OPTIONS_H
 
 #include <glib.h>
 

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "tools/cli.h"
-#include "tools/sim/emulation.h"
+#include "tools/cli/command_line.h"
+#include "tools/sim/network_emulation.h"
 
 #define NS_PER_MS 1e6
 #define NS_PER_S 1e9

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A scenario as a text of sections and keys (uerudp-generate(1)). */
-#ifndef UE_GENERATE_SCENARIO_FILE_H
-#define UE_GENERATE_SCENARIO_FILE_H
+#ifndef UERUDP_TOOLS_GENERATE_SCENARIO_FILE_H
+#define UERUDP_TOOLS_GENERATE_SCENARIO_FILE_H
 
 #include <stdbool.h>
 

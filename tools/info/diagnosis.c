@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "tools/endpoint/close_reason.h"
-#include "tools/words.h"
+#include <uerudp/close_reason.h>
+#include "tools/print/phrase.h"
 
 /* Thresholds of what is worth a sentence. */
 #define LOSS_MIN_PERCENT 1.0

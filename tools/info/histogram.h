@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How values are spread, in memory that does not grow with their number: percentiles are off by less than 1 %. Each
    power of two is divided into 64 equal parts (a log-linear histogram); values below 64 are exact. */
-#ifndef UE_INFO_HISTOGRAM_H
-#define UE_INFO_HISTOGRAM_H
+#ifndef UERUDP_TOOLS_INFO_HISTOGRAM_H
+#define UERUDP_TOOLS_INFO_HISTOGRAM_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "tools/words.h"
 #include "tools/print/json.h"
+#include "tools/print/phrase.h"
 
 /* ---- values ---- */
 

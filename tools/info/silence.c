@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "tools/words.h"
+#include "tools/print/phrase.h"
 
 /* So many packets of one side show that it was there while the other was silent. */
 #define WITNESSES_MIN 2

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* When a side said nothing, and when nothing was heard of what a side said. Ends that are alive send a packet each
    0.2 s (KeepAliveTime; endpoint.md 5). */
-#ifndef UE_INFO_SILENCE_H
-#define UE_INFO_SILENCE_H
+#ifndef UERUDP_TOOLS_INFO_SILENCE_H
+#define UERUDP_TOOLS_INFO_SILENCE_H
 
-#include "libcodec/track.h"
-#include "tools/info/findings.h"
+#include <uerudp/packet_tracker.h>
+#include "tools/info/finding_list.h"
 
 #define UE_SILENCE_MIN_NS INT64_C(500000000)
 /* A side that is silent for so long until the end, while the other speaks, is gone. */

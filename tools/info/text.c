@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "tools/info/text_figures.h"
-#include "tools/words.h"
+#include "tools/info/text_tables.h"
+#include "tools/print/phrase.h"
 
 #define LABEL_CHARS 11
 

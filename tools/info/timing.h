@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Round trips, jitter and server frame times. */
-#ifndef UE_INFO_TIMING_H
-#define UE_INFO_TIMING_H
+#ifndef UERUDP_TOOLS_INFO_TIMING_H
+#define UERUDP_TOOLS_INFO_TIMING_H
 
-#include "libcodec/clock_jitter.h"
-#include "libcodec/track.h"
+#include <uerudp/clock_jitter.h>
+#include <uerudp/packet_tracker.h>
 #include "tools/info/histogram.h"
 
 /* The jitter of what one side sends, by its jitter clock and the capture's. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/sim/world.h"
+#include "tools/sim/actor_world.h"
 
 /* The property that a channel opens with. */
 static const char greeting[] = "uerudp";

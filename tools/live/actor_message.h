@@ -4,7 +4,7 @@
 #ifndef UERUDP_TOOLS_LIVE_ACTOR_MESSAGE_H
 #define UERUDP_TOOLS_LIVE_ACTOR_MESSAGE_H
 
-#include "tools/endpoint/endpoint.h"
+#include <uerudp/endpoint.h>
 
 /* By how much the content is longer than the message. */
 #define ACTOR_MESSAGE_BYTES 16

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/live/client.h"
 
-#include "tools/cli.h"
+#include "tools/cli/command_line.h"
 
 /* A flood leaves time for the ticks. */
 #define DATAGRAMS_PER_CALL 1024

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One client on a socket: connection, login, memory, and what socket errors do to it (endpoint.md 24.2). The program
    calls receive when datagrams wait, takes events from the connection after it, and tick at its rate. */
-#ifndef UE_LIVE_CLIENT_H
-#define UE_LIVE_CLIENT_H
+#ifndef UERUDP_TOOLS_LIVE_CLIENT_H
+#define UERUDP_TOOLS_LIVE_CLIENT_H
 
-#include "tools/endpoint/login.h"
-#include "tools/live/port.h"
+#include <uerudp/login.h>
+#include "tools/live/transport.h"
 
 struct ue_client {
     struct ue_conn *conn;

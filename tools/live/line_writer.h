@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes lines in a thread of its own, so that a reader who does not read never holds up the program. */
-#ifndef UE_LIVE_LINE_WRITER_H
-#define UE_LIVE_LINE_WRITER_H
+#ifndef UERUDP_TOOLS_LIVE_LINE_WRITER_H
+#define UERUDP_TOOLS_LIVE_LINE_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/cli.h"
+#include "tools/cli/command_line.h"
 
 #define NS_PER_MS 1e6
 #define NS_PER_S 1e9

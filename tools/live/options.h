@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that serve and connect share: what the wire is like, secrets, and how bad the network shall be. */
-#ifndef UE_LIVE_OPTIONS_H
-#define UE_LIVE_OPTIONS_H
+#ifndef UERUDP_TOOLS_LIVE_OPTIONS_H
+#define UERUDP_TOOLS_LIVE_OPTIONS_H
 
 #include <glib.h>
 
-#include "tools/endpoint/endpoint.h"
+#include <uerudp/endpoint.h>
 #include "tools/sim/link.h"
 
 #define UE_LIVE_TICKS_PER_SECOND 30

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/cli.h"
+#include "tools/cli/command_line.h"
 #include "tools/live/line_writer.h"
 #include "tools/print/json.h"
 
@@ -130,7 +130,7 @@ void ue_report(bool as_json, const char *event, json_t *members) {
 static json_t *all_counters(const struct ue_counters *counters) {
     json_t *object = json_object();
 #define UE_COUNTER(id, sentence) json_object_set_new(object, #id, json_integer((json_int_t)counters->id));
-#include "tools/endpoint/counters.def"
+#include <uerudp/counters.def>
 #undef UE_COUNTER
     return object;
 }

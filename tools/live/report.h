@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a live program tells its user, each in one line: as text "event: key value, ...", or as a JSON object. */
-#ifndef UE_LIVE_REPORT_H
-#define UE_LIVE_REPORT_H
+#ifndef UERUDP_TOOLS_LIVE_REPORT_H
+#define UERUDP_TOOLS_LIVE_REPORT_H
 
 #include <jansson.h>
 
-#include "tools/endpoint/endpoint.h"
-#include "tools/live/port.h"
+#include <uerudp/endpoint.h>
+#include "tools/live/transport.h"
 
 /* From here to the end, what is reported and complained of is written by threads of its own: a reader who does not read
    holds up nothing. Beyond 16 MiB that wait, lines are dropped and counted; an event "dropped" says how many. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of UDP peers as plain values: to be compared, hashed and kept without allocation. */
-#ifndef UE_NET_ADDRESS_H
-#define UE_NET_ADDRESS_H
+#ifndef UERUDP_TOOLS_NET_ADDRESS_H
+#define UERUDP_TOOLS_NET_ADDRESS_H
 
 #include <glib.h>
 #include <stdbool.h>

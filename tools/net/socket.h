@@ -2,8 +2,8 @@
 /* UDP sockets for IPv4 and IPv6 that never block (endpoint.md 16.1, 24.2: what can happen to a datagram). GIO makes
    them; datagrams go by the system's calls, since an error object for each empty socket, and an address object for each
    datagram, cost more than the calls. */
-#ifndef UE_NET_SOCKET_H
-#define UE_NET_SOCKET_H
+#ifndef UERUDP_TOOLS_NET_SOCKET_H
+#define UERUDP_TOOLS_NET_SOCKET_H
 
 #include <gio/gio.h>
 

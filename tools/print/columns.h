@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Chosen fields as one line of columns per datagram. */
-#ifndef UE_PRINT_COLUMNS_H
-#define UE_PRINT_COLUMNS_H
+#ifndef UERUDP_TOOLS_PRINT_COLUMNS_H
+#define UERUDP_TOOLS_PRINT_COLUMNS_H
 
-#include "tools/print/out.h"
-#include "tools/print/shown.h"
+#include "tools/print/datagram.h"
+#include "tools/print/text_buffer.h"
 
 #define UE_COLUMNS_MAX 64
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "tools/print/settings.h"
+#include "tools/print/json_settings.h"
 
 /* Numbers above this are written as strings: readers that hold numbers as doubles would round them. */
 #define EXACT_MAX (UINT64_C(1) << 53)

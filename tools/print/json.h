@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON Lines: one object per datagram, nested at the dots of the field names. */
-#ifndef UE_PRINT_JSON_H
-#define UE_PRINT_JSON_H
+#ifndef UERUDP_TOOLS_PRINT_JSON_H
+#define UERUDP_TOOLS_PRINT_JSON_H
 
+#include "tools/print/datagram.h"
 #include "tools/print/json_content.h"
-#include "tools/print/out.h"
-#include "tools/print/shown.h"
+#include "tools/print/text_buffer.h"
 
 /* Grows when a key changes its meaning. */
 #define UE_JSON_SCHEMA 1

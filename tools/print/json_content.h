@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: what is inside a whole message, as the members of a JSON object: structures nested as they are in the
+/* What is inside a whole message, as the members of a JSON object: structures nested as they are in the
    message, keys without the prefix of their structure. */
-#ifndef UE_PRINT_JSON_CONTENT_H
-#define UE_PRINT_JSON_CONTENT_H
+#ifndef UERUDP_TOOLS_PRINT_JSON_CONTENT_H
+#define UERUDP_TOOLS_PRINT_JSON_CONTENT_H
 
-#include "tools/print/out.h"
+#include "tools/print/text_buffer.h"
 
 /* Objects in objects: outer objects of an export go deepest. */
 #define UE_JSON_CONTENT_DEPTH 32

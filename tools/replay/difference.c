@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-#include "tools/print/text.h"
-#include "tools/words.h"
+#include "tools/print/phrase.h"
+#include "tools/print/text_tree.h"
 
 #define ROW_BYTES 8
 #define ROWS_AROUND 1

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a recorded side parts from the reference endpoint: the datagram as recorded and as expected, the first field
    and bit that differ. */
-#ifndef UE_DIFFERENCE_H
-#define UE_DIFFERENCE_H
+#ifndef UERUDP_TOOLS_REPLAY_DIFFERENCE_H
+#define UERUDP_TOOLS_REPLAY_DIFFERENCE_H
 
-#include "tools/endpoint/shadow.h"
-#include "tools/print/out.h"
+#include <uerudp/reference_model.h>
+#include "tools/print/text_buffer.h"
 
 #define UE_DIFFERENCE_BYTES 4096 /* of a datagram; longer ones are shown up to here */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the modes of `uerudp replay` share: the capture, the datagrams that the user selects, the form of the output. */
-#ifndef UE_REPLAY_H
-#define UE_REPLAY_H
+#ifndef UERUDP_TOOLS_REPLAY_REPLAY_H
+#define UERUDP_TOOLS_REPLAY_REPLAY_H
 
-#include "tools/reading.h"
-#include "tools/replay/checking.h"
-#include "tools/replay/sending.h"
-#include "tools/select.h"
+#include "tools/cli/selection.h"
+#include "tools/input/capture_reader.h"
+#include "tools/replay/check_options.h"
+#include "tools/replay/send_options.h"
 
 struct ue_replay {
     struct ue_reading reading;

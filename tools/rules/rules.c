@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libcodec/ns.h"
-#include "tools/rules/ranges.h"
-#include "tools/rules/rule.h"
-#include "tools/rules/stretch.h"
+#include <uerudp/time_ns.h>
+#include "tools/rules/bit_corruption.h"
+#include "tools/rules/number_ranges.h"
+#include "tools/rules/rule_text.h"
 
 #define TEXT_BYTES_MAX (1 << 20)
 

@@ -8,16 +8,16 @@
    fields.def), pass.
 
    Conditions on the datagram: dir=c2s|s2c, stream=, frame=, id= (full packet id; the wire's number where that is not
-   known), seq= (as on the wire), kind= (tools/kinds.h), time=FROM-TO (seconds), size=MIN-MAX (bytes).
+   known), seq= (as on the wire), kind= (tools/rules/datagram_kind.h), time=FROM-TO (seconds), size=MIN-MAX (bytes).
    Conditions on a bunch, all of one and the same: channel=, ch_seq= (as on the wire), reliable, unreliable, copy=,
    message=NAME, and kind= where it names what bunches are.
    Chance and count, of the datagrams for which all else holds: p=PROBABILITY, then every=N (the N-th, 2N-th, ...), then
    first=N or max=N (acts at most so often).
    Numbers are lists of numbers and ranges: 3 or 100-110 or 7,9-12,100- (no end). */
-#ifndef UE_RULES_H
-#define UE_RULES_H
+#ifndef UERUDP_TOOLS_RULES_RULES_H
+#define UERUDP_TOOLS_RULES_RULES_H
 
-#include "tools/rules/facts.h"
+#include "tools/rules/datagram_facts.h"
 
 #define UE_RULES_ERROR_BYTES 256
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What was said, line by line: "0.0333 C > 100 Ack=499 hist=0 [5 R101 m1 80]", "0.0500 S ack 500-502". */
-#ifndef UE_SCRIPT_TRANSCRIPT_H
-#define UE_SCRIPT_TRANSCRIPT_H
+#ifndef UERUDP_TOOLS_SCRIPT_TRANSCRIPT_H
+#define UERUDP_TOOLS_SCRIPT_TRANSCRIPT_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Bits one after the other, as the simulator says and hears what stands inside bunches. It writes them by
    hand, so that the codec is held against something else than itself. */
-#ifndef UE_BIT_STREAM_H
-#define UE_BIT_STREAM_H
+#ifndef UERUDP_TOOLS_SIM_BIT_STREAM_H
+#define UERUDP_TOOLS_SIM_BIT_STREAM_H
 
-#include "libcodec/bits.h"
+#include <uerudp/bits.h>
 
 /* Appends to bytes that have room for all that is to be written. */
 struct ue_bit_writer {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: everything that is checked inside a run: the ledger of messages, the witness of packets, states, memory, and
+/* Everything that is checked inside a run: the ledger of messages, the witness of packets, states, memory, and
    progress. */
-#ifndef UE_CHECKER_H
-#define UE_CHECKER_H
+#ifndef UERUDP_TOOLS_SIM_CHECKER_H
+#define UERUDP_TOOLS_SIM_CHECKER_H
 
-#include "tools/sim/ledger.h"
-#include "tools/sim/witness.h"
+#include "tools/sim/delivery_checker.h"
+#include "tools/sim/packet_checker.h"
 
 struct ue_checker {
     const struct ue_scenario *scenario;

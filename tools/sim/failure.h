@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* PRIVATE: the first thing that went wrong in a run; what follows from it is not kept. */
-#ifndef UE_FAILURE_H
-#define UE_FAILURE_H
+/* The first thing that went wrong in a run; what follows from it is not kept. */
+#ifndef UERUDP_TOOLS_SIM_FAILURE_H
+#define UERUDP_TOOLS_SIM_FAILURE_H
 
 #include <stdbool.h>
 #include <stdint.h>

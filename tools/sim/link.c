@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/sim/node.h"
+#include "tools/sim/link_node.h"
 
 #define KINDS 11
 #define NODES_MAX (UE_LINK_STAGES_MAX * KINDS + 1)

@@ -2,8 +2,8 @@
 /* One direction of a bad network in virtual time: a chain of small nodes that lose, damage, repeat, hold back and
    reorder datagrams. What happens is a function of configuration, seed, direction and the datagrams' times; equal seeds
    meet the same bad moments (performance 8.8). Times are nanoseconds and never run backwards. */
-#ifndef UE_LINK_H
-#define UE_LINK_H
+#ifndef UERUDP_TOOLS_SIM_LINK_H
+#define UERUDP_TOOLS_SIM_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

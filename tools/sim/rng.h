@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random numbers of simulations (splitmix64): a seed gives the same numbers on every machine. Not for secrets. */
-#ifndef UE_RNG_H
-#define UE_RNG_H
+#ifndef UERUDP_TOOLS_SIM_RNG_H
+#define UERUDP_TOOLS_SIM_RNG_H
 
 #include <stdint.h>
 

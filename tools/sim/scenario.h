@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a simulated run is made of: two ends, two links, what they say to each other, how long, and one seed. Everything
    is a value; two runs of equal scenarios are equal (law L3). */
-#ifndef UE_SCENARIO_H
-#define UE_SCENARIO_H
+#ifndef UERUDP_TOOLS_SIM_SCENARIO_H
+#define UERUDP_TOOLS_SIM_SCENARIO_H
 
-#include "tools/endpoint/endpoint.h"
-#include "tools/sim/emulation.h"
+#include <uerudp/endpoint.h>
 #include "tools/sim/link.h"
+#include "tools/sim/network_emulation.h"
 
 #define UE_SCENARIO_STREAMS_MAX 8
 #define UE_SCENARIO_CHANNELS_MAX 1024

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/sim/end.h"
+#include "tools/sim/simulated_endpoint.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define UDP_IP_BYTES 28

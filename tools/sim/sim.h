@@ -2,8 +2,8 @@
 /* A run: two endpoints, two links, virtual time, and everything checked that a reliable protocol promises. It knows no
    clock and no socket; equal scenarios give equal transcripts (law L3). Memory is taken when a run begins and given
    back when it ends. */
-#ifndef UE_SIM_H
-#define UE_SIM_H
+#ifndef UERUDP_TOOLS_SIM_SIM_H
+#define UERUDP_TOOLS_SIM_SIM_H
 
 #include "tools/sim/scenario.h"
 

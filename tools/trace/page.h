@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A picture as one HTML page that needs nothing else: data, style, script, and the drawing library d3 with its licence,
    which are built into the program. */
-#ifndef UE_TRACE_PAGE_H
-#define UE_TRACE_PAGE_H
+#ifndef UERUDP_TOOLS_TRACE_PAGE_H
+#define UERUDP_TOOLS_TRACE_PAGE_H
 
 #include "tools/trace/plot.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "libcodec/ns.h"
+#include <uerudp/time_ns.h>
 
 /* The verdict on a packet comes soon after it, so it is looked for from the end. */
 #define LOOK_BACK 4096

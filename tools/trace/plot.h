@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a picture of one connection shows, collected from the tracker in bounded memory: of long captures ordinary
    packets, then packets worth a look, retransmissions, gaps and notes are left out evenly, each kind for itself. */
-#ifndef UE_TRACE_PLOT_H
-#define UE_TRACE_PLOT_H
+#ifndef UERUDP_TOOLS_TRACE_PLOT_H
+#define UERUDP_TOOLS_TRACE_PLOT_H
 
 #include <glib.h>
 
-#include "tools/print/out.h"
-#include "tools/tracks.h"
+#include "tools/observe/tracker_table.h"
+#include "tools/print/text_buffer.h"
 
 /* What a picture consists of. Each kind has a limit of its own, at which every second of its points is left out. */
 enum ue_plot_kind {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The picture of a page as an SVG file, drawn by a browser without a window. */
-#ifndef UE_TRACE_SVG_H
-#define UE_TRACE_SVG_H
+#ifndef UERUDP_TOOLS_TRACE_SVG_H
+#define UERUDP_TOOLS_TRACE_SVG_H
 
 #include <glib.h>
 

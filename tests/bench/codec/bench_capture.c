@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libcodec/actor.h"
-#include "libcodec/block.h"
-#include "libcodec/codec.h"
+#include <uerudp/actor_spawn.h>
+#include <uerudp/block.h>
+#include <uerudp/codec.h>
 #include "tests/bench/codec/input.h"
 
 #define CLIENTS 64

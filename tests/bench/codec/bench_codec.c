@@ -6,8 +6,8 @@
 
 #include "tests/bench/codec/allocations.h"
 #include "tests/bench/codec/hostile.h"
-#include "tests/bench/report.h"
 #include "tests/bench/codec/timing.h"
+#include "tests/bench/report.h"
 
 #define ROUNDS_MIN 31
 #define ROUNDS_MAX 10001

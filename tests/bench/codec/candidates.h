@@ -4,7 +4,7 @@
 #ifndef UERUDP_TESTS_BENCH_CODEC_CANDIDATES_H
 #define UERUDP_TESTS_BENCH_CODEC_CANDIDATES_H
 
-#include "libcodec/codec.h"
+#include <uerudp/codec.h>
 #include "tests/bench/codec/workload.h"
 
 /* A pool, and the same packets as the library takes them for encoding. */

@@ -3,7 +3,7 @@
 #ifndef UERUDP_TESTS_BENCH_CODEC_INPUT_H
 #define UERUDP_TESTS_BENCH_CODEC_INPUT_H
 
-#include "libcodec/datagram.h"
+#include <uerudp/datagram.h>
 #include "tests/bench/codec/workload.h"
 
 /* Fills items, one per bunch, and a datagram over them; payloads stay in the packet. */

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "tests/bench/endpoint/one.h"
-#include "tests/bench/endpoint/scale.h"
-#include "tests/bench/report.h"
 #include "tests/bench/endpoint/play.h"
+#include "tests/bench/endpoint/scale.h"
 #include "tests/bench/endpoint/soak.h"
+#include "tests/bench/report.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define SEEDS 20

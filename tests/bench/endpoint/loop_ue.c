@@ -5,7 +5,7 @@
 
 #include "tests/bench/endpoint/loop.h"
 #include "tests/bench/endpoint/rival.h"
-#include "tools/net/loop.h"
+#include "tools/net/event_loop.h"
 
 #define DATAGRAM_BYTES_MAX 2048
 

@@ -3,8 +3,8 @@
 #ifndef UERUDP_TESTS_BENCH_ENDPOINT_PAIR_H
 #define UERUDP_TESTS_BENCH_ENDPOINT_PAIR_H
 
+#include <uerudp/endpoint.h>
 #include "tests/bench/endpoint/rival.h"
-#include "tools/endpoint/endpoint.h"
 
 #define PAIR_CHANNEL 2 /* carries all messages */
 

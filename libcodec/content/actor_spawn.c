@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include <uerudp/actor_spawn.h>
+
+#include "libcodec/content/content_layouts.h"
+
+/* The two halves of releases differ: 22 and 23 came together, and 26 is a branch without either (protocol.md 23.3). */
+static bool is_large_world(const struct ue_context *x, unsigned since) {
+    unsigned netver = ue_context_netver(x);
+    return netver >= since && netver != 26;
+}
+
+#define SCALE 10.0
+#define LEGACY_BITS_BOUND 24
+
+/* The records of a vector, counted from that of its presence. */
+enum vector_record { RECORD_PRESENT, RECORD_QUANTIZED, RECORD_BITS, RECORD_SCALED, RECORD_X };
+
+#define RECORDS_FOLLOW(vector)                                                                                         \
+    _Static_assert(UE_F_ACTOR_##vector##_QUANTIZED == UE_F_ACTOR_HAS_##vector + RECORD_QUANTIZED &&                    \
+                       UE_F_ACTOR_##vector##_BITS == UE_F_ACTOR_HAS_##vector + RECORD_BITS &&                          \
+                       UE_F_ACTOR_##vector##_SCALED == UE_F_ACTOR_HAS_##vector + RECORD_SCALED &&                      \
+                       UE_F_ACTOR_##vector##_X == UE_F_ACTOR_HAS_##vector + RECORD_X &&                                \
+                       UE_F_ACTOR_##vector##_Z == UE_F_ACTOR_##vector##_X + 2,                                         \
+                   "rows of fields.def in this order")
+RECORDS_FOLLOW(LOCATION);
+RECORDS_FOLLOW(SCALE);
+RECORDS_FOLLOW(VELOCITY);
+
+enum component_form { FORM_LEGACY, FORM_INTEGER, FORM_FLOAT, FORM_DOUBLE };
+
+static enum component_form form_of(const struct ue_context *x, const struct ue_vector *m) {
+    if (!m->quantized) {
+        return is_large_world(x, 22) ? FORM_DOUBLE : FORM_FLOAT;
+    }
+    if (!is_large_world(x, 23)) {
+        return FORM_LEGACY;
+    }
+    return m->bits != 0 ? FORM_INTEGER : m->scaled ? FORM_DOUBLE : FORM_FLOAT;
+}
+
+static unsigned width_of(const struct ue_vector *m, enum component_form form) {
+    switch (form) {
+    case FORM_LEGACY: return m->bits + 2u;
+    case FORM_INTEGER: return m->bits;
+    case FORM_FLOAT: return 32;
+    case FORM_DOUBLE: break;
+    }
+    return 64;
+}
+
+static double signed_value(uint64_t raw, unsigned bits) {
+    uint64_t sign = UINT64_C(1) << (bits - 1);
+    return (raw & sign) != 0 ? -(double)((sign << 1) - raw) : (double)raw;
+}
+
+double ue_vector_component(const struct ue_context *context, const struct ue_vector *vector, unsigned axis) {
+    uint64_t raw = vector->components[axis];
+    if (!vector->present) {
+        return 0;
+    }
+    switch (form_of(context, vector)) {
+    case FORM_LEGACY: return ((double)raw - (double)(UINT64_C(2) << vector->bits)) / SCALE;
+    case FORM_INTEGER: return signed_value(raw, vector->bits) / (vector->scaled ? SCALE : 1);
+    case FORM_FLOAT: return ue_record_real(&(struct ue_record){.bits = 32, .number = raw});
+    case FORM_DOUBLE: break;
+    }
+    return ue_record_real(&(struct ue_record){.bits = 64, .number = raw});
+}
+
+static void report_real(struct ue_cursor *c, enum ue_field field, size_t at, double value) {
+    uint64_t raw;
+    memcpy(&raw, &value, sizeof raw);
+    ue_cursor_report(c, field, at, raw, true);
+}
+
+UE_INLINE void components(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+                          struct ue_vector *m) {
+    unsigned bits = width_of(m, form_of(x, m));
+    for (unsigned axis = 0; axis < 3; axis++) {
+        enum ue_field field = first + RECORD_X + axis;
+        size_t at = ue_cursor_pos(c);
+        uint64_t *component = &m->components[axis];
+        if (op == UE_TRACE) {
+            *component = ue_cursor_take(c, bits, field);
+            report_real(c, field, at, ue_vector_component(x, m, axis));
+        } else {
+            UE_WORD_ASSIGN(*component, ue_word_uint(op, c, field, bits, UE_WORD_OLD(*component)));
+        }
+    }
+}
+
+UE_INLINE void packed_head(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+                           struct ue_vector *m) {
+    enum ue_field field = first + RECORD_BITS;
+    if (!m->quantized) {
+        ABSENT(m->bits, ACTOR_LOCATION_BITS, 0);
+        ABSENT(m->scaled, ACTOR_LOCATION_SCALED, false);
+    } else if (is_large_world(x, 23)) {
+        UE_WORD_ASSIGN(m->bits, ue_word_uint(op, c, field, 6, UE_WORD_OLD(m->bits)));
+        ue_word_flag(op, c, first + RECORD_SCALED, &m->scaled);
+    } else {
+        struct ue_bound bound = ue_bound_of(LEGACY_BITS_BOUND);
+        UE_WORD_ASSIGN(m->bits, ue_word_below(op, c, field, bound, UE_WORD_OLD(m->bits)));
+        ABSENT(m->scaled, ACTOR_LOCATION_SCALED, false);
+    }
+}
+
+UE_INLINE void vector_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+                             struct ue_vector *m) {
+    if (op != UE_ENCODE) {
+        *m = (struct ue_vector){0};
+    }
+    ue_word_flag(op, c, first, &m->present);
+    if (!m->present) {
+        return;
+    }
+    if (ue_context_netver(x) >= 13) {
+        ue_word_flag(op, c, first + RECORD_QUANTIZED, &m->quantized);
+    } else {
+        ABSENT(m->quantized, ACTOR_LOCATION_QUANTIZED, true);
+    }
+    packed_head(op, c, x, first, m);
+    components(op, c, x, first, m);
+}
+
+void ue_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+                   struct ue_vector *m) {
+    switch (op) {
+    case UE_DECODE: vector_layout(UE_DECODE, c, x, first, m); break;
+    case UE_ENCODE: vector_layout(UE_ENCODE, c, x, first, m); break;
+    case UE_TRACE: vector_layout(UE_TRACE, c, x, first, m); break;
+    case UE_BUILD:
+    case UE_QUICK: break;
+    }
+}
+
+UE_INLINE void rotation_layout(enum ue_op op, struct ue_cursor *c, struct ue_rotation *m) {
+    _Static_assert(UE_F_ACTOR_ROTATION_HAS_ROLL == UE_F_ACTOR_ROTATION_HAS_PITCH + 2,
+                   "rows of fields.def in this order");
+    _Static_assert(UE_F_ACTOR_ROTATION_ROLL == UE_F_ACTOR_ROTATION_PITCH + 2, "rows of fields.def in this order");
+    for (unsigned axis = 0; axis < 3; axis++) {
+        enum ue_field field = UE_F_ACTOR_ROTATION_PITCH + axis;
+        ue_word_flag(op, c, UE_F_ACTOR_ROTATION_HAS_PITCH + axis, &m->present[axis]);
+        size_t at = ue_cursor_pos(c);
+        if (!m->present[axis]) {
+            ABSENT(m->steps[axis], ACTOR_ROTATION_PITCH, 0);
+        } else if (op == UE_TRACE) {
+            m->steps[axis] = (uint16_t)ue_cursor_take(c, 16, field);
+            report_real(c, field, at, m->steps[axis] * (360.0 / 65536));
+        } else {
+            UE_WORD_ASSIGN(m->steps[axis], ue_word_uint(op, c, field, 16, UE_WORD_OLD(m->steps[axis])));
+        }
+    }
+}
+
+UE_INLINE void spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor *m) {
+    ue_reference_run(op, c, x, UE_F_ACTOR_ARCHETYPE, &m->archetype);
+    if (ue_context_netver(x) >= 5) {
+        ue_reference_run(op, c, x, UE_F_ACTOR_LEVEL, &m->level);
+    }
+    ue_vector_run(op, c, x, UE_F_ACTOR_HAS_LOCATION, &m->location);
+    FLAG(m->has_rotation, ACTOR_HAS_ROTATION);
+    if (m->has_rotation) {
+        rotation_layout(op, c, &m->rotation);
+    }
+    ue_vector_run(op, c, x, UE_F_ACTOR_HAS_SCALE, &m->scale);
+    ue_vector_run(op, c, x, UE_F_ACTOR_HAS_VELOCITY, &m->velocity);
+}
+
+UE_INLINE void actor_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor *m) {
+    BEGIN(ACTOR);
+    ue_reference_run(op, c, x, UE_F_ACTOR_GUID, &m->object);
+    bool dynamic = ue_guid_is_dynamic(&m->object.links[0].guid);
+    MORE(m->is_spawned, ACTOR_ARCHETYPE, dynamic && ue_cursor_left(c) != 0);
+    REQUIRE(dynamic || !m->is_spawned, UE_E_ABSENT, ACTOR_ARCHETYPE);
+    REQUIRE(!dynamic || m->is_spawned || m->class_bits == 0, UE_E_CONFLICT, ACTOR_CLASS_DATA);
+    if (m->is_spawned) {
+        spawn(op, c, x, m);
+    }
+    REQUIRE(op != UE_ENCODE || m->class_data.bits == m->class_bits, UE_E_CONFLICT, ACTOR_CLASS_DATA);
+    if (m->class_bits != 0) {
+        VIEW(m->class_data, ACTOR_CLASS_DATA, m->class_bits);
+    } else {
+        m->class_data = op == UE_ENCODE ? m->class_data : (struct ue_view){0};
+    }
+    END(ACTOR);
+}
+
+UE_RUN_INSIDE(ue_actor, actor_layout, struct ue_actor)
+UE_CODEC(ue_actor, struct ue_actor)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include <uerudp/object.h>
+
+#include "libcodec/content/content_layouts.h"
+
+#define NUMBER_BITS 64
+
+/* The sender has no id for the object: its name follows (protocol.md 23.1). */
+#define GUID_DEFAULT 1
+
+struct ue_guid ue_guid_fixed(struct ue_view bits) {
+    return (struct ue_guid){
+        .number = ue_view_load(bits, 0, NUMBER_BITS),
+        .rest = {bits.base, bits.bit + NUMBER_BITS, bits.bits - NUMBER_BITS},
+    };
+}
+
+bool ue_guid_is_null(const struct ue_guid *guid) {
+    uint64_t bits = guid->number;
+    for (size_t at = 0; at < guid->rest.bits; at += NUMBER_BITS) {
+        size_t left = guid->rest.bits - at;
+        bits |= ue_view_load(guid->rest, at, left < NUMBER_BITS ? (unsigned)left : NUMBER_BITS);
+    }
+    return bits == 0;
+}
+
+bool ue_guid_is_dynamic(const struct ue_guid *guid) {
+    return (guid->number & 1) == 0 && !ue_guid_is_null(guid);
+}
+
+UE_INLINE void fixed_guid(enum ue_op op, struct ue_cursor *c, size_t bits, enum ue_field field, struct ue_guid *m) {
+    size_t at = ue_cursor_pos(c);
+    if (op == UE_ENCODE) {
+        REQUIRE(m->rest.bits == bits - NUMBER_BITS, UE_E_RANGE, EXPORT_GUID);
+        ue_cursor_put(c, m->number, NUMBER_BITS, field);
+        ue_cursor_put_view(c, m->rest, field);
+        return;
+    }
+    struct ue_view view = ue_cursor_take_view(c, bits, field);
+    *m = view.bits != 0 ? ue_guid_fixed(view) : (struct ue_guid){0};
+    if (op == UE_TRACE) {
+        ue_cursor_report(c, field, at, m->number, true);
+    }
+}
+
+UE_INLINE void guid_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
+                           struct ue_guid *m) {
+    if (x->settings.guid_bits >= NUMBER_BITS) {
+        fixed_guid(op, c, x->settings.guid_bits, field, m);
+        return;
+    }
+    UE_WORD_ASSIGN(m->number, ue_word_packed(op, c, field, 10, UE_WORD_OLD(m->number)));
+    ABSENT_VIEW(m->rest, EXPORT_GUID);
+}
+
+void ue_guid_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
+                 struct ue_guid *m) {
+    switch (op) {
+    case UE_DECODE: guid_layout(UE_DECODE, c, x, field, m); break;
+    case UE_ENCODE: guid_layout(UE_ENCODE, c, x, field, m); break;
+    case UE_TRACE: guid_layout(UE_TRACE, c, x, field, m); break;
+    case UE_BUILD:
+    case UE_QUICK: break;
+    }
+}
+
+/* What stands in front of the object around it. In exports, and of what is around an object, the id belongs to the
+   group; of references the group is only what says the name. */
+UE_INLINE bool link_head(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
+                         bool exporting, struct ue_object_link *m) {
+    bool grouped = field == UE_F_EXPORT_GUID;
+    if (grouped) {
+        BEGIN(EXPORT);
+    }
+    guid_layout(op, c, x, field, &m->guid);
+    bool named = (exporting || m->guid.number == GUID_DEFAULT) && !ue_guid_is_null(&m->guid);
+    if (named && !grouped) {
+        BEGIN(EXPORT);
+    }
+    UINT_IF(named, m->flags, EXPORT_FLAGS, 8);
+    return grouped || named;
+}
+
+/* What stands behind it. */
+UE_INLINE void link_tail(enum ue_op op, struct ue_cursor *c, struct ue_object_link *m) {
+    bool has_path = (m->flags & UE_EXPORT_HAS_PATH) != 0;
+    if (has_path) {
+        TEXT(m->name, EXPORT_PATH);
+    } else {
+        ABSENT_VIEW(m->name.units, EXPORT_PATH);
+        ABSENT(m->name.wide, EXPORT_PATH, false);
+    }
+    UINT_IF(has_path && (m->flags & UE_EXPORT_HAS_CHECKSUM) != 0, m->checksum, EXPORT_CHECKSUM, 32);
+}
+
+UE_INLINE void object_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
+                             bool exporting, struct ue_object *m) {
+    unsigned count = 0;
+    bool first_grouped = false;
+    bool more;
+    do {
+        struct ue_object_link *link = &m->links[count];
+        bool grouped = link_head(op, c, x, count == 0 ? field : UE_F_EXPORT_GUID, exporting, link);
+        first_grouped |= count == 0 && grouped;
+        count++;
+        more = (link->flags & UE_EXPORT_HAS_PATH) != 0;
+        if (more && count == (op == UE_ENCODE ? m->count : UE_OBJECT_LINKS_MAX)) {
+            ue_word_fail(op, c, UE_E_RANGE, UE_F_EXPORT_FLAGS);
+            more = false;
+        }
+    } while (more);
+    REQUIRE(op != UE_ENCODE || count == m->count, UE_E_CONFLICT, EXPORT_FLAGS);
+    if (op != UE_ENCODE) {
+        m->count = (uint8_t)count;
+    }
+    while (count-- > 0) {
+        link_tail(op, c, &m->links[count]);
+        if (first_grouped || count > 0) {
+            END(EXPORT);
+        }
+    }
+}
+
+UE_INLINE void export_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_object *m) {
+    object_layout(op, c, x, UE_F_EXPORT_GUID, true, m);
+}
+
+UE_RUN_INSIDE(ue_export, export_layout, struct ue_object)
+UE_CODEC(ue_export, struct ue_object)
+
+void ue_reference_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
+                      struct ue_object *m) {
+    switch (op) {
+    case UE_DECODE: object_layout(UE_DECODE, c, x, field, false, m); break;
+    case UE_ENCODE: object_layout(UE_ENCODE, c, x, field, false, m); break;
+    case UE_TRACE: object_layout(UE_TRACE, c, x, field, false, m); break;
+    case UE_BUILD:
+    case UE_QUICK: break;
+    }
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* What the payload of a content block holds: properties, then fields (protocol.md 23.5). */
+#include "libcodec/content/content_layouts.h"
+
+#define INDEX_BITS_MAX 16
+#define ZERO_HANDLE_BITS 8
+
+/* A run of bits with its length in front. */
+UE_INLINE void counted(enum ue_op op, struct ue_cursor *c, enum ue_field length, enum ue_field field,
+                       struct ue_view *m) {
+    REQUIRE(op != UE_ENCODE || m->bits <= UINT32_MAX, UE_E_RANGE, BLOCK_PAYLOAD_BITS);
+    uint64_t bits = ue_word_packed(op, c, length, 5, op == UE_ENCODE ? m->bits : 0);
+    ue_word_view(op, c, field, (size_t)bits, m);
+}
+
+UE_INLINE void property_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_property *m) {
+    (void)x;
+    BEGIN(PROPERTY);
+    if (op == UE_TRACE) {
+        size_t at = ue_cursor_pos(c);
+        m->number = (uint32_t)ue_cursor_take_packed(c, 5, UE_F_PROPERTY_HANDLE);
+        ue_cursor_report(c, UE_F_PROPERTY_HANDLE, at, m->number - 1, true);
+    } else {
+        PACKED(m->number, PROPERTY_HANDLE);
+    }
+    if (m->number != 0) {
+        counted(op, c, UE_F_PROPERTY_BITS, UE_F_PROPERTY_DATA, &m->value);
+    } else {
+        ABSENT_VIEW(m->value, PROPERTY_DATA);
+    }
+    END(PROPERTY);
+}
+
+UE_RUN_INSIDE(ue_property, property_layout, struct ue_property)
+UE_CODEC(ue_property, struct ue_property)
+
+UE_INLINE void call_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_call *m) {
+    (void)x;
+    BEGIN(FIELD);
+    GENERATED(FIELD_GUESS, ue_cursor_pos(c), m->index_bits, true);
+    UINT(m->index, FIELD_INDEX, m->index_bits);
+    counted(op, c, UE_F_FIELD_PAYLOAD_BITS, UE_F_FIELD_PAYLOAD, &m->payload);
+    END(FIELD);
+}
+
+UE_RUN_INSIDE(ue_call, call_layout, struct ue_call)
+UE_CODEC(ue_call, struct ue_call)
+
+/* Walks fields with indices of that many bits; whether the last ends with the payload. */
+static bool walk_calls(enum ue_op op, struct ue_cursor c, const struct ue_context *x, unsigned index_bits) {
+    while (ue_cursor_left(&c) != 0) {
+        struct ue_call call = {.index_bits = (uint8_t)index_bits};
+        ue_call_run(op, &c, x, &call);
+    }
+    return ue_cursor_ok(&c);
+}
+
+/* The length of an index follows from the class, which nobody here knows. Fields are told where exactly one length
+   makes them end with the payload. */
+static void trace_calls(const struct ue_cursor *c, const struct ue_context *x) {
+    unsigned found = 0;
+    for (unsigned bits = 1; bits <= INDEX_BITS_MAX; bits++) {
+        if (walk_calls(UE_DECODE, *c, x, bits)) {
+            if (found != 0) {
+                return;
+            }
+            found = bits;
+        }
+    }
+    if (found != 0) {
+        walk_calls(UE_TRACE, *c, x, found);
+    }
+}
+
+/* Walks the properties of a replay; whether a handle of 0 ends them. */
+static bool walk_properties(enum ue_op op, struct ue_cursor *c, const struct ue_context *x) {
+    bool do_checksum = false;
+    ue_word_flag(op, c, UE_F_BLOCK_DO_CHECKSUM, &do_checksum);
+    for (;;) {
+        struct ue_cursor ahead = *c;
+        struct ue_property property;
+        if (ue_cursor_take_packed(&ahead, 5, UE_F_PROPERTY_HANDLE) == 0) {
+            *c = ahead;
+            return ue_cursor_ok(c);
+        }
+        ue_property_run(op, c, x, &property);
+    }
+}
+
+/* Values of a live connection have no length: what follows the first handle is known to those who know the class. */
+static void trace_live_properties(struct ue_cursor *c) {
+    size_t end = c->end;
+    bool do_checksum = false;
+    ue_word_flag(UE_TRACE, c, UE_F_BLOCK_DO_CHECKSUM, &do_checksum);
+    ue_word_packed(UE_TRACE, c, UE_F_BLOCK_FIRST_HANDLE, 5, 0);
+    if (ue_cursor_ok(c)) {
+        size_t at = end - ZERO_HANDLE_BITS;
+        bool zero = ue_bits_load(c->in, c->size_bytes, at, ZERO_HANDLE_BITS) == 0;
+        ue_cursor_report_generated(c, UE_F_BLOCK_ENDS_WITH_ZERO, at, ZERO_HANDLE_BITS, zero);
+    }
+}
+
+void ue_payload_trace(struct ue_cursor *outer, const struct ue_context *x, const struct ue_block *block) {
+    struct ue_cursor c;
+    ue_cursor_read(&c, block->payload.base, block->payload.bit, block->payload.bit + block->payload.bits);
+    c.sink = outer->sink;
+    if (block->has_rep_layout && !x->settings.internal_ack) {
+        trace_live_properties(&c);
+        return;
+    }
+    if (block->has_rep_layout) {
+        struct ue_cursor ahead = c;
+        if (!walk_properties(UE_DECODE, &ahead, x)) {
+            return;
+        }
+        walk_properties(UE_TRACE, &c, x);
+    }
+    if (ue_cursor_left(&c) != 0) {
+        trace_calls(&c, x);
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The field catalogue: every name that the plugin, the program and the documentation share. */
+#ifndef UERUDP_FIELD_H
+#define UERUDP_FIELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ue_field {
+#define UE_FIELD(id, name, label, kind, values, description) UE_F_##id,
+#include <uerudp/fields.def>
+#undef UE_FIELD
+    UE_FIELD_COUNT
+};
+
+enum ue_field_kind {
+    UE_KIND_BOOL,
+    UE_KIND_U8,
+    UE_KIND_U16,
+    UE_KIND_U32,
+    UE_KIND_U64,
+    UE_KIND_X32,
+    UE_KIND_I32,
+    UE_KIND_BYTES,
+    UE_KIND_TEXT,
+    UE_KIND_REAL,
+    UE_KIND_STRING,
+    UE_KIND_FRAME,
+    UE_KIND_SPAN,
+    UE_KIND_FLAG,
+    UE_KIND_FINDING
+};
+
+enum ue_values {
+    UE_VALUES_NONE,
+#define UE_ENUM_BEGIN(table) UE_VALUES_##table,
+#define UE_VALUE(number, name)
+#define UE_ENUM_END(table)
+#include <uerudp/enums.def>
+#undef UE_ENUM_BEGIN
+#undef UE_VALUE
+#undef UE_ENUM_END
+    UE_VALUES_COUNT
+};
+
+/* One catalogue row; all texts are static. */
+struct ue_field_row {
+    const char *name; /* dotted key, for example "bunch.ch_seq" */
+    const char *label;
+    const char *description;
+    enum ue_field_kind kind;
+    enum ue_values values;
+};
+
+struct ue_value_name {
+    uint32_t number;
+    const char *name;
+};
+
+/* By enum ue_field. */
+extern const struct ue_field_row ue_field_rows[UE_FIELD_COUNT];
+
+/* The row of a field; never NULL, of what is no identifier that of UE_F_NONE. Inline: every item of a tree asks. */
+static inline const struct ue_field_row *ue_field_row(enum ue_field field) {
+    return &ue_field_rows[(size_t)field < UE_FIELD_COUNT ? field : UE_F_NONE];
+}
+
+/* Finds a field by its dotted name; UE_F_NONE when there is none. */
+enum ue_field ue_field_find(const char *name);
+
+/* The names of a value table and their number; NULL and 0 for UE_VALUES_NONE. */
+const struct ue_value_name *ue_values_names(enum ue_values table, size_t *count);
+
+/* The name of one value; NULL when it has none. */
+const char *ue_values_name(enum ue_values table, uint64_t number);
+
+#endif

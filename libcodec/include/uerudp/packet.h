@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Packet headers: modern with ack history, legacy with a packet id and ack items (protocol.md 6 to 8). */
+#ifndef UERUDP_PACKET_H
+#define UERUDP_PACKET_H
+
+#include <uerudp/bits.h>
+
+#define UE_HISTORY_WORDS_MAX 8
+
+/* Members that a layout does not have are zero. */
+struct ue_packet {
+    uint16_t seq; /* the packet id in the legacy layout */
+    uint16_t ack;
+    uint8_t history_words; /* 1 to 8 */
+    bool history_flush;    /* nibble 15; eight words follow */
+    uint32_t history[UE_HISTORY_WORDS_MAX];
+    uint16_t acked_history_seq;
+    struct ue_view extra; /* settings.extra_bits */
+    bool has_info;
+    uint16_t jitter_ms;
+    bool has_frame_time;
+    uint8_t frame_time_ms; /* server to client only */
+    uint8_t remote_kbps;
+};
+
+/* One acknowledgement of the legacy layout. */
+struct ue_ack {
+    uint16_t ack_id;
+    bool has_frame_time;
+    uint8_t frame_time_ms;
+    uint32_t remote_kbps;
+};
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Protocol generations (protocol.md 3), and the wire context: one generation with settings and what was learned. */
+#ifndef UERUDP_PROFILE_H
+#define UERUDP_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uerudp/bits.h>
+
+enum ue_handshake_layout { UE_HANDSHAKE_A0, UE_HANDSHAKE_A, UE_HANDSHAKE_B, UE_HANDSHAKE_C, UE_HANDSHAKE_V };
+
+enum ue_packet_layout { UE_PACKET_LEGACY, UE_PACKET_KBPS, UE_PACKET_JITTER, UE_PACKET_HISTORY_SEQ };
+
+enum ue_channel_layout { UE_CHANNEL_BOUNDED, UE_CHANNEL_PACKED };
+
+/* How an endpoint acknowledges (endpoint.md 13): the engine's generations L, A, B and C. */
+enum ue_ack_generation { UE_ACKS_LEGACY, UE_ACKS_PLAIN, UE_ACKS_FLUSH, UE_ACKS_RESET };
+
+/* One generation; the columns are explained in profiles.def. */
+struct ue_profile {
+    const char *name;
+    uint16_t netver;
+    enum ue_handshake_layout handshake;
+    bool features;
+    uint8_t hello;
+    enum ue_packet_layout packet;
+    enum ue_channel_layout channel;
+    uint32_t channel_bound;
+    bool paused;
+    bool custom_exports;
+    uint8_t voice;
+    uint32_t max_packet_bytes;
+    uint32_t reliable_buffer;
+    enum ue_ack_generation acks;
+    bool order_cache;
+    uint32_t partial_threshold;
+};
+
+#define UE_PROFILE_COUNT 12
+#define UE_PROFILE_ALL ((1u << UE_PROFILE_COUNT) - 1)
+
+/* Profile by its row number, oldest first; NULL from UE_PROFILE_COUNT on. */
+const struct ue_profile *ue_profile_at(size_t index);
+
+/* Profile that an engine release speaks: accepts every release from "4.13" to "5.8" and maps it to the row that
+   introduced its wire form ("5.3" to "5.1"); NULL for anything else. */
+const struct ue_profile *ue_profile_find(const char *release);
+
+/* Row number of a profile returned by the functions above. */
+size_t ue_profile_index(const struct ue_profile *profile);
+
+#define UE_RELEASES_CHARS 16
+
+/* The releases of a generation, for people: "4.14 to 4.17", or its name where that says all. The result is the name or
+   the text. */
+const char *ue_profile_releases(const struct ue_profile *profile, char text[UE_RELEASES_CHARS]);
+
+#define UE_RANGE_CHARS 128
+
+/* The releases of all profiles in a mask, for people: "4.22 to 4.24", or "4.13, 4.20 to 4.21" where the mask has gaps.
+   An empty mask gives "". */
+const char *ue_profile_range(uint16_t mask, char text[UE_RANGE_CHARS]);
+
+/* Whether all profiles in a mask put the same bits into packets and handshakes: they differ only in what messages
+   carry, and in what endpoints do. */
+bool ue_profile_same_wire(uint16_t mask);
+
+enum ue_direction { UE_DIRECTION_UNKNOWN, UE_CLIENT_TO_SERVER, UE_SERVER_TO_CLIENT };
+
+/* The other way; unknown stays unknown. */
+enum ue_direction ue_direction_reverse(enum ue_direction direction);
+
+/* Packet handler components (protocol.md 13). */
+enum ue_handler {
+    UE_HANDLER_NONE,
+    UE_HANDLER_OODLE,
+    UE_HANDLER_AESGCM,
+    UE_HANDLER_AESGCM_BYTES,
+    UE_HANDLER_AES_ECB,
+    UE_HANDLER_DTLS,
+    UE_HANDLER_RELIABILITY
+};
+
+#define UE_HANDLERS_MAX 4
+
+struct ue_opener;
+
+/* What is not on the wire and must be told; zero members mean "the stock value". */
+struct ue_settings {
+    uint8_t magic_bits; /* 0 to 32 */
+    uint32_t magic;     /* written by senders, never checked by receivers */
+    uint32_t skip_bytes;
+    uint32_t max_packet_bytes;                 /* 0 = the profile's own */
+    uint32_t ch_seq_bound;                     /* 0 = 1024 */
+    uint32_t extra_bits;                       /* a game's own bits behind the history, at most UE_EXTRA_BITS_MAX */
+    uint8_t terminators;                       /* 1 or 2; 0 = 2 */
+    enum ue_handler handlers[UE_HANDLERS_MAX]; /* outermost first */
+    bool internal_ack;                         /* replay packets: bunches without a packet header */
+    uint8_t guid_bits;                         /* 0 = packed */
+    uint8_t netver;                            /* EngineNetVer; 0 = the lowest of the profile, or what a trial finds */
+    uint32_t reliable_buffer;                  /* 0 = the profile's own */
+    const struct ue_opener *opener;            /* NULL: encrypted content stays opaque; see handlers.h */
+};
+
+#define UE_EXTRA_BITS_MAX 4096
+#define UE_MAX_PACKET_BYTES_MAX 65535
+#define UE_CH_SEQ_BOUND_STOCK 1024
+#define UE_REPLAY_PACKET_BYTES 2048
+
+/* Everything that the layouts consult: a resolved copy, cheap to pass by pointer. */
+struct ue_context {
+    struct ue_profile profile;
+    struct ue_settings settings;
+    enum ue_direction direction;
+    bool ids;            /* session and client id in the prefix: handshake version 3 and later */
+    bool features;       /* the versioned handshake carries NetworkFeatures */
+    bool restarting;     /* the handshake continues an earlier connection: its cookie gives no sequences */
+    uint32_t data_bound; /* bound of the bunch length: max_packet_bytes * 8 */
+    uint32_t ch_seq_bound;
+    uint32_t reliable_buffer;
+    struct ue_bound data_length; /* how these two are written */
+    struct ue_bound ch_seq;
+    bool is_ordinary; /* modern layouts, no handlers, no replay: what the hot path of decoding takes on */
+};
+
+/* Resolves a context from a profile and settings; NULL settings mean stock. Direction starts unknown. */
+void ue_context_init(struct ue_context *context, const struct ue_profile *profile, const struct ue_settings *settings);
+
+/* The EngineNetVer that decides about what is inside of messages. */
+UE_INLINE unsigned ue_context_netver(const struct ue_context *context) {
+    return context->settings.netver != 0 ? context->settings.netver : context->profile.netver;
+}
+
+/* Name of a handler component as users write it ("oodle"); NULL for UE_HANDLER_NONE. */
+const char *ue_handler_name(enum ue_handler handler);
+
+/* Component by its name; UE_HANDLER_NONE when there is none of that name. */
+enum ue_handler ue_handler_find(const char *name, size_t length);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/observe/channel_pages.h"
+
+#include <string.h>
+
+/* Makes room for a page that has none; false: no memory. */
+static bool reach(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t index) {
+    uint32_t count = pages->count != 0 ? pages->count : 1;
+    while (count <= index) {
+        count *= 2;
+    }
+    if (count == pages->count) {
+        return true;
+    }
+    void **grown =
+        ue_budget_resize(budget, pages->pages, pages->count * sizeof *pages->pages, count * sizeof *pages->pages);
+    if (grown == NULL) {
+        return false;
+    }
+    memset(grown + pages->count, 0, (count - pages->count) * sizeof *grown);
+    *pages = (struct ue_channel_pages){grown, count};
+    return true;
+}
+
+void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
+                           size_t entry_bytes) {
+    uint32_t index = channel / UE_PAGE_CHANNELS;
+    const size_t page_bytes = UE_PAGE_CHANNELS * entry_bytes;
+    if (channel > UE_CHANNEL_MAX || !reach(pages, budget, index)) {
+        return NULL;
+    }
+    void *page = pages->pages[index] = ue_budget_resize(budget, NULL, 0, page_bytes);
+    if (page == NULL) {
+        return NULL;
+    }
+    memset(page, 0, page_bytes);
+    return ue_channel_pages_find(pages, channel, entry_bytes);
+}
+
+void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_budget *budget, size_t entry_bytes) {
+    for (uint32_t i = 0; i < pages->count; i++) {
+        if (pages->pages[i] != NULL) {
+            ue_budget_resize(budget, pages->pages[i], UE_PAGE_CHANNELS * entry_bytes, 0);
+        }
+    }
+    if (pages->count != 0) {
+        ue_budget_resize(budget, pages->pages, pages->count * sizeof *pages->pages, 0);
+    }
+    *pages = (struct ue_channel_pages){0};
+}

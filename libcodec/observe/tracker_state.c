@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/observe/tracker_state.h"
+
+#include <string.h>
+
+#define PLACES_MIN 4
+
+/* Each entry stays, or moves by the former count. */
+static void spread(struct ue_track_window *window, size_t entry_bytes, uint32_t former) {
+    for (uint32_t place = 0; place < former; place++) {
+        int64_t *from = ue_track_window_at(window, entry_bytes, place);
+        int64_t *to = ue_track_window_at(window, entry_bytes, place + former);
+        *to = UE_TRACK_NO_ID;
+        if (*from != UE_TRACK_NO_ID && ((uint32_t)*from & former) != 0) {
+            memcpy(to, from, entry_bytes);
+            *from = UE_TRACK_NO_ID;
+        }
+    }
+}
+
+/* Doubles the places; false: there is no memory, or these are all. */
+static bool grow(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes) {
+    uint32_t count = window->count == 0 ? PLACES_MIN : window->count * 2;
+    void *entries = NULL;
+    if (count <= UE_TRACK_PACKETS_MAX) {
+        entries = ue_budget_resize(&track->budget, window->entries, window->count * entry_bytes, count * entry_bytes);
+    }
+    if (entries == NULL) {
+        return false;
+    }
+    window->entries = entries;
+    if (window->count == 0) {
+        for (uint32_t place = 0; place < count; place++) {
+            *(int64_t *)ue_track_window_at(window, entry_bytes, place) = UE_TRACK_NO_ID;
+        }
+    } else {
+        spread(window, entry_bytes, window->count);
+    }
+    window->count = count;
+    return true;
+}
+
+void *ue_track_window_need(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes, int64_t id) {
+    int64_t *entry = ue_track_window_place(window, entry_bytes, id);
+    while ((entry == NULL || (*entry != id && *entry != UE_TRACK_NO_ID)) && grow(track, window, entry_bytes)) {
+        entry = ue_track_window_place(window, entry_bytes, id);
+    }
+    return entry != NULL && *entry <= id ? entry : NULL;
+}
+
+void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event) {
+    event->frame = pass->in->frame;
+    event->time_ns = pass->in->time_ns;
+    event->side = pass->in->side;
+    pass->sink->event(pass->sink->user, event);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The layout of bunches. */
+#ifndef UERUDP_LIBCODEC_WIRE_BUNCH_LAYOUT_H
+#define UERUDP_LIBCODEC_WIRE_BUNCH_LAYOUT_H
+
+#include "libcodec/wire/layouts.h"
+
+#define CLOSE_REASON_BOUND 15
+#define CHANNEL_TYPE_BITS 3
+
+UE_INLINE void open_close(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
+    bool legacy = x->profile.packet == UE_PACKET_LEGACY;
+    FLAG(m->control, BUNCH_CONTROL);
+    FLAG_IF(m->control, m->open, BUNCH_OPEN);
+    FLAG_IF(m->control, m->close, BUNCH_CLOSE);
+    FLAG_IF(m->close && legacy, m->dormant, BUNCH_DORMANT);
+    if (RARELY(m->close && !legacy)) {
+        BELOW(m->close_reason, BUNCH_CLOSE_REASON, ue_bound_of(CLOSE_REASON_BOUND));
+    } else {
+        ABSENT(m->close_reason, BUNCH_CLOSE_REASON, 0);
+    }
+}
+
+UE_INLINE void partial_bits(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
+    FLAG_IF(m->partial, m->partial_initial, BUNCH_PARTIAL_INITIAL);
+    FLAG_IF(m->partial & x->profile.custom_exports, m->partial_exports_final, BUNCH_PARTIAL_EXPORTS_FINAL);
+    FLAG_IF(m->partial, m->partial_final, BUNCH_PARTIAL_FINAL);
+}
+
+UE_INLINE void name(enum ue_op op, struct ue_cursor *c, bool named, struct ue_name *m) {
+    FLAG_IF(named, m->hardcoded, BUNCH_NAME_HARDCODED);
+    PACKED_IF(m->hardcoded, m->index, BUNCH_NAME_INDEX);
+    if (RARELY(named & !m->hardcoded)) {
+        TEXT(m->text, BUNCH_NAME_TEXT);
+        UINT(m->number, BUNCH_NAME_NUMBER, 32);
+    } else {
+        ABSENT_VIEW(m->text.units, BUNCH_NAME_TEXT);
+        ABSENT(m->text.wide, BUNCH_NAME_TEXT, false);
+        ABSENT(m->number, BUNCH_NAME_NUMBER, 0);
+    }
+}
+
+UE_INLINE void channel_kind(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
+    bool named = m->reliable | m->open;
+    bool legacy = x->profile.packet == UE_PACKET_LEGACY;
+    UINT_IF(named && legacy, m->ch_type, BUNCH_CH_TYPE, CHANNEL_TYPE_BITS);
+    ABSENT(m->has_name, BUNCH_NAME_HARDCODED, named && !legacy);
+    name(op, c, m->has_name, &m->name);
+}
+
+UE_INLINE void data(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
+    REQUIRE(op != UE_ENCODE || m->data.bits < x->data_bound, UE_E_RANGE, BUNCH_DATA_BITS);
+    uint32_t bits = op == UE_ENCODE ? (uint32_t)m->data.bits : 0;
+    BELOW(bits, BUNCH_DATA_BITS, x->data_length);
+    VIEW(m->data, BUNCH_DATA, bits);
+    if (op == UE_BUILD) {
+        REQUIRE(bits <= m->data.bits, UE_E_CONFLICT, BUNCH_DATA_BITS);
+        m->data.bits = bits; /* the source speaks in whole bytes */
+    }
+}
+
+UE_INLINE void bunch_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
+    BEGIN(BUNCH);
+    size_t at = ue_cursor_pos(c);
+    FLAG_IF(x->profile.packet == UE_PACKET_LEGACY, m->legacy_bit, LEGACY_IS_ACK);
+    REQUIRE(!m->legacy_bit || x->settings.internal_ack, UE_E_CONFLICT, LEGACY_IS_ACK);
+    open_close(op, c, x, m);
+    FLAG_IF(x->profile.paused, m->paused, BUNCH_PAUSED);
+    FLAG(m->reliable, BUNCH_RELIABLE);
+    if (x->profile.channel == UE_CHANNEL_BOUNDED) {
+        BELOW(m->channel, BUNCH_CHANNEL, ue_bound_of(x->profile.channel_bound));
+    } else {
+        PACKED(m->channel, BUNCH_CHANNEL);
+    }
+    FLAG(m->has_exports, BUNCH_HAS_EXPORTS);
+    FLAG(m->has_mapped, BUNCH_HAS_MAPPED);
+    FLAG(m->partial, BUNCH_PARTIAL);
+    BELOW_IF(m->reliable && !x->settings.internal_ack, m->ch_seq, BUNCH_CH_SEQ, x->ch_seq);
+    partial_bits(op, c, x, m);
+    channel_kind(op, c, x, m);
+    if (op == UE_TRACE) {
+        const char *known = ue_bunch_channel_name(x, m);
+        if (known != NULL) {
+            ue_cursor_report_string(c, UE_F_BUNCH_CHANNEL_NAME, at, ue_cursor_pos(c) - at, known);
+        } else if (m->has_name && !m->name.hardcoded) {
+            ue_cursor_report_text_generated(c, UE_F_BUNCH_CHANNEL_NAME, at, m->name.text);
+        }
+    }
+    data(op, c, x, m);
+    END(BUNCH);
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What hot paths know of an ordinary context (is_ordinary). */
+#ifndef UERUDP_LIBCODEC_WIRE_COMMON_CONTEXT_H
+#define UERUDP_LIBCODEC_WIRE_COMMON_CONTEXT_H
+
+#include <uerudp/bits.h>
+#include <uerudp/profile.h>
+
+/* What the layouts ask of an ordinary context: a copy that nothing written meanwhile can be an alias of, and
+   in which the compiler sees what need not be asked. */
+UE_INLINE struct ue_context ue_context_narrow(const struct ue_context *x) {
+    enum ue_packet_layout packet = x->profile.packet;
+    if (packet == UE_PACKET_LEGACY) {
+        __builtin_unreachable();
+    }
+    return (struct ue_context){
+        .profile = {.packet = packet,
+                    .channel = UE_CHANNEL_PACKED,
+                    .paused = true,
+                    .custom_exports = x->profile.custom_exports},
+        .settings = {.magic_bits = x->settings.magic_bits,
+                     .skip_bytes = x->settings.skip_bytes,
+                     .extra_bits = x->settings.extra_bits},
+        .direction = x->direction,
+        .ids = x->ids,
+        .data_bound = x->data_bound,
+        .data_length = x->data_length,
+        .ch_seq = x->ch_seq,
+    };
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "libcodec/wire/layouts.h"
+
+/* Encrypted or compressed content takes all that is left. */
+UE_INLINE void opaque(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, enum ue_field field) {
+    ue_word_view(op, c, field, ue_cursor_left(c), &m->opaque);
+}
+
+/* The wire has the size less one. */
+UE_INLINE void decompressed_bytes(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
+                                  struct ue_handler_bits *h) {
+    const enum ue_field field = UE_F_HANDLER_DECOMPRESSED_BYTES;
+    size_t at = ue_cursor_pos(c);
+    if (op == UE_BUILD) {
+        h->decompressed_bytes = (uint32_t)ue_cursor_ask(c, field, 1, 32);
+        return;
+    }
+    enum ue_op read_or_write = op == UE_ENCODE ? UE_ENCODE : UE_DECODE;
+    uint32_t wire = ue_word_below(read_or_write, c, field, ue_bound_of(x->data_bound / 8), UE_WORD_OLD(h->decompressed_bytes) - 1);
+    if (op != UE_ENCODE) {
+        h->decompressed_bytes = wire + 1;
+    }
+    if (op == UE_TRACE) {
+        ue_cursor_report(c, field, at, h->decompressed_bytes, true);
+    }
+}
+
+UE_INLINE void oodle(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m,
+                     struct ue_handler_bits *h) {
+    FLAG(h->compressed, HANDLER_COMPRESSED);
+    if (h->compressed) {
+        decompressed_bytes(op, c, x, h);
+        opaque(op, c, m, UE_F_HANDLER_COMPRESSED_DATA);
+    } else {
+        ABSENT(h->decompressed_bytes, HANDLER_DECOMPRESSED_BYTES, 0);
+    }
+}
+
+UE_INLINE void aes_gcm_content(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, struct ue_handler_bits *h) {
+    BYTES(h->iv, HANDLER_IV);
+    BYTES(h->tag, HANDLER_TAG);
+    opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+}
+
+/* The byte-wise form has no flag bit: a zero first byte marks plain content, any other is the first of the IV. */
+UE_INLINE void aes_gcm_bytes(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, struct ue_handler_bits *h) {
+    if (op == UE_BUILD) {
+        h->encrypted = ue_cursor_ask_more(c, UE_F_HANDLER_IV);
+    } else if (op != UE_ENCODE) {
+        h->encrypted = ue_cursor_left(c) >= 8 && ue_bits_load(c->in, c->size_bytes, ue_cursor_pos(c), 8) != 0;
+    }
+    if (h->encrypted) {
+        aes_gcm_content(op, c, m, h);
+        REQUIRE(h->iv[0] != 0, UE_E_CONFLICT, HANDLER_IV);
+    } else {
+        uint8_t zero = 0;
+        UINT(zero, HANDLER_PLAIN, 8);
+        REQUIRE(zero == 0, UE_E_CONFLICT, HANDLER_PLAIN);
+    }
+}
+
+UE_INLINE void component(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m,
+                         struct ue_handler_bits *h, enum ue_handler kind) {
+    switch (kind) {
+    case UE_HANDLER_NONE: break;
+    case UE_HANDLER_OODLE: oodle(op, c, x, m, h); break;
+    case UE_HANDLER_AESGCM:
+        FLAG(h->encrypted, HANDLER_ENCRYPTED);
+        if (h->encrypted) {
+            aes_gcm_content(op, c, m, h);
+        }
+        break;
+    case UE_HANDLER_AESGCM_BYTES: aes_gcm_bytes(op, c, m, h); break;
+    case UE_HANDLER_AES_ECB:
+        FLAG(h->encrypted, HANDLER_ENCRYPTED);
+        if (h->encrypted) {
+            opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+        }
+        break;
+    case UE_HANDLER_DTLS:
+        FLAG(h->encrypted, HANDLER_ENCRYPTED);
+        if (h->encrypted) {
+            FLAG(h->dtls_handshake, HANDLER_DTLS_HANDSHAKE);
+            opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
+        }
+        break;
+    case UE_HANDLER_RELIABILITY:
+        PACKED(h->reliability_ack, HANDLER_RELIABILITY_ACK);
+        PACKED(h->reliability_id, HANDLER_RELIABILITY_ID);
+        break;
+    }
+}
+
+/* Whether the members that this component does not have are zero. */
+static bool has_only_its_own(const struct ue_handler_bits *h, enum ue_handler kind) {
+    bool gcm = kind == UE_HANDLER_AESGCM || kind == UE_HANDLER_AESGCM_BYTES;
+    bool dtls = kind == UE_HANDLER_DTLS;
+    bool encrypts = gcm || dtls || kind == UE_HANDLER_AES_ECB;
+    return (!h->encrypted || encrypts) && (!h->compressed || kind == UE_HANDLER_OODLE) &&
+           (!h->dtls_handshake || (dtls && h->encrypted)) && (h->decompressed_bytes == 0 || h->compressed) &&
+           ((ue_bytes_zero(h->iv, sizeof h->iv) && ue_bytes_zero(h->tag, sizeof h->tag)) || (gcm && h->encrypted)) &&
+           ((h->reliability_ack | h->reliability_id) == 0 || kind == UE_HANDLER_RELIABILITY);
+}
+
+UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handlers *m) {
+    if (op != UE_ENCODE) {
+        *m = (struct ue_handlers){0};
+    }
+    bool reached = false;
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        struct ue_handler_bits *h = &m->components[i];
+        enum ue_handler kind = reached ? UE_HANDLER_NONE : x->settings.handlers[i];
+        component(op, c, x, m, h, kind);
+        REQUIRE(op != UE_ENCODE || has_only_its_own(h, kind), UE_E_ABSENT, HANDLER_ENCRYPTED);
+        reached |= h->compressed || h->encrypted;
+    }
+    ABSENT(m->is_opaque, HANDLER_CIPHERTEXT, reached);
+    if (!reached) {
+        ABSENT_VIEW(m->opaque, HANDLER_CIPHERTEXT);
+    }
+}
+
+UE_RUN(ue_handlers, layout, struct ue_handlers)
+
+size_t ue_handlers_padding(const struct ue_context *x, size_t begin, size_t end) {
+    for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
+        switch (x->settings.handlers[i]) {
+        case UE_HANDLER_NONE: return 0;
+        case UE_HANDLER_AESGCM_BYTES: return (begin - end) % 8;
+        case UE_HANDLER_RELIABILITY: break; /* whole bytes */
+        case UE_HANDLER_OODLE:
+        case UE_HANDLER_AESGCM:
+        case UE_HANDLER_AES_ECB:
+        case UE_HANDLER_DTLS: begin++; break; /* one bit */
+        }
+    }
+    return 0;
+}

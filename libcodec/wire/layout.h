@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+/* The cursor and the words in which layouts are written.
+   A layout is an always-inlined function whose first argument `op` is a compile-time constant, so that one text gives
+   a decoder, an encoder, a tracer and a builder. After the first fault a reading cursor is at its end and gives zeros:
+   layouts contain no error branches. In a layout, op, c (cursor), x (context) and m (structure) are in scope. */
+#ifndef UERUDP_LIBCODEC_WIRE_LAYOUT_H
+#define UERUDP_LIBCODEC_WIRE_LAYOUT_H
+
+#include "libcodec/wire/cursor_fast.h"
+
+/* Continues at `bit` of a buffer whose earlier bits stay. */
+UE_INLINE void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
+    size_t word_bit = bit & ~(size_t)63;
+    unsigned used = (unsigned)(bit - word_bit);
+    ue_cursor_clear(c);
+    c->out = out;
+    c->size_bytes = size_bytes;
+    c->end = size_bytes * 8;
+    c->word = ue_bits_load(out, size_bytes, word_bit, used);
+    c->next = word_bit + 64;
+    c->held = 64 - used;
+}
+
+/* Records the first fault and stops the cursor. Inline, like all of the hot path, so that a cursor's address never
+   leaves a layout and its members stay in registers. */
+UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum ue_field field, size_t bit) {
+    if (c->fault.status == UE_OK) {
+        c->fault.status = status;
+        c->fault.field = field;
+        c->fault.bit = bit;
+    }
+    ue_cursor_seek(c, ue_cursor_pos(c));
+    c->end = c->next;
+}
+
+/* Records the first fault of a writing cursor, which from then on drops what it is given. Nothing is on the wire yet,
+   so the field says where, and the bit stays 0. */
+UE_INLINE void ue_cursor_refuse(struct ue_cursor *c, enum ue_status status, enum ue_field field) {
+    if (c->fault.status == UE_OK) {
+        c->fault.status = status;
+        c->fault.field = field;
+    }
+}
+
+/* Gives a local copy of a cursor back: what reading and writing can have changed. */
+UE_INLINE void ue_cursor_return(struct ue_cursor *c, const struct ue_cursor *local) {
+    c->next = local->next;
+    c->end = local->end;
+    c->word = local->word;
+    c->held = local->held;
+    c->canonical = local->canonical;
+    if (UE_UNLIKELY(local->fault.status != UE_OK)) {
+        c->fault = local->fault;
+    }
+}
+
+UE_INLINE bool ue_cursor_ok(const struct ue_cursor *c) {
+    return c->fault.status == UE_OK;
+}
+
+UE_INLINE size_t ue_cursor_left(const struct ue_cursor *c) {
+    return c->end - ue_cursor_pos(c);
+}
+
+/* Reports a field to the sink, unless decoding has failed. */
+void ue_cursor_report(struct ue_cursor *c, enum ue_field field, size_t bit, uint64_t number, bool coded);
+void ue_cursor_report_text(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text, bool coded);
+void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, uint64_t number);
+void ue_cursor_report_text_generated(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text);
+void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, const char *string);
+void ue_cursor_begin(struct ue_cursor *c, enum ue_group group);
+void ue_cursor_end(struct ue_cursor *c, enum ue_group group);
+
+/* Asks the source for a field; the answer must fit the given number of bits. */
+uint64_t ue_cursor_ask(struct ue_cursor *c, enum ue_field field, uint64_t otherwise, unsigned bits);
+struct ue_text ue_cursor_ask_text(struct ue_cursor *c, enum ue_field field);
+bool ue_cursor_ask_more(struct ue_cursor *c, enum ue_field field);
+
+/* Up to 64 bits of a buffer, for one load to serve many fields. */
+struct ue_window {
+    uint64_t word;
+    size_t held;
+};
+
+/* The bits from bit on: at least 57, or all up to end. */
+struct ue_window ue_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end);
+
+UE_INLINE void ue_cursor_fill(struct ue_cursor *c) {
+    size_t at = ue_cursor_pos(c);
+    struct ue_window window = ue_window_load(c->in, c->size_bytes, at, c->end);
+    c->word = window.word;
+    c->held = (unsigned)window.held;
+    c->next = at + window.held;
+}
+
+/* Reads 0 to 57 bits. */
+UE_INLINE uint64_t ue_cursor_take_few(struct ue_cursor *c, unsigned count, enum ue_field field) {
+    if (c->held < count) {
+        ue_cursor_fill(c);
+        if (UE_UNLIKELY(c->held < count)) {
+            ue_cursor_fault(c, UE_E_TRUNCATED, field, ue_cursor_pos(c));
+            return 0;
+        }
+    }
+    uint64_t value = c->word & ue_bits_mask(count);
+    c->word >>= count;
+    c->held -= count;
+    return value;
+}
+
+/* Reads 0 to 64 bits. */
+UE_INLINE uint64_t ue_cursor_take(struct ue_cursor *c, unsigned count, enum ue_field field) {
+    if (count <= 57) {
+        return ue_cursor_take_few(c, count, field);
+    }
+    if (UE_UNLIKELY(count > ue_cursor_left(c))) {
+        ue_cursor_fault(c, UE_E_TRUNCATED, field, ue_cursor_pos(c));
+        return 0;
+    }
+    uint64_t low = ue_cursor_take_few(c, 32, field);
+    return low | ue_cursor_take_few(c, count - 32, field) << 32;
+}
+
+UE_INLINE bool ue_cursor_take_flag(struct ue_cursor *c, enum ue_field field) {
+    return ue_cursor_take_few(c, 1, field) != 0;
+}
+
+/* Writes 0 to 64 bits of a value that fits them. A writing cursor has 1 to 64 bits to fill. */
+UE_INLINE void ue_cursor_put(struct ue_cursor *c, uint64_t value, unsigned count, enum ue_field field) {
+    c->word |= value << ((64 - c->held) & 63);
+    if (__builtin_expect(count < c->held, 1)) {
+        c->held -= count;
+        return;
+    }
+    if (UE_UNLIKELY(!ue_cursor_ok(c) || c->next > c->end)) {
+        ue_cursor_refuse(c, UE_E_FULL, field);
+        return;
+    }
+    ue_bytes_store64(c->out + c->next / 8 - 8, c->word);
+    c->word = value >> 1 >> (c->held - 1);
+    c->held += 64 - count;
+    c->next += 64;
+}
+
+/* Stores the low bytes of a word. */
+void ue_bytes_store_few(uint8_t *bytes, uint64_t word, size_t count);
+
+/* Stores what is still in the word. Behind it are zeros: to the end of its byte, and of the word where there is room.
+ */
+UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
+    if (UE_UNLIKELY(!ue_cursor_ok(c) || ue_cursor_pos(c) > c->end)) {
+        ue_cursor_refuse(c, UE_E_FULL, UE_F_NONE);
+        return;
+    }
+    uint8_t *to = c->out + c->next / 8 - 8;
+    if (UE_UNLIKELY(c->next > c->end)) {
+        ue_bytes_store_few(to, c->word, ue_bits_bytes(64 - c->held));
+        return;
+    }
+    ue_bytes_store64(to, c->word);
+}
+
+/* ---- bounded integers (protocol.md 2.3): the top bit is omitted when it could only be 0 ---- */
+
+UE_INLINE uint32_t ue_cursor_take_below(struct ue_cursor *c, struct ue_bound bound, enum ue_field field) {
+    uint32_t value = (uint32_t)ue_cursor_take(c, bound.bits, field);
+    if (value < bound.longer && ue_cursor_take_flag(c, field)) {
+        value |= UINT32_C(1) << bound.bits;
+    }
+    return value;
+}
+
+UE_INLINE void ue_cursor_put_below(struct ue_cursor *c, uint32_t value, struct ue_bound bound, enum ue_field field) {
+    bool longer = (value & (uint32_t)ue_bits_mask(bound.bits)) < bound.longer;
+    ue_cursor_put(c, value, bound.bits + longer, field);
+}
+
+/* ---- packed integers (protocol.md 2.4) ---- */
+
+struct ue_packed {
+    uint64_t value;
+    size_t bits; /* 0: truncated */
+    bool canonical;
+};
+
+/* Reads up to `groups` groups from the view. */
+struct ue_packed ue_packed_load(struct ue_view view, unsigned groups);
+
+/* Reads a packed integer of one or two groups from the word, longer ones out of line. */
+UE_INLINE uint64_t ue_cursor_take_packed(struct ue_cursor *c, unsigned groups, enum ue_field field) {
+    if (c->held < 16) {
+        ue_cursor_fill(c);
+    }
+    uint64_t first = c->word & 0xff;
+    uint64_t second = c->word >> 8 & 0xff;
+    bool one = (first & 1) == 0 && c->held >= 8;
+    bool two = (first & 1) != 0 && (second & 1) == 0 && second != 0 && c->held >= 16;
+    if (one || two) {
+        unsigned count = one ? 8 : 16;
+        c->word >>= count;
+        c->held -= count;
+        return one ? first >> 1 : first >> 1 | second >> 1 << 7;
+    }
+    size_t at = ue_cursor_pos(c);
+    struct ue_packed packed = ue_packed_load((struct ue_view){c->in, at, c->end - at}, groups);
+    if (UE_UNLIKELY(packed.bits == 0)) {
+        ue_cursor_fault(c, UE_E_TRUNCATED, field, at);
+        return 0;
+    }
+    c->canonical &= packed.canonical;
+    ue_cursor_seek(c, at + packed.bits);
+    return packed.value;
+}
+
+UE_INLINE void ue_cursor_put_packed(struct ue_cursor *c, uint64_t value, enum ue_field field) {
+    for (; value > 127; value >>= 7) {
+        ue_cursor_put(c, (value & 127) << 1 | 1, 8, field);
+    }
+    ue_cursor_put(c, value << 1, 8, field);
+}
+
+/* ---- runs of bits and texts ---- */
+
+UE_INLINE struct ue_view ue_cursor_take_view(struct ue_cursor *c, size_t bits, enum ue_field field) {
+    struct ue_view view = {c->in, ue_cursor_pos(c), bits};
+    if (UE_UNLIKELY(bits > ue_cursor_left(c))) {
+        ue_cursor_fault(c, UE_E_LENGTH, field, view.bit);
+        view.bits = 0;
+    }
+    ue_cursor_seek(c, view.bit + view.bits);
+    return view;
+}
+
+/* Writes whole 64-bit words of a run, at least one, behind the `fill` bits of word; returns the bits that are left
+ * over. */
+uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words);
+
+/* The last 1 to 63 bits of a view, by one load where eight bytes are there. */
+UE_INLINE uint64_t ue_view_tail(struct ue_view view, unsigned count) {
+    size_t end = view.bit + view.bits;
+    size_t begin = end - count;
+    size_t bytes = ue_bits_bytes(end);
+    if (bytes < (view.bit >> 3) + 8 || begin < (bytes - 8) * 8) {
+        return ue_bits_load_tail(view.base, begin, count);
+    }
+    return ue_bytes_load64(view.base + bytes - 8) >> (begin - (bytes - 8) * 8) & ue_bits_mask(count);
+}
+
+UE_INLINE void ue_cursor_put_view(struct ue_cursor *c, struct ue_view view, enum ue_field field) {
+    if (UE_UNLIKELY(!ue_cursor_ok(c) || view.bits > ue_cursor_left(c))) {
+        ue_cursor_refuse(c, UE_E_FULL, field);
+        return;
+    }
+    const uint8_t *from = view.base + (view.bit >> 3);
+    unsigned shift = (unsigned)(view.bit & 7);
+    size_t words = view.bits / 64;
+    unsigned rest = (unsigned)(view.bits % 64);
+    if (words != 0) {
+        c->word = ue_words_append(c->out + c->next / 8 - 8, c->word, 64 - c->held, from, shift, words);
+        c->next += words * 64;
+        from += words * 8;
+    }
+    if (rest != 0) {
+        ue_cursor_put(c, ue_view_tail(view, rest), rest, field);
+    }
+}
+
+/* Texts are rare: their code stays out of line and works on a copy of the cursor. */
+struct ue_text ue_cursor_take_text_far(struct ue_cursor *c, enum ue_field field);
+void ue_cursor_put_text_far(struct ue_cursor *c, struct ue_text text, enum ue_field field);
+
+UE_INLINE struct ue_text ue_cursor_take_text(struct ue_cursor *c, enum ue_field field) {
+    struct ue_cursor copy = *c;
+    struct ue_text text = ue_cursor_take_text_far(&copy, field);
+    *c = copy;
+    return text;
+}
+
+UE_INLINE void ue_cursor_put_text(struct ue_cursor *c, struct ue_text text, enum ue_field field) {
+    struct ue_cursor copy = *c;
+    ue_cursor_put_text_far(&copy, text, field);
+    *c = copy;
+}
+
+/* A fault of a layout. */
+UE_INLINE void ue_word_fail(enum ue_op op, struct ue_cursor *c, enum ue_status status, enum ue_field field) {
+    if (op == UE_ENCODE) {
+        ue_cursor_refuse(c, status, field);
+    } else {
+        ue_cursor_fault(c, status, field, ue_cursor_pos(c));
+    }
+}
+
+/* ---- words, as functions; op is constant at every call ---- */
+
+UE_INLINE void ue_word_flag(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool *member) {
+    size_t at = ue_cursor_pos(c);
+    switch (op) {
+    case UE_QUICK: *member = ue_quick_flag(c, true); break;
+    case UE_DECODE: *member = ue_cursor_take_flag(c, field); break;
+    case UE_ENCODE: ue_cursor_put(c, *member, 1, field); break;
+    case UE_BUILD: *member = ue_cursor_ask(c, field, 0, 1) != 0; break;
+    case UE_TRACE:
+        *member = ue_cursor_take_flag(c, field);
+        ue_cursor_report(c, field, at, *member, false);
+        break;
+    }
+}
+
+UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits,
+                                uint64_t value) {
+    size_t at = ue_cursor_pos(c);
+    switch (op) {
+    case UE_QUICK: return ue_quick_take(c, bits, bits);
+    case UE_DECODE: return ue_cursor_take(c, bits, field);
+    case UE_BUILD: return ue_cursor_ask(c, field, 0, bits);
+    case UE_ENCODE:
+        if (UE_UNLIKELY(value > ue_bits_mask(bits))) {
+            ue_cursor_refuse(c, UE_E_RANGE, field);
+        } else {
+            ue_cursor_put(c, value, bits, field);
+        }
+        return value;
+    case UE_TRACE: break;
+    }
+    value = ue_cursor_take(c, bits, field);
+    ue_cursor_report(c, field, at, value, false);
+    return value;
+}
+
+UE_INLINE uint32_t ue_word_below(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_bound bound,
+                                 uint32_t value) {
+    size_t at = ue_cursor_pos(c);
+    switch (op) {
+    case UE_QUICK: return ue_quick_below(c, true, bound);
+    case UE_DECODE: return ue_cursor_take_below(c, bound, field);
+    case UE_ENCODE:
+        if (UE_UNLIKELY(value >= bound.max)) {
+            ue_cursor_refuse(c, UE_E_RANGE, field);
+        } else {
+            ue_cursor_put_below(c, value, bound, field);
+        }
+        return value;
+    case UE_BUILD:
+        value = (uint32_t)ue_cursor_ask(c, field, 0, 32);
+        if (value >= bound.max) {
+            ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
+        }
+        return value;
+    case UE_TRACE: break;
+    }
+    value = ue_cursor_take_below(c, bound, field);
+    ue_cursor_report(c, field, at, value, bound.longer != 0);
+    return value;
+}
+
+UE_INLINE uint64_t ue_word_packed(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned groups,
+                                  uint64_t value) {
+    size_t at = ue_cursor_pos(c);
+    switch (op) {
+    case UE_QUICK: return ue_quick_packed(c, true);
+    case UE_DECODE: return ue_cursor_take_packed(c, groups, field);
+    case UE_BUILD: return ue_cursor_ask(c, field, 0, groups == 5 ? 32 : 64);
+    case UE_ENCODE: ue_cursor_put_packed(c, value, field); return value;
+    case UE_TRACE: break;
+    }
+    value = ue_cursor_take_packed(c, groups, field);
+    ue_cursor_report(c, field, at, value, true);
+    return value;
+}
+
+UE_INLINE void ue_word_text(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_text *member) {
+    size_t at = ue_cursor_pos(c);
+    switch (op) {
+    case UE_QUICK: c->strange = true; break;
+    case UE_DECODE: *member = ue_cursor_take_text(c, field); break;
+    case UE_ENCODE: ue_cursor_put_text(c, *member, field); break;
+    case UE_BUILD: *member = ue_cursor_ask_text(c, field); break;
+    case UE_TRACE:
+        *member = ue_cursor_take_text(c, field);
+        ue_cursor_report_text(c, field, at, *member, true);
+        break;
+    }
+}
+
+/* bits: the length, which decode knows from elsewhere; encode and build take it from the view and check it. */
+UE_INLINE void ue_word_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits,
+                            struct ue_view *member) {
+    size_t at = ue_cursor_pos(c);
+    switch (op) {
+    case UE_QUICK: *member = ue_quick_view(c, bits); break;
+    case UE_DECODE: *member = ue_cursor_take_view(c, bits, field); break;
+    case UE_ENCODE: ue_cursor_put_view(c, *member, field); break;
+    case UE_BUILD: *member = ue_cursor_ask_text(c, field).units; break;
+    case UE_TRACE:
+        *member = ue_cursor_take_view(c, bits, field);
+        ue_cursor_report_text(c, field, at, (struct ue_text){*member, false}, false);
+        break;
+    }
+}
+
+/* A fixed number of bytes, copied into the structure. */
+void ue_word_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bytes, uint8_t *member);
+
+/* Optional part: decode asks the bits left, encode the member, build the source. */
+UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool present, bool *member) {
+    if (op == UE_DECODE || op == UE_TRACE || op == UE_QUICK) {
+        *member = present && ue_cursor_ok(c);
+    } else if (op == UE_BUILD) {
+        *member = ue_cursor_ask_more(c, field);
+    }
+}
+
+/* ---- words, as layouts spell them ---- */
+
+#define FLAG(member, field) ue_word_flag(op, c, UE_F_##field, &(member))
+
+#define UE_WORD_ASSIGN(member, expression)                                                                             \
+    do {                                                                                                               \
+        if (op == UE_ENCODE) {                                                                                         \
+            (void)(expression);                                                                                        \
+        } else {                                                                                                       \
+            (member) = (__typeof__(member))(expression);                                                               \
+        }                                                                                                              \
+    } while (0)
+
+#define UE_WORD_OLD(member) (op == UE_ENCODE ? (member) : 0)
+
+#define UINT(member, field, bits) UE_WORD_ASSIGN(member, ue_word_uint(op, c, UE_F_##field, (bits), UE_WORD_OLD(member)))
+
+#define BELOW(member, field, bound)                                                                                    \
+    UE_WORD_ASSIGN(member, ue_word_below(op, c, UE_F_##field, (bound), UE_WORD_OLD(member)))
+
+#define PACKED(member, field) UE_WORD_ASSIGN(member, ue_word_packed(op, c, UE_F_##field, 5, UE_WORD_OLD(member)))
+
+#define PACKED64(member, field) UE_WORD_ASSIGN(member, ue_word_packed(op, c, UE_F_##field, 10, UE_WORD_OLD(member)))
+
+#define BYTES(member, field) ue_word_bytes(op, c, UE_F_##field, sizeof(member), (member))
+
+#define VIEW(member, field, length_bits) ue_word_view(op, c, UE_F_##field, (length_bits), &(member))
+
+#define TEXT(member, field) ue_word_text(op, c, UE_F_##field, &(member))
+
+#define MORE(member, field, present) ue_word_more(op, c, UE_F_##field, (present), &(member))
+
+#define ABSENT(member, field, otherwise)                                                                               \
+    do {                                                                                                               \
+        if (op == UE_ENCODE) {                                                                                         \
+            if (UE_UNLIKELY((member) != (otherwise))) {                                                                \
+                ue_cursor_refuse(c, UE_E_ABSENT, UE_F_##field);                                                        \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            (member) = (otherwise);                                                                                    \
+        }                                                                                                              \
+    } while (0)
+
+#define ABSENT_VIEW(member, field)                                                                                     \
+    do {                                                                                                               \
+        if (op == UE_ENCODE) {                                                                                         \
+            if (UE_UNLIKELY((member).bits != 0)) {                                                                     \
+                ue_cursor_refuse(c, UE_E_ABSENT, UE_F_##field);                                                        \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            (member) = (struct ue_view){0};                                                                            \
+        }                                                                                                              \
+    } while (0)
+
+/* Fields that are there when the condition holds, and zero otherwise. */
+#define UE_WORD_IF(condition, quick, word, member, field)                                                              \
+    do {                                                                                                               \
+        bool present = (condition);                                                                                    \
+        if (op == UE_QUICK) {                                                                                          \
+            (member) = (__typeof__(member))(quick);                                                                    \
+        } else if (present) {                                                                                          \
+            word;                                                                                                      \
+        } else {                                                                                                       \
+            ABSENT(member, field, 0);                                                                                  \
+        }                                                                                                              \
+    } while (0)
+
+#define FLAG_IF(condition, member, field)                                                                              \
+    UE_WORD_IF(condition, ue_quick_flag(c, present), FLAG(member, field), member, field)
+
+#define UINT_IF(condition, member, field, bits)                                                                        \
+    UE_WORD_IF(condition, ue_quick_take(c, present ? (bits) : 0, (bits)), UINT(member, field, bits), member, field)
+
+#define BELOW_IF(condition, member, field, bound)                                                                      \
+    UE_WORD_IF(condition, ue_quick_below(c, present, bound), BELOW(member, field, bound), member, field)
+
+#define PACKED_IF(condition, member, field)                                                                            \
+    UE_WORD_IF(condition, ue_quick_packed(c, present), PACKED(member, field), member, field)
+
+/* A condition under which a structure has a rare form. */
+#define RARELY(condition) (op == UE_QUICK ? (c->strange |= (condition), false) : (condition))
+
+#define REQUIRE(condition, status, field)                                                                              \
+    do {                                                                                                               \
+        if (op == UE_QUICK) {                                                                                          \
+            c->strange |= !(condition);                                                                                \
+        } else if (UE_UNLIKELY(!(condition))) {                                                                        \
+            ue_word_fail(op, c, (status), UE_F_##field);                                                               \
+        }                                                                                                              \
+    } while (0)
+
+#define BEGIN(group)                                                                                                   \
+    do {                                                                                                               \
+        if (op == UE_TRACE) {                                                                                          \
+            ue_cursor_begin(c, UE_GROUP_##group);                                                                      \
+        }                                                                                                              \
+    } while (0)
+
+#define END(group)                                                                                                     \
+    do {                                                                                                               \
+        if (op == UE_TRACE) {                                                                                          \
+            ue_cursor_end(c, UE_GROUP_##group);                                                                        \
+        }                                                                                                              \
+    } while (0)
+
+/* A field that is derived from wire fields: shown in a trace, never read or written. */
+#define GENERATED(field, from_bit, length_bits, value)                                                                 \
+    do {                                                                                                               \
+        if (op == UE_TRACE) {                                                                                          \
+            ue_cursor_report_generated(c, UE_F_##field, (from_bit), (length_bits), (value));                           \
+        }                                                                                                              \
+    } while (0)
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include <uerudp/message.h>
+
+#include "libcodec/wire/layouts.h"
+
+enum param_kind {
+    KIND_U8,
+    KIND_U32,
+    KIND_I32,
+    KIND_U64,
+    KIND_TEXT,
+    KIND_TOKEN,    /* a text that releases up to 4.17 do not have */
+    KIND_FEATURES, /* 16 bits, from 5.1; last in its bunch, so exactly 16 bits left tell that it is there */
+    KIND_NET_GUID,
+    KIND_REFERENCE,   /* to an object, of servers: they never name it in place of its id */
+    KIND_BEACON_GUID, /* a network id; from EngineNetVer 39 on in a form that is not known */
+    KIND_GUID,
+    KIND_UNIQUE_ID,
+    KIND_U8_ARRAY,
+    KIND_U64_ARRAY
+};
+
+#define FEATURES_BITS 16
+#define GUID_BITS 128
+#define GUID_DEFAULT 1 /* of references: flags and a name would follow (protocol.md 23.1) */
+
+struct param_row {
+    uint8_t type;
+    enum param_kind kind;
+    enum ue_field field;
+};
+
+/* All parameters of all messages, in the order of messages.def. */
+#define UE_F_CONTROL_LOGIN_UNIQUE_ID UE_F_NONE
+#define UE_F_CONTROL_JOIN_SPLIT_UNIQUE_ID UE_F_NONE
+#define UE_F_CONTROL_JOIN_NO_PAWN_SPLIT_UNIQUE_ID UE_F_NONE
+#define UE_F_CONTROL_BEACON_JOIN_UNIQUE_ID UE_F_NONE
+static const struct param_row params[] = {
+#define UE_MESSAGE(number, id, name)
+#define UE_PARAM(message, name, kind) {UE_MESSAGE_##message, KIND_##kind, UE_F_CONTROL_##message##_##name},
+#include <uerudp/messages.def>
+#undef UE_MESSAGE
+#undef UE_PARAM
+};
+
+static const uint8_t types[] = {
+#define UE_MESSAGE(number, id, name) number,
+#define UE_PARAM(message, name, kind)
+#include <uerudp/messages.def>
+#undef UE_MESSAGE
+#undef UE_PARAM
+};
+
+static bool type_is_known(uint8_t type) {
+    return memchr(types, type, sizeof types) != NULL;
+}
+
+static const struct param_row *first_param(uint8_t type) {
+    const struct param_row *end = params + sizeof params / sizeof *params;
+    for (const struct param_row *row = params; row < end; row++) {
+        if (row->type == type) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static bool param_exists(const struct ue_context *x, const struct param_row *row) {
+    switch (row->kind) {
+    case KIND_TOKEN: return x->profile.hello >= 1;
+    case KIND_FEATURES: return x->profile.hello >= 3;
+    default: return true;
+    }
+}
+
+int ue_message_params(const struct ue_context *context, uint8_t type) {
+    if (!type_is_known(type)) {
+        return -1;
+    }
+    const struct param_row *end = params + sizeof params / sizeof *params;
+    int count = 0;
+    for (const struct param_row *row = first_param(type); row != NULL && row < end && row->type == type; row++) {
+        count += param_exists(context, row);
+    }
+    return count;
+}
+
+/* A counted run: int32 number of elements, then the elements. */
+UE_INLINE void array(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned element_bits,
+                     struct ue_view *m) {
+    size_t at = ue_cursor_pos(c);
+    if (op == UE_BUILD) {
+        *m = ue_cursor_ask_text(c, field).units;
+        return;
+    }
+    if (op == UE_ENCODE) {
+        if (m->bits % element_bits != 0 || m->bits / element_bits > INT32_MAX) {
+            ue_cursor_refuse(c, UE_E_RANGE, field);
+        }
+        ue_cursor_put(c, m->bits / element_bits, 32, field);
+        ue_cursor_put_view(c, *m, field);
+        return;
+    }
+    uint64_t count = ue_cursor_take(c, 32, field);
+    *m = ue_cursor_take_view(c, (size_t)count * element_bits, field);
+    if (op == UE_TRACE) {
+        ue_cursor_report_text(c, field, at, (struct ue_text){*m, false}, true);
+    }
+}
+
+UE_INLINE void unique_id_old(enum ue_op op, struct ue_cursor *c, struct ue_unique_id *m) {
+    UINT(m->size, CONTROL_UNIQUE_ID_SIZE, 32);
+    if ((int32_t)m->size > 0) {
+        TEXT(m->text, CONTROL_UNIQUE_ID_TEXT);
+    }
+}
+
+UE_INLINE void unique_id_bytes(enum ue_op op, struct ue_cursor *c, unsigned count_bits, struct ue_unique_id *m) {
+    size_t at = ue_cursor_pos(c);
+    if (op == UE_BUILD) {
+        m->bytes = ue_cursor_ask_text(c, UE_F_CONTROL_UNIQUE_ID_BYTES).units;
+    } else if (op == UE_ENCODE) {
+        REQUIRE(m->bytes.bits % 8 == 0 && m->bytes.bits / 8 <= ue_bits_mask(count_bits), UE_E_RANGE,
+                CONTROL_UNIQUE_ID_BYTES);
+        ue_cursor_put(c, m->bytes.bits / 8, count_bits, UE_F_CONTROL_UNIQUE_ID_BYTES);
+        ue_cursor_put_view(c, m->bytes, UE_F_CONTROL_UNIQUE_ID_BYTES);
+    } else {
+        uint64_t count = ue_cursor_take(c, count_bits, UE_F_CONTROL_UNIQUE_ID_BYTES);
+        m->bytes = ue_cursor_take_view(c, (size_t)count * 8, UE_F_CONTROL_UNIQUE_ID_BYTES);
+        if (op == UE_TRACE) {
+            ue_cursor_report_text(c, UE_F_CONTROL_UNIQUE_ID_BYTES, at, (struct ue_text){m->bytes, false}, true);
+        }
+    }
+}
+
+UE_INLINE void unique_id_new(enum ue_op op, struct ue_cursor *c, struct ue_unique_id *m) {
+    UINT(m->flags, CONTROL_UNIQUE_ID_FLAGS, 8);
+    bool encoded = (m->flags & UE_UNIQUE_ID_ENCODED) != 0;
+    unsigned hash = m->flags >> 3;
+    if (encoded && (m->flags & UE_UNIQUE_ID_EMPTY) != 0) {
+        return;
+    }
+    if (encoded && hash == UE_UNIQUE_ID_HASH_V2) {
+        UINT(m->services, CONTROL_UNIQUE_ID_SERVICES, 8);
+        unique_id_bytes(op, c, 32, m);
+        return;
+    }
+    if (hash == UE_UNIQUE_ID_HASH_OTHER) {
+        TEXT(m->type, CONTROL_UNIQUE_ID_TYPE);
+    }
+    if (encoded) {
+        unique_id_bytes(op, c, 8, m);
+    } else {
+        TEXT(m->text, CONTROL_UNIQUE_ID_TEXT);
+    }
+}
+
+UE_INLINE void unique_id(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_unique_id *m) {
+    BEGIN(UNIQUE_ID);
+    if (x->profile.hello >= 2) {
+        unique_id_new(op, c, m);
+    } else {
+        unique_id_old(op, c, m);
+    }
+    END(UNIQUE_ID);
+}
+
+UE_INLINE void number(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits, struct ue_param *m) {
+    UE_WORD_ASSIGN(m->number, ue_word_uint(op, c, field, bits, UE_WORD_OLD(m->number)));
+}
+
+UE_INLINE void net_guid(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
+                        struct ue_param *m) {
+    if (x->settings.guid_bits != 0) {
+        REQUIRE(op != UE_ENCODE || m->text.units.bits == x->settings.guid_bits, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
+        VIEW(m->text.units, CONTROL_NET_GUID_BYTES, x->settings.guid_bits);
+    } else {
+        UE_WORD_ASSIGN(m->number, ue_word_packed(op, c, field, 10, UE_WORD_OLD(m->number)));
+    }
+}
+
+UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, const struct param_row *row,
+                     struct ue_message *message, struct ue_param *m) {
+    switch (row->kind) {
+    case KIND_U8: number(op, c, row->field, 8, m); break;
+    case KIND_U32:
+    case KIND_I32: number(op, c, row->field, 32, m); break;
+    case KIND_U64: number(op, c, row->field, 64, m); break;
+    case KIND_FEATURES: number(op, c, row->field, FEATURES_BITS, m); break;
+    case KIND_NET_GUID: net_guid(op, c, x, row->field, m); break;
+    case KIND_REFERENCE:
+        net_guid(op, c, x, row->field, m);
+        REQUIRE(m->number != GUID_DEFAULT, UE_E_TYPE, CONTROL_DESTRUCTION_INFO_GUID);
+        break;
+    case KIND_BEACON_GUID:
+        if (ue_context_netver(x) >= 39) {
+            REQUIRE(op != UE_ENCODE || m->text.units.bits != 0, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
+            VIEW(m->text.units, CONTROL_NET_GUID_BYTES, ue_cursor_left(c));
+        } else {
+            net_guid(op, c, x, row->field, m);
+        }
+        break;
+    case KIND_TEXT:
+    case KIND_TOKEN: ue_word_text(op, c, row->field, &m->text); break;
+    case KIND_GUID:
+        if (op == UE_ENCODE && m->text.units.bits != GUID_BITS) {
+            ue_cursor_refuse(c, UE_E_RANGE, row->field);
+        }
+        ue_word_view(op, c, row->field, GUID_BITS, &m->text.units);
+        break;
+    case KIND_UNIQUE_ID: unique_id(op, c, x, &message->unique_id); break;
+    case KIND_U8_ARRAY: array(op, c, row->field, 8, &m->text.units); break;
+    case KIND_U64_ARRAY: array(op, c, row->field, 64, &m->text.units); break;
+    }
+}
+
+/* Whether a reader finds this parameter: senders may stop early at the end of a bunch. */
+static bool param_follows(const struct ue_cursor *c, const struct param_row *row) {
+    return row->kind == KIND_FEATURES ? ue_cursor_left(c) == FEATURES_BITS : ue_cursor_left(c) != 0;
+}
+
+UE_INLINE void params_of(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m) {
+    const struct param_row *row = first_param(m->type);
+    unsigned declared = (unsigned)ue_message_params(x, m->type);
+    bool reads = op == UE_DECODE || op == UE_TRACE;
+    unsigned count = op == UE_ENCODE ? m->param_count : declared;
+    REQUIRE(count <= declared, UE_E_ABSENT, CONTROL_TYPE);
+    unsigned done = 0;
+    for (; done < count && ue_cursor_ok(c); done++, row++) {
+        while (!param_exists(x, row)) {
+            row++;
+        }
+        if (reads && !param_follows(c, row)) {
+            break;
+        }
+        param(op, c, x, row, m, &m->params[done]);
+    }
+    if (op != UE_ENCODE) {
+        m->param_count = (uint8_t)done;
+    }
+}
+
+UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m) {
+    BEGIN(MESSAGE);
+    if (op != UE_ENCODE) {
+        *m = (struct ue_message){0};
+    }
+    size_t at = ue_cursor_pos(c);
+    UINT(m->type, CONTROL_TYPE, 8);
+    if (type_is_known(m->type)) {
+        params_of(op, c, x, m);
+    } else if (op == UE_ENCODE) {
+        ue_cursor_refuse(c, UE_E_TYPE, UE_F_CONTROL_TYPE);
+    } else {
+        ue_cursor_fault(c, UE_E_TYPE, UE_F_CONTROL_TYPE, at);
+    }
+    END(MESSAGE);
+}
+
+UE_RUN(ue_message, layout, struct ue_message)
+
+UE_CODEC(ue_message, struct ue_message)
+
+enum ue_status ue_message_build(const struct ue_context *context, const struct ue_source *source,
+                                struct ue_message *message, struct ue_fault *fault) {
+    struct ue_cursor c = {.canonical = true, .source = source};
+    ue_message_run(UE_BUILD, &c, context, message);
+    *fault = c.fault;
+    return c.fault.status;
+}
+
+enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payload, const struct ue_sink *sink,
+                                 struct ue_fault *fault) {
+    struct ue_cursor c;
+    size_t end = payload.bit + payload.bits;
+    *fault = (struct ue_fault){0};
+    ue_cursor_read(&c, payload.base, payload.bit, end);
+    c.sink = sink;
+    while (ue_cursor_left(&c) != 0) {
+        size_t at = ue_cursor_pos(&c);
+        struct ue_message message;
+        ue_message_run(UE_TRACE, &c, x, &message);
+        if (!ue_cursor_ok(&c)) {
+            *fault = c.fault;
+            ue_cursor_read(&c, payload.base, end, end);
+            c.sink = sink;
+            struct ue_view rest = {payload.base, at, end - at};
+            ue_cursor_report_text(&c, UE_F_CONTROL_OPAQUE, at, (struct ue_text){rest, false}, false);
+        }
+    }
+    return fault->status;
+}

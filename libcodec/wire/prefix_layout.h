@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The layout of what stands in front of every datagram. */
+#ifndef UERUDP_LIBCODEC_WIRE_PREFIX_LAYOUT_H
+#define UERUDP_LIBCODEC_WIRE_PREFIX_LAYOUT_H
+
+#include "libcodec/wire/layouts.h"
+
+UE_INLINE void prefix_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {
+    const struct ue_settings *s = &x->settings;
+    if (s->skip_bytes != 0) {
+        REQUIRE(op != UE_ENCODE || m->wrapper.bits == (size_t)s->skip_bytes * 8, UE_E_RANGE, WRAPPER);
+        VIEW(m->wrapper, WRAPPER, (size_t)s->skip_bytes * 8);
+    } else {
+        ABSENT_VIEW(m->wrapper, WRAPPER);
+    }
+    if (s->magic_bits != 0) {
+        UINT(m->magic, MAGIC, s->magic_bits);
+    } else {
+        ABSENT(m->magic, MAGIC, 0);
+    }
+    UINT_IF(x->ids, m->session_id, SESSION_ID, 2);
+    UINT_IF(x->ids, m->client_id, CLIENT_ID, 3);
+    FLAG(m->is_handshake, IS_HANDSHAKE);
+}
+
+#endif

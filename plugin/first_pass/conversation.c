@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/first_pass/conversation.h"
+
+#include <epan/packet.h>
+
+#include "plugin/first_pass/observe.h"
+#include "plugin/packet-uerudp.h"
+#include "plugin/prefs.h"
+
+#define ADDRESS_BYTES_MAX 16
+
+/* The datagrams between two addresses with ports. Side 0 sent the first of them. */
+struct peers {
+    struct ue_preset preset;
+    int server_side; /* from ports or the table of servers; -1 unknown */
+    struct ue_binding binding;
+    struct ue_connection *connection; /* the present one */
+};
+
+/* One direction: where from and where to. Wireshark's conversations would do, at five times the cost per packet. */
+struct route {
+    uint32_t size; /* bytes in use; the others are zero */
+    uint8_t ends[2 * (sizeof(uint32_t) + ADDRESS_BYTES_MAX)];
+};
+
+/* What a route leads to. */
+struct leg {
+    struct peers *peers;
+    unsigned side; /* of the sender */
+};
+
+static uint32_t stream_count;
+static size_t waiting_count; /* peers whose binding waits for ordinary packets */
+static wmem_tree_t *connections_by_stream;
+static wmem_map_t *connections_by_cookie;
+static wmem_map_t *legs_by_route;
+static uint64_t route_secrets[2]; /* where the hash starts, and its odd factor */
+
+static unsigned cookie_hash(const void *cookie) {
+    return wmem_strong_hash(cookie, UE_COOKIE_BYTES);
+}
+
+static gboolean cookie_equal(const void *a, const void *b) {
+    return memcmp(a, b, UE_COOKIE_BYTES) == 0;
+}
+
+/* The two secrets keep an attacker from finding addresses and ports that collide. Words behind the size are zero. */
+static unsigned route_hash(const void *key) {
+    const struct route *route = key;
+    uint64_t hash = route_secrets[0];
+    for (size_t i = 0; i < route->size; i += sizeof hash) {
+        uint64_t word;
+        memcpy(&word, route->ends + i, sizeof word);
+        hash = (hash ^ word) * route_secrets[1];
+        hash ^= hash >> 32;
+    }
+    return (unsigned)hash;
+}
+
+static gboolean route_equal(const void *a, const void *b) {
+    const struct route *one = a;
+    const struct route *other = b;
+    return one->size == other->size && memcmp(one->ends, other->ends, one->size) == 0;
+}
+
+static uint64_t random_word(void) {
+    return (uint64_t)g_random_int() << 32 | g_random_int();
+}
+
+static void forget_streams(void) {
+    stream_count = 0;
+    waiting_count = 0;
+}
+
+uint32_t ue_conversation_stream_count(void) {
+    return stream_count;
+}
+
+const struct ue_connection *ue_conversation_of_stream(uint32_t stream) {
+    const struct ue_connection *connection = wmem_tree_lookup32(connections_by_stream, stream);
+    return connection != NULL && connection->stream == stream ? connection : NULL;
+}
+
+void ue_conversation_register(void) {
+    route_secrets[0] = random_word();
+    route_secrets[1] = random_word() | 1;
+    connections_by_stream = wmem_tree_new_autoreset(wmem_epan_scope(), wmem_file_scope());
+    connections_by_cookie = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cookie_hash, cookie_equal);
+    legs_by_route = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), route_hash, route_equal);
+    register_init_routine(forget_streams);
+}
+
+/* ---- peers ---- */
+
+static void add_end(struct route *route, const address *address, uint32_t port) {
+    size_t size = MIN((size_t)address->len, ADDRESS_BYTES_MAX);
+    memcpy(route->ends + route->size, &port, sizeof port);
+    if (size != 0) {
+        memcpy(route->ends + route->size + sizeof port, address->data, size);
+    }
+    route->size += (uint32_t)(sizeof port + size);
+}
+
+static struct route route_between(const address *from, uint32_t from_port, const address *to, uint32_t to_port) {
+    struct route route = {.size = 0};
+    add_end(&route, from, from_port);
+    add_end(&route, to, to_port);
+    return route;
+}
+
+/* The source of the first datagram is side 0. */
+static int side_of_end(enum ue_end end) {
+    switch (end) {
+    case UE_END_SOURCE: return 0;
+    case UE_END_DESTINATION: return 1;
+    case UE_END_NONE: break;
+    }
+    return -1;
+}
+
+static enum ue_end end_with_our_port(const packet_info *pinfo) {
+    bool source = ue_packet_port_is_ours(pinfo->srcport);
+    if (source == ue_packet_port_is_ours(pinfo->destport)) {
+        return UE_END_NONE;
+    }
+    return source ? UE_END_SOURCE : UE_END_DESTINATION;
+}
+
+static const struct leg *add_leg(const struct route *route, struct peers *peers, unsigned side) {
+    struct leg *leg = wmem_new(wmem_file_scope(), struct leg);
+    *leg = (struct leg){peers, side};
+    wmem_map_insert(legs_by_route, wmem_memdup(wmem_file_scope(), route, sizeof *route), leg);
+    return leg;
+}
+
+static const struct leg *start_peers(const packet_info *pinfo, const struct route *there, const struct route *back) {
+    struct peers *peers = wmem_new0(wmem_file_scope(), struct peers);
+    const struct ue_preset *preset = ue_prefs_common();
+    enum ue_end server = ue_prefs_server(pinfo, &preset);
+    peers->preset = *preset;
+    peers->server_side = side_of_end(server != UE_END_NONE ? server : end_with_our_port(pinfo));
+    add_leg(back, peers, 1);
+    return add_leg(there, peers, 0);
+}
+
+static const struct leg *lookup_leg(const packet_info *pinfo) {
+    struct route there = route_between(&pinfo->src, pinfo->srcport, &pinfo->dst, pinfo->destport);
+    return wmem_map_lookup(legs_by_route, &there);
+}
+
+static const struct leg *find_leg(const packet_info *pinfo) {
+    struct route there = route_between(&pinfo->src, pinfo->srcport, &pinfo->dst, pinfo->destport);
+    const struct leg *leg = wmem_map_lookup(legs_by_route, &there);
+    if (leg != NULL) {
+        return leg;
+    }
+    struct route back = route_between(&pinfo->dst, pinfo->destport, &pinfo->src, pinfo->srcport);
+    return start_peers(pinfo, &there, &back);
+}
+
+/* ---- connections ---- */
+
+/* Addresses that were not seen before begin with an ordinary packet: a connection that was captured from its start on
+   may go on there, which only the server's answer tells. */
+static bool may_have_moved(const struct peers *peers, bool handshake) {
+    return peers->connection == NULL && !handshake && wmem_map_size(connections_by_cookie) != 0;
+}
+
+static struct ue_connection *start_connection(struct peers *peers, const packet_info *pinfo, bool handshake) {
+    struct ue_connection *connection = wmem_new0(wmem_file_scope(), struct ue_connection);
+    const struct ue_preset *preset = &peers->preset;
+    ue_flow_init(&connection->flow, &preset->settings, preset->generation, peers->server_side);
+    connection->session = ue_key_session(pinfo, &connection->flow);
+    connection->first_frame = pinfo->num;
+    connection->is_unanswered = may_have_moved(peers, handshake);
+    peers->connection = connection;
+    return connection;
+}
+
+/* From here on the connection is shown, and counts. */
+static void prove(struct ue_connection *connection) {
+    if (!connection->is_proven) {
+        connection->is_proven = true;
+        connection->stream = stream_count++;
+        wmem_tree_insert32(connections_by_stream, connection->stream, connection);
+    }
+}
+
+/* A connection that moved to other addresses names itself by its old cookie. */
+static void follow_move(struct ue_connection *connection, const struct ue_shape *shape) {
+    if (!shape->has_orig_cookie) {
+        return;
+    }
+    struct ue_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
+    if (earlier != NULL && earlier != connection) {
+        ue_flow_adopt(&connection->flow, &earlier->flow);
+        ue_key_adopt(connection->session, earlier->session);
+        connection->stream = earlier->stream;
+        ue_observe_move(connection, earlier);
+    }
+}
+
+static void remember_cookie(struct ue_connection *connection, const struct ue_shape *shape) {
+    if (shape->has_cookie && wmem_map_lookup(connections_by_cookie, shape->cookie) != connection) {
+        void *key = wmem_memdup(wmem_file_scope(), shape->cookie, UE_COOKIE_BYTES);
+        wmem_map_insert(connections_by_cookie, key, connection);
+    }
+}
+
+/* ---- datagrams ---- */
+
+static struct ue_visit *keep(const struct leg *leg, const packet_info *pinfo, const struct ue_bytes *bytes,
+                             const struct ue_shape *shape) {
+    struct ue_visit *visit = ue_visit_add(pinfo);
+    struct ue_connection *connection = leg->peers->connection;
+    visit->connection = connection;
+    if (bytes->is_cut) {
+        ue_flow_frame_cut(&connection->flow, leg->side, &visit->frame);
+    } else {
+        ue_flow_feed(&connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
+        ue_key_learn(connection->session, &connection->flow, &visit->frame, bytes->base, bytes->size);
+    }
+    return visit;
+}
+
+static bool find_shape(const struct ue_preset *preset, const struct ue_bytes *bytes, struct ue_shape *shape) {
+    return !bytes->is_cut && ue_detect_handshake(&preset->settings, bytes->base, bytes->size, shape);
+}
+
+bool ue_conversation_any_waits(void) {
+    return waiting_count != 0;
+}
+
+/* Whether this datagram, which is no handshake message, may prove that its conversation is ours. */
+static bool is_awaited(const packet_info *pinfo, const struct ue_bytes *bytes) {
+    const struct leg *leg = waiting_count != 0 && !bytes->is_cut ? lookup_leg(pinfo) : NULL;
+    return leg != NULL && ue_binding_waits(&leg->peers->binding);
+}
+
+static bool proves(struct peers *peers, unsigned side, const struct ue_bytes *bytes, const struct ue_shape *shape) {
+    struct ue_binding *binding = &peers->binding;
+    bool waited = ue_binding_waits(binding);
+    bool is_proof = false;
+    if (shape != NULL) {
+        is_proof = ue_binding_feed(binding, side, shape);
+    } else if (waited) {
+        is_proof = ue_binding_feed_packet(binding, &peers->preset.settings, side, bytes->base, bytes->size);
+    }
+    if (is_proof) {
+        binding->patience = 0;
+    }
+    waiting_count = waiting_count - waited + ue_binding_waits(binding);
+    return is_proof;
+}
+
+const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours) {
+    struct ue_shape shape;
+    if (!is_ours && !find_shape(ue_prefs_common(), bytes, &shape) && !is_awaited(pinfo, bytes)) {
+        return NULL;
+    }
+    const struct leg *leg = find_leg(pinfo);
+    struct peers *peers = leg->peers;
+    bool handshake = find_shape(&peers->preset, bytes, &shape);
+    struct ue_connection *connection = peers->connection;
+    if (connection == NULL || (handshake && ue_flow_is_over(&connection->flow, &shape))) {
+        connection = start_connection(peers, pinfo, handshake);
+    }
+    struct ue_visit *visit = keep(leg, pinfo, bytes, handshake ? &shape : NULL);
+    if (is_ours || proves(peers, leg->side, bytes, handshake ? &shape : NULL)) {
+        prove(connection);
+    }
+    if (handshake) {
+        follow_move(connection, &shape);
+        remember_cookie(connection, &shape);
+    }
+    if (ue_prefs_analyse()) {
+        ue_observe(visit, pinfo, bytes, handshake ? &shape : NULL);
+    }
+    return visit;
+}
+
+const struct ue_visit *ue_conversation_again(const packet_info *pinfo) {
+    struct ue_visit *visit = ue_visit_find(pinfo);
+    if (visit != NULL && visit->frame.number != 0) {
+        visit->frame.links = ue_flow_links(&visit->connection->flow, &visit->frame);
+    }
+    return visit;
+}
+
+bool ue_visit_is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes) {
+    const struct ue_flow *flow = &visit->connection->flow;
+    return bytes->is_cut ? ue_flow_is_doubtful(flow, &visit->frame)
+                         : ue_flow_is_foreign(flow, &visit->frame, bytes->base, bytes->size);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The scope of the capture file as the memory of the codec's trackers, reassemblies and package maps. */
+#ifndef UERUDP_PLUGIN_FIRST_PASS_FILE_ALLOCATOR_H
+#define UERUDP_PLUGIN_FIRST_PASS_FILE_ALLOCATOR_H
+
+#include <uerudp/packet_tracker.h>
+
+void ue_file_memory_register(void);
+
+extern const struct ue_track_memory ue_file_memory;
+
+#endif

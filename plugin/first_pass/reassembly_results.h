@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Messages that were put together from fragments, and fragments that were given up: kept on the first pass with the
+   datagram that told, in the scope of the capture file. No fragment is kept twice, so that all of them together are
+   smaller than the file. */
+#ifndef UERUDP_PLUGIN_FIRST_PASS_REASSEMBLY_RESULTS_H
+#define UERUDP_PLUGIN_FIRST_PASS_REASSEMBLY_RESULTS_H
+
+#include "plugin/compat.h"
+
+#include <epan/packet_info.h>
+
+#include <uerudp/reassembly.h>
+
+struct ue_visit;
+
+struct ue_chain {
+    const struct ue_chain *next; /* of the same datagram; NULL: none */
+    uint32_t item;               /* the bunch that completed it, or proved it broken */
+    uint32_t channel;
+    bool is_whole;
+    bool is_kind_guessed;
+    enum ue_assembly_problem problem; /* TOO_LARGE, where it is whole */
+    struct ue_content content;        /* of a whole one; data begins at bit 0, zeros behind it */
+    uint32_t fragment_count;
+    struct ue_fragment fragments[];
+};
+
+void ue_chains_register(void);
+
+/* Keeps what an event tells: WHOLE that is joined, or GIVEN_UP. */
+void ue_chains_keep(struct ue_visit *visit, const struct ue_assembly_event *event);
+
+/* The chains that a datagram told of, in their order; NULL: none. */
+const struct ue_chain *ue_chains_of(const struct ue_visit *visit);
+
+/* The message, no custom exports, that a bunch completed; NULL: none. */
+const struct ue_chain *ue_chains_message(const struct ue_visit *visit, uint32_t item);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/taps/export_objects.h"
+
+#include <epan/export_object.h>
+#include <epan/to_str.h>
+
+#define NAME_MAX_LENGTH 32 /* of a channel, as a part of a file's name */
+
+static int object_tap;
+
+static const char *sender_name(uint8_t direction) {
+    static const char *const names[] = {"unknown", "client", "server"};
+    return names[direction];
+}
+
+/* Letters and digits stay; the name came from the wire. */
+static void safe_name(const char *name, char safe[NAME_MAX_LENGTH + 1]) {
+    size_t length = 0;
+    for (; *name != '\0' && length < NAME_MAX_LENGTH; name++) {
+        safe[length++] = g_ascii_isalnum(*name) ? *name : '_';
+    }
+    safe[length] = '\0';
+}
+
+/* The number of bits says which of the last byte's count. */
+static char *file_name(const packet_info *pinfo, const struct ue_tap_message *message) {
+    char channel[NAME_MAX_LENGTH + 1];
+    safe_name(message->channel_name != NULL ? message->channel_name : "unknown", channel);
+    return g_strdup_printf("stream%u-frame%06u-%u-%s-channel%u-%s-%zubits.bin", message->stream, pinfo->num,
+                           message->item, sender_name(message->direction), message->channel, channel, message->bits);
+}
+
+static char *sender_address(const packet_info *pinfo) {
+    char *address = address_to_str(NULL, &pinfo->src);
+    char *text = g_strdup_printf("%s:%u", address, pinfo->srcport);
+    wmem_free(NULL, address);
+    return text;
+}
+
+static tap_packet_status add_object(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
+                                    tap_flags_t flags _U_) {
+    const export_object_list_t *objects = list;
+    const struct ue_tap_message *message = data;
+    export_object_entry_t *entry;
+    if (message->bits == 0) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
+    entry = g_new0(export_object_entry_t, 1);
+    entry->pkt_num = pinfo->num;
+    entry->hostname = sender_address(pinfo);
+    entry->content_type = g_strdup(message->channel_name != NULL ? message->channel_name : "unknown");
+    entry->filename = file_name(pinfo, message);
+    entry->payload_len = tvb_captured_length(message->tvb);
+    entry->payload_data = g_malloc(entry->payload_len);
+    tvb_memcpy(message->tvb, entry->payload_data, 0, entry->payload_len);
+    objects->add_entry(objects->gui_data, entry);
+    return TAP_PACKET_REDRAW;
+}
+
+void ue_export_register(int proto) {
+    object_tap = register_export_object(proto, add_object, NULL);
+}
+
+bool ue_export_is_wanted(void) {
+    return have_tap_listener(object_tap);
+}
+
+void ue_export_queue(packet_info *pinfo, const struct ue_tap_message *message) {
+    tap_queue_packet(object_tap, pinfo, message);
+}

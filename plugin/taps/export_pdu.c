@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/taps/export_pdu.h"
+
+#include <epan/exported_pdu.h>
+#include <epan/packet.h>
+
+#include "plugin/fields.h"
+#include "plugin/prefs.h"
+#include "plugin/tree/content_tree.h"
+
+#define TITLE "Unreal Engine messages"
+#define DISSECTOR "uerudp.message"
+
+/* The head, numbers most significant byte first; then as many bytes of the generation's name, then the message. */
+enum {
+    AT_FORM,
+    AT_DIRECTION,
+    AT_KIND,
+    AT_FLAGS,
+    AT_STREAM,
+    AT_CHANNEL = 8,
+    AT_BITS = 12,
+    AT_NAME_LENGTH = 16,
+    AT_NAME
+};
+enum { IS_OPEN = 1, IS_CLOSE = 2, HAS_EXPORTS = 4, HAS_MAPPED = 8, IS_RELIABLE = 16 };
+#define FORM 1
+
+static int tap;
+
+/* Wireshark's own calls for it have other names from 4.6 on. */
+static void put_number(uint8_t *to, uint32_t number) {
+    uint32_t ordered = GUINT32_TO_BE(number);
+    memcpy(to, &ordered, sizeof ordered);
+}
+
+static uint32_t get_number(const uint8_t *from) {
+    uint32_t ordered;
+    memcpy(&ordered, from, sizeof ordered);
+    return GUINT32_FROM_BE(ordered);
+}
+
+/* ---- writing ---- */
+
+static uint8_t flags_of(const struct ue_tap_message *message) {
+    return (uint8_t)((message->is_open ? IS_OPEN : 0) | (message->is_close ? IS_CLOSE : 0) |
+                     (message->has_exports ? HAS_EXPORTS : 0) | (message->has_mapped ? HAS_MAPPED : 0) |
+                     (message->is_reliable ? IS_RELIABLE : 0));
+}
+
+static tvbuff_t *wrap(packet_info *pinfo, const struct ue_tap_message *message) {
+    unsigned size = tvb_captured_length(message->tvb);
+    unsigned name_length = (unsigned)MIN(strlen(message->generation), UINT8_MAX);
+    unsigned total = AT_NAME + name_length + size;
+    uint8_t *bytes = wmem_alloc(pinfo->pool, total);
+    bytes[AT_FORM] = FORM;
+    bytes[AT_DIRECTION] = message->direction;
+    bytes[AT_KIND] = (uint8_t)message->kind;
+    bytes[AT_FLAGS] = flags_of(message);
+    put_number(bytes + AT_STREAM, message->stream);
+    put_number(bytes + AT_CHANNEL, message->channel);
+    put_number(bytes + AT_BITS, (uint32_t)message->bits);
+    bytes[AT_NAME_LENGTH] = (uint8_t)name_length;
+    memcpy(bytes + AT_NAME, message->generation, name_length);
+    tvb_memcpy(message->tvb, bytes + AT_NAME + name_length, 0, size);
+    return tvb_new_child_real_data(message->tvb, bytes, total, (int)total);
+}
+
+bool ue_pdu_is_wanted(void) {
+    return have_tap_listener(tap);
+}
+
+void ue_pdu_queue(packet_info *pinfo, const struct ue_tap_message *message) {
+    if (!ue_pdu_is_wanted() || message->bits == 0) {
+        return;
+    }
+    exp_pdu_data_t *pdu = export_pdu_create_common_tags(pinfo, DISSECTOR, EXP_PDU_TAG_DISSECTOR_NAME);
+    pdu->pdu_tvb = wrap(pinfo, message);
+    pdu->tvb_captured_length = tvb_captured_length(pdu->pdu_tvb);
+    pdu->tvb_reported_length = tvb_reported_length(pdu->pdu_tvb);
+    tap_queue_packet(tap, pinfo, pdu);
+}
+
+/* ---- reading ---- */
+
+/* A wrapped message. */
+struct pdu {
+    const uint8_t *head;
+    uint32_t bits;
+    struct ue_context context;
+    struct ue_bytes bytes; /* of the message */
+    tvbuff_t *tvb;         /* of these */
+};
+
+static void add_head(const struct pdu *p, tvbuff_t *tvb, proto_tree *tree) {
+    int name_length = p->head[AT_NAME_LENGTH];
+    uint8_t flags = p->head[AT_FLAGS];
+    proto_tree_add_item(tree, ue_hf[UE_F_STREAM], tvb, AT_STREAM, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, ue_hf[UE_F_DIRECTION], tvb, AT_DIRECTION, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, ue_hf[UE_F_GENERATION], tvb, AT_NAME, name_length, ENC_ASCII);
+    proto_tree_add_item(tree, ue_hf[UE_F_BUNCH_CHANNEL], tvb, AT_CHANNEL, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_OPEN], tvb, AT_FLAGS, 1, (flags & IS_OPEN) != 0);
+    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_CLOSE], tvb, AT_FLAGS, 1, (flags & IS_CLOSE) != 0);
+    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_RELIABLE], tvb, AT_FLAGS, 1, (flags & IS_RELIABLE) != 0);
+    proto_tree_add_item(tree, ue_hf[UE_F_BUNCH_DATA_BITS], tvb, AT_BITS, 4, ENC_BIG_ENDIAN);
+}
+
+/* false: not one of ours. What a file says is believed only as far as its bytes reach. */
+static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
+    unsigned captured = tvb_captured_length(tvb);
+    const uint8_t *bytes = captured >= AT_NAME ? tvb_memdup(pinfo->pool, tvb, 0, captured) : NULL;
+    if (bytes == NULL || bytes[AT_FORM] != FORM || captured - AT_NAME < bytes[AT_NAME_LENGTH] ||
+        bytes[AT_DIRECTION] > UE_SERVER_TO_CLIENT || bytes[AT_KIND] > UE_CONTENT_DATA_STREAM) {
+        return false;
+    }
+    unsigned begin = AT_NAME + bytes[AT_NAME_LENGTH];
+    const struct ue_profile *profile =
+        ue_profile_find(wmem_strndup(pinfo->pool, (const char *)bytes + AT_NAME, bytes[AT_NAME_LENGTH]));
+    p->head = bytes;
+    p->bits = get_number(bytes + AT_BITS);
+    if (profile == NULL || ue_bits_bytes(p->bits) > captured - begin) {
+        return false;
+    }
+    ue_context_init(&p->context, profile, &ue_prefs_common()->settings);
+    p->context.direction = (enum ue_direction)bytes[AT_DIRECTION];
+    p->bytes = (struct ue_bytes){.base = bytes + begin, .size = captured - begin};
+    p->tvb = tvb_new_subset_remaining(tvb, (int)begin);
+    return true;
+}
+
+static void show_content(const struct pdu *p, packet_info *pinfo, proto_tree *tree) {
+    const struct ue_knowledge nothing = {.map = NULL};
+    struct ue_item_budget budget = {.left = ue_prefs_max_items()};
+    struct ue_labels labels = {.pool = pinfo->pool};
+    const struct ue_inside inside = {.ground = {p->tvb, pinfo->pool, &p->bytes, &budget, &labels},
+                                     .pinfo = pinfo,
+                                     .tree = tree,
+                                     .context = &p->context,
+                                     .knowledge = &nothing};
+    uint8_t flags = p->head[AT_FLAGS];
+    const struct ue_content content = {
+        .kind = (enum ue_content_kind)p->head[AT_KIND],
+        .open = (flags & IS_OPEN) != 0,
+        .close = (flags & IS_CLOSE) != 0,
+        .has_exports = (flags & HAS_EXPORTS) != 0,
+        .has_mapped = (flags & HAS_MAPPED) != 0,
+        .data = {p->bytes.base, 0, p->bits},
+    };
+    ue_inside_show(&inside, &content);
+    ue_items_report(&budget, pinfo, proto_tree_get_parent(tree));
+}
+
+static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
+    struct pdu p;
+    if (!read_head(&p, tvb, pinfo)) {
+        return 0;
+    }
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
+    col_add_fstr(pinfo->cinfo, COL_INFO, "Message on channel %u, %u bits", get_number(p.head + AT_CHANNEL), p.bits);
+    proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
+    proto_tree *own_tree = proto_item_add_subtree(root, ue_ett_datagram);
+    add_head(&p, tvb, own_tree);
+    show_content(&p, pinfo, own_tree);
+    return (int)tvb_captured_length(tvb);
+}
+
+void ue_pdu_register(int proto) {
+    tap = register_export_pdu_tap(TITLE);
+    register_dissector(DISSECTOR, dissect, proto);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whole messages as packets of their own (Export PDUs, tshark -U "Unreal Engine messages"), which the dissector
+   uerudp.message reads again. docs/wireshark.md has the form. */
+#ifndef UERUDP_PLUGIN_TAPS_EXPORT_PDU_H
+#define UERUDP_PLUGIN_TAPS_EXPORT_PDU_H
+
+#include "plugin/taps/tap.h"
+
+void ue_pdu_register(int proto);
+
+/* As those of the taps. */
+bool ue_pdu_is_wanted(void);
+void ue_pdu_queue(packet_info *pinfo, const struct ue_tap_message *message);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long the other side took: between the steps of the handshake, and until a packet was acknowledged. */
+#include "plugin/compat.h"
+
+#include <epan/srt_table.h>
+
+#include <uerudp/handshake.h>
+#include "plugin/taps/listeners.h"
+#include "plugin/taps/tap.h"
+
+enum { TABLE_HANDSHAKE, TABLE_ACKED, TABLE_NACKED, TABLE_COUNT };
+
+#define NS_PER_S 1000000000
+
+static const char *const acknowledged_names[] = {"unknown direction", "server's packets, by the client",
+                                                 "client's packets, by the server"};
+
+static void init_handshake(GArray *tables) {
+    srt_stat_table *table = init_srt_table("Unreal Engine handshake", "Handshake", tables, UE_HANDSHAKE_TYPE_UNKNOWN,
+                                           "Answer", "uerudp.handshake.type", NULL);
+    for (int type = 0; type < UE_HANDSHAKE_TYPE_UNKNOWN; type++) {
+        init_srt_table_row(table, type, ue_values_name(UE_VALUES_HANDSHAKE_TYPE, (uint64_t)type));
+    }
+}
+
+/* Rows are the directions of the packets that report. */
+static void init_verdicts(GArray *tables, const char *name, const char *short_name) {
+    int count = (int)G_N_ELEMENTS(acknowledged_names);
+    srt_stat_table *table = init_srt_table(name, short_name, tables, count, "Packets", "uerudp.direction", NULL);
+    for (int i = 0; i < count; i++) {
+        init_srt_table_row(table, i, acknowledged_names[i]);
+    }
+}
+
+static void init(struct register_srt *srt _U_, GArray *tables) {
+    init_handshake(tables);
+    init_verdicts(tables, "Unreal Engine packets reported as delivered", "Acks");
+    init_verdicts(tables, "Unreal Engine packets reported as not delivered", "Naks");
+}
+
+/* Wireshark asks for the time of the request. */
+static void add(const srt_data_t *data, unsigned table, int row, int64_t span_ns, packet_info *pinfo) {
+    const nstime_t span = {.secs = span_ns / NS_PER_S, .nsecs = (int)(span_ns % NS_PER_S)};
+    nstime_t request;
+    if (span_ns >= 0) {
+        nstime_delta(&request, &pinfo->abs_ts, &span);
+        add_srt_table_data(g_array_index(data->srt_array, srt_stat_table *, table), row, &request, pinfo);
+    }
+}
+
+static void add_handshake(const srt_data_t *data, const struct ue_tap_content *content, int64_t span_ns,
+                          packet_info *pinfo) {
+    if (content->is_handshake && content->handshake_type < UE_HANDSHAKE_TYPE_UNKNOWN) {
+        add(data, TABLE_HANDSHAKE, content->handshake_type, span_ns, pinfo);
+    }
+}
+
+static tap_packet_status count_spans(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                                     tap_flags_t flags _U_) {
+    const srt_data_t *data = user;
+    const struct ue_tap *tap = tapped;
+    const struct ue_tap_findings *findings = tap->findings(tap);
+    if (findings->handshake_span_ns >= 0) {
+        add_handshake(data, tap->content(tap), findings->handshake_span_ns, pinfo);
+    }
+    for (uint32_t i = 0; i < findings->verdict_count; i++) {
+        const struct ue_tap_verdict *verdict = &findings->verdicts[i];
+        add(data, verdict->is_delivered ? TABLE_ACKED : TABLE_NACKED, tap->direction, verdict->span_ns, pinfo);
+    }
+    return TAP_PACKET_REDRAW;
+}
+
+void ue_srt_register(int proto) {
+    register_srt_table(proto, UE_TAP_NAME, TABLE_COUNT, count_spans, init, NULL);
+}

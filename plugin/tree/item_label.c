@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugin/tree/item_label.h"
+
+#include <epan/prefs.h>
+#include <epan/wmem_scopes.h>
+#include <wsutil/utf8_entities.h>
+
+#include <uerudp/time_ns.h>
+#include "plugin/tree/label_text.h"
+
+/* The longest run of bits whose picture fits a line: a packed integer of five bytes, over six. */
+#define PICTURE_BITS_MAX 40
+#define PICTURE_BYTES_MAX 6
+#define CHARS_PER_BYTE 11 /* "0000 0000" and two blanks */
+#define BYTES_DRAWN 36    /* of a run of bytes, as Wireshark 4.0 does */
+#define BYTES_DRAWN_ROUNDED 48
+#define LABELS_AT_ONCE 16
+#define EVERY_BYTE 0x01010101u
+
+/* What stands before the value: "Client id: ". */
+struct name {
+    uint8_t length;
+    char text[UE_WORDS_SHORT];
+};
+
+static const struct name names[UE_FIELD_COUNT] = {
+#define UE_FIELD(id, name, label, kind, values, description) {sizeof label ": " - 1, label ": "},
+#include <uerudp/fields.def>
+#undef UE_FIELD
+};
+
+/* One character per bit, 1 or 0; the highest bit first. */
+static uint32_t spread(unsigned nibble) {
+#define BITS(n)                                                                                                        \
+    { (n) >> 3 & 1, (n) >> 2 & 1, (n) >> 1 & 1, (n)&1 }
+    static const char bits[][4] = {BITS(0), BITS(1), BITS(2),  BITS(3),  BITS(4),  BITS(5),  BITS(6),  BITS(7),
+                                   BITS(8), BITS(9), BITS(10), BITS(11), BITS(12), BITS(13), BITS(14), BITS(15)};
+#undef BITS
+    uint32_t chars;
+    memcpy(&chars, bits[nibble], sizeof chars);
+    return chars;
+}
+
+/* The bits of the mask as digits, the others as dots; '.' and '0' are two apart. */
+static void draw_nibble(char *to, unsigned nibble, unsigned mask) {
+    uint32_t chars = '.' * EVERY_BYTE + 2 * spread(mask) + spread(nibble & mask);
+    memcpy(to, &chars, sizeof chars);
+}
+
+/* "...1 0110  ". */
+static char *draw_byte(char *to, unsigned byte, unsigned mask) {
+    draw_nibble(to, byte >> 4, mask >> 4);
+    to[4] = ' ';
+    draw_nibble(to + 5, byte & 15, mask & 15);
+    memset(to + 9, ' ', 2);
+    return to + CHARS_PER_BYTE;
+}
+
+/* The bytes that hold the bits, the last one first, so that a value reads from left to right:
+   "...1 0110  11.. .... = ". */
+static char *draw_bits(char *to, const uint8_t *bytes, size_t bit, size_t bits) {
+    uint64_t mask = ((UINT64_C(1) << bits) - 1) << bit % 8;
+    size_t first = bit / 8;
+    for (size_t i = ue_bits_bytes(bit % 8 + bits); i-- > 0;) {
+        to = draw_byte(to, bytes[first + i], mask >> 8 * i & 0xff);
+    }
+    memcpy(to - 2, " = ", 3);
+    return to + 1;
+}
+
+static void add_named(struct ue_words *words, enum ue_values values, uint64_t number) {
+    const char *name = ue_values_name(values, number);
+    ue_words_text(words, name != NULL ? name : "Unknown");
+    ue_words_text(words, " (");
+    ue_words_number(words, number);
+    ue_words_text(words, ")");
+}
+
+/* As Wireshark writes the value of such a field. */
+static void add_value(struct ue_words *words, const struct ue_field_row *row, uint64_t number) {
+    int64_t value = (int32_t)(uint32_t)number;
+    if (row->values != UE_VALUES_NONE) {
+        add_named(words, row->values, number);
+    } else if (row->kind == UE_KIND_BOOL) {
+        ue_words_text(words, number != 0 ? "True" : "False");
+    } else if (row->kind == UE_KIND_X32) {
+        ue_words_text(words, "0x");
+        ue_words_hex(words, (uint32_t)number);
+    } else if (row->kind == UE_KIND_I32) {
+        ue_words_text(words, value < 0 ? "-" : "");
+        ue_words_number(words, (uint64_t)(value < 0 ? -value : value));
+    } else {
+        ue_words_number(words, number);
+    }
+}
+
+static char hex_digit(uint8_t number) {
+    return (char)('0' + number + (number > 9 ? 'a' - '9' - 1 : 0));
+}
+
+/* Digits are made of whole vectors of bytes. */
+static void add_hex(struct ue_words *words, const uint8_t *bytes, size_t size) {
+    uint8_t first[BYTES_DRAWN_ROUNDED] = {0};
+    char digits[2 * BYTES_DRAWN_ROUNDED];
+    size_t drawn = MIN(size, BYTES_DRAWN);
+    if (size < sizeof first) {
+        bytes = memcpy(first, bytes, size);
+    }
+    for (size_t i = 0; i < BYTES_DRAWN_ROUNDED; i++) {
+        digits[2 * i] = hex_digit(bytes[i] >> 4);
+        digits[2 * i + 1] = hex_digit(bytes[i] & 15);
+    }
+    ue_words_add(words, digits, 2 * drawn);
+    ue_words_text(words, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
+}
+
+/* Words that are written right where Wireshark reads them. */
+union ue_label {
+    struct ue_words words;
+    struct {
+        size_t length;
+        item_label_t label;
+    } drawn;
+};
+G_STATIC_ASSERT(offsetof(union ue_label, words.text) == offsetof(union ue_label, drawn.label.representation));
+G_STATIC_ASSERT(UE_WORDS_MAX + 1 + UE_WORDS_SHORT <= ITEM_LABEL_LENGTH);
+
+struct ue_words *ue_label_new(struct ue_labels *labels) {
+    if (labels->spare == labels->spares_end) {
+        labels->spare = wmem_alloc_array(labels->pool, union ue_label, LABELS_AT_ONCE);
+        labels->spares_end = labels->spare + LABELS_AT_ONCE;
+    }
+    struct ue_words *words = &labels->spare++->words;
+    words->length = 0;
+    return words;
+}
+
+/* Later series keep more in a label than its text. */
+static item_label_t *finish(struct ue_words *words) {
+    item_label_t *label = &((union ue_label *)words)->drawn.label;
+    memset((char *)label + ITEM_LABEL_LENGTH, 0, sizeof *label - ITEM_LABEL_LENGTH);
+    return label;
+}
+
+void ue_label_set(proto_item *item, struct ue_words *words) {
+    PITEM_FINFO(item)->rep = finish(words);
+}
+
+/* A label that begins with the name of its field. */
+static struct ue_words *new_named(struct ue_labels *labels, enum ue_field field) {
+    struct ue_words *words = ue_label_new(labels);
+    ue_words_add_short(words, names[field].text, names[field].length);
+    return words;
+}
+
+/* Wireshark escapes some characters, and marks what is too long. */
+static bool is_plain(const char *string, size_t length) {
+    size_t at = 0;
+    while (at < length && string[at] >= ' ' && string[at] <= '~' && string[at] != '\\' && string[at] != '"') {
+        at++;
+    }
+    return at == length && length <= UE_WORDS_MAX - UE_WORDS_SHORT;
+}
+
+static bool is_drawn(enum ue_field_kind kind, const char *string) {
+    return string != NULL ? is_plain(string, strlen(string)) : kind <= UE_KIND_I32 || kind == UE_KIND_FRAME;
+}
+
+void ue_label_generated(proto_item *item, struct ue_labels *labels, enum ue_field field, uint64_t number,
+                        const char *string) {
+    const struct ue_field_row *row = ue_field_row(field);
+    if (!ue_label_is_seen(item) || !is_drawn(row->kind, string)) {
+        return;
+    }
+    struct ue_words *words = new_named(labels, field);
+    if (string != NULL) {
+        ue_words_text(words, string);
+    } else {
+        add_value(words, row, number);
+    }
+    ue_label_set(item, words);
+}
+
+static item_label_t *draw_label(struct ue_labels *labels, const uint8_t *bytes, const struct ue_record *record) {
+    G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UE_WORDS_MAX);
+    const struct name *name = &names[record->field];
+    struct ue_words *words = ue_label_new(labels);
+    words->length = (size_t)(draw_bits(words->text, bytes, record->bit, record->bits) - words->text);
+    ue_words_add_short(words, name->text, name->length);
+    add_value(words, ue_field_row(record->field), record->number);
+    return finish(words);
+}
+
+/* More than half of all items are flags, and a flag has but sixteen labels: each is drawn once, and shared. That is
+   safe because an item's label changes only when its own dissector changes it. */
+static item_label_t *flag_label(const uint8_t *bytes, const struct ue_record *record) {
+    static struct ue_labels labels;
+    static item_label_t *drawn[UE_FIELD_COUNT][8][2];
+    item_label_t **label = &drawn[record->field][record->bit % 8][record->number != 0];
+    if (*label == NULL) {
+        labels.pool = wmem_epan_scope();
+        *label = draw_label(&labels, bytes, record);
+    }
+    return *label;
+}
+
+static void set_bits(proto_item *item, const struct ue_record *record, item_label_t *label) {
+    field_info *info = PITEM_FINFO(item);
+    FI_SET_FLAG(info, FI_LITTLE_ENDIAN | FI_BITS_OFFSET(record->bit) | FI_BITS_SIZE(record->bits));
+    info->rep = label;
+}
+
+void ue_label_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record) {
+    if (ue_label_is_seen(item)) {
+        set_bits(item, record, flag_label(bytes, record));
+    }
+}
+
+void ue_label_bits(proto_item *item, struct ue_labels *labels, const uint8_t *bytes, const struct ue_record *record) {
+    if (ue_label_is_seen(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
+        record->bits <= PICTURE_BITS_MAX) {
+        set_bits(item, record, draw_label(labels, bytes, record));
+    }
+}
+
+void ue_label_bytes(proto_item *item, struct ue_labels *labels, enum ue_field field, const uint8_t *bytes,
+                    size_t size) {
+    bool is_ours = UE_LABELS_OF_BYTES_ARE_SHORT && !prefs.display_byte_fields_with_spaces && size != 0;
+    if (is_ours && ue_label_is_seen(item)) {
+        struct ue_words *words = new_named(labels, field);
+        add_hex(words, bytes, size);
+        ue_label_set(item, words);
+    }
+}
+
+/* As Wireshark writes it: all nine decimals. */
+static void add_span(struct ue_words *words, int64_t span_ns) {
+    struct ue_words decimals;
+    decimals.length = 0;
+    ue_words_number(words, (uint64_t)(span_ns / UE_NS_PER_S));
+    ue_words_number(&decimals, (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, and nine digits */
+    decimals.text[0] = '.';
+    ue_words_join(words, &decimals);
+    ue_words_text(words, " seconds");
+}
+
+void ue_label_span(proto_item *item, struct ue_labels *labels, enum ue_field field, int64_t span_ns) {
+    if (UE_LABELS_OF_TIMES_ARE_SECONDS && ue_label_is_seen(item)) {
+        struct ue_words *words = new_named(labels, field);
+        add_span(words, span_ns);
+        ue_label_set(item, words);
+    }
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Making the captures anew gives the same bytes; each is what stands beside it; the examples for encode can be encoded.
+# usage: check_captures.sh PROGRAM
+set -euo pipefail
+
+program=$1
+folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../captures" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+"$folder/make" "$program" "$work"
+count=0
+for capture in "$folder"/*.pcapng; do
+    name=$(basename "$capture" .pcapng)
+    for ending in pcapng sent.json expected.jsonl info.json; do
+        cmp "$work/$name.$ending" "$folder/$name.$ending" || fail "$name.$ending: captures/make gives another one"
+    done
+    # exit status 1: some of it is malformed on purpose
+    "$program" decode --json "$capture" 2>/dev/null >"$work/decode" || [ $? -eq 1 ] || fail "$name: cannot be decoded"
+    cmp "$work/decode" "$folder/$name.expected.jsonl" || fail "$name: decodes to something else"
+    case $name in
+    corrupt | fuzz) ;;
+    *) ! grep -q '"raw"' "$folder/$name.expected.jsonl" || fail "$name: not canonical" ;;
+    esac
+    count=$((count + 1))
+done
+for capture in "$folder"/fields/*.pcapng; do
+    cmp "$work/fields/$(basename "$capture")" "$capture" || fail "$capture: captures/make gives another one"
+    count=$((count + 1))
+done
+[ "$count" -eq "$(find "$work" -name '*.pcapng' | wc -l)" ] || fail "captures/make makes other captures than there are"
+[ "$count" -gt 0 ] || fail "no capture found"
+
+for example in "$folder"/example-*.jsonl; do
+    "$program" encode --output "$work/example.pcapng" "$example"
+    "$program" decode --json "$work/example.pcapng" 2>/dev/null >"$work/example.json" || fail "$example: malformed"
+    [ "$(wc -l <"$example")" -eq "$(wc -l <"$work/example.json")" ] || fail "$example: datagrams are missing"
+    ! grep -q '"raw"' "$work/example.json" || fail "$example: not canonical"
+done
+printf '%d captures\n' "$count"

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Install into an empty folder, look for every part, and build a project that uses the library as a stranger would.
+set -euo pipefail
+
+source=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
+build=${UERUDP_BUILD:?the build folder}
+work=$(mktemp -d)
+server=
+# A server that nobody joined waits for ever, and holds the output that whoever runs this reads to its end.
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+
+DESTDIR=$work/stage cmake --install "$build" --prefix /opt/uerudp >"$work/log"
+prefix=$work/stage/opt/uerudp
+
+for part in bin/uerudp share/man/man1/uerudp.1 share/man/man1/uerudp-link.1 share/doc/uerudp/scripts/ping-samples.txt share/doc/uerudp/uerudp.schema.json \
+    share/bash-completion/completions/uerudp include/uerudp/codec.h include/uerudp/endpoint.h; do
+    [ -f "$prefix/$part" ] || { echo "not installed: $part" && exit 1; }
+done
+"$prefix/bin/uerudp" --version
+
+headers=$prefix/include
+for header in "$headers"/uerudp/*.h; do
+    cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c - <<<"#include <${header#"$headers"/}>"
+done
+
+if [ -n "${UERUDP_PLUGINS:-}" ]; then
+    folder=$(pkg-config --variable=plugindir wireshark)
+    [ -f "$work/stage$folder/epan/uerudp.so" ] || { echo "the plugin is not in $folder/epan" && exit 1; }
+fi
+
+cmake -G Ninja -S "$source/tests/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" ||
+    { cat "$work/log" && exit 1; }
+cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
+"$work/consumer/consumer"
+
+# The example of docs/endpoint.md is a program that joins our own server.
+diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/endpoint.md") <(sed 1d "$source/tests/consumer/client.c") ||
+    { echo "docs/endpoint.md shows another example than tests/consumer/client.c" && exit 1; }
+: >"$work/serve" # it is read before the server began to write
+timeout 60 "$prefix/bin/uerudp" serve --once --port 0 >"$work/serve" &
+server=$!
+for ((i = 0; i < 100; i++)); do
+    port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p;T;q' "$work/serve")
+    [ -z "$port" ] || break
+    sleep 0.1
+done
+[ -n "$port" ] || { echo "the server does not listen" && exit 1; }
+timeout 30 "$work/consumer/client" "$port" || { cat "$work/serve" && exit 1; }
+wait "$server" || { echo "the server did not end when the client had left" && cat "$work/serve" && exit 1; }
+server=

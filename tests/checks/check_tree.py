@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Check the rules that hold for every file: direction of includes, licence line, length of files and functions, names,
+JSON that a person can compare.
+
+usage: check_tree.py [ROOT]
+"""
+import json
+import os
+import re
+import sys
+
+MAX_LINES = 600
+MAX_FUNCTION_LINES = 70
+MAX_JSON_WIDTH = 2000
+SKIPPED = {".git", "build", ".cache", "LICENSES", "__pycache__"}
+SOURCE = re.compile(r"(\.(c|h|def|py|sh|cmake)|CMakeLists\.txt)$")
+LICENSED = re.compile(r"(\.(c|h|def|in|py|sh|cmake|lua|md|1|yml)|CMakeLists\.txt|/\.[a-z-]+)$")
+WIRESHARK = re.compile(r"(epan|wiretap|wsutil|wireshark)[./]")
+
+FREESTANDING = {"stdint.h", "stddef.h", "stdbool.h", "string.h"}
+
+CODEC = {"libcodec/base", "libcodec/wire", "libcodec/content", "libcodec/observe", "libcodec"}
+PROGRAM = {"tools/endpoint", "tools/sim", "tools/capture", "tools/print", "tools/net", "tools"}
+
+# Layer: the layers it may include, and its system headers (None: any but Wireshark's).
+LAYERS = {
+    "libcodec/base": ({"libcodec/base"}, FREESTANDING),
+    "libcodec/wire": ({"libcodec/base", "libcodec/wire"}, FREESTANDING),
+    "libcodec/content": ({"libcodec/base", "libcodec/wire", "libcodec/content"}, FREESTANDING),
+    "libcodec/observe": (CODEC - {"libcodec"}, FREESTANDING),
+    "libcodec/cipher": (CODEC | {"libcodec/cipher"}, None),
+    "libcodec": (CODEC, FREESTANDING),
+    "tools/endpoint": (CODEC | {"tools/endpoint"}, FREESTANDING | {"assert.h", "gcrypt.h"}),
+    "tools/sim": (CODEC | {"tools/endpoint", "tools/sim"}, None),
+    "tools/capture": (CODEC | {"tools/capture"}, None),
+    "tools/print": (CODEC | {"tools/print"}, None),
+    "tools/net": ({"tools/net"}, None),
+    "tools": (CODEC | {"libcodec/cipher"} | PROGRAM, None),
+    "plugin": (CODEC | {"libcodec/cipher", "plugin"}, None),
+    "tests": (None, None),
+}
+
+# An installed header belongs to the layer that has the source of its name; these have none.
+INSTALLED = ("libcodec/include/uerudp/", "tools/endpoint/include/uerudp/")
+SOURCELESS = {
+    "seq.h": "libcodec/base", "allocator.h": "libcodec/base", "time_ns.h": "libcodec/base", "status.def": "libcodec/base", "fields.def": "libcodec/base",
+    "enums.def": "libcodec/base", "messages.def": "libcodec/base", "history.h": "libcodec/wire",
+    "partial.h": "libcodec/wire", "codec.h": "libcodec",
+}
+GENERATED = {"uerudp_version.h", "trace_resource.h"}
+
+
+def read_lines(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def layer_of(root, path):
+    """The longest layer name that is a folder of path, or None; of an installed header the layer of its source."""
+    folder = next((folder for folder in INSTALLED if path.startswith(folder)), None)
+    if folder == INSTALLED[0]:
+        name = os.path.basename(path)
+        source = os.path.splitext(name)[0] + ".c"
+        return SOURCELESS.get(name) or next(
+            (layer for layer in LAYERS if os.path.exists(os.path.join(root, layer, source))), None)
+    names = [name for name in LAYERS if path.startswith(name + "/")]
+    return max(names, key=len, default=None)
+
+
+def may_use_wireshark(path):
+    return path.startswith(("plugin/", "tests/"))
+
+
+def is_private(path):
+    """The libraries that are installed have headers of their own beside those that they install."""
+    return path.startswith(("libcodec/", "tools/endpoint/")) and not path.startswith(INSTALLED + ("libcodec/cipher/",))
+
+
+def included_path(root, bracket, name):
+    """The path in the tree of what an include names; None: a system header."""
+    if bracket == '"':
+        return name
+    if not name.startswith("uerudp/"):
+        return None
+    folders = [folder.removesuffix("uerudp/") for folder in INSTALLED]
+    return next((folder + name for folder in folders if os.path.exists(os.path.join(root, folder + name))), name)
+
+
+def include_faults(root, path, lines):
+    layer = layer_of(root, path)
+    if layer is None:
+        yield f"{path}: C source outside every layer"
+        return
+    layers, system = LAYERS[layer]
+    for number, line in enumerate(lines, 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if not match:
+            continue
+        where, name = f"{path}:{number}", match[2]
+        included = included_path(root, match[1], name)
+        if included is None:
+            if system is not None and name not in system:
+                yield f"{where}: {layer} may not include <{name}>"
+            elif WIRESHARK.match(name) and not may_use_wireshark(path):
+                yield f"{where}: {layer} may not include Wireshark's <{name}>"
+        elif name in GENERATED:
+            if layer in CODEC:
+                yield f"{where}: {layer} may not include \"{name}\""
+        elif not os.path.exists(os.path.join(root, included)):
+            yield f"{where}: {name} is neither a path from the root of the repository nor an installed header"
+        elif match[1] == '"' and included.startswith(INSTALLED):
+            yield f"{where}: an installed header is included as <uerudp/{os.path.basename(name)}>"
+        elif layers is not None and layer_of(root, included) not in layers:
+            yield f"{where}: {layer} may not include {name} of {layer_of(root, included)}"
+        elif is_private(included) and layer != "tests" and path.split("/")[:1] != included.split("/")[:1]:
+            yield f"{where}: {name} is private to {layer_of(root, included)}"
+
+
+def guard_faults(path, lines):
+    """Guards are the path, so that no two are the same."""
+    if not path.endswith(".h"):
+        return
+    inside = next((path.removeprefix(folder.removesuffix("uerudp/")) for folder in INSTALLED if path.startswith(folder)),
+                  "uerudp/" + path)
+    guard = re.sub(r"\W", "_", inside).upper()
+    if not any(line == f"#ifndef {guard}" for line in lines):
+        yield f"{path}: its include guard is not {guard}"
+
+
+def function_faults(path, lines):
+    """Functions that are too long; a layout, which describes one wire structure, may be as long as its structure."""
+    head = start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and re.match(r"\w", line):
+            head = number
+        if start is None and line.endswith(") {"):
+            start = head
+        elif start is not None and line == "}":
+            length = number - start + 1
+            if length > MAX_FUNCTION_LINES and "enum ue_op op" not in lines[start - 1]:
+                yield f"{path}:{start}: function of {length} lines, more than {MAX_FUNCTION_LINES}"
+            start = None
+
+
+def licence_faults(path, lines):
+    match = next((m for m in (re.search(r"SPDX-License-Identifier: (\S+)", line) for line in lines[:3]) if m), None)
+    if not match:
+        yield f"{path}: no SPDX line among the first three"
+        return
+    linked = path.endswith((".c", ".h")) and (
+        path.startswith("plugin/") or any(re.match(r"#\s*include <" + WIRESHARK.pattern, line) for line in lines))
+    expected = "GPL-2.0-or-later" if linked else "MIT"
+    if match[1] != expected:
+        yield f"{path}: licence is {match[1]}, should be {expected}"
+
+
+def name_faults(path, lines):
+    """What cmocka names otherwise in its next generation; tests/support/within.h is for both."""
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\bassert_(not_)?in_(range|set)\(", line):
+            yield f"{path}:{number}: an assertion that newer versions of cmocka call deprecated"
+
+
+def json_faults(path, lines):
+    """A .json file is one document, of short lines; a .jsonl file has a document in each line."""
+    is_lines = path.endswith(".jsonl")
+    for text in lines if is_lines else ["\n".join(lines)]:
+        try:
+            json.loads(text)
+        except ValueError as error:
+            yield f"{path}: not JSON{' Lines' if is_lines else ''}: {error}"
+    if not is_lines and max(map(len, lines), default=0) > MAX_JSON_WIDTH:
+        yield f"{path}: a line of more than {MAX_JSON_WIDTH} characters: indent it"
+
+
+def tree_files(root):
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(set(folders) - SKIPPED)
+        for name in sorted(set(names) - SKIPPED):
+            yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def is_script(lines):
+    return bool(lines) and lines[0].startswith("#!")
+
+
+def file_faults(root, path):
+    try:
+        lines = read_lines(root, path)
+    except UnicodeDecodeError:
+        return
+    script = is_script(lines)
+    if script or LICENSED.search("/" + path):
+        yield from licence_faults(path, lines)
+    if (script or SOURCE.search(path)) and len(lines) > MAX_LINES:
+        yield f"{path}: {len(lines)} lines, more than {MAX_LINES}"
+    if path.endswith((".c", ".h", ".def")):
+        yield from include_faults(root, path, lines)
+        yield from guard_faults(path, lines)
+        yield from function_faults(path, lines)
+        yield from name_faults(path, lines)
+    if path.endswith((".json", ".jsonl")):
+        yield from json_faults(path, lines)
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..", "..")
+    files = list(tree_files(root))
+    faults = [fault for path in files for fault in file_faults(root, path)]
+    print("\n".join(faults + [f"{len(files)} files, {len(faults)} faults"]))
+    return 1 if faults or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Random structures of what is inside messages. */
+#ifndef UERUDP_TESTS_CODEC_ARBITRARY_CONTENT_H
+#define UERUDP_TESTS_CODEC_ARBITRARY_CONTENT_H
+
+#include <uerudp/actor_spawn.h>
+#include <uerudp/block.h>
+#include <uerudp/exports.h>
+#include <uerudp/voice.h>
+#include "tests/support/arbitrary.h"
+
+/* class_bits and index_bits are not on the wire: arbitrary actors and calls have these. */
+#define ARBITRARY_CLASS_BITS 8
+#define ARBITRARY_INDEX_BITS 7
+
+void arbitrary_export(struct rng *rng, const struct ue_context *x, struct ue_object *object);
+void arbitrary_exports(struct rng *rng, const struct ue_context *x, struct ue_exports *exports);
+void arbitrary_field_export(struct rng *rng, const struct ue_context *x, struct ue_field_export *field);
+void arbitrary_mapped(struct rng *rng, const struct ue_context *x, struct ue_mapped *mapped);
+void arbitrary_actor(struct rng *rng, const struct ue_context *x, struct ue_actor *actor);
+void arbitrary_block(struct rng *rng, const struct ue_context *x, struct ue_block *block);
+void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_property *property);
+void arbitrary_call(struct rng *rng, const struct ue_context *x, struct ue_call *call);
+void arbitrary_voice(struct rng *rng, const struct ue_context *x, struct ue_voice *voice);
+
+#endif

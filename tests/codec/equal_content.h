@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether two structures of what is inside messages say the same; members that do not count are not compared. */
+#ifndef UERUDP_TESTS_CODEC_EQUAL_CONTENT_H
+#define UERUDP_TESTS_CODEC_EQUAL_CONTENT_H
+
+#include <uerudp/actor_spawn.h>
+#include <uerudp/block.h>
+#include <uerudp/exports.h>
+#include <uerudp/voice.h>
+
+bool object_equal(const struct ue_object *a, const struct ue_object *b);
+bool exports_equal(const struct ue_exports *a, const struct ue_exports *b);
+bool field_export_equal(const struct ue_field_export *a, const struct ue_field_export *b);
+bool mapped_equal(const struct ue_mapped *a, const struct ue_mapped *b);
+bool actor_equal(const struct ue_context *x, const struct ue_actor *a, const struct ue_actor *b);
+bool block_equal(const struct ue_context *x, const struct ue_block *a, const struct ue_block *b);
+bool property_equal(const struct ue_property *a, const struct ue_property *b);
+bool call_equal(const struct ue_call *a, const struct ue_call *b);
+bool voice_equal(const struct ue_voice *a, const struct ue_voice *b);
+
+#endif

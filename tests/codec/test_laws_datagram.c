@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Laws L1, L2 and L4 for whole datagrams of every generation, through every path of the codec. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <uerudp/profile_match.h>
+#include "tests/support/arbitrary.h"
+#include "tests/support/equal.h"
+#include "tests/support/guarded.h"
+#include "tests/support/roundtrip.h"
+
+#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__) || defined(__clang__)
+#define ROUNDS 60000 /* instrumented, perhaps */
+#else
+#define ROUNDS 300000
+#endif
+#define ACCEPTED_MIN 10 /* percent */
+#define BYTES_MAX 30000
+#define ITEMS_MAX 8
+
+static struct {
+    struct rng rng;
+    struct guarded room;
+    struct roundtrip *roundtrip;
+    uint64_t round;
+    uint8_t bytes[BYTES_MAX];
+} law;
+
+static _Noreturn void complain(const char *what, size_t row) {
+    fail_msg("generation %s: %s in round %" PRIu64, ue_profile_at(row)->name, what, law.round);
+    abort();
+}
+
+/* A random datagram; 0 when it cannot be encoded. */
+static size_t encode_arbitrary(const struct ue_context *x, struct ue_datagram *d) {
+    size_t size = 0;
+    struct ue_fault fault;
+    arbitrary_datagram(&law.rng, x, d);
+    enum ue_status status = ue_datagram_encode(x, d, law.bytes, sizeof law.bytes, &size, &fault);
+    assert_int_equal(status, fault.status);
+    return status == UE_OK ? size : 0;
+}
+
+static bool try_struct(size_t row) {
+    struct ue_item items[ITEMS_MAX];
+    struct ue_datagram d = {.items = items, .item_capacity = ITEMS_MAX};
+    struct ue_context x = arbitrary_context(&law.rng, row);
+    size_t size = encode_arbitrary(&x, &d);
+    if (size == 0) {
+        return false;
+    }
+    const uint8_t *bytes = guarded_put(&law.room, law.bytes, size);
+    struct roundtrip *r = law.roundtrip;
+    if (ue_datagram_decode(&x, bytes, size, &r->decoded, &r->verdict) != UE_OK) {
+        complain("decode refuses what encode wrote (L2)", row);
+    }
+    if (!datagram_equal(&x, &d, &r->decoded)) {
+        complain("decode gives another structure than was encoded (L2)", row);
+    }
+    return true;
+}
+
+/* Random bytes, or an encoding with bits changed, cut off, or bytes appended. */
+static size_t random_bytes(const struct ue_context *x) {
+    struct ue_item items[ITEMS_MAX];
+    struct ue_datagram d = {.items = items, .item_capacity = ITEMS_MAX};
+    size_t size = rng_chance(&law.rng, 85) ? encode_arbitrary(x, &d) : 0;
+    if (size == 0) {
+        size = rng_below(&law.rng, 300);
+        rng_fill(&law.rng, law.bytes, size);
+        return size;
+    }
+    for (uint64_t flips = rng_below(&law.rng, 4); flips > 0; flips--) {
+        uint64_t at = rng_below(&law.rng, size * 8);
+        law.bytes[at / 8] ^= (uint8_t)(1 << at % 8);
+    }
+    switch (rng_below(&law.rng, 8)) {
+    case 0: return rng_below(&law.rng, size);
+    case 1: rng_fill(&law.rng, law.bytes + size, 3); return size + 3;
+    default: return size;
+    }
+}
+
+static bool try_bytes(size_t row) {
+    struct ue_context x = arbitrary_context(&law.rng, row);
+    size_t size = random_bytes(&x);
+    const uint8_t *bytes = guarded_put(&law.room, law.bytes, size);
+    const char *problem = roundtrip_problem(law.roundtrip, &x, bytes, size);
+    if (problem != NULL) {
+        complain(problem, row);
+    }
+    struct ue_shape shape;
+    struct ue_fit fit;
+    ue_detect_handshake(&x.settings, bytes, size, &shape);
+    ue_detect_fit(&x, bytes, size, &fit);
+    return law.roundtrip->verdict.canonical;
+}
+
+static void hold(const char *name, bool (*attempt)(size_t row)) {
+    for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
+        uint64_t rounds = rng_rounds(ROUNDS);
+        uint64_t accepted = 0;
+        for (law.round = 0; law.round < rounds; law.round++) {
+            accepted += attempt(row);
+        }
+        unsigned percent = (unsigned)(accepted * 100 / rounds);
+        printf("%s datagram %-4s %" PRIu64 " of %" PRIu64 " accepted (%u%%)\n", name, ue_profile_at(row)->name, accepted,
+               rounds, percent);
+        if (percent < ACCEPTED_MIN) {
+            complain("too few accepted", row);
+        }
+    }
+}
+
+static void what_decodes_encodes_to_the_same_bytes(void **state) {
+    (void)state;
+    hold("L1", try_bytes);
+}
+
+static void what_encodes_decodes_to_an_equal_structure(void **state) {
+    (void)state;
+    hold("L2", try_struct);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    law.rng = rng_seeded("laws of datagrams");
+    law.room = guarded_new(BYTES_MAX);
+    law.roundtrip = roundtrip_new();
+    return law.roundtrip == NULL;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    guarded_free(&law.room);
+    roundtrip_free(law.roundtrip);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_decodes_encodes_to_the_same_bytes),
+        cmocka_unit_test(what_encodes_decodes_to_an_equal_structure),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

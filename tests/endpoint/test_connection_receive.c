@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* What a connection makes of what comes: each bunch once and in order, whatever the memory is, and nothing hostile does
+   more than close it (endpoint.md 16, 17). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/support/conn_pair.h"
+#include "tests/support/within.h"
+
+static const struct ue_conn_config stock;
+
+/* Bunches that wait for an earlier one find no memory when their turn comes. Their packets were acknowledged long ago,
+   so nobody sends them again. */
+static void what_waited_is_taken_when_memory_is_back(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    unsigned waited = 0;
+    for (size_t spare_bytes = 0; spare_bytes < 800; spare_bytes += 16) {
+        pair_begin(&pair, "5.4", &stock);
+        pair_open(&pair, 2);
+        pair_say(&pair, PAIR_SERVER, 2, 'a');
+        ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+        pair_lose(&pair, PAIR_SERVER);
+        pair_say(&pair, PAIR_SERVER, 2, 'b');
+        pair_say(&pair, PAIR_SERVER, 2, 'c');
+        ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+        pair_carry(&pair, PAIR_SERVER);
+        ue_conn_tick(pair.conns[PAIR_CLIENT], pair.now_ns);
+        pair_carry(&pair, PAIR_CLIENT);
+        ue_conn_tick(pair.conns[PAIR_SERVER], pair.now_ns);
+        pair_starve(&pair, PAIR_CLIENT, spare_bytes);
+        pair_carry(&pair, PAIR_SERVER);
+        waited += pair.heard_count[PAIR_CLIENT] == 1;
+        pair_feed(&pair, PAIR_CLIENT);
+        pair_run(&pair, 10);
+        pair_assert_heard(&pair, PAIR_CLIENT, 2, "abc");
+        pair_end(&pair);
+    }
+    assert_true(waited > 0);
+}
+
+/* The first part finds no memory; when it comes again it is no second first part. */
+static void a_first_part_without_memory_has_not_come(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    for (size_t spare_bytes = 0; spare_bytes < 2400; spare_bytes += 32) {
+        pair_begin(&pair, "5.4", &stock);
+        pair_open(&pair, 2);
+        pair_send(&pair, PAIR_CLIENT, &(struct ue_outgoing){.channel = 2, .reliable = true}, 'a', 2500);
+        ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
+        pair_starve(&pair, PAIR_SERVER, spare_bytes);
+        pair_carry(&pair, PAIR_CLIENT);
+        pair_feed(&pair, PAIR_SERVER);
+        pair_run(&pair, 10);
+        assert_int_equal(ue_conn_state(pair.conns[PAIR_SERVER]), UE_CONN_OPEN);
+        pair_assert_heard(&pair, PAIR_SERVER, 2, "a");
+        pair_end(&pair);
+    }
+}
+
+/* Handlers that cannot read their part are to blame, not the packet header behind it. */
+static void faults_of_handlers_are_theirs(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    static const uint8_t no_flag[] = {0x02}; /* not a handshake, and the end */
+    const struct ue_conn_config config = {.settings = {.handlers = {UE_HANDLER_OODLE}}};
+    pair_begin(&pair, "4.25", &config);
+    ue_conn_receive(pair.conns[PAIR_SERVER], pair.now_ns, no_flag, sizeof no_flag);
+    pair_forget(&pair);
+    assert_int_equal(pair.conns[PAIR_SERVER]->closed_for, UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR);
+    pair_end(&pair);
+}
+
+/* A connection that never shook hands is nobody's to begin anew (endpoint.md 15.1). */
+static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
+    static struct conn_pair pair;
+    struct ue_random random;
+    uint8_t bytes[UE_SHAKE_BYTES];
+    ue_random_init(&random, NULL);
+    pair_begin(&pair, *state, &stock);
+    struct ue_conn *client = pair.conns[PAIR_CLIENT];
+    struct ue_context context = *ue_conn_context(pair.conns[PAIR_SERVER]);
+    for (enum ue_handshake_type type = UE_HANDSHAKE_CHALLENGE; type <= UE_HANDSHAKE_ACK; type++) {
+        struct ue_datagram message = {
+            .handshake = {.type = type, .has_body = true, .version = UE_VERSION_IDS, .min_version = UE_VERSION_IDS}};
+        double time = type == UE_HANDSHAKE_ACK ? -1.0 : 5.0;
+        memcpy(&message.handshake.timestamp, &time, sizeof time);
+        memset(message.handshake.cookie, 0x55, sizeof message.handshake.cookie);
+        size_t size_bytes = ue_shake_write(&context, &message, &random, bytes, sizeof bytes);
+        assert_true(size_bytes > 0);
+        ue_conn_receive(client, pair.now_ns, bytes, size_bytes);
+    }
+    assert_int_equal(pair_lose(&pair, PAIR_CLIENT), 0);
+    assert_int_equal(pair_say(&pair, PAIR_CLIENT, 0, 'a'), UE_OK);
+    pair_run(&pair, 3);
+    pair_assert_heard(&pair, PAIR_SERVER, 0, "a");
+    pair_end(&pair);
+}
+
+/* Before there are sequences there are no channels. */
+static void channels_open_on_connections_only(void **state) {
+    (void)state;
+    uint32_t opened;
+    static uint64_t region[1 << 16];
+    struct ue_pool *pool = ue_pool_init(region, sizeof region);
+    size_t empty_bytes = ue_pool_used_bytes(pool);
+    const struct ue_conn_config config = {.profile = ue_profile_find("5.4"), .role = UE_ROLE_SERVER};
+    struct ue_conn *c = ue_conn_new(pool, &config);
+    assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_E_CONFLICT);
+    ue_conn_adopt(c, 0, 1, 2);
+    assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_OK);
+    ue_conn_close(c, 0, UE_CLOSE_CLEANUP);
+    assert_int_equal(ue_conn_open(c, UE_KIND_ACTOR, -1, &opened), UE_E_CONFLICT);
+    ue_conn_free(c);
+    assert_int_equal(ue_pool_used_bytes(pool), empty_bytes);
+}
+
+/* Exports in front of a bunch that is still being put together come once, whatever the memory. */
+static void exports_come_once(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    const struct ue_view exports = {(const uint8_t *)"exports", 0, 50};
+    const struct ue_outgoing bunch = {.channel = 2, .reliable = true, .exports = &exports, .export_count = 1};
+    for (size_t spare_bytes = 0; spare_bytes < 1600; spare_bytes += 16) {
+        pair_begin(&pair, "5.4", &stock);
+        pair_open(&pair, 2);
+        assert_int_equal(pair_send(&pair, PAIR_SERVER, &bunch, 'a', 20), UE_OK);
+        ue_conn_flush(pair.conns[PAIR_SERVER], pair.now_ns);
+        pair_starve(&pair, PAIR_CLIENT, spare_bytes);
+        pair_carry(&pair, PAIR_SERVER);
+        pair_feed(&pair, PAIR_CLIENT);
+        pair_run(&pair, 10);
+        pair_assert_heard(&pair, PAIR_CLIENT, 2, "a");
+        assert_int_equal(pair.exports[PAIR_CLIENT], 1);
+        pair_end(&pair);
+    }
+}
+
+/* A channel's name stands in each of its bunches: with one that is too long nothing could be answered. */
+static void names_are_short_enough_to_repeat(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    static const uint8_t letters[800] = "Mesh";
+    for (size_t length = 1; length < sizeof letters; length += length < 32 ? 1 : 100) {
+        uint8_t bytes[1024];
+        const struct ue_conn_config config = {.any_channel = true};
+        const struct ue_item item = {.bunch = {.control = true,
+                                               .open = true,
+                                               .reliable = true,
+                                               .channel = 9,
+                                               .ch_seq = 501 + 1,
+                                               .has_name = true,
+                                               .name = {.text = {.units = {letters, 0, length * 8}}},
+                                               .data = {letters, 0, 8}}};
+        pair_begin(&pair, "5.4", &config);
+        struct ue_conn *client = pair.conns[PAIR_CLIENT];
+        size_t size_bytes = pair_forge(&pair, PAIR_SERVER, &item, 1, bytes, sizeof bytes);
+        ue_conn_receive(client, pair.now_ns, bytes, size_bytes);
+        pair_run(&pair, 1);
+        bool is_taken = ue_conn_channel(client, 9) != NULL;
+        assert_int_equal(is_taken, length <= 13);
+        if (is_taken) {
+            const struct ue_outgoing answer = {.channel = 9, .reliable = true};
+            assert_int_equal(pair_send(&pair, PAIR_CLIENT, &answer, 'x', client->limits.single_bits / 8), UE_OK);
+            ue_conn_flush(client, pair.now_ns);
+            assert_false(client->has_unsent);
+        } else {
+            assert_int_equal(client->closed_for, UE_CLOSE_UNKNOWN_CHANNEL_TYPE);
+        }
+        pair_end(&pair);
+    }
+}
+
+/* A client that says nothing on channel 0 does not keep a server's loop busy: the next tick is due at the timeout. */
+static void a_server_that_may_not_speak_waits(void **state) {
+    (void)state;
+    static uint64_t regions[2][1 << 15];
+    struct ue_conn *conns[2];
+    struct ue_bytes datagram;
+    for (unsigned side = 0; side < 2; side++) {
+        const struct ue_conn_config config = {.profile = ue_profile_find("5.4"),
+                                              .role = side == PAIR_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER};
+        conns[side] = ue_conn_new(ue_pool_init(regions[side], sizeof regions[side]), &config);
+        ue_conn_adopt(conns[side], 0, side == PAIR_CLIENT ? 2 : 1, side == PAIR_CLIENT ? 1 : 2);
+        ue_conn_tick(conns[side], 0);
+    }
+    ue_conn_tick(conns[PAIR_CLIENT], 300 * PAIR_TICK_NS);
+    assert_true(ue_conn_next_datagram(conns[PAIR_CLIENT], &datagram));
+    ue_conn_receive(conns[PAIR_SERVER], 300 * PAIR_TICK_NS, datagram.bytes, datagram.size_bytes);
+    ue_conn_end_receive(conns[PAIR_SERVER], 300 * PAIR_TICK_NS);
+    ue_conn_tick(conns[PAIR_SERVER], 300 * PAIR_TICK_NS);
+    assert_false(ue_conn_next_datagram(conns[PAIR_SERVER], &datagram));
+    assert_int_equal(ue_conn_deadline(conns[PAIR_SERVER]), 300 * PAIR_TICK_NS + UINT64_C(60000000001));
+    assert_true(ue_conn_deadline(conns[PAIR_CLIENT]) > 300 * PAIR_TICK_NS);
+    for (unsigned side = 0; side < 2; side++) {
+        ue_conn_free(conns[side]);
+    }
+}
+
+/* A packet whose bunches were not all taken is no delivered packet, even if it ends the connection (endpoint.md 7). */
+static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
+    (void)state;
+    static struct conn_pair pair;
+    const struct ue_conn_config config = {.options = {.resend_close = true}};
+    pair_begin(&pair, "5.4", &config);
+    struct ue_conn *server = pair.conns[PAIR_SERVER];
+    const struct ue_outgoing mapped = {.channel = 0, .reliable = true, .has_mapped = true};
+    assert_int_equal(pair_send(&pair, PAIR_CLIENT, &mapped, 'a', 10), UE_OK);
+    assert_int_equal(pair_say(&pair, PAIR_CLIENT, 0, 'b'), UE_OK);
+    ue_conn_flush(pair.conns[PAIR_CLIENT], pair.now_ns);
+    pair_carry(&pair, PAIR_CLIENT);
+    assert_int_equal(server->closed_for, UE_CLOSE_CLIENT_HAS_MUST_BE_MAPPED_GUIDS);
+    assert_int_equal(server->notify.in_ack_seq, server->notify.in_seq);
+    assert_int_equal(server->notify.history[0] & 1, 0);
+    pair_end(&pair);
+}
+
+/* Layout A0 has no Ack. The client repeats its Response until the server says something, or the cookie is too old. */
+static void an_unanswered_response_is_repeated(void **state) {
+    (void)state;
+    static uint64_t region[1 << 15];
+    uint8_t bytes[UE_SHAKE_BYTES];
+    struct ue_random random;
+    struct ue_bytes datagram;
+    struct ue_context context;
+    const struct ue_conn_config config = {.profile = ue_profile_find("4.13")};
+    struct ue_conn *c = ue_conn_new(ue_pool_init(region, sizeof region), &config);
+    ue_random_init(&random, NULL);
+    ue_context_init(&context, config.profile, NULL);
+    context.direction = UE_SERVER_TO_CLIENT;
+    struct ue_datagram challenge = {.handshake = {.type = UE_HANDSHAKE_CHALLENGE,
+                                                  .has_body = true,
+                                                  .timestamp = ue_handshake_timestamp_bits(&context, 5),
+                                                  .cookie = {1, 2, 3, 4}}};
+    uint64_t second_ns = UINT64_C(1000000000), responses = 0;
+    ue_conn_connect(c, 0);
+    assert_true(ue_conn_next_datagram(c, &datagram));
+    size_t size_bytes = ue_shake_write(&context, &challenge, &random, bytes, sizeof bytes);
+    ue_conn_receive(c, 0, bytes, size_bytes);
+    assert_int_equal(ue_conn_state(c), UE_CONN_PENDING);
+    for (uint64_t now_ns = 0; now_ns < 30 * second_ns; now_ns += second_ns / 2 + 1) {
+        ue_conn_tick(c, now_ns);
+        while (ue_conn_next_datagram(c, &datagram)) {
+            struct ue_datagram d = {0};
+            struct ue_verdict verdict;
+            struct ue_item items[4];
+            d.items = items;
+            d.item_capacity = 4;
+            assert_int_equal(ue_datagram_decode(ue_conn_context(c), datagram.bytes, datagram.size_bytes, &d, &verdict),
+                             UE_OK);
+            responses += verdict.is_handshake;
+        }
+    }
+    assert_true(is_within(responses, 14, 16)); /* each second, and not beyond a cookie's life */
+    ue_conn_free(c);
+}
+
+static char releases[][8] = {"5.1", "5.8"};
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_waited_is_taken_when_memory_is_back),
+        cmocka_unit_test(a_first_part_without_memory_has_not_come),
+        cmocka_unit_test(faults_of_handlers_are_theirs),
+        cmocka_unit_test_prestate(a_handshake_does_not_reset_an_adopted_connection, releases[0]),
+        cmocka_unit_test_prestate(a_handshake_does_not_reset_an_adopted_connection, releases[1]),
+        cmocka_unit_test(channels_open_on_connections_only),
+        cmocka_unit_test(exports_come_once),
+        cmocka_unit_test(names_are_short_enough_to_repeat),
+        cmocka_unit_test(a_server_that_may_not_speak_waits),
+        cmocka_unit_test(a_packet_that_ends_the_connection_is_not_delivered),
+        cmocka_unit_test(an_unanswered_response_is_repeated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* Another implementation's half of a conversation: the endpoint is the shadow of one side of a capture in
+   captures/foreign, is given what really arrived there and shown what that side sent, and must deliver and learn
+   the same. dpull/utcp made these captures; where it departs from the engine, the rows below say how. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include <uerudp/reference_model.h>
+#include "tools/capture/packet_headers.h"
+
+#define DATAGRAMS_MAX 2000
+#define BUNCHES_MAX 2000
+#define ITEMS_MAX 200
+#define SERVER_PORT 7777
+#define BEGIN_NS UINT64_C(1000000000) /* of the capture on the endpoint's clock */
+#define POOL_BYTES (8u << 20)
+
+enum { CLIENT, SERVER };
+
+/* ---- what is replayed, and what is expected to differ ---- */
+
+enum what { BUNCH_MISSING, VERDICT_MORE };
+
+struct difference {
+    unsigned role; /* that the endpoint plays */
+    enum what what;
+    unsigned number; /* of the bunch, from 0; sequence of the packet */
+    const char *why;
+};
+
+#define OPENS_TOO                                                                                                      \
+    {                                                                                                                  \
+        CLIENT, BUNCH_MISSING, 0,                                                                                      \
+            "the library's server marks its first control bunch as an open; the client had opened that channel itself" \
+    }
+#define STOPPED(role, packet)                                                                                          \
+    { role, VERDICT_MORE, packet, "the recorder had stopped before the datagram with this verdict arrived" }
+
+struct row {
+    const char *name;
+    const char *release;
+    struct ue_settings settings;
+    size_t bunches[2];  /* delivered to client and server */
+    size_t verdicts[2]; /* on their packets */
+    size_t lost[2];     /* of which not delivered */
+    struct difference differences[6];
+    bool moves; /* the client changes its address; the server does not take what comes from there at first */
+};
+
+static const struct row rows[] = {
+    {"utcp-clean", "5.1", {0}, {752, 274}, {249, 323}, {0, 0}, {OPENS_TOO}, false},
+    {"utcp-loss", "5.1", {0}, {937, 334}, {343, 437}, {40, 44}, {OPENS_TOO}, false},
+    {"utcp-orig-clean", "4.25", {0}, {752, 274}, {249, 324}, {0, 0}, {OPENS_TOO}, false},
+    {"utcp-orig-restart", "4.25", {0}, {143, 62}, {114, 134}, {1, 0}, {OPENS_TOO}, true},
+    {"utcp-ue418-clean",
+     "4.18",
+     {.max_packet_bytes = 512, .ch_seq_bound = 4096},
+     {752, 274},
+     {483, 497},
+     {0, 0},
+     {OPENS_TOO},
+     false},
+    {"utcp-ue418-loss",
+     "4.18",
+     {.max_packet_bytes = 512, .ch_seq_bound = 4096},
+     {937, 335},
+     {644, 685},
+     {61, 75},
+     {OPENS_TOO, STOPPED(CLIENT, 2769), STOPPED(CLIENT, 2770), STOPPED(SERVER, 8760), STOPPED(SERVER, 8761)},
+     false},
+};
+
+/* ---- the capture ---- */
+
+struct datagram {
+    uint8_t *bytes;
+    size_t size_bytes;
+    unsigned side; /* that sent it */
+    uint64_t sent_ns;
+    uint64_t arrives_ns;
+    uint64_t at_ns; /* when it concerns the endpoint: one of the two */
+    bool is_lost;
+    bool is_packet; /* no handshake */
+    uint16_t seq;
+};
+
+struct bunch {
+    uint32_t channel;
+    bool reliable;
+    uint32_t ch_seq; /* as on the wire */
+    size_t bits;
+    uint8_t *data;
+};
+
+/* What an end delivers, and which verdicts it gets. */
+struct story {
+    struct bunch bunches[BUNCHES_MAX];
+    size_t bunch_count;
+    int8_t verdicts[DATAGRAMS_MAX]; /* by packet, from the first on: 1 delivered, 0 lost, -1 none */
+};
+
+struct capture {
+    const struct row *row;
+    json_t *sent; /* NAME.sent.json, or NULL: nothing was lost */
+    struct datagram datagrams[DATAGRAMS_MAX];
+    size_t count;
+    int64_t begin_ns;
+    bool has_first[2];
+    uint16_t first_seq[2];
+    struct ue_prefix prefix;
+    struct ue_context x[2]; /* in which each side writes */
+};
+
+static struct capture capture;
+static struct story expected;
+static struct story seen;
+
+static void path_of(char *path, size_t size_bytes, const char *name, const char *suffix) {
+    snprintf(path, size_bytes, "captures/foreign/%s%s", name, suffix);
+}
+
+static const struct ue_datagram *decode(unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    static struct ue_item items[ITEMS_MAX];
+    static struct ue_datagram datagram;
+    struct ue_verdict verdict;
+    datagram = (struct ue_datagram){.items = items, .item_capacity = ITEMS_MAX};
+    ue_datagram_decode(&capture.x[side], bytes, size_bytes, &datagram, &verdict);
+    return &datagram;
+}
+
+static void add_datagram(const struct ue_udp *udp, int64_t time_ns) {
+    assert_true(capture.count < DATAGRAMS_MAX);
+    capture.begin_ns = capture.count == 0 ? time_ns : capture.begin_ns;
+    struct datagram *d = &capture.datagrams[capture.count++];
+    *d = (struct datagram){.bytes = malloc(udp->length_bytes), .size_bytes = udp->length_bytes};
+    memcpy(d->bytes, udp->payload, udp->length_bytes);
+    d->side = udp->source.port == SERVER_PORT ? SERVER : CLIENT;
+    d->sent_ns = d->arrives_ns = BEGIN_NS + (uint64_t)(time_ns - capture.begin_ns);
+    const struct ue_datagram *decoded = decode(d->side, d->bytes, d->size_bytes);
+    d->is_packet = !decoded->prefix.is_handshake;
+    d->seq = decoded->packet.seq;
+    if (d->is_packet && !capture.has_first[d->side]) {
+        capture.has_first[d->side] = true;
+        capture.first_seq[d->side] = d->seq;
+        capture.prefix = decoded->prefix;
+    }
+}
+
+static void read_datagrams(const char *path) {
+    char error[UE_CAPTURE_ERROR_BYTES];
+    struct ue_capture_packet packet;
+    struct ue_udp udp;
+    struct ue_capture *file = ue_capture_open(path, error);
+    struct ue_fragments *fragments = ue_fragments_new();
+    assert_non_null(file);
+    while (ue_capture_next(file, &packet) == UE_CAPTURE_PACKET) {
+        assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_UDP);
+        add_datagram(&udp, packet.time_ns);
+    }
+    ue_fragments_free(fragments);
+    ue_capture_close(file);
+}
+
+/* Which datagrams were lost on the way, and when the others arrived. The library waits for late ones as long as it
+   takes (engines before 4.24 drop them), so none counts as late here. */
+static void apply_link(void) {
+    uint64_t in_order_ns[2] = {0, 0};
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(capture.sent, "datagrams"), i, entry) {
+        struct datagram *d = &capture.datagrams[i];
+        const json_t *arrives = json_array_get(json_object_get(entry, "deliver_us"), 0);
+        d->is_lost = json_is_true(json_object_get(entry, "dropped"));
+        d->arrives_ns = d->is_lost ? 0 : BEGIN_NS + (uint64_t)json_integer_value(arrives) * 1000;
+        in_order_ns[d->side] = d->arrives_ns > in_order_ns[d->side] ? d->arrives_ns : in_order_ns[d->side];
+        d->arrives_ns = in_order_ns[d->side];
+    }
+}
+
+static void read_capture(const struct row *row) {
+    char path[4096];
+    memset(&capture, 0, sizeof capture);
+    capture.row = row;
+    for (unsigned side = 0; side < 2; side++) {
+        ue_context_init(&capture.x[side], ue_profile_find(row->release), &row->settings);
+        capture.x[side].direction = side == CLIENT ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
+        capture.x[side].features = false; /* the library's handshake has no such field */
+    }
+    path_of(path, sizeof path, row->name, ".pcap");
+    read_datagrams(path);
+    path_of(path, sizeof path, row->name, ".sent.json");
+    capture.sent = json_load_file(path, 0, NULL);
+    apply_link();
+}
+
+static void forget_story(struct story *story) {
+    for (size_t i = 0; i < story->bunch_count; i++) {
+        free(story->bunches[i].data);
+    }
+    memset(story, 0, sizeof *story);
+}
+
+static void forget_capture(void) {
+    for (size_t i = 0; i < capture.count; i++) {
+        free(capture.datagrams[i].bytes);
+    }
+    json_decref(capture.sent);
+}
+
+static struct bunch *add_bunch(struct story *story, uint32_t channel, bool reliable, uint32_t ch_seq, size_t bits) {
+    assert_true(story->bunch_count < BUNCHES_MAX);
+    struct bunch *bunch = &story->bunches[story->bunch_count++];
+    *bunch = (struct bunch){channel, reliable, reliable ? ch_seq : 0, bits, calloc(1, ue_bits_bytes(bits) + 1)};
+    return bunch;
+}
+
+/* ---- the story as the capture tells it ---- */
+
+static int64_t integer(const json_t *object, const char *key) {
+    return json_integer_value(json_object_get(object, key));
+}
+
+static void expect_received(unsigned role) {
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(capture.sent, "received"), i, entry) {
+        const char *hex = json_string_value(json_object_get(entry, "data"));
+        const char *to = json_string_value(json_object_get(entry, "dir"));
+        if ((to[0] == 'C') != (role == SERVER)) {
+            continue;
+        }
+        const json_t *ch_seq = json_array_get(json_object_get(entry, "ch_sequence"), 0);
+        struct bunch *bunch = add_bunch(&expected, (uint32_t)integer(entry, "ch"), integer(entry, "reliable") != 0,
+                                        (uint32_t)json_integer_value(ch_seq) & (capture.x[0].ch_seq_bound - 1),
+                                        (size_t)integer(entry, "bits"));
+        for (size_t k = 0; hex[2 * k] != '\0'; k++) {
+            unsigned byte = 0;
+            sscanf(hex + 2 * k, "%2x", &byte);
+            bunch->data[k] = (uint8_t)byte;
+        }
+    }
+}
+
+/* The library's 4.18 branch tells verdicts again when an ack is repeated: the first one counts. */
+static void expect_verdicts(unsigned role) {
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(capture.sent, "delivery_notifications"), i, entry) {
+        const char *side = json_string_value(json_object_get(entry, "side"));
+        int64_t place = integer(entry, "packet_id") - capture.first_seq[role];
+        if ((side[0] == 's') == (role == SERVER) && place >= 0 && expected.verdicts[place] < 0) {
+            expected.verdicts[place] = json_is_true(json_object_get(entry, "ack"));
+        }
+    }
+}
+
+/* Every packet up to this one was delivered. */
+static void expect_acked(unsigned role, uint16_t seq) {
+    int64_t place = (int64_t)((seq - capture.first_seq[role] + 16384) & 16383);
+    for (; place >= 0 && place < DATAGRAMS_MAX && expected.verdicts[place] < 0; place--) {
+        expected.verdicts[place] = 1;
+    }
+}
+
+/* Nothing is lost: all bunches of the other side arrive, and all that it acknowledges had arrived. */
+static void expect_everything(unsigned role) {
+    for (size_t i = 0; i < capture.count; i++) {
+        const struct datagram *d = &capture.datagrams[i];
+        if (d->side == role || !d->is_packet) {
+            continue;
+        }
+        const struct ue_datagram *decoded = decode(d->side, d->bytes, d->size_bytes);
+        if (decoded->packet.history_words != 0) {
+            expect_acked(role, decoded->packet.ack);
+        }
+        for (size_t k = 0; k < decoded->item_count; k++) {
+            const struct ue_bunch *b = &decoded->items[k].bunch;
+            if (decoded->items[k].is_ack) {
+                expect_acked(role, decoded->items[k].ack.ack_id);
+            } else {
+                ue_view_copy(b->data, add_bunch(&expected, b->channel, b->reliable, b->ch_seq, b->data.bits)->data);
+            }
+        }
+    }
+}
+
+/* ---- the story as the endpoint tells it ---- */
+
+static void listen(struct ue_conn *c, unsigned role) {
+    struct ue_event e;
+    while (ue_conn_next_event(c, &e)) {
+        if (e.type == UE_EVENT_FAULT) {
+            assert_int_equal(e.reason, UE_CLOSE_ALREADY_OPEN); /* see OPENS_TOO */
+        }
+        if (e.type == UE_EVENT_PACKET) {
+            int64_t place = e.packet_id - capture.first_seq[role];
+            assert_true(place >= 0 && place < DATAGRAMS_MAX && seen.verdicts[place] < 0);
+            seen.verdicts[place] = e.delivered;
+        } else if (e.type == UE_EVENT_BUNCH) {
+            uint32_t ch_seq = (uint32_t)e.ch_seq & (capture.x[0].ch_seq_bound - 1);
+            ue_view_copy(e.data, add_bunch(&seen, e.channel, e.reliable, ch_seq, e.data.bits)->data);
+        }
+    }
+}
+
+static void on_departure(void *user, const struct ue_departure *departure) {
+    (void)user;
+    bool is_known = departure->type == UE_DEPARTS_OPEN || /* see OPENS_TOO */
+                    (departure->type == UE_DEPARTS_HISTORY && capture.row->moves);
+    if (!is_known) {
+        fail_msg("the library %s", ue_departure_text(departure->type));
+    }
+}
+
+static bool hasten(void *user, int64_t nacked_id) {
+    (void)user;
+    (void)nacked_id;
+    return false; /* the endpoint has what the library had */
+}
+
+/* Datagrams at the same time stay in the order of the capture. */
+static int by_time(const void *a, const void *b) {
+    const struct datagram *x = *(const struct datagram *const *)a;
+    const struct datagram *y = *(const struct datagram *const *)b;
+    return x->at_ns != y->at_ns ? (x->at_ns < y->at_ns ? -1 : 1) : (x < y ? -1 : 1);
+}
+
+static struct ue_conn *shadow_of(struct ue_pool *pool, unsigned role) {
+    const struct ue_conn_config config = {
+        .profile = ue_profile_find(capture.row->release),
+        .settings = capture.row->settings,
+        .role = role == CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER,
+        .report_packets = true,
+        .no_timeouts = true,
+    };
+    const struct ue_shadow_start start = {
+        .context = &capture.x[!role],
+        .prefix = capture.prefix,
+        .in = capture.first_seq[!role],
+        .out = capture.first_seq[role],
+        .opens_freely = role == SERVER, /* the library's client opens an actor channel */
+        .is_whole = true,
+    };
+    struct ue_conn *c = ue_conn_new(pool, &config);
+    assert_non_null(c);
+    ue_shadow_begin(c, &start);
+    return c;
+}
+
+static void replay(struct ue_conn *c, unsigned role) {
+    const struct ue_shadow_sink sink = {on_departure, hasten, NULL};
+    const struct datagram **order = malloc(capture.count * sizeof *order);
+    for (size_t i = 0; i < capture.count; i++) {
+        struct datagram *d = &capture.datagrams[i];
+        d->at_ns = d->side == role ? d->sent_ns : d->arrives_ns;
+        order[i] = d;
+    }
+    qsort(order, capture.count, sizeof *order, by_time);
+    for (size_t i = 0; i < capture.count; i++) {
+        const struct datagram *d = order[i];
+        if (d->is_packet && d->side == role) {
+            ue_shadow_sent(c, d->at_ns, decode(d->side, d->bytes, d->size_bytes), &sink);
+        } else if (d->is_packet && !d->is_lost) {
+            ue_shadow_receive(c, d->at_ns, d->bytes, d->size_bytes);
+        }
+        listen(c, role);
+    }
+    free(order);
+}
+
+/* ---- both stories ---- */
+
+static bool same_bunch(const struct bunch *a, const struct bunch *b) {
+    return a->channel == b->channel && a->reliable == b->reliable && a->ch_seq == b->ch_seq && a->bits == b->bits &&
+           memcmp(a->data, b->data, ue_bits_bytes(a->bits)) == 0;
+}
+
+static bool is_explained(unsigned role, enum what what, size_t number) {
+    for (const struct difference *d = capture.row->differences; d->why != NULL; d++) {
+        if (d->role == role && d->what == what && d->number == number) {
+            printf("  %s\n", d->why);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Bunch by bunch; returns how many of the differences were explained. */
+static size_t compare_bunches(unsigned role) {
+    size_t explained = 0;
+    size_t place = 0;
+    for (size_t i = 0; i < expected.bunch_count; i++) {
+        const struct bunch *b = &expected.bunches[i];
+        if (place < seen.bunch_count && same_bunch(b, &seen.bunches[place])) {
+            place++;
+        } else if (is_explained(role, BUNCH_MISSING, (unsigned)i)) {
+            explained++;
+        } else {
+            fail_msg("bunch %zu is missing: channel %u %c%u, %zu bits", i, b->channel, b->reliable ? 'R' : 'U',
+                     b->ch_seq, b->bits);
+        }
+    }
+    assert_int_equal(place, seen.bunch_count); /* nothing was delivered besides */
+    return explained;
+}
+
+static size_t compare_verdicts(unsigned role) {
+    size_t explained = 0;
+    for (size_t place = 0; place < DATAGRAMS_MAX; place++) {
+        if (expected.verdicts[place] == seen.verdicts[place]) {
+            continue;
+        }
+        unsigned seq = (unsigned)place + capture.first_seq[role];
+        if (expected.verdicts[place] >= 0 || !is_explained(role, VERDICT_MORE, seq)) {
+            fail_msg("packet %u: verdict %d, not %d", seq, seen.verdicts[place], expected.verdicts[place]);
+        }
+        explained++;
+    }
+    return explained;
+}
+
+static void count_verdicts(size_t *verdicts, size_t *lost) {
+    for (size_t place = 0; place < DATAGRAMS_MAX; place++) {
+        *verdicts += seen.verdicts[place] >= 0;
+        *lost += seen.verdicts[place] == 0;
+    }
+}
+
+static size_t differences_of(unsigned role) {
+    size_t count = 0;
+    for (const struct difference *d = capture.row->differences; d->why != NULL; d++) {
+        count += d->role == role;
+    }
+    return count;
+}
+
+static void assert_same_story(unsigned role) {
+    size_t verdicts = 0;
+    size_t lost = 0;
+    size_t explained = compare_bunches(role) + compare_verdicts(role);
+    assert_int_equal(explained, differences_of(role));
+    count_verdicts(&verdicts, &lost);
+    printf("%s as %s: %zu bunches, %zu verdicts, %zu packets lost\n", capture.row->name,
+           role == CLIENT ? "client" : "server", seen.bunch_count, verdicts, lost);
+    assert_int_equal(seen.bunch_count, capture.row->bunches[role]);
+    assert_int_equal(verdicts, capture.row->verdicts[role]);
+    assert_int_equal(lost, capture.row->lost[role]);
+}
+
+static void assert_role(unsigned role) {
+    void *region = malloc(POOL_BYTES);
+    struct ue_pool *pool = ue_pool_init(region, POOL_BYTES);
+    struct ue_conn *c = shadow_of(pool, role);
+    memset(expected.verdicts, -1, sizeof expected.verdicts);
+    memset(seen.verdicts, -1, sizeof seen.verdicts);
+    if (capture.sent != NULL) {
+        expect_received(role);
+        expect_verdicts(role);
+    } else {
+        expect_everything(role);
+    }
+    replay(c, role);
+    assert_same_story(role);
+    forget_story(&expected);
+    forget_story(&seen);
+    ue_conn_free(c);
+    free(region);
+}
+
+static void the_other_side_is_understood(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        read_capture(&rows[i]);
+        assert_role(CLIENT);
+        assert_role(SERVER);
+        forget_capture();
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_other_side_is_understood)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* A conversation as an engine would hold it, and the flow that observes it. */
+#ifndef UERUDP_TESTS_OBSERVE_DETECTION_STAGE_H
+#define UERUDP_TESTS_OBSERVE_DETECTION_STAGE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <uerudp/detection.h>
+#include "tests/support/rng.h"
+
+#define PACKET_BYTES 1500
+#define STOCK (&(const struct ue_settings){0})
+#define SERVER 1u
+#define CLIENT 0u
+
+struct speaker {
+    struct ue_context x;
+    uint16_t seq;
+    uint32_t ch_seq;
+};
+
+struct talk {
+    struct rng rng;
+    struct ue_settings settings;
+    const struct ue_profile *profile;
+    struct speaker sides[2];
+    bool partials;
+};
+
+extern const uint8_t cookie_a[UE_COOKIE_BYTES];
+extern const uint8_t cookie_b[UE_COOKIE_BYTES];
+extern const uint8_t no_cookie[UE_COOKIE_BYTES];
+
+void talk_begin(struct talk *t, const char *release, const struct ue_settings *settings, uint64_t seed);
+
+/* A header with the next sequence of a side. */
+void talk_header(struct talk *t, unsigned side, struct ue_packet *p);
+
+/* The next packet of a side; the result is its size in bytes. */
+size_t talk_packet(struct talk *t, unsigned side, uint8_t *bytes);
+
+/* A handshake message; orig is the earlier cookie of a restart, or NULL. */
+size_t talk_handshake(struct talk *t, enum ue_handshake_type type, double seconds, const uint8_t *cookie,
+                      const uint8_t *orig, uint8_t *bytes);
+
+/* The server's answer to packets from an unknown address, in the oldest version that it speaks. */
+size_t talk_restart_request(struct talk *t, uint8_t *bytes);
+
+struct ue_frame feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size);
+struct ue_frame feed_packet(struct ue_flow *flow, struct talk *t, unsigned side);
+
+/* Initial, Challenge, Response, Ack; both sides begin with the sequences of the cookie. */
+void shake_hands(struct ue_flow *flow, struct talk *t, const uint8_t *cookie);
+
+bool is_candidate(const struct ue_choice *choice, const char *release);
+
+#endif

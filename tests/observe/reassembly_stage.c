@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/observe/reassembly_stage.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the transcript ---- */
+
+static void say_content(struct assembly_stage *stage, const struct ue_content *content) {
+    static uint8_t bytes[UE_ASSEMBLY_BYTES_MAX];
+    ue_view_copy(content->data, bytes);
+    stage_say(&stage->track, "%s%s%s%s '", content->open ? " open" : "", content->close ? " close" : "",
+              content->has_exports ? " exports" : "", content->has_mapped ? " mapped" : "");
+    for (size_t i = 0; i < ue_bits_bytes(content->data.bits) && i < 40; i++) {
+        stage_say(&stage->track, bytes[i] >= 32 && bytes[i] < 127 ? "%c" : "<%02x>", bytes[i]);
+    }
+    stage_say(&stage->track, "' %zu", content->data.bits);
+}
+
+static void hear(void *user, const struct ue_assembly_event *event) {
+    static const char *const types[] = {"whole", "waits", "given up"};
+    static const char *const kinds[] = {"unknown", "control", "actor", "voice", "data-stream"};
+    static const char *const problems[] = {"",        "new began", "no beginning",  "no end",    "mixed",
+                                           "missing", "unaligned", "final exports", "too large", "no memory"};
+    struct assembly_stage *stage = user;
+    assert_int_equal(event->frame, stage->track.frame);
+    assert_true(ue_assembly_bytes(stage->assembly) <= UE_ASSEMBLY_BYTES_MAX);
+    stage_say(&stage->track, "%d %s", (int)event->frame, types[event->type]);
+    if (event->type != UE_ASSEMBLY_GIVEN_UP) {
+        stage_say(&stage->track, " %s%s", kinds[event->content.kind], event->is_kind_guessed ? "?" : "");
+    }
+    if (event->type == UE_ASSEMBLY_WHOLE) {
+        stage_say(&stage->track, "%s", event->content.is_custom_exports ? " custom" : "");
+        say_content(stage, &event->content);
+    }
+    stage_say(&stage->track, " of");
+    for (uint32_t i = 0; i < event->fragment_count && i < 8; i++) {
+        const struct ue_fragment *fragment = &event->fragments[i];
+        stage_say(&stage->track, " %d.%u(%u)", (int)fragment->frame, fragment->item, fragment->bits);
+    }
+    stage_say(&stage->track, "%s%s\n", event->problem != UE_ASSEMBLY_NO_PROBLEM ? ": " : "", problems[event->problem]);
+}
+
+static void pass_on(void *user, const struct ue_track_event *event) {
+    struct assembly_stage *stage = user;
+    const struct ue_assembly_sink sink = {hear, stage};
+    ue_assembly_feed(stage->assembly, &stage->track.x[event->side], event, &sink);
+}
+
+void assembly_stage_begin(struct assembly_stage *stage, const char *release, size_t bytes_max) {
+    stage_begin(&stage->track, release, bytes_max);
+    stage->track.listener = (struct ue_track_sink){.event = pass_on, .user = stage};
+    stage->assembly = ue_assembly_new(&stage->track.memory);
+}
+
+void assembly_stage_end(struct assembly_stage *stage) {
+    ue_assembly_free(stage->assembly);
+    stage_end(&stage->track);
+}
+
+void assembly_stage_forget(struct assembly_stage *stage) {
+    stage->track.length = 0;
+    stage->track.text[0] = '\0';
+}
+
+/* ---- what is sent ---- */
+
+void assembly_stage_flush(struct assembly_stage *stage, unsigned side, int64_t id) {
+    const struct ue_assembly_sink sink = {hear, stage};
+    stage_packet(&stage->track, side, id, 0, 0);
+    ue_assembly_end(stage->assembly, &sink);
+}
+
+struct ue_bunch *assembly_stage_flag(struct ue_bunch *bunch, const char *flags, const char *text) {
+    bunch->data = (struct ue_view){(const uint8_t *)text, 0, 8 * strlen(text)};
+    bunch->partial = strpbrk(flags, "picf") != NULL;
+    bunch->partial_initial = strchr(flags, 'i') != NULL;
+    bunch->partial_exports_final = strchr(flags, 'c') != NULL;
+    bunch->partial_final = strchr(flags, 'f') != NULL;
+    bunch->has_exports = strchr(flags, 'x') != NULL;
+    bunch->has_mapped = strchr(flags, 'm') != NULL;
+    bunch->open = strchr(flags, 'o') != NULL;
+    bunch->close = strchr(flags, 'k') != NULL;
+    bunch->control = bunch->open || bunch->close;
+    if (bunch->open && !bunch->reliable) {
+        bunch->has_name = true;
+        bunch->name = (struct ue_name){.hardcoded = true, .index = UE_NAME_ACTOR};
+    }
+    return bunch;
+}

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets, verdicts and handshakes, told from datagrams made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <uerudp/seq.h>
+#include "tests/observe/tracker_stage.h"
+
+static struct track_stage stage;
+
+static int begin(void **state) {
+    (void)state;
+    stage_begin(&stage, "5.1", SIZE_MAX / 2);
+    return 0;
+}
+
+static int begin_legacy(void **state) {
+    (void)state;
+    stage_begin(&stage, "4.18", SIZE_MAX / 2);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    stage_end(&stage);
+    return 0;
+}
+
+static const struct ue_track_counts *counts_of(unsigned side) {
+    return ue_track_counts(stage.track, side);
+}
+
+/* ---- packets ---- */
+
+static void what_is_missing_may_come_late(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 104, 0, 0);
+    stage_packet(&stage, CLIENT, 102, 0, 0);
+    stage_packet(&stage, CLIENT, 99, 0, 0); /* before the first: never counted as missing */
+    stage_packet(&stage, CLIENT, 105, 0, 0);
+    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
+                         "2 c missing 101-103\n"
+                         "2 c packet 104, 0 in flight\n"
+                         "3 c packet 102 late, 0 in flight\n"
+                         "4 c packet 99 late, 0 in flight\n"
+                         "5 c packet 105, 0 in flight\n");
+    assert_int_equal(counts_of(CLIENT)->packets, 5);
+    assert_int_equal(counts_of(CLIENT)->missing, 2);
+    assert_int_equal(counts_of(CLIENT)->late, 2);
+}
+
+/* Where no handshake says where the numbers begin, packets that overtook each other must. */
+static void packets_before_the_first_are_judged(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 6, 0);
+    stage_packet(&stage, CLIENT, 98, 6, 0);
+    stage_packet(&stage, SERVER, 7, 100, 1);
+    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
+                         "2 c packet 98 late, 0 in flight\n"
+                         "3 s packet 7, 1 in flight\n"
+                         "3 s nak 98 in 2 after 10\n"
+                         "3 s nak 99 unseen\n"
+                         "3 s ack 100 in 1 after 20\n");
+}
+
+static void a_duplicate_tells_nothing_else(void **state) {
+    (void)state;
+    stage_packet(&stage, SERVER, 7, 99, 0);
+    stage_packet(&stage, CLIENT, 100, 5, 0);
+    stage_bunch(&stage, 3);
+    stage_packet(&stage, CLIENT, 101, 7, 1);
+    stage_bunch(&stage, 3);
+    stage_packet(&stage, CLIENT, 101, 7, 1);
+    stage_expect(&stage, "1 s packet 7, 0 in flight\n"
+                         "2 c packet 100, 1 in flight\n"
+                         "3 c packet 101, 2 in flight\n"
+                         "3 c nak 6 unseen\n"
+                         "3 c ack 7 in 1 after 20\n"
+                         "3 c bunch 0 on 3\n"
+                         "4 c packet 101 again, first in 3, 2 in flight\n");
+    assert_int_equal(counts_of(CLIENT)->duplicates, 1);
+    assert_int_equal(counts_of(CLIENT)->late, 0);
+}
+
+static void numbers_wrap(void **state) {
+    (void)state;
+    for (int64_t id = 16380; id < 16390; id++) {
+        stage_packet(&stage, CLIENT, id, 5, 1);
+        stage.length = 0;
+        stage_packet(&stage, SERVER, id - 16375, id, 1);
+    }
+    stage_expect(&stage, "20 s packet 14, 9 in flight\n20 s ack 16389 in 19 after 10\n");
+    assert_int_equal(counts_of(CLIENT)->acked, 10);
+    assert_int_equal(counts_of(CLIENT)->missing, 0);
+}
+
+/* A damaged number far ahead costs a line; what falls back behind it shows that nothing is missing. */
+static void a_jump_is_not_walked(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 100 + 8191, 0, 0);
+    stage_packet(&stage, CLIENT, 101, 0, 0);
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
+                         "2 c missing 101-8290\n"
+                         "2 c packet 8291, 0 in flight\n"
+                         "3 c nothing missing in 2, 101-8290\n"
+                         "3 c packet 101, 0 in flight\n"
+                         "4 c packet 100 again, first in 1, 0 in flight\n");
+    assert_int_equal(counts_of(CLIENT)->missing, 0);
+    assert_int_equal(counts_of(CLIENT)->late, 0);
+}
+
+/* So many packets were really lost. */
+static void a_true_jump_is_believed(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 2100, 0, 0);
+    stage_packet(&stage, CLIENT, 2099, 0, 0);
+    stage_packet(&stage, CLIENT, 2101, 0, 0);
+    assert_int_equal(counts_of(CLIENT)->missing, 1998);
+    assert_int_equal(counts_of(CLIENT)->late, 1);
+}
+
+/* Its receiver acknowledges a damaged number, and then nothing more: none of those between was denied. */
+static void a_disproved_jump_is_not_judged(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 101 + 2048, 0, 0);
+    stage_packet(&stage, SERVER, 7, 101 + 2048, 1);
+    stage_packet(&stage, SERVER, 8, 101 + 2048, 1);
+    stage.length = 0;
+    stage_packet(&stage, CLIENT, 102, 0, 0);
+    stage_expect(&stage, "5 c nothing missing in 2, 101-2148\n5 c missing 101-101\n5 c packet 102, 0 in flight\n");
+    stage_packet(&stage, SERVER, 9, 101 + 2048, 1);
+    assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
+    assert_int_equal(counts_of(CLIENT)->missing, 1);
+}
+
+/* A verdict on what was not sent needs another that bears it out. */
+static void a_damaged_ack_judges_nothing(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 101, 0, 0);
+    stage_packet(&stage, SERVER, 7, 100 + 2048, 1);
+    assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
+    stage_packet(&stage, SERVER, 8, 101, 3);
+    assert_int_equal(counts_of(CLIENT)->acked, 2);
+    stage_packet(&stage, SERVER, 9, 3000, 1);
+    stage_packet(&stage, SERVER, 10, 3001, 3);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 3001), UE_TRACK_DELIVERED);
+}
+
+static void the_newest_are_remembered(void **state) {
+    (void)state;
+    for (int64_t id = 0; id < 5000; id++) {
+        stage_packet(&stage, CLIENT, id, 0, 0);
+        stage.length = 0;
+    }
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 4999), UE_TRACK_PENDING);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 4999 - 1023), UE_TRACK_PENDING);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 100), UE_TRACK_UNKNOWN);
+    assert_true(ue_track_bytes(stage.track) < UE_TRACK_BYTES_MAX);
+}
+
+/* ---- verdicts ---- */
+
+static void verdicts_are_told_once_and_in_order(void **state) {
+    (void)state;
+    stage_packet(&stage, SERVER, 50, 99, 0);
+    for (int64_t id = 100; id < 104; id++) {
+        stage_packet(&stage, CLIENT, id, 49, 0);
+    }
+    stage.length = 0;
+    stage_packet(&stage, SERVER, 51, 102, 5);
+    stage_packet(&stage, SERVER, 52, 104, 0x17);
+    stage_expect(&stage, "6 s packet 51, 2 in flight\n"
+                         "6 s ack 100 in 2 after 40\n"
+                         "6 s nak 101 in 3 after 30\n"
+                         "6 s ack 102 in 4 after 20\n"
+                         "7 s packet 52, 3 in flight\n"
+                         "7 s ack 103 in 5 after 20\n"
+                         "7 s ack 104 unseen\n");
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 100), UE_TRACK_DELIVERED);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 101), UE_TRACK_NOT_DELIVERED);
+    assert_int_equal(counts_of(CLIENT)->acked, 4);
+    assert_int_equal(counts_of(CLIENT)->nacked, 1);
+}
+
+/* What the history no longer reaches counts as not delivered, whether it was seen or not (endpoint.md 15.4). */
+static void beyond_the_history_nothing_is_delivered(void **state) {
+    (void)state;
+    stage_packet(&stage, SERVER, 50, 0, 0);
+    for (int64_t id = 1; id <= 300; id++) {
+        if (id != 20) {
+            stage_packet(&stage, CLIENT, id, 49, 0);
+            stage.length = 0;
+        }
+    }
+    stage.header.history_words = 8;
+    for (size_t i = 0; i < UE_HISTORY_WORDS_MAX; i++) {
+        stage.header.history[i] = UINT32_MAX;
+    }
+    stage_packet(&stage, SERVER, 51, 300, UINT32_MAX);
+    assert_int_equal(counts_of(CLIENT)->nacked, 44);
+    assert_int_equal(counts_of(CLIENT)->acked, 256);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 44), UE_TRACK_NOT_DELIVERED);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 45), UE_TRACK_DELIVERED);
+}
+
+/* While a 5.8 sender resets its history, this begins at acked_history_seq (endpoint.md 15.6). */
+static void a_reset_history_begins_further_back(void **state) {
+    (void)state;
+    stage_end(&stage);
+    stage_begin(&stage, "5.8", SIZE_MAX / 2);
+    stage_packet(&stage, SERVER, 500, 99, 0);
+    for (int64_t id = 100; id < 104; id++) {
+        stage_packet(&stage, CLIENT, id, 499, 0);
+    }
+    stage.length = 0;
+    stage.header.history_flush = true;
+    stage.header.history_words = 8;
+    stage.header.acked_history_seq = 101;
+    stage_packet(&stage, SERVER, 501, 103, 3);
+    stage_expect(&stage, "6 s packet 501, 2 in flight\n"
+                         "6 s ack 100 in 2 after 40\n"
+                         "6 s ack 101 in 3 after 30\n"
+                         "6 s nak 102 in 4 after 20\n"
+                         "6 s nak 103 in 5 after 10\n");
+}
+
+/* Then it reaches as much further back, too. */
+static void a_reset_history_reaches_further_back(void **state) {
+    (void)state;
+    stage_end(&stage);
+    stage_begin(&stage, "5.8", SIZE_MAX / 2);
+    stage_packet(&stage, SERVER, 500, 99, 0);
+    for (int64_t id = 100; id < 400; id++) {
+        stage_packet(&stage, CLIENT, id, 499, 0);
+        stage.length = 0;
+    }
+    stage.header.history_flush = true;
+    stage.header.history_words = 8;
+    for (size_t i = 0; i < UE_HISTORY_WORDS_MAX; i++) {
+        stage.header.history[i] = UINT32_MAX;
+    }
+    stage.header.acked_history_seq = 299;
+    stage_packet(&stage, SERVER, 501, 399, UINT32_MAX);
+    assert_int_equal(counts_of(CLIENT)->acked, 200);
+    assert_int_equal(counts_of(CLIENT)->nacked, 100);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 100), UE_TRACK_DELIVERED);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 300), UE_TRACK_NOT_DELIVERED);
+}
+
+/* ---- legacy ---- */
+
+/* The example of endpoint.md 25. */
+static void legacy_acks_imply_naks(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 16381, 0, 0);
+    stage_packet(&stage, CLIENT, 16384, 0, 0);
+    stage.length = 0;
+    stage_ack(&stage, 16381);
+    stage_ack(&stage, 16384);
+    stage_ack(&stage, 16383);
+    stage_packet(&stage, SERVER, 1, 0, 0);
+    stage_expect(&stage, "3 s packet 1, 0 in flight\n"
+                         "3 s ack 16381 in 1 after 20\n"
+                         "3 s nak 16382 unseen\n"
+                         "3 s nak 16383 unseen\n"
+                         "3 s ack 16384 in 2 after 10\n");
+}
+
+/* Both copies of an ack are lost: the sender goes by the next one, which skips its packet. */
+static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
+    (void)state;
+    for (int64_t id = 10; id < 14; id++) {
+        stage_packet(&stage, CLIENT, id, 0, 0);
+    }
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 1, 0, 0);
+    stage_ack(&stage, 11);
+    stage_packet(&stage, SERVER, 2, 0, 0);
+    stage_ack(&stage, 11);
+    stage_ack(&stage, 12);
+    stage_packet(&stage, SERVER, 3, 0, 0);
+    stage_ack(&stage, 12);
+    stage_ack(&stage, 13);
+    stage_packet(&stage, SERVER, 4, 0, 0);
+    stage_ack(&stage, 1);
+    stage_ack(&stage, 4);
+    stage_packet(&stage, CLIENT, 14, 0, 0);
+    stage.length = 0;
+    stage_packet(&stage, SERVER, 5, 0, 0);
+    stage_expect(&stage, "10 s packet 5, 1 in flight\n10 s nak 11 in 2 after 80\n");
+    assert_int_equal(counts_of(CLIENT)->nacked, 1);
+    assert_int_equal(counts_of(CLIENT)->acked, 3);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 11), UE_TRACK_NOT_DELIVERED);
+}
+
+/* What the other side acknowledged may have been in packets that the capture lacks: then nothing is taken back. */
+static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
+    (void)state;
+    for (int64_t id = 10; id < 14; id++) {
+        stage_packet(&stage, CLIENT, id, 0, 0);
+    }
+    stage_packet(&stage, SERVER, 2, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 3, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 4, 0, 0);
+    stage_ack(&stage, 2);
+    stage_packet(&stage, CLIENT, 14, 0, 0);
+    stage_ack(&stage, 5); /* 15 to 17 are missing, which may have acknowledged 3 and 4 */
+    stage_packet(&stage, CLIENT, 18, 0, 0);
+    assert_int_equal(counts_of(SERVER)->nacked, 2);
+    stage_packet(&stage, SERVER, 6, 0, 0);
+    assert_int_equal(counts_of(CLIENT)->nacked, 0);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_DELIVERED);
+}
+
+/* An ack that travels twice can be hidden by missing packets that others lie between: 15 says 2 to 4 for the first
+   time, 16 has room to repeat 2, and 17 repeats the rest. 18 skips 3 and 4, which are not lost to be sure. */
+static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
+    (void)state;
+    for (int64_t id = 10; id < 14; id++) {
+        stage_packet(&stage, CLIENT, id, 0, 0);
+    }
+    stage_packet(&stage, SERVER, 2, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 3, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 4, 0, 0);
+    stage_ack(&stage, 1);
+    stage_packet(&stage, CLIENT, 14, 0, 0);
+    stage_ack(&stage, 2);
+    stage_packet(&stage, CLIENT, 16, 0, 0);
+    stage_ack(&stage, 5);
+    stage_packet(&stage, CLIENT, 18, 0, 0);
+    assert_int_equal(counts_of(SERVER)->nacked, 2);
+    stage_packet(&stage, SERVER, 6, 0, 0);
+    assert_int_equal(counts_of(CLIENT)->nacked, 0);
+    assert_int_equal(counts_of(CLIENT)->unsure, 1);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_DELIVERED);
+}
+
+/* An ack behind that of a later packet changes no verdict, but that packet came, and what it acknowledged was read. */
+static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 10, 0, 0);
+    stage_packet(&stage, SERVER, 1, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 2, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 3, 0, 0);
+    stage_packet(&stage, SERVER, 4, 0, 0);
+    stage_ack(&stage, 1);
+    stage_ack(&stage, 4);
+    stage_ack(&stage, 2);
+    stage_packet(&stage, CLIENT, 11, 0, 0);
+    stage_ack(&stage, 11);
+    stage_packet(&stage, SERVER, 5, 0, 0);
+    assert_int_equal(ue_track_fate(stage.track, SERVER, 2), UE_TRACK_NOT_DELIVERED);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_DELIVERED);
+    assert_int_equal(counts_of(CLIENT)->nacked, 0);
+}
+
+/* Two packets behind that one need the channel that 2 opens: without it they are refused, and what they say may have
+   been read. */
+static void refuse_by_need(int64_t last_between, bool is_resent) {
+    stage_packet(&stage, CLIENT, 10, 0, 0);
+    struct ue_bunch *opening = stage_reliable(&stage, 5, 7);
+    opening->control = opening->open = true;
+    stage_packet(&stage, SERVER, 2, 0, 0);
+    for (int64_t id = 3; id <= last_between; id++) {
+        stage_packet(&stage, SERVER, id, 0, 0);
+    }
+    for (int64_t id = last_between + 1; id <= last_between + 2; id++) {
+        stage_bunch(&stage, 5);
+        stage_ack(&stage, 10);
+        stage_packet(&stage, SERVER, id, 0, 0);
+    }
+    stage_ack(&stage, 1);
+    stage_ack(&stage, last_between + 3);
+    if (is_resent) {
+        stage_reliable(&stage, 6, 9);
+    }
+    stage_packet(&stage, CLIENT, 11, 0, 0);
+    stage_ack(&stage, 11);
+    stage_packet(&stage, SERVER, last_between + 4, 0, 0);
+}
+
+static void expect_unsure(void) {
+    assert_int_equal(counts_of(CLIENT)->acked, 2);
+    assert_int_equal(counts_of(CLIENT)->unsure, 1);
+    assert_int_equal(counts_of(CLIENT)->nacked, 0);
+}
+
+static void a_refused_legacy_packet_may_have_been_read(void **state) {
+    (void)state;
+    refuse_by_need(2, false);
+    expect_unsure();
+}
+
+/* A whole flight is refused for want of a packet long before it. */
+static void what_a_legacy_packet_needs_may_be_far_before_it(void **state) {
+    (void)state;
+    refuse_by_need(100, false);
+    expect_unsure();
+}
+
+/* Whoever says again what it said was told of a loss. */
+static void what_is_sent_again_was_not_acknowledged(void **state) {
+    (void)state;
+    stage_reliable(&stage, 6, 9);
+    refuse_by_need(2, true);
+    assert_int_equal(counts_of(CLIENT)->acked, 1);
+    assert_int_equal(counts_of(CLIENT)->unsure, 0);
+    assert_int_equal(counts_of(CLIENT)->nacked, 1);
+    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_NOT_DELIVERED);
+}
+
+/* Before 4.24 nobody waits for a late packet: it is dropped, and with it what it acknowledges. */
+static void a_late_legacy_packet_acknowledges_nothing(void **state) {
+    (void)state;
+    stage_packet(&stage, CLIENT, 10, 0, 0);
+    stage_packet(&stage, CLIENT, 11, 0, 0);
+    stage_ack(&stage, 10);
+    stage_packet(&stage, SERVER, 2, 0, 0);
+    stage.length = 0;
+    stage_ack(&stage, 11);
+    stage_packet(&stage, SERVER, 1, 0, 0);
+    stage_expect(&stage, "4 s packet 1 late, 0 in flight\n");
+}
+
+/* ---- handshakes ---- */
+
+static void shake(uint16_t server_seq, uint16_t client_seq) {
+    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
+    stage_handshake(&stage, SERVER, UE_HANDSHAKE_CHALLENGE, false, server_seq, client_seq);
+    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_RESPONSE, false, server_seq, client_seq);
+    stage_handshake(&stage, SERVER, UE_HANDSHAKE_ACK, false, server_seq, client_seq);
+}
+
+static void the_handshake_says_where_numbers_begin(void **state) {
+    (void)state;
+    shake(500, 1027);
+    stage_reliable(&stage, 0, (1027 & 1023) + 2);
+    stage_packet(&stage, CLIENT, 1029, 500, 1);
+    stage_expect(&stage, "1 c handshake 0\n"
+                         "2 s handshake 1 after 10\n"
+                         "3 c handshake 2 after 10\n"
+                         "4 s handshake 3 after 10\n"
+                         "5 c missing 1027-1028\n"
+                         "5 c packet 1029, 3 in flight\n"
+                         "5 c ack 500 unseen\n"
+                         "5 c bunch 0 on 0: 5, 2 in flight, gap\n");
+}
+
+/* Releases up to 4.17 have other cookies, and a handshake may be forged: the packets are believed. */
+static void packets_disprove_a_cookie(void **state) {
+    (void)state;
+    shake(500, 1027);
+    stage.length = 0;
+    stage_reliable(&stage, 0, 7);
+    stage_packet(&stage, CLIENT, 9000, 499, 0);
+    stage_expect(&stage, "5 c packet 9000, 0 in flight\n5 c bunch 0 on 0: 7, 1 in flight\n");
+}
+
+static void a_restart_keeps_the_numbers(void **state) {
+    (void)state;
+    shake(500, 1027);
+    stage_packet(&stage, CLIENT, 1027, 499, 0);
+    stage.length = 0;
+    stage_handshake(&stage, SERVER, UE_HANDSHAKE_RESTART_REQUEST, true, 0, 0);
+    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, true, 0, 0);
+    stage_handshake(&stage, SERVER, UE_HANDSHAKE_CHALLENGE, true, 9, 9);
+    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_RESTART_RESPONSE, true, 9, 9);
+    stage_handshake(&stage, SERVER, UE_HANDSHAKE_ACK, true, 9, 9);
+    stage_packet(&stage, CLIENT, 1028, 499, 0);
+    stage_expect(&stage, "6 s handshake 4\n"
+                         "7 c handshake 0 after 10\n"
+                         "8 s handshake 1 after 10\n"
+                         "9 c handshake 5 after 10\n"
+                         "10 s handshake 3 after 10\n"
+                         "10 s reset\n"
+                         "11 c packet 1028, 2 in flight\n");
+    assert_int_equal(counts_of(SERVER)->handshakes, 5);
+}
+
+/* ---- what cannot be followed ---- */
+
+static void without_a_number_nothing_is_told(void **state) {
+    (void)state;
+    static const uint8_t bytes[] = {0, 0, 0x28, 0, 0, 0, 0, 0, 0x0c};
+    stage_feed(&stage, CLIENT, &(struct ue_links){0}, bytes, sizeof bytes);
+    stage_feed(&stage, CLIENT, &(struct ue_links){.has_id = true, .packet_id = 77}, bytes, sizeof bytes);
+    stage_feed(&stage, CLIENT, &(struct ue_links){.has_id = true}, bytes, 0);
+    stage_expect(&stage, "");
+    assert_int_equal(counts_of(CLIENT)->packets, 0);
+}
+
+static void without_memory_packets_are_told_and_not_known_again(void **state) {
+    (void)state;
+    stage_end(&stage);
+    stage_begin(&stage, "5.1", SIZE_MAX / 2);
+    stage.bytes_left = 0; /* but for the tracker itself */
+    stage_reliable(&stage, 3, 10);
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_packet(&stage, CLIENT, 100, 0, 0);
+    stage_expect(&stage, "1 c packet 100, 0 in flight\n"
+                         "1 c bunch 0 on 3: 10, 0 in flight\n"
+                         "2 c packet 100 late, 0 in flight\n");
+    assert_int_equal(counts_of(CLIENT)->untracked, 3);
+}
+
+static void without_any_memory_there_is_no_tracker(void **state) {
+    (void)state;
+    struct track_stage empty;
+    stage_begin(&empty, "5.1", 0);
+    assert_null(empty.track);
+}
+
+#define IN(setup, test) cmocka_unit_test_setup_teardown(test, setup, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN(begin, what_is_missing_may_come_late),
+        IN(begin, packets_before_the_first_are_judged),
+        IN(begin, a_duplicate_tells_nothing_else),
+        IN(begin, numbers_wrap),
+        IN(begin, a_jump_is_not_walked),
+        IN(begin, a_true_jump_is_believed),
+        IN(begin, a_disproved_jump_is_not_judged),
+        IN(begin, a_damaged_ack_judges_nothing),
+        IN(begin, the_newest_are_remembered),
+        IN(begin, verdicts_are_told_once_and_in_order),
+        IN(begin, beyond_the_history_nothing_is_delivered),
+        IN(begin, a_reset_history_begins_further_back),
+        IN(begin, a_reset_history_reaches_further_back),
+        IN(begin_legacy, legacy_acks_imply_naks),
+        IN(begin_legacy, a_legacy_ack_that_is_lost_twice_is_a_nak),
+        IN(begin_legacy, a_legacy_ack_that_may_have_arrived_stands),
+        IN(begin_legacy, a_legacy_ack_behind_a_missing_packet_is_not_known),
+        IN(begin_legacy, a_legacy_ack_behind_a_later_one_tells_of_an_arrival),
+        IN(begin_legacy, a_refused_legacy_packet_may_have_been_read),
+        IN(begin_legacy, what_a_legacy_packet_needs_may_be_far_before_it),
+        IN(begin_legacy, what_is_sent_again_was_not_acknowledged),
+        IN(begin_legacy, a_late_legacy_packet_acknowledges_nothing),
+        IN(begin, the_handshake_says_where_numbers_begin),
+        IN(begin, packets_disprove_a_cookie),
+        IN(begin, a_restart_keeps_the_numbers),
+        IN(begin, without_a_number_nothing_is_told),
+        IN(begin, without_memory_packets_are_told_and_not_known_again),
+        cmocka_unit_test(without_any_memory_there_is_no_tracker),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages put together from fragments made by hand, whose numbers the tracker finds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/observe/reassembly_stage.h"
+
+#define CHANNEL 3
+#define FIRST_ID 10
+
+static struct assembly_stage play;
+static struct track_stage *const stage = &play.track;
+static int64_t next_id;
+
+static void begin_as(const char *release, size_t bytes_max) {
+    assembly_stage_begin(&play, release, bytes_max);
+    next_id = FIRST_ID;
+}
+
+static int begin(void **state) {
+    (void)state;
+    begin_as("5.5", SIZE_MAX / 2);
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    assembly_stage_end(&play);
+    return 0;
+}
+
+static void begin_again(const char *release, size_t bytes_max) {
+    end(NULL);
+    begin_as(release, bytes_max);
+}
+
+/* ---- what is sent ---- */
+
+static struct ue_bunch *add_reliable(uint32_t ch_seq, const char *flags, const char *text) {
+    return assembly_stage_flag(stage_reliable(stage, CHANNEL, ch_seq), flags, text);
+}
+
+static struct ue_bunch *add_unreliable(const char *flags, const char *text) {
+    return assembly_stage_flag(stage_bunch(stage, CHANNEL), flags, text);
+}
+
+static void flush_as(int64_t id) {
+    assembly_stage_flush(&play, SERVER, id);
+}
+
+static void flush(void) {
+    flush_as(next_id++);
+}
+
+static void reliable(uint32_t ch_seq, const char *flags, const char *text) {
+    add_reliable(ch_seq, flags, text);
+    flush();
+}
+
+static void unreliable(int64_t id, const char *flags, const char *text) {
+    add_unreliable(flags, text);
+    flush_as(id);
+}
+
+/* ---- whole messages ---- */
+
+static void a_bunch_that_is_not_partial_is_whole(void **state) {
+    (void)state;
+    reliable(5, "om", "ab");
+    reliable(6, "kx", "c");
+    unreliable(next_id, "", "d");
+    stage_expect(stage, "1 whole actor open mapped 'ab' 16 of 1.0(16)\n"
+                        "2 whole actor close exports 'c' 8 of 2.0(8)\n"
+                        "3 whole actor 'd' 8 of 3.0(8)\n");
+}
+
+static void a_reliable_chain_takes_flags_of_both_ends(void **state) {
+    (void)state;
+    reliable(5, "iom", "ab");
+    reliable(6, "p", "cd");
+    reliable(7, "fkm", "e");
+    stage_expect(stage, "1 waits actor of 1.0(16)\n"
+                        "2 waits actor of 2.0(16)\n"
+                        "3 whole actor open close mapped 'abcde' 40 of 1.0(16) 2.0(16) 3.0(8)\n");
+}
+
+static void order_is_that_of_the_sequence_and_copies_count_once(void **state) {
+    (void)state;
+    reliable(1022, "i", "ab");
+    reliable(1, "f", "gh"); /* behind the wrap */
+    reliable(0, "p", "ef");
+    reliable(1022, "i", "ab");
+    reliable(0, "p", "ef");
+    reliable(1023, "p", "cd");
+    reliable(1023, "p", "cd");
+    stage_expect(stage, "1 waits actor of 1.0(16)\n"
+                        "2 waits actor of 2.0(16)\n"
+                        "3 waits actor of 3.0(16)\n"
+                        "6 whole actor 'abcdefgh' 64 of 1.0(16) 6.0(16) 3.0(16) 2.0(16)\n");
+}
+
+static void unreliable_fragments_share_a_packet_or_stand_in_neighbours(void **state) {
+    (void)state;
+    add_unreliable("i", "a");
+    add_unreliable("", "-");
+    add_unreliable("p", "b");
+    flush_as(10);
+    unreliable(11, "f", "c");
+    stage_expect(stage, "1 waits actor? of 1.0(8)\n1 whole actor? '-' 8 of 1.1(8)\n1 waits actor? of 1.2(8)\n"
+                        "2 whole actor? 'abc' 24 of 1.0(8) 1.2(8) 2.0(8)\n");
+}
+
+static void unreliable_fragments_may_come_late(void **state) {
+    (void)state;
+    unreliable(12, "f", "c");
+    unreliable(10, "i", "a");
+    unreliable(11, "p", "b");
+    unreliable(11, "p", "b"); /* the packet again */
+    stage_expect(stage, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n"
+                        "3 whole actor? 'abc' 24 of 2.0(8) 3.0(8) 1.0(8)\n");
+}
+
+static void a_late_packet_may_hold_several(void **state) {
+    (void)state;
+    unreliable(10, "i", "a");
+    flush_as(12);
+    add_unreliable("p", "b");
+    add_unreliable("f", "c");
+    flush_as(11);
+    stage_expect(stage, "1 waits actor? of 1.0(8)\n3 whole actor? 'abc' 24 of 1.0(8) 3.0(8) 3.1(8)\n");
+    unreliable(20, "i", "a");
+    unreliable(22, "f", "e");
+    add_unreliable("p", "b");
+    add_unreliable("f", "c");
+    add_unreliable("i", "d");
+    flush_as(21);
+    stage_expect(stage, "4 waits actor? of 4.0(8)\n5 waits actor? of 5.0(8)\n"
+                        "6 whole actor? 'abc' 24 of 4.0(8) 6.0(8) 6.1(8)\n"
+                        "6 whole actor? 'de' 16 of 6.2(8) 5.0(8)\n");
+    unreliable(31, "i", "c");
+    unreliable(29, "i", "a");
+    add_unreliable("p", "b");
+    add_unreliable("f", "-");
+    flush_as(30);
+    assert_non_null(strstr(stage->text, "9 whole actor? 'ab-' 24 of 8.0(8) 9.0(8) 9.1(8)\n"));
+}
+
+static void broken_ones_in_a_late_packet_are_told_too(void **state) {
+    (void)state;
+    unreliable(10, "i", "a");
+    unreliable(12, "p", "e");
+    add_unreliable("i", "b");
+    add_unreliable("if", "c");
+    add_unreliable("f", "d");
+    add_unreliable("i", "e")->data.bits = 7;
+    flush_as(11);
+    stage_expect(stage, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n"
+                        "3 given up of 3.3(7) 2.0(8): unaligned\n3 given up of 1.0(8): new began\n"
+                        "3 given up of 3.0(8): new began\n3 whole actor? 'c' 8 of 3.1(8)\n"
+                        "3 given up of 3.2(8): no beginning\n");
+}
+
+static void bits_are_joined_where_bytes_are_not(void **state) {
+    (void)state;
+    static const uint8_t bytes[] = {0xf5, 0xff, 0xff};
+    add_reliable(5, "i", "a");
+    add_reliable(6, "f", "")->data = (struct ue_view){bytes, 3, 13};
+    flush();
+    stage_expect(stage, "1 waits actor of 1.0(8)\n1 whole actor 'a<fe><1f>' 21 of 1.0(8) 1.1(13)\n");
+}
+
+static void exports_are_messages_of_their_own(void **state) {
+    (void)state;
+    add_reliable(5, "iox", "export")->data.bits = 45;
+    add_reliable(6, "px", "more");
+    add_reliable(7, "f", "ab");
+    flush();
+    stage_expect(stage, "1 whole actor exports 'expor<14>' 45 of 1.0(45)\n1 waits actor of 1.0(0)\n"
+                        "1 whole actor exports 'more' 32 of 1.1(32)\n1 waits actor of 1.1(0)\n"
+                        "1 whole actor open 'ab' 16 of 1.0(0) 1.1(0) 1.2(16)\n");
+}
+
+static void custom_exports_stand_apart(void **state) {
+    (void)state;
+    add_reliable(5, "io", "AB");
+    add_reliable(6, "pc", "C")->data.bits = 3;
+    add_reliable(7, "p", "de");
+    add_reliable(8, "f", "f");
+    flush();
+    stage_expect(stage, "1 waits actor of 1.0(16)\n1 waits actor of 1.1(3)\n1 waits actor of 1.2(16)\n"
+                        "1 whole actor custom 'AB<03>' 19 of 1.0(16) 1.1(3)\n"
+                        "1 whole actor open 'def' 24 of 1.2(16) 1.3(8)\n");
+}
+
+static void nothing_may_follow_the_custom_exports(void **state) {
+    (void)state;
+    reliable(5, "icf", "AB");
+    stage_expect(stage, "1 whole actor custom 'AB' 16 of 1.0(16)\n1 whole actor '' 0 of 1.0(0)\n");
+}
+
+static void one_fragment_may_be_all(void **state) {
+    (void)state;
+    reliable(5, "if", "a");
+    unreliable(next_id, "if", "b");
+    stage_expect(stage, "1 whole actor 'a' 8 of 1.0(8)\n2 whole actor 'b' 8 of 2.0(8)\n");
+}
+
+static void both_directions_and_reliabilities_have_their_own_chains(void **state) {
+    (void)state;
+    reliable(5, "i", "a");
+    unreliable(next_id++, "i", "A");
+    stage_reliable(stage, CHANNEL, 6);
+    assembly_stage_flag(&stage->items[0].bunch, "f", "z");
+    assembly_stage_flush(&play, CLIENT, 70);
+    unreliable(next_id++, "f", "B");
+    reliable(6, "f", "b");
+    stage_expect(stage, "1 waits actor of 1.0(8)\n2 waits actor of 2.0(8)\n3 waits actor of 3.0(8)\n"
+                        "4 whole actor 'AB' 16 of 2.0(8) 4.0(8)\n5 whole actor 'ab' 16 of 1.0(8) 5.0(8)\n");
+}
+
+/* ---- broken ones ---- */
+
+static void a_new_message_ends_the_one_before(void **state) {
+    (void)state;
+    reliable(5, "i", "a");
+    reliable(6, "p", "b");
+    reliable(7, "i", "c");
+    reliable(8, "f", "d");
+    stage_expect(stage, "1 waits actor of 1.0(8)\n2 waits actor of 2.0(8)\n"
+                        "3 given up of 1.0(8) 2.0(8): new began\n3 waits actor of 3.0(8)\n"
+                        "4 whole actor 'cd' 16 of 3.0(8) 4.0(8)\n");
+    unreliable(100, "i", "a");
+    unreliable(101, "if", "b");
+    stage_expect(stage, "5 waits actor of 5.0(8)\n"
+                        "6 given up of 5.0(8): new began\n6 whole actor 'b' 8 of 6.0(8)\n");
+}
+
+static void one_in_the_same_packet_does_too(void **state) {
+    (void)state;
+    add_unreliable("i", "a");
+    add_unreliable("if", "b");
+    add_unreliable("f", "c");
+    flush();
+    stage_expect(stage, "1 waits actor? of 1.0(8)\n1 given up of 1.0(8): new began\n1 whole actor? 'b' 8 of 1.1(8)\n"
+                        "1 given up of 1.2(8): no beginning\n");
+}
+
+static void a_fragment_continues_nothing_that_has_ended(void **state) {
+    (void)state;
+    reliable(5, "", "a");
+    reliable(6, "p", "b");
+    reliable(7, "if", "c");
+    reliable(8, "f", "d");
+    stage_expect(stage, "1 whole actor 'a' 8 of 1.0(8)\n2 given up of 2.0(8): no beginning\n"
+                        "3 whole actor 'c' 8 of 3.0(8)\n4 given up of 4.0(8): no beginning\n");
+    unreliable(100, "", "a");
+    unreliable(101, "f", "b");
+    stage_expect(stage, "5 whole actor 'a' 8 of 5.0(8)\n6 given up of 6.0(8): no beginning\n");
+}
+
+static void what_came_late_proves_it_too(void **state) {
+    (void)state;
+    reliable(5, "if", "a");
+    reliable(7, "f", "c");
+    reliable(6, "", "b");
+    stage_expect(stage, "1 whole actor 'a' 8 of 1.0(8)\n2 waits actor of 2.0(8)\n"
+                        "3 given up of 2.0(8): no beginning\n3 whole actor 'b' 8 of 3.0(8)\n");
+}
+
+static void another_bunch_ends_a_chain(void **state) {
+    (void)state;
+    reliable(5, "i", "a");
+    reliable(6, "", "b");
+    reliable(7, "f", "c");
+    stage_expect(stage, "1 waits actor of 1.0(8)\n2 given up of 1.0(8): no end\n2 whole actor 'b' 8 of 2.0(8)\n"
+                        "3 given up of 3.0(8): no beginning\n");
+}
+
+static void a_packet_without_the_next_fragment_ends_an_unreliable_one(void **state) {
+    (void)state;
+    unreliable(10, "i", "a");
+    flush_as(11);
+    unreliable(12, "f", "c");
+    stage_expect(stage, "1 waits actor? of 1.0(8)\n"
+                        "3 given up of 1.0(8): no end\n3 given up of 3.0(8): no beginning\n");
+}
+
+static void the_other_reliability_does_not_continue(void **state) {
+    (void)state;
+    reliable(5, "i", "a");
+    unreliable(next_id++, "f", "b");
+    stage_expect(stage, "1 waits actor of 1.0(8)\n2 given up of 2.0(8): mixed\n");
+}
+
+static void unreliable_ones_wait_for_64_packets(void **state) {
+    (void)state;
+    unreliable(10, "i", "a");
+    unreliable(12, "f", "c"); /* 11 may still come */
+    unreliable(74, "if", "d");
+    stage_expect(stage, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n3 whole actor? 'd' 8 of 3.0(8)\n");
+    unreliable(75, "if", "e");
+    stage_expect(stage, "4 given up of 2.0(8): missing\n4 given up of 1.0(8): missing\n"
+                        "4 whole actor? 'e' 8 of 4.0(8)\n");
+}
+
+static void reliable_ones_wait_for_all_that_can_be_in_flight(void **state) {
+    (void)state;
+    reliable(1, "i", "a");
+    reliable(402, "if", "");
+    reliable(802, "if", "");
+    assembly_stage_forget(&play);
+    reliable(1, "if", ""); /* 1025 */
+    stage_expect(stage, "4 whole actor '' 0 of 4.0(0)\n");
+    reliable(2, "if", ""); /* 1026 */
+    stage_expect(stage, "5 given up of 1.0(8): missing\n5 whole actor '' 0 of 5.0(0)\n");
+}
+
+static void only_the_last_fragment_may_be_ragged(void **state) {
+    (void)state;
+    add_reliable(5, "i", "a");
+    add_reliable(6, "p", "b")->data.bits = 7;
+    flush();
+    stage_expect(stage, "1 waits actor of 1.0(8)\n1 given up of 1.0(8) 1.1(7): unaligned\n");
+    reliable(7, "f", "c");
+    stage_expect(stage, "2 given up of 2.0(8): no beginning\n");
+}
+
+static void the_last_fragment_carries_no_exports(void **state) {
+    (void)state;
+    add_reliable(5, "i", "a");
+    add_reliable(6, "fx", "b");
+    flush();
+    stage_expect(stage, "1 waits actor of 1.0(8)\n1 whole actor exports 'b' 8 of 1.1(8)\n"
+                        "1 given up of 1.0(8) 1.1(0): final exports\n");
+}
+
+/* ---- bounds ---- */
+
+static void a_large_message_is_whole_and_says_so(void **state) {
+    (void)state;
+    static const uint8_t bytes[900] = {'a', 'b'};
+    const uint32_t count = UE_ASSEMBLY_MESSAGE_BYTES_MAX / sizeof bytes + 1;
+    char line[200];
+    for (uint32_t i = 0; i < count; i++) {
+        assembly_stage_forget(&play);
+        add_reliable(5 + i,
+                     i == 0          ? "i"
+                     : i + 1 < count ? "p"
+                                     : "f",
+                     "")
+            ->data = (struct ue_view){bytes, 0, 8 * sizeof bytes};
+        flush();
+    }
+    snprintf(line, sizeof line,
+             "%u of 1.0(7200) 2.0(7200) 3.0(7200) 4.0(7200) 5.0(7200) 6.0(7200) 7.0(7200) 8.0(7200): "
+             "too large\n",
+             (unsigned)(8 * sizeof bytes * count));
+    assert_non_null(strstr(stage->text, "73 whole actor 'ab<00>"));
+    assert_non_null(strstr(stage->text, line));
+}
+
+/* Chains without end on many channels: what waits the longest gives way. */
+static void what_waits_is_bounded(void **state) {
+    (void)state;
+    static const uint8_t bytes[900] = {0};
+    uint64_t fragments = UE_ASSEMBLY_BYTES_MAX / sizeof bytes + 10;
+    for (uint32_t i = 0; i < fragments; i++) {
+        assembly_stage_forget(&play);
+        assembly_stage_flag(stage_reliable(stage, 2 + i, 1), "i", "")->data =
+            (struct ue_view){bytes, 0, 8 * sizeof bytes};
+        flush();
+        assert_true(ue_assembly_bytes(play.assembly) <= UE_ASSEMBLY_BYTES_MAX);
+    }
+    assert_non_null(strstr(stage->text, "(7200): no memory\n"));
+    assert_non_null(strstr(stage->text, " waits actor of "));
+}
+
+static void fragments_of_a_channel_are_bounded(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < UE_ASSEMBLY_FRAGMENTS_MAX; i++) {
+        assembly_stage_forget(&play);
+        add_unreliable(i == 0 ? "i" : "p", "a");
+        if (stage->item_count == STAGE_ITEMS_MAX) {
+            flush();
+        }
+    }
+    assembly_stage_forget(&play);
+    add_unreliable("p", "z");
+    flush();
+    assert_non_null(strstr(stage->text, "17 given up of 1.0(8)"));
+    assert_non_null(strstr(stage->text, ": no memory\n17 given up of 17.0(8): no beginning\n"));
+}
+
+static void without_memory_fragments_are_given_up(void **state) {
+    (void)state;
+    flush(); /* the tracker has what it needs */
+    reliable(5, "if", "x");
+    assembly_stage_forget(&play);
+    stage->bytes_left = 0;
+    reliable(6, "i", "a");
+    stage_expect(stage, "3 given up of 3.0(8): no memory\n");
+    stage->bytes_left = 400; /* for the fragments, not to join them */
+    reliable(7, "if", "a");
+    unreliable(next_id, "", "b");
+    assert_non_null(strstr(stage->text, "whole actor 'b' 8 of 5.0(8)\n"));
+}
+
+/* ---- kinds ---- */
+
+static void expect_kind(uint32_t channel, enum ue_content_kind expected, bool guessed) {
+    bool is_guessed;
+    assert_int_equal(ue_assembly_kind(play.assembly, channel, &is_guessed), expected);
+    assert_int_equal(is_guessed, guessed);
+}
+
+static void name_channel(unsigned side, uint32_t channel, struct ue_name name) {
+    stage_reliable(stage, channel, 5)->name = name;
+    assembly_stage_flush(&play, side, next_id++);
+    assembly_stage_forget(&play);
+}
+
+static void a_name_tells_the_kind_to_both_sides(void **state) {
+    (void)state;
+    expect_kind(0, UE_CONTENT_CONTROL, true);
+    expect_kind(1, UE_CONTENT_VOICE, true);
+    expect_kind(2, UE_CONTENT_ACTOR, true);
+    name_channel(CLIENT, 1, (struct ue_name){.hardcoded = true, .index = UE_NAME_ACTOR});
+    expect_kind(1, UE_CONTENT_ACTOR, false);
+    name_channel(SERVER, 1, (struct ue_name){.hardcoded = true, .index = UE_NAME_VOICE});
+    expect_kind(1, UE_CONTENT_VOICE, false); /* opened anew */
+    name_channel(SERVER, 2, (struct ue_name){.hardcoded = true, .index = UE_NAME_DATA_STREAM});
+    name_channel(SERVER, 3, (struct ue_name){.hardcoded = true, .index = 77});
+    name_channel(CLIENT, 0, (struct ue_name){.hardcoded = true, .index = UE_NAME_CONTROL});
+    expect_kind(2, UE_CONTENT_DATA_STREAM, false);
+    expect_kind(3, UE_CONTENT_UNKNOWN, false);
+    expect_kind(0, UE_CONTENT_CONTROL, false);
+}
+
+static void a_name_may_be_a_text(void **state) {
+    (void)state;
+    const struct ue_text voice = {{(const uint8_t *)"Voice", 0, 40}, false};
+    const struct ue_text wide = {{(const uint8_t *)"A\0c\0t\0o\0r", 0, 80}, true};
+    const struct ue_text other = {{(const uint8_t *)"Voices", 0, 48}, false};
+    name_channel(SERVER, 2, (struct ue_name){.text = voice});
+    name_channel(SERVER, 3, (struct ue_name){.text = wide});
+    name_channel(SERVER, 4, (struct ue_name){.text = other});
+    expect_kind(2, UE_CONTENT_VOICE, false);
+    expect_kind(3, UE_CONTENT_ACTOR, false);
+    expect_kind(4, UE_CONTENT_UNKNOWN, false);
+}
+
+static void legacy_bunches_have_a_type(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t type;
+        enum ue_content_kind kind;
+    } rows[] = {{UE_CHANNEL_CONTROL, UE_CONTENT_CONTROL},
+                {UE_CHANNEL_ACTOR, UE_CONTENT_ACTOR},
+                {UE_CHANNEL_FILE, UE_CONTENT_UNKNOWN},
+                {UE_CHANNEL_VOICE, UE_CONTENT_VOICE}};
+    begin_again("4.18", SIZE_MAX / 2);
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        stage_reliable(stage, 10 + i, 5)->ch_type = rows[i].type;
+        flush();
+        expect_kind(10 + i, rows[i].kind, false);
+    }
+}
+
+static void every_problem_has_its_sentence(void **state) {
+    (void)state;
+    for (unsigned i = 0; i <= UE_ASSEMBLY_NO_MEMORY; i++) {
+        const char *text = ue_assembly_problem_text((enum ue_assembly_problem)i);
+        assert_true(strlen(text) > 20 && text[strlen(text) - 1] != '.');
+        for (unsigned j = 0; j < i; j++) {
+            assert_string_not_equal(text, ue_assembly_problem_text((enum ue_assembly_problem)j));
+        }
+    }
+}
+
+#define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        test(a_bunch_that_is_not_partial_is_whole),
+        test(a_reliable_chain_takes_flags_of_both_ends),
+        test(order_is_that_of_the_sequence_and_copies_count_once),
+        test(unreliable_fragments_share_a_packet_or_stand_in_neighbours),
+        test(unreliable_fragments_may_come_late),
+        test(a_late_packet_may_hold_several),
+        test(broken_ones_in_a_late_packet_are_told_too),
+        test(bits_are_joined_where_bytes_are_not),
+        test(exports_are_messages_of_their_own),
+        test(custom_exports_stand_apart),
+        test(nothing_may_follow_the_custom_exports),
+        test(one_fragment_may_be_all),
+        test(both_directions_and_reliabilities_have_their_own_chains),
+        test(a_new_message_ends_the_one_before),
+        test(one_in_the_same_packet_does_too),
+        test(a_fragment_continues_nothing_that_has_ended),
+        test(what_came_late_proves_it_too),
+        test(another_bunch_ends_a_chain),
+        test(a_packet_without_the_next_fragment_ends_an_unreliable_one),
+        test(the_other_reliability_does_not_continue),
+        test(unreliable_ones_wait_for_64_packets),
+        test(reliable_ones_wait_for_all_that_can_be_in_flight),
+        test(only_the_last_fragment_may_be_ragged),
+        test(the_last_fragment_carries_no_exports),
+        test(a_large_message_is_whole_and_says_so),
+        test(what_waits_is_bounded),
+        test(fragments_of_a_channel_are_bounded),
+        test(without_memory_fragments_are_given_up),
+        test(a_name_tells_the_kind_to_both_sides),
+        test(a_name_may_be_a_text),
+        test(legacy_bunches_have_a_type),
+        cmocka_unit_test(every_problem_has_its_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* What holds of everything that the tracker tells, whatever it is fed: random packets of every generation, with numbers
+   that jump, repeat and wrap, acknowledgements of anything, damaged bytes, and memory that ends at any moment. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <uerudp/detection.h>
+#include <uerudp/packet_tracker.h>
+#include <uerudp/seq.h>
+#include "tests/support/arbitrary.h"
+
+#define ROUNDS 300
+#define DATAGRAMS 400
+#define ITEMS_MAX 24
+#define BYTES_MAX 4096
+#define IDS (1u << 20)
+
+struct world {
+    struct rng rng;
+    struct ue_context x[2];
+    struct ue_flow flow;
+    struct ue_track *track;
+    struct ue_track_datagram now;
+    uint8_t verdicts[2][IDS]; /* that were told, by the low bits of the id */
+    uint64_t told[2][UE_TRACK_RESET + 1];
+    uint64_t copies[2], first_copies[2], spurious[2], late[2], duplicates[2];
+    bool had_packet; /* of this datagram */
+    bool had_bunch;
+    uint32_t next_item;
+    size_t bytes;
+    size_t bytes_max;
+};
+
+static struct world world;
+
+static void *resize(void *user, void *old, size_t size_bytes) {
+    struct world *w = user;
+    size_t *head = old != NULL ? (size_t *)old - 2 : NULL;
+    size_t former = head != NULL ? *head : 0;
+    if (w->bytes - former + size_bytes > w->bytes_max) {
+        return NULL;
+    }
+    w->bytes += size_bytes - former;
+    if (size_bytes == 0) {
+        free(head);
+        return NULL;
+    }
+    head = realloc(head, size_bytes + 2 * sizeof *head);
+    assert_non_null(head);
+    *head = size_bytes;
+    return head + 2;
+}
+
+/* ---- the laws ---- */
+
+static void check_verdict(struct world *w, const struct ue_track_event *event) {
+    bool is_legacy = w->now.context->profile.packet == UE_PACKET_LEGACY;
+    uint8_t verdict = event->type == UE_TRACK_ACKED ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
+    uint8_t *told = &w->verdicts[!event->side][event->packet_id & (IDS - 1)];
+    bool is_correction = is_legacy && *told == UE_TRACK_DELIVERED && verdict == UE_TRACK_NOT_DELIVERED;
+    assert_true(*told == UE_TRACK_UNKNOWN || is_correction);
+    *told = verdict;
+    assert_true(is_legacy || !w->had_bunch);
+    assert_true((event->other_frame == 0) == (event->span_ns == -1));
+    assert_true(event->other_frame < event->frame);
+}
+
+static void check_bunch(struct world *w, const struct ue_track_event *event) {
+    unsigned side = event->side;
+    bool is_reliable = event->bunch->reliable;
+    assert_true(event->item >= w->next_item && event->item < ITEMS_MAX);
+    w->next_item = event->item + 1;
+    w->had_bunch = true;
+    assert_true(is_reliable == (event->copy != 0));
+    assert_true(is_reliable || event->reliable_id == -1);
+    assert_true(!is_reliable || ((uint64_t)event->reliable_id & (w->now.context->ch_seq_bound - 1)) ==
+                                    (event->bunch->ch_seq & (w->now.context->ch_seq_bound - 1)));
+    assert_true(event->copy > 1 || (event->first_frame == 0 && event->other_frame == 0 && !event->is_spurious));
+    assert_true(event->first_frame <= event->other_frame && event->other_frame <= event->frame);
+    assert_true(event->is_gap || !event->is_jump);
+    w->first_copies[side] += event->copy == 1;
+    w->copies[side] += event->copy > 1;
+    w->spurious[side] += event->is_spurious;
+}
+
+static void check_packet(struct world *w, const struct ue_track_event *event) {
+    assert_false(w->had_packet);
+    assert_int_equal(event->packet_id, w->now.links->packet_id);
+    assert_false(event->is_late && event->is_duplicate);
+    assert_true(event->is_duplicate == (event->other_frame != 0));
+    assert_true(event->span_ns >= -1);
+    if (w->told[event->side][UE_TRACK_PACKET] == 1) { /* until now the cycle of its numbers was a guess */
+        memset(w->verdicts[event->side], UE_TRACK_UNKNOWN, IDS);
+    }
+    w->had_packet = true;
+    w->late[event->side] += event->is_late;
+    w->duplicates[event->side] += event->is_duplicate;
+}
+
+static void hear(void *user, const struct ue_track_event *event) {
+    struct world *w = user;
+    assert_int_equal(event->frame, w->now.frame);
+    assert_int_equal(event->side, w->now.side);
+    w->told[event->side][event->type]++;
+    switch (event->type) {
+    case UE_TRACK_HANDSHAKE:
+    case UE_TRACK_RESET: assert_false(w->had_packet); break;
+    case UE_TRACK_DISPROVED:
+        assert_true(event->other_frame < event->frame && event->packet_id < event->last_id);
+        assert_true(event->packet_id <= w->now.links->packet_id && w->now.links->packet_id <= event->last_id);
+        assert_false(w->had_packet);
+        break;
+    case UE_TRACK_MISSING:
+        assert_false(w->had_packet);
+        assert_true(event->packet_id <= event->last_id && event->last_id == w->now.links->packet_id - 1);
+        break;
+    case UE_TRACK_PACKET: check_packet(w, event); break;
+    case UE_TRACK_ACKED:
+    case UE_TRACK_NACKED: check_verdict(w, event); break;
+    case UE_TRACK_BUNCH: check_bunch(w, event); break;
+    case UE_TRACK_OPENED: assert_true(event->bunch->open && w->had_bunch); break;
+    case UE_TRACK_CLOSED: assert_true(event->bunch->close && w->had_bunch && event->span_ns >= -1); break;
+    }
+    assert_true(event->type < UE_TRACK_ACKED || event->type == UE_TRACK_RESET || w->had_packet);
+}
+
+static void check_counts(const struct world *w) {
+    for (unsigned side = 0; side < 2; side++) {
+        const struct ue_track_counts *counts = ue_track_counts(w->track, side);
+        assert_int_equal(counts->packets, w->told[side][UE_TRACK_PACKET]);
+        assert_int_equal(counts->handshakes, w->told[side][UE_TRACK_HANDSHAKE]);
+        assert_int_equal(counts->duplicates, w->duplicates[side]);
+        assert_int_equal(counts->late, w->late[side]);
+        assert_int_equal(counts->nacked, w->told[!side][UE_TRACK_NACKED]);
+        assert_true(counts->acked <= w->told[!side][UE_TRACK_ACKED]);
+        assert_int_equal(counts->reliable, w->first_copies[side]);
+        assert_int_equal(counts->resends, w->copies[side]);
+        assert_int_equal(counts->spurious, w->spurious[side]);
+        assert_true(counts->missing < UINT64_C(1) << 32);
+    }
+}
+
+/* ---- what is fed ---- */
+
+static void add_items(struct world *w, const struct ue_context *x, struct ue_datagram *datagram) {
+    bool is_legacy = x->profile.packet == UE_PACKET_LEGACY;
+    datagram->item_count = rng_below(&w->rng, 8);
+    for (size_t i = 0; i < datagram->item_count; i++) {
+        struct ue_item *item = &datagram->items[i];
+        item->is_ack = is_legacy && rng_chance(&w->rng, 50);
+        if (item->is_ack) {
+            arbitrary_ack(&w->rng, x, &item->ack);
+            item->ack.ack_id = (uint16_t)rng_below(&w->rng, rng_chance(&w->rng, 90) ? 64 : UE_PACKET_SEQ_MAX);
+        } else {
+            arbitrary_bunch(&w->rng, x, &item->bunch);
+            item->bunch.channel = (uint32_t)rng_below(&w->rng, rng_chance(&w->rng, 95) ? 4 : x->profile.channel_bound);
+        }
+    }
+}
+
+static size_t make(struct world *w, unsigned side, uint8_t *bytes) {
+    static struct ue_item items[ITEMS_MAX];
+    const struct ue_context *x = &w->x[side];
+    struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
+    struct ue_fault fault;
+    size_t size_bytes = 0;
+    if (rng_chance(&w->rng, 5)) {
+        datagram.prefix.is_handshake = true;
+        arbitrary_handshake(&w->rng, x, &datagram.handshake);
+    } else {
+        arbitrary_packet(&w->rng, x, &datagram.packet);
+        uint64_t bound = rng_chance(&w->rng, 95) ? 64 : UE_PACKET_SEQ_MAX;
+        datagram.packet.seq = (uint16_t)rng_below(&w->rng, bound);
+        datagram.packet.ack = x->profile.packet == UE_PACKET_LEGACY ? 0 : (uint16_t)rng_below(&w->rng, bound);
+        add_items(w, x, &datagram);
+    }
+    ue_datagram_encode(x, &datagram, bytes, BYTES_MAX, &size_bytes, &fault);
+    if (size_bytes != 0 && rng_chance(&w->rng, 10)) {
+        bytes[rng_below(&w->rng, size_bytes)] ^= (uint8_t)(1u << rng_below(&w->rng, 8));
+    }
+    return size_bytes;
+}
+
+static void feed(struct world *w, uint64_t frame) {
+    static uint8_t bytes[BYTES_MAX];
+    static struct ue_frame link;
+    const struct ue_track_sink sink = {.event = hear, .user = w};
+    struct ue_shape shape;
+    unsigned side = (unsigned)rng_below(&w->rng, 2);
+    size_t size_bytes = make(w, side, bytes);
+    bool is_handshake = ue_detect_handshake(&w->x[side].settings, bytes, size_bytes, &shape);
+    ue_flow_feed(&w->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, &link);
+    w->now = (struct ue_track_datagram){.frame = frame,
+                                        .time_ns = w->now.time_ns + (int64_t)rng_below(&w->rng, 1000) - 100,
+                                        .side = side,
+                                        .context = &w->x[side],
+                                        .links = &link.links,
+                                        .bytes = bytes,
+                                        .size_bytes = size_bytes};
+    w->had_packet = false;
+    w->had_bunch = false;
+    w->next_item = 0;
+    ue_track_feed(w->track, &w->now, &sink);
+}
+
+static void begin(struct world *w, struct rng rng, size_t row) {
+    const struct ue_track_memory memory = {resize, w};
+    memset(w, 0, sizeof *w);
+    w->rng = rng;
+    w->bytes_max = SIZE_MAX / 2;
+    for (unsigned side = 0; side < 2; side++) {
+        ue_context_init(&w->x[side], ue_profile_at(row), NULL);
+        w->x[side].direction = side == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
+    }
+    ue_flow_init(&w->flow, &w->x[0].settings, ue_profile_at(row), 1);
+    w->track = ue_track_new(&memory);
+    if (rng_chance(&w->rng, 30)) {
+        w->bytes_max = w->bytes + rng_below(&w->rng, 30000);
+    }
+}
+
+static void nothing_that_is_told_contradicts_itself(void **state) {
+    (void)state;
+    struct rng rng = rng_seeded("track");
+    uint64_t rounds = rng_rounds(ROUNDS);
+    uint64_t events = 0;
+    for (uint64_t round = 0; round < rounds; round++) {
+        begin(&world, rng, round % UE_PROFILE_COUNT);
+        for (uint64_t frame = 1; frame <= DATAGRAMS; frame++) {
+            feed(&world, frame);
+        }
+        check_counts(&world);
+        for (unsigned type = 0; type <= UE_TRACK_RESET; type++) {
+            events += world.told[0][type] + world.told[1][type];
+        }
+        ue_track_free(world.track);
+        assert_int_equal(world.bytes, 0);
+        rng = world.rng;
+    }
+    assert_true(events > rounds * DATAGRAMS / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_that_is_told_contradicts_itself)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* The tracker over recordings of another implementation whose recorder noted what the two ends meant
+   (NAME.sent.json): it must find the same verdicts, reliable bunches and resends. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <glib.h>
+#include <jansson.h>
+
+#include "tools/observe/tracker_table.h"
+
+#define FRAMES_MAX 2000
+#define SEQ_MASK 16383
+
+struct story {
+    GHashTable *nacked[2];   /* packet ids, as text */
+    GHashTable *reliable[2]; /* "channel reliable_id" of first copies */
+    uint64_t resends[2];
+    uint64_t packets;
+    uint64_t resets;
+    uint64_t wrong_frames;      /* verdicts that name another frame than the packet's */
+    int64_t frames[FRAMES_MAX]; /* the packet id that each frame carried */
+    unsigned sides[FRAMES_MAX];
+};
+
+static struct story told;
+static struct ue_track_counts counts[2];
+
+static void story_begin(struct story *story) {
+    memset(story, 0, sizeof *story);
+    for (unsigned side = 0; side < 2; side++) {
+        story->nacked[side] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        story->reliable[side] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    }
+}
+
+static void story_end(struct story *story) {
+    for (unsigned side = 0; side < 2; side++) {
+        g_hash_table_unref(story->nacked[side]);
+        g_hash_table_unref(story->reliable[side]);
+    }
+}
+
+static void check_frame(struct story *story, const struct ue_track_event *event) {
+    uint64_t frame = event->other_frame;
+    bool right = frame != 0 && frame < event->frame && story->frames[frame] == event->packet_id &&
+                 story->sides[frame] != event->side;
+    story->wrong_frames += !right;
+}
+
+static void note(void *user, const struct ue_track_event *event) {
+    struct story *story = user;
+    unsigned side = event->side;
+    assert_true(event->frame >= 1 && event->frame < FRAMES_MAX);
+    switch (event->type) {
+    case UE_TRACK_PACKET:
+        story->frames[event->frame] = event->packet_id;
+        story->sides[event->frame] = side;
+        story->packets++;
+        break;
+    case UE_TRACK_NACKED:
+        assert_true(g_hash_table_add(story->nacked[!side], g_strdup_printf("%" PRId64, event->packet_id)));
+        check_frame(story, event);
+        break;
+    case UE_TRACK_ACKED: check_frame(story, event); break;
+    case UE_TRACK_BUNCH:
+        if (event->copy == 1) {
+            char *key = g_strdup_printf("%" PRIu32 " %" PRId64, event->bunch->channel, event->reliable_id);
+            assert_true(g_hash_table_add(story->reliable[side], key));
+        }
+        story->resends[side] += event->copy > 1;
+        assert_false(event->is_partial_error || event->is_gap || event->is_jump);
+        break;
+    case UE_TRACK_RESET: story->resets++; break;
+    default: break;
+    }
+}
+
+static char *path_of(const char *name, const char *suffix) {
+    return g_strdup_printf("captures/foreign/%s.%s", name, suffix);
+}
+
+static void track_capture(const char *name) {
+    char *path = path_of(name, "pcap");
+    const struct ue_track_sink sink = {.event = note, .user = &told};
+    struct ue_reading reading;
+    struct ue_seen seen;
+    ue_reading_init(&reading);
+    assert_true(ue_wire_options_resolve(&reading.wire));
+    ue_reading_start(&reading, 1, &path);
+    struct ue_tracks *tracks = ue_tracks_new();
+    while (ue_reading_next(&reading, &seen)) {
+        const struct ue_track *track = ue_tracks_feed(tracks, &seen, &sink);
+        assert_non_null(track);
+        counts[0] = *ue_track_counts(track, 0);
+        counts[1] = *ue_track_counts(track, 1);
+    }
+    ue_tracks_free(tracks);
+    ue_reading_clear(&reading);
+    g_free(path);
+}
+
+/* ---- what the recorder noted ---- */
+
+static json_t *load(const char *name, const char *suffix) {
+    char *path = path_of(name, suffix);
+    json_t *json = json_load_file(path, 0, NULL);
+    assert_non_null(json);
+    g_free(path);
+    return json;
+}
+
+static bool is_text(const json_t *object, const char *key, const char *text) {
+    return strcmp(json_string_value(json_object_get(object, key)), text) == 0;
+}
+
+static size_t check_nacked(const json_t *sent, unsigned side) {
+    GHashTable *expected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    size_t i;
+    json_t *notice;
+    json_array_foreach(json_object_get(sent, "delivery_notifications"), i, notice) {
+        if (is_text(notice, "side", side == 0 ? "client" : "server") && json_is_false(json_object_get(notice, "ack"))) {
+            json_int_t id = json_integer_value(json_object_get(notice, "packet_id"));
+            g_hash_table_add(expected, g_strdup_printf("%" JSON_INTEGER_FORMAT, id));
+        }
+    }
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, expected);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        assert_true(g_hash_table_contains(told.nacked[side], key));
+    }
+    size_t count = g_hash_table_size(expected);
+    assert_int_equal(g_hash_table_size(told.nacked[side]), count);
+    assert_int_equal(counts[side].nacked, count);
+    g_hash_table_unref(expected);
+    return count;
+}
+
+/* Reliable bunches that the library meant to send; each must have been seen. */
+static size_t check_reliable(const json_t *sent, unsigned side) {
+    size_t count = 0, i, j;
+    json_t *message, *ch_seq;
+    json_array_foreach(json_object_get(sent, "sent"), i, message) {
+        bool is_reliable = json_integer_value(json_object_get(message, "reliable")) != 0;
+        if (!is_reliable || !is_text(message, "dir", side == 0 ? "C2S" : "S2C")) {
+            continue;
+        }
+        json_array_foreach(json_object_get(message, "ch_sequence"), j, ch_seq) {
+            char *key = g_strdup_printf("%" JSON_INTEGER_FORMAT " %" JSON_INTEGER_FORMAT,
+                                        json_integer_value(json_object_get(message, "ch")), json_integer_value(ch_seq));
+            assert_true(g_hash_table_contains(told.reliable[side], key));
+            g_free(key);
+            count++;
+        }
+    }
+    assert_int_equal(g_hash_table_size(told.reliable[side]), count);
+    assert_int_equal(counts[side].reliable, count);
+    return count;
+}
+
+/* Reliable bunches on the wire, as an independent decoder counted them. */
+static size_t count_wire(const json_t *decoded, unsigned side) {
+    size_t count = 0, i, j;
+    json_t *frame, *bunch;
+    json_array_foreach(json_object_get(decoded, "frames"), i, frame) {
+        if (is_text(frame, "dir", side == 0 ? "C2S" : "S2C")) {
+            json_array_foreach(json_object_get(frame, "bunches"), j, bunch) {
+                count += json_integer_value(json_object_get(bunch, "reliable")) != 0;
+            }
+        }
+    }
+    return count;
+}
+
+static void check_capture(const char *name, size_t client_nacked, size_t server_nacked, unsigned resets) {
+    json_t *sent = load(name, "sent.json");
+    json_t *decoded = load(name, "expected.json");
+    story_begin(&told);
+    track_capture(name);
+    assert_int_equal(check_nacked(sent, 0), client_nacked);
+    assert_int_equal(check_nacked(sent, 1), server_nacked);
+    assert_int_equal(told.wrong_frames, 0);
+    assert_int_equal(told.resets, resets);
+    for (unsigned side = 0; side < 2; side++) {
+        size_t resends = count_wire(decoded, side) - check_reliable(sent, side);
+        assert_int_equal(told.resends[side], resends);
+        assert_int_equal(counts[side].resends, resends);
+        assert_int_equal(counts[side].missing + counts[side].late + counts[side].duplicates + counts[side].untracked,
+                         0);
+    }
+    story_end(&told);
+    json_decref(sent);
+    json_decref(decoded);
+}
+
+static void test_loss(void **state) {
+    (void)state;
+    check_capture("utcp-loss", 40, 44, 0);
+}
+
+static void test_legacy_loss(void **state) {
+    (void)state;
+    check_capture("utcp-ue418-loss", 61, 75, 0);
+}
+
+static void test_restart(void **state) {
+    (void)state;
+    check_capture("utcp-orig-restart", 1, 0, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_legacy_loss),
+        cmocka_unit_test(test_restart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Random contexts and structures: mostly what a sender could mean, now and then with one member that does not fit. */
+#ifndef UERUDP_TESTS_SUPPORT_ARBITRARY_H
+#define UERUDP_TESTS_SUPPORT_ARBITRARY_H
+
+#include <uerudp/datagram.h>
+#include "tests/support/rng.h"
+
+/* A generation with settings that are stock half of the time. */
+struct ue_context arbitrary_context(struct rng *rng, size_t row);
+
+void arbitrary_prefix(struct rng *rng, const struct ue_context *x, struct ue_prefix *prefix);
+void arbitrary_handshake(struct rng *rng, const struct ue_context *x, struct ue_handshake *handshake);
+void arbitrary_handlers(struct rng *rng, const struct ue_context *x, struct ue_handlers *handlers);
+void arbitrary_packet(struct rng *rng, const struct ue_context *x, struct ue_packet *packet);
+void arbitrary_ack(struct rng *rng, const struct ue_context *x, struct ue_ack *ack);
+void arbitrary_bunch(struct rng *rng, const struct ue_context *x, struct ue_bunch *bunch);
+
+/* The caller provides items and item_capacity. */
+void arbitrary_datagram(struct rng *rng, const struct ue_context *x, struct ue_datagram *datagram);
+
+/* A run of random bits that stays valid for ever. */
+struct ue_view arbitrary_view(struct rng *rng, size_t bits);
+struct ue_text arbitrary_text(struct rng *rng);
+
+/* In one of a few dozen calls: whether to spoil a member. */
+bool arbitrary_spoil(struct rng *rng);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/guarded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static size_t page_bytes(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+struct guarded guarded_new(size_t room_bytes) {
+    size_t page = page_bytes();
+    size_t room = (room_bytes + page - 1) / page * page;
+    void *base = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(base != MAP_FAILED);
+    assert_int_equal(mprotect((uint8_t *)base + room, page, PROT_NONE), 0);
+    return (struct guarded){base, room};
+}
+
+void guarded_free(struct guarded *guarded) {
+    assert_int_equal(munmap(guarded->base, guarded->room_bytes + page_bytes()), 0);
+    guarded->base = NULL;
+}
+
+uint8_t *guarded_end(const struct guarded *guarded, size_t size_bytes) {
+    assert_true(size_bytes <= guarded->room_bytes);
+    return guarded->base + guarded->room_bytes - size_bytes;
+}
+
+uint8_t *guarded_put(const struct guarded *guarded, const void *bytes, size_t size_bytes) {
+    uint8_t *to = guarded_end(guarded, size_bytes);
+    if (size_bytes != 0) {
+        memcpy(to, bytes, size_bytes);
+    }
+    return to;
+}
+
+static int digit_value(char digit) {
+    const char *digits = "0123456789abcdef";
+    const char *found = digit != '\0' ? strchr(digits, digit) : NULL;
+    assert_non_null(found);
+    return (int)(found - digits);
+}
+
+size_t hex_read(const char *digits, uint8_t *bytes, size_t room_bytes) {
+    size_t count = 0;
+    while (*digits != '\0') {
+        if (*digits == ' ') {
+            digits++;
+            continue;
+        }
+        assert_true(count < room_bytes);
+        int high = digit_value(digits[0]);
+        bytes[count++] = (uint8_t)(high << 4 | digit_value(digits[1]));
+        digits += 2;
+    }
+    return count;
+}
+
+void assert_wire_bits(const uint8_t *bytes, size_t bit, const char *bits) {
+    for (; *bits != '\0'; bits++) {
+        if (*bits != ' ') {
+            assert_int_equal(bytes[bit / 8] >> (bit % 8) & 1, *bits - '0');
+            bit++;
+        }
+    }
+}
+
+void assert_hex(const uint8_t *bytes, size_t size_bytes, const char *digits) {
+    uint8_t expected[4096];
+    size_t count = hex_read(digits, expected, sizeof expected);
+    bool same = count == size_bytes && memcmp(bytes, expected, count) == 0;
+    if (!same) {
+        fprintf(stderr, "expected %s\ngot      ", digits);
+        for (size_t i = 0; i < size_bytes; i++) {
+            fprintf(stderr, "%02x", bytes[i]);
+        }
+        fprintf(stderr, "\n");
+    }
+    assert_true(same);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/heap.h"
+
+#include <stdlib.h>
+
+static void *resize(void *user, void *old, size_t size_bytes) {
+    (void)user;
+    if (size_bytes != 0) {
+        return realloc(old, size_bytes);
+    }
+    free(old);
+    return NULL;
+}
+
+const struct ue_track_memory heap = {resize, NULL};

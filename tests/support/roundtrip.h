@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* One datagram through every path of the codec: decode, check, trace, encode, and build from the trace. */
+#ifndef UERUDP_TESTS_SUPPORT_ROUNDTRIP_H
+#define UERUDP_TESTS_SUPPORT_ROUNDTRIP_H
+
+#include "tests/support/recorder.h"
+
+#define ROUNDTRIP_ITEMS 4096
+#define ROUNDTRIP_BYTES 70000
+
+/* What one round leaves behind; large, so it is allocated once. */
+struct roundtrip {
+    struct ue_verdict verdict;
+    struct ue_datagram decoded;
+    struct ue_datagram built;
+    struct ue_item decoded_items[ROUNDTRIP_ITEMS];
+    struct ue_item built_items[ROUNDTRIP_ITEMS];
+    struct recorder recorder;
+    uint8_t bytes[ROUNDTRIP_BYTES];
+};
+
+struct roundtrip *roundtrip_new(void);
+void roundtrip_free(struct roundtrip *roundtrip);
+
+/* Runs a datagram, well-formed or not, through every path. NULL when they agree and law L1 holds, else what is wrong. */
+const char *roundtrip_problem(struct roundtrip *roundtrip, const struct ue_context *x, const uint8_t *bytes,
+                              size_t size_bytes);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports of live programs to a reader who reads late: what was dropped is said where it is missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <glib.h>
+
+#include "tests/support/within.h"
+#include "tools/live/line_writer.h"
+#include "tools/live/report.h"
+
+#define LARGE_BYTES (1u << 20)
+#define LARGE_LINES 24 /* of which some 16 are kept */
+
+static int ends[2];
+static GString *heard;
+
+static void *read_all(void *user) {
+    char bytes[65536];
+    ssize_t size;
+    (void)user;
+    while ((size = read(ends[0], bytes, sizeof bytes)) > 0) {
+        g_string_append_len(heard, bytes, size);
+    }
+    return NULL;
+}
+
+static void report_number(bool as_json, int number) {
+    ue_report(as_json, "number", json_pack("{s:i}", "is", number));
+}
+
+/* Too much for a reader who does not read yet, then a reader, then a last line; returns what it reads. */
+static char **report_too_much(bool as_json) {
+    char *large = g_strnfill(LARGE_BYTES, 'x');
+    int output = dup(STDOUT_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    heard = g_string_new(NULL);
+    fflush(stdout);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+    ue_report_begin(as_json);
+    report_number(as_json, 1);
+    for (int i = 0; i < LARGE_LINES; i++) {
+        ue_report(as_json, "large", json_pack("{s:s}", "text", large));
+    }
+    GThread *reader = g_thread_new("reader", read_all, NULL);
+    g_usleep(500000);
+    report_number(as_json, 2);
+    bool good = ue_report_end();
+    dup2(output, STDOUT_FILENO); /* the reader's end */
+    close(output);
+    g_thread_join(reader);
+    close(ends[0]);
+    g_free(large);
+    assert_true(good); /* it was said */
+    char **read_lines = g_strsplit(heard->str, "\n", -1);
+    g_string_free(heard, TRUE);
+    return read_lines;
+}
+
+static void check(bool as_json, const char *first, const char *dropped_format, const char *last) {
+    char **lines = report_too_much(as_json);
+    unsigned count = g_strv_length(lines); /* and an empty one */
+    int kept = 0;
+    assert_string_equal(lines[0], first);
+    while (strlen(lines[1 + kept]) > LARGE_BYTES) {
+        kept++;
+    }
+    assert_true(is_within((uint64_t)kept, 14, 18));
+    char *dropped = g_strdup_printf(dropped_format, LARGE_LINES - kept);
+    assert_string_equal(lines[1 + kept], dropped);
+    assert_string_equal(lines[2 + kept], last);
+    assert_int_equal(count, 4 + kept);
+    g_free(dropped);
+    g_strfreev(lines);
+}
+
+static void what_was_dropped_is_said_where_it_is_missing(void **state) {
+    (void)state;
+    check(false, "number: is 1", "dropped: lines %d", "number: is 2");
+    check(true, "{\"schema\":1,\"event\":\"number\",\"is\":1}", "{\"schema\":1,\"event\":\"dropped\",\"lines\":%d}",
+          "{\"schema\":1,\"event\":\"number\",\"is\":2}");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_dropped_is_said_where_it_is_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/within.h"
+#include "tools/rules/rules.h"
+
+#define SECOND INT64_C(1000000000)
+
+/* ---- a packet to judge: Hello on channel 0, reliable 77 on channel 3, unreliable on channel 4 ---- */
+
+#define PACKET_SEQ 100
+#define PACKET_ID (16384 + PACKET_SEQ)
+
+struct stage {
+    struct ue_context context;
+    struct ue_facts facts;
+    struct ue_track_datagram datagram;
+    struct ue_links links;
+    uint8_t bytes[256];
+};
+
+static void make_items(const struct ue_context *x, struct ue_item items[3], uint8_t *hello, size_t room) {
+    static const uint8_t payload[4] = {0xde, 0xad, 0xbe, 0xef};
+    struct ue_message message = {.type = UE_MESSAGE_HELLO, .param_count = 2};
+    struct ue_fault fault;
+    size_t bits = 0;
+    assert_int_equal(ue_message_encode(x, &message, hello, room, &bits, &fault), UE_OK);
+    items[0].bunch = (struct ue_bunch){.control = true,
+                                       .open = true,
+                                       .reliable = true,
+                                       .ch_seq = 5,
+                                       .has_name = true,
+                                       .name = {.hardcoded = true, .index = UE_NAME_CONTROL},
+                                       .data = {hello, 0, bits}};
+    items[1].bunch = (struct ue_bunch){.reliable = true,
+                                       .channel = 3,
+                                       .ch_seq = 77,
+                                       .has_name = true,
+                                       .name = {.hardcoded = true, .index = UE_NAME_ACTOR},
+                                       .data = {payload, 0, 32}};
+    items[2].bunch = (struct ue_bunch){.channel = 4, .data = {payload, 0, 32}};
+}
+
+static void read_stage(struct stage *s) {
+    ue_facts_read(&s->facts, 2, &s->datagram);
+}
+
+static void set_up(struct stage *s) {
+    *s = (struct stage){.links = {.has_id = true, .packet_id = PACKET_ID}};
+    ue_context_init(&s->context, ue_profile_find("5.5"), NULL);
+    s->context.direction = UE_CLIENT_TO_SERVER;
+    uint8_t hello[64];
+    struct ue_item items[3] = {0};
+    struct ue_datagram datagram = {.items = items, .item_count = 3, .packet = {.seq = PACKET_SEQ, .history_words = 1}};
+    struct ue_fault fault;
+    size_t size;
+    make_items(&s->context, items, hello, sizeof hello);
+    assert_int_equal(ue_datagram_encode(&s->context, &datagram, s->bytes, sizeof s->bytes, &size, &fault), UE_OK);
+    s->datagram = (struct ue_track_datagram){.frame = 40,
+                                             .time_ns = 12 * SECOND,
+                                             .context = &s->context,
+                                             .links = &s->links,
+                                             .bytes = s->bytes,
+                                             .size_bytes = size};
+    ue_facts_init(&s->facts);
+    s->facts.begun_ns = 10 * SECOND;
+    read_stage(s);
+}
+
+static struct ue_rules *rules_of(uint64_t seed, const char *const *texts) {
+    struct ue_rules *rules = ue_rules_new(seed);
+    char error[UE_RULES_ERROR_BYTES];
+    for (; *texts != NULL; texts++) {
+        if (!ue_rules_add(rules, *texts, error)) {
+            fail_msg("%s: %s", *texts, error);
+        }
+    }
+    return rules;
+}
+
+#define RULES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static struct ue_outcome judge_once(const struct stage *s, const char *const *texts) {
+    struct ue_rules *rules = rules_of(1, texts);
+    struct ue_outcome outcome;
+    ue_rules_judge(rules, &s->facts, &outcome);
+    ue_rules_free(rules);
+    return outcome;
+}
+
+static bool drops(const struct stage *s, const char *text) {
+    return judge_once(s, RULES(text)).is_dropped;
+}
+
+static void assert_drops(const struct stage *s, const char *text, bool expected) {
+    if (drops(s, text) != expected) {
+        fail_msg("'%s' should%s match", text, expected ? "" : " not");
+    }
+}
+
+/* ---- conditions ---- */
+
+/* A rule that drops the datagram of the stage, and one that does not. */
+struct row {
+    const char *holds, *fails;
+};
+
+static void assert_rows(const struct row *rows, size_t count) {
+    struct stage s;
+    set_up(&s);
+    for (size_t i = 0; i < count; i++) {
+        assert_drops(&s, rows[i].holds, true);
+        assert_drops(&s, rows[i].fails, false);
+    }
+    ue_facts_clear(&s.facts);
+}
+
+static void conditions_on_the_datagram_hold_or_not(void **state) {
+    static const struct row rows[] = {
+        {"drop dir=c2s", "drop dir=s2c"},
+        {"drop stream=2", "drop stream=0,1,3-9"},
+        {"drop frame=40", "drop frame=41-"},
+        {"drop id=16480-16490", "drop id=100"},
+        {"drop seq=100", "drop seq=16484"},
+        {"drop kind=packet", "drop kind=handshake,empty,ack,opaque,malformed,data"},
+        {"drop time=2-2", "drop time=0-1.999"},
+        {"drop time=-2.5", "drop time=2.001-"},
+        {"drop size=1-255", "drop size=256-"},
+        {"drop\tid=0x4064  dir=c2s ", "drop id=16484 dir=s2c"},
+        {"drop", "pass"},
+    };
+    assert_rows(rows, sizeof rows / sizeof *rows);
+    (void)state;
+}
+
+static void conditions_on_a_bunch_hold_of_one_bunch(void **state) {
+    static const struct row rows[] = {
+        {"drop channel=3", "drop channel=1,2,5-"},
+        {"drop ch_seq=77", "drop ch_seq=0-4"}, /* the unreliable one has none, not 0 */
+        {"drop channel=3 reliable", "drop channel=4 reliable"},
+        {"drop channel=4 unreliable", "drop channel=3 unreliable"},
+        {"drop channel=3 ch_seq=77", "drop channel=0 ch_seq=77"},
+        {"drop message=hello", "drop message=login,NetPing"},
+        {"drop message=Login,Hello channel=0", "drop message=hello channel=3"},
+        {"drop kind=open", "drop kind=close,partial,exports"},
+        {"drop kind=open channel=0", "drop kind=open channel=3"},
+        {"drop kind=packet channel=3", "drop kind=packet channel=9"},
+    };
+    assert_rows(rows, sizeof rows / sizeof *rows);
+    (void)state;
+}
+
+static void copies_are_those_that_the_tracker_tells(void **state) {
+    struct stage s;
+    set_up(&s);
+    assert_drops(&s, "drop copy=1-", false);
+    ue_facts_track(&s.facts, &(struct ue_track_event){.type = UE_TRACK_BUNCH, .item = 0, .copy = 2});
+    ue_facts_track(&s.facts, &(struct ue_track_event){.type = UE_TRACK_BUNCH, .item = 1, .copy = 1});
+    ue_facts_track(&s.facts, &(struct ue_track_event){.type = UE_TRACK_BUNCH, .item = 2});
+    assert_drops(&s, "drop channel=0 copy=2", true);
+    assert_drops(&s, "drop channel=3 copy=1", true);
+    assert_drops(&s, "drop channel=3 copy=2-", false);
+    assert_drops(&s, "drop channel=4 copy=0-", false);
+    read_stage(&s);
+    assert_drops(&s, "drop copy=1-", false);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+static void an_id_that_is_not_known_is_the_wire_number(void **state) {
+    struct stage s;
+    set_up(&s);
+    s.links.has_id = false;
+    read_stage(&s);
+    assert_drops(&s, "drop id=100", true);
+    ue_facts_track(&s.facts, &(struct ue_track_event){.type = UE_TRACK_PACKET, .packet_id = PACKET_ID});
+    assert_drops(&s, "drop id=100", false);
+    assert_drops(&s, "drop id=16484", true);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+static void a_time_before_the_beginning_is_no_condition(void **state) {
+    struct stage s;
+    set_up(&s);
+    s.datagram.time_ns = s.facts.begun_ns - SECOND;
+    read_stage(&s);
+    assert_drops(&s, "drop", true);
+    assert_drops(&s, "drop time=0-", false);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
+    struct stage s;
+    set_up(&s);
+    s.datagram.context = NULL;
+    s.datagram.side = 1;
+    read_stage(&s);
+    assert_drops(&s, "drop kind=data dir=s2c", true);
+    assert_drops(&s, "drop id=0-", false);
+    assert_drops(&s, "drop seq=0-", false);
+    assert_drops(&s, "drop channel=0-", false);
+    assert_int_equal(judge_once(&s, RULES("corrupt@packet.seq")).flip_count, 0);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+/* ---- actions ---- */
+
+static void all_that_match_act_until_one_drops_or_passes(void **state) {
+    struct stage s;
+    set_up(&s);
+    struct ue_outcome outcome = judge_once(
+        &s, RULES("delay=50", "delay=0.5", "duplicate", "duplicate=2", "reorder", "corrupt=3", "pass", "drop"));
+    assert_int_equal(outcome.delay_ns, 50500000);
+    assert_int_equal(outcome.copies, 3);
+    assert_int_equal(outcome.flip_count, 3);
+    assert_true(outcome.is_reordered);
+    assert_false(outcome.is_dropped);
+    outcome = judge_once(&s, RULES("delay=50", "corrupt", "drop", "pass", "reorder"));
+    assert_true(outcome.is_dropped);
+    assert_int_equal(outcome.delay_ns, 0);
+    assert_int_equal(outcome.flip_count, 0);
+    assert_false(outcome.is_reordered);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+static void sums_have_bounds(void **state) {
+    struct stage s;
+    set_up(&s);
+    struct ue_outcome outcome =
+        judge_once(&s, RULES("duplicate=100", "duplicate=100", "delay=1e9", "delay=1e9", "corrupt=64", "corrupt=64"));
+    assert_int_equal(outcome.copies, UE_RULES_COPIES_MAX);
+    assert_int_equal(outcome.delay_ns, UE_RULES_DELAY_MAX_NS);
+    assert_int_equal(outcome.flip_count, UE_RULES_FLIPS_MAX);
+    for (unsigned i = 0; i < outcome.flip_count; i++) {
+        assert_true(outcome.flips[i] < s.facts.size_bytes * 8);
+        for (unsigned j = 0; j < i; j++) {
+            assert_int_not_equal(outcome.flips[i], outcome.flips[j]);
+        }
+    }
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+/* The channel sequences of the packet after its outcome. */
+static void decode_corrupted(const struct stage *s, const struct ue_outcome *outcome, uint32_t ch_seqs[3]) {
+    uint8_t bytes[sizeof s->bytes];
+    memcpy(bytes, s->bytes, sizeof bytes);
+    ue_outcome_corrupt(outcome, bytes);
+    struct ue_item items[3];
+    struct ue_datagram datagram = {.items = items, .item_capacity = 3};
+    struct ue_verdict verdict;
+    assert_int_equal(ue_datagram_decode(&s->context, bytes, s->facts.size_bytes, &datagram, &verdict), UE_OK);
+    assert_int_equal(datagram.item_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        ch_seqs[i] = items[i].bunch.ch_seq;
+    }
+}
+
+static void a_field_is_corrupted_in_the_bunch_that_matched(void **state) {
+    struct stage s;
+    uint32_t ch_seqs[3];
+    set_up(&s);
+    struct ue_outcome outcome = judge_once(&s, RULES("corrupt@bunch.ch_seq=2 channel=3"));
+    assert_int_equal(outcome.flip_count, 2);
+    decode_corrupted(&s, &outcome, ch_seqs);
+    assert_int_equal(ch_seqs[0], 5);
+    assert_int_equal(__builtin_popcount(ch_seqs[1] ^ 77), 2);
+    outcome = judge_once(&s, RULES("corrupt@bunch.ch_seq"));
+    decode_corrupted(&s, &outcome, ch_seqs);
+    assert_int_equal(__builtin_popcount(ch_seqs[0] ^ 5), 1);
+    assert_int_equal(ch_seqs[1], 77);
+    assert_int_equal(judge_once(&s, RULES("corrupt@bunch.ch_seq channel=4")).flip_count, 0);
+    assert_int_equal(judge_once(&s, RULES("corrupt@bunch.reliable=9 channel=3")).flip_count, 1);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+static void outcomes_are_told_in_words(void **state) {
+    static const struct {
+        struct ue_outcome outcome;
+        const char *text;
+    } rows[] = {
+        {{0}, ""},
+        {{.is_dropped = true}, "dropped"},
+        {{.copies = 1}, "duplicated"},
+        {{.copies = 3, .flips = {77}, .flip_count = 1}, "corrupted bit 77, duplicated 3 times"},
+        {{.flips = {77, 80}, .flip_count = 2, .delay_ns = 50000000}, "corrupted bits 77, 80, delayed 50 ms"},
+        {{.is_reordered = true, .delay_ns = 1500000}, "delayed 1.5 ms, put behind the next"},
+    };
+    char text[64];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(ue_outcome_describe(&rows[i].outcome, text, sizeof text), rows[i].text[0] != '\0');
+        assert_string_equal(text, rows[i].text);
+    }
+    assert_true(ue_outcome_describe(&rows[4].outcome, text, 10));
+    assert_string_equal(text, "corrupted");
+    (void)state;
+}
+
+/* ---- chance and count ---- */
+
+/* A bit for each of count judgements: whether the packet was dropped. */
+static void judge_often(const struct stage *s, uint64_t seed, const char *const *texts, bool *dropped, size_t count) {
+    struct ue_rules *rules = rules_of(seed, texts);
+    for (size_t i = 0; i < count; i++) {
+        struct ue_outcome outcome;
+        ue_rules_judge(rules, &s->facts, &outcome);
+        dropped[i] = outcome.is_dropped;
+    }
+    ue_rules_free(rules);
+}
+
+static size_t count_of(const bool *dropped, size_t count) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        found += dropped[i];
+    }
+    return found;
+}
+
+static void chance_is_seeded_and_each_rule_has_its_own(void **state) {
+    enum { COUNT = 10000 };
+    static bool once[COUNT], again[COUNT], other[COUNT];
+    struct stage s;
+    set_up(&s);
+    judge_often(&s, 7, RULES("drop p=0.1"), once, COUNT);
+    assert_true(is_within(count_of(once, COUNT), 900, 1100));
+    judge_often(&s, 7, RULES("drop p=0.1", "corrupt p=0.5"), again, COUNT);
+    assert_memory_equal(once, again, sizeof once);
+    judge_often(&s, 8, RULES("drop p=0.1"), other, COUNT);
+    assert_memory_not_equal(once, other, sizeof once);
+    judge_often(&s, 7, RULES("drop p=0"), once, COUNT);
+    assert_int_equal(count_of(once, COUNT), 0);
+    judge_often(&s, 7, RULES("drop p=1"), once, COUNT);
+    assert_int_equal(count_of(once, COUNT), COUNT);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+static void counts_are_of_what_matches(void **state) {
+    static const struct {
+        const char *text;
+        bool dropped[6];
+    } rows[] = {
+        {"drop every=2", {0, 1, 0, 1, 0, 1}},
+        {"drop max=2", {1, 1, 0, 0, 0, 0}},
+        {"drop first=1", {1, 0, 0, 0, 0, 0}},
+        {"drop every=2 max=1", {0, 1, 0, 0, 0, 0}},
+    };
+    struct stage s;
+    bool dropped[6];
+    set_up(&s);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        judge_often(&s, 1, RULES("drop dir=s2c", rows[i].text), dropped, 6);
+        assert_memory_equal(dropped, rows[i].dropped, sizeof dropped);
+    }
+    struct ue_rules *rules = rules_of(1, RULES("drop dir=s2c", "  reorder  max=1 "));
+    struct ue_outcome outcome;
+    ue_rules_judge(rules, &s.facts, &outcome);
+    ue_rules_judge(rules, &s.facts, &outcome);
+    assert_int_equal(ue_rules_count(rules), 2);
+    assert_string_equal(ue_rules_text(rules, 1), "reorder  max=1");
+    assert_int_equal(ue_rules_acted(rules, 0), 0);
+    assert_int_equal(ue_rules_acted(rules, 1), 1);
+    ue_rules_free(rules);
+    ue_facts_clear(&s.facts);
+    (void)state;
+}
+
+/* ---- texts that are no rules ---- */
+
+static void an_unknown_field_is_told_with_those_near(void **state) {
+    static const struct {
+        const char *text, *error;
+    } rows[] = {
+        {"corrupt@bunch.chseq", "'corrupt@bunch.chseq': no such field; there is bunch.ch_seq"},
+        {"corrupt@ch_seq", "'corrupt@ch_seq': no such field; there is bunch.ch_seq"},
+        {"corrupt@nonsense", "'corrupt@nonsense': no such field; a key is one such as bunch.ch_seq"},
+        {"corrupt@", "'corrupt@': no such field; a key is one such as bunch.ch_seq"},
+    };
+    struct ue_rules *rules = ue_rules_new(1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char error[UE_RULES_ERROR_BYTES] = "";
+        assert_false(ue_rules_add(rules, rows[i].text, error));
+        assert_string_equal(error, rows[i].error);
+    }
+    ue_rules_free(rules);
+    (void)state;
+}
+
+static void errors_name_the_wrong_word(void **state) {
+    static const struct {
+        const char *text, *word;
+    } rows[] = {
+        {"", "''"},
+        {"explode", "'explode'"},
+        {"drop=1", "'drop=1'"},
+        {"drop@bunch.ch_seq", "'drop@bunch.ch_seq'"},
+        {"corrupt@no.such", "'corrupt@no.such'"},
+        {"corrupt=0", "'corrupt=0'"},
+        {"corrupt=65", "'corrupt=65'"},
+        {"duplicate=101", "'duplicate=101'"},
+        {"delay", "'delay'"},
+        {"delay=-1", "'delay=-1'"},
+        {"delay=1e10", "'delay=1e10'"},
+        {"delay=nan", "'delay=nan'"},
+        {"drop colour=red", "'colour=red'"},
+        {"drop channel", "'channel'"},
+        {"drop channel=", "'channel='"},
+        {"drop channel=x", "'channel=x'"},
+        {"drop id=5-4", "'id=5-4'"},
+        {"drop id=1,,2", "'id=1,,2'"},
+        {"drop dir=up", "'dir=up'"},
+        {"drop kind=tiny", "'kind=tiny'"},
+        {"drop reliable=1", "'reliable=1'"},
+        {"drop message=hallo", "'message=hallo'"},
+        {"drop time=1", "'time=1'"},
+        {"drop time=3-2", "'time=3-2'"},
+        {"drop p=1.1", "'p=1.1'"},
+        {"drop every=0", "'every=0'"},
+        {"drop channel=1 channel=2", "'channel=2'"},
+        {"drop drop", "'drop'"},
+    };
+    struct ue_rules *rules = ue_rules_new(1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char error[UE_RULES_ERROR_BYTES] = "";
+        if (ue_rules_add(rules, rows[i].text, error) || strstr(error, rows[i].word) != error) {
+            fail_msg("'%s': %s", rows[i].text, error);
+        }
+    }
+    assert_int_equal(ue_rules_count(rules), 0);
+    ue_rules_free(rules);
+    (void)state;
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void files_hold_a_rule_a_line(void **state) {
+    char path[] = "/tmp/uerudp-rules-XXXXXX";
+    char error[UE_RULES_ERROR_BYTES] = "";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    write_file(path, "# nothing\n\n  drop id=7 # lucky\r\nreorder\n");
+    struct ue_rules *rules = ue_rules_new(1);
+    assert_true(ue_rules_read(rules, path, error));
+    assert_int_equal(ue_rules_count(rules), 2);
+    assert_string_equal(ue_rules_text(rules, 0), "drop id=7");
+    write_file(path, "drop\n\nexplode\n");
+    assert_false(ue_rules_read(rules, path, error));
+    assert_non_null(strstr(error, path));
+    assert_non_null(strstr(error, ":3: 'explode'"));
+    remove(path);
+    assert_false(ue_rules_read(rules, path, error));
+    assert_non_null(strstr(error, path));
+    ue_rules_free(rules);
+    (void)state;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(conditions_on_the_datagram_hold_or_not),
+        cmocka_unit_test(conditions_on_a_bunch_hold_of_one_bunch),
+        cmocka_unit_test(copies_are_those_that_the_tracker_tells),
+        cmocka_unit_test(an_id_that_is_not_known_is_the_wire_number),
+        cmocka_unit_test(a_time_before_the_beginning_is_no_condition),
+        cmocka_unit_test(a_datagram_of_no_known_form_has_no_numbers),
+        cmocka_unit_test(all_that_match_act_until_one_drops_or_passes),
+        cmocka_unit_test(sums_have_bounds),
+        cmocka_unit_test(a_field_is_corrupted_in_the_bunch_that_matched),
+        cmocka_unit_test(outcomes_are_told_in_words),
+        cmocka_unit_test(chance_is_seeded_and_each_rule_has_its_own),
+        cmocka_unit_test(counts_are_of_what_matches),
+        cmocka_unit_test(an_unknown_field_is_told_with_those_near),
+        cmocka_unit_test(errors_name_the_wrong_word),
+        cmocka_unit_test(files_hold_a_rule_a_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/capture/byte_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define WINDOW_BYTES ((size_t)65536)
+
+/* zlib's window bits for the largest window, and a gzip header around it. */
+#define GZIP_WINDOW_BITS (15 + 16)
+
+struct ue_gzip {
+    z_stream stream;
+    bool inside; /* a member has begun and not ended */
+    uint8_t packed[WINDOW_BYTES];
+};
+
+static void source_fail(struct ue_source *source, const char *what, const char *why) {
+    snprintf(source->error, sizeof source->error, "%s: %s", what, why);
+}
+
+/* The next bytes as they are stored; 0 at the end or after an error. Returns early, so that a live pipe flows. */
+static size_t read_stored(struct ue_source *source, uint8_t *into, size_t size) {
+    ssize_t count;
+
+    if (source->fd < 0) {
+        count = (ssize_t)(size < source->memory_bytes ? size : source->memory_bytes);
+        if (count > 0)
+            memcpy(into, source->memory, (size_t)count);
+        source->memory += count;
+        source->memory_bytes -= (size_t)count;
+    } else {
+        do {
+            count = read(source->fd, into, size);
+        } while (count < 0 && errno == EINTR);
+        if (count < 0) {
+            source_fail(source, "cannot read", strerror(errno));
+            count = 0;
+        }
+    }
+    source->consumed_bytes += (uint64_t)count;
+    return (size_t)count;
+}
+
+/* Have packed bytes to inflate; false at the end of the file, which is an error inside a member. */
+static bool gzip_feed(struct ue_source *source) {
+    struct ue_gzip *gzip = source->gzip;
+
+    if (gzip->stream.avail_in == 0) {
+        gzip->stream.next_in = gzip->packed;
+        gzip->stream.avail_in = (uInt)read_stored(source, gzip->packed, sizeof gzip->packed);
+    }
+    if (gzip->stream.avail_in == 0) {
+        if (gzip->inside && source->error[0] == '\0')
+            source_fail(source, "gzip data", "ends too early");
+        return false;
+    }
+    if (!gzip->inside)
+        inflateReset(&gzip->stream);
+    gzip->inside = true;
+    return true;
+}
+
+/* The next inflated bytes; 0 at the end or after an error. Members may follow each other, as gzip allows. */
+static size_t read_gzip(struct ue_source *source, uint8_t *into, size_t size) {
+    struct ue_gzip *gzip = source->gzip;
+    z_stream *stream = &gzip->stream;
+
+    stream->next_out = into;
+    stream->avail_out = (uInt)size;
+    while (stream->avail_out == size && source->error[0] == '\0' && gzip_feed(source)) {
+        int status = inflate(stream, Z_NO_FLUSH);
+
+        if (status == Z_STREAM_END)
+            gzip->inside = false;
+        else if (status != Z_OK && status != Z_BUF_ERROR)
+            source_fail(source, "gzip data", stream->msg != NULL ? stream->msg : "damaged");
+    }
+    return size - stream->avail_out;
+}
+
+/* Room for size bytes from the window's begin on. */
+static bool make_room(struct ue_source *source, size_t size) {
+    if (size > source->buffer_bytes) {
+        uint8_t *buffer = malloc(size);
+
+        if (buffer == NULL) {
+            source_fail(source, "cannot read", strerror(ENOMEM));
+            return false;
+        }
+        if (source->available > 0)
+            memcpy(buffer, source->window, source->available);
+        free(source->buffer);
+        source->buffer = buffer;
+        source->buffer_bytes = size;
+    } else if (source->available > 0) {
+        memmove(source->buffer, source->window, source->available);
+    }
+    source->window = source->buffer;
+    return true;
+}
+
+size_t ue_source_fill(struct ue_source *source, size_t size_bytes) {
+    if (source->available >= size_bytes || source->at_end)
+        return source->available;
+    if (!make_room(source, size_bytes > WINDOW_BYTES ? size_bytes : WINDOW_BYTES))
+        return source->available;
+    while (source->available < size_bytes && !source->at_end) {
+        uint8_t *into = source->buffer + source->available;
+        size_t room = source->buffer_bytes - source->available;
+        size_t count = source->compressed ? read_gzip(source, into, room) : read_stored(source, into, room);
+
+        source->available += count;
+        source->at_end = count == 0;
+    }
+    return source->available;
+}
+
+/* Send what was read so far through zlib instead. */
+static bool gzip_begin(struct ue_source *source) {
+    struct ue_gzip *gzip = source->gzip = calloc(1, sizeof *source->gzip);
+
+    if (gzip == NULL || inflateInit2(&gzip->stream, GZIP_WINDOW_BITS) != Z_OK) {
+        source_fail(source, "cannot inflate", strerror(ENOMEM));
+        source->available = 0;
+        return false;
+    }
+    if (source->fd < 0) {
+        source->memory = source->window;
+        source->memory_bytes = source->available;
+        source->consumed_bytes = 0;
+    } else {
+        memcpy(gzip->packed, source->window, source->available);
+        gzip->stream.next_in = gzip->packed;
+        gzip->stream.avail_in = (uInt)source->available;
+    }
+    gzip->inside = true;
+    source->at_end = false;
+    source->compressed = true;
+    source->available = 0;
+    return true;
+}
+
+/* Recognise gzip, and read far enough to recognise what is inside. */
+static bool source_begin(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
+    bool is_gzip = ue_source_fill(source, 2) >= 2 && source->window[0] == 0x1f && source->window[1] == 0x8b;
+
+    if (is_gzip && gzip_begin(source))
+        ue_source_fill(source, 4);
+    if (source->available == 0 && source->error[0] != '\0') {
+        memcpy(error, source->error, sizeof source->error);
+        return false;
+    }
+    return true;
+}
+
+bool ue_source_open(struct ue_source *source, const char *path, char error[UE_CAPTURE_ERROR_BYTES]) {
+    *source = (struct ue_source){.fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)};
+    if (source->fd < 0) {
+        snprintf(error, UE_CAPTURE_ERROR_BYTES, "cannot open: %s", strerror(errno));
+        return false;
+    }
+    return source_begin(source, error);
+}
+
+bool ue_source_open_memory(struct ue_source *source, const void *bytes, size_t size_bytes,
+                           char error[UE_CAPTURE_ERROR_BYTES]) {
+    *source = (struct ue_source){
+        .fd = -1, .window = bytes, .available = size_bytes, .at_end = true, .consumed_bytes = size_bytes};
+    return source_begin(source, error);
+}
+
+void ue_source_close(struct ue_source *source) {
+    if (source->fd >= 0)
+        close(source->fd);
+    if (source->gzip != NULL)
+        inflateEnd(&source->gzip->stream);
+    free(source->gzip);
+    free(source->buffer);
+    *source = (struct ue_source){.fd = -1};
+}

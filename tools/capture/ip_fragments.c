@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A datagram under construction is 64 KiB of data and one bit per 8 bytes that are there: offsets count in units of 8,
+ * and only the last fragment may end between. An exact repeat of a fragment is ignored. Any other overlap condemns the
+ * datagram (RFC 5722), because the two readings of it could differ; so does an end that moves.
+ */
+#include "tools/capture/ip_fragments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS 64
+#define DATA_BYTES 65536
+#define UNIT_BYTES 8
+#define UNITS (DATA_BYTES / UNIT_BYTES)
+#define AGE_MAX_NS INT64_C(30000000000)
+#define LENGTH_UNKNOWN SIZE_MAX
+
+struct slot {
+    bool used;
+    bool condemned;
+    uint8_t next_header; /* of the fragment at offset 0 */
+    struct ue_fragment_key key;
+    uint64_t first_frame;
+    int64_t first_time_ns;
+    size_t length_bytes;   /* of the whole datagram, once its last fragment was seen */
+    size_t captured_bytes; /* where the first byte is missing that a snap length cut off */
+    size_t end_bytes;      /* of the farthest fragment */
+    size_t units_present;
+    uint8_t present[UNITS / 8];
+    uint8_t *data; /* stays when the slot is used again */
+};
+
+struct ue_fragments {
+    struct slot *finished; /* handed out by the last call, to be emptied by the next */
+    uint64_t incomplete;
+    struct slot slots[SLOTS];
+};
+
+struct ue_fragments *ue_fragments_new(void) {
+    return calloc(1, sizeof(struct ue_fragments));
+}
+
+void ue_fragments_free(struct ue_fragments *fragments) {
+    if (fragments == NULL)
+        return;
+    for (size_t i = 0; i < SLOTS; i++)
+        free(fragments->slots[i].data);
+    free(fragments);
+}
+
+uint64_t ue_fragments_incomplete(const struct ue_fragments *fragments) {
+    uint64_t count = fragments->incomplete;
+
+    for (size_t i = 0; i < SLOTS; i++)
+        count += fragments->slots[i].used && &fragments->slots[i] != fragments->finished;
+    return count;
+}
+
+/* Clocks may step back, so distance in either direction counts. */
+static bool too_old(const struct slot *slot, int64_t now_ns) {
+    uint64_t distance = now_ns > slot->first_time_ns ? (uint64_t)now_ns - (uint64_t)slot->first_time_ns
+                                                     : (uint64_t)slot->first_time_ns - (uint64_t)now_ns;
+
+    return distance > AGE_MAX_NS;
+}
+
+/* Give up what is too old, then find the datagram's slot, or the one to use for it: an empty one, else the oldest. */
+static struct slot *find_slot(struct ue_fragments *fragments, const struct ue_fragment *fragment) {
+    struct slot *best = &fragments->slots[0];
+
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct slot *slot = &fragments->slots[i];
+
+        if (slot->used && too_old(slot, fragment->time_ns)) {
+            slot->used = false;
+            fragments->incomplete++;
+        }
+        if (slot->used && memcmp(&slot->key, &fragment->key, sizeof slot->key) == 0)
+            return slot;
+        if (best->used && (!slot->used || slot->first_frame < best->first_frame))
+            best = slot;
+    }
+    return best;
+}
+
+/* False if memory is out. */
+static bool begin_slot(struct ue_fragments *fragments, struct slot *slot, const struct ue_fragment *fragment) {
+    uint8_t *data = slot->data != NULL ? slot->data : malloc(DATA_BYTES);
+
+    fragments->incomplete += slot->used;
+    *slot = (struct slot){
+        .used = data != NULL,
+        .key = fragment->key,
+        .first_frame = fragment->frame,
+        .first_time_ns = fragment->time_ns,
+        .length_bytes = LENGTH_UNKNOWN,
+        .captured_bytes = LENGTH_UNKNOWN,
+        .data = data,
+    };
+    return data != NULL;
+}
+
+/* How many of the units from first up to end are present. */
+static size_t count_present(const struct slot *slot, size_t first, size_t end) {
+    size_t count = 0;
+
+    for (size_t unit = first; unit < end; unit++)
+        count += slot->present[unit / 8] >> (unit % 8) & 1;
+    return count;
+}
+
+static void set_present(struct slot *slot, size_t first, size_t end) {
+    for (size_t unit = first; unit < end; unit++)
+        slot->present[unit / 8] |= (uint8_t)(1 << (unit % 8));
+    slot->units_present += end - first;
+}
+
+/* Whether a fragment that ends at end_bytes agrees with what is known of the datagram's length. */
+static bool end_agrees(const struct slot *slot, const struct ue_fragment *fragment, size_t end_bytes) {
+    if (fragment->more)
+        return end_bytes <= slot->length_bytes;
+    return slot->end_bytes <= end_bytes && (slot->length_bytes == LENGTH_UNKNOWN || slot->length_bytes == end_bytes);
+}
+
+/* Put the data in its place; false if it contradicts what is there. */
+static bool place(struct slot *slot, const struct ue_fragment *fragment, const struct ue_span *data) {
+    size_t offset = fragment->offset_bytes, end = offset + data->length_bytes;
+    size_t first_unit = offset / UNIT_BYTES, end_unit = (end + UNIT_BYTES - 1) / UNIT_BYTES;
+    size_t present = count_present(slot, first_unit, end_unit);
+
+    if (!end_agrees(slot, fragment, end))
+        return false;
+    if (present > 0)
+        return present == end_unit - first_unit && memcmp(slot->data + offset, data->bytes, data->captured_bytes) == 0;
+    memcpy(slot->data + offset, data->bytes, data->captured_bytes);
+    memset(slot->data + offset + data->captured_bytes, 0, data->length_bytes - data->captured_bytes);
+    set_present(slot, first_unit, end_unit);
+    if (data->captured_bytes < data->length_bytes && offset + data->captured_bytes < slot->captured_bytes)
+        slot->captured_bytes = offset + data->captured_bytes;
+    if (end > slot->end_bytes)
+        slot->end_bytes = end;
+    if (!fragment->more)
+        slot->length_bytes = end;
+    if (offset == 0)
+        slot->next_header = fragment->next_header;
+    return true;
+}
+
+static bool is_whole(const struct slot *slot) {
+    return slot->length_bytes != LENGTH_UNKNOWN &&
+           slot->units_present == (slot->length_bytes + UNIT_BYTES - 1) / UNIT_BYTES;
+}
+
+static bool is_possible(const struct ue_fragment *fragment, const struct ue_span *data) {
+    if (data->length_bytes == 0 || fragment->offset_bytes + data->length_bytes > UINT16_MAX)
+        return false;
+    return !fragment->more || data->length_bytes % UNIT_BYTES == 0;
+}
+
+enum ue_frame_result ue_fragments_add(struct ue_fragments *fragments, const struct ue_fragment *fragment,
+                                      const struct ue_span *data, struct ue_whole *whole) {
+    struct slot *slot;
+
+    if (fragments->finished != NULL)
+        fragments->finished->used = false;
+    fragments->finished = NULL;
+    if (!is_possible(fragment, data))
+        return UE_FRAME_MALFORMED;
+    slot = find_slot(fragments, fragment);
+    if (!slot->used || memcmp(&slot->key, &fragment->key, sizeof slot->key) != 0)
+        if (!begin_slot(fragments, slot, fragment))
+            return UE_FRAME_FRAGMENT;
+    if (!slot->condemned && !place(slot, fragment, data))
+        slot->condemned = true;
+    if (slot->condemned)
+        return UE_FRAME_MALFORMED;
+    if (!is_whole(slot))
+        return UE_FRAME_FRAGMENT;
+    fragments->finished = slot;
+    *whole = (struct ue_whole){
+        .span = {slot->data, slot->length_bytes, slot->length_bytes, UE_FRAME_OTHER},
+        .next_header = slot->next_header,
+        .first_frame = slot->first_frame,
+    };
+    if (slot->captured_bytes < slot->length_bytes)
+        whole->span.captured_bytes = slot->captured_bytes;
+    return UE_FRAME_UDP;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Private: link-layer headers. */
+#ifndef UERUDP_TOOLS_CAPTURE_LINK_LAYER_H
+#define UERUDP_TOOLS_CAPTURE_LINK_LAYER_H
+
+#include "tools/capture/header_cursor.h"
+
+#define UE_ETHERTYPE_IPV4 0x0800
+#define UE_ETHERTYPE_IPV6 0x86dd
+
+/* Take the headers in front of the network layer and return its Ethernet type; 0, and span->fault, if there is none. */
+uint16_t ue_link_layer_take(uint16_t link_type, struct ue_span *span);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cli/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/cli/command_line.h"
+
+#define BUFFER_BYTES (256 * 1024) /* few system calls for large captures */
+
+/* ---- parts ---- */
+
+/* What a signal that ends the program has to remove; of more than these at a time some would be left behind. */
+static char *volatile parts[4];
+
+static void replace(const char *old, char *new) {
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+        if (parts[i] == old) {
+            parts[i] = new;
+            return;
+        }
+    }
+}
+
+static void remove_parts(int number) {
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+        if (parts[i] != NULL) {
+            unlink(parts[i]);
+        }
+    }
+    raise(number); /* SA_RESETHAND: ends the program as if nothing had been caught */
+}
+
+/* A signal that somebody else waits for, or that a parent ignores, ends nothing. */
+static void catch_endings(void) {
+    static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct sigaction ours = {.sa_handler = remove_parts, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    sigemptyset(&ours.sa_mask);
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        struct sigaction before;
+        if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
+            sigaction(endings[i], &ours, NULL);
+        }
+    }
+}
+
+static FILE *open_part(struct ue_output *output, mode_t mode) {
+    output->part = g_strconcat(output->path, ".XXXXXX.part", NULL);
+    replace(NULL, output->part);
+    catch_endings();
+    int descriptor = g_mkstemp_full(output->part, O_WRONLY, (int)mode);
+    return descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+}
+
+static void forget(struct ue_output *output) {
+    if (output->part != NULL) {
+        replace(output->part, NULL);
+    }
+    g_free(output->path);
+    g_free(output->part);
+    g_free(output->buffer);
+    *output = (struct ue_output){0};
+}
+
+/* ---- files ---- */
+
+/* A link stays one: what it points to is written. */
+static char *resolve(const char *path) {
+    char *target = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? realpath(path, NULL) : NULL;
+    return target != NULL ? target : g_strdup(path);
+}
+
+/* A device is written at once; a file that is there must be writable, and gives the new one its permissions. */
+static FILE *open_file(struct ue_output *output) {
+    struct stat status;
+    bool exists = stat(output->path, &status) == 0;
+    if (exists && !S_ISREG(status.st_mode)) {
+        return fopen(output->path, "wb");
+    }
+    if (exists && access(output->path, W_OK) != 0) {
+        return NULL;
+    }
+    return open_part(output, exists ? status.st_mode & ACCESSPERMS : DEFFILEMODE);
+}
+
+bool ue_output_open(struct ue_output *output, const char *path) {
+    *output = (struct ue_output){0};
+    if (path == NULL || strcmp(path, "-") == 0) {
+        output->file = stdout;
+        return true;
+    }
+    output->path = resolve(path);
+    output->file = open_file(output);
+    if (output->file == NULL) {
+        ue_complain("%s: %s", path, g_strerror(errno));
+        forget(output);
+        return false;
+    }
+    output->buffer = g_malloc(BUFFER_BYTES); /* without one glibc takes its own size */
+    setvbuf(output->file, output->buffer, _IOFBF, BUFFER_BYTES);
+    return true;
+}
+
+bool ue_output_is_terminal(const struct ue_output *output) {
+    return isatty(fileno(output->file));
+}
+
+static bool end_file(const struct ue_output *output) {
+    bool good = fflush(output->file) == 0 && ferror(output->file) == 0;
+    good = (output->file == stdout || fclose(output->file) == 0) && good;
+    if (!good) {
+        ue_complain("%s: cannot write", output->path != NULL ? output->path : "standard output");
+    }
+    return good;
+}
+
+static bool put_in_place(const struct ue_output *output, bool is_good) {
+    if (output->part == NULL) {
+        return is_good;
+    }
+    if (!is_good) {
+        g_unlink(output->part);
+        return false;
+    }
+    if (g_rename(output->part, output->path) != 0) {
+        ue_complain("%s: %s", output->path, g_strerror(errno));
+        g_unlink(output->part);
+        return false;
+    }
+    return true;
+}
+
+bool ue_output_close(struct ue_output *output, bool is_good) {
+    is_good = end_file(output) && is_good;
+    is_good = put_in_place(output, is_good);
+    forget(output);
+    return is_good;
+}

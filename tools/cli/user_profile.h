@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Generations of a user's own: a stock generation with other settings, under a name, read from an INI file. */
+#ifndef UERUDP_TOOLS_CLI_USER_PROFILE_H
+#define UERUDP_TOOLS_CLI_USER_PROFILE_H
+
+#include <glib.h>
+
+#include <uerudp/settings.h>
+#include "tools/capture/address.h"
+
+struct ue_user_profile {
+    char *name;
+    bool has_base; /* false: the generation is found automatically */
+    struct ue_profile base;
+    struct ue_settings settings;
+    bool has_server;
+    struct ue_address server;
+};
+
+/* Reads a file into an array of struct ue_user_profile; NULL after a message on stderr. */
+GPtrArray *ue_profiles_read(const char *path);
+
+/* NULL when there is none of that name; profiles may be NULL. */
+const struct ue_user_profile *ue_profiles_find(const GPtrArray *profiles, const char *name);
+
+#endif

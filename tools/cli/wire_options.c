@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cli/wire_options.h"
+
+#include "tools/cli/command_line.h"
+
+void ue_wire_options_init(struct ue_wire_options *options) {
+    memset(options, 0, sizeof *options);
+    options->given = g_ptr_array_new_with_free_func(g_free);
+}
+
+void ue_wire_options_clear(struct ue_wire_options *options) {
+    g_ptr_array_unref(options->given);
+    if (options->profiles != NULL) {
+        g_ptr_array_unref(options->profiles);
+    }
+    g_free(options->generation_name);
+    ue_cipher_free(options->cipher);
+}
+
+static void set_error(GError **error, const char *option, const char *value, const char *what) {
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: %s", option, value, what);
+}
+
+/* ---- options ---- */
+
+/* The value is checked now and applied later, on top of a profile that may come after it. */
+static gboolean take_setting(const char *option, const char *value, void *user, GError **error) {
+    struct ue_wire_options *options = user;
+    const char *text = value != NULL ? value : "true";
+    struct ue_settings scratch = {0};
+    if (ue_settings_set(&scratch, option + 2, text) != UE_SETTING_OK) {
+        set_error(error, option, text, "not a possible value");
+        return FALSE;
+    }
+    g_ptr_array_add(options->given, g_strconcat(option + 2, "=", text, NULL));
+    return TRUE;
+}
+
+static gboolean take_generation(const char *option, const char *value, void *user, GError **error) {
+    struct ue_wire_options *options = user;
+    (void)option;
+    (void)error;
+    g_free(options->generation_name);
+    options->generation_name = g_strdup(value);
+    return TRUE;
+}
+
+static gboolean take_profiles(const char *option, const char *value, void *user, GError **error) {
+    struct ue_wire_options *options = user;
+    if (options->profiles != NULL) {
+        g_ptr_array_unref(options->profiles);
+    }
+    options->profiles = ue_profiles_read(value);
+    if (options->profiles == NULL) {
+        set_error(error, option, value, "not a file of profiles");
+    }
+    return options->profiles != NULL;
+}
+
+static gboolean take_key(const char *option, const char *value, void *user, GError **error) {
+    struct ue_wire_options *options = user;
+    const char *problem = "libgcrypt cannot be used";
+    if (options->cipher == NULL) {
+        options->cipher = ue_cipher_new();
+    }
+    if (options->cipher == NULL || !ue_cipher_add(options->cipher, value, &problem)) {
+        set_error(error, option, "...", problem); /* the key itself stays out of logs */
+        return FALSE;
+    }
+    ue_cipher_opener(options->cipher, &options->opener);
+    return TRUE;
+}
+
+static bool set_ports(struct ue_wire_options *options, const char *range) {
+    char **ends = g_strsplit(range, "-", 2);
+    uint64_t first = 0;
+    uint64_t last = 0;
+    bool good = ends[0] != NULL && ue_cli_number(ends[0], UINT16_MAX, &first);
+    last = first;
+    good = good && (ends[1] == NULL || ue_cli_number(ends[1], UINT16_MAX, &last)) && 0 < first && first <= last;
+    for (uint64_t port = first; good && port <= last; port++) {
+        options->ports[port / 8] |= (uint8_t)(1u << port % 8);
+    }
+    g_strfreev(ends);
+    return good;
+}
+
+static gboolean take_ports(const char *option, const char *value, void *user, GError **error) {
+    char **ranges = g_strsplit(value, ",", -1);
+    bool good = ranges[0] != NULL;
+    for (size_t i = 0; good && ranges[i] != NULL; i++) {
+        good = set_ports(user, ranges[i]);
+    }
+    g_strfreev(ranges);
+    if (!good) {
+        set_error(error, option, value, "not a list of ports and ranges from 1 to 65535");
+    }
+    return good;
+}
+
+#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
+
+static void add_ports(GOptionGroup *group) {
+    const GOptionEntry entries[] = {
+        {"port", 0, 0, CALLBACK(take_ports),
+         "server ports, for example 7777 (default) or 7777,8000-8010; other ports are found by their handshake",
+         "PORTS"},
+        {0},
+    };
+    g_option_group_add_entries(group, entries);
+}
+
+static void add_fixed(GOptionGroup *group) {
+    const GOptionEntry entries[] = {
+        {"generation", 0, 0, CALLBACK(take_generation),
+         "auto (default), an engine release from 4.13 to 5.8, or a profile's name", "NAME"},
+        {"profiles", 0, G_OPTION_FLAG_FILENAME, CALLBACK(take_profiles),
+         "INI file with games' own generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT", "FILE"},
+        {"key", 0, 0, CALLBACK(take_key), "AES key of 64 hex digits, or a key log (uerudp(1)); may be repeated", "KEY"},
+        {0},
+    };
+    g_option_group_add_entries(group, entries);
+}
+
+static void add_settings(GOptionGroup *group) {
+    const struct ue_setting_row *row;
+    for (size_t i = 0; (row = ue_setting_row(i)) != NULL; i++) {
+        char *name = g_strdelimit(g_strdup(row->key), "_", '-');
+        bool is_switch = strcmp(row->key, "internal_ack") == 0;
+        const GOptionEntry entries[] = {
+            {g_intern_string(name), 0, is_switch ? G_OPTION_FLAG_OPTIONAL_ARG : 0, CALLBACK(take_setting),
+             row->description,
+             is_switch       ? "SWITCH"
+             : row->max == 0 ? "LIST"
+                             : "NUMBER"},
+            {0},
+        };
+        g_option_group_add_entries(group, entries);
+        g_free(name);
+    }
+}
+
+static GOptionGroup *add_group(struct ue_wire_options *options, GOptionContext *context) {
+    GOptionGroup *group = g_option_group_new(
+        "wire", "How to read the wire:", "Show the options that say how to read the wire", options, NULL);
+    add_fixed(group);
+    add_settings(group);
+    g_option_context_add_group(context, group);
+    return group;
+}
+
+void ue_wire_options_add(struct ue_wire_options *options, GOptionContext *context) {
+    add_ports(add_group(options, context));
+}
+
+void ue_wire_options_add_portless(struct ue_wire_options *options, GOptionContext *context) {
+    add_group(options, context);
+}
+
+/* ---- resolution ---- */
+
+const struct ue_profile *ue_wire_options_find(const struct ue_wire_options *options, const char *name,
+                                              struct ue_settings *settings) {
+    const struct ue_user_profile *user = ue_profiles_find(options->profiles, name);
+    if (user == NULL) {
+        return ue_profile_find(name);
+    }
+    *settings = user->settings;
+    return user->has_base ? &user->base : NULL;
+}
+
+static bool resolve_generation(struct ue_wire_options *options) {
+    const char *name = options->generation_name;
+    if (name == NULL || strcmp(name, "auto") == 0) {
+        return true;
+    }
+    options->generation = ue_wire_options_find(options, name, &options->settings);
+    if (options->generation == NULL && ue_profiles_find(options->profiles, name) == NULL) {
+        ue_complain("--generation=%s: neither auto, an engine release from 4.13 to 5.8, nor a profile of --profiles",
+                    name);
+        return false;
+    }
+    return true;
+}
+
+static void apply_given(const struct ue_wire_options *options, struct ue_settings *settings) {
+    for (size_t i = 0; i < options->given->len; i++) {
+        char **pair = g_strsplit(options->given->pdata[i], "=", 2);
+        ue_settings_set(settings, pair[0], pair[1]);
+        g_strfreev(pair);
+    }
+    if (options->cipher != NULL) {
+        settings->opener = &options->opener;
+    }
+}
+
+/* Whether some setting says that packets are encrypted. */
+static bool has_handlers(const struct ue_wire_options *options) {
+    bool found = options->settings.handlers[0] != UE_HANDLER_NONE;
+    for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
+        const struct ue_user_profile *profile = options->profiles->pdata[i];
+        found = found || profile->settings.handlers[0] != UE_HANDLER_NONE;
+    }
+    return found;
+}
+
+bool ue_wire_options_resolve(struct ue_wire_options *options) {
+    static const uint8_t no_ports[sizeof options->ports];
+    if (memcmp(options->ports, no_ports, sizeof no_ports) == 0) {
+        options->ports[UE_SERVER_PORT / 8] |= 1u << UE_SERVER_PORT % 8;
+    }
+    if (!resolve_generation(options)) {
+        return false;
+    }
+    apply_given(options, &options->settings);
+    for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
+        struct ue_user_profile *profile = options->profiles->pdata[i];
+        apply_given(options, &profile->settings);
+    }
+    if (options->cipher != NULL && !has_handlers(options)) {
+        ue_complain("--key opens nothing without --handlers, for example --handlers=aesgcm");
+        return false;
+    }
+    return true;
+}
+
+bool ue_wire_options_is_server(const struct ue_wire_options *options, const struct ue_address *address) {
+    return (options->ports[address->port / 8] >> address->port % 8 & 1) != 0;
+}
+
+const struct ue_user_profile *ue_wire_options_server(const struct ue_wire_options *options, const struct ue_address *a,
+                                                     const struct ue_address *b) {
+    for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
+        const struct ue_user_profile *profile = options->profiles->pdata[i];
+        if (profile->has_server && (ue_address_equal(&profile->server, a) || ue_address_equal(&profile->server, b))) {
+            return profile;
+        }
+    }
+    return NULL;
+}

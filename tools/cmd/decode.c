@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* uerudp decode: captured datagrams as text, JSON Lines or columns. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tools/cli/command_line.h"
+#include "tools/cli/selection.h"
+#include "tools/edit/redactor.h"
+#include "tools/events/capture_log.h"
+#include "tools/input/capture_reader.h"
+#include "tools/observe/completed_messages.h"
+#include "tools/print/columns.h"
+#include "tools/print/json.h"
+#include "tools/print/roundtrip.h"
+#include "tools/print/text_tree.h"
+
+/* Output waits for this much of it, unless somebody is watching. */
+#define FLUSH_BYTES 65536
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_COLUMNS, FORMAT_EVENTS, FORMAT_NONE };
+
+struct decode {
+    struct ue_reading reading;
+    struct ue_selection selection;
+    gboolean json, bits, content, quiet, redact;
+    char *fields;
+    char *separator;
+    char *events;
+    char *project, *project_version;
+    gint64 changelist, game_netver;
+
+    enum format format;
+    struct ue_json json_lines;
+    struct ue_text_tree tree;
+    struct ue_columns columns;
+    bool is_terminal; /* the output is watched */
+    bool output_failed;
+    struct ue_captured *log;      /* NULL: none */
+    struct ue_contents *contents; /* NULL: not wanted */
+    struct ue_redactor *redactor;
+};
+
+/* ---- options ---- */
+
+static void add_options(struct decode *d, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"json", 0, 0, G_OPTION_ARG_NONE, &d->json, "JSON Lines, one object per datagram, instead of a text tree",
+         NULL},
+        {"bits", 0, 0, G_OPTION_ARG_NONE, &d->bits,
+         "with --json, add \"bits\": [KEY, bit offset, bit length] of each field, in wire order", NULL},
+        {"content", 0, 0, G_OPTION_ARG_NONE, &d->content,
+         "also what whole messages carry, put together where they came in parts: exports, actors, content blocks, "
+         "voice",
+         NULL},
+        {"fields", 0, 0, G_OPTION_ARG_STRING, &d->fields, "only these fields, as columns, one line per datagram",
+         "KEY[,KEY...]"},
+        {"separator", 0, 0, G_OPTION_ARG_STRING, &d->separator, "between columns: tab (default) or comma", "NAME"},
+        {"events", 0, 0, G_OPTION_ARG_FILENAME, &d->events,
+         "instead of datagrams, write what the connections did to this file, - for standard output, as a log of events "
+         "(JSON Lines)",
+         "FILE"},
+        {"quiet", 0, 0, G_OPTION_ARG_NONE, &d->quiet, "only the summary", NULL},
+        {"redact", 0, 0, G_OPTION_ARG_NONE, &d->redact,
+         "mask login URLs, tokens, names and unique ids at their length, in texts, data and raw bytes", NULL},
+        {"hex", 0, 0, G_OPTION_ARG_NONE, &d->reading.is_hex,
+         "the files are hex dumps, hex lines or C arrays, not captures", NULL},
+        {"project", 0, 0, G_OPTION_ARG_STRING, &d->project,
+         "name of the game's project: learn the engine's network version from its checksum", "NAME"},
+        {"project-version", 0, 0, G_OPTION_ARG_STRING, &d->project_version, "version of the project; default 1.0.0.0",
+         "TEXT"},
+        {"changelist", 0, 0, G_OPTION_ARG_INT64, &d->changelist, "network changelist of the engine build; default 0",
+         "NUMBER"},
+        {"game-netver", 0, 0, G_OPTION_ARG_INT64, &d->game_netver, "network version of the game; default 0", "NUMBER"},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+    ue_reading_add_live(&d->reading, context);
+    ue_selection_add(&d->selection, context);
+    ue_wire_options_add(&d->reading.wire, context);
+}
+
+static const char description[] =
+    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as one\n"
+    "capture, and their frames counted through. A summary goes to stderr.\n\n"
+    "KIND is handshake, packet, opaque (encrypted or compressed), malformed, data (of no known form); or says what a\n"
+    "packet has: empty (no bunch), ack (before 4.22), bunch, control, open, close, reliable, unreliable, partial, "
+    "exports.\n\n"
+    "Exit status: 0 all well, 1 something was malformed, 2 unusable arguments or files.\n\n"
+    "Examples:\n"
+    "  uerudp decode game.pcapng\n"
+    "  uerudp decode --json --channel 0 game.pcapng | jq -c '.bunches[]?.messages[]?'\n"
+    "  uerudp decode --fields frame,direction,packet.seq,packet.ack --separator comma game.pcapng\n"
+    "  uerudp decode --content --channel 5 game.pcapng\n"
+    "  uerudp decode -i eth0 --filter 'udp port 7777' --kind handshake\n"
+    "  tcpdump -w - udp port 7777 | uerudp decode --kind handshake -\n"
+    "  echo '00 00 28 00 00 00 00 00 0c' | uerudp decode --hex --generation 4.25 -";
+
+static bool resolve_columns(struct decode *d) {
+    bool comma = d->separator != NULL && strcmp(d->separator, "comma") == 0;
+    if (d->separator != NULL && !comma && strcmp(d->separator, "tab") != 0) {
+        ue_complain("--separator=%s: neither tab nor comma", d->separator);
+        return false;
+    }
+    d->columns.separator = comma ? ',' : '\t';
+    char **keys = g_strsplit(d->fields, ",", -1);
+    bool good = keys[0] != NULL;
+    for (size_t i = 0; good && keys[i] != NULL; i++) {
+        good = ue_columns_add(&d->columns, keys[i]);
+        if (!good) {
+            ue_complain("--fields: there is no field '%s'", keys[i]);
+        }
+    }
+    g_strfreev(keys);
+    return good;
+}
+
+static bool resolve(struct decode *d, int argc) {
+    if (!ue_reading_resolve(&d->reading, argc - 1)) {
+        return false;
+    }
+    if (d->bits && !d->json) {
+        ue_complain("--bits goes with --json");
+        return false;
+    }
+    if (d->content && (d->quiet || d->events != NULL || d->redact)) {
+        ue_complain("--content goes with none of --quiet, --events and --redact, which masks nothing inside messages");
+        return false;
+    }
+    if (d->separator != NULL && d->fields == NULL) {
+        ue_complain("--separator goes with --fields");
+        return false;
+    }
+    if (d->changelist < 0 || d->changelist > UINT32_MAX || d->game_netver < 0 || d->game_netver > UINT32_MAX) {
+        ue_complain("--changelist and --game-netver are numbers of 32 bits");
+        return false;
+    }
+    if ((d->json != 0) + (d->fields != NULL) + (d->quiet != 0) + (d->events != NULL) > 1) {
+        ue_complain("--json, --fields, --events and --quiet exclude each other");
+        return false;
+    }
+    if (d->events != NULL && !ue_selection_is_whole(&d->selection)) {
+        ue_complain("--events follows whole connections: only --stream goes with it");
+        return false;
+    }
+    d->format = d->events != NULL   ? FORMAT_EVENTS
+                : d->quiet          ? FORMAT_NONE
+                : d->json           ? FORMAT_JSON
+                : d->fields != NULL ? FORMAT_COLUMNS
+                                    : FORMAT_TEXT;
+    d->json_lines.with_bits = d->bits;
+    d->reading.summary.project =
+        (struct ue_project){d->project, d->project_version, (uint32_t)d->changelist, (uint32_t)d->game_netver};
+    return (d->fields == NULL || resolve_columns(d)) && ue_wire_options_resolve(&d->reading.wire);
+}
+
+/* ---- one datagram ---- */
+
+static void learn(void *user, const struct ue_record *record) {
+    struct ue_listing *listing = user;
+    if (record->field == UE_F_HANDSHAKE_NETWORK_VERSION || record->field == UE_F_CONTROL_HELLO_NETWORK_VERSION) {
+        listing->network_version = (uint32_t)record->number;
+        listing->has_network_version = true;
+    }
+}
+
+static void learn_engine(const struct decode *d, struct ue_listing *listing, const struct ue_shown *shown) {
+    if (d->reading.summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
+        struct ue_sink sink = {NULL, learn, NULL, listing};
+        struct ue_verdict verdict;
+        ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, NULL, &sink, &verdict);
+    }
+}
+
+static struct ue_out *output(struct decode *d) {
+    switch (d->format) {
+    case FORMAT_TEXT: return &d->tree.page;
+    case FORMAT_JSON: return &d->json_lines.line;
+    case FORMAT_COLUMNS: return &d->columns.lines;
+    case FORMAT_EVENTS:
+    case FORMAT_NONE: break;
+    }
+    return NULL;
+}
+
+static void flush(struct decode *d) {
+    struct ue_out *out = output(d);
+    if (out != NULL && !d->output_failed && !ue_out_flush(out, stdout)) {
+        ue_complain("cannot write: %s", g_strerror(errno));
+        d->output_failed = true;
+    }
+}
+
+static void print(struct decode *d, struct ue_shown *shown) {
+    switch (d->format) {
+    case FORMAT_TEXT: ue_text_print(&d->tree, shown); break;
+    case FORMAT_COLUMNS: ue_columns_print(&d->columns, shown); break;
+    case FORMAT_JSON:
+        shown->raw = shown->context != NULL && !ue_roundtrip_holds(shown->context, shown->bytes, shown->captured_bytes);
+        ue_json_print(&d->json_lines, shown);
+        break;
+    case FORMAT_EVENTS:
+    case FORMAT_NONE: return;
+    }
+    if (d->is_terminal || ue_reading_is_live(&d->reading) || output(d)->length >= FLUSH_BYTES) {
+        flush(d);
+    }
+}
+
+static void redact(struct decode *d, const struct ue_seen *seen, const struct ue_shown *shown) {
+    const struct ue_redactable datagram = {
+        .context = shown->context,
+        .stream = shown->stream,
+        .side = seen->role,
+        .bytes = seen->held->bytes,
+        .size_bytes = shown->size_bytes,
+    };
+    ue_redact(d->redactor, &datagram);
+}
+
+static void show(struct decode *d, const struct ue_seen *seen) {
+    struct ue_context context;
+    struct ue_shown shown;
+    ue_seen_show(seen, &context, &shown);
+    shown.messages = d->contents != NULL ? ue_contents_feed(d->contents, seen) : NULL;
+    if (shown.context != NULL) {
+        learn_engine(d, seen->connection->listing, &shown);
+    }
+    if (ue_selection_takes(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
+        if (d->redact) {
+            redact(d, seen, &shown);
+        }
+        print(d, &shown);
+    }
+}
+
+/* An event log follows whole connections, and knows no personal data. */
+static void log_events(struct decode *d, const struct ue_seen *seen) {
+    if (ue_selection_takes(&d->selection, seen->connection->stream, &seen->context, seen->bytes, seen->size_bytes)) {
+        ue_captured_feed(d->log, seen);
+    }
+    if (d->is_terminal || ue_reading_is_live(&d->reading)) {
+        ue_captured_flush(d->log);
+    }
+}
+
+static bool open_log(struct decode *d, char **paths) {
+    if (d->events == NULL) {
+        return true;
+    }
+    char *title = g_strjoinv(" ", paths);
+    d->log = ue_captured_open(d->events, title);
+    g_free(title);
+    return d->log != NULL;
+}
+
+static enum ue_exit run(struct decode *d, int path_count, char **paths) {
+    struct ue_seen seen;
+    if (!open_log(d, paths)) {
+        return UE_EXIT_UNUSABLE;
+    }
+    d->contents = d->content ? ue_contents_new() : NULL;
+    d->redactor = ue_redactor_new(d->reading.wire.cipher);
+    d->is_terminal = isatty(STDOUT_FILENO);
+    ue_reading_start(&d->reading, path_count, paths);
+    while (!d->output_failed && ue_reading_next(&d->reading, &seen)) {
+        (d->log != NULL ? log_events : show)(d, &seen);
+    }
+    flush(d);
+    d->output_failed |= !ue_captured_close(d->log, d->reading.is_any);
+    ue_reading_print_summary(&d->reading);
+    ue_redact_report(ue_redactor_counts(d->redactor));
+    return d->output_failed ? UE_EXIT_UNUSABLE : ue_reading_status(&d->reading);
+}
+
+static void clear(struct decode *d) {
+    ue_reading_clear(&d->reading);
+    g_clear_pointer(&d->contents, ue_contents_free);
+    ue_redactor_free(d->redactor);
+    ue_json_free(&d->json_lines);
+    ue_text_free(&d->tree);
+    ue_columns_free(&d->columns);
+    ue_selection_clear(&d->selection);
+    g_free(d->fields);
+    g_free(d->events);
+    g_free(d->separator);
+    g_free(d->project);
+    g_free(d->project_version);
+}
+
+int ue_cmd_decode(int argc, char **argv) {
+    struct decode d = {0};
+    GOptionContext *context = g_option_context_new("[FILE...] - show captured datagrams");
+    ue_reading_init(&d.reading);
+    g_option_context_set_description(context, description);
+    add_options(&d, context);
+    enum ue_exit status = UE_EXIT_UNUSABLE;
+    if (ue_cli_parse(context, &argc, &argv) && resolve(&d, argc)) {
+        status = run(&d, argc - 1, argv + 1);
+    }
+    clear(&d);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* uerudp encode: JSON Lines or hex texts as a capture. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/capture/pcapng_writer.h"
+#include "tools/cli/command_line.h"
+#include "tools/cli/output_file.h"
+#include "tools/input/datagram_source.h"
+#include "tools/input/json_datagram.h"
+#include "tools/input/json_reader.h"
+#include "tools/print/text_buffer.h"
+#include "uerudp_version.h"
+
+struct encode {
+    struct ue_wire_options wire;
+    gboolean hex, from_hex;
+    char *path;
+    char *source, *destination;
+
+    struct ue_output output;
+    struct ue_pcapng_writer writer;
+    uint32_t interface;
+    struct ue_out line;               /* of hex */
+    int64_t time_ns;                  /* of the datagram before; -1: none */
+    struct ue_input input;            /* with from_hex, of all files */
+    struct ue_address client, server; /* of its datagrams */
+    struct ue_json_datagram datagram;
+};
+
+static const char description[] =
+    "FILE holds the objects that uerudp decode --json prints, or some written by hand, one after the other; - or no\n"
+    "FILE is standard input. Keys that are left out get the values that a sender would write; raw, where it is given,\n"
+    "is used instead of all fields, and data instead of messages.\n\n"
+    "With --from-hex, FILE is a hex text as decode --hex reads it: dumps, lines of hex, C arrays. C> or O before a\n"
+    "datagram says that the client sent it, S> or I the server; a time may follow, such as 12:34:56.789.\n\n"
+    "Exit status: 0 all written, 2 unusable arguments, files or values, which are named with line and key.\n\n"
+    "Examples:\n"
+    "  uerudp decode --json game.pcapng | uerudp encode --output again.pcapng\n"
+    "  uerudp encode --from-hex --output game.pcapng game.hex\n"
+    "  echo '{\"bunches\":[{\"open\":true,\"reliable\":true,\"messages\":[{\"hello\":{}}]}]}' | uerudp encode --hex";
+
+static bool begin(struct encode *e) {
+    if (!ue_output_open(&e->output, e->path)) {
+        return false;
+    }
+    if (e->hex) {
+        return true;
+    }
+    if (ue_output_is_terminal(&e->output)) {
+        ue_complain("a capture is not for a terminal; use --output, a pipe, or --hex");
+        return ue_output_close(&e->output, false);
+    }
+    ue_pcapng_begin(&e->writer, e->output.file, "uerudp " UERUDP_VERSION);
+    e->interface = ue_pcapng_interface(&e->writer, UE_LINK_ETHERNET, NULL);
+    return true;
+}
+
+static bool end(struct encode *e, bool good) {
+    return ue_output_close(&e->output, (e->hex || ue_pcapng_end(&e->writer)) && good);
+}
+
+static void write_datagram(struct encode *e) {
+    const struct ue_json_datagram *d = &e->datagram;
+    if (!e->hex) {
+        ue_pcapng_udp(&e->writer, e->interface, d->time_ns, &d->source, &d->destination, d->bytes, d->size_bytes, NULL);
+        return;
+    }
+    ue_out_text(&e->line, d->from_server ? "S> " : "C> ");
+    ue_out_hex_view(&e->line, (struct ue_view){d->bytes, 0, d->size_bytes * 8}, SIZE_MAX);
+    ue_out_char(&e->line, '\n');
+    ue_out_flush(&e->line, e->output.file);
+}
+
+static void write_hex_datagram(struct encode *e, const struct ue_input_datagram *from) {
+    struct ue_json_datagram *d = &e->datagram;
+    d->from_server = ue_hex_is_from_server(e->input.hex);
+    d->source = d->from_server ? e->server : e->client;
+    d->destination = d->from_server ? e->client : e->server;
+    d->time_ns = from->time_ns;
+    d->size_bytes = from->udp.captured_bytes;
+    memcpy(d->bytes, from->udp.payload, d->size_bytes);
+    write_datagram(e);
+}
+
+static bool encode_hex(struct encode *e, const char *path) {
+    struct ue_input_datagram from;
+    enum ue_capture_result result = UE_CAPTURE_DAMAGED;
+    if (ue_input_open(&e->input, path, true)) {
+        while ((result = ue_input_next(&e->input, &from)) == UE_CAPTURE_PACKET) {
+            write_hex_datagram(e, &from);
+        }
+    }
+    if (result == UE_CAPTURE_DAMAGED) {
+        ue_complain("%s: %s", path, e->input.error);
+    }
+    ue_input_close(&e->input);
+    return result == UE_CAPTURE_END;
+}
+
+static bool encode_json(struct encode *e, const char *path) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "r");
+    if (file == NULL) {
+        ue_complain("%s: %s", path, g_strerror(errno));
+        return false;
+    }
+    struct ue_json_stream stream;
+    json_t *object;
+    bool good = true;
+    ue_json_stream_init(&stream, file);
+    while (good && (object = ue_json_stream_next(&stream)) != NULL) {
+        good = ue_json_encode(&e->wire, object, e->time_ns, &e->datagram);
+        if (good) {
+            e->time_ns = e->datagram.time_ns;
+            write_datagram(e);
+        } else {
+            ue_complain("%s:%zu: %s", path, stream.begin_line, e->datagram.error);
+        }
+        json_decref(object);
+    }
+    if (stream.error[0] != '\0') {
+        ue_complain("%s:%zu: %s", path, stream.begin_line, stream.error);
+        good = false;
+    }
+    if (!is_stdin) {
+        fclose(file);
+    }
+    return good;
+}
+
+static enum ue_exit run(struct encode *e, int files, char **paths) {
+    char dash[] = "-";
+    char *standard_input[] = {dash, NULL};
+    if (files == 0) {
+        files = 1;
+        paths = standard_input;
+    }
+    if (!begin(e)) {
+        return UE_EXIT_UNUSABLE;
+    }
+    bool good = true;
+    for (int i = 0; i < files && good; i++) {
+        good = (e->from_hex ? encode_hex : encode_json)(e, paths[i]);
+    }
+    return end(e, good) ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+}
+
+static void add_options(struct encode *e, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &e->path, "write to this file instead of standard output", "FILE"},
+        {"hex", 0, 0, G_OPTION_ARG_NONE, &e->hex, "write lines of hex, as uerudp decode --hex reads them, not pcapng",
+         NULL},
+        {0},
+    };
+    const GOptionEntry hex_entries[] = {
+        {"from-hex", 0, 0, G_OPTION_ARG_NONE, &e->from_hex, "the files are hex dumps, hex lines or C arrays, not JSON",
+         NULL},
+        {"src", 0, 0, G_OPTION_ARG_STRING, &e->source,
+         "with --from-hex, the client; default " UE_DEFAULT_CLIENT ", and for IPv6 as in [::1]:50000", "ADDRESS:PORT"},
+        {"dst", 0, 0, G_OPTION_ARG_STRING, &e->destination, "with --from-hex, the server; default " UE_DEFAULT_SERVER,
+         "ADDRESS:PORT"},
+        {0},
+    };
+    GOptionGroup *from = g_option_group_new("input", "Where from:", "Show the options of the input", NULL, NULL);
+    g_option_group_add_entries(from, hex_entries);
+    g_option_context_add_group(context, from);
+    GOptionGroup *group = g_option_group_new("output", "Where to:", "Show the options of the output", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+    ue_wire_options_add(&e->wire, context);
+}
+
+static bool resolve_address(const char *option, const char *text, const char *otherwise, struct ue_address *address) {
+    bool good = ue_address_parse(text != NULL ? text : otherwise, address);
+    if (!good) {
+        ue_complain("--%s=%s: not an address with port", option, text);
+    }
+    return good;
+}
+
+static bool resolve_addresses(struct encode *e) {
+    if (!e->from_hex && (e->source != NULL || e->destination != NULL)) {
+        ue_complain("--src and --dst go with --from-hex; JSON has its own src and dst");
+        return false;
+    }
+    if (!resolve_address("src", e->source, UE_DEFAULT_CLIENT, &e->client) ||
+        !resolve_address("dst", e->destination, UE_DEFAULT_SERVER, &e->server)) {
+        return false;
+    }
+    if (e->client.family != e->server.family) {
+        ue_complain("--src and --dst: one is of IPv4, the other of IPv6; the defaults are of IPv4");
+        return false;
+    }
+    return true;
+}
+
+int ue_cmd_encode(int argc, char **argv) {
+    struct encode *e = g_new0(struct encode, 1);
+    GOptionContext *context = g_option_context_new("[FILE...] - turn JSON Lines or dumps of bytes into a capture");
+    ue_wire_options_init(&e->wire);
+    e->time_ns = -1;
+    g_option_context_set_description(context, description);
+    add_options(e, context);
+    enum ue_exit status = UE_EXIT_UNUSABLE;
+    if (ue_cli_parse(context, &argc, &argv) && ue_wire_options_resolve(&e->wire) && resolve_addresses(e)) {
+        status = run(e, argc - 1, argv + 1);
+    }
+    ue_wire_options_clear(&e->wire);
+    ue_input_clear(&e->input);
+    ue_out_free(&e->line);
+    g_free(e->source);
+    g_free(e->destination);
+    g_free(e->path);
+    g_free(e);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* uerudp generate: captures from simulated connections. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cli/command_line.h"
+#include "tools/cli/output_file.h"
+#include "tools/generate/decode_sidecar.h"
+#include "tools/generate/key_log.h"
+#include "tools/generate/options.h"
+#include "tools/generate/sent_sidecar.h"
+#include "uerudp_version.h"
+
+#define SUFFIX ".pcapng"
+#define SALT_FUZZ 99
+#define PROGRESS_FRAMES 65536
+
+struct generate {
+    struct ue_generate_options options;
+    struct ue_generator generator;
+    struct ue_output output;
+    struct ue_pcapng_writer writer;
+    struct ue_fuzz fuzz;
+};
+
+static const char description[] =
+    "SCENARIO is a name of --list, or a file that describes one (see uerudp-generate(1)). Both ends are the reference\n"
+    "endpoint, time is virtual, and equal seeds give equal files. Beside FILE.pcapng come FILE.sent.json, which says\n"
+    "what was sent, lost and delivered, and FILE.expected.json, its decode, and where the connections are encrypted\n"
+    "FILE.keys, for --key and Wireshark; not beside standard output.\n\n"
+    "Exit status: 0 all written, 1 the run broke a promise of the protocol, 2 unusable arguments or files.\n\n"
+    "Examples:\n"
+    "  uerudp generate --list\n"
+    "  uerudp generate mixed --seed 7 --loss 0.1 --output game.pcapng\n"
+    "  uerudp generate login --generation 4.18 --capture-at sender --output game.pcapng\n"
+    "  uerudp generate game --duration 2 --fuzz --output - | uerudp decode --quiet --generation 5.5 - || true";
+
+/* ---- list ---- */
+
+static enum ue_exit list(void) {
+    const struct ue_scenario *scenario;
+    for (size_t i = 0; (scenario = ue_scenario_at(i)) != NULL; i++) {
+        printf("%-14s %s\n", scenario->name, scenario->about);
+    }
+    return UE_EXIT_OK;
+}
+
+/* ---- one capture ---- */
+
+static void show_progress(const struct generate *g) {
+    if (g->generator.frames % PROGRESS_FRAMES == 0 && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K%" PRIu64 " frames", g->generator.frames);
+    }
+}
+
+static void end_progress(const struct generate *g) {
+    if (g->generator.frames >= PROGRESS_FRAMES && isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+static bool write_capture(struct generate *g) {
+    ue_pcapng_begin(&g->writer, g->output.file, "uerudp " UERUDP_VERSION);
+    uint32_t interface = ue_pcapng_interface(&g->writer, UE_LINK_ETHERNET, NULL);
+    while (!g->writer.failed && ue_generator_step(&g->generator, &g->writer, interface)) {
+        show_progress(g);
+    }
+    end_progress(g);
+    return ue_pcapng_end(&g->writer);
+}
+
+static bool write_sidecar(const struct generate *g, const char *path,
+                          void (*write)(FILE *file, const struct ue_generator *generator)) {
+    struct ue_output output;
+    if (!ue_output_open(&output, path)) {
+        return false;
+    }
+    write(output.file, &g->generator);
+    return ue_output_close(&output, true);
+}
+
+/* FILE of FILE.pcapng with another ending. */
+static char *beside(const char *path, const char *ending) {
+    size_t length = strlen(path);
+    bool has_suffix = g_str_has_suffix(path, SUFFIX) && length > strlen(SUFFIX);
+    return g_strdup_printf("%.*s%s", (int)(has_suffix ? length - strlen(SUFFIX) : length), path, ending);
+}
+
+static bool write_sidecars(struct generate *g) {
+    const char *path = g->options.output;
+    char *sent = beside(path, ".sent.json");
+    char *expected = beside(path, ".expected.json");
+    char *keys = beside(path, ".keys");
+    bool good = write_sidecar(g, sent, ue_sidecar_write) &&
+                ue_expected_write(path, &g->options.scenario.settings, expected) &&
+                (!g->options.scenario.encrypt || write_sidecar(g, keys, ue_key_log_write));
+    g_free(keys);
+    g_free(sent);
+    g_free(expected);
+    return good;
+}
+
+static enum ue_exit conclude(struct generate *g, bool good) {
+    struct ue_sim_result result;
+    const char *failure = ue_generator_failure(&g->generator, &result);
+    if (g->options.fuzz) {
+        fprintf(stderr, "fuzz: seed %" PRIu64 ", %" PRIu64 " of %" PRIu64 " datagrams damaged\n",
+                g->options.scenario.seed, g->fuzz.damaged, g->generator.frames);
+    }
+    if (failure != NULL) {
+        ue_complain("%s", failure);
+    }
+    return !good ? UE_EXIT_UNUSABLE : failure != NULL ? UE_EXIT_MALFORMED : UE_EXIT_OK;
+}
+
+static enum ue_exit run(struct generate *g) {
+    const struct ue_generate_options *o = &g->options;
+    bool has_sidecars = ue_generate_has_sidecars(o);
+    struct ue_generator_config config = {.scenario = o->scenario,
+                                         .point = o->point,
+                                         .connections = o->connections,
+                                         .with_truth = has_sidecars,
+                                         .fuzz = o->fuzz ? &g->fuzz : NULL};
+    g->fuzz.rng.state = ue_rng_mix(o->scenario.seed, SALT_FUZZ);
+    if (!ue_output_open(&g->output, o->output)) {
+        return UE_EXIT_UNUSABLE;
+    }
+    bool good = !ue_output_is_terminal(&g->output);
+    if (!good) {
+        ue_complain("a capture is not for a terminal; use --output or a pipe");
+    } else if (!ue_generator_init(&g->generator, &config)) {
+        ue_complain("no memory for %u connections", o->connections);
+        good = false;
+    }
+    good = good && write_capture(g);
+    good = ue_output_close(&g->output, good);
+    good = good && (!has_sidecars || write_sidecars(g));
+    enum ue_exit status = good ? conclude(g, good) : UE_EXIT_UNUSABLE;
+    ue_generator_clear(&g->generator);
+    return status;
+}
+
+int ue_cmd_generate(int argc, char **argv) {
+    struct generate *g = g_new0(struct generate, 1);
+    GOptionContext *context = g_option_context_new("SCENARIO - make test traffic");
+    g_option_context_set_description(context, description);
+    ue_generate_options_init(&g->options);
+    ue_generate_options_add(&g->options, context);
+    enum ue_exit status = UE_EXIT_UNUSABLE;
+    if (ue_cli_parse(context, &argc, &argv)) {
+        if (g->options.list) {
+            status = list();
+        } else if (ue_generate_options_resolve(&g->options, argc, argv)) {
+            status = run(g);
+        }
+    }
+    ue_generate_options_clear(&g->options);
+    g_free(g);
+    return status;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* uerudp link: a bad network between real clients and a real server. */
+#include "tools/cli/command_line.h"
+#include "tools/impair/proxy.h"
+
+static const char description[] =
+    "Clients connect to LISTEN_PORT of this machine (0: a free one, which is printed); what they send goes to the "
+    "server "
+    "at\n"
+    "HOST:PORT, and its answers back, as badly as the options say. Without any the link only watches and records.\n\n"
+    "Probabilities and delays are drawn for each client from --seed: its n-th datagram meets the same fate again, but\n"
+    "what overtakes what, and which queue is full when, is up to real time. Rules are those of uerudp edit; their "
+    "time\n"
+    "counts from the client's first datagram.\n\n"
+    "Prints \"listening on ADDRESS:PORT\" when it is ready, then who comes and leaves, and what was done to their "
+    "datagrams.\n"
+    "SIGINT or SIGTERM ends it.\n\n"
+    "Exit status: 0 all well, 2 unusable arguments, port or files, or lines that could not be written.\n\n"
+    "Examples:\n"
+    "  uerudp link --loss 0.05 --delay 40 --jitter 10 7778 localhost:7777\n"
+    "  uerudp link --up-loss 0.2 --up-loss-burst 4 --down-rate 20000 --down-queue 8000 7778 192.0.2.1:7777\n"
+    "  uerudp link --pkt PktLoss=5 --pkt PktLag=50 --pcap link.pcapng 7778 localhost\n"
+    "  uerudp link --rule 'drop channel=0 copy=1' --once --json 7778 localhost | jq 'select(.event == \"left\")'";
+
+static bool resolve(struct ue_relay_options *options, int argc, char **argv, uint64_t *port) {
+    if (argc != 3) {
+        ue_complain("link takes a port to listen on and the server's HOST:PORT; see uerudp link --help");
+        return false;
+    }
+    if (!ue_cli_number(argv[1], UINT16_MAX, port)) {
+        ue_complain("%s: not a port to listen on", argv[1]);
+        return false;
+    }
+    return ue_relay_options_resolve(options);
+}
+
+static enum ue_exit run(struct ue_relay_options *options, uint16_t port, const char *target) {
+    struct ue_relay *relay = ue_relay_new(options, port, target);
+    if (relay == NULL) {
+        return UE_EXIT_UNUSABLE;
+    }
+    ue_relay_run(relay);
+    return ue_relay_free(relay) ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+}
+
+int ue_cmd_link(int argc, char **argv) {
+    struct ue_relay_options options;
+    GOptionContext *context = g_option_context_new("LISTEN_PORT HOST:PORT - a bad network in front of a server");
+    ue_relay_options_init(&options);
+    g_option_context_set_description(context, description);
+    ue_relay_options_add(&options, context);
+    enum ue_exit status = UE_EXIT_UNUSABLE;
+    uint64_t port;
+    if (ue_cli_parse(context, &argc, &argv) && resolve(&options, argc, argv, &port)) {
+        status = run(&options, (uint16_t)port, argv[2]);
+    }
+    ue_relay_options_clear(&options);
+    return status;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* connect --check: everything reliable comes back once, in order and intact (issue "Live"). A message's contents follow
+   from seed, channel and number, so that an echo is compared with what was sent without keeping it. */
+#include "tools/connect/job.h"
+#include "tools/sim/rng.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+/* A server opens its channels soon after the join, but perhaps not all in one packet. */
+#define CHANNELS_WANTED 4
+#define CHANNELS_WAIT_NS (2 * NS_PER_S)
+/* After the last echo, for messages that should not come and unreliable ones that still may. */
+#define LINGER_NS (NS_PER_S / 4)
+/* Sent, not yet echoed. */
+#define ECHOES_BYTES_MAX (128u << 10)
+
+static const uint32_t reliable_bytes[] = {1, 2, 3, 7, 64, 255, 500, 1000, 65536, 512, 2000, 1024, 4096, 10000, 1, 8191};
+#define ROUNDS G_N_ELEMENTS(reliable_bytes)
+#define UNRELIABLE_BYTES_MIN 16
+#define UNRELIABLE_BYTES_MAX 300
+
+struct check {
+    struct ue_job job;
+    uint64_t seed;
+    uint32_t max_bytes; /* of a message: what an idle channel takes, where packets are small */
+    uint32_t round;     /* of the next message */
+    uint32_t place;     /* and its channel's */
+    uint32_t echoed[UE_JOB_CHANNELS_MAX];
+    uint32_t reliable_sent, reliable_echoed, unreliable_sent, unreliable_echoed;
+    uint64_t sent_bytes, echoed_bytes; /* reliable */
+};
+
+static uint32_t message_bytes(const struct check *check, uint32_t round, bool reliable, struct ue_rng *rng) {
+    if (!reliable) {
+        return UNRELIABLE_BYTES_MIN + (uint32_t)ue_rng_below(rng, UNRELIABLE_BYTES_MAX - UNRELIABLE_BYTES_MIN + 1);
+    }
+    return reliable_bytes[round] < check->max_bytes ? reliable_bytes[round] : check->max_bytes;
+}
+
+/* Unreliable ones begin with their round, since not all of them come. Free it with g_free. */
+static uint8_t *make_message(const struct check *check, uint32_t place, uint32_t round, bool reliable, size_t *size) {
+    struct ue_rng rng = {ue_rng_mix(check->seed, (uint64_t)place << 32 | round << 1 | reliable)};
+    uint32_t bytes = message_bytes(check, round, reliable, &rng);
+    uint8_t *message = g_malloc(bytes + sizeof(uint64_t));
+    for (uint32_t i = 0; i < bytes; i += 8) {
+        ue_bytes_store64(message + i, ue_rng_next(&rng));
+    }
+    if (!reliable) {
+        message[0] = (uint8_t)round;
+    }
+    *size = bytes;
+    return message;
+}
+
+/* ---- sending ---- */
+
+static bool put(struct check *check, bool reliable) {
+    size_t size;
+    uint8_t *message = make_message(check, check->place, check->round, reliable, &size);
+    bool good = ue_backlog_put(&check->job.backlog, check->job.channels[check->place], reliable,
+                               (struct ue_view){message, 0, size * 8});
+    g_free(message);
+    if (good && reliable) {
+        check->reliable_sent++;
+        check->sent_bytes += size;
+    } else if (good) {
+        check->unreliable_sent++;
+    }
+    return good;
+}
+
+static void send_more(struct check *check) {
+    while (check->round < ROUNDS && check->sent_bytes - check->echoed_bytes < ECHOES_BYTES_MAX) {
+        if (!put(check, true) || !put(check, false)) {
+            return;
+        }
+        if (++check->place == check->job.channel_count) {
+            check->place = 0;
+            check->round++;
+        }
+    }
+}
+
+static bool has_channels(const struct check *check, uint64_t now_ns) {
+    uint32_t count = check->job.channel_count;
+    return check->reliable_sent != 0 || count >= CHANNELS_WANTED ||
+           (count != 0 && now_ns - check->job.begun_ns > CHANNELS_WAIT_NS);
+}
+
+static void begin(struct check *check) {
+    struct ue_job *job = &check->job;
+    job->channel_count = job->channel_count < CHANNELS_WANTED ? job->channel_count : CHANNELS_WANTED;
+    check->max_bytes = (uint32_t)ue_job_room_bytes(job, job->channels[0]);
+}
+
+static void work(struct ue_job *job, uint64_t now_ns) {
+    struct check *check = (struct check *)job;
+    if (!has_channels(check, now_ns)) {
+        return;
+    }
+    if (check->reliable_sent == 0) {
+        begin(check);
+    }
+    send_more(check);
+    bool complete = check->round == ROUNDS && check->reliable_echoed == check->reliable_sent;
+    if (complete && now_ns - job->heard_ns > LINGER_NS) {
+        job->state = UE_JOB_DONE;
+    }
+}
+
+/* ---- echoes ---- */
+
+static bool is_message(const struct check *check, uint32_t place, uint32_t round, bool reliable, struct ue_view data) {
+    size_t size;
+    uint8_t *expected = make_message(check, place, round, reliable, &size);
+    bool same = ue_view_equal(data, (struct ue_view){expected, 0, size * 8});
+    g_free(expected);
+    return same;
+}
+
+static void take_reliable(struct check *check, uint32_t place, const struct ue_event *bunch) {
+    uint32_t round = check->echoed[place]++;
+    if (round >= ROUNDS) {
+        ue_job_fail(&check->job, "channel %u returned more than was sent", bunch->channel);
+    } else if (!is_message(check, place, round, true, bunch->data)) {
+        ue_job_fail(&check->job, "message %u of channel %u came back as something else (%zu bits)", round,
+                    bunch->channel, bunch->data.bits);
+    } else {
+        check->reliable_echoed++;
+        check->echoed_bytes += bunch->data.bits / 8;
+    }
+}
+
+static void take_unreliable(struct check *check, uint32_t place, const struct ue_event *bunch) {
+    uint32_t round = bunch->data.bits >= 8 ? (uint32_t)ue_view_load(bunch->data, 0, 8) : ROUNDS;
+    if (round >= ROUNDS || !is_message(check, place, round, false, bunch->data)) {
+        ue_job_fail(&check->job, "an unreliable message of channel %u came back damaged", bunch->channel);
+    } else {
+        check->unreliable_echoed++;
+    }
+}
+
+static void take(struct ue_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+    struct check *check = (struct check *)job;
+    uint32_t place = ue_job_channel_place(job, bunch->channel);
+    (void)now_ns;
+    if (place != UE_JOB_NO_CHANNEL) {
+        (bunch->reliable ? take_reliable : take_unreliable)(check, place, bunch);
+    }
+}
+
+static json_t *result(const struct ue_job *job) {
+    const struct check *check = (const struct check *)job;
+    return json_pack("{s:i, s:i, s:i, s:I, s:i, s:i}", "channels", (int)job->channel_count, "reliable_sent",
+                     (int)check->reliable_sent, "reliable_echoed", (int)check->reliable_echoed, "bytes_echoed",
+                     (json_int_t)check->echoed_bytes, "unreliable_sent", (int)check->unreliable_sent,
+                     "unreliable_echoed", (int)check->unreliable_echoed);
+}
+
+struct ue_job *ue_job_check_new(const struct ue_job_options *options) {
+    static const struct ue_job_kind kind = {"check", take, work, result, NULL};
+    struct check *check = g_new0(struct check, 1);
+    check->job.kind = &kind;
+    check->seed = options->seed;
+    return &check->job;
+}

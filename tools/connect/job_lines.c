@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of standard input as reliable calls (RPCs) on one channel; what comes back is printed. */
+#include <string.h>
+
+#include <uerudp/replication_content.h>
+#include "tools/connect/job.h"
+#include "tools/live/report.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+/* How long the server may take to answer the last line. */
+#define ANSWER_WAIT_NS NS_PER_S
+#define WAITING_BYTES_MAX (64u << 10)
+/* The function that is called; its one parameter is the text. */
+#define FUNCTION_SAY 1
+#define LINE_BYTES_MAX (UE_CALL_BITS_MAX / 8)
+
+struct lines_job {
+    struct ue_job job;
+    int64_t channel;
+    bool as_json;
+    bool is_over; /* no more lines will come */
+    GQueue lines;
+    size_t waiting_bytes;
+    uint64_t sent, received;
+    uint64_t acked_ns; /* since when nothing is under way; 0: something is */
+};
+
+bool ue_job_lines_add(struct ue_job *job, const char *line) {
+    struct lines_job *l = (struct lines_job *)job;
+    if (line == NULL) {
+        l->is_over = true;
+        return false;
+    }
+    g_queue_push_tail(&l->lines, g_strdup(line));
+    l->waiting_bytes += strlen(line);
+    return l->waiting_bytes < WAITING_BYTES_MAX;
+}
+
+static void put_line(struct lines_job *l, uint32_t channel, const char *line) {
+    uint8_t bytes[LINE_BYTES_MAX + UE_CONTENT_CALL_BITS / 8 + 1];
+    struct ue_content_writer writer = {bytes, 0};
+    size_t size = strlen(line);
+    l->waiting_bytes -= size;
+    if (size > LINE_BYTES_MAX) {
+        ue_job_fail(&l->job, "a line of %zu bytes is too long: %u at most", size, LINE_BYTES_MAX);
+        return;
+    }
+    memset(bytes, 0, sizeof bytes);
+    ue_content_put_call(&writer, FUNCTION_SAY, (struct ue_view){(const uint8_t *)line, 0, size * 8});
+    l->sent += ue_backlog_put(&l->job.backlog, channel, true, (struct ue_view){bytes, 0, writer.bits});
+}
+
+static void put_lines(struct lines_job *l, uint32_t channel) {
+    char *line;
+    while (l->job.backlog.size_bytes < WAITING_BYTES_MAX && (line = g_queue_pop_head(&l->lines)) != NULL) {
+        put_line(l, channel, line);
+        g_free(line);
+    }
+}
+
+static void finish(struct lines_job *l, uint32_t channel, uint64_t now_ns) {
+    bool quiet = g_queue_is_empty(&l->lines) && ue_backlog_is_empty(&l->job.backlog) &&
+                 (l->sent == 0 || ue_conn_unacked(l->job.conn, channel) == 0);
+    if (!quiet || l->job.state != UE_JOB_RUNNING) {
+        l->acked_ns = 0;
+        return;
+    }
+    l->acked_ns = l->acked_ns != 0 ? l->acked_ns : now_ns;
+    uint64_t since_ns = l->acked_ns > l->job.heard_ns ? l->acked_ns : l->job.heard_ns;
+    if (l->is_over && (l->received >= l->sent || now_ns - since_ns > ANSWER_WAIT_NS)) {
+        l->job.state = UE_JOB_DONE;
+    }
+}
+
+static void work(struct ue_job *job, uint64_t now_ns) {
+    struct lines_job *l = (struct lines_job *)job;
+    uint32_t channel = l->channel >= 0 ? (uint32_t)l->channel : job->channel_count != 0 ? job->channels[0] : 0;
+    if (ue_job_channel_place(job, channel) != UE_JOB_NO_CHANNEL) {
+        put_lines(l, channel);
+        finish(l, channel, now_ns);
+    } else if (l->is_over && g_queue_is_empty(&l->lines)) {
+        job->state = UE_JOB_DONE;
+    }
+}
+
+static void print_call(struct lines_job *l, const struct ue_event *bunch, struct ue_view text) {
+    char *line = g_malloc0(ue_bits_bytes(text.bits) + 1);
+    ue_view_copy(text, (uint8_t *)line);
+    ue_report(l->as_json, "message",
+              json_pack("{s:i, s:b, s:o}", "channel", (int)bunch->channel, "unreliable", !bunch->reliable, "text",
+                        ue_report_text(line)));
+    g_free(line);
+}
+
+static void take(struct ue_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+    struct lines_job *l = (struct lines_job *)job;
+    struct ue_content_reader reader = {.data = bunch->data};
+    struct ue_content_item item;
+    (void)now_ns;
+    while (ue_content_next(&reader, &item)) {
+        if (item.kind == UE_CONTENT_CALL) {
+            l->received++;
+            print_call(l, bunch, item.value);
+        }
+    }
+}
+
+static json_t *result(const struct ue_job *job) {
+    const struct lines_job *l = (const struct lines_job *)job;
+    return json_pack("{s:I, s:I, s:b}", "sent", (json_int_t)l->sent, "received", (json_int_t)l->received, "delivered",
+                     job->state == UE_JOB_DONE);
+}
+
+static void clear(struct ue_job *job) {
+    g_queue_clear_full(&((struct lines_job *)job)->lines, g_free);
+}
+
+struct ue_job *ue_job_lines_new(const struct ue_job_options *options) {
+    static const struct ue_job_kind kind = {"lines", take, work, result, clear};
+    struct lines_job *l = g_new0(struct lines_job, 1);
+    l->job.kind = &kind;
+    l->channel = options->channel;
+    l->as_json = options->as_json;
+    g_queue_init(&l->lines);
+    return &l->job;
+}

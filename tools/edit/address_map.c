@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/edit/address_map.h"
+
+#include <gcrypt.h>
+#include <string.h>
+
+#define KEY_BYTES 16
+#define BLOCK_BYTES 16
+#define CACHED 4096
+#define MAC_BYTES 6
+#define IPV4_BYTES 20
+#define IPV6_BYTES 40
+#define NO_OPERATION 1 /* the IPv4 option that fills room */
+
+/* An address and what stands for it; size_bytes 0: free. */
+struct cached {
+    uint8_t size_bytes;
+    uint8_t bytes[16], mapped[16];
+};
+
+struct ue_addresses {
+    gcry_cipher_hd_t cipher;
+    uint8_t pad[BLOCK_BYTES];
+    struct cached cache[CACHED];
+};
+
+/* ---- keys ---- */
+
+static void make_key(const uint64_t *seed, uint8_t key[KEY_BYTES + BLOCK_BYTES]) {
+    if (seed == NULL) {
+        gcry_randomize(key, KEY_BYTES + BLOCK_BYTES, GCRY_STRONG_RANDOM);
+        return;
+    }
+    char text[32];
+    int length = g_snprintf(text, sizeof text, "uerudp %" G_GUINT64_FORMAT, *seed);
+    gcry_md_hash_buffer(GCRY_MD_SHA256, key, text, (size_t)length);
+}
+
+struct ue_addresses *ue_addresses_new(const uint64_t *seed) {
+    uint8_t key[KEY_BYTES + BLOCK_BYTES];
+    struct ue_addresses *addresses = g_new0(struct ue_addresses, 1);
+    gcry_check_version(NULL);
+    make_key(seed, key);
+    if (gcry_cipher_open(&addresses->cipher, GCRY_CIPHER_AES128, GCRY_CIPHER_MODE_ECB, 0) != 0 ||
+        gcry_cipher_setkey(addresses->cipher, key, KEY_BYTES) != 0) {
+        g_clear_pointer(&addresses, ue_addresses_free);
+        return NULL;
+    }
+    gcry_cipher_encrypt(addresses->cipher, addresses->pad, BLOCK_BYTES, key + KEY_BYTES, BLOCK_BYTES);
+    return addresses;
+}
+
+void ue_addresses_free(struct ue_addresses *addresses) {
+    if (addresses != NULL) {
+        gcry_cipher_close(addresses->cipher);
+        g_free(addresses);
+    }
+}
+
+/* ---- IP ---- */
+
+static bool is_special_ipv4(const uint8_t *bytes) {
+    bool is_zero = bytes[0] == 0;
+    return is_zero || bytes[0] == 127 || bytes[0] >= 224;
+}
+
+static bool is_special_ipv6(const uint8_t *bytes) {
+    static const uint8_t zeros[15];
+    return bytes[0] == 0xff || (memcmp(bytes, zeros, 15) == 0 && bytes[15] <= 1);
+}
+
+static bool is_special(const uint8_t *bytes, size_t size_bytes) {
+    return size_bytes == 4 ? is_special_ipv4(bytes) : is_special_ipv6(bytes);
+}
+
+/* A random bit that depends on the first bits of the address and nothing else. */
+static bool bit_for_prefix(struct ue_addresses *addresses, const uint8_t *bytes, size_t bits) {
+    uint8_t block[BLOCK_BYTES], out[BLOCK_BYTES];
+    memcpy(block, addresses->pad, sizeof block);
+    memcpy(block, bytes, bits / 8);
+    if (bits % 8 != 0) {
+        uint8_t mask = (uint8_t)(0xff00u >> bits % 8);
+        block[bits / 8] = (uint8_t)((bytes[bits / 8] & mask) | (block[bits / 8] & ~mask));
+    }
+    gcry_cipher_encrypt(addresses->cipher, out, sizeof out, block, sizeof block);
+    return out[0] >> 7;
+}
+
+/* Each bit is kept or turned as the bits before it say: whatever has these in common, keeps them in common. */
+static void permute(struct ue_addresses *addresses, uint8_t *bytes, size_t size_bytes) {
+    uint8_t mapped[16] = {0};
+    for (size_t i = 0; i < size_bytes * 8; i++) {
+        unsigned bit = (bytes[i / 8] >> (7 - i % 8) & 1u) ^ bit_for_prefix(addresses, bytes, i);
+        mapped[i / 8] |= (uint8_t)(bit << (7 - i % 8));
+    }
+    memcpy(bytes, mapped, size_bytes);
+}
+
+static struct cached *slot_of(struct ue_addresses *addresses, const uint8_t *bytes, size_t size_bytes) {
+    uint64_t hash = size_bytes;
+    for (size_t i = 0; i < size_bytes; i++) {
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    }
+    return &addresses->cache[(hash ^ hash >> 29) % CACHED];
+}
+
+void ue_addresses_map(struct ue_addresses *addresses, uint8_t *bytes, size_t size_bytes) {
+    if (is_special(bytes, size_bytes)) {
+        return;
+    }
+    struct cached *slot = slot_of(addresses, bytes, size_bytes);
+    if (slot->size_bytes != size_bytes || memcmp(slot->bytes, bytes, size_bytes) != 0) {
+        slot->size_bytes = (uint8_t)size_bytes;
+        memcpy(slot->bytes, bytes, size_bytes);
+        memcpy(slot->mapped, bytes, size_bytes);
+        do { /* goes on where a special one would have come out, so that no two become the same */
+            permute(addresses, slot->mapped, size_bytes);
+        } while (is_special(slot->mapped, size_bytes));
+    }
+    memcpy(bytes, slot->mapped, size_bytes);
+}
+
+/* ---- links ---- */
+
+/* One that says that it is no manufacturer's; groups are no machines and stay. */
+static void map_mac(struct ue_addresses *addresses, uint8_t *mac) {
+    uint8_t block[BLOCK_BYTES] = {'m', 'a', 'c'}, out[BLOCK_BYTES];
+    if ((mac[0] & 1) != 0) {
+        return;
+    }
+    memcpy(block + 8, mac, MAC_BYTES);
+    gcry_cipher_encrypt(addresses->cipher, out, sizeof out, block, sizeof block);
+    memcpy(mac, out, MAC_BYTES);
+    mac[0] = (uint8_t)((mac[0] & 0xfc) | 2);
+}
+
+/* Where a link type has hardware addresses, and how many behind each other; those that have none are here, too. */
+static const struct {
+    uint16_t link_type;
+    uint8_t offset, count;
+} links[] = {
+    {0, 0, 0},  {108, 0, 0}, {101, 0, 0}, {12, 0, 0},  {14, 0, 0},  {228, 0, 0}, {229, 0, 0}, {9, 0, 0},
+    {50, 0, 0}, {51, 0, 0},  {104, 0, 0}, {109, 0, 0}, {204, 0, 0}, {1, 0, 2},   {113, 6, 1}, {276, 12, 1},
+};
+
+static bool replace_link(struct ue_addresses *addresses, uint16_t link_type, uint8_t *bytes, size_t size_bytes) {
+    for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
+        if (links[i].link_type == link_type) {
+            for (size_t j = 0; j < links[i].count; j++) {
+                size_t at = links[i].offset + j * MAC_BYTES;
+                if (at + MAC_BYTES <= size_bytes) {
+                    map_mac(addresses, bytes + at);
+                }
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- packets ---- */
+
+static void replace_ip(struct ue_addresses *addresses, const struct ue_frame_place *place, uint8_t *bytes) {
+    uint8_t *ip = bytes + place->network;
+    if (place->family == UE_IPV4) {
+        ue_addresses_map(addresses, ip + 12, 4);
+        ue_addresses_map(addresses, ip + 16, 4);
+        memset(ip + IPV4_BYTES, NO_OPERATION, place->transport - place->network - IPV4_BYTES);
+    } else {
+        ue_addresses_map(addresses, ip + 8, 16);
+        ue_addresses_map(addresses, ip + 24, 16);
+    }
+}
+
+/* Where what may hold other addresses begins; behind extensions nobody looks for them. */
+static size_t end_of_known(const struct ue_frame_place *place, size_t size_bytes) {
+    size_t header = place->family == UE_IPV6 ? place->network + IPV6_BYTES : place->transport;
+    bool is_extended = place->transport != header;
+    if (place->family == 0) {
+        return place->network;
+    }
+    if (place->is_fragment) {
+        return place->transport;
+    }
+    return place->is_udp && !is_extended ? size_bytes : header;
+}
+
+bool ue_addresses_replace(struct ue_addresses *addresses, struct ue_parcel *parcel) {
+    uint8_t *bytes = ue_parcel_edit(parcel);
+    size_t size = parcel->data->len, known = end_of_known(&parcel->place, size);
+    if (!replace_link(addresses, parcel->packet.link_type, bytes, size)) {
+        return false;
+    }
+    if (parcel->place.family != 0) {
+        replace_ip(addresses, &parcel->place, bytes);
+    }
+    memset(bytes + known, 0, size - known);
+    return true;
+}

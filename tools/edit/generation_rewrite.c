@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/edit/generation_rewrite.h"
+
+#include <jansson.h>
+
+static bool is_versioned(const struct ue_profile *profile) {
+    return profile->handshake == UE_HANDSHAKE_V;
+}
+
+/* What is false, or an empty text, is said as well by leaving it out. */
+static bool says_nothing(const json_t *value) {
+    return json_is_false(value) || (json_is_string(value) && json_string_length(value) == 0);
+}
+
+static void drop_nothings(json_t *object) {
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(object, next, key, value) {
+        if (says_nothing(value)) {
+            json_object_del(object, key);
+        }
+    }
+}
+
+static void drop_keys(json_t *object, const char *const *keys) {
+    for (; *keys != NULL; keys++) {
+        json_object_del(object, *keys);
+    }
+}
+
+/* The form of a handshake says which generation speaks; its body is the connection's. */
+static void adapt_handshake(json_t *handshake, const struct ue_profile *from, const struct ue_profile *to) {
+    static const char *const form[] = {"min_version", "version", NULL};
+    static const char *const layout[] = {"network_version", "random", "sent_count", "timestamp_raw", NULL};
+    drop_nothings(handshake);
+    drop_keys(handshake, form);
+    if (from->handshake != to->handshake) {
+        drop_keys(handshake, layout);
+    }
+    if (!to->features) {
+        json_object_del(handshake, "features");
+    }
+}
+
+/* Runtime features of none are what a login without them means. */
+static void adapt_params(json_t *params, const struct ue_profile *to) {
+    drop_nothings(params);
+    json_t *features = json_object_get(params, "features");
+    if (to->hello < 3 && json_is_integer(features) && json_integer_value(features) == 0) {
+        json_object_del(params, "features");
+    }
+}
+
+static void adapt_message(json_t *message, const struct ue_profile *from, const struct ue_profile *to) {
+    static const char *const how[] = {"flags", "size", NULL};
+    const char *key;
+    json_t *params;
+    json_object_foreach(message, key, params) {
+        if (json_is_object(params)) {
+            adapt_params(params, to);
+        }
+    }
+    if ((from->hello < 2) != (to->hello < 2)) {
+        drop_keys(json_object_get(message, "unique_id"), how);
+    }
+}
+
+/* A channel that has one of the engine's names is named as the other generation does it, and messages are written
+   anew. */
+static void adapt_bunch(json_t *bunch, const struct ue_profile *from, const struct ue_profile *to) {
+    static const char *const names[] = {"ch_type", "name_hardcoded", "name_index", NULL};
+    static const char *const data[] = {"data", "data_bits", NULL};
+    json_t *messages = json_object_get(bunch, "messages"), *message;
+    size_t index;
+    drop_nothings(bunch);
+    if (from->channel != to->channel && json_object_get(bunch, "channel_name") != NULL) {
+        drop_keys(bunch, names);
+    }
+    json_array_foreach(messages, index, message) {
+        adapt_message(message, from, to);
+    }
+    if (json_array_size(messages) != 0) {
+        drop_keys(bunch, data);
+    }
+}
+
+static void adapt(json_t *object, const struct ue_profile *from, const struct ue_profile *to) {
+    static const char *const ids[] = {"session_id", "client_id", NULL};
+    json_t *bunches = json_object_get(object, from->packet == UE_PACKET_LEGACY ? "items" : "bunches"), *bunch;
+    size_t index;
+    json_object_set_new(object, "generation", json_string(to->name));
+    json_object_del(object, "terminator");
+    adapt_handshake(json_object_get(object, "handshake"), from, to);
+    drop_nothings(json_object_get(object, "packet"));
+    json_array_foreach(bunches, index, bunch) {
+        adapt_bunch(bunch, from, to);
+    }
+    if (!is_versioned(to)) {
+        drop_keys(object, ids);
+    }
+}
+
+static json_t *object_of(struct ue_rewrite *rewrite, const struct ue_seen *seen, const uint8_t *bytes,
+                         size_t size_bytes) {
+    struct ue_shown shown = {
+        .frame = seen->held->frame,
+        .time_ns = seen->held->time_ns,
+        .source = seen->connection->texts[seen->held->side],
+        .destination = seen->connection->texts[!seen->held->side],
+        .bytes = bytes,
+        .size_bytes = size_bytes,
+        .captured_bytes = size_bytes,
+        .length_bytes = size_bytes,
+        .context = &seen->context,
+        .links = &seen->held->link.links,
+        .reason = "",
+        .canonical = true,
+    };
+    rewrite->json.line.length = 0;
+    ue_json_print(&rewrite->json, &shown);
+    return json_loadb(rewrite->json.line.text, rewrite->json.line.length, 0, NULL);
+}
+
+/* A number that the other generation sends with every packet, and that nothing here tells. */
+static bool lacks_history_seq(const struct ue_seen *seen, const struct ue_profile *to) {
+    return to->packet == UE_PACKET_HISTORY_SEQ && seen->context.profile.packet != to->packet &&
+           !seen->verdict.is_handshake;
+}
+
+/* NULL: all of it can be read, and may be written. */
+static const char *unwritable(const struct ue_seen *seen, const struct ue_profile *to) {
+    return lacks_history_seq(seen, to)           ? "packet.acked_history_seq: not known"
+           : seen->is_foreign                    ? "of no known form"
+           : seen->is_cut                        ? "cut by a snap length"
+           : seen->verdict.fault.status != UE_OK ? "malformed"
+           : seen->verdict.is_opaque             ? "encrypted or compressed"
+                                                 : NULL;
+}
+
+/* The context that the object was written in. */
+static void set_context(struct ue_rewrite *rewrite, const struct ue_seen *seen) {
+    ue_context_init(&rewrite->context, rewrite->profile, &seen->context.settings);
+    rewrite->context.direction = seen->context.direction;
+    rewrite->context.ids = is_versioned(rewrite->profile);
+}
+
+bool ue_rewrite_datagram(struct ue_rewrite *rewrite, const struct ue_seen *seen, const uint8_t *bytes,
+                         size_t size_bytes) {
+    if (rewrite->datagram == NULL) {
+        rewrite->datagram = g_new0(struct ue_json_datagram, 1);
+    }
+    const char *wrong = unwritable(seen, rewrite->profile);
+    json_t *object = wrong == NULL ? object_of(rewrite, seen, bytes, size_bytes) : NULL;
+    if (object == NULL) {
+        g_snprintf(rewrite->datagram->error, UE_JSON_ERROR_BYTES, "%s", wrong != NULL ? wrong : "out of memory");
+        return false;
+    }
+    adapt(object, &seen->context.profile, rewrite->profile);
+    bool good = ue_json_encode(&rewrite->options, object, -1, rewrite->datagram);
+    json_decref(object);
+    set_context(rewrite, seen);
+    return good;
+}
+
+void ue_rewrite_clear(struct ue_rewrite *rewrite) {
+    ue_json_free(&rewrite->json);
+    g_clear_pointer(&rewrite->datagram, g_free);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Datagrams of one generation written as those of another. What both can say stays; what belongs to the form (versions
+   and padding of handshakes, session ids, how channels are named) becomes what the other generation writes; anything
+   else that it cannot say is refused. Contents of bunches stay as they are, but for control messages. */
+#ifndef UERUDP_TOOLS_EDIT_GENERATION_REWRITE_H
+#define UERUDP_TOOLS_EDIT_GENERATION_REWRITE_H
+
+#include "tools/input/capture_reader.h"
+#include "tools/input/json_datagram.h"
+#include "tools/print/json.h"
+
+/* Zero but for profile. */
+struct ue_rewrite {
+    const struct ue_profile *profile; /* to write */
+    struct ue_json json;
+    struct ue_wire_options options;    /* none: the object says all */
+    struct ue_context context;         /* of the result */
+    struct ue_json_datagram *datagram; /* the result: bytes, size_bytes; or error, with the field */
+};
+
+/* Writes the datagram that was seen, of which size_bytes at bytes may have been changed since. False with
+   datagram->error set for one that the other generation cannot say. */
+bool ue_rewrite_datagram(struct ue_rewrite *rewrite, const struct ue_seen *seen, const uint8_t *bytes,
+                         size_t size_bytes);
+
+void ue_rewrite_clear(struct ue_rewrite *rewrite);
+
+#endif

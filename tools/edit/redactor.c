@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/edit/redactor.h"
+
+#include "tools/cli/command_line.h"
+#include "tools/edit/redactor_fragments.h"
+
+/* A wide text stays one that only a wide text can be. */
+#define MASK_NARROW 0x58u /* X */
+#define MASK_WIDE 0x00d7u /* multiplication sign */
+#define MASK_REST 0xffu   /* of what cannot be read: no message has this type, no text this length */
+#define TYPE_BITS 8
+
+/* Behind the parts of a message that came: its last field is read as if the rest were zeros. */
+#define PADDING_BYTES 16384
+
+struct ue_redactor {
+    struct ue_cipher *cipher;
+    struct ue_redact_parts *parts;
+    struct ue_redact_counts counts;
+    GByteArray *message, *mask; /* a message in parts as it came, and masked */
+    GByteArray *plain;          /* decrypted content of a datagram */
+};
+
+/* The bunch that is being read. */
+struct bunch {
+    uint64_t channel, ch_seq, ch_type, name_index;
+    bool is_open, is_reliable, has_exports, has_mapped, has_name;
+    bool is_partial, is_initial, is_custom_exports;
+};
+
+/* A datagram that is being masked. */
+struct redaction {
+    struct ue_redactor *redactor;
+    const struct ue_redactable *datagram;
+    const struct ue_context *context;
+    uint8_t *target; /* the datagram's bytes, or the plain bytes inside them */
+    struct bunch bunch;
+    struct ue_view iv, tag, ciphertext; /* places in the datagram; no bits: not there */
+    unsigned opened;                    /* how many times something was decrypted */
+    bool is_blanked;                    /* something that cannot be read */
+};
+
+/* ---- masking ---- */
+
+static bool is_personal(enum ue_field field) {
+    switch (field) {
+    case UE_F_CONTROL_HELLO_ENCRYPTION_TOKEN:
+    case UE_F_CONTROL_CHALLENGE_TEXT:
+    case UE_F_CONTROL_LOGIN_RESPONSE:
+    case UE_F_CONTROL_LOGIN_URL:
+    case UE_F_CONTROL_LOGIN_PLATFORM:
+    case UE_F_CONTROL_WELCOME_REDIRECT_URL:
+    case UE_F_CONTROL_FAILURE_TEXT:
+    case UE_F_CONTROL_JOIN_SPLIT_URL:
+    case UE_F_CONTROL_JOIN_NO_PAWN_SPLIT_URL:
+    case UE_F_CONTROL_DEBUG_TEXT_TEXT:
+    case UE_F_CONTROL_SECURITY_VIOLATION_TEXT:
+    case UE_F_CONTROL_GAME_SPECIFIC_TEXT:
+    case UE_F_CONTROL_CLOSE_REASON_TEXT:
+    case UE_F_CONTROL_NET_PING_TEXT:
+    case UE_F_CONTROL_IRIS_NET_REF_HANDLE_ERROR_TEXT_TEXT:
+    case UE_F_CONTROL_UNIQUE_ID_TYPE:
+    case UE_F_CONTROL_UNIQUE_ID_TEXT:
+    case UE_F_CONTROL_UNIQUE_ID_BYTES:
+    case UE_F_VOICE_SENDER:
+    case UE_F_VOICE_DATA: return true;
+    default: return false;
+    }
+}
+
+static void fill(uint8_t *bytes, size_t bit, size_t bits, uint16_t pattern, unsigned width) {
+    const uint8_t unit[2] = {(uint8_t)pattern, (uint8_t)(pattern >> 8)};
+    for (size_t done = 0; done < bits; done += width) {
+        size_t count = bits - done < width ? bits - done : width;
+        ue_bits_copy(bytes, bit + done, unit, 0, count);
+    }
+}
+
+static void blank(uint8_t *bytes, struct ue_view view) {
+    fill(bytes, view.bit, view.bits, MASK_REST, 8);
+}
+
+/* The type of the message stays. */
+static void blank_message(uint8_t *bytes, struct ue_view message) {
+    size_t type_bits = message.bits < TYPE_BITS ? message.bits : TYPE_BITS;
+    blank(bytes, (struct ue_view){message.base, message.bit + type_bits, message.bits - type_bits});
+}
+
+static void mask_field(uint8_t *bytes, const struct ue_record *record) {
+    struct ue_view units = record->text.units;
+    if (record->field == UE_F_CONTROL_OPAQUE) {
+        blank_message(bytes, units);
+    } else if (record->field == UE_F_CONTENT_OPAQUE || record->field == UE_F_CONTENT_CUSTOM_EXPORTS) {
+        blank(bytes, units);
+    } else if (is_personal(record->field)) {
+        bool is_text = ue_field_row(record->field)->kind == UE_KIND_TEXT;
+        uint16_t pattern = record->text.wide ? MASK_WIDE : is_text ? MASK_NARROW : 0;
+        fill(bytes, units.bit, units.bits, pattern, record->text.wide ? 16 : 8);
+    }
+}
+
+/* ---- content ---- */
+
+struct masking {
+    uint8_t *bytes;
+    struct ue_view unread; /* from the type of a message that cannot be read on */
+};
+
+static void on_content_field(void *user, const struct ue_record *record) {
+    struct masking *masking = user;
+    if (record->field == UE_F_CONTROL_OPAQUE) {
+        masking->unread = record->text.units;
+    } else if (!record->generated) {
+        mask_field(masking->bytes, record);
+    }
+}
+
+/* Masks in bytes what a content says that is read from elsewhere, at the same bits. Behind end_bit come further parts:
+   a length that ends there is not known yet, and no reason to give the message up. */
+static void mask_content(const struct redaction *r, const struct ue_content *content, size_t end_bit, uint8_t *bytes) {
+    struct masking masking = {.bytes = bytes};
+    const struct ue_sink sink = {NULL, on_content_field, NULL, &masking};
+    struct ue_fault fault;
+    ue_content_trace(r->context, content, NULL, &sink, &fault);
+    if (masking.unread.bits != 0 && !(fault.status == UE_E_LENGTH && fault.bit > end_bit)) {
+        blank_message(bytes, masking.unread);
+    }
+}
+
+static struct ue_view copy_padded(GByteArray *to, const uint8_t *bytes, size_t bits, size_t padding_bytes) {
+    size_t size = ue_bits_bytes(bits);
+    g_byte_array_set_size(to, (guint)(size + padding_bytes));
+    memset(to->data + size, 0, padding_bytes);
+    memcpy(to->data, bytes, size);
+    return (struct ue_view){to->data, 0, bits + padding_bytes * 8};
+}
+
+/* Masks the part as what it is in the message so far; a part that was sent again as the first time. */
+static void mask_part(struct redaction *r, struct ue_view data, const struct ue_redact_message *message) {
+    struct ue_redactor *redactor = r->redactor;
+    if (!message->is_masked) {
+        struct ue_content content = {.kind = UE_CONTENT_CONTROL};
+        content.data = copy_padded(redactor->message, message->bytes, message->bits, PADDING_BYTES);
+        copy_padded(redactor->mask, message->bytes, message->bits, PADDING_BYTES);
+        mask_content(r, &content, message->bits, redactor->mask->data);
+        ue_bits_copy(message->mask, message->begin, redactor->mask->data, message->begin, data.bits);
+    }
+    ue_bits_copy(r->target, data.bit, message->mask, message->begin, data.bits);
+}
+
+/* Control messages in parts, or behind exports. */
+static void mask_parts(struct redaction *r, struct ue_view data) {
+    const struct bunch *bunch = &r->bunch;
+    struct ue_redact_part part = {.key = (uint64_t)r->datagram->stream << 1 | r->datagram->side,
+                                  .ch_seq = (uint32_t)bunch->ch_seq,
+                                  .ch_seq_bound = MAX(r->context->ch_seq_bound, 1),
+                                  .is_initial = bunch->is_initial,
+                                  .data = data};
+    struct ue_redact_message message;
+    bool is_plain = bunch->is_reliable && !bunch->has_exports && !bunch->has_mapped && !bunch->is_custom_exports;
+    if (is_plain && bunch->is_partial && ue_redact_parts_add(r->redactor->parts, &part, &message)) {
+        mask_part(r, data, &message);
+    } else {
+        blank(r->target, data);
+        r->redactor->counts.unread++;
+    }
+}
+
+static void mask_voice(struct redaction *r, struct ue_view data) {
+    mask_content(r, &(struct ue_content){.kind = UE_CONTENT_VOICE, .data = data}, SIZE_MAX, r->target);
+}
+
+/* Where nothing else is said, channel 1 is that of voice. */
+static bool is_voice(const struct bunch *bunch) {
+    if (bunch->has_name) {
+        return bunch->name_index == UE_NAME_VOICE;
+    }
+    return bunch->ch_type != 0 ? bunch->ch_type == UE_CHANNEL_VOICE : bunch->channel == 1;
+}
+
+/* Whole bunches of control messages are traced with the datagram. */
+static void on_data(struct redaction *r, struct ue_view data) {
+    const struct bunch *bunch = &r->bunch;
+    bool is_odd = bunch->is_partial || bunch->has_exports || bunch->has_mapped;
+    if (bunch->channel == 0 && is_odd) {
+        mask_parts(r, data);
+    } else if (bunch->channel != 0 && is_voice(bunch) && is_odd) {
+        blank(r->target, data);
+    } else if (bunch->channel != 0 && is_voice(bunch)) {
+        mask_voice(r, data);
+    }
+}
+
+/* ---- the datagram ---- */
+
+/* Encrypted content is masked or blank when it is known whether it could be decrypted. */
+static void on_handler(struct redaction *r, const struct ue_record *record) {
+    struct ue_view bits = {NULL, record->bit, record->bits};
+    if (r->opened != 0 || record->field == UE_F_HANDLER_COMPRESSED_DATA) {
+        blank(r->target, bits);
+        r->is_blanked = true;
+    } else if (record->field == UE_F_HANDLER_IV) {
+        r->iv = bits;
+    } else if (record->field == UE_F_HANDLER_TAG) {
+        r->tag = bits;
+    } else {
+        r->ciphertext = bits;
+    }
+}
+
+static void on_field(void *user, const struct ue_record *record) {
+    struct redaction *r = user;
+    struct bunch *bunch = &r->bunch;
+    bool flag = record->number != 0;
+    switch (record->field) {
+    case UE_F_BUNCH_CHANNEL: bunch->channel = record->number; return;
+    case UE_F_BUNCH_CH_SEQ: bunch->ch_seq = record->number; return;
+    case UE_F_BUNCH_CH_TYPE: bunch->ch_type = record->number; return;
+    case UE_F_BUNCH_NAME_INDEX: bunch->name_index = record->number; return;
+    case UE_F_BUNCH_NAME_HARDCODED: bunch->has_name = true; return;
+    case UE_F_BUNCH_RELIABLE: bunch->is_reliable = flag; return;
+    case UE_F_BUNCH_HAS_EXPORTS: bunch->has_exports = flag; return;
+    case UE_F_BUNCH_HAS_MAPPED: bunch->has_mapped = flag; return;
+    case UE_F_BUNCH_PARTIAL: bunch->is_partial = flag; return;
+    case UE_F_BUNCH_PARTIAL_INITIAL: bunch->is_initial = flag; return;
+    case UE_F_BUNCH_DATA: on_data(r, record->text.units); return;
+    case UE_F_BUNCH_PARTIAL_EXPORTS_FINAL: bunch->is_custom_exports = flag; return;
+    case UE_F_WRAPPER:
+    case UE_F_PACKET_EXTRA: fill(r->target, record->bit, record->bits, 0, 8); return;
+    case UE_F_HANDLER_IV:
+    case UE_F_HANDLER_TAG:
+    case UE_F_HANDLER_CIPHERTEXT:
+    case UE_F_HANDLER_COMPRESSED_DATA: on_handler(r, record); return;
+    default: break;
+    }
+    if (!record->generated) {
+        mask_field(r->target, record);
+    }
+}
+
+static void on_begin(void *user, enum ue_group group, size_t bit) {
+    struct redaction *r = user;
+    (void)bit;
+    if (group == UE_GROUP_BUNCH) {
+        r->bunch = (struct bunch){0};
+    } else if (group == UE_GROUP_OPENED && r->opened++ == 0) {
+        size_t size;
+        const uint8_t *plain = ue_cipher_plain(r->redactor->cipher, &size);
+        copy_padded(r->redactor->plain, plain, size * 8, 0);
+        r->target = r->redactor->plain->data;
+    }
+}
+
+/* Into the place of what was decrypted; false where that is impossible. */
+static bool encrypt(struct redaction *r) {
+    GByteArray *plain = r->redactor->plain;
+    uint8_t iv[UE_AES_IV_BYTES] = {0}, tag[UE_AES_TAG_BYTES] = {0};
+    uint8_t *ciphertext = g_malloc(plain->len + 1);
+    ue_bits_copy(iv, 0, r->datagram->bytes, r->iv.bit, r->iv.bits);
+    bool good = r->opened == 1 && r->ciphertext.bits == plain->len * 8u &&
+                ue_cipher_close(r->redactor->cipher, plain->data, plain->len, iv, tag, ciphertext);
+    if (good) {
+        ue_bits_copy(r->datagram->bytes, r->iv.bit, iv, 0, r->iv.bits);
+        ue_bits_copy(r->datagram->bytes, r->tag.bit, tag, 0, r->tag.bits);
+        ue_bits_copy(r->datagram->bytes, r->ciphertext.bit, ciphertext, 0, r->ciphertext.bits);
+    }
+    g_free(ciphertext);
+    return good;
+}
+
+/* A tag would tell whether a guess at the content is right. */
+static void finish_ciphertext(struct redaction *r) {
+    if (r->ciphertext.bits != 0 && !(r->opened != 0 && encrypt(r))) {
+        blank(r->datagram->bytes, r->tag);
+        blank(r->datagram->bytes, r->ciphertext);
+        r->is_blanked = true;
+    }
+}
+
+static void redact(struct redaction *r) {
+    const struct ue_redactable *datagram = r->datagram;
+    const struct ue_sink sink = {on_begin, on_field, NULL, r};
+    struct ue_verdict verdict;
+    uint8_t *original = g_memdup2(datagram->bytes, datagram->size_bytes); /* is read while the other is masked */
+    ue_datagram_trace(datagram->context, original, datagram->size_bytes, NULL, &sink, &verdict);
+    if (verdict.fault.status != UE_OK) {
+        size_t size_bytes = verdict.is_opened ? r->redactor->plain->len : datagram->size_bytes;
+        uint8_t *bytes = verdict.is_opened ? r->redactor->plain->data : datagram->bytes;
+        size_t from = verdict.payload_end_bit < size_bytes * 8 ? verdict.payload_end_bit : size_bytes * 8;
+        blank(bytes, (struct ue_view){bytes, from, size_bytes * 8 - from});
+    }
+    finish_ciphertext(r);
+    r->redactor->counts.opaque += r->is_blanked;
+    g_free(original);
+}
+
+void ue_redact(struct ue_redactor *redactor, const struct ue_redactable *datagram) {
+    struct redaction r = {
+        .redactor = redactor, .datagram = datagram, .context = datagram->context, .target = datagram->bytes};
+    if (datagram->context != NULL) {
+        redact(&r);
+    } else {
+        memset(datagram->bytes, 0, datagram->size_bytes);
+    }
+}
+
+void ue_redact_report(const struct ue_redact_counts *counts) {
+    if (counts->opaque != 0) {
+        ue_complain("%" G_GUINT64_FORMAT " datagrams are encrypted or compressed, and cannot be read: their content is "
+                    "blanked; keys are given with --key",
+                    counts->opaque);
+    }
+    if (counts->unread != 0) {
+        ue_complain("%" G_GUINT64_FORMAT " bunches of the control channel are blanked: they have exports, or are parts "
+                    "of messages whose earlier parts are not in the capture or came later, or that have more than 64 "
+                    "KiB or 256 parts",
+                    counts->unread);
+    }
+}
+
+/* ---- life ---- */
+
+struct ue_redactor *ue_redactor_new(struct ue_cipher *cipher) {
+    struct ue_redactor *redactor = g_new0(struct ue_redactor, 1);
+    redactor->cipher = cipher;
+    redactor->parts = ue_redact_parts_new();
+    redactor->message = g_byte_array_new();
+    redactor->mask = g_byte_array_new();
+    redactor->plain = g_byte_array_new();
+    return redactor;
+}
+
+void ue_redactor_free(struct ue_redactor *redactor) {
+    if (redactor != NULL) {
+        ue_redact_parts_free(redactor->parts);
+        g_byte_array_unref(redactor->message);
+        g_byte_array_unref(redactor->mask);
+        g_byte_array_unref(redactor->plain);
+        g_free(redactor);
+    }
+}
+
+const struct ue_redact_counts *ue_redactor_counts(const struct ue_redactor *redactor) {
+    return &redactor->counts;
+}

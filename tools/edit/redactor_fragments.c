@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/edit/redactor_fragments.h"
+
+#include <string.h>
+
+/* Bits of a message, as in the engine (MaxConstructedPartialBunchSizeBytes), and its parts; messages of all
+   connections: together 32 MiB. Each new part reads its whole message again, so that these also bound the time. */
+#define MESSAGE_BITS_MAX (65536u * 8)
+#define PARTS_MAX 256
+#define MESSAGES_MAX 256
+
+/* A message as far as it came. */
+struct message {
+    uint64_t key;
+    uint32_t first_seq;
+    GArray *ends; /* size_t: the bit where each part ends */
+    GByteArray *bytes, *mask;
+    GList link; /* in the order of use */
+};
+
+struct ue_redact_parts {
+    GHashTable *messages; /* by key */
+    GQueue used;          /* struct message, the latest last */
+};
+
+static void free_message(void *data) {
+    struct message *message = data;
+    g_array_unref(message->ends);
+    g_byte_array_unref(message->bytes);
+    g_byte_array_unref(message->mask);
+    g_free(message);
+}
+
+struct ue_redact_parts *ue_redact_parts_new(void) {
+    struct ue_redact_parts *parts = g_new0(struct ue_redact_parts, 1);
+    parts->messages = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_message);
+    g_queue_init(&parts->used);
+    return parts;
+}
+
+void ue_redact_parts_free(struct ue_redact_parts *parts) {
+    g_hash_table_unref(parts->messages);
+    g_free(parts);
+}
+
+static void forget(struct ue_redact_parts *parts, struct message *message) {
+    g_queue_unlink(&parts->used, &message->link);
+    g_hash_table_remove(parts->messages, &message->key);
+}
+
+static struct message *find(struct ue_redact_parts *parts, uint64_t key) {
+    struct message *message = g_hash_table_lookup(parts->messages, &key);
+    if (message != NULL) {
+        g_queue_unlink(&parts->used, &message->link);
+        g_queue_push_tail_link(&parts->used, &message->link);
+    }
+    return message;
+}
+
+static struct message *begin(struct ue_redact_parts *parts, const struct ue_redact_part *part) {
+    if (g_queue_get_length(&parts->used) >= MESSAGES_MAX) {
+        forget(parts, parts->used.head->data);
+    }
+    struct message *message = g_new0(struct message, 1);
+    message->key = part->key;
+    message->first_seq = part->ch_seq;
+    message->ends = g_array_new(FALSE, FALSE, sizeof(size_t));
+    message->bytes = g_byte_array_new();
+    message->mask = g_byte_array_new();
+    message->link.data = message;
+    g_hash_table_insert(parts->messages, &message->key, message);
+    g_queue_push_tail_link(&parts->used, &message->link);
+    return message;
+}
+
+static size_t begin_of(const struct message *message, guint index) {
+    return index == 0 ? 0 : g_array_index(message->ends, size_t, index - 1);
+}
+
+static void append(struct message *message, struct ue_view data) {
+    size_t begin = begin_of(message, message->ends->len), end = begin + data.bits;
+    g_byte_array_set_size(message->bytes, (guint)ue_bits_bytes(end));
+    g_byte_array_set_size(message->mask, (guint)ue_bits_bytes(end));
+    ue_bits_copy(message->bytes->data, begin, data.base, data.bit, data.bits);
+    g_array_append_val(message->ends, end);
+}
+
+/* Whether that part of the message is this one: numbers wrap. */
+static bool is_copy(const struct message *message, guint index, struct ue_view data) {
+    size_t begin = begin_of(message, index), end = g_array_index(message->ends, size_t, index);
+    return ue_view_equal(data, (struct ue_view){message->bytes->data, begin, end - begin});
+}
+
+bool ue_redact_parts_add(struct ue_redact_parts *parts, const struct ue_redact_part *part,
+                         struct ue_redact_message *message) {
+    struct message *known = find(parts, part->key);
+    guint index = known != NULL ? (part->ch_seq + part->ch_seq_bound - known->first_seq) % part->ch_seq_bound : 0;
+    bool is_known = known != NULL && index < known->ends->len && is_copy(known, index, part->data);
+    if (!is_known && part->is_initial) {
+        if (known != NULL) {
+            forget(parts, known);
+        }
+        known = begin(parts, part);
+        index = 0;
+    } else if (!is_known && (known == NULL || index != known->ends->len)) {
+        return false;
+    }
+    if (!is_known && (index == PARTS_MAX || begin_of(known, index) + part->data.bits > MESSAGE_BITS_MAX)) {
+        forget(parts, known);
+        return false;
+    }
+    if (!is_known) {
+        append(known, part->data);
+    }
+    *message = (struct ue_redact_message){.bytes = known->bytes->data,
+                                          .bits = begin_of(known, known->ends->len),
+                                          .begin = begin_of(known, index),
+                                          .mask = known->mask->data,
+                                          .is_masked = is_known};
+    return true;
+}

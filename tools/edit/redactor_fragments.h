@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Control messages in parts, kept until the next one of their connection and direction, so that each part,
+   also when it is sent again, is masked as what it is in its message. */
+#ifndef UERUDP_TOOLS_EDIT_REDACTOR_FRAGMENTS_H
+#define UERUDP_TOOLS_EDIT_REDACTOR_FRAGMENTS_H
+
+#include <glib.h>
+
+#include <uerudp/content.h>
+
+struct ue_redact_parts;
+
+/* One part as it is on the wire. */
+struct ue_redact_part {
+    uint64_t key; /* connection and direction */
+    uint32_t ch_seq, ch_seq_bound;
+    bool is_initial;
+    struct ue_view data;
+};
+
+/* What is known of its message up to now. */
+struct ue_redact_message {
+    const uint8_t *bytes; /* valid until the next call */
+    size_t bits;
+    size_t begin;   /* where the part stands in it */
+    uint8_t *mask;  /* as long as bytes: the masked parts, kept with the message */
+    bool is_masked; /* the part came before, and its place in mask is filled */
+};
+
+struct ue_redact_parts *ue_redact_parts_new(void);
+void ue_redact_parts_free(struct ue_redact_parts *parts);
+
+/* Adds a part or recognises one that was there; false where the parts before it are not known. */
+bool ue_redact_parts_add(struct ue_redact_parts *parts, const struct ue_redact_part *part,
+                         struct ue_redact_message *message);
+
+#endif

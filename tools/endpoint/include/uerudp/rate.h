@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Flow control and timing of one connection: bandwidth budget, jitter, ping, statistics per second (endpoint.md 23).
+   Times are nanoseconds on a monotonic scale; speeds are bytes per second. */
+#ifndef UERUDP_RATE_H
+#define UERUDP_RATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UE_NET_SPEED_MIN 1800
+#define UE_NET_SPEED_FALLBACK 2600  /* where none is configured */
+#define UE_PACKET_OVERHEAD_BYTES 28 /* IPv4 and UDP */
+
+/* What a configured speed becomes (0: the fallback), and what a server makes of the speed a client asks for. */
+int32_t ue_net_speed(int32_t configured);
+int32_t ue_net_speed_clamp(int32_t asked, int32_t max_client_rate);
+
+/* QueuedBits: above zero the connection is over its budget. */
+struct ue_budget {
+    int32_t net_speed;
+    int32_t queued_bits;
+};
+
+void ue_budget_sent(struct ue_budget *b, uint32_t packet_bytes);
+/* The end of a tick; desired_tick_ns clamps the elapsed time, 0 = no clamp. */
+void ue_budget_tick(struct ue_budget *b, uint64_t elapsed_ns, uint64_t desired_tick_ns);
+/* IsNetReady; saturate: forget the debt first. */
+bool ue_budget_ready(struct ue_budget *b, uint32_t buffered_bits, bool saturate);
+
+#define UE_JITTER_IGNORED 1023
+
+/* The clock in the packet info: milliseconds of `now`, or UE_JITTER_IGNORED when a second passed since the last. */
+struct ue_jitter_clock {
+    uint64_t last_ns;
+    bool has_last;
+};
+uint16_t ue_jitter_clock_read(struct ue_jitter_clock *clock, uint64_t now_ns);
+
+/* Average difference between packet spacing here and at the sender, milliseconds (ProcessJitter). */
+struct ue_jitter {
+    double average_ms;
+    int32_t previous_ms;
+};
+void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns);
+
+/* Round-trip times (endpoint.md 23.2). A sample counts only while its packet is among the newest UE_PING_REACH sent:
+   the engine keeps send times in a ring of that size (OutLag). */
+#define UE_PING_REACH 256
+
+struct ue_ping {
+    uint64_t last_ns;     /* newest sample */
+    uint64_t smoothed_ns; /* 7/8 old, 1/8 new; 0 before the first sample */
+    uint64_t lag_sum_ns;  /* of the second that runs */
+    uint32_t lag_count;
+    uint64_t average_ns; /* AvgLag: of the last full second that had samples */
+};
+/* acked and newest are full packet ids; frame_time_ms is what the peer says it spent, 0 where it is not excluded.
+   False: no sample. */
+bool ue_ping_feed(struct ue_ping *ping, int64_t acked, int64_t newest, uint64_t sent_ns, uint64_t now_ns,
+                  uint32_t frame_time_ms);
+
+/* What is counted each second, and the rates of the last full one. */
+struct ue_traffic {
+    uint64_t second_begin_ns;
+    uint32_t in_bytes, out_bytes, in_packets, out_packets;
+    uint32_t in_lost, out_lost, out_judged; /* out_judged: own packets that got a verdict */
+    struct ue_traffic_rate {
+        uint32_t in_bytes, out_bytes, in_packets, out_packets; /* per second */
+        float in_lost_percent, out_lost_percent;
+    } last;
+};
+/* Once a tick: closes the second when it is over (also ping's), false otherwise. */
+bool ue_traffic_tick(struct ue_traffic *traffic, struct ue_ping *ping, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What the bunches of replicated objects contain here. Real class layouts are unknown to this program, so the format is
+   its own: it says what it holds, and has the sizes and the bit alignment of real traffic.
+
+     bunch    := block until the data ends
+     block    := kind (2 bits), then
+       kind 0, object:     id (32 bits); the first block of a channel
+       kind 1, properties: count (7 bits), then count times handle - 1 (6 bits), length in bits (13 bits), value
+       kind 2, call:       function (16 bits), length in bits (16 bits), parameters */
+#ifndef UERUDP_REPLICATION_CONTENT_H
+#define UERUDP_REPLICATION_CONTENT_H
+
+#include <uerudp/bits.h>
+#include <uerudp/replication_history.h>
+#include <uerudp/status.h>
+
+#define UE_PROPERTY_BITS_MAX 4096 /* all properties of an object together fit one bunch */
+#define UE_CALL_BITS_MAX UINT16_MAX
+
+enum ue_content_kind { UE_CONTENT_OBJECT, UE_CONTENT_PROPERTY, UE_CONTENT_CALL };
+
+struct ue_content_item {
+    enum ue_content_kind kind;
+    uint32_t number; /* id, handle, function */
+    struct ue_view value;
+};
+
+/* Bits that blocks take. */
+#define UE_CONTENT_OBJECT_BITS 34
+#define UE_CONTENT_PROPERTIES_BITS 9 /* without the properties, each of which takes its value and: */
+#define UE_CONTENT_PROPERTY_BITS 19
+#define UE_CONTENT_CALL_BITS 34 /* without the parameters */
+
+/* Appends to a buffer that has room for all that is to be written. */
+struct ue_content_writer {
+    uint8_t *bytes;
+    size_t bits;
+};
+
+void ue_content_put_object(struct ue_content_writer *w, uint32_t id);
+/* So many ue_content_put_property must follow. */
+void ue_content_put_properties(struct ue_content_writer *w, uint32_t count);
+void ue_content_put_property(struct ue_content_writer *w, uint32_t handle, struct ue_view value);
+void ue_content_put_call(struct ue_content_writer *w, uint16_t function, struct ue_view parameters);
+
+/* Reads a bunch item by item; begins with data, everything else zero. */
+struct ue_content_reader {
+    struct ue_view data;
+    size_t at;
+    uint32_t properties;   /* to come before the next block */
+    enum ue_status status; /* of the item that ended the reading */
+};
+
+/* False at the end, or where the data is malformed: see status. */
+bool ue_content_next(struct ue_content_reader *r, struct ue_content_item *item);
+
+#endif

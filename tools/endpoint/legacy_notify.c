@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include <uerudp/legacy_notify.h>
+
+#include <string.h>
+
+#define IDS_FIRST 32 /* capacity of a list that was empty */
+
+void ue_legacy_init(struct ue_legacy *l, int64_t out_ack_packet_id, struct ue_share *share) {
+    *l = (struct ue_legacy){.out_ack_packet_id = out_ack_packet_id, .share = share};
+}
+
+void ue_legacy_free(struct ue_legacy *l) {
+    ue_share_give(l->share, l->queued.ids);
+    ue_share_give(l->share, l->resend.ids);
+    ue_legacy_init(l, l->out_ack_packet_id, l->share);
+}
+
+/* Makes room for one more id, where half the list is taken in its place. */
+static bool list_make_room(struct ue_ack_list *list, struct ue_share *share) {
+    if (list->begin > list->count / 2) {
+        list->count -= list->begin;
+        memmove(list->ids, list->ids + list->begin, list->count * sizeof *list->ids);
+        list->begin = 0;
+        return true;
+    }
+    uint32_t capacity = list->capacity != 0 ? list->capacity * 2 : IDS_FIRST;
+    int64_t *ids = ue_share_resize(share, list->ids, capacity * sizeof *ids);
+    if (ids == NULL) {
+        return false;
+    }
+    list->ids = ids;
+    list->capacity = capacity;
+    return true;
+}
+
+static bool list_append(struct ue_ack_list *list, struct ue_share *share, int64_t id) {
+    if (list->count == list->capacity && !list_make_room(list, share)) {
+        return false;
+    }
+    list->ids[list->count++] = id;
+    return true;
+}
+
+static bool list_take(struct ue_ack_list *list, int64_t *id) {
+    if (list->begin == list->count) {
+        return false;
+    }
+    *id = list->ids[list->begin++];
+    return true;
+}
+
+bool ue_legacy_note(struct ue_legacy *l, int64_t packet_id) {
+    return list_append(&l->queued, l->share, packet_id);
+}
+
+void ue_legacy_flushed(struct ue_legacy *l) {
+    if (l->resend.begin == l->resend.count) {
+        struct ue_ack_list empty = l->resend;
+        empty.begin = empty.count = 0;
+        l->resend = l->queued;
+        l->queued = empty;
+        return;
+    }
+    int64_t id;
+    while (list_take(&l->queued, &id)) {
+        list_append(&l->resend, l->share, id); /* without memory: this one was written once only */
+    }
+}
+
+bool ue_legacy_next_resend(struct ue_legacy *l, int64_t *packet_id) {
+    return list_take(&l->resend, packet_id);
+}
+
+void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_verdicts *verdicts) {
+    bool is_late = acked_id <= l->out_ack_packet_id;
+    *verdicts = (struct ue_legacy_verdicts){is_late ? acked_id : l->out_ack_packet_id + 1, acked_id, is_late};
+    if (!is_late) {
+        l->out_ack_packet_id = acked_id;
+    }
+}
+
+bool ue_legacy_next(struct ue_legacy_verdicts *verdicts, int64_t *packet_id, bool *delivered) {
+    if (verdicts->next_id > verdicts->acked_id) {
+        return false;
+    }
+    *packet_id = verdicts->next_id++;
+    *delivered = *packet_id == verdicts->acked_id;
+    return true;
+}

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: MIT */
+#include <uerudp/reference_model.h>
+
+#include <uerudp/seq.h>
+#include "tools/endpoint/reference_model_state.h"
+
+#define LEARN (INT32_MIN / 2)    /* number of a lane that is not known yet; */
+#define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, which something must have come on */
+#define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet that nobody knows */
+#define PASSED_OVER_MIN 2        /* retransmissions that show one before them to be missing */
+
+struct type {
+    const char *name;
+    const char *text;
+};
+
+static const struct type types[UE_DEPARTURE_COUNT] = {
+#define X(id, name, text) [UE_DEPARTS_##id] = {name, text},
+#include <uerudp/reference_model.def>
+#undef X
+};
+
+const char *ue_departure_name(enum ue_departure_type type) {
+    return types[type].name;
+}
+
+const char *ue_departure_text(enum ue_departure_type type) {
+    return types[type].text;
+}
+
+int64_t ue_shadow_judged_id(const struct ue_conn *c) {
+    return c->in_packet_id;
+}
+
+int64_t ue_shadow_missed_id(const struct ue_conn *c) {
+    return c->shadow.unknown_out;
+}
+
+const struct ue_shadow_notes *ue_shadow_notes(const struct ue_conn *c) {
+    return &c->shadow.notes;
+}
+
+/* ---- begin ---- */
+
+static void join(struct ue_conn *c, const struct ue_shadow_start *start) {
+    c->in_packet_id = start->in - 1;
+    c->out_packet_id = start->out;
+    c->out_ack_packet_id = c->last_notified_id = c->legacy.out_ack_packet_id = start->out - 1;
+}
+
+static struct ue_channel *learn_channel(struct ue_conn *c, struct ue_lane *lane, enum ue_channel_kind kind) {
+    struct ue_channel *channel = lane->channel != NULL ? lane->channel : ue_channel_new(&c->lanes, lane, kind);
+    if (channel != NULL) {
+        channel->open_acked = true;
+        channel->has_opened = true;
+    }
+    return channel;
+}
+
+/* Somebody opened channel 0 long ago. */
+static void learn_control(struct ue_conn *c) {
+    c->lanes.in_first = c->lanes.out_first = LEARN;
+    ue_lanes_free(&c->lanes);
+    struct ue_lane *lane = ue_lane_need(&c->lanes, 0);
+    if (lane != NULL && learn_channel(c, lane, UE_KIND_CONTROL) != NULL) {
+        lane->in_reliable = LEARNED_ONE;
+        lane->channel->name_index = UE_NAME_CONTROL;
+    }
+}
+
+void ue_shadow_begin(struct ue_conn *c, const struct ue_shadow_start *start) {
+    enum ue_direction own = c->out_context.direction;
+    c->in_context = c->out_context = *start->context;
+    c->out_context.direction = own;
+    c->in_context.direction = ue_direction_reverse(own);
+    c->config.client_id = start->prefix.client_id;
+    ue_conn_adopt(c, 0, ue_seq_of(start->in), ue_seq_of(start->out));
+    ue_conn_admit(c);
+    c->session_id = start->prefix.session_id;
+    c->shadow = (struct ue_shadow){.is_on = true,
+                                   .opens_freely = start->opens_freely,
+                                   .learns = !start->is_whole,
+                                   .first_in = start->in,
+                                   .told = start->in - 1,
+                                   .flushed = INT64_MIN,
+                                   .unknown_out = INT64_MIN};
+    join(c, start);
+    if (c->shadow.learns) {
+        learn_control(c);
+    }
+    if (c->shadow.learns && ue_conn_is_legacy(c)) { /* which packets wait for an acknowledgement no header says */
+        c->shadow.unknown_out = start->out - 1;
+    }
+}
+
+/* ---- what was received ---- */
+
+static enum ue_channel_kind kind_or_actor(const struct ue_conn *c, const struct ue_bunch *bunch) {
+    enum ue_channel_kind kind;
+    return ue_conn_kind_of(c, bunch, &kind) ? kind : bunch->channel == 0 ? UE_KIND_CONTROL : UE_KIND_ACTOR;
+}
+
+/* A channel that was opened before the capture began is taken as the bunch says it is, as far as it says it. */
+static void learn(void *user, const struct ue_item *item) {
+    struct ue_conn *c = user;
+    const struct ue_bunch *bunch = &item->bunch;
+    struct ue_lane *lane = item->is_ack ? NULL : ue_lane_need(&c->lanes, bunch->channel);
+    if (lane == NULL) {
+        return;
+    }
+    if (bunch->reliable && lane->in_reliable <= LEARNED_ONE) {
+        lane->in_reliable = (int32_t)bunch->ch_seq - 1;
+        if (!bunch->open) {
+            learn_channel(c, lane, kind_or_actor(c, bunch));
+        }
+    } else if (lane->in_reliable == LEARN && !bunch->open) {
+        learn_channel(c, lane, kind_or_actor(c, bunch));
+    }
+    if (lane->channel != NULL && lane->channel->name_index == 0 && bunch->has_name) {
+        lane->channel->kind = kind_or_actor(c, bunch);
+        lane->channel->name_index = bunch->name.index;
+    }
+}
+
+bool ue_shadow_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+    const struct ue_visitor learner = {.item = learn, .user = c};
+    struct ue_verdict verdict;
+    if (c->shadow.learns) {
+        ue_datagram_check(&c->in_context, bytes, size_bytes, &learner, &verdict);
+    }
+    c->shadow.has_delivered = false;
+    ue_conn_receive(c, now_ns, bytes, size_bytes);
+    ue_conn_end_receive(c, now_ns);
+    return c->shadow.has_delivered;
+}
+
+void ue_shadow_judge(struct ue_conn *c, int64_t packet_id, bool delivered) {
+    if (packet_id <= c->in_packet_id) {
+        return;
+    }
+    c->in_packet_id = packet_id;
+    if (!ue_conn_is_legacy(c)) {
+        c->notify.in_seq = ue_seq_of(packet_id);
+        ue_notify_judge(&c->notify, c->notify.in_seq, delivered);
+    }
+}
+
+void ue_shadow_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered) {
+    ue_shadow_judge(c, packet_id, delivered);
+}
+
+void ue_shadow_overrule(struct ue_conn *c, int64_t packet_id, bool delivered) {
+    ue_shadow_judge(c, packet_id, delivered);
+    if (!ue_conn_is_legacy(c) && c->notify.in_ack_seq == ue_seq_of(packet_id)) {
+        c->notify.history[0] = (c->notify.history[0] & ~UINT32_C(1)) | delivered;
+    }
+}
+
+/* ---- what was sent ---- */
+
+struct sending {
+    struct ue_conn *c;
+    uint64_t now_ns;
+    uint32_t item;
+    const struct ue_shadow_sink *sink;
+};
+
+static void depart(const struct sending *s, const struct ue_departure *departure) {
+    s->sink->depart(s->sink->user, departure);
+}
+
+static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
+    ue_flight_sent(&c->flight, c->out_packet_id, now_ns);
+    if (ue_conn_is_legacy(c)) {
+        c->legacy.queued.begin = c->legacy.queued.count = 0;
+    } else {
+        c->notify.written_in_ack_seq = packet != NULL ? packet->ack : c->notify.in_ack_seq_ack;
+        c->notify.written_words = packet != NULL ? packet->history_words : 1;
+        ue_notify_commit(&c->notify);
+    }
+    c->dirty_acks = 0;
+    c->out_packet_id++;
+}
+
+/* ---- what was sent: bunches ---- */
+
+static bool may_miss_numbers(const struct ue_conn *c) {
+    return c->shadow.unknown_out >= c->out_packet_id - UNKNOWN_OUT_PACKETS;
+}
+
+/* Whether the numbers before this one may have been given in packets that nobody knows. */
+static bool may_jump(const struct ue_conn *c, const struct ue_lane *lane, int32_t ch_seq) {
+    return may_miss_numbers(c) || ch_seq <= lane->channel->given_unseen;
+}
+
+/* In a shadow, what waits to be sent again has the own packet since when, negative. */
+static bool is_owed(const struct ue_out *out) {
+    return out->packet_id < 0 && !out->acked;
+}
+
+static void depart_item(const struct sending *s, enum ue_departure_type type, const struct ue_bunch *expected,
+                        int64_t reliable_id) {
+    depart(s, &(struct ue_departure){
+                  .type = type, .has_item = true, .item = s->item, .bunch = expected, .reliable_id = reliable_id});
+}
+
+static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const struct ue_bunch *bunch, int32_t ch_seq) {
+    struct ue_out *out = ue_out_new(&c->share, (uint32_t)bunch->data.bits);
+    if (out == NULL) {
+        return NULL;
+    }
+    ue_view_copy(bunch->data, out->data);
+    out->open = bunch->open;
+    out->close = bunch->close;
+    out->close_reason = bunch->close_reason;
+    out->paused = bunch->paused;
+    out->has_exports = bunch->has_exports;
+    out->has_mapped = bunch->has_mapped;
+    out->partial = bunch->partial;
+    out->partial_initial = bunch->partial_initial;
+    out->partial_exports_final = bunch->partial_exports_final;
+    out->partial_final = bunch->partial_final;
+    ue_channel_add_out(lane, out, ch_seq);
+    return out;
+}
+
+static void put_in_packet(const struct sending *s, struct ue_channel *channel, struct ue_out *out) {
+    out->packet_id = s->c->out_packet_id;
+    out->sent_ns = s->now_ns;
+    ue_flight_note(&s->c->flight, out->packet_id, channel, out);
+}
+
+/* Numbers that unknown packets took: their bunches count as sent, and are known once a copy is seen. */
+static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
+    static const struct ue_bunch nothing;
+    while (lane->out_reliable + 1 < until) {
+        struct ue_out *out = new_out(c, lane, &nothing, ++lane->out_reliable);
+        if (out == NULL) {
+            return;
+        }
+        out->packet_id = c->out_packet_id - 1;
+        out->unknown = true;
+    }
+}
+
+/* Unknown bunches may have been acknowledged long ago. */
+static void forget_unknown(struct ue_conn *c, struct ue_channel *channel) {
+    while (channel->out_count > c->limits.reliable && (channel->out_first->unknown || channel->out_first->repeated)) {
+        struct ue_out *first = channel->out_first;
+        ue_flight_unlink(&c->flight, first->packet_id, channel, first); /* a repeated one may still be there */
+        first->acked = true;
+        ue_channel_release(&c->lanes, channel);
+    }
+}
+
+static void number(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch, int32_t ch_seq) {
+    struct ue_conn *c = s->c;
+    int32_t next = lane->owed_from != 0 ? lane->owed_from : lane->out_reliable + 1;
+    if (lane->owed_from != 0 && ch_seq == next) {
+        lane->owed_from = next < lane->out_reliable ? next + 1 : 0;
+    } else if (ch_seq != next && !may_jump(c, lane, ch_seq)) {
+        struct ue_bunch expected = *bunch;
+        expected.ch_seq = (uint32_t)next & (c->out_context.ch_seq_bound - 1);
+        depart_item(s, UE_DEPARTS_CH_SEQ, &expected, ch_seq);
+        lane->owed_from = 0;
+    } else if (ch_seq > lane->out_reliable + 1) {
+        fill_gap(c, lane, ch_seq);
+        lane->owed_from = 0;
+    }
+    lane->out_reliable = ch_seq > lane->out_reliable ? ch_seq : lane->out_reliable;
+    struct ue_out *out = new_out(c, lane, bunch, ch_seq);
+    if (out != NULL) {
+        put_in_packet(s, lane->channel, out);
+        forget_unknown(c, lane->channel);
+    }
+}
+
+/* An expected copy: the recorded one with what the first had. */
+static bool same_content(const struct ue_out *out, const struct ue_bunch *bunch, struct ue_bunch *expected) {
+    *expected = *bunch;
+    expected->open = out->open;
+    expected->close = out->close;
+    expected->close_reason = out->close_reason;
+    expected->paused = out->paused;
+    expected->has_exports = out->has_exports;
+    expected->has_mapped = out->has_mapped;
+    expected->partial = out->partial;
+    expected->partial_initial = out->partial_initial;
+    expected->partial_exports_final = out->partial_exports_final;
+    expected->partial_final = out->partial_final;
+    expected->data = (struct ue_view){out->data, 0, out->data_bits};
+    return out->open == bunch->open && out->close == bunch->close && out->close_reason == bunch->close_reason &&
+           out->paused == bunch->paused && out->has_exports == bunch->has_exports &&
+           out->has_mapped == bunch->has_mapped && out->partial == bunch->partial &&
+           out->partial_initial == bunch->partial_initial &&
+           out->partial_exports_final == bunch->partial_exports_final && out->partial_final == bunch->partial_final &&
+           ue_view_equal(expected->data, bunch->data);
+}
+
+static void note_retransmission(struct ue_conn *c, const struct ue_out *out) {
+    c->shadow.retransmissions[c->shadow.retransmission_count++ % UE_SHADOW_RETRANSMISSIONS] = -out->packet_id;
+    c->shadow.retransmitted_id = c->out_packet_id;
+}
+
+static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out *out, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    struct ue_bunch expected;
+    c->shadow.notes.copies++;
+    if (!out->unknown && !same_content(out, bunch, &expected)) {
+        depart_item(s, UE_DEPARTS_CONTENT, &expected, out->ch_seq);
+    }
+    if (is_owed(out)) {
+        c->shadow.notes.late += -out->packet_id < c->out_packet_id;
+        note_retransmission(c, out);
+        c->counters.out_bunches_resent++;
+    } else {
+        ue_flight_unlink(&c->flight, out->packet_id, lane->channel, out);
+        c->shadow.notes.early += !out->unknown && !out->repeated;
+        out->repeated = true;
+    }
+    put_in_packet(s, lane->channel, out);
+}
+
+/* They are in the order in which they were first seen, which need not be that of their numbers. */
+static struct ue_out *find_out(const struct ue_channel *channel, int32_t ch_seq) {
+    struct ue_out *out = channel->out_first;
+    while (out != NULL && out->ch_seq != ch_seq) {
+        out = out->next;
+    }
+    return out;
+}
+
+static void take_reliable(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    if (lane->out_reliable <= LEARNED_ONE) {
+        lane->out_reliable = (int32_t)bunch->ch_seq - 1;
+        lane->channel->given_unseen = bunch->open ? 0 : (int32_t)(bunch->ch_seq + c->limits.reliable);
+    }
+    int32_t ch_seq = (int32_t)ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound);
+    struct ue_out *out = find_out(lane->channel, ch_seq);
+    if (out != NULL && !out->acked) {
+        repeat(s, lane, out, bunch);
+    } else if (ch_seq > lane->out_reliable || (lane->owed_from != 0 && ch_seq >= lane->owed_from)) {
+        number(s, lane, bunch, ch_seq);
+    } else if (!c->shadow.learns && !may_miss_numbers(c)) {
+        depart_item(s, UE_DEPARTS_SPURIOUS, NULL, ch_seq);
+    }
+}
+
+/* Dates the bunches that verdicts made due again: they get the own packet since when. Whether one must come again of
+   which nobody knows the copies, nobody can tell: it counts as sent. Whether any waits. */
+static bool date_debts_of(const struct ue_conn *c, struct ue_channel *channel) {
+    channel->has_unsent = false;
+    for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+        if (out->packet_id == UE_NO_PACKET && !out->acked) {
+            out->repeated |= c->shadow.unknown_out == c->out_packet_id - 1; /* perhaps there already */
+            out->packet_id = out->unknown || out->repeated ? c->out_packet_id : -c->out_packet_id;
+        }
+        channel->has_unsent |= is_owed(out);
+    }
+    return channel->has_unsent;
+}
+
+static void date_debts(struct ue_conn *c) {
+    bool has_unsent = false;
+    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
+        struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        if (channel != NULL && channel->has_unsent) {
+            has_unsent |= date_debts_of(c, channel);
+        }
+    }
+    c->has_unsent = has_unsent;
+}
+
+void ue_shadow_doubt(struct ue_conn *c, int64_t packet_id) {
+    for (uint32_t i = 0; i < c->lanes.capacity; i++) {
+        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        for (struct ue_out *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
+            out->repeated |= out->packet_id == packet_id;
+        }
+    }
+}
+
+/* What is owed may be in a packet that nobody knows. */
+static void settle_debts(struct ue_conn *c) {
+    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
+        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        for (struct ue_out *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
+            out->repeated |= is_owed(out);
+            out->packet_id = is_owed(out) ? c->out_packet_id : out->packet_id;
+        }
+    }
+    c->has_unsent = false;
+}
+
+void ue_shadow_sent_unknown(struct ue_conn *c, uint64_t now_ns) {
+    date_debts(c);
+    settle_debts(c);
+    c->shadow.unknown_out = c->out_packet_id;
+    commit(c, now_ns, NULL);
+}
+
+/* ---- what was sent: channels ---- */
+
+static void open_here(struct ue_channel *channel, const struct ue_bunch *bunch, int64_t packet_id) {
+    channel->opened_locally = true;
+    channel->open_sent = true;
+    channel->temporary = !bunch->reliable;
+    channel->open_packets = (struct ue_packet_range){packet_id, packet_id};
+}
+
+/* Channels that exist without a word, or that the shadow had no chance to see opened. */
+static bool needs_no_open(const struct ue_conn *c, enum ue_channel_kind kind) {
+    return c->shadow.learns || may_miss_numbers(c) || ue_kind_both_open(kind);
+}
+
+static struct ue_channel *new_channel(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    enum ue_channel_kind kind = kind_or_actor(c, bunch);
+    bool was_used = lane->out_reliable != c->lanes.out_first || lane->in_reliable != c->lanes.in_first;
+    struct ue_bunch expected = *bunch;
+    expected.control = expected.open = true;
+    if (bunch->open && !ue_conn_may_open(c, kind)) {
+        depart_item(s, UE_DEPARTS_OPEN, NULL, 0);
+    } else if (!bunch->open && !was_used && !needs_no_open(c, kind)) {
+        depart_item(s, UE_DEPARTS_NOT_OPEN, &expected, 0);
+    }
+    struct ue_channel *channel = ue_channel_new(&c->lanes, lane, kind);
+    if (channel != NULL) {
+        channel->name_index = bunch->has_name ? bunch->name.index : 0;
+        channel->has_opened = true;
+        channel->opened_locally = true;
+    }
+    return channel;
+}
+
+/* Whether the bunch is a copy of one that waits for its verdict. */
+static bool is_copy(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_bunch *bunch) {
+    return bunch->reliable && lane->out_reliable > LEARNED_ONE &&
+           ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound) <= lane->out_reliable;
+}
+
+static void take_channel(const struct sending *s, struct ue_lane *lane, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    struct ue_channel *channel = lane->channel;
+    struct ue_bunch expected = *bunch;
+    bool is_new = !is_copy(c, lane, bunch);
+    if (bunch->open && is_new) {
+        if (channel->open_sent && !channel->closing && !c->shadow.learns && !may_miss_numbers(c) &&
+            !ue_kind_both_open(channel->kind)) {
+            expected.open = false;
+            expected.control = bunch->close;
+            depart_item(s, UE_DEPARTS_OPEN, &expected, 0);
+        } else {
+            open_here(channel, bunch, c->out_packet_id);
+        }
+    } else if (channel->closing && is_new && !may_miss_numbers(c)) {
+        depart_item(s, UE_DEPARTS_AFTER_CLOSE, NULL, 0);
+    }
+    if (bunch->open && channel->opened_locally && bunch->partial) {
+        channel->open_packets.last = c->out_packet_id;
+    }
+    if (bunch->close && is_new) {
+        if (!channel->opened_locally && lane->index != 0 && !c->shadow.learns) {
+            expected.close = false;
+            expected.control = bunch->open;
+            depart_item(s, UE_DEPARTS_CLOSE, &expected, 0);
+        }
+        channel->closing = true;
+    }
+}
+
+/* Whether something is missing that would explain the bunch: an answer may leave before its packet acknowledges what
+   it answers. *nacked_id: the own packet whose loss would, or -1. */
+static bool is_unexplained(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_bunch *bunch,
+                           int64_t *nacked_id) {
+    *nacked_id = -1;
+    if (lane->channel == NULL || !is_copy(c, lane, bunch)) {
+        return lane->channel == NULL && !bunch->open && !c->shadow.learns;
+    }
+    int64_t ch_seq = ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound);
+    const struct ue_out *out = find_out(lane->channel, (int32_t)ch_seq);
+    bool is_early = out != NULL && !out->acked && !out->unknown && !out->repeated && out->packet_id >= 0;
+    *nacked_id = is_early ? out->packet_id : -1;
+    return is_early;
+}
+
+static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
+    struct ue_conn *c = s->c;
+    struct ue_lane *lane = ue_lane_need(&c->lanes, bunch->channel);
+    int64_t nacked_id;
+    if (lane == NULL) {
+        return;
+    }
+    while (is_unexplained(c, lane, bunch, &nacked_id) && s->sink->hasten(s->sink->user, nacked_id)) {
+        date_debts(c);
+    }
+    if (lane->channel != NULL && lane->channel->closing && bunch->open && !is_copy(c, lane, bunch)) {
+        ue_channel_free(&c->lanes, lane); /* its close was acknowledged, but by packets that nobody knows */
+        lane->owed_from = 0;
+    }
+    if (lane->channel == NULL && new_channel(s, lane, bunch) == NULL) {
+        return;
+    }
+    take_channel(s, lane, bunch);
+    if (bunch->reliable) {
+        take_reliable(s, lane, bunch);
+    } else {
+        ue_flight_note(&c->flight, c->out_packet_id, lane->channel, NULL);
+    }
+}
+
+/* ---- what was not sent ---- */
+
+/* Whether bunches were sent again that were due later. */
+static bool is_passed_over(const struct ue_shadow *shadow, const struct ue_out *out) {
+    unsigned count = 0;
+    for (uint64_t i = 0; i < shadow->retransmission_count && i < UE_SHADOW_RETRANSMISSIONS; i++) {
+        count += shadow->retransmissions[i] > -out->packet_id;
+    }
+    return count >= PASSED_OVER_MIN;
+}
+
+static bool is_missed(const struct ue_conn *c, const struct ue_out *out, const struct ue_shadow_patience *patience) {
+    bool is_silent = c->shadow.retransmitted_id < patience->silent_id;
+    return (is_silent && -out->packet_id < patience->silent_id) ||
+           (-out->packet_id < patience->order_id && is_passed_over(&c->shadow, out));
+}
+
+bool ue_shadow_is_starved(const struct ue_conn *c) {
+    return c->share.refusals != 0;
+}
+
+bool ue_shadow_overdue(const struct ue_conn *c, const struct ue_shadow_patience *patience,
+                       struct ue_shadow_debt *debt) {
+    for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
+        const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
+        if (channel == NULL || !channel->has_unsent) {
+            continue;
+        }
+        for (const struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
+            if (is_owed(out) && is_missed(c, out, patience)) {
+                *debt = (struct ue_shadow_debt){channel->index, out->ch_seq, -out->packet_id};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void ue_shadow_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
+                    const struct ue_shadow_sink *sink) {
+    struct sending s = {.c = c, .now_ns = now_ns, .sink = sink};
+    ue_conn_settle(c);
+    date_debts(c);
+    if (!ue_conn_is_legacy(c)) {
+        ue_shadow_compare_header(c, &sent->packet, sink);
+    }
+    for (; s.item < sent->item_count && ue_conn_is_up(c); s.item++) {
+        if (!sent->items[s.item].is_ack) {
+            take_bunch(&s, &sent->items[s.item].bunch);
+        }
+    }
+    commit(c, now_ns, &sent->packet);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include <uerudp/seq.h>
+#include "tools/endpoint/reference_model_state.h"
+
+#define WORD_BITS 32
+
+/* The newest packet that the history of a header speaks of. */
+static int64_t told_id(const struct ue_conn *c, const struct ue_packet *packet) {
+    uint16_t seq = packet->history_flush ? ue_seq_of(packet->acked_history_seq) : packet->ack;
+    return ue_seq_expand(seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
+}
+
+/* Which of `count` bits are known when the first of them speaks of this packet. */
+static uint32_t known_bits(const struct ue_conn *c, int64_t packet_id) {
+    int64_t known = packet_id - c->shadow.first_in + 1;
+    return known >= WORD_BITS ? UINT32_MAX : known <= 0 ? 0 : (UINT32_C(1) << known) - 1;
+}
+
+/* 32 verdicts of the own history, the newest on the packet that has this age; older ones than there are: 0. */
+static uint32_t verdicts_from(const struct ue_notify *n, uint32_t age) {
+    uint32_t word = age / WORD_BITS;
+    uint64_t low = word < UE_HISTORY_WORDS_MAX ? n->history[word] : 0;
+    uint64_t high = word + 1 < UE_HISTORY_WORDS_MAX ? n->history[word + 1] : 0;
+    return (uint32_t)((high << WORD_BITS | low) >> age % WORD_BITS);
+}
+
+/* Sets the verdicts as the endpoint knows them; whether they were others. */
+static bool correct_history(const struct ue_conn *c, int64_t told, uint32_t age, struct ue_packet *packet) {
+    uint32_t differs = 0;
+    for (uint32_t i = 0; i < packet->history_words; i++) {
+        bool is_kept = (i + 1) * WORD_BITS + age <= UE_NOTIFY_HISTORY_BITS;
+        uint32_t known = is_kept ? known_bits(c, told - (int64_t)i * WORD_BITS) : 0;
+        uint32_t other = (packet->history[i] ^ verdicts_from(&c->notify, i * WORD_BITS + age)) & known;
+        packet->history[i] ^= other;
+        differs |= other;
+    }
+    return differs != 0;
+}
+
+/* When the history overflows, what was taken and what not depends on packets that nobody knows to have come. */
+static bool is_overflowing(const struct ue_notify *n) {
+    return n->generation != UE_ACKS_PLAIN &&
+           (ue_notify_is_waiting(n) || ue_notify_unreported(n) == UE_NOTIFY_HISTORY_BITS);
+}
+
+/* ... and after a flush mark, when the history was cleared (endpoint.md 15.6), until it has no bit of before. */
+static bool is_flushing(const struct ue_conn *c, int64_t told) {
+    return c->notify.generation == UE_ACKS_RESET && c->shadow.flushed >= told - UE_NOTIFY_HISTORY_BITS;
+}
+
+/* Takes what the header says as right. */
+static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t told) {
+    ue_shadow_judge(c, told, false);
+    if (told == c->in_packet_id) {
+        memcpy(c->notify.history, packet->history, packet->history_words * sizeof *packet->history);
+    }
+    if (c->notify.generation == UE_ACKS_RESET) {
+        c->notify.flush_seq = packet->history_flush ? c->notify.out_seq : c->notify.out_ack_seq;
+    }
+}
+
+/* The header may be older than what the endpoint took: it was written while a packet was being handled. */
+void ue_shadow_compare_header(struct ue_conn *c, const struct ue_packet *packet, const struct ue_shadow_sink *sink) {
+    const struct ue_notify *n = &c->notify;
+    struct ue_packet expected = *packet;
+    int64_t told = told_id(c, packet);
+    int64_t newest = ue_seq_expand(n->in_ack_seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
+    bool is_possible = told >= c->shadow.told && told <= newest;
+    if (n->generation == UE_ACKS_RESET) {
+        expected.acked_history_seq = packet->history_flush ? packet->acked_history_seq : packet->ack;
+    }
+    bool is_same = packet->acked_history_seq == expected.acked_history_seq;
+    bool differs = is_possible && (correct_history(c, told, (uint32_t)(newest - told), &expected) || !is_same);
+    bool is_beyond = !is_possible && is_overflowing(n);
+    if (packet->history_flush || n->overflows != c->shadow.overflows || is_beyond) {
+        c->shadow.flushed = told;
+        c->shadow.overflows = n->overflows;
+    }
+    bool is_excused = is_flushing(c, told) || is_beyond;
+    c->shadow.told = told;
+    if (is_possible && !differs) {
+        return;
+    }
+    if (!is_possible) {
+        expected.ack = n->in_ack_seq;
+    }
+    if (!is_excused) {
+        enum ue_departure_type type = is_possible ? UE_DEPARTS_HISTORY : UE_DEPARTS_ACK;
+        sink->depart(sink->user, &(struct ue_departure){.type = type, .packet = &expected});
+    }
+    believe(c, packet, told);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Own packets without verdict, in order, with what each carried: when it left and which channels wrote into it
+   (the engine's WrittenChannelsRecord and OutLag; endpoint.md 18, 23.2). */
+#ifndef UERUDP_TOOLS_ENDPOINT_SENT_PACKETS_H
+#define UERUDP_TOOLS_ENDPOINT_SENT_PACKETS_H
+
+#include "tools/endpoint/channel.h"
+
+/* One channel's part in one packet. */
+struct ue_written {
+    int64_t packet_id;
+    uint64_t sent_ns;    /* of the packet, in its last entry; else UE_NO_TIME */
+    uint32_t channel;    /* UE_WRITTEN_NONE: the packet has no bunches */
+    uint32_t channel_id; /* of the channel that had the index then; void when another has it now */
+    struct ue_out *first; /* reliable bunches, in OutRec order */
+    struct ue_out *last;
+};
+
+#define UE_WRITTEN_NONE UINT32_MAX
+#define UE_NO_TIME UINT64_MAX
+
+/* A ring that grows by doubling. */
+struct ue_flight {
+    struct ue_written *ring;
+    uint32_t capacity;
+    uint32_t begin;
+    uint32_t count;
+    struct ue_share *share;
+};
+
+void ue_flight_init(struct ue_flight *flight, struct ue_share *share);
+void ue_flight_free(struct ue_flight *flight);
+/* Notes that a channel wrote into a packet, out being the reliable bunch or NULL. False: no memory. */
+bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel, struct ue_out *out);
+/* Notes that the packet left. */
+bool ue_flight_sent(struct ue_flight *flight, int64_t packet_id, uint64_t now_ns);
+/* Takes a bunch out of its packet because it travels in another one now. */
+void ue_flight_unlink(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel,
+                      struct ue_out *out);
+/* The newest bunch that a channel wrote moved in memory. */
+void ue_flight_replace(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel,
+                       const struct ue_out *old, struct ue_out *out);
+/* Takes the oldest entry, if it is of this packet; older ones are thrown away. False: nothing of it is left. */
+bool ue_flight_take(struct ue_flight *flight, int64_t packet_id, struct ue_written *written);
+
+#endif

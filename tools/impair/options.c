@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/impair/options.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cli/command_line.h"
+
+#define NS_PER_MS 1e6
+#define MS_MAX 60000.0
+#define IDLE_S 60
+#define SECONDS_MAX 1e9
+#define CLIENTS 256
+#define CLIENTS_MAX 65536
+#define TICKS_PER_SECOND 30
+#define TICKS_MAX 1000.0
+
+/* ---- what can be done to datagrams ---- */
+
+static void set_loss(struct ue_link_config *config, double value) {
+    config->loss = value;
+}
+
+static void set_loss_burst(struct ue_link_config *config, double value) {
+    config->loss_burst = value;
+}
+
+static void set_corrupt(struct ue_link_config *config, double value) {
+    config->corrupt = value;
+}
+
+static void set_duplicate(struct ue_link_config *config, double value) {
+    config->duplicate = value;
+}
+
+static void set_reorder(struct ue_link_config *config, double value) {
+    config->reorder = value;
+}
+
+static void set_delay(struct ue_link_config *config, double value) {
+    config->delay_ns = (uint64_t)(value * NS_PER_MS);
+}
+
+static void set_jitter(struct ue_link_config *config, double value) {
+    config->jitter_ns = (uint64_t)(value * NS_PER_MS);
+}
+
+static void set_rate(struct ue_link_config *config, double value) {
+    config->rate_bytes = (uint64_t)value;
+}
+
+static void set_queue(struct ue_link_config *config, double value) {
+    config->queue_bytes = (uint32_t)value;
+}
+
+static const struct impairment {
+    const char *name, *unit, *help;
+    double max;
+    void (*set)(struct ue_link_config *config, double value);
+} impairments[UE_RELAY_IMPAIRMENTS] = {
+    {"loss", "P", "lose datagrams with this probability, 0 to 1", 1, set_loss},
+    {"loss-burst", "N", "in runs of this mean length", 1000, set_loss_burst},
+    {"corrupt", "P", "flip a bit, sometimes some more, with this probability", 1, set_corrupt},
+    {"dup", "P", "send twice with this probability", 1, set_duplicate},
+    {"reorder", "P", "let the next one overtake with this probability", 1, set_reorder},
+    {"rate", "BYTES", "let pass so many bytes per second", 1e12, set_rate},
+    {"queue", "BYTES", "of the queue in front of --rate; default endless", UINT32_MAX, set_queue},
+    {"delay", "MS", "hold each back for so many milliseconds", MS_MAX, set_delay},
+    {"jitter", "MS", "and for up to so many more, by chance", MS_MAX, set_jitter},
+};
+
+static const struct way {
+    const char *prefix, *title, *group;
+} ways[UE_RELAY_WAYS] = {
+    {"", "What to do to datagrams, both ways:", "network"},
+    {"up-", "Only to those from clients to the server, instead of the above:", "up"},
+    {"down-", "Only to those from the server to clients:", "down"},
+};
+
+/* Where the value of an option goes, such as --up-loss. */
+static double *value_of(struct ue_relay_options *options, const char *option) {
+    size_t way = g_str_has_prefix(option, "--up-") ? 1 : g_str_has_prefix(option, "--down-") ? 2 : 0;
+    const char *name = option + strlen("--") + strlen(ways[way].prefix);
+    size_t i = 0;
+    while (strcmp(impairments[i].name, name) != 0) {
+        i++;
+    }
+    return &options->values[way][i];
+}
+
+static double max_of(const struct ue_relay_options *options, const double *value) {
+    return impairments[(size_t)(value - &options->values[0][0]) % UE_RELAY_IMPAIRMENTS].max;
+}
+
+static gboolean take_impairment(const char *option, const char *text, void *user, GError **error) {
+    struct ue_relay_options *options = user;
+    double *value = value_of(options, option);
+    if (!ue_cli_real(text, max_of(options, value), value)) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not between 0 and %.15g", option, text,
+                    max_of(options, value));
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static struct ue_link_config path_of(const struct ue_relay_options *options, size_t direction) {
+    struct ue_link_config path = {0};
+    for (size_t i = 0; i < UE_RELAY_IMPAIRMENTS; i++) {
+        double own = options->values[1 + direction][i];
+        double value = isnan(own) ? options->values[0][i] : own;
+        if (!isnan(value)) {
+            impairments[i].set(&path, value);
+        }
+    }
+    return path;
+}
+
+static void resolve_stages(struct ue_relay_options *options) {
+    for (size_t direction = 0; direction < 2; direction++) {
+        struct ue_link_config *stages = options->stages[direction];
+        stages[0] = options->engines[direction].outgoing;
+        stages[1] = path_of(options, direction);
+        stages[2] = options->engines[!direction].incoming;
+        for (size_t i = 0; i < UE_RELAY_STAGES; i++) {
+            stages[i].loss_by_number = true;
+        }
+    }
+}
+
+/* ---- the engine's own knobs ---- */
+
+/* What there is: "PktLoss, PktLossMinSize, ..." */
+static char *knob_names(void) {
+    GString *names = g_string_new(NULL);
+    for (size_t i = 0; ue_emulation_row(i) != NULL; i++) {
+        g_string_append_printf(names, "%s%s", i != 0 ? ", " : "", ue_emulation_row(i)->name);
+    }
+    return g_string_free(names, FALSE);
+}
+
+static const struct ue_emulation_row *find_knob(const char *text) {
+    size_t length = strcspn(text, "="), i = 0;
+    const struct ue_emulation_row *row;
+    while ((row = ue_emulation_row(i++)) != NULL) {
+        if (strlen(row->name) == length && strncmp(row->name, text, length) == 0) {
+            break;
+        }
+    }
+    return row;
+}
+
+static void explain_engine(const char *option, const char *text, GError **error) {
+    const struct ue_emulation_row *row = find_knob(text);
+    if (row != NULL) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: should be %s=N, N from 0 to %u (%s)",
+                    option, text, row->name, row->max, row->unit);
+        return;
+    }
+    char *names = knob_names();
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                "%s=%s: should be NAME=N, such as PktLoss=5; there are %s", option, text, names);
+    g_free(names);
+}
+
+static gboolean set_engine(struct ue_emulation *engine, const char *option, const char *text, GError **error) {
+    enum ue_emulation_result result = ue_emulation_set(engine, text);
+    if (result != UE_EMULATION_OK) {
+        explain_engine(option, text, error);
+    }
+    return result == UE_EMULATION_OK;
+}
+
+static gboolean take_engine(const char *option, const char *text, void *user, GError **error) {
+    struct ue_relay_options *options = user;
+    bool is_client = strcmp(option, "--server-pkt") != 0;
+    bool is_server = strcmp(option, "--client-pkt") != 0;
+    return (!is_client || set_engine(&options->engines[0], option, text, error)) &&
+           (!is_server || set_engine(&options->engines[1], option, text, error));
+}
+
+/* ---- rules ---- */
+
+static gboolean take_rule(const char *option, const char *text, void *user, GError **error) {
+    struct ue_relay_options *options = user;
+    (void)error;
+    g_ptr_array_add(options->rule_texts, g_strconcat(strcmp(option, "--rules") == 0 ? "@" : "", text, NULL));
+    return TRUE;
+}
+
+static bool resolve_rules(struct ue_relay_options *options) {
+    options->rules = ue_rules_new(options->seed);
+    for (size_t i = 0; i < options->rule_texts->len; i++) {
+        const char *text = options->rule_texts->pdata[i];
+        char error[UE_RULES_ERROR_BYTES];
+        bool is_file = text[0] == '@';
+        if (!(is_file ? ue_rules_read(options->rules, text + 1, error) : ue_rules_add(options->rules, text, error))) {
+            ue_complain(is_file ? "--rules: %s" : "--rule: %s", error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- command line ---- */
+
+#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
+
+static void add_impairments(struct ue_relay_options *options, GOptionContext *context, const struct way *way) {
+    GOptionGroup *group = g_option_group_new(way->group, way->title, "Show these options", options, NULL);
+    for (size_t i = 0; i < UE_RELAY_IMPAIRMENTS; i++) {
+        const struct impairment *impairment = &impairments[i];
+        char *name = g_strconcat(way->prefix, impairment->name, NULL);
+        char *same = g_strconcat("as --", impairment->name, NULL);
+        const GOptionEntry entries[] = {
+            {g_intern_string(name), 0, 0, CALLBACK(take_impairment),
+             way == ways ? impairment->help : g_intern_string(same), impairment->unit},
+            {0},
+        };
+        g_option_group_add_entries(group, entries);
+        g_free(name);
+        g_free(same);
+    }
+    g_option_context_add_group(context, group);
+}
+
+static void add_engine(struct ue_relay_options *options, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"pkt", 0, 0, CALLBACK(take_engine),
+         "as if the engine's own network emulation were set so in client and server; may be repeated", "PktLoss=5"},
+        {"client-pkt", 0, 0, CALLBACK(take_engine), "... in the client only", "PktLag=50"},
+        {"server-pkt", 0, 0, CALLBACK(take_engine), "... in the server only", "PktIncomingLoss=5"},
+        {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &options->ticks_per_second,
+         "ticks per second, for PktFrameDelay; default 30", "HZ"},
+        {"rule", 0, 0, CALLBACK(take_rule),
+         "what to do to which packets, such as \"drop channel=0 reliable copy=1\"; may be repeated", "RULE"},
+        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(take_rule), "a file of rules, one per line", "FILE"},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &options->seed_text, "makes chance repeatable", "NUMBER"},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new(
+        "engine", "By the engine's own names, and by protocol facts:", "Show these options", options, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+static void add_link(struct ue_relay_options *options, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"bind", 0, 0, G_OPTION_ARG_STRING, &options->bind,
+         "address to listen on; default all addresses of IPv4 and IPv6", "ADDRESS"},
+        {"max-clients", 0, 0, G_OPTION_ARG_INT64, &options->max_clients, "clients at a time; default 256", "NUMBER"},
+        {"idle", 0, 0, G_OPTION_ARG_DOUBLE, &options->idle_s, "forget a client after so much silence; default 60",
+         "SECONDS"},
+        {"duration", 0, 0, G_OPTION_ARG_STRING, &options->duration_text, "end after so long", "SECONDS"},
+        {"once", 0, 0, G_OPTION_ARG_NONE, &options->once, "end when the first client has left", NULL},
+        {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.both,
+         "write both sides to this file (pcapng), each as an interface", "FILE"},
+        {"pcap-client", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[UE_RELAY_CLIENT_SIDE],
+         "write what goes between clients and link to this file", "FILE"},
+        {"pcap-server", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[UE_RELAY_SERVER_SIDE],
+         "write what goes between link and server to this file", "FILE"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "report as JSON Lines", NULL},
+        {0},
+    };
+    GOptionGroup *group = g_option_group_new("link", "What to link and to write:", "Show these options", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+void ue_relay_options_add(struct ue_relay_options *options, GOptionContext *context) {
+    add_link(options, context);
+    for (size_t way = 0; way < UE_RELAY_WAYS; way++) {
+        add_impairments(options, context, &ways[way]);
+    }
+    add_engine(options, context);
+    ue_wire_options_add_portless(&options->wire, context);
+}
+
+void ue_relay_options_init(struct ue_relay_options *options) {
+    memset(options, 0, sizeof *options);
+    ue_wire_options_init(&options->wire);
+    options->max_clients = CLIENTS;
+    options->idle_s = IDLE_S;
+    options->duration_s = INFINITY;
+    options->ticks_per_second = TICKS_PER_SECOND;
+    options->rule_texts = g_ptr_array_new_with_free_func(g_free);
+    for (size_t way = 0; way < UE_RELAY_WAYS; way++) {
+        for (size_t i = 0; i < UE_RELAY_IMPAIRMENTS; i++) {
+            options->values[way][i] = NAN;
+        }
+    }
+}
+
+void ue_relay_options_clear(struct ue_relay_options *options) {
+    ue_wire_options_clear(&options->wire);
+    ue_rules_free(options->rules);
+    g_ptr_array_unref(options->rule_texts);
+    g_free(options->seed_text);
+    g_free(options->bind);
+    g_free(options->duration_text);
+    g_free(options->paths.both);
+    g_free(options->paths.sides[0]);
+    g_free(options->paths.sides[1]);
+}
+
+/* ---- resolution ---- */
+
+static bool resolve_seed(struct ue_relay_options *options) {
+    if (options->seed_text == NULL) {
+        if (getentropy(&options->seed, sizeof options->seed) != 0) {
+            ue_complain("the system has no random numbers; give --seed");
+            return false;
+        }
+        return true;
+    }
+    return ue_cli_seed(options->seed_text, &options->seed);
+}
+
+bool ue_relay_options_resolve(struct ue_relay_options *options) {
+    resolve_stages(options);
+    return ue_cli_within("max-clients", (double)options->max_clients, 1, CLIENTS_MAX) &&
+           ue_cli_within("idle", options->idle_s, 0.1, SECONDS_MAX) &&
+           ue_cli_option_real("duration", options->duration_text, 0, SECONDS_MAX, &options->duration_s) &&
+           ue_cli_within("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
+           resolve_rules(options) && ue_wire_options_resolve(&options->wire);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/bit_cost.h"
+
+#define IPV4_UDP_BITS (28 * 8)
+#define IPV6_UDP_BITS (48 * 8)
+
+/* One datagram on its way into the parts. */
+struct tally {
+    struct ue_cost *cost;
+    const struct ue_channels *channels;
+    unsigned side;
+    size_t limit;   /* bits that are there */
+    size_t covered; /* bits before it belong to a part, or to the gaps */
+    size_t gaps;    /* bits that no field covers */
+    uint32_t channel;
+    size_t message_bit;
+    int message_type;  /* -1: not read yet */
+    uint64_t *payload; /* the part of the last payload, from which messages are taken */
+
+    bool is_opened; /* inside decrypted content: its parts are taken from the ciphertext's */
+    size_t sealed;  /* bits of ciphertext that are left to be told apart */
+    size_t outside; /* bits covered before */
+};
+
+/* ---- payload ---- */
+
+static struct ue_cost_name *find_name(struct ue_cost *cost, const char *text) {
+    for (size_t i = 0; i < cost->name_count; i++) {
+        if (strcmp(cost->names[i].text, text) == 0) {
+            return &cost->names[i];
+        }
+    }
+    if (cost->name_count == UE_COST_NAMES_MAX) {
+        return &cost->names[UE_COST_NAMES_MAX - 1];
+    }
+    struct ue_cost_name *name = &cost->names[cost->name_count++];
+    g_strlcpy(name->text, cost->name_count == UE_COST_NAMES_MAX ? "other names" : text, sizeof name->text);
+    return name;
+}
+
+static uint64_t *payload_part(struct tally *tally) {
+    const char *name = tally->channel == 0 ? "Control" : ue_channels_name(tally->channels, tally->channel);
+    return &find_name(tally->cost, name)->bits[tally->side];
+}
+
+/* ---- the trace ---- */
+
+/* How many bits of a record are new; a field inside another, or another name for the same bits, has none. */
+static size_t cover(struct tally *tally, const struct ue_record *record) {
+    size_t end = MIN(record->bit + record->bits, tally->limit);
+    if (end <= tally->covered) {
+        return 0;
+    }
+    if (record->bit > tally->covered) {
+        tally->gaps += record->bit - tally->covered;
+        tally->covered = record->bit;
+    }
+    size_t fresh = end - tally->covered;
+    tally->covered = end;
+    return fresh;
+}
+
+/* The same inside decrypted content: what is told apart is no longer ciphertext. */
+static size_t cover_opened(struct tally *tally, const struct ue_record *record) {
+    size_t gaps = tally->gaps;
+    size_t fresh = MIN(cover(tally, record), tally->sealed);
+    tally->gaps = gaps;
+    tally->sealed -= fresh;
+    tally->cost->fields[UE_F_HANDLER_CIPHERTEXT][tally->side] -= fresh;
+    return fresh;
+}
+
+static void take_field(void *user, const struct ue_record *record) {
+    struct tally *tally = user;
+    if (record->field == UE_F_CONTROL_TYPE) {
+        tally->message_type = (int)(record->number % UE_COST_MESSAGES);
+    }
+    if (record->generated) {
+        return;
+    }
+    size_t fresh = tally->is_opened ? cover_opened(tally, record) : cover(tally, record);
+    if (record->field == UE_F_BUNCH_CHANNEL) {
+        tally->channel = (uint32_t)record->number;
+    }
+    if (record->field == UE_F_BUNCH_DATA) {
+        tally->payload = payload_part(tally);
+        *tally->payload += fresh;
+    } else {
+        tally->cost->fields[record->field][tally->side] += fresh;
+    }
+    if (record->field == UE_F_HANDLER_CIPHERTEXT) {
+        tally->sealed = fresh;
+    }
+}
+
+static void begin_group(void *user, enum ue_group group, size_t bit) {
+    struct tally *tally = user;
+    if (group == UE_GROUP_MESSAGE) {
+        tally->message_bit = bit;
+        tally->message_type = -1;
+    } else if (group == UE_GROUP_OPENED) {
+        tally->outside = tally->is_opened ? tally->outside : tally->covered;
+        tally->is_opened = true;
+        tally->covered = 0;
+    }
+}
+
+static void end_group(void *user, enum ue_group group, size_t bit) {
+    struct tally *tally = user;
+    if (group == UE_GROUP_MESSAGE && tally->message_type >= 0 && tally->payload != NULL) {
+        uint64_t bits = MIN(bit - tally->message_bit, *tally->payload);
+        *tally->payload -= bits;
+        tally->cost->messages[tally->message_type][tally->side] += bits;
+    }
+}
+
+void ue_cost_add(struct ue_cost *cost, const struct ue_cost_datagram *datagram, const struct ue_channels *channels) {
+    unsigned side = datagram->side;
+    size_t captured_bits = datagram->captured_bytes * 8;
+    struct tally tally = {.cost = cost, .channels = channels, .side = side, .limit = captured_bits};
+    struct ue_sink sink = {begin_group, take_field, end_group, &tally};
+    struct ue_verdict verdict;
+    ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, NULL, &sink, &verdict);
+    size_t covered = tally.is_opened ? tally.outside : tally.covered;
+    bool is_whole = verdict.fault.status == UE_OK && datagram->captured_bytes == datagram->length_bytes;
+    uint64_t *rest = is_whole ? cost->padding : cost->unreadable;
+    rest[side] += tally.gaps + captured_bits - covered;
+    cost->not_captured[side] += (datagram->length_bytes - datagram->captured_bytes) * 8;
+    cost->datagrams[side]++;
+    cost->total[side] += datagram->length_bytes * 8;
+    cost->overhead[side] += datagram->is_ipv6 ? IPV6_UDP_BITS : IPV4_UDP_BITS;
+}
+
+/* ---- parts ---- */
+
+static void add_part(GArray *parts, const char *group, const char *name, const uint64_t bits[2]) {
+    struct ue_cost_part part = {group, name, {bits[0], bits[1]}};
+    if (bits[0] + bits[1] != 0) {
+        g_array_append_val(parts, part);
+    }
+}
+
+static const char *group_of(enum ue_field field) {
+    static const struct {
+        const char *prefix, *group;
+    } groups[] = {{"handshake.", "handshake"}, {"handler.", "handlers"},   {"packet.", "packet header"},
+                  {"legacy.", "acks"},         {"bunch.", "bunch header"}, {"terminator", "end"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(groups); i++) {
+        if (g_str_has_prefix(ue_field_row(field)->name, groups[i].prefix)) {
+            return groups[i].group;
+        }
+    }
+    return "prefix";
+}
+
+/* The fields of the catalogue, whose order is nearly that of the wire. */
+static void add_fields(GArray *parts, const struct ue_cost *cost, bool is_end) {
+    for (int field = 0; field < UE_FIELD_COUNT; field++) {
+        if ((field == UE_F_TERMINATOR) == is_end) {
+            add_part(parts, group_of((enum ue_field)field), ue_field_row((enum ue_field)field)->name,
+                     cost->fields[field]);
+        }
+    }
+}
+
+GArray *ue_cost_parts(const struct ue_cost *cost) {
+    GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct ue_cost_part));
+    add_fields(parts, cost, false);
+    for (unsigned type = 0; type < UE_COST_MESSAGES; type++) {
+        const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, type);
+        add_part(parts, "control message", name != NULL ? name : "unknown", cost->messages[type]);
+    }
+    for (size_t i = 0; i < cost->name_count; i++) {
+        add_part(parts, "payload", cost->names[i].text, cost->names[i].bits);
+    }
+    add_fields(parts, cost, true);
+    add_part(parts, "end", "padding", cost->padding);
+    add_part(parts, "damage", "unreadable", cost->unreadable);
+    add_part(parts, "damage", "not captured", cost->not_captured);
+    return parts;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/handshake_login.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tools/print/text_buffer.h"
+
+/* ---- steps ---- */
+
+#define STEP(story, i) (&g_array_index((story)->steps, struct ue_step, i))
+
+static struct ue_step *find_again(struct ue_story *story, const struct ue_step *step) {
+    for (guint i = 0; i < story->steps->len; i++) {
+        struct ue_step *at = STEP(story, i);
+        if (at->is_handshake == step->is_handshake && at->type == step->type && at->side == step->side &&
+            at->epoch == step->epoch) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static void add(struct ue_story *story, const struct ue_step *step) {
+    if (story->steps == NULL) {
+        story->steps = g_array_new(FALSE, FALSE, sizeof(struct ue_step));
+    }
+    struct ue_step *again = find_again(story, step);
+    if (again != NULL) {
+        again->count++;
+        again->last_ns = step->time_ns;
+    } else if (story->steps->len < UE_STORY_STEPS_MAX) {
+        g_array_append_vals(story->steps, step, 1);
+    } else {
+        story->more++;
+    }
+}
+
+static struct ue_step step_of(const struct ue_story *story, const struct ue_track_event *event, bool is_handshake,
+                              uint8_t type) {
+    return (struct ue_step){.frame = event->frame,
+                            .time_ns = event->time_ns,
+                            .last_ns = event->time_ns,
+                            .side = event->side,
+                            .is_handshake = is_handshake,
+                            .type = type,
+                            .epoch = story->epoch,
+                            .count = 1,
+                            .span_ns = -1};
+}
+
+/* ---- handshake ---- */
+
+static void tell_handshake(struct ue_story *story, const struct ue_track_event *event,
+                           const struct ue_context *context) {
+    const struct ue_handshake *handshake = &event->datagram->handshake;
+    bool is_restart = handshake->type == UE_HANDSHAKE_RESTART_REQUEST ||
+                      (handshake->type == UE_HANDSHAKE_INITIAL && handshake->restart);
+    if (is_restart && !story->is_restarting) {
+        story->is_restarting = true;
+        story->epoch++;
+    }
+    struct ue_step step = step_of(story, event, true, (uint8_t)handshake->type);
+    step.span_ns = event->span_ns;
+    bool has_versions = handshake->type == UE_HANDSHAKE_INITIAL || handshake->type == UE_HANDSHAKE_VERSION_UPGRADE;
+    if (has_versions && context->profile.handshake == UE_HANDSHAKE_V) {
+        g_snprintf(step.text, sizeof step.text,
+                   "handshake version %u, accepts %u and later, network version 0x%08" PRIx32, handshake->version,
+                   handshake->min_version, handshake->network_version);
+    }
+    add(story, &step);
+}
+
+/* ---- control messages ---- */
+
+/* Adds to the text of a step what fits. */
+static void say(struct ue_step *step, const char *before, struct ue_text text) {
+    if (text.units.bits == 0) {
+        return;
+    }
+    struct ue_out out = {0};
+    ue_out_text(&out, step->text);
+    ue_out_text(&out, before);
+    ue_out_engine_text(&out, text, UE_ESCAPE_PLAIN);
+    size_t length = out.length < sizeof step->text ? out.length : sizeof step->text - 1;
+    while (length < out.length && ((uint8_t)out.text[length] & 0xc0) == 0x80) {
+        length--; /* not within a character */
+    }
+    memcpy(step->text, out.text, length);
+    step->text[length] = '\0';
+    ue_out_free(&out);
+}
+
+static void describe(struct ue_step *step, const struct ue_message *message) {
+    const struct ue_param *params = message->params;
+    size_t size = sizeof step->text;
+    switch (message->type) {
+    case UE_MESSAGE_HELLO:
+        g_snprintf(step->text, size, "network version 0x%08" PRIx64 "%s", params[UE_HELLO_NETWORK_VERSION].number,
+                   params[UE_HELLO_ENCRYPTION_TOKEN].text.units.bits != 0 ? ", asks for encryption" : "");
+        break;
+    case UE_MESSAGE_WELCOME:
+        say(step, "map ", params[UE_WELCOME_MAP].text);
+        say(step, ", game ", params[UE_WELCOME_GAME].text);
+        break;
+    case UE_MESSAGE_UPGRADE:
+        g_snprintf(step->text, size, "network version 0x%08" PRIx64, params[UE_UPGRADE_NETWORK_VERSION].number);
+        break;
+    case UE_MESSAGE_NETSPEED:
+        g_snprintf(step->text, size, "%" PRId32 " bytes/s", (int32_t)params[UE_NETSPEED_RATE].number);
+        break;
+    case UE_MESSAGE_LOGIN: say(step, "platform ", params[UE_LOGIN_PLATFORM].text); break;
+    case UE_MESSAGE_FAILURE: say(step, "", params[UE_FAILURE_TEXT].text); break;
+    case UE_MESSAGE_CLOSE_REASON: say(step, "", params[UE_CLOSE_REASON_TEXT].text); break;
+    case UE_MESSAGE_SECURITY_VIOLATION: say(step, "", params[UE_SECURITY_VIOLATION_TEXT].text); break;
+    default: break;
+    }
+}
+
+static void tell_message(struct ue_story *story, const struct ue_track_event *event, const struct ue_message *message) {
+    struct ue_step step = step_of(story, event, false, message->type);
+    describe(&step, message);
+    if (message->type == UE_MESSAGE_NETSPEED && event->side == 0) {
+        story->rate = (int32_t)message->params[UE_NETSPEED_RATE].number;
+    }
+    add(story, &step);
+}
+
+static void tell_messages(struct ue_story *story, const struct ue_track_event *event,
+                          const struct ue_context *context) {
+    struct ue_view data = event->bunch->data;
+    for (size_t bit = 0; bit < data.bits;) {
+        struct ue_message message;
+        struct ue_fault fault;
+        if (ue_message_decode(context, data, &bit, &message, &fault) != UE_OK) {
+            story->undecodable_frame = story->undecodable++ == 0 ? event->frame : story->undecodable_frame;
+            return;
+        }
+        tell_message(story, event, &message);
+    }
+}
+
+void ue_story_feed(struct ue_story *story, const struct ue_track_event *event, const struct ue_context *context) {
+    switch (event->type) {
+    case UE_TRACK_HANDSHAKE: tell_handshake(story, event, context); break;
+    case UE_TRACK_RESET:
+        story->restarts++;
+        story->is_restarting = false;
+        break;
+    case UE_TRACK_BUNCH:
+        if (event->copy <= 1 && ue_bunch_has_messages(context, event->bunch)) {
+            tell_messages(story, event, context);
+        }
+        break;
+    default: break;
+    }
+}
+
+const struct ue_step *ue_story_find(const struct ue_story *story, bool is_handshake, uint8_t type) {
+    for (guint i = 0; story->steps != NULL && i < story->steps->len; i++) {
+        if (STEP(story, i)->is_handshake == is_handshake && STEP(story, i)->type == type) {
+            return STEP(story, i);
+        }
+    }
+    return NULL;
+}
+
+const char *ue_step_name(const struct ue_step *step) {
+    const char *name =
+        ue_values_name(step->is_handshake ? UE_VALUES_HANDSHAKE_TYPE : UE_VALUES_MESSAGE_TYPE, step->type);
+    return name != NULL ? name : step->is_handshake ? "Challenge or Response" : "?";
+}
+
+void ue_story_clear(struct ue_story *story) {
+    g_clear_pointer(&story->steps, g_array_unref);
+}

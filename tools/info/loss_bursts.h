@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets in a row that were reported as not delivered. */
+#ifndef UERUDP_TOOLS_INFO_LOSS_BURSTS_H
+#define UERUDP_TOOLS_INFO_LOSS_BURSTS_H
+
+#include <uerudp/packet_tracker.h>
+#include "tools/info/finding_list.h"
+
+/* From so many on, packets in a row are a burst. */
+#define UE_LOSS_BURST_MIN 4
+
+/* Of the packets of one side. */
+struct ue_losses {
+    unsigned side;
+    uint64_t count; /* of the run that is open */
+    uint64_t longest;
+    int64_t last_id;
+    uint64_t first_frame, last_frame; /* of packets that the capture has; 0: none */
+    uint64_t reported_frame;          /* the first report */
+};
+
+/* An event of type ACKED or NACKED that speaks of these packets. */
+void ue_losses_verdict(struct ue_losses *losses, const struct ue_track_event *event, struct ue_findings *findings);
+
+void ue_losses_finish(struct ue_losses *losses, struct ue_findings *findings);
+
+#endif

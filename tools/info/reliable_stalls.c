@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/reliable_stalls.h"
+
+#include <inttypes.h>
+
+#include "tools/print/phrase.h"
+
+/* Of a connection at a time; then the oldest are given up. */
+#define FLYING_MAX 4096
+#define OVERDUE_MAX 256
+/* So many that have landed are taken out at once. */
+#define LANDED_MIN 32
+
+#define STALL_MIN_NS INT64_C(100000000)
+#define UNDELIVERED_MIN_NS INT64_C(1000000000)
+
+bool ue_stall_is_long(int64_t late_ns, const struct ue_histogram *rtt) {
+    return late_ns >= STALL_MIN_NS && late_ns / 2 >= ue_histogram_percentile(rtt, 50);
+}
+
+/* ---- bunches under way ---- */
+
+static GArray *array_of(GArray **array, size_t element_bytes) {
+    if (*array == NULL) {
+        *array = g_array_new(FALSE, FALSE, (guint)element_bytes);
+    }
+    return *array;
+}
+
+#define FLYING(stalls, side, i) (&g_array_index((stalls)->flying[side], struct ue_flying, i))
+#define OVERDUE(stalls, side, i) (&g_array_index((stalls)->overdue[side], struct ue_overdue, i))
+
+static void forget_landed(struct ue_stalls *stalls, unsigned side) {
+    GArray *flying = stalls->flying[side];
+    guint *first = &stalls->first[side];
+    if (flying->len - *first >= FLYING_MAX) {
+        *first += 1;
+    }
+    if (*first > LANDED_MIN && *first > flying->len / 2) {
+        g_array_remove_range(flying, 0, *first);
+        *first = 0;
+    }
+}
+
+static void take_off(struct ue_stalls *stalls, const struct ue_track_event *event) {
+    struct ue_flying flying = {.packet_id = event->packet_id,
+                               .reliable_id = event->reliable_id,
+                               .time_ns = event->time_ns,
+                               .frame = event->frame,
+                               .channel = event->bunch->channel,
+                               .ch_seq = event->bunch->ch_seq};
+    GArray *array = array_of(&stalls->flying[event->side], sizeof flying);
+    guint place = array->len;
+    while (place > stalls->first[event->side] && FLYING(stalls, event->side, place - 1)->packet_id > event->packet_id) {
+        place--;
+    }
+    g_array_insert_val(array, place, flying);
+    forget_landed(stalls, event->side);
+}
+
+/* ---- sentences ---- */
+
+static struct ue_finding finding_of(const struct ue_overdue *overdue, enum ue_finding_kind kind,
+                                    enum ue_severity severity, double weight) {
+    struct ue_finding finding = {.kind = kind, .severity = severity, .weight = weight};
+    finding.frame_count = MIN(overdue->losses, UE_LOSSES_LISTED);
+    memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
+    return finding;
+}
+
+static struct ue_words losses_words(const struct ue_overdue *overdue) {
+    return ue_frames_words(overdue->frames, MIN(overdue->losses, UE_LOSSES_LISTED), overdue->losses);
+}
+
+static void report_undelivered(const struct ue_stalls *stalls, const struct ue_overdue *overdue, unsigned side,
+                               int64_t now_ns) {
+    if (now_ns - overdue->last_ns < UNDELIVERED_MIN_NS) {
+        return; /* the next copy may be under way */
+    }
+    struct ue_finding finding =
+        finding_of(overdue, UE_FINDING_UNDELIVERED, UE_SEVERITY_WARNING, (double)(now_ns - overdue->first_ns));
+    ue_findings_add(stalls->findings, &finding,
+                    "reliable bunch on channel %" PRIu32
+                    ", %s (%s) is not known to have arrived: not delivered %s (%s), "
+                    "and no later copy acknowledged within %s of the first",
+                    overdue->channel, ue_sequence_words(overdue->first_seq, overdue->last_seq).text,
+                    ue_direction_words(side), ue_times_words(overdue->losses).text, losses_words(overdue).text,
+                    ue_span_words(now_ns - overdue->first_ns).text);
+}
+
+/* ---- copies that were not delivered ---- */
+
+static struct ue_overdue *find_overdue(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying) {
+    GArray *overdue = stalls->overdue[side];
+    for (guint i = 0; overdue != NULL && i < overdue->len; i++) {
+        struct ue_overdue *at = OVERDUE(stalls, side, i);
+        if (at->reliable_id == flying->reliable_id && at->channel == flying->channel) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static void lose(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying, int64_t now_ns) {
+    struct ue_overdue *overdue = find_overdue(stalls, side, flying);
+    if (overdue == NULL) {
+        GArray *array = array_of(&stalls->overdue[side], sizeof *overdue);
+        if (array->len == OVERDUE_MAX) {
+            report_undelivered(stalls, OVERDUE(stalls, side, 0), side, now_ns);
+            g_array_remove_index(array, 0);
+        }
+        struct ue_overdue begun = {.reliable_id = flying->reliable_id,
+                                   .first_id = flying->reliable_id,
+                                   .first_ns = flying->time_ns,
+                                   .first_frame = flying->frame,
+                                   .channel = flying->channel,
+                                   .first_seq = flying->ch_seq,
+                                   .last_seq = flying->ch_seq};
+        g_array_append_val(array, begun);
+        overdue = OVERDUE(stalls, side, array->len - 1);
+    }
+    if (overdue->losses < UE_LOSSES_LISTED) {
+        overdue->frames[overdue->losses] = flying->frame;
+    }
+    overdue->losses++;
+    overdue->last_ns = now_ns;
+}
+
+/* ---- the copy that arrived ---- */
+
+static void end_group(struct ue_stalls *stalls) {
+    const struct ue_overdue *group = &stalls->group;
+    int64_t late_ns = stalls->arrived_ns - group->first_ns;
+    bool is_stall = stalls->has_group && ue_stall_is_long(late_ns, stalls->rtt);
+    bool is_said = is_stall || (stalls->has_group && group->losses > 1);
+    stalls->has_group = false;
+    if (!is_said) {
+        return;
+    }
+    struct ue_finding finding = finding_of(group, is_stall ? UE_FINDING_STALL : UE_FINDING_REPEATED,
+                                           is_stall ? UE_SEVERITY_WARNING : UE_SEVERITY_NOTE, (double)late_ns);
+    finding.frames[finding.frame_count++] = stalls->arrived_frame;
+    char others[64] = "";
+    if (group->others != 0) {
+        g_snprintf(others, sizeof others, ", and with it %s", ue_count_words(group->others, "other bunch").text);
+    }
+    ue_findings_add(stalls->findings, &finding,
+                    "reliable %s of %s on channel %" PRIu32 ", %s (%s): not delivered %s (%s), arrived with frame "
+                    "%" PRIu64 "%s",
+                    is_stall ? "stall" : "delay", ue_span_words(late_ns).text, group->channel,
+                    ue_sequence_words(group->first_seq, group->last_seq).text, ue_direction_words(stalls->group_side),
+                    ue_times_words(group->losses).text, losses_words(group).text, stalls->arrived_frame, others);
+}
+
+/* Of the bunches that a packet brings late, the one that waited longest speaks for all. */
+static void join_group(struct ue_stalls *stalls, const struct ue_overdue *overdue) {
+    struct ue_overdue *group = &stalls->group;
+    bool is_next = overdue->channel == group->channel && overdue->first_frame == group->first_frame &&
+                   overdue->reliable_id == group->reliable_id + 1;
+    if (is_next) {
+        group->reliable_id = overdue->reliable_id;
+        group->last_seq = overdue->last_seq;
+    } else if (overdue->first_ns < group->first_ns) {
+        unsigned others = group->others + 1 + (unsigned)(group->reliable_id - group->first_id);
+        *group = *overdue;
+        group->others = others;
+    } else {
+        group->others++;
+    }
+}
+
+static void arrive(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying) {
+    struct ue_overdue *overdue = find_overdue(stalls, side, flying);
+    if (overdue == NULL) {
+        return;
+    }
+    if (stalls->has_group && stalls->group_side == side && stalls->arrived_frame == flying->frame) {
+        join_group(stalls, overdue);
+    } else {
+        end_group(stalls);
+        stalls->has_group = true;
+        stalls->group_side = side;
+        stalls->group = *overdue;
+        stalls->arrived_frame = flying->frame;
+        stalls->arrived_ns = flying->time_ns;
+    }
+    g_array_remove_index(stalls->overdue[side], (guint)(overdue - OVERDUE(stalls, side, 0)));
+}
+
+void ue_stalls_verdict(struct ue_stalls *stalls, const struct ue_track_event *event) {
+    unsigned side = !event->side;
+    GArray *flying = stalls->flying[side];
+    guint *first = &stalls->first[side];
+    while (flying != NULL && *first < flying->len && FLYING(stalls, side, *first)->packet_id <= event->packet_id) {
+        const struct ue_flying landed = *FLYING(stalls, side, *first);
+        ++*first;
+        if (landed.packet_id < event->packet_id) {
+            continue; /* nobody said what became of that packet */
+        }
+        if (event->type == UE_TRACK_ACKED) {
+            arrive(stalls, side, &landed);
+        } else {
+            lose(stalls, side, &landed, event->time_ns);
+        }
+    }
+}
+
+void ue_stalls_bunch(struct ue_stalls *stalls, const struct ue_track_event *event) {
+    if (event->reliable_id >= 0) {
+        take_off(stalls, event);
+    }
+}
+
+/* ---- the end ---- */
+
+static void clear(struct ue_stalls *stalls) {
+    for (unsigned side = 0; side < 2; side++) {
+        g_clear_pointer(&stalls->flying[side], g_array_unref);
+        g_clear_pointer(&stalls->overdue[side], g_array_unref);
+    }
+}
+
+void ue_stalls_finish(struct ue_stalls *stalls, int64_t end_ns) {
+    end_group(stalls);
+    for (unsigned side = 0; side < 2; side++) {
+        for (guint i = 0; stalls->overdue[side] != NULL && i < stalls->overdue[side]->len; i++) {
+            report_undelivered(stalls, OVERDUE(stalls, side, i), side, end_ns);
+        }
+    }
+    clear(stalls);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/info/text_tables.h"
+
+#include <inttypes.h>
+
+#include <uerudp/actor_class.h>
+#include "tools/print/phrase.h"
+
+#define CHANNELS_SHOWN 12
+#define REASON_CHARS 15 /* the column */
+
+/* ---- traffic ---- */
+
+static struct ue_words number(uint64_t value) {
+    struct ue_words words;
+    g_snprintf(words.text, sizeof words.text, "%" PRIu64, value);
+    return words;
+}
+
+static void row(struct ue_out *out, const char *label, struct ue_words client, struct ue_words server) {
+    ue_out_format(out, "    %-22s %24s  %24s\n", label, client.text, server.text);
+}
+
+static void number_row(struct ue_out *out, const char *label, uint64_t client, uint64_t server) {
+    if (client + server != 0) {
+        row(out, label, number(client), number(server));
+    }
+}
+
+/* "40 of 384 (10.4 %)" */
+static struct ue_words not_acked(const struct ue_track_counts *counts) {
+    struct ue_words words;
+    uint64_t verdicts = counts->acked + counts->nacked;
+    if (verdicts == 0) {
+        g_snprintf(words.text, sizeof words.text, "unknown");
+    } else {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu64 " of %" PRIu64 " (%.1f %%)", counts->nacked, verdicts,
+                   100.0 * (double)counts->nacked / (double)verdicts);
+    }
+    return words;
+}
+
+static struct ue_words lost(const struct ue_info *info, unsigned side) {
+    struct ue_words words;
+    uint64_t count;
+    if (ue_info_lost(info, side, &count)) {
+        return number(count);
+    }
+    g_snprintf(words.text, sizeof words.text, "not visible here");
+    return words;
+}
+
+static struct ue_words resends(const struct ue_track_counts *counts) {
+    struct ue_words words = number(counts->resends);
+    if (counts->spurious != 0) {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu64 " (%" PRIu64 " needless)", counts->resends,
+                   counts->spurious);
+    }
+    return words;
+}
+
+static struct ue_words buffer_peak(const struct ue_info *info, unsigned side) {
+    const struct ue_info_side *figures = &info->sides[side];
+    struct ue_words words = {"-"};
+    if (figures->reliable_peak != 0) {
+        g_snprintf(words.text, sizeof words.text, "%" PRIu32 " of %" PRIu32 ", channel %" PRIu32,
+                   figures->reliable_peak, info->reliable_limit, figures->reliable_peak_channel);
+    }
+    return words;
+}
+
+static struct ue_words bytes_rate(const struct ue_info *info, unsigned side) {
+    struct ue_words words;
+    int64_t span_ns = MAX(info->last_ns - info->first_ns, 1);
+    g_snprintf(words.text, sizeof words.text, "%.0f, peak %" PRIu64,
+               (double)(info->sides[side].bytes + UE_DATAGRAM_OVERHEAD_BYTES * info->sides[side].datagrams) * 1e9 /
+                   (double)span_ns,
+               info->sides[side].rate.peak_bytes);
+    return words;
+}
+
+static void print_traffic(struct ue_out *out, const struct ue_info *info) {
+    const struct ue_info_side *client = &info->sides[0], *server = &info->sides[1];
+    const struct ue_track_counts *up = &client->counts, *down = &server->counts;
+    ue_out_format(out, "  %-24s %24s  %24s\n", "traffic", "client to server", "server to client");
+    row(out, "datagrams", number(client->datagrams), number(server->datagrams));
+    row(out, "bytes", number(client->bytes), number(server->bytes));
+    if (info->implausible == 0 && info->last_ns - info->first_ns >= INT64_C(1000000000)) {
+        row(out, "bytes/s with headers", bytes_rate(info, 0), bytes_rate(info, 1));
+    }
+    number_row(out, "without a bunch", client->empty, server->empty);
+    number_row(out, "malformed", client->malformed, server->malformed);
+    row(out, "not acknowledged", not_acked(up), not_acked(down));
+    number_row(out, "  or more by", up->unsure, down->unsure);
+    row(out, "missing in the capture", lost(info, 0), lost(info, 1));
+    number_row(out, "out of order", up->late, down->late);
+    number_row(out, "duplicates", up->duplicates, down->duplicates);
+    row(out, "reliable bunches", number(up->reliable), number(down->reliable));
+    row(out, "resends of them", resends(up), resends(down));
+    row(out, "reliable buffer peak", buffer_peak(info, 0), buffer_peak(info, 1));
+}
+
+/* ---- times ---- */
+
+static void print_percentiles(struct ue_out *out, const char *label, const struct ue_histogram *histogram,
+                              double unit) {
+    if (histogram->count == 0) {
+        return;
+    }
+    ue_out_format(out, "    %-22s", label);
+    static const double percents[] = {50, 90, 99};
+    for (size_t i = 0; i < G_N_ELEMENTS(percents); i++) {
+        ue_out_format(out, " %8.1f", (double)ue_histogram_percentile(histogram, percents[i]) / unit);
+    }
+    ue_out_format(out, " %8.1f %8.1f %9" PRIu64 "\n", (double)histogram->min / unit, (double)histogram->max / unit,
+                  histogram->count);
+}
+
+static void print_times(struct ue_out *out, const struct ue_info *info) {
+    const struct ue_timing *timing = &info->timing;
+    int64_t handshake_ns = ue_timing_handshake_ns(timing);
+    if (timing->rtt.count + timing->halves[0].count + timing->halves[1].count == 0 && handshake_ns < 0) {
+        return;
+    }
+    ue_out_format(out, "  %-24s %8s %8s %8s %8s %8s %9s\n", "times in ms", "p50", "p90", "p99", "least", "most",
+                  "samples");
+    print_percentiles(out, "round trip", &timing->rtt, 1e6);
+    print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
+    print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
+    print_percentiles(out, "server frame", &timing->frame_time_ms, 1);
+    if (handshake_ns >= 0) {
+        ue_out_format(out, "    %-22s %8.1f\n", "handshake round trip", ue_ms(handshake_ns));
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        const struct ue_jitter *jitter = &timing->jitter[side];
+        if (jitter->samples != 0) {
+            ue_out_format(out, "    jitter of the %s       %8.1f now, %.1f at most\n", ue_side_name(side),
+                          ue_ms(jitter->clock.average_ns), ue_ms(jitter->max_ns));
+        }
+    }
+}
+
+/* ---- channels ---- */
+
+static struct ue_words moment(const struct ue_info *info, uint64_t frame, int64_t time_ns, uint64_t count) {
+    struct ue_words words;
+    g_strlcpy(words.text, frame != 0 ? "?" : "-", sizeof words.text);
+    if (frame != 0 && info->implausible == 0) {
+        g_snprintf(words.text, sizeof words.text, "%.3f s", ue_seconds(time_ns - info->first_ns));
+    }
+    if (count > 1) {
+        char times[24];
+        g_snprintf(times, sizeof times, " (%" PRIu64 ")", count);
+        g_strlcat(words.text, times, sizeof words.text);
+    }
+    return words;
+}
+
+static void print_channel(struct ue_out *out, const struct ue_info *info, const struct ue_channel *channel) {
+    const char *reason = ue_channel_close_reason(channel);
+    struct ue_words index = number(channel->index);
+    if (channel->index == UINT32_MAX) {
+        g_snprintf(index.text, sizeof index.text, "others");
+    }
+    ue_out_format(
+        out, "    %7s %-12s %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %-16s %-16s %s", index.text,
+        channel->name[0] != '\0' ? channel->name : "-", channel->flows[0].bits / 8, channel->flows[1].bits / 8,
+        channel->flows[0].bunches + channel->flows[1].bunches, channel->flows[0].resends + channel->flows[1].resends,
+        moment(info, channel->opened_frame, channel->opened_ns, channel->opens).text,
+        moment(info, channel->closed_frame, channel->closed_ns, channel->closes).text, reason != NULL ? reason : "");
+    if (channel->actor != NULL) {
+        ue_out_format(out, "%*s", reason != NULL ? REASON_CHARS - (int)strlen(reason) : REASON_CHARS, "");
+        ue_out_utf8(out, ue_opening_name(channel->actor), UE_ESCAPE_PLAIN);
+    }
+    ue_out_char(out, '\n');
+}
+
+static void print_close_reasons(struct ue_out *out, const struct ue_channels *channels) {
+    const char *separator = "    closed in all: ";
+    for (unsigned reason = 0; reason < UE_CLOSE_REASONS; reason++) {
+        const char *name = ue_values_name(UE_VALUES_CLOSE_REASON, reason);
+        if (channels->close_reasons[reason] != 0) {
+            ue_out_format(out, "%s%" PRIu64 " %s", separator, channels->close_reasons[reason],
+                          name != NULL ? name : "of another reason");
+            separator = ", ";
+        }
+    }
+    ue_out_text(out, channels->closes != 0 ? "\n" : "");
+}
+
+static bool has_actors(const GPtrArray *sorted) {
+    for (guint i = 0; i < sorted->len && i < CHANNELS_SHOWN; i++) {
+        if (((const struct ue_channel *)g_ptr_array_index(sorted, i))->actor != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_channels(struct ue_out *out, const struct ue_info *info) {
+    GPtrArray *sorted = ue_channels_sorted(&info->channels, UE_CHANNELS_BY_BITS);
+    if (sorted->len != 0) {
+        ue_out_format(out, "  channels, %u\n    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", sorted->len, "index",
+                      "name", "c2s bytes", "s2c bytes", "bunches", "resends", "opened", "closed",
+                      has_actors(sorted) ? "reason         actor" : "reason");
+    }
+    for (guint i = 0; i < sorted->len && i < CHANNELS_SHOWN; i++) {
+        print_channel(out, info, g_ptr_array_index(sorted, i));
+    }
+    if (sorted->len > CHANNELS_SHOWN) {
+        ue_out_format(out, "    and %u more with less\n", sorted->len - CHANNELS_SHOWN);
+    }
+    print_close_reasons(out, &info->channels);
+    g_ptr_array_unref(sorted);
+}
+
+/* ---- bits ---- */
+
+static void print_cost_row(struct ue_out *out, const char *indent, const char *label, const uint64_t bits[2],
+                           const uint64_t total[2]) {
+    ue_out_format(out, "    %s%-*s", indent, 38 - (int)strlen(indent), label);
+    for (unsigned side = 0; side < 2; side++) {
+        double percent = total[side] != 0 ? 100.0 * (double)bits[side] / (double)total[side] : 0;
+        ue_out_format(out, " %12" PRIu64 " %6.2f %%", bits[side], percent);
+    }
+    ue_out_char(out, '\n');
+}
+
+static bool is_same_group(const struct ue_cost_part *a, const struct ue_cost_part *b) {
+    return strcmp(a->group, b->group) == 0;
+}
+
+/* Groups with their sums, and the parts of each under it. */
+static void print_cost(struct ue_out *out, const struct ue_cost *cost) {
+    GArray *array = ue_cost_parts(cost);
+    const struct ue_cost_part *parts = (const struct ue_cost_part *)array->data, *end = parts + array->len;
+    ue_out_format(out, "  %-40s %21s %21s\n", "bits", "client to server", "server to client");
+    for (const struct ue_cost_part *first = parts; first < end;) {
+        const struct ue_cost_part *next = first;
+        uint64_t sums[2] = {0, 0};
+        for (; next < end && is_same_group(next, first); next++) {
+            sums[0] += next->bits[0];
+            sums[1] += next->bits[1];
+        }
+        print_cost_row(out, "", first->group, sums, cost->total);
+        for (; first < next; first++) {
+            print_cost_row(out, "  ", first->name, first->bits, cost->total);
+        }
+    }
+    print_cost_row(out, "", "all datagrams", cost->total, cost->total);
+    print_cost_row(out, "", "besides: IP and UDP headers", cost->overhead, cost->total);
+    g_array_unref(array);
+}
+
+void ue_info_print_figures(struct ue_out *out, const struct ue_info *info) {
+    print_traffic(out, info);
+    print_times(out, info);
+    print_channels(out, info);
+    if (info->cost != NULL) {
+        print_cost(out, info->cost);
+    }
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/input/json_fields.h"
+
+#include <stdio.h>
+
+#include "tools/input/json_defaults.h"
+
+#define KEY_BYTES 64
+
+/* ---- mistakes ---- */
+
+void ue_json_source_fail(struct ue_json_source *source, const char *key, const char *what) {
+    if (source->error[0] == '\0') {
+        snprintf(source->error, sizeof source->error, "%s%s: %s", source->where, key, what);
+    }
+}
+
+/* The part of a field's name behind the name of the array element that holds it. */
+static const char *name_inside(const char *name) {
+    static const char *const prefixes[] = {"bunch.", "legacy.", "control."};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (g_str_has_prefix(name, prefixes[i])) {
+            return name + strlen(prefixes[i]);
+        }
+    }
+    return name;
+}
+
+void ue_json_source_fault(struct ue_json_source *source, const struct ue_fault *fault) {
+    const char *name = ue_field_row(fault->field)->name;
+    ue_json_source_fail(source, source->where[0] != '\0' ? name_inside(name) : name, ue_status_text(fault->status));
+}
+
+/* ---- places ---- */
+
+struct place {
+    json_t *object; /* NULL: not there */
+    const char *key;
+};
+
+static struct place find_place(const struct ue_json_source *source, const char *name) {
+    json_t *object = source->datagram;
+    const char *key = name_inside(name);
+    if (g_str_has_prefix(name, "control.")) {
+        object = source->message;
+    } else if (key != name) {
+        object = source->item;
+    }
+    const char *dot = strchr(key, '.');
+    if (dot != NULL) {
+        object = json_object_getn(object, key, (size_t)(dot - key));
+        key = dot + 1;
+    }
+    return (struct place){json_is_object(object) ? object : NULL, key};
+}
+
+static json_t *find_value(const struct ue_json_source *source, enum ue_field field) {
+    struct place place = find_place(source, ue_field_row(field)->name);
+    return json_object_get(place.object, place.key);
+}
+
+bool ue_json_source_has(const struct ue_json_source *source, enum ue_field field) {
+    return find_value(source, field) != NULL;
+}
+
+/* ---- fields ---- */
+
+static void fail_field(struct ue_json_source *source, enum ue_field field, const char *what) {
+    const char *name = ue_field_row(field)->name;
+    ue_json_source_fail(source, source->where[0] != '\0' ? name_inside(name) : name, what);
+}
+
+/* Fields of a fixed number of bytes, which the codec would pad. */
+static size_t fixed_bytes(enum ue_field field) {
+    switch (field) {
+    case UE_F_HANDSHAKE_COOKIE:
+    case UE_F_HANDSHAKE_ORIG_COOKIE: return UE_COOKIE_BYTES;
+    case UE_F_HANDSHAKE_DIAGNOSTICS: return UE_DIAGNOSTICS_BYTES;
+    case UE_F_HANDLER_IV: return UE_AES_IV_BYTES;
+    case UE_F_HANDLER_TAG: return UE_AES_TAG_BYTES;
+    default: return 0;
+    }
+}
+
+static void take_value(struct ue_json_source *source, json_t *value, struct ue_record *record) {
+    const char *wrong = ue_json_value(value, source->arena, record);
+    size_t fixed = fixed_bytes(record->field);
+    if (wrong == NULL && fixed != 0 && record->text.units.bits != fixed * 8) {
+        wrong = "has the wrong number of bytes";
+    }
+    if (wrong != NULL) {
+        record->number = 0;
+        record->text.units.bits = 0;
+        fail_field(source, record->field, wrong);
+    }
+}
+
+static bool take_history(struct ue_json_source *source, struct ue_record *record) {
+    json_t *words = find_value(source, UE_F_PACKET_HISTORY);
+    size_t index = source->history++;
+    if (words == NULL || index >= json_array_size(words)) {
+        return false;
+    }
+    take_value(source, json_array_get(words, index), record);
+    return true;
+}
+
+/* Bits that a decimal number does not carry stand beside it. */
+static bool take_real(struct ue_json_source *source, struct place place, struct ue_record *record) {
+    char raw_key[KEY_BYTES];
+    snprintf(raw_key, sizeof raw_key, "%s_raw", place.key);
+    json_t *raw = json_object_get(place.object, raw_key);
+    if (raw == NULL) {
+        return false;
+    }
+    const char *wrong = ue_json_raw_real(raw, record);
+    if (wrong != NULL) {
+        ue_json_source_fail(source, raw_key, wrong);
+    }
+    json_object_del(place.object, raw_key);
+    json_object_del(place.object, place.key);
+    return true;
+}
+
+static bool take_data(struct ue_json_source *source, struct ue_record *record) {
+    record->text.units = source->data;
+    json_object_del(source->item, "data");
+    return true;
+}
+
+static bool on_field(void *user, struct ue_record *record) {
+    static const uint8_t nothing;
+    struct ue_json_source *source = user;
+    struct place place = find_place(source, ue_field_row(record->field)->name);
+    record->text.units.base = &nothing; /* what is missing is empty, not nowhere */
+    if (record->field == UE_F_PACKET_HISTORY) {
+        return take_history(source, record);
+    }
+    if (record->field == UE_F_BUNCH_DATA) {
+        return take_data(source, record);
+    }
+    bool is_real = ue_field_row(record->field)->kind == UE_KIND_REAL;
+    if (is_real && take_real(source, place, record)) {
+        return true;
+    }
+    json_t *value = json_object_get(place.object, place.key);
+    if (value == NULL) {
+        return ue_json_default(source, record);
+    }
+    take_value(source, value, record);
+    if (record->field != UE_F_LEGACY_IS_ACK) { /* asked twice: what kind of item, and its first bit */
+        json_object_del(place.object, place.key);
+    }
+    return true;
+}
+
+static bool on_more(void *user, enum ue_field field) {
+    return ue_json_default_more(user, field);
+}
+
+void ue_json_source_bind(struct ue_json_source *source, struct ue_source *binding) {
+    *binding = (struct ue_source){on_field, on_more, source};
+}
+
+void ue_json_source_begin(struct ue_json_source *source, const struct ue_context *context, struct ue_arena *arena,
+                          json_t *datagram) {
+    *source = (struct ue_json_source){.context = context, .arena = arena, .datagram = datagram};
+    json_t *handshake = json_object_get(datagram, "handshake");
+    json_t *restart = json_object_get(handshake, "restart");
+    source->type = ue_json_handshake_type(handshake);
+    source->has_body_field = ue_json_source_has(source, UE_F_HANDSHAKE_SECRET_ID) ||
+                             ue_json_source_has(source, UE_F_HANDSHAKE_TIMESTAMP) ||
+                             ue_json_source_has(source, UE_F_HANDSHAKE_COOKIE);
+    source->restart =
+        restart != NULL ? json_is_true(restart)
+                        : source->type == UE_HANDSHAKE_RESTART_REQUEST || source->type == UE_HANDSHAKE_RESTART_RESPONSE;
+}
+
+/* ---- what is left ---- */
+
+static bool is_generated(enum ue_field field) {
+    switch (field) {
+    case UE_F_STREAM:
+    case UE_F_DIRECTION:
+    case UE_F_GENERATION:
+    case UE_F_GENERATION_REASON:
+    case UE_F_CANONICAL:
+    case UE_F_FAULT_STATUS:
+    case UE_F_FAULT_FIELD:
+    case UE_F_FAULT_BIT:
+    case UE_F_HANDSHAKE_SERVER_SEQ:
+    case UE_F_HANDSHAKE_CLIENT_SEQ:
+    case UE_F_PACKET_ID:
+    case UE_F_PACKET_ACKED:
+    case UE_F_PACKET_NACKED:
+    case UE_F_BUNCH_CHANNEL_NAME: return true;
+    default: return false;
+    }
+}
+
+static bool is_ignored(const char *key, const char *const *ignored) {
+    while (ignored != NULL && *ignored != NULL && strcmp(*ignored, key) != 0) {
+        ignored++;
+    }
+    return ignored != NULL && *ignored != NULL;
+}
+
+static void check_key(struct ue_json_source *source, const char *prefix, const char *object_key, const char *key) {
+    char name[2 * KEY_BYTES];
+    char path[2 * KEY_BYTES];
+    snprintf(name, sizeof name, "%s%s%s%s", prefix, object_key, object_key[0] != '\0' ? "." : "", key);
+    snprintf(path, sizeof path, "%s%s%.60s", object_key, object_key[0] != '\0' ? "." : "", key);
+    enum ue_field field = ue_field_find(name);
+    if (field == UE_F_NONE && strcmp(prefix, "bunch.") == 0) {
+        snprintf(name, sizeof name, "legacy.%.60s", key);
+        field = ue_field_find(name);
+    }
+    if (field == UE_F_NONE) {
+        ue_json_source_fail(source, path, "there is no such field");
+    } else if (!is_generated(field)) {
+        ue_json_source_fail(source, path, "given, but the other fields leave no place for it on the wire");
+    }
+}
+
+/* Whether some field's name begins so: the key of a nested object. */
+static bool is_object_key(const char *prefix, const char *key) {
+    char start[2 * KEY_BYTES];
+    snprintf(start, sizeof start, "%s%.60s.", prefix, key);
+    for (int field = 1; field < UE_FIELD_COUNT; field++) {
+        if (g_str_has_prefix(ue_field_row((enum ue_field)field)->name, start)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ue_json_source_leftover(struct ue_json_source *source, json_t *object, const char *prefix,
+                             const char *const *ignored) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        bool is_bare_message = json_is_object(value) && json_object_size(value) == 0 && ue_json_is_message(key);
+        if (is_ignored(key, ignored) || (is_bare_message && strcmp(prefix, "control.") == 0)) {
+            continue;
+        }
+        if (!is_object_key(prefix, key)) {
+            check_key(source, prefix, "", key);
+        } else if (!json_is_object(value)) {
+            ue_json_source_fail(source, key, "must be an object");
+        } else {
+            const char *inner_key;
+            json_t *inner;
+            json_object_foreach(value, inner_key, inner) {
+                check_key(source, prefix, key, inner_key);
+            }
+        }
+    }
+}

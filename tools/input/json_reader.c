@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/input/json_reader.h"
+
+#include <ctype.h>
+#include <string.h>
+
+void ue_json_stream_init(struct ue_json_stream *stream, FILE *file) {
+    *stream = (struct ue_json_stream){.file = file, .line = 1};
+}
+
+static int next_character(struct ue_json_stream *stream) {
+    int character = getc_unlocked(stream->file);
+    if (stream->head_bytes < sizeof stream->head && character != EOF) {
+        stream->head[stream->head_bytes++] = (uint8_t)character;
+    }
+    return character;
+}
+
+/* Whether the file begins as a pcapng or a pcap of either byte order. Nothing is read of it afterwards. */
+static bool is_capture(struct ue_json_stream *stream) {
+    static const uint8_t magics[][UE_JSON_HEAD_BYTES] = {
+        {0x0a, 0x0d, 0x0d, 0x0a}, {0xd4, 0xc3, 0xb2, 0xa1}, {0xa1, 0xb2, 0xc3, 0xd4},
+        {0x4d, 0x3c, 0xb2, 0xa1}, {0xa1, 0xb2, 0x3c, 0x4d},
+    };
+    while (stream->head_bytes < sizeof stream->head && next_character(stream) != EOF) {
+    }
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+        if (memcmp(stream->head, magics[i], sizeof stream->head) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void say_no_json(struct ue_json_stream *stream, const char *why) {
+    if (is_capture(stream)) {
+        snprintf(stream->error, sizeof stream->error,
+                 "a capture, not JSON: uerudp decode --json makes JSON of it, uerudp edit another capture");
+    } else {
+        snprintf(stream->error, sizeof stream->error, "not JSON: %s", why);
+    }
+}
+
+/* One character at a time, so that nothing behind the value is consumed. */
+static size_t feed(void *buffer, size_t size, void *user) {
+    struct ue_json_stream *stream = user;
+    int character = size > 0 && stream->length < UE_JSON_VALUE_MAX ? next_character(stream) : EOF;
+    if (character == EOF) {
+        return 0;
+    }
+    stream->length++;
+    stream->line += character == '\n';
+    *(char *)buffer = (char)character;
+    return 1;
+}
+
+static bool skip_space(struct ue_json_stream *stream) {
+    int character;
+    while ((character = next_character(stream)) != EOF && isspace(character)) {
+        stream->line += character == '\n';
+    }
+    if (character != EOF) {
+        ungetc(character, stream->file);
+        stream->head_bytes -= stream->head_bytes < sizeof stream->head;
+    }
+    return character != EOF;
+}
+
+json_t *ue_json_stream_next(struct ue_json_stream *stream) {
+    json_error_t error;
+    stream->error[0] = '\0';
+    if (!skip_space(stream)) {
+        if (ferror(stream->file)) {
+            snprintf(stream->error, sizeof stream->error, "cannot be read");
+        }
+        return NULL;
+    }
+    stream->begin_line = stream->line;
+    stream->length = 0;
+    json_t *value =
+        json_load_callback(feed, stream, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &error);
+    if (value == NULL && stream->length >= UE_JSON_VALUE_MAX) {
+        snprintf(stream->error, sizeof stream->error, "a value of more than %u characters", UE_JSON_VALUE_MAX);
+    } else if (value == NULL) {
+        stream->begin_line += error.line > 0 ? (size_t)error.line - 1 : 0;
+        say_no_json(stream, error.text);
+    } else if (!json_is_object(value)) {
+        snprintf(stream->error, sizeof stream->error, "not a JSON object");
+        json_decref(value);
+        value = NULL;
+    }
+    return value;
+}

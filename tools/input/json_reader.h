@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON values one after the other from a file, however their lines are broken. */
+#ifndef UERUDP_TOOLS_INPUT_JSON_READER_H
+#define UERUDP_TOOLS_INPUT_JSON_READER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A value of more characters is refused. */
+#define UE_JSON_VALUE_MAX (64u << 20)
+
+#define UE_JSON_HEAD_BYTES 4
+
+struct ue_json_stream {
+    FILE *file;
+    uint8_t head[UE_JSON_HEAD_BYTES]; /* how the file begins */
+    size_t head_bytes;
+    size_t line;       /* of the next character, from 1 */
+    size_t begin_line; /* where the last value began, or where it went wrong */
+    size_t length;     /* of the last value so far */
+    char error[JSON_ERROR_TEXT_LENGTH + 64];
+};
+
+void ue_json_stream_init(struct ue_json_stream *stream, FILE *file);
+
+/* The next value, which the caller releases with json_decref; NULL at the end, and when error is not empty. */
+json_t *ue_json_stream_next(struct ue_json_stream *stream);
+
+#endif

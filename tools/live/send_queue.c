@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/live/send_queue.h"
+
+#include "tools/live/actor_message.h"
+
+/* As many as the cache of a receiver can sort (endpoint.md 16.3); of a large message they are more. */
+#define PACKETS_MAX 32
+
+struct message {
+    uint32_t channel;
+    bool reliable;
+    size_t bits;
+    uint8_t bytes[];
+};
+
+void ue_backlog_init(struct ue_backlog *backlog, struct ue_conn *conn, bool wraps, size_t limit_bytes) {
+    *backlog = (struct ue_backlog){.conn = conn, .limit_bytes = limit_bytes, .wraps = wraps};
+    g_queue_init(&backlog->messages);
+}
+
+void ue_backlog_clear(struct ue_backlog *backlog) {
+    g_queue_clear_full(&backlog->messages, g_free);
+    backlog->size_bytes = 0;
+}
+
+bool ue_backlog_put(struct ue_backlog *backlog, uint32_t channel, bool reliable, struct ue_view data) {
+    size_t size_bytes = (data.bits + 7) / 8 + (backlog->wraps ? ACTOR_MESSAGE_BYTES : 0);
+    if (size_bytes > backlog->limit_bytes - backlog->size_bytes) {
+        return false;
+    }
+    struct message *message = g_malloc0(sizeof *message + size_bytes);
+    *message = (struct message){.channel = channel, .reliable = reliable, .bits = data.bits};
+    if (backlog->wraps) {
+        message->bits = actor_message_wrap(backlog->conn, data, message->bytes);
+    } else {
+        ue_view_copy(data, message->bytes);
+    }
+    g_queue_push_tail(&backlog->messages, message);
+    backlog->size_bytes += (message->bits + 7) / 8;
+    return true;
+}
+
+/* Own packets whose fate is not known yet. */
+static uint64_t packets_under_way(const struct ue_conn *conn) {
+    const struct ue_counters *counters = ue_conn_counters(conn);
+    uint64_t known = counters->out_packets_acked + counters->out_packets_lost;
+    return counters->out_packets > known ? counters->out_packets - known : 0;
+}
+
+bool ue_backlog_has_room(const struct ue_conn *conn, uint32_t channel, size_t bits) {
+    bool is_idle = ue_conn_unacked(conn, channel) == 0;
+    return (is_idle || bits <= ue_conn_room_bits(conn, channel)) && packets_under_way(conn) < PACKETS_MAX;
+}
+
+static bool may_leave(const struct ue_backlog *backlog, const struct message *message) {
+    return !message->reliable || ue_backlog_has_room(backlog->conn, message->channel, message->bits);
+}
+
+static void send_one(struct ue_backlog *backlog, uint64_t now_ns, const struct message *message) {
+    const struct ue_outgoing bunch = {
+        .channel = message->channel, .reliable = message->reliable, .data = {message->bytes, 0, message->bits}};
+    backlog->refused += ue_conn_send(backlog->conn, now_ns, &bunch, NULL) != UE_OK;
+}
+
+void ue_backlog_send(struct ue_backlog *backlog, uint64_t now_ns) {
+    struct message *message;
+    while ((message = g_queue_peek_head(&backlog->messages)) != NULL && may_leave(backlog, message)) {
+        g_queue_pop_head(&backlog->messages);
+        backlog->size_bytes -= (message->bits + 7) / 8;
+        send_one(backlog, now_ns, message);
+        g_free(message);
+    }
+}
+
+bool ue_backlog_is_empty(const struct ue_backlog *backlog) {
+    return g_queue_is_empty((GQueue *)&backlog->messages);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/print/text_buffer.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <uerudp/text.h>
+
+#define CAPACITY_MIN 4096
+
+/* So many digits every double has, and so many tell any two apart. */
+#define REAL_DIGITS_MIN 15
+#define REAL_DIGITS_MAX 17
+
+void ue_out_free(struct ue_out *out) {
+    free(out->text);
+    *out = (struct ue_out){0};
+}
+
+void ue_out_grow(struct ue_out *out, size_t count) {
+    size_t capacity = out->capacity < CAPACITY_MIN ? CAPACITY_MIN : out->capacity;
+    while (capacity - out->length < count) {
+        capacity *= 2;
+    }
+    char *text = realloc(out->text, capacity);
+    if (text == NULL) {
+        fputs("uerudp: out of memory\n", stderr);
+        abort();
+    }
+    out->text = text;
+    out->capacity = capacity;
+}
+
+void ue_out_format(struct ue_out *out, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int count = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *room = ue_out_room(out, (size_t)count + 1);
+    va_start(arguments, format);
+    vsnprintf(room, (size_t)count + 1, format, arguments);
+    va_end(arguments);
+    out->length += (size_t)count;
+}
+
+void ue_out_unsigned(struct ue_out *out, uint64_t number) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    ue_out_bytes(out, digits + at, sizeof digits - at);
+}
+
+void ue_out_signed(struct ue_out *out, int64_t number) {
+    if (number < 0) {
+        ue_out_char(out, '-');
+    }
+    ue_out_unsigned(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+static const char hex_digits[] = "0123456789abcdef";
+
+void ue_out_hex(struct ue_out *out, uint64_t number, unsigned digits) {
+    char *to = ue_out_room(out, digits);
+    for (unsigned i = digits; i-- > 0; number >>= 4) {
+        to[i] = hex_digits[number & 15];
+    }
+    out->length += digits;
+}
+
+/* The eight digits of four bytes, first byte and high half first, as the bytes of a little-endian word. */
+static uint64_t eight_digits(uint32_t word) {
+    uint64_t x = word;
+    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
+    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x >> 4 & UINT64_C(0x000f000f000f000f)) | (x & UINT64_C(0x000f000f000f000f)) << 8;
+    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    return x + UINT64_C(0x3030303030303030) + letters * ('a' - '9' - 1);
+}
+
+void ue_out_hex_view(struct ue_out *out, struct ue_view view, size_t limit_bytes) {
+    size_t size = ue_bits_bytes(view.bit + view.bits);
+    size_t bytes = ue_bits_bytes(view.bits);
+    bytes = bytes < limit_bytes ? bytes : limit_bytes;
+    char *to = ue_out_room(out, bytes * 2 + 16); /* the last digits may be written with others behind them */
+    for (size_t done = 0; done < bytes; done += 8, to += 16) {
+        size_t left = view.bits - done * 8;
+        uint64_t word = ue_bits_load(view.base, size, view.bit + done * 8, left < 64 ? (unsigned)left : 64);
+        ue_bytes_store64((uint8_t *)to, eight_digits((uint32_t)word));
+        ue_bytes_store64((uint8_t *)to + 8, eight_digits((uint32_t)(word >> 32)));
+    }
+    out->length += bytes * 2;
+}
+
+void ue_out_real(struct ue_out *out, double value) {
+    char text[40];
+    int digits = REAL_DIGITS_MIN;
+    do {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+    } while (strtod(text, NULL) != value && digits++ < REAL_DIGITS_MAX);
+    ue_out_text(out, text);
+    if (strpbrk(text, ".en") == NULL) {
+        ue_out_text(out, ".0"); /* a reader that tells integers from numbers sees a number */
+    }
+}
+
+static void put_utf8(struct ue_out *out, uint32_t character) {
+    if (character < 0x80) {
+        ue_out_char(out, (char)character);
+        return;
+    }
+    char *to = ue_out_room(out, 4);
+    out->length += ue_utf8_put(character, to);
+}
+
+/* Of Unicode's format characters and fillers those that are not seen, or change what is seen of others. */
+static const struct {
+    uint32_t first, last;
+} hidden[] = {
+    {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},     {0x115f, 0x1160},   {0x180b, 0x180f},
+    {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0x3164, 0x3164},   {0xfeff, 0xfeff},
+    {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+bool ue_out_is_hidden(uint32_t character) {
+    if (character < 0x7f) {
+        return character < 0x20;
+    }
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden && hidden[i].first <= character; i++) {
+        if (character <= hidden[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_code(struct ue_out *out, const char *prefix, uint32_t code, unsigned digits) {
+    ue_out_text(out, prefix);
+    ue_out_hex(out, code, digits);
+}
+
+static void put_hidden(struct ue_out *out, uint32_t character, enum ue_escape escape) {
+    if (character > 0xffff && escape == UE_ESCAPE_JSON) {
+        put_code(out, "\\u", 0xd800 + ((character - 0x10000) >> 10), 4);
+        put_code(out, "\\u", 0xdc00 + (character & 0x3ff), 4);
+    } else if (character > 0xffff) {
+        put_code(out, "\\U", character, 8);
+    } else if (character < 0xa0 && escape != UE_ESCAPE_JSON) {
+        put_code(out, "\\x", character, 2);
+    } else {
+        put_code(out, "\\u", character, 4);
+    }
+}
+
+void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape escape) {
+    bool quoted = (character == '\\' && escape != UE_ESCAPE_MESSAGE) || (character == '"' && escape == UE_ESCAPE_JSON);
+    if (quoted || character == '\t' || character == '\n' || character == '\r') {
+        ue_out_char(out, '\\');
+        ue_out_char(out, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
+    } else if (ue_out_is_hidden(character)) {
+        put_hidden(out, character, escape);
+    } else {
+        put_utf8(out, character);
+    }
+}
+
+/* How many bytes a character of more than one has; 0: it is none. The text ends with NUL. */
+static size_t take_utf8(const uint8_t *at, uint32_t *character) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t count = at[0] >= 0xf0 && at[0] < 0xf8   ? 4
+                   : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+                   : at[0] >= 0xc0 && at[0] < 0xe0 ? 2
+                                                   : 0;
+    *character = count != 0 ? at[0] & (0x7fu >> count) : 0;
+    for (size_t i = 1; i < count; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        *character = *character << 6 | (at[i] & 0x3f);
+    }
+    bool is_surrogate = *character >= 0xd800 && *character < 0xe000;
+    return *character < least[count] || is_surrogate || *character > 0x10ffff ? 0 : count;
+}
+
+static void put_stray_byte(struct ue_out *out, uint8_t byte, enum ue_escape escape) {
+    if (escape == UE_ESCAPE_JSON) {
+        put_utf8(out, 0xfffd);
+    } else {
+        put_code(out, "\\x", byte, 2);
+    }
+}
+
+void ue_out_utf8(struct ue_out *out, const char *text, enum ue_escape escape) {
+    const uint8_t *at = (const uint8_t *)text;
+    while (*at != 0) {
+        uint32_t character = *at;
+        size_t count = *at < 0x80 ? 1 : take_utf8(at, &character);
+        if (count != 0) {
+            ue_out_character(out, character, escape);
+        } else {
+            put_stray_byte(out, *at, escape);
+        }
+        at += count != 0 ? count : 1;
+    }
+}
+
+void ue_out_engine_text(struct ue_out *out, struct ue_text text, enum ue_escape escape) {
+    for (size_t unit = 0; unit < ue_text_units(text);) {
+        ue_out_character(out, ue_text_take(text, &unit), escape);
+    }
+}
+
+bool ue_out_flush(struct ue_out *out, FILE *file) {
+    if (out->length == 0) {
+        return true;
+    }
+    bool written = fwrite(out->text, 1, out->length, file) == out->length && fflush(file) == 0;
+    out->length = 0;
+    return written;
+}

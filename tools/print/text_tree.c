@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/print/text_tree.h"
+
+/* Longer runs of bytes are cut; JSON has them whole. */
+#define SHOWN_BYTES 32
+
+static void indent(struct ue_text_tree *tree) {
+    size_t count = tree->indent * 2;
+    memset(ue_out_room(&tree->page, count), ' ', count);
+    tree->page.length += count;
+}
+
+static void heading(struct ue_text_tree *tree, const char *text) {
+    indent(tree);
+    ue_out_text(&tree->page, text);
+    ue_out_char(&tree->page, '\n');
+    tree->indent++;
+}
+
+/* ---- values ---- */
+
+static void put_bytes(struct ue_out *out, struct ue_view view) {
+    ue_out_hex_view(out, view, SHOWN_BYTES);
+    if (view.bits > SHOWN_BYTES * 8) {
+        ue_out_format(out, "... (%zu bytes)", ue_bits_bytes(view.bits));
+    }
+}
+
+static void put_text(struct ue_out *out, struct ue_text text) {
+    ue_out_char(out, '"');
+    ue_out_engine_text(out, text, UE_ESCAPE_PLAIN);
+    ue_out_char(out, '"');
+}
+
+void ue_text_value(struct ue_out *out, const struct ue_record *record) {
+    const struct ue_field_row *row = ue_field_row(record->field);
+    switch (row->kind) {
+    case UE_KIND_BOOL: ue_out_text(out, record->number != 0 ? "yes" : "no"); break;
+    case UE_KIND_U8:
+    case UE_KIND_U16:
+    case UE_KIND_U32:
+    case UE_KIND_U64: ue_out_unsigned(out, record->number); break;
+    case UE_KIND_X32: ue_out_format(out, "0x%08llx", (unsigned long long)record->number); break;
+    case UE_KIND_I32: ue_out_signed(out, (int32_t)(uint32_t)record->number); break;
+    case UE_KIND_BYTES: put_bytes(out, record->text.units); break;
+    case UE_KIND_TEXT: put_text(out, record->text); break;
+    case UE_KIND_REAL: ue_out_real(out, ue_record_real(record)); break;
+    case UE_KIND_STRING:
+        if (record->string != NULL) {
+            ue_out_utf8(out, record->string, UE_ESCAPE_PLAIN);
+        } else {
+            put_text(out, record->text);
+        }
+        break;
+    case UE_KIND_FRAME:
+    case UE_KIND_SPAN:
+    case UE_KIND_FLAG:
+    case UE_KIND_FINDING: break; /* of no record */
+    }
+    const char *name = ue_values_name(row->values, record->number);
+    if (name != NULL) {
+        ue_out_format(out, " (%s)", name);
+    }
+}
+
+/* ---- the trace ---- */
+
+static void note_bunch(struct ue_text_tree *tree, const struct ue_record *record) {
+    struct ue_text_bunch *bunch = &tree->bunch;
+    switch (record->field) {
+    case UE_F_BUNCH_CHANNEL: bunch->channel = record->number; break;
+    case UE_F_BUNCH_CH_SEQ: bunch->ch_seq = record->number; break;
+    case UE_F_BUNCH_DATA_BITS: bunch->data_bits = record->number; break;
+    case UE_F_BUNCH_OPEN: bunch->open = record->number != 0; break;
+    case UE_F_BUNCH_CLOSE: bunch->close = record->number != 0; break;
+    case UE_F_BUNCH_RELIABLE: bunch->reliable = record->number != 0; break;
+    case UE_F_BUNCH_PARTIAL: bunch->partial = record->number != 0; break;
+    case UE_F_BUNCH_CHANNEL_NAME:
+        bunch->has_name = true;
+        bunch->name.length = 0;
+        ue_text_value(&bunch->name, record);
+        break;
+    default: break;
+    }
+}
+
+static bool is_list(enum ue_field field) {
+    return field == UE_F_PACKET_HISTORY || field == UE_F_PACKET_ACKED || field == UE_F_PACKET_NACKED ||
+           field == UE_F_TERMINATOR;
+}
+
+/* Numbers of packets make runs, which are shown as ranges. */
+static bool has_runs(enum ue_field field) {
+    return field == UE_F_PACKET_ACKED || field == UE_F_PACKET_NACKED;
+}
+
+static void begin_run(struct ue_text_tree *tree, const struct ue_record *record) {
+    tree->run_at = tree->page.length;
+    tree->run_first = record->number;
+    tree->run_last = record->number;
+    ue_text_value(&tree->page, record);
+}
+
+/* One more value at the end of the line, which is open. */
+static void join_list(struct ue_text_tree *tree, const struct ue_record *record) {
+    struct ue_out *out = &tree->page;
+    if (has_runs(record->field) && record->number == tree->run_last + 1) {
+        tree->run_last++;
+        out->length = tree->run_at;
+        ue_out_unsigned(out, tree->run_first);
+        ue_out_char(out, '-');
+        ue_out_unsigned(out, tree->run_last);
+    } else {
+        ue_out_text(out, ", ");
+        begin_run(tree, record);
+    }
+}
+
+static void on_field(void *user, const struct ue_record *record) {
+    struct ue_text_tree *tree = user;
+    struct ue_out *out = &tree->page;
+    const char *end = record->generated ? "]\n" : "\n";
+    note_bunch(tree, record);
+    if (record->field == tree->last && is_list(record->field)) {
+        out->length -= strlen(end);
+        join_list(tree, record);
+    } else {
+        tree->last = record->field;
+        indent(tree);
+        ue_out_text(out, record->generated ? "[" : "");
+        ue_out_text(out, ue_field_row(record->field)->label);
+        ue_out_text(out, ": ");
+        begin_run(tree, record);
+    }
+    ue_out_text(out, end);
+}
+
+static void begin_bunch(struct ue_text_tree *tree) {
+    struct ue_out name = tree->bunch.name;
+    tree->bunch = (struct ue_text_bunch){.name = name};
+    tree->heading_at = tree->page.length;
+    tree->indent++;
+}
+
+/* The heading stands before the fields that it tells about, so the page is opened for it. */
+static void end_bunch(struct ue_text_tree *tree) {
+    const struct ue_text_bunch *b = &tree->bunch;
+    struct ue_out *h = &tree->heading;
+    h->length = 0;
+    ue_out_format(h, "%*sBunch %zu: channel %llu", (int)(tree->indent - 1) * 2, "", tree->bunches++,
+                  (unsigned long long)b->channel);
+    if (b->has_name) {
+        ue_out_char(h, ' ');
+        ue_out_bytes(h, b->name.text, b->name.length);
+    }
+    ue_out_text(h, b->open ? ", open" : "");
+    ue_out_text(h, b->close ? ", close" : "");
+    ue_out_text(h, b->partial ? ", partial" : "");
+    if (b->reliable) {
+        ue_out_format(h, ", reliable #%llu", (unsigned long long)b->ch_seq);
+    }
+    ue_out_format(h, ", %llu bits\n", (unsigned long long)b->data_bits);
+    struct ue_out *page = &tree->page;
+    ue_out_room(page, h->length);
+    char *at = page->text + tree->heading_at;
+    memmove(at + h->length, at, page->length - tree->heading_at);
+    memcpy(at, h->text, h->length);
+    page->length += h->length;
+    tree->indent--;
+}
+
+static void on_begin(void *user, enum ue_group group, size_t bit) {
+    struct ue_text_tree *tree = user;
+    (void)bit;
+    switch (group) {
+    case UE_GROUP_HANDSHAKE: heading(tree, "Handshake"); break;
+    case UE_GROUP_PACKET: heading(tree, "Packet"); break;
+    case UE_GROUP_ACK: heading(tree, "Acknowledgement"); break;
+    case UE_GROUP_BUNCH: begin_bunch(tree); break;
+    case UE_GROUP_MESSAGE:
+        tree->indent++;
+        heading(tree, "Control message");
+        break;
+    case UE_GROUP_UNIQUE_ID: heading(tree, "Unique id"); break;
+    case UE_GROUP_OPENED: heading(tree, "Decrypted content"); break;
+    case UE_GROUP_EXPORTS: heading(tree, "Exports"); break;
+    case UE_GROUP_EXPORT: heading(tree, "Object"); break;
+    case UE_GROUP_FIELD_EXPORT: heading(tree, "Field export"); break;
+    case UE_GROUP_MAPPED: heading(tree, "Must be mapped"); break;
+    case UE_GROUP_ACTOR: heading(tree, "Actor"); break;
+    case UE_GROUP_BLOCK: heading(tree, "Content block"); break;
+    case UE_GROUP_PROPERTY: heading(tree, "Property"); break;
+    case UE_GROUP_FIELD: heading(tree, "Field"); break;
+    case UE_GROUP_VOICE: heading(tree, "Voice packet"); break;
+    }
+}
+
+static void on_end(void *user, enum ue_group group, size_t bit) {
+    struct ue_text_tree *tree = user;
+    (void)bit;
+    if (group == UE_GROUP_BUNCH) {
+        end_bunch(tree);
+    } else {
+        tree->indent -= group == UE_GROUP_MESSAGE ? 2 : 1;
+    }
+}
+
+/* Inside the bunch that completes it. */
+static void on_message(void *user, const struct ue_shown_message *message) {
+    struct ue_text_tree *tree = user;
+    struct ue_out *out = &tree->page;
+    uint64_t last = 0;
+    tree->indent++;
+    indent(tree);
+    ue_out_text(out, "Content");
+    for (uint32_t i = 0; i < message->fragment_count; i++) {
+        if (message->fragments[i].frame != last) {
+            last = message->fragments[i].frame;
+            ue_out_text(out, i == 0 ? ", put together from frames " : ", ");
+            ue_out_unsigned(out, last);
+        }
+    }
+    ue_out_char(out, '\n');
+    tree->indent++;
+    tree->last = UE_F_NONE;
+}
+
+static void on_message_end(void *user, const struct ue_fault *fault) {
+    struct ue_text_tree *tree = user;
+    if (fault->status != UE_OK) {
+        indent(tree);
+        ue_out_format(&tree->page, "Not decoded further: %s at bit %zu: %s\n", ue_field_row(fault->field)->name,
+                      fault->bit, ue_status_text(fault->status));
+    }
+    tree->indent -= 2;
+    tree->last = UE_F_NONE;
+}
+
+/* ---- the block ---- */
+
+static void put_headline(struct ue_text_tree *tree, const struct ue_shown *shown) {
+    if (!tree->started) {
+        tree->started = true;
+        tree->first_time_ns = shown->time_ns;
+    }
+    struct ue_out *out = &tree->page;
+    double seconds = (double)(shown->time_ns - tree->first_time_ns) / 1e9;
+    ue_out_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu", (unsigned long long)shown->frame, seconds,
+                  shown->source, shown->destination, shown->length_bytes, shown->length_bytes == 1 ? "" : "s",
+                  (unsigned long)shown->stream);
+    if (shown->context != NULL) {
+        char releases[UE_RELEASES_CHARS];
+        ue_out_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, shown->context->direction),
+                      ue_profile_releases(&shown->context->profile, releases));
+    }
+    ue_out_char(out, '\n');
+}
+
+static void put_fault(struct ue_text_tree *tree, const struct ue_shown *shown) {
+    if (ue_shown_is_cut(shown)) {
+        ue_out_format(&tree->page, "  Size limited: only %zu of %zu bytes were captured\n", shown->captured_bytes,
+                      shown->length_bytes);
+    } else if (shown->fault.status != UE_OK) {
+        ue_out_format(&tree->page, "  Malformed: %s at bit %zu: %s\n", ue_field_row(shown->fault.field)->name,
+                      shown->fault.bit, ue_status_text(shown->fault.status));
+    } else if (!shown->canonical) {
+        ue_out_text(&tree->page, "  Not canonical: no sender writes these fields in this form\n");
+    }
+}
+
+void ue_text_print(struct ue_text_tree *tree, const struct ue_shown *shown) {
+    const struct ue_shown_sink sink = {{on_begin, on_field, on_end, tree}, on_message, on_message_end};
+    struct ue_verdict verdict;
+    put_headline(tree, shown);
+    tree->indent = 1;
+    tree->bunches = 0;
+    tree->last = UE_F_NONE;
+    if (shown->context == NULL) {
+        ue_out_text(&tree->page, "  Data: ");
+        put_bytes(&tree->page, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8});
+        ue_out_char(&tree->page, '\n');
+    } else {
+        ue_shown_trace(shown, &sink, &verdict);
+        put_fault(tree, shown);
+    }
+    ue_out_char(&tree->page, '\n');
+}
+
+void ue_text_free(struct ue_text_tree *tree) {
+    ue_out_free(&tree->page);
+    ue_out_free(&tree->heading);
+    ue_out_free(&tree->bunch.name);
+}

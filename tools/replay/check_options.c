@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/replay/check_options.h"
+
+#include <string.h>
+
+#include <uerudp/reference_model.h>
+
+void ue_checking_init(struct ue_checking *checking) {
+    *checking = (struct ue_checking){.is_checked = {true, true}};
+}
+
+static gboolean take_side(const char *option, const char *value, void *user, GError **error) {
+    struct ue_checking *checking = user;
+    bool is_both = strcmp(value, "both") == 0;
+    checking->is_checked[0] = is_both || strcmp(value, "client") == 0;
+    checking->is_checked[1] = is_both || strcmp(value, "server") == 0;
+    checking->is_given = true;
+    if (!checking->is_checked[0] && !checking->is_checked[1]) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: neither client, server nor both", option,
+                    value);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static uint32_t mask_of(const char *name) {
+    for (int type = 0; type < UE_DEPARTURE_COUNT; type++) {
+        if (strcmp(ue_departure_name(type), name) == 0) {
+            return UINT32_C(1) << type;
+        }
+    }
+    return 0;
+}
+
+static gboolean take_ignored(const char *option, const char *value, void *user, GError **error) {
+    struct ue_checking *checking = user;
+    char **names = g_strsplit(value, ",", -1);
+    bool good = names[0] != NULL;
+    for (size_t i = 0; good && names[i] != NULL; i++) {
+        uint32_t mask = mask_of(names[i]);
+        checking->ignored |= mask;
+        good = mask != 0;
+    }
+    g_strfreev(names);
+    if (!good) {
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                    "%s=%s: not a list of differences, which --help tells", option, value);
+    }
+    checking->is_given = true;
+    return good;
+}
+
+#define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
+
+void ue_checking_add(struct ue_checking *checking, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"side", 0, 0, CALLBACK(take_side), "whom to compare; default both", "client|server|both"},
+        {"ignore", 0, 0, CALLBACK(take_ignored), "differences that do not count, see below", "NAME[,NAME...]"},
+        {0},
+    };
+    GOptionGroup *group =
+        g_option_group_new("check", "With --check:", "Show the options of the mode check", checking, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+char *ue_checking_help(void) {
+    GString *text = g_string_new(NULL);
+    for (int type = 0; type < UE_DEPARTURE_COUNT; type++) {
+        g_string_append_printf(text, "  %-11s %s\n", ue_departure_name(type), ue_departure_text(type));
+    }
+    return g_string_free(text, FALSE);
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/replay/connection_check.h"
+
+#include <uerudp/seq.h>
+
+#define GAP_MAX 1024 /* packets that may be missing at once */
+#define STRAYS_MAX 4
+#define MALFORMED_SHARE 4           /* one in so many datagrams at most */
+#define FIRST_ID (INT64_C(4) << 14) /* ids here are well above 0 */
+
+struct ue_conversation *ue_conversation_new(struct ue_conversations *all, const struct ue_seen *seen) {
+    struct ue_conversation *conversation = g_new0(struct ue_conversation, 1);
+    conversation->all = all;
+    conversation->stream = seen->connection->stream;
+    g_strlcpy(conversation->generation, seen->context.profile.name, sizeof conversation->generation);
+    for (unsigned role = 0; role < 2; role++) {
+        struct ue_party *side = &conversation->sides[role];
+        const char *text = seen->connection->texts[role == seen->role ? seen->held->side : !seen->held->side];
+        g_strlcpy(conversation->texts[role], text, sizeof conversation->texts[role]);
+        side->role = role;
+        side->is_checked = all->is_checked[role];
+        side->ignored = all->ignored;
+        side->peer = &conversation->sides[!role];
+        ue_kept_init(&side->kept, &all->budget);
+    }
+    return conversation;
+}
+
+void ue_conversation_free(struct ue_conversation *conversation) {
+    if (conversation != NULL) {
+        ue_party_free(&conversation->sides[0]);
+        ue_party_free(&conversation->sides[1]);
+        g_free(conversation);
+    }
+}
+
+/* ---- the handshake ---- */
+
+static void expect_handshake(struct ue_party *side, const struct ue_seen *seen, const struct ue_datagram *recorded,
+                             const struct ue_handshake *expected) {
+    struct ue_difference *d = ue_party_depart(side, UE_DEPARTS_HANDSHAKE, seen->held->frame, side->next);
+    struct ue_datagram datagram = *recorded;
+    if (d == NULL) {
+        return;
+    }
+    datagram.handshake = *expected;
+    d->context = seen->context;
+    d->actual_bytes = MIN(seen->size_bytes, sizeof d->actual);
+    memcpy(d->actual, seen->bytes, d->actual_bytes);
+    ue_difference_expect(d, &datagram);
+    side->is_over = true;
+}
+
+static void remember(struct ue_cookies *cookies, const struct ue_handshake *message) {
+    cookies->messages[cookies->count++ % UE_COOKIES_MAX] = *message;
+}
+
+static bool same_cookie(const struct ue_handshake *a, const struct ue_handshake *b) {
+    return memcmp(a->cookie, b->cookie, sizeof a->cookie) == 0;
+}
+
+static bool answers(const struct ue_handshake *response, const struct ue_handshake *challenge) {
+    return response->secret_id == challenge->secret_id && response->timestamp == challenge->timestamp &&
+           same_cookie(response, challenge);
+}
+
+/* An Ack has the cookie of the Response, which a restart has as its original one. */
+static bool acknowledges(const struct ue_handshake *ack, const struct ue_handshake *response) {
+    return memcmp(ack->cookie, response->has_orig_cookie ? response->orig_cookie : response->cookie,
+                  sizeof ack->cookie) == 0;
+}
+
+/* Whether one of the messages fits. Unknown, which is no difference: when there is none, or one may be missing, because
+   the capture begins in the middle or it is forgotten. */
+static bool fits_one(const struct ue_conversation *v, const struct ue_cookies *cookies,
+                     const struct ue_handshake *message,
+                     bool (*fits)(const struct ue_handshake *, const struct ue_handshake *)) {
+    bool is_known = cookies->count != 0 && cookies->count <= UE_COOKIES_MAX && !v->begins_in_the_middle;
+    for (unsigned i = 0; is_known && i < cookies->count; i++) {
+        if (fits(message, &cookies->messages[i])) {
+            return true;
+        }
+    }
+    return !is_known;
+}
+
+static const struct ue_handshake *newest(const struct ue_cookies *cookies) {
+    return &cookies->messages[(cookies->count - 1) % UE_COOKIES_MAX];
+}
+
+/* Layout A0 begins with 0 (protocol.md 5.7). */
+static void begin_from(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_handshake *h) {
+    bool is_derived = seen->context.profile.handshake != UE_HANDSHAKE_A0;
+    v->start.is_known = true;
+    v->start.sequences = is_derived ? ue_cookie_sequences(h->cookie) : (struct ue_sequences){0, 0};
+}
+
+/* A Response brings back what a Challenge gave. */
+static void take_response(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+    const struct ue_handshake *h = &datagram->handshake;
+    if (!fits_one(v, &v->challenges, h, answers)) {
+        struct ue_handshake expected = *h;
+        expected.secret_id = newest(&v->challenges)->secret_id;
+        expected.timestamp = newest(&v->challenges)->timestamp;
+        memcpy(expected.cookie, newest(&v->challenges)->cookie, sizeof expected.cookie);
+        expect_handshake(&v->sides[0], seen, datagram, &expected);
+    }
+    bool is_other = v->responses.count != 0 && !same_cookie(newest(&v->responses), h);
+    v->has_other_responses |= is_other;
+    remember(&v->responses, h);
+    if (!h->restart && !v->has_ack) {
+        begin_from(v, seen, h);
+        v->start.is_known = !v->has_other_responses; /* which one the server took its Ack says */
+    }
+}
+
+static void take_ack(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+    const struct ue_handshake *h = &datagram->handshake;
+    if (!fits_one(v, &v->responses, h, acknowledges)) {
+        const struct ue_handshake *response = newest(&v->responses);
+        struct ue_handshake expected = *h;
+        memcpy(expected.cookie, response->has_orig_cookie ? response->orig_cookie : response->cookie,
+               sizeof expected.cookie);
+        expect_handshake(&v->sides[1], seen, datagram, &expected);
+    }
+    if (!h->restart) {
+        begin_from(v, seen, h);
+        v->has_ack = true;
+    }
+}
+
+static void take_handshake(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+    bool has_begun = v->sides[0].oldest != 0 || v->sides[1].oldest != 0;
+    switch (datagram->handshake.type) {
+    case UE_HANDSHAKE_CHALLENGE: remember(&v->challenges, &datagram->handshake); break;
+    case UE_HANDSHAKE_RESPONSE:
+    case UE_HANDSHAKE_RESTART_RESPONSE:
+        if (!has_begun || datagram->handshake.has_orig_cookie) {
+            take_response(v, seen, datagram);
+        }
+        break;
+    case UE_HANDSHAKE_ACK:
+        if (!has_begun || datagram->handshake.restart) {
+            take_ack(v, seen, datagram);
+        }
+        break;
+    default: break;
+    }
+}
+
+/* ---- packets ---- */
+
+/* Where several generations fit, what the newest of them may do is not held against a side. */
+static void be_lenient(struct ue_profile *profile, const struct ue_seen *seen) {
+    uint16_t candidates = ue_flow_choice(&seen->connection->flow, &seen->held->link)->candidates;
+    for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
+        const struct ue_profile *candidate = ue_profile_at(i);
+        if ((candidates >> i & 1) != 0 && candidate->packet == profile->packet) {
+            profile->acks = candidate->acks;
+            profile->reliable_buffer = candidate->reliable_buffer;
+        }
+    }
+}
+
+/* The context in which a side's packets are read. */
+static void set_context(struct ue_party *side, const struct ue_seen *seen) {
+    side->context = seen->context;
+    be_lenient(&side->context.profile, seen);
+    side->context.direction = side->role == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
+}
+
+static bool is_read_alike(const struct ue_context *a, const struct ue_context *b) {
+    return strcmp(a->profile.name, b->profile.name) == 0 && a->ch_seq_bound == b->ch_seq_bound &&
+           a->data_bound == b->data_bound;
+}
+
+/* The detection took another generation or other constants than before: what was compared may have been misread. Both
+   sides are joined anew, as if the capture began here. */
+static void begin_anew(struct ue_conversation *v, const struct ue_seen *seen) {
+    v->start.is_known = false;
+    g_strlcpy(v->generation, seen->context.profile.name, sizeof v->generation);
+    for (unsigned role = 0; role < 2; role++) {
+        if (v->sides[role].oldest != 0) {
+            set_context(&v->sides[role], seen);
+            ue_party_forget(&v->sides[role]);
+        }
+    }
+}
+
+/* Ids here are well above 0, and near to what the other side acknowledged. */
+static void begin_side(struct ue_party *side, const struct ue_seen *seen, const struct ue_datagram *head) {
+    uint16_t seq = head->packet.seq;
+    int64_t id = ue_seq_expand(seq, side->peer->acked != 0 ? side->peer->acked : FIRST_ID + seq, UE_PACKET_SEQ_MAX);
+    side->offset = id - seq;
+    set_context(side, seen);
+    side->prefix = head->prefix;
+    side->oldest = side->newest = side->next = id;
+}
+
+#define ACKS_MAX 4096
+
+/* A packet whose items are looked at before its turn. */
+struct hearing {
+    struct ue_party *side;
+    uint16_t acks[ACKS_MAX]; /* of a legacy packet */
+    uint32_t ack_count;
+};
+
+static void hear(void *user, const struct ue_item *item) {
+    struct hearing *hearing = user;
+    if (!item->is_ack) {
+        hearing->side->begins_elsewhere |= !hearing->side->has_spoken && item->bunch.channel != 0;
+        hearing->side->has_spoken |= item->bunch.reliable && item->bunch.channel == 0;
+    } else if (hearing->ack_count < ACKS_MAX) {
+        hearing->acks[hearing->ack_count++] = item->ack.ack_id;
+    }
+}
+
+static void hear_out(struct hearing *hearing, const struct ue_seen *seen, const struct ue_packet *packet) {
+    const struct ue_visitor visitor = {.item = hear, .user = hearing};
+    struct ue_verdict verdict;
+    if (!hearing->side->has_spoken || packet->history_words == 0) {
+        ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &verdict);
+    }
+}
+
+static bool keep(struct ue_party *side, const struct ue_seen *seen, const struct ue_packet *packet, int64_t id,
+                 bool is_whole) {
+    struct hearing hearing;
+    bool is_premature = side->role == 1 && is_whole && !side->peer->has_spoken;
+    hearing.side = side;
+    hearing.ack_count = 0;
+    hear_out(&hearing, seen, packet);
+    struct ue_kept *kept = ue_kept_add(&side->kept, id, seen->bytes, seen->size_bytes, hearing.acks, hearing.ack_count);
+    if (kept == NULL) {
+        side->trouble = side->peer->trouble = "too many packets wait for an acknowledgement";
+        return false;
+    }
+    int64_t near = side->peer->newest != 0 ? side->peer->newest
+                   : side->acked != 0      ? side->acked
+                                           : FIRST_ID + packet->ack;
+    kept->frame = seen->held->frame;
+    kept->time_ns = seen->held->time_ns;
+    kept->ack = ue_seq_expand(packet->ack, near, UE_PACKET_SEQ_MAX);
+    kept->peer_newest = side->peer->newest != 0 ? side->peer->newest : kept->ack;
+    side->acked = packet->history_words != 0 ? kept->ack : 0;
+    kept->judged =
+        packet->history_flush ? ue_seq_expand(packet->acked_history_seq, near, UE_PACKET_SEQ_MAX) : kept->ack;
+    kept->is_premature = is_premature;
+    kept->words = packet->history_words;
+    memcpy(kept->history, packet->history, sizeof kept->history);
+    return true;
+}
+
+/* A packet far ahead of all others was damaged on the way, or, when more of them come, the capture has a hole. */
+static bool is_stray(struct ue_party *side, int64_t id) {
+    if (id - side->newest <= GAP_MAX) {
+        side->strays = 0;
+        return false;
+    }
+    side->stray_ids[side->stray_count++ % UE_PARTY_STRAYS] = id;
+    if (++side->strays == STRAYS_MAX) {
+        side->trouble = side->peer->trouble = "too many packets are missing at once";
+    }
+    return true;
+}
+
+static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *head) {
+    struct ue_party *side = &v->sides[seen->role];
+    if (side->oldest != 0 && !is_read_alike(&side->context, &seen->context)) {
+        begin_anew(v, seen);
+    }
+    if (side->oldest == 0) {
+        begin_side(side, seen, head);
+    }
+    int64_t id = ue_seq_expand(head->packet.seq, side->newest, UE_PACKET_SEQ_MAX);
+    if (seen->held->link.links.has_id) {
+        side->offset = id - seen->held->link.links.packet_id; /* the same but for a wrap before the beginning */
+    }
+    if (is_stray(side, id)) {
+        return;
+    }
+    bool is_known = ue_kept_find(&side->kept, id) != NULL || id < side->kept.oldest;
+    bool is_needed = ue_party_is_active(side) || ue_party_is_active(side->peer);
+    if (id <= 0 || is_known || !is_needed || side->newest - id >= UE_KEPT_MAX ||
+        !keep(side, seen, &head->packet, id, v->start.is_known)) {
+        return;
+    }
+    side->newest = MAX(id, side->newest);
+    side->overtaken = MAX(side->newest - id, side->overtaken);
+    if (!side->has_begun && id < side->oldest) {
+        side->oldest = side->next = id;
+    }
+    ue_party_advance(&v->sides[0], &v->start, false);
+    ue_party_advance(&v->sides[1], &v->start, false);
+}
+
+/* ---- one datagram ---- */
+
+/* Whether a handshake begins with this datagram. */
+static bool is_initial(const struct ue_seen *seen) {
+    struct ue_datagram head = {0};
+    struct ue_rest rest;
+    struct ue_fault fault;
+    return seen->verdict.fault.status == UE_OK &&
+           ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) == UE_OK &&
+           head.prefix.is_handshake && head.handshake.type == UE_HANDSHAKE_INITIAL;
+}
+
+static void take_clear(struct ue_conversation *v, const struct ue_seen *seen) {
+    struct ue_datagram head = {0};
+    struct ue_rest rest;
+    struct ue_fault fault;
+    v->begins_in_the_middle |= v->datagrams == 0 && !is_initial(seen);
+    v->datagrams++;
+    if (seen->verdict.fault.status != UE_OK) {
+        v->malformed++;
+        return;
+    }
+    if (ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) != UE_OK) {
+        return;
+    }
+    if (head.prefix.is_handshake) {
+        take_handshake(v, seen, &head);
+    } else if (!seen->context.settings.internal_ack) {
+        take_packet(v, seen, &head);
+    }
+}
+
+static bool has_key(struct ue_conversations *all) {
+    const uint8_t *key = all->cipher != NULL ? ue_cipher_key(all->cipher) : NULL;
+    if (key == NULL || (all->seal != NULL && memcmp(key, all->key, sizeof all->key) == 0)) {
+        return key != NULL;
+    }
+    ue_seal_free(all->seal);
+    memcpy(all->key, key, sizeof all->key);
+    all->seal = ue_seal_new(key);
+    return all->seal != NULL;
+}
+
+/* The clear datagram that an encrypted one holds; false: it cannot be had. */
+static bool unseal(struct ue_conversations *all, struct ue_seen *seen) {
+    bool was_clear;
+    if (!seen->verdict.is_opened || seen->size_bytes > sizeof all->clear || !has_key(all)) {
+        return false;
+    }
+    seen->size_bytes = ue_seal_open(all->seal, &seen->context, seen->bytes, seen->size_bytes, all->clear, &was_clear);
+    seen->bytes = all->clear;
+    return seen->size_bytes != 0 &&
+           ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->verdict) == UE_OK &&
+           !seen->verdict.is_opaque; /* else it is compressed, too */
+}
+
+/* Nobody will look at its packets again. */
+static void finish_if_over(struct ue_conversation *v) {
+    if (!ue_party_is_active(&v->sides[0]) && !ue_party_is_active(&v->sides[1]) && !v->sides[0].is_finished) {
+        ue_party_finish(&v->sides[0]);
+        ue_party_finish(&v->sides[1]);
+    }
+}
+
+void ue_conversation_feed(struct ue_conversation *v, const struct ue_seen *seen) {
+    struct ue_seen clear = *seen;
+    if (seen->is_foreign || (v->sides[0].trouble != NULL && v->sides[1].trouble != NULL)) {
+        return;
+    }
+    clear.context.settings.opener = NULL;
+    if (seen->is_cut || (seen->verdict.is_opaque && !unseal(v->all, &clear))) {
+        v->sides[0].trouble = v->sides[1].trouble =
+            seen->is_cut ? "the capture has its datagrams cut" : "its content is encrypted or compressed";
+        finish_if_over(v);
+        return;
+    }
+    take_clear(v, &clear);
+    finish_if_over(v);
+}
+
+void ue_conversation_end(struct ue_conversation *v) {
+    for (unsigned role = 0; role < 2; role++) {
+        ue_party_advance(&v->sides[role], &v->start, true);
+    }
+}
+
+/* Of what decodes badly, the rest may fit by chance. */
+static bool is_doubtful(const struct ue_conversation *v) {
+    return v->malformed * MALFORMED_SHARE > v->datagrams;
+}
+
+/* Peers that have only handshake and reliable layer keep none of the rules about who may open which channel when. A
+   server that speaks before a client of which nothing more is known may be one of them. */
+static bool has_no_login(const struct ue_conversation *v) {
+    const struct ue_party *client = &v->sides[0];
+    const struct ue_difference *of_server = v->sides[1].difference;
+    bool is_premature = of_server != NULL && of_server->type == UE_DEPARTS_PREMATURE;
+    bool is_whole = v->start.is_known && !v->begins_in_the_middle;
+    return is_whole && (client->begins_elsewhere || (is_premature && !client->has_spoken));
+}
+
+const struct ue_difference *ue_conversation_difference(const struct ue_conversation *v) {
+    if (is_doubtful(v) || has_no_login(v)) {
+        return NULL;
+    }
+    const struct ue_difference *a = v->sides[0].difference;
+    const struct ue_difference *b = v->sides[1].difference;
+    return a == NULL || (b != NULL && b->frame < a->frame) ? b : a;
+}
+
+const char *ue_conversation_trouble(const struct ue_conversation *v, unsigned role) {
+    const struct ue_party *side = &v->sides[role];
+    if (!side->is_checked) {
+        return "not asked for";
+    }
+    if (is_doubtful(v)) {
+        return "too much of it is malformed; are the settings right?";
+    }
+    if (has_no_login(v)) {
+        return "its client did not begin with the control channel, so it has no login";
+    }
+    if (side->trouble != NULL) {
+        return side->trouble;
+    }
+    if (side->oldest == 0 || side->peer->oldest == 0) {
+        return side->oldest == 0 ? "the capture has no packet of it" : "the capture has no packet of the other side";
+    }
+    return !side->has_begun && side->difference == NULL ? "the capture has too little of it" : NULL;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* replay --live: a captured client once more, against a real server: a login of its own, then the captured messages in
+   their time, on the channels that the server opens now; what the server says is compared with what it said then. */
+#include <string.h>
+
+#include "tools/cli/wire_options.h"
+#include "tools/live/client.h"
+#include "tools/live/report.h"
+#include "tools/live/send_queue.h"
+#include "tools/net/event_loop.h"
+#include "tools/replay/live_comparison.h"
+#include "tools/replay/session_transcript.h"
+
+#define NS_PER_S 1e9
+#define TICKS_PER_SECOND 120
+#define AFTER_NS_MAX 1e17 /* three years: never */
+/* How long the server may take for a channel that it opened in the capture, for the login, and for acknowledgements. */
+#define PATIENCE_NS UINT64_C(5000000000)
+#define SILENCE_NS UINT64_C(1000000000)
+#define LOGIN_PATIENCE_NS UINT64_C(20000000000)
+/* Whoever left still answers for a while: the server may have missed that. */
+#define LINGER_NS UINT64_C(300000000)
+
+struct live {
+    const struct ue_replay *replay;
+    struct ue_tale tale;
+    struct ue_live_options options;
+    struct ue_port *port;
+    struct ue_loop *loop;
+    struct ue_client client;
+    struct ue_comparison comparison;
+    uint64_t now_ns, begun_ns;
+    uint64_t joined_ns;  /* 0: not yet */
+    uint64_t shifted_ns; /* how much later than captured lines leave, since the server was waited for */
+    uint64_t waiting_ns; /* since when it is waited for; 0: it is not */
+    guint line;          /* the next */
+    uint64_t heard;      /* messages of the server when it was last looked */
+    uint64_t heard_ns;   /* when that had changed; the join to begin with */
+    uint64_t left_ns;    /* 0: not yet */
+    uint64_t sent[2];    /* by reliable */
+    uint64_t refused;
+    const char *problem; /* NULL: none */
+};
+
+/* ---- leaving ---- */
+
+static void leave(struct live *l, const char *problem) {
+    if (l->left_ns == 0) {
+        enum ue_close_reason reason = ue_close_reason_find(l->tale.close_reasons[0], strlen(l->tale.close_reasons[0]));
+        l->left_ns = l->now_ns;
+        l->problem = problem;
+        ue_conn_close(l->client.conn, l->now_ns, reason != UE_CLOSE_NONE ? reason : UE_CLOSE_DISCONNECT);
+    }
+}
+
+/* ---- saying the lines ---- */
+
+/* When a line of the capture is due now. */
+static uint64_t due_ns(const struct live *l, uint64_t captured_ns) {
+    double speed = l->replay->sending.speed;
+    uint64_t captured_after_ns = captured_ns > l->tale.joined_ns ? captured_ns - l->tale.joined_ns : 0;
+    double after_ns = speed > 0 ? (double)captured_after_ns / speed : 0;
+    return l->joined_ns + l->shifted_ns + (uint64_t)(after_ns < AFTER_NS_MAX ? after_ns : AFTER_NS_MAX);
+}
+
+/* Whether the channel of a life is there; what the client opens is opened now. */
+static bool has_channel(struct live *l, uint32_t life_number) {
+    const struct ue_life *life = ue_tale_life(&l->tale, life_number);
+    struct ue_live_life *now = ue_comparison_life(&l->comparison, life_number);
+    if (!now->is_open && !life->by_server) {
+        now->is_open = ue_conn_open(l->client.conn, life->kind, life->channel, &now->channel) == UE_OK;
+    }
+    return now->is_open;
+}
+
+static void say(struct live *l, const struct ue_tale_line *line) {
+    const struct ue_life *life = ue_tale_life(&l->tale, line->life);
+    const struct ue_outgoing bunch = {
+        .channel = ue_comparison_life(&l->comparison, line->life)->channel,
+        .reliable = line->reliable,
+        .close = line->close && !life->by_server && life->channel != 0,
+        .close_reason = line->close_reason,
+        .has_exports = line->has_exports,
+        .has_mapped = line->has_mapped,
+        .paused = line->paused,
+        .data = line->data,
+        .exports = (const struct ue_view *)(void *)line->exports->data,
+        .export_count = line->exports->len,
+    };
+    bool good = ue_conn_send(l->client.conn, l->now_ns, &bunch, NULL) == UE_OK;
+    l->sent[line->reliable] += good;
+    l->refused += !good;
+}
+
+/* What is not there yet holds back all that follows, for a while. */
+static bool may_say(struct live *l, const struct ue_tale_line *line) {
+    if (!has_channel(l, line->life)) {
+        l->waiting_ns = l->waiting_ns != 0 ? l->waiting_ns : l->now_ns;
+        return l->now_ns - l->waiting_ns > PATIENCE_NS;
+    }
+    if (l->waiting_ns != 0) {
+        l->shifted_ns += l->now_ns - l->waiting_ns;
+        l->waiting_ns = 0;
+    }
+    uint32_t channel = ue_comparison_life(&l->comparison, line->life)->channel;
+    return !line->reliable || ue_backlog_has_room(l->client.conn, channel, line->data.bits);
+}
+
+static void say_due(struct live *l) {
+    const GArray *lines = l->tale.lines;
+    while (l->line < lines->len) {
+        const struct ue_tale_line *line = &g_array_index(lines, struct ue_tale_line, l->line);
+        if (due_ns(l, line->time_ns) > l->now_ns || !may_say(l, line)) {
+            return;
+        }
+        if (ue_comparison_life(&l->comparison, line->life)->is_open) {
+            say(l, line);
+        } else {
+            l->refused++;
+        }
+        l->line++;
+    }
+}
+
+static bool is_acknowledged(const struct live *l) {
+    for (guint i = 0; i < l->tale.lives->len; i++) {
+        const struct ue_live_life *life = ue_comparison_life(&l->comparison, i);
+        if (life->is_open && ue_conn_unacked(l->client.conn, life->channel) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the server says no more: it has said everything, or nothing for a while. */
+static bool is_silent(struct live *l) {
+    if (l->heard != l->comparison.heard) {
+        l->heard = l->comparison.heard;
+        l->heard_ns = l->now_ns;
+    }
+    return ue_comparison_is_complete(&l->comparison) || l->now_ns - l->heard_ns > SILENCE_NS;
+}
+
+/* At the end of the capture, when all is acknowledged and answered, or has had time enough. */
+static void leave_when_done(struct live *l) {
+    uint64_t end_ns = due_ns(l, l->tale.end_ns);
+    if (l->now_ns < end_ns || !is_silent(l)) {
+        return;
+    }
+    if (is_acknowledged(l)) {
+        leave(l, NULL);
+    } else if (l->now_ns - l->heard_ns > PATIENCE_NS) {
+        leave(l, "not everything was acknowledged in time");
+    }
+}
+
+static void work(struct live *l) {
+    const struct ue_login *login = &l->client.login;
+    bool has_joined = login->state == UE_LOGIN_JOINING || login->state == UE_LOGIN_DONE;
+    if (l->left_ns != 0) {
+        return;
+    }
+    if (l->joined_ns == 0 && has_joined) {
+        l->joined_ns = l->heard_ns = l->now_ns;
+    }
+    if (l->joined_ns == 0) {
+        if (l->now_ns - l->begun_ns > LOGIN_PATIENCE_NS) {
+            leave(l, "the login was not done in time");
+        }
+        return;
+    }
+    say_due(l);
+    if (l->line == l->tale.lines->len) {
+        leave_when_done(l);
+    }
+}
+
+/* ---- running ---- */
+
+static void lose(struct live *l, enum ue_close_reason reason) {
+    if (l->left_ns == 0) {
+        l->left_ns = l->now_ns;
+        ue_comparison_closed(&l->comparison, &l->client.login, reason);
+        l->problem = l->joined_ns == 0              ? "the server did not let the client in"
+                     : l->line < l->tale.lines->len ? "the connection ended before everything was said"
+                                                    : NULL;
+    }
+}
+
+static void take_events(void *user) {
+    struct live *l = user;
+    struct ue_event event;
+    while (ue_conn_next_event(l->client.conn, &event)) {
+        if (event.type == UE_EVENT_STATE && event.state == UE_CONN_CLOSED) {
+            lose(l, event.reason);
+        } else if (l->left_ns == 0) {
+            ue_comparison_take(&l->comparison, &event);
+        }
+    }
+}
+
+static void on_receive(void *user) {
+    struct live *l = user;
+    l->now_ns = ue_loop_now_ns();
+    ue_client_receive(&l->client, l->now_ns, take_events, l);
+}
+
+static void on_tick(void *user) {
+    struct live *l = user;
+    on_receive(l);
+    ue_conn_end_receive(l->client.conn, l->now_ns);
+    take_events(l);
+    work(l);
+    ue_client_tick(&l->client, l->now_ns);
+    take_events(l);
+    if (l->left_ns != 0 && l->now_ns - l->left_ns > LINGER_NS) {
+        ue_loop_quit(l->loop);
+    }
+}
+
+static void on_stop(void *user) {
+    struct live *l = user;
+    l->now_ns = ue_loop_now_ns();
+    leave(l, "interrupted");
+}
+
+/* ---- life ---- */
+
+/* Speaks as the captured client did. */
+static bool resolve_options(struct live *l) {
+    struct ue_live_options *o = &l->options;
+    const struct ue_tale *tale = &l->tale;
+    const struct ue_cipher *cipher = l->replay->reading.wire.cipher;
+    const uint8_t *key = cipher != NULL ? ue_cipher_key(cipher) : NULL;
+    if (!ue_live_options_resolve(o)) {
+        return false;
+    }
+    o->ticks_per_second = TICKS_PER_SECOND;
+    o->profile = &tale->context.profile;
+    o->settings = tale->context.settings;
+    o->settings.opener = NULL;
+    o->network_version = tale->network_version;
+    o->network_features = tale->network_features;
+    o->net_speed = tale->net_speed;
+    o->driver = ue_tale_has(tale, UE_MESSAGE_BEACON_JOIN) ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
+    o->pcap = g_strdup(l->replay->sending.pcap);
+    o->has_key = key != NULL;
+    if (key != NULL) {
+        memcpy(o->key, key, sizeof o->key);
+    }
+    return true;
+}
+
+static bool open_port(struct live *l) {
+    GError *error = NULL;
+    struct ue_socket *socket = ue_socket_connect(l->replay->sending.target, UE_SERVER_PORT, &error);
+    if (socket == NULL) {
+        ue_complain("%s", error->message);
+        g_error_free(error);
+        return false;
+    }
+    l->port = ue_port_new(socket, &l->options);
+    return l->port != NULL;
+}
+
+static bool begin(struct live *l) {
+    const struct ue_tale *tale = &l->tale;
+    bool is_game = ue_tale_has(tale, UE_MESSAGE_LOGIN);
+    const struct ue_login_config login = {
+        .hello = &tale->hello,
+        .login = is_game ? &tale->login : NULL,
+        .beacon_join = ue_tale_has(tale, UE_MESSAGE_BEACON_JOIN) ? &tale->beacon_join : NULL,
+        .load_ns = tale->joined_ns > tale->welcomed_ns ? tale->joined_ns - tale->welcomed_ns : 0,
+    };
+    l->begun_ns = l->now_ns = ue_loop_now_ns();
+    return ue_client_init(&l->client, l->port, &l->options, &login, l->now_ns);
+}
+
+static void report(const struct live *l) {
+    const struct ue_tale *tale = &l->tale;
+    bool as_json = l->replay->json;
+    ue_comparison_report(&l->comparison, as_json);
+    ue_report(as_json, "replayed",
+              json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:I}", "stream", (int)tale->stream, "reliable",
+                        (json_int_t)l->sent[1], "unreliable", (json_int_t)l->sent[0], "refused", (json_int_t)l->refused,
+                        "incomplete", (json_int_t)tale->incomplete, "seconds",
+                        (double)(l->left_ns - l->begun_ns) / NS_PER_S, "differences",
+                        (json_int_t)l->comparison.differences));
+    json_t *members = ue_report_connection(l->client.conn);
+    json_object_set_new(members, "port", ue_report_port(l->port));
+    ue_report(as_json, "connection", members);
+    if (l->problem != NULL) {
+        ue_complain("%s", l->problem);
+    }
+}
+
+static enum ue_exit run(struct live *l) {
+    const struct ue_loop_hooks hooks = {.user = l, .receive = on_receive, .tick = on_tick, .stop = on_stop};
+    l->loop = ue_loop_new(&hooks, ue_port_socket(l->port), TICKS_PER_SECOND);
+    ue_loop_run(l->loop);
+    ue_loop_free(l->loop);
+    if (l->left_ns == 0) {
+        return UE_EXIT_MALFORMED; /* a second signal */
+    }
+    ue_comparison_end(&l->comparison);
+    report(l);
+    bool good = l->problem == NULL && l->refused == 0 && l->comparison.differences == 0;
+    enum ue_exit read = ue_reading_status(&l->replay->reading);
+    return read != UE_EXIT_OK ? read : good ? UE_EXIT_OK : UE_EXIT_MALFORMED;
+}
+
+enum ue_exit ue_replay_live(struct ue_replay *replay) {
+    struct live l = {.replay = replay};
+    enum ue_exit status = UE_EXIT_UNUSABLE;
+    ue_live_options_init(&l.options);
+    if (ue_tale_read(&l.tale, replay)) {
+        ue_comparison_init(&l.comparison, &l.tale);
+        if (resolve_options(&l) && open_port(&l) && begin(&l)) {
+            status = run(&l);
+        }
+        ue_comparison_clear(&l.comparison);
+    }
+    ue_client_clear(&l.client);
+    status = ue_port_free(l.port) ? status : UE_EXIT_UNUSABLE;
+    ue_live_options_clear(&l.options);
+    ue_tale_clear(&l.tale);
+    return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/replay/pending_packets.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include <uerudp/seq.h>
+
+#define WORD_BITS 32
+
+void ue_kept_init(struct ue_kept_ring *ring, struct ue_kept_budget *budget) {
+    memset(ring, 0, sizeof *ring);
+    ring->budget = budget;
+}
+
+static size_t above_reserve(const struct ue_kept_ring *ring, size_t used_bytes) {
+    return used_bytes > ring->budget->reserve_bytes ? used_bytes - ring->budget->reserve_bytes : 0;
+}
+
+/* False: nothing changed, because there is no memory. */
+static bool account(struct ue_kept_ring *ring, size_t used_bytes) {
+    struct ue_kept_budget *budget = ring->budget;
+    size_t shared_bytes =
+        budget->shared_bytes - above_reserve(ring, ring->used_bytes) + above_reserve(ring, used_bytes);
+    bool is_too_much = used_bytes > budget->max_bytes || shared_bytes > budget->shared_max_bytes;
+    if (is_too_much && used_bytes > ring->used_bytes) {
+        return false;
+    }
+    budget->shared_bytes = shared_bytes;
+    ring->used_bytes = used_bytes;
+    return true;
+}
+
+static size_t memory_of(size_t size_bytes, uint32_t ack_count) {
+    return sizeof(struct ue_kept) + size_bytes + size_bytes % 2 + ack_count * sizeof(uint16_t);
+}
+
+static void drop_slot(struct ue_kept_ring *ring, int64_t id) {
+    struct ue_kept **slot = &ring->slots[id & (UE_KEPT_MAX - 1)];
+    if (*slot != NULL) {
+        account(ring, ring->used_bytes - memory_of((*slot)->size_bytes, (*slot)->ack_count));
+        g_free(*slot);
+        *slot = NULL;
+    }
+}
+
+void ue_kept_free(struct ue_kept_ring *ring) {
+    for (int64_t i = 0; i < UE_KEPT_MAX; i++) {
+        drop_slot(ring, i);
+    }
+}
+
+struct ue_kept *ue_kept_add(struct ue_kept_ring *ring, int64_t id, const uint8_t *bytes, size_t size_bytes,
+                            const uint16_t *acks, uint32_t ack_count) {
+    struct ue_kept **slot = &ring->slots[id & (UE_KEPT_MAX - 1)];
+    size_t all_bytes = memory_of(size_bytes, ack_count);
+    if (*slot != NULL || !account(ring, ring->used_bytes + all_bytes)) {
+        return NULL;
+    }
+    struct ue_kept *kept = g_malloc(all_bytes);
+    *kept = (struct ue_kept){.id = id, .size_bytes = size_bytes, .ack_count = ack_count};
+    memcpy(kept->bytes, bytes, size_bytes);
+    kept->acks = (uint16_t *)(void *)(kept->bytes + size_bytes + size_bytes % 2);
+    if (ack_count != 0) {
+        memcpy(kept->acks, acks, ack_count * sizeof *acks);
+    }
+    *slot = kept;
+    return kept;
+}
+
+void ue_kept_drop(struct ue_kept_ring *ring, int64_t before) {
+    int64_t begin = before - ring->oldest > UE_KEPT_MAX ? before - UE_KEPT_MAX : ring->oldest;
+    for (int64_t id = begin; id < before; id++) {
+        const struct ue_kept *kept = ring->slots[id & (UE_KEPT_MAX - 1)];
+        if (kept != NULL && kept->id < before) {
+            drop_slot(ring, id);
+        }
+    }
+    ring->oldest = before > ring->oldest ? before : ring->oldest;
+}
+
+static int legacy_claim(const struct ue_kept *kept, int64_t packet_id) {
+    for (uint32_t i = 0; i < kept->ack_count; i++) {
+        if (kept->acks[i] == ue_seq_of(packet_id)) {
+            return 1;
+        }
+    }
+    return -1;
+}
+
+int ue_kept_claim(const struct ue_kept *kept, int64_t packet_id) {
+    if (kept->words == 0) {
+        return legacy_claim(kept, packet_id);
+    }
+    int64_t age = kept->judged - packet_id;
+    if (age < 0) {
+        return packet_id <= kept->ack ? 0 : -1;
+    }
+    return age < kept->words * WORD_BITS ? (int)(kept->history[age / WORD_BITS] >> age % WORD_BITS & 1) : -1;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets of one side that somebody has still to look at, by id. */
+#ifndef UERUDP_TOOLS_REPLAY_PENDING_PACKETS_H
+#define UERUDP_TOOLS_REPLAY_PENDING_PACKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uerudp/packet.h>
+
+#define UE_KEPT_MAX 4096 /* packets of a side; an older one gives way */
+
+struct ue_kept {
+    uint64_t frame;
+    int64_t time_ns;
+    int64_t id;
+    int64_t judged;      /* modern headers: the newest packet of the other side with a verdict in the history; */
+    int64_t ack;         /* ... the newest acknowledged at all */
+    int64_t peer_newest; /* the newest packet of the other side when this one was captured */
+    bool is_premature;   /* of a server, before the client said anything */
+    uint8_t words;       /* 0: a legacy packet, */
+    uint16_t *acks;      /* ... which acknowledges these; behind the bytes */
+    uint32_t ack_count;
+    uint32_t history[UE_HISTORY_WORDS_MAX];
+    size_t size_bytes;
+    uint8_t bytes[];
+};
+
+/* Memory of all rings together: each has a reserve that no other ring can use, and what a ring uses above its reserve
+   counts here. */
+struct ue_kept_budget {
+    size_t shared_bytes;
+    size_t shared_max_bytes;
+    size_t reserve_bytes; /* of a ring; */
+    size_t max_bytes;     /* ... and the most that it may use */
+};
+
+struct ue_kept_ring {
+    struct ue_kept *slots[UE_KEPT_MAX];
+    struct ue_kept_budget *budget;
+    size_t used_bytes;
+    int64_t oldest; /* none before it is left */
+};
+
+void ue_kept_init(struct ue_kept_ring *ring, struct ue_kept_budget *budget);
+void ue_kept_free(struct ue_kept_ring *ring);
+
+/* A copy of a legacy packet's acks, or NULL and 0, and of its bytes; members but id, sizes and copies are zero. NULL:
+   there is no memory for it, or an older packet that is still kept has its place. */
+struct ue_kept *ue_kept_add(struct ue_kept_ring *ring, int64_t id, const uint8_t *bytes, size_t size_bytes,
+                            const uint16_t *acks, uint32_t ack_count);
+
+/* NULL: it is not there. */
+static inline struct ue_kept *ue_kept_find(const struct ue_kept_ring *ring, int64_t id) {
+    struct ue_kept *kept = ring->slots[id & (UE_KEPT_MAX - 1)];
+    return kept != NULL && kept->id == id ? kept : NULL;
+}
+
+/* Drops all before this id. */
+void ue_kept_drop(struct ue_kept_ring *ring, int64_t before);
+
+/* What a header says of a packet of the other side: 1 delivered, 0 not, -1 nothing. */
+int ue_kept_claim(const struct ue_kept *kept, int64_t packet_id);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/replay/send_options.h"
+
+#include "tools/cli/command_line.h"
+
+#define FACTOR_MIN 1e-6
+#define FACTOR_MAX 1e9
+
+void ue_sending_init(struct ue_sending *sending) {
+    *sending = (struct ue_sending){.speed = 1, .rounds = 1};
+}
+
+void ue_sending_clear(struct ue_sending *sending) {
+    g_free(sending->target);
+    g_free(sending->pcap);
+    g_free(sending->per_second_text);
+}
+
+void ue_sending_add(struct ue_sending *sending, GOptionContext *context) {
+    const GOptionEntry entries[] = {
+        {"speed", 0, 0, G_OPTION_ARG_DOUBLE, &sending->speed, "times as fast as captured; 0 without waiting; default 1",
+         "X"},
+        {"pps", 0, 0, G_OPTION_ARG_STRING, &sending->per_second_text,
+         "wire: so many datagrams per second, evenly, whatever their times", "NUMBER"},
+        {"loop", 0, 0, G_OPTION_ARG_INT64, &sending->rounds, "wire: so many times; 0 until Ctrl-C; default 1",
+         "NUMBER"},
+        {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &sending->pcap,
+         "live: write what is sent and received to this file (pcapng)", "FILE"},
+        {0},
+    };
+    GOptionGroup *group =
+        g_option_group_new("sending", "How to send:", "Show the options of wire and live", NULL, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_add_group(context, group);
+}
+
+bool ue_sending_resolve(struct ue_sending *s, bool is_live) {
+    bool is_for_wire = s->per_second_text != NULL || s->rounds != 1;
+    if (s->target == NULL && (is_for_wire || s->speed != 1 || s->pcap != NULL)) {
+        ue_complain("--speed, --pps, --loop and --pcap go with --wire or --live");
+        return false;
+    }
+    if (is_live && is_for_wire) {
+        ue_complain("--pps and --loop go with --wire");
+        return false;
+    }
+    if (!is_live && s->pcap != NULL) {
+        ue_complain("--pcap goes with --live");
+        return false;
+    }
+    if (s->rounds < 0) {
+        ue_complain("--loop=%" G_GINT64_FORMAT ": not a number of rounds", s->rounds);
+        return false;
+    }
+    return ue_cli_within("speed", s->speed, 0, FACTOR_MAX) &&
+           ue_cli_option_real("pps", s->per_second_text, FACTOR_MIN, FACTOR_MAX, &s->per_second);
+}

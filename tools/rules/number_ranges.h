@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as users list them: "3", "100-110", "7,9-12,100-". */
+#ifndef UERUDP_TOOLS_RULES_NUMBER_RANGES_H
+#define UERUDP_TOOLS_RULES_NUMBER_RANGES_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* NULL for a text that is no such list; free with g_array_unref. */
+GArray *ue_ranges_parse(const char *text);
+
+/* ranges NULL: every number. */
+bool ue_ranges_have(const GArray *ranges, uint64_t number);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/rules/rule_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cli/command_line.h"
+#include "tools/rules/number_ranges.h"
+
+#define NS_PER_MS 1e6
+#define NS_PER_SECOND 1e9
+#define NEAR_CHARS 4         /* names that begin alike */
+#define NEAR_MAX 5           /* of them are told */
+#define TIME_SECONDS_MAX 9e9 /* what 64 bits of nanoseconds hold */
+
+/* One word of a rule: its name, what must follow it, and who takes that; value is NULL where nothing followed. */
+struct word {
+    const char *name;
+    const char *form;
+    bool (*take)(struct ue_rule *rule, const char *value);
+};
+
+/* ---- values ---- */
+
+static bool take_nothing(struct ue_rule *rule, const char *value) {
+    (void)rule;
+    return value == NULL;
+}
+
+static bool take_count(const char *value, uint64_t max, uint64_t *count) {
+    return value != NULL && ue_cli_number(value, max, count) && *count > 0;
+}
+
+static bool take_amount(struct ue_rule *rule, const char *value, unsigned max) {
+    uint64_t amount = 1;
+    bool good = value == NULL || take_count(value, max, &amount);
+    rule->amount = (unsigned)amount;
+    return good;
+}
+
+/* ---- actions ---- */
+
+static bool take_copies(struct ue_rule *rule, const char *value) {
+    return take_amount(rule, value, UE_RULES_COPIES_MAX);
+}
+
+static bool take_delay(struct ue_rule *rule, const char *value) {
+    double delay_ms;
+    bool good = value != NULL && ue_cli_real(value, UE_RULES_DELAY_MAX_NS / NS_PER_MS, &delay_ms);
+    rule->delay_ns = good ? (int64_t)(delay_ms * NS_PER_MS) : 0;
+    return good;
+}
+
+static bool take_bits(struct ue_rule *rule, const char *value) {
+    return take_amount(rule, value, UE_RULES_FLIPS_MAX);
+}
+
+/* In the order of enum ue_rule_action. */
+static const struct word actions[] = {
+    {"drop", "drop", take_nothing},
+    {"duplicate", "duplicate or duplicate=N, N from 1 to 100", take_copies},
+    {"delay", "delay=MILLISECONDS", take_delay},
+    {"reorder", "reorder", take_nothing},
+    {"corrupt", "corrupt or corrupt=BITS, from 1 to 64", take_bits},
+    {"pass", "pass", take_nothing},
+};
+
+/* ---- conditions ---- */
+
+/* In the order of enum ue_rule_number. */
+static const char *const number_names[] = {"stream", "frame", "id", "seq", "size", "channel", "ch_seq", "copy"};
+
+static bool take_direction(struct ue_rule *rule, const char *value) {
+    bool is_up = g_strcmp0(value, "c2s") == 0;
+    rule->direction = is_up ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
+    return is_up || g_strcmp0(value, "s2c") == 0;
+}
+
+static bool take_kinds(struct ue_rule *rule, const char *value) {
+    return value != NULL && ue_kinds_parse(value, &rule->kinds);
+}
+
+static bool take_reliable(struct ue_rule *rule, const char *value) {
+    rule->bunch_kinds |= UE_KIND_MASK_RELIABLE;
+    return value == NULL;
+}
+
+static bool take_unreliable(struct ue_rule *rule, const char *value) {
+    rule->bunch_kinds |= UE_KIND_MASK_UNRELIABLE;
+    return value == NULL;
+}
+
+/* Whether two names are the same but for case and underscores: "net_guid_assign" is "NetGUIDAssign". */
+static bool is_alike(const char *a, const char *b) {
+    for (;; a++, b++) {
+        a += *a == '_';
+        b += *b == '_';
+        if (g_ascii_tolower(*a) != g_ascii_tolower(*b)) {
+            return false;
+        }
+        if (*a == '\0') {
+            return true;
+        }
+    }
+}
+
+static uint64_t message_of(const char *name) {
+    size_t count;
+    const struct ue_value_name *names = ue_values_names(UE_VALUES_MESSAGE_TYPE, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (is_alike(names[i].name, name)) {
+            return UINT64_C(1) << names[i].number;
+        }
+    }
+    return 0;
+}
+
+static bool take_messages(struct ue_rule *rule, const char *value) {
+    char **names = g_strsplit(value != NULL ? value : "", ",", -1);
+    bool good = names[0] != NULL;
+    for (size_t i = 0; good && names[i] != NULL; i++) {
+        uint64_t message = message_of(names[i]);
+        good = message != 0;
+        rule->messages |= message;
+    }
+    g_strfreev(names);
+    return good;
+}
+
+static bool take_time(struct ue_rule *rule, const char *value) {
+    char **ends = g_strsplit(value != NULL ? value : "", "-", 2);
+    double from = 0, to = TIME_SECONDS_MAX;
+    bool good = g_strv_length(ends) == 2 && (*ends[0] == '\0' || ue_cli_real(ends[0], TIME_SECONDS_MAX, &from)) &&
+                (*ends[1] == '\0' || ue_cli_real(ends[1], TIME_SECONDS_MAX, &to)) && from <= to;
+    rule->from_ns = good ? (int64_t)(from * NS_PER_SECOND) : 0;
+    rule->to_ns = good ? (int64_t)(to * NS_PER_SECOND) : 0;
+    g_strfreev(ends);
+    return good;
+}
+
+static bool take_probability(struct ue_rule *rule, const char *value) {
+    return value != NULL && ue_cli_real(value, 1, &rule->probability);
+}
+
+static bool take_every(struct ue_rule *rule, const char *value) {
+    return take_count(value, UINT64_MAX, &rule->every);
+}
+
+static bool take_most(struct ue_rule *rule, const char *value) {
+    return take_count(value, UINT64_MAX, &rule->most);
+}
+
+static const struct word conditions[] = {
+    {"dir", "dir=c2s or dir=s2c", take_direction},
+    {"kind", "kind= and kinds such as handshake, packet, empty, bunch, open, close or malformed", take_kinds},
+    {"reliable", "reliable", take_reliable},
+    {"unreliable", "unreliable", take_unreliable},
+    {"message", "message= and names of control messages such as hello or login", take_messages},
+    {"time", "time=FROM-TO in seconds", take_time},
+    {"p", "p= and a probability from 0 to 1", take_probability},
+    {"every", "every=N, N at least 1", take_every},
+    {"first", "first=N, N at least 1", take_most},
+    {"max", "max=N, N at least 1", take_most},
+};
+
+/* ---- rules ---- */
+
+static bool fail(char error[UE_RULES_ERROR_BYTES], const char *word, const char *what, const char *form) {
+    g_snprintf(error, UE_RULES_ERROR_BYTES, "'%s': %s%s", word, what, form);
+    return false;
+}
+
+static const struct word *find(const struct word *words, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i].name, name) == 0) {
+            return &words[i];
+        }
+    }
+    return NULL;
+}
+
+/* Cuts a word at the first of these characters and gives what stands behind; NULL where it is not there. */
+static char *cut(char *word, char at) {
+    char *found = strchr(word, at);
+    if (found != NULL) {
+        *found++ = '\0';
+    }
+    return found;
+}
+
+/* The part behind the group: "ch_seq" of "bunch.ch_seq". */
+static const char *last_part(const char *key) {
+    const char *dot = strrchr(key, '.');
+    return dot != NULL ? dot + 1 : key;
+}
+
+static bool is_near(const char *name, const char *key) {
+    const char *part = last_part(key);
+    return *part != '\0' && (is_alike(last_part(name), part) || strstr(name, key) != NULL ||
+                             (strlen(part) >= NEAR_CHARS && strncmp(last_part(name), part, NEAR_CHARS) == 0));
+}
+
+static bool fail_field(char error[UE_RULES_ERROR_BYTES], const char *word, const char *key) {
+    GString *near = g_string_new(NULL);
+    unsigned count = 0;
+    for (unsigned i = UE_F_NONE + 1; i < UE_FIELD_COUNT && count < NEAR_MAX; i++) {
+        const char *name = ue_field_row((enum ue_field)i)->name;
+        if (is_near(name, key)) {
+            g_string_append_printf(near, "%s%s", count++ == 0 ? "; there is " : ", ", name);
+        }
+    }
+    fail(error, word, "no such field", near->len != 0 ? near->str : "; a key is one such as bunch.ch_seq");
+    g_string_free(near, TRUE);
+    return false;
+}
+
+static bool take_action(struct ue_rule *rule, const char *whole, char error[UE_RULES_ERROR_BYTES]) {
+    char *name = g_strdup(whole);
+    char *value = cut(name, '=');
+    char *key = cut(name, '@');
+    const struct word *action = find(actions, G_N_ELEMENTS(actions), name);
+    rule->action = action != NULL ? (enum ue_rule_action)(action - actions) : UE_RULE_PASS;
+    rule->field = key != NULL ? ue_field_find(key) : UE_F_NONE;
+    bool good = true;
+    if (action == NULL) {
+        good = fail(error, whole, "no action; there are drop, duplicate, delay, reorder, corrupt and pass", "");
+    } else if (key != NULL && rule->action == UE_RULE_CORRUPT && rule->field == UE_F_NONE) {
+        good = fail_field(error, whole, key);
+    } else if (key != NULL && rule->action != UE_RULE_CORRUPT) {
+        good = fail(error, whole, "only corrupt@KEY names a field, by a key such as bunch.ch_seq", "");
+    } else if (!action->take(rule, value)) {
+        good = fail(error, whole, "should be ", action->form);
+    }
+    g_free(name);
+    return good;
+}
+
+static int number_index(const char *name) {
+    for (int i = 0; i < UE_RULE_NUMBERS; i++) {
+        if (strcmp(number_names[i], name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* given: a bit for each condition that the rule has so far. */
+static bool take_condition(struct ue_rule *rule, const char *whole, uint32_t *given, char error[UE_RULES_ERROR_BYTES]) {
+    char *name = g_strdup(whole);
+    char *value = cut(name, '=');
+    int number = number_index(name);
+    const struct word *condition = find(conditions, G_N_ELEMENTS(conditions), name);
+    uint32_t bit = number >= 0         ? 1u << number
+                   : condition != NULL ? 1u << (UE_RULE_NUMBERS + (condition - conditions))
+                                       : 0;
+    bool good = true;
+    if (bit == 0) {
+        good = fail(error, whole, "no such condition", "");
+    } else if ((*given & bit) != 0) {
+        good = fail(error, whole, "said a second time", "");
+    } else if (number >= 0) {
+        rule->numbers[number] = value != NULL ? ue_ranges_parse(value) : NULL;
+        good =
+            rule->numbers[number] != NULL || fail(error, whole, "should be numbers and ranges such as 3,100-110", "");
+    } else if (!condition->take(rule, value)) {
+        good = fail(error, whole, "should be ", condition->form);
+    }
+    *given |= bit;
+    g_free(name);
+    return good;
+}
+
+static struct ue_rule *new_rule(const char *text) {
+    struct ue_rule *rule = g_new0(struct ue_rule, 1);
+    rule->text = g_strstrip(g_strdup(text));
+    rule->from_ns = INT64_MIN; /* times in captures may go back */
+    rule->to_ns = INT64_MAX;
+    rule->probability = 1;
+    rule->every = 1;
+    rule->most = UINT64_MAX;
+    return rule;
+}
+
+struct ue_rule *ue_rule_parse(const char *text, char error[UE_RULES_ERROR_BYTES]) {
+    struct ue_rule *rule = new_rule(text);
+    char **words = g_strsplit_set(rule->text, " \t\r", -1);
+    uint32_t given = 0;
+    bool good = true;
+    if (rule->text[0] == '\0') {
+        good = fail(error, rule->text, "no rule", "");
+    }
+    for (size_t i = 0; good && words[i] != NULL; i++) {
+        if (i == 0) {
+            good = take_action(rule, words[i], error);
+        } else if (words[i][0] != '\0') {
+            good = take_condition(rule, words[i], &given, error);
+        }
+    }
+    g_strfreev(words);
+    if (!good) {
+        g_clear_pointer(&rule, ue_rule_free);
+    }
+    return rule;
+}
+
+void ue_rule_free(struct ue_rule *rule) {
+    for (size_t i = 0; i < UE_RULE_NUMBERS; i++) {
+        g_clear_pointer(&rule->numbers[i], g_array_unref);
+    }
+    g_free(rule->text);
+    g_free(rule);
+}
+
+bool ue_rule_wants_bunch(const struct ue_rule *rule) {
+    bool wants = rule->bunch_kinds != 0 || rule->messages != 0;
+    for (size_t i = UE_RULE_CHANNEL; i < UE_RULE_NUMBERS; i++) {
+        wants |= rule->numbers[i] != NULL;
+    }
+    return wants;
+}

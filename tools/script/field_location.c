@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/script/field_location.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/print/text_buffer.h"
+
+/* A field that is looked for while a packet is read. */
+struct search {
+    enum ue_field field;
+    size_t index;
+    size_t items; /* begun so far */
+    size_t seen;  /* occurrences outside of items */
+    bool is_found;
+    struct ue_place *place;
+};
+
+static char *value_text(const struct ue_record *record) {
+    struct ue_out out = {0};
+    switch (ue_field_row(record->field)->kind) {
+    case UE_KIND_I32: ue_out_signed(&out, (int32_t)record->number); break;
+    case UE_KIND_X32: ue_out_format(&out, "0x%" PRIx64, record->number); break;
+    case UE_KIND_REAL: ue_out_real(&out, ue_record_real(record)); break;
+    case UE_KIND_BYTES: ue_out_hex_view(&out, record->text.units, SIZE_MAX); break;
+    case UE_KIND_TEXT: ue_out_engine_text(&out, record->text, UE_ESCAPE_PLAIN); break;
+    case UE_KIND_STRING:
+        if (record->string != NULL) {
+            ue_out_text(&out, record->string);
+        } else {
+            ue_out_engine_text(&out, record->text, UE_ESCAPE_PLAIN);
+        }
+        break;
+    default: ue_out_unsigned(&out, record->number); break;
+    }
+    char *text = g_strndup(out.length != 0 ? out.text : "", out.length);
+    ue_out_free(&out);
+    return text;
+}
+
+static bool is_item(enum ue_group group) {
+    return group == UE_GROUP_BUNCH || group == UE_GROUP_ACK;
+}
+
+static void begin_group(void *user, enum ue_group group, size_t bit) {
+    struct search *search = user;
+    (void)bit;
+    search->items += is_item(group);
+}
+
+static void end_group(void *user, enum ue_group group, size_t bit) {
+    (void)user;
+    (void)group;
+    (void)bit;
+}
+
+static void take_field(void *user, const struct ue_record *record) {
+    struct search *search = user;
+    if (record->field != search->field || search->is_found) {
+        return;
+    }
+    size_t index = search->items != 0 ? search->items - 1 : search->seen++;
+    if (index == search->index) {
+        search->is_found = true;
+        search->place->bit = record->bit;
+        search->place->value = value_text(record);
+    }
+}
+
+static const struct ue_stage_packet *packet_of(const struct ue_stage *stage, const struct ue_line *line) {
+    return line->packet != UE_NO_PACKET_SHOWN
+               ? &g_array_index(stage->sides[line->side].packets, struct ue_stage_packet, line->packet)
+               : NULL;
+}
+
+bool ue_locate_field(const struct ue_stage *stage, const struct ue_line *line, enum ue_field field, size_t index,
+                     struct ue_place *place) {
+    struct search search = {.field = field, .index = index, .place = place};
+    const struct ue_sink sink = {begin_group, take_field, end_group, &search};
+    const struct ue_stage_packet *packet = packet_of(stage, line);
+    struct ue_verdict verdict;
+    struct ue_context x;
+    *place = (struct ue_place){0};
+    if (packet != NULL) {
+        ue_stage_context(stage, line->side, &x);
+        ue_datagram_trace(&x, packet->bytes, packet->size_bytes, NULL, &sink, &verdict);
+    }
+    return search.is_found;
+}
+
+void ue_place_clear(struct ue_place *place) {
+    g_free(place->value);
+}
+
+/* ---- words ---- */
+
+/* The words of a packet and their fields; `before` is what the line has in front of them. */
+static GArray *marks_of(const struct ue_stage *stage, const struct ue_line *line, size_t *before) {
+    struct ue_item items[UE_PACKET_ITEMS_MAX];
+    struct ue_datagram d = {.items = items, .item_capacity = UE_PACKET_ITEMS_MAX};
+    const struct ue_stage_packet *packet = packet_of(stage, line);
+    struct ue_verdict verdict;
+    struct ue_context x;
+    GArray *marks = g_array_new(FALSE, FALSE, sizeof(struct ue_mark));
+    GString *text = g_string_new(NULL);
+    ue_stage_context(stage, line->side, &x);
+    ue_datagram_decode(&x, packet->bytes, packet->size_bytes, &d, &verdict);
+    ue_packet_print(text, marks, &x, &stage->numbers, line->side, &d);
+    const char *place = strstr(line->text, text->str);
+    *before = place != NULL ? (size_t)(place - line->text) : strlen(line->text);
+    g_string_free(text, TRUE);
+    return marks;
+}
+
+/* Time, letter and ">" stand in front of the number. */
+static size_t number_at(const char *text) {
+    const char *sign = strstr(text, "> ");
+    return sign != NULL ? (size_t)(sign + 2 - text) : SIZE_MAX;
+}
+
+/* The last mark that is not behind the word. */
+static struct ue_mark mark_at(const struct ue_stage *stage, const struct ue_line *line, size_t at) {
+    size_t before;
+    struct ue_mark found = {.field = UE_F_NONE};
+    GArray *marks = marks_of(stage, line, &before);
+    for (size_t i = 0; i < marks->len && before <= at; i++) {
+        struct ue_mark mark = g_array_index(marks, struct ue_mark, i);
+        found = before + mark.at <= at + 1 ? mark : found; /* one more: behind a bracket */
+    }
+    g_array_free(marks, TRUE);
+    return found;
+}
+
+static size_t end_bit(const struct ue_stage *stage, const struct ue_line *line) {
+    const struct ue_stage_packet *packet = packet_of(stage, line);
+    struct ue_verdict verdict;
+    struct ue_context x;
+    ue_stage_context(stage, line->side, &x);
+    ue_datagram_check(&x, packet->bytes, packet->size_bytes, NULL, &verdict);
+    return verdict.payload_end_bit;
+}
+
+void ue_locate_word(const struct ue_stage *stage, const struct ue_line *line, size_t at, enum ue_field *field,
+                    size_t *bit) {
+    struct ue_place place;
+    const struct ue_stage_packet *packet = packet_of(stage, line);
+    *field = UE_F_NONE;
+    *bit = 0;
+    if (packet == NULL || packet->id < 0) {
+        return;
+    }
+    if (at == strlen(line->text)) {
+        *bit = end_bit(stage, line);
+        return;
+    }
+    struct ue_mark mark = mark_at(stage, line, at);
+    if (at == number_at(line->text)) {
+        mark = (struct ue_mark){.field = UE_F_PACKET_SEQ};
+    }
+    if (mark.field != UE_F_NONE && ue_locate_field(stage, line, mark.field, mark.item, &place)) {
+        *field = mark.field;
+        *bit = place.bit;
+        ue_place_clear(&place);
+    }
+}

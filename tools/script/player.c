@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cli/command_line.h"
+#include "tools/script/player.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN_MAX 5 /* lines that a message tells of those that did not fit */
+
+/* ---- ends ---- */
+
+static const char *line_of(const struct ue_play *p) {
+    return p->line < p->script->lines->len ? p->script->lines->pdata[p->line] : "";
+}
+
+bool ue_play_differs(struct ue_play *p, char *expected, char *came, const char *format, ...) {
+    va_list list;
+    struct ue_play_end *end = &p->end;
+    if (end->result != UE_PLAY_OK) {
+        g_free(expected);
+        g_free(came);
+        return false;
+    }
+    va_start(list, format);
+    end->what = g_strdup_vprintf(format, list);
+    va_end(list);
+    end->result = UE_PLAY_DIFFERS;
+    end->line = p->line + 1;
+    end->expected = expected;
+    end->came = came;
+    return false;
+}
+
+/* From 1, of what stands in the copy of the line under way. */
+static size_t column_of(const struct ue_play *p, const char *at) {
+    return (size_t)g_utf8_pointer_to_offset(line_of(p), line_of(p) + (at - p->copy)) + 1;
+}
+
+static void end_with_mistake(struct ue_play *p) {
+    struct ue_play_end *end = &p->end;
+    if (end->result != UE_PLAY_OK) {
+        return;
+    }
+    end->result = UE_PLAY_MISTAKE;
+    end->what = g_strdup(p->mistake.text);
+    end->line = p->line + 1;
+    end->column = column_of(p, p->mistake.at);
+}
+
+void ue_play_end_clear(struct ue_play_end *end) {
+    g_free(end->what);
+    g_free(end->expected);
+    g_free(end->came);
+    g_free(end->expected_value);
+    g_free(end->came_value);
+    *end = (struct ue_play_end){0};
+}
+
+/* ---- the transcript ---- */
+
+static GQueue *waiting(struct ue_play *p) {
+    return &p->stage.transcript.lines;
+}
+
+/* Takes the first lines, which were expected. */
+static void take_lines(struct ue_play *p, size_t count) {
+    for (; count > 0; count--) {
+        struct ue_line *line = g_queue_pop_head(waiting(p));
+        if (p->options->verbose) {
+            ue_print_line(stdout, "    %s", line->text);
+        }
+        ue_line_free(line);
+    }
+}
+
+static void record(struct ue_play *p, const char *text) {
+    if (p->records != NULL && p->records->len != 0) {
+        struct ue_play_record *last = &g_array_index(p->records, struct ue_play_record, p->records->len - 1);
+        g_ptr_array_add(last->lines, g_strdup(text));
+    }
+}
+
+/* The first lines that wait, for a message; NULL: none. */
+static char *waiting_text(struct ue_play *p) {
+    GString *text = g_string_new(NULL);
+    unsigned shown = 0;
+    for (GList *l = waiting(p)->head; l != NULL && shown < SHOWN_MAX; l = l->next, shown++) {
+        const struct ue_line *line = l->data;
+        g_string_append_printf(text, "%s%s", shown != 0 ? "\n" : "", line->text);
+    }
+    return shown != 0 ? g_string_free(text, FALSE) : g_string_free(text, TRUE);
+}
+
+/* ---- expectations ---- */
+
+/* Lets a host say more; false: it is too late for that. */
+static bool wait_for_more(struct ue_play *p, uint64_t until_ns) {
+    if (p->remote == NULL || ue_stage_clock_ns(&p->stage) >= until_ns) {
+        return false;
+    }
+    p->stage.wire.wait(p->stage.wire.user, p->stage.zero_ns + until_ns, true);
+    ue_transcript_settle(&p->stage.transcript);
+    return true;
+}
+
+/* How many lines have to be taken so that the expected one is among them; 0: it is not there. */
+static size_t find_line(struct ue_play *p, const struct ue_expected *e, struct ue_difference *difference) {
+    size_t count = 0;
+    for (GList *l = waiting(p)->head; l != NULL && (count == 0 || p->skips); l = l->next) {
+        count++;
+        ue_difference_clear(difference);
+        if (ue_expected_match(e, &p->stage, l->data, p->options->tolerance_ns, difference)) {
+            return count;
+        }
+    }
+    return 0;
+}
+
+/* Says how the line that came differs from the expected text. */
+static void end_with_difference(struct ue_play *p, const char *text, const struct ue_difference *difference) {
+    struct ue_play_end *end = &p->end;
+    char *came = waiting_text(p);
+    if (came == NULL || p->skips) {
+        ue_play_differs(p, g_strdup(text), came, came == NULL ? "nothing came" : "none of what came is this line");
+        return;
+    }
+    g_free(came);
+    const struct ue_line *first = waiting(p)->head->data;
+    ue_play_differs(p, g_strdup(text), g_strdup(first->text), "the line differs");
+    end->column = difference->at != NULL ? column_of(p, difference->at) : 0;
+    end->field = difference->field;
+    end->bit = difference->bit;
+    end->expected_value = g_strdup(difference->expected);
+    end->came_value = g_strdup(difference->came);
+}
+
+static bool expect_line(struct ue_play *p, const struct ue_expected *e, const char *text) {
+    struct ue_difference difference = {0};
+    uint64_t begun_ns = e->any_time ? ue_stage_clock_ns(&p->stage) : e->last_ns;
+    size_t count = find_line(p, e, &difference);
+    bool may_come = true;
+    while (count == 0 && may_come && (p->skips || waiting(p)->head == NULL)) {
+        may_come = wait_for_more(p, begun_ns + p->options->tolerance_ns);
+        count = find_line(p, e, &difference);
+    }
+    if (count == 0) {
+        end_with_difference(p, text, &difference);
+    }
+    ue_difference_clear(&difference);
+    take_lines(p, count);
+    p->skips = false;
+    p->end.expectations += count != 0;
+    return count != 0;
+}
+
+/* at: behind the indentation of the line under way. */
+static bool expect(struct ue_play *p, char *at) {
+    struct ue_expected e;
+    char *text = g_strdup(at);
+    if (p->has_differed) { /* the rest of the lines behind this command says nothing more */
+        g_free(text);
+        return true;
+    }
+    bool good = ue_expected_read(&e, at, &p->mistake);
+    if (good && e.is_gap) {
+        p->skips = true;
+    } else if (good) {
+        good = expect_line(p, &e, text);
+    }
+    if (good) {
+        record(p, text);
+    }
+    ue_expected_clear(&e);
+    g_free(text);
+    return good;
+}
+
+/* Between two commands nothing may be left over. */
+static bool expect_nothing(struct ue_play *p) {
+    GQueue *lines = waiting(p);
+    if (p->skips) {
+        take_lines(p, lines->length);
+        p->skips = false;
+    }
+    if (lines->length == 0) {
+        return true;
+    }
+    if (p->records == NULL || !p->has_differed) {
+        const struct ue_line *line = lines->head->data;
+        ue_play_differs(p, NULL, g_strdup(line->text), "this came before, and no line expects it");
+    }
+    return false;
+}
+
+/* A recording play goes on with what came. */
+static bool go_on(struct ue_play *p) {
+    if (p->records == NULL || p->end.result != UE_PLAY_DIFFERS) {
+        return false;
+    }
+    size_t expectations = p->end.expectations;
+    ue_play_end_clear(&p->end);
+    p->end.expectations = expectations;
+    p->differs_at_all = true;
+    p->has_differed = true;
+    return true;
+}
+
+/* ---- lines ---- */
+
+static void begin_record(struct ue_play *p) {
+    if (p->records != NULL) {
+        struct ue_play_record record = {p->line, g_ptr_array_new_with_free_func(g_free)};
+        g_array_append_val(p->records, record);
+    }
+}
+
+/* What is left of the command before. */
+static bool finish_command(struct ue_play *p) {
+    bool good = expect_nothing(p) || p->has_differed || go_on(p);
+    for (GList *l = good ? waiting(p)->head : NULL; l != NULL; l = l->next) {
+        record(p, ((struct ue_line *)l->data)->text);
+    }
+    take_lines(p, good ? waiting(p)->length : 0);
+    p->has_differed = false;
+    return good;
+}
+
+static bool command(struct ue_play *p, char *line) {
+    if (p->has_begun && !finish_command(p)) {
+        return false;
+    }
+    if (p->options->verbose) {
+        ue_print_line(stdout, "%s", line);
+    }
+    begin_record(p);
+    p->end.commands++;
+    bool good = ue_play_command(p, line);
+    if (p->has_begun && ue_stage_is_exhausted(&p->stage)) {
+        p->mistake.at = NULL;
+        good = ue_mistake_note(&p->mistake, line, "the script asks for too much: more than %d steps, or %u bytes",
+                               UE_STAGE_STEPS_MAX, UE_STAGE_BYTES_MAX);
+    }
+    if (p->has_begun) {
+        ue_transcript_settle(&p->stage.transcript);
+    }
+    return good;
+}
+
+/* Cuts "@AB " off; NULL: the line is for others. */
+static char *for_generation(struct ue_play *p, char *line) {
+    if (line[0] != '@') {
+        return line;
+    }
+    size_t letters = strspn(line + 1, "ABCL");
+    if (letters == 0 || (line[letters + 1] != ' ' && line[letters + 1] != '\0')) {
+        ue_mistake_note(&p->mistake, line, "behind @ stand some of the letters A, B, C and L, and a space");
+        return NULL;
+    }
+    bool is_for_this = memchr(line + 1, p->generation->letter, letters) != NULL;
+    return is_for_this ? line + letters + 1 + (line[letters + 1] != '\0') : NULL;
+}
+
+static bool play_words(struct ue_play *p, char *line) {
+    char *words = line + strspn(line, " ");
+    if (*words == '\0' || *words == '#') {
+        return true;
+    }
+    if (words == line) {
+        return command(p, line);
+    }
+    return p->has_begun ? expect(p, words) || go_on(p)
+                        : ue_mistake_note(&p->mistake, words, "nothing can have come before a fixture");
+}
+
+static bool play_line(struct ue_play *p) {
+    p->copy = g_strdup(line_of(p));
+    char *line = for_generation(p, p->copy);
+    bool good = line == NULL || play_words(p, line);
+    if (p->mistake.at != NULL) {
+        end_with_mistake(p);
+        good = false;
+    }
+    g_free(p->copy);
+    return good && p->end.result == UE_PLAY_OK;
+}
+
+/* ---- a play ---- */
+
+static void finish(struct ue_play *p) {
+    if (!p->has_begun) {
+        ue_mistake_note(&p->mistake, "", "there is no fixture");
+        p->end.result = UE_PLAY_MISTAKE;
+        p->end.what = g_strdup(p->mistake.text);
+        p->end.line = p->line + 1;
+    } else {
+        finish_command(p);
+    }
+}
+
+bool ue_play_end_stage(struct ue_play *p) {
+    bool had_begun = p->has_begun;
+    if (had_begun && p->remote != NULL) {
+        ue_remote_leave(p->remote, &p->stage);
+    }
+    p->has_begun = false;
+    return !had_begun || ue_stage_end(&p->stage) ||
+           ue_play_differs(p, NULL, NULL, "memory of the connections is still in use at their end");
+}
+
+static void clear(struct ue_play *p) {
+    if (p->has_begun) {
+        take_lines(p, waiting(p)->length);
+    }
+    ue_play_end_stage(p);
+    ue_remote_free(p->remote);
+    if (p->end.result == UE_PLAY_OK && p->differs_at_all) {
+        p->end.result = UE_PLAY_DIFFERS; /* as the records tell */
+    }
+}
+
+void ue_play(const struct ue_script *script, const struct ue_script_generation *generation,
+             const struct ue_play_options *options, GArray *records, struct ue_play_end *end) {
+    struct ue_play *p = g_new0(struct ue_play, 1);
+    p->script = script;
+    p->options = options;
+    p->generation = generation;
+    p->config = generation->config;
+    p->records = records;
+    while (p->line < script->lines->len && play_line(p)) {
+        p->line++;
+    }
+    if (p->end.result == UE_PLAY_OK) {
+        finish(p);
+    }
+    clear(p);
+    *end = p->end;
+    g_free(p);
+}

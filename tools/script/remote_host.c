@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/script/remote_host.h"
+
+#include <string.h>
+
+#include <uerudp/inspect.h>
+#include <uerudp/listener.h>
+#include "tools/cli/command_line.h"
+#include "tools/cli/wire_options.h"
+#include "tools/live/options.h"
+#include "tools/net/event_loop.h"
+
+#define SHAKE_NS UINT64_C(5000000000)     /* that a handshake may take, */
+#define REFUSED_NS UINT64_C(1000000000)   /* or, where somebody says that nobody listens, it is tried */
+#define PATIENCE_NS UINT64_C(60000000000) /* for a client to come */
+#define STEP_NS UINT64_C(10000000)
+#define DATAGRAM_BYTES 65536
+#define NS_PER_US 1000
+
+struct ue_remote {
+    struct ue_socket *socket;
+    struct ue_stage *stage;
+    struct ue_conn *conn; /* of the end that is here */
+    unsigned side;        /* of the one that is not */
+    bool is_shaking;
+    bool is_unreachable;          /* somebody said so */
+    struct ue_listener *listener; /* server: until a client was accepted */
+    struct ue_net_address client; /* server: who was */
+    uint8_t bytes[DATAGRAM_BYTES];
+};
+
+/* ---- datagrams ---- */
+
+static void send_bytes(void *user, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_remote *r = user;
+    ue_socket_send(r->socket, &r->client, bytes, size_bytes);
+}
+
+static void send_all(struct ue_remote *r) {
+    struct ue_bytes datagram;
+    while (ue_conn_next_datagram(r->conn, &datagram)) {
+        send_bytes(r, datagram.bytes, datagram.size_bytes);
+    }
+}
+
+/* A datagram from somebody who was not accepted yet. */
+static void listen_to(struct ue_remote *r, const struct ue_net_address *from, size_t size_bytes) {
+    struct ue_host address;
+    struct ue_accepted accepted;
+    uint8_t reply[UE_LISTENER_REPLY_BYTES];
+    size_t reply_bytes = 0;
+    char text[UE_NET_ADDRESS_TEXT_BYTES];
+    ue_net_address_format(from, text);
+    address.size_bytes = (uint8_t)strnlen(text, sizeof address.text);
+    memcpy(address.text, text, address.size_bytes);
+    enum ue_listener_result result = ue_listener_receive(r->listener, r->stage->now_ns, &address, false, r->bytes,
+                                                         size_bytes, reply, &reply_bytes, &accepted);
+    if (result != UE_LISTENER_NOTHING && reply_bytes != 0) {
+        ue_socket_send(r->socket, from, reply, reply_bytes);
+    }
+    if (result == UE_LISTENER_ACCEPT && !accepted.restarted) {
+        ue_conn_accept(r->conn, r->stage->now_ns, &accepted);
+        r->client = *from;
+        r->is_shaking = false;
+    }
+}
+
+static void take_datagram(struct ue_remote *r, const struct ue_net_address *from, size_t size_bytes) {
+    bool is_stranger = r->side == 0 && !r->is_shaking && !ue_net_address_equal(from, &r->client);
+    if (is_stranger) {
+        return;
+    }
+    if (!r->is_shaking) {
+        ue_stage_hear(r->stage, r->side, r->bytes, size_bytes);
+    } else if (r->side == 0) {
+        listen_to(r, from, size_bytes);
+    } else {
+        ue_conn_receive(r->conn, r->stage->now_ns, r->bytes, size_bytes);
+    }
+}
+
+/* Takes everything that waits; false: nothing did. */
+static bool drain(struct ue_remote *r) {
+    struct ue_net_address from;
+    size_t size_bytes;
+    bool has_heard = false;
+    enum ue_socket_result result = UE_SOCKET_DONE;
+    while (result == UE_SOCKET_DONE && !ue_stage_is_exhausted(r->stage)) {
+        result = ue_socket_receive(r->socket, &from, r->bytes, DATAGRAM_BYTES, &size_bytes);
+        r->stage->now_ns = ue_loop_now_ns();
+        r->is_unreachable |= result == UE_SOCKET_UNREACHABLE;
+        if (result == UE_SOCKET_DONE) {
+            has_heard = true;
+            take_datagram(r, &from, size_bytes);
+        }
+    }
+    return has_heard;
+}
+
+static void wait_until(void *user, uint64_t until_ns, bool is_eager) {
+    struct ue_remote *r = user;
+    bool is_over = false;
+    while (!is_over) {
+        bool has_heard = drain(r);
+        uint64_t now_ns = r->stage->now_ns = ue_loop_now_ns();
+        is_over = now_ns >= until_ns || (is_eager && has_heard) || ue_stage_is_exhausted(r->stage);
+        if (!is_over) {
+            gint64 wait_us = (gint64)((until_ns - now_ns) / NS_PER_US + 1);
+            g_socket_condition_timed_wait(ue_socket_gio(r->socket), G_IO_IN, wait_us, NULL, NULL);
+        }
+    }
+}
+
+/* ---- handshake ---- */
+
+static bool shake_as_client(struct ue_remote *r, const char *host, char **problem) {
+    struct ue_stage *stage = r->stage;
+    uint64_t begun_ns = stage->now_ns = ue_loop_now_ns();
+    ue_conn_connect(r->conn, begun_ns);
+    while (ue_conn_state(r->conn) == UE_CONN_SHAKING &&
+           stage->now_ns - begun_ns < (r->is_unreachable ? REFUSED_NS : SHAKE_NS)) {
+        send_all(r);
+        wait_until(r, stage->now_ns + STEP_NS, true);
+        ue_conn_tick(r->conn, stage->now_ns);
+    }
+    send_all(r); /* up to 4.17 the last word is the client's */
+    r->is_shaking = false;
+    if (ue_conn_state(r->conn) == UE_CONN_PENDING) {
+        return true;
+    }
+    *problem =
+        g_strdup_printf("no handshake with %s%s", host,
+                        r->is_unreachable ? ": nobody listens there" : " (does it speak the same --generation?)");
+    return false;
+}
+
+static bool shake_as_server(struct ue_remote *r, const char *port, char **problem) {
+    struct ue_stage *stage = r->stage;
+    const struct ue_conn_config *own = &stage->config.ends[1];
+    const struct ue_listener_config config = {
+        .profile = own->profile,
+        .settings = own->settings,
+        .seed = own->seed,
+        .network_version = own->network_version,
+    };
+    uint64_t begun_ns = stage->now_ns = ue_loop_now_ns();
+    r->listener = ue_listener_new(stage->pool, &config, begun_ns);
+    while (r->listener != NULL && r->is_shaking && stage->now_ns - begun_ns < PATIENCE_NS) {
+        wait_until(r, stage->now_ns + STEP_NS, true);
+    }
+    if (r->listener != NULL) {
+        ue_listener_free(r->listener);
+    }
+    if (r->is_shaking) {
+        *problem = g_strdup_printf("no client came to port %s", port);
+    }
+    return !r->is_shaking;
+}
+
+static uint32_t fact(const struct ue_conn *c, const char *name) {
+    int64_t value = 0;
+    ue_conn_inspect(c, ue_fact_find(name, strlen(name)), 0, &value);
+    return (uint32_t)value;
+}
+
+/* From here on the script's numbers are shown for those that the handshake gave. */
+static void number(const struct ue_remote *r) {
+    struct ue_stage *stage = r->stage;
+    uint32_t mask = ue_conn_context(r->conn)->ch_seq_bound - 1;
+    uint32_t real[2];
+    real[!r->side] = fact(r->conn, "OutPacketId");
+    real[r->side] = fact(r->conn, "InPacketId") + 1;
+    for (unsigned side = 0; side < 2; side++) {
+        stage->numbers.seq[side] = stage->config.first[side] - real[side];
+        stage->numbers.ch_seq[side] = (stage->config.first[side] & mask) - (real[side] & mask);
+    }
+}
+
+/* ---- life ---- */
+
+static bool open_socket(struct ue_remote *r, const struct ue_remote_target *target, char **problem) {
+    GError *error = NULL;
+    uint64_t port = 0;
+    if (target->host != NULL) {
+        r->socket = ue_socket_connect(target->host, UE_SERVER_PORT, &error);
+    } else if (ue_cli_number(target->listen, UINT16_MAX, &port)) {
+        r->socket = ue_socket_listen(NULL, (uint16_t)port, &error);
+    }
+    if (r->socket == NULL) {
+        *problem = error != NULL ? g_strdup(error->message) : g_strdup_printf("%s is no port", target->listen);
+        g_clear_error(&error);
+    }
+    return r->socket != NULL;
+}
+
+bool ue_remote_begin(struct ue_remote **remote, struct ue_stage *stage, const struct ue_stage_config *config,
+                     const struct ue_remote_target *target, char **problem) {
+    ue_remote_free(*remote);
+    struct ue_remote *r = *remote = g_new0(struct ue_remote, 1);
+    const struct ue_stage_wire wire = {r, send_bytes, wait_until};
+    r->stage = stage;
+    r->side = target->host != NULL ? 1 : 0;
+    r->is_shaking = true;
+    if (!ue_stage_begin_alone(stage, config, !r->side, &wire)) {
+        *problem = g_strdup("a connection with this configuration is not possible");
+        return false;
+    }
+    r->conn = stage->sides[!r->side].conn;
+    if (!open_socket(r, target, problem)) {
+        return false;
+    }
+    bool good =
+        target->host != NULL ? shake_as_client(r, target->host, problem) : shake_as_server(r, target->listen, problem);
+    if (good) {
+        number(r);
+        stage->zero_ns = stage->now_ns;
+    }
+    return good;
+}
+
+void ue_remote_leave(struct ue_remote *r, struct ue_stage *stage) {
+    struct ue_conn *conn = stage->sides[!r->side].conn;
+    if (r->socket != NULL && conn != NULL && !r->is_shaking && ue_conn_state(conn) != UE_CONN_CLOSED) {
+        ue_conn_close(conn, ue_loop_now_ns(), UE_CLOSE_DISCONNECT);
+        send_all(r);
+    }
+}
+
+void ue_remote_free(struct ue_remote *r) {
+    if (r != NULL && r->socket != NULL) {
+        ue_socket_free(r->socket);
+    }
+    g_free(r);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/serve/refusals.h"
+
+#include "tools/live/report.h"
+#include "tools/serve/report.h"
+
+/* Addresses may be forged, so neither lines nor memory follow their number. */
+#define REPORTED_MAX 1024
+#define PER_SECOND_MAX 16
+#define SECOND_NS UINT64_C(1000000000)
+
+static const char *const reasons[] = {
+    [UE_REFUSAL_VERSION] = "handshake version",
+    [UE_REFUSAL_BAD_COOKIE] = "bad cookie",
+    [UE_REFUSAL_OLD_COOKIE] = "old cookie",
+    [UE_REFUSAL_SESSION] = "session id",
+    [UE_REFUSAL_FULL] = "full",
+    [UE_REFUSAL_ADDRESS_FULL] = "address full",
+    [UE_REFUSAL_NO_CONNECTION] = "restart without connection",
+};
+
+void serve_refusals_init(struct serve_refusals *refusals, bool as_json) {
+    *refusals = (struct serve_refusals){.as_json = as_json};
+    refusals->reported = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+void serve_refusals_clear(struct serve_refusals *refusals) {
+    if (refusals->reported != NULL) {
+        g_hash_table_unref(refusals->reported);
+    }
+}
+
+static bool may_report(struct serve_refusals *refusals, uint64_t now_ns) {
+    if (now_ns - refusals->second_ns >= SECOND_NS) {
+        refusals->second_ns = now_ns;
+        refusals->in_second = 0;
+    }
+    return g_hash_table_size(refusals->reported) < REPORTED_MAX && refusals->in_second < PER_SECOND_MAX;
+}
+
+static void report(const struct serve_refusals *refusals, const char *client, const struct ue_refusal *refusal) {
+    json_t *members = json_pack("{s:s, s:s}", "client", client, "reason", reasons[refusal->reason]);
+    if (refusal->reason == UE_REFUSAL_VERSION) {
+        json_object_set_new(members, "min_version", json_integer(refusal->min_version));
+        json_object_set_new(members, "version", json_integer(refusal->version));
+        json_object_set_new(members, "network_version", json_integer(refusal->network_version));
+    }
+    ue_report(refusals->as_json, "refusal", members);
+}
+
+void serve_refusals_report(struct serve_refusals *refusals, uint64_t now_ns, const struct ue_host *client,
+                           const struct ue_refusal *refusal) {
+    if (refusal->reason == UE_REFUSAL_NONE) {
+        return;
+    }
+    char text[UE_NET_ADDRESS_TEXT_BYTES];
+    struct ue_net_address address = ue_serve_net_address(client);
+    ue_net_address_format(&address, text);
+    char *key = g_strdup_printf("%s %s", text, reasons[refusal->reason]);
+    if (g_hash_table_contains(refusals->reported, key)) {
+        g_free(key);
+    } else if (may_report(refusals, now_ns)) {
+        refusals->in_second++;
+        g_hash_table_add(refusals->reported, key);
+        report(refusals, text, refusal);
+    } else {
+        refusals->withheld++;
+        g_free(key);
+    }
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/serve/report.h"
+
+#include <string.h>
+
+#include "tools/live/report.h"
+
+#define NS_PER_S 1e9
+#define IPV6_NETWORK_BYTES 8 /* a machine chooses the rest of its addresses */
+
+G_STATIC_ASSERT(sizeof(struct ue_net_address) <= UE_HOST_BYTES_MAX);
+
+struct ue_host ue_serve_address(const struct ue_net_address *address) {
+    struct ue_host result = {.size_bytes = sizeof *address,
+                             .machine_bytes = address->is_ipv6 ? IPV6_NETWORK_BYTES : sizeof address->bytes};
+    memcpy(result.text, address, sizeof *address);
+    return result;
+}
+
+struct ue_net_address ue_serve_net_address(const struct ue_host *address) {
+    struct ue_net_address result;
+    memcpy(&result, address->text, sizeof result);
+    return result;
+}
+
+static json_t *address_of(const struct ue_peer *peer) {
+    char text[UE_NET_ADDRESS_TEXT_BYTES];
+    struct ue_net_address address = ue_serve_net_address(&peer->address);
+    return json_pack("{s:s}", "client", ue_net_address_format(&address, text));
+}
+
+void ue_serve_report_connected(bool as_json, const struct ue_peer *peer) {
+    ue_report(as_json, "connected", address_of(peer));
+}
+
+void ue_serve_report_joined(bool as_json, const struct ue_peer *peer) {
+    json_t *members = address_of(peer);
+    if (peer->login.conn != NULL) {
+        json_object_set_new(members, "url", ue_report_text(peer->login.url));
+    }
+    ue_report(as_json, "joined", members);
+}
+
+static void update(json_t *members, json_t *more) {
+    json_object_update(members, more);
+    json_decref(more);
+}
+
+void ue_serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns) {
+    json_t *members = address_of(peer);
+    json_object_set_new(members, "reason", json_string(ue_close_reason_name(reason)));
+    if (peer->login.close_reason[0] != '\0') {
+        json_object_set_new(members, "told", ue_report_text(peer->login.close_reason));
+    }
+    json_object_set_new(members, "seconds", json_real((double)(now_ns - peer->accepted_ns) / NS_PER_S));
+    if (peer->user != NULL) {
+        update(members, ue_guest_result(peer->user));
+    }
+    update(members, ue_report_connection(peer->conn));
+    ue_report(as_json, "left", members);
+}
+
+static void set(json_t *members, const char *key, uint64_t value) {
+    json_object_set_new(members, key, json_integer((json_int_t)value));
+}
+
+/* Packets from a client's address with another session or client id than its handshake's. */
+static uint64_t wrong_ids(const struct ue_server *server) {
+    uint64_t count = ue_server_counters(server)->ended.wrong_ids;
+    for (uint32_t i = 0; i < ue_server_count(server); i++) {
+        count += ue_conn_counters(ue_server_peer(server, i)->conn)->wrong_ids;
+    }
+    return count;
+}
+
+/* Whatever was not a client's: garbage, forged and late handshakes, copies of old packets. */
+static json_t *refused(const struct ue_server *server, const struct serve_refusals *refusals) {
+    const struct ue_server_counters *counters = ue_server_counters(server);
+    const struct ue_listener_counters *listener = ue_server_listener_counters(server);
+    json_t *members = json_object();
+    set(members, "bad_cookies", listener->bad_cookies);
+    set(members, "old_cookies", listener->old_cookies);
+    set(members, "bad_versions", listener->bad_versions);
+    set(members, "malformed", listener->malformed);
+    set(members, "restart_requests", listener->restart_requests);
+    set(members, "restart_requests_withheld", listener->restart_requests_withheld);
+    set(members, "wrong_session", listener->wrong_session);
+    set(members, "stragglers", counters->stragglers);
+    set(members, "empty", counters->empty);
+    set(members, "full", counters->refused_full);
+    set(members, "address_full", counters->refused_machine);
+    set(members, "lost_restarts", counters->refused_restart);
+    set(members, "dropped", counters->dropped);
+    set(members, "replies_lost", counters->replies_lost);
+    set(members, "wrong_ids", wrong_ids(server));
+    set(members, "unreported", refusals->withheld);
+    return members;
+}
+
+void ue_serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
+                             const struct ue_pool *pool, const struct ue_port *port) {
+    const struct ue_server_counters *counters = ue_server_counters(server);
+    json_t *members = json_object();
+    set(members, "clients", counters->accepted);
+    set(members, "moved", counters->rebound);
+    set(members, "unknown_senders", counters->unknown);
+    set(members, "handshakes", ue_server_listener_counters(server)->initials);
+    set(members, "unreachable", counters->unreachable);
+    set(members, "memory_bytes", ue_pool_peak_bytes(pool));
+    update(members, ue_report_port(port));
+    ue_report(as_json, "refused", refused(server, refusals));
+    ue_report(as_json, "served", members);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/sim/actor_spawn.h"
+
+#include <string.h>
+
+#define NETVER_LEVEL 5      /* opens name the level */
+#define NETVER_QUANTIZED 13 /* vectors say whether they are */
+#define NETVER_LARGE 23     /* large-world vectors, and 26 not */
+#define NETVER_SMALL_AGAIN 26
+#define NETVER_DOUBLES 22 /* what is not quantized */
+#define TENTHS 10.0
+
+#define LOCATION_SCALE_BITS_MAX 24
+#define EXTRA_SCALED 64
+
+void ue_actor_put_path(struct ue_bit_writer *w, const struct ue_actor_path *path) {
+    size_t count = 0;
+    for (; count < UE_ACTOR_PARTS && path->parts[count].name != NULL; count++) {
+        ue_bit_put_packed(w, path->parts[count].guid);
+        ue_bit_put(w, path->flags, 8);
+    }
+    ue_bit_put_packed(w, 0);
+    while (count-- > 0) { /* outermost first: an outer stands in front of the name */
+        ue_bit_put_text(w, path->parts[count].name);
+        ue_bit_put(w, count == 0 ? path->checksum : 0, 32);
+    }
+}
+
+/* Bits of the largest magnitude. */
+static unsigned magnitude_bits(const int32_t v[3]) {
+    uint32_t all = 0;
+    for (size_t i = 0; i < 3; i++) {
+        all |= (uint32_t)(v[i] < 0 ? -v[i] : v[i]);
+    }
+    return all == 0 ? 1 : 32 - (unsigned)__builtin_clz(all);
+}
+
+static void put_small_vector(struct ue_bit_writer *w, const int32_t v[3]) {
+    struct ue_bound bound = ue_bound_of(LOCATION_SCALE_BITS_MAX);
+    unsigned bits = magnitude_bits(v) - 1;
+    bool is_longer = (bits & ue_bits_mask(bound.bits)) < bound.longer;
+    ue_bit_put(w, bits, bound.bits + is_longer);
+    for (size_t i = 0; i < 3; i++) {
+        ue_bit_put(w, (uint64_t)(v[i] + (INT64_C(2) << bits)), bits + 2);
+    }
+}
+
+static void put_large_vector(struct ue_bit_writer *w, const int32_t v[3]) {
+    unsigned bits = magnitude_bits(v) + 1;
+    ue_bit_put(w, bits | EXTRA_SCALED, 7);
+    for (size_t i = 0; i < 3; i++) {
+        ue_bit_put(w, (uint64_t)(int64_t)v[i], bits);
+    }
+}
+
+static void put_real(struct ue_bit_writer *w, uint16_t netver, double value) {
+    float single = (float)value;
+    uint64_t bits = 0;
+    if (netver >= NETVER_DOUBLES) {
+        memcpy(&bits, &value, sizeof value);
+    } else {
+        memcpy(&bits, &single, sizeof single);
+    }
+    ue_bit_put(w, bits, netver >= NETVER_DOUBLES ? 64 : 32);
+}
+
+static bool is_equal(const int32_t a[3], const int32_t b[3]) {
+    return memcmp(a, b, 3 * sizeof *a) == 0;
+}
+
+/* What is the usual is not said. */
+static void put_vector(struct ue_bit_writer *w, uint16_t netver, const int32_t v[3], const int32_t usual[3],
+                       bool is_exact) {
+    bool quantized = netver < NETVER_QUANTIZED || !is_exact;
+    bool is_there = !is_equal(v, usual);
+    ue_bit_put(w, is_there, 1);
+    if (is_there && netver >= NETVER_QUANTIZED) {
+        ue_bit_put(w, quantized, 1);
+    }
+    if (!is_there) {
+        return;
+    }
+    if (!quantized) {
+        for (size_t i = 0; i < 3; i++) {
+            put_real(w, netver, v[i] / TENTHS);
+        }
+    } else if (netver >= NETVER_LARGE && netver != NETVER_SMALL_AGAIN) {
+        put_large_vector(w, v);
+    } else {
+        put_small_vector(w, v);
+    }
+}
+
+static void put_rotation(struct ue_bit_writer *w, const struct ue_actor *actor) {
+    ue_bit_put(w, actor->has_rotation, 1);
+    for (size_t i = 0; actor->has_rotation && i < 3; i++) {
+        ue_bit_put(w, actor->rotation[i] != 0, 1);
+        ue_bit_put(w, actor->rotation[i], actor->rotation[i] != 0 ? 16 : 0);
+    }
+}
+
+void ue_actor_put_actor(struct ue_bit_writer *w, uint16_t netver, const struct ue_actor *actor) {
+    ue_bit_put_packed(w, actor->guid);
+    if (actor->guid % 2 != 0) {
+        return;
+    }
+    ue_bit_put_packed(w, actor->archetype);
+    if (netver >= NETVER_LEVEL) {
+        ue_bit_put_packed(w, actor->level);
+    }
+    static const int32_t zero[3];
+    static const int32_t one[3] = {10, 10, 10};
+    put_vector(w, netver, actor->location, zero, false);
+    put_rotation(w, actor);
+    put_vector(w, netver, actor->scale, one, true);
+    put_vector(w, netver, actor->velocity, zero, false);
+}

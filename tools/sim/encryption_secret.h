@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two ends of an encrypted scenario agree on beforehand; follows from its seed. */
+#ifndef UERUDP_TOOLS_SIM_ENCRYPTION_SECRET_H
+#define UERUDP_TOOLS_SIM_ENCRYPTION_SECRET_H
+
+#include <stdint.h>
+
+#define UE_SECRET_TOKEN_BYTES 24
+
+/* key: UE_KEY_BYTES. */
+void ue_secret_key(uint64_t seed, uint8_t *key);
+
+/* The token by which the server finds the key. */
+void ue_secret_token(uint64_t seed, char token[UE_SECRET_TOKEN_BYTES]);
+
+#endif

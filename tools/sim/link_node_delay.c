@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes that keep datagrams for a while: delays, queues, reordering. */
+#include "tools/sim/link_node.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static void release(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+    ue_link_pass(link, node, now_ns, carried);
+}
+
+static void release_all(struct ue_link *link, struct ue_node *node, uint64_t now_ns) {
+    struct ue_carried *carried;
+    while ((carried = ue_node_take(node)) != NULL) {
+        ue_link_pass(link, node, now_ns, carried);
+    }
+}
+
+static bool frames_is_needed(const struct ue_link_config *config) {
+    return config->frame_delay_ticks > 0;
+}
+
+static void frames_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+    (void)link;
+    (void)now_ns;
+    carried->due_tick = node->ticks + node->config->frame_delay_ticks;
+    ue_node_keep(node, carried, UE_DUE_NEVER);
+}
+
+static void frames_tick(struct ue_link *link, struct ue_node *node, uint64_t now_ns) {
+    node->ticks++;
+    while (node->first != NULL && node->first->due_tick <= node->ticks) {
+        ue_link_pass(link, node, now_ns, ue_node_take(node));
+    }
+}
+
+const struct ue_node_kind ue_node_frames = {
+    .is_needed = frames_is_needed, .accept = frames_accept, .release = release, .tick = frames_tick};
+
+static bool shuffle_is_needed(const struct ue_link_config *config) {
+    return config->shuffle;
+}
+
+/* The engine's PktOrder: newest first, each of those put aside leaves with one half (endpoint.md 26). */
+static void shuffle_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+    struct ue_carried *leaving = NULL;
+    struct ue_carried *staying = NULL;
+    ue_link_report(link, now_ns, carried, UE_FATE_PUT_ASIDE);
+    ue_node_keep(node, carried, UE_DUE_NEVER);
+    bool is_healed = !node->config->shuffle;
+    while ((carried = ue_node_take(node)) != NULL) {
+        struct ue_carried **list = is_healed || ue_rng_below(&node->rng, 2) != 0 ? &leaving : &staying;
+        carried->next = *list;
+        *list = carried;
+    }
+    for (struct ue_carried *next; leaving != NULL; leaving = next) {
+        next = leaving->next;
+        ue_link_pass(link, node, now_ns, leaving);
+    }
+    while (staying != NULL) { /* is newest first; what is kept is oldest first */
+        struct ue_carried *next = staying->next;
+        staying->next = node->first;
+        node->held_bytes += staying->size_bytes;
+        node->last = node->last == NULL ? staying : node->last;
+        node->first = staying;
+        staying = next;
+    }
+}
+
+const struct ue_node_kind ue_node_shuffle = {
+    .is_needed = shuffle_is_needed, .accept = shuffle_accept, .release = release};
+
+static bool reorder_is_needed(const struct ue_link_config *config) {
+    return config->reorder > 0;
+}
+
+static void reorder_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+    if (node->first == NULL && ue_rng_unit(&node->rng) < node->config->reorder) {
+        ue_link_report(link, now_ns, carried, UE_FATE_PUT_ASIDE);
+        ue_node_keep(node, carried, now_ns + UE_LINK_ASIDE_NS);
+        return;
+    }
+    ue_link_pass(link, node, now_ns, carried);
+    release_all(link, node, now_ns);
+}
+
+const struct ue_node_kind ue_node_reorder = {
+    .is_needed = reorder_is_needed, .accept = reorder_accept, .release = release};
+
+static bool rate_is_needed(const struct ue_link_config *config) {
+    return config->rate_bytes > 0;
+}
+
+/* A line that serves one datagram after the other; what does not fit into the queue behind the one being served is lost
+   at its tail. */
+static void rate_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+    const struct ue_link_config *config = node->config;
+    size_t waiting = node->first != NULL ? node->held_bytes - node->first->size_bytes : 0;
+    if (config->queue_bytes != 0 && node->first != NULL && waiting + carried->size_bytes > config->queue_bytes) {
+        ue_link_drop(link, now_ns, carried, UE_FATE_OVERFLOWED);
+        return;
+    }
+    uint64_t begin_ns = node->free_ns > now_ns ? node->free_ns : now_ns;
+    node->free_ns = begin_ns + carried->size_bytes * NS_PER_S / config->rate_bytes;
+    ue_node_keep(node, carried, node->free_ns);
+}
+
+const struct ue_node_kind ue_node_rate = {.is_needed = rate_is_needed, .accept = rate_accept, .release = release};
+
+static bool delay_is_needed(const struct ue_link_config *config) {
+    return config->delay_ns > 0 || config->jitter_ns > 0;
+}
+
+static void delay_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+    (void)link;
+    uint64_t jitter_ns = node->config->jitter_ns;
+    uint64_t extra_ns = jitter_ns != 0 ? ue_rng_below(&node->rng, jitter_ns + 1) : 0;
+    ue_node_keep(node, carried, now_ns + node->config->delay_ns + extra_ns);
+}
+
+const struct ue_node_kind ue_node_delay = {.is_needed = delay_is_needed, .accept = delay_accept, .release = release};
+
+static bool bloat_is_needed(const struct ue_link_config *config) {
+    return config->bloat_ns > 0;
+}
+
+static void bloat_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+    (void)link;
+    uint64_t period_ns = node->config->bloat_ns;
+    ue_node_keep(node, carried, (now_ns + period_ns - 1) / period_ns * period_ns);
+}
+
+const struct ue_node_kind ue_node_bloat = {.is_needed = bloat_is_needed, .accept = bloat_accept, .release = release};
+
+static bool outlet_is_needed(const struct ue_link_config *config) {
+    (void)config;
+    return true;
+}
+
+static void outlet_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+    ue_link_report(link, now_ns, carried, UE_FATE_ARRIVED);
+    ue_node_keep(node, carried, UE_DUE_NEVER);
+}
+
+const struct ue_node_kind ue_node_outlet = {.is_needed = outlet_is_needed, .accept = outlet_accept, .release = release};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* A ring of numbers that grows by doubling. */
+#ifndef UERUDP_TOOLS_SIM_NUMBER_QUEUE_H
+#define UERUDP_TOOLS_SIM_NUMBER_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ue_queue {
+    uint64_t *ring;
+    uint32_t capacity; /* a power of two, or 0 */
+    uint32_t begin;
+    uint32_t count;
+};
+
+void ue_queue_free(struct ue_queue *queue);
+/* False: no memory. */
+bool ue_queue_put(struct ue_queue *queue, uint64_t number);
+/* The i-th from the front, which must exist. */
+uint64_t ue_queue_at(const struct ue_queue *queue, uint32_t i);
+/* Takes so many, which must exist, from the front. */
+void ue_queue_drop(struct ue_queue *queue, uint32_t count);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/sim/packet_checker.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ITEMS_MAX 1024
+#define NO_PACKET (-1)
+
+static bool init_side(struct ue_witness_side *side) {
+    side->ids = malloc(UE_WITNESS_NUMBERS * sizeof *side->ids);
+    side->arrived = malloc(UE_WITNESS_IDS * sizeof *side->arrived);
+    if (side->ids == NULL || side->arrived == NULL) {
+        return false;
+    }
+    memset(side->arrived, 0xff, UE_WITNESS_IDS * sizeof *side->arrived);
+    return true;
+}
+
+bool ue_witness_init(struct ue_witness *witness, struct ue_failure *failure, bool hostile) {
+    *witness = (struct ue_witness){.failure = failure, .hostile = hostile};
+    witness->items = malloc(ITEMS_MAX * sizeof *witness->items);
+    return witness->items != NULL && init_side(&witness->sides[0]) && init_side(&witness->sides[1]);
+}
+
+void ue_witness_free(struct ue_witness *witness) {
+    for (size_t i = 0; i < 2; i++) {
+        free(witness->sides[i].ids);
+        free(witness->sides[i].arrived);
+    }
+    free(witness->items);
+}
+
+void ue_witness_connect(struct ue_witness *witness, enum ue_role side, const struct ue_context *context) {
+    witness->sides[side].context = context;
+}
+
+void ue_witness_seal(struct ue_witness *witness) {
+    witness->sides[0].is_sealed = true;
+    witness->sides[1].is_sealed = true;
+}
+
+/* ---- what headers claim ---- */
+
+static bool has_arrived(const struct ue_witness_side *side, int64_t id) {
+    return id >= 0 && side->arrived[id % UE_WITNESS_IDS] == id;
+}
+
+static void check_claim(struct ue_witness *w, enum ue_role from, uint64_t now_ns, int64_t id) {
+    if (!has_arrived(&w->sides[!from], id)) {
+        ue_failure_set(w->failure, now_ns, "side %d acknowledges packet %" PRId64 ", which never arrived", (int)from,
+                       id);
+    }
+}
+
+/* The header may not speak of packets behind the newest that arrived; what it marks as delivered must have arrived. */
+static void check_history(struct ue_witness *w, enum ue_role from, uint64_t now_ns, const struct ue_packet *packet) {
+    struct ue_witness_side *peer = &w->sides[!from];
+    if (!peer->has_id) {
+        return;
+    }
+    int64_t acked = ue_seq_expand(packet->ack, peer->arrived_id, UE_PACKET_SEQ_MAX);
+    if (acked > peer->arrived_id) {
+        ue_failure_set(w->failure, now_ns, "side %d acknowledges up to %" PRId64 ", newest that arrived is %" PRId64,
+                       (int)from, acked, peer->arrived_id);
+    }
+    peer->acked_id = acked;
+    peer->unacked_at_send = peer->arrived_id - acked;
+    bool has_own_seq = w->sides[from].context->profile.packet == UE_PACKET_HISTORY_SEQ;
+    int64_t newest =
+        has_own_seq ? ue_seq_expand(packet->acked_history_seq % UE_PACKET_SEQ_MAX, acked, UE_PACKET_SEQ_MAX) : acked;
+    for (uint32_t age = 0; age < packet->history_words * 32u && newest - age >= peer->first_id; age++) {
+        if (ue_history_delivered(packet->history, packet->history_words, age)) {
+            check_claim(w, from, now_ns, newest - age);
+        }
+    }
+}
+
+static void check_legacy_acks(struct ue_witness *w, enum ue_role from, uint64_t now_ns,
+                              const struct ue_datagram *datagram) {
+    struct ue_witness_side *peer = &w->sides[!from];
+    for (size_t i = 0; i < datagram->item_count; i++) {
+        if (datagram->items[i].is_ack) {
+            int64_t id = ue_seq_expand(datagram->items[i].ack.ack_id, peer->arrived_id, UE_PACKET_SEQ_MAX);
+            check_claim(w, from, now_ns, id);
+            peer->acked_id = id > peer->acked_id ? id : peer->acked_id;
+            peer->unacked_at_send = peer->arrived_id - peer->acked_id;
+        }
+    }
+}
+
+/* ---- what happens to datagrams ---- */
+
+static void begin_ids(struct ue_witness_side *side, int64_t id) {
+    side->has_id = true;
+    side->first_id = id;
+    side->next_id = id;
+    side->next_verdict = id;
+    side->arrived_id = id - 1;
+    side->acked_id = id - 1;
+}
+
+/* The number of a packet that just left, NO_PACKET for others. */
+static int64_t read_packet(struct ue_witness *w, enum ue_role from, const struct ue_link_report *report) {
+    struct ue_witness_side *side = &w->sides[from];
+    struct ue_verdict verdict;
+    w->newest = (struct ue_datagram){.items = w->items, .item_capacity = ITEMS_MAX};
+    enum ue_status status = ue_datagram_decode(side->context, report->bytes, report->size_bytes, &w->newest, &verdict);
+    if (status != UE_OK || !verdict.canonical) {
+        ue_failure_set(w->failure, report->now_ns, "side %d sends a datagram that does not decode: %s", (int)from,
+                       ue_status_text(status));
+        return NO_PACKET;
+    }
+    if (verdict.is_handshake) {
+        return NO_PACKET;
+    }
+    if (verdict.is_opaque) {
+        return side->next_id;
+    }
+    w->has_newest = true;
+    if (!side->has_id) {
+        begin_ids(side, verdict.seq);
+    }
+    int64_t id = ue_seq_expand(verdict.seq, side->next_id, UE_PACKET_SEQ_MAX);
+    if (id != side->next_id) {
+        ue_failure_set(w->failure, report->now_ns, "side %d sends packet %" PRId64 " where %" PRId64 " is next",
+                       (int)from, id, side->next_id);
+    }
+    bool is_telling = !side->is_sealed && !w->hostile; /* damage may forge numbers, from where claims follow */
+    if (is_telling && side->context->profile.packet == UE_PACKET_LEGACY) {
+        check_legacy_acks(w, from, report->now_ns, &w->newest);
+    } else if (is_telling) {
+        check_history(w, from, report->now_ns, &w->newest.packet);
+    }
+    return id;
+}
+
+int64_t ue_witness_report(struct ue_witness *witness, enum ue_role from, const struct ue_link_report *report) {
+    struct ue_witness_side *side = &witness->sides[from];
+    int64_t *id = &side->ids[report->number % UE_WITNESS_NUMBERS];
+    witness->has_newest = false;
+    if (report->fate == UE_FATE_SENT) {
+        *id = side->context != NULL ? read_packet(witness, from, report) : NO_PACKET;
+        side->next_id += *id != NO_PACKET;
+    } else if (report->fate == UE_FATE_ARRIVED && *id != NO_PACKET && (!report->corrupted || witness->hostile)) {
+        side->arrived[*id % UE_WITNESS_IDS] = *id;
+        side->arrived_id = *id > side->arrived_id ? *id : side->arrived_id;
+    }
+    return *id;
+}
+
+void ue_witness_verdict(struct ue_witness *witness, enum ue_role side, uint64_t now_ns, int64_t packet_id,
+                        bool delivered) {
+    struct ue_witness_side *s = &witness->sides[side];
+    if (packet_id != s->next_verdict || packet_id >= s->next_id) {
+        ue_failure_set(witness->failure, now_ns,
+                       "verdict on packet %" PRId64 " of side %d, where %" PRId64 " is next and %" PRId64 " not sent",
+                       packet_id, (int)side, s->next_verdict, s->next_id);
+    }
+    if (delivered && !witness->hostile && !has_arrived(s, packet_id)) {
+        ue_failure_set(witness->failure, now_ns, "side %d believes that packet %" PRId64 " arrived", (int)side,
+                       packet_id);
+    }
+    s->next_verdict = packet_id + 1;
+}
+
+void ue_witness_agree(struct ue_witness *witness, uint64_t now_ns) {
+    for (size_t i = 0; i < 2; i++) {
+        const struct ue_witness_side *side = &witness->sides[i];
+        if (!side->is_sealed && side->unacked_at_send != 0) {
+            ue_failure_set(witness->failure, now_ns,
+                           "packets up to %" PRId64 " of side %zu arrived, acknowledged are %" PRId64, side->arrived_id,
+                           i, side->acked_id);
+        }
+    }
+}
+
+int64_t ue_witness_in_flight(const struct ue_witness *witness, enum ue_role side) {
+    return witness->sides[side].next_id - witness->sides[side].next_verdict;
+}
