@@ -8,57 +8,57 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#define UE_WIRESHARK_BEFORE(major, minor)                                                                              \
+#define UERUDP_WIRESHARK_BEFORE(major, minor)                                                                              \
     (WIRESHARK_VERSION_MAJOR < (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR < (minor)))
 
 /* The truth type of callbacks: int-sized up to 4.2. */
-#if UE_WIRESHARK_BEFORE(4, 4)
-typedef gboolean ue_callback_bool;
+#if UERUDP_WIRESHARK_BEFORE(4, 4)
+typedef gboolean uerudp_callback_bool;
 #else
-typedef bool ue_callback_bool;
+typedef bool uerudp_callback_bool;
 #endif
 
 /* A plugin says what it is from 4.2 on; the header for it is packaged from 4.4 on. */
-#define UE_PLUGIN_DESCRIBES_ITSELF (!UE_WIRESHARK_BEFORE(4, 4))
+#define UERUDP_PLUGIN_DESCRIBES_ITSELF (!UERUDP_WIRESHARK_BEFORE(4, 4))
 
 /* What stands between the menus in the name of a stats tree. */
-#if UE_WIRESHARK_BEFORE(4, 2)
-#define UE_STATS_MENU_SEPARATOR "/"
+#if UERUDP_WIRESHARK_BEFORE(4, 2)
+#define UERUDP_STATS_MENU_SEPARATOR "/"
 #else
-#define UE_STATS_MENU_SEPARATOR "//"
+#define UERUDP_STATS_MENU_SEPARATOR "//"
 #endif
 
 /* Followers have sub-streams, and tell how many streams there are, from 4.4 on. */
-#define UE_FOLLOW_HAS_SUB_STREAMS (!UE_WIRESHARK_BEFORE(4, 4))
-#if UE_FOLLOW_HAS_SUB_STREAMS
-#define ue_register_follow_stream register_follow_stream
+#define UERUDP_FOLLOW_HAS_SUB_STREAMS (!UERUDP_WIRESHARK_BEFORE(4, 4))
+#if UERUDP_FOLLOW_HAS_SUB_STREAMS
+#define uerudp_register_follow_stream register_follow_stream
 #else
-#define ue_register_follow_stream(proto, tap, conversation, by_index, address, port, handler, count, sub_stream)       \
+#define uerudp_register_follow_stream(proto, tap, conversation, by_index, address, port, handler, count, sub_stream)       \
     ((void)(count), (void)(sub_stream),                                                                                \
      register_follow_stream(proto, tap, conversation, by_index, address, port, handler))
 #endif
 
 /* A statistic of the command line says whether it began, from 4.6 on. */
-#define UE_STATISTIC_SAYS_IF_IT_BEGAN (!UE_WIRESHARK_BEFORE(4, 6))
+#define UERUDP_STAT_INIT_RETURNS_BOOL (!UERUDP_WIRESHARK_BEFORE(4, 6))
 
 /* The value of a struct field_info. */
-#if UE_WIRESHARK_BEFORE(4, 2)
-#define UE_FIELD_VALUE(info) (&(info)->value)
+#if UERUDP_WIRESHARK_BEFORE(4, 2)
+#define UERUDP_FIELD_VALUE(info) (&(info)->value)
 #else
-#define UE_FIELD_VALUE(info) ((info)->value)
+#define UERUDP_FIELD_VALUE(info) ((info)->value)
 #endif
 
 /* Labels show 36 bytes of a run, or 24 with spaces; later series as many as there is room for. */
-#define UE_LABELS_OF_BYTES_ARE_SHORT (UE_WIRESHARK_BEFORE(4, 2))
+#define UERUDP_BYTES_LABELS_ARE_SHORT (UERUDP_WIRESHARK_BEFORE(4, 2))
 
 /* Labels of times are all in seconds; in later series, short ones may be in smaller units. */
-#define UE_LABELS_OF_TIMES_ARE_SECONDS (UE_WIRESHARK_BEFORE(4, 2))
+#define UERUDP_TIME_LABELS_ARE_SECONDS (UERUDP_WIRESHARK_BEFORE(4, 2))
 
 /* The first argument of mark_frame_as_depended_upon. */
-#if UE_WIRESHARK_BEFORE(4, 4)
-#define UE_DEPENDENT(pinfo) (pinfo)
+#if UERUDP_WIRESHARK_BEFORE(4, 4)
+#define UERUDP_DEPENDENT_FRAME(pinfo) (pinfo)
 #else
-#define UE_DEPENDENT(pinfo) ((pinfo)->fd)
+#define UERUDP_DEPENDENT_FRAME(pinfo) ((pinfo)->fd)
 #endif
 
 #endif

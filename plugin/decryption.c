@@ -32,12 +32,12 @@ static struct ue_cipher *cipher; /* stays, whatever its keys are: sessions refer
 static void *copy_row(void *to, const void *from, size_t size _U_) {
     struct key_row *copy = to;
     *copy = *(const struct key_row *)from;
-    ue_texts_copy(copy->texts, COLUMN_COUNT);
+    uerudp_uat_text_copy(copy->texts, COLUMN_COUNT);
     return copy;
 }
 
 static void free_row(void *record) {
-    ue_texts_free(((struct key_row *)record)->texts, COLUMN_COUNT);
+    uerudp_uat_text_free(((struct key_row *)record)->texts, COLUMN_COUNT);
 }
 
 static struct ue_key_row texts_of(const struct key_row *row) {
@@ -47,7 +47,7 @@ static struct ue_key_row texts_of(const struct key_row *row) {
                                .key = row->texts[COLUMN_KEY]};
 }
 
-static ue_callback_bool update_row(void *record, char **error) {
+static uerudp_callback_bool update_row(void *record, char **error) {
     const struct ue_key_row texts = texts_of(record);
     const char *problem = NULL;
     struct ue_key ignored;
@@ -66,12 +66,12 @@ static void add_row(unsigned row) {
     }
 }
 
-void ue_key_apply(void) {
+void uerudp_decryption_apply_prefs(void) {
     const char *problem = NULL;
     if (cipher == NULL) {
         return;
     }
-    ue_cipher_forget(cipher);
+    ue_cipher_clear(cipher);
     if (*key_text != '\0' && !ue_cipher_add(cipher, key_text, &problem)) {
         report_failure("uerudp.key: %s", problem);
     }
@@ -80,14 +80,14 @@ void ue_key_apply(void) {
     }
 }
 
-void ue_key_register(module_t *module) {
+void uerudp_decryption_register(module_t *module) {
     static uat_field_t columns[COLUMN_COUNT + 1];
-    columns[COLUMN_ADDRESS] = ue_texts_column(COLUMN_ADDRESS, "address", "Address", "Of server or client; empty = any");
-    columns[COLUMN_PORT] = ue_texts_column(COLUMN_PORT, "port", "Port", "UDP port at that address; empty = any");
-    columns[COLUMN_TOKEN] = ue_texts_column(COLUMN_TOKEN, "token", "Token", "Encryption token of Hello; empty = any");
-    columns[COLUMN_KEY] = ue_texts_column(COLUMN_KEY, "key", "Key", "AES key, 64 hexadecimal digits");
+    columns[COLUMN_ADDRESS] = uerudp_uat_text_column(COLUMN_ADDRESS, "address", "Address", "Of server or client; empty = any");
+    columns[COLUMN_PORT] = uerudp_uat_text_column(COLUMN_PORT, "port", "Port", "UDP port at that address; empty = any");
+    columns[COLUMN_TOKEN] = uerudp_uat_text_column(COLUMN_TOKEN, "token", "Token", "Encryption token of Hello; empty = any");
+    columns[COLUMN_KEY] = uerudp_uat_text_column(COLUMN_KEY, "key", "Key", "AES key, 64 hexadecimal digits");
     uat_t *table = uat_new("Unreal Engine keys", sizeof(struct key_row), "uerudp_keys", true, &rows, &row_count,
-                           UAT_AFFECTS_DISSECTION, NULL, copy_row, update_row, free_row, ue_key_apply, NULL, columns);
+                           UAT_AFFECTS_DISSECTION, NULL, copy_row, update_row, free_row, uerudp_decryption_apply_prefs, NULL, columns);
     cipher = ue_cipher_new();
     register_key(module, "AES key in hexadecimal, or the name of a key log");
     prefs_register_uat_preference(module, "keys", "Keys", "AES keys by address, port and encryption token", table);
@@ -95,8 +95,8 @@ void ue_key_register(module_t *module) {
 
 /* ---- sessions ---- */
 
-static struct ue_key_end end_of(const address *address, uint32_t port) {
-    struct ue_key_end end = {.port = (uint16_t)port};
+static struct ue_key_endpoint end_of(const address *address, uint32_t port) {
+    struct ue_key_endpoint end = {.port = (uint16_t)port};
     if (address->len == 4 || address->len == 16) {
         end.address_bytes = (uint8_t)address->len;
         memcpy(end.address, address->data, end.address_bytes);
@@ -104,50 +104,50 @@ static struct ue_key_end end_of(const address *address, uint32_t port) {
     return end;
 }
 
-struct ue_session *ue_key_session(const packet_info *pinfo, struct ue_flow *flow) {
-    if (cipher == NULL || !ue_session_is_wanted(&flow->settings)) {
+struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo, struct ue_detection *flow) {
+    if (cipher == NULL || !ue_cipher_session_is_needed(&flow->settings)) {
         return NULL;
     }
-    const struct ue_key_end ends[2] = {end_of(&pinfo->src, pinfo->srcport), end_of(&pinfo->dst, pinfo->destport)};
-    struct ue_session *session = wmem_new(wmem_file_scope(), struct ue_session);
-    ue_session_init(session, cipher, ends);
-    flow->settings.opener = &session->opener;
+    const struct ue_key_endpoint ends[2] = {end_of(&pinfo->src, pinfo->srcport), end_of(&pinfo->dst, pinfo->destport)};
+    struct ue_cipher_session *session = wmem_new(wmem_file_scope(), struct ue_cipher_session);
+    ue_cipher_session_init(session, cipher, ends);
+    flow->settings.decryptor = &session->decryptor;
     return session;
 }
 
-void ue_key_adopt(struct ue_session *session, const struct ue_session *earlier) {
-    ue_session_adopt(session, earlier);
+void uerudp_decryption_session_adopt(struct ue_cipher_session *session, const struct ue_cipher_session *earlier) {
+    ue_cipher_session_adopt(session, earlier);
 }
 
-void ue_key_learn(struct ue_session *session, const struct ue_flow *flow, const struct ue_frame *frame,
+void uerudp_decryption_session_read_token(struct ue_cipher_session *session, const struct ue_detection *flow, const struct ue_decode_state *frame,
                   const uint8_t *bytes, size_t size_bytes) {
     struct ue_context context;
     if (session != NULL && !session->has_token) {
-        ue_flow_context(flow, frame, &context);
-        ue_session_learn(session, &context, bytes, size_bytes);
+        ue_detection_context(flow, frame, &context);
+        ue_cipher_session_learn(session, &context, bytes, size_bytes);
     }
 }
 
-void ue_key_set_pass(struct ue_session *session, bool is_first) {
+void uerudp_decryption_session_set_pass(struct ue_cipher_session *session, bool is_first) {
     if (session != NULL) {
         session->is_learning = is_first;
     }
 }
 
-const uint8_t *ue_key_plain(size_t *bytes) {
+const uint8_t *uerudp_decryption_plaintext(size_t *bytes) {
     return ue_cipher_plain(cipher, bytes);
 }
 
-static const char *token_in_words(const struct ue_session *session, wmem_allocator_t *pool) {
+static const char *token_in_words(const struct ue_cipher_session *session, wmem_allocator_t *pool) {
     if (!session->has_token) {
         return "its Hello with the token was not captured";
     }
     return session->token[0] == '\0'
                ? "its Hello has no token"
-               : ue_words_visible(wmem_strdup_printf(pool, "its token is \"%s\"", session->token));
+               : uerudp_label_text_mask_controls(wmem_strdup_printf(pool, "its token is \"%s\"", session->token));
 }
 
-const char *ue_key_problem(const struct ue_session *session, wmem_allocator_t *pool, bool *has_keys) {
+const char *uerudp_decryption_problem(const struct ue_cipher_session *session, wmem_allocator_t *pool, bool *has_keys) {
     *has_keys = session != NULL && session->tried != 0;
     if (session == NULL) {
         return "libgcrypt is not usable";
@@ -164,29 +164,29 @@ const char *ue_key_problem(const struct ue_session *session, wmem_allocator_t *p
 
 #else
 
-void ue_key_register(module_t *module) {
+void uerudp_decryption_register(module_t *module) {
     register_key(module, "Without use: this plugin was built without libgcrypt");
 }
 
-void ue_key_apply(void) {}
+void uerudp_decryption_apply_prefs(void) {}
 
-struct ue_session *ue_key_session(const packet_info *pinfo _U_, struct ue_flow *flow _U_) {
+struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo _U_, struct ue_detection *flow _U_) {
     return NULL;
 }
 
-void ue_key_adopt(struct ue_session *session _U_, const struct ue_session *earlier _U_) {}
+void uerudp_decryption_session_adopt(struct ue_cipher_session *session _U_, const struct ue_cipher_session *earlier _U_) {}
 
-void ue_key_learn(struct ue_session *session _U_, const struct ue_flow *flow _U_, const struct ue_frame *frame _U_,
+void uerudp_decryption_session_read_token(struct ue_cipher_session *session _U_, const struct ue_detection *flow _U_, const struct ue_decode_state *frame _U_,
                   const uint8_t *bytes _U_, size_t size_bytes _U_) {}
 
-void ue_key_set_pass(struct ue_session *session _U_, bool is_first _U_) {}
+void uerudp_decryption_session_set_pass(struct ue_cipher_session *session _U_, bool is_first _U_) {}
 
-const uint8_t *ue_key_plain(size_t *bytes) {
+const uint8_t *uerudp_decryption_plaintext(size_t *bytes) {
     *bytes = 0;
     return NULL;
 }
 
-const char *ue_key_problem(const struct ue_session *session _U_, wmem_allocator_t *pool _U_, bool *has_keys) {
+const char *uerudp_decryption_problem(const struct ue_cipher_session *session _U_, wmem_allocator_t *pool _U_, bool *has_keys) {
     *has_keys = false;
     return "this plugin was built without libgcrypt";
 }

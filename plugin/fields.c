@@ -4,17 +4,17 @@
 #include <epan/packet.h>
 #include <epan/tap.h>
 
-int ue_proto = -1;
-int ue_ett_datagram = -1;
-int ue_hf_analysis = -1;
-int ue_ett_analysis = -1;
-int ue_hf_reassembled = -1;
-int ue_ett_reassembled = -1;
-int ue_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-int ue_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-struct ue_experts ue_experts;
+int uerudp_proto = -1;
+int uerudp_ett_datagram = -1;
+int uerudp_hf_analysis = -1;
+int uerudp_ett_analysis = -1;
+int uerudp_hf_reassembled = -1;
+int uerudp_ett_reassembled = -1;
+int uerudp_hf_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+int uerudp_ett_group[UE_GROUP_COUNT] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+struct uerudp_experts uerudp_experts;
 
-int ue_hf[UE_FIELD_COUNT] = {
+int uerudp_hf[UE_FIELD_COUNT] = {
 #define UE_FIELD(id, name, label, kind, values, description) -1,
 #include <uerudp/fields.def>
 #undef UE_FIELD
@@ -54,7 +54,7 @@ int ue_hf[UE_FIELD_COUNT] = {
 #define ROW(...) ROW_EXPANDED(__VA_ARGS__)
 #define ROW_EXPANDED(id, name, label, type, base, strings, description)                                                \
     {                                                                                                                  \
-        &ue_hf[UE_F_##id], {                                                                                           \
+        &uerudp_hf[UE_F_##id], {                                                                                           \
             label, "uerudp." name, type, base, strings, 0, description, HFILL                                          \
         }                                                                                                              \
     }
@@ -68,7 +68,7 @@ static hf_register_info field_rows[] = {
 
 #define GROUP(group, name, label, description)                                                                         \
     {                                                                                                                  \
-        &ue_hf_group[UE_GROUP_##group], {                                                                              \
+        &uerudp_hf_group[UE_GROUP_##group], {                                                                              \
             label, "uerudp." name, FT_NONE, BASE_NONE, NULL, 0, description, HFILL                                     \
         }                                                                                                              \
     }
@@ -90,49 +90,49 @@ static hf_register_info group_rows[] = {
     GROUP(PROPERTY, "property", "Property", "One property of a replay"),
     GROUP(FIELD, "field", "Field", "One remote call or property (ReadFieldHeaderAndPayload)"),
     GROUP(VOICE, "voice", "Voice packet", "What one speaker said (FVoicePacket)"),
-    {&ue_hf_analysis,
+    {&uerudp_hf_analysis,
      {"Analysis", "uerudp.analysis", FT_NONE, BASE_NONE, NULL, 0, "What the course of the connection tells", HFILL}},
-    {&ue_hf_reassembled,
+    {&uerudp_hf_reassembled,
      {"Reassembled message", "uerudp.reassembled", FT_NONE, BASE_NONE, NULL, 0, "A message put together from fragments",
       HFILL}},
 };
 
 static ei_register_info expert_rows[] = {
-    {&ue_experts.malformed,
+    {&uerudp_experts.malformed,
      {"uerudp.expert.malformed", PI_MALFORMED, PI_ERROR, "The datagram does not decode to its end", EXPFILL}},
-    {&ue_experts.unsettled,
+    {&uerudp_experts.unsettled,
      {"uerudp.expert.unsettled", PI_UNDECODED, PI_NOTE,
       "Does not decode with the generation and bounds that fit so far; a second pass knows more", EXPFILL}},
-    {&ue_experts.size_limited,
+    {&uerudp_experts.size_limited,
      {"uerudp.expert.size_limited", PI_UNDECODED, PI_NOTE, "The capture holds only a part of the datagram", EXPFILL}},
-    {&ue_experts.not_canonical,
+    {&uerudp_experts.not_canonical,
      {"uerudp.expert.not_canonical", PI_PROTOCOL, PI_WARN, "Not encoded as a sender of the engine does", EXPFILL}},
-    {&ue_experts.message,
+    {&uerudp_experts.message,
      {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "A control message that does not decode", EXPFILL}},
-    {&ue_experts.content,
+    {&uerudp_experts.content,
      {"uerudp.expert.content", PI_UNDECODED, PI_NOTE, "What a message carries is not in the engine's form", EXPFILL}},
-    {&ue_experts.no_key,
+    {&uerudp_experts.no_key,
      {"uerudp.expert.no_key", PI_DECRYPTION, PI_NOTE, "Encrypted, and there is no key for it", EXPFILL}},
-    {&ue_experts.wrong_key,
+    {&uerudp_experts.wrong_key,
      {"uerudp.expert.wrong_key", PI_DECRYPTION, PI_WARN, "Encrypted, and none of its keys opens it", EXPFILL}},
-    {&ue_experts.compressed,
+    {&uerudp_experts.compressed,
      {"uerudp.expert.compressed", PI_DECRYPTION, PI_NOTE,
       "Compressed by Oodle: not readable without the game's dictionary", EXPFILL}},
-    {&ue_experts.dtls,
+    {&uerudp_experts.dtls,
      {"uerudp.expert.dtls", PI_DECRYPTION, PI_NOTE, "Encrypted by DTLS, which is not decrypted here", EXPFILL}},
-    {&ue_experts.generation,
+    {&uerudp_experts.generation,
      {"uerudp.expert.generation", PI_PROTOCOL, PI_CHAT, "The generation of this connection was chosen", EXPFILL}},
-    {&ue_experts.no_generation,
+    {&uerudp_experts.no_generation,
      {"uerudp.expert.no_generation", PI_PROTOCOL, PI_WARN, "No generation fits: what is shown may be none of it",
       EXPFILL}},
-    {&ue_experts.unfinished,
+    {&uerudp_experts.unfinished,
      {"uerudp.expert.unfinished", PI_REASSEMBLE, PI_WARN, "No message comes of this fragment", EXPFILL}},
-    {&ue_experts.large_message,
+    {&uerudp_experts.large_message,
      {"uerudp.expert.large_message", PI_REASSEMBLE, PI_NOTE, "The message is larger than receivers take by themselves",
       EXPFILL}},
-    {&ue_experts.ack_lost,
+    {&uerudp_experts.ack_lost,
      {"uerudp.expert.ack_lost", PI_SEQUENCE, PI_NOTE, "What was reported as delivered is not to its sender", EXPFILL}},
-    {&ue_experts.items, {"uerudp.expert.items", PI_UNDECODED, PI_NOTE, "More items than a packet may have", EXPFILL}},
+    {&uerudp_experts.items, {"uerudp.expert.items", PI_UNDECODED, PI_NOTE, "More items than a packet may have", EXPFILL}},
 };
 
 /* ---- who looks at expert items ---- */
@@ -146,11 +146,11 @@ static void look_for_experts(void) {
     expert_proto = proto_get_id_by_filter_name("_ws.expert");
 }
 
-bool ue_fields_expert_is_collected(void) {
+bool uerudp_fields_expert_is_collected(void) {
     return have_tap_listener(expert_tap);
 }
 
-bool ue_fields_expert_is_wanted(proto_tree *tree, const expert_field *expert) {
+bool uerudp_fields_expert_is_wanted(proto_tree *tree, const expert_field *expert) {
     return proto_field_is_referenced(tree, expert_proto) ||
            (expert != NULL && proto_field_is_referenced(tree, expert->hf));
 }
@@ -182,7 +182,7 @@ static const struct {
     {UE_F_ANALYSIS_RETRANSMITTED_IN, FT_FRAMENUM_RETRANS_NEXT},
 };
 
-expert_field *ue_fields_finding(enum ue_field field) {
+expert_field *uerudp_fields_finding_expert(enum ue_field field) {
     return &findings[field - UE_F_ANALYSIS_LOST];
 }
 
@@ -205,21 +205,21 @@ static void register_fields(void) {
     }
     for (size_t i = 1; i < UE_FIELD_COUNT; i++) {
         if (ue_field_row((enum ue_field)i)->kind != UE_KIND_FINDING) {
-            proto_register_field_array(ue_proto, &field_rows[i], 1);
+            proto_register_field_array(uerudp_proto, &field_rows[i], 1);
         }
     }
 }
 
-void ue_fields_register(void) {
-    static int *subtrees[UE_GROUP_COUNT + 3] = {&ue_ett_datagram, &ue_ett_analysis, &ue_ett_reassembled};
+void uerudp_fields_register(void) {
+    static int *subtrees[UE_GROUP_COUNT + 3] = {&uerudp_ett_datagram, &uerudp_ett_analysis, &uerudp_ett_reassembled};
     for (int i = 0; i < UE_GROUP_COUNT; i++) {
-        subtrees[i + 3] = &ue_ett_group[i];
+        subtrees[i + 3] = &uerudp_ett_group[i];
     }
-    ue_proto = proto_register_protocol(UE_PROTOCOL_NAME, "UERUDP", "uerudp");
+    uerudp_proto = proto_register_protocol(UERUDP_PROTOCOL_NAME, "UERUDP", "uerudp");
     register_fields();
-    proto_register_field_array(ue_proto, group_rows, G_N_ELEMENTS(group_rows));
+    proto_register_field_array(uerudp_proto, group_rows, G_N_ELEMENTS(group_rows));
     proto_register_subtree_array(subtrees, G_N_ELEMENTS(subtrees));
-    expert_module_t *experts = expert_register_protocol(ue_proto);
+    expert_module_t *experts = expert_register_protocol(uerudp_proto);
     for (size_t i = 0; i < G_N_ELEMENTS(expert_rows); i++) {
         *expert_rows[i].ids = (expert_field)EI_INIT;
     }

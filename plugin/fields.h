@@ -11,9 +11,9 @@
 
 #include <uerudp/trace.h>
 
-#define UE_PROTOCOL_NAME "Unreal Engine Reliable UDP"
+#define UERUDP_PROTOCOL_NAME "Unreal Engine Reliable UDP"
 
-struct ue_experts {
+struct uerudp_experts {
     expert_field malformed;
     expert_field unsettled;
     expert_field size_limited;
@@ -32,22 +32,22 @@ struct ue_experts {
     expert_field ack_lost;
 };
 
-extern int ue_proto;
-extern int ue_hf[UE_FIELD_COUNT];       /* by enum ue_field */
-extern int ue_hf_group[UE_GROUP_COUNT]; /* by enum ue_group: the item that carries the subtree */
-extern int ue_ett_group[UE_GROUP_COUNT];
-extern int ue_ett_datagram;
-extern int ue_hf_analysis, ue_ett_analysis;
-extern int ue_hf_reassembled, ue_ett_reassembled;
-extern struct ue_experts ue_experts;
+extern int uerudp_proto;
+extern int uerudp_hf[UE_FIELD_COUNT];       /* by enum ue_field */
+extern int uerudp_hf_group[UE_GROUP_COUNT]; /* by enum ue_group: the item that carries the subtree */
+extern int uerudp_ett_group[UE_GROUP_COUNT];
+extern int uerudp_ett_datagram;
+extern int uerudp_hf_analysis, uerudp_ett_analysis;
+extern int uerudp_hf_reassembled, uerudp_ett_reassembled;
+extern struct uerudp_experts uerudp_experts;
 
 /* Whether somebody collects expert items, with or without a tree; whether this tree is to have them, one or all. */
-bool ue_fields_expert_is_collected(void);
-bool ue_fields_expert_is_wanted(proto_tree *tree, const expert_field *expert);
+bool uerudp_fields_expert_is_collected(void);
+bool uerudp_fields_expert_is_wanted(proto_tree *tree, const expert_field *expert);
 
 /* The expert item of a field of kind FINDING, which stands for the field, too. */
-expert_field *ue_fields_finding(enum ue_field field);
+expert_field *uerudp_fields_finding_expert(enum ue_field field);
 
-void ue_fields_register(void);
+void uerudp_fields_register(void);
 
 #endif

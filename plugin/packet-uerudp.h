@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /* The two calls that Wireshark makes at start, in this order. */
-void ue_packet_register(void);
-void ue_packet_handoff(void);
+void uerudp_packet_register(void);
+void uerudp_packet_handoff(void);
 
 /* Whether the port preference or Decode As gives this UDP port to us. */
-bool ue_packet_port_is_ours(uint32_t port);
+bool uerudp_packet_is_our_port(uint32_t port);
 
 #endif

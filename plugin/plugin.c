@@ -4,7 +4,7 @@
 
 #include <epan/proto.h>
 #include <ws_symbol_export.h>
-#if UE_PLUGIN_DESCRIBES_ITSELF
+#if UERUDP_PLUGIN_DESCRIBES_ITSELF
 #include <wsutil/plugins.h>
 #endif
 
@@ -18,11 +18,11 @@ WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 WS_DLL_PUBLIC void plugin_register(void);
 
 void plugin_register(void) {
-    static proto_plugin uerudp = {ue_packet_register, ue_packet_handoff};
+    static proto_plugin uerudp = {uerudp_packet_register, uerudp_packet_handoff};
     proto_register_plugin(&uerudp);
 }
 
-#if UE_PLUGIN_DESCRIBES_ITSELF
+#if UERUDP_PLUGIN_DESCRIBES_ITSELF
 WS_DLL_PUBLIC uint32_t plugin_describe(void);
 
 uint32_t plugin_describe(void) {

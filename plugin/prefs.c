@@ -24,16 +24,16 @@ struct server {
     uint8_t address[16];
     size_t address_bytes; /* 0: any */
     uint16_t port;
-    struct ue_preset preset;
+    struct uerudp_prefs_wire preset;
 };
 
-static struct ue_preset common;
+static struct uerudp_prefs_wire common;
 static const char *generation_text = "auto";
 static const char *handlers_text = "";
 static unsigned numbers[SETTINGS_MAX];
 static unsigned max_items = MAX_ITEMS_STOCK;
-static ue_callback_bool analyses = true;
-static ue_callback_bool reassembles = true;
+static uerudp_callback_bool analyses = true;
+static uerudp_callback_bool reassembles = true;
 
 static range_t *followed;
 
@@ -44,7 +44,7 @@ static bool is_handlers(const struct ue_setting_row *row) {
     return strcmp(row->key, "handlers") == 0;
 }
 
-static bool set_generation(struct ue_preset *preset, const char *text) {
+static bool set_generation(struct uerudp_prefs_wire *preset, const char *text) {
     preset->generation = NULL;
     if (text == NULL || *text == '\0' || strcmp(text, "auto") == 0) {
         return true;
@@ -65,7 +65,7 @@ static void apply_setting(const struct ue_setting_row *row, unsigned number) {
 }
 
 static void apply(void) {
-    common = (struct ue_preset){0};
+    common = (struct uerudp_prefs_wire){0};
     if (!set_generation(&common, generation_text)) {
         report_failure("uerudp.generation: %s is neither auto nor a release from 4.13 to 5.8", generation_text);
     }
@@ -73,7 +73,7 @@ static void apply(void) {
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         apply_setting(row, numbers[i]);
     }
-    ue_key_apply();
+    uerudp_decryption_apply_prefs();
 }
 
 /* "max_packet" to "Max packet", kept for ever. */
@@ -91,7 +91,7 @@ static void register_settings(module_t *module) {
     prefs_register_string_preference(module, "generation", "Generation",
                                      "auto, or the engine release whose wire form is spoken, from 4.13 to 5.8",
                                      &generation_text);
-    ue_key_register(module);
+    uerudp_decryption_register(module);
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         if (is_handlers(row)) {
             prefs_register_string_preference(module, row->key, title_of(row->key), row->description, &handlers_text);
@@ -109,7 +109,7 @@ static void register_max_items(module_t *module) {
         &max_items);
 }
 
-uint32_t ue_prefs_max_items(void) {
+uint32_t uerudp_prefs_max_items(void) {
     return MAX(max_items, 1);
 }
 
@@ -118,12 +118,12 @@ uint32_t ue_prefs_max_items(void) {
 static void *copy_server(void *to, const void *from, size_t size _U_) {
     struct server *copy = to;
     *copy = *(const struct server *)from;
-    ue_texts_copy(copy->texts, COLUMNS_MAX);
+    uerudp_uat_text_copy(copy->texts, COLUMNS_MAX);
     return copy;
 }
 
 static void free_server(void *record) {
-    ue_texts_free(((struct server *)record)->texts, COLUMNS_MAX);
+    uerudp_uat_text_free(((struct server *)record)->texts, COLUMNS_MAX);
 }
 
 static bool parse_address(struct server *server, const char *text) {
@@ -151,11 +151,11 @@ static bool parse_port(struct server *server, const char *text) {
 }
 
 /* Reads all columns of an edited row; the message goes to the user. */
-static ue_callback_bool update_server(void *record, char **error) {
+static uerudp_callback_bool update_server(void *record, char **error) {
     struct server *server = record;
     const struct ue_setting_row *row;
     *error = NULL;
-    server->preset = (struct ue_preset){0};
+    server->preset = (struct uerudp_prefs_wire){0};
     if (!parse_address(server, server->texts[COLUMN_ADDRESS])) {
         *error = g_strdup("Address is neither an IPv4 nor an IPv6 address; empty means any");
     } else if (!parse_port(server, server->texts[COLUMN_PORT])) {
@@ -177,12 +177,12 @@ static void register_table(module_t *module) {
     static uat_field_t columns[COLUMNS_MAX + 1];
     const struct ue_setting_row *row;
     columns[COLUMN_ADDRESS] =
-        ue_texts_column(COLUMN_ADDRESS, "address", "Address", "Address of the server; empty = any");
-    columns[COLUMN_PORT] = ue_texts_column(COLUMN_PORT, "port", "Port", "UDP port of the server");
-    columns[COLUMN_GENERATION] = ue_texts_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
+        uerudp_uat_text_column(COLUMN_ADDRESS, "address", "Address", "Address of the server; empty = any");
+    columns[COLUMN_PORT] = uerudp_uat_text_column(COLUMN_PORT, "port", "Port", "UDP port of the server");
+    columns[COLUMN_GENERATION] = uerudp_uat_text_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
     for (unsigned i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         columns[COLUMN_SETTINGS + i] =
-            ue_texts_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);
+            uerudp_uat_text_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);
     }
     uat_t *table =
         uat_new("Unreal Engine servers", sizeof(struct server), "uerudp_servers", true, &servers, &server_count,
@@ -192,7 +192,7 @@ static void register_table(module_t *module) {
                                   table);
 }
 
-void ue_prefs_register(int proto) {
+void uerudp_prefs_register(int proto) {
     module_t *module = prefs_register_protocol(proto, apply);
     prefs_register_bool_preference(module, "analyse", "Analyse",
                                    "Follow connections: lost and resent packets, acknowledgements, whole messages",
@@ -208,19 +208,19 @@ void ue_prefs_register(int proto) {
                                     &followed, UE_CHANNEL_MAX);
 }
 
-bool ue_prefs_follows(uint32_t channel) {
+bool uerudp_prefs_follows_channel(uint32_t channel) {
     return value_is_in_range(followed, channel);
 }
 
-bool ue_prefs_analyse(void) {
+bool uerudp_prefs_analyse(void) {
     return analyses;
 }
 
-bool ue_prefs_reassemble(void) {
+bool uerudp_prefs_reassemble(void) {
     return reassembles;
 }
 
-const struct ue_preset *ue_prefs_common(void) {
+const struct uerudp_prefs_wire *uerudp_prefs_default_wire(void) {
     return &common;
 }
 
@@ -230,18 +230,18 @@ static bool is_server(const struct server *server, const address *address, uint3
                                            memcmp(server->address, address->data, server->address_bytes) == 0));
 }
 
-static enum ue_end find_server(const packet_info *pinfo, const struct ue_preset **preset) {
+static enum uerudp_prefs_server_end find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **preset) {
     for (unsigned i = 0; i < server_count; i++) {
         bool source = is_server(&servers[i], &pinfo->src, pinfo->srcport);
         if (source || is_server(&servers[i], &pinfo->dst, pinfo->destport)) {
             *preset = &servers[i].preset;
-            return source ? UE_END_SOURCE : UE_END_DESTINATION;
+            return source ? UERUDP_PREFS_SERVER_SOURCE : UERUDP_PREFS_SERVER_DESTINATION;
         }
     }
-    return UE_END_NONE;
+    return UERUDP_PREFS_SERVER_NONE;
 }
 
 /* Most have no table, and are asked about every packet. */
-enum ue_end ue_prefs_server(const packet_info *pinfo, const struct ue_preset **preset) {
-    return server_count == 0 ? UE_END_NONE : find_server(pinfo, preset);
+enum uerudp_prefs_server_end uerudp_prefs_find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **preset) {
+    return server_count == 0 ? UERUDP_PREFS_SERVER_NONE : find_server(pinfo, preset);
 }

@@ -10,31 +10,31 @@
 #include <uerudp/profile.h>
 
 /* What a user says about the wire. */
-struct ue_preset {
+struct uerudp_prefs_wire {
     struct ue_settings settings;
     const struct ue_profile *generation; /* NULL: automatic */
 };
 
-void ue_prefs_register(int proto);
+void uerudp_prefs_register(int proto);
 
 /* What holds for servers that are not in the table. */
-const struct ue_preset *ue_prefs_common(void);
+const struct uerudp_prefs_wire *uerudp_prefs_default_wire(void);
 
 /* Whether Follow shows this channel where nobody chose another. */
-bool ue_prefs_follows(uint32_t channel);
+bool uerudp_prefs_follows_channel(uint32_t channel);
 
 /* Whether connections are followed: sequence analysis and reassembly. */
-bool ue_prefs_analyse(void);
+bool uerudp_prefs_analyse(void);
 
 /* Whether messages that are put together are kept and shown. */
-bool ue_prefs_reassemble(void);
+bool uerudp_prefs_reassemble(void);
 
 /* Tree items that one datagram may have; never 0. */
-uint32_t ue_prefs_max_items(void);
+uint32_t uerudp_prefs_max_items(void);
 
-enum ue_end { UE_END_NONE, UE_END_SOURCE, UE_END_DESTINATION };
+enum uerudp_prefs_server_end { UERUDP_PREFS_SERVER_NONE, UERUDP_PREFS_SERVER_SOURCE, UERUDP_PREFS_SERVER_DESTINATION };
 
 /* Which end of the datagram is a server of the table; the preset is set only then. */
-enum ue_end ue_prefs_server(const packet_info *pinfo, const struct ue_preset **preset);
+enum uerudp_prefs_server_end uerudp_prefs_find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **preset);
 
 #endif

@@ -16,19 +16,19 @@ static void get_text(void *record, char **text, unsigned *length, const void *co
 }
 
 /* Wireshark hands the column to the callbacks from any of the three places, depending on who calls. */
-uat_field_t ue_texts_column(unsigned place, const char *name, const char *title, const char *description) {
+uat_field_t uerudp_uat_text_column(unsigned place, const char *name, const char *title, const char *description) {
     const void *column = GUINT_TO_POINTER(place);
     return (uat_field_t){name, title,       PT_TXTMOD_STRING, {NULL, set_text, get_text}, {column, column, column},
                          NULL, description, FLDFILL};
 }
 
-void ue_texts_copy(char **texts, size_t count) {
+void uerudp_uat_text_copy(char **texts, size_t count) {
     for (size_t i = 0; i < count; i++) {
         texts[i] = g_strdup(texts[i]);
     }
 }
 
-void ue_texts_free(char **texts, size_t count) {
+void uerudp_uat_text_free(char **texts, size_t count) {
     for (size_t i = 0; i < count; i++) {
         g_free(texts[i]);
     }

@@ -9,10 +9,10 @@
 #include <epan/uat.h>
 
 /* One column, the text with this place. */
-uat_field_t ue_texts_column(unsigned place, const char *name, const char *title, const char *description);
+uat_field_t uerudp_uat_text_column(unsigned place, const char *name, const char *title, const char *description);
 
 /* For a record that was copied as it is: gives it texts of its own. */
-void ue_texts_copy(char **texts, size_t count);
-void ue_texts_free(char **texts, size_t count);
+void uerudp_uat_text_copy(char **texts, size_t count);
+void uerudp_uat_text_free(char **texts, size_t count);
 
 #endif

@@ -7,19 +7,19 @@
 #include "tools/cli/command_line.h"
 #include "uerudp_version.h"
 
-static const struct ue_command commands[] = {
-    {"decode", "show captured datagrams as text, JSON Lines or columns", ue_cmd_decode},
-    {"encode", "turn JSON Lines or dumps of bytes into a capture", ue_cmd_encode},
-    {"info", "what happened to each connection, and why", ue_cmd_info},
-    {"generate", "make test traffic from simulated connections", ue_cmd_generate},
-    {"replay", "a capture once more: what its ends did, and whether they could", ue_cmd_replay},
-    {"trace", "draw connections as pages for a browser, or as SVG", ue_cmd_trace},
-    {"edit", "change a capture: drop, delay, corrupt, cut, anonymise", ue_cmd_edit},
-    {"serve", "let clients log in, and answer them", ue_cmd_serve},
-    {"connect", "log in to a server, and try it out", ue_cmd_connect},
-    {"link", "put a bad network between clients and a server", ue_cmd_link},
-    {"script", "play packets against an endpoint, and compare what comes", ue_cmd_script},
-    {"doctor", "say why Wireshark loads the plugin or does not", ue_cmd_doctor},
+static const struct cli_command commands[] = {
+    {"decode", "show captured datagrams as text, JSON Lines or columns", cmd_decode},
+    {"encode", "turn JSON Lines or dumps of bytes into a capture", cmd_encode},
+    {"info", "what happened to each connection, and why", cmd_info},
+    {"generate", "make test traffic from simulated connections", cmd_generate},
+    {"replay", "a capture once more: what its ends did, and whether they could", cmd_replay},
+    {"trace", "draw connections as pages for a browser, or as SVG", cmd_trace},
+    {"edit", "change a capture: drop, delay, corrupt, cut, anonymise", cmd_edit},
+    {"serve", "let clients log in, and answer them", cmd_serve},
+    {"connect", "log in to a server, and try it out", cmd_connect},
+    {"link", "put a bad network between clients and a server", cmd_link},
+    {"script", "play packets against an endpoint, and compare what comes", cmd_script},
+    {"doctor", "say why Wireshark loads the plugin or does not", cmd_doctor},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -35,7 +35,7 @@ static int usage(FILE *to) {
           "  --version print the version\n\n"
           "example: uerudp decode --json game.pcapng | jq .packet.seq\n",
           to);
-    return to == stdout ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+    return to == stdout ? CLI_EXIT_OK : CLI_EXIT_UNUSABLE;
 }
 
 static int run(const char *name, int argc, char **argv) {
@@ -47,8 +47,8 @@ static int run(const char *name, int argc, char **argv) {
             return commands[i].run(argc, argv);
         }
     }
-    ue_complain("there is no subcommand '%s'; see uerudp help", name);
-    return UE_EXIT_UNUSABLE;
+    cli_error("there is no subcommand '%s'; see uerudp help", name);
+    return CLI_EXIT_UNUSABLE;
 }
 
 static int help(const char *name) {
@@ -60,10 +60,10 @@ static int help(const char *name) {
 /* Short texts are found unwritten only when they are flushed. */
 static int conclude(int status) {
     bool good = fflush(stdout) == 0 && ferror(stdout) == 0;
-    if (!good && status != UE_EXIT_UNUSABLE) {
-        ue_complain("standard output: cannot write");
+    if (!good && status != CLI_EXIT_UNUSABLE) {
+        cli_error("standard output: cannot write");
     }
-    return good ? status : UE_EXIT_UNUSABLE;
+    return good ? status : CLI_EXIT_UNUSABLE;
 }
 
 static int perform(int argc, char **argv) {
@@ -72,7 +72,7 @@ static int perform(int argc, char **argv) {
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("uerudp " UERUDP_VERSION);
-        return UE_EXIT_OK;
+        return CLI_EXIT_OK;
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         return argc > 2 ? help(argv[2]) : usage(stdout);

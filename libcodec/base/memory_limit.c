@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/base/memory_limit.h"
 
-void *ue_budget_resize(struct ue_budget *budget, void *old, size_t old_bytes, size_t new_bytes) {
+void *ue_limited_allocator_resize(struct ue_limited_allocator *budget, void *old, size_t old_bytes, size_t new_bytes) {
     if (budget->bytes - old_bytes + new_bytes > budget->bytes_max) {
         return NULL;
     }

@@ -57,8 +57,8 @@ void ue_cipher_free(struct ue_cipher *cipher) {
     free(cipher);
 }
 
-void ue_cipher_forget(struct ue_cipher *cipher) {
-    ue_keys_forget(cipher->keys);
+void ue_cipher_clear(struct ue_cipher *cipher) {
+    ue_keys_clear(cipher->keys);
 }
 
 bool ue_cipher_add_key(struct ue_cipher *cipher, const char *hex) {
@@ -75,7 +75,7 @@ bool ue_cipher_add(struct ue_cipher *cipher, const char *key_or_file, const char
     return ue_cipher_add_key(cipher, key_or_file) || ue_keys_add_file(cipher->keys, key_or_file, problem);
 }
 
-static bool open_gcm(struct ue_cipher *cipher, const uint8_t *key, const struct ue_sealed *sealed, size_t bytes) {
+static bool open_gcm(struct ue_cipher *cipher, const uint8_t *key, const struct ue_ciphertext *sealed, size_t bytes) {
     return gcry_cipher_setkey(cipher->gcm, key, UE_CIPHER_KEY_BYTES) == 0 &&
            gcry_cipher_setiv(cipher->gcm, sealed->iv, UE_AES_IV_BYTES) == 0 &&
            gcry_cipher_decrypt(cipher->gcm, cipher->plain, bytes, cipher->sealed, bytes) == 0 &&
@@ -89,7 +89,7 @@ static bool open_ecb(struct ue_cipher *cipher, const uint8_t *key, size_t bytes)
            ue_bits_last_set(cipher->plain, 0, bytes * 8, &terminator);
 }
 
-static bool open_with(struct ue_cipher *cipher, const uint8_t *key, const struct ue_sealed *sealed, size_t bytes) {
+static bool open_with(struct ue_cipher *cipher, const uint8_t *key, const struct ue_ciphertext *sealed, size_t bytes) {
     switch (sealed->handler) {
     case UE_HANDLER_AESGCM:
     case UE_HANDLER_AESGCM_BYTES: return open_gcm(cipher, key, sealed, bytes);
@@ -100,13 +100,13 @@ static bool open_with(struct ue_cipher *cipher, const uint8_t *key, const struct
 
 /* ---- which key ---- */
 
-static bool is_at(const struct ue_key_end *wanted, const struct ue_key_end *end) {
+static bool is_at(const struct ue_key_endpoint *wanted, const struct ue_key_endpoint *end) {
     return (wanted->port == 0 || wanted->port == end->port) &&
            (wanted->address_bytes == 0 || (wanted->address_bytes == end->address_bytes &&
                                            memcmp(wanted->address, end->address, end->address_bytes) == 0));
 }
 
-static bool is_for(const struct ue_key *key, const struct ue_session *session) {
+static bool is_for(const struct ue_key *key, const struct ue_cipher_session *session) {
     return session == NULL || ((is_at(&key->end, &session->ends[0]) || is_at(&key->end, &session->ends[1])) &&
                                (key->token[0] == '\0' || strcmp(key->token, session->token) == 0));
 }
@@ -114,8 +114,8 @@ static bool is_for(const struct ue_key *key, const struct ue_session *session) {
 /* The packet that is being opened. */
 struct attempt {
     struct ue_cipher *cipher;
-    const struct ue_session *session; /* NULL: every key is for it */
-    const struct ue_sealed *sealed;
+    const struct ue_cipher_session *session; /* NULL: every key is for it */
+    const struct ue_ciphertext *sealed;
     size_t bytes;
     size_t tried;
 };
@@ -150,8 +150,8 @@ static bool refresh(const struct attempt *a) {
     return (a->session == NULL || a->session->is_learning) && ue_keys_refresh(a->cipher->keys);
 }
 
-bool ue_cipher_open(struct ue_cipher *cipher, struct ue_session *session, const struct ue_sealed *sealed,
-                    struct ue_opened *opened) {
+bool ue_cipher_decrypt(struct ue_cipher *cipher, struct ue_cipher_session *session, const struct ue_ciphertext *sealed,
+                    struct ue_plaintext *opened) {
     size_t *last = session != NULL ? &session->last : &cipher->last;
     struct attempt a = {.cipher = cipher, .session = session, .sealed = sealed, .bytes = sealed->ciphertext.bits / 8};
     if (sealed->ciphertext.bits % 8 != 0 || a.bytes == 0 || a.bytes > PLAIN_BYTES_MAX) {
@@ -169,7 +169,7 @@ bool ue_cipher_open(struct ue_cipher *cipher, struct ue_session *session, const 
         memcpy(cipher->key, key->bytes, sizeof cipher->key);
         cipher->plain_bytes = a.bytes;
         cipher->handler = sealed->handler;
-        *opened = (struct ue_opened){cipher->plain, a.bytes, key->origin};
+        *opened = (struct ue_plaintext){cipher->plain, a.bytes, key->origin};
     }
     return found;
 }
@@ -189,7 +189,7 @@ static bool make_iv(const struct ue_cipher *cipher, const uint8_t *plain, size_t
     return true;
 }
 
-bool ue_cipher_close(struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv, uint8_t *tag,
+bool ue_cipher_encrypt(struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv, uint8_t *tag,
                      uint8_t *ciphertext) {
     if (size_bytes == 0 || size_bytes != cipher->plain_bytes) {
         return false;
@@ -205,12 +205,12 @@ bool ue_cipher_close(struct ue_cipher *cipher, const uint8_t *plain, size_t size
            gcry_cipher_gettag(cipher->gcm, tag, UE_AES_TAG_BYTES) == 0;
 }
 
-static bool open_any(void *user, const struct ue_sealed *sealed, struct ue_opened *opened) {
-    return ue_cipher_open(user, NULL, sealed, opened);
+static bool open_any(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened) {
+    return ue_cipher_decrypt(user, NULL, sealed, opened);
 }
 
-void ue_cipher_opener(struct ue_cipher *cipher, struct ue_opener *opener) {
-    *opener = (struct ue_opener){open_any, cipher};
+void ue_cipher_decryptor(struct ue_cipher *cipher, struct ue_decryptor *decryptor) {
+    *decryptor = (struct ue_decryptor){open_any, cipher};
 }
 
 const uint8_t *ue_cipher_key(const struct ue_cipher *cipher) {

@@ -14,7 +14,7 @@ struct ue_cipher;
 struct ue_cipher *ue_cipher_new(void);
 void ue_cipher_free(struct ue_cipher *cipher);
 
-void ue_cipher_forget(struct ue_cipher *cipher); /* all keys */
+void ue_cipher_clear(struct ue_cipher *cipher); /* all keys */
 
 /* Adds one key of 64 hexadecimal digits; false when the text is something else or UE_KEYS_MAX are there. */
 bool ue_cipher_add_key(struct ue_cipher *cipher, const char *hex);
@@ -29,19 +29,19 @@ bool ue_cipher_add_row(struct ue_cipher *cipher, const struct ue_key_row *row, c
 
 /* Fills an opener that tries every key; AES-GCM accepts the one whose tag matches, AES-ECB, which has no tag, the first
    whose plain bytes hold a terminator. The plain bytes stay valid until the next call of the opener. */
-void ue_cipher_opener(struct ue_cipher *cipher, struct ue_opener *opener);
+void ue_cipher_decryptor(struct ue_cipher *cipher, struct ue_decryptor *decryptor);
 
-struct ue_session;
+struct ue_cipher_session;
 
 /* The same with the keys for one session; NULL: with all. */
-bool ue_cipher_open(struct ue_cipher *cipher, struct ue_session *session, const struct ue_sealed *sealed,
-                    struct ue_opened *opened);
+bool ue_cipher_decrypt(struct ue_cipher *cipher, struct ue_cipher_session *session, const struct ue_ciphertext *sealed,
+                    struct ue_plaintext *opened);
 
 /* Encrypts other content in the place of the last that was opened, with its key and handler: as many bytes. iv
    (UE_AES_IV_BYTES; not used by AES-ECB) holds that of the old content and gets a new one, which follows from key, old
    one and content: no two contents share one, and equal input gives equal output. tag: UE_AES_TAG_BYTES, of AES-GCM.
    False when nothing was opened, when size_bytes is another number, or when libgcrypt fails. */
-bool ue_cipher_close(struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv, uint8_t *tag,
+bool ue_cipher_encrypt(struct ue_cipher *cipher, const uint8_t *plain, size_t size_bytes, uint8_t *iv, uint8_t *tag,
                      uint8_t *ciphertext);
 
 /* The key of the last success; NULL before the first. */

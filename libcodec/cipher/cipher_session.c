@@ -4,17 +4,17 @@
 #include <uerudp/datagram.h>
 #include <uerudp/text.h>
 
-static bool open_for(void *user, const struct ue_sealed *sealed, struct ue_opened *opened) {
-    return ue_cipher_open(((struct ue_session *)user)->cipher, user, sealed, opened);
+static bool open_for(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened) {
+    return ue_cipher_decrypt(((struct ue_cipher_session *)user)->cipher, user, sealed, opened);
 }
 
-void ue_session_init(struct ue_session *session, struct ue_cipher *cipher, const struct ue_key_end ends[2]) {
-    *session = (struct ue_session){.cipher = cipher, .is_learning = true};
-    session->opener = (struct ue_opener){open_for, session};
+void ue_cipher_session_init(struct ue_cipher_session *session, struct ue_cipher *cipher, const struct ue_key_endpoint ends[2]) {
+    *session = (struct ue_cipher_session){.cipher = cipher, .is_learning = true};
+    session->decryptor = (struct ue_decryptor){open_for, session};
     memcpy(session->ends, ends, sizeof session->ends);
 }
 
-bool ue_session_is_wanted(const struct ue_settings *settings) {
+bool ue_cipher_session_is_needed(const struct ue_settings *settings) {
     bool found = false;
     for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
         enum ue_handler handler = settings->handlers[i];
@@ -24,7 +24,7 @@ bool ue_session_is_wanted(const struct ue_settings *settings) {
 }
 
 struct hearing {
-    struct ue_session *session;
+    struct ue_cipher_session *session;
     const struct ue_context *context;
 };
 
@@ -38,23 +38,23 @@ static void hear(void *user, const struct ue_item *item) {
         message.type != UE_MESSAGE_HELLO) {
         return;
     }
-    struct ue_session *session = hearing->session;
+    struct ue_cipher_session *session = hearing->session;
     session->has_token = true;
     ue_text_to_utf8(message.params[UE_HELLO_ENCRYPTION_TOKEN].text, session->token, sizeof session->token);
 }
 
 /* Hello comes before encryption begins. Sent again, it says the same. */
-void ue_session_learn(struct ue_session *session, const struct ue_context *context, const uint8_t *bytes,
+void ue_cipher_session_learn(struct ue_cipher_session *session, const struct ue_context *context, const uint8_t *bytes,
                       size_t size_bytes) {
     struct hearing hearing = {session, context};
     const struct ue_visitor visitor = {.item = hear, .user = &hearing};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     if (session->is_learning && !session->has_token && context->direction != UE_SERVER_TO_CLIENT) {
         ue_datagram_check(context, bytes, size_bytes, &visitor, &verdict);
     }
 }
 
-void ue_session_adopt(struct ue_session *session, const struct ue_session *earlier) {
+void ue_cipher_session_adopt(struct ue_cipher_session *session, const struct ue_cipher_session *earlier) {
     if (session != NULL && earlier != NULL && !session->has_token) {
         session->has_token = earlier->has_token;
         memcpy(session->token, earlier->token, sizeof session->token);

@@ -36,7 +36,7 @@ struct ue_keys *ue_keys_new(void) {
     return calloc(1, sizeof(struct ue_keys));
 }
 
-void ue_keys_forget(struct ue_keys *keys) {
+void ue_keys_clear(struct ue_keys *keys) {
     while (keys->file_count > 0) {
         free(keys->files[--keys->file_count]);
     }
@@ -46,7 +46,7 @@ void ue_keys_forget(struct ue_keys *keys) {
 
 void ue_keys_free(struct ue_keys *keys) {
     if (keys != NULL) {
-        ue_keys_forget(keys);
+        ue_keys_clear(keys);
         free(keys);
     }
 }
@@ -95,7 +95,7 @@ static bool parse_port(const char *text, uint16_t *port) {
     return *text >= '0' && *text <= '9' && *end == '\0' && number >= 1 && number <= UINT16_MAX;
 }
 
-static bool parse_address(const char *text, struct ue_key_end *end) {
+static bool parse_address(const char *text, struct ue_key_endpoint *end) {
     if (inet_pton(AF_INET, text, end->address) == 1) {
         end->address_bytes = 4;
     } else if (inet_pton(AF_INET6, text, end->address) == 1) {

@@ -19,7 +19,7 @@
 #define UE_KEY_ORIGIN_BYTES 96
 
 /* One end of a connection. */
-struct ue_key_end {
+struct ue_key_endpoint {
     uint8_t address[16];
     uint8_t address_bytes; /* 4 or 16; 0: any, or not known */
     uint16_t port;         /* 0: any, or not known */
@@ -27,7 +27,7 @@ struct ue_key_end {
 
 struct ue_key {
     uint8_t bytes[UE_CIPHER_KEY_BYTES];
-    struct ue_key_end end;            /* the connections of which one end is this */
+    struct ue_key_endpoint end;            /* the connections of which one end is this */
     char token[UE_TOKEN_BYTES];       /* and with this token; empty: any */
     char origin[UE_KEY_ORIGIN_BYTES]; /* "line 3 of keys.txt" */
 };
@@ -44,7 +44,7 @@ struct ue_keys;
 
 struct ue_keys *ue_keys_new(void); /* NULL: no memory */
 void ue_keys_free(struct ue_keys *keys);
-void ue_keys_forget(struct ue_keys *keys); /* all of them, and their files */
+void ue_keys_clear(struct ue_keys *keys); /* all of them, and their files */
 
 /* Each gives false, with a static sentence in *problem, when there is no such key; keys before it are kept. */
 bool ue_keys_add_row(struct ue_keys *keys, const struct ue_key_row *row, const char *origin, const char **problem);

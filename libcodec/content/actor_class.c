@@ -8,7 +8,7 @@
 #define DEFAULT_LENGTH (sizeof DEFAULT - 1)
 
 static void on_field(void *user, const struct ue_record *record) {
-    struct ue_opening *opening = user;
+    struct ue_actor_guids *opening = user;
     if (record->field == UE_F_ACTOR_GUID) {
         opening->guid = record->number;
     } else if (record->field == UE_F_ACTOR_ARCHETYPE) {
@@ -16,10 +16,10 @@ static void on_field(void *user, const struct ue_record *record) {
     }
 }
 
-bool ue_opening_find(const struct ue_context *context, const struct ue_content *content, struct ue_opening *opening) {
-    const struct ue_sink sink = {.field = on_field, .user = opening};
+bool ue_actor_class_find(const struct ue_context *context, const struct ue_content *content, struct ue_actor_guids *opening) {
+    const struct ue_trace sink = {.field = on_field, .user = opening};
     struct ue_fault fault;
-    *opening = (struct ue_opening){0};
+    *opening = (struct ue_actor_guids){0};
     if (content->kind == UE_CONTENT_ACTOR && content->open && !content->is_custom_exports) {
         ue_content_trace(context, content, NULL, &sink, &fault);
     }
@@ -34,15 +34,15 @@ static const char *last_name(const char *path) {
     return end;
 }
 
-const char *ue_opening_name(const char *path) {
+const char *ue_actor_class_name(const char *path) {
     const char *name = last_name(path);
     bool is_default = strncmp(name, DEFAULT, DEFAULT_LENGTH) == 0;
     return is_default ? name + DEFAULT_LENGTH : name;
 }
 
-void ue_opening_class(const char *archetype_path, char *class_path, size_t size_bytes) {
+void ue_actor_class_path(const char *archetype_path, char *class_path, size_t size_bytes) {
     size_t front = (size_t)(last_name(archetype_path) - archetype_path);
-    const char *name = ue_opening_name(archetype_path);
+    const char *name = ue_actor_class_name(archetype_path);
     size_t length = strlen(name);
     front = front < size_bytes ? front : size_bytes - 1;
     length = length < size_bytes - front ? length : size_bytes - front - 1;

@@ -81,10 +81,10 @@ UE_INLINE void components(enum ue_op op, struct ue_cursor *c, const struct ue_co
         size_t at = ue_cursor_pos(c);
         uint64_t *component = &m->components[axis];
         if (op == UE_TRACE) {
-            *component = ue_cursor_take(c, bits, field);
+            *component = ue_cursor_read_bits(c, bits, field);
             report_real(c, field, at, ue_vector_component(x, m, axis));
         } else {
-            UE_WORD_ASSIGN(*component, ue_word_uint(op, c, field, bits, UE_WORD_OLD(*component)));
+            UE_LAYOUT_ASSIGN(*component, ue_layout_uint(op, c, field, bits, UE_LAYOUT_OLD(*component)));
         }
     }
 }
@@ -96,11 +96,11 @@ UE_INLINE void packed_head(enum ue_op op, struct ue_cursor *c, const struct ue_c
         ABSENT(m->bits, ACTOR_LOCATION_BITS, 0);
         ABSENT(m->scaled, ACTOR_LOCATION_SCALED, false);
     } else if (is_large_world(x, 23)) {
-        UE_WORD_ASSIGN(m->bits, ue_word_uint(op, c, field, 6, UE_WORD_OLD(m->bits)));
-        ue_word_flag(op, c, first + RECORD_SCALED, &m->scaled);
+        UE_LAYOUT_ASSIGN(m->bits, ue_layout_uint(op, c, field, 6, UE_LAYOUT_OLD(m->bits)));
+        ue_layout_flag(op, c, first + RECORD_SCALED, &m->scaled);
     } else {
         struct ue_bound bound = ue_bound_of(LEGACY_BITS_BOUND);
-        UE_WORD_ASSIGN(m->bits, ue_word_below(op, c, field, bound, UE_WORD_OLD(m->bits)));
+        UE_LAYOUT_ASSIGN(m->bits, ue_layout_below(op, c, field, bound, UE_LAYOUT_OLD(m->bits)));
         ABSENT(m->scaled, ACTOR_LOCATION_SCALED, false);
     }
 }
@@ -110,12 +110,12 @@ UE_INLINE void vector_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     if (op != UE_ENCODE) {
         *m = (struct ue_vector){0};
     }
-    ue_word_flag(op, c, first, &m->present);
+    ue_layout_flag(op, c, first, &m->present);
     if (!m->present) {
         return;
     }
     if (ue_context_netver(x) >= 13) {
-        ue_word_flag(op, c, first + RECORD_QUANTIZED, &m->quantized);
+        ue_layout_flag(op, c, first + RECORD_QUANTIZED, &m->quantized);
     } else {
         ABSENT(m->quantized, ACTOR_LOCATION_QUANTIZED, true);
     }
@@ -130,7 +130,7 @@ void ue_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *
     case UE_ENCODE: vector_layout(UE_ENCODE, c, x, first, m); break;
     case UE_TRACE: vector_layout(UE_TRACE, c, x, first, m); break;
     case UE_BUILD:
-    case UE_QUICK: break;
+    case UE_DECODE_FAST: break;
     }
 }
 
@@ -140,20 +140,20 @@ UE_INLINE void rotation_layout(enum ue_op op, struct ue_cursor *c, struct ue_rot
     _Static_assert(UE_F_ACTOR_ROTATION_ROLL == UE_F_ACTOR_ROTATION_PITCH + 2, "rows of fields.def in this order");
     for (unsigned axis = 0; axis < 3; axis++) {
         enum ue_field field = UE_F_ACTOR_ROTATION_PITCH + axis;
-        ue_word_flag(op, c, UE_F_ACTOR_ROTATION_HAS_PITCH + axis, &m->present[axis]);
+        ue_layout_flag(op, c, UE_F_ACTOR_ROTATION_HAS_PITCH + axis, &m->present[axis]);
         size_t at = ue_cursor_pos(c);
         if (!m->present[axis]) {
             ABSENT(m->steps[axis], ACTOR_ROTATION_PITCH, 0);
         } else if (op == UE_TRACE) {
-            m->steps[axis] = (uint16_t)ue_cursor_take(c, 16, field);
+            m->steps[axis] = (uint16_t)ue_cursor_read_bits(c, 16, field);
             report_real(c, field, at, m->steps[axis] * (360.0 / 65536));
         } else {
-            UE_WORD_ASSIGN(m->steps[axis], ue_word_uint(op, c, field, 16, UE_WORD_OLD(m->steps[axis])));
+            UE_LAYOUT_ASSIGN(m->steps[axis], ue_layout_uint(op, c, field, 16, UE_LAYOUT_OLD(m->steps[axis])));
         }
     }
 }
 
-UE_INLINE void spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor *m) {
+UE_INLINE void spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m) {
     ue_reference_run(op, c, x, UE_F_ACTOR_ARCHETYPE, &m->archetype);
     if (ue_context_netver(x) >= 5) {
         ue_reference_run(op, c, x, UE_F_ACTOR_LEVEL, &m->level);
@@ -167,7 +167,7 @@ UE_INLINE void spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context
     ue_vector_run(op, c, x, UE_F_ACTOR_HAS_VELOCITY, &m->velocity);
 }
 
-UE_INLINE void actor_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor *m) {
+UE_INLINE void actor_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m) {
     BEGIN(ACTOR);
     ue_reference_run(op, c, x, UE_F_ACTOR_GUID, &m->object);
     bool dynamic = ue_guid_is_dynamic(&m->object.links[0].guid);
@@ -186,5 +186,5 @@ UE_INLINE void actor_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     END(ACTOR);
 }
 
-UE_RUN_INSIDE(ue_actor, actor_layout, struct ue_actor)
-UE_CODEC(ue_actor, struct ue_actor)
+UE_DEFINE_CONTENT_RUN(ue_actor_spawn, actor_layout, struct ue_actor_spawn)
+UE_DEFINE_CONTENT_CODEC(ue_actor_spawn, struct ue_actor_spawn)

@@ -61,5 +61,5 @@ UE_INLINE void block_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     END(BLOCK);
 }
 
-UE_RUN_INSIDE(ue_block, block_layout, struct ue_block)
-UE_CODEC(ue_block, struct ue_block)
+UE_DEFINE_CONTENT_RUN(ue_block, block_layout, struct ue_block)
+UE_DEFINE_CONTENT_CODEC(ue_block, struct ue_block)

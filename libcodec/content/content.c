@@ -10,7 +10,7 @@ struct pass {
     const struct ue_context *x;
     const struct ue_content *content;
     const struct ue_guid_names *names;
-    const struct ue_sink *to;
+    const struct ue_trace *to;
     size_t told_bit; /* behind the last bit that was told */
     struct ue_view mapped; /* ids of the must-be-mapped list */
     unsigned mapped_reads; /* ids read so far to find one there */
@@ -111,7 +111,7 @@ enum belief {
 
 static bool is_mapped(struct pass *p, const struct ue_guid *guid) {
     struct ue_cursor c;
-    ue_cursor_read(&c, p->mapped.base, p->mapped.bit, p->mapped.bit + p->mapped.bits);
+    ue_cursor_init_read(&c, p->mapped.base, p->mapped.bit, p->mapped.bit + p->mapped.bits);
     while (ue_cursor_ok(&c) && ue_cursor_left(&c) != 0 && p->mapped_reads < MAPPED_READS_MAX) {
         struct ue_guid id;
         p->mapped_reads++;
@@ -146,8 +146,8 @@ static enum belief belief_in(struct pass *p, const struct ue_block *block) {
 }
 
 static void open_actor(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, uint8_t skipped) {
-    struct ue_actor actor = {.class_bits = skipped};
-    ue_actor_run(op, c, x, &actor);
+    struct ue_actor_spawn actor = {.class_bits = skipped};
+    ue_actor_spawn_run(op, c, x, &actor);
 }
 
 /* Each turn takes at least two bits or is the last. */
@@ -234,7 +234,7 @@ static void trace_actor(struct pass *p) {
 static void trace_exports(struct pass *p) {
     struct ue_cursor *c = &p->c;
     struct ue_exports exports;
-    ue_cursor_begin(c, UE_GROUP_EXPORTS);
+    ue_cursor_begin_group(c, UE_GROUP_EXPORTS);
     ue_exports_run(UE_TRACE, c, p->x, &exports);
     for (uint32_t i = 0; i < exports.count && ue_cursor_ok(c); i++) {
         struct ue_field_export field;
@@ -245,7 +245,7 @@ static void trace_exports(struct pass *p) {
             ue_export_run(UE_TRACE, c, p->x, &object);
         }
     }
-    ue_cursor_end(c, UE_GROUP_EXPORTS);
+    ue_cursor_end_group(c, UE_GROUP_EXPORTS);
 }
 
 static void trace_voice(struct pass *p) {
@@ -293,11 +293,11 @@ const char *ue_content_kind_name(enum ue_content_kind kind) {
 }
 
 enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
-                                const struct ue_guid_names *names, const struct ue_sink *sink, struct ue_fault *fault) {
+                                const struct ue_guid_names *names, const struct ue_trace *sink, struct ue_fault *fault) {
     const struct ue_view *data = &content->data;
     struct pass p = {.x = context, .content = content, .names = names, .to = sink, .told_bit = data->bit};
-    const struct ue_sink between = {on_begin, on_field, on_end, &p};
-    ue_cursor_read(&p.c, data->base, data->bit, data->bit + data->bits);
+    const struct ue_trace between = {on_begin, on_field, on_end, &p};
+    ue_cursor_init_read(&p.c, data->base, data->bit, data->bit + data->bits);
     p.c.sink = &between;
     if (content->is_custom_exports) {
         tell_rest(&p, UE_F_CONTENT_CUSTOM_EXPORTS);

@@ -21,7 +21,7 @@ void ue_mapped_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *
 /* A vector whose records are those of the location, the scale or the velocity: first is that of its presence. */
 void ue_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
                    struct ue_vector *m);
-void ue_actor_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor *m);
+void ue_actor_spawn_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m);
 void ue_block_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_block *m);
 void ue_property_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_property *m);
 void ue_call_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_call *m);

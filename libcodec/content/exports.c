@@ -10,8 +10,8 @@ UE_INLINE void exports_layout(enum ue_op op, struct ue_cursor *c, const struct u
     REQUIRE(m->has_rep_layout || m->count <= UE_EXPORTS_MAX, UE_E_RANGE, EXPORT_COUNT);
 }
 
-UE_RUN_INSIDE(ue_exports, exports_layout, struct ue_exports)
-UE_CODEC(ue_exports, struct ue_exports)
+UE_DEFINE_CONTENT_RUN(ue_exports, exports_layout, struct ue_exports)
+UE_DEFINE_CONTENT_CODEC(ue_exports, struct ue_exports)
 
 UE_INLINE void field_path(enum ue_op op, struct ue_cursor *c, struct ue_field_export *m) {
     PACKED(m->path_index, FIELD_EXPORT_PATH_INDEX);
@@ -56,12 +56,12 @@ UE_INLINE void field_export_layout(enum ue_op op, struct ue_cursor *c, const str
     END(FIELD_EXPORT);
 }
 
-UE_RUN_INSIDE(ue_field_export, field_export_layout, struct ue_field_export)
-UE_CODEC(ue_field_export, struct ue_field_export)
+UE_DEFINE_CONTENT_RUN(ue_field_export, field_export_layout, struct ue_field_export)
+UE_DEFINE_CONTENT_CODEC(ue_field_export, struct ue_field_export)
 
 static bool ids_are(const struct ue_context *x, const struct ue_mapped *m) {
     struct ue_cursor c;
-    ue_cursor_read(&c, m->ids.base, m->ids.bit, m->ids.bit + m->ids.bits);
+    ue_cursor_init_read(&c, m->ids.base, m->ids.bit, m->ids.bit + m->ids.bits);
     for (unsigned i = 0; i < m->count; i++) {
         struct ue_guid guid;
         ue_guid_run(UE_DECODE, &c, x, UE_F_MAPPED_GUID, &guid);
@@ -74,7 +74,7 @@ UE_INLINE void mapped_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     UINT(m->count, MAPPED_COUNT, 16);
     if (op == UE_ENCODE) {
         REQUIRE(ids_are(x, m), UE_E_CONFLICT, MAPPED_GUID);
-        ue_cursor_put_view(c, m->ids, UE_F_MAPPED_GUID);
+        ue_cursor_write_view(c, m->ids, UE_F_MAPPED_GUID);
     } else {
         size_t at = ue_cursor_pos(c);
         for (unsigned i = 0; i < m->count && ue_cursor_ok(c); i++) {
@@ -86,5 +86,5 @@ UE_INLINE void mapped_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     END(MAPPED);
 }
 
-UE_RUN_INSIDE(ue_mapped, mapped_layout, struct ue_mapped)
-UE_CODEC(ue_mapped, struct ue_mapped)
+UE_DEFINE_CONTENT_RUN(ue_mapped, mapped_layout, struct ue_mapped)
+UE_DEFINE_CONTENT_CODEC(ue_mapped, struct ue_mapped)

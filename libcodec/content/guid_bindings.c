@@ -2,7 +2,7 @@
 #include "libcodec/content/guid_bindings.h"
 
 /* Where the first telling of an id is linked, or is to be. Ids branch by their bits, so that none is deeper than 64. */
-static const uint32_t *slot_of(const struct ue_telling *tellings, uint64_t id) {
+static const uint32_t *slot_of(const struct ue_guid_binding *tellings, uint64_t id) {
     const uint32_t *slot = &tellings[0].branches[id & 1];
     for (uint64_t bits = id >> 1; *slot != 0 && tellings[*slot].id != id; bits >>= 1) {
         slot = &tellings[*slot].branches[bits & 1];
@@ -10,7 +10,7 @@ static const uint32_t *slot_of(const struct ue_telling *tellings, uint64_t id) {
     return slot;
 }
 
-void ue_tellings_add(struct ue_telling *tellings, uint32_t index) {
+void ue_guid_bindings_add(struct ue_guid_binding *tellings, uint32_t index) {
     uint32_t *slot = (uint32_t *)slot_of(tellings, tellings[index].id);
     uint32_t first = *slot != 0 ? *slot : index;
     *slot = first;
@@ -24,7 +24,7 @@ void ue_tellings_add(struct ue_telling *tellings, uint32_t index) {
     tellings[first].latest = index;
 }
 
-uint32_t ue_tellings_find(const struct ue_telling *tellings, uint64_t id, uint64_t frame) {
+uint32_t ue_guid_bindings_find(const struct ue_guid_binding *tellings, uint64_t id, uint64_t frame) {
     uint32_t at = tellings[*slot_of(tellings, id)].latest;
     while (tellings[at].frame > frame) {
         uint32_t jump = tellings[at].jump;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-struct ue_telling {
+struct ue_guid_binding {
     uint64_t id;
     uint64_t outer; /* id of the object around it; 0: a package, or a whole path */
     uint64_t frame;
@@ -21,9 +21,9 @@ struct ue_telling {
 };
 
 /* Links the element at index, of which all but the links is set. Its frame is not before that of an earlier one. */
-void ue_tellings_add(struct ue_telling *tellings, uint32_t index);
+void ue_guid_bindings_add(struct ue_guid_binding *tellings, uint32_t index);
 
 /* The latest telling of an id up to a frame; 0: none. */
-uint32_t ue_tellings_find(const struct ue_telling *tellings, uint64_t id, uint64_t frame);
+uint32_t ue_guid_bindings_find(const struct ue_guid_binding *tellings, uint64_t id, uint64_t frame);
 
 #endif

@@ -32,11 +32,11 @@ UE_INLINE void fixed_guid(enum ue_op op, struct ue_cursor *c, size_t bits, enum 
     size_t at = ue_cursor_pos(c);
     if (op == UE_ENCODE) {
         REQUIRE(m->rest.bits == bits - NUMBER_BITS, UE_E_RANGE, EXPORT_GUID);
-        ue_cursor_put(c, m->number, NUMBER_BITS, field);
-        ue_cursor_put_view(c, m->rest, field);
+        ue_cursor_write_bits(c, m->number, NUMBER_BITS, field);
+        ue_cursor_write_view(c, m->rest, field);
         return;
     }
-    struct ue_view view = ue_cursor_take_view(c, bits, field);
+    struct ue_view view = ue_cursor_read_view(c, bits, field);
     *m = view.bits != 0 ? ue_guid_fixed(view) : (struct ue_guid){0};
     if (op == UE_TRACE) {
         ue_cursor_report(c, field, at, m->number, true);
@@ -49,7 +49,7 @@ UE_INLINE void guid_layout(enum ue_op op, struct ue_cursor *c, const struct ue_c
         fixed_guid(op, c, x->settings.guid_bits, field, m);
         return;
     }
-    UE_WORD_ASSIGN(m->number, ue_word_packed(op, c, field, 10, UE_WORD_OLD(m->number)));
+    UE_LAYOUT_ASSIGN(m->number, ue_layout_packed(op, c, field, 10, UE_LAYOUT_OLD(m->number)));
     ABSENT_VIEW(m->rest, EXPORT_GUID);
 }
 
@@ -60,7 +60,7 @@ void ue_guid_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
     case UE_ENCODE: guid_layout(UE_ENCODE, c, x, field, m); break;
     case UE_TRACE: guid_layout(UE_TRACE, c, x, field, m); break;
     case UE_BUILD:
-    case UE_QUICK: break;
+    case UE_DECODE_FAST: break;
     }
 }
 
@@ -105,7 +105,7 @@ UE_INLINE void object_layout(enum ue_op op, struct ue_cursor *c, const struct ue
         count++;
         more = (link->flags & UE_EXPORT_HAS_PATH) != 0;
         if (more && count == (op == UE_ENCODE ? m->count : UE_OBJECT_LINKS_MAX)) {
-            ue_word_fail(op, c, UE_E_RANGE, UE_F_EXPORT_FLAGS);
+            ue_layout_fault(op, c, UE_E_RANGE, UE_F_EXPORT_FLAGS);
             more = false;
         }
     } while (more);
@@ -125,8 +125,8 @@ UE_INLINE void export_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     object_layout(op, c, x, UE_F_EXPORT_GUID, true, m);
 }
 
-UE_RUN_INSIDE(ue_export, export_layout, struct ue_object)
-UE_CODEC(ue_export, struct ue_object)
+UE_DEFINE_CONTENT_RUN(ue_export, export_layout, struct ue_object)
+UE_DEFINE_CONTENT_CODEC(ue_export, struct ue_object)
 
 void ue_reference_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
                       struct ue_object *m) {
@@ -135,6 +135,6 @@ void ue_reference_run(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     case UE_ENCODE: object_layout(UE_ENCODE, c, x, field, false, m); break;
     case UE_TRACE: object_layout(UE_TRACE, c, x, field, false, m); break;
     case UE_BUILD:
-    case UE_QUICK: break;
+    case UE_DECODE_FAST: break;
     }
 }

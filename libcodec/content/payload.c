@@ -9,8 +9,8 @@
 UE_INLINE void counted(enum ue_op op, struct ue_cursor *c, enum ue_field length, enum ue_field field,
                        struct ue_view *m) {
     REQUIRE(op != UE_ENCODE || m->bits <= UINT32_MAX, UE_E_RANGE, BLOCK_PAYLOAD_BITS);
-    uint64_t bits = ue_word_packed(op, c, length, 5, op == UE_ENCODE ? m->bits : 0);
-    ue_word_view(op, c, field, (size_t)bits, m);
+    uint64_t bits = ue_layout_packed(op, c, length, 5, op == UE_ENCODE ? m->bits : 0);
+    ue_layout_view(op, c, field, (size_t)bits, m);
 }
 
 UE_INLINE void property_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_property *m) {
@@ -18,7 +18,7 @@ UE_INLINE void property_layout(enum ue_op op, struct ue_cursor *c, const struct 
     BEGIN(PROPERTY);
     if (op == UE_TRACE) {
         size_t at = ue_cursor_pos(c);
-        m->number = (uint32_t)ue_cursor_take_packed(c, 5, UE_F_PROPERTY_HANDLE);
+        m->number = (uint32_t)ue_cursor_read_packed(c, 5, UE_F_PROPERTY_HANDLE);
         ue_cursor_report(c, UE_F_PROPERTY_HANDLE, at, m->number - 1, true);
     } else {
         PACKED(m->number, PROPERTY_HANDLE);
@@ -31,8 +31,8 @@ UE_INLINE void property_layout(enum ue_op op, struct ue_cursor *c, const struct 
     END(PROPERTY);
 }
 
-UE_RUN_INSIDE(ue_property, property_layout, struct ue_property)
-UE_CODEC(ue_property, struct ue_property)
+UE_DEFINE_CONTENT_RUN(ue_property, property_layout, struct ue_property)
+UE_DEFINE_CONTENT_CODEC(ue_property, struct ue_property)
 
 UE_INLINE void call_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_call *m) {
     (void)x;
@@ -43,8 +43,8 @@ UE_INLINE void call_layout(enum ue_op op, struct ue_cursor *c, const struct ue_c
     END(FIELD);
 }
 
-UE_RUN_INSIDE(ue_call, call_layout, struct ue_call)
-UE_CODEC(ue_call, struct ue_call)
+UE_DEFINE_CONTENT_RUN(ue_call, call_layout, struct ue_call)
+UE_DEFINE_CONTENT_CODEC(ue_call, struct ue_call)
 
 /* Walks fields with indices of that many bits; whether the last ends with the payload. */
 static bool walk_calls(enum ue_op op, struct ue_cursor c, const struct ue_context *x, unsigned index_bits) {
@@ -75,11 +75,11 @@ static void trace_calls(const struct ue_cursor *c, const struct ue_context *x) {
 /* Walks the properties of a replay; whether a handle of 0 ends them. */
 static bool walk_properties(enum ue_op op, struct ue_cursor *c, const struct ue_context *x) {
     bool do_checksum = false;
-    ue_word_flag(op, c, UE_F_BLOCK_DO_CHECKSUM, &do_checksum);
+    ue_layout_flag(op, c, UE_F_BLOCK_DO_CHECKSUM, &do_checksum);
     for (;;) {
         struct ue_cursor ahead = *c;
         struct ue_property property;
-        if (ue_cursor_take_packed(&ahead, 5, UE_F_PROPERTY_HANDLE) == 0) {
+        if (ue_cursor_read_packed(&ahead, 5, UE_F_PROPERTY_HANDLE) == 0) {
             *c = ahead;
             return ue_cursor_ok(c);
         }
@@ -91,8 +91,8 @@ static bool walk_properties(enum ue_op op, struct ue_cursor *c, const struct ue_
 static void trace_live_properties(struct ue_cursor *c) {
     size_t end = c->end;
     bool do_checksum = false;
-    ue_word_flag(UE_TRACE, c, UE_F_BLOCK_DO_CHECKSUM, &do_checksum);
-    ue_word_packed(UE_TRACE, c, UE_F_BLOCK_FIRST_HANDLE, 5, 0);
+    ue_layout_flag(UE_TRACE, c, UE_F_BLOCK_DO_CHECKSUM, &do_checksum);
+    ue_layout_packed(UE_TRACE, c, UE_F_BLOCK_FIRST_HANDLE, 5, 0);
     if (ue_cursor_ok(c)) {
         size_t at = end - ZERO_HANDLE_BITS;
         bool zero = ue_bits_load(c->in, c->size_bytes, at, ZERO_HANDLE_BITS) == 0;
@@ -102,7 +102,7 @@ static void trace_live_properties(struct ue_cursor *c) {
 
 void ue_payload_trace(struct ue_cursor *outer, const struct ue_context *x, const struct ue_block *block) {
     struct ue_cursor c;
-    ue_cursor_read(&c, block->payload.base, block->payload.bit, block->payload.bit + block->payload.bits);
+    ue_cursor_init_read(&c, block->payload.base, block->payload.bit, block->payload.bit + block->payload.bits);
     c.sink = outer->sink;
     if (block->has_rep_layout && !x->settings.internal_ack) {
         trace_live_properties(&c);

@@ -6,7 +6,7 @@
 UE_INLINE void amplitude(enum ue_op op, struct ue_cursor *c, struct ue_voice *m) {
     size_t at = ue_cursor_pos(c);
     if (op == UE_TRACE) {
-        m->amplitude = (uint16_t)ue_cursor_take(c, 16, UE_F_VOICE_AMPLITUDE);
+        m->amplitude = (uint16_t)ue_cursor_read_bits(c, 16, UE_F_VOICE_AMPLITUDE);
         ue_cursor_report(c, UE_F_VOICE_AMPLITUDE, at, (uint32_t)(int16_t)m->amplitude, true);
     } else {
         UINT(m->amplitude, VOICE_AMPLITUDE, 16);
@@ -29,5 +29,5 @@ UE_INLINE void voice_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     END(VOICE);
 }
 
-UE_RUN_INSIDE(ue_voice, voice_layout, struct ue_voice)
-UE_CODEC(ue_voice, struct ue_voice)
+UE_DEFINE_CONTENT_RUN(ue_voice, voice_layout, struct ue_voice)
+UE_DEFINE_CONTENT_CODEC(ue_voice, struct ue_voice)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Makes room for a page that has none; false: no memory. */
-static bool reach(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t index) {
+static bool reach(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, uint32_t index) {
     uint32_t count = pages->count != 0 ? pages->count : 1;
     while (count <= index) {
         count *= 2;
@@ -13,7 +13,7 @@ static bool reach(struct ue_channel_pages *pages, struct ue_budget *budget, uint
         return true;
     }
     void **grown =
-        ue_budget_resize(budget, pages->pages, pages->count * sizeof *pages->pages, count * sizeof *pages->pages);
+        ue_limited_allocator_resize(budget, pages->pages, pages->count * sizeof *pages->pages, count * sizeof *pages->pages);
     if (grown == NULL) {
         return false;
     }
@@ -22,14 +22,14 @@ static bool reach(struct ue_channel_pages *pages, struct ue_budget *budget, uint
     return true;
 }
 
-void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
+void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, uint32_t channel,
                            size_t entry_bytes) {
-    uint32_t index = channel / UE_PAGE_CHANNELS;
-    const size_t page_bytes = UE_PAGE_CHANNELS * entry_bytes;
+    uint32_t index = channel / UE_CHANNEL_PAGE_ENTRIES;
+    const size_t page_bytes = UE_CHANNEL_PAGE_ENTRIES * entry_bytes;
     if (channel > UE_CHANNEL_MAX || !reach(pages, budget, index)) {
         return NULL;
     }
-    void *page = pages->pages[index] = ue_budget_resize(budget, NULL, 0, page_bytes);
+    void *page = pages->pages[index] = ue_limited_allocator_resize(budget, NULL, 0, page_bytes);
     if (page == NULL) {
         return NULL;
     }
@@ -37,14 +37,14 @@ void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_budget *bud
     return ue_channel_pages_find(pages, channel, entry_bytes);
 }
 
-void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_budget *budget, size_t entry_bytes) {
+void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, size_t entry_bytes) {
     for (uint32_t i = 0; i < pages->count; i++) {
         if (pages->pages[i] != NULL) {
-            ue_budget_resize(budget, pages->pages[i], UE_PAGE_CHANNELS * entry_bytes, 0);
+            ue_limited_allocator_resize(budget, pages->pages[i], UE_CHANNEL_PAGE_ENTRIES * entry_bytes, 0);
         }
     }
     if (pages->count != 0) {
-        ue_budget_resize(budget, pages->pages, pages->count * sizeof *pages->pages, 0);
+        ue_limited_allocator_resize(budget, pages->pages, pages->count * sizeof *pages->pages, 0);
     }
     *pages = (struct ue_channel_pages){0};
 }

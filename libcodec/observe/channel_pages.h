@@ -7,7 +7,7 @@
 #include <uerudp/bunch.h>
 #include "libcodec/base/memory_limit.h"
 
-#define UE_PAGE_CHANNELS 16
+#define UE_CHANNEL_PAGE_ENTRIES 16
 
 /* Zeroed: empty. */
 struct ue_channel_pages {
@@ -17,22 +17,22 @@ struct ue_channel_pages {
 
 /* The entry of a channel; NULL: there is none. */
 UE_INLINE void *ue_channel_pages_find(const struct ue_channel_pages *pages, uint32_t channel, size_t entry_bytes) {
-    uint32_t index = channel / UE_PAGE_CHANNELS;
+    uint32_t index = channel / UE_CHANNEL_PAGE_ENTRIES;
     char *page = index < pages->count ? pages->pages[index] : NULL;
-    return page != NULL ? page + channel % UE_PAGE_CHANNELS * entry_bytes : NULL;
+    return page != NULL ? page + channel % UE_CHANNEL_PAGE_ENTRIES * entry_bytes : NULL;
 }
 
 /* The entry of a channel that has none, made of zeros; NULL: no memory, or an index that no engine uses. */
-void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
+void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, uint32_t channel,
                            size_t entry_bytes);
 
 /* The entry of a channel, made where it is missing; NULL: it cannot be. */
-UE_INLINE void *ue_channel_pages_need(struct ue_channel_pages *pages, struct ue_budget *budget, uint32_t channel,
+UE_INLINE void *ue_channel_pages_ensure(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, uint32_t channel,
                                       size_t entry_bytes) {
     void *entry = ue_channel_pages_find(pages, channel, entry_bytes);
     return entry != NULL ? entry : ue_channel_pages_add(pages, budget, channel, entry_bytes);
 }
 
-void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_budget *budget, size_t entry_bytes);
+void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, size_t entry_bytes);
 
 #endif

@@ -12,7 +12,7 @@
 
 static const uint16_t variant_packet_bytes[] = {0, 512, 1024, 1028, 2048, 4096, 8192};
 #define PACKET_SIZES (sizeof variant_packet_bytes / sizeof *variant_packet_bytes)
-_Static_assert(UE_VARIANT_COUNT == 2 * PACKET_SIZES, "each packet size with the stock and the larger sequence bound");
+_Static_assert(UE_DETECTION_VARIANT_COUNT == 2 * PACKET_SIZES, "each packet size with the stock and the larger sequence bound");
 #define VARIANT_CH_SEQ_BOUND 4096
 
 static struct ue_settings variant_settings(const struct ue_settings *given, unsigned variant) {
@@ -33,17 +33,17 @@ static bool variant_is_allowed(const struct ue_settings *given, unsigned variant
     return !(other_size && given->max_packet_bytes != 0) && !(other_bound && given->ch_seq_bound != 0);
 }
 
-enum ue_direction ue_flow_direction(const struct ue_flow *flow, unsigned side) {
+enum ue_direction ue_detection_direction(const struct ue_detection *flow, unsigned side) {
     if (flow->server_side < 0) {
         return UE_DIRECTION_UNKNOWN;
     }
     return (unsigned)flow->server_side == side ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 
-void ue_flow_choose(struct ue_flow *flow, unsigned profile, unsigned variant, uint16_t candidates,
-                    enum ue_reason reason) {
-    bool ids = ue_flow_ids(flow, profile);
-    ue_flow_move_header(flow, profile, ids);
+void ue_detection_choose(struct ue_detection *flow, unsigned profile, unsigned variant, uint16_t candidates,
+                    enum ue_detection_reason reason) {
+    bool ids = ue_detection_has_ids(flow, profile);
+    ue_detection_move_header(flow, profile, ids);
     flow->choice.profile = (uint8_t)profile;
     flow->choice.variant = (uint8_t)variant;
     flow->choice.candidates = candidates;
@@ -52,11 +52,11 @@ void ue_flow_choose(struct ue_flow *flow, unsigned profile, unsigned variant, ui
     flow->choice.ids = ids;
 }
 
-unsigned ue_profiles_oldest(uint16_t mask) {
+unsigned ue_profile_mask_oldest(uint16_t mask) {
     return mask != 0 ? (unsigned)__builtin_ctz(mask) : 0;
 }
 
-void ue_flow_context_for(const struct ue_flow *flow, const struct ue_choice *choice, enum ue_direction direction,
+void ue_detection_context_for(const struct ue_detection *flow, const struct ue_detection_result *choice, enum ue_direction direction,
                          struct ue_context *context) {
     struct ue_settings settings = variant_settings(&flow->settings, choice->variant);
     const struct ue_profile *profile = flow->custom != NULL ? flow->custom : ue_profile_at(choice->profile);
@@ -68,12 +68,12 @@ void ue_flow_context_for(const struct ue_flow *flow, const struct ue_choice *cho
 
 /* ---- evidence from ordinary packets ---- */
 
-static bool seq_is_plausible(const struct ue_flow *flow, unsigned row, unsigned side,
-                             const struct ue_verdict *verdict) {
+static bool seq_is_plausible(const struct ue_detection *flow, unsigned row, unsigned side,
+                             const struct ue_decode_result *verdict) {
     enum ue_packet_layout layout = ue_profile_at(row)->packet;
     if (flow->has_seq[row][side]) {
         int32_t step = ue_seq_difference(verdict->seq, flow->last_seq[row][side], UE_PACKET_SEQ_MAX);
-        if (step > UE_FLOW_SEQ_STEP_MAX || step < -UE_FLOW_SEQ_STEP_MAX) {
+        if (step > UE_DETECTION_SEQ_STEP_MAX || step < -UE_DETECTION_SEQ_STEP_MAX) {
             return false;
         }
     }
@@ -82,47 +82,47 @@ static bool seq_is_plausible(const struct ue_flow *flow, unsigned row, unsigned 
     }
     if (flow->has_seq[row][!side]) {
         int32_t behind = ue_seq_difference(flow->last_seq[row][!side], verdict->ack, UE_PACKET_SEQ_MAX);
-        if (behind > UE_FLOW_SEQ_STEP_MAX || behind < -UE_FLOW_SEQ_STEP_MAX) {
+        if (behind > UE_DETECTION_SEQ_STEP_MAX || behind < -UE_DETECTION_SEQ_STEP_MAX) {
             return false;
         }
     }
     if (layout == UE_PACKET_HISTORY_SEQ) {
         int32_t apart = ue_seq_difference(ue_seq_of(verdict->acked_history_seq), verdict->ack, UE_PACKET_SEQ_MAX);
-        return apart <= UE_FLOW_SEQ_STEP_MAX && apart >= -UE_FLOW_SEQ_STEP_MAX;
+        return apart <= UE_DETECTION_SEQ_STEP_MAX && apart >= -UE_DETECTION_SEQ_STEP_MAX;
     }
     return true;
 }
 
 /* Whether all bits of a packet fit one profile with one variant; with an unknown direction both readings count. */
-static bool fits_bits(const struct ue_flow *flow, unsigned row, unsigned variant, unsigned side, const uint8_t *bytes,
-                      size_t size_bytes, struct ue_fit *fit) {
-    struct ue_choice choice = flow->choice;
+static bool fits_bits(const struct ue_detection *flow, unsigned row, unsigned variant, unsigned side, const uint8_t *bytes,
+                      size_t size_bytes, struct ue_packet_match *fit) {
+    struct ue_detection_result choice = flow->choice;
     struct ue_context x;
     choice.profile = (uint8_t)row;
     choice.variant = (uint8_t)variant;
     choice.features = ue_profile_at(row)->features;
-    choice.ids = ue_flow_ids(flow, row);
-    ue_flow_context_for(flow, &choice, ue_flow_direction(flow, side), &x);
-    ue_detect_fit(&x, bytes, size_bytes, fit);
+    choice.ids = ue_detection_has_ids(flow, row);
+    ue_detection_context_for(flow, &choice, ue_detection_direction(flow, side), &x);
+    ue_profile_match_packet(&x, bytes, size_bytes, fit);
     if (!fit->fits && x.direction == UE_DIRECTION_UNKNOWN) {
         x.direction = UE_SERVER_TO_CLIENT;
-        ue_detect_fit(&x, bytes, size_bytes, fit);
+        ue_profile_match_packet(&x, bytes, size_bytes, fit);
     }
     return fit->fits;
 }
 
 /* A frame-time bit that only one reading of the direction survives tells who the server is. */
-static void learn_direction(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_fit as_client;
-    struct ue_fit as_server;
+static void learn_direction(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_packet_match as_client;
+    struct ue_packet_match as_server;
     struct ue_context x;
     if (flow->server_side >= 0) {
         return;
     }
-    ue_flow_context_for(flow, &flow->choice, UE_CLIENT_TO_SERVER, &x);
-    ue_detect_fit(&x, bytes, size_bytes, &as_client);
+    ue_detection_context_for(flow, &flow->choice, UE_CLIENT_TO_SERVER, &x);
+    ue_profile_match_packet(&x, bytes, size_bytes, &as_client);
     x.direction = UE_SERVER_TO_CLIENT;
-    ue_detect_fit(&x, bytes, size_bytes, &as_server);
+    ue_profile_match_packet(&x, bytes, size_bytes, &as_server);
     if (as_client.fits != as_server.fits && (as_client.verdict.has_frame_time || as_server.verdict.has_frame_time)) {
         bool side_one = (side == 1) == as_server.fits;
         flow->server_votes = (int8_t)(flow->server_votes + (side_one ? 1 : -1));
@@ -132,13 +132,13 @@ static void learn_direction(struct ue_flow *flow, unsigned side, const uint8_t *
     }
 }
 
-static bool is_possible(const struct ue_flow *flow, unsigned row) {
+static bool is_possible(const struct ue_detection *flow, unsigned row) {
     return (flow->possible >> row & 1) != 0;
 }
 
 /* The profiles that fit well enough under a variant, and none of the others more often; bunches: how often bunches
    supported them. */
-static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned *bunches) {
+static uint16_t survivors(const struct ue_detection *flow, unsigned variant, unsigned *bunches) {
     unsigned trials = variant == 0 ? flow->trials : flow->variant_trials;
     uint16_t mask = 0;
     unsigned most = 0;
@@ -157,10 +157,10 @@ static uint16_t survivors(const struct ue_flow *flow, unsigned variant, unsigned
 }
 
 /* After the release another profile must fit half of the packets to be closer than the chosen one. */
-static void choose_closest(struct ue_flow *flow) {
+static void choose_closest(struct ue_detection *flow) {
     bool is_single = ue_profile_same_wire(flow->possible);
     bool keeps = flow->is_released && is_possible(flow, flow->choice.profile);
-    unsigned best = keeps ? flow->choice.profile : ue_profiles_oldest(flow->possible);
+    unsigned best = keeps ? flow->choice.profile : ue_profile_mask_oldest(flow->possible);
     unsigned variant = keeps ? flow->choice.variant : 0;
     unsigned most =
         keeps && flow->fits[best][variant] < flow->trials / 2 ? flow->trials / 2u : flow->fits[best][variant];
@@ -171,30 +171,30 @@ static void choose_closest(struct ue_flow *flow) {
             most = flow->fits[row][0];
         }
     }
-    ue_flow_choose(flow, best, variant, flow->possible, is_single ? UE_REASON_HANDSHAKE : UE_REASON_CLOSEST);
+    ue_detection_choose(flow, best, variant, flow->possible, is_single ? UE_DETECTION_REASON_HANDSHAKE : UE_DETECTION_REASON_CLOSEST);
 }
 
-void ue_flow_decide(struct ue_flow *flow) {
+void ue_detection_decide(struct ue_detection *flow) {
     if (flow->trials == 0) {
         bool single = ue_profile_same_wire(flow->possible);
-        ue_flow_choose(flow, ue_profiles_oldest(flow->possible), 0, flow->possible,
-                       single ? UE_REASON_HANDSHAKE : UE_REASON_NONE);
+        ue_detection_choose(flow, ue_profile_mask_oldest(flow->possible), 0, flow->possible,
+                       single ? UE_DETECTION_REASON_HANDSHAKE : UE_DETECTION_REASON_NONE);
         return;
     }
     unsigned bunches;
     uint16_t mask = survivors(flow, 0, &bunches);
     if (mask != 0) {
-        enum ue_reason reason = ue_profile_same_wire(flow->possible) ? UE_REASON_HANDSHAKE
-                                : ue_profile_same_wire(mask)         ? UE_REASON_ONLY_FIT
-                                                                     : UE_REASON_OLDEST_FIT;
-        ue_flow_choose(flow, ue_profiles_oldest(mask), 0, mask, reason);
+        enum ue_detection_reason reason = ue_profile_same_wire(flow->possible) ? UE_DETECTION_REASON_HANDSHAKE
+                                : ue_profile_same_wire(mask)         ? UE_DETECTION_REASON_ONLY_MATCH
+                                                                     : UE_DETECTION_REASON_OLDEST_MATCH;
+        ue_detection_choose(flow, ue_profile_mask_oldest(mask), 0, mask, reason);
         flow->evidence = (uint16_t)bunches;
         return;
     }
-    for (unsigned variant = 1; variant < UE_VARIANT_COUNT; variant++) {
+    for (unsigned variant = 1; variant < UE_DETECTION_VARIANT_COUNT; variant++) {
         mask = survivors(flow, variant, &bunches);
-        if (mask != 0 && bunches >= UE_FLOW_CERTAIN_FITS) {
-            ue_flow_choose(flow, ue_profiles_oldest(mask), variant, mask, UE_REASON_VARIANT_FIT);
+        if (mask != 0 && bunches >= UE_DETECTION_CERTAIN_MATCHES) {
+            ue_detection_choose(flow, ue_profile_mask_oldest(mask), variant, mask, UE_DETECTION_REASON_VARIANT_MATCH);
             flow->evidence = (uint16_t)bunches;
             return;
         }
@@ -202,16 +202,16 @@ void ue_flow_decide(struct ue_flow *flow) {
     choose_closest(flow);
 }
 
-bool ue_flow_is_certain(const struct ue_flow *flow) {
-    const struct ue_choice *choice = &flow->choice;
+bool ue_detection_is_certain(const struct ue_detection *flow) {
+    const struct ue_detection_result *choice = &flow->choice;
     if (ue_profile_same_wire(flow->possible)) { /* a handshake says nothing of a game's own bounds */
         return flow->given || flow->bunch_fits[choice->profile][choice->variant] != 0;
     }
-    return choice->reason == UE_REASON_ONLY_FIT && flow->evidence >= UE_FLOW_CERTAIN_FITS;
+    return choice->reason == UE_DETECTION_REASON_ONLY_MATCH && flow->evidence >= UE_DETECTION_CERTAIN_MATCHES;
 }
 
 /* Some profile has explained every datagram so far with the stock bounds. */
-static bool stock_suffices(const struct ue_flow *flow) {
+static bool stock_suffices(const struct ue_detection *flow) {
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (is_possible(flow, row) && flow->fits[row][0] == flow->trials) {
             return true;
@@ -220,10 +220,10 @@ static bool stock_suffices(const struct ue_flow *flow) {
     return false;
 }
 
-/* A variant that has missed so often that UE_FLOW_HOLD datagrams cannot make it survive is tried no more. */
-static bool is_hopeless(const struct ue_flow *flow, unsigned row, unsigned variant) {
+/* A variant that has missed so often that UE_DETECTION_HELD_MAX datagrams cannot make it survive is tried no more. */
+static bool is_hopeless(const struct ue_detection *flow, unsigned row, unsigned variant) {
     unsigned misses = flow->variant_trials - 1u - flow->fits[row][variant];
-    return misses * FIT_WHOLE > UE_FLOW_HOLD * (FIT_WHOLE - FIT_PART);
+    return misses * FIT_WHOLE > UE_DETECTION_HELD_MAX * (FIT_WHOLE - FIT_PART);
 }
 
 /* What a datagram says in one profile. */
@@ -234,14 +234,14 @@ struct said {
 };
 
 /* Tries one reading and counts what it explains; the numbers are in the same place under every variant. */
-static void count_fit(struct ue_flow *flow, unsigned row, unsigned variant, unsigned side, const uint8_t *bytes,
+static void count_fit(struct ue_detection *flow, unsigned row, unsigned variant, unsigned side, const uint8_t *bytes,
                       size_t size_bytes, struct said *said) {
-    struct ue_fit fit;
+    struct ue_packet_match fit;
     bool fits =
         fits_bits(flow, row, variant, side, bytes, size_bytes, &fit) && seq_is_plausible(flow, row, side, &fit.verdict);
     flow->fits[row][variant] += fits;
     flow->bunch_fits[row][variant] += fits && fit.has_bunches;
-    const struct ue_verdict *verdict = &fit.verdict;
+    const struct ue_decode_result *verdict = &fit.verdict;
     said->fits |= fit.fits;
     if (verdict->fault.status == UE_OK && !verdict->is_handshake && (!verdict->is_opaque || verdict->is_opened)) {
         said->is_readable = true;
@@ -250,9 +250,9 @@ static void count_fit(struct ue_flow *flow, unsigned row, unsigned variant, unsi
     }
 }
 
-static void try_variants(struct ue_flow *flow, unsigned row, unsigned side, const uint8_t *bytes, size_t size_bytes,
+static void try_variants(struct ue_detection *flow, unsigned row, unsigned side, const uint8_t *bytes, size_t size_bytes,
                          struct said *said) {
-    for (unsigned variant = 1; variant < UE_VARIANT_COUNT; variant++) {
+    for (unsigned variant = 1; variant < UE_DETECTION_VARIANT_COUNT; variant++) {
         if (variant_is_allowed(&flow->settings, variant) && !is_hopeless(flow, row, variant)) {
             count_fit(flow, row, variant, side, bytes, size_bytes, said);
         }
@@ -260,20 +260,20 @@ static void try_variants(struct ue_flow *flow, unsigned row, unsigned side, cons
 }
 
 /* The numbers that each profile reads; those at a place are those of the oldest that has it there. */
-static void note_numbers(struct ue_flow *flow, unsigned side, const struct said said[UE_PROFILE_COUNT]) {
+static void note_numbers(struct ue_detection *flow, unsigned side, const struct said said[UE_PROFILE_COUNT]) {
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (said[row].fits) {
             flow->last_seq[row][side] = said[row].seq;
             flow->has_seq[row][side] = true;
         }
         if (said[row].is_readable && !flow->is_released) {
-            ue_flow_note_numbers(flow, row, side, said[row].seq, said[row].ack);
+            ue_detection_add_header(flow, row, side, said[row].seq, said[row].ack);
         }
     }
 }
 
 /* Tries all profiles that are possible, and counts what they explain. */
-static void count_all(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+static void count_all(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     struct said said[UE_PROFILE_COUNT] = {{0}};
     flow->trials++;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
@@ -291,9 +291,9 @@ static void count_all(struct ue_flow *flow, unsigned side, const uint8_t *bytes,
     note_numbers(flow, side, said);
 }
 
-void ue_flow_try(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+void ue_detection_try_packet(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     count_all(flow, side, bytes, size_bytes);
-    ue_flow_decide(flow);
+    ue_detection_decide(flow);
     learn_direction(flow, side, bytes, size_bytes);
 }
 
@@ -310,8 +310,8 @@ void ue_flow_try(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size
 /* Of a settled flow one packet in 16 is read to its end. */
 #define WATCH_STEP 16
 
-static void reopen(struct ue_flow *flow) {
-    flow->detection = UE_DETECTION_REOPENED;
+static void reopen(struct ue_detection *flow) {
+    flow->detection = UE_DETECTION_STATE_REOPENED;
     flow->misses = 0;
     flow->trials = 0;
     flow->variant_trials = 0;
@@ -321,16 +321,16 @@ static void reopen(struct ue_flow *flow) {
     memset(flow->has_seq, 0, sizeof flow->has_seq);
 }
 
-static bool has_tried_enough(const struct ue_flow *flow) {
+static bool has_tried_enough(const struct ue_detection *flow) {
     unsigned bunches;
     bool is_one = ue_profile_same_wire(survivors(flow, 0, &bunches));
-    return flow->trials >= UE_FLOW_HOLD || (flow->trials >= TRIALS_MIN && is_one && bunches >= UE_FLOW_CERTAIN_FITS);
+    return flow->trials >= UE_DETECTION_HELD_MAX || (flow->trials >= TRIALS_MIN && is_one && bunches >= UE_DETECTION_CERTAIN_MATCHES);
 }
 
-static void close_detection(struct ue_flow *flow) {
-    flow->detection = UE_DETECTION_CLOSED;
-    if (flow->choice.reason == UE_REASON_CLOSEST) {
-        flow->pause = (uint16_t)(UE_FLOW_HOLD << flow->failures);
+static void close_detection(struct ue_detection *flow) {
+    flow->detection = UE_DETECTION_STATE_CLOSED;
+    if (flow->choice.reason == UE_DETECTION_REASON_CLOSEST) {
+        flow->pause = (uint16_t)(UE_DETECTION_HELD_MAX << flow->failures);
         flow->failures += flow->failures < PAUSE_SHIFT_MAX;
     } else {
         flow->failures = 0;
@@ -338,11 +338,11 @@ static void close_detection(struct ue_flow *flow) {
 }
 
 /* A second detection leaves the choice as it is until it has read enough. */
-static void try_again(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+static void try_again(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     count_all(flow, side, bytes, size_bytes);
     bool is_enough = has_tried_enough(flow);
-    if (is_enough || flow->detection == UE_DETECTION_OPEN) {
-        ue_flow_decide(flow);
+    if (is_enough || flow->detection == UE_DETECTION_STATE_OPEN) {
+        ue_detection_decide(flow);
         learn_direction(flow, side, bytes, size_bytes);
     }
     if (is_enough) {
@@ -350,16 +350,16 @@ static void try_again(struct ue_flow *flow, unsigned side, const uint8_t *bytes,
     }
 }
 
-static bool is_at_chosen_place(const struct ue_flow *flow, unsigned row) {
-    return ue_flow_place(row, ue_flow_ids(flow, row)) == ue_flow_place(flow->choice.profile, flow->choice.ids);
+static bool is_at_chosen_place(const struct ue_detection *flow, unsigned row) {
+    return ue_detection_header_position(row, ue_detection_has_ids(flow, row)) == ue_detection_header_position(flow->choice.profile, flow->choice.ids);
 }
 
 /* Generations that explained all packets so far equally well, and of which one does not explain this packet. They have
    the header in one place: elsewhere a single packet may fit by chance. */
-static bool narrow_tie(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_fit fit;
+static bool narrow_tie(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_packet_match fit;
     uint16_t left = 0;
-    if (flow->choice.reason == UE_REASON_CLOSEST || ue_profile_same_wire(flow->choice.candidates)) {
+    if (flow->choice.reason == UE_DETECTION_REASON_CLOSEST || ue_profile_same_wire(flow->choice.candidates)) {
         return false;
     }
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
@@ -369,22 +369,22 @@ static bool narrow_tie(struct ue_flow *flow, unsigned side, const uint8_t *bytes
         }
     }
     if (left != 0) {
-        enum ue_reason reason = flow->choice.variant != 0    ? UE_REASON_VARIANT_FIT
-                                : ue_profile_same_wire(left) ? UE_REASON_ONLY_FIT
-                                                             : UE_REASON_OLDEST_FIT;
-        ue_flow_choose(flow, ue_profiles_oldest(left), flow->choice.variant, left, reason);
+        enum ue_detection_reason reason = flow->choice.variant != 0    ? UE_DETECTION_REASON_VARIANT_MATCH
+                                : ue_profile_same_wire(left) ? UE_DETECTION_REASON_ONLY_MATCH
+                                                             : UE_DETECTION_REASON_OLDEST_MATCH;
+        ue_detection_choose(flow, ue_profile_mask_oldest(left), flow->choice.variant, left, reason);
     }
     return left != 0;
 }
 
 /* Whether this packet is read, rather than taken to be like the others. */
-static bool is_watched(const struct ue_flow *flow) {
+static bool is_watched(const struct ue_detection *flow) {
     bool is_single = ue_profile_same_wire(flow->possible) || ue_profile_same_wire(flow->choice.candidates);
     return !is_single || flow->misses != 0 || flow->datagrams % WATCH_STEP == 0;
 }
 
-static void watch_choice(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_fit fit;
+static void watch_choice(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_packet_match fit;
     if (fits_bits(flow, flow->choice.profile, flow->choice.variant, side, bytes, size_bytes, &fit)) {
         flow->misses -= flow->misses != 0;
     } else if (!narrow_tie(flow, side, bytes, size_bytes)) {
@@ -392,17 +392,17 @@ static void watch_choice(struct ue_flow *flow, unsigned side, const uint8_t *byt
     }
 }
 
-void ue_flow_watch(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    bool is_closed = flow->detection == UE_DETECTION_CLOSED;
+void ue_detection_check_packet(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    bool is_closed = flow->detection == UE_DETECTION_STATE_CLOSED;
     flow->pause -= flow->pause != 0;
     if (is_closed && is_watched(flow)) {
         watch_choice(flow, side, bytes, size_bytes);
     }
-    bool is_doubtful = flow->choice.reason == UE_REASON_CLOSEST || flow->misses >= MISSES_MAX;
+    bool is_doubtful = flow->choice.reason == UE_DETECTION_REASON_CLOSEST || flow->misses >= MISSES_MAX;
     if (is_closed && is_doubtful && flow->pause == 0) {
         reopen(flow);
     }
-    if (flow->detection != UE_DETECTION_CLOSED) {
+    if (flow->detection != UE_DETECTION_STATE_CLOSED) {
         try_again(flow, side, bytes, size_bytes);
     }
 }

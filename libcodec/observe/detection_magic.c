@@ -13,7 +13,7 @@ static uint32_t hash_of(const uint8_t cookie[UE_COOKIE_BYTES]) {
     return hash != 0 ? hash : 1;
 }
 
-static void learn_shape(struct ue_magic_trial *trial, unsigned bits, unsigned side, const struct ue_shape *shape) {
+static void learn_shape(struct ue_detection_magic *trial, unsigned bits, unsigned side, const struct ue_handshake_match *shape) {
     uint32_t flag = UINT32_C(1) << (bits - 1);
     uint32_t hash = shape->has_cookie ? hash_of(shape->cookie) : 0;
     bool other = ((trial->sides & flag) != 0) != (side != 0);
@@ -32,21 +32,21 @@ static void learn_shape(struct ue_magic_trial *trial, unsigned bits, unsigned si
 
 /* Tries all lengths. A restart is left out: its bit is next to the handshake bit, so that a header one bit shorter
    would pass for one. */
-static void learn_lengths(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+static void learn_lengths(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     for (uint8_t bits = 1; bits <= UE_MAGIC_BITS_MAX; bits++) {
         struct ue_settings settings = flow->settings;
-        struct ue_shape shape;
+        struct ue_handshake_match shape;
         settings.magic_bits = bits;
-        if (ue_detect_handshake(&settings, bytes, size_bytes, &shape) && !shape.restart) {
+        if (ue_profile_match_handshake(&settings, bytes, size_bytes, &shape) && !shape.restart) {
             learn_shape(&flow->magic, bits, side, &shape);
         }
     }
 }
 
-void ue_flow_watch_magic(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_magic_trial *trial = &flow->magic;
+void ue_detection_observe_magic(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_detection_magic *trial = &flow->magic;
     size_t at = (size_t)flow->settings.skip_bytes * 8;
-    if (flow->settings.magic_bits != 0 || flow->given || flow->has_ids_evidence || trial->datagrams == UE_FLOW_HOLD ||
+    if (flow->settings.magic_bits != 0 || flow->given || flow->has_ids_evidence || trial->datagrams == UE_DETECTION_HELD_MAX ||
         size_bytes * 8 < at + UE_MAGIC_BITS_MAX) {
         return;
     }
@@ -58,11 +58,11 @@ void ue_flow_watch_magic(struct ue_flow *flow, unsigned side, const uint8_t *byt
     learn_lengths(flow, side, bytes, size_bytes);
 }
 
-bool ue_flow_magic(const struct ue_flow *flow, unsigned *bits, uint32_t *value) {
-    const struct ue_magic_trial *trial = &flow->magic;
+bool ue_detection_find_magic(const struct ue_detection *flow, unsigned *bits, uint32_t *value) {
+    const struct ue_detection_magic *trial = &flow->magic;
     uint32_t lengths = trial->initials & trial->answers;
     bool is_one = lengths != 0 && (lengths & (lengths - 1)) == 0;
-    if (!is_one || trial->datagrams < DATAGRAMS_MIN || flow->choice.reason != UE_REASON_CLOSEST) {
+    if (!is_one || trial->datagrams < DATAGRAMS_MIN || flow->choice.reason != UE_DETECTION_REASON_CLOSEST) {
         return false;
     }
     *bits = (unsigned)__builtin_ctz(lengths) + 1;

@@ -7,6 +7,6 @@
 
 /* Looks at a datagram that is no handshake under the settings of the flow: which of its bits all datagrams have in
    common, and after how many bits a handshake stands. */
-void ue_flow_watch_magic(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size_bytes);
+void ue_detection_observe_magic(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes);
 
 #endif

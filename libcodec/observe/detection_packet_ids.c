@@ -5,25 +5,25 @@
 
 #include <string.h>
 
-enum ue_header_place ue_flow_place(unsigned profile, bool ids) {
+enum ue_header_position ue_detection_header_position(unsigned profile, bool ids) {
     bool is_legacy = ue_profile_at(profile)->packet == UE_PACKET_LEGACY;
     return is_legacy ? UE_HEADER_LEGACY : ids ? UE_HEADER_IDS : UE_HEADER_PLAIN;
 }
 
-bool ue_flow_ids(const struct ue_flow *flow, unsigned profile) {
+bool ue_detection_has_ids(const struct ue_detection *flow, unsigned profile) {
     return flow->has_ids_evidence ? flow->ids : ue_profile_at(profile)->handshake == UE_HANDSHAKE_V;
 }
 
 /* What lies further back than packets are late proves that a number far ahead was damaged. */
 #define LATE_MAX 64
 
-static bool falls_back(const struct ue_side *side, uint16_t ack) {
+static bool falls_back(const struct ue_detection_side *side, uint16_t ack) {
     return ue_seq_difference(side->acked, ack, UE_PACKET_SEQ_MAX) > LATE_MAX;
 }
 
-void ue_side_link(struct ue_side *side, uint16_t seq, uint16_t ack, bool modern, struct ue_links *links) {
+void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint16_t ack, bool modern, struct ue_packet_ids *links) {
     int64_t id = side->has_id ? ue_seq_expand(seq, side->last_id, UE_PACKET_SEQ_MAX) : seq;
-    *links = (struct ue_links){id, true, modern && side->has_acked, side->acked};
+    *links = (struct ue_packet_ids){id, true, modern && side->has_acked, side->acked};
     bool is_late = side->has_id && id <= side->last_id && side->last_id - id <= LATE_MAX;
     if (!is_late) {
         side->last_id = id;
@@ -38,24 +38,24 @@ void ue_side_link(struct ue_side *side, uint16_t seq, uint16_t ack, bool modern,
 }
 
 /* Numbers the first so many datagrams as one place has it. */
-static struct ue_links number_first(const struct ue_flow *flow, enum ue_header_place place, unsigned count,
-                                    struct ue_side sides[2]) {
-    struct ue_links links = {0};
+static struct ue_packet_ids number_first(const struct ue_detection *flow, enum ue_header_position place, unsigned count,
+                                    struct ue_detection_side sides[2]) {
+    struct ue_packet_ids links = {0};
     memcpy(sides, flow->first_sides, sizeof flow->first_sides);
     for (unsigned i = 0; i < count; i++) {
-        const struct ue_flow_numbers *numbers = &flow->numbers[i];
-        links = (struct ue_links){0};
+        const struct ue_detection_header *numbers = &flow->numbers[i];
+        links = (struct ue_packet_ids){0};
         if (numbers->is_readable[place]) {
-            ue_side_link(&sides[numbers->side], numbers->seq[place], numbers->ack[place], place != UE_HEADER_LEGACY,
+            ue_detection_side_expand(&sides[numbers->side], numbers->seq[place], numbers->ack[place], place != UE_HEADER_LEGACY,
                          &links);
         }
     }
     return links;
 }
 
-void ue_flow_move_header(struct ue_flow *flow, unsigned profile, bool ids) {
-    enum ue_header_place place = ue_flow_place(profile, ids);
-    if (!flow->has_ordinary || place == ue_flow_place(flow->choice.profile, flow->choice.ids)) {
+void ue_detection_move_header(struct ue_detection *flow, unsigned profile, bool ids) {
+    enum ue_header_position place = ue_detection_header_position(profile, ids);
+    if (!flow->has_ordinary || place == ue_detection_header_position(flow->choice.profile, flow->choice.ids)) {
         return;
     }
     if (flow->is_released) {
@@ -65,9 +65,9 @@ void ue_flow_move_header(struct ue_flow *flow, unsigned profile, bool ids) {
     }
 }
 
-void ue_flow_note_numbers(struct ue_flow *flow, unsigned profile, unsigned side, uint16_t seq, uint16_t ack) {
-    struct ue_flow_numbers *numbers = &flow->numbers[flow->datagrams - 1];
-    enum ue_header_place place = ue_flow_place(profile, ue_flow_ids(flow, profile));
+void ue_detection_add_header(struct ue_detection *flow, unsigned profile, unsigned side, uint16_t seq, uint16_t ack) {
+    struct ue_detection_header *numbers = &flow->numbers[flow->datagrams - 1];
+    enum ue_header_position place = ue_detection_header_position(profile, ue_detection_has_ids(flow, profile));
     numbers->side = (uint8_t)side;
     if (!numbers->is_readable[place]) {
         numbers->is_readable[place] = true;
@@ -76,16 +76,16 @@ void ue_flow_note_numbers(struct ue_flow *flow, unsigned profile, unsigned side,
     }
 }
 
-struct ue_links ue_flow_links(const struct ue_flow *flow, const struct ue_frame *frame) {
-    const struct ue_choice *choice = ue_flow_choice(flow, frame);
-    enum ue_header_place place = ue_flow_place(choice->profile, choice->ids);
-    bool is_known = frame->links.has_id && place == ue_flow_place(frame->choice.profile, frame->choice.ids);
-    struct ue_side sides[2];
+struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *flow, const struct ue_decode_state *frame) {
+    const struct ue_detection_result *choice = ue_detection_result_of(flow, frame);
+    enum ue_header_position place = ue_detection_header_position(choice->profile, choice->ids);
+    bool is_known = frame->links.has_id && place == ue_detection_header_position(frame->choice.profile, frame->choice.ids);
+    struct ue_detection_side sides[2];
     return is_known || frame->number == 0 ? frame->links : number_first(flow, place, frame->number, sides);
 }
 
-void ue_side_adopt(struct ue_side *side, const struct ue_side *old) {
-    struct ue_side joined = *old;
+void ue_detection_side_adopt(struct ue_detection_side *side, const struct ue_detection_side *old) {
+    struct ue_detection_side joined = *old;
     if (side->has_id && old->has_id) {
         uint32_t wire = ue_seq_of(side->last_id);
         joined.last_id = ue_seq_expand(wire, old->last_id, UE_PACKET_SEQ_MAX);

@@ -24,7 +24,7 @@ static bool fits(const struct spawn_walk *walk, const struct ue_profile *profile
                                        .has_exports = bunch->has_exports,
                                        .has_mapped = bunch->has_mapped,
                                        .data = bunch->data};
-    const struct ue_sink nobody = {0};
+    const struct ue_trace nobody = {0};
     struct ue_context x = *walk->x;
     struct ue_fault fault;
     x.profile = *profile;
@@ -54,19 +54,19 @@ static uint16_t twins_of(unsigned row) {
     return mask;
 }
 
-static bool is_watched(const struct ue_flow *flow) {
+static bool is_watched(const struct ue_detection *flow) {
     bool is_decided = flow->spawn_votes >= VOTES_MAX || flow->spawn_votes <= -VOTES_MAX;
     return !is_decided && (flow->datagrams < DATAGRAMS_EAGER || flow->datagrams % STEP == 0);
 }
 
-void ue_flow_watch_spawns(struct ue_flow *flow, const struct ue_context *context, const uint8_t *bytes,
+void ue_detection_observe_spawns(struct ue_detection *flow, const struct ue_context *context, const uint8_t *bytes,
                           size_t size_bytes) {
     if (!is_watched(flow)) {
         return;
     }
     uint16_t twins = twins_of(flow->choice.profile);
-    unsigned older = ue_profiles_oldest(twins);
-    unsigned newer = ue_profiles_oldest(twins & (uint16_t)(twins - 1));
+    unsigned older = ue_profile_mask_oldest(twins);
+    unsigned newer = ue_profile_mask_oldest(twins & (uint16_t)(twins - 1));
     bool is_open =
         (twins & (twins - 1)) != 0 && flow->settings.netver == 0 && ue_profile_same_wire(flow->choice.candidates);
     if (!is_open) {
@@ -74,7 +74,7 @@ void ue_flow_watch_spawns(struct ue_flow *flow, const struct ue_context *context
     }
     struct spawn_walk walk = {context, ue_profile_at(older), ue_profile_at(newer), 0};
     const struct ue_visitor visitor = {.item = visit, .user = &walk};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     ue_datagram_check(context, bytes, size_bytes, &visitor, &verdict);
     if (walk.votes == 0) {
         return;
@@ -82,6 +82,6 @@ void ue_flow_watch_spawns(struct ue_flow *flow, const struct ue_context *context
     flow->spawn_votes = (int8_t)(flow->spawn_votes + (walk.votes > 0 ? 1 : -1));
     if (flow->spawn_votes != 0) {
         unsigned row = flow->spawn_votes > 0 ? newer : older;
-        ue_flow_choose(flow, row, flow->choice.variant, (uint16_t)(1u << row), UE_REASON_SPAWN);
+        ue_detection_choose(flow, row, flow->choice.variant, (uint16_t)(1u << row), UE_DETECTION_REASON_SPAWN);
     }
 }

@@ -13,17 +13,17 @@
 #define LATE_MAX 64
 
 static int64_t span_ns(int64_t from_ns, int64_t to_ns) {
-    return to_ns > from_ns ? ue_ns_since(to_ns, from_ns) : 0;
+    return to_ns > from_ns ? ue_time_ns_since(to_ns, from_ns) : 0;
 }
 
 /* ---- handshakes ---- */
 
-static bool has_handshake(const struct ue_track *track, enum ue_handshake_type type) {
+static bool has_handshake(const struct ue_tracker *track, enum ue_handshake_type type) {
     return type < UE_HANDSHAKE_TYPE_UNKNOWN && (track->handshakes >> type & 1) != 0;
 }
 
 /* The message that one of this type answers; UE_HANDSHAKE_TYPE_UNKNOWN: none, or it is not known. */
-static enum ue_handshake_type question_of(const struct ue_track *track, const struct ue_handshake *handshake) {
+static enum ue_handshake_type question_of(const struct ue_tracker *track, const struct ue_handshake *handshake) {
     switch (handshake->type) {
     case UE_HANDSHAKE_INITIAL: return handshake->restart ? UE_HANDSHAKE_RESTART_REQUEST : UE_HANDSHAKE_TYPE_UNKNOWN;
     case UE_HANDSHAKE_CHALLENGE:
@@ -37,22 +37,22 @@ static enum ue_handshake_type question_of(const struct ue_track *track, const st
     return UE_HANDSHAKE_TYPE_UNKNOWN;
 }
 
-static int64_t answer_ns(const struct ue_track_pass *p) {
-    const struct ue_track *track = p->track;
+static int64_t answer_ns(const struct ue_tracker_step *p) {
+    const struct ue_tracker *track = p->track;
     enum ue_handshake_type question = question_of(track, &p->head.handshake);
     return has_handshake(track, question) ? span_ns(track->handshake_ns[question], p->in->time_ns) : -1;
 }
 
-static void begin_side(struct ue_track_side *side, uint16_t first_seq) {
+static void begin_side(struct ue_tracker_side *side, uint16_t first_seq) {
     side->first_seq = first_seq;
     side->newest_id = side->first_id = side->judged_id = side->learned_id = (int64_t)first_seq - 1;
     side->has_first = side->has_newest = side->has_judged = true;
 }
 
 /* The cookie gives the first sequences of both sides (protocol.md 5.7), but not up to 4.17 and not when restarting. */
-static void learn_sequences(struct ue_track_pass *p) {
+static void learn_sequences(struct ue_tracker_step *p) {
     const struct ue_handshake *handshake = &p->head.handshake;
-    struct ue_track_side *sides = p->track->sides;
+    struct ue_tracker_side *sides = p->track->sides;
     enum ue_direction sender = ue_handshake_sender(handshake->type);
     bool is_bare = p->in->context->profile.handshake == UE_HANDSHAKE_A0 || !handshake->has_body || handshake->restart;
     if (is_bare || p->track->is_restarting || p->in->context->restarting || sender == UE_DIRECTION_UNKNOWN ||
@@ -65,25 +65,25 @@ static void learn_sequences(struct ue_track_pass *p) {
     begin_side(&sides[!server], first.client);
 }
 
-static void follow_restart(struct ue_track_pass *p) {
+static void follow_restart(struct ue_tracker_step *p) {
     const struct ue_handshake *handshake = &p->head.handshake;
-    struct ue_track *track = p->track;
+    struct ue_tracker *track = p->track;
     if (handshake->type == UE_HANDSHAKE_INITIAL) {
         track->is_restarting = handshake->restart;
     } else if (handshake->type == UE_HANDSHAKE_RESTART_RESPONSE) {
         track->is_restarting = true;
     } else if (handshake->type == UE_HANDSHAKE_ACK && track->is_restarting) {
         track->is_restarting = false;
-        ue_track_tell(p, &(struct ue_track_event){.type = UE_TRACK_RESET});
+        ue_tracker_emit(p, &(struct ue_tracker_event){.type = UE_TRACKER_RESTARTED});
     }
 }
 
-static void take_handshake(struct ue_track_pass *p) {
-    struct ue_track *track = p->track;
+static void take_handshake(struct ue_tracker_step *p) {
+    struct ue_tracker *track = p->track;
     enum ue_handshake_type type = p->head.handshake.type;
     track->sides[p->in->side].counts.handshakes++;
-    struct ue_track_event event = {.type = UE_TRACK_HANDSHAKE, .datagram = &p->head, .span_ns = answer_ns(p)};
-    ue_track_tell(p, &event);
+    struct ue_tracker_event event = {.type = UE_TRACKER_HANDSHAKE, .datagram = &p->head, .span_ns = answer_ns(p)};
+    ue_tracker_emit(p, &event);
     learn_sequences(p);
     follow_restart(p);
     if (type < UE_HANDSHAKE_TYPE_UNKNOWN) {
@@ -95,18 +95,18 @@ static void take_handshake(struct ue_track_pass *p) {
 /* ---- packets ---- */
 
 /* The entry of a packet, made where there is none; NULL: a newer one has its place, or there is no memory. */
-static struct ue_track_packet *remember(struct ue_track *track, struct ue_track_side *side, int64_t id) {
-    struct ue_track_packet *packet = ue_track_window_need(track, &side->packets, sizeof *packet, id);
+static struct ue_tracked_packet *remember(struct ue_tracker *track, struct ue_tracker_side *side, int64_t id) {
+    struct ue_tracked_packet *packet = ue_tracker_window_ensure(track, &side->packets, sizeof *packet, id);
     if (packet == NULL) {
         side->counts.untracked++;
     } else if (packet->id != id) {
-        *packet = (struct ue_track_packet){.id = id};
+        *packet = (struct ue_tracked_packet){.id = id};
     }
     return packet;
 }
 
 /* What the first packet of a side settles: where it begins, and in which cycle the verdicts on it were given. */
-static void begin_ids(struct ue_track_side *side, int64_t id) {
+static void begin_ids(struct ue_tracker_side *side, int64_t id) {
     int64_t step = id - side->newest_id;
     if (side->has_newest && (step > FIRST_STEP_MAX || step < -FIRST_STEP_MAX)) {
         side->has_newest = side->has_first = false;
@@ -123,7 +123,7 @@ static void begin_ids(struct ue_track_side *side, int64_t id) {
     }
 }
 
-static void tell_missing(struct ue_track_pass *p, struct ue_track_side *side) {
+static void tell_missing(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t count = p->packet_id - side->newest_id - 1;
     if (count >= LATE_MAX) {
         side->jump_id = p->packet_id;
@@ -132,45 +132,45 @@ static void tell_missing(struct ue_track_pass *p, struct ue_track_side *side) {
     if (count > 0) {
         side->counts.missing += (uint64_t)count;
         side->hole += (uint32_t)count;
-        ue_track_tell(p, &(struct ue_track_event){
-                             .type = UE_TRACK_MISSING, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
+        ue_tracker_emit(p, &(struct ue_tracker_event){
+                             .type = UE_TRACKER_LOST, .packet_id = side->newest_id + 1, .last_id = p->packet_id - 1});
     }
 }
 
 /* A damaged number leads far ahead; then nothing was missing there, and that packet was another one. */
-static void disprove_jump(struct ue_track_pass *p, struct ue_track_side *side) {
+static void disprove_jump(struct ue_tracker_step *p, struct ue_tracker_side *side) {
     int64_t id = p->packet_id;
     if (side->newest_id != side->jump_id || id <= side->jump_from || side->jump_id - id <= LATE_MAX) {
         return;
     }
-    struct ue_track_event event = {
-        .type = UE_TRACK_DISPROVED, .packet_id = side->jump_from + 1, .last_id = side->jump_id - 1};
+    struct ue_tracker_event event = {
+        .type = UE_TRACKER_NOT_LOST, .packet_id = side->jump_from + 1, .last_id = side->jump_id - 1};
     uint32_t count = (uint32_t)(side->jump_id - side->jump_from - 1);
-    struct ue_track_packet *packet = ue_track_find_packet(side, side->jump_id);
+    struct ue_tracked_packet *packet = ue_tracker_find_packet(side, side->jump_id);
     if (packet != NULL) {
         event.other_frame = packet->frame;
-        packet->id = UE_TRACK_NO_ID;
+        packet->id = UE_TRACKER_NO_ID;
     }
     side->counts.missing -= count;
     side->hole -= count < side->hole ? count : side->hole;
     side->newest_id = side->jump_from;
-    ue_track_tell(p, &event);
+    ue_tracker_emit(p, &event);
 }
 
 /* Late, and proven not to have been there: one of those that count as missing. */
-static bool was_missing(const struct ue_track_side *side, const struct ue_track_packet *packet, int64_t id) {
+static bool was_missing(const struct ue_tracker_side *side, const struct ue_tracked_packet *packet, int64_t id) {
     return packet != NULL && !packet->is_seen && id <= side->newest_id && id > side->first_id;
 }
 
-static uint32_t packets_in_flight(const struct ue_track_side *side) {
+static uint32_t packets_in_flight(const struct ue_tracker_side *side) {
     int64_t count = side->newest_id - side->judged_id;
     return side->has_judged && count > 0 ? (uint32_t)count : 0;
 }
 
 /* Enters the packet, and says what it is: new, late, or a duplicate. */
-static void enter(struct ue_track_pass *p, struct ue_track_side *side, struct ue_track_event *event) {
+static void enter(struct ue_tracker_step *p, struct ue_tracker_side *side, struct ue_tracker_event *event) {
     int64_t id = p->packet_id;
-    struct ue_track_packet *packet = remember(p->track, side, id);
+    struct ue_tracked_packet *packet = remember(p->track, side, id);
     event->is_duplicate = packet != NULL && packet->is_seen;
     event->other_frame = event->is_duplicate ? packet->frame : 0;
     event->is_late = !event->is_duplicate && id <= side->newest_id;
@@ -185,23 +185,23 @@ static void enter(struct ue_track_pass *p, struct ue_track_side *side, struct ue
         packet->is_seen = true;
         packet->frame = p->in->frame;
         packet->time_ns = p->in->time_ns;
-        packet->fate = packet->fate == UE_TRACK_UNKNOWN ? UE_TRACK_PENDING : packet->fate;
+        packet->fate = packet->fate == UE_TRACKER_PACKET_UNKNOWN ? UE_TRACKER_PACKET_PENDING : packet->fate;
     }
     side->newest_id = id > side->newest_id ? id : side->newest_id;
     side->earliest_id = id <= side->earliest_id ? id - 1 : side->earliest_id;
 }
 
 /* Without a number it cannot be followed; one that was read at another place is none (see flow.h). */
-static bool has_id(const struct ue_track_pass *p, const struct ue_packet *packet) {
-    const struct ue_links *links = p->in->links;
+static bool has_id(const struct ue_tracker_step *p, const struct ue_packet *packet) {
+    const struct ue_packet_ids *links = p->in->links;
     return links->has_id && ue_seq_of(links->packet_id) == packet->seq;
 }
 
-static void take_history(struct ue_track_pass *p, const struct ue_packet *packet);
+static void take_history(struct ue_tracker_step *p, const struct ue_packet *packet);
 
 static void take_packet(void *user, const struct ue_packet *packet) {
-    struct ue_track_pass *p = user;
-    struct ue_track_side *side = &p->track->sides[p->in->side];
+    struct ue_tracker_step *p = user;
+    struct ue_tracker_side *side = &p->track->sides[p->in->side];
     if (!has_id(p, packet)) {
         return;
     }
@@ -213,19 +213,19 @@ static void take_packet(void *user, const struct ue_packet *packet) {
     }
     disprove_jump(p, side);
     tell_missing(p, side);
-    struct ue_track_event event = {.type = UE_TRACK_PACKET, .packet_id = p->packet_id, .datagram = &p->head};
+    struct ue_tracker_event event = {.type = UE_TRACKER_PACKET, .packet_id = p->packet_id, .datagram = &p->head};
     event.span_ns = is_first ? -1 : span_ns(side->last_ns, p->in->time_ns);
     enter(p, side, &event);
     event.packets_in_flight = packets_in_flight(side);
     side->last_ns = p->in->time_ns;
     p->is_taken = !event.is_duplicate;
     p->is_late = event.is_late;
-    ue_track_tell(p, &event);
+    ue_tracker_emit(p, &event);
     if (!p->is_taken) {
         return;
     }
     if (p->in->context->profile.packet == UE_PACKET_LEGACY) {
-        ue_track_correct_acks(p);
+        ue_legacy_acks_correct(p);
     } else {
         take_history(p, packet);
     }
@@ -233,27 +233,27 @@ static void take_packet(void *user, const struct ue_packet *packet) {
 
 /* ---- verdicts ---- */
 
-struct ue_track_packet *ue_track_judge(struct ue_track_pass *p, int64_t id, bool delivered) {
-    struct ue_track_side *other = &p->track->sides[!p->in->side];
-    struct ue_track_packet *packet = remember(p->track, other, id);
-    struct ue_track_event event = {
-        .type = delivered ? UE_TRACK_ACKED : UE_TRACK_NACKED, .packet_id = id, .span_ns = -1};
+struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *p, int64_t id, bool delivered) {
+    struct ue_tracker_side *other = &p->track->sides[!p->in->side];
+    struct ue_tracked_packet *packet = remember(p->track, other, id);
+    struct ue_tracker_event event = {
+        .type = delivered ? UE_TRACKER_ACK : UE_TRACKER_NAK, .packet_id = id, .span_ns = -1};
     if (packet != NULL && packet->is_seen) {
         event.other_frame = packet->frame;
         event.span_ns = span_ns(packet->time_ns, p->in->time_ns);
     }
     if (packet != NULL) {
-        event.is_withdrawn = !delivered && packet->fate == UE_TRACK_DELIVERED;
-        packet->fate = delivered ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
+        event.is_withdrawn = !delivered && packet->fate == UE_TRACKER_PACKET_DELIVERED;
+        packet->fate = delivered ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
         packet->was_acked |= delivered;
     }
     other->counts.acked += delivered;
     other->counts.nacked += !delivered;
-    ue_track_tell(p, &event);
+    ue_tracker_emit(p, &event);
     return packet;
 }
 
-int64_t ue_track_acked_id(const struct ue_track_side *other, uint16_t seq) {
+int64_t ue_tracker_acked_id(const struct ue_tracker_side *other, uint16_t seq) {
     int64_t reference = other->has_newest ? other->newest_id : seq;
     if (other->has_judged && (!other->has_newest || other->judged_id > reference)) {
         reference = other->judged_id;
@@ -261,7 +261,7 @@ int64_t ue_track_acked_id(const struct ue_track_side *other, uint16_t seq) {
     return ue_seq_expand(seq, reference, UE_PACKET_SEQ_MAX);
 }
 
-bool ue_track_may_judge(struct ue_track_side *other, int64_t id) {
+bool ue_tracker_ack_is_plausible(struct ue_tracker_side *other, int64_t id) {
     bool is_jump = other->newest_id == other->jump_id && other->jump_id != other->jump_from;
     int64_t known = !other->has_newest ? id : is_jump ? other->jump_from : other->newest_id;
     known = other->has_judged && (!other->has_newest || other->judged_id > known) ? other->judged_id : known;
@@ -275,7 +275,7 @@ bool ue_track_may_judge(struct ue_track_side *other, int64_t id) {
     return is_borne_out;
 }
 
-void ue_track_begin_verdicts(struct ue_track_side *other, int64_t judged_id) {
+void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t judged_id) {
     if (!other->has_judged) {
         bool is_known = other->counts.packets != 0 && other->earliest_id < judged_id;
         other->judged_id = other->learned_id = is_known ? other->earliest_id : judged_id;
@@ -283,13 +283,13 @@ void ue_track_begin_verdicts(struct ue_track_side *other, int64_t judged_id) {
     }
 }
 
-void ue_track_deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id, bool is_doubtful) {
-    const struct ue_track_side *other = &p->track->sides[!p->in->side];
+void ue_tracker_report_naks(struct ue_tracker_step *p, int64_t last_id, int64_t acked_id, bool is_doubtful) {
+    const struct ue_tracker_side *other = &p->track->sides[!p->in->side];
     int64_t id = last_id - p->verdicts_left;
     for (id = id > other->judged_id ? id + 1 : other->judged_id + 1; id <= last_id; id++) {
         p->verdicts_left--;
         if (id > acked_id - UE_HISTORY_REACH || (other->has_newest && id <= other->newest_id)) {
-            struct ue_track_packet *packet = ue_track_judge(p, id, false);
+            struct ue_tracked_packet *packet = ue_tracker_report_ack(p, id, false);
             if (packet != NULL) {
                 packet->is_doubtful = is_doubtful;
             }
@@ -298,20 +298,20 @@ void ue_track_deny(struct ue_track_pass *p, int64_t last_id, int64_t acked_id, b
 }
 
 /* Modern packets: verdicts on all up to the newest, in the order of the receiver rule (protocol.md 6). */
-static void take_history(struct ue_track_pass *p, const struct ue_packet *packet) {
-    struct ue_track_side *other = &p->track->sides[!p->in->side];
-    const struct ue_links *links = p->in->links;
-    int64_t newest = ue_track_acked_id(other, packet->ack);
-    if (!ue_track_may_judge(other, newest)) {
+static void take_history(struct ue_tracker_step *p, const struct ue_packet *packet) {
+    struct ue_tracker_side *other = &p->track->sides[!p->in->side];
+    const struct ue_packet_ids *links = p->in->links;
+    int64_t newest = ue_tracker_acked_id(other, packet->ack);
+    if (!ue_tracker_ack_is_plausible(other, newest)) {
         return;
     }
     uint16_t before = links->has_acked_before ? links->acked_before : packet->ack;
-    ue_track_begin_verdicts(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
+    ue_tracker_begin_acks(other, ue_seq_expand(before, newest, UE_PACKET_SEQ_MAX));
     int64_t reach = ue_history_reach(packet);
-    ue_track_deny(p, newest - reach, newest, false);
+    ue_tracker_report_naks(p, newest - reach, newest, false);
     int64_t news = newest - other->judged_id;
     for (int64_t age = (news < reach ? news : reach) - 1; age >= 0; age--) {
-        ue_track_judge(p, newest - age, ue_history_reports(packet, (uint32_t)age));
+        ue_tracker_report_ack(p, newest - age, ue_history_reports(packet, (uint32_t)age));
     }
     other->judged_id = newest > other->judged_id ? newest : other->judged_id;
 }
@@ -319,20 +319,20 @@ static void take_history(struct ue_track_pass *p, const struct ue_packet *packet
 /* ---- datagrams ---- */
 
 static void take_item(void *user, const struct ue_item *item) {
-    struct ue_track_pass *p = user;
+    struct ue_tracker_step *p = user;
     if (!p->is_taken) {
         return;
     }
     if (item->is_ack) {
-        ue_track_take_ack(p, &item->ack);
+        ue_legacy_acks_handle_ack(p, &item->ack);
     } else {
-        ue_track_take_bunch(p, &item->bunch);
+        ue_channel_tracker_handle_bunch(p, &item->bunch);
     }
     p->item++;
 }
 
-UE_INLINE void each_reliable(const struct ue_track_pass *p, const struct ue_item *items, size_t count,
-                             void (*expect)(const struct ue_track_pass *, const struct ue_bunch *, uint32_t before)) {
+UE_INLINE void each_reliable(const struct ue_tracker_step *p, const struct ue_item *items, size_t count,
+                             void (*expect)(const struct ue_tracker_step *, const struct ue_bunch *, uint32_t before)) {
     uint32_t before = 0;
     for (size_t i = 0; i < count; i++) {
         if (!items[i].is_ack && items[i].bunch.reliable) {
@@ -342,46 +342,46 @@ UE_INLINE void each_reliable(const struct ue_track_pass *p, const struct ue_item
 }
 
 /* What is known of so many connections lies in memory that is far away: all of it is sent for before any is used. */
-static void take_batch(struct ue_track_pass *p, const struct ue_item *items, size_t count) {
+static void take_batch(struct ue_tracker_step *p, const struct ue_item *items, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!items[i].is_ack) {
-            ue_track_expect_bunch(p, &items[i].bunch);
+            ue_channel_tracker_prefetch_channel(p, &items[i].bunch);
         }
     }
-    if (p->sink->ahead != NULL) {
-        p->sink->ahead(p->sink->user, items, count);
+    if (p->sink->prefetch != NULL) {
+        p->sink->prefetch(p->sink->user, items, count);
     }
-    each_reliable(p, items, count, ue_track_expect_others);
-    each_reliable(p, items, count, ue_track_expect_fates);
+    each_reliable(p, items, count, ue_channel_tracker_prefetch_bunches);
+    each_reliable(p, items, count, ue_channel_tracker_prefetch_packets);
     for (size_t i = 0; i < count; i++) {
         take_item(p, &items[i]);
     }
 }
 
-static void take_items(struct ue_track_pass *p, struct ue_rest *rest) {
-    struct ue_track_reading own;
-    struct ue_track_reading *reading = p->in->reading != NULL ? p->in->reading : &own;
+static void take_items(struct ue_tracker_step *p, struct ue_item_range *rest) {
+    struct ue_tracker_items own;
+    struct ue_tracker_items *reading = p->in->reading != NULL ? p->in->reading : &own;
     struct ue_fault fault = {0};
     size_t batches = 0;
     reading->count = 0;
     for (; p->is_taken && fault.status == UE_OK && rest->bit < rest->end_bit; batches++) {
         reading->count =
-            ue_items_decode(p->in->context, p->in->bytes, rest, reading->items, UE_TRACK_ITEMS_MAX, &fault);
+            ue_items_decode(p->in->context, p->in->bytes, rest, reading->items, UE_TRACKER_ITEMS_MAX, &fault);
         take_batch(p, reading->items, reading->count);
     }
     reading->is_whole = batches <= 1 && fault.status == UE_OK && rest->bit == rest->end_bit;
 }
 
 /* Encrypted content is read only where somebody opens it. */
-static void take_sealed(struct ue_track_pass *p) {
+static void take_sealed(struct ue_tracker_step *p) {
     struct ue_visitor visitor = {.packet = take_packet, .item = take_item, .user = p};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     ue_datagram_check(p->in->context, p->in->bytes, p->in->size_bytes, &visitor, &verdict);
 }
 
-void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datagram, const struct ue_track_sink *sink) {
-    struct ue_track_pass p = {.track = track, .in = datagram, .sink = sink, .verdicts_left = UE_TRACK_PACKETS_MAX};
-    struct ue_rest rest;
+void ue_tracker_feed(struct ue_tracker *track, const struct ue_tracker_datagram *datagram, const struct ue_tracker_callbacks *sink) {
+    struct ue_tracker_step p = {.track = track, .in = datagram, .sink = sink, .verdicts_left = UE_TRACKER_PACKETS_MAX};
+    struct ue_item_range rest;
     struct ue_fault fault;
     if (datagram->reading != NULL) {
         datagram->reading->is_whole = false;
@@ -404,17 +404,17 @@ void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datag
 
 /* ---- life ---- */
 
-struct ue_track *ue_track_new(const struct ue_track_memory *memory) {
-    struct ue_track *track = memory->resize(memory->user, NULL, sizeof *track);
+struct ue_tracker *ue_tracker_new(const struct ue_allocator *memory) {
+    struct ue_tracker *track = memory->resize(memory->user, NULL, sizeof *track);
     if (track != NULL) {
-        *track = (struct ue_track){.budget = {*memory, sizeof *track, UE_TRACK_BYTES_MAX}};
+        *track = (struct ue_tracker){.budget = {*memory, sizeof *track, UE_TRACKER_BYTES_MAX}};
     }
     return track;
 }
 
-void ue_track_free(struct ue_track *track) {
-    const struct ue_track_memory memory = track->budget.memory;
-    ue_channel_pages_free(&track->channels, &track->budget, sizeof(struct ue_track_channel));
+void ue_tracker_free(struct ue_tracker *track) {
+    const struct ue_allocator memory = track->budget.memory;
+    ue_channel_pages_free(&track->channels, &track->budget, sizeof(struct ue_tracked_channel));
     for (unsigned side = 0; side < 2; side++) {
         memory.resize(memory.user, track->sides[side].packets.entries, 0);
         memory.resize(memory.user, track->sides[side].ties.entries, 0);
@@ -423,15 +423,15 @@ void ue_track_free(struct ue_track *track) {
     memory.resize(memory.user, track, 0);
 }
 
-enum ue_track_fate ue_track_fate(const struct ue_track *track, unsigned side, int64_t packet_id) {
-    const struct ue_track_packet *packet = ue_track_find_packet(&track->sides[side], packet_id);
-    return packet != NULL ? (enum ue_track_fate)packet->fate : UE_TRACK_UNKNOWN;
+enum ue_tracker_packet_state ue_tracker_packet_state(const struct ue_tracker *track, unsigned side, int64_t packet_id) {
+    const struct ue_tracked_packet *packet = ue_tracker_find_packet(&track->sides[side], packet_id);
+    return packet != NULL ? (enum ue_tracker_packet_state)packet->fate : UE_TRACKER_PACKET_UNKNOWN;
 }
 
-const struct ue_track_counts *ue_track_counts(const struct ue_track *track, unsigned side) {
+const struct ue_tracker_counts *ue_tracker_counts(const struct ue_tracker *track, unsigned side) {
     return &track->sides[side].counts;
 }
 
-size_t ue_track_bytes(const struct ue_track *track) {
+size_t ue_tracker_bytes(const struct ue_tracker *track) {
     return track->budget.bytes;
 }

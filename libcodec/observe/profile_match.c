@@ -46,7 +46,7 @@ static bool read_handshake(const struct ue_settings *settings, size_t row, bool 
     ue_context_init(&x, ue_profile_at(row), settings);
     x.ids = ids;
     x.features = features;
-    ue_cursor_read(&c, bytes, 0, end_bit);
+    ue_cursor_init_read(&c, bytes, 0, end_bit);
     ue_prefix_run(UE_DECODE, &c, &x, &prefix);
     if (!ue_cursor_ok(&c) || !prefix.is_handshake) {
         return false;
@@ -78,8 +78,8 @@ static bool body_is_plausible(size_t row, const struct ue_handshake *h) {
     return false;
 }
 
-static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct ue_shape *shape) {
-    *shape = (struct ue_shape){.profiles = profiles, .assumed = profiles, .type = h->type, .restart = h->restart};
+static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct ue_handshake_match *shape) {
+    *shape = (struct ue_handshake_match){.profiles = profiles, .assumed = profiles, .type = h->type, .restart = h->restart};
     shape->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
                            ? ue_handshake_sender(h->type)
                            : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (protocol.md 5.4) */
@@ -91,7 +91,7 @@ static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct u
 }
 
 static bool detect_exact(const struct ue_settings *settings, const uint8_t *bytes, size_t end_bit, size_t bits,
-                         struct ue_shape *shape) {
+                         struct ue_handshake_match *shape) {
     for (size_t i = 0; i < sizeof exact_sizes / sizeof *exact_sizes; i++) {
         struct ue_handshake h;
         if (exact_sizes[i].bits != bits ||
@@ -121,7 +121,7 @@ static bool tail_is_zero(const struct ue_handshake *h) {
 }
 
 static bool detect_versioned(const struct ue_settings *settings, bool ids, const uint8_t *bytes, size_t end_bit,
-                             struct ue_shape *shape) {
+                             struct ue_handshake_match *shape) {
     struct ue_handshake with;
     struct ue_handshake without;
     bool can = versioned_fits(settings, ids, true, bytes, end_bit, &with) && with.version >= 2;
@@ -129,18 +129,18 @@ static bool detect_versioned(const struct ue_settings *settings, bool ids, const
     if (!can && !cannot) {
         return false;
     }
-    enum ue_features_seen seen = UE_FEATURES_OPEN;
+    enum ue_features_seen seen = UE_FEATURES_UNDECIDED;
     if (can != cannot) {
         seen = can ? UE_FEATURES_PRESENT : UE_FEATURES_ABSENT;
     } else if (with.type == UE_HANDSHAKE_INITIAL && !tail_is_zero(&with)) {
         seen = UE_FEATURES_PRESENT; /* both readings see only zeros, and no engine's tail begins with sixteen of them */
     }
-    bool assume = seen == UE_FEATURES_PRESENT || (seen == UE_FEATURES_OPEN && with.version >= 4);
+    bool assume = seen == UE_FEATURES_PRESENT || (seen == UE_FEATURES_UNDECIDED && with.version >= 4);
     uint16_t profiles = seen == UE_FEATURES_PRESENT  ? ROWS_FEATURES
                         : seen == UE_FEATURES_ABSENT ? ROW(51)
                                                      : ROWS_FEATURES | ROW(51);
     shape_from(assume ? &with : &without, profiles, shape);
-    if (seen != UE_FEATURES_OPEN || with.type != UE_HANDSHAKE_RESTART_REQUEST) {
+    if (seen != UE_FEATURES_UNDECIDED || with.type != UE_HANDSHAKE_RESTART_REQUEST) {
         shape->assumed = assume ? ROWS_FEATURES : ROW(51);
     } /* else it is in the oldest version that the server speaks (endpoint.md 21.1), whatever its engine */
     shape->features = seen;
@@ -153,19 +153,19 @@ static size_t lead_bits(const struct ue_settings *settings) {
     return settings->magic_bits + (size_t)settings->skip_bytes * 8;
 }
 
-bool ue_detect_is_too_long(const struct ue_settings *settings, size_t size_bytes) {
+bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t size_bytes) {
     return size_bytes * 8 > lead_bits(settings) + HANDSHAKE_BITS_MAX;
 }
 
-bool ue_detect_is_query(const uint8_t *bytes, size_t size_bytes) {
+bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes) {
     static const uint8_t mark[] = {0xff, 0xff, 0xff, 0xff};
     return size_bytes >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
 }
 
-bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
-                         struct ue_shape *shape) {
+bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
+                         struct ue_handshake_match *shape) {
     size_t lead = lead_bits(settings);
-    size_t end = ue_detect_is_too_long(settings, size_bytes) ? 0 : payload_bits(bytes, size_bytes);
+    size_t end = ue_profile_match_is_too_long(settings, size_bytes) ? 0 : payload_bits(bytes, size_bytes);
     if (end < lead + 2) {
         return false;
     }
@@ -182,24 +182,24 @@ bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *byte
     return first && (residue == 3 || residue == 2) && bits > 32 && detect_versioned(settings, false, bytes, end, shape);
 }
 
-static bool feed_initial(struct ue_binding *binding, bool from_side_one, const struct ue_shape *shape) {
+static bool feed_initial(struct ue_protocol_proof *binding, bool from_side_one, const struct ue_handshake_match *shape) {
     bool again = (binding->initial_profiles & shape->profiles) != 0 && binding->initial_from_side_one == from_side_one;
     binding->initials = again ? binding->initials + 1 : 1;
     binding->initial_profiles = again ? binding->initial_profiles & shape->profiles : shape->profiles;
     binding->initial_from_side_one = from_side_one;
     binding->packets = 0;
-    binding->patience = UE_BINDING_PATIENCE;
-    return binding->initials >= UE_BINDING_INITIALS;
+    binding->patience = UE_PROTOCOL_PROOF_DATAGRAMS_MAX;
+    return binding->initials >= UE_PROTOCOL_PROOF_INITIALS;
 }
 
 /* Whether the message belongs to the one with the same cookie, and is not that message again. */
-static bool confirms(const struct ue_binding *binding, bool from_side_one, const struct ue_shape *shape) {
+static bool confirms(const struct ue_protocol_proof *binding, bool from_side_one, const struct ue_handshake_match *shape) {
     bool same = binding->has_cookie && memcmp(binding->cookie, shape->cookie, sizeof binding->cookie) == 0;
     bool answered = from_side_one != binding->from_side_one || shape->type == UE_HANDSHAKE_ACK;
     return same && answered && shape->ids == binding->versioned && shape->type != binding->type;
 }
 
-static void remember(struct ue_binding *binding, bool from_side_one, const struct ue_shape *shape) {
+static void remember(struct ue_protocol_proof *binding, bool from_side_one, const struct ue_handshake_match *shape) {
     binding->has_cookie = true;
     binding->from_side_one = from_side_one;
     binding->versioned = shape->ids;
@@ -207,7 +207,7 @@ static void remember(struct ue_binding *binding, bool from_side_one, const struc
     memcpy(binding->cookie, shape->cookie, sizeof binding->cookie);
 }
 
-bool ue_binding_feed(struct ue_binding *binding, unsigned side, const struct ue_shape *shape) {
+bool ue_protocol_proof_add_handshake(struct ue_protocol_proof *binding, unsigned side, const struct ue_handshake_match *shape) {
     bool from_side_one = side != 0;
     if (shape->has_body && shape->type == UE_HANDSHAKE_INITIAL) {
         return feed_initial(binding, from_side_one, shape);
@@ -297,7 +297,7 @@ static void visit(void *user, const struct ue_item *item) {
     }
 }
 
-void ue_detect_fit(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_fit *fit) {
+void ue_profile_match_packet(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit) {
     struct fit_walk walk = {.x = context, .plausible = true};
     struct ue_visitor visitor = {.item = visit, .user = &walk};
     enum ue_status status = ue_datagram_check(context, bytes, size_bytes, &visitor, &fit->verdict);
@@ -307,21 +307,21 @@ void ue_detect_fit(const struct ue_context *context, const uint8_t *bytes, size_
 
 /* ---- proof by ordinary packets ---- */
 
-bool ue_binding_waits(const struct ue_binding *binding) {
+bool ue_protocol_proof_needs_packets(const struct ue_protocol_proof *binding) {
     return binding->patience != 0;
 }
 
 static bool packet_fits(size_t row, const struct ue_settings *settings, enum ue_direction direction,
                         const uint8_t *bytes, size_t size_bytes) {
     struct ue_context x;
-    struct ue_fit fit;
+    struct ue_packet_match fit;
     ue_context_init(&x, ue_profile_at(row), settings);
     x.direction = direction;
-    ue_detect_fit(&x, bytes, size_bytes, &fit);
+    ue_profile_match_packet(&x, bytes, size_bytes, &fit);
     return fit.fits && fit.has_bunches;
 }
 
-bool ue_binding_feed_packet(struct ue_binding *binding, const struct ue_settings *settings, unsigned side,
+bool ue_protocol_proof_add_packet(struct ue_protocol_proof *binding, const struct ue_settings *settings, unsigned side,
                             const uint8_t *bytes, size_t size_bytes) {
     bool from_client = (side != 0) == binding->initial_from_side_one;
     uint16_t fitting = 0;
@@ -336,5 +336,5 @@ bool ue_binding_feed_packet(struct ue_binding *binding, const struct ue_settings
         return false;
     }
     binding->initial_profiles = fitting;
-    return ++binding->packets >= UE_BINDING_PACKETS;
+    return ++binding->packets >= UE_PROTOCOL_PROOF_PACKETS;
 }

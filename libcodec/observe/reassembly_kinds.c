@@ -46,15 +46,15 @@ static enum ue_content_kind kind_of_text(const struct ue_text *text) {
     return UE_CONTENT_UNKNOWN;
 }
 
-static void learn(struct ue_assembly *assembly, uint32_t index, enum ue_content_kind kind) {
-    struct ue_assembly_channel *channel = ue_assembly_need_channel(assembly, index);
+static void learn(struct ue_reassembly *assembly, uint32_t index, enum ue_content_kind kind) {
+    struct ue_reassembly_channel *channel = ue_reassembly_ensure_channel(assembly, index);
     if (channel != NULL) {
         channel->kind = (uint8_t)kind & 7u;
         channel->has_kind = true;
     }
 }
 
-void ue_assembly_learn_kind(struct ue_assembly *assembly, const struct ue_context *context,
+void ue_reassembly_learn_kind(struct ue_reassembly *assembly, const struct ue_context *context,
                             const struct ue_bunch *bunch) {
     const struct ue_name *name = &bunch->name;
     if (bunch->has_name) {
@@ -66,8 +66,8 @@ void ue_assembly_learn_kind(struct ue_assembly *assembly, const struct ue_contex
 
 /* Where nothing was said: index 0 is always that of control, 1 that of voice in games that have it
    (protocol.md 11.1). */
-enum ue_content_kind ue_assembly_kind(const struct ue_assembly *assembly, uint32_t channel, bool *is_guessed) {
-    const struct ue_assembly_channel *known = ue_assembly_find_channel(assembly, channel);
+enum ue_content_kind ue_reassembly_channel_kind(const struct ue_reassembly *assembly, uint32_t channel, bool *is_guessed) {
+    const struct ue_reassembly_channel *known = ue_reassembly_find_channel(assembly, channel);
     *is_guessed = known == NULL || !known->has_kind;
     if (!*is_guessed) {
         return (enum ue_content_kind)known->kind;

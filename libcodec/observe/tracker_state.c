@@ -6,24 +6,24 @@
 #define PLACES_MIN 4
 
 /* Each entry stays, or moves by the former count. */
-static void spread(struct ue_track_window *window, size_t entry_bytes, uint32_t former) {
+static void spread(struct ue_tracker_window *window, size_t entry_bytes, uint32_t former) {
     for (uint32_t place = 0; place < former; place++) {
-        int64_t *from = ue_track_window_at(window, entry_bytes, place);
-        int64_t *to = ue_track_window_at(window, entry_bytes, place + former);
-        *to = UE_TRACK_NO_ID;
-        if (*from != UE_TRACK_NO_ID && ((uint32_t)*from & former) != 0) {
+        int64_t *from = ue_tracker_window_at(window, entry_bytes, place);
+        int64_t *to = ue_tracker_window_at(window, entry_bytes, place + former);
+        *to = UE_TRACKER_NO_ID;
+        if (*from != UE_TRACKER_NO_ID && ((uint32_t)*from & former) != 0) {
             memcpy(to, from, entry_bytes);
-            *from = UE_TRACK_NO_ID;
+            *from = UE_TRACKER_NO_ID;
         }
     }
 }
 
 /* Doubles the places; false: there is no memory, or these are all. */
-static bool grow(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes) {
+static bool grow(struct ue_tracker *track, struct ue_tracker_window *window, size_t entry_bytes) {
     uint32_t count = window->count == 0 ? PLACES_MIN : window->count * 2;
     void *entries = NULL;
-    if (count <= UE_TRACK_PACKETS_MAX) {
-        entries = ue_budget_resize(&track->budget, window->entries, window->count * entry_bytes, count * entry_bytes);
+    if (count <= UE_TRACKER_PACKETS_MAX) {
+        entries = ue_limited_allocator_resize(&track->budget, window->entries, window->count * entry_bytes, count * entry_bytes);
     }
     if (entries == NULL) {
         return false;
@@ -31,7 +31,7 @@ static bool grow(struct ue_track *track, struct ue_track_window *window, size_t 
     window->entries = entries;
     if (window->count == 0) {
         for (uint32_t place = 0; place < count; place++) {
-            *(int64_t *)ue_track_window_at(window, entry_bytes, place) = UE_TRACK_NO_ID;
+            *(int64_t *)ue_tracker_window_at(window, entry_bytes, place) = UE_TRACKER_NO_ID;
         }
     } else {
         spread(window, entry_bytes, window->count);
@@ -40,15 +40,15 @@ static bool grow(struct ue_track *track, struct ue_track_window *window, size_t 
     return true;
 }
 
-void *ue_track_window_need(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes, int64_t id) {
-    int64_t *entry = ue_track_window_place(window, entry_bytes, id);
-    while ((entry == NULL || (*entry != id && *entry != UE_TRACK_NO_ID)) && grow(track, window, entry_bytes)) {
-        entry = ue_track_window_place(window, entry_bytes, id);
+void *ue_tracker_window_ensure(struct ue_tracker *track, struct ue_tracker_window *window, size_t entry_bytes, int64_t id) {
+    int64_t *entry = ue_tracker_window_slot(window, entry_bytes, id);
+    while ((entry == NULL || (*entry != id && *entry != UE_TRACKER_NO_ID)) && grow(track, window, entry_bytes)) {
+        entry = ue_tracker_window_slot(window, entry_bytes, id);
     }
     return entry != NULL && *entry <= id ? entry : NULL;
 }
 
-void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event) {
+void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_tracker_event *event) {
     event->frame = pass->in->frame;
     event->time_ns = pass->in->time_ns;
     event->side = pass->in->side;

@@ -9,25 +9,25 @@
 
 /* Packets and reliable bunches remembered per side, and how far the latter may reach on one channel; more than any
    sender has in flight. */
-#define UE_TRACK_PACKETS_MAX 1024
-_Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACK_PACKETS_MAX, "what a header tells of fits what is remembered");
-#define UE_TRACK_RELIABLES_MAX 16384
-#define UE_TRACK_RELIABLE_MAX 1024
+#define UE_TRACKER_PACKETS_MAX 1024
+_Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "what a header tells of fits what is remembered");
+#define UE_TRACKER_BUNCHES_MAX 16384
+#define UE_TRACKER_CHANNEL_SPAN_MAX 1024
 
-#define UE_TRACK_NO_ID INT64_MIN
+#define UE_TRACKER_NO_ID INT64_MIN
 
 /* Legacy: packets in which an ack travels (endpoint.md 25). */
-#define UE_TRACK_CARRIERS 2
+#define UE_LEGACY_ACK_CARRIERS 2
 
 /* Entries by their number, each in the place of its low bits: finding one takes one look, and a jump of the numbers
    walks nothing. An entry gives way to newer ones only, so that an older or empty place proves that a number was not
    there. Every entry begins with its int64_t number. */
-struct ue_track_window {
+struct ue_tracker_window {
     void *entries;
     uint32_t count; /* places: a power of two, or 0 */
 };
 
-struct ue_track_packet {
+struct ue_tracked_packet {
     int64_t id;
     uint64_t frame; /* of the first copy */
     int64_t time_ns;
@@ -40,29 +40,29 @@ struct ue_track_packet {
 };
 
 /* Legacy: other packets that the fate of one hangs on. */
-struct ue_track_ties {
+struct ue_legacy_ack_state {
     int64_t id;
-    int64_t carriers[UE_TRACK_CARRIERS]; /* of the other side, in which an ack of it travels; or UE_TRACK_NO_ID */
+    int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* of the other side, in which an ack of it travels; or UE_TRACKER_NO_ID */
     uint64_t needs; /* it is refused without these; bit n: the packet n + 1 before it, 63: any further back */
 };
 
 /* What the search and the release of a reliable bunch ask for: small, because many are asked that lie far away. Ids are
    told by their low bits. */
-struct ue_track_reliable {
+struct ue_tracked_bunch {
     uint32_t id;
-    uint32_t last_packet; /* that carried the latest copy; see ue_track_last_packet */
+    uint32_t last_packet; /* that carried the latest copy; see ue_reliable_tracker_last_packet */
     uint16_t channel;
-    uint16_t next; /* in its chain; UE_TRACK_RELIABLES_MAX: the last */
+    uint16_t next; /* in its chain; UE_TRACKER_BUNCHES_MAX: the last */
     bool is_partial : 1;
     bool is_initial : 1;
     bool is_final : 1;
     bool is_resent : 1;     /* the first copy came in another packet than the latest */
     bool was_delivered : 1; /* a copy that is neither of the two */
 };
-_Static_assert(sizeof(struct ue_track_reliable) == 16, "it lies in one line of the cache");
+_Static_assert(sizeof(struct ue_tracked_bunch) == 16, "it lies in one line of the cache");
 
 /* The rest of it: where its copies were. */
-struct ue_track_copies {
+struct ue_tracked_transmissions {
     uint64_t first_frame, last_frame;
     int64_t first_packet;
     uint32_t count;
@@ -72,9 +72,9 @@ struct ue_track_copies {
 /* Reliable bunches of a side, of all its channels, in chains by channel and id. The one that stands the longest gives
    way as soon as nothing more is expected of it: the table grows with what is in flight, not with how many channels
    there are. */
-struct ue_track_reliables {
-    struct ue_track_reliable *entries; /* the other two lie behind them in the same block */
-    struct ue_track_copies *copies;
+struct ue_tracked_bunches {
+    struct ue_tracked_bunch *entries; /* the other two lie behind them in the same block */
+    struct ue_tracked_transmissions *copies;
     uint16_t *chains; /* where each begins */
     uint32_t count;   /* entries in use */
     uint32_t room;    /* a power of two, or 0 */
@@ -83,7 +83,7 @@ struct ue_track_reliables {
 
 /* What one side sends on one channel. Many of them are kept: ids before the newest are told by how far back they are,
    the largest number also for all that are further. */
-struct ue_track_lane {
+struct ue_channel_state {
     int64_t newest;          /* reliable id */
     uint32_t first_back;     /* all reliable ids behind it, up to `released`, were seen or given up */
     uint32_t part_packet;    /* low bits of the id, of the latest unreliable part */
@@ -96,17 +96,17 @@ struct ue_track_lane {
     bool has_part : 1;      /* and more parts must follow */
     bool has_opened : 1;    /* this side opened the channel, and none closed it so far */
 };
-_Static_assert(UE_TRACK_RELIABLE_MAX < UINT16_MAX, "what is not released is within reach of uint16_t");
+_Static_assert(UE_TRACKER_CHANNEL_SPAN_MAX < UINT16_MAX, "what is not released is within reach of uint16_t");
 
-struct ue_track_channel {
+struct ue_tracked_channel {
     int64_t opened_ns;
-    struct ue_track_lane lanes[2];
+    struct ue_channel_state lanes[2];
 };
 
-struct ue_track_side {
-    struct ue_track_window packets;
-    struct ue_track_window ties;
-    struct ue_track_reliables reliables;
+struct ue_tracker_side {
+    struct ue_tracker_window packets;
+    struct ue_tracker_window ties;
+    struct ue_tracked_bunches reliables;
     int64_t newest_id;  /* seen, or the one before the first by the handshake */
     int64_t jump_id;    /* of a packet far ahead of those before it; it is not believed if others fall back behind it */
     int64_t jump_from;  /* the newest before it */
@@ -123,23 +123,23 @@ struct ue_track_side {
     bool has_judged;
     bool has_doubted;
     bool has_first;
-    struct ue_track_counts counts;
+    struct ue_tracker_counts counts;
 };
 
-struct ue_track {
-    struct ue_budget budget;
+struct ue_tracker {
+    struct ue_limited_allocator budget;
     bool is_restarting;
     uint8_t handshakes; /* types seen, by bit */
     int64_t handshake_ns[UE_HANDSHAKE_TYPE_UNKNOWN];
-    struct ue_track_side sides[2];
-    struct ue_channel_pages channels; /* of struct ue_track_channel */
+    struct ue_tracker_side sides[2];
+    struct ue_channel_pages channels; /* of struct ue_tracked_channel */
 };
 
 /* One datagram on its way through the tracker. */
-struct ue_track_pass {
-    struct ue_track *track;
-    const struct ue_track_datagram *in;
-    const struct ue_track_sink *sink;
+struct ue_tracker_step {
+    struct ue_tracker *track;
+    const struct ue_tracker_datagram *in;
+    const struct ue_tracker_callbacks *sink;
     struct ue_datagram head;
     int64_t packet_id;
     bool is_taken; /* it is a packet whose id is known and new: its items count */
@@ -148,99 +148,99 @@ struct ue_track_pass {
     int64_t verdicts_left; /* implied ones that may still be looked for: bounds the work, whatever is acknowledged */
 };
 
-UE_INLINE void *ue_track_window_at(const struct ue_track_window *window, size_t entry_bytes, uint32_t place) {
+UE_INLINE void *ue_tracker_window_at(const struct ue_tracker_window *window, size_t entry_bytes, uint32_t place) {
     return (char *)window->entries + place * entry_bytes;
 }
 
 /* The place of a number, whoever holds it; NULL: the window has no places. */
-UE_INLINE void *ue_track_window_place(const struct ue_track_window *window, size_t entry_bytes, int64_t id) {
-    return window->count == 0 ? NULL : ue_track_window_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
+UE_INLINE void *ue_tracker_window_slot(const struct ue_tracker_window *window, size_t entry_bytes, int64_t id) {
+    return window->count == 0 ? NULL : ue_tracker_window_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
 }
 
-/* The same, among up to UE_TRACK_PACKETS_MAX places. An older one there gives way, and is to be written over; NULL: a
+/* The same, among up to UE_TRACKER_PACKETS_MAX places. An older one there gives way, and is to be written over; NULL: a
    newer one has it, or there is no memory. */
-void *ue_track_window_need(struct ue_track *track, struct ue_track_window *window, size_t entry_bytes, int64_t id);
+void *ue_tracker_window_ensure(struct ue_tracker *track, struct ue_tracker_window *window, size_t entry_bytes, int64_t id);
 
 /* Completes and tells an event of this datagram. */
-void ue_track_tell(struct ue_track_pass *pass, struct ue_track_event *event);
+void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_tracker_event *event);
 
 /* What is known of a packet; NULL: nothing, or no longer. */
-UE_INLINE struct ue_track_packet *ue_track_find_packet(const struct ue_track_side *side, int64_t id) {
-    struct ue_track_packet *packet = ue_track_window_place(&side->packets, sizeof *packet, id);
+UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_tracker_side *side, int64_t id) {
+    struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
     return packet != NULL && packet->id == id ? packet : NULL;
 }
 
 /* This datagram's verdict on a packet of the other side. Its entry; NULL: it is not remembered. */
-struct ue_track_packet *ue_track_judge(struct ue_track_pass *pass, int64_t id, bool delivered);
+struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *pass, int64_t id, bool delivered);
 
 /* The full number of an acknowledged sequence. */
-int64_t ue_track_acked_id(const struct ue_track_side *other, uint16_t seq);
+int64_t ue_tracker_acked_id(const struct ue_tracker_side *other, uint16_t seq);
 
 /* Whether a verdict up to this packet can be, as far as is known now. */
-bool ue_track_may_judge(struct ue_track_side *other, int64_t id);
+bool ue_tracker_ack_is_plausible(struct ue_tracker_side *other, int64_t id);
 
 /* The first verdict that is seen: on what was captured before it none can have been given, on the rest it may have. */
-void ue_track_begin_verdicts(struct ue_track_side *other, int64_t judged_id);
+void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t judged_id);
 
 /* Everything without a verdict up to last_id was not delivered, as a verdict on acked_id implies. What lies further
    back than a history reaches is named only where a packet shows that it was sent. */
-void ue_track_deny(struct ue_track_pass *pass, int64_t last_id, int64_t acked_id, bool is_doubtful);
+void ue_tracker_report_naks(struct ue_tracker_step *pass, int64_t last_id, int64_t acked_id, bool is_doubtful);
 
 /* Legacy: an ack in a packet that is_taken. */
-void ue_track_take_ack(struct ue_track_pass *pass, const struct ue_ack *ack);
+void ue_legacy_acks_handle_ack(struct ue_tracker_step *pass, const struct ue_ack *ack);
 
 /* Legacy: takes back the acks that are known by now not to have reached the sender. */
-void ue_track_correct_acks(struct ue_track_pass *pass);
+void ue_legacy_acks_correct(struct ue_tracker_step *pass);
 
 /* Legacy: this packet of the pass's side is refused by its receiver unless the one with that id came before. */
-void ue_track_note_need(struct ue_track_pass *pass, int64_t needed_id);
+void ue_legacy_acks_add_dependency(struct ue_tracker_step *pass, int64_t needed_id);
 
 /* Legacy: a bunch of that packet of the pass's side was sent again. */
-void ue_track_note_resent(struct ue_track_pass *pass, int64_t packet_id);
+void ue_legacy_acks_mark_retransmitted(struct ue_tracker_step *pass, int64_t packet_id);
 
 /* The state of a channel, made where there is none; NULL: no memory, or an index that no engine uses. */
-struct ue_track_channel *ue_track_find_channel(struct ue_track *track, uint32_t index);
+struct ue_tracked_channel *ue_channel_tracker_ensure(struct ue_tracker *track, uint32_t index);
 
 /* NULL: it was not seen, or is forgotten. */
-struct ue_track_reliable *ue_track_find_reliable(const struct ue_track_side *side, uint32_t channel, int64_t id);
+struct ue_tracked_bunch *ue_reliable_tracker_find(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
 
-/* A place for a bunch that has none, on a channel that ue_track_find_channel found; others may move. NULL: there is no
+/* A place for a bunch that has none, on a channel that ue_channel_tracker_ensure found; others may move. NULL: there is no
    memory. */
-struct ue_track_reliable *ue_track_add_reliable(struct ue_track *track, struct ue_track_side *side, uint32_t channel,
+struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *track, struct ue_tracker_side *side, uint32_t channel,
                                                 int64_t id);
 
-UE_INLINE struct ue_track_copies *ue_track_copies_of(const struct ue_track_side *side,
-                                                     const struct ue_track_reliable *bunch) {
+UE_INLINE struct ue_tracked_transmissions *ue_reliable_tracker_transmissions(const struct ue_tracker_side *side,
+                                                     const struct ue_tracked_bunch *bunch) {
     return &side->reliables.copies[bunch - side->reliables.entries];
 }
 
 /* The full id of the packet that carried its latest copy. */
-UE_INLINE int64_t ue_track_last_packet(const struct ue_track_side *side, const struct ue_track_reliable *bunch) {
+UE_INLINE int64_t ue_reliable_tracker_last_packet(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
     return side->newest_id + (int32_t)(bunch->last_packet - (uint32_t)side->newest_id);
 }
 
 /* Whether a copy of it is known to have arrived. */
-bool ue_track_was_delivered(const struct ue_track_side *side, const struct ue_track_reliable *bunch);
+bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);
 
 /* Follows the sender, which gives bunches up from the front only, when they are delivered (endpoint.md 18). */
-void ue_track_release(const struct ue_track_side *side, struct ue_track_lane *lane, uint32_t channel);
+void ue_reliable_tracker_release(const struct ue_tracker_side *side, struct ue_channel_state *lane, uint32_t channel);
 
 /* Sends for the memory that a bunch will need: of its channel and its chain. */
-void ue_track_expect_bunch(const struct ue_track_pass *pass, const struct ue_bunch *bunch);
+void ue_channel_tracker_prefetch_channel(const struct ue_tracker_step *pass, const struct ue_bunch *bunch);
 
 /* When these are there: of others that it hangs on, if it is reliable and this many reliable ones come before it. When
    these are there, too: of what decides on them. */
-void ue_track_expect_others(const struct ue_track_pass *pass, const struct ue_bunch *bunch, uint32_t before);
-void ue_track_expect_fates(const struct ue_track_pass *pass, const struct ue_bunch *bunch, uint32_t before);
+void ue_channel_tracker_prefetch_bunches(const struct ue_tracker_step *pass, const struct ue_bunch *bunch, uint32_t before);
+void ue_channel_tracker_prefetch_packets(const struct ue_tracker_step *pass, const struct ue_bunch *bunch, uint32_t before);
 
 /* The same, of a chain, of a bunch in it, of the packet that carried that; and of the bunch that gives way when so many
    others have. */
-void ue_track_expect_chain(const struct ue_track_side *side, uint32_t channel, int64_t id);
-void ue_track_expect_reliable(const struct ue_track_side *side, uint32_t channel, int64_t id);
-void ue_track_expect_fate(const struct ue_track_side *side, const struct ue_track_reliable *bunch);
-const struct ue_track_reliable *ue_track_leaving(const struct ue_track_side *side, uint32_t before);
+void ue_reliable_tracker_prefetch_chain(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
+void ue_reliable_tracker_prefetch_bunch(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
+void ue_reliable_tracker_prefetch_packet(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);
+const struct ue_tracked_bunch *ue_reliable_tracker_next_evicted(const struct ue_tracker_side *side, uint32_t before);
 
 /* A bunch of a packet that is_taken: tells BUNCH, OPENED and CLOSED. */
-void ue_track_take_bunch(struct ue_track_pass *pass, const struct ue_bunch *bunch);
+void ue_channel_tracker_handle_bunch(struct ue_tracker_step *pass, const struct ue_bunch *bunch);
 
 #endif

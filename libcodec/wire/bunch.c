@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/wire/bunch_layout.h"
 
-UE_RUN(ue_bunch, bunch_layout, struct ue_bunch)
+UE_DEFINE_RUN(ue_bunch, bunch_layout, struct ue_bunch)
 
 enum ue_status ue_bunch_decode(const struct ue_context *context, const uint8_t *bytes, size_t end_bit, size_t *bit,
                                struct ue_bunch *bunch, struct ue_fault *fault) {
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, *bit, end_bit);
+    ue_cursor_init_read(&c, bytes, *bit, end_bit);
     ue_bunch_run(UE_DECODE, &c, context, bunch);
     *bit = ue_cursor_pos(&c);
     *fault = c.fault;
@@ -16,7 +16,7 @@ enum ue_status ue_bunch_decode(const struct ue_context *context, const uint8_t *
 enum ue_status ue_bunch_encode(const struct ue_context *context, const struct ue_bunch *bunch, uint8_t *bytes,
                                size_t size_bytes, size_t *bit, struct ue_fault *fault) {
     struct ue_cursor c;
-    ue_cursor_write(&c, bytes, size_bytes, *bit);
+    ue_cursor_init_write(&c, bytes, size_bytes, *bit);
     ue_bunch_run(UE_ENCODE, &c, context, (struct ue_bunch *)bunch); /* encoding only reads it */
     ue_cursor_flush(&c);
     *bit = ue_cursor_pos(&c);

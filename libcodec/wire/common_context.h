@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What hot paths know of an ordinary context (is_ordinary). */
+/* What hot paths know of an ordinary context (is_common). */
 #ifndef UERUDP_LIBCODEC_WIRE_COMMON_CONTEXT_H
 #define UERUDP_LIBCODEC_WIRE_COMMON_CONTEXT_H
 
@@ -8,7 +8,7 @@
 
 /* What the layouts ask of an ordinary context: a copy that nothing written meanwhile can be an alias of, and
    in which the compiler sees what need not be asked. */
-UE_INLINE struct ue_context ue_context_narrow(const struct ue_context *x) {
+UE_INLINE struct ue_context ue_common_context(const struct ue_context *x) {
     enum ue_packet_layout packet = x->profile.packet;
     if (packet == UE_PACKET_LEGACY) {
         __builtin_unreachable();

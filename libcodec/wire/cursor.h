@@ -7,8 +7,8 @@
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
-/* UE_QUICK decodes what is as it should be, see quick.h. */
-enum ue_op { UE_DECODE, UE_ENCODE, UE_TRACE, UE_BUILD, UE_QUICK };
+/* UE_DECODE_FAST decodes what is as it should be, see quick.h. */
+enum ue_op { UE_DECODE, UE_ENCODE, UE_TRACE, UE_BUILD, UE_DECODE_FAST };
 
 struct ue_cursor {
     const uint8_t *in;
@@ -22,8 +22,8 @@ struct ue_cursor {
     bool strange;      /* quick: something is not as it should be */
     bool canonical;
     struct ue_fault fault;
-    const struct ue_sink *sink;
-    const struct ue_source *source;
+    const struct ue_trace *sink;
+    const struct ue_field_source *source;
 };
 
 /* Member by member: compilers clear a structure of this size by a string instruction, which is slow to start. */
@@ -43,7 +43,7 @@ UE_INLINE void ue_cursor_clear(struct ue_cursor *c) {
     c->source = NULL;
 }
 
-UE_INLINE void ue_cursor_read(struct ue_cursor *c, const uint8_t *in, size_t bit, size_t end) {
+UE_INLINE void ue_cursor_init_read(struct ue_cursor *c, const uint8_t *in, size_t bit, size_t end) {
     ue_cursor_clear(c);
     c->in = in;
     c->size_bytes = ue_bits_bytes(end);

@@ -2,88 +2,88 @@
 /* Reading without asking after each field whether it was there.
    The next bits are in the cursor's word, which is loaded anew when it may run short; behind the buffer there are
    zeros. Every field says how many bits it takes at most, so the compiler knows, not the program, when that is. Whether
-   the end was overrun is asked once, behind a structure (ue_quick_failed). Rare forms are not read at all but make it
+   the end was overrun is asked once, behind a structure (ue_cursor_fast_failed). Rare forms are not read at all but make it
    fail, too. What failed must be read again as UE_DECODE, which knows where and why. */
 #ifndef UERUDP_LIBCODEC_WIRE_CURSOR_FAST_H
 #define UERUDP_LIBCODEC_WIRE_CURSOR_FAST_H
 
 #include "libcodec/wire/cursor.h"
 
-#define UE_QUICK_BITS 57 /* what loading a word gives at least */
+#define UE_CURSOR_FAST_BITS 57 /* what loading a word gives at least */
 
 /* The bits from this position on, zeros behind the buffer. */
-uint64_t ue_quick_load_tail(const uint8_t *in, size_t size_bytes, size_t bit);
+uint64_t ue_cursor_fast_load_tail(const uint8_t *in, size_t size_bytes, size_t bit);
 
-UE_INLINE void ue_quick_start(struct ue_cursor *c) {
+UE_INLINE void ue_cursor_fast_start(struct ue_cursor *c) {
     c->fresh = 0;
     c->strange = false;
 }
 
-UE_INLINE bool ue_quick_failed(const struct ue_cursor *c) {
+UE_INLINE bool ue_cursor_fast_failed(const struct ue_cursor *c) {
     return c->strange || c->next > c->end;
 }
 
-UE_INLINE void ue_quick_need(struct ue_cursor *c, unsigned most) {
+UE_INLINE void ue_cursor_fast_load(struct ue_cursor *c, unsigned most) {
     if (c->fresh >= most) {
         return;
     }
     size_t byte = c->next >> 3;
-    c->word = UE_UNLIKELY(byte + 8 > c->size_bytes) ? ue_quick_load_tail(c->in, c->size_bytes, c->next)
+    c->word = UE_UNLIKELY(byte + 8 > c->size_bytes) ? ue_cursor_fast_load_tail(c->in, c->size_bytes, c->next)
                                                     : ue_bytes_load64(c->in + byte) >> (c->next & 7);
-    c->fresh = UE_QUICK_BITS;
+    c->fresh = UE_CURSOR_FAST_BITS;
 }
 
-UE_INLINE void ue_quick_skip(struct ue_cursor *c, unsigned count, unsigned most) {
+UE_INLINE void ue_cursor_fast_skip(struct ue_cursor *c, unsigned count, unsigned most) {
     c->word >>= count;
     c->next += count;
     c->fresh -= most;
 }
 
 /* Takes count bits, at most `most`. */
-UE_INLINE uint64_t ue_quick_take(struct ue_cursor *c, unsigned count, unsigned most) {
-    ue_quick_need(c, most);
+UE_INLINE uint64_t ue_cursor_fast_read(struct ue_cursor *c, unsigned count, unsigned most) {
+    ue_cursor_fast_load(c, most);
     uint64_t value = c->word & ((UINT64_C(1) << count) - 1);
-    ue_quick_skip(c, count, most);
+    ue_cursor_fast_skip(c, count, most);
     if (!__builtin_constant_p(most)) {
         c->fresh = 0; /* the compiler has lost count */
     }
     return value;
 }
 
-UE_INLINE bool ue_quick_flag(struct ue_cursor *c, bool present) {
-    ue_quick_need(c, 1);
+UE_INLINE bool ue_cursor_fast_read_flag(struct ue_cursor *c, bool present) {
+    ue_cursor_fast_load(c, 1);
     bool value = ((uint32_t)c->word & present) != 0;
-    ue_quick_skip(c, present, 1);
+    ue_cursor_fast_skip(c, present, 1);
     return value;
 }
 
 /* All bits when the condition holds: an and instead of a branch. */
-UE_INLINE uint32_t ue_quick_all(bool condition) {
+UE_INLINE uint32_t ue_cursor_fast_mask(bool condition) {
     return -(uint32_t)condition;
 }
 
-UE_INLINE uint32_t ue_quick_below(struct ue_cursor *c, bool present, struct ue_bound bound) {
-    ue_quick_need(c, UE_BOUND_BITS_ORDINARY);
-    unsigned bits = bound.bits & ue_quick_all(present);
+UE_INLINE uint32_t ue_cursor_fast_read_below(struct ue_cursor *c, bool present, struct ue_bound bound) {
+    ue_cursor_fast_load(c, UE_BOUND_BITS_COMMON);
+    unsigned bits = bound.bits & ue_cursor_fast_mask(present);
     uint32_t value = (uint32_t)c->word & (uint32_t)((UINT64_C(1) << bits) - 1);
-    unsigned longer = value < (bound.longer & ue_quick_all(present));
+    unsigned longer = value < (bound.longer & ue_cursor_fast_mask(present));
     value |= ((uint32_t)(c->word >> bits) & longer) << bits;
-    ue_quick_skip(c, bits + longer, UE_BOUND_BITS_ORDINARY);
+    ue_cursor_fast_skip(c, bits + longer, UE_BOUND_BITS_COMMON);
     return value;
 }
 
 /* One or two groups as a sender writes them; uses up as many bits as a bounded integer: the layout has either. */
-UE_INLINE uint32_t ue_quick_packed(struct ue_cursor *c, bool present) {
-    ue_quick_need(c, UE_BOUND_BITS_ORDINARY);
+UE_INLINE uint32_t ue_cursor_fast_read_packed(struct ue_cursor *c, bool present) {
+    ue_cursor_fast_load(c, UE_BOUND_BITS_COMMON);
     uint32_t more = (uint32_t)c->word & present;
-    uint32_t first = (uint32_t)c->word >> 1 & 127 & ue_quick_all(present);
-    uint32_t second = (uint32_t)c->word >> 8 & 0xff & ue_quick_all(more);
+    uint32_t first = (uint32_t)c->word >> 1 & 127 & ue_cursor_fast_mask(present);
+    uint32_t second = (uint32_t)c->word >> 8 & 0xff & ue_cursor_fast_mask(more);
     c->strange |= (more > second) | (second & 1);
-    ue_quick_skip(c, 8 * present + 8 * more, UE_BOUND_BITS_ORDINARY);
+    ue_cursor_fast_skip(c, 8 * present + 8 * more, UE_BOUND_BITS_COMMON);
     return first | second << 6;
 }
 
-UE_INLINE struct ue_view ue_quick_view(struct ue_cursor *c, size_t bits) {
+UE_INLINE struct ue_view ue_cursor_fast_read_view(struct ue_cursor *c, size_t bits) {
     struct ue_view view = {c->in, c->next, bits};
     c->next += bits;
     c->fresh = 0;

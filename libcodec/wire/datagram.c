@@ -10,11 +10,11 @@ struct pass {
     enum ue_op op; /* UE_DECODE or UE_TRACE */
     struct ue_cursor c;
     const struct ue_context *x;
-    const struct ue_links *links;
+    const struct ue_packet_ids *links;
     struct ue_datagram *into; /* NULL: keep nothing */
     const struct ue_visitor *visitor;
-    struct ue_rest *rest; /* NULL: the items are read, too */
-    struct ue_verdict *verdict;
+    struct ue_item_range *rest; /* NULL: the items are read, too */
+    struct ue_decode_result *verdict;
     size_t handlers_begin;
     size_t terminators[2]; /* inner before outer */
     size_t terminator_count;
@@ -154,14 +154,14 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
     if (p->op != UE_TRACE || !ue_cursor_ok(&p->c)) {
         return;
     }
-    const struct ue_links *links = p->links;
+    const struct ue_packet_ids *links = p->links;
     bool has_id = links != NULL && links->has_id;
     if (has_id && ue_seq_of(links->packet_id) != packet->seq) {
         return; /* linked before the generation was known: read at another place */
     }
     if (has_id) {
         ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, ue_cursor_pos(&p->c) - at,
-                                   ue_seq_shown(links->packet_id));
+                                   ue_seq_display(links->packet_id));
     }
     if (p->x->profile.packet != UE_PACKET_LEGACY) {
         report_acks(p, packet, at + 32);
@@ -180,7 +180,7 @@ static size_t closing_component(const struct ue_handlers *handlers) {
 }
 
 /* The plain bytes are a packet under the context without the components that are already behind it. */
-static void run_plain(struct pass *p, size_t sealing, const struct ue_opened *opened) {
+static void run_plain(struct pass *p, size_t sealing, const struct ue_plaintext *opened) {
     const struct ue_context *outer = p->x;
     struct ue_context x = *outer;
     enum ue_handler handler = outer->settings.handlers[sealing];
@@ -189,14 +189,14 @@ static void run_plain(struct pass *p, size_t sealing, const struct ue_opened *op
         x.settings.handlers[i] = from < UE_HANDLERS_MAX ? outer->settings.handlers[from] : UE_HANDLER_NONE;
     }
     trace_terminators(p);
-    const struct ue_sink *sink = p->c.sink;
-    ue_cursor_read(&p->c, opened->plain, 0, opened->plain_bytes * 8);
+    const struct ue_trace *sink = p->c.sink;
+    ue_cursor_init_read(&p->c, opened->plain, 0, opened->plain_bytes * 8);
     p->c.sink = sink;
     p->x = &x;
     p->verdict->is_opened = true;
     p->verdict->closed_by = UE_HANDLER_NONE;
     if (p->op == UE_TRACE) {
-        ue_cursor_begin(&p->c, UE_GROUP_OPENED);
+        ue_cursor_begin_group(&p->c, UE_GROUP_OPENED);
     }
     bool whole_bytes = handler == UE_HANDLER_AESGCM_BYTES;
     if (!whole_bytes) {
@@ -205,23 +205,23 @@ static void run_plain(struct pass *p, size_t sealing, const struct ue_opened *op
     run_packet(p, whole_bytes ? PADDING_BYTES : PADDING_NONE);
     trace_terminators(p);
     if (p->op == UE_TRACE) {
-        ue_cursor_end(&p->c, UE_GROUP_OPENED);
+        ue_cursor_end_group(&p->c, UE_GROUP_OPENED);
     }
     p->x = outer;
 }
 
 static void open_sealed(struct pass *p, const struct ue_handlers *handlers) {
-    const struct ue_opener *opener = p->x->settings.opener;
+    const struct ue_decryptor *decryptor = p->x->settings.decryptor;
     size_t sealing = closing_component(handlers);
-    if (opener == NULL || p->into != NULL || !handlers->components[sealing].encrypted || !ue_cursor_ok(&p->c)) {
+    if (decryptor == NULL || p->into != NULL || !handlers->components[sealing].encrypted || !ue_cursor_ok(&p->c)) {
         return;
     }
     enum ue_handler handler = p->x->settings.handlers[sealing];
     bool gcm = handler == UE_HANDLER_AESGCM || handler == UE_HANDLER_AESGCM_BYTES;
     const struct ue_handler_bits *bits = &handlers->components[sealing];
-    struct ue_sealed sealed = {handler, gcm ? bits->iv : NULL, gcm ? bits->tag : NULL, handlers->opaque};
-    struct ue_opened opened = {0};
-    if (!opener->open(opener->user, &sealed, &opened)) {
+    struct ue_ciphertext sealed = {handler, gcm ? bits->iv : NULL, gcm ? bits->tag : NULL, handlers->opaque};
+    struct ue_plaintext opened = {0};
+    if (!decryptor->open(decryptor->user, &sealed, &opened)) {
         return;
     }
     if (p->op == UE_TRACE) {
@@ -251,11 +251,11 @@ static void run_packet(struct pass *p, enum padding padding) {
     }
     if (!p->x->settings.internal_ack) {
         if (p->op == UE_TRACE) {
-            ue_cursor_begin(&p->c, UE_GROUP_PACKET);
+            ue_cursor_begin_group(&p->c, UE_GROUP_PACKET);
         }
         run_packet_header(p, packet_to);
         if (p->op == UE_TRACE) {
-            ue_cursor_end(&p->c, UE_GROUP_PACKET);
+            ue_cursor_end_group(&p->c, UE_GROUP_PACKET);
         }
     }
     if (p->rest == NULL) {
@@ -307,7 +307,7 @@ static enum ue_status finish(struct pass *p) {
 }
 
 /* Member by member, as ue_cursor_clear and for the same reason. */
-static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x, struct ue_verdict *verdict) {
+static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x, struct ue_decode_result *verdict) {
     p->op = op;
     p->x = x;
     p->links = NULL;
@@ -319,17 +319,17 @@ static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x
     p->terminator_count = 0;
 }
 
-static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_bytes, const struct ue_sink *sink) {
-    ue_cursor_read(&p->c, bytes, 0, size_bytes * 8);
+static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_bytes, const struct ue_trace *sink) {
+    ue_cursor_init_read(&p->c, bytes, 0, size_bytes * 8);
     p->c.sink = sink;
-    *p->verdict = (struct ue_verdict){0};
+    *p->verdict = (struct ue_decode_result){0};
     run(p);
     return finish(p);
 }
 
-enum ue_status ue_datagram_decode_any(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+enum ue_status ue_datagram_decode_slow(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                       struct ue_datagram *into, const struct ue_visitor *visitor,
-                                      struct ue_verdict *verdict) {
+                                      struct ue_decode_result *verdict) {
     struct pass p;
     pass_begin(&p, UE_DECODE, context, verdict);
     p.into = into;
@@ -337,24 +337,24 @@ enum ue_status ue_datagram_decode_any(const struct ue_context *context, const ui
     return walk(&p, bytes, size_bytes, NULL);
 }
 
-enum ue_status ue_datagram_decode_head_any(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                           struct ue_datagram *into, struct ue_rest *rest, struct ue_fault *fault) {
+enum ue_status ue_datagram_decode_head_slow(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                           struct ue_datagram *into, struct ue_item_range *rest, struct ue_fault *fault) {
     struct pass p;
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     pass_begin(&p, UE_DECODE, context, &verdict);
     p.into = into;
     p.rest = rest;
     into->handlers.is_opaque = false;
     walk(&p, bytes, size_bytes, NULL);
-    *rest = (struct ue_rest){ue_cursor_pos(&p.c), p.c.end};
+    *rest = (struct ue_item_range){ue_cursor_pos(&p.c), p.c.end};
     *fault = verdict.fault;
     return verdict.fault.status;
 }
 
-enum ue_status ue_item_decode_any(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+enum ue_status ue_item_decode_slow(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
                                   struct ue_item *item, struct ue_fault *fault) {
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, rest->bit, rest->end_bit);
+    ue_cursor_init_read(&c, bytes, rest->bit, rest->end_bit);
     run_item(UE_DECODE, &c, context, item);
     rest->bit = ue_cursor_pos(&c);
     *fault = c.fault;
@@ -362,7 +362,7 @@ enum ue_status ue_item_decode_any(const struct ue_context *context, const uint8_
 }
 
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_links *links, const struct ue_sink *sink, struct ue_verdict *verdict) {
+                                 const struct ue_packet_ids *links, const struct ue_trace *sink, struct ue_decode_result *verdict) {
     struct pass p;
     pass_begin(&p, UE_TRACE, context, verdict);
     p.links = links;

@@ -14,29 +14,29 @@
     } while (0)
 
 UE_INLINE void put_item(struct ue_cursor *c, const struct ue_context *x, struct ue_item *item) {
-    if (!item->is_ack && x->is_ordinary) {
-        const struct ue_context narrowed = ue_context_narrow(x);
+    if (!item->is_ack && x->is_common) {
+        const struct ue_context narrowed = ue_common_context(x);
         bunch_layout(UE_ENCODE, c, &narrowed, &item->bunch);
     } else if (!item->is_ack) {
         FAR(ue_bunch_run, c, x, &item->bunch);
     } else if (x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack) {
         FAR(ue_ack_run, c, x, &item->ack);
     } else {
-        ue_cursor_refuse(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK);
+        ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK);
     }
 }
 
 /* A handshake and opaque content leave no room for items. */
 UE_INLINE void put_no_items(struct ue_cursor *c, const struct ue_datagram *d) {
     if (d->item_count != 0) {
-        ue_cursor_refuse(c, UE_E_ABSENT, UE_F_BUNCH_CONTROL);
+        ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_BUNCH_CONTROL);
     }
 }
 
 /* Replay packets begin with their first bunch. */
 UE_INLINE void put_no_prefix(struct ue_cursor *c, const struct ue_prefix *m) {
     if (m->wrapper.bits != 0 || m->magic != 0 || (m->session_id | m->client_id) != 0 || m->is_handshake) {
-        ue_cursor_refuse(c, UE_E_ABSENT, UE_F_IS_HANDSHAKE);
+        ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_IS_HANDSHAKE);
     }
 }
 
@@ -53,7 +53,7 @@ UE_INLINE void put_header(struct ue_cursor *c, const struct ue_context *x, struc
     if (x->settings.handlers[0] != UE_HANDLER_NONE) {
         FAR(ue_handlers_run, c, x, &d->handlers);
     } else if (d->handlers.is_opaque) {
-        ue_cursor_refuse(c, UE_E_ABSENT, UE_F_HANDLER_CIPHERTEXT);
+        ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_HANDLER_CIPHERTEXT);
     }
     if (!d->handlers.is_opaque && !x->settings.internal_ack) {
         packet_layout(UE_ENCODE, c, x, &d->packet);
@@ -62,8 +62,8 @@ UE_INLINE void put_header(struct ue_cursor *c, const struct ue_context *x, struc
 
 UE_INLINE void put_inner_end(struct ue_cursor *c, const struct ue_context *x, size_t begin) {
     if (x->settings.terminators > 1) {
-        ue_cursor_put(c, 1, 1, UE_F_TERMINATOR);
-        ue_cursor_put(c, 0, (unsigned)ue_handlers_padding(x, begin, ue_cursor_pos(c)), UE_F_TERMINATOR);
+        ue_cursor_write_bits(c, 1, 1, UE_F_TERMINATOR);
+        ue_cursor_write_bits(c, 0, (unsigned)ue_handlers_padding(x, begin, ue_cursor_pos(c)), UE_F_TERMINATOR);
     }
 }
 
@@ -92,7 +92,7 @@ enum ue_status ue_datagram_encode(const struct ue_context *context, const struct
                                   size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault) {
     struct ue_datagram *d = (struct ue_datagram *)datagram; /* encoding only reads it */
     struct ue_cursor c;
-    ue_cursor_write(&c, bytes, capacity_bytes, 0);
+    ue_cursor_init_write(&c, bytes, capacity_bytes, 0);
     put_prefix(&c, context, &d->prefix);
     if (d->prefix.is_handshake) {
         FAR(ue_handshake_run, &c, context, &d->handshake);
@@ -100,7 +100,7 @@ enum ue_status ue_datagram_encode(const struct ue_context *context, const struct
     } else {
         put_packet(&c, context, d);
     }
-    ue_cursor_put(&c, 1, 1, UE_F_TERMINATOR);
+    ue_cursor_write_bits(&c, 1, 1, UE_F_TERMINATOR);
     size_t bit;
     enum ue_status status = put_done(&c, &bit, fault);
     *written_bytes = ue_bits_bytes(bit);
@@ -111,10 +111,10 @@ enum ue_status ue_datagram_encode_head(const struct ue_context *context, const s
                                        uint8_t *bytes, size_t size_bytes, size_t *bit, struct ue_fault *fault) {
     struct ue_datagram *d = (struct ue_datagram *)datagram;
     struct ue_cursor c;
-    ue_cursor_write(&c, bytes, size_bytes, *bit);
+    ue_cursor_init_write(&c, bytes, size_bytes, *bit);
     put_prefix(&c, context, &d->prefix);
     if (d->prefix.is_handshake) {
-        ue_cursor_refuse(&c, UE_E_CONFLICT, UE_F_IS_HANDSHAKE);
+        ue_cursor_fault_encode(&c, UE_E_CONFLICT, UE_F_IS_HANDSHAKE);
     }
     put_header(&c, context, d);
     return put_done(&c, bit, fault);
@@ -123,7 +123,7 @@ enum ue_status ue_datagram_encode_head(const struct ue_context *context, const s
 enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_item *item, uint8_t *bytes,
                               size_t size_bytes, size_t *bit, struct ue_fault *fault) {
     struct ue_cursor c;
-    ue_cursor_write(&c, bytes, size_bytes, *bit);
+    ue_cursor_init_write(&c, bytes, size_bytes, *bit);
     put_item(&c, context, (struct ue_item *)item);
     return put_done(&c, bit, fault);
 }
@@ -138,13 +138,13 @@ static size_t prefix_bits(const struct ue_context *x) {
 enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t *bytes, size_t size_bytes, size_t *bit,
                                       struct ue_fault *fault) {
     struct ue_cursor c;
-    ue_cursor_write(&c, bytes, size_bytes, *bit);
+    ue_cursor_init_write(&c, bytes, size_bytes, *bit);
     put_inner_end(&c, context, prefix_bits(context));
-    ue_cursor_put(&c, 1, 1, UE_F_TERMINATOR);
+    ue_cursor_write_bits(&c, 1, 1, UE_F_TERMINATOR);
     return put_done(&c, bit, fault);
 }
 
-enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_source *source,
+enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_field_source *source,
                                  struct ue_datagram *datagram, struct ue_fault *fault) {
     struct ue_cursor c = {.canonical = true, .source = source};
     datagram->prefix = (struct ue_prefix){0};
@@ -164,11 +164,11 @@ enum ue_status ue_datagram_build(const struct ue_context *context, const struct 
     return c.fault.status;
 }
 
-enum ue_status ue_item_build(const struct ue_context *context, const struct ue_source *source, struct ue_item *item,
+enum ue_status ue_item_build(const struct ue_context *context, const struct ue_field_source *source, struct ue_item *item,
                              struct ue_fault *fault) {
     struct ue_cursor c = {.canonical = true, .source = source};
     bool legacy = context->profile.packet == UE_PACKET_LEGACY && !context->settings.internal_ack;
-    item->is_ack = legacy && ue_cursor_ask(&c, UE_F_LEGACY_IS_ACK, 0, 1) != 0;
+    item->is_ack = legacy && ue_cursor_build_number(&c, UE_F_LEGACY_IS_ACK, 0, 1) != 0;
     if (item->is_ack) {
         ue_ack_run(UE_BUILD, &c, context, &item->ack);
     } else {

@@ -37,7 +37,7 @@ static __attribute__((noinline)) struct outcome read_header_carefully(const stru
                                                                       size_t begin, size_t end,
                                                                       struct ue_packet *packet) {
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, begin, end);
+    ue_cursor_init_read(&c, bytes, begin, end);
     ue_packet_run(UE_DECODE, &c, x, packet);
     return (struct outcome){ue_cursor_pos(&c), c.canonical, c.fault};
 }
@@ -47,7 +47,7 @@ static __attribute__((noinline)) struct outcome read_carefully(const struct ue_c
                                                                size_t size_bytes, size_t begin, size_t end,
                                                                struct ue_bunch *bunch) {
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, begin, end);
+    ue_cursor_init_read(&c, bytes, begin, end);
     c.size_bytes = size_bytes;
     ue_bunch_run(UE_DECODE, &c, x, bunch);
     return (struct outcome){ue_cursor_pos(&c), c.canonical, c.fault};
@@ -78,9 +78,9 @@ UE_INLINE size_t bunches(struct ue_cursor *c, const struct ue_context *x, const 
         if (keep) {
             items[count].is_ack = false;
         }
-        ue_quick_start(c);
-        bunch_layout(UE_QUICK, c, x, keep ? &items[count].bunch : &nowhere);
-        if (UE_UNLIKELY(ue_quick_failed(c))) {
+        ue_cursor_fast_start(c);
+        bunch_layout(UE_DECODE_FAST, c, x, keep ? &items[count].bunch : &nowhere);
+        if (UE_UNLIKELY(ue_cursor_fast_failed(c))) {
             take_over(c,
                       read_carefully(shared, c->in, c->size_bytes, begin, c->end, keep ? &items[count].bunch : &rare));
             if (!ue_cursor_ok(c)) {
@@ -102,11 +102,11 @@ UE_INLINE bool begin_packet(const struct ue_context *x, const uint8_t *bytes, si
     if (!find_end(bytes, size_bytes, &end, &adjacent)) {
         return false;
     }
-    ue_cursor_read(c, bytes, 0, end);
+    ue_cursor_init_read(c, bytes, 0, end);
     c->size_bytes = size_bytes;
     c->canonical = adjacent;
-    ue_quick_start(c);
-    prefix_layout(UE_QUICK, c, x, prefix);
+    ue_cursor_fast_start(c);
+    prefix_layout(UE_DECODE_FAST, c, x, prefix);
     return !prefix->is_handshake && c->next <= end;
 }
 
@@ -114,19 +114,19 @@ enum depth { ONLY_HEADER, ALL, ALL_AND_KEEP };
 
 UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_prefix *prefix,
                    struct ue_packet *packet, enum depth depth, struct ue_item *items, size_t capacity,
-                   struct ue_bunch_counts *counts, struct ue_verdict *verdict) {
-    if (!context->is_ordinary) {
+                   struct ue_bunch_counts *counts, struct ue_decode_result *verdict) {
+    if (!context->is_common) {
         return false;
     }
-    const struct ue_context narrowed = ue_context_narrow(context);
+    const struct ue_context narrowed = ue_common_context(context);
     const struct ue_context *x = &narrowed;
     struct ue_cursor c;
     if (!begin_packet(x, bytes, size_bytes, &c, prefix)) {
         return false;
     }
     size_t begin = c.next;
-    packet_layout(UE_QUICK, &c, x, packet);
-    if (UE_UNLIKELY(ue_quick_failed(&c))) {
+    packet_layout(UE_DECODE_FAST, &c, x, packet);
+    if (UE_UNLIKELY(ue_cursor_fast_failed(&c))) {
         struct ue_packet rare;
         take_over(&c, read_header_carefully(context, bytes, begin, c.end, &rare));
         *packet = rare;
@@ -135,7 +135,7 @@ UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_
     if (depth != ONLY_HEADER && ue_cursor_ok(&c)) {
         count = bunches(&c, x, context, depth == ALL_AND_KEEP, items, capacity, counts);
     }
-    *verdict = (struct ue_verdict){
+    *verdict = (struct ue_decode_result){
         .fault = c.fault,
         .canonical = c.canonical && ue_cursor_ok(&c),
         .seq = packet->seq,
@@ -149,10 +149,10 @@ UE_INLINE bool run(const struct ue_context *context, const uint8_t *bytes, size_
 }
 
 enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                  struct ue_datagram *datagram, struct ue_verdict *verdict) {
+                                  struct ue_datagram *datagram, struct ue_decode_result *verdict) {
     if (!run(context, bytes, size_bytes, &datagram->prefix, &datagram->packet, ALL_AND_KEEP, datagram->items,
              datagram->item_capacity, NULL, verdict)) {
-        return ue_datagram_decode_any(context, bytes, size_bytes, datagram, NULL, verdict);
+        return ue_datagram_decode_slow(context, bytes, size_bytes, datagram, NULL, verdict);
     }
     datagram->handlers.is_opaque = false;
     datagram->item_count = verdict->item_count;
@@ -160,11 +160,11 @@ enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_
 }
 
 enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_visitor *visitor, struct ue_verdict *verdict) {
+                                 const struct ue_visitor *visitor, struct ue_decode_result *verdict) {
     struct ue_prefix prefix;
     struct ue_packet packet;
     if (visitor != NULL || !run(context, bytes, size_bytes, &prefix, &packet, ALL, NULL, 0, NULL, verdict)) {
-        return ue_datagram_decode_any(context, bytes, size_bytes, NULL, visitor, verdict);
+        return ue_datagram_decode_slow(context, bytes, size_bytes, NULL, visitor, verdict);
     }
     return verdict->fault.status;
 }
@@ -183,68 +183,68 @@ void ue_items_count(const struct ue_item *items, size_t count, struct ue_bunch_c
 }
 
 enum ue_status ue_datagram_count(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 struct ue_bunch_counts *counts, struct ue_verdict *verdict) {
+                                 struct ue_bunch_counts *counts, struct ue_decode_result *verdict) {
     struct ue_prefix prefix;
     struct ue_packet packet;
     const struct ue_visitor visitor = {.item = count_item, .user = counts};
     *counts = (struct ue_bunch_counts){0};
     if (!run(context, bytes, size_bytes, &prefix, &packet, ALL, NULL, 0, counts, verdict)) {
-        return ue_datagram_decode_any(context, bytes, size_bytes, NULL, &visitor, verdict);
+        return ue_datagram_decode_slow(context, bytes, size_bytes, NULL, &visitor, verdict);
     }
     return verdict->fault.status;
 }
 
 enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                        struct ue_verdict *verdict) {
+                                        struct ue_decode_result *verdict) {
     struct ue_prefix prefix;
     struct ue_packet packet;
     if (!run(context, bytes, size_bytes, &prefix, &packet, ONLY_HEADER, NULL, 0, NULL, verdict)) {
-        return ue_datagram_decode_any(context, bytes, size_bytes, NULL, NULL, verdict);
+        return ue_datagram_decode_slow(context, bytes, size_bytes, NULL, NULL, verdict);
     }
     return verdict->fault.status;
 }
 
 static bool read_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                      struct ue_prefix *prefix, struct ue_packet *packet, struct ue_rest *rest) {
-    if (!context->is_ordinary) {
+                      struct ue_prefix *prefix, struct ue_packet *packet, struct ue_item_range *rest) {
+    if (!context->is_common) {
         return false;
     }
-    const struct ue_context x = ue_context_narrow(context);
+    const struct ue_context x = ue_common_context(context);
     struct ue_cursor c;
     if (!begin_packet(&x, bytes, size_bytes, &c, prefix)) {
         return false;
     }
-    packet_layout(UE_QUICK, &c, &x, packet);
-    *rest = (struct ue_rest){c.next, c.end};
-    return !ue_quick_failed(&c);
+    packet_layout(UE_DECODE_FAST, &c, &x, packet);
+    *rest = (struct ue_item_range){c.next, c.end};
+    return !ue_cursor_fast_failed(&c);
 }
 
 enum ue_status ue_datagram_decode_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                       struct ue_datagram *datagram, struct ue_rest *rest, struct ue_fault *fault) {
+                                       struct ue_datagram *datagram, struct ue_item_range *rest, struct ue_fault *fault) {
     datagram->handlers.is_opaque = false;
     datagram->item_count = 0;
     if (!read_head(context, bytes, size_bytes, &datagram->prefix, &datagram->packet, rest)) {
-        return ue_datagram_decode_head_any(context, bytes, size_bytes, datagram, rest, fault);
+        return ue_datagram_decode_head_slow(context, bytes, size_bytes, datagram, rest, fault);
     }
     *fault = (struct ue_fault){0};
     return UE_OK;
 }
 
 /* Up to the first that is not as most are. */
-static size_t read_bunches(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+static size_t read_bunches(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
                            struct ue_item *items, size_t capacity) {
-    if (!context->is_ordinary) {
+    if (!context->is_common) {
         return 0;
     }
-    const struct ue_context x = ue_context_narrow(context);
+    const struct ue_context x = ue_common_context(context);
     size_t count = 0;
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, rest->bit, rest->end_bit);
+    ue_cursor_init_read(&c, bytes, rest->bit, rest->end_bit);
     for (; count < capacity && c.next < c.end; count++) {
-        ue_quick_start(&c);
+        ue_cursor_fast_start(&c);
         items[count].is_ack = false;
-        bunch_layout(UE_QUICK, &c, &x, &items[count].bunch);
-        if (ue_quick_failed(&c)) {
+        bunch_layout(UE_DECODE_FAST, &c, &x, &items[count].bunch);
+        if (ue_cursor_fast_failed(&c)) {
             break;
         }
         rest->bit = c.next;
@@ -252,16 +252,16 @@ static size_t read_bunches(const struct ue_context *context, const uint8_t *byte
     return count;
 }
 
-enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
                               struct ue_item *item, struct ue_fault *fault) {
     if (read_bunches(context, bytes, rest, item, 1) == 0) {
-        return ue_item_decode_any(context, bytes, rest, item, fault);
+        return ue_item_decode_slow(context, bytes, rest, item, fault);
     }
     *fault = (struct ue_fault){0};
     return UE_OK;
 }
 
-size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
                        struct ue_item *items, size_t capacity, struct ue_fault *fault) {
     size_t count = 0;
     *fault = (struct ue_fault){0};
@@ -269,7 +269,7 @@ size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, s
         size_t quick = read_bunches(context, bytes, rest, &items[count], capacity - count);
         count += quick;
         if (quick == 0) {
-            count += ue_item_decode_any(context, bytes, rest, &items[count], fault) == UE_OK;
+            count += ue_item_decode_slow(context, bytes, rest, &items[count], fault) == UE_OK;
         }
     }
     return count;

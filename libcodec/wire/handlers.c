@@ -3,7 +3,7 @@
 
 /* Encrypted or compressed content takes all that is left. */
 UE_INLINE void opaque(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, enum ue_field field) {
-    ue_word_view(op, c, field, ue_cursor_left(c), &m->opaque);
+    ue_layout_view(op, c, field, ue_cursor_left(c), &m->opaque);
 }
 
 /* The wire has the size less one. */
@@ -12,11 +12,11 @@ UE_INLINE void decompressed_bytes(enum ue_op op, struct ue_cursor *c, const stru
     const enum ue_field field = UE_F_HANDLER_DECOMPRESSED_BYTES;
     size_t at = ue_cursor_pos(c);
     if (op == UE_BUILD) {
-        h->decompressed_bytes = (uint32_t)ue_cursor_ask(c, field, 1, 32);
+        h->decompressed_bytes = (uint32_t)ue_cursor_build_number(c, field, 1, 32);
         return;
     }
     enum ue_op read_or_write = op == UE_ENCODE ? UE_ENCODE : UE_DECODE;
-    uint32_t wire = ue_word_below(read_or_write, c, field, ue_bound_of(x->data_bound / 8), UE_WORD_OLD(h->decompressed_bytes) - 1);
+    uint32_t wire = ue_layout_below(read_or_write, c, field, ue_bound_of(x->data_bound / 8), UE_LAYOUT_OLD(h->decompressed_bytes) - 1);
     if (op != UE_ENCODE) {
         h->decompressed_bytes = wire + 1;
     }
@@ -45,7 +45,7 @@ UE_INLINE void aes_gcm_content(enum ue_op op, struct ue_cursor *c, struct ue_han
 /* The byte-wise form has no flag bit: a zero first byte marks plain content, any other is the first of the IV. */
 UE_INLINE void aes_gcm_bytes(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, struct ue_handler_bits *h) {
     if (op == UE_BUILD) {
-        h->encrypted = ue_cursor_ask_more(c, UE_F_HANDLER_IV);
+        h->encrypted = ue_cursor_build_more(c, UE_F_HANDLER_IV);
     } else if (op != UE_ENCODE) {
         h->encrypted = ue_cursor_left(c) >= 8 && ue_bits_load(c->in, c->size_bytes, ue_cursor_pos(c), 8) != 0;
     }
@@ -120,7 +120,7 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     }
 }
 
-UE_RUN(ue_handlers, layout, struct ue_handlers)
+UE_DEFINE_RUN(ue_handlers, layout, struct ue_handlers)
 
 size_t ue_handlers_padding(const struct ue_context *x, size_t begin, size_t end) {
     for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {

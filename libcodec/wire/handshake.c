@@ -141,7 +141,7 @@ UE_INLINE void exact(enum ue_op op, struct ue_cursor *c, const struct ue_context
     int type = infer_type(x, m);
     REQUIRE(type >= 0, UE_E_TYPE, HANDSHAKE_TYPE);
     if (op == UE_BUILD) {
-        m->type = (enum ue_handshake_type)ue_cursor_ask(c, UE_F_HANDSHAKE_TYPE, (uint64_t)type, 8);
+        m->type = (enum ue_handshake_type)ue_cursor_build_number(c, UE_F_HANDSHAKE_TYPE, (uint64_t)type, 8);
     } else if (op != UE_ENCODE) {
         m->type = (enum ue_handshake_type)type;
     }
@@ -206,4 +206,4 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     END(HANDSHAKE);
 }
 
-UE_RUN(ue_handshake, layout, struct ue_handshake)
+UE_DEFINE_RUN(ue_handshake, layout, struct ue_handshake)

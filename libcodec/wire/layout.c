@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/wire/layout.h"
 
-uint64_t ue_quick_load_tail(const uint8_t *in, size_t size_bytes, size_t bit) {
+uint64_t ue_cursor_fast_load_tail(const uint8_t *in, size_t size_bytes, size_t bit) {
     uint64_t word = 0;
     for (size_t i = 0, byte = bit >> 3; i < 8 && byte + i < size_bytes; i++) {
         word |= (uint64_t)in[byte + i] << (8 * i);
@@ -9,7 +9,7 @@ uint64_t ue_quick_load_tail(const uint8_t *in, size_t size_bytes, size_t bit) {
     return word >> (bit & 7);
 }
 
-void ue_bytes_store_few(uint8_t *bytes, uint64_t word, size_t count) {
+void ue_bytes_store_tail(uint8_t *bytes, uint64_t word, size_t count) {
     for (size_t i = 0; i < count; i++) {
         bytes[i] = (uint8_t)(word >> (8 * i));
     }
@@ -44,19 +44,19 @@ void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bi
     report(c, &(struct ue_record){.field = field, .generated = true, .bit = bit, .bits = bits, .string = string});
 }
 
-void ue_cursor_begin(struct ue_cursor *c, enum ue_group group) {
+void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group) {
     if (c->sink->begin != NULL) {
         c->sink->begin(c->sink->user, group, ue_cursor_pos(c));
     }
 }
 
-void ue_cursor_end(struct ue_cursor *c, enum ue_group group) {
+void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group) {
     if (c->sink->end != NULL) {
         c->sink->end(c->sink->user, group, ue_cursor_pos(c));
     }
 }
 
-uint64_t ue_cursor_ask(struct ue_cursor *c, enum ue_field field, uint64_t otherwise, unsigned bits) {
+uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t otherwise, unsigned bits) {
     struct ue_record record = {.field = field, .bits = bits, .number = otherwise};
     c->source->field(c->source->user, &record);
     if (record.number > ue_bits_mask(bits)) {
@@ -66,13 +66,13 @@ uint64_t ue_cursor_ask(struct ue_cursor *c, enum ue_field field, uint64_t otherw
     return record.number;
 }
 
-struct ue_text ue_cursor_ask_text(struct ue_cursor *c, enum ue_field field) {
+struct ue_text ue_cursor_build_text(struct ue_cursor *c, enum ue_field field) {
     struct ue_record record = {.field = field};
     c->source->field(c->source->user, &record);
     return record.text;
 }
 
-bool ue_cursor_ask_more(struct ue_cursor *c, enum ue_field field) {
+bool ue_cursor_build_more(struct ue_cursor *c, enum ue_field field) {
     return c->source->more(c->source->user, field);
 }
 
@@ -90,14 +90,14 @@ uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8
     return last >> 1 >> (63 - fill);
 }
 
-struct ue_window ue_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end) {
+struct ue_bit_window ue_bit_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end) {
     size_t left = end - bit;
     unsigned shift = (unsigned)(bit & 7);
     size_t held = left < 64 - shift ? left : 64 - shift;
     if (UE_UNLIKELY((bit >> 3) + 8 > size_bytes)) {
-        return (struct ue_window){ue_bits_load_tail(in, bit, (unsigned)held), held};
+        return (struct ue_bit_window){ue_bits_load_tail(in, bit, (unsigned)held), held};
     }
-    return (struct ue_window){ue_bytes_load64(in + (bit >> 3)) >> shift, held};
+    return (struct ue_bit_window){ue_bytes_load64(in + (bit >> 3)) >> shift, held};
 }
 
 struct ue_packed ue_packed_load(struct ue_view view, unsigned groups) {
@@ -146,15 +146,15 @@ static bool text_is_canonical(struct ue_text text) {
     return needs_wide == text.wide && !after_high;
 }
 
-struct ue_text ue_cursor_take_text_far(struct ue_cursor *c, enum ue_field field) {
-    int32_t count = (int32_t)(uint32_t)ue_cursor_take(c, 32, field);
+struct ue_text ue_cursor_read_text_slow(struct ue_cursor *c, enum ue_field field) {
+    int32_t count = (int32_t)(uint32_t)ue_cursor_read_bits(c, 32, field);
     struct ue_text text = {{c->in, ue_cursor_pos(c), 0}, count < 0};
     uint64_t units = count < 0 ? -(int64_t)count : count;
     unsigned width = text.wide ? 16 : 8;
     if (units == 0) {
         return text;
     }
-    text.units = ue_cursor_take_view(c, (size_t)units * width, field);
+    text.units = ue_cursor_read_view(c, (size_t)units * width, field);
     if (!ue_cursor_ok(c)) {
         return (struct ue_text){{c->in, ue_cursor_pos(c), 0}, false};
     }
@@ -170,33 +170,33 @@ struct ue_text ue_cursor_take_text_far(struct ue_cursor *c, enum ue_field field)
     return text;
 }
 
-void ue_cursor_put_text_far(struct ue_cursor *c, struct ue_text text, enum ue_field field) {
+void ue_cursor_write_text_slow(struct ue_cursor *c, struct ue_text text, enum ue_field field) {
     unsigned width = text.wide ? 16 : 8;
     size_t units = text.units.bits / width;
     bool whole = text.units.bits % width == 0 && !(text.wide && units == 0);
     if (!whole || units >= INT32_MAX) {
-        ue_cursor_refuse(c, UE_E_RANGE, field);
+        ue_cursor_fault_encode(c, UE_E_RANGE, field);
         return;
     }
     if (units == 0) {
-        ue_cursor_put(c, 0, 32, field);
+        ue_cursor_write_bits(c, 0, 32, field);
         return;
     }
     int32_t count = (int32_t)units + 1;
-    ue_cursor_put(c, (uint32_t)(text.wide ? -count : count), 32, field);
-    ue_cursor_put_view(c, text.units, field);
-    ue_cursor_put(c, 0, width, field);
+    ue_cursor_write_bits(c, (uint32_t)(text.wide ? -count : count), 32, field);
+    ue_cursor_write_view(c, text.units, field);
+    ue_cursor_write_bits(c, 0, width, field);
 }
 
-void ue_word_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bytes, uint8_t *member) {
+void ue_layout_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bytes, uint8_t *member) {
     size_t at = ue_cursor_pos(c);
     struct ue_view view = {member, 0, bytes * 8};
     switch (op) {
-    case UE_ENCODE: ue_cursor_put_view(c, view, field); return;
-    case UE_BUILD: view = ue_cursor_ask_text(c, field).units; break;
-    case UE_QUICK:
+    case UE_ENCODE: ue_cursor_write_view(c, view, field); return;
+    case UE_BUILD: view = ue_cursor_build_text(c, field).units; break;
+    case UE_DECODE_FAST:
     case UE_DECODE:
-    case UE_TRACE: view = ue_cursor_take_view(c, bytes * 8, field); break;
+    case UE_TRACE: view = ue_cursor_read_view(c, bytes * 8, field); break;
     }
     memset(member, 0, bytes);
     if (view.bits > bytes * 8) {

@@ -9,7 +9,7 @@
 #include "libcodec/wire/cursor_fast.h"
 
 /* Continues at `bit` of a buffer whose earlier bits stay. */
-UE_INLINE void ue_cursor_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
+UE_INLINE void ue_cursor_init_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
     size_t word_bit = bit & ~(size_t)63;
     unsigned used = (unsigned)(bit - word_bit);
     ue_cursor_clear(c);
@@ -35,7 +35,7 @@ UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum 
 
 /* Records the first fault of a writing cursor, which from then on drops what it is given. Nothing is on the wire yet,
    so the field says where, and the bit stays 0. */
-UE_INLINE void ue_cursor_refuse(struct ue_cursor *c, enum ue_status status, enum ue_field field) {
+UE_INLINE void ue_cursor_fault_encode(struct ue_cursor *c, enum ue_status status, enum ue_field field) {
     if (c->fault.status == UE_OK) {
         c->fault.status = status;
         c->fault.field = field;
@@ -43,7 +43,7 @@ UE_INLINE void ue_cursor_refuse(struct ue_cursor *c, enum ue_status status, enum
 }
 
 /* Gives a local copy of a cursor back: what reading and writing can have changed. */
-UE_INLINE void ue_cursor_return(struct ue_cursor *c, const struct ue_cursor *local) {
+UE_INLINE void ue_cursor_copy_back(struct ue_cursor *c, const struct ue_cursor *local) {
     c->next = local->next;
     c->end = local->end;
     c->word = local->word;
@@ -68,35 +68,35 @@ void ue_cursor_report_text(struct ue_cursor *c, enum ue_field field, size_t bit,
 void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, uint64_t number);
 void ue_cursor_report_text_generated(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text);
 void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, const char *string);
-void ue_cursor_begin(struct ue_cursor *c, enum ue_group group);
-void ue_cursor_end(struct ue_cursor *c, enum ue_group group);
+void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group);
+void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group);
 
 /* Asks the source for a field; the answer must fit the given number of bits. */
-uint64_t ue_cursor_ask(struct ue_cursor *c, enum ue_field field, uint64_t otherwise, unsigned bits);
-struct ue_text ue_cursor_ask_text(struct ue_cursor *c, enum ue_field field);
-bool ue_cursor_ask_more(struct ue_cursor *c, enum ue_field field);
+uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t otherwise, unsigned bits);
+struct ue_text ue_cursor_build_text(struct ue_cursor *c, enum ue_field field);
+bool ue_cursor_build_more(struct ue_cursor *c, enum ue_field field);
 
 /* Up to 64 bits of a buffer, for one load to serve many fields. */
-struct ue_window {
+struct ue_bit_window {
     uint64_t word;
     size_t held;
 };
 
 /* The bits from bit on: at least 57, or all up to end. */
-struct ue_window ue_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end);
+struct ue_bit_window ue_bit_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end);
 
-UE_INLINE void ue_cursor_fill(struct ue_cursor *c) {
+UE_INLINE void ue_cursor_load(struct ue_cursor *c) {
     size_t at = ue_cursor_pos(c);
-    struct ue_window window = ue_window_load(c->in, c->size_bytes, at, c->end);
+    struct ue_bit_window window = ue_bit_window_load(c->in, c->size_bytes, at, c->end);
     c->word = window.word;
     c->held = (unsigned)window.held;
     c->next = at + window.held;
 }
 
 /* Reads 0 to 57 bits. */
-UE_INLINE uint64_t ue_cursor_take_few(struct ue_cursor *c, unsigned count, enum ue_field field) {
+UE_INLINE uint64_t ue_cursor_read_short(struct ue_cursor *c, unsigned count, enum ue_field field) {
     if (c->held < count) {
-        ue_cursor_fill(c);
+        ue_cursor_load(c);
         if (UE_UNLIKELY(c->held < count)) {
             ue_cursor_fault(c, UE_E_TRUNCATED, field, ue_cursor_pos(c));
             return 0;
@@ -109,31 +109,31 @@ UE_INLINE uint64_t ue_cursor_take_few(struct ue_cursor *c, unsigned count, enum 
 }
 
 /* Reads 0 to 64 bits. */
-UE_INLINE uint64_t ue_cursor_take(struct ue_cursor *c, unsigned count, enum ue_field field) {
+UE_INLINE uint64_t ue_cursor_read_bits(struct ue_cursor *c, unsigned count, enum ue_field field) {
     if (count <= 57) {
-        return ue_cursor_take_few(c, count, field);
+        return ue_cursor_read_short(c, count, field);
     }
     if (UE_UNLIKELY(count > ue_cursor_left(c))) {
         ue_cursor_fault(c, UE_E_TRUNCATED, field, ue_cursor_pos(c));
         return 0;
     }
-    uint64_t low = ue_cursor_take_few(c, 32, field);
-    return low | ue_cursor_take_few(c, count - 32, field) << 32;
+    uint64_t low = ue_cursor_read_short(c, 32, field);
+    return low | ue_cursor_read_short(c, count - 32, field) << 32;
 }
 
-UE_INLINE bool ue_cursor_take_flag(struct ue_cursor *c, enum ue_field field) {
-    return ue_cursor_take_few(c, 1, field) != 0;
+UE_INLINE bool ue_cursor_read_flag(struct ue_cursor *c, enum ue_field field) {
+    return ue_cursor_read_short(c, 1, field) != 0;
 }
 
 /* Writes 0 to 64 bits of a value that fits them. A writing cursor has 1 to 64 bits to fill. */
-UE_INLINE void ue_cursor_put(struct ue_cursor *c, uint64_t value, unsigned count, enum ue_field field) {
+UE_INLINE void ue_cursor_write_bits(struct ue_cursor *c, uint64_t value, unsigned count, enum ue_field field) {
     c->word |= value << ((64 - c->held) & 63);
     if (__builtin_expect(count < c->held, 1)) {
         c->held -= count;
         return;
     }
     if (UE_UNLIKELY(!ue_cursor_ok(c) || c->next > c->end)) {
-        ue_cursor_refuse(c, UE_E_FULL, field);
+        ue_cursor_fault_encode(c, UE_E_FULL, field);
         return;
     }
     ue_bytes_store64(c->out + c->next / 8 - 8, c->word);
@@ -143,18 +143,18 @@ UE_INLINE void ue_cursor_put(struct ue_cursor *c, uint64_t value, unsigned count
 }
 
 /* Stores the low bytes of a word. */
-void ue_bytes_store_few(uint8_t *bytes, uint64_t word, size_t count);
+void ue_bytes_store_tail(uint8_t *bytes, uint64_t word, size_t count);
 
 /* Stores what is still in the word. Behind it are zeros: to the end of its byte, and of the word where there is room.
  */
 UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
     if (UE_UNLIKELY(!ue_cursor_ok(c) || ue_cursor_pos(c) > c->end)) {
-        ue_cursor_refuse(c, UE_E_FULL, UE_F_NONE);
+        ue_cursor_fault_encode(c, UE_E_FULL, UE_F_NONE);
         return;
     }
     uint8_t *to = c->out + c->next / 8 - 8;
     if (UE_UNLIKELY(c->next > c->end)) {
-        ue_bytes_store_few(to, c->word, ue_bits_bytes(64 - c->held));
+        ue_bytes_store_tail(to, c->word, ue_bits_bytes(64 - c->held));
         return;
     }
     ue_bytes_store64(to, c->word);
@@ -162,17 +162,17 @@ UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
 
 /* ---- bounded integers (protocol.md 2.3): the top bit is omitted when it could only be 0 ---- */
 
-UE_INLINE uint32_t ue_cursor_take_below(struct ue_cursor *c, struct ue_bound bound, enum ue_field field) {
-    uint32_t value = (uint32_t)ue_cursor_take(c, bound.bits, field);
-    if (value < bound.longer && ue_cursor_take_flag(c, field)) {
+UE_INLINE uint32_t ue_cursor_read_below(struct ue_cursor *c, struct ue_bound bound, enum ue_field field) {
+    uint32_t value = (uint32_t)ue_cursor_read_bits(c, bound.bits, field);
+    if (value < bound.longer && ue_cursor_read_flag(c, field)) {
         value |= UINT32_C(1) << bound.bits;
     }
     return value;
 }
 
-UE_INLINE void ue_cursor_put_below(struct ue_cursor *c, uint32_t value, struct ue_bound bound, enum ue_field field) {
+UE_INLINE void ue_cursor_write_below(struct ue_cursor *c, uint32_t value, struct ue_bound bound, enum ue_field field) {
     bool longer = (value & (uint32_t)ue_bits_mask(bound.bits)) < bound.longer;
-    ue_cursor_put(c, value, bound.bits + longer, field);
+    ue_cursor_write_bits(c, value, bound.bits + longer, field);
 }
 
 /* ---- packed integers (protocol.md 2.4) ---- */
@@ -187,9 +187,9 @@ struct ue_packed {
 struct ue_packed ue_packed_load(struct ue_view view, unsigned groups);
 
 /* Reads a packed integer of one or two groups from the word, longer ones out of line. */
-UE_INLINE uint64_t ue_cursor_take_packed(struct ue_cursor *c, unsigned groups, enum ue_field field) {
+UE_INLINE uint64_t ue_cursor_read_packed(struct ue_cursor *c, unsigned groups, enum ue_field field) {
     if (c->held < 16) {
-        ue_cursor_fill(c);
+        ue_cursor_load(c);
     }
     uint64_t first = c->word & 0xff;
     uint64_t second = c->word >> 8 & 0xff;
@@ -212,16 +212,16 @@ UE_INLINE uint64_t ue_cursor_take_packed(struct ue_cursor *c, unsigned groups, e
     return packed.value;
 }
 
-UE_INLINE void ue_cursor_put_packed(struct ue_cursor *c, uint64_t value, enum ue_field field) {
+UE_INLINE void ue_cursor_write_packed(struct ue_cursor *c, uint64_t value, enum ue_field field) {
     for (; value > 127; value >>= 7) {
-        ue_cursor_put(c, (value & 127) << 1 | 1, 8, field);
+        ue_cursor_write_bits(c, (value & 127) << 1 | 1, 8, field);
     }
-    ue_cursor_put(c, value << 1, 8, field);
+    ue_cursor_write_bits(c, value << 1, 8, field);
 }
 
 /* ---- runs of bits and texts ---- */
 
-UE_INLINE struct ue_view ue_cursor_take_view(struct ue_cursor *c, size_t bits, enum ue_field field) {
+UE_INLINE struct ue_view ue_cursor_read_view(struct ue_cursor *c, size_t bits, enum ue_field field) {
     struct ue_view view = {c->in, ue_cursor_pos(c), bits};
     if (UE_UNLIKELY(bits > ue_cursor_left(c))) {
         ue_cursor_fault(c, UE_E_LENGTH, field, view.bit);
@@ -246,9 +246,9 @@ UE_INLINE uint64_t ue_view_tail(struct ue_view view, unsigned count) {
     return ue_bytes_load64(view.base + bytes - 8) >> (begin - (bytes - 8) * 8) & ue_bits_mask(count);
 }
 
-UE_INLINE void ue_cursor_put_view(struct ue_cursor *c, struct ue_view view, enum ue_field field) {
+UE_INLINE void ue_cursor_write_view(struct ue_cursor *c, struct ue_view view, enum ue_field field) {
     if (UE_UNLIKELY(!ue_cursor_ok(c) || view.bits > ue_cursor_left(c))) {
-        ue_cursor_refuse(c, UE_E_FULL, field);
+        ue_cursor_fault_encode(c, UE_E_FULL, field);
         return;
     }
     const uint8_t *from = view.base + (view.bit >> 3);
@@ -261,31 +261,31 @@ UE_INLINE void ue_cursor_put_view(struct ue_cursor *c, struct ue_view view, enum
         from += words * 8;
     }
     if (rest != 0) {
-        ue_cursor_put(c, ue_view_tail(view, rest), rest, field);
+        ue_cursor_write_bits(c, ue_view_tail(view, rest), rest, field);
     }
 }
 
 /* Texts are rare: their code stays out of line and works on a copy of the cursor. */
-struct ue_text ue_cursor_take_text_far(struct ue_cursor *c, enum ue_field field);
-void ue_cursor_put_text_far(struct ue_cursor *c, struct ue_text text, enum ue_field field);
+struct ue_text ue_cursor_read_text_slow(struct ue_cursor *c, enum ue_field field);
+void ue_cursor_write_text_slow(struct ue_cursor *c, struct ue_text text, enum ue_field field);
 
-UE_INLINE struct ue_text ue_cursor_take_text(struct ue_cursor *c, enum ue_field field) {
+UE_INLINE struct ue_text ue_cursor_read_text(struct ue_cursor *c, enum ue_field field) {
     struct ue_cursor copy = *c;
-    struct ue_text text = ue_cursor_take_text_far(&copy, field);
+    struct ue_text text = ue_cursor_read_text_slow(&copy, field);
     *c = copy;
     return text;
 }
 
-UE_INLINE void ue_cursor_put_text(struct ue_cursor *c, struct ue_text text, enum ue_field field) {
+UE_INLINE void ue_cursor_write_text(struct ue_cursor *c, struct ue_text text, enum ue_field field) {
     struct ue_cursor copy = *c;
-    ue_cursor_put_text_far(&copy, text, field);
+    ue_cursor_write_text_slow(&copy, text, field);
     *c = copy;
 }
 
 /* A fault of a layout. */
-UE_INLINE void ue_word_fail(enum ue_op op, struct ue_cursor *c, enum ue_status status, enum ue_field field) {
+UE_INLINE void ue_layout_fault(enum ue_op op, struct ue_cursor *c, enum ue_status status, enum ue_field field) {
     if (op == UE_ENCODE) {
-        ue_cursor_refuse(c, status, field);
+        ue_cursor_fault_encode(c, status, field);
     } else {
         ue_cursor_fault(c, status, field, ue_cursor_pos(c));
     }
@@ -293,129 +293,129 @@ UE_INLINE void ue_word_fail(enum ue_op op, struct ue_cursor *c, enum ue_status s
 
 /* ---- words, as functions; op is constant at every call ---- */
 
-UE_INLINE void ue_word_flag(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool *member) {
+UE_INLINE void ue_layout_flag(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
-    case UE_QUICK: *member = ue_quick_flag(c, true); break;
-    case UE_DECODE: *member = ue_cursor_take_flag(c, field); break;
-    case UE_ENCODE: ue_cursor_put(c, *member, 1, field); break;
-    case UE_BUILD: *member = ue_cursor_ask(c, field, 0, 1) != 0; break;
+    case UE_DECODE_FAST: *member = ue_cursor_fast_read_flag(c, true); break;
+    case UE_DECODE: *member = ue_cursor_read_flag(c, field); break;
+    case UE_ENCODE: ue_cursor_write_bits(c, *member, 1, field); break;
+    case UE_BUILD: *member = ue_cursor_build_number(c, field, 0, 1) != 0; break;
     case UE_TRACE:
-        *member = ue_cursor_take_flag(c, field);
+        *member = ue_cursor_read_flag(c, field);
         ue_cursor_report(c, field, at, *member, false);
         break;
     }
 }
 
-UE_INLINE uint64_t ue_word_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits,
+UE_INLINE uint64_t ue_layout_uint(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits,
                                 uint64_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
-    case UE_QUICK: return ue_quick_take(c, bits, bits);
-    case UE_DECODE: return ue_cursor_take(c, bits, field);
-    case UE_BUILD: return ue_cursor_ask(c, field, 0, bits);
+    case UE_DECODE_FAST: return ue_cursor_fast_read(c, bits, bits);
+    case UE_DECODE: return ue_cursor_read_bits(c, bits, field);
+    case UE_BUILD: return ue_cursor_build_number(c, field, 0, bits);
     case UE_ENCODE:
         if (UE_UNLIKELY(value > ue_bits_mask(bits))) {
-            ue_cursor_refuse(c, UE_E_RANGE, field);
+            ue_cursor_fault_encode(c, UE_E_RANGE, field);
         } else {
-            ue_cursor_put(c, value, bits, field);
+            ue_cursor_write_bits(c, value, bits, field);
         }
         return value;
     case UE_TRACE: break;
     }
-    value = ue_cursor_take(c, bits, field);
+    value = ue_cursor_read_bits(c, bits, field);
     ue_cursor_report(c, field, at, value, false);
     return value;
 }
 
-UE_INLINE uint32_t ue_word_below(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_bound bound,
+UE_INLINE uint32_t ue_layout_below(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_bound bound,
                                  uint32_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
-    case UE_QUICK: return ue_quick_below(c, true, bound);
-    case UE_DECODE: return ue_cursor_take_below(c, bound, field);
+    case UE_DECODE_FAST: return ue_cursor_fast_read_below(c, true, bound);
+    case UE_DECODE: return ue_cursor_read_below(c, bound, field);
     case UE_ENCODE:
         if (UE_UNLIKELY(value >= bound.max)) {
-            ue_cursor_refuse(c, UE_E_RANGE, field);
+            ue_cursor_fault_encode(c, UE_E_RANGE, field);
         } else {
-            ue_cursor_put_below(c, value, bound, field);
+            ue_cursor_write_below(c, value, bound, field);
         }
         return value;
     case UE_BUILD:
-        value = (uint32_t)ue_cursor_ask(c, field, 0, 32);
+        value = (uint32_t)ue_cursor_build_number(c, field, 0, 32);
         if (value >= bound.max) {
             ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
         }
         return value;
     case UE_TRACE: break;
     }
-    value = ue_cursor_take_below(c, bound, field);
+    value = ue_cursor_read_below(c, bound, field);
     ue_cursor_report(c, field, at, value, bound.longer != 0);
     return value;
 }
 
-UE_INLINE uint64_t ue_word_packed(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned groups,
+UE_INLINE uint64_t ue_layout_packed(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned groups,
                                   uint64_t value) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
-    case UE_QUICK: return ue_quick_packed(c, true);
-    case UE_DECODE: return ue_cursor_take_packed(c, groups, field);
-    case UE_BUILD: return ue_cursor_ask(c, field, 0, groups == 5 ? 32 : 64);
-    case UE_ENCODE: ue_cursor_put_packed(c, value, field); return value;
+    case UE_DECODE_FAST: return ue_cursor_fast_read_packed(c, true);
+    case UE_DECODE: return ue_cursor_read_packed(c, groups, field);
+    case UE_BUILD: return ue_cursor_build_number(c, field, 0, groups == 5 ? 32 : 64);
+    case UE_ENCODE: ue_cursor_write_packed(c, value, field); return value;
     case UE_TRACE: break;
     }
-    value = ue_cursor_take_packed(c, groups, field);
+    value = ue_cursor_read_packed(c, groups, field);
     ue_cursor_report(c, field, at, value, true);
     return value;
 }
 
-UE_INLINE void ue_word_text(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_text *member) {
+UE_INLINE void ue_layout_text(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_text *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
-    case UE_QUICK: c->strange = true; break;
-    case UE_DECODE: *member = ue_cursor_take_text(c, field); break;
-    case UE_ENCODE: ue_cursor_put_text(c, *member, field); break;
-    case UE_BUILD: *member = ue_cursor_ask_text(c, field); break;
+    case UE_DECODE_FAST: c->strange = true; break;
+    case UE_DECODE: *member = ue_cursor_read_text(c, field); break;
+    case UE_ENCODE: ue_cursor_write_text(c, *member, field); break;
+    case UE_BUILD: *member = ue_cursor_build_text(c, field); break;
     case UE_TRACE:
-        *member = ue_cursor_take_text(c, field);
+        *member = ue_cursor_read_text(c, field);
         ue_cursor_report_text(c, field, at, *member, true);
         break;
     }
 }
 
 /* bits: the length, which decode knows from elsewhere; encode and build take it from the view and check it. */
-UE_INLINE void ue_word_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits,
+UE_INLINE void ue_layout_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits,
                             struct ue_view *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
-    case UE_QUICK: *member = ue_quick_view(c, bits); break;
-    case UE_DECODE: *member = ue_cursor_take_view(c, bits, field); break;
-    case UE_ENCODE: ue_cursor_put_view(c, *member, field); break;
-    case UE_BUILD: *member = ue_cursor_ask_text(c, field).units; break;
+    case UE_DECODE_FAST: *member = ue_cursor_fast_read_view(c, bits); break;
+    case UE_DECODE: *member = ue_cursor_read_view(c, bits, field); break;
+    case UE_ENCODE: ue_cursor_write_view(c, *member, field); break;
+    case UE_BUILD: *member = ue_cursor_build_text(c, field).units; break;
     case UE_TRACE:
-        *member = ue_cursor_take_view(c, bits, field);
+        *member = ue_cursor_read_view(c, bits, field);
         ue_cursor_report_text(c, field, at, (struct ue_text){*member, false}, false);
         break;
     }
 }
 
 /* A fixed number of bytes, copied into the structure. */
-void ue_word_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bytes, uint8_t *member);
+void ue_layout_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bytes, uint8_t *member);
 
 /* Optional part: decode asks the bits left, encode the member, build the source. */
-UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool present, bool *member) {
-    if (op == UE_DECODE || op == UE_TRACE || op == UE_QUICK) {
+UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool present, bool *member) {
+    if (op == UE_DECODE || op == UE_TRACE || op == UE_DECODE_FAST) {
         *member = present && ue_cursor_ok(c);
     } else if (op == UE_BUILD) {
-        *member = ue_cursor_ask_more(c, field);
+        *member = ue_cursor_build_more(c, field);
     }
 }
 
 /* ---- words, as layouts spell them ---- */
 
-#define FLAG(member, field) ue_word_flag(op, c, UE_F_##field, &(member))
+#define FLAG(member, field) ue_layout_flag(op, c, UE_F_##field, &(member))
 
-#define UE_WORD_ASSIGN(member, expression)                                                                             \
+#define UE_LAYOUT_ASSIGN(member, expression)                                                                             \
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             (void)(expression);                                                                                        \
@@ -424,30 +424,30 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
         }                                                                                                              \
     } while (0)
 
-#define UE_WORD_OLD(member) (op == UE_ENCODE ? (member) : 0)
+#define UE_LAYOUT_OLD(member) (op == UE_ENCODE ? (member) : 0)
 
-#define UINT(member, field, bits) UE_WORD_ASSIGN(member, ue_word_uint(op, c, UE_F_##field, (bits), UE_WORD_OLD(member)))
+#define UINT(member, field, bits) UE_LAYOUT_ASSIGN(member, ue_layout_uint(op, c, UE_F_##field, (bits), UE_LAYOUT_OLD(member)))
 
 #define BELOW(member, field, bound)                                                                                    \
-    UE_WORD_ASSIGN(member, ue_word_below(op, c, UE_F_##field, (bound), UE_WORD_OLD(member)))
+    UE_LAYOUT_ASSIGN(member, ue_layout_below(op, c, UE_F_##field, (bound), UE_LAYOUT_OLD(member)))
 
-#define PACKED(member, field) UE_WORD_ASSIGN(member, ue_word_packed(op, c, UE_F_##field, 5, UE_WORD_OLD(member)))
+#define PACKED(member, field) UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, UE_F_##field, 5, UE_LAYOUT_OLD(member)))
 
-#define PACKED64(member, field) UE_WORD_ASSIGN(member, ue_word_packed(op, c, UE_F_##field, 10, UE_WORD_OLD(member)))
+#define PACKED64(member, field) UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, UE_F_##field, 10, UE_LAYOUT_OLD(member)))
 
-#define BYTES(member, field) ue_word_bytes(op, c, UE_F_##field, sizeof(member), (member))
+#define BYTES(member, field) ue_layout_bytes(op, c, UE_F_##field, sizeof(member), (member))
 
-#define VIEW(member, field, length_bits) ue_word_view(op, c, UE_F_##field, (length_bits), &(member))
+#define VIEW(member, field, length_bits) ue_layout_view(op, c, UE_F_##field, (length_bits), &(member))
 
-#define TEXT(member, field) ue_word_text(op, c, UE_F_##field, &(member))
+#define TEXT(member, field) ue_layout_text(op, c, UE_F_##field, &(member))
 
-#define MORE(member, field, present) ue_word_more(op, c, UE_F_##field, (present), &(member))
+#define MORE(member, field, present) ue_layout_more(op, c, UE_F_##field, (present), &(member))
 
 #define ABSENT(member, field, otherwise)                                                                               \
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             if (UE_UNLIKELY((member) != (otherwise))) {                                                                \
-                ue_cursor_refuse(c, UE_E_ABSENT, UE_F_##field);                                                        \
+                ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                        \
             }                                                                                                          \
         } else {                                                                                                       \
             (member) = (otherwise);                                                                                    \
@@ -458,7 +458,7 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             if (UE_UNLIKELY((member).bits != 0)) {                                                                     \
-                ue_cursor_refuse(c, UE_E_ABSENT, UE_F_##field);                                                        \
+                ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                        \
             }                                                                                                          \
         } else {                                                                                                       \
             (member) = (struct ue_view){0};                                                                            \
@@ -466,10 +466,10 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
     } while (0)
 
 /* Fields that are there when the condition holds, and zero otherwise. */
-#define UE_WORD_IF(condition, quick, word, member, field)                                                              \
+#define UE_LAYOUT_IF(condition, quick, word, member, field)                                                              \
     do {                                                                                                               \
         bool present = (condition);                                                                                    \
-        if (op == UE_QUICK) {                                                                                          \
+        if (op == UE_DECODE_FAST) {                                                                                          \
             (member) = (__typeof__(member))(quick);                                                                    \
         } else if (present) {                                                                                          \
             word;                                                                                                      \
@@ -479,40 +479,40 @@ UE_INLINE void ue_word_more(enum ue_op op, struct ue_cursor *c, enum ue_field fi
     } while (0)
 
 #define FLAG_IF(condition, member, field)                                                                              \
-    UE_WORD_IF(condition, ue_quick_flag(c, present), FLAG(member, field), member, field)
+    UE_LAYOUT_IF(condition, ue_cursor_fast_read_flag(c, present), FLAG(member, field), member, field)
 
 #define UINT_IF(condition, member, field, bits)                                                                        \
-    UE_WORD_IF(condition, ue_quick_take(c, present ? (bits) : 0, (bits)), UINT(member, field, bits), member, field)
+    UE_LAYOUT_IF(condition, ue_cursor_fast_read(c, present ? (bits) : 0, (bits)), UINT(member, field, bits), member, field)
 
 #define BELOW_IF(condition, member, field, bound)                                                                      \
-    UE_WORD_IF(condition, ue_quick_below(c, present, bound), BELOW(member, field, bound), member, field)
+    UE_LAYOUT_IF(condition, ue_cursor_fast_read_below(c, present, bound), BELOW(member, field, bound), member, field)
 
 #define PACKED_IF(condition, member, field)                                                                            \
-    UE_WORD_IF(condition, ue_quick_packed(c, present), PACKED(member, field), member, field)
+    UE_LAYOUT_IF(condition, ue_cursor_fast_read_packed(c, present), PACKED(member, field), member, field)
 
 /* A condition under which a structure has a rare form. */
-#define RARELY(condition) (op == UE_QUICK ? (c->strange |= (condition), false) : (condition))
+#define RARELY(condition) (op == UE_DECODE_FAST ? (c->strange |= (condition), false) : (condition))
 
 #define REQUIRE(condition, status, field)                                                                              \
     do {                                                                                                               \
-        if (op == UE_QUICK) {                                                                                          \
+        if (op == UE_DECODE_FAST) {                                                                                          \
             c->strange |= !(condition);                                                                                \
         } else if (UE_UNLIKELY(!(condition))) {                                                                        \
-            ue_word_fail(op, c, (status), UE_F_##field);                                                               \
+            ue_layout_fault(op, c, (status), UE_F_##field);                                                               \
         }                                                                                                              \
     } while (0)
 
 #define BEGIN(group)                                                                                                   \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
-            ue_cursor_begin(c, UE_GROUP_##group);                                                                      \
+            ue_cursor_begin_group(c, UE_GROUP_##group);                                                                      \
         }                                                                                                              \
     } while (0)
 
 #define END(group)                                                                                                     \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
-            ue_cursor_end(c, UE_GROUP_##group);                                                                        \
+            ue_cursor_end_group(c, UE_GROUP_##group);                                                                        \
         }                                                                                                              \
     } while (0)
 

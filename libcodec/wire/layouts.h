@@ -19,16 +19,16 @@ void ue_bunch_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x
 void ue_message_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m);
 
 /* Reports the control messages that a payload is made of, and as opaque what is behind a fault: the first is given. */
-enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payload, const struct ue_sink *sink,
+enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payload, const struct ue_trace *sink,
                                  struct ue_fault *fault);
 
 /* The general path: decodes any datagram; into and visitor may be NULL. */
-enum ue_status ue_datagram_decode_any(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
+enum ue_status ue_datagram_decode_slow(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
                                       struct ue_datagram *into, const struct ue_visitor *visitor,
-                                      struct ue_verdict *verdict);
-enum ue_status ue_datagram_decode_head_any(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                           struct ue_datagram *datagram, struct ue_rest *rest, struct ue_fault *fault);
-enum ue_status ue_item_decode_any(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                                      struct ue_decode_result *verdict);
+enum ue_status ue_datagram_decode_head_slow(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                           struct ue_datagram *datagram, struct ue_item_range *rest, struct ue_fault *fault);
+enum ue_status ue_item_decode_slow(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
                                   struct ue_item *item, struct ue_fault *fault);
 
 #endif

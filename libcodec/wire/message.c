@@ -90,19 +90,19 @@ UE_INLINE void array(enum ue_op op, struct ue_cursor *c, enum ue_field field, un
                      struct ue_view *m) {
     size_t at = ue_cursor_pos(c);
     if (op == UE_BUILD) {
-        *m = ue_cursor_ask_text(c, field).units;
+        *m = ue_cursor_build_text(c, field).units;
         return;
     }
     if (op == UE_ENCODE) {
         if (m->bits % element_bits != 0 || m->bits / element_bits > INT32_MAX) {
-            ue_cursor_refuse(c, UE_E_RANGE, field);
+            ue_cursor_fault_encode(c, UE_E_RANGE, field);
         }
-        ue_cursor_put(c, m->bits / element_bits, 32, field);
-        ue_cursor_put_view(c, *m, field);
+        ue_cursor_write_bits(c, m->bits / element_bits, 32, field);
+        ue_cursor_write_view(c, *m, field);
         return;
     }
-    uint64_t count = ue_cursor_take(c, 32, field);
-    *m = ue_cursor_take_view(c, (size_t)count * element_bits, field);
+    uint64_t count = ue_cursor_read_bits(c, 32, field);
+    *m = ue_cursor_read_view(c, (size_t)count * element_bits, field);
     if (op == UE_TRACE) {
         ue_cursor_report_text(c, field, at, (struct ue_text){*m, false}, true);
     }
@@ -118,15 +118,15 @@ UE_INLINE void unique_id_old(enum ue_op op, struct ue_cursor *c, struct ue_uniqu
 UE_INLINE void unique_id_bytes(enum ue_op op, struct ue_cursor *c, unsigned count_bits, struct ue_unique_id *m) {
     size_t at = ue_cursor_pos(c);
     if (op == UE_BUILD) {
-        m->bytes = ue_cursor_ask_text(c, UE_F_CONTROL_UNIQUE_ID_BYTES).units;
+        m->bytes = ue_cursor_build_text(c, UE_F_CONTROL_UNIQUE_ID_BYTES).units;
     } else if (op == UE_ENCODE) {
         REQUIRE(m->bytes.bits % 8 == 0 && m->bytes.bits / 8 <= ue_bits_mask(count_bits), UE_E_RANGE,
                 CONTROL_UNIQUE_ID_BYTES);
-        ue_cursor_put(c, m->bytes.bits / 8, count_bits, UE_F_CONTROL_UNIQUE_ID_BYTES);
-        ue_cursor_put_view(c, m->bytes, UE_F_CONTROL_UNIQUE_ID_BYTES);
+        ue_cursor_write_bits(c, m->bytes.bits / 8, count_bits, UE_F_CONTROL_UNIQUE_ID_BYTES);
+        ue_cursor_write_view(c, m->bytes, UE_F_CONTROL_UNIQUE_ID_BYTES);
     } else {
-        uint64_t count = ue_cursor_take(c, count_bits, UE_F_CONTROL_UNIQUE_ID_BYTES);
-        m->bytes = ue_cursor_take_view(c, (size_t)count * 8, UE_F_CONTROL_UNIQUE_ID_BYTES);
+        uint64_t count = ue_cursor_read_bits(c, count_bits, UE_F_CONTROL_UNIQUE_ID_BYTES);
+        m->bytes = ue_cursor_read_view(c, (size_t)count * 8, UE_F_CONTROL_UNIQUE_ID_BYTES);
         if (op == UE_TRACE) {
             ue_cursor_report_text(c, UE_F_CONTROL_UNIQUE_ID_BYTES, at, (struct ue_text){m->bytes, false}, true);
         }
@@ -166,7 +166,7 @@ UE_INLINE void unique_id(enum ue_op op, struct ue_cursor *c, const struct ue_con
 }
 
 UE_INLINE void number(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned bits, struct ue_param *m) {
-    UE_WORD_ASSIGN(m->number, ue_word_uint(op, c, field, bits, UE_WORD_OLD(m->number)));
+    UE_LAYOUT_ASSIGN(m->number, ue_layout_uint(op, c, field, bits, UE_LAYOUT_OLD(m->number)));
 }
 
 UE_INLINE void net_guid(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
@@ -175,7 +175,7 @@ UE_INLINE void net_guid(enum ue_op op, struct ue_cursor *c, const struct ue_cont
         REQUIRE(op != UE_ENCODE || m->text.units.bits == x->settings.guid_bits, UE_E_RANGE, CONTROL_NET_GUID_BYTES);
         VIEW(m->text.units, CONTROL_NET_GUID_BYTES, x->settings.guid_bits);
     } else {
-        UE_WORD_ASSIGN(m->number, ue_word_packed(op, c, field, 10, UE_WORD_OLD(m->number)));
+        UE_LAYOUT_ASSIGN(m->number, ue_layout_packed(op, c, field, 10, UE_LAYOUT_OLD(m->number)));
     }
 }
 
@@ -201,12 +201,12 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
         }
         break;
     case KIND_TEXT:
-    case KIND_TOKEN: ue_word_text(op, c, row->field, &m->text); break;
+    case KIND_TOKEN: ue_layout_text(op, c, row->field, &m->text); break;
     case KIND_GUID:
         if (op == UE_ENCODE && m->text.units.bits != GUID_BITS) {
-            ue_cursor_refuse(c, UE_E_RANGE, row->field);
+            ue_cursor_fault_encode(c, UE_E_RANGE, row->field);
         }
-        ue_word_view(op, c, row->field, GUID_BITS, &m->text.units);
+        ue_layout_view(op, c, row->field, GUID_BITS, &m->text.units);
         break;
     case KIND_UNIQUE_ID: unique_id(op, c, x, &message->unique_id); break;
     case KIND_U8_ARRAY: array(op, c, row->field, 8, &m->text.units); break;
@@ -250,18 +250,18 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     if (type_is_known(m->type)) {
         params_of(op, c, x, m);
     } else if (op == UE_ENCODE) {
-        ue_cursor_refuse(c, UE_E_TYPE, UE_F_CONTROL_TYPE);
+        ue_cursor_fault_encode(c, UE_E_TYPE, UE_F_CONTROL_TYPE);
     } else {
         ue_cursor_fault(c, UE_E_TYPE, UE_F_CONTROL_TYPE, at);
     }
     END(MESSAGE);
 }
 
-UE_RUN(ue_message, layout, struct ue_message)
+UE_DEFINE_RUN(ue_message, layout, struct ue_message)
 
-UE_CODEC(ue_message, struct ue_message)
+UE_DEFINE_CONTENT_CODEC(ue_message, struct ue_message)
 
-enum ue_status ue_message_build(const struct ue_context *context, const struct ue_source *source,
+enum ue_status ue_message_build(const struct ue_context *context, const struct ue_field_source *source,
                                 struct ue_message *message, struct ue_fault *fault) {
     struct ue_cursor c = {.canonical = true, .source = source};
     ue_message_run(UE_BUILD, &c, context, message);
@@ -269,12 +269,12 @@ enum ue_status ue_message_build(const struct ue_context *context, const struct u
     return c.fault.status;
 }
 
-enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payload, const struct ue_sink *sink,
+enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payload, const struct ue_trace *sink,
                                  struct ue_fault *fault) {
     struct ue_cursor c;
     size_t end = payload.bit + payload.bits;
     *fault = (struct ue_fault){0};
-    ue_cursor_read(&c, payload.base, payload.bit, end);
+    ue_cursor_init_read(&c, payload.base, payload.bit, end);
     c.sink = sink;
     while (ue_cursor_left(&c) != 0) {
         size_t at = ue_cursor_pos(&c);
@@ -282,7 +282,7 @@ enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payl
         ue_message_run(UE_TRACE, &c, x, &message);
         if (!ue_cursor_ok(&c)) {
             *fault = c.fault;
-            ue_cursor_read(&c, payload.base, end, end);
+            ue_cursor_init_read(&c, payload.base, end, end);
             c.sink = sink;
             struct ue_view rest = {payload.base, at, end - at};
             ue_cursor_report_text(&c, UE_F_CONTROL_OPAQUE, at, (struct ue_text){rest, false}, false);

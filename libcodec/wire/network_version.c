@@ -61,13 +61,13 @@ static void feed_number(struct crc *crc, uint32_t number) {
     }
 }
 
-uint32_t ue_netver_checksum_text(const char *text, size_t length) {
+uint32_t ue_network_version_checksum_text(const char *text, size_t length) {
     struct crc crc = {UINT32_MAX};
     feed_text(&crc, text, length);
     return ~crc.value;
 }
 
-uint32_t ue_netver_checksum(const struct ue_project *project, uint32_t netver) {
+uint32_t ue_network_version_checksum(const struct ue_project *project, uint32_t netver) {
     struct crc crc = {UINT32_MAX};
     feed_string(&crc, project->name);
     feed_string(&crc, " ");
@@ -81,9 +81,9 @@ uint32_t ue_netver_checksum(const struct ue_project *project, uint32_t netver) {
     return ~crc.value;
 }
 
-uint32_t ue_netver_learn(const struct ue_project *project, uint32_t checksum) {
-    for (uint32_t netver = 1; netver <= UE_NETVER_MAX; netver++) {
-        if (ue_netver_checksum(project, netver) == checksum) {
+uint32_t ue_network_version_find(const struct ue_project *project, uint32_t checksum) {
+    for (uint32_t netver = 1; netver <= UE_NETWORK_VERSION_MAX; netver++) {
+        if (ue_network_version_checksum(project, netver) == checksum) {
             return netver;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/wire/packet_layout.h"
 
-UE_RUN(ue_packet, packet_layout, struct ue_packet)
+UE_DEFINE_RUN(ue_packet, packet_layout, struct ue_packet)
 
 UE_INLINE void ack_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_ack *m) {
     BEGIN(ACK);
@@ -19,4 +19,4 @@ UE_INLINE void ack_layout(enum ue_op op, struct ue_cursor *c, const struct ue_co
     END(ACK);
 }
 
-UE_RUN(ue_ack, ack_layout, struct ue_ack)
+UE_DEFINE_RUN(ue_ack, ack_layout, struct ue_ack)

@@ -17,17 +17,17 @@ UE_INLINE void history_words(enum ue_op op, struct ue_cursor *c, const struct ue
         REQUIRE(m->history_words >= 1 && m->history_words <= UE_HISTORY_WORDS_MAX, UE_E_RANGE, PACKET_HISTORY_WORDS);
         REQUIRE(!m->history_flush || can_flush, UE_E_ABSENT, PACKET_HISTORY_FLUSH);
         REQUIRE(!m->history_flush || m->history_words == UE_HISTORY_WORDS_MAX, UE_E_CONFLICT, PACKET_HISTORY_FLUSH);
-        ue_cursor_put(c, m->history_flush ? NIBBLE_FLUSH : m->history_words - 1u, 4, field);
+        ue_cursor_write_bits(c, m->history_flush ? NIBBLE_FLUSH : m->history_words - 1u, 4, field);
         return;
     }
     if (op == UE_BUILD) {
-        m->history_flush = can_flush && ue_cursor_ask(c, UE_F_PACKET_HISTORY_FLUSH, 0, 1) != 0;
-        m->history_words = (uint8_t)ue_cursor_ask(c, field, m->history_flush ? UE_HISTORY_WORDS_MAX : 1, 4);
+        m->history_flush = can_flush && ue_cursor_build_number(c, UE_F_PACKET_HISTORY_FLUSH, 0, 1) != 0;
+        m->history_words = (uint8_t)ue_cursor_build_number(c, field, m->history_flush ? UE_HISTORY_WORDS_MAX : 1, 4);
         REQUIRE(m->history_words >= 1 && m->history_words <= UE_HISTORY_WORDS_MAX, UE_E_RANGE, PACKET_HISTORY_WORDS);
         return;
     }
     uint32_t nibble = 0;
-    nibble = (uint32_t)ue_word_uint(op == UE_QUICK ? UE_QUICK : UE_DECODE, c, field, 4, nibble);
+    nibble = (uint32_t)ue_layout_uint(op == UE_DECODE_FAST ? UE_DECODE_FAST : UE_DECODE, c, field, 4, nibble);
     m->history_flush = can_flush && nibble == NIBBLE_FLUSH;
     m->history_words = (uint8_t)(nibble < UE_HISTORY_WORDS_MAX ? nibble + 1 : UE_HISTORY_WORDS_MAX);
     c->canonical &= nibble < UE_HISTORY_WORDS_MAX || m->history_flush;

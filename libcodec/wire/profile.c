@@ -156,10 +156,10 @@ enum ue_direction ue_direction_reverse(enum ue_direction direction) {
     return UE_DIRECTION_UNKNOWN;
 }
 
-static bool is_ordinary(const struct ue_context *x) {
+static bool is_common(const struct ue_context *x) {
     return x->profile.packet != UE_PACKET_LEGACY && x->profile.channel == UE_CHANNEL_PACKED && x->profile.paused &&
            !x->settings.internal_ack && x->settings.terminators == 2 && x->settings.handlers[0] == UE_HANDLER_NONE &&
-           x->ch_seq.bits < UE_BOUND_BITS_ORDINARY && x->data_length.bits < UE_BOUND_BITS_ORDINARY;
+           x->ch_seq.bits < UE_BOUND_BITS_COMMON && x->data_length.bits < UE_BOUND_BITS_COMMON;
 }
 
 void ue_context_init(struct ue_context *context, const struct ue_profile *profile, const struct ue_settings *settings) {
@@ -187,7 +187,7 @@ void ue_context_init(struct ue_context *context, const struct ue_profile *profil
     context->reliable_buffer = buffer != 0 ? buffer : profile->reliable_buffer;
     context->ids = profile->handshake == UE_HANDSHAKE_V;
     context->features = profile->features;
-    context->is_ordinary = is_ordinary(context);
+    context->is_common = is_common(context);
 }
 
 static const char *const handler_names[] = {

@@ -36,7 +36,7 @@ static const struct ue_setting_row rows[KEY_COUNT] = {
     [KEY_INTERNAL_ACK] = {"internal_ack", 1, "replay packets: bunches without a packet header"},
     [KEY_GUID_BITS] = {"guid_bits", 128, "length of a network id that a game made fixed, 128; 0 = packed"},
     [KEY_NETVER] =
-        {"netver", UE_NETVER_MAX,
+        {"netver", UE_NETWORK_VERSION_MAX,
          "EngineNetVer, which decides what is inside of messages; 0 = the lowest of the generation, or found by trial"},
     [KEY_RELIABLE_BUFFER] = {"reliable_buffer", 65535,
                              "reliable bunches in flight per channel; 0 = the generation's own"},

@@ -8,7 +8,7 @@
 
 #include <epan/stat_tap_ui.h>
 #include <ws_symbol_export.h>
-#if UE_PLUGIN_DESCRIBES_ITSELF
+#if UERUDP_PLUGIN_DESCRIBES_ITSELF
 #include <wsutil/plugins.h>
 #endif
 
@@ -26,7 +26,7 @@ struct sums {
     guint packets, missing, bunches, resent;
 };
 
-static struct sums *sums_of(GArray *all, const struct ue_tap *tap) {
+static struct sums *sums_of(GArray *all, const struct uerudp_tap *tap) {
     guint index = tap->stream * SENDERS + tap->direction;
     if (index >= all->len) {
         g_array_set_size(all, index + 1);
@@ -36,8 +36,8 @@ static struct sums *sums_of(GArray *all, const struct ue_tap *tap) {
 
 static tap_packet_status add(void *user, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                              tap_flags_t flags _U_) {
-    const struct ue_tap *tap = data;
-    const struct ue_tap_findings *findings = tap->findings(tap);
+    const struct uerudp_tap *tap = data;
+    const struct uerudp_tap_analysis *findings = tap->findings(tap);
     struct sums *sums = sums_of(user, tap);
     sums->packets++;
     sums->missing += findings->missing;
@@ -67,7 +67,7 @@ static void finish(void *user) {
 
 static bool start_listening(void) {
     GArray *all = g_array_new(FALSE, TRUE, sizeof(struct sums));
-    GString *error = register_tap_listener(UE_TAP_NAME, all, NULL, 0, start_anew, add, print, finish);
+    GString *error = register_tap_listener(UERUDP_TAP_NAME, all, NULL, 0, start_anew, add, print, finish);
     if (error != NULL) { /* uerudp.so is not there */
         fprintf(stderr, "resent: %s\n", error->str);
         g_string_free(error, TRUE);
@@ -77,7 +77,7 @@ static bool start_listening(void) {
     return true;
 }
 
-#if UE_STATISTIC_SAYS_IF_IT_BEGAN
+#if UERUDP_STAT_INIT_RETURNS_BOOL
 static bool begin(const char *arguments _U_, void *unused _U_) {
     return start_listening();
 }
@@ -97,7 +97,7 @@ void plugin_register(void) {
     tap_register_plugin(&resent);
 }
 
-#if UE_PLUGIN_DESCRIBES_ITSELF
+#if UERUDP_PLUGIN_DESCRIBES_ITSELF
 WS_DLL_PUBLIC uint32_t plugin_describe(void);
 
 uint32_t plugin_describe(void) {

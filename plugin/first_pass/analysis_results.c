@@ -13,34 +13,34 @@
 #define SLAB_BYTES 65536
 #define SET_BIT 0x20u
 
-G_STATIC_ASSERT(UE_NOTE_TYPE_COUNT <= SET_BIT && UE_NOTES_SET(0) == UINT64_C(1) << SET_BIT);
+G_STATIC_ASSERT(UERUDP_RESULT_TYPE_COUNT <= SET_BIT && UERUDP_RESULTS_WITH_FLAG(0) == UINT64_C(1) << SET_BIT);
 
 /* Members of a type. */
 enum { ITEM = 1, FRAME = 2, FIRST = 4, NUMBER = 8, ID = 16, SPAN = 32 };
 
-static const uint8_t members[UE_NOTE_TYPE_COUNT] = {
-    [UE_NOTE_MISSING] = NUMBER | ID,
-    [UE_NOTE_LATE] = 0,
-    [UE_NOTE_DUPLICATE] = FRAME,
-    [UE_NOTE_IN_FLIGHT] = NUMBER,
-    [UE_NOTE_JITTER] = SPAN,
-    [UE_NOTE_HANDSHAKE] = SPAN,
-    [UE_NOTE_ACKS] = FRAME | ID | SPAN,
-    [UE_NOTE_NACKS] = FRAME | ID | SPAN,
-    [UE_NOTE_ACKED_IN] = FRAME,
-    [UE_NOTE_NACKED_IN] = FRAME,
-    [UE_NOTE_WHOLE] = ITEM | NUMBER,
-    [UE_NOTE_KIND] = ITEM | NUMBER,
-    [UE_NOTE_RELIABLE] = ITEM | NUMBER | ID,
-    [UE_NOTE_COPY] = ITEM | NUMBER | FRAME | FIRST,
-    [UE_NOTE_COPIED_IN] = ITEM | FRAME,
-    [UE_NOTE_GAP] = ITEM,
-    [UE_NOTE_PARTIAL_ERROR] = ITEM | NUMBER,
-    [UE_NOTE_ASSEMBLED] = ITEM,
-    [UE_NOTE_ASSEMBLED_IN] = ITEM | FRAME,
-    [UE_NOTE_GIVEN_UP] = ITEM,
-    [UE_NOTE_GIVEN_UP_IN] = ITEM | FRAME | NUMBER,
-    [UE_NOTE_VOID] = 0,
+static const uint8_t members[UERUDP_RESULT_TYPE_COUNT] = {
+    [UERUDP_RESULT_MISSING] = NUMBER | ID,
+    [UERUDP_RESULT_OUT_OF_ORDER] = 0,
+    [UERUDP_RESULT_DUPLICATE] = FRAME,
+    [UERUDP_RESULT_PACKETS_IN_FLIGHT] = NUMBER,
+    [UERUDP_RESULT_JITTER] = SPAN,
+    [UERUDP_RESULT_HANDSHAKE_RTT] = SPAN,
+    [UERUDP_RESULT_ACK] = FRAME | ID | SPAN,
+    [UERUDP_RESULT_NAK] = FRAME | ID | SPAN,
+    [UERUDP_RESULT_ACKED_IN] = FRAME,
+    [UERUDP_RESULT_NACKED_IN] = FRAME,
+    [UERUDP_RESULT_MESSAGE] = ITEM | NUMBER,
+    [UERUDP_RESULT_CHANNEL_KIND] = ITEM | NUMBER,
+    [UERUDP_RESULT_RELIABLE] = ITEM | NUMBER | ID,
+    [UERUDP_RESULT_RETRANSMISSION] = ITEM | NUMBER | FRAME | FIRST,
+    [UERUDP_RESULT_RETRANSMITTED_IN] = ITEM | FRAME,
+    [UERUDP_RESULT_RELIABLE_GAP] = ITEM,
+    [UERUDP_RESULT_PARTIAL_ERROR] = ITEM | NUMBER,
+    [UERUDP_RESULT_REASSEMBLED] = ITEM,
+    [UERUDP_RESULT_REASSEMBLED_IN] = ITEM | FRAME,
+    [UERUDP_RESULT_GIVEN_UP] = ITEM,
+    [UERUDP_RESULT_GIVEN_UP_IN] = ITEM | FRAME | NUMBER,
+    [UERUDP_RESULT_REMOVED] = 0,
 };
 
 /* Notes are kept in chunks: where the next one of the datagram is, how many bytes, then these. The chunks of a datagram
@@ -55,7 +55,7 @@ static uint32_t slab_count;
 static uint32_t end; /* of what is used */
 
 /* The notes of the datagram in hand are written together. */
-static struct ue_visit *in_hand;
+static struct uerudp_frame_state *in_hand;
 static uint8_t gathered[CHUNK_BYTES_MAX];
 static size_t gathered_bytes;
 
@@ -67,7 +67,7 @@ static void forget(void) {
     gathered_bytes = 0;
 }
 
-void ue_notes_register(void) {
+void uerudp_analysis_results_register(void) {
     register_init_routine(forget);
 }
 
@@ -107,7 +107,7 @@ static bool add_slab(void) {
 }
 
 /* Capture files with 4 GiB of notes lose what comes then. */
-static void add_chunk(struct ue_visit *visit, const uint8_t *bytes, size_t size) {
+static void add_chunk(struct uerudp_frame_state *visit, const uint8_t *bytes, size_t size) {
     uint32_t chunk = end;
     uint16_t size16 = (uint16_t)size;
     if (end + HEAD_BYTES + size > (uint64_t)slab_count * SLAB_BYTES) {
@@ -142,12 +142,12 @@ static uint64_t fold(int64_t number) {
 }
 
 /* 0 is no frame; the others are told by how far they are from this one, which is never a fold of 0. */
-static uint64_t distance(const struct ue_visit *visit, uint32_t frame) {
+static uint64_t distance(const struct uerudp_frame_state *visit, uint32_t frame) {
     return frame == 0 ? 0 : fold((int64_t)frame - visit->number) + 1;
 }
 
 /* What has only small numbers of the first kinds, as most of a bunch, is written in one go. */
-static size_t write_note(const struct ue_visit *visit, const struct ue_note *note, uint8_t bytes[NOTE_BYTES_MAX]) {
+static size_t write_note(const struct uerudp_frame_state *visit, const struct uerudp_analysis_result *note, uint8_t bytes[NOTE_BYTES_MAX]) {
     unsigned has = members[note->type];
     uint8_t *to = bytes;
     *to++ = (uint8_t)(note->type | (note->is_set ? SET_BIT : 0));
@@ -172,16 +172,16 @@ static void write_gathered(void) {
     }
 }
 
-void ue_notes_begin(struct ue_visit *visit) {
+void uerudp_analysis_results_begin(struct uerudp_frame_state *visit) {
     in_hand = visit;
 }
 
-void ue_notes_end(void) {
+void uerudp_analysis_results_end(void) {
     write_gathered();
     in_hand = NULL;
 }
 
-void ue_notes_add(struct ue_visit *visit, const struct ue_note *note) {
+void uerudp_analysis_results_add(struct uerudp_frame_state *visit, const struct uerudp_analysis_result *note) {
     uint8_t alone[NOTE_BYTES_MAX];
     bool is_in_hand = visit == in_hand;
     if (is_in_hand && gathered_bytes > CHUNK_BYTES_MAX - NOTE_BYTES_MAX) {
@@ -200,7 +200,7 @@ void ue_notes_add(struct ue_visit *visit, const struct ue_note *note) {
 /* Notes in the order in which they were added. */
 struct reading {
     wmem_allocator_t *pool;
-    struct ue_note *notes;
+    struct uerudp_analysis_result *notes;
     size_t count, capacity;
 };
 
@@ -217,14 +217,14 @@ static int64_t unfold(uint64_t number) {
     return (int64_t)(number >> 1 ^ (~(number & 1) + 1));
 }
 
-static uint32_t get_frame(const struct ue_visit *visit, const uint8_t **from) {
+static uint32_t get_frame(const struct uerudp_frame_state *visit, const uint8_t **from) {
     uint64_t number = get(from);
     return number == 0 ? 0 : (uint32_t)(visit->number + unfold(number - 1));
 }
 
-static struct ue_note read_note(const struct ue_visit *visit, const uint8_t **from) {
-    struct ue_note note = {.is_set = (**from & SET_BIT) != 0};
-    note.type = (enum ue_note_type)(*(*from)++ & ~SET_BIT);
+static struct uerudp_analysis_result read_note(const struct uerudp_frame_state *visit, const uint8_t **from) {
+    struct uerudp_analysis_result note = {.is_set = (**from & SET_BIT) != 0};
+    note.type = (enum uerudp_analysis_result_type)(*(*from)++ & ~SET_BIT);
     unsigned has = members[note.type];
     note.item = (has & ITEM) != 0 ? (uint32_t)get(from) : 0;
     note.frame = (has & FRAME) != 0 ? get_frame(visit, from) : 0;
@@ -235,11 +235,11 @@ static struct ue_note read_note(const struct ue_visit *visit, const uint8_t **fr
     return note;
 }
 
-static bool is_of_item(const struct ue_note *note) {
+static bool is_of_item(const struct uerudp_analysis_result *note) {
     return (members[note->type] & ITEM) != 0;
 }
 
-static int compare(const struct ue_note *one, const struct ue_note *other) {
+static int compare(const struct uerudp_analysis_result *one, const struct uerudp_analysis_result *other) {
     int by_scope = is_of_item(one) - is_of_item(other);
     int by_item = (one->item > other->item) - (one->item < other->item);
     int by_type = (int)one->type - (int)other->type;
@@ -247,7 +247,7 @@ static int compare(const struct ue_note *one, const struct ue_note *other) {
 }
 
 /* Joins two neighbours that are in order. */
-static void merge(struct ue_note *notes, size_t middle, size_t count, struct ue_note *first) {
+static void merge(struct uerudp_analysis_result *notes, size_t middle, size_t count, struct uerudp_analysis_result *first) {
     size_t right = middle;
     memcpy(first, notes, middle * sizeof *notes);
     for (size_t left = 0, to = 0; left < middle; to++) {
@@ -257,19 +257,19 @@ static void merge(struct ue_note *notes, size_t middle, size_t count, struct ue_
 }
 
 /* They were written in nearly this order, and those of one type keep theirs. */
-static void sort(struct ue_note *notes, size_t count, wmem_allocator_t *pool) {
-    struct ue_note *space = NULL;
+static void sort(struct uerudp_analysis_result *notes, size_t count, wmem_allocator_t *pool) {
+    struct uerudp_analysis_result *space = NULL;
     for (size_t width = 1; width < count; width *= 2) {
         for (size_t from = 0; from + width < count; from += 2 * width) {
             if (compare(&notes[from + width - 1], &notes[from + width]) > 0) {
-                space = space != NULL ? space : wmem_alloc_array(pool, struct ue_note, count);
+                space = space != NULL ? space : wmem_alloc_array(pool, struct uerudp_analysis_result, count);
                 merge(notes + from, width, MIN(2 * width, count - from), space);
             }
         }
     }
 }
 
-static void take(void *user, const struct ue_note *note) {
+static void take(void *user, const struct uerudp_analysis_result *note) {
     struct reading *all = user;
     if (all->count == all->capacity) {
         all->capacity = MAX(2 * all->capacity, NOTES_EXPECTED);
@@ -278,38 +278,38 @@ static void take(void *user, const struct ue_note *note) {
     all->notes[all->count++] = *note;
 }
 
-struct ue_notes ue_notes_read(const struct ue_visit *visit, wmem_allocator_t *pool) {
+struct uerudp_analysis_results uerudp_analysis_results_read(const struct uerudp_frame_state *visit, wmem_allocator_t *pool) {
     struct reading all = {.pool = pool};
-    ue_notes_walk(visit, UE_NOTES_EVERY, take, &all);
+    uerudp_analysis_results_for_each(visit, UERUDP_RESULTS_EVERY, take, &all);
     sort(all.notes, all.count, pool);
-    return (struct ue_notes){all.notes, all.count};
+    return (struct uerudp_analysis_results){all.notes, all.count};
 }
 
 /* ---- chunk by chunk ---- */
 
 /* 0: there is none. */
-static uint32_t first_chunk(const struct ue_visit *visit) {
+static uint32_t first_chunk(const struct uerudp_frame_state *visit) {
     return visit->notes != 0 ? next_of(visit->notes) : 0;
 }
 
-static uint32_t chunk_behind(const struct ue_visit *visit, uint32_t chunk) {
+static uint32_t chunk_behind(const struct uerudp_frame_state *visit, uint32_t chunk) {
     return chunk != visit->notes ? next_of(chunk) : 0;
 }
 
 /* Each of their bytes becomes a note that says nothing. */
-static void void_in_chunk(const struct ue_visit *visit, uint32_t chunk, enum ue_note_type type) {
+static void void_in_chunk(const struct uerudp_frame_state *visit, uint32_t chunk, enum uerudp_analysis_result_type type) {
     uint8_t *begin = at(chunk) + HEAD_BYTES;
     const uint8_t *from = begin;
     const uint8_t *to = begin + size_of(chunk);
     while (from < to) {
         uint8_t *note = begin + (from - begin);
         if (read_note(visit, &from).type == type) {
-            memset(note, UE_NOTE_VOID, (size_t)(from - note));
+            memset(note, UERUDP_RESULT_REMOVED, (size_t)(from - note));
         }
     }
 }
 
-void ue_notes_void(const struct ue_visit *visit, enum ue_note_type type) {
+void uerudp_analysis_results_remove(const struct uerudp_frame_state *visit, enum uerudp_analysis_result_type type) {
     for (uint32_t chunk = first_chunk(visit); chunk != 0; chunk = chunk_behind(visit, chunk)) {
         void_in_chunk(visit, chunk, type);
     }
@@ -325,81 +325,81 @@ static const uint8_t *skip_note(const uint8_t *from) {
     return from;
 }
 
-static void walk_chunk(const struct ue_visit *visit, uint32_t chunk, uint64_t set,
-                       void (*tell)(void *user, const struct ue_note *note), void *user) {
+static void walk_chunk(const struct uerudp_frame_state *visit, uint32_t chunk, uint64_t set,
+                       void (*tell)(void *user, const struct uerudp_analysis_result *note), void *user) {
     const uint8_t *from = at(chunk) + HEAD_BYTES;
     const uint8_t *to = from + size_of(chunk);
     while (from < to) {
         if ((set >> *from & 1) == 0) {
             from = skip_note(from);
         } else {
-            const struct ue_note note = read_note(visit, &from);
+            const struct uerudp_analysis_result note = read_note(visit, &from);
             tell(user, &note);
         }
     }
 }
 
-void ue_notes_walk(const struct ue_visit *visit, uint64_t set, void (*tell)(void *user, const struct ue_note *note),
+void uerudp_analysis_results_for_each(const struct uerudp_frame_state *visit, uint64_t set, void (*tell)(void *user, const struct uerudp_analysis_result *note),
                    void *user) {
     for (uint32_t chunk = first_chunk(visit); chunk != 0; chunk = chunk_behind(visit, chunk)) {
         walk_chunk(visit, chunk, set, tell, user);
     }
 }
 
-struct ue_notes ue_notes_of_datagram(const struct ue_notes *all) {
+struct uerudp_analysis_results uerudp_analysis_results_of_datagram(const struct uerudp_analysis_results *all) {
     size_t count = 0;
     while (count < all->count && !is_of_item(&all->notes[count])) {
         count++;
     }
-    return (struct ue_notes){all->notes, count};
+    return (struct uerudp_analysis_results){all->notes, count};
 }
 
 /* Where the notes of an item begin, or those behind it: a datagram may have thousands of items. */
-static size_t first_of_item(const struct ue_notes *all, uint32_t item) {
+static size_t first_of_item(const struct uerudp_analysis_results *all, uint32_t item) {
     size_t low = 0;
     size_t high = all->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct ue_note *note = &all->notes[middle];
+        const struct uerudp_analysis_result *note = &all->notes[middle];
         bool is_before = !is_of_item(note) || note->item < item;
         *(is_before ? &low : &high) = middle + is_before;
     }
     return low;
 }
 
-struct ue_notes ue_notes_of_item(const struct ue_notes *all, uint32_t item) {
+struct uerudp_analysis_results uerudp_analysis_results_of_item(const struct uerudp_analysis_results *all, uint32_t item) {
     size_t from = first_of_item(all, item);
     size_t to = from;
     while (to < all->count && all->notes[to].item == item) {
         to++;
     }
-    return (struct ue_notes){from < to ? all->notes + from : NULL, to - from};
+    return (struct uerudp_analysis_results){from < to ? all->notes + from : NULL, to - from};
 }
 
-uint32_t ue_note_flags(const struct ue_note *note) {
+uint32_t uerudp_analysis_result_flags(const struct uerudp_analysis_result *note) {
     switch (note->type) {
-    case UE_NOTE_MISSING: return UE_ANALYSIS_LOST;
-    case UE_NOTE_LATE: return UE_ANALYSIS_OUT_OF_ORDER;
-    case UE_NOTE_DUPLICATE: return UE_ANALYSIS_DUPLICATE;
-    case UE_NOTE_ACKS: return note->frame == 0 ? UE_ANALYSIS_ACK_OF_UNSEEN : 0;
-    case UE_NOTE_NACKS: return note->is_set ? 0 : UE_ANALYSIS_NAK;
-    case UE_NOTE_RELIABLE: return note->is_set ? UE_ANALYSIS_BUFFER_HIGH : 0;
-    case UE_NOTE_COPY: return UE_ANALYSIS_RETRANSMISSION | (note->is_set ? UE_ANALYSIS_SPURIOUS_RETRANSMISSION : 0);
-    case UE_NOTE_GAP: return note->is_set ? UE_ANALYSIS_RELIABLE_JUMP : UE_ANALYSIS_RELIABLE_GAP;
-    case UE_NOTE_PARTIAL_ERROR: return UE_ANALYSIS_PARTIAL_ERROR;
+    case UERUDP_RESULT_MISSING: return UERUDP_ANALYSIS_LOST;
+    case UERUDP_RESULT_OUT_OF_ORDER: return UERUDP_ANALYSIS_OUT_OF_ORDER;
+    case UERUDP_RESULT_DUPLICATE: return UERUDP_ANALYSIS_DUPLICATE;
+    case UERUDP_RESULT_ACK: return note->frame == 0 ? UERUDP_ANALYSIS_ACK_OF_UNSEEN : 0;
+    case UERUDP_RESULT_NAK: return note->is_set ? 0 : UERUDP_ANALYSIS_NAK;
+    case UERUDP_RESULT_RELIABLE: return note->is_set ? UERUDP_ANALYSIS_BUFFER_HIGH : 0;
+    case UERUDP_RESULT_RETRANSMISSION: return UERUDP_ANALYSIS_RETRANSMISSION | (note->is_set ? UERUDP_ANALYSIS_SPURIOUS_RETRANSMISSION : 0);
+    case UERUDP_RESULT_RELIABLE_GAP: return note->is_set ? UERUDP_ANALYSIS_RELIABLE_JUMP : UERUDP_ANALYSIS_RELIABLE_GAP;
+    case UERUDP_RESULT_PARTIAL_ERROR: return UERUDP_ANALYSIS_PARTIAL_ERROR;
     default: return 0;
     }
 }
 
-uint32_t ue_notes_flags(const struct ue_notes *part) {
+uint32_t uerudp_analysis_results_all_flags(const struct uerudp_analysis_results *part) {
     uint32_t flags = 0;
     for (size_t i = 0; i < part->count; i++) {
-        flags |= ue_note_flags(&part->notes[i]);
+        flags |= uerudp_analysis_result_flags(&part->notes[i]);
     }
     return flags;
 }
 
-const struct ue_note *ue_notes_find(const struct ue_notes *part, enum ue_note_type type) {
+const struct uerudp_analysis_result *uerudp_analysis_results_find(const struct uerudp_analysis_results *part, enum uerudp_analysis_result_type type) {
     for (size_t i = 0; i < part->count; i++) {
         if (part->notes[i].type == type) {
             return &part->notes[i];

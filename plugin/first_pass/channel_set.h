@@ -6,16 +6,16 @@
 #include <uerudp/bunch.h>
 #include <uerudp/packet_tracker.h>
 
-struct ue_channel_set {
+struct uerudp_channel_set {
     uint8_t *bits;
     uint32_t size_bytes;
 };
 
 /* Gives back by how many bytes the set grew. A channel beyond UE_CHANNEL_MAX, or for which there is no memory, is left
    out. */
-size_t ue_channel_set_add(struct ue_channel_set *set, const struct ue_track_memory *memory, uint32_t channel);
+size_t uerudp_channel_set_add(struct uerudp_channel_set *set, const struct ue_allocator *memory, uint32_t channel);
 
 /* The nearest member up to, or from, a channel; false: there is none, and nothing is written. */
-bool ue_channel_set_find(const struct ue_channel_set *set, uint32_t channel, bool up_to, uint32_t *found);
+bool uerudp_channel_set_find(const struct uerudp_channel_set *set, uint32_t channel, bool up_to, uint32_t *found);
 
 #endif

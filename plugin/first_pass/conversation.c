@@ -11,10 +11,10 @@
 
 /* The datagrams between two addresses with ports. Side 0 sent the first of them. */
 struct peers {
-    struct ue_preset preset;
+    struct uerudp_prefs_wire preset;
     int server_side; /* from ports or the table of servers; -1 unknown */
-    struct ue_binding binding;
-    struct ue_connection *connection; /* the present one */
+    struct ue_protocol_proof binding;
+    struct uerudp_connection *connection; /* the present one */
 };
 
 /* One direction: where from and where to. Wireshark's conversations would do, at five times the cost per packet. */
@@ -72,16 +72,16 @@ static void forget_streams(void) {
     waiting_count = 0;
 }
 
-uint32_t ue_conversation_stream_count(void) {
+uint32_t uerudp_conversation_stream_count(void) {
     return stream_count;
 }
 
-const struct ue_connection *ue_conversation_of_stream(uint32_t stream) {
-    const struct ue_connection *connection = wmem_tree_lookup32(connections_by_stream, stream);
+const struct uerudp_connection *uerudp_conversation_of_stream(uint32_t stream) {
+    const struct uerudp_connection *connection = wmem_tree_lookup32(connections_by_stream, stream);
     return connection != NULL && connection->stream == stream ? connection : NULL;
 }
 
-void ue_conversation_register(void) {
+void uerudp_conversation_register(void) {
     route_secrets[0] = random_word();
     route_secrets[1] = random_word() | 1;
     connections_by_stream = wmem_tree_new_autoreset(wmem_epan_scope(), wmem_file_scope());
@@ -109,21 +109,21 @@ static struct route route_between(const address *from, uint32_t from_port, const
 }
 
 /* The source of the first datagram is side 0. */
-static int side_of_end(enum ue_end end) {
+static int side_of_end(enum uerudp_prefs_server_end end) {
     switch (end) {
-    case UE_END_SOURCE: return 0;
-    case UE_END_DESTINATION: return 1;
-    case UE_END_NONE: break;
+    case UERUDP_PREFS_SERVER_SOURCE: return 0;
+    case UERUDP_PREFS_SERVER_DESTINATION: return 1;
+    case UERUDP_PREFS_SERVER_NONE: break;
     }
     return -1;
 }
 
-static enum ue_end end_with_our_port(const packet_info *pinfo) {
-    bool source = ue_packet_port_is_ours(pinfo->srcport);
-    if (source == ue_packet_port_is_ours(pinfo->destport)) {
-        return UE_END_NONE;
+static enum uerudp_prefs_server_end end_with_our_port(const packet_info *pinfo) {
+    bool source = uerudp_packet_is_our_port(pinfo->srcport);
+    if (source == uerudp_packet_is_our_port(pinfo->destport)) {
+        return UERUDP_PREFS_SERVER_NONE;
     }
-    return source ? UE_END_SOURCE : UE_END_DESTINATION;
+    return source ? UERUDP_PREFS_SERVER_SOURCE : UERUDP_PREFS_SERVER_DESTINATION;
 }
 
 static const struct leg *add_leg(const struct route *route, struct peers *peers, unsigned side) {
@@ -135,10 +135,10 @@ static const struct leg *add_leg(const struct route *route, struct peers *peers,
 
 static const struct leg *start_peers(const packet_info *pinfo, const struct route *there, const struct route *back) {
     struct peers *peers = wmem_new0(wmem_file_scope(), struct peers);
-    const struct ue_preset *preset = ue_prefs_common();
-    enum ue_end server = ue_prefs_server(pinfo, &preset);
+    const struct uerudp_prefs_wire *preset = uerudp_prefs_default_wire();
+    enum uerudp_prefs_server_end server = uerudp_prefs_find_server(pinfo, &preset);
     peers->preset = *preset;
-    peers->server_side = side_of_end(server != UE_END_NONE ? server : end_with_our_port(pinfo));
+    peers->server_side = side_of_end(server != UERUDP_PREFS_SERVER_NONE ? server : end_with_our_port(pinfo));
     add_leg(back, peers, 1);
     return add_leg(there, peers, 0);
 }
@@ -166,11 +166,11 @@ static bool may_have_moved(const struct peers *peers, bool handshake) {
     return peers->connection == NULL && !handshake && wmem_map_size(connections_by_cookie) != 0;
 }
 
-static struct ue_connection *start_connection(struct peers *peers, const packet_info *pinfo, bool handshake) {
-    struct ue_connection *connection = wmem_new0(wmem_file_scope(), struct ue_connection);
-    const struct ue_preset *preset = &peers->preset;
-    ue_flow_init(&connection->flow, &preset->settings, preset->generation, peers->server_side);
-    connection->session = ue_key_session(pinfo, &connection->flow);
+static struct uerudp_connection *start_connection(struct peers *peers, const packet_info *pinfo, bool handshake) {
+    struct uerudp_connection *connection = wmem_new0(wmem_file_scope(), struct uerudp_connection);
+    const struct uerudp_prefs_wire *preset = &peers->preset;
+    ue_detection_init(&connection->flow, &preset->settings, preset->generation, peers->server_side);
+    connection->session = uerudp_decryption_session_new(pinfo, &connection->flow);
     connection->first_frame = pinfo->num;
     connection->is_unanswered = may_have_moved(peers, handshake);
     peers->connection = connection;
@@ -178,7 +178,7 @@ static struct ue_connection *start_connection(struct peers *peers, const packet_
 }
 
 /* From here on the connection is shown, and counts. */
-static void prove(struct ue_connection *connection) {
+static void prove(struct uerudp_connection *connection) {
     if (!connection->is_proven) {
         connection->is_proven = true;
         connection->stream = stream_count++;
@@ -187,20 +187,20 @@ static void prove(struct ue_connection *connection) {
 }
 
 /* A connection that moved to other addresses names itself by its old cookie. */
-static void follow_move(struct ue_connection *connection, const struct ue_shape *shape) {
+static void follow_move(struct uerudp_connection *connection, const struct ue_handshake_match *shape) {
     if (!shape->has_orig_cookie) {
         return;
     }
-    struct ue_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
+    struct uerudp_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
     if (earlier != NULL && earlier != connection) {
-        ue_flow_adopt(&connection->flow, &earlier->flow);
-        ue_key_adopt(connection->session, earlier->session);
+        ue_detection_adopt(&connection->flow, &earlier->flow);
+        uerudp_decryption_session_adopt(connection->session, earlier->session);
         connection->stream = earlier->stream;
-        ue_observe_move(connection, earlier);
+        uerudp_observe_merge(connection, earlier);
     }
 }
 
-static void remember_cookie(struct ue_connection *connection, const struct ue_shape *shape) {
+static void remember_cookie(struct uerudp_connection *connection, const struct ue_handshake_match *shape) {
     if (shape->has_cookie && wmem_map_lookup(connections_by_cookie, shape->cookie) != connection) {
         void *key = wmem_memdup(wmem_file_scope(), shape->cookie, UE_COOKIE_BYTES);
         wmem_map_insert(connections_by_cookie, key, connection);
@@ -209,63 +209,63 @@ static void remember_cookie(struct ue_connection *connection, const struct ue_sh
 
 /* ---- datagrams ---- */
 
-static struct ue_visit *keep(const struct leg *leg, const packet_info *pinfo, const struct ue_bytes *bytes,
-                             const struct ue_shape *shape) {
-    struct ue_visit *visit = ue_visit_add(pinfo);
-    struct ue_connection *connection = leg->peers->connection;
+static struct uerudp_frame_state *keep(const struct leg *leg, const packet_info *pinfo, const struct uerudp_captured_bytes *bytes,
+                             const struct ue_handshake_match *shape) {
+    struct uerudp_frame_state *visit = uerudp_frame_state_add(pinfo);
+    struct uerudp_connection *connection = leg->peers->connection;
     visit->connection = connection;
     if (bytes->is_cut) {
-        ue_flow_frame_cut(&connection->flow, leg->side, &visit->frame);
+        ue_detection_feed_truncated(&connection->flow, leg->side, &visit->frame);
     } else {
-        ue_flow_feed(&connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
-        ue_key_learn(connection->session, &connection->flow, &visit->frame, bytes->base, bytes->size);
+        ue_detection_feed(&connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
+        uerudp_decryption_session_read_token(connection->session, &connection->flow, &visit->frame, bytes->base, bytes->size);
     }
     return visit;
 }
 
-static bool find_shape(const struct ue_preset *preset, const struct ue_bytes *bytes, struct ue_shape *shape) {
-    return !bytes->is_cut && ue_detect_handshake(&preset->settings, bytes->base, bytes->size, shape);
+static bool find_shape(const struct uerudp_prefs_wire *preset, const struct uerudp_captured_bytes *bytes, struct ue_handshake_match *shape) {
+    return !bytes->is_cut && ue_profile_match_handshake(&preset->settings, bytes->base, bytes->size, shape);
 }
 
-bool ue_conversation_any_waits(void) {
+bool uerudp_conversation_any_is_pending(void) {
     return waiting_count != 0;
 }
 
 /* Whether this datagram, which is no handshake message, may prove that its conversation is ours. */
-static bool is_awaited(const packet_info *pinfo, const struct ue_bytes *bytes) {
+static bool is_awaited(const packet_info *pinfo, const struct uerudp_captured_bytes *bytes) {
     const struct leg *leg = waiting_count != 0 && !bytes->is_cut ? lookup_leg(pinfo) : NULL;
-    return leg != NULL && ue_binding_waits(&leg->peers->binding);
+    return leg != NULL && ue_protocol_proof_needs_packets(&leg->peers->binding);
 }
 
-static bool proves(struct peers *peers, unsigned side, const struct ue_bytes *bytes, const struct ue_shape *shape) {
-    struct ue_binding *binding = &peers->binding;
-    bool waited = ue_binding_waits(binding);
+static bool proves(struct peers *peers, unsigned side, const struct uerudp_captured_bytes *bytes, const struct ue_handshake_match *shape) {
+    struct ue_protocol_proof *binding = &peers->binding;
+    bool waited = ue_protocol_proof_needs_packets(binding);
     bool is_proof = false;
     if (shape != NULL) {
-        is_proof = ue_binding_feed(binding, side, shape);
+        is_proof = ue_protocol_proof_add_handshake(binding, side, shape);
     } else if (waited) {
-        is_proof = ue_binding_feed_packet(binding, &peers->preset.settings, side, bytes->base, bytes->size);
+        is_proof = ue_protocol_proof_add_packet(binding, &peers->preset.settings, side, bytes->base, bytes->size);
     }
     if (is_proof) {
         binding->patience = 0;
     }
-    waiting_count = waiting_count - waited + ue_binding_waits(binding);
+    waiting_count = waiting_count - waited + ue_protocol_proof_needs_packets(binding);
     return is_proof;
 }
 
-const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const struct ue_bytes *bytes, bool is_ours) {
-    struct ue_shape shape;
-    if (!is_ours && !find_shape(ue_prefs_common(), bytes, &shape) && !is_awaited(pinfo, bytes)) {
+const struct uerudp_frame_state *uerudp_conversation_observe(const packet_info *pinfo, const struct uerudp_captured_bytes *bytes, bool is_ours) {
+    struct ue_handshake_match shape;
+    if (!is_ours && !find_shape(uerudp_prefs_default_wire(), bytes, &shape) && !is_awaited(pinfo, bytes)) {
         return NULL;
     }
     const struct leg *leg = find_leg(pinfo);
     struct peers *peers = leg->peers;
     bool handshake = find_shape(&peers->preset, bytes, &shape);
-    struct ue_connection *connection = peers->connection;
-    if (connection == NULL || (handshake && ue_flow_is_over(&connection->flow, &shape))) {
+    struct uerudp_connection *connection = peers->connection;
+    if (connection == NULL || (handshake && ue_detection_is_new_connection(&connection->flow, &shape))) {
         connection = start_connection(peers, pinfo, handshake);
     }
-    struct ue_visit *visit = keep(leg, pinfo, bytes, handshake ? &shape : NULL);
+    struct uerudp_frame_state *visit = keep(leg, pinfo, bytes, handshake ? &shape : NULL);
     if (is_ours || proves(peers, leg->side, bytes, handshake ? &shape : NULL)) {
         prove(connection);
     }
@@ -273,22 +273,22 @@ const struct ue_visit *ue_conversation_observe(const packet_info *pinfo, const s
         follow_move(connection, &shape);
         remember_cookie(connection, &shape);
     }
-    if (ue_prefs_analyse()) {
-        ue_observe(visit, pinfo, bytes, handshake ? &shape : NULL);
+    if (uerudp_prefs_analyse()) {
+        uerudp_observe_datagram(visit, pinfo, bytes, handshake ? &shape : NULL);
     }
     return visit;
 }
 
-const struct ue_visit *ue_conversation_again(const packet_info *pinfo) {
-    struct ue_visit *visit = ue_visit_find(pinfo);
+const struct uerudp_frame_state *uerudp_conversation_find_frame_state(const packet_info *pinfo) {
+    struct uerudp_frame_state *visit = uerudp_frame_state_find(pinfo);
     if (visit != NULL && visit->frame.number != 0) {
-        visit->frame.links = ue_flow_links(&visit->connection->flow, &visit->frame);
+        visit->frame.links = ue_detection_packet_ids(&visit->connection->flow, &visit->frame);
     }
     return visit;
 }
 
-bool ue_visit_is_foreign(const struct ue_visit *visit, const struct ue_bytes *bytes) {
-    const struct ue_flow *flow = &visit->connection->flow;
-    return bytes->is_cut ? ue_flow_is_doubtful(flow, &visit->frame)
-                         : ue_flow_is_foreign(flow, &visit->frame, bytes->base, bytes->size);
+bool uerudp_conversation_is_foreign(const struct uerudp_frame_state *visit, const struct uerudp_captured_bytes *bytes) {
+    const struct ue_detection *flow = &visit->connection->flow;
+    return bytes->is_cut ? ue_detection_is_doubtful(flow, &visit->frame)
+                         : ue_detection_is_foreign(flow, &visit->frame, bytes->base, bytes->size);
 }

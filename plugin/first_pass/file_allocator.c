@@ -35,7 +35,7 @@ static void forget(void) {
     memset(spare_count, 0, sizeof spare_count);
 }
 
-void ue_file_memory_register(void) {
+void uerudp_file_allocator_register(void) {
     register_init_routine(forget);
 }
 
@@ -101,4 +101,4 @@ static void *resize(void *user _U_, void *old, size_t size_bytes) {
     return NULL;
 }
 
-const struct ue_track_memory ue_file_memory = {resize, NULL};
+const struct ue_allocator uerudp_file_allocator = {resize, NULL};

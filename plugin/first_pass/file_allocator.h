@@ -5,8 +5,8 @@
 
 #include <uerudp/packet_tracker.h>
 
-void ue_file_memory_register(void);
+void uerudp_file_allocator_register(void);
 
-extern const struct ue_track_memory ue_file_memory;
+extern const struct ue_allocator uerudp_file_allocator;
 
 #endif

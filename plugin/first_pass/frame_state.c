@@ -10,9 +10,9 @@
 #define VISITS_AT_ONCE 64
 
 /* All of it lies in the scope of the capture file. */
-static struct ue_visit **first_of_frame;
+static struct uerudp_frame_state **first_of_frame;
 static size_t frame_capacity;
-static struct ue_visit *spares;
+static struct uerudp_frame_state *spares;
 static size_t spare_count;
 
 static void forget(void) {
@@ -22,7 +22,7 @@ static void forget(void) {
     spare_count = 0;
 }
 
-void ue_visit_register(void) {
+void uerudp_frame_state_register(void) {
     register_init_routine(forget);
 }
 
@@ -33,20 +33,20 @@ static void make_room(size_t frame) {
     frame_capacity = capacity;
 }
 
-static struct ue_visit *take_spare(void) {
+static struct uerudp_frame_state *take_spare(void) {
     if (spare_count == 0) {
-        spares = wmem_alloc_array(wmem_file_scope(), struct ue_visit, VISITS_AT_ONCE);
+        spares = wmem_alloc_array(wmem_file_scope(), struct uerudp_frame_state, VISITS_AT_ONCE);
         spare_count = VISITS_AT_ONCE;
     }
     return &spares[--spare_count];
 }
 
-struct ue_visit *ue_visit_add(const packet_info *pinfo) {
+struct uerudp_frame_state *uerudp_frame_state_add(const packet_info *pinfo) {
     if (pinfo->num >= frame_capacity) {
         make_room(pinfo->num);
     }
-    struct ue_visit **first = &first_of_frame[pinfo->num];
-    struct ue_visit *visit = take_spare();
+    struct uerudp_frame_state **first = &first_of_frame[pinfo->num];
+    struct uerudp_frame_state *visit = take_spare();
     visit->number = pinfo->num;
     visit->layer = pinfo->curr_layer_num;
     visit->notes = 0;
@@ -56,18 +56,18 @@ struct ue_visit *ue_visit_add(const packet_info *pinfo) {
     return visit;
 }
 
-struct ue_visit *ue_visit_of_frame(uint32_t number) {
+struct uerudp_frame_state *uerudp_frame_state_of_frame(uint32_t number) {
     return number < frame_capacity ? first_of_frame[number] : NULL;
 }
 
-struct ue_visit *ue_visit_find(const packet_info *pinfo) {
-    struct ue_visit *visit = ue_visit_of_frame(pinfo->num);
+struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo) {
+    struct uerudp_frame_state *visit = uerudp_frame_state_of_frame(pinfo->num);
     while (visit != NULL && visit->layer != pinfo->curr_layer_num) {
         visit = visit->next;
     }
     return visit;
 }
 
-bool ue_visit_is_settled(const struct ue_visit *visit, const packet_info *pinfo) {
+bool uerudp_frame_state_is_final(const struct uerudp_frame_state *visit, const packet_info *pinfo) {
     return pinfo->fd->visited || !visit->frame.held || visit->connection->flow.is_released;
 }

@@ -10,32 +10,32 @@
 
 #include <uerudp/detection.h>
 
-struct ue_connection;
+struct uerudp_connection;
 
 /* What is kept of one datagram. */
-struct ue_visit {
-    struct ue_connection *connection;
-    struct ue_frame frame;
+struct uerudp_frame_state {
+    struct uerudp_connection *connection;
+    struct ue_decode_state frame;
     uint32_t number;       /* of the frame that it came in */
     uint32_t layer;        /* in a tunnel, one frame has several datagrams */
     uint32_t notes;        /* where notes.h keeps them; 0: none */
     uint32_t chains;       /* where chains.h keeps them; 0: none */
-    struct ue_visit *next; /* of the same frame; NULL: none */
+    struct uerudp_frame_state *next; /* of the same frame; NULL: none */
 };
 
-void ue_visit_register(void);
+void uerudp_frame_state_register(void);
 
 /* A visit for the present datagram, to be filled; lives until the capture is closed. */
-struct ue_visit *ue_visit_add(const packet_info *pinfo);
+struct uerudp_frame_state *uerudp_frame_state_add(const packet_info *pinfo);
 
 /* What was kept of the present datagram; NULL when nothing was. */
-struct ue_visit *ue_visit_find(const packet_info *pinfo);
+struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo);
 
 /* The first visit of a frame, see next; NULL when nothing was kept of it. */
-struct ue_visit *ue_visit_of_frame(uint32_t number);
+struct uerudp_frame_state *uerudp_frame_state_of_frame(uint32_t number);
 
 /* Whether generation and bounds are settled for the datagram. Before that, on the first pass, it is decoded with the
    choice that fits best so far, and a fault may be the fault of that choice. */
-bool ue_visit_is_settled(const struct ue_visit *visit, const packet_info *pinfo);
+bool uerudp_frame_state_is_final(const struct uerudp_frame_state *visit, const packet_info *pinfo);
 
 #endif

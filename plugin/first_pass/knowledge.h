@@ -15,35 +15,35 @@
 
 /* What all streams of a file hold at most together: bytes, and openings of channels. What comes later is not learned.
  */
-#define UE_KNOWLEDGE_BYTES_MAX (256u << 20)
-#define UE_KNOWLEDGE_OPENINGS_MAX (1u << 20)
+#define UERUDP_KNOWLEDGE_BYTES_MAX (256u << 20)
+#define UERUDP_KNOWLEDGE_SPAWNS_MAX (1u << 20)
 
 /* Of one stream; zeroed. All of it lies in the scope of the capture file. */
-struct ue_knowledge {
-    struct ue_package_map *map;   /* NULL: nothing was told */
-    struct ue_openings *openings; /* NULL: no channel was opened */
-    struct ue_channel_set talked; /* channels that carried messages which are not empty */
+struct uerudp_knowledge {
+    struct ue_guid_map *map;   /* NULL: nothing was told */
+    struct uerudp_knowledge_spawns *openings; /* NULL: no channel was opened */
+    struct uerudp_channel_set talked; /* channels that carried messages which are not empty */
 };
 
 /* The class, or the object itself where no class is known: of a channel's actor. */
-struct ue_actor_path {
+struct uerudp_knowledge_actor {
     uint64_t guid;
     uint64_t frame;         /* that opened the channel */
     const char *class_path; /* NULL: not known; else in the pool */
 };
 
-void ue_knowledge_register(void);
+void uerudp_knowledge_register(void);
 
 /* Takes what the assembly tells: a message that is whole. */
-void ue_knowledge_learn(struct ue_knowledge *knowledge, const struct ue_context *context,
-                        const struct ue_assembly_event *event);
+void uerudp_knowledge_add_message(struct uerudp_knowledge *knowledge, const struct ue_context *context,
+                        const struct ue_reassembly_event *event);
 
 /* The path of an id as of this frame, in the pool; NULL: not known. */
-const char *ue_knowledge_path(const struct ue_knowledge *knowledge, wmem_allocator_t *pool, uint64_t guid,
+const char *uerudp_knowledge_find_path(const struct uerudp_knowledge *knowledge, wmem_allocator_t *pool, uint64_t guid,
                               uint64_t frame);
 
 /* The actor that stands on a channel as of this frame; false: none was seen. */
-bool ue_knowledge_actor(const struct ue_knowledge *knowledge, wmem_allocator_t *pool, uint32_t channel, uint64_t frame,
-                        struct ue_actor_path *actor);
+bool uerudp_knowledge_find_actor(const struct uerudp_knowledge *knowledge, wmem_allocator_t *pool, uint32_t channel, uint64_t frame,
+                        struct uerudp_knowledge_actor *actor);
 
 #endif

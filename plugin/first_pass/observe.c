@@ -15,7 +15,7 @@
 /* A datagram that waits for the verdict on the generation. */
 struct held {
     struct held *next;
-    struct ue_visit *visit;
+    struct uerudp_frame_state *visit;
     int64_t time_ns;
     size_t size; /* of a cut one: 0 */
     bool is_cut;
@@ -23,11 +23,11 @@ struct held {
 };
 
 /* All of it lies in the scope of the capture file. */
-struct ue_observer {
-    struct ue_track *track; /* NULL: not begun, or given up; the same of the next */
-    struct ue_assembly *assembly;
-    struct ue_knowledge knowledge; /* for later passes: not given up */
-    struct ue_findings findings;
+struct uerudp_observer {
+    struct ue_tracker *track; /* NULL: not begun, or given up; the same of the next */
+    struct ue_reassembly *assembly;
+    struct uerudp_knowledge knowledge; /* for later passes: not given up */
+    struct uerudp_sequence_analysis findings;
     struct held *first, **end;
     unsigned held_count;
     GList used;    /* among the observers with a tracker, in the order of use */
@@ -36,16 +36,16 @@ struct ue_observer {
 
 /* One datagram on its way. */
 struct pass {
-    struct ue_observer *observer;
-    struct ue_visit *visit;
+    struct uerudp_observer *observer;
+    struct uerudp_frame_state *visit;
     const struct ue_context *context;
 };
 
 /* What the tracker last read, and of which bytes: who listens asks for it right then. */
 static struct {
-    const struct ue_visit *visit;
+    const struct uerudp_frame_state *visit;
     const uint8_t *bytes;
-    struct ue_track_reading reading;
+    struct ue_tracker_items reading;
 } latest;
 
 static GQueue observers; /* with a tracker; the one used last at the end */
@@ -59,20 +59,20 @@ static void forget(void) {
     latest.visit = NULL;
 }
 
-void ue_observe_register(void) {
+void uerudp_observe_register(void) {
     register_init_routine(forget);
 }
 
 /* ---- trackers ---- */
 
-static size_t bytes_of(const struct ue_observer *observer) {
-    return ue_track_bytes(observer->track) + ue_assembly_bytes(observer->assembly);
+static size_t bytes_of(const struct uerudp_observer *observer) {
+    return ue_tracker_bytes(observer->track) + ue_reassembly_bytes(observer->assembly);
 }
 
-static struct ue_track *track_of(struct ue_observer *observer) {
+static struct ue_tracker *track_of(struct uerudp_observer *observer) {
     if (observer->track == NULL) {
-        observer->track = ue_track_new(&ue_file_memory);
-        observer->assembly = ue_assembly_new(&ue_file_memory);
+        observer->track = ue_tracker_new(&uerudp_file_allocator);
+        observer->assembly = ue_reassembly_new(&uerudp_file_allocator);
         bytes_in_use += bytes_of(observer);
         g_queue_push_tail_link(&observers, &observer->used);
     } else if (observers.tail != &observer->used) {
@@ -82,58 +82,58 @@ static struct ue_track *track_of(struct ue_observer *observer) {
     return observer->track;
 }
 
-static void give_up(struct ue_observer *observer) {
+static void give_up(struct uerudp_observer *observer) {
     if (observer->track != NULL) {
         g_queue_unlink(&observers, &observer->used);
         bytes_in_use -= bytes_of(observer);
-        ue_assembly_free(observer->assembly);
-        ue_track_free(observer->track);
+        ue_reassembly_free(observer->assembly);
+        ue_tracker_free(observer->track);
         observer->track = NULL;
         observer->assembly = NULL;
     }
 }
 
 static void give_up_oldest(void) {
-    while (bytes_in_use > UE_OBSERVE_BYTES_MAX && observers.length > 1) {
+    while (bytes_in_use > UERUDP_OBSERVE_BYTES_MAX && observers.length > 1) {
         give_up(observers.head->data);
     }
 }
 
 /* ---- one datagram ---- */
 
-static void on_event(void *user, const struct ue_track_event *event) {
+static void on_event(void *user, const struct ue_tracker_event *event) {
     const struct pass *pass = user;
-    struct ue_observer *observer = pass->observer;
-    const struct ue_reassembly to = {observer->assembly, &observer->knowledge, pass->visit, pass->context};
-    enum ue_assembly_problem problem = ue_reassemble_take(&to, event);
-    ue_findings_take(&observer->findings, pass->visit, pass->context, event, problem);
+    struct uerudp_observer *observer = pass->observer;
+    const struct uerudp_reassemble_target to = {observer->assembly, &observer->knowledge, pass->visit, pass->context};
+    enum ue_reassembly_problem problem = uerudp_reassemble_event(&to, event);
+    uerudp_sequence_analysis_add_event(&observer->findings, pass->visit, pass->context, event, problem);
 }
 
 static void on_items(void *user, const struct ue_item *items, size_t count) {
     const struct pass *pass = user;
-    ue_assembly_expect(pass->observer->assembly, items, count);
+    ue_reassembly_prefetch(pass->observer->assembly, items, count);
 }
 
 /* Where nothing tells who is the client, it is the one that was seen first. */
-static unsigned side_of(const struct ue_visit *visit, const struct ue_context *x) {
+static unsigned side_of(const struct uerudp_frame_state *visit, const struct ue_context *x) {
     return x->direction == UE_DIRECTION_UNKNOWN ? visit->frame.side : x->direction == UE_SERVER_TO_CLIENT;
 }
 
-static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes *bytes) {
-    struct ue_observer *observer = visit->connection->observer;
+static void take(struct uerudp_frame_state *visit, int64_t time_ns, const struct uerudp_captured_bytes *bytes) {
+    struct uerudp_observer *observer = visit->connection->observer;
     struct ue_context x;
-    if (ue_visit_is_foreign(visit, bytes)) {
+    if (uerudp_conversation_is_foreign(visit, bytes)) {
         return;
     }
-    ue_flow_context(&visit->connection->flow, &visit->frame, &x);
+    ue_detection_context(&visit->connection->flow, &visit->frame, &x);
     if (bytes->is_cut) {
-        ue_findings_cut(&observer->findings, side_of(visit, &x));
+        uerudp_sequence_analysis_add_cut(&observer->findings, side_of(visit, &x));
         return;
     }
-    visit->frame.links = ue_flow_links(&visit->connection->flow, &visit->frame);
+    visit->frame.links = ue_detection_packet_ids(&visit->connection->flow, &visit->frame);
     struct pass pass = {observer, visit, &x};
-    const struct ue_track_sink sink = {.event = on_event, .user = &pass, .ahead = on_items};
-    const struct ue_track_datagram datagram = {.frame = visit->number,
+    const struct ue_tracker_callbacks sink = {.event = on_event, .user = &pass, .prefetch = on_items};
+    const struct ue_tracker_datagram datagram = {.frame = visit->number,
                                                .time_ns = time_ns,
                                                .side = side_of(visit, &x),
                                                .context = &x,
@@ -141,21 +141,21 @@ static void take(struct ue_visit *visit, int64_t time_ns, const struct ue_bytes 
                                                .bytes = bytes->base,
                                                .size_bytes = bytes->size,
                                                .reading = &latest.reading};
-    struct ue_track *track = track_of(observer);
+    struct ue_tracker *track = track_of(observer);
     bytes_in_use -= bytes_of(observer);
     latest.visit = visit;
     latest.bytes = bytes->base;
-    ue_notes_begin(visit);
-    ue_track_feed(track, &datagram, &sink);
-    ue_reassemble_end(&(const struct ue_reassembly){observer->assembly, &observer->knowledge, visit, &x});
-    ue_notes_end();
+    uerudp_analysis_results_begin(visit);
+    ue_tracker_feed(track, &datagram, &sink);
+    uerudp_reassemble_end(&(const struct uerudp_reassemble_target){observer->assembly, &observer->knowledge, visit, &x});
+    uerudp_analysis_results_end();
     bytes_in_use += bytes_of(observer);
     give_up_oldest();
 }
 
 /* ---- waiting ---- */
 
-static void hold(struct ue_observer *observer, struct ue_visit *visit, int64_t time_ns, const struct ue_bytes *bytes) {
+static void hold(struct uerudp_observer *observer, struct uerudp_frame_state *visit, int64_t time_ns, const struct uerudp_captured_bytes *bytes) {
     size_t size = bytes->is_cut ? 0 : bytes->size;
     struct held *held = wmem_alloc(wmem_file_scope(), sizeof *held + size);
     *held = (struct held){.visit = visit, .time_ns = time_ns, .size = size, .is_cut = bytes->is_cut};
@@ -168,7 +168,7 @@ static void hold(struct ue_observer *observer, struct ue_visit *visit, int64_t t
     observer->end = &held->next;
 }
 
-static void take_held(struct ue_observer *observer) {
+static void take_held(struct uerudp_observer *observer) {
     struct held *held = observer->first;
     if (held != NULL) {
         g_queue_unlink(&waiting, &observer->waiting);
@@ -177,7 +177,7 @@ static void take_held(struct ue_observer *observer) {
     observer->held_count = 0;
     while (held != NULL) {
         struct held *next = held->next;
-        const struct ue_bytes bytes = {.base = held->bytes, .size = held->size, .is_cut = held->is_cut};
+        const struct uerudp_captured_bytes bytes = {.base = held->bytes, .size = held->size, .is_cut = held->is_cut};
         take(held->visit, held->time_ns, &bytes);
         wmem_free(wmem_file_scope(), held);
         held = next;
@@ -185,24 +185,24 @@ static void take_held(struct ue_observer *observer) {
 }
 
 /* A restart, and what may become one, waits for the cookie that says which connection it continues. */
-static bool is_ready(const struct ue_connection *connection) {
+static bool is_ready(const struct uerudp_connection *connection) {
     return connection->flow.is_released && !connection->is_moving && !connection->is_unanswered;
 }
 
-static struct ue_observer *observer_of(struct ue_connection *connection) {
+static struct uerudp_observer *observer_of(struct uerudp_connection *connection) {
     if (connection->observer == NULL) {
-        struct ue_observer *observer = wmem_new0(wmem_file_scope(), struct ue_observer);
+        struct uerudp_observer *observer = wmem_new0(wmem_file_scope(), struct uerudp_observer);
         observer->used.data = observer->waiting.data = observer;
         connection->observer = observer;
     }
     return connection->observer;
 }
 
-void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct ue_bytes *bytes,
-                const struct ue_shape *shape) {
-    struct ue_connection *connection = visit->connection;
-    struct ue_observer *observer = observer_of(connection);
-    int64_t time_ns = ue_ns_of(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
+void uerudp_observe_datagram(struct uerudp_frame_state *visit, const packet_info *pinfo, const struct uerudp_captured_bytes *bytes,
+                const struct ue_handshake_match *shape) {
+    struct uerudp_connection *connection = visit->connection;
+    struct uerudp_observer *observer = observer_of(connection);
+    int64_t time_ns = ue_time_ns_from(pinfo->abs_ts.secs, pinfo->abs_ts.nsecs);
     connection->is_moving |= shape != NULL && shape->restart && !connection->has_moved;
     connection->is_unanswered &= visit->frame.side == 0;
     if (observer->first == NULL && is_ready(connection)) {
@@ -210,15 +210,15 @@ void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct u
         return;
     }
     hold(observer, visit, time_ns, bytes);
-    if (is_ready(connection) || observer->held_count == UE_FLOW_HOLD) {
+    if (is_ready(connection) || observer->held_count == UE_DETECTION_HELD_MAX) {
         connection->is_moving = connection->is_unanswered = false;
         take_held(observer);
     }
 }
 
-void ue_observe_move(struct ue_connection *connection, struct ue_connection *earlier) {
-    struct ue_observer *own = connection->observer;
-    struct ue_observer *joined = observer_of(earlier);
+void uerudp_observe_merge(struct uerudp_connection *connection, struct uerudp_connection *earlier) {
+    struct uerudp_observer *own = connection->observer;
+    struct uerudp_observer *joined = observer_of(earlier);
     connection->is_moving = false;
     connection->has_moved = true;
     if (own == joined) {
@@ -232,19 +232,19 @@ void ue_observe_move(struct ue_connection *connection, struct ue_connection *ear
     }
 }
 
-void ue_observe_rest(void) {
+void uerudp_observe_finish(void) {
     while (waiting.head != NULL) {
         take_held(waiting.head->data);
     }
 }
 
-const struct ue_track_reading *ue_observe_reading(const struct ue_visit *visit, const struct ue_bytes *bytes) {
+const struct ue_tracker_items *uerudp_observe_latest_items(const struct uerudp_frame_state *visit, const struct uerudp_captured_bytes *bytes) {
     bool is_latest = visit == latest.visit && bytes->base == latest.bytes && latest.reading.is_whole;
     return is_latest ? &latest.reading : NULL;
 }
 
-const struct ue_knowledge *ue_observe_knowledge(const struct ue_connection *connection) {
-    static const struct ue_knowledge nothing;
-    const struct ue_observer *observer = connection->observer;
+const struct uerudp_knowledge *uerudp_observe_knowledge(const struct uerudp_connection *connection) {
+    static const struct uerudp_knowledge nothing;
+    const struct uerudp_observer *observer = connection->observer;
     return observer != NULL ? &observer->knowledge : &nothing;
 }

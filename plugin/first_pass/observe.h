@@ -16,28 +16,28 @@
 
 /* What the trackers and reassemblies of all streams hold at most together: bytes. Those that were silent the longest
    are given up; what comes later of such a stream is followed anew. */
-#define UE_OBSERVE_BYTES_MAX (256u << 20)
+#define UERUDP_OBSERVE_BYTES_MAX (256u << 20)
 
-struct ue_connection;
-struct ue_visit;
+struct uerudp_connection;
+struct uerudp_frame_state;
 
-void ue_observe_register(void);
+void uerudp_observe_register(void);
 
 /* Takes a datagram, once. shape: of a handshake, else NULL. */
-void ue_observe(struct ue_visit *visit, const packet_info *pinfo, const struct ue_bytes *bytes,
-                const struct ue_shape *shape);
+void uerudp_observe_datagram(struct uerudp_frame_state *visit, const packet_info *pinfo, const struct uerudp_captured_bytes *bytes,
+                const struct ue_handshake_match *shape);
 
 /* The connection turned out to continue the earlier one on other addresses. */
-void ue_observe_move(struct ue_connection *connection, struct ue_connection *earlier);
+void uerudp_observe_merge(struct uerudp_connection *connection, struct uerudp_connection *earlier);
 
 /* The items of a datagram, where it is the one that was just taken; NULL: they are to be read again, as on later
    passes. */
-const struct ue_track_reading *ue_observe_reading(const struct ue_visit *visit, const struct ue_bytes *bytes);
+const struct ue_tracker_items *uerudp_observe_latest_items(const struct uerudp_frame_state *visit, const struct uerudp_captured_bytes *bytes);
 
 /* What is known of the stream of a connection; all zeros where nothing was learned. */
-const struct ue_knowledge *ue_observe_knowledge(const struct ue_connection *connection);
+const struct uerudp_knowledge *uerudp_observe_knowledge(const struct uerudp_connection *connection);
 
 /* The first pass is over: takes what was kept. */
-void ue_observe_rest(void);
+void uerudp_observe_finish(void);
 
 #endif

@@ -8,20 +8,20 @@
 
 #include "plugin/first_pass/knowledge.h"
 
-struct ue_visit;
+struct uerudp_frame_state;
 
 /* Where what one datagram tells goes to. */
-struct ue_reassembly {
-    struct ue_assembly *assembly;
-    struct ue_knowledge *knowledge; /* of the stream */
-    struct ue_visit *visit;
+struct uerudp_reassemble_target {
+    struct ue_reassembly *assembly;
+    struct uerudp_knowledge *knowledge; /* of the stream */
+    struct uerudp_frame_state *visit;
     const struct ue_context *context;
 };
 
 /* Takes an event of a datagram. What it proved broken, if anything: the problem. */
-enum ue_assembly_problem ue_reassemble_take(const struct ue_reassembly *to, const struct ue_track_event *event);
+enum ue_reassembly_problem uerudp_reassemble_event(const struct uerudp_reassemble_target *to, const struct ue_tracker_event *event);
 
 /* Behind the last event of a datagram. */
-void ue_reassemble_end(const struct ue_reassembly *to);
+void uerudp_reassemble_end(const struct uerudp_reassemble_target *to);
 
 #endif

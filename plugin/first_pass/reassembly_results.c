@@ -8,8 +8,8 @@
 
 /* Of one visit, which knows it by its place behind the first. */
 struct told {
-    const struct ue_chain *first;
-    struct ue_chain *last;
+    const struct uerudp_reassembly_result *first;
+    struct uerudp_reassembly_result *last;
 };
 
 /* All of it lies in the scope of the capture file. NULL: none. */
@@ -19,17 +19,17 @@ static void forget(void) {
     told_of = NULL;
 }
 
-void ue_chains_register(void) {
+void uerudp_reassembly_results_register(void) {
     register_init_routine(forget);
 }
 
-static struct ue_chain *copy(const struct ue_assembly_event *event) {
+static struct uerudp_reassembly_result *copy(const struct ue_reassembly_event *event) {
     size_t list_bytes = event->fragment_count * sizeof *event->fragments;
     size_t data_bytes = ue_bits_bytes(event->content.data.bits);
-    struct ue_chain *chain = wmem_alloc(wmem_file_scope(), sizeof *chain + list_bytes + data_bytes);
-    *chain = (struct ue_chain){.item = event->item,
+    struct uerudp_reassembly_result *chain = wmem_alloc(wmem_file_scope(), sizeof *chain + list_bytes + data_bytes);
+    *chain = (struct uerudp_reassembly_result){.item = event->item,
                                .channel = event->channel,
-                               .is_whole = event->type == UE_ASSEMBLY_WHOLE,
+                               .is_whole = event->type == UE_REASSEMBLY_COMPLETE,
                                .is_kind_guessed = event->is_kind_guessed,
                                .problem = event->problem,
                                .content = event->content,
@@ -43,7 +43,7 @@ static struct ue_chain *copy(const struct ue_assembly_event *event) {
     return chain;
 }
 
-static struct told *need_told(struct ue_visit *visit) {
+static struct told *need_told(struct uerudp_frame_state *visit) {
     if (told_of == NULL) {
         told_of = wmem_array_new(wmem_file_scope(), sizeof(struct told));
     }
@@ -55,14 +55,14 @@ static struct told *need_told(struct ue_visit *visit) {
     return wmem_array_index(told_of, visit->chains - 1);
 }
 
-void ue_chains_keep(struct ue_visit *visit, const struct ue_assembly_event *event) {
+void uerudp_reassembly_results_add(struct uerudp_frame_state *visit, const struct ue_reassembly_event *event) {
     struct told *told = need_told(visit);
-    struct ue_chain *chain = copy(event);
+    struct uerudp_reassembly_result *chain = copy(event);
     *(told->last != NULL ? &told->last->next : &told->first) = chain;
     told->last = chain;
 }
 
-const struct ue_chain *ue_chains_of(const struct ue_visit *visit) {
+const struct uerudp_reassembly_result *uerudp_reassembly_results_of_datagram(const struct uerudp_frame_state *visit) {
     if (visit->chains == 0) {
         return NULL;
     }
@@ -70,8 +70,8 @@ const struct ue_chain *ue_chains_of(const struct ue_visit *visit) {
     return told->first;
 }
 
-const struct ue_chain *ue_chains_message(const struct ue_visit *visit, uint32_t item) {
-    const struct ue_chain *chain = ue_chains_of(visit);
+const struct uerudp_reassembly_result *uerudp_reassembly_results_find_message(const struct uerudp_frame_state *visit, uint32_t item) {
+    const struct uerudp_reassembly_result *chain = uerudp_reassembly_results_of_datagram(visit);
     while (chain != NULL && (chain->item != item || !chain->is_whole || chain->content.is_custom_exports)) {
         chain = chain->next;
     }

@@ -11,29 +11,29 @@
 
 #include <uerudp/reassembly.h>
 
-struct ue_visit;
+struct uerudp_frame_state;
 
-struct ue_chain {
-    const struct ue_chain *next; /* of the same datagram; NULL: none */
+struct uerudp_reassembly_result {
+    const struct uerudp_reassembly_result *next; /* of the same datagram; NULL: none */
     uint32_t item;               /* the bunch that completed it, or proved it broken */
     uint32_t channel;
     bool is_whole;
     bool is_kind_guessed;
-    enum ue_assembly_problem problem; /* TOO_LARGE, where it is whole */
+    enum ue_reassembly_problem problem; /* TOO_LARGE, where it is whole */
     struct ue_content content;        /* of a whole one; data begins at bit 0, zeros behind it */
     uint32_t fragment_count;
     struct ue_fragment fragments[];
 };
 
-void ue_chains_register(void);
+void uerudp_reassembly_results_register(void);
 
 /* Keeps what an event tells: WHOLE that is joined, or GIVEN_UP. */
-void ue_chains_keep(struct ue_visit *visit, const struct ue_assembly_event *event);
+void uerudp_reassembly_results_add(struct uerudp_frame_state *visit, const struct ue_reassembly_event *event);
 
 /* The chains that a datagram told of, in their order; NULL: none. */
-const struct ue_chain *ue_chains_of(const struct ue_visit *visit);
+const struct uerudp_reassembly_result *uerudp_reassembly_results_of_datagram(const struct uerudp_frame_state *visit);
 
 /* The message, no custom exports, that a bunch completed; NULL: none. */
-const struct ue_chain *ue_chains_message(const struct ue_visit *visit, uint32_t item);
+const struct uerudp_reassembly_result *uerudp_reassembly_results_find_message(const struct uerudp_frame_state *visit, uint32_t item);
 
 #endif

@@ -8,23 +8,23 @@
 #include <uerudp/clock_jitter.h>
 #include <uerudp/reassembly.h>
 
-struct ue_visit;
+struct uerudp_frame_state;
 
 /* Of one stream. A side of which datagrams were cut is not blamed for what the capture does not hold. */
-struct ue_findings {
+struct uerudp_sequence_analysis {
     uint32_t cut[2]; /* datagrams of a side since its last whole one */
     bool has_cut[2]; /* ever */
     struct ue_clock_jitter jitter[2];
 };
 
 /* Notes one event of a datagram. problem: what it proved of fragments. */
-void ue_findings_take(struct ue_findings *findings, struct ue_visit *visit, const struct ue_context *context,
-                      const struct ue_track_event *event, enum ue_assembly_problem problem);
+void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *findings, struct uerudp_frame_state *visit, const struct ue_context *context,
+                      const struct ue_tracker_event *event, enum ue_reassembly_problem problem);
 
 /* Another datagram of the same stream; packet_id: NULL where it is not known. A frame has one, but in tunnels. */
-struct ue_visit *ue_findings_other(const struct ue_visit *visit, uint64_t frame, const int64_t *packet_id);
+struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct uerudp_frame_state *visit, uint64_t frame, const int64_t *packet_id);
 
 /* A datagram of this side is not whole. */
-void ue_findings_cut(struct ue_findings *findings, unsigned side);
+void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *findings, unsigned side);
 
 #endif

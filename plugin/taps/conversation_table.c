@@ -40,7 +40,7 @@ static const char *endpoint_filter(endpoint_item_t *item, conv_filter_type_e fil
 static tap_packet_status count_conversation(void *table, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                             tap_flags_t flags) {
     static ct_dissector_info_t info = {conversation_filter};
-    const struct ue_tap *tap = data;
+    const struct uerudp_tap *tap = data;
     conv_hash_t *hash = table;
     hash->flags = flags;
     add_conversation_table_data_with_conv_id(hash, &pinfo->src, &pinfo->dst, pinfo->srcport, pinfo->destport,
@@ -52,7 +52,7 @@ static tap_packet_status count_conversation(void *table, packet_info *pinfo, epa
 static tap_packet_status count_endpoints(void *table, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                          tap_flags_t flags) {
     static et_dissector_info_t info = {endpoint_filter};
-    const struct ue_tap *tap = data;
+    const struct uerudp_tap *tap = data;
     conv_hash_t *hash = table;
     int bytes = (int)tap->size_bytes;
     hash->flags = flags;
@@ -61,6 +61,6 @@ static tap_packet_status count_endpoints(void *table, packet_info *pinfo, epan_d
     return TAP_PACKET_REDRAW;
 }
 
-void ue_table_register(int proto) {
+void uerudp_conversation_table_register(int proto) {
     register_conversation_table(proto, false, count_conversation, count_endpoints);
 }

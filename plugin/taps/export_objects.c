@@ -23,7 +23,7 @@ static void safe_name(const char *name, char safe[NAME_MAX_LENGTH + 1]) {
 }
 
 /* The number of bits says which of the last byte's count. */
-static char *file_name(const packet_info *pinfo, const struct ue_tap_message *message) {
+static char *file_name(const packet_info *pinfo, const struct uerudp_tap_message *message) {
     char channel[NAME_MAX_LENGTH + 1];
     safe_name(message->channel_name != NULL ? message->channel_name : "unknown", channel);
     return g_strdup_printf("stream%u-frame%06u-%u-%s-channel%u-%s-%zubits.bin", message->stream, pinfo->num,
@@ -40,7 +40,7 @@ static char *sender_address(const packet_info *pinfo) {
 static tap_packet_status add_object(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                     tap_flags_t flags _U_) {
     const export_object_list_t *objects = list;
-    const struct ue_tap_message *message = data;
+    const struct uerudp_tap_message *message = data;
     export_object_entry_t *entry;
     if (message->bits == 0) {
         return TAP_PACKET_DONT_REDRAW;
@@ -57,14 +57,14 @@ static tap_packet_status add_object(void *list, packet_info *pinfo, epan_dissect
     return TAP_PACKET_REDRAW;
 }
 
-void ue_export_register(int proto) {
+void uerudp_export_objects_register(int proto) {
     object_tap = register_export_object(proto, add_object, NULL);
 }
 
-bool ue_export_is_wanted(void) {
+bool uerudp_export_objects_is_wanted(void) {
     return have_tap_listener(object_tap);
 }
 
-void ue_export_queue(packet_info *pinfo, const struct ue_tap_message *message) {
+void uerudp_export_objects_queue(packet_info *pinfo, const struct uerudp_tap_message *message) {
     tap_queue_packet(object_tap, pinfo, message);
 }

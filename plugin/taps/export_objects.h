@@ -5,10 +5,10 @@
 
 #include "plugin/taps/tap.h"
 
-void ue_export_register(int proto);
+void uerudp_export_objects_register(int proto);
 
 /* As those of the taps. */
-bool ue_export_is_wanted(void);
-void ue_export_queue(packet_info *pinfo, const struct ue_tap_message *message);
+bool uerudp_export_objects_is_wanted(void);
+void uerudp_export_objects_queue(packet_info *pinfo, const struct uerudp_tap_message *message);
 
 #endif

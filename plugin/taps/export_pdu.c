@@ -42,13 +42,13 @@ static uint32_t get_number(const uint8_t *from) {
 
 /* ---- writing ---- */
 
-static uint8_t flags_of(const struct ue_tap_message *message) {
+static uint8_t flags_of(const struct uerudp_tap_message *message) {
     return (uint8_t)((message->is_open ? IS_OPEN : 0) | (message->is_close ? IS_CLOSE : 0) |
                      (message->has_exports ? HAS_EXPORTS : 0) | (message->has_mapped ? HAS_MAPPED : 0) |
                      (message->is_reliable ? IS_RELIABLE : 0));
 }
 
-static tvbuff_t *wrap(packet_info *pinfo, const struct ue_tap_message *message) {
+static tvbuff_t *wrap(packet_info *pinfo, const struct uerudp_tap_message *message) {
     unsigned size = tvb_captured_length(message->tvb);
     unsigned name_length = (unsigned)MIN(strlen(message->generation), UINT8_MAX);
     unsigned total = AT_NAME + name_length + size;
@@ -66,12 +66,12 @@ static tvbuff_t *wrap(packet_info *pinfo, const struct ue_tap_message *message) 
     return tvb_new_child_real_data(message->tvb, bytes, total, (int)total);
 }
 
-bool ue_pdu_is_wanted(void) {
+bool uerudp_export_pdu_is_wanted(void) {
     return have_tap_listener(tap);
 }
 
-void ue_pdu_queue(packet_info *pinfo, const struct ue_tap_message *message) {
-    if (!ue_pdu_is_wanted() || message->bits == 0) {
+void uerudp_export_pdu_queue(packet_info *pinfo, const struct uerudp_tap_message *message) {
+    if (!uerudp_export_pdu_is_wanted() || message->bits == 0) {
         return;
     }
     exp_pdu_data_t *pdu = export_pdu_create_common_tags(pinfo, DISSECTOR, EXP_PDU_TAG_DISSECTOR_NAME);
@@ -88,21 +88,21 @@ struct pdu {
     const uint8_t *head;
     uint32_t bits;
     struct ue_context context;
-    struct ue_bytes bytes; /* of the message */
+    struct uerudp_captured_bytes bytes; /* of the message */
     tvbuff_t *tvb;         /* of these */
 };
 
 static void add_head(const struct pdu *p, tvbuff_t *tvb, proto_tree *tree) {
     int name_length = p->head[AT_NAME_LENGTH];
     uint8_t flags = p->head[AT_FLAGS];
-    proto_tree_add_item(tree, ue_hf[UE_F_STREAM], tvb, AT_STREAM, 4, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, ue_hf[UE_F_DIRECTION], tvb, AT_DIRECTION, 1, ENC_BIG_ENDIAN);
-    proto_tree_add_item(tree, ue_hf[UE_F_GENERATION], tvb, AT_NAME, name_length, ENC_ASCII);
-    proto_tree_add_item(tree, ue_hf[UE_F_BUNCH_CHANNEL], tvb, AT_CHANNEL, 4, ENC_BIG_ENDIAN);
-    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_OPEN], tvb, AT_FLAGS, 1, (flags & IS_OPEN) != 0);
-    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_CLOSE], tvb, AT_FLAGS, 1, (flags & IS_CLOSE) != 0);
-    proto_tree_add_boolean(tree, ue_hf[UE_F_BUNCH_RELIABLE], tvb, AT_FLAGS, 1, (flags & IS_RELIABLE) != 0);
-    proto_tree_add_item(tree, ue_hf[UE_F_BUNCH_DATA_BITS], tvb, AT_BITS, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, uerudp_hf[UE_F_STREAM], tvb, AT_STREAM, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, uerudp_hf[UE_F_DIRECTION], tvb, AT_DIRECTION, 1, ENC_BIG_ENDIAN);
+    proto_tree_add_item(tree, uerudp_hf[UE_F_GENERATION], tvb, AT_NAME, name_length, ENC_ASCII);
+    proto_tree_add_item(tree, uerudp_hf[UE_F_BUNCH_CHANNEL], tvb, AT_CHANNEL, 4, ENC_BIG_ENDIAN);
+    proto_tree_add_boolean(tree, uerudp_hf[UE_F_BUNCH_OPEN], tvb, AT_FLAGS, 1, (flags & IS_OPEN) != 0);
+    proto_tree_add_boolean(tree, uerudp_hf[UE_F_BUNCH_CLOSE], tvb, AT_FLAGS, 1, (flags & IS_CLOSE) != 0);
+    proto_tree_add_boolean(tree, uerudp_hf[UE_F_BUNCH_RELIABLE], tvb, AT_FLAGS, 1, (flags & IS_RELIABLE) != 0);
+    proto_tree_add_item(tree, uerudp_hf[UE_F_BUNCH_DATA_BITS], tvb, AT_BITS, 4, ENC_BIG_ENDIAN);
 }
 
 /* false: not one of ours. What a file says is believed only as far as its bytes reach. */
@@ -121,18 +121,18 @@ static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
     if (profile == NULL || ue_bits_bytes(p->bits) > captured - begin) {
         return false;
     }
-    ue_context_init(&p->context, profile, &ue_prefs_common()->settings);
+    ue_context_init(&p->context, profile, &uerudp_prefs_default_wire()->settings);
     p->context.direction = (enum ue_direction)bytes[AT_DIRECTION];
-    p->bytes = (struct ue_bytes){.base = bytes + begin, .size = captured - begin};
+    p->bytes = (struct uerudp_captured_bytes){.base = bytes + begin, .size = captured - begin};
     p->tvb = tvb_new_subset_remaining(tvb, (int)begin);
     return true;
 }
 
 static void show_content(const struct pdu *p, packet_info *pinfo, proto_tree *tree) {
-    const struct ue_knowledge nothing = {.map = NULL};
-    struct ue_item_budget budget = {.left = ue_prefs_max_items()};
-    struct ue_labels labels = {.pool = pinfo->pool};
-    const struct ue_inside inside = {.ground = {p->tvb, pinfo->pool, &p->bytes, &budget, &labels},
+    const struct uerudp_knowledge nothing = {.map = NULL};
+    struct uerudp_tree_item_limit budget = {.left = uerudp_prefs_max_items()};
+    struct uerudp_item_label_allocator labels = {.pool = pinfo->pool};
+    const struct uerudp_content_tree inside = {.ground = {p->tvb, pinfo->pool, &p->bytes, &budget, &labels},
                                      .pinfo = pinfo,
                                      .tree = tree,
                                      .context = &p->context,
@@ -146,8 +146,8 @@ static void show_content(const struct pdu *p, packet_info *pinfo, proto_tree *tr
         .has_mapped = (flags & HAS_MAPPED) != 0,
         .data = {p->bytes.base, 0, p->bits},
     };
-    ue_inside_show(&inside, &content);
-    ue_items_report(&budget, pinfo, proto_tree_get_parent(tree));
+    uerudp_content_tree_add(&inside, &content);
+    uerudp_tree_item_report_limit(&budget, pinfo, proto_tree_get_parent(tree));
 }
 
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
@@ -157,14 +157,14 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
     }
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
     col_add_fstr(pinfo->cinfo, COL_INFO, "Message on channel %u, %u bits", get_number(p.head + AT_CHANNEL), p.bits);
-    proto_item *root = proto_tree_add_item(tree, ue_proto, tvb, 0, -1, ENC_NA);
-    proto_tree *own_tree = proto_item_add_subtree(root, ue_ett_datagram);
+    proto_item *root = proto_tree_add_item(tree, uerudp_proto, tvb, 0, -1, ENC_NA);
+    proto_tree *own_tree = proto_item_add_subtree(root, uerudp_ett_datagram);
     add_head(&p, tvb, own_tree);
     show_content(&p, pinfo, own_tree);
     return (int)tvb_captured_length(tvb);
 }
 
-void ue_pdu_register(int proto) {
+void uerudp_export_pdu_register(int proto) {
     tap = register_export_pdu_tap(TITLE);
     register_dissector(DISSECTOR, dissect, proto);
 }

@@ -6,10 +6,10 @@
 
 #include "plugin/taps/tap.h"
 
-void ue_pdu_register(int proto);
+void uerudp_export_pdu_register(int proto);
 
 /* As those of the taps. */
-bool ue_pdu_is_wanted(void);
-void ue_pdu_queue(packet_info *pinfo, const struct ue_tap_message *message);
+bool uerudp_export_pdu_is_wanted(void);
+void uerudp_export_pdu_queue(packet_info *pinfo, const struct uerudp_tap_message *message);
 
 #endif

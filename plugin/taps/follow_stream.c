@@ -21,7 +21,7 @@
 /* ---- filters ---- */
 
 static char *stream_filter(unsigned stream, unsigned sub_stream) {
-    if (!UE_FOLLOW_HAS_SUB_STREAMS || sub_stream == NO_SUB_STREAM) {
+    if (!UERUDP_FOLLOW_HAS_SUB_STREAMS || sub_stream == NO_SUB_STREAM) {
         return g_strdup_printf("uerudp.stream == %u", stream);
     }
     return g_strdup_printf("uerudp.stream == %u && uerudp.bunch.channel == %u", stream, sub_stream);
@@ -29,17 +29,17 @@ static char *stream_filter(unsigned stream, unsigned sub_stream) {
 
 /* The first value of a field in the tree of the packet that is looked at. */
 static void find_number(const epan_dissect_t *edt, enum ue_field field, unsigned *number) {
-    GPtrArray *found = proto_find_finfo(edt->tree, ue_hf[field]);
+    GPtrArray *found = proto_find_finfo(edt->tree, uerudp_hf[field]);
     if (found->len != 0) {
         field_info *first = g_ptr_array_index(found, 0);
-        *number = fvalue_get_uinteger(UE_FIELD_VALUE(first));
+        *number = fvalue_get_uinteger(UERUDP_FIELD_VALUE(first));
     }
     g_ptr_array_free(found, TRUE);
 }
 
 /* sharkd asks without a tree. */
 static char *packet_filter(epan_dissect_t *edt, packet_info *pinfo, unsigned *stream, unsigned *sub_stream) {
-    const struct ue_visit *visit = ue_visit_of_frame(pinfo->num);
+    const struct uerudp_frame_state *visit = uerudp_frame_state_of_frame(pinfo->num);
     *sub_stream = 0;
     if (visit == NULL) {
         return NULL;
@@ -66,18 +66,18 @@ static char *address_filter(address *from, address *to, int from_port, int to_po
 
 /* The nearest channel up to, or from, the given one. What the window offers as sub-streams, so it is asked before any
    message was listened to. */
-static ue_callback_bool find_channel(unsigned stream, unsigned channel, ue_callback_bool up_to, unsigned *found) {
-    const struct ue_connection *connection = ue_conversation_of_stream(stream);
-    return connection != NULL && ue_channel_set_find(&ue_observe_knowledge(connection)->talked, channel, up_to, found);
+static uerudp_callback_bool find_channel(unsigned stream, unsigned channel, uerudp_callback_bool up_to, unsigned *found) {
+    const struct uerudp_connection *connection = uerudp_conversation_of_stream(stream);
+    return connection != NULL && uerudp_channel_set_find(&uerudp_observe_knowledge(connection)->talked, channel, up_to, found);
 }
 
 /* ---- messages ---- */
 
 static bool is_followed(const follow_info_t *info, uint32_t channel) {
-    if (UE_FOLLOW_HAS_SUB_STREAMS && info->substream_id != SUBSTREAM_UNUSED) {
+    if (UERUDP_FOLLOW_HAS_SUB_STREAMS && info->substream_id != SUBSTREAM_UNUSED) {
         return info->substream_id == channel;
     }
-    return ue_prefs_follows(channel);
+    return uerudp_prefs_follows_channel(channel);
 }
 
 static void remember_ends(follow_info_t *info, const packet_info *pinfo, bool from_server) {
@@ -98,7 +98,7 @@ static bool is_from_server(const follow_info_t *info, const packet_info *pinfo, 
     return info->client_port != pinfo->srcport || !addresses_equal(&info->client_ip, &pinfo->src);
 }
 
-static void add_record(follow_info_t *info, const packet_info *pinfo, const struct ue_tap_message *message) {
+static void add_record(follow_info_t *info, const packet_info *pinfo, const struct uerudp_tap_message *message) {
     bool from_server = is_from_server(info, pinfo, message->direction);
     unsigned size = tvb_captured_length(message->tvb);
     follow_record_t *record = g_new0(follow_record_t, 1);
@@ -113,7 +113,7 @@ static void add_record(follow_info_t *info, const packet_info *pinfo, const stru
 
 static tap_packet_status take_message(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                       tap_flags_t flags _U_) {
-    const struct ue_tap_message *message = data;
+    const struct uerudp_tap_message *message = data;
     if (message->bits == 0 || !is_followed(user, message->channel)) {
         return TAP_PACKET_DONT_REDRAW;
     }
@@ -121,7 +121,7 @@ static tap_packet_status take_message(void *user, packet_info *pinfo, epan_disse
     return TAP_PACKET_REDRAW;
 }
 
-void ue_follow_register(int proto) {
-    ue_register_follow_stream(proto, UE_TAP_MESSAGE_NAME, packet_filter, stream_filter, address_filter,
-                              udp_port_to_display, take_message, ue_conversation_stream_count, find_channel);
+void uerudp_follow_stream_register(int proto) {
+    uerudp_register_follow_stream(proto, UERUDP_TAP_MESSAGE_NAME, packet_filter, stream_filter, address_filter,
+                              udp_port_to_display, take_message, uerudp_conversation_stream_count, find_channel);
 }

@@ -3,9 +3,9 @@
 #ifndef UERUDP_PLUGIN_TAPS_LISTENERS_H
 #define UERUDP_PLUGIN_TAPS_LISTENERS_H
 
-void ue_table_register(int proto);  /* conversations and endpoints: -z conv,uerudp and -z endpoints,uerudp */
-void ue_stats_register(void);       /* -z uerudp,tree and others, see docs/wireshark.md */
-void ue_srt_register(int proto);    /* response times: -z uerudp,srt */
-void ue_follow_register(int proto); /* -z follow,uerudp,MODE,STREAM */
+void uerudp_conversation_table_register(int proto);  /* conversations and endpoints: -z conv,uerudp and -z endpoints,uerudp */
+void uerudp_stats_tree_register(void);       /* -z uerudp,tree and others, see docs/wireshark.md */
+void uerudp_response_time_register(int proto);    /* response times: -z uerudp,srt */
+void uerudp_follow_stream_register(int proto); /* -z follow,uerudp,MODE,STREAM */
 
 #endif

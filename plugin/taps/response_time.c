@@ -48,7 +48,7 @@ static void add(const srt_data_t *data, unsigned table, int row, int64_t span_ns
     }
 }
 
-static void add_handshake(const srt_data_t *data, const struct ue_tap_content *content, int64_t span_ns,
+static void add_handshake(const srt_data_t *data, const struct uerudp_tap_content *content, int64_t span_ns,
                           packet_info *pinfo) {
     if (content->is_handshake && content->handshake_type < UE_HANDSHAKE_TYPE_UNKNOWN) {
         add(data, TABLE_HANDSHAKE, content->handshake_type, span_ns, pinfo);
@@ -58,18 +58,18 @@ static void add_handshake(const srt_data_t *data, const struct ue_tap_content *c
 static tap_packet_status count_spans(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
                                      tap_flags_t flags _U_) {
     const srt_data_t *data = user;
-    const struct ue_tap *tap = tapped;
-    const struct ue_tap_findings *findings = tap->findings(tap);
+    const struct uerudp_tap *tap = tapped;
+    const struct uerudp_tap_analysis *findings = tap->findings(tap);
     if (findings->handshake_span_ns >= 0) {
         add_handshake(data, tap->content(tap), findings->handshake_span_ns, pinfo);
     }
     for (uint32_t i = 0; i < findings->verdict_count; i++) {
-        const struct ue_tap_verdict *verdict = &findings->verdicts[i];
+        const struct uerudp_tap_ack *verdict = &findings->verdicts[i];
         add(data, verdict->is_delivered ? TABLE_ACKED : TABLE_NACKED, tap->direction, verdict->span_ns, pinfo);
     }
     return TAP_PACKET_REDRAW;
 }
 
-void ue_srt_register(int proto) {
-    register_srt_table(proto, UE_TAP_NAME, TABLE_COUNT, count_spans, init, NULL);
+void uerudp_response_time_register(int proto) {
+    register_srt_table(proto, UERUDP_TAP_NAME, TABLE_COUNT, count_spans, init, NULL);
 }

@@ -7,7 +7,7 @@
 #include "plugin/taps/listeners.h"
 #include "plugin/taps/tap.h"
 
-#define MENU "Unreal Engine" UE_STATS_MENU_SEPARATOR
+#define MENU "Unreal Engine" UERUDP_STATS_MENU_SEPARATOR
 #define ROOT 0
 
 static const char *direction_name(uint8_t direction) {
@@ -31,7 +31,7 @@ static int add_parent(stats_tree *st, int parent, const char *name, uint32_t cou
 
 /* ---- packets ---- */
 
-static const char *packet_kind(const struct ue_tap_content *content) {
+static const char *packet_kind(const struct uerudp_tap_content *content) {
     if (content->is_malformed) {
         return "malformed";
     }
@@ -62,7 +62,7 @@ static void start_packets(stats_tree *st) {
 
 static tap_packet_status count_packets(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                        const void *data, tap_flags_t flags _U_) {
-    const struct ue_tap *tap = data;
+    const struct uerudp_tap *tap = data;
     int all = add_parent(st, ROOT, "Packets", 1);
     const char *kind = packet_kind(tap->content(tap));
     if (tap->direction == UE_DIRECTION_UNKNOWN) {
@@ -78,7 +78,7 @@ static tap_packet_status count_packets(stats_tree *st, packet_info *pinfo _U_, e
 
 static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                        const void *data, tap_flags_t flags _U_) {
-    const struct ue_tap *tap = data;
+    const struct uerudp_tap *tap = data;
     const struct ue_bunch_counts *counts = &tap->content(tap)->bunches;
     if (counts->all == 0) {
         return TAP_PACKET_DONT_REDRAW;
@@ -97,7 +97,7 @@ static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, e
 /* ---- channels ---- */
 
 /* How many of the first of these bunches are of channels with the same name. */
-static uint32_t run_length(const struct ue_tap_bunch *bunches, uint32_t count) {
+static uint32_t run_length(const struct uerudp_tap_bunch *bunches, uint32_t count) {
     uint32_t length = 1;
     while (length < count && bunches[length].channel_name == bunches->channel_name) {
         length++;
@@ -106,8 +106,8 @@ static uint32_t run_length(const struct ue_tap_bunch *bunches, uint32_t count) {
 }
 
 /* A copy was counted when its first was. */
-static void count_change(stats_tree *st, const struct ue_tap_bunch *bunch) {
-    if ((bunch->flags & UE_ANALYSIS_SEEN_BEFORE) != 0) {
+static void count_change(stats_tree *st, const struct uerudp_tap_bunch *bunch) {
+    if ((bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) != 0) {
         return;
     }
     if (bunch->open) {
@@ -121,9 +121,9 @@ static void count_change(stats_tree *st, const struct ue_tap_bunch *bunch) {
 
 static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                         const void *data, tap_flags_t flags _U_) {
-    const struct ue_tap *tap = data;
+    const struct uerudp_tap *tap = data;
     uint32_t count;
-    const struct ue_tap_bunch *bunches = tap->bunches(tap, &count);
+    const struct uerudp_tap_bunch *bunches = tap->bunches(tap, &count);
     if (count == 0) {
         return TAP_PACKET_DONT_REDRAW;
     }
@@ -164,7 +164,7 @@ static void add_loss(stats_tree *st, enum loss loss, uint8_t sender, uint32_t co
     }
 }
 
-static uint32_t count_not_delivered(const struct ue_tap_findings *findings) {
+static uint32_t count_not_delivered(const struct uerudp_tap_analysis *findings) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < findings->verdict_count; i++) {
         count += !findings->verdicts[i].is_delivered;
@@ -174,12 +174,12 @@ static uint32_t count_not_delivered(const struct ue_tap_findings *findings) {
 
 static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                       tap_flags_t flags _U_) {
-    const struct ue_tap *tap = data;
-    const struct ue_tap_findings *findings = tap->findings(tap);
+    const struct uerudp_tap *tap = data;
+    const struct uerudp_tap_analysis *findings = tap->findings(tap);
     uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
     add_loss(st, MISSING, tap->direction, findings->missing);
-    add_loss(st, OUT_OF_ORDER, tap->direction, (findings->flags & UE_ANALYSIS_OUT_OF_ORDER) != 0);
-    add_loss(st, SEEN_TWICE, tap->direction, (findings->flags & UE_ANALYSIS_DUPLICATE) != 0);
+    add_loss(st, OUT_OF_ORDER, tap->direction, (findings->flags & UERUDP_ANALYSIS_OUT_OF_ORDER) != 0);
+    add_loss(st, SEEN_TWICE, tap->direction, (findings->flags & UERUDP_ANALYSIS_DUPLICATE) != 0);
     add_loss(st, NOT_DELIVERED, other, count_not_delivered(findings));
     add_loss(st, SENT_AGAIN, tap->direction, findings->resent_count);
     add_loss(st, SENT_NEEDLESSLY, tap->direction, findings->spurious_count);
@@ -193,7 +193,7 @@ static void start_empty(stats_tree *st _U_) {}
 
 static void end(stats_tree *st _U_) {}
 
-void ue_stats_register(void) {
+void uerudp_stats_tree_register(void) {
     static const struct {
         const char *abbreviation, *name;
         stat_tree_packet_cb count;
@@ -205,7 +205,7 @@ void ue_stats_register(void) {
         {"uerudp_losses", MENU "Losses", count_losses, start_losses},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(trees); i++) {
-        stats_tree_register_plugin(UE_TAP_NAME, trees[i].abbreviation, trees[i].name, 0, trees[i].count, trees[i].start,
+        stats_tree_register_plugin(UERUDP_TAP_NAME, trees[i].abbreviation, trees[i].name, 0, trees[i].count, trees[i].start,
                                    end);
     }
 }

@@ -7,25 +7,25 @@
 static int datagram_tap;
 static int message_tap;
 
-void ue_tap_register(void) {
-    datagram_tap = register_tap(UE_TAP_NAME);
-    message_tap = register_tap(UE_TAP_MESSAGE_NAME);
+void uerudp_tap_register(void) {
+    datagram_tap = register_tap(UERUDP_TAP_NAME);
+    message_tap = register_tap(UERUDP_TAP_MESSAGE_NAME);
 }
 
-bool ue_tap_is_wanted(void) {
+bool uerudp_tap_is_wanted(void) {
     return have_tap_listener(datagram_tap);
 }
 
-bool ue_tap_message_is_wanted(void) {
-    return have_tap_listener(message_tap) || ue_export_is_wanted() || ue_pdu_is_wanted();
+bool uerudp_tap_message_is_wanted(void) {
+    return have_tap_listener(message_tap) || uerudp_export_objects_is_wanted() || uerudp_export_pdu_is_wanted();
 }
 
-void ue_tap_queue(packet_info *pinfo, const struct ue_tap *tap) {
+void uerudp_tap_queue(packet_info *pinfo, const struct uerudp_tap *tap) {
     tap_queue_packet(datagram_tap, pinfo, tap);
 }
 
-void ue_tap_message_queue(packet_info *pinfo, const struct ue_tap_message *message) {
+void uerudp_tap_message_queue(packet_info *pinfo, const struct uerudp_tap_message *message) {
     tap_queue_packet(message_tap, pinfo, message);
-    ue_export_queue(pinfo, message);
-    ue_pdu_queue(pinfo, message);
+    uerudp_export_objects_queue(pinfo, message);
+    uerudp_export_pdu_queue(pinfo, message);
 }

@@ -11,31 +11,31 @@
 #include "plugin/tree/tree_items.h"
 
 #define BUNCHES_EXPECTED 8
-#define ITEMS_AT_ONCE UE_TRACK_ITEMS_MAX
+#define ITEMS_AT_ONCE UE_TRACKER_ITEMS_MAX
 #define VERDICTS_EXPECTED 4
 
-#define ALL(name) UE_NOTES_ALL(UE_NOTE_##name)
-#define NOTES_OF_FLAGS (ALL(COPY) | ALL(GAP) | ALL(PARTIAL_ERROR) | UE_NOTES_SET(UE_NOTE_RELIABLE))
+#define ALL(name) UERUDP_RESULTS_OF_TYPE(UERUDP_RESULT_##name)
+#define NOTES_OF_FLAGS (ALL(RETRANSMISSION) | ALL(RELIABLE_GAP) | ALL(PARTIAL_ERROR) | UERUDP_RESULTS_WITH_FLAG(UERUDP_RESULT_RELIABLE))
 #define NOTES_OF_DATAGRAM                                                                                              \
-    (NOTES_OF_FLAGS | ALL(MISSING) | ALL(LATE) | ALL(DUPLICATE) | ALL(HANDSHAKE) | ALL(ACKS) | ALL(NACKS))
-#define NOTES_OF_BUNCHES (NOTES_OF_FLAGS | ALL(RELIABLE) | ALL(WHOLE) | ALL(KIND) | ALL(DUPLICATE))
+    (NOTES_OF_FLAGS | ALL(MISSING) | ALL(OUT_OF_ORDER) | ALL(DUPLICATE) | ALL(HANDSHAKE_RTT) | ALL(ACK) | ALL(NAK))
+#define NOTES_OF_BUNCHES (NOTES_OF_FLAGS | ALL(RELIABLE) | ALL(MESSAGE) | ALL(CHANNEL_KIND) | ALL(DUPLICATE))
 
 /* What a report is made from, and its parts: these are unset until somebody asks. Bunches and messages have the same
    indices: a message stands for a bunch that is one. */
-struct ue_report {
-    struct ue_tap tap;
+struct uerudp_tap_data {
+    struct uerudp_tap tap;
     packet_info *pinfo;
-    const struct ue_visit *visit;
-    struct ue_bytes bytes;
-    struct ue_ground ground;
+    const struct uerudp_frame_state *visit;
+    struct uerudp_captured_bytes bytes;
+    struct uerudp_tree_buffer ground;
     struct ue_context context;
     bool has_content, has_findings;
     bool is_settled; /* asked while the datagram is dissected: listeners run after Wireshark has marked it as visited */
-    struct ue_tap_content content;
-    struct ue_tap_findings findings;
+    struct uerudp_tap_content content;
+    struct uerudp_tap_analysis findings;
     wmem_array_t *bunches;
     wmem_array_t *messages; /* NULL: not wanted */
-    struct ue_tap_verdict *verdicts;
+    struct uerudp_tap_ack *verdicts;
     size_t verdict_capacity;
     uint32_t item;
 };
@@ -51,22 +51,22 @@ static enum ue_content_kind kind_of_name(const char *name) {
     return UE_CONTENT_UNKNOWN;
 }
 
-static const char *channel_name(const struct ue_report *r, const struct ue_bunch *bunch) {
+static const char *channel_name(const struct uerudp_tap_data *r, const struct ue_bunch *bunch) {
     if (bunch->has_name && !bunch->name.hardcoded) {
         const struct ue_record record = {.text = bunch->name.text};
-        return ue_record_name(r->pinfo->pool, &record);
+        return uerudp_label_text_name_of_record(r->pinfo->pool, &record);
     }
     return ue_bunch_channel_name(&r->context, bunch);
 }
 
 /* The bits may go away with the call, where they were decrypted. */
-static tvbuff_t *aligned_tvb(const struct ue_report *r, struct ue_view data) {
+static tvbuff_t *aligned_tvb(const struct uerudp_tap_data *r, struct ue_view data) {
     unsigned size = (unsigned)ue_bits_bytes(data.bits);
-    return tvb_new_child_real_data(r->ground.tvb, ue_items_aligned(&r->ground, data), size, (int)size);
+    return tvb_new_child_real_data(r->ground.tvb, uerudp_tree_item_copy_bits(&r->ground, data), size, (int)size);
 }
 
-static void add_message(struct ue_report *r, const struct ue_bunch *bunch, const char *name) {
-    struct ue_tap_message message = {
+static void add_message(struct uerudp_tap_data *r, const struct ue_bunch *bunch, const char *name) {
+    struct uerudp_tap_message message = {
         .stream = r->tap.stream,
         .item = r->item,
         .direction = r->tap.direction,
@@ -87,12 +87,12 @@ static void add_message(struct ue_report *r, const struct ue_bunch *bunch, const
     wmem_array_append_one(r->messages, message);
 }
 
-static struct ue_tap_bunch tell_bunch(struct ue_report *r, const struct ue_bunch *bunch) {
+static struct uerudp_tap_bunch tell_bunch(struct uerudp_tap_data *r, const struct ue_bunch *bunch) {
     const char *name = channel_name(r, bunch);
     if (r->messages != NULL) {
         add_message(r, bunch, name);
     }
-    return (struct ue_tap_bunch){
+    return (struct uerudp_tap_bunch){
         .item = r->item,
         .channel = bunch->channel,
         .channel_name = name,
@@ -107,8 +107,8 @@ static struct ue_tap_bunch tell_bunch(struct ue_report *r, const struct ue_bunch
 }
 
 /* At most ITEMS_AT_ONCE. */
-static void take_items(struct ue_report *r, const struct ue_item *items, size_t count) {
-    struct ue_tap_bunch bunches[ITEMS_AT_ONCE];
+static void take_items(struct uerudp_tap_data *r, const struct ue_item *items, size_t count) {
+    struct uerudp_tap_bunch bunches[ITEMS_AT_ONCE];
     unsigned bunch_count = 0;
     for (size_t i = 0; i < count; i++, r->item++) {
         if (!items[i].is_ack) {
@@ -118,7 +118,7 @@ static void take_items(struct ue_report *r, const struct ue_item *items, size_t 
     wmem_array_append(r->bunches, bunches, bunch_count);
 }
 
-static void read_items(struct ue_report *r, struct ue_rest *rest) {
+static void read_items(struct uerudp_tap_data *r, struct ue_item_range *rest) {
     struct ue_item items[ITEMS_AT_ONCE];
     struct ue_fault fault = {.status = UE_OK};
     while (fault.status == UE_OK && rest->bit < rest->end_bit) {
@@ -132,20 +132,20 @@ static void take_item(void *user, const struct ue_item *item) {
 }
 
 /* Encrypted content is read only where somebody opens it. */
-static void read_sealed(struct ue_report *r) {
+static void read_sealed(struct uerudp_tap_data *r) {
     const struct ue_visitor visitor = {.item = take_item, .user = r};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     ue_datagram_check(&r->context, r->bytes.base, r->bytes.size, &visitor, &verdict);
 }
 
-static enum ue_status decode_head(const struct ue_report *r, struct ue_datagram *head, struct ue_rest *rest) {
+static enum ue_status decode_head(const struct uerudp_tap_data *r, struct ue_datagram *head, struct ue_item_range *rest) {
     struct ue_fault fault;
     return ue_datagram_decode_head(&r->context, r->bytes.base, r->bytes.size, head, rest, &fault);
 }
 
-static void read_again(struct ue_report *r) {
+static void read_again(struct uerudp_tap_data *r) {
     struct ue_datagram head;
-    struct ue_rest rest;
+    struct ue_item_range rest;
     if (decode_head(r, &head, &rest) != UE_OK || head.prefix.is_handshake) {
         return;
     }
@@ -157,8 +157,8 @@ static void read_again(struct ue_report *r) {
 }
 
 /* What the tracker just read need not be read again. */
-static void read_bunches(struct ue_report *r) {
-    const struct ue_track_reading *reading = ue_observe_reading(r->visit, &r->bytes);
+static void read_bunches(struct uerudp_tap_data *r) {
+    const struct ue_tracker_items *reading = uerudp_observe_latest_items(r->visit, &r->bytes);
     if (reading != NULL) {
         take_items(r, reading->items, reading->count);
     } else {
@@ -166,15 +166,15 @@ static void read_bunches(struct ue_report *r) {
     }
 }
 
-static uint8_t handshake_type(const struct ue_report *r) {
+static uint8_t handshake_type(const struct uerudp_tap_data *r) {
     struct ue_datagram head;
-    struct ue_rest rest;
+    struct ue_item_range rest;
     return decode_head(r, &head, &rest) == UE_OK ? (uint8_t)head.handshake.type : UE_HANDSHAKE_TYPE_UNKNOWN;
 }
 
-static void count_datagram(struct ue_report *r) {
-    struct ue_tap_content *content = &r->content;
-    struct ue_verdict verdict;
+static void count_datagram(struct uerudp_tap_data *r) {
+    struct uerudp_tap_content *content = &r->content;
+    struct ue_decode_result verdict;
     enum ue_status status = ue_datagram_count(&r->context, r->bytes.base, r->bytes.size, &content->bunches, &verdict);
     content->is_malformed = status != UE_OK && !r->bytes.is_cut && r->is_settled;
     content->is_unsettled = status != UE_OK && !r->bytes.is_cut && !content->is_malformed;
@@ -183,12 +183,12 @@ static void count_datagram(struct ue_report *r) {
     content->handshake_type = verdict.is_handshake ? handshake_type(r) : UE_HANDSHAKE_TYPE_UNKNOWN;
 }
 
-static const struct ue_tap_content *content_of(const struct ue_tap *tap) {
-    struct ue_report *r = tap->report;
+static const struct uerudp_tap_content *content_of(const struct uerudp_tap *tap) {
+    struct uerudp_tap_data *r = tap->report;
     if (!r->has_content) {
-        const struct ue_track_reading *reading = ue_observe_reading(r->visit, &r->bytes);
+        const struct ue_tracker_items *reading = uerudp_observe_latest_items(r->visit, &r->bytes);
         if (reading != NULL) {
-            r->content = (struct ue_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
+            r->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
             ue_items_count(reading->items, reading->count, &r->content.bunches);
         } else {
             count_datagram(r);
@@ -200,42 +200,42 @@ static const struct ue_tap_content *content_of(const struct ue_tap *tap) {
 
 /* ---- what its notes say ---- */
 
-static void add_verdict(struct ue_report *r, const struct ue_note *note) {
+static void add_verdict(struct uerudp_tap_data *r, const struct uerudp_analysis_result *note) {
     uint32_t count = r->findings.verdict_count++;
     if (count == r->verdict_capacity) {
         r->verdict_capacity = MAX(2 * r->verdict_capacity, VERDICTS_EXPECTED);
         r->verdicts = wmem_realloc(r->pinfo->pool, r->verdicts, r->verdict_capacity * sizeof *r->verdicts);
     }
-    r->verdicts[count] = (struct ue_tap_verdict){.packet_id = note->id,
+    r->verdicts[count] = (struct uerudp_tap_ack){.packet_id = note->id,
                                                  .frame = note->frame,
                                                  .span_ns = note->span_ns,
-                                                 .is_delivered = note->type == UE_NOTE_ACKS};
+                                                 .is_delivered = note->type == UERUDP_RESULT_ACK};
 }
 
-static void add_finding(void *user, const struct ue_note *note) {
-    struct ue_report *r = user;
-    struct ue_tap_findings *findings = &r->findings;
-    findings->flags |= ue_note_flags(note);
+static void add_finding(void *user, const struct uerudp_analysis_result *note) {
+    struct uerudp_tap_data *r = user;
+    struct uerudp_tap_analysis *findings = &r->findings;
+    findings->flags |= uerudp_analysis_result_flags(note);
     switch (note->type) {
-    case UE_NOTE_MISSING: findings->missing = note->number; break;
-    case UE_NOTE_HANDSHAKE: findings->handshake_span_ns = note->span_ns; break;
-    case UE_NOTE_COPY:
+    case UERUDP_RESULT_MISSING: findings->missing = note->number; break;
+    case UERUDP_RESULT_HANDSHAKE_RTT: findings->handshake_span_ns = note->span_ns; break;
+    case UERUDP_RESULT_RETRANSMISSION:
         findings->resent_count++;
         findings->spurious_count += note->is_set;
         break;
-    case UE_NOTE_ACKS:
-    case UE_NOTE_NACKS: add_verdict(r, note); break;
+    case UERUDP_RESULT_ACK:
+    case UERUDP_RESULT_NAK: add_verdict(r, note); break;
     default: break;
     }
 }
 
-static const struct ue_tap_findings *findings_of(const struct ue_tap *tap) {
-    struct ue_report *r = tap->report;
+static const struct uerudp_tap_analysis *findings_of(const struct uerudp_tap *tap) {
+    struct uerudp_tap_data *r = tap->report;
     if (!r->has_findings) {
-        r->findings = (struct ue_tap_findings){.handshake_span_ns = -1};
+        r->findings = (struct uerudp_tap_analysis){.handshake_span_ns = -1};
         r->verdicts = NULL;
         r->verdict_capacity = 0;
-        ue_notes_walk(r->visit, NOTES_OF_DATAGRAM, add_finding, r);
+        uerudp_analysis_results_for_each(r->visit, NOTES_OF_DATAGRAM, add_finding, r);
         r->findings.verdicts = r->verdicts;
         r->has_findings = true;
     }
@@ -246,13 +246,13 @@ static const struct ue_tap_findings *findings_of(const struct ue_tap *tap) {
 
 static int compare_item(const void *key, const void *element) {
     uint32_t item = *(const uint32_t *)key;
-    const struct ue_tap_bunch *bunch = element;
+    const struct uerudp_tap_bunch *bunch = element;
     return (item > bunch->item) - (item < bunch->item);
 }
 
 /* NULL: it was not read. Where there are no acks between them, bunches and items have the same places. */
-static struct ue_tap_bunch *bunch_of_item(const struct ue_report *r, uint32_t item) {
-    struct ue_tap_bunch *bunches = wmem_array_get_raw(r->bunches);
+static struct uerudp_tap_bunch *bunch_of_item(const struct uerudp_tap_data *r, uint32_t item) {
+    struct uerudp_tap_bunch *bunches = wmem_array_get_raw(r->bunches);
     unsigned count = wmem_array_get_count(r->bunches);
     if (item < count && bunches[item].item == item) {
         return &bunches[item];
@@ -260,43 +260,43 @@ static struct ue_tap_bunch *bunch_of_item(const struct ue_report *r, uint32_t it
     return bsearch(&item, bunches, count, sizeof *bunches, compare_item);
 }
 
-static void add_to_bunch(const struct ue_report *r, const struct ue_note *note) {
-    struct ue_tap_bunch *bunch = bunch_of_item(r, note->item);
+static void add_to_bunch(const struct uerudp_tap_data *r, const struct uerudp_analysis_result *note) {
+    struct uerudp_tap_bunch *bunch = bunch_of_item(r, note->item);
     if (bunch == NULL) {
         return;
     }
-    bunch->flags |= ue_note_flags(note);
-    if (note->type == UE_NOTE_RELIABLE) {
+    bunch->flags |= uerudp_analysis_result_flags(note);
+    if (note->type == UERUDP_RESULT_RELIABLE) {
         bunch->reliable_id = note->id;
     }
-    bool tells_kind = note->type == UE_NOTE_WHOLE || note->type == UE_NOTE_KIND;
+    bool tells_kind = note->type == UERUDP_RESULT_MESSAGE || note->type == UERUDP_RESULT_CHANNEL_KIND;
     if (tells_kind && bunch->channel_name == NULL) {
         bunch->channel_name = ue_content_kind_name((enum ue_content_kind)note->number);
     }
 }
 
-static void add_to_all_bunches(const struct ue_report *r, uint32_t flags) {
-    struct ue_tap_bunch *bunches = wmem_array_get_raw(r->bunches);
+static void add_to_all_bunches(const struct uerudp_tap_data *r, uint32_t flags) {
+    struct uerudp_tap_bunch *bunches = wmem_array_get_raw(r->bunches);
     for (unsigned i = 0; i < wmem_array_get_count(r->bunches); i++) {
         bunches[i].flags |= flags;
     }
 }
 
-static void add_to_bunches(void *user, const struct ue_note *note) {
-    if (note->type == UE_NOTE_DUPLICATE) {
-        add_to_all_bunches(user, UE_ANALYSIS_DUPLICATE);
+static void add_to_bunches(void *user, const struct uerudp_analysis_result *note) {
+    if (note->type == UERUDP_RESULT_DUPLICATE) {
+        add_to_all_bunches(user, UERUDP_ANALYSIS_DUPLICATE);
     } else {
         add_to_bunch(user, note);
     }
 }
 
-static const struct ue_tap_bunch *bunches_of(const struct ue_tap *tap, uint32_t *count) {
-    struct ue_report *r = tap->report;
+static const struct uerudp_tap_bunch *bunches_of(const struct uerudp_tap *tap, uint32_t *count) {
+    struct uerudp_tap_data *r = tap->report;
     if (r->bunches == NULL) {
         r->item = 0;
-        r->bunches = wmem_array_sized_new(r->pinfo->pool, sizeof(struct ue_tap_bunch), BUNCHES_EXPECTED);
+        r->bunches = wmem_array_sized_new(r->pinfo->pool, sizeof(struct uerudp_tap_bunch), BUNCHES_EXPECTED);
         read_bunches(r);
-        ue_notes_walk(r->visit, NOTES_OF_BUNCHES, add_to_bunches, r);
+        uerudp_analysis_results_for_each(r->visit, NOTES_OF_BUNCHES, add_to_bunches, r);
     }
     *count = wmem_array_get_count(r->bunches);
     return wmem_array_get_raw(r->bunches);
@@ -305,19 +305,19 @@ static const struct ue_tap_bunch *bunches_of(const struct ue_tap *tap, uint32_t 
 /* ---- messages ---- */
 
 /* What only the analysis knew when the message was made from its bunch. */
-static void complete_message(struct ue_tap_message *message, const struct ue_tap_bunch *bunch) {
+static void complete_message(struct uerudp_tap_message *message, const struct uerudp_tap_bunch *bunch) {
     message->channel_name = bunch->channel_name;
     message->kind = kind_of_name(bunch->channel_name);
-    if ((bunch->flags & UE_ANALYSIS_SEEN_BEFORE) != 0) {
+    if ((bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) != 0) {
         message->tvb = NULL;
     }
 }
 
 /* The message that a bunch completes; that of the bunch itself are exports. Its bytes live as long as the capture. */
-static void queue_chain(const struct ue_report *r, const struct ue_tap_message *bunch, const struct ue_chain *chain) {
+static void queue_chain(const struct uerudp_tap_data *r, const struct uerudp_tap_message *bunch, const struct uerudp_reassembly_result *chain) {
     const struct ue_content *content = &chain->content;
     unsigned size = (unsigned)ue_bits_bytes(content->data.bits);
-    struct ue_tap_message *message = wmem_memdup(r->pinfo->pool, bunch, sizeof *bunch);
+    struct uerudp_tap_message *message = wmem_memdup(r->pinfo->pool, bunch, sizeof *bunch);
     message->tvb = tvb_new_child_real_data(r->ground.tvb, content->data.base, size, (int)size);
     message->bits = content->data.bits;
     message->kind = content->kind;
@@ -326,44 +326,44 @@ static void queue_chain(const struct ue_report *r, const struct ue_tap_message *
     message->has_exports = content->has_exports;
     message->has_mapped = content->has_mapped;
     message->is_assembled = true;
-    ue_tap_message_queue(r->pinfo, message);
+    uerudp_tap_message_queue(r->pinfo, message);
 }
 
-static void queue_message(const struct ue_report *r, struct ue_tap_message *message, const struct ue_tap_bunch *bunch) {
-    const struct ue_chain *chain = bunch->partial ? ue_chains_message(r->visit, bunch->item) : NULL;
+static void queue_message(const struct uerudp_tap_data *r, struct uerudp_tap_message *message, const struct uerudp_tap_bunch *bunch) {
+    const struct uerudp_reassembly_result *chain = bunch->partial ? uerudp_reassembly_results_find_message(r->visit, bunch->item) : NULL;
     complete_message(message, bunch);
     if (message->tvb != NULL) {
-        ue_tap_message_queue(r->pinfo, message);
+        uerudp_tap_message_queue(r->pinfo, message);
     }
     if (chain != NULL) {
         queue_chain(r, message, chain);
     }
 }
 
-static void queue_messages(struct ue_report *r) {
-    r->messages = wmem_array_sized_new(r->pinfo->pool, sizeof(struct ue_tap_message), BUNCHES_EXPECTED);
+static void queue_messages(struct uerudp_tap_data *r) {
+    r->messages = wmem_array_sized_new(r->pinfo->pool, sizeof(struct uerudp_tap_message), BUNCHES_EXPECTED);
     uint32_t count;
-    const struct ue_tap_bunch *bunches = bunches_of(&r->tap, &count);
+    const struct uerudp_tap_bunch *bunches = bunches_of(&r->tap, &count);
     for (uint32_t i = 0; i < count; i++) {
         queue_message(r, wmem_array_index(r->messages, i), &bunches[i]);
     }
 }
 
-static struct ue_report *new_report(tvbuff_t *tvb, packet_info *pinfo, const struct ue_visit *visit,
-                                    const struct ue_bytes *bytes) {
-    struct ue_report *r = wmem_new(pinfo->pool, struct ue_report);
-    const struct ue_links *links = &visit->frame.links;
+static struct uerudp_tap_data *new_report(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *visit,
+                                    const struct uerudp_captured_bytes *bytes) {
+    struct uerudp_tap_data *r = wmem_new(pinfo->pool, struct uerudp_tap_data);
+    const struct ue_packet_ids *links = &visit->frame.links;
     r->pinfo = pinfo;
     r->visit = visit;
     r->bytes = *bytes;
-    r->is_settled = ue_visit_is_settled(visit, pinfo);
+    r->is_settled = uerudp_frame_state_is_final(visit, pinfo);
     r->has_content = false;
     r->has_findings = false;
     r->bunches = NULL;
     r->messages = NULL;
-    r->ground = (struct ue_ground){.tvb = tvb, .pool = pinfo->pool, .bytes = &r->bytes};
-    ue_flow_context(&visit->connection->flow, &visit->frame, &r->context);
-    r->tap = (struct ue_tap){.stream = visit->connection->stream,
+    r->ground = (struct uerudp_tree_buffer){.tvb = tvb, .pool = pinfo->pool, .bytes = &r->bytes};
+    ue_detection_context(&visit->connection->flow, &visit->frame, &r->context);
+    r->tap = (struct uerudp_tap){.stream = visit->connection->stream,
                              .size_bytes = tvb_reported_length(tvb),
                              .packet_id = links->has_id ? links->packet_id : -1,
                              .generation = r->context.profile.name,
@@ -376,18 +376,18 @@ static struct ue_report *new_report(tvbuff_t *tvb, packet_info *pinfo, const str
 }
 
 /* A call of its own, which benchmarks count. */
-G_GNUC_NO_INLINE void ue_report_datagram(tvbuff_t *tvb, packet_info *pinfo, const struct ue_visit *visit,
-                                         const struct ue_bytes *bytes) {
-    bool wants_datagrams = ue_tap_is_wanted();
-    bool wants_messages = ue_tap_message_is_wanted();
+G_GNUC_NO_INLINE void uerudp_tap_data_queue(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *visit,
+                                         const struct uerudp_captured_bytes *bytes) {
+    bool wants_datagrams = uerudp_tap_is_wanted();
+    bool wants_messages = uerudp_tap_message_is_wanted();
     if (!wants_datagrams && !wants_messages) {
         return;
     }
-    struct ue_report *r = new_report(tvb, pinfo, visit, bytes);
+    struct uerudp_tap_data *r = new_report(tvb, pinfo, visit, bytes);
     if (wants_messages) {
         queue_messages(r);
     }
     if (wants_datagrams) {
-        ue_tap_queue(pinfo, &r->tap);
+        uerudp_tap_queue(pinfo, &r->tap);
     }
 }

@@ -6,6 +6,6 @@
 #include "plugin/first_pass/conversation.h"
 
 /* Costs nothing while nobody listens. */
-void ue_report_datagram(tvbuff_t *tvb, packet_info *pinfo, const struct ue_visit *visit, const struct ue_bytes *bytes);
+void uerudp_tap_data_queue(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *visit, const struct uerudp_captured_bytes *bytes);
 
 #endif

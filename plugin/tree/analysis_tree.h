@@ -13,11 +13,11 @@
 #include "plugin/first_pass/analysis_results.h"
 #include "plugin/tree/tree_items.h"
 
-struct ue_analysis {
+struct uerudp_analysis_tree {
     packet_info *pinfo;
-    const struct ue_ground *ground; /* of the datagram */
-    struct ue_notes notes;
-    struct ue_notes first; /* of the first copy of the same packet, where this is another */
+    const struct uerudp_tree_buffer *ground; /* of the datagram */
+    struct uerudp_analysis_results notes;
+    struct uerudp_analysis_results first; /* of the first copy of the same packet, where this is another */
     uint32_t reliable_buffer;
     uint32_t missing, naks; /* packets */
     proto_tree *parent;     /* of the datagram; NULL: no item is wanted */
@@ -25,17 +25,17 @@ struct ue_analysis {
 };
 
 /* The ground must outlive it. */
-void ue_analysis_init(struct ue_analysis *analysis, packet_info *pinfo, const struct ue_ground *ground,
-                      const struct ue_visit *visit, const struct ue_context *context);
+void uerudp_analysis_tree_init(struct uerudp_analysis_tree *analysis, packet_info *pinfo, const struct uerudp_tree_buffer *ground,
+                      const struct uerudp_frame_state *visit, const struct ue_context *context);
 
 /* Shows what is known of a bunch within its subtree, which may be NULL. notes: those of the item. */
-void ue_analysis_show_bunch(struct ue_analysis *analysis, proto_tree *bunch, const struct ue_notes *notes,
+void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *analysis, proto_tree *bunch, const struct uerudp_analysis_results *notes,
                             uint32_t item, uint64_t channel);
 
 /* Shows the rest within the tree of the datagram, which may be NULL; to be called behind the bunches. */
-void ue_analysis_show(struct ue_analysis *analysis, proto_tree *datagram);
+void uerudp_analysis_tree_add_datagram(struct uerudp_analysis_tree *analysis, proto_tree *datagram);
 
 /* "[Lost 3] [Retransmission] " in front of the line; empty where there is nothing to say. */
-const char *ue_analysis_marks(const struct ue_analysis *analysis);
+const char *uerudp_analysis_tree_info_marks(const struct uerudp_analysis_tree *analysis);
 
 #endif

@@ -9,17 +9,17 @@
 
 /* ---- what the records say ---- */
 
-static void note_count(struct ue_inside_facts *facts, uint64_t count) {
+static void note_count(struct uerudp_content_label *facts, uint64_t count) {
     facts->count = count;
     facts->has_count = true;
 }
 
-static void note_place(struct ue_inside_facts *facts, unsigned axis, const struct ue_record *record) {
+static void note_place(struct uerudp_content_label *facts, unsigned axis, const struct ue_record *record) {
     facts->place[axis] = ue_record_real(record);
     facts->has_place = true;
 }
 
-void ue_inside_note(struct ue_inside_facts *facts, const struct ue_record *record, wmem_allocator_t *pool) {
+void uerudp_content_label_add_field(struct uerudp_content_label *facts, const struct ue_record *record, wmem_allocator_t *pool) {
     switch (record->field) {
     case UE_F_EXPORT_GUID:
     case UE_F_ACTOR_GUID:
@@ -48,76 +48,76 @@ void ue_inside_note(struct ue_inside_facts *facts, const struct ue_record *recor
     case UE_F_PROPERTY_HANDLE:
     case UE_F_CONTROL_TYPE: facts->number = record->number; break;
     case UE_F_FIELD_EXPORT_NAME:
-    case UE_F_VOICE_SENDER: facts->name = ue_record_name(pool, record); break;
+    case UE_F_VOICE_SENDER: facts->name = uerudp_label_text_name_of_record(pool, record); break;
     default: break;
     }
 }
 
 /* ---- the words ---- */
 
-static void add(struct ue_words *words, const char *text, uint64_t number) {
-    ue_words_text(words, text);
-    ue_words_number(words, number);
+static void add(struct uerudp_label_text *words, const char *text, uint64_t number) {
+    uerudp_label_text_add(words, text);
+    uerudp_label_text_add_number(words, number);
 }
 
-static void add_text(struct ue_words *words, const char *front, const char *text) {
+static void add_text(struct uerudp_label_text *words, const char *front, const char *text) {
     if (text != NULL) {
-        ue_words_text(words, front);
-        ue_words_text(words, text);
+        uerudp_label_text_add(words, front);
+        uerudp_label_text_add(words, text);
     }
 }
 
-static void add_size(struct ue_words *words, const struct ue_inside_facts *facts, const char *unit) {
+static void add_size(struct uerudp_label_text *words, const struct uerudp_content_label *facts, const char *unit) {
     if (facts->has_count) {
         add(words, ", ", facts->count);
-        ue_words_text(words, unit);
+        uerudp_label_text_add(words, unit);
     }
 }
 
-static void add_counted(struct ue_words *words, const char *front, uint64_t count, const char *noun) {
+static void add_counted(struct uerudp_label_text *words, const char *front, uint64_t count, const char *noun) {
     add(words, front, count);
-    ue_words_text(words, noun);
-    ue_words_text(words, count == 1 ? "" : "s");
+    uerudp_label_text_add(words, noun);
+    uerudp_label_text_add(words, count == 1 ? "" : "s");
 }
 
-static void describe_actor(const struct ue_inside_facts *facts, struct ue_words *words) {
+static void describe_actor(const struct uerudp_content_label *facts, struct uerudp_label_text *words) {
     add(words, "Actor ", facts->guid);
     if (facts->class_path != NULL) {
-        add_text(words, " ", ue_opening_name(facts->class_path));
+        add_text(words, " ", ue_actor_class_name(facts->class_path));
     } else if (facts->path != NULL) {
-        add_text(words, " ", ue_opening_name(facts->path));
+        add_text(words, " ", ue_actor_class_name(facts->path));
     } else if (facts->has_class) {
-        ue_words_text(words, " of a class that was not told");
+        uerudp_label_text_add(words, " of a class that was not told");
     }
     if (facts->has_place) {
         char place[96];
         snprintf(place, sizeof place, " at (%.1f, %.1f, %.1f)", facts->place[0], facts->place[1], facts->place[2]);
-        ue_words_text(words, place);
+        uerudp_label_text_add(words, place);
     }
 }
 
-static void describe_block(const struct ue_inside_facts *facts, struct ue_words *words) {
-    ue_words_text(words, "Block: ");
+static void describe_block(const struct uerudp_content_label *facts, struct uerudp_label_text *words) {
+    uerudp_label_text_add(words, "Block: ");
     if (facts->is_actor) {
-        ue_words_text(words, "actor");
+        uerudp_label_text_add(words, "actor");
     } else {
         add(words, "object ", facts->guid);
         add_text(words, " ", facts->path);
     }
     if (facts->class_path != NULL) {
-        add_text(words, " of class ", ue_opening_name(facts->class_path));
+        add_text(words, " of class ", ue_actor_class_name(facts->class_path));
     }
     if (facts->is_destroyed) {
-        ue_words_text(words, ", destroyed");
+        uerudp_label_text_add(words, ", destroyed");
         return;
     }
     if (facts->has_properties) {
-        ue_words_text(words, ", properties");
+        uerudp_label_text_add(words, ", properties");
     }
     add_size(words, facts, " bits");
 }
 
-void ue_inside_label(const struct ue_inside_facts *facts, enum ue_group group, struct ue_words *words) {
+void uerudp_content_label_write(const struct uerudp_content_label *facts, enum ue_group group, struct uerudp_label_text *words) {
     switch (group) {
     case UE_GROUP_EXPORTS: add_counted(words, "Exports: ", facts->count, " name"); break;
     case UE_GROUP_EXPORT:
@@ -140,7 +140,7 @@ void ue_inside_label(const struct ue_inside_facts *facts, enum ue_group group, s
         add_size(words, facts, " bits, a guess");
         break;
     case UE_GROUP_VOICE:
-        ue_words_text(words, "Voice packet");
+        uerudp_label_text_add(words, "Voice packet");
         add_text(words, " of ", facts->name);
         add_size(words, facts, " bytes");
         break;
@@ -149,6 +149,6 @@ void ue_inside_label(const struct ue_inside_facts *facts, enum ue_group group, s
         add_text(words, "Message: ", name != NULL ? name : "unknown");
         break;
     }
-    default: ue_words_text(words, "Unique id"); break;
+    default: uerudp_label_text_add(words, "Unique id"); break;
     }
 }

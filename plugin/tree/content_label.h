@@ -11,7 +11,7 @@
 #include "plugin/tree/label_text.h"
 
 /* What the records of one structure said so far; zeroed. Texts are the records' own, and must outlive it. */
-struct ue_inside_facts {
+struct uerudp_content_label {
     uint64_t guid;
     uint64_t count; /* of objects, ids, bits, bytes: whatever the structure has */
     uint64_t number;
@@ -22,8 +22,8 @@ struct ue_inside_facts {
     bool has_count, has_place, has_class, is_actor, is_destroyed, has_properties;
 };
 
-void ue_inside_note(struct ue_inside_facts *facts, const struct ue_record *record, wmem_allocator_t *pool);
+void uerudp_content_label_add_field(struct uerudp_content_label *facts, const struct ue_record *record, wmem_allocator_t *pool);
 
-void ue_inside_label(const struct ue_inside_facts *facts, enum ue_group group, struct ue_words *words);
+void uerudp_content_label_write(const struct uerudp_content_label *facts, enum ue_group group, struct uerudp_label_text *words);
 
 #endif

@@ -16,29 +16,29 @@ struct level {
     proto_item *item; /* NULL: not shown, and what is in it stands in the tree around it */
     proto_tree *tree;
     size_t bit;
-    struct ue_inside_facts facts;
+    struct uerudp_content_label facts;
 };
 
 struct pass {
-    const struct ue_inside *inside;
+    const struct uerudp_content_tree *inside;
     unsigned depth;
     unsigned deeper; /* structures that are open beyond the depth */
     struct level levels[DEPTH_MAX];
     struct ue_view payload; /* of the present block */
 };
 
-bool ue_inside_is_wanted(proto_tree *tree) {
-    if (ue_fields_expert_is_wanted(tree, &ue_experts.message) ||
-        ue_fields_expert_is_wanted(tree, &ue_experts.content)) {
+bool uerudp_content_tree_is_wanted(proto_tree *tree) {
+    if (uerudp_fields_expert_is_wanted(tree, &uerudp_experts.message) ||
+        uerudp_fields_expert_is_wanted(tree, &uerudp_experts.content)) {
         return true;
     }
     for (int field = UE_F_CONTENT_OPAQUE; tree != NULL && field <= UE_F_VOICE_DATA; field++) {
-        if (proto_field_is_referenced(tree, ue_hf[field])) {
+        if (proto_field_is_referenced(tree, uerudp_hf[field])) {
             return true;
         }
     }
     for (int group = UE_GROUP_EXPORTS; tree != NULL && group < UE_GROUP_COUNT; group++) {
-        if (proto_field_is_referenced(tree, ue_hf_group[group])) {
+        if (proto_field_is_referenced(tree, uerudp_hf_group[group])) {
             return true;
         }
     }
@@ -53,7 +53,7 @@ static struct level *top(struct pass *pass) {
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
     struct pass *pass = user;
-    const struct ue_ground *ground = &pass->inside->ground;
+    const struct uerudp_tree_buffer *ground = &pass->inside->ground;
     proto_tree *parent = top(pass)->tree;
     if (pass->depth + 1 == DEPTH_MAX) {
         pass->deeper++;
@@ -64,10 +64,10 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     if (group == UE_GROUP_BLOCK) {
         pass->payload = (struct ue_view){0};
     }
-    if (parent != NULL && ue_items_take(ground->budget)) {
+    if (parent != NULL && uerudp_tree_item_reserve(ground->budget)) {
         level->item =
-            proto_tree_add_item(parent, ue_hf_group[group], ground->tvb, ue_items_first_byte(ground, bit), 0, ENC_NA);
-        level->tree = proto_item_add_subtree(level->item, ue_ett_group[group]);
+            proto_tree_add_item(parent, uerudp_hf_group[group], ground->tvb, uerudp_tree_item_first_byte(ground, bit), 0, ENC_NA);
+        level->tree = proto_item_add_subtree(level->item, uerudp_ett_group[group]);
     }
 }
 
@@ -75,27 +75,27 @@ static void on_field(void *user, const struct ue_record *record) {
     struct pass *pass = user;
     struct level *level = top(pass);
     if (pass->deeper == 0) {
-        ue_inside_note(&level->facts, record, pass->inside->pinfo->pool);
+        uerudp_content_label_add_field(&level->facts, record, pass->inside->pinfo->pool);
     }
     if (record->field == UE_F_BLOCK_PAYLOAD) {
         pass->payload = record->text.units;
     }
-    if (ue_items_is_wanted(level->tree, record->field)) {
-        ue_items_add(&pass->inside->ground, level->tree, record, NULL);
+    if (uerudp_tree_item_is_wanted(level->tree, record->field)) {
+        uerudp_tree_item_add(&pass->inside->ground, level->tree, record, NULL);
     }
 }
 
 /* ---- blocks for others ---- */
 
 /* The class of a sub-object stands in its block, that of the actor in the opening of its channel. */
-static const char *class_of_block(const struct pass *pass, const struct ue_inside_facts *block, uint64_t *guid) {
-    const struct ue_inside *inside = pass->inside;
-    struct ue_actor_path actor;
+static const char *class_of_block(const struct pass *pass, const struct uerudp_content_label *block, uint64_t *guid) {
+    const struct uerudp_content_tree *inside = pass->inside;
+    struct uerudp_knowledge_actor actor;
     *guid = block->guid;
     if (!block->is_actor) {
         return block->class_path != NULL ? block->class_path : block->path;
     }
-    if (!ue_knowledge_actor(inside->knowledge, inside->pinfo->pool, inside->handoff.channel, inside->pinfo->num,
+    if (!uerudp_knowledge_find_actor(inside->knowledge, inside->pinfo->pool, inside->handoff.channel, inside->pinfo->num,
                             &actor)) {
         return NULL;
     }
@@ -104,42 +104,42 @@ static const char *class_of_block(const struct pass *pass, const struct ue_insid
 }
 
 static void hand_over(const struct pass *pass, const struct level *level) {
-    const struct ue_inside *inside = pass->inside;
+    const struct uerudp_content_tree *inside = pass->inside;
     struct ue_view payload = pass->payload;
     size_t size = ue_bits_bytes(payload.bits);
-    if (inside->handoffs == NULL || !ue_handoff_wants_classes() || size == 0) {
+    if (inside->handoffs == NULL || !uerudp_subdissectors_exist_for_classes() || size == 0) {
         return;
     }
-    struct ue_handoff handoff = inside->handoff;
+    struct uerudp_subdissector_data handoff = inside->handoff;
     handoff.bits = payload.bits;
     handoff.has_properties = level->facts.has_properties;
     handoff.class_path = class_of_block(pass, &level->facts, &handoff.guid);
     if (handoff.class_path == NULL) {
         return;
     }
-    const uint8_t *bytes = ue_items_aligned(&inside->ground, payload);
+    const uint8_t *bytes = uerudp_tree_item_copy_bits(&inside->ground, payload);
     tvbuff_t *tvb = tvb_new_child_real_data(inside->ground.tvb, bytes, (unsigned)size, (int)size);
-    if (ue_items_take(inside->ground.budget)) {
+    if (uerudp_tree_item_reserve(inside->ground.budget)) {
         add_new_data_source(inside->pinfo, tvb, "Block payload");
     }
-    ue_handoffs_add_block(inside->handoffs, tvb, level->tree, &handoff);
+    uerudp_subdissector_queue_add_block(inside->handoffs, tvb, level->tree, &handoff);
 }
 
 static void on_end(void *user, enum ue_group group _U_, size_t bit) {
     struct pass *pass = user;
-    const struct ue_ground *ground = &pass->inside->ground;
+    const struct uerudp_tree_buffer *ground = &pass->inside->ground;
     struct level *level = top(pass);
     if (pass->deeper != 0) {
         pass->deeper--;
         return;
     }
     if (level->item != NULL) {
-        proto_item_set_len(level->item, ue_items_byte_count(ground, level->bit, bit - level->bit));
+        proto_item_set_len(level->item, uerudp_tree_item_byte_count(ground, level->bit, bit - level->bit));
     }
-    if (ue_label_is_seen(level->item)) {
-        struct ue_words *words = ue_label_new(ground->labels);
-        ue_inside_label(&level->facts, level->group, words);
-        ue_label_set(level->item, words);
+    if (uerudp_item_label_is_visible(level->item)) {
+        struct uerudp_label_text *words = uerudp_item_label_new(ground->labels);
+        uerudp_content_label_write(&level->facts, level->group, words);
+        uerudp_item_label_set(level->item, words);
     }
     if (level->group == UE_GROUP_BLOCK) {
         hand_over(pass, level);
@@ -150,35 +150,35 @@ static void on_end(void *user, enum ue_group group _U_, size_t bit) {
 /* ---- the message ---- */
 
 static const char *path_of(void *user, uint64_t guid) {
-    const struct ue_inside *inside = user;
-    return ue_knowledge_path(inside->knowledge, inside->pinfo->pool, guid, inside->pinfo->num);
+    const struct uerudp_content_tree *inside = user;
+    return uerudp_knowledge_find_path(inside->knowledge, inside->pinfo->pool, guid, inside->pinfo->num);
 }
 
 /* Games change what is inside of actors, but not the control channel. */
-static void report(const struct ue_inside *inside, enum ue_content_kind kind, const struct ue_fault *fault) {
+static void report(const struct uerudp_content_tree *inside, enum ue_content_kind kind, const struct ue_fault *fault) {
     if (fault->status != UE_OK) {
         bool is_control = kind == UE_CONTENT_CONTROL;
         expert_add_info_format(inside->pinfo, proto_tree_get_parent(inside->tree),
-                               is_control ? &ue_experts.message : &ue_experts.content,
+                               is_control ? &uerudp_experts.message : &uerudp_experts.content,
                                "%s not decoded: %s at bit %zu %s", is_control ? "Control message" : "Content",
                                ue_field_row(fault->field)->name, fault->bit, ue_status_text(fault->status));
     }
 }
 
-static bool is_shown_already(const struct ue_inside *inside, const struct ue_content *content) {
+static bool is_shown_already(const struct uerudp_content_tree *inside, const struct ue_content *content) {
     bool is_bunch = content->data.bit != 0 || content->data.base != inside->ground.bytes->base;
     return content->kind == UE_CONTENT_CONTROL && is_bunch && !content->has_exports;
 }
 
-void ue_inside_show(const struct ue_inside *inside, const struct ue_content *content) {
-    bool wants_blocks = inside->handoffs != NULL && ue_handoff_wants_classes();
-    bool is_wanted = inside->tree != NULL || wants_blocks || ue_fields_expert_is_collected();
+void uerudp_content_tree_add(const struct uerudp_content_tree *inside, const struct ue_content *content) {
+    bool wants_blocks = inside->handoffs != NULL && uerudp_subdissectors_exist_for_classes();
+    bool is_wanted = inside->tree != NULL || wants_blocks || uerudp_fields_expert_is_collected();
     if (!is_wanted || content->data.bits == 0 || is_shown_already(inside, content)) {
         return;
     }
     struct pass *pass = wmem_new(inside->pinfo->pool, struct pass); /* large: levels are filled as they open */
     const struct ue_guid_names names = {path_of, (void *)inside};
-    const struct ue_sink sink = {on_begin, on_field, on_end, pass};
+    const struct ue_trace sink = {on_begin, on_field, on_end, pass};
     struct ue_fault fault;
     pass->inside = inside;
     pass->depth = pass->deeper = 0;
@@ -188,10 +188,10 @@ void ue_inside_show(const struct ue_inside *inside, const struct ue_content *con
     report(inside, content->kind, &fault);
 }
 
-const char *ue_inside_actor(const struct ue_inside *inside, bool opens) {
-    struct ue_actor_path actor;
+const char *uerudp_content_tree_actor_name(const struct uerudp_content_tree *inside, bool opens) {
+    struct uerudp_knowledge_actor actor;
     bool is_known =
-        ue_knowledge_actor(inside->knowledge, inside->pinfo->pool, inside->handoff.channel, inside->pinfo->num, &actor);
+        uerudp_knowledge_find_actor(inside->knowledge, inside->pinfo->pool, inside->handoff.channel, inside->pinfo->num, &actor);
     bool is_now = is_known && (!opens || actor.frame == inside->pinfo->num);
-    return is_now && actor.class_path != NULL ? ue_opening_name(actor.class_path) : NULL;
+    return is_now && actor.class_path != NULL ? ue_actor_class_name(actor.class_path) : NULL;
 }

@@ -9,24 +9,24 @@
 #include "plugin/tree/tree_items.h"
 
 /* Where a message is shown. */
-struct ue_inside {
-    struct ue_ground ground; /* what the bits of its records count in: behind content.data.base */
+struct uerudp_content_tree {
+    struct uerudp_tree_buffer ground; /* what the bits of its records count in: behind content.data.base */
     packet_info *pinfo;
     proto_tree *tree; /* of the bunch, or of the message that was put together; NULL: no items are wanted */
     const struct ue_context *context;
-    const struct ue_knowledge *knowledge; /* of its stream */
-    struct ue_handoffs *handoffs;         /* NULL: nobody wants blocks */
-    struct ue_handoff handoff;            /* stream, direction, channel, channel_name */
+    const struct uerudp_knowledge *knowledge; /* of its stream */
+    struct uerudp_subdissector_queue *handoffs;         /* NULL: nobody wants blocks */
+    struct uerudp_subdissector_data handoff;            /* stream, direction, channel, channel_name */
 };
 
 /* Whether some item of some message may be wanted in this tree. */
-bool ue_inside_is_wanted(proto_tree *tree);
+bool uerudp_content_tree_is_wanted(proto_tree *tree);
 
 /* Shows all of it. Whole bunches of the control channel are left out: the trace of the datagram has them. */
-void ue_inside_show(const struct ue_inside *inside, const struct ue_content *content);
+void uerudp_content_tree_add(const struct uerudp_content_tree *inside, const struct ue_content *content);
 
 /* The name of the class of the actor on the channel, or of an actor of the map; opens: only where this frame opens the
    channel. NULL: not known. In the pool. */
-const char *ue_inside_actor(const struct ue_inside *inside, bool opens);
+const char *uerudp_content_tree_actor_name(const struct uerudp_content_tree *inside, bool opens);
 
 #endif

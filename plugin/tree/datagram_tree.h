@@ -9,7 +9,7 @@
 #include <epan/packet.h>
 
 /* Shows one datagram. tree: NULL when no item is wanted. handoffs: NULL, or what takes payloads for others. */
-void ue_tree_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct ue_visit *visit,
-                  const struct ue_bytes *bytes, struct ue_handoffs *handoffs);
+void uerudp_datagram_tree_add(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct uerudp_frame_state *visit,
+                  const struct uerudp_captured_bytes *bytes, struct uerudp_subdissector_queue *handoffs);
 
 #endif

@@ -12,8 +12,8 @@
 /* So many messages of a bunch are named. */
 #define MESSAGES_TOLD 4
 
-void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool) {
-    *summary = (struct ue_summary){.pool = pool, .line = wmem_strbuf_new(pool, NULL)};
+void uerudp_info_column_init(struct uerudp_info_column *summary, wmem_allocator_t *pool) {
+    *summary = (struct uerudp_info_column){.pool = pool, .line = wmem_strbuf_new(pool, NULL)};
 }
 
 static char *decode_text(wmem_allocator_t *pool, const struct ue_record *record) {
@@ -27,18 +27,18 @@ static char *decode_text(wmem_allocator_t *pool, const struct ue_record *record)
     return (char *)get_8859_1_string(pool, bytes, (int)size);
 }
 
-const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record) {
+const char *uerudp_label_text_of_record(wmem_allocator_t *pool, const struct ue_record *record) {
     return record->string != NULL ? record->string : decode_text(pool, record);
 }
 
-const char *ue_record_name(wmem_allocator_t *pool, const struct ue_record *record) {
-    return record->string != NULL ? record->string : ue_words_visible(decode_text(pool, record));
+const char *uerudp_label_text_name_of_record(wmem_allocator_t *pool, const struct ue_record *record) {
+    return record->string != NULL ? record->string : uerudp_label_text_mask_controls(decode_text(pool, record));
 }
 
 /* ---- words ---- */
 
 /* Words are separated by one space; a column shows no more than COL_MAX_INFO_LEN. */
-static void add_to_line(struct ue_summary *summary, const struct ue_words *words) {
+static void add_to_line(struct uerudp_info_column *summary, const struct uerudp_label_text *words) {
     if (wmem_strbuf_get_len(summary->line) >= COL_MAX_INFO_LEN) {
         return;
     }
@@ -48,25 +48,25 @@ static void add_to_line(struct ue_summary *summary, const struct ue_words *words
     wmem_strbuf_append_len(summary->line, words->text, words->length);
 }
 
-static void add_member(struct ue_summary *summary, const char *label, const char *value) {
-    struct ue_words words;
+static void add_member(struct uerudp_info_column *summary, const char *label, const char *value) {
+    struct uerudp_label_text words;
     words.length = 0;
     if (value != NULL) {
-        ue_words_text(&words, label);
-        ue_words_text(&words, value);
+        uerudp_label_text_add(&words, label);
+        uerudp_label_text_add(&words, value);
         add_to_line(summary, &words);
     }
 }
 
-static const char *number_words(struct ue_summary *summary, uint64_t number) {
-    struct ue_words words;
+static const char *number_words(struct uerudp_info_column *summary, uint64_t number) {
+    struct uerudp_label_text words;
     words.length = 0;
-    ue_words_number(&words, number);
+    uerudp_label_text_add_number(&words, number);
     return wmem_strdup(summary->pool, words.text);
 }
 
 /* The first digits are enough to tell one cookie from another. */
-static const char *cookie_words(struct ue_summary *summary, const struct ue_record *record) {
+static const char *cookie_words(struct uerudp_info_column *summary, const struct ue_record *record) {
     uint32_t digits = 0;
     for (unsigned i = 0; i < COOKIE_DIGITS_BYTES; i++) {
         digits = digits << 8 | (uint32_t)ue_view_load(record->text.units, (size_t)i * 8, 8);
@@ -74,39 +74,39 @@ static const char *cookie_words(struct ue_summary *summary, const struct ue_reco
     return wmem_strdup_printf(summary->pool, "%08" PRIx32, digits);
 }
 
-static void describe_head(const struct ue_bunch_words *b, struct ue_words *words) {
-    ue_words_text(words, "Ch ");
-    ue_words_number(words, b->channel);
+static void describe_head(const struct uerudp_info_column_bunch *b, struct uerudp_label_text *words) {
+    uerudp_label_text_add(words, "Ch ");
+    uerudp_label_text_add_number(words, b->channel);
     if (b->channel_name != NULL) {
-        ue_words_text(words, " ");
-        ue_words_text(words, b->channel_name);
+        uerudp_label_text_add(words, " ");
+        uerudp_label_text_add(words, b->channel_name);
     }
     if (b->messages != NULL) {
-        ue_words_text(words, " ");
-        ue_words_text(words, b->messages);
+        uerudp_label_text_add(words, " ");
+        uerudp_label_text_add(words, b->messages);
     }
     if (b->open) {
-        ue_words_text(words, " open");
+        uerudp_label_text_add(words, " open");
     }
     if (b->close) {
-        ue_words_text(words, " close");
+        uerudp_label_text_add(words, " close");
     }
     if (b->actor != NULL) {
-        ue_words_text(words, " ");
-        ue_words_text(words, b->actor);
+        uerudp_label_text_add(words, " ");
+        uerudp_label_text_add(words, b->actor);
     }
     if (b->reliable) {
-        ue_words_text(words, " reliable #");
-        ue_words_number(words, b->ch_seq);
+        uerudp_label_text_add(words, " reliable #");
+        uerudp_label_text_add_number(words, b->ch_seq);
     }
     if (b->partial) {
-        ue_words_text(words, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
+        uerudp_label_text_add(words, b->partial_initial ? " first part" : b->partial_final ? " last part" : " part");
     }
 }
 
 /* What is behind a message that does not decode is not known. */
-void ue_summary_messages(struct ue_summary *summary, const struct ue_context *context, struct ue_view payload) {
-    struct ue_words words;
+void uerudp_info_column_name_messages(struct uerudp_info_column *summary, const struct ue_context *context, struct ue_view payload) {
+    struct uerudp_label_text words;
     struct ue_fault fault = {.status = UE_OK};
     words.length = 0;
     size_t bit = 0;
@@ -114,55 +114,55 @@ void ue_summary_messages(struct ue_summary *summary, const struct ue_context *co
         struct ue_message message;
         ue_message_decode(context, payload, &bit, &message, &fault);
         const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, message.type);
-        ue_words_text(&words, told != 0 ? ", " : "");
-        ue_words_text(&words, told == MESSAGES_TOLD ? "..." : name != NULL ? name : "unknown");
+        uerudp_label_text_add(&words, told != 0 ? ", " : "");
+        uerudp_label_text_add(&words, told == MESSAGES_TOLD ? "..." : name != NULL ? name : "unknown");
     }
     summary->bunch.messages = words.length != 0 ? wmem_strdup(summary->pool, words.text) : NULL;
 }
 
 /* Of a visible tree, the same words are needed for the line, the bunch's label and the name of its tab. */
-void ue_summary_bunch(struct ue_summary *summary, const char *separator, struct ue_words *words) {
+void uerudp_info_column_write_bunch(struct uerudp_info_column *summary, const char *separator, struct uerudp_label_text *words) {
     if (summary->bunch_head.length == 0) {
         describe_head(&summary->bunch, &summary->bunch_head);
-        ue_words_number(&summary->bunch_size, summary->bunch.data_bits);
-        ue_words_text(&summary->bunch_size, " bits");
+        uerudp_label_text_add_number(&summary->bunch_size, summary->bunch.data_bits);
+        uerudp_label_text_add(&summary->bunch_size, " bits");
     }
-    ue_words_join(words, &summary->bunch_head);
+    uerudp_label_text_join(words, &summary->bunch_head);
     if (summary->bunch.has_data_bits) {
-        ue_words_text(words, separator);
-        ue_words_join(words, &summary->bunch_size);
+        uerudp_label_text_add(words, separator);
+        uerudp_label_text_join(words, &summary->bunch_size);
     }
 }
 
-static void add_bunch(struct ue_summary *summary) {
-    struct ue_words words;
+static void add_bunch(struct uerudp_info_column *summary) {
+    struct uerudp_label_text words;
     words.length = 0;
-    ue_words_text(&words, "[");
-    ue_summary_bunch(summary, " ", &words);
-    ue_words_text(&words, "]");
+    uerudp_label_text_add(&words, "[");
+    uerudp_info_column_write_bunch(summary, " ", &words);
+    uerudp_label_text_add(&words, "]");
     add_to_line(summary, &words);
 }
 
-static void add_opaque(struct ue_summary *summary, const char *kind, size_t bits) {
-    struct ue_words words;
+static void add_opaque(struct uerudp_info_column *summary, const char *kind, size_t bits) {
+    struct uerudp_label_text words;
     words.length = 0;
-    ue_words_text(&words, kind);
-    ue_words_number(&words, bits);
-    ue_words_text(&words, " bits]");
+    uerudp_label_text_add(&words, kind);
+    uerudp_label_text_add_number(&words, bits);
+    uerudp_label_text_add(&words, " bits]");
     add_to_line(summary, &words);
 }
 
 /* ---- the trace ---- */
 
-void ue_summary_begin(struct ue_summary *summary, enum ue_group group) {
+void uerudp_info_column_begin_group(struct uerudp_info_column *summary, enum ue_group group) {
     if (group == UE_GROUP_BUNCH) {
-        summary->bunch = (struct ue_bunch_words){0};
+        summary->bunch = (struct uerudp_info_column_bunch){0};
         summary->bunch_head.length = 0;
         summary->bunch_size.length = 0;
     }
 }
 
-void ue_summary_end(struct ue_summary *summary, enum ue_group group) {
+void uerudp_info_column_end_group(struct uerudp_info_column *summary, enum ue_group group) {
     switch (group) {
     case UE_GROUP_HANDSHAKE:
         add_member(summary, "", summary->handshake_type != NULL ? summary->handshake_type : "Handshake");
@@ -179,8 +179,8 @@ void ue_summary_end(struct ue_summary *summary, enum ue_group group) {
 }
 
 /* Every field of every tree comes by: one switch is one jump. */
-void ue_summary_field(struct ue_summary *summary, const struct ue_record *record) {
-    struct ue_bunch_words *b = &summary->bunch;
+void uerudp_info_column_add_field(struct uerudp_info_column *summary, const struct ue_record *record) {
+    struct uerudp_info_column_bunch *b = &summary->bunch;
     bool flag = record->number != 0;
     switch (record->field) {
     case UE_F_BUNCH_OPEN: b->open = flag; break;
@@ -193,7 +193,7 @@ void ue_summary_field(struct ue_summary *summary, const struct ue_record *record
     case UE_F_BUNCH_PARTIAL_INITIAL: b->partial_initial = flag; break;
     case UE_F_BUNCH_PARTIAL_FINAL: b->partial_final = flag; break;
     case UE_F_BUNCH_CH_SEQ: b->ch_seq = record->number; break;
-    case UE_F_BUNCH_CHANNEL_NAME: b->channel_name = ue_record_name(summary->pool, record); break;
+    case UE_F_BUNCH_CHANNEL_NAME: b->channel_name = uerudp_label_text_name_of_record(summary->pool, record); break;
     case UE_F_BUNCH_DATA_BITS:
         b->data_bits = record->number;
         b->has_data_bits = true;

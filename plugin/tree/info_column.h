@@ -12,7 +12,7 @@
 #include "plugin/tree/label_text.h"
 
 /* What the label of a bunch is made of, and what else its header says of the content. */
-struct ue_bunch_words {
+struct uerudp_info_column_bunch {
     uint64_t channel;
     uint64_t ch_seq;
     uint64_t data_bits;
@@ -31,12 +31,12 @@ struct ue_bunch_words {
 };
 
 /* Records come in wire order, which is not the order of the words. */
-struct ue_summary {
+struct uerudp_info_column {
     wmem_allocator_t *pool;
     wmem_strbuf_t *line; /* the info column */
-    struct ue_bunch_words bunch;
-    struct ue_words bunch_head; /* "Ch 0 Control open reliable #791"; empty until it is asked for */
-    struct ue_words bunch_size; /* "96 bits", likewise */
+    struct uerudp_info_column_bunch bunch;
+    struct uerudp_label_text bunch_head; /* "Ch 0 Control open reliable #791"; empty until it is asked for */
+    struct uerudp_label_text bunch_size; /* "96 bits", likewise */
     const char *seq;
     const char *ack;
     const char *handshake_type;
@@ -44,23 +44,23 @@ struct ue_summary {
     const char *orig_cookie;
 };
 
-void ue_summary_init(struct ue_summary *summary, wmem_allocator_t *pool);
+void uerudp_info_column_init(struct uerudp_info_column *summary, wmem_allocator_t *pool);
 
 /* To be called for every group and record of the trace, in its order. */
-void ue_summary_begin(struct ue_summary *summary, enum ue_group group);
-void ue_summary_field(struct ue_summary *summary, const struct ue_record *record);
-void ue_summary_end(struct ue_summary *summary, enum ue_group group);
+void uerudp_info_column_begin_group(struct uerudp_info_column *summary, enum ue_group group);
+void uerudp_info_column_add_field(struct uerudp_info_column *summary, const struct ue_record *record);
+void uerudp_info_column_end_group(struct uerudp_info_column *summary, enum ue_group group);
 
 /* Names the first control messages of a payload in the words of the present bunch: "Hello, Join". */
-void ue_summary_messages(struct ue_summary *summary, const struct ue_context *context, struct ue_view payload);
+void uerudp_info_column_name_messages(struct uerudp_info_column *summary, const struct ue_context *context, struct ue_view payload);
 
 /* Adds "Ch 0 Control open reliable #791", and the length behind the separator; to be called when all fields of the
    bunch but its data are known. */
-void ue_summary_bunch(struct ue_summary *summary, const char *separator, struct ue_words *words);
+void uerudp_info_column_write_bunch(struct uerudp_info_column *summary, const char *separator, struct uerudp_label_text *words);
 
 /* The text of a TEXT or STRING record in UTF-8. */
-const char *ue_record_string(wmem_allocator_t *pool, const struct ue_record *record);
-/* The same as a name in a line: see ue_words_visible. */
-const char *ue_record_name(wmem_allocator_t *pool, const struct ue_record *record);
+const char *uerudp_label_text_of_record(wmem_allocator_t *pool, const struct ue_record *record);
+/* The same as a name in a line: see uerudp_label_text_mask_controls. */
+const char *uerudp_label_text_name_of_record(wmem_allocator_t *pool, const struct ue_record *record);
 
 #endif

@@ -20,7 +20,7 @@
 /* What stands before the value: "Client id: ". */
 struct name {
     uint8_t length;
-    char text[UE_WORDS_SHORT];
+    char text[UERUDP_LABEL_TEXT_SHORT];
 };
 
 static const struct name names[UE_FIELD_COUNT] = {
@@ -68,29 +68,29 @@ static char *draw_bits(char *to, const uint8_t *bytes, size_t bit, size_t bits) 
     return to + 1;
 }
 
-static void add_named(struct ue_words *words, enum ue_values values, uint64_t number) {
+static void add_named(struct uerudp_label_text *words, enum ue_values values, uint64_t number) {
     const char *name = ue_values_name(values, number);
-    ue_words_text(words, name != NULL ? name : "Unknown");
-    ue_words_text(words, " (");
-    ue_words_number(words, number);
-    ue_words_text(words, ")");
+    uerudp_label_text_add(words, name != NULL ? name : "Unknown");
+    uerudp_label_text_add(words, " (");
+    uerudp_label_text_add_number(words, number);
+    uerudp_label_text_add(words, ")");
 }
 
 /* As Wireshark writes the value of such a field. */
-static void add_value(struct ue_words *words, const struct ue_field_row *row, uint64_t number) {
+static void add_value(struct uerudp_label_text *words, const struct ue_field_row *row, uint64_t number) {
     int64_t value = (int32_t)(uint32_t)number;
     if (row->values != UE_VALUES_NONE) {
         add_named(words, row->values, number);
     } else if (row->kind == UE_KIND_BOOL) {
-        ue_words_text(words, number != 0 ? "True" : "False");
+        uerudp_label_text_add(words, number != 0 ? "True" : "False");
     } else if (row->kind == UE_KIND_X32) {
-        ue_words_text(words, "0x");
-        ue_words_hex(words, (uint32_t)number);
+        uerudp_label_text_add(words, "0x");
+        uerudp_label_text_add_hex(words, (uint32_t)number);
     } else if (row->kind == UE_KIND_I32) {
-        ue_words_text(words, value < 0 ? "-" : "");
-        ue_words_number(words, (uint64_t)(value < 0 ? -value : value));
+        uerudp_label_text_add(words, value < 0 ? "-" : "");
+        uerudp_label_text_add_number(words, (uint64_t)(value < 0 ? -value : value));
     } else {
-        ue_words_number(words, number);
+        uerudp_label_text_add_number(words, number);
     }
 }
 
@@ -99,7 +99,7 @@ static char hex_digit(uint8_t number) {
 }
 
 /* Digits are made of whole vectors of bytes. */
-static void add_hex(struct ue_words *words, const uint8_t *bytes, size_t size) {
+static void add_hex(struct uerudp_label_text *words, const uint8_t *bytes, size_t size) {
     uint8_t first[BYTES_DRAWN_ROUNDED] = {0};
     char digits[2 * BYTES_DRAWN_ROUNDED];
     size_t drawn = MIN(size, BYTES_DRAWN);
@@ -110,46 +110,46 @@ static void add_hex(struct ue_words *words, const uint8_t *bytes, size_t size) {
         digits[2 * i] = hex_digit(bytes[i] >> 4);
         digits[2 * i + 1] = hex_digit(bytes[i] & 15);
     }
-    ue_words_add(words, digits, 2 * drawn);
-    ue_words_text(words, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
+    uerudp_label_text_add_bytes(words, digits, 2 * drawn);
+    uerudp_label_text_add(words, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
 }
 
 /* Words that are written right where Wireshark reads them. */
-union ue_label {
-    struct ue_words words;
+union uerudp_item_label {
+    struct uerudp_label_text words;
     struct {
         size_t length;
         item_label_t label;
     } drawn;
 };
-G_STATIC_ASSERT(offsetof(union ue_label, words.text) == offsetof(union ue_label, drawn.label.representation));
-G_STATIC_ASSERT(UE_WORDS_MAX + 1 + UE_WORDS_SHORT <= ITEM_LABEL_LENGTH);
+G_STATIC_ASSERT(offsetof(union uerudp_item_label, words.text) == offsetof(union uerudp_item_label, drawn.label.representation));
+G_STATIC_ASSERT(UERUDP_LABEL_TEXT_MAX + 1 + UERUDP_LABEL_TEXT_SHORT <= ITEM_LABEL_LENGTH);
 
-struct ue_words *ue_label_new(struct ue_labels *labels) {
+struct uerudp_label_text *uerudp_item_label_new(struct uerudp_item_label_allocator *labels) {
     if (labels->spare == labels->spares_end) {
-        labels->spare = wmem_alloc_array(labels->pool, union ue_label, LABELS_AT_ONCE);
+        labels->spare = wmem_alloc_array(labels->pool, union uerudp_item_label, LABELS_AT_ONCE);
         labels->spares_end = labels->spare + LABELS_AT_ONCE;
     }
-    struct ue_words *words = &labels->spare++->words;
+    struct uerudp_label_text *words = &labels->spare++->words;
     words->length = 0;
     return words;
 }
 
 /* Later series keep more in a label than its text. */
-static item_label_t *finish(struct ue_words *words) {
-    item_label_t *label = &((union ue_label *)words)->drawn.label;
+static item_label_t *finish(struct uerudp_label_text *words) {
+    item_label_t *label = &((union uerudp_item_label *)words)->drawn.label;
     memset((char *)label + ITEM_LABEL_LENGTH, 0, sizeof *label - ITEM_LABEL_LENGTH);
     return label;
 }
 
-void ue_label_set(proto_item *item, struct ue_words *words) {
+void uerudp_item_label_set(proto_item *item, struct uerudp_label_text *words) {
     PITEM_FINFO(item)->rep = finish(words);
 }
 
 /* A label that begins with the name of its field. */
-static struct ue_words *new_named(struct ue_labels *labels, enum ue_field field) {
-    struct ue_words *words = ue_label_new(labels);
-    ue_words_add_short(words, names[field].text, names[field].length);
+static struct uerudp_label_text *new_named(struct uerudp_item_label_allocator *labels, enum ue_field field) {
+    struct uerudp_label_text *words = uerudp_item_label_new(labels);
+    uerudp_label_text_add_short(words, names[field].text, names[field].length);
     return words;
 }
 
@@ -159,34 +159,34 @@ static bool is_plain(const char *string, size_t length) {
     while (at < length && string[at] >= ' ' && string[at] <= '~' && string[at] != '\\' && string[at] != '"') {
         at++;
     }
-    return at == length && length <= UE_WORDS_MAX - UE_WORDS_SHORT;
+    return at == length && length <= UERUDP_LABEL_TEXT_MAX - UERUDP_LABEL_TEXT_SHORT;
 }
 
 static bool is_drawn(enum ue_field_kind kind, const char *string) {
     return string != NULL ? is_plain(string, strlen(string)) : kind <= UE_KIND_I32 || kind == UE_KIND_FRAME;
 }
 
-void ue_label_generated(proto_item *item, struct ue_labels *labels, enum ue_field field, uint64_t number,
+void uerudp_item_label_set_generated(proto_item *item, struct uerudp_item_label_allocator *labels, enum ue_field field, uint64_t number,
                         const char *string) {
     const struct ue_field_row *row = ue_field_row(field);
-    if (!ue_label_is_seen(item) || !is_drawn(row->kind, string)) {
+    if (!uerudp_item_label_is_visible(item) || !is_drawn(row->kind, string)) {
         return;
     }
-    struct ue_words *words = new_named(labels, field);
+    struct uerudp_label_text *words = new_named(labels, field);
     if (string != NULL) {
-        ue_words_text(words, string);
+        uerudp_label_text_add(words, string);
     } else {
         add_value(words, row, number);
     }
-    ue_label_set(item, words);
+    uerudp_item_label_set(item, words);
 }
 
-static item_label_t *draw_label(struct ue_labels *labels, const uint8_t *bytes, const struct ue_record *record) {
-    G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UE_WORDS_MAX);
+static item_label_t *draw_label(struct uerudp_item_label_allocator *labels, const uint8_t *bytes, const struct ue_record *record) {
+    G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UERUDP_LABEL_TEXT_MAX);
     const struct name *name = &names[record->field];
-    struct ue_words *words = ue_label_new(labels);
+    struct uerudp_label_text *words = uerudp_item_label_new(labels);
     words->length = (size_t)(draw_bits(words->text, bytes, record->bit, record->bits) - words->text);
-    ue_words_add_short(words, name->text, name->length);
+    uerudp_label_text_add_short(words, name->text, name->length);
     add_value(words, ue_field_row(record->field), record->number);
     return finish(words);
 }
@@ -194,7 +194,7 @@ static item_label_t *draw_label(struct ue_labels *labels, const uint8_t *bytes, 
 /* More than half of all items are flags, and a flag has but sixteen labels: each is drawn once, and shared. That is
    safe because an item's label changes only when its own dissector changes it. */
 static item_label_t *flag_label(const uint8_t *bytes, const struct ue_record *record) {
-    static struct ue_labels labels;
+    static struct uerudp_item_label_allocator labels;
     static item_label_t *drawn[UE_FIELD_COUNT][8][2];
     item_label_t **label = &drawn[record->field][record->bit % 8][record->number != 0];
     if (*label == NULL) {
@@ -210,44 +210,44 @@ static void set_bits(proto_item *item, const struct ue_record *record, item_labe
     info->rep = label;
 }
 
-void ue_label_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record) {
-    if (ue_label_is_seen(item)) {
+void uerudp_item_label_set_flag(proto_item *item, const uint8_t *bytes, const struct ue_record *record) {
+    if (uerudp_item_label_is_visible(item)) {
         set_bits(item, record, flag_label(bytes, record));
     }
 }
 
-void ue_label_bits(proto_item *item, struct ue_labels *labels, const uint8_t *bytes, const struct ue_record *record) {
-    if (ue_label_is_seen(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
+void uerudp_item_label_set_bits(proto_item *item, struct uerudp_item_label_allocator *labels, const uint8_t *bytes, const struct ue_record *record) {
+    if (uerudp_item_label_is_visible(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
         record->bits <= PICTURE_BITS_MAX) {
         set_bits(item, record, draw_label(labels, bytes, record));
     }
 }
 
-void ue_label_bytes(proto_item *item, struct ue_labels *labels, enum ue_field field, const uint8_t *bytes,
+void uerudp_item_label_set_bytes(proto_item *item, struct uerudp_item_label_allocator *labels, enum ue_field field, const uint8_t *bytes,
                     size_t size) {
-    bool is_ours = UE_LABELS_OF_BYTES_ARE_SHORT && !prefs.display_byte_fields_with_spaces && size != 0;
-    if (is_ours && ue_label_is_seen(item)) {
-        struct ue_words *words = new_named(labels, field);
+    bool is_ours = UERUDP_BYTES_LABELS_ARE_SHORT && !prefs.display_byte_fields_with_spaces && size != 0;
+    if (is_ours && uerudp_item_label_is_visible(item)) {
+        struct uerudp_label_text *words = new_named(labels, field);
         add_hex(words, bytes, size);
-        ue_label_set(item, words);
+        uerudp_item_label_set(item, words);
     }
 }
 
 /* As Wireshark writes it: all nine decimals. */
-static void add_span(struct ue_words *words, int64_t span_ns) {
-    struct ue_words decimals;
+static void add_span(struct uerudp_label_text *words, int64_t span_ns) {
+    struct uerudp_label_text decimals;
     decimals.length = 0;
-    ue_words_number(words, (uint64_t)(span_ns / UE_NS_PER_S));
-    ue_words_number(&decimals, (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, and nine digits */
+    uerudp_label_text_add_number(words, (uint64_t)(span_ns / UE_NS_PER_S));
+    uerudp_label_text_add_number(&decimals, (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, and nine digits */
     decimals.text[0] = '.';
-    ue_words_join(words, &decimals);
-    ue_words_text(words, " seconds");
+    uerudp_label_text_join(words, &decimals);
+    uerudp_label_text_add(words, " seconds");
 }
 
-void ue_label_span(proto_item *item, struct ue_labels *labels, enum ue_field field, int64_t span_ns) {
-    if (UE_LABELS_OF_TIMES_ARE_SECONDS && ue_label_is_seen(item)) {
-        struct ue_words *words = new_named(labels, field);
+void uerudp_item_label_set_time(proto_item *item, struct uerudp_item_label_allocator *labels, enum ue_field field, int64_t span_ns) {
+    if (UERUDP_TIME_LABELS_ARE_SECONDS && uerudp_item_label_is_visible(item)) {
+        struct uerudp_label_text *words = new_named(labels, field);
         add_span(words, span_ns);
-        ue_label_set(item, words);
+        uerudp_item_label_set(item, words);
     }
 }

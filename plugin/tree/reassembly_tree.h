@@ -13,18 +13,18 @@
 #include "plugin/tree/content_tree.h"
 
 /* A bunch of a datagram. */
-struct ue_reassembled {
+struct uerudp_reassembly_tree {
     packet_info *pinfo;
     tvbuff_t *tvb;
     proto_tree *tree; /* of the bunch; NULL: no item is wanted */
-    const struct ue_visit *visit;
-    const struct ue_notes *notes;   /* its own */
-    const struct ue_inside *inside; /* where what is inside is shown, but for ground and tree */
+    const struct uerudp_frame_state *visit;
+    const struct uerudp_analysis_results *notes;   /* its own */
+    const struct uerudp_content_tree *inside; /* where what is inside is shown, but for ground and tree */
     bool wants_inside;              /* items of it */
     uint32_t item;
     bool is_partial;
 };
 
-void ue_reassembled_show(const struct ue_reassembled *bunch);
+void uerudp_reassembly_tree_add(const struct uerudp_reassembly_tree *bunch);
 
 #endif

@@ -9,10 +9,10 @@ struct waiting {
     dissector_handle_t dissector;
     tvbuff_t *tvb;
     proto_tree *tree;
-    struct ue_handoff handoff;
+    struct uerudp_subdissector_data handoff;
 };
 
-struct ue_handoffs {
+struct uerudp_subdissector_queue {
     packet_info *pinfo;
     proto_tree *tree;
     wmem_array_t *waiting;
@@ -31,32 +31,32 @@ static void note_dissector(const char *table _U_, ftenum_t type _U_, void *key _
 static void look_for_dissectors(void) {
     wants_channels = false;
     wants_classes = false;
-    dissector_table_foreach(UE_HANDOFF_CHANNEL_TABLE, note_dissector, &wants_channels);
-    dissector_table_foreach(UE_HANDOFF_CLASS_TABLE, note_dissector, &wants_classes);
+    dissector_table_foreach(UERUDP_SUBDISSECTOR_CHANNEL_TABLE, note_dissector, &wants_channels);
+    dissector_table_foreach(UERUDP_SUBDISSECTOR_CLASS_TABLE, note_dissector, &wants_classes);
 }
 
-void ue_handoff_register(int proto) {
+void uerudp_subdissectors_register(int proto) {
     channels =
-        register_dissector_table(UE_HANDOFF_CHANNEL_TABLE, "Unreal Engine channel name", proto, FT_STRING, FALSE);
-    classes = register_dissector_table(UE_HANDOFF_CLASS_TABLE, "Unreal Engine class path", proto, FT_STRING, FALSE);
+        register_dissector_table(UERUDP_SUBDISSECTOR_CHANNEL_TABLE, "Unreal Engine channel name", proto, FT_STRING, FALSE);
+    classes = register_dissector_table(UERUDP_SUBDISSECTOR_CLASS_TABLE, "Unreal Engine class path", proto, FT_STRING, FALSE);
     register_init_routine(look_for_dissectors);
 }
 
-bool ue_handoff_is_wanted(void) {
+bool uerudp_subdissectors_exist(void) {
     return wants_channels || wants_classes;
 }
 
-bool ue_handoff_wants_classes(void) {
+bool uerudp_subdissectors_exist_for_classes(void) {
     return wants_classes;
 }
 
-struct ue_handoffs *ue_handoffs_new(packet_info *pinfo, proto_tree *tree) {
-    struct ue_handoffs *handoffs = wmem_new(pinfo->pool, struct ue_handoffs);
-    *handoffs = (struct ue_handoffs){pinfo, tree, wmem_array_new(pinfo->pool, sizeof(struct waiting))};
+struct uerudp_subdissector_queue *uerudp_subdissector_queue_new(packet_info *pinfo, proto_tree *tree) {
+    struct uerudp_subdissector_queue *handoffs = wmem_new(pinfo->pool, struct uerudp_subdissector_queue);
+    *handoffs = (struct uerudp_subdissector_queue){pinfo, tree, wmem_array_new(pinfo->pool, sizeof(struct waiting))};
     return handoffs;
 }
 
-static void add(struct ue_handoffs *handoffs, dissector_table_t table, const char *key, const struct waiting *waiting) {
+static void add(struct uerudp_subdissector_queue *handoffs, dissector_table_t table, const char *key, const struct waiting *waiting) {
     dissector_handle_t dissector = key != NULL ? dissector_get_string_handle(table, key) : NULL;
     if (dissector != NULL) {
         struct waiting known = *waiting;
@@ -65,13 +65,13 @@ static void add(struct ue_handoffs *handoffs, dissector_table_t table, const cha
     }
 }
 
-void ue_handoffs_add_message(struct ue_handoffs *handoffs, tvbuff_t *tvb, const struct ue_handoff *message) {
+void uerudp_subdissector_queue_add_message(struct uerudp_subdissector_queue *handoffs, tvbuff_t *tvb, const struct uerudp_subdissector_data *message) {
     const struct waiting waiting = {NULL, tvb, handoffs->tree, *message};
     add(handoffs, channels, message->channel_name, &waiting);
 }
 
-void ue_handoffs_add_block(struct ue_handoffs *handoffs, tvbuff_t *tvb, proto_tree *tree,
-                           const struct ue_handoff *block) {
+void uerudp_subdissector_queue_add_block(struct uerudp_subdissector_queue *handoffs, tvbuff_t *tvb, proto_tree *tree,
+                           const struct uerudp_subdissector_data *block) {
     const struct waiting waiting = {NULL, tvb, tree != NULL ? tree : handoffs->tree, *block};
     add(handoffs, classes, block->class_path, &waiting);
 }
@@ -89,7 +89,7 @@ static void run(packet_info *pinfo, struct waiting *waiting) {
     ENDTRY;
 }
 
-void ue_handoffs_run(const struct ue_handoffs *handoffs) {
+void uerudp_subdissector_queue_run(const struct uerudp_subdissector_queue *handoffs) {
     for (unsigned i = 0; handoffs != NULL && i < wmem_array_get_count(handoffs->waiting); i++) {
         run(handoffs->pinfo, wmem_array_index(handoffs->waiting, i));
     }

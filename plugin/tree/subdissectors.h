@@ -9,12 +9,12 @@
 #include <epan/packet_info.h>
 #include <epan/proto.h>
 
-#define UE_HANDOFF_CHANNEL_TABLE "uerudp.channel"
-#define UE_HANDOFF_CLASS_TABLE "uerudp.class"
+#define UERUDP_SUBDISSECTOR_CHANNEL_TABLE "uerudp.channel"
+#define UERUDP_SUBDISSECTOR_CLASS_TABLE "uerudp.class"
 
 /* What a dissector of either table gets as its data; in the scope of the packet. Its buffer is aligned to bit 0, and
    the last byte is padded with zeros. */
-struct ue_handoff {
+struct uerudp_subdissector_data {
     uint32_t stream;
     uint8_t direction; /* enum ue_direction */
     uint32_t channel;
@@ -26,24 +26,24 @@ struct ue_handoff {
 };
 
 /* Payloads of one datagram; NULL: nobody wants any. */
-struct ue_handoffs;
+struct uerudp_subdissector_queue;
 
-void ue_handoff_register(int proto);
+void uerudp_subdissectors_register(int proto);
 
 /* Whether somebody registered before the first packet of this file. */
-bool ue_handoff_is_wanted(void);
-bool ue_handoff_wants_classes(void);
+bool uerudp_subdissectors_exist(void);
+bool uerudp_subdissectors_exist_for_classes(void);
 
 /* tree: the whole one. */
-struct ue_handoffs *ue_handoffs_new(packet_info *pinfo, proto_tree *tree);
+struct uerudp_subdissector_queue *uerudp_subdissector_queue_new(packet_info *pinfo, proto_tree *tree);
 
 /* Remembers a payload, where somebody has registered for it. Dissectors of messages add their items to the whole tree,
    behind ours; those of blocks to the tree of the block, where nobody looks at ours (NULL) to the whole one, too. */
-void ue_handoffs_add_message(struct ue_handoffs *handoffs, tvbuff_t *tvb, const struct ue_handoff *message);
-void ue_handoffs_add_block(struct ue_handoffs *handoffs, tvbuff_t *tvb, proto_tree *tree,
-                           const struct ue_handoff *block);
+void uerudp_subdissector_queue_add_message(struct uerudp_subdissector_queue *handoffs, tvbuff_t *tvb, const struct uerudp_subdissector_data *message);
+void uerudp_subdissector_queue_add_block(struct uerudp_subdissector_queue *handoffs, tvbuff_t *tvb, proto_tree *tree,
+                           const struct uerudp_subdissector_data *block);
 
 /* Calls the dissectors; what they throw is shown where it happened. */
-void ue_handoffs_run(const struct ue_handoffs *handoffs);
+void uerudp_subdissector_queue_run(const struct uerudp_subdissector_queue *handoffs);
 
 #endif

@@ -42,7 +42,7 @@ LISTENERS = {"conv,uerudp": ("count_conversation*", "add_conversation_table_data
              "uerudp,srt": ("count_spans*", "add_srt_table_data"),
              **{f"{tree},tree": ("stats_tree_packet", "stats_tree_manip_node_int") for tree in
                 ("uerudp", "uerudp_bunches", "uerudp_channels", "uerudp_losses")}}
-REPORT = "ue_report_datagram"
+REPORT = "uerudp_tap_data_queue"
 FIELDS = ("-T", "fields", "-e", "frame.number", "-e")
 VERBOSE = ("-V",)
 

@@ -28,7 +28,7 @@ struct bench {
     char capture[32];
     char target[32];
     int sink;
-    struct ue_shots shots;
+    struct datagram_list shots;
 };
 
 static void die(const char *what) {
@@ -59,12 +59,12 @@ static void write_capture(struct bench *b, const char *generator) {
 
 static void read_shots(struct bench *b) {
     char *paths[] = {b->capture};
-    struct ue_replay replay = {.paths = paths, .path_count = 1};
-    ue_reading_init(&replay.reading);
-    if (!ue_wire_options_resolve(&replay.reading.wire) || !ue_shots_read(&b->shots, &replay)) {
+    struct replay_command replay = {.paths = paths, .path_count = 1};
+    capture_reader_init(&replay.reading);
+    if (!wire_options_resolve(&replay.reading.wire) || !datagram_list_read(&b->shots, &replay)) {
         die("no datagrams");
     }
-    ue_reading_clear(&replay.reading);
+    capture_reader_clear(&replay.reading);
 }
 
 /* Nanoseconds per datagram. */
@@ -79,7 +79,7 @@ static double time_loop(const struct bench *b) {
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (unsigned loop = 0; loop < LOOPS; loop++) {
         for (guint i = 0; i < b->shots.list->len; i++) {
-            const struct ue_shot *shot = &g_array_index(b->shots.list, struct ue_shot, i);
+            const struct datagram_list_item *shot = &g_array_index(b->shots.list, struct datagram_list_item, i);
             if (send(fd, b->shots.bytes->data + shot->offset, shot->size_bytes, 0) < 0) {
                 die("cannot send");
             }
@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         report_rate(&b, &report, rates[i]);
     }
-    ue_shots_clear(&b.shots);
+    datagram_list_clear(&b.shots);
     close(b.sink);
     unlink(b.capture);
     return 0;

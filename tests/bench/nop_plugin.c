@@ -4,7 +4,7 @@
 
 #include <epan/packet.h>
 #include <ws_symbol_export.h>
-#if UE_PLUGIN_DESCRIBES_ITSELF
+#if UERUDP_PLUGIN_DESCRIBES_ITSELF
 #include <wsutil/plugins.h>
 #endif
 
@@ -35,7 +35,7 @@ void plugin_register(void) {
     proto_register_plugin(&nop);
 }
 
-#if UE_PLUGIN_DESCRIBES_ITSELF
+#if UERUDP_PLUGIN_DESCRIBES_ITSELF
 WS_DLL_PUBLIC uint32_t plugin_describe(void);
 
 uint32_t plugin_describe(void) {

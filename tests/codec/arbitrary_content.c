@@ -87,7 +87,7 @@ void arbitrary_field_export(struct rng *rng, const struct ue_context *x, struct 
 void arbitrary_mapped(struct rng *rng, const struct ue_context *x, struct ue_mapped *m) {
     static uint8_t bytes[4096];
     struct ue_cursor c;
-    ue_cursor_write(&c, bytes, sizeof bytes, 0);
+    ue_cursor_init_write(&c, bytes, sizeof bytes, 0);
     m->count = (uint16_t)rng_below(rng, 20);
     for (unsigned i = 0; i < m->count; i++) {
         struct ue_guid guid = arbitrary_guid(rng, x, false);
@@ -125,8 +125,8 @@ static void arbitrary_rotation(struct rng *rng, struct ue_rotation *m) {
     }
 }
 
-void arbitrary_actor(struct rng *rng, const struct ue_context *x, struct ue_actor *m) {
-    *m = (struct ue_actor){.class_bits = ARBITRARY_CLASS_BITS};
+void arbitrary_actor(struct rng *rng, const struct ue_context *x, struct ue_actor_spawn *m) {
+    *m = (struct ue_actor_spawn){.class_bits = ARBITRARY_CLASS_BITS};
     arbitrary_reference(rng, x, &m->object);
     /* The bits of the class are bits that are left, so that a dynamic actor has all of it. */
     m->is_spawned = ue_guid_is_dynamic(&m->object.links[0].guid) != arbitrary_spoil(rng);

@@ -17,7 +17,7 @@ void arbitrary_export(struct rng *rng, const struct ue_context *x, struct ue_obj
 void arbitrary_exports(struct rng *rng, const struct ue_context *x, struct ue_exports *exports);
 void arbitrary_field_export(struct rng *rng, const struct ue_context *x, struct ue_field_export *field);
 void arbitrary_mapped(struct rng *rng, const struct ue_context *x, struct ue_mapped *mapped);
-void arbitrary_actor(struct rng *rng, const struct ue_context *x, struct ue_actor *actor);
+void arbitrary_actor(struct rng *rng, const struct ue_context *x, struct ue_actor_spawn *actor);
 void arbitrary_block(struct rng *rng, const struct ue_context *x, struct ue_block *block);
 void arbitrary_property(struct rng *rng, const struct ue_context *x, struct ue_property *property);
 void arbitrary_call(struct rng *rng, const struct ue_context *x, struct ue_call *call);

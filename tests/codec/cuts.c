@@ -32,14 +32,14 @@ void assert_cuts_are_clean(struct roundtrip *roundtrip, const struct guarded *ro
         if (problem != NULL) {
             fail_msg("cut at bit %zu: %s", bits, problem);
         }
-        const struct ue_verdict *verdict = &roundtrip->verdict;
+        const struct ue_decode_result *verdict = &roundtrip->verdict;
         if (verdict->fault.status != UE_OK) {
             assert_fault_within(&verdict->fault, size * 8);
         }
-        struct ue_shape shape;
-        struct ue_fit fit;
-        ue_detect_handshake(&x->settings, cut, size, &shape);
-        ue_detect_fit(x, cut, size, &fit);
+        struct ue_handshake_match shape;
+        struct ue_packet_match fit;
+        ue_profile_match_handshake(&x->settings, cut, size, &shape);
+        ue_profile_match_packet(x, cut, size, &fit);
     }
 }
 

@@ -39,7 +39,7 @@ static struct ue_context context_for(const struct part *part, size_t row) {
 
 static enum ue_status encode(const struct ue_context *x, void *m, size_t *bits) {
     struct ue_cursor c;
-    ue_cursor_write(&c, law.out, sizeof law.out, 0);
+    ue_cursor_init_write(&c, law.out, sizeof law.out, 0);
     law.part->run(UE_ENCODE, &c, x, m);
     ue_cursor_flush(&c);
     *bits = ue_cursor_pos(&c);
@@ -69,7 +69,7 @@ static void try_struct(size_t row) {
     }
     struct ue_cursor c;
     uint8_t *in = guarded_put(&law.room, law.out, ue_bits_bytes(bits));
-    ue_cursor_read(&c, in, 0, bits);
+    ue_cursor_init_read(&c, in, 0, bits);
     law.part->run(UE_DECODE, &c, &x, law.back);
     if (!ue_cursor_ok(&c) || ue_cursor_left(&c) != 0) {
         complain("decode refuses what encode wrote (L2)", row);
@@ -108,9 +108,9 @@ static size_t random_bits(const struct ue_context *x, uint8_t *bytes) {
 /* Tracing reads what decoding reads. */
 static void assert_trace_agrees(const struct ue_context *x, const struct ue_cursor *decoded, const uint8_t *in,
                                 size_t end, size_t row) {
-    const struct ue_sink nobody = {NULL, NULL, NULL, NULL};
+    const struct ue_trace nobody = {NULL, NULL, NULL, NULL};
     struct ue_cursor c;
-    ue_cursor_read(&c, in, 0, end);
+    ue_cursor_init_read(&c, in, 0, end);
     c.sink = &nobody;
     law.part->run(UE_TRACE, &c, x, law.one);
     if (c.fault.status != decoded->fault.status || ue_cursor_pos(&c) != ue_cursor_pos(decoded)) {
@@ -127,7 +127,7 @@ static void try_bits(size_t row) {
     struct ue_context x = context_for(law.part, row);
     size_t end = random_bits(&x, bytes);
     uint8_t *in = guarded_put(&law.room, bytes, ue_bits_bytes(end));
-    ue_cursor_read(&c, in, 0, end);
+    ue_cursor_init_read(&c, in, 0, end);
     law.part->run(UE_DECODE, &c, &x, law.back);
     assert_trace_agrees(&x, &c, in, end, row);
     if (!ue_cursor_ok(&c) || !c.canonical || (law.part->whole && ue_cursor_left(&c) != 0)) {
@@ -155,7 +155,7 @@ static void try_cuts(size_t row) {
     }
     for (size_t end = 0; end < bits; end++) {
         struct ue_cursor c;
-        ue_cursor_read(&c, guarded_put(&law.room, law.out, ue_bits_bytes(end)), 0, end);
+        ue_cursor_init_read(&c, guarded_put(&law.room, law.out, ue_bits_bytes(end)), 0, end);
         law.part->run(UE_DECODE, &c, &x, law.back);
         if ((ue_cursor_ok(&c) && !law.part->whole) || ue_cursor_pos(&c) > end || c.fault.bit > end) {
             complain("decode does not fault at the cut (L4)", row);

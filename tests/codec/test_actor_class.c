@@ -23,9 +23,9 @@ static void classes_from_archetypes(void **state) {
                  {"", "", ""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char class_path[64];
-        ue_opening_class(cases[i].path, class_path, sizeof class_path);
+        ue_actor_class_path(cases[i].path, class_path, sizeof class_path);
         assert_string_equal(class_path, cases[i].class_path);
-        assert_string_equal(ue_opening_name(cases[i].path), cases[i].name);
+        assert_string_equal(ue_actor_class_name(cases[i].path), cases[i].name);
     }
 }
 
@@ -36,7 +36,7 @@ static void what_does_not_fit_is_cut(void **state) {
     for (size_t size = 1; size < 32; size++) {
         char class_path[32];
         memset(class_path, '?', sizeof class_path);
-        ue_opening_class(path, class_path, size);
+        ue_actor_class_path(path, class_path, size);
         size_t length = strlen(whole) < size ? strlen(whole) : size - 1;
         assert_int_equal(strlen(class_path), length);
         assert_memory_equal(class_path, whole, length);

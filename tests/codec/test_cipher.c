@@ -103,14 +103,14 @@ static size_t sealed_datagram(enum ue_handler handler, uint8_t *out, size_t size
     return written;
 }
 
-static struct ue_verdict trace(enum ue_handler handler, struct ue_cipher *cipher, const uint8_t *bytes, size_t size,
+static struct ue_decode_result trace(enum ue_handler handler, struct ue_cipher *cipher, const uint8_t *bytes, size_t size,
                                struct seen *seen) {
-    struct ue_opener opener;
-    ue_cipher_opener(cipher, &opener);
-    struct ue_settings settings = {.handlers = {handler}, .opener = &opener};
+    struct ue_decryptor decryptor;
+    ue_cipher_decryptor(cipher, &decryptor);
+    struct ue_settings settings = {.handlers = {handler}, .decryptor = &decryptor};
     struct ue_context x;
-    struct ue_verdict verdict;
-    struct ue_sink sink = {on_begin, on_field, NULL, seen};
+    struct ue_decode_result verdict;
+    struct ue_trace sink = {on_begin, on_field, NULL, seen};
     ue_context_init(&x, ue_profile_find("4.25"), &settings);
     *seen = (struct seen){0};
     ue_datagram_trace(&x, bytes, size, NULL, &sink, &verdict);
@@ -124,7 +124,7 @@ static void check_handler(enum ue_handler handler, size_t terminators) {
     assert_non_null(cipher);
     size_t size = sealed_datagram(handler, bytes, sizeof bytes);
 
-    struct ue_verdict verdict = trace(handler, cipher, bytes, size, &seen);
+    struct ue_decode_result verdict = trace(handler, cipher, bytes, size, &seen);
     assert_true(verdict.is_opaque && !verdict.is_opened && !seen.opened);
     assert_null(ue_cipher_key(cipher));
 
@@ -165,28 +165,28 @@ static void check_closing(enum ue_handler handler) {
     uint8_t bytes[256], plain[256], iv[UE_AES_IV_BYTES], tag[UE_AES_TAG_BYTES], ciphertext[256], again[256];
     bool has_iv = handler != UE_HANDLER_AES_ECB;
     struct seen seen;
-    struct ue_opened opened;
+    struct ue_plaintext opened;
     struct ue_cipher *cipher = ue_cipher_new();
     size_t size = sealed_datagram(handler, bytes, sizeof bytes), plain_bytes;
-    assert_false(ue_cipher_close(cipher, plain, 16, iv, tag, ciphertext));
+    assert_false(ue_cipher_encrypt(cipher, plain, 16, iv, tag, ciphertext));
     assert_true(ue_cipher_add_key(cipher, key_text));
     assert_true(trace(handler, cipher, bytes, size, &seen).is_opened);
     memcpy(plain, ue_cipher_plain(cipher, &plain_bytes), sizeof plain < plain_bytes ? sizeof plain : plain_bytes);
-    assert_false(ue_cipher_close(cipher, plain, plain_bytes - 1, iv, tag, ciphertext));
+    assert_false(ue_cipher_encrypt(cipher, plain, plain_bytes - 1, iv, tag, ciphertext));
     for (unsigned i = 0; i < 1000; i++) {
         const uint8_t old[UE_AES_IV_BYTES] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
         plain[0] = (uint8_t)i;
         plain[1] = (uint8_t)(i >> 8);
         memcpy(iv, old, sizeof iv);
-        assert_true(ue_cipher_close(cipher, plain, plain_bytes, iv, tag, ciphertext));
+        assert_true(ue_cipher_encrypt(cipher, plain, plain_bytes, iv, tag, ciphertext));
         assert_int_equal(memcmp(iv, old, sizeof iv) != 0, has_iv);
         assert_true(handler != UE_HANDLER_AESGCM_BYTES || iv[0] != 0);
-        const struct ue_sealed sealed = {
+        const struct ue_ciphertext sealed = {
             handler, has_iv ? iv : NULL, has_iv ? tag : NULL, {ciphertext, 0, plain_bytes * 8}};
-        assert_true(ue_cipher_open(cipher, NULL, &sealed, &opened));
+        assert_true(ue_cipher_decrypt(cipher, NULL, &sealed, &opened));
         assert_memory_equal(opened.plain, plain, plain_bytes);
         memcpy(iv, old, sizeof iv);
-        assert_true(ue_cipher_close(cipher, plain, plain_bytes, iv, tag, again));
+        assert_true(ue_cipher_encrypt(cipher, plain, plain_bytes, iv, tag, again));
         assert_memory_equal(again, ciphertext, plain_bytes);
     }
     ue_cipher_free(cipher);

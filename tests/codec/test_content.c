@@ -64,7 +64,7 @@ static const char *path_of(void *user, uint64_t guid) {
 
 static void trace(enum ue_content_kind kind, bool open) {
     const struct ue_guid_names names = {path_of, NULL};
-    const struct ue_sink sink = {.field = on_field};
+    const struct ue_trace sink = {.field = on_field};
     const struct ue_content content = {.kind = kind, .open = open, .data = {stage.bytes, 0, stage.bit}};
     struct content_tally tally = {0};
     struct ue_fault fault;
@@ -89,9 +89,9 @@ static uint64_t number(enum ue_field field) {
     return seen->number;
 }
 
-static void put_actor(const struct ue_actor *actor) {
+static void put_actor(const struct ue_actor_spawn *actor) {
     struct ue_fault fault;
-    assert_int_equal(ue_actor_encode(&stage.x, actor, stage.bytes, BYTES, &stage.bit, &fault), UE_OK);
+    assert_int_equal(ue_actor_spawn_encode(&stage.x, actor, stage.bytes, BYTES, &stage.bit, &fault), UE_OK);
 }
 
 static void put_block(const struct ue_block *block) {
@@ -108,15 +108,15 @@ static struct ue_object reference(uint64_t guid) {
     return (struct ue_object){.count = 1, .links[0].guid.number = guid};
 }
 
-static struct ue_actor spawned(void) {
-    return (struct ue_actor){
+static struct ue_actor_spawn spawned(void) {
+    return (struct ue_actor_spawn){
         .object = reference(26), .is_spawned = true, .archetype = reference(35), .level = reference(3)};
 }
 
 static void known_ids_have_paths(void **state) {
     (void)state;
     begin("5.1", NULL);
-    struct ue_actor actor = spawned();
+    struct ue_actor_spawn actor = spawned();
     put_actor(&actor);
     trace(UE_CONTENT_ACTOR, true);
     assert_int_equal(stage.status, UE_OK);
@@ -129,7 +129,7 @@ static void known_ids_have_paths(void **state) {
 static void vectors_and_rotation_are_numbers(void **state) {
     (void)state;
     begin("5.1", NULL);
-    struct ue_actor actor = spawned();
+    struct ue_actor_spawn actor = spawned();
     actor.location = (struct ue_vector){true, true, 11, true, {1005, (uint64_t)-201 & 2047, 70}};
     actor.has_rotation = true;
     actor.rotation = (struct ue_rotation){{false, true, false}, {0, 16384, 0}};
@@ -147,7 +147,7 @@ static const char *const recent_releases[] = {"5.5", "5.6", "5.7", "5.8"};
 #define RECENT_RELEASES (sizeof recent_releases / sizeof *recent_releases)
 
 static void put_classed(const uint8_t *data, unsigned bits) {
-    struct ue_actor actor = spawned();
+    struct ue_actor_spawn actor = spawned();
     actor.class_bits = (uint8_t)bits;
     actor.class_data = (struct ue_view){data, 0, bits};
     put_actor(&actor);
@@ -214,7 +214,7 @@ static void impossible_blocks_are_opaque(void **state) {
     (void)state;
     for (size_t i = 0; i < RECENT_RELEASES; i++) {
         begin(recent_releases[i], NULL);
-        put_actor(&(struct ue_actor){
+        put_actor(&(struct ue_actor_spawn){
             .object = reference(26), .is_spawned = true, .archetype = reference(36), .level = reference(3)});
         put_block(&(struct ue_block){.object = reference(0), .stably_named = true, .has_payload = true});
         trace(UE_CONTENT_ACTOR, true);
@@ -242,7 +242,7 @@ static void ordinary_actors_have_no_class_data(void **state) {
     for (size_t i = 0; i < 8 * RECENT_RELEASES; i++) {
         size_t count = 0;
         begin(recent_releases[i / 8], NULL);
-        put_actor(&(struct ue_actor){
+        put_actor(&(struct ue_actor_spawn){
             .object = reference(26), .is_spawned = true, .archetype = reference(36), .level = reference(3)});
         for (size_t k = 0; k < 3; k++) {
             if ((i >> k & 1) != 0) {
@@ -277,7 +277,7 @@ static void the_release_is_found_by_trial(void **state) {
     (void)state;
     static const uint8_t payload[] = {0x5a};
     const struct ue_settings as_5_0 = {.netver = 23};
-    struct ue_actor actor = spawned();
+    struct ue_actor_spawn actor = spawned();
     actor.location = (struct ue_vector){true, true, 20, true, {123456, 7, 99}};
     begin("4.25", &as_5_0);
     put_actor(&actor);
@@ -370,7 +370,7 @@ static void what_is_not_known_is_opaque(void **state) {
 
 static void custom_exports_are_opaque(void **state) {
     (void)state;
-    const struct ue_sink sink = {.field = on_field};
+    const struct ue_trace sink = {.field = on_field};
     struct ue_fault fault;
     begin("5.5", NULL);
     const struct ue_content content = {
@@ -405,7 +405,7 @@ static void the_list_of_mapped_ids_is_not_searched_for_every_block(void **state)
     (void)state;
     enum { IDS = 32767, FILLER = 0x02, KNOWN = 0x06 }; /* packed: ids 1 and 3 */
     static uint8_t bytes[65536];
-    const struct ue_sink sink = {0};
+    const struct ue_trace sink = {0};
     struct ue_fault fault;
     begin("5.4", NULL);
     memset(bytes, FILLER, sizeof bytes);

@@ -50,7 +50,7 @@ static struct content_tally tally_replay(const char *name, uint8_t netver) {
         uint8_t bytes[PACKET_BYTES_MAX];
         struct ue_item items[ITEMS_MAX];
         struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
-        struct ue_verdict verdict;
+        struct ue_decode_result verdict;
         size_t size = hex_read(json_string_value(json_object_get(packet, "hex")), bytes, sizeof bytes);
         assert_int_equal(ue_datagram_decode(&x, bytes, size, &datagram, &verdict), UE_OK);
         for (size_t i = 0; i < datagram.item_count; i++) {
@@ -96,51 +96,51 @@ static void test_fortnite(void **state) {
 
 struct live {
     struct content_tally tally;
-    struct ue_assembly *assembly;
-    struct ue_package_map *map;
-    const struct ue_seen *seen;
-    char path[UE_PACKAGE_MAP_PATH_MAX + 1];
+    struct ue_reassembly *assembly;
+    struct ue_guid_map *map;
+    const struct input_datagram *seen;
+    char path[UE_GUID_MAP_PATH_MAX + 1];
 };
 
 static const char *path_of(void *user, uint64_t guid) {
     struct live *live = user;
-    return ue_package_map_path(live->map, guid, live->seen->held->frame, live->path) != 0 ? live->path : NULL;
+    return ue_guid_map_path(live->map, guid, live->seen->held->frame, live->path) != 0 ? live->path : NULL;
 }
 
-static void on_message(void *user, const struct ue_assembly_event *event) {
+static void on_message(void *user, const struct ue_reassembly_event *event) {
     struct live *live = user;
-    if (event->type == UE_ASSEMBLY_WHOLE && event->content.data.bits != 0) {
+    if (event->type == UE_REASSEMBLY_COMPLETE && event->content.data.bits != 0) {
         const struct ue_guid_names names = {path_of, live};
-        ue_package_map_learn(live->map, &live->seen->context, &event->content, live->seen->held->frame);
+        ue_guid_map_learn(live->map, &live->seen->context, &event->content, live->seen->held->frame);
         content_tally_add(&live->tally, &live->seen->context, &event->content, &names);
     }
 }
 
-static void on_event(void *user, const struct ue_track_event *event) {
+static void on_event(void *user, const struct ue_tracker_event *event) {
     struct live *live = user;
-    ue_assembly_feed(live->assembly, &live->seen->context, event, &(struct ue_assembly_sink){on_message, live});
+    ue_reassembly_feed(live->assembly, &live->seen->context, event, &(struct ue_reassembly_callbacks){on_message, live});
 }
 
 static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
-    struct live live = {.assembly = ue_assembly_new(&heap), .map = ue_package_map_new(&heap)};
-    const struct ue_track_sink sink = {.event = on_event, .user = &live};
+    struct live live = {.assembly = ue_reassembly_new(&heap), .map = ue_guid_map_new(&heap)};
+    const struct ue_tracker_callbacks sink = {.event = on_event, .user = &live};
     char file[RECORDING_PATH_BYTES], *path = file;
     assert_true(recording_path(file, name, ""));
-    struct ue_reading reading;
-    struct ue_seen seen;
-    ue_reading_init(&reading);
-    assert_true(ue_wire_options_resolve(&reading.wire));
+    struct capture_reader reading;
+    struct input_datagram seen;
+    capture_reader_init(&reading);
+    assert_true(wire_options_resolve(&reading.wire));
     reading.wire.settings = *settings;
-    ue_reading_start(&reading, 1, &path);
-    struct ue_tracks *tracks = ue_tracks_new();
-    while (ue_reading_next(&reading, &seen)) {
+    capture_reader_start(&reading, 1, &path);
+    struct tracker_table *tracks = tracker_table_new();
+    while (capture_reader_next(&reading, &seen)) {
         live.seen = &seen;
-        ue_tracks_feed(tracks, &seen, &sink);
+        tracker_table_on_datagram(tracks, &seen, &sink);
     }
-    ue_tracks_free(tracks);
-    ue_reading_clear(&reading);
-    ue_assembly_free(live.assembly);
-    ue_package_map_free(live.map);
+    tracker_table_free(tracks);
+    capture_reader_clear(&reading);
+    ue_reassembly_free(live.assembly);
+    ue_guid_map_free(live.map);
     return live.tally;
 }
 

@@ -136,26 +136,26 @@ static void check_mapped(const json_t *expected) {
 }
 
 static void check_actor(const json_t *expected, uint8_t class_bits) {
-    struct ue_actor actor = {.class_bits = class_bits};
+    struct ue_actor_spawn actor_spawn = {.class_bits = class_bits};
     if (expected == NULL) {
         return;
     }
-    DECODE(actor, &actor);
-    assert_link(json_object_get(expected, "Actor"), &actor.object, 0);
-    assert_number(expected, "bDynamic", ue_guid_is_dynamic(&actor.object.links[0].guid));
-    assert_true(actor.is_spawned == (json_object_get(expected, "Archetype") != NULL));
-    if (!actor.is_spawned) {
+    DECODE(actor_spawn, &actor_spawn);
+    assert_link(json_object_get(expected, "Actor"), &actor_spawn.object, 0);
+    assert_number(expected, "bDynamic", ue_guid_is_dynamic(&actor_spawn.object.links[0].guid));
+    assert_true(actor_spawn.is_spawned == (json_object_get(expected, "Archetype") != NULL));
+    if (!actor_spawn.is_spawned) {
         return;
     }
-    assert_link(json_object_get(expected, "Archetype"), &actor.archetype, 0);
-    assert_link(json_object_get(expected, "Level"), &actor.level, 0);
-    assert_vector(json_object_get(expected, "Location"), &actor.location, 0);
-    assert_vector(json_object_get(expected, "Scale"), &actor.scale, 1);
-    assert_vector(json_object_get(expected, "Velocity"), &actor.velocity, 0);
-    assert_number(expected, "bSerializeRotation", actor.has_rotation);
-    for (unsigned axis = 0; axis < 3 && actor.has_rotation; axis++) {
+    assert_link(json_object_get(expected, "Archetype"), &actor_spawn.archetype, 0);
+    assert_link(json_object_get(expected, "Level"), &actor_spawn.level, 0);
+    assert_vector(json_object_get(expected, "Location"), &actor_spawn.location, 0);
+    assert_vector(json_object_get(expected, "Scale"), &actor_spawn.scale, 1);
+    assert_vector(json_object_get(expected, "Velocity"), &actor_spawn.velocity, 0);
+    assert_number(expected, "bSerializeRotation", actor_spawn.has_rotation);
+    for (unsigned axis = 0; axis < 3 && actor_spawn.has_rotation; axis++) {
         double wanted = json_number_value(json_array_get(json_object_get(expected, "Rotation"), axis));
-        assert_true(fabs(actor.rotation.steps[axis] * 360.0 / 65536 - wanted) < 1e-3);
+        assert_true(fabs(actor_spawn.rotation.steps[axis] * 360.0 / 65536 - wanted) < 1e-3);
         compared++;
     }
 }

@@ -117,8 +117,8 @@ static void an_unknown_message_is_opaque(void **state) {
     struct ue_fault fault;
     assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
     assert_null(roundtrip_problem(roundtrip, &x, bytes, size));
-    struct ue_verdict verdict;
-    struct ue_sink sink = recorder_sink(&roundtrip->recorder);
+    struct ue_decode_result verdict;
+    struct ue_trace sink = recorder_sink(&roundtrip->recorder);
     assert_int_equal(ue_datagram_trace(&x, bytes, size, NULL, &sink, &verdict), UE_OK);
     assert_int_equal(verdict.message.status, UE_E_TYPE);
     assert_int_equal(verdict.message.field, UE_F_CONTROL_TYPE);
@@ -133,11 +133,11 @@ static void acks_are_reported_once(void **state) {
     (void)state;
     struct ue_context x = context("5.0", UE_SERVER_TO_CLIENT);
     struct ue_datagram d = {.packet = {.seq = 5, .ack = 3, .history_words = 1, .history = {0x2d}}}; /* 101101 */
-    struct ue_links links = {.has_id = true, .packet_id = 16384 + 5, .has_acked_before = true, .acked_before = 16381};
+    struct ue_packet_ids links = {.has_id = true, .packet_id = 16384 + 5, .has_acked_before = true, .acked_before = 16381};
     struct ue_fault fault;
     assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
-    struct ue_verdict verdict;
-    struct ue_sink sink = recorder_sink(&roundtrip->recorder);
+    struct ue_decode_result verdict;
+    struct ue_trace sink = recorder_sink(&roundtrip->recorder);
     ue_datagram_trace(&x, bytes, size, &links, &sink, &verdict);
     static const struct {
         enum ue_field field;
@@ -171,11 +171,11 @@ static size_t reports_behind(uint16_t skipped, uint16_t *oldest) {
                                        .acked_history_seq = (uint16_t)(8000 - skipped),
                                        .history_flush = true,
                                        .history_words = 8}};
-    struct ue_links links = {.has_id = true, .packet_id = 5, .has_acked_before = true, .acked_before = 1000};
+    struct ue_packet_ids links = {.has_id = true, .packet_id = 5, .has_acked_before = true, .acked_before = 1000};
     struct ue_fault fault;
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
-    struct ue_sink sink = recorder_sink(&roundtrip->recorder);
+    struct ue_trace sink = recorder_sink(&roundtrip->recorder);
     ue_datagram_trace(&x, bytes, size, &links, &sink, &verdict);
     size_t count = 0;
     for (size_t i = 0; i < roundtrip->recorder.count; i++) {
@@ -203,7 +203,7 @@ static void a_history_reset_tells_of_what_it_skips(void **state) {
 static void too_many_items_and_too_little_room_are_told(void **state) {
     (void)state;
     struct ue_context x = context("5.0", UE_CLIENT_TO_SERVER);
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     struct ue_datagram none = {.item_capacity = 0};
     struct ue_fault fault;
     decode(&x, HELLO);

@@ -113,7 +113,7 @@ static size_t random_bytes(const struct ue_context *x) {
 }
 
 /* One item, or several at once. */
-static enum ue_status decode_next(const struct ue_context *x, const uint8_t *bytes, struct ue_rest *rest,
+static enum ue_status decode_next(const struct ue_context *x, const uint8_t *bytes, struct ue_item_range *rest,
                                   struct ue_datagram *d, struct ue_fault *fault) {
     size_t room = d->item_capacity - d->item_count;
     size_t wanted = rng_below(&law.rng, 4);
@@ -129,7 +129,7 @@ static enum ue_status decode_next(const struct ue_context *x, const uint8_t *byt
 }
 
 static enum ue_status decode_pieces(const struct ue_context *x, const uint8_t *bytes, size_t size_bytes,
-                                    struct ue_datagram *d, struct ue_rest *rest, struct ue_fault *fault) {
+                                    struct ue_datagram *d, struct ue_item_range *rest, struct ue_fault *fault) {
     enum ue_status status = ue_datagram_decode_head(x, bytes, size_bytes, d, rest, fault);
     if (d->prefix.is_handshake || d->handlers.is_opaque) {
         return status;
@@ -157,8 +157,8 @@ static struct ue_bunch_counts sum_bunches(const struct ue_datagram *d) {
 }
 
 static void expect_counts(const struct ue_context *x, size_t row, const uint8_t *bytes, size_t size,
-                          const struct ue_datagram *whole, const struct ue_verdict *verdict) {
-    struct ue_verdict counted;
+                          const struct ue_datagram *whole, const struct ue_decode_result *verdict) {
+    struct ue_decode_result counted;
     struct ue_bunch_counts counts;
     struct ue_bunch_counts wanted = sum_bunches(whole);
     ue_items_count(whole->items, whole->item_count, &counts);
@@ -180,8 +180,8 @@ static bool try_decode(size_t row) {
     const uint8_t *bytes = guarded_put(&law.room, law.bytes, size);
     struct ue_datagram whole = {.items = law.whole_items, .item_capacity = ITEMS_MAX};
     struct ue_datagram pieces = {.items = law.piece_items, .item_capacity = ITEMS_MAX};
-    struct ue_verdict verdict;
-    struct ue_rest rest;
+    struct ue_decode_result verdict;
+    struct ue_item_range rest;
     struct ue_fault fault;
     enum ue_status status = ue_datagram_decode(&x, bytes, size, &whole, &verdict);
     if (decode_pieces(&x, bytes, size, &pieces, &rest, &fault) != status || !fault_equal(&fault, &verdict.fault)) {

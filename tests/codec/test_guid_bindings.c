@@ -11,7 +11,7 @@
 #define COUNT 50000u
 #define DEPTH_MAX 64u
 
-static struct ue_telling *tellings;
+static struct ue_guid_binding *tellings;
 static uint32_t count;
 
 static int set_up(void **state) {
@@ -28,8 +28,8 @@ static int tear_down(void **state) {
 }
 
 static uint32_t tell(uint64_t id, uint64_t frame) {
-    tellings[++count] = (struct ue_telling){.id = id, .frame = frame};
-    ue_tellings_add(tellings, count);
+    tellings[++count] = (struct ue_guid_binding){.id = id, .frame = frame};
+    ue_guid_bindings_add(tellings, count);
     return count;
 }
 
@@ -76,14 +76,14 @@ static unsigned log2_of(uint32_t number) {
 
 static void nothing_is_found_of_nothing(void **state) {
     (void)state;
-    assert_int_equal(ue_tellings_find(tellings, 0, 9), 0);
-    assert_int_equal(ue_tellings_find(tellings, 7, 9), 0);
+    assert_int_equal(ue_guid_bindings_find(tellings, 0, 9), 0);
+    assert_int_equal(ue_guid_bindings_find(tellings, 7, 9), 0);
     uint32_t index = tell(7, 9);
-    assert_int_equal(ue_tellings_find(tellings, 7, 8), 0);
-    assert_int_equal(ue_tellings_find(tellings, 7, 9), index);
-    assert_int_equal(ue_tellings_find(tellings, 7, UINT64_MAX), index);
-    assert_int_equal(ue_tellings_find(tellings, 6, 9), 0);
-    assert_int_equal(ue_tellings_find(tellings, UINT64_MAX, 9), 0);
+    assert_int_equal(ue_guid_bindings_find(tellings, 7, 8), 0);
+    assert_int_equal(ue_guid_bindings_find(tellings, 7, 9), index);
+    assert_int_equal(ue_guid_bindings_find(tellings, 7, UINT64_MAX), index);
+    assert_int_equal(ue_guid_bindings_find(tellings, 6, 9), 0);
+    assert_int_equal(ue_guid_bindings_find(tellings, UINT64_MAX, 9), 0);
 }
 
 /* What engines do: ids one after the other, even ones for what is created, odd ones for what is loaded. */
@@ -94,7 +94,7 @@ static void ids_in_a_row_make_a_shallow_tree(void **state) {
     }
     assert_true(depth_of(0) <= log2_of(COUNT) + 1);
     for (uint32_t id = 1; id <= COUNT; id += 7) {
-        assert_int_equal(ue_tellings_find(tellings, id, 1), id);
+        assert_int_equal(ue_guid_bindings_find(tellings, id, 1), id);
     }
 }
 
@@ -123,7 +123,7 @@ static void no_ids_make_a_deep_tree(void **state) {
     assert_true(depth_of(0) <= DEPTH_MAX);
     assert_true(depth_of(0) > 40); /* the ids are as bad as they are meant to be */
     for (uint32_t index = 1; index <= count; index += 11) {
-        assert_true(ue_tellings_find(tellings, tellings[index].id, 1) != 0);
+        assert_true(ue_guid_bindings_find(tellings, tellings[index].id, 1) != 0);
     }
 }
 
@@ -135,7 +135,7 @@ static void an_id_told_often_is_found_in_few_steps(void **state) {
         assert_true(jumps_of(count) <= 2 * log2_of(n) + 2);
     }
     for (uint64_t frame = 0; frame < COUNT / 2 * 3; frame += 13) {
-        assert_int_equal(ue_tellings_find(tellings, 4, frame), (uint32_t)(frame / 3) * 2 + 1);
+        assert_int_equal(ue_guid_bindings_find(tellings, 4, frame), (uint32_t)(frame / 3) * 2 + 1);
     }
 }
 

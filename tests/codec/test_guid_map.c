@@ -35,7 +35,7 @@ static void *pool_resize(void *user, void *old, size_t size_bytes) {
 
 struct stage {
     struct pool pool;
-    struct ue_package_map *map;
+    struct ue_guid_map *map;
     struct ue_context x;
     uint8_t bytes[MESSAGE_BYTES];
     size_t bit;
@@ -47,7 +47,7 @@ static int set_up(void **state) {
     (void)state;
     stage = calloc(1, sizeof *stage);
     stage->pool.left = SIZE_MAX;
-    stage->map = ue_package_map_new(&(struct ue_track_memory){pool_resize, &stage->pool});
+    stage->map = ue_guid_map_new(&(struct ue_allocator){pool_resize, &stage->pool});
     ue_context_init(&stage->x, ue_profile_find("5.5"), NULL);
     stage->x.direction = UE_SERVER_TO_CLIENT;
     return stage->map == NULL;
@@ -55,7 +55,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
-    ue_package_map_free(stage->map);
+    ue_guid_map_free(stage->map);
     size_t blocks = stage->pool.blocks;
     free(stage);
     return blocks != 0;
@@ -92,7 +92,7 @@ static void put_chain(const uint64_t *ids, const char *const *names, unsigned co
 static void learn(uint64_t frame) {
     const struct ue_content content = {
         .kind = UE_CONTENT_ACTOR, .has_exports = true, .data = {stage->bytes, 0, stage->bit}};
-    ue_package_map_learn(stage->map, &stage->x, &content, frame);
+    ue_guid_map_learn(stage->map, &stage->x, &content, frame);
 }
 
 static void tell(uint64_t id, const char *name, uint64_t frame) {
@@ -102,8 +102,8 @@ static void tell(uint64_t id, const char *name, uint64_t frame) {
 }
 
 static void assert_path(uint64_t id, uint64_t frame, const char *expected) {
-    char path[UE_PACKAGE_MAP_PATH_MAX + 1];
-    size_t length = ue_package_map_path(stage->map, id, frame, path);
+    char path[UE_GUID_MAP_PATH_MAX + 1];
+    size_t length = ue_guid_map_path(stage->map, id, frame, path);
     assert_string_equal(path, expected);
     assert_int_equal(length, strlen(expected));
 }
@@ -155,9 +155,9 @@ static void what_is_repeated_takes_no_memory(void **state) {
     for (uint64_t frame = 1; frame < 10000; frame++) {
         tell(4, "Repeated", frame);
     }
-    size_t bytes = ue_package_map_bytes(stage->map);
+    size_t bytes = ue_guid_map_bytes(stage->map);
     tell(4, "Repeated", 10000);
-    assert_int_equal(ue_package_map_bytes(stage->map), bytes);
+    assert_int_equal(ue_guid_map_bytes(stage->map), bytes);
     assert_true(bytes < 16384);
     assert_path(4, 1, "Repeated");
 }
@@ -172,7 +172,7 @@ static void a_message_assigns_an_id(void **state) {
                      UE_OK);
     stage->bytes[stage->bit / 8] = 99; /* no message of that type is known */
     const struct ue_content content = {.kind = UE_CONTENT_CONTROL, .data = {stage->bytes, 0, stage->bit + 8}};
-    ue_package_map_learn(stage->map, &stage->x, &content, 5);
+    ue_guid_map_learn(stage->map, &stage->x, &content, 5);
     assert_path(21, 5, "/Game/Maps/Entry.Entry:PersistentLevel.Gate");
 }
 
@@ -218,8 +218,8 @@ static void a_path_is_cut_at_a_character(void **state) {
     begin_exports(1);
     put_object(&object);
     learn(1);
-    char path[UE_PACKAGE_MAP_PATH_MAX + 1];
-    assert_int_equal(ue_package_map_path(stage->map, 2, 1, path), 2 + 340 * 3);
+    char path[UE_GUID_MAP_PATH_MAX + 1];
+    assert_int_equal(ue_guid_map_path(stage->map, 2, 1, path), 2 + 340 * 3);
     assert_memory_equal(path, "x.\xe2\x82\xac", 5);
     assert_int_equal(strlen(path), 2 + 340 * 3);
 }
@@ -233,27 +233,27 @@ static void memory_is_bounded(void **state) {
         snprintf(name + 480, 20, "%u", (unsigned)id);
         tell(id, name, 1);
     }
-    assert_true(ue_package_map_bytes(stage->map) <= UE_PACKAGE_MAP_BYTES_MAX);
-    char path[UE_PACKAGE_MAP_PATH_MAX + 1];
-    assert_int_equal(ue_package_map_path(stage->map, 2, 1, path), 481);
-    assert_int_equal(ue_package_map_path(stage->map, 79998, 1, path), 0);
+    assert_true(ue_guid_map_bytes(stage->map) <= UE_GUID_MAP_BYTES_MAX);
+    char path[UE_GUID_MAP_PATH_MAX + 1];
+    assert_int_equal(ue_guid_map_path(stage->map, 2, 1, path), 481);
+    assert_int_equal(ue_guid_map_path(stage->map, 79998, 1, path), 0);
 }
 
 static void without_memory_nothing_is_learned(void **state) {
     (void)state;
     for (size_t calls = 0; calls < 5; calls++) {
         struct pool pool = {.left = calls};
-        const struct ue_track_memory memory = {pool_resize, &pool};
-        struct ue_package_map *map = ue_package_map_new(&memory);
+        const struct ue_allocator memory = {pool_resize, &pool};
+        struct ue_guid_map *map = ue_guid_map_new(&memory);
         assert_true((map == NULL) == (calls == 0));
-        struct ue_package_map *kept = stage->map;
+        struct ue_guid_map *kept = stage->map;
         stage->map = map;
         if (map != NULL) {
             tell(4, "Name", 1);
             assert_path(4, 1, calls < 3 ? "" : "Name");
         }
         stage->map = kept;
-        ue_package_map_free(map);
+        ue_guid_map_free(map);
         assert_int_equal(pool.blocks, 0);
     }
 }

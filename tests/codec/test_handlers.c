@@ -23,14 +23,14 @@ static void assert_handlers(const struct ue_context *x, const struct ue_handlers
     struct ue_handlers back;
     struct ue_cursor c;
     uint8_t bytes[128];
-    ue_cursor_write(&c, bytes, sizeof bytes, 0);
+    ue_cursor_init_write(&c, bytes, sizeof bytes, 0);
     ue_handlers_run(UE_ENCODE, &c, x, &m);
     ue_cursor_flush(&c);
     assert_true(ue_cursor_ok(&c));
     size_t size = ue_cursor_pos(&c);
     assert_int_equal(size, count);
     assert_wire_bits(bytes, 0, bits);
-    ue_cursor_read(&c, bytes, 0, size);
+    ue_cursor_init_read(&c, bytes, 0, size);
     ue_handlers_run(UE_DECODE, &c, x, &back);
     assert_true(ue_cursor_ok(&c) && ue_cursor_left(&c) == 0);
     assert_true(handlers_equal(x, handlers, &back));
@@ -86,7 +86,7 @@ static void the_reliability_handler_has_two_packed_numbers(void **state) {
 static enum ue_status encode(const struct ue_context *x, struct ue_handlers m) {
     struct ue_cursor c;
     uint8_t bytes[128];
-    ue_cursor_write(&c, bytes, sizeof bytes, 0);
+    ue_cursor_init_write(&c, bytes, sizeof bytes, 0);
     ue_handlers_run(UE_ENCODE, &c, x, &m);
     return c.fault.status;
 }

@@ -117,7 +117,7 @@ static void contents_without_a_type_are_refused(void **state) {
         d.handshake.type = rows[i].seconds == 0 ? UE_HANDSHAKE_INITIAL : UE_HANDSHAKE_ACK;
         assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
         x.direction = rows[i].direction;
-        struct ue_verdict verdict;
+        struct ue_decode_result verdict;
         assert_int_equal(ue_datagram_check(&x, bytes, size, NULL, &verdict), UE_E_TYPE);
         assert_int_equal(verdict.fault.field, UE_F_HANDSHAKE_TYPE);
         assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_E_TYPE);

@@ -139,7 +139,7 @@ static void logs_grow(void **state) {
     write_log(log, "w", HEX " * new\n");
     assert_true(ue_keys_refresh(log->keys));
     assert_string_equal(ue_keys_at(log->keys, 4)->token, "new");
-    ue_keys_forget(log->keys);
+    ue_keys_clear(log->keys);
     assert_false(ue_keys_refresh(log->keys));
 }
 

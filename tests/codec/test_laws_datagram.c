@@ -94,10 +94,10 @@ static bool try_bytes(size_t row) {
     if (problem != NULL) {
         complain(problem, row);
     }
-    struct ue_shape shape;
-    struct ue_fit fit;
-    ue_detect_handshake(&x.settings, bytes, size, &shape);
-    ue_detect_fit(&x, bytes, size, &fit);
+    struct ue_handshake_match shape;
+    struct ue_packet_match fit;
+    ue_profile_match_handshake(&x.settings, bytes, size, &shape);
+    ue_profile_match_packet(&x, bytes, size, &fit);
     return law.roundtrip->verdict.canonical;
 }
 

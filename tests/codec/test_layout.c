@@ -19,7 +19,7 @@ struct written {
 
 static void begin(struct written *w) {
     memset(w->bytes, 0xaa, sizeof w->bytes);
-    ue_cursor_write(&w->c, w->bytes, sizeof w->bytes, 0);
+    ue_cursor_init_write(&w->c, w->bytes, sizeof w->bytes, 0);
 }
 
 static void assert_written(struct written *w, const char *digits) {
@@ -30,7 +30,7 @@ static void assert_written(struct written *w, const char *digits) {
 
 static struct ue_cursor reader(const char *digits, uint8_t *bytes, size_t room_bytes) {
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, 0, hex_read(digits, bytes, room_bytes) * 8);
+    ue_cursor_init_read(&c, bytes, 0, hex_read(digits, bytes, room_bytes) * 8);
     return c;
 }
 
@@ -54,13 +54,13 @@ static void assert_below(uint32_t value, uint32_t max) {
     uint32_t bits;
     unsigned count = reference_below(value, max, &bits);
     begin(&w);
-    ue_cursor_put_below(&w.c, value, ue_bound_of(max), ANY);
+    ue_cursor_write_below(&w.c, value, ue_bound_of(max), ANY);
     ue_cursor_flush(&w.c);
     assert_int_equal(ue_cursor_pos(&w.c), count);
     assert_true(ue_bits_load(w.bytes, sizeof w.bytes, 0, count) == bits);
     struct ue_cursor c;
-    ue_cursor_read(&c, w.bytes, 0, count);
-    assert_int_equal(ue_cursor_take_below(&c, ue_bound_of(max), ANY), value);
+    ue_cursor_init_read(&c, w.bytes, 0, count);
+    assert_int_equal(ue_cursor_read_below(&c, ue_bound_of(max), ANY), value);
     assert_true(ue_cursor_ok(&c) && ue_cursor_pos(&c) == count);
 }
 
@@ -101,7 +101,7 @@ static void bounded_integers_have_the_documented_bits(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct written w;
         begin(&w);
-        ue_cursor_put_below(&w.c, rows[i].value, ue_bound_of(rows[i].max), ANY);
+        ue_cursor_write_below(&w.c, rows[i].value, ue_bound_of(rows[i].max), ANY);
         ue_cursor_flush(&w.c);
         assert_int_equal(ue_cursor_pos(&w.c), strlen(rows[i].bits));
         assert_wire_bits(w.bytes, 0, rows[i].bits);
@@ -112,11 +112,11 @@ static void a_value_beyond_its_bound_is_refused(void **state) {
     (void)state;
     struct written w;
     begin(&w);
-    ue_word_below(UE_ENCODE, &w.c, UE_F_BUNCH_CLOSE_REASON, ue_bound_of(15), 15);
+    ue_layout_below(UE_ENCODE, &w.c, UE_F_BUNCH_CLOSE_REASON, ue_bound_of(15), 15);
     assert_int_equal(w.c.fault.status, UE_E_RANGE);
     assert_int_equal(w.c.fault.field, UE_F_BUNCH_CLOSE_REASON);
     begin(&w);
-    ue_word_uint(UE_ENCODE, &w.c, ANY, 14, 16384);
+    ue_layout_uint(UE_ENCODE, &w.c, ANY, 14, 16384);
     assert_int_equal(w.c.fault.status, UE_E_RANGE);
     assert_int_equal(ue_cursor_pos(&w.c), 0);
 }
@@ -138,11 +138,11 @@ static void packed_integers_have_the_documented_bytes(void **state) {
         struct written w;
         uint8_t bytes[16];
         begin(&w);
-        ue_cursor_put_packed(&w.c, rows[i].value, ANY);
+        ue_cursor_write_packed(&w.c, rows[i].value, ANY);
         assert_written(&w, rows[i].digits);
         for (unsigned groups = rows[i].value > UINT32_MAX ? 10 : 5; groups <= 10; groups += 5) {
             struct ue_cursor c = reader(rows[i].digits, bytes, sizeof bytes);
-            assert_true(ue_cursor_take_packed(&c, groups, ANY) == rows[i].value);
+            assert_true(ue_cursor_read_packed(&c, groups, ANY) == rows[i].value);
             assert_true(ue_cursor_ok(&c) && c.canonical && ue_cursor_left(&c) == 0);
         }
     }
@@ -167,7 +167,7 @@ static void needless_groups_are_read_and_noted(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         uint8_t bytes[16];
         struct ue_cursor c = reader(rows[i].digits, bytes, sizeof bytes);
-        assert_true(ue_cursor_take_packed(&c, rows[i].groups, ANY) == rows[i].value);
+        assert_true(ue_cursor_read_packed(&c, rows[i].groups, ANY) == rows[i].value);
         assert_true(ue_cursor_ok(&c) && !c.canonical);
         assert_int_equal(ue_cursor_pos(&c), rows[i].bits);
     }
@@ -177,21 +177,21 @@ static void values_follow_each_other_without_alignment(void **state) {
     (void)state;
     struct written w;
     begin(&w);
-    ue_cursor_put(&w.c, 5, 3, ANY);
-    ue_cursor_put(&w.c, 22, 5, ANY);
-    ue_cursor_put(&w.c, 511, 9, ANY);
+    ue_cursor_write_bits(&w.c, 5, 3, ANY);
+    ue_cursor_write_bits(&w.c, 22, 5, ANY);
+    ue_cursor_write_bits(&w.c, 511, 9, ANY);
     assert_written(&w, "b5ff01");
     begin(&w);
-    ue_cursor_put(&w.c, 5, 3, ANY);
-    ue_cursor_put_packed(&w.c, 300, ANY);
+    ue_cursor_write_bits(&w.c, 5, 3, ANY);
+    ue_cursor_write_packed(&w.c, 300, ANY);
     assert_written(&w, "cd2200");
     begin(&w);
-    ue_cursor_put(&w.c, 0, 1, ANY);
-    ue_cursor_put(&w.c, 0xbc5a8040, 32, ANY);
+    ue_cursor_write_bits(&w.c, 0, 1, ANY);
+    ue_cursor_write_bits(&w.c, 0xbc5a8040, 32, ANY);
     assert_written(&w, "8000b57801");
     begin(&w);
-    ue_cursor_put(&w.c, 1, 3, ANY);
-    ue_cursor_put(&w.c, UINT64_C(0x400c000000000000), 64, ANY); /* 3.5 */
+    ue_cursor_write_bits(&w.c, 1, 3, ANY);
+    ue_cursor_write_bits(&w.c, UINT64_C(0x400c000000000000), 64, ANY); /* 3.5 */
     assert_written(&w, "010000000000600002");
 }
 
@@ -208,7 +208,7 @@ static void assert_text(const struct text_row *row) {
     uint8_t got[64] = {0};
     struct ue_cursor c = reader(row->digits, bytes, sizeof bytes);
     size_t size = hex_read(row->units, units, sizeof units);
-    struct ue_text text = ue_cursor_take_text(&c, ANY);
+    struct ue_text text = ue_cursor_read_text(&c, ANY);
     assert_true(ue_cursor_ok(&c) && ue_cursor_left(&c) == 0);
     assert_int_equal(text.wide, row->wide);
     assert_int_equal(text.units.bits, size * 8);
@@ -218,7 +218,7 @@ static void assert_text(const struct text_row *row) {
     if (row->canonical) {
         struct written w;
         begin(&w);
-        ue_cursor_put_text(&w.c, text, ANY);
+        ue_cursor_write_text(&w.c, text, ANY);
         assert_written(&w, row->digits);
     }
 }
@@ -264,7 +264,7 @@ static void text_lengths_are_held_against_what_is_left(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         uint8_t bytes[16];
         struct ue_cursor c = reader(rows[i], bytes, sizeof bytes);
-        struct ue_text text = ue_cursor_take_text(&c, UE_F_CONTROL_LOGIN_URL);
+        struct ue_text text = ue_cursor_read_text(&c, UE_F_CONTROL_LOGIN_URL);
         assert_int_equal(c.fault.status, UE_E_LENGTH);
         assert_int_equal(c.fault.field, UE_F_CONTROL_LOGIN_URL);
         assert_int_equal(text.units.bits, 0);
@@ -272,7 +272,7 @@ static void text_lengths_are_held_against_what_is_left(void **state) {
     }
     uint8_t bytes[16];
     struct ue_cursor c = reader("050000", bytes, sizeof bytes);
-    ue_cursor_take_text(&c, ANY);
+    ue_cursor_read_text(&c, ANY);
     assert_int_equal(c.fault.status, UE_E_TRUNCATED);
 }
 
@@ -283,7 +283,7 @@ static void texts_that_cannot_be_written_are_refused(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct written w;
         begin(&w);
-        ue_cursor_put_text(&w.c, rows[i], ANY);
+        ue_cursor_write_text(&w.c, rows[i], ANY);
         assert_int_equal(w.c.fault.status, UE_E_RANGE);
     }
 }
@@ -292,16 +292,16 @@ static void the_first_fault_stays_and_stops_the_cursor(void **state) {
     (void)state;
     const uint8_t bytes[2] = {0xff, 0xff};
     struct ue_cursor c;
-    ue_cursor_read(&c, bytes, 3, 16);
-    assert_int_equal(ue_cursor_take(&c, 14, UE_F_PACKET_ACK), 0);
+    ue_cursor_init_read(&c, bytes, 3, 16);
+    assert_int_equal(ue_cursor_read_bits(&c, 14, UE_F_PACKET_ACK), 0);
     assert_int_equal(c.fault.status, UE_E_TRUNCATED);
     assert_int_equal(c.fault.field, UE_F_PACKET_ACK);
     assert_int_equal(c.fault.bit, 3);
     assert_int_equal(ue_cursor_left(&c), 0);
-    assert_int_equal(ue_cursor_take(&c, 1, ANY), 0);
-    assert_false(ue_cursor_take_flag(&c, ANY));
-    assert_int_equal(ue_cursor_take_packed(&c, 5, ANY), 0);
-    assert_int_equal(ue_cursor_take_view(&c, 8, ANY).bits, 0);
+    assert_int_equal(ue_cursor_read_bits(&c, 1, ANY), 0);
+    assert_false(ue_cursor_read_flag(&c, ANY));
+    assert_int_equal(ue_cursor_read_packed(&c, 5, ANY), 0);
+    assert_int_equal(ue_cursor_read_view(&c, 8, ANY).bits, 0);
     assert_int_equal(c.fault.field, UE_F_PACKET_ACK);
     assert_int_equal(c.fault.bit, 3);
 }
@@ -315,12 +315,12 @@ static void a_full_output_is_a_fault_and_never_overrun(void **state) {
             struct ue_cursor c;
             uint8_t *out = guarded_end(&room, size);
             memset(out, 0, size);
-            ue_cursor_write(&c, out, size, 0);
+            ue_cursor_init_write(&c, out, size, 0);
             size_t bits = 0;
             size_t wanted = rng_below(&rng, size * 8 + 80);
             while (bits < wanted) {
                 unsigned count = (unsigned)rng_below(&rng, 65);
-                ue_cursor_put(&c, rng_next(&rng) & ue_bits_mask(count), count, ANY);
+                ue_cursor_write_bits(&c, rng_next(&rng) & ue_bits_mask(count), count, ANY);
                 bits += count;
             }
             ue_cursor_flush(&c); /* at the latest here, for the last word waits */
@@ -338,15 +338,15 @@ static void writing_continues_behind_bits_that_stay(void **state) {
         uint8_t in_parts[40] = {0};
         struct ue_cursor whole;
         struct ue_cursor part;
-        ue_cursor_write(&whole, at_once, sizeof at_once, 0);
-        ue_cursor_write(&part, in_parts, sizeof in_parts, 0);
+        ue_cursor_init_write(&whole, at_once, sizeof at_once, 0);
+        ue_cursor_init_write(&part, in_parts, sizeof in_parts, 0);
         for (int k = 0; k < 5; k++) {
             unsigned count = (unsigned)rng_below(&rng, 65);
             uint64_t value = rng_next(&rng) & ue_bits_mask(count);
-            ue_cursor_put(&whole, value, count, ANY);
-            ue_cursor_put(&part, value, count, ANY);
+            ue_cursor_write_bits(&whole, value, count, ANY);
+            ue_cursor_write_bits(&part, value, count, ANY);
             ue_cursor_flush(&part);
-            ue_cursor_write(&part, in_parts, sizeof in_parts, ue_cursor_pos(&part));
+            ue_cursor_init_write(&part, in_parts, sizeof in_parts, ue_cursor_pos(&part));
         }
         ue_cursor_flush(&whole);
         ue_cursor_flush(&part);
@@ -365,16 +365,16 @@ static void runs_of_bits_are_copied_at_any_place(void **state) {
         struct ue_view view = {source, rng_below(&rng, 9), rng_below(&rng, 300)};
         unsigned lead = (unsigned)rng_below(&rng, 65);
         begin(&w);
-        ue_cursor_put(&w.c, ue_bits_mask(lead), lead, ANY);
-        ue_cursor_put_view(&w.c, view, ANY);
-        ue_cursor_put(&w.c, 0x15, 5, ANY);
+        ue_cursor_write_bits(&w.c, ue_bits_mask(lead), lead, ANY);
+        ue_cursor_write_view(&w.c, view, ANY);
+        ue_cursor_write_bits(&w.c, 0x15, 5, ANY);
         ue_cursor_flush(&w.c);
         assert_true(ue_cursor_ok(&w.c));
         struct ue_cursor c;
-        ue_cursor_read(&c, w.bytes, 0, ue_cursor_pos(&w.c));
-        assert_true(ue_cursor_take(&c, lead, ANY) == ue_bits_mask(lead));
-        assert_true(ue_view_equal(ue_cursor_take_view(&c, view.bits, ANY), view));
-        assert_int_equal(ue_cursor_take(&c, 5, ANY), 0x15);
+        ue_cursor_init_read(&c, w.bytes, 0, ue_cursor_pos(&w.c));
+        assert_true(ue_cursor_read_bits(&c, lead, ANY) == ue_bits_mask(lead));
+        assert_true(ue_view_equal(ue_cursor_read_view(&c, view.bits, ANY), view));
+        assert_int_equal(ue_cursor_read_bits(&c, 5, ANY), 0x15);
     }
 }
 

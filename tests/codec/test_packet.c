@@ -18,7 +18,7 @@ static struct ue_context context(const char *release, enum ue_direction directio
 
 static enum ue_status write(const struct ue_context *x, struct ue_packet m, uint8_t *bytes, size_t *bits) {
     struct ue_cursor c;
-    ue_cursor_write(&c, bytes, 64, 0);
+    ue_cursor_init_write(&c, bytes, 64, 0);
     ue_packet_run(UE_ENCODE, &c, x, &m);
     ue_cursor_flush(&c);
     *bits = ue_cursor_pos(&c);
@@ -33,7 +33,7 @@ static void assert_packet(const struct ue_context *x, const struct ue_packet *pa
     assert_int_equal(write(x, *packet, bytes, &size), UE_OK);
     assert_int_equal(size, bits);
     assert_wire_bits(bytes, bits - strlen(tail), tail);
-    ue_cursor_read(&c, bytes, 0, size);
+    ue_cursor_init_read(&c, bytes, 0, size);
     ue_packet_run(UE_DECODE, &c, x, &back);
     assert_true(ue_cursor_ok(&c) && ue_cursor_left(&c) == 0 && c.canonical);
     assert_true(packet_equal(packet, &back));
@@ -98,7 +98,7 @@ static void a_count_beyond_eight_is_not_canonical(void **state) {
         uint8_t bytes[64] = {(uint8_t)nibble};
         struct ue_packet m;
         struct ue_cursor c;
-        ue_cursor_read(&c, bytes, 0, sizeof bytes * 8);
+        ue_cursor_init_read(&c, bytes, 0, sizeof bytes * 8);
         ue_packet_run(UE_DECODE, &c, &x, &m);
         assert_int_equal(m.history_words, nibble < 8 ? nibble + 1 : 8);
         assert_int_equal(c.canonical, nibble < 8);
@@ -129,13 +129,13 @@ static void legacy_acks(void **state) {
         uint8_t bytes[16];
         struct ue_cursor c;
         struct ue_ack m = rows[i].ack;
-        ue_cursor_write(&c, bytes, sizeof bytes, 0);
+        ue_cursor_init_write(&c, bytes, sizeof bytes, 0);
         ue_ack_run(UE_ENCODE, &c, &x, &m);
         ue_cursor_flush(&c);
         assert_true(ue_cursor_ok(&c));
         size_t bits = ue_cursor_pos(&c);
         assert_int_equal(bits, rows[i].bits);
-        ue_cursor_read(&c, bytes, 0, bits);
+        ue_cursor_init_read(&c, bytes, 0, bits);
         ue_ack_run(UE_DECODE, &c, &x, &m);
         assert_true(ue_cursor_ok(&c) && ack_equal(&m, &rows[i].ack));
     }

@@ -19,13 +19,13 @@ static void assert_prefix(const char *release, const struct ue_settings *setting
     struct ue_prefix m = *prefix;
     struct ue_prefix back;
     ue_context_init(&x, ue_profile_find(release), settings);
-    ue_cursor_write(&c, bytes, sizeof bytes, 0);
+    ue_cursor_init_write(&c, bytes, sizeof bytes, 0);
     ue_prefix_run(UE_ENCODE, &c, &x, &m);
     ue_cursor_flush(&c);
     assert_true(ue_cursor_ok(&c));
     size_t size = ue_cursor_pos(&c);
     assert_wire_bits(bytes, 0, bits);
-    ue_cursor_read(&c, bytes, 0, size);
+    ue_cursor_init_read(&c, bytes, 0, size);
     ue_prefix_run(UE_DECODE, &c, &x, &back);
     assert_true(ue_cursor_ok(&c) && ue_cursor_left(&c) == 0);
     assert_true(prefix_equal(prefix, &back));
@@ -54,7 +54,7 @@ static void a_long_magic_header_is_little_endian(void **state) {
     struct ue_cursor c;
     uint8_t bytes[32];
     ue_context_init(&x, ue_profile_find("4.25"), &settings);
-    ue_cursor_write(&c, bytes, sizeof bytes, 0);
+    ue_cursor_init_write(&c, bytes, sizeof bytes, 0);
     ue_prefix_run(UE_ENCODE, &c, &x, &(struct ue_prefix){.magic = 0x500c7696});
     ue_cursor_flush(&c);
     assert_hex(bytes, 4, "96760c50");
@@ -65,7 +65,7 @@ static enum ue_status refused(const struct ue_settings *settings, const char *re
     struct ue_cursor c;
     uint8_t bytes[32];
     ue_context_init(&x, ue_profile_find(release), settings);
-    ue_cursor_write(&c, bytes, sizeof bytes, 0);
+    ue_cursor_init_write(&c, bytes, sizeof bytes, 0);
     ue_prefix_run(UE_ENCODE, &c, &x, &prefix);
     return c.fault.status;
 }

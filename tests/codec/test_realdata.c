@@ -24,7 +24,7 @@ struct datagram {
     unsigned side;
     unsigned flow;
     bool is_handshake;
-    struct ue_frame frame;
+    struct ue_decode_state frame;
 };
 
 struct capture {
@@ -33,7 +33,7 @@ struct capture {
     struct datagram datagrams[DATAGRAMS_MAX];
     size_t count;
     uint16_t ports[FLOWS_MAX]; /* of the clients */
-    struct ue_flow flows[FLOWS_MAX];
+    struct ue_detection flows[FLOWS_MAX];
     uint8_t cookies[FLOWS_MAX][UE_COOKIE_BYTES];
     size_t flow_count;
 };
@@ -118,26 +118,26 @@ static const struct row rows[] = {
     {"utcp-ue418-loss", 1337, NULL, {0}},
 };
 
-static void adopt(struct ue_flow *flow, const struct ue_shape *shape) {
+static void adopt(struct ue_detection *flow, const struct ue_handshake_match *shape) {
     for (size_t i = 0; i < capture.flow_count; i++) {
         bool same = memcmp(capture.cookies[i], shape->orig_cookie, UE_COOKIE_BYTES) == 0;
         if (same && flow != &capture.flows[i]) {
-            ue_flow_adopt(flow, &capture.flows[i]);
+            ue_detection_adopt(flow, &capture.flows[i]);
         }
     }
 }
 
 static void observe(const struct row *row, int server_side) {
     for (size_t i = 0; i < capture.flow_count; i++) {
-        ue_flow_init(&capture.flows[i], &row->settings, NULL, server_side);
+        ue_detection_init(&capture.flows[i], &row->settings, NULL, server_side);
         memset(capture.cookies[i], 0, UE_COOKIE_BYTES);
     }
     for (size_t i = 0; i < capture.count; i++) {
         struct datagram *d = &capture.datagrams[i];
-        struct ue_flow *flow = &capture.flows[d->flow];
-        struct ue_shape shape;
-        d->is_handshake = ue_detect_handshake(&row->settings, d->bytes, d->size, &shape);
-        ue_flow_feed(flow, d->side, d->bytes, d->size, d->is_handshake ? &shape : NULL, &d->frame);
+        struct ue_detection *flow = &capture.flows[d->flow];
+        struct ue_handshake_match shape;
+        d->is_handshake = ue_profile_match_handshake(&row->settings, d->bytes, d->size, &shape);
+        ue_detection_feed(flow, d->side, d->bytes, d->size, d->is_handshake ? &shape : NULL, &d->frame);
         if (d->is_handshake && shape.has_orig_cookie) {
             adopt(flow, &shape);
         } else if (d->is_handshake && shape.has_cookie) {
@@ -145,7 +145,7 @@ static void observe(const struct row *row, int server_side) {
         }
     }
     for (size_t i = 0; i < capture.flow_count; i++) {
-        ue_flow_release(&capture.flows[i]);
+        ue_detection_release(&capture.flows[i]);
     }
 }
 
@@ -159,10 +159,10 @@ static void keep_id(void *user, const struct ue_record *record) {
 static void assert_datagram(const struct row *row, size_t number) {
     const struct datagram *d = &capture.datagrams[number];
     struct ue_context x;
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     int64_t id = -1;
-    struct ue_sink sink = {.field = keep_id, .user = &id};
-    ue_flow_context(&capture.flows[d->flow], &d->frame, &x);
+    struct ue_trace sink = {.field = keep_id, .user = &id};
+    ue_detection_context(&capture.flows[d->flow], &d->frame, &x);
     const char *problem = roundtrip_problem(roundtrip, &x, d->bytes, d->size);
     ue_datagram_trace(&x, d->bytes, d->size, &d->frame.links, &sink, &verdict);
     if (problem != NULL || verdict.fault.status != UE_OK) {
@@ -182,9 +182,9 @@ static void assert_capture(const struct row *row, int server_side) {
         assert_datagram(row, i);
     }
     for (size_t i = 0; i < capture.flow_count; i++) {
-        const struct ue_choice *choice = &capture.flows[i].choice;
+        const struct ue_detection_result *choice = &capture.flows[i].choice;
         printf("%-34s flow %zu: %s (%s)\n", row->name, i, ue_profile_at(choice->profile)->name,
-               ue_reason_text((enum ue_reason)choice->reason));
+               ue_detection_reason_text((enum ue_detection_reason)choice->reason));
         if (row->generation != NULL) {
             assert_string_equal(ue_profile_at(choice->profile)->name, row->generation);
         }

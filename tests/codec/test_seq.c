@@ -64,10 +64,10 @@ static void expansion_is_that_of_reliable_bunches(void **state) {
 
 static void what_comes_before_the_first_turn_is_called_as_on_the_wire(void **state) {
     (void)state;
-    assert_int_equal(ue_seq_shown(0), 0);
-    assert_int_equal(ue_seq_shown(16384), 16384);
-    assert_int_equal(ue_seq_shown(-1), 16383);
-    assert_int_equal(ue_seq_shown(-16384 - 5), 16379);
+    assert_int_equal(ue_seq_display(0), 0);
+    assert_int_equal(ue_seq_display(16384), 16384);
+    assert_int_equal(ue_seq_display(-1), 16383);
+    assert_int_equal(ue_seq_display(-16384 - 5), 16379);
 }
 
 int main(void) {

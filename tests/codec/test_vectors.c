@@ -211,17 +211,17 @@ struct plaintext {
     size_t size;
 };
 
-static bool give_plaintext(void *user, const struct ue_sealed *sealed, struct ue_opened *opened) {
+static bool give_plaintext(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened) {
     const struct plaintext *known = user;
     (void)sealed;
-    *opened = (struct ue_opened){known->bytes, known->size, "that of the vector"};
+    *opened = (struct ue_plaintext){known->bytes, known->size, "that of the vector"};
     return true;
 }
 
 /* The library has no ciphers: the plaintext is taken from the vector. */
 static void check_handlers(const json_t *vector) {
     static struct plaintext known;
-    const struct ue_opener opener = {give_plaintext, &known};
+    const struct ue_decryptor decryptor = {give_plaintext, &known};
     const json_t *chain = json_object_get(vector, "component_chain");
     const json_t *fields = json_object_get(json_object_get(vector, "decode"), "handler_fields");
     struct ue_settings settings = settings_of(json_object_get(vector, "params"));
@@ -234,7 +234,7 @@ static void check_handlers(const json_t *vector) {
         }
     }
     known.size = bytes_of(fields, "plaintext", known.bytes);
-    settings.opener = known.size != 0 ? &opener : NULL;
+    settings.decryptor = known.size != 0 ? &decryptor : NULL;
     struct ue_context x = context_of(vector, "4.25", &settings);
     check_datagram(vector, &x);
 }
@@ -335,15 +335,15 @@ static void check_partial(const json_t *vector) {
 /* ---- chains of partial bunches ---- */
 
 struct joined {
-    struct ue_assembly *assembly;
+    struct ue_reassembly *assembly;
     size_t messages, exports, fragments, bits;
 };
 
-static void hear_message(void *user, const struct ue_assembly_event *event) {
+static void hear_message(void *user, const struct ue_reassembly_event *event) {
     struct joined *joined = user;
-    assert_int_not_equal(event->type, UE_ASSEMBLY_GIVEN_UP);
+    assert_int_not_equal(event->type, UE_REASSEMBLY_ABANDONED);
     joined->exports += event->content.has_exports;
-    if (event->type == UE_ASSEMBLY_WHOLE && !event->content.has_exports) {
+    if (event->type == UE_REASSEMBLY_COMPLETE && !event->content.has_exports) {
         joined->messages++;
         joined->fragments += event->fragment_count;
         joined->bits += event->content.data.bits;
@@ -351,19 +351,19 @@ static void hear_message(void *user, const struct ue_assembly_event *event) {
 }
 
 static void join(struct joined *joined, const json_t *vector, const uint8_t *bytes, size_t bits) {
-    const struct ue_assembly_sink sink = {hear_message, joined};
+    const struct ue_reassembly_callbacks sink = {hear_message, joined};
     struct ue_settings settings = settings_of(json_object_get(vector, "params"));
     struct ue_context x = context_of(vector, release_of_bunch(json_object_get(vector, "params")), &settings);
     static uint32_t item;
     size_t count = decode_bare(vector, &x, bytes, bits);
     for (size_t i = 0; i < count; i++) {
         const struct ue_bunch *bunch = &round_trip->built_items[i].bunch;
-        const struct ue_track_event event = {.type = UE_TRACK_BUNCH,
+        const struct ue_tracker_event event = {.type = UE_TRACKER_BUNCH,
                                              .bunch = bunch,
                                              .item = item++,
                                              .reliable_id = bunch->ch_seq,
                                              .copy = bunch->reliable};
-        ue_assembly_feed(joined->assembly, &x, &event, &sink);
+        ue_reassembly_feed(joined->assembly, &x, &event, &sink);
     }
 }
 
@@ -390,7 +390,7 @@ static void join_headers(struct joined *joined, const json_t *vector, struct joi
 }
 
 static void check_chain(const json_t *vector) {
-    struct joined joined = {.assembly = ue_assembly_new(&heap)};
+    struct joined joined = {.assembly = ue_reassembly_new(&heap)};
     struct joined counts = {0};
     uint8_t bytes[BYTES_MAX];
     size_t n;
@@ -404,7 +404,7 @@ static void check_chain(const json_t *vector) {
     assert_int_equal(joined.messages, counts.messages);
     assert_int_equal(joined.exports, counts.exports);
     assert_true(joined.fragments == counts.fragments && joined.bits == counts.bits);
-    ue_assembly_free(joined.assembly);
+    ue_reassembly_free(joined.assembly);
 }
 
 static void assert_messages_encode_back(const struct ue_context *x, struct ue_view payload) {
@@ -518,7 +518,7 @@ static void every_bunch_header(void **state) {
 
 static void check_network_version(const json_t *vector) {
     const char *text = text_of(vector, "text");
-    assert_true(ue_netver_checksum_text(text, strlen(text)) ==
+    assert_true(ue_network_version_checksum_text(text, strlen(text)) ==
                 number_of(vector, "crc32_of_utf32le_lower_case_text", 0));
 }
 

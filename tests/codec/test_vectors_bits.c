@@ -41,28 +41,28 @@ static const char *read_back_text(const struct vector *v) {
 
 static void bounded(struct vector *v) {
     struct ue_bound max = ue_bound_of((uint32_t)argument(v, "max"));
-    uint32_t value = ue_cursor_take_below(&v->in, max, ANY);
+    uint32_t value = ue_cursor_read_below(&v->in, max, ANY);
     assert_int_equal(value, number_of(json_object_get(v->json, "reads_back")));
-    ue_cursor_put_below(&v->out, value, max, ANY);
+    ue_cursor_write_below(&v->out, value, max, ANY);
 }
 
 static void packed(struct vector *v, unsigned groups) {
-    uint64_t value = ue_cursor_take_packed(&v->in, groups, ANY);
+    uint64_t value = ue_cursor_read_packed(&v->in, groups, ANY);
     assert_true(value == argument(v, "value") && v->in.canonical);
-    ue_cursor_put_packed(&v->out, value, ANY);
+    ue_cursor_write_packed(&v->out, value, ANY);
 }
 
 static void scalar(struct vector *v, unsigned bits) {
     const json_t *expected = json_object_get(json_object_get(v->json, "args"), "value");
-    uint64_t raw = ue_cursor_take(&v->in, bits, ANY);
+    uint64_t raw = ue_cursor_read_bits(&v->in, bits, ANY);
     bool is_real = strcmp(v->op, "float") == 0 || strcmp(v->op, "double") == 0;
     struct ue_record record = {.bits = bits, .number = raw};
     assert_true(is_real ? ue_record_real(&record) == json_number_value(expected) : raw == number_of(expected));
-    ue_cursor_put(&v->out, raw, bits, ANY);
+    ue_cursor_write_bits(&v->out, raw, bits, ANY);
 }
 
 static void text(struct vector *v) {
-    struct ue_text text = ue_cursor_take_text(&v->in, ANY);
+    struct ue_text text = ue_cursor_read_text(&v->in, ANY);
     const char *expected = read_back_text(v);
     assert_true(v->in.canonical);
     if (!text.wide) {
@@ -70,26 +70,26 @@ static void text(struct vector *v) {
         ue_view_copy(text.units, (uint8_t *)got);
         assert_string_equal(got, expected);
     }
-    ue_cursor_put_text(&v->out, text, ANY);
+    ue_cursor_write_text(&v->out, text, ANY);
 }
 
 /* As a bunch has it: a bit, then an index, or a text and a number. */
 static void static_name(struct vector *v) {
     const json_t *args = json_object_get(v->json, "args");
     const json_t *index = json_object_get(args, "index");
-    bool hardcoded = ue_cursor_take_flag(&v->in, ANY);
+    bool hardcoded = ue_cursor_read_flag(&v->in, ANY);
     assert_int_equal(hardcoded, index != NULL || args == NULL);
-    ue_cursor_put(&v->out, hardcoded, 1, ANY);
+    ue_cursor_write_bits(&v->out, hardcoded, 1, ANY);
     if (hardcoded) {
-        uint64_t number = ue_cursor_take_packed(&v->in, 5, ANY);
+        uint64_t number = ue_cursor_read_packed(&v->in, 5, ANY);
         assert_true(index == NULL || number == number_of(index));
-        ue_cursor_put_packed(&v->out, number, ANY);
+        ue_cursor_write_packed(&v->out, number, ANY);
         return;
     }
-    ue_cursor_put_text(&v->out, ue_cursor_take_text(&v->in, ANY), ANY);
-    uint64_t number = ue_cursor_take(&v->in, 32, ANY);
+    ue_cursor_write_text(&v->out, ue_cursor_read_text(&v->in, ANY), ANY);
+    uint64_t number = ue_cursor_read_bits(&v->in, 32, ANY);
     assert_true(number == argument(v, "number"));
-    ue_cursor_put(&v->out, number, 32, ANY);
+    ue_cursor_write_bits(&v->out, number, 32, ANY);
 }
 
 static void runs(struct vector *v, bool fields) {
@@ -98,8 +98,8 @@ static void runs(struct vector *v, bool fields) {
     json_array_foreach(json_object_get(v->json, "args"), n, element) {
         unsigned width = fields ? (unsigned)number_of(json_array_get(element, 0)) : 1;
         uint64_t value = number_of(fields ? json_array_get(element, 1) : element);
-        assert_true(ue_cursor_take(&v->in, width, ANY) == value);
-        ue_cursor_put(&v->out, value, width, ANY);
+        assert_true(ue_cursor_read_bits(&v->in, width, ANY) == value);
+        ue_cursor_write_bits(&v->out, value, width, ANY);
     }
 }
 
@@ -110,15 +110,15 @@ static void terminators(struct vector *v) {
     }
     const json_t *payload = json_object_get(json_object_get(v->json, "args"), "payload_bits");
     assert_int_equal(end, payload != NULL ? json_array_size(payload) : 8);
-    uint64_t all = ue_cursor_take(&v->in, (unsigned)v->bits, ANY);
-    ue_cursor_put(&v->out, all, (unsigned)v->bits, ANY);
+    uint64_t all = ue_cursor_read_bits(&v->in, (unsigned)v->bits, ANY);
+    ue_cursor_write_bits(&v->out, all, (unsigned)v->bits, ANY);
 }
 
 /* Bits that the text describes one by one: "3 bits value 5", "u32 0xbc5a8040", "double 3.5". */
 static void sequence(struct vector *v) {
     for (size_t left = v->bits; left > 0;) {
         unsigned count = left < 13 ? (unsigned)left : 13;
-        ue_cursor_put(&v->out, ue_cursor_take(&v->in, count, ANY), count, ANY);
+        ue_cursor_write_bits(&v->out, ue_cursor_read_bits(&v->in, count, ANY), count, ANY);
         left -= count;
     }
 }
@@ -161,8 +161,8 @@ static void check(const json_t *json) {
     const json_t *bits = json_object_get(json, "bits");
     const json_t *used = json_object_get(json_object_get(json, "decode"), "bits_used");
     v.bits = bits != NULL ? number_of(bits) : used != NULL ? number_of(used) : size * 8;
-    ue_cursor_read(&v.in, v.bytes, 0, v.bits);
-    ue_cursor_write(&v.out, v.written, sizeof v.written, 0);
+    ue_cursor_init_read(&v.in, v.bytes, 0, v.bits);
+    ue_cursor_init_write(&v.out, v.written, sizeof v.written, 0);
     if (!run(&v)) {
         if (!is_left_out(v.op)) {
             fail_msg("unknown operation %s", v.op);

@@ -68,7 +68,7 @@ static void note_bunch(enum ue_role from, const struct ue_context *x, const stru
 static void note_datagram(enum ue_role from, struct ue_bytes bytes) {
     struct ue_item items[16];
     struct ue_datagram d = {.items = items, .item_capacity = 16};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     const struct ue_context *x = ue_conn_context(stage.ends[from].conn);
     assert_int_equal(ue_datagram_decode(x, bytes.bytes, bytes.size_bytes, &d, &verdict), UE_OK);
     stage.encrypts |= verdict.is_opaque;

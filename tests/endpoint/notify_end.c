@@ -56,7 +56,7 @@ static void append_run(char *text, size_t size_bytes, unsigned first, unsigned l
 
 void notify_take_acks(struct ue_notify *n, const struct ue_packet *header, const char *expected) {
     char text[256] = "";
-    struct ue_verdicts verdicts;
+    struct ue_notify_acks verdicts;
     uint16_t first = 0;
     uint16_t last = 0;
     uint16_t seq;
@@ -65,7 +65,7 @@ void notify_take_acks(struct ue_notify *n, const struct ue_packet *header, const
     unsigned count = 0;
     assert_true(ue_notify_delta(n, header) > 0);
     ue_notify_begin_acks(n, header, &verdicts);
-    for (; ue_verdicts_next(&verdicts, &seq, &now); last = seq, delivered = now, count++) {
+    for (; ue_notify_next_ack(&verdicts, &seq, &now); last = seq, delivered = now, count++) {
         if (count > 0 && now != delivered) {
             append_run(text, sizeof text, first, last, delivered);
         }
@@ -82,7 +82,7 @@ uint32_t notify_take(struct ue_notify *n, const struct ue_packet *header, const 
     notify_take_acks(n, header, expected);
     uint32_t moved = ue_notify_accept(n, header);
     if (!ue_notify_is_waiting(n)) {
-        ue_notify_judge(n, header->seq, true);
+        ue_notify_report(n, header->seq, true);
     }
     return moved;
 }

@@ -23,10 +23,10 @@ static struct ue_conn *new_conn(enum ue_role role, const struct ue_profile *prof
 
 /* All calls of 32 bits here have these parameters. */
 static void check_calls(struct ue_view data) {
-    struct ue_content_reader reader = {.data = data};
-    struct ue_content_item item;
-    while (ue_content_next(&reader, &item)) {
-        if (item.kind == UE_CONTENT_CALL && item.value.bits == 32) {
+    struct ue_replication_reader reader = {.data = data};
+    struct ue_replication_block item;
+    while (ue_replication_read(&reader, &item)) {
+        if (item.kind == UE_REPLICATION_CALL && item.value.bits == 32) {
             assert_true(ue_view_equal(item.value, (struct ue_view){(const uint8_t *)"args", 0, 32}));
         }
     }
@@ -53,16 +53,16 @@ static void take_server_events(void) {
     }
 }
 
-void carry(struct ue_conn *from, struct ue_conn *to, struct ue_link *link, bool is_cut) {
+void carry(struct ue_conn *from, struct ue_conn *to, struct sim_link *link, bool is_cut) {
     struct ue_bytes bytes;
     while (ue_conn_next_datagram(from, &bytes)) {
         if (link != NULL) {
-            ue_link_send(link, stage.now_ns, bytes.bytes, bytes.size_bytes);
+            sim_link_send(link, stage.now_ns, bytes.bytes, bytes.size_bytes);
         } else if (!is_cut) {
             ue_conn_receive(to, stage.now_ns, bytes.bytes, bytes.size_bytes);
         }
     }
-    while (link != NULL && ue_link_take(link, stage.now_ns, &bytes.bytes, &bytes.size_bytes)) {
+    while (link != NULL && sim_link_pop(link, stage.now_ns, &bytes.bytes, &bytes.size_bytes)) {
         ue_conn_receive(to, stage.now_ns, bytes.bytes, bytes.size_bytes);
     }
     ue_conn_end_receive(to, stage.now_ns);
@@ -105,34 +105,34 @@ void end(void) {
     for (size_t i = 0; i < CHANNELS_MAX; i++) {
         ue_mirror_free(&stage.mirrors[i]);
     }
-    ue_link_free(stage.down);
-    ue_link_free(stage.up);
+    sim_link_free(stage.down);
+    sim_link_free(stage.up);
     ue_conn_free(stage.server);
     ue_conn_free(stage.client);
 }
 
-void end_with(struct ue_object *object) {
+void end_with(struct ue_replicated_object *object) {
     end();
-    ue_object_free(object);
+    ue_replicated_object_free(object);
     assert_int_equal(ue_pool_used_bytes(stage.share.pool), 0);
 }
 
-struct ue_object *new_object(uint32_t id, uint32_t width_bits, uint32_t count) {
+struct ue_replicated_object *new_object(uint32_t id, uint32_t width_bits, uint32_t count) {
     uint32_t widths[UE_HANDLES_MAX];
-    uint8_t *used = ue_share_take(&stage.share, 100000);
+    uint8_t *used = ue_share_alloc(&stage.share, 100000);
     memset(used, 0xff, 100000);
-    ue_share_give(&stage.share, used);
+    ue_share_free_block(&stage.share, used);
     for (uint32_t i = 0; i < count; i++) {
         widths[i] = width_bits;
     }
-    struct ue_object *o = ue_object_new(&stage.share, id, widths, count);
+    struct ue_replicated_object *o = ue_replicated_object_new(&stage.share, id, widths, count);
     assert_non_null(o);
     return o;
 }
 
-void set(struct ue_object *o, uint32_t handle, uint8_t value) {
+void set(struct ue_replicated_object *o, uint32_t handle, uint8_t value) {
     struct ue_view view = {&value, 0, 8};
-    assert_int_equal(ue_object_set(o, handle, view), UE_OK);
+    assert_int_equal(ue_replicated_object_set(o, handle, view), UE_OK);
 }
 
 uint8_t got(const struct ue_replica *replica, uint32_t handle) {
@@ -141,10 +141,10 @@ uint8_t got(const struct ue_replica *replica, uint32_t handle) {
     return view.base[0];
 }
 
-bool same(const struct ue_object *o, const struct ue_mirror *m) {
+bool same(const struct ue_replicated_object *o, const struct ue_mirror *m) {
     for (uint32_t handle = 1; handle <= o->property_count; handle++) {
         struct ue_view copy = ue_mirror_get(m, handle);
-        if (copy.base == NULL || !ue_view_equal(copy, ue_object_get(o, handle))) {
+        if (copy.base == NULL || !ue_view_equal(copy, ue_replicated_object_get(o, handle))) {
             return false;
         }
     }
@@ -152,6 +152,6 @@ bool same(const struct ue_object *o, const struct ue_mirror *m) {
 }
 
 enum ue_status call(struct ue_replica *replica, uint16_t function, bool reliable, bool multicast) {
-    struct ue_call c = {function, reliable, multicast, {(const uint8_t *)"args", 0, 32}};
+    struct ue_replicated_call c = {function, reliable, multicast, {(const uint8_t *)"args", 0, 32}};
     return ue_replica_call(&stage.replicator, stage.now_ns, replica, &c);
 }

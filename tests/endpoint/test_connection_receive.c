@@ -78,18 +78,18 @@ static void faults_of_handlers_are_theirs(void **state) {
 static void a_handshake_does_not_reset_an_adopted_connection(void **state) {
     static struct conn_pair pair;
     struct ue_random random;
-    uint8_t bytes[UE_SHAKE_BYTES];
+    uint8_t bytes[UE_HANDSHAKE_DATAGRAM_BYTES];
     ue_random_init(&random, NULL);
     pair_begin(&pair, *state, &stock);
     struct ue_conn *client = pair.conns[PAIR_CLIENT];
     struct ue_context context = *ue_conn_context(pair.conns[PAIR_SERVER]);
     for (enum ue_handshake_type type = UE_HANDSHAKE_CHALLENGE; type <= UE_HANDSHAKE_ACK; type++) {
         struct ue_datagram message = {
-            .handshake = {.type = type, .has_body = true, .version = UE_VERSION_IDS, .min_version = UE_VERSION_IDS}};
+            .handshake = {.type = type, .has_body = true, .version = UE_HANDSHAKE_VERSION_WITH_IDS, .min_version = UE_HANDSHAKE_VERSION_WITH_IDS}};
         double time = type == UE_HANDSHAKE_ACK ? -1.0 : 5.0;
         memcpy(&message.handshake.timestamp, &time, sizeof time);
         memset(message.handshake.cookie, 0x55, sizeof message.handshake.cookie);
-        size_t size_bytes = ue_shake_write(&context, &message, &random, bytes, sizeof bytes);
+        size_t size_bytes = ue_handshake_datagram_write(&context, &message, &random, bytes, sizeof bytes);
         assert_true(size_bytes > 0);
         ue_conn_receive(client, pair.now_ns, bytes, size_bytes);
     }
@@ -222,7 +222,7 @@ static void a_packet_that_ends_the_connection_is_not_delivered(void **state) {
 static void an_unanswered_response_is_repeated(void **state) {
     (void)state;
     static uint64_t region[1 << 15];
-    uint8_t bytes[UE_SHAKE_BYTES];
+    uint8_t bytes[UE_HANDSHAKE_DATAGRAM_BYTES];
     struct ue_random random;
     struct ue_bytes datagram;
     struct ue_context context;
@@ -238,14 +238,14 @@ static void an_unanswered_response_is_repeated(void **state) {
     uint64_t second_ns = UINT64_C(1000000000), responses = 0;
     ue_conn_connect(c, 0);
     assert_true(ue_conn_next_datagram(c, &datagram));
-    size_t size_bytes = ue_shake_write(&context, &challenge, &random, bytes, sizeof bytes);
+    size_t size_bytes = ue_handshake_datagram_write(&context, &challenge, &random, bytes, sizeof bytes);
     ue_conn_receive(c, 0, bytes, size_bytes);
     assert_int_equal(ue_conn_state(c), UE_CONN_PENDING);
     for (uint64_t now_ns = 0; now_ns < 30 * second_ns; now_ns += second_ns / 2 + 1) {
         ue_conn_tick(c, now_ns);
         while (ue_conn_next_datagram(c, &datagram)) {
             struct ue_datagram d = {0};
-            struct ue_verdict verdict;
+            struct ue_decode_result verdict;
             struct ue_item items[4];
             d.items = items;
             d.item_capacity = 4;

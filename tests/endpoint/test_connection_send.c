@@ -199,7 +199,7 @@ static void every_part_says_that_ids_must_be_mapped(void **state) {
     struct ue_outgoing bunch = on_2;
     struct ue_item items[8];
     struct ue_datagram d = {.items = items, .item_capacity = 8};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     struct ue_bytes datagram;
     unsigned exported = 0, mapped = 0;
     pair_begin(&pair, "5.4", &stock);
@@ -244,7 +244,7 @@ static void legacy_acks_tell_frame_times(void **state) {
     static struct conn_pair pair;
     struct ue_item items[8];
     struct ue_datagram d = {.items = items, .item_capacity = 8};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     struct ue_bytes datagram;
     bool is_told = strcmp(*state, "4.20") == 0;
     unsigned acks = 0;

@@ -41,11 +41,11 @@ static void open_bakery(struct bakery *b, const char *release, uint8_t first_see
 static struct ue_handshake bake(struct bakery *b, uint64_t at_ns) {
     struct ue_host home = address_of("127.0.0.1:7777");
     struct ue_handshake challenge = {0};
-    ue_cookies_bake(&b->cookies, START + at_ns, &home, &challenge);
+    ue_cookies_create(&b->cookies, START + at_ns, &home, &challenge);
     return challenge;
 }
 
-static enum ue_cookie_verdict check(struct bakery *b, uint64_t at_ns, const struct ue_handshake *response) {
+static enum ue_cookie_result check(struct bakery *b, uint64_t at_ns, const struct ue_handshake *response) {
     struct ue_host home = address_of("127.0.0.1:7777");
     return ue_cookies_check(&b->cookies, START + at_ns, &home, response);
 }
@@ -65,7 +65,7 @@ static void cookies_are_hmac_of_time_and_address(void **state) {
     assert_true(seconds_of(&b, &h) == 3.5);
     assert_hex(h.cookie, sizeof h.cookie, "8e614e13639eb39ddb1d7cf03429be8d8977b27b");
     struct ue_host six = address_of("[2001:db8::1]:65535");
-    ue_cookies_bake(&b.cookies, START + 5 * SECOND / 2, &six, &h);
+    ue_cookies_create(&b.cookies, START + 5 * SECOND / 2, &six, &h);
     assert_hex(h.cookie, sizeof h.cookie, "058fc9251b49e0842cd75a6d2366a348693e9be7");
     h = bake(&b, 39 * SECOND / 2);
     assert_int_equal(h.secret_id, 1);

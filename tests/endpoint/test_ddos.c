@@ -31,7 +31,7 @@ static uint32_t frame(uint64_t at_ms, uint32_t packets) {
     uint32_t passed = 0;
     ue_ddos_begin_frame(&ddos, BEGIN + at_ms * MS);
     for (uint32_t i = 0; i < packets; i++) {
-        passed += ue_ddos_take_unknown(&ddos, BEGIN + at_ms * MS, false);
+        passed += ue_ddos_allow_unknown(&ddos, BEGIN + at_ms * MS, false);
     }
     ue_ddos_end_frame(&ddos, BEGIN + at_ms * MS);
     return passed;
@@ -41,7 +41,7 @@ static void without_severities_everything_passes(void **state) {
     (void)state;
     set_up((struct ue_ddos_config){0}, 0, &peace);
     assert_int_equal(frame(0, 100000), 100000);
-    assert_true(ue_ddos_take_connected(&ddos, BEGIN));
+    assert_true(ue_ddos_allow_connected(&ddos, BEGIN));
     assert_true(ue_ddos_may_log(&ddos));
     assert_int_equal(ddos.state, 0);
 }
@@ -123,7 +123,7 @@ static void a_limit_of_zero_drops_every_unknown_packet(void **state) {
     severities[0].limit_packets = 0;
     set_up((struct ue_ddos_config){0}, 1, severities);
     assert_int_equal(frame(0, 3), 0);
-    assert_true(ue_ddos_take_connected(&ddos, BEGIN));
+    assert_true(ue_ddos_allow_connected(&ddos, BEGIN));
 }
 
 static void those_who_left_have_a_quota_of_their_own(void **state) {
@@ -133,11 +133,11 @@ static void those_who_left_have_a_quota_of_their_own(void **state) {
     severities[0].quota_left = 3;
     set_up((struct ue_ddos_config){0}, 2, severities);
     ue_ddos_begin_frame(&ddos, BEGIN);
-    assert_true(ue_ddos_take_unknown(&ddos, BEGIN, false));
-    assert_true(ue_ddos_take_unknown(&ddos, BEGIN, true));
-    assert_true(ue_ddos_take_unknown(&ddos, BEGIN, true));
+    assert_true(ue_ddos_allow_unknown(&ddos, BEGIN, false));
+    assert_true(ue_ddos_allow_unknown(&ddos, BEGIN, true));
+    assert_true(ue_ddos_allow_unknown(&ddos, BEGIN, true));
     assert_int_equal(ddos.state, 0);
-    assert_true(ue_ddos_take_unknown(&ddos, BEGIN, true));
+    assert_true(ue_ddos_allow_unknown(&ddos, BEGIN, true));
     assert_int_equal(ddos.state, 1);
 }
 
@@ -154,7 +154,7 @@ static void bad_packets_count_when_the_frame_ends(void **state) {
     ue_ddos_end_frame(&ddos, BEGIN);
     assert_int_equal(ddos.state, 1);
     assert_int_equal(ddos.second.errors, 1);
-    ue_ddos_take_connected(&ddos, BEGIN);
+    ue_ddos_allow_connected(&ddos, BEGIN);
     assert_int_equal(ddos.second.connected, 1);
 }
 
@@ -169,13 +169,13 @@ static void time_spent_receiving_counts(void **state) {
     severities[1].cool_off_s = 2;
     set_up((struct ue_ddos_config){0}, 2, severities);
     ue_ddos_begin_frame(&ddos, BEGIN + 100 * MS);
-    assert_true(ue_ddos_take_unknown(&ddos, BEGIN + 105 * MS - 1, false));
+    assert_true(ue_ddos_allow_unknown(&ddos, BEGIN + 105 * MS - 1, false));
     assert_int_equal(ddos.state, 0);
-    assert_true(ue_ddos_take_unknown(&ddos, BEGIN + 105 * MS, false));
+    assert_true(ue_ddos_allow_unknown(&ddos, BEGIN + 105 * MS, false));
     assert_int_equal(ddos.state, 1);
-    assert_false(ue_ddos_take_unknown(&ddos, BEGIN + 108 * MS, false));
-    assert_true(ue_ddos_take_connected(&ddos, BEGIN + 120 * MS - 1));
-    assert_false(ue_ddos_take_connected(&ddos, BEGIN + 120 * MS));
+    assert_false(ue_ddos_allow_unknown(&ddos, BEGIN + 108 * MS, false));
+    assert_true(ue_ddos_allow_connected(&ddos, BEGIN + 120 * MS - 1));
+    assert_false(ue_ddos_allow_connected(&ddos, BEGIN + 120 * MS));
     ue_ddos_end_frame(&ddos, BEGIN + 121 * MS);
     assert_int_equal(frame(200, 1), 1); /* a short frame: the long one before it no longer counts */
     assert_true(ddos.condition_ns == BEGIN + 121 * MS);
@@ -329,7 +329,7 @@ static void logging_is_limited_while_under_attack(void **state) {
     for (int i = 0; i < 10; i++) {
         assert_true(ue_ddos_may_log(&ddos));
     }
-    ue_ddos_take_unknown(&ddos, BEGIN, false);
+    ue_ddos_allow_unknown(&ddos, BEGIN, false);
     assert_true(ue_ddos_may_log(&ddos));
     assert_true(ue_ddos_may_log(&ddos));
     assert_false(ue_ddos_may_log(&ddos));

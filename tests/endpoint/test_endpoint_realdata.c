@@ -128,13 +128,13 @@ static void path_of(char *path, size_t size_bytes, const char *name, const char 
 static const struct ue_datagram *decode(unsigned side, const uint8_t *bytes, size_t size_bytes) {
     static struct ue_item items[ITEMS_MAX];
     static struct ue_datagram datagram;
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     datagram = (struct ue_datagram){.items = items, .item_capacity = ITEMS_MAX};
     ue_datagram_decode(&capture.x[side], bytes, size_bytes, &datagram, &verdict);
     return &datagram;
 }
 
-static void add_datagram(const struct ue_udp *udp, int64_t time_ns) {
+static void add_datagram(const struct capture_udp *udp, int64_t time_ns) {
     assert_true(capture.count < DATAGRAMS_MAX);
     capture.begin_ns = capture.count == 0 ? time_ns : capture.begin_ns;
     struct datagram *d = &capture.datagrams[capture.count++];
@@ -153,18 +153,18 @@ static void add_datagram(const struct ue_udp *udp, int64_t time_ns) {
 }
 
 static void read_datagrams(const char *path) {
-    char error[UE_CAPTURE_ERROR_BYTES];
-    struct ue_capture_packet packet;
-    struct ue_udp udp;
-    struct ue_capture *file = ue_capture_open(path, error);
-    struct ue_fragments *fragments = ue_fragments_new();
+    char error[CAPTURE_ERROR_BYTES];
+    struct capture_packet packet;
+    struct capture_udp udp;
+    struct capture *file = capture_open_file(path, error);
+    struct ip_fragments *fragments = ip_fragments_new();
     assert_non_null(file);
-    while (ue_capture_next(file, &packet) == UE_CAPTURE_PACKET) {
-        assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_UDP);
+    while (capture_next(file, &packet) == CAPTURE_PACKET) {
+        assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
         add_datagram(&udp, packet.time_ns);
     }
-    ue_fragments_free(fragments);
-    ue_capture_close(file);
+    ip_fragments_free(fragments);
+    capture_close(file);
 }
 
 /* Which datagrams were lost on the way, and when the others arrived. The library waits for late ones as long as it
@@ -309,12 +309,12 @@ static void listen(struct ue_conn *c, unsigned role) {
     }
 }
 
-static void on_departure(void *user, const struct ue_departure *departure) {
+static void on_departure(void *user, const struct ue_model_difference *departure) {
     (void)user;
-    bool is_known = departure->type == UE_DEPARTS_OPEN || /* see OPENS_TOO */
-                    (departure->type == UE_DEPARTS_HISTORY && capture.row->moves);
+    bool is_known = departure->type == UE_MODEL_DIFFERS_OPEN || /* see OPENS_TOO */
+                    (departure->type == UE_MODEL_DIFFERS_HISTORY && capture.row->moves);
     if (!is_known) {
-        fail_msg("the library %s", ue_departure_text(departure->type));
+        fail_msg("the library %s", ue_model_difference_text(departure->type));
     }
 }
 
@@ -339,7 +339,7 @@ static struct ue_conn *shadow_of(struct ue_pool *pool, unsigned role) {
         .report_packets = true,
         .no_timeouts = true,
     };
-    const struct ue_shadow_start start = {
+    const struct ue_model_start start = {
         .context = &capture.x[!role],
         .prefix = capture.prefix,
         .in = capture.first_seq[!role],
@@ -349,12 +349,12 @@ static struct ue_conn *shadow_of(struct ue_pool *pool, unsigned role) {
     };
     struct ue_conn *c = ue_conn_new(pool, &config);
     assert_non_null(c);
-    ue_shadow_begin(c, &start);
+    ue_model_begin(c, &start);
     return c;
 }
 
 static void replay(struct ue_conn *c, unsigned role) {
-    const struct ue_shadow_sink sink = {on_departure, hasten, NULL};
+    const struct ue_model_sink sink = {on_departure, hasten, NULL};
     const struct datagram **order = malloc(capture.count * sizeof *order);
     for (size_t i = 0; i < capture.count; i++) {
         struct datagram *d = &capture.datagrams[i];
@@ -365,9 +365,9 @@ static void replay(struct ue_conn *c, unsigned role) {
     for (size_t i = 0; i < capture.count; i++) {
         const struct datagram *d = order[i];
         if (d->is_packet && d->side == role) {
-            ue_shadow_sent(c, d->at_ns, decode(d->side, d->bytes, d->size_bytes), &sink);
+            ue_model_compare_sent(c, d->at_ns, decode(d->side, d->bytes, d->size_bytes), &sink);
         } else if (d->is_packet && !d->is_lost) {
-            ue_shadow_receive(c, d->at_ns, d->bytes, d->size_bytes);
+            ue_model_receive(c, d->at_ns, d->bytes, d->size_bytes);
         }
         listen(c, role);
     }

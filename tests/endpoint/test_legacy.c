@@ -49,7 +49,7 @@ static int tear_down(void **state) {
 static void expect_ack(struct ue_legacy *l, uint32_t wire, const char *expected) {
     char text[128] = "";
     size_t used = 0;
-    struct ue_legacy_verdicts verdicts;
+    struct ue_legacy_acks verdicts;
     int64_t id;
     bool delivered;
     ue_legacy_begin(l, ue_seq_expand(wire, l->out_ack_packet_id, UE_PACKET_SEQ_MAX), &verdicts);
@@ -68,7 +68,7 @@ static void t68_a_gap_is_lost_at_once_and_a_late_ack_loses_nothing(void **state)
     expect_ack(&f->legacy, 4, "2N 3N 4A");
     expect_ack(&f->legacy, 3, "3A");
     assert_true(f->legacy.out_ack_packet_id == 4);
-    struct ue_legacy_verdicts verdicts;
+    struct ue_legacy_acks verdicts;
     ue_legacy_begin(&f->legacy, 4, &verdicts);
     assert_true(verdicts.is_late);
     ue_legacy_begin(&f->legacy, 5, &verdicts);
@@ -97,10 +97,10 @@ static void expect_resends(struct ue_legacy *l, int64_t first, int64_t end) {
 static void every_ack_is_written_in_two_packets(void **state) {
     struct fixture *f = *state;
     struct ue_legacy *l = &f->legacy;
-    assert_true(ue_legacy_note(l, 1) && ue_legacy_note(l, 2));
+    assert_true(ue_legacy_add(l, 1) && ue_legacy_add(l, 2));
     expect_resends(l, 0, 0); /* the packet with them has not left */
     ue_legacy_flushed(l);
-    assert_true(ue_legacy_note(l, 3));
+    assert_true(ue_legacy_add(l, 3));
     expect_resends(l, 1, 3);
     ue_legacy_flushed(l);
     expect_resends(l, 3, 4);
@@ -113,12 +113,12 @@ static void flushes_without_a_repetition_between_keep_the_order(void **state) {
     struct ue_legacy *l = &f->legacy;
     int64_t id;
     for (int64_t noted = 1; noted < 100; noted++) {
-        assert_true(ue_legacy_note(l, noted));
+        assert_true(ue_legacy_add(l, noted));
     }
     ue_legacy_flushed(l);
     assert_true(ue_legacy_next_resend(l, &id) && id == 1); /* a packet left while repeating */
     for (int64_t noted = 100; noted < 200; noted++) {
-        assert_true(ue_legacy_note(l, noted));
+        assert_true(ue_legacy_add(l, noted));
     }
     ue_legacy_flushed(l);
     expect_resends(l, 2, 200);
@@ -128,23 +128,23 @@ static void without_memory_an_ack_is_written_once_only(void **state) {
     struct fixture *f = *state;
     f->share.limit_bytes = 300; /* one list of 32 */
     uint32_t noted = 0;
-    while (noted < 1000 && ue_legacy_note(&f->legacy, noted)) {
+    while (noted < 1000 && ue_legacy_add(&f->legacy, noted)) {
         noted++;
     }
     assert_int_equal(noted, 32);
     ue_legacy_flushed(&f->legacy);
-    assert_false(ue_legacy_note(&f->legacy, 1000));
+    assert_false(ue_legacy_add(&f->legacy, 1000));
     expect_resends(&f->legacy, 0, 32);
 }
 
 /* One ack is always left, so that neither list is ever empty. */
 static void memory_does_not_grow_with_time(void **state) {
     struct fixture *f = *state;
-    assert_true(ue_legacy_note(&f->legacy, 0));
+    assert_true(ue_legacy_add(&f->legacy, 0));
     for (int64_t id = 1; id < 10000; id++) {
         int64_t repeated;
         ue_legacy_flushed(&f->legacy);
-        assert_true(ue_legacy_note(&f->legacy, id));
+        assert_true(ue_legacy_add(&f->legacy, id));
         ue_legacy_flushed(&f->legacy);
         assert_true(ue_legacy_next_resend(&f->legacy, &repeated) && repeated == id - 1);
     }

@@ -35,7 +35,7 @@ struct hall {
 };
 
 struct datagram {
-    uint8_t bytes[UE_SHAKE_BYTES];
+    uint8_t bytes[UE_HANDSHAKE_DATAGRAM_BYTES];
     size_t size;
 };
 
@@ -80,7 +80,7 @@ static struct datagram say(struct hall *hall, struct ue_handshake h) {
         message.handshake.min_version = 3;
         message.handshake.network_version = NETWORK_VERSION;
     }
-    d.size = ue_shake_write(&hall->context, &message, &hall->random, d.bytes, sizeof d.bytes);
+    d.size = ue_handshake_datagram_write(&hall->context, &message, &hall->random, d.bytes, sizeof d.bytes);
     assert_int_not_equal(d.size, 0);
     return d;
 }
@@ -102,7 +102,7 @@ static struct ue_datagram read_reply(const struct hall *hall) {
     struct ue_datagram message;
     struct ue_context x = hall->context;
     x.direction = UE_SERVER_TO_CLIENT;
-    assert_true(ue_shake_read(&x, hall->reply, hall->reply_bytes, &message));
+    assert_true(ue_handshake_datagram_read(&x, hall->reply, hall->reply_bytes, &message));
     return message;
 }
 
@@ -171,8 +171,8 @@ static void tails_are_random_but_not_mistakable(void **state) {
 static void versions_are_negotiated(void **state) {
     (void)state;
     static const struct {
-        struct ue_versions own;
-        struct ue_versions client;
+        struct ue_handshake_versions own;
+        struct ue_handshake_versions client;
         uint8_t reply;
         enum ue_handshake_type type; /* of the reply: Challenge, VersionUpgrade, or unknown: none */
     } rows[] = {
@@ -466,7 +466,7 @@ static void a_listener_needs_a_profile_and_room(void **state) {
     ue_share_init(&rest, pool, SIZE_MAX);
     size_t block_bytes = sizeof region;
     while (block_bytes > 64) { /* until hardly anything is left */
-        block_bytes = ue_share_take(&rest, block_bytes) != NULL ? block_bytes : block_bytes / 2;
+        block_bytes = ue_share_alloc(&rest, block_bytes) != NULL ? block_bytes : block_bytes / 2;
     }
     size_t used = ue_pool_used_bytes(pool);
     assert_null(ue_listener_new(pool, &(struct ue_listener_config){.profile = ue_profile_at(0)}, 0));
@@ -500,7 +500,7 @@ static void nothing_hostile_is_accepted(void **state) {
     (void)state;
     static const uint8_t original[UE_COOKIE_BYTES] = {1};
     struct rng rng = rng_seeded("nothing_hostile_is_accepted");
-    struct guarded guarded = guarded_new(UE_SHAKE_BYTES);
+    struct guarded guarded = guarded_new(UE_HANDSHAKE_DATAGRAM_BYTES);
     uint64_t rounds = rng_rounds(1000000) / UE_PROFILE_COUNT + 1;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct hall hall;
@@ -537,20 +537,20 @@ static void nothing_hostile_is_accepted(void **state) {
 static void noise_does_not_confuse_a_client(void **state) {
     (void)state;
     struct rng rng = rng_seeded("noise_does_not_confuse_a_client");
-    struct guarded guarded = guarded_new(UE_SHAKE_BYTES);
+    struct guarded guarded = guarded_new(UE_HANDSHAKE_DATAGRAM_BYTES);
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
         struct hall hall;
         open_hall(&hall, ue_profile_at(row)->name, (struct ue_listener_config){0});
-        struct ue_shake fresh;
-        ue_shake_init(&fresh, &hall.context, &(struct ue_conn_config){.client_id = CLIENT_ID}, &hall.random);
-        ue_shake_start(&fresh, hall.now_ns);
+        struct ue_client_handshake fresh;
+        ue_client_handshake_init(&fresh, &hall.context, &(struct ue_conn_config){.client_id = CLIENT_ID}, &hall.random);
+        ue_client_handshake_start(&fresh, hall.now_ns);
         struct datagram models[2];
         models[1] = say_response(&hall, NULL);
         memcpy(models[0].bytes, hall.reply, models[0].size = hall.reply_bytes);
         hall.now_ns += TICK;
         hear(&hall, &models[1]);
         memcpy(models[1].bytes, hall.reply, models[1].size = hall.reply_bytes);
-        struct ue_shake client = fresh;
+        struct ue_client_handshake client = fresh;
         unsigned connected = 0;
         for (uint64_t i = 0; i < rng_rounds(20000); i++) {
             struct datagram d = models[i % 2];
@@ -558,11 +558,11 @@ static void noise_does_not_confuse_a_client(void **state) {
                 make_noise(&rng, &d);
             }
             mutate(&rng, &d);
-            connected += ue_shake_receive(&client, hall.now_ns, guarded_put(&guarded, d.bytes, d.size), d.size,
-                                          hall.now_ns) == UE_SHAKE_CONNECTED;
+            connected += ue_client_handshake_receive(&client, hall.now_ns, guarded_put(&guarded, d.bytes, d.size), d.size,
+                                          hall.now_ns) == UE_CLIENT_HANDSHAKE_CONNECTED;
             struct datagram said;
-            struct ue_verdict verdict;
-            said.size = ue_shake_take(&client, said.bytes);
+            struct ue_decode_result verdict;
+            said.size = ue_client_handshake_pop(&client, said.bytes);
             if (said.size != 0) {
                 assert_int_equal(ue_datagram_check(&client.context, said.bytes, said.size, NULL, &verdict), UE_OK);
                 assert_true(verdict.is_handshake);

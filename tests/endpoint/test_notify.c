@@ -243,7 +243,7 @@ static void t14_explicit_nak(void **state) {
         struct ue_packet header = notify_plain(&n, seq);
         notify_take_acks(&n, &header, "");
         ue_notify_accept(&n, &header);
-        ue_notify_judge(&n, seq, seq != 11);
+        ue_notify_report(&n, seq, seq != 11);
     }
     assert_true(n.history[0] == 5 && n.in_ack_seq == 12);
 }

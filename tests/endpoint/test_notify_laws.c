@@ -109,11 +109,11 @@ static void check_verdict(struct world *w, struct end *e, uint16_t seq, bool del
 }
 
 static void take_verdicts(struct world *w, struct end *to, const struct packet *packet) {
-    struct ue_verdicts verdicts;
+    struct ue_notify_acks verdicts;
     uint16_t seq;
     bool delivered;
     ue_notify_begin_acks(&to->n, &packet->header, &verdicts);
-    while (ue_verdicts_next(&verdicts, &seq, &delivered)) {
+    while (ue_notify_next_ack(&verdicts, &seq, &delivered)) {
         check_verdict(w, to, seq, delivered);
     }
     ue_notify_end_acks(&to->n, &packet->header);
@@ -127,7 +127,7 @@ static void judge(struct world *w, struct end *from, struct end *to, const struc
         flush(w, to);
     }
     bool delivered = !rng_chance(&w->rng, 5);
-    ue_notify_judge(&to->n, packet->header.seq, delivered);
+    ue_notify_report(&to->n, packet->header.seq, delivered);
     from->was_delivered[packet->id & SEQ_MASK] = delivered;
 }
 

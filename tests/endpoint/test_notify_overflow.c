@@ -200,7 +200,7 @@ static void known_verdicts_do_not_wait(void **state) {
     struct ue_packet header = {.seq = 164, .ack = 500, .history_words = 1, .history = {1}};
     notify_take_acks(&server, &header, "500A");
     ue_notify_accept(&server, &header);
-    ue_notify_judge(&server, 164, false);
+    ue_notify_report(&server, 164, false);
     assert_int_equal(ue_notify_unreported(&server), 1);
     assert_int_equal(notify_arrive(&server, 500), 336);
     assert_false(ue_notify_is_waiting(&server));

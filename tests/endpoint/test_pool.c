@@ -46,9 +46,9 @@ static int tear_down(void **state) {
 static size_t largest(struct ue_share *share) {
     size_t fits = 0;
     for (size_t step = REGION_BYTES; step > 0; step /= 2) {
-        void *block = ue_share_take(share, fits + step);
+        void *block = ue_share_alloc(share, fits + step);
         fits += block != NULL ? step : 0;
-        ue_share_give(share, block);
+        ue_share_free_block(share, block);
     }
     return fits;
 }
@@ -75,7 +75,7 @@ static void shadow_fill(struct shadow *s, size_t size_bytes, uint8_t pattern) {
 
 static void shadow_give(struct shadow *s) {
     shadow_check(s);
-    ue_share_give(s->share, s->bytes);
+    ue_share_free_block(s->share, s->bytes);
     *s = (struct shadow){0};
 }
 
@@ -155,19 +155,19 @@ static void an_exhausted_pool_recovers_whole(void **state) {
     assert_true(whole > REGION_BYTES - REGION_BYTES / 16);
     static void *blocks[REGION_BYTES / 32];
     size_t count = 0;
-    while ((blocks[count] = ue_share_take(&share, 24)) != NULL) {
+    while ((blocks[count] = ue_share_alloc(&share, 24)) != NULL) {
         count++;
     }
     assert_true(is_within(share.used_bytes, count * 32, count * 32 + 8)); /* 8 per block; a rest too small for one */
     assert_true(count > (REGION_BYTES - 8192) / 32);
-    assert_null(ue_share_take(&share, 1000));
+    assert_null(ue_share_alloc(&share, 1000));
     assert_null(ue_share_resize(&share, blocks[0], 1000));
     for (size_t i = 0; i < count; i += 2) { /* every other: free, but nothing larger than one fits */
-        ue_share_give(&share, blocks[i]);
+        ue_share_free_block(&share, blocks[i]);
     }
-    assert_null(ue_share_take(&share, 1000));
+    assert_null(ue_share_alloc(&share, 1000));
     for (size_t i = 1; i < count; i += 2) {
-        ue_share_give(&share, blocks[i]);
+        ue_share_free_block(&share, blocks[i]);
     }
     assert_true(share.used_bytes == 0 && is_within(share.peak_bytes, count * 32, count * 32 + 8));
     assert_true(largest(&share) == whole);
@@ -185,17 +185,17 @@ static void a_reserve_is_nobody_elses(void **state) {
         ue_share_init(&shares[i], f->pool, 8192);
         ue_share_join(&shares[i], 1024, &groups[i / 2]);
         assert_int_equal(ue_share_room_bytes(&shares[i]), room_bytes[i]);
-        for (size_t n = 0; n < 64 && (blocks[i][n] = ue_share_take(&shares[i], 248)) != NULL; n++) {
+        for (size_t n = 0; n < 64 && (blocks[i][n] = ue_share_alloc(&shares[i], 248)) != NULL; n++) {
         }
     }
     assert_int_equal(shares[0].used_bytes, 1024 + 3072);
     assert_int_equal(shares[1].used_bytes, 1024);
     assert_int_equal(shares[2].used_bytes, 1024 + 1024);
     assert_int_equal(ue_share_room_bytes(&shares[1]), 0);
-    ue_share_give(&shares[1], blocks[1][0]);
+    ue_share_free_block(&shares[1], blocks[1][0]);
     assert_int_equal(ue_share_room_bytes(&shares[1]), 256);
     assert_int_equal(all.used_bytes, 4096);
-    blocks[1][0] = ue_share_take(&shares[1], 248);
+    blocks[1][0] = ue_share_alloc(&shares[1], 248);
     assert_non_null(blocks[1][0]);
     ue_share_join(&shares[2], 1024, &groups[0]); /* beyond the limit, and then no further */
     assert_int_equal(groups[0].used_bytes, 4096);
@@ -204,7 +204,7 @@ static void a_reserve_is_nobody_elses(void **state) {
     assert_int_equal(all.used_bytes, 3072);
     for (size_t i = 0; i < 3; i++) {
         for (size_t n = 0; n < 64; n++) {
-            ue_share_give(&shares[i], blocks[i][n]);
+            ue_share_free_block(&shares[i], blocks[i][n]);
         }
     }
     assert_int_equal(all.used_bytes + groups[0].used_bytes + groups[1].used_bytes, 0);
@@ -214,18 +214,18 @@ static void a_limit_is_exact(void **state) {
     struct fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, 1024);
-    assert_null(ue_share_take(&share, 1024)); /* with its head it is larger */
-    uint8_t *block = ue_share_take(&share, 1016);
+    assert_null(ue_share_alloc(&share, 1024)); /* with its head it is larger */
+    uint8_t *block = ue_share_alloc(&share, 1016);
     assert_non_null(block);
     assert_true(share.used_bytes == 1024);
-    assert_null(ue_share_take(&share, 0));
+    assert_null(ue_share_alloc(&share, 0));
     assert_null(ue_share_resize(&share, block, 1017));
     assert_ptr_equal(ue_share_resize(&share, block, 504), block);
     assert_true(share.used_bytes == 512 && share.peak_bytes == 1024);
-    uint8_t *other = ue_share_take(&share, 504);
+    uint8_t *other = ue_share_alloc(&share, 504);
     assert_non_null(other);
-    ue_share_give(&share, block);
-    ue_share_give(&share, other);
+    ue_share_free_block(&share, block);
+    ue_share_free_block(&share, other);
 }
 
 static void growing_uses_the_free_neighbour_first(void **state) {
@@ -233,20 +233,20 @@ static void growing_uses_the_free_neighbour_first(void **state) {
     struct fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
-    uint8_t *first = ue_share_take(&share, BYTES);
-    uint8_t *second = ue_share_take(&share, BYTES);
-    uint8_t *third = ue_share_take(&share, BYTES);
+    uint8_t *first = ue_share_alloc(&share, BYTES);
+    uint8_t *second = ue_share_alloc(&share, BYTES);
+    uint8_t *third = ue_share_alloc(&share, BYTES);
     assert_true(first != NULL && second != NULL && third != NULL);
     memset(first, 7, BYTES);
-    ue_share_give(&share, second);
+    ue_share_free_block(&share, second);
     assert_ptr_equal(ue_share_resize(&share, first, 2 * BYTES), first);
     uint8_t *moved = ue_share_resize(&share, first, 4 * BYTES); /* the third is in the way */
     assert_true(moved != NULL && moved != first);
     for (size_t i = 0; i < BYTES; i++) {
         assert_int_equal(moved[i], 7);
     }
-    ue_share_give(&share, third);
-    ue_share_give(&share, moved);
+    ue_share_free_block(&share, third);
+    ue_share_free_block(&share, moved);
 }
 
 /* Small blocks are kept for requests of their size, but not from a larger one, a growing one or a smaller one. */
@@ -258,20 +258,20 @@ static void small_blocks_serve_every_other_size(void **state) {
     for (size_t small = 8; small <= 1024; small *= 2) {
         static uint8_t *blocks[REGION_BYTES / 16];
         size_t count = 0;
-        while ((blocks[count] = ue_share_take(&share, small)) != NULL) {
+        while ((blocks[count] = ue_share_alloc(&share, small)) != NULL) {
             count++;
         }
         uint8_t *last = blocks[count - 1];
-        assert_null(ue_share_take(&share, small));
+        assert_null(ue_share_alloc(&share, small));
         while (--count > 0) {
-            ue_share_give(&share, blocks[count - 1]);
+            ue_share_free_block(&share, blocks[count - 1]);
         }
         uint8_t *grown = ue_share_resize(&share, last, whole / 2);
         assert_non_null(grown);
-        uint8_t *other = ue_share_take(&share, small + 8);
+        uint8_t *other = ue_share_alloc(&share, small + 8);
         assert_non_null(other);
-        ue_share_give(&share, grown);
-        ue_share_give(&share, other);
+        ue_share_free_block(&share, grown);
+        ue_share_free_block(&share, other);
         assert_true(share.used_bytes == 0 && largest(&share) == whole);
     }
 }
@@ -281,35 +281,35 @@ static void a_common_size_is_served_by_the_block_given_last(void **state) {
     struct fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
-    uint8_t *first = ue_share_take(&share, 200);
-    uint8_t *second = ue_share_take(&share, 200);
-    ue_share_give(&share, second);
-    ue_share_give(&share, first);
-    assert_ptr_equal(ue_share_take(&share, 200), first);
-    assert_ptr_equal(ue_share_take(&share, 200), second);
-    ue_share_give(&share, first);
-    ue_share_give(&share, second);
+    uint8_t *first = ue_share_alloc(&share, 200);
+    uint8_t *second = ue_share_alloc(&share, 200);
+    ue_share_free_block(&share, second);
+    ue_share_free_block(&share, first);
+    assert_ptr_equal(ue_share_alloc(&share, 200), first);
+    assert_ptr_equal(ue_share_alloc(&share, 200), second);
+    ue_share_free_block(&share, first);
+    ue_share_free_block(&share, second);
 }
 
 static void absurd_sizes_give_null(void **state) {
     struct fixture *f = *state;
     struct ue_share share;
     ue_share_init(&share, f->pool, UNLIMITED);
-    void *block = ue_share_take(&share, 8);
+    void *block = ue_share_alloc(&share, 8);
     assert_non_null(block);
     size_t used_bytes = share.used_bytes;
     for (size_t back = 0; back < 70; back++) {
-        assert_null(ue_share_take(&share, SIZE_MAX - back));
-        assert_null(ue_share_take(&share, SIZE_MAX / 2 + back));
+        assert_null(ue_share_alloc(&share, SIZE_MAX - back));
+        assert_null(ue_share_alloc(&share, SIZE_MAX / 2 + back));
         assert_null(ue_share_resize(&share, block, SIZE_MAX - back));
     }
     for (size_t size_bytes = REGION_BYTES; size_bytes < SIZE_MAX / 2; size_bytes *= 2) {
-        assert_null(ue_share_take(&share, size_bytes));
+        assert_null(ue_share_alloc(&share, size_bytes));
         assert_null(ue_share_resize(&share, block, size_bytes));
     }
     assert_true(share.used_bytes == used_bytes);
-    ue_share_give(&share, block);
-    ue_share_give(&share, NULL);
+    ue_share_free_block(&share, block);
+    ue_share_free_block(&share, NULL);
 }
 
 static void a_region_may_begin_anywhere(void **state) {

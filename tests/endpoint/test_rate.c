@@ -22,20 +22,20 @@ static void near(double value, double expected, double tolerance) {
 static void t63_a_budget_drains_to_two_ticks_of_credit(void **state) {
     (void)state;
     static const int32_t after[] = {870, -1796, -4462, -5332, -5332};
-    struct ue_budget b = {.net_speed = 10000};
-    ue_budget_sent(&b, 414);
+    struct ue_send_budget b = {.net_speed = 10000};
+    ue_send_budget_sent(&b, 414);
     assert_int_equal(b.queued_bits, 3536);
     for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
-        ue_budget_tick(&b, HZ(30), 0);
+        ue_send_budget_tick(&b, HZ(30), 0);
         assert_int_equal(b.queued_bits, after[i]);
-        assert_int_equal(ue_budget_ready(&b, 0, false), after[i] <= 0);
+        assert_int_equal(ue_send_budget_is_ready(&b, 0, false), after[i] <= 0);
     }
 }
 
 /* What one tick takes from a debt large enough. */
 static int32_t allowance(int32_t net_speed, uint64_t elapsed_ns, uint64_t desired_tick_ns) {
-    struct ue_budget b = {net_speed, INT32_MAX};
-    ue_budget_tick(&b, elapsed_ns, desired_tick_ns);
+    struct ue_send_budget b = {net_speed, INT32_MAX};
+    ue_send_budget_tick(&b, elapsed_ns, desired_tick_ns);
     return (int32_t)(INT32_MAX - (int64_t)b.queued_bits);
 }
 
@@ -52,27 +52,27 @@ static void t63_allowances(void **state) {
 
 static void t63_queued_bits_saturate(void **state) {
     (void)state;
-    struct ue_budget b = {10000, INT32_MAX - 999}; /* 2^31 - 1000 */
-    ue_budget_sent(&b, 1024);
+    struct ue_send_budget b = {10000, INT32_MAX - 999}; /* 2^31 - 1000 */
+    ue_send_budget_sent(&b, 1024);
     assert_int_equal(b.queued_bits, 2147483647);
-    ue_budget_sent(&b, UINT32_MAX);
+    ue_send_budget_sent(&b, UINT32_MAX);
     assert_int_equal(b.queued_bits, 2147483647);
-    b = (struct ue_budget){INT32_MAX, 0};
-    ue_budget_tick(&b, UINT64_MAX, 0);
-    ue_budget_tick(&b, UINT64_MAX, 0);
+    b = (struct ue_send_budget){INT32_MAX, 0};
+    ue_send_budget_tick(&b, UINT64_MAX, 0);
+    ue_send_budget_tick(&b, UINT64_MAX, 0);
     assert_true(b.queued_bits == INT32_MIN);
 }
 
 static void readiness_counts_what_is_in_the_buffer(void **state) {
     (void)state;
-    struct ue_budget b = {10000, -100};
-    assert_true(ue_budget_ready(&b, 100, false));
-    assert_false(ue_budget_ready(&b, 101, false));
+    struct ue_send_budget b = {10000, -100};
+    assert_true(ue_send_budget_is_ready(&b, 100, false));
+    assert_false(ue_send_budget_is_ready(&b, 101, false));
     b.queued_bits = 5000;
-    assert_true(ue_budget_ready(&b, 101, true));
+    assert_true(ue_send_budget_is_ready(&b, 101, true));
     assert_int_equal(b.queued_bits, -101);
     b.queued_bits = INT32_MAX;
-    assert_false(ue_budget_ready(&b, UINT32_MAX, false));
+    assert_false(ue_send_budget_is_ready(&b, UINT32_MAX, false));
 }
 
 static void t64_speeds_are_clamped(void **state) {

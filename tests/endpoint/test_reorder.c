@@ -36,7 +36,7 @@ static int set_up(void **state) {
     ue_share_init(&r->share, pool, SIZE_MAX);
     ue_notify_init(&r->notify, UE_ACKS_FLUSH, 0, 1000, &r->share);
     ue_notify_accept(&r->notify, &(struct ue_packet){.seq = 1, .ack = 999});
-    ue_notify_judge(&r->notify, 1, true);
+    ue_notify_report(&r->notify, 1, true);
     ue_reorder_init(&r->cache, &r->share);
     *state = r;
     return ue_reorder_create(&r->cache) ? 0 : -1;
@@ -57,15 +57,15 @@ static void process(struct receiver *r, uint16_t seq) {
     assert_true(delta > 0);
     r->lost += delta - 1;
     assert_int_equal(ue_notify_accept(&r->notify, &header), delta);
-    ue_notify_judge(&r->notify, seq, true);
+    ue_notify_report(&r->notify, seq, true);
 }
 
 static void flush(struct receiver *r, bool whole) {
     struct ue_early *early;
-    while ((early = ue_reorder_take(&r->cache, whole)) != NULL) {
+    while ((early = ue_reorder_pop(&r->cache, whole)) != NULL) {
         assert_int_equal(early->size_bytes, 1);
         process(r, early->bytes[0]);
-        ue_share_give(&r->share, early);
+        ue_share_free_block(&r->share, early);
     }
 }
 
@@ -75,7 +75,7 @@ static enum ue_reorder_result arrive(struct receiver *r, uint8_t seq) {
         r->dropped++;
         return UE_REORDER_PROCESS;
     }
-    enum ue_reorder_result result = ue_reorder_put(&r->cache, delta, &seq, 1);
+    enum ue_reorder_result result = ue_reorder_push(&r->cache, delta, &seq, 1);
     r->duplicates += result == UE_REORDER_DUPLICATE;
     if (result == UE_REORDER_PROCESS) {
         process(r, seq);
@@ -178,7 +178,7 @@ static void without_a_ring_nothing_waits(void **state) {
     ue_reorder_free(&r->cache);
     assert_false(ue_reorder_exists(&r->cache));
     assert_int_equal(arrive(r, 3), UE_REORDER_PROCESS);
-    assert_null(ue_reorder_take(&r->cache, true));
+    assert_null(ue_reorder_pop(&r->cache, true));
     expect(r, 3, 0, 0x5, 1);
 }
 

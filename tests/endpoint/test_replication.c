@@ -15,33 +15,33 @@ static void objects_know_their_widths(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
     uint32_t widths[UE_HANDLES_MAX + 1] = {1, 9, UE_PROPERTY_BITS_MAX};
-    struct ue_object *o = ue_object_new(&stage.share, 1, widths, 3);
+    struct ue_replicated_object *o = ue_replicated_object_new(&stage.share, 1, widths, 3);
     assert_non_null(o);
     struct ue_view nine = {(const uint8_t *)"\xff\x01", 0, 9};
-    assert_int_equal(ue_object_set(o, 2, nine), UE_OK);
-    assert_true(ue_view_equal(ue_object_get(o, 2), nine));
-    assert_int_equal(ue_view_load(ue_object_get(o, 1), 0, 1), 0);
-    assert_int_equal(ue_view_load(ue_object_get(o, 3), 0, 64), 0);
+    assert_int_equal(ue_replicated_object_set(o, 2, nine), UE_OK);
+    assert_true(ue_view_equal(ue_replicated_object_get(o, 2), nine));
+    assert_int_equal(ue_view_load(ue_replicated_object_get(o, 1), 0, 1), 0);
+    assert_int_equal(ue_view_load(ue_replicated_object_get(o, 3), 0, 64), 0);
     assert_true(o->dirty == ue_handle_bit(2));
-    assert_int_equal(ue_object_set(o, 1, nine), UE_E_LENGTH);
-    assert_int_equal(ue_object_set(o, 0, nine), UE_E_RANGE);
-    assert_int_equal(ue_object_set(o, 4, nine), UE_E_RANGE);
-    ue_object_collect(o);
-    assert_int_equal(ue_object_set(o, 2, nine), UE_OK); /* no change */
-    ue_object_collect(o);
+    assert_int_equal(ue_replicated_object_set(o, 1, nine), UE_E_LENGTH);
+    assert_int_equal(ue_replicated_object_set(o, 0, nine), UE_E_RANGE);
+    assert_int_equal(ue_replicated_object_set(o, 4, nine), UE_E_RANGE);
+    ue_replicated_object_collect(o);
+    assert_int_equal(ue_replicated_object_set(o, 2, nine), UE_OK); /* no change */
+    ue_replicated_object_collect(o);
     assert_int_equal(o->changes.end, 1);
     widths[0] = UE_PROPERTY_BITS_MAX + 1;
-    assert_null(ue_object_new(&stage.share, 1, widths, 1));
-    assert_null(ue_object_new(&stage.share, 1, widths + 3, UE_HANDLES_MAX + 1));
+    assert_null(ue_replicated_object_new(&stage.share, 1, widths, 1));
+    assert_null(ue_replicated_object_new(&stage.share, 1, widths + 3, UE_HANDLES_MAX + 1));
     end_with(o);
 }
 
 static void values_arrive_and_nothing_is_sent_without_change(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 64);
+    struct ue_replicated_object *o = new_object(5, 8, 64);
     set(o, 1, 11);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     assert_non_null(replica);
     ticks(5);
@@ -51,7 +51,7 @@ static void values_arrive_and_nothing_is_sent_without_change(void **state) {
     ticks(20);
     assert_int_equal(stage.replicator.counters.updates, 1);
     set(o, 64, 99);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     ticks(2);
     assert_int_equal(stage.replicator.counters.updates, 2);
     assert_int_equal(stage.mirrors[replica->channel].properties, 64 + 1);
@@ -65,19 +65,19 @@ static void values_arrive_and_nothing_is_sent_without_change(void **state) {
 static void lost_values_go_with_the_next_change(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 8);
+    struct ue_replicated_object *o = new_object(5, 8, 8);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ticks(5);
     uint64_t before = stage.mirrors[replica->channel].properties;
     set(o, 1, 21);
     set(o, 2, 22);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     stage.down_is_cut = true;
     tick();
     stage.down_is_cut = false;
     set(o, 1, 31);
     set(o, 7, 37);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     ticks(6);
     assert_int_equal(stage.replicator.counters.naks, 1);
     assert_int_equal(got(replica, 1), 31);
@@ -91,14 +91,14 @@ static void lost_values_go_with_the_next_change(void **state) {
 static void what_left_before_the_open_was_acknowledged_leaves_again(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ue_replicator_tick(&stage.replicator, stage.now_ns);
     set(o, 3, 33);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     ue_replicator_tick(&stage.replicator, stage.now_ns);
     set(o, 4, 44);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     ue_replicator_tick(&stage.replicator, stage.now_ns);
     assert_true(replica->before_open == (ue_handle_bit(3) | ue_handle_bit(4)));
     ticks(6);
@@ -111,11 +111,11 @@ static void what_left_before_the_open_was_acknowledged_leaves_again(void **state
 static void an_update_that_finds_no_memory_comes_later(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ticks(5);
     set(o, 2, 22);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     struct ue_share usual = stage.share;
     stage.share.limit_bytes = stage.share.used_bytes;
     ue_replicator_tick(&stage.replicator, stage.now_ns);
@@ -139,7 +139,7 @@ static void clients_replicate_nothing(void **state) {
     (void)state;
     struct ue_replicator of_client;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     ue_replicator_init(&of_client, stage.client, &stage.share);
     size_t used_bytes = stage.share.used_bytes;
     assert_null(ue_replicator_add(&of_client, o));
@@ -152,14 +152,14 @@ static void clients_replicate_nothing(void **state) {
 static void large_updates_pause_replication(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, UE_PROPERTY_BITS_MAX, 64);
+    struct ue_replicated_object *o = new_object(5, UE_PROPERTY_BITS_MAX, 64);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ue_replicator_tick(&stage.replicator, stage.now_ns);
     assert_true(ue_conn_channel(stage.server, replica->channel)->paused_until_acked);
     static const uint8_t ones[UE_PROPERTY_BITS_MAX / 8] = {1};
     struct ue_view value = {ones, 0, UE_PROPERTY_BITS_MAX};
-    assert_int_equal(ue_object_set(o, 9, value), UE_OK);
-    ue_object_collect(o);
+    assert_int_equal(ue_replicated_object_set(o, 9, value), UE_OK);
+    ue_replicated_object_collect(o);
     ue_replicator_tick(&stage.replicator, stage.now_ns);
     assert_int_equal(stage.replicator.counters.updates, 1);
     assert_int_equal(stage.replicator.counters.paused, 1);
@@ -174,7 +174,7 @@ static void large_updates_pause_replication(void **state) {
 static void an_exhausted_budget_ends_the_round(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 512, 64);
+    struct ue_replicated_object *o = new_object(5, 512, 64);
     ue_conn_set_net_speed(stage.server, 4000);
     ticks(2); /* the credit of the fast past goes */
     struct ue_replica *first = ue_replicator_add(&stage.replicator, o);
@@ -194,7 +194,7 @@ static void an_exhausted_budget_ends_the_round(void **state) {
 static void removed_replicas_go_when_the_close_is_acknowledged(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ticks(5);
     uint32_t channel = replica->channel;
@@ -220,7 +220,7 @@ static void removed_replicas_go_when_the_close_is_acknowledged(void **state) {
 static void calls_arrive(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     assert_int_equal(call(replica, 1, true, false), UE_E_CONFLICT); /* the object is not there yet */
     ticks(5);
@@ -231,7 +231,7 @@ static void calls_arrive(void **state) {
     ticks(3);
     assert_int_equal(m->calls, 3);
     uint8_t bytes[UE_CALL_BITS_MAX / 8 + 1] = {0};
-    struct ue_call longer = {.reliable = true, .parameters = {bytes, 0, UE_CALL_BITS_MAX + 1}};
+    struct ue_replicated_call longer = {.reliable = true, .parameters = {bytes, 0, UE_CALL_BITS_MAX + 1}};
     assert_int_equal(ue_replica_call(&stage.replicator, stage.now_ns, replica, &longer), UE_E_LENGTH);
     longer.parameters.bits--;
     assert_int_equal(ue_replica_call(&stage.replicator, stage.now_ns, replica, &longer), UE_OK);
@@ -244,12 +244,12 @@ static void calls_arrive(void **state) {
 static void only_so_many_calls_wait(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ticks(5);
     uint8_t bytes[UE_HELD_CALL_BITS_MAX / 8 + 1] = {0};
     for (uint16_t i = 0; i < 40; i++) {
-        struct ue_call c = {.function = i, .multicast = true, .parameters = {bytes, 0, UE_HELD_CALL_BITS_MAX}};
+        struct ue_replicated_call c = {.function = i, .multicast = true, .parameters = {bytes, 0, UE_HELD_CALL_BITS_MAX}};
         enum ue_status expected = i < UE_CALLS_HELD_MAX ? UE_OK : UE_E_FULL;
         assert_int_equal(ue_replica_call(&stage.replicator, stage.now_ns, replica, &c), expected);
         c.parameters.bits++;
@@ -265,7 +265,7 @@ static void only_so_many_calls_wait(void **state) {
 static void unreliable_multicasts_wait_for_the_update(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ticks(5);
     const struct ue_mirror *m = &stage.mirrors[replica->channel];
@@ -275,7 +275,7 @@ static void unreliable_multicasts_wait_for_the_update(void **state) {
     }
     assert_int_equal(replica->held_count, 4);
     set(o, 1, 1);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     uint32_t bunches = stage.bunches;
     tick();
     assert_int_equal(m->calls, 4);
@@ -292,7 +292,7 @@ static void unreliable_multicasts_wait_for_the_update(void **state) {
 static void unreliable_calls_are_dropped_without_budget(void **state) {
     (void)state;
     begin(ue_profile_find("5.4"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ticks(5);
     stage.server->budget.queued_bits = 100000;
@@ -307,7 +307,7 @@ static void unreliable_calls_are_dropped_without_budget(void **state) {
 static void a_full_channel_ends_the_connection_at_a_reliable_call(void **state) {
     (void)state;
     begin(ue_profile_find("4.26"));
-    struct ue_object *o = new_object(5, 8, 4);
+    struct ue_replicated_object *o = new_object(5, 8, 4);
     struct ue_replica *replica = ue_replicator_add(&stage.replicator, o);
     ticks(5);
     for (int i = 0; i < 255; i++) {
@@ -317,7 +317,7 @@ static void a_full_channel_ends_the_connection_at_a_reliable_call(void **state) 
     }
     uint64_t updates = stage.replicator.counters.updates;
     set(o, 1, 1);
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
     ue_replicator_tick(&stage.replicator, stage.now_ns);
     assert_int_equal(stage.replicator.counters.updates, updates);
     assert_int_equal(stage.replicator.counters.paused, 1);

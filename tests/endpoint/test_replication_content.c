@@ -13,33 +13,33 @@
 static void content_says_what_it_holds(void **state) {
     (void)state;
     uint8_t bytes[64] = {0};
-    struct ue_content_writer w = {.bytes = bytes};
+    struct ue_replication_writer w = {.bytes = bytes};
     struct ue_view value = {(const uint8_t *)"\xa5\x01", 0, 9};
-    ue_content_put_object(&w, 0xdeadbeef);
-    ue_content_put_properties(&w, 2);
-    ue_content_put_property(&w, 64, value);
-    ue_content_put_property(&w, 1, (struct ue_view){0});
-    ue_content_put_call(&w, 777, value);
-    assert_int_equal(w.bits, UE_CONTENT_OBJECT_BITS + UE_CONTENT_PROPERTIES_BITS + 2 * UE_CONTENT_PROPERTY_BITS + 9 +
-                                 UE_CONTENT_CALL_BITS + 9);
+    ue_replication_write_object(&w, 0xdeadbeef);
+    ue_replication_write_properties(&w, 2);
+    ue_replication_write_property(&w, 64, value);
+    ue_replication_write_property(&w, 1, (struct ue_view){0});
+    ue_replication_write_call(&w, 777, value);
+    assert_int_equal(w.bits, UE_REPLICATION_OBJECT_BITS + UE_REPLICATION_PROPERTIES_BITS + 2 * UE_REPLICATION_PROPERTY_BITS + 9 +
+                                 UE_REPLICATION_CALL_BITS + 9);
     static const struct {
-        enum ue_content_kind kind;
+        enum ue_replication_block_kind kind;
         uint32_t number;
         size_t bits;
-    } expected[] = {{UE_CONTENT_OBJECT, 0xdeadbeef, 0},
-                    {UE_CONTENT_PROPERTY, 64, 9},
-                    {UE_CONTENT_PROPERTY, 1, 0},
-                    {UE_CONTENT_CALL, 777, 9}};
-    struct ue_content_reader r = {.data = {bytes, 0, w.bits}};
-    struct ue_content_item item;
+    } expected[] = {{UE_REPLICATION_OBJECT, 0xdeadbeef, 0},
+                    {UE_REPLICATION_PROPERTY, 64, 9},
+                    {UE_REPLICATION_PROPERTY, 1, 0},
+                    {UE_REPLICATION_CALL, 777, 9}};
+    struct ue_replication_reader r = {.data = {bytes, 0, w.bits}};
+    struct ue_replication_block item;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        assert_true(ue_content_next(&r, &item));
+        assert_true(ue_replication_read(&r, &item));
         assert_int_equal(item.kind, expected[i].kind);
         assert_int_equal(item.number, expected[i].number);
         assert_int_equal(item.value.bits, expected[i].bits);
         assert_true(item.value.bits == 0 || ue_view_equal(item.value, value));
     }
-    assert_false(ue_content_next(&r, &item));
+    assert_false(ue_replication_read(&r, &item));
     assert_int_equal(r.status, UE_OK);
 }
 
@@ -57,9 +57,9 @@ static void malformed_content_ends_with_a_status(void **state) {
         {"\x02\x00\x04\x00\x00", 34, UE_E_LENGTH}, /* a call with parameters of 1 bit, none left */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct ue_content_reader r = {.data = {(const uint8_t *)cases[i].bytes, 0, cases[i].bits}};
-        struct ue_content_item item;
-        while (ue_content_next(&r, &item)) {
+        struct ue_replication_reader r = {.data = {(const uint8_t *)cases[i].bytes, 0, cases[i].bits}};
+        struct ue_replication_block item;
+        while (ue_replication_read(&r, &item)) {
         }
         assert_int_equal(r.status, cases[i].status);
     }
@@ -72,8 +72,8 @@ static void a_channel_is_one_object(void **state) {
     ue_mirror_init(&mirror, NULL);
     for (uint32_t i = 0; i < 3; i++) {
         uint8_t bytes[8] = {0};
-        struct ue_content_writer w = {.bytes = bytes};
-        ue_content_put_object(&w, 5 + i / 2);
+        struct ue_replication_writer w = {.bytes = bytes};
+        ue_replication_write_object(&w, 5 + i / 2);
         assert_int_equal(ue_mirror_read(&mirror, (struct ue_view){bytes, 0, w.bits}), expected[i]);
         assert_int_equal(mirror.id, 5);
     }

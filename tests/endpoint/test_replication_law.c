@@ -12,29 +12,29 @@
 
 #define OBJECTS 8
 
-static struct ue_object *random_object(struct rng *rng, uint32_t id) {
+static struct ue_replicated_object *random_object(struct rng *rng, uint32_t id) {
     uint32_t widths[UE_HANDLES_MAX];
     uint32_t count = 1 + (uint32_t)rng_below(rng, UE_HANDLES_MAX);
     for (uint32_t i = 0; i < count; i++) {
         widths[i] = 1 + (uint32_t)rng_below(rng, rng_chance(rng, 3) ? UE_PROPERTY_BITS_MAX : 64);
     }
-    struct ue_object *o = ue_object_new(&stage.share, id, widths, count);
+    struct ue_replicated_object *o = ue_replicated_object_new(&stage.share, id, widths, count);
     assert_non_null(o);
     return o;
 }
 
-static void change(struct rng *rng, struct ue_object *o) {
+static void change(struct rng *rng, struct ue_replicated_object *o) {
     uint8_t value[UE_PROPERTY_BITS_MAX / 8];
     for (uint64_t i = rng_below(rng, 4); i > 0; i--) {
         uint32_t handle = 1 + (uint32_t)rng_below(rng, o->property_count);
         size_t bits = o->properties[handle - 1].bits;
         rng_fill(rng, value, ue_bits_bytes(bits));
-        assert_int_equal(ue_object_set(o, handle, (struct ue_view){value, 0, bits}), UE_OK);
+        assert_int_equal(ue_replicated_object_set(o, handle, (struct ue_view){value, 0, bits}), UE_OK);
     }
-    ue_object_collect(o);
+    ue_replicated_object_collect(o);
 }
 
-static struct ue_replica *replica_of(const struct ue_object *o) {
+static struct ue_replica *replica_of(const struct ue_replicated_object *o) {
     struct ue_replica *replica = stage.replicator.first;
     while (replica != NULL && (replica->object != o || replica->is_closing)) {
         replica = replica->next;
@@ -42,7 +42,7 @@ static struct ue_replica *replica_of(const struct ue_object *o) {
     return replica;
 }
 
-static void live(struct rng *rng, struct ue_object *const *objects) {
+static void live(struct rng *rng, struct ue_replicated_object *const *objects) {
     for (size_t i = 0; i < OBJECTS; i++) {
         struct ue_replica *replica = replica_of(objects[i]);
         if (rng_chance(rng, 30)) {
@@ -58,7 +58,7 @@ static void live(struct rng *rng, struct ue_object *const *objects) {
     }
 }
 
-static bool all_same(struct ue_object *const *objects) {
+static bool all_same(struct ue_replicated_object *const *objects) {
     for (size_t i = 0; i < OBJECTS; i++) {
         const struct ue_replica *replica = replica_of(objects[i]);
         if (replica == NULL || !same(objects[i], &stage.mirrors[replica->channel])) {
@@ -77,14 +77,14 @@ static void the_last_value_of_everything_arrives(void **state) {
     for (uint64_t round = rng_rounds(22); round > 0; round--) {
         const struct ue_profile *profile = ue_profile_at(round % UE_PROFILE_COUNT);
         begin(profile);
-        struct ue_link_config bad = {.loss = 0.01 * (double)rng_below(&rng, 25),
+        struct sim_link_config bad = {.loss = 0.01 * (double)rng_below(&rng, 25),
                                      .loss_burst = 1 + (double)rng_below(&rng, 3),
                                      .duplicate = 0.05,
                                      .delay_ns = rng_below(&rng, 100000000),
                                      .jitter_ns = profile->order_cache ? rng_below(&rng, 2000000) : 0};
-        stage.down = ue_link_new(&bad, 1, rng_next(&rng), 0);
-        stage.up = ue_link_new(&bad, 1, rng_next(&rng), 1);
-        struct ue_object *objects[OBJECTS];
+        stage.down = sim_link_new(&bad, 1, rng_next(&rng), 0);
+        stage.up = sim_link_new(&bad, 1, rng_next(&rng), 1);
+        struct ue_replicated_object *objects[OBJECTS];
         for (uint32_t i = 0; i < OBJECTS; i++) {
             objects[i] = random_object(&rng, i);
         }
@@ -106,7 +106,7 @@ static void the_last_value_of_everything_arrives(void **state) {
         assert_true(stage.replicator.counters.naks > 0 || bad.loss < 0.03);
         end();
         for (size_t i = 0; i < OBJECTS; i++) {
-            ue_object_free(objects[i]);
+            ue_replicated_object_free(objects[i]);
         }
         assert_int_equal(ue_pool_used_bytes(stage.share.pool), 0);
     }

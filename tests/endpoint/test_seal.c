@@ -35,10 +35,10 @@ static struct ue_context context_of_vectors(void) {
     return context_of("4.25", &settings);
 }
 
-static struct ue_seal *seal_of(const char *hex) {
+static struct ue_encryption *seal_of(const char *hex) {
     uint8_t key[UE_CIPHER_KEY_BYTES];
     assert_int_equal(hex_read(hex, key, sizeof key), sizeof key);
-    struct ue_seal *seal = ue_seal_new(key);
+    struct ue_encryption *seal = ue_encryption_new(key);
     assert_non_null(seal);
     return seal;
 }
@@ -49,12 +49,12 @@ static void opens_a_vector_bit_by_bit(void **state) {
     uint8_t out[64];
     bool was_clear;
     struct ue_context x = context_of_vectors();
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     size_t size = hex_read(sealed_text, sealed, sizeof sealed);
-    size_t opened = ue_seal_open(seal, &x, sealed, size, out, &was_clear);
+    size_t opened = ue_encryption_decrypt(seal, &x, sealed, size, out, &was_clear);
     assert_hex(out, opened, clear_text);
     assert_false(was_clear);
-    ue_seal_free(seal);
+    ue_encryption_free(seal);
 }
 
 static void a_changed_bit_or_key_is_noticed(void **state) {
@@ -63,21 +63,21 @@ static void a_changed_bit_or_key_is_noticed(void **state) {
     uint8_t out[64];
     bool was_clear;
     struct ue_context x = context_of_vectors();
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     size_t size = hex_read(sealed_text, sealed, sizeof sealed);
     for (size_t bit = 2; bit < size * 8; bit++) { /* behind handshake bit and flag */
         sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        assert_int_equal(ue_seal_open(seal, &x, sealed, size, out, &was_clear), 0);
+        assert_int_equal(ue_encryption_decrypt(seal, &x, sealed, size, out, &was_clear), 0);
         assert_false(was_clear);
         sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     for (size_t cut = 1; cut < size; cut++) {
-        assert_int_equal(ue_seal_open(seal, &x, sealed, size - cut, out, &was_clear), 0);
+        assert_int_equal(ue_encryption_decrypt(seal, &x, sealed, size - cut, out, &was_clear), 0);
     }
-    ue_seal_free(seal);
+    ue_encryption_free(seal);
     seal = seal_of("ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
-    assert_int_equal(ue_seal_open(seal, &x, sealed, size, out, &was_clear), 0);
-    ue_seal_free(seal);
+    assert_int_equal(ue_encryption_decrypt(seal, &x, sealed, size, out, &was_clear), 0);
+    ue_encryption_free(seal);
 }
 
 /* Whoever has the key may still send contents without a terminator: nothing at all, or a zero byte. */
@@ -85,7 +85,7 @@ static void contents_need_a_terminator(void **state) {
     (void)state;
     struct ue_settings settings = {.handlers = {UE_HANDLER_AESGCM}, .magic_bits = 13, .magic = 0x1fff};
     struct ue_context x = context_of("4.25", &settings); /* bits in front that could pass for one */
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     for (size_t bytes = 0; bytes < 3; bytes++) {
         uint8_t key[UE_CIPHER_KEY_BYTES];
         uint8_t plain[2] = {0, bytes == 2}; /* the last has one */
@@ -107,27 +107,27 @@ static void contents_need_a_terminator(void **state) {
         struct ue_fault fault;
         size_t size = 0;
         assert_int_equal(ue_datagram_encode(&x, &d, sealed, sizeof sealed, &size, &fault), UE_OK);
-        assert_int_equal(ue_seal_open(seal, &x, sealed, size, out, &was_clear) != 0, bytes == 2);
+        assert_int_equal(ue_encryption_decrypt(seal, &x, sealed, size, out, &was_clear) != 0, bytes == 2);
         assert_false(was_clear);
     }
-    ue_seal_free(seal);
+    ue_encryption_free(seal);
 }
 
 static void clear_datagrams_pass_as_they_are(void **state) {
     (void)state;
     static const char *const texts[] = {clear_text, "0500000000006000f2e0d68bdd86eb2ad70993e7104492e09b21d2300d"};
     struct ue_context x = context_of_vectors();
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     for (size_t i = 0; i < 2; i++) {
         uint8_t bytes[64];
         uint8_t out[64];
         bool was_clear;
         size_t size = hex_read(texts[i], bytes, sizeof bytes);
-        assert_int_equal(ue_seal_open(seal, &x, bytes, size, out, &was_clear), size);
+        assert_int_equal(ue_encryption_decrypt(seal, &x, bytes, size, out, &was_clear), size);
         assert_memory_equal(bytes, out, size);
         assert_true(was_clear);
     }
-    ue_seal_free(seal);
+    ue_encryption_free(seal);
 }
 
 static void only_packets_are_sealed(void **state) {
@@ -139,20 +139,20 @@ static void only_packets_are_sealed(void **state) {
                                         "0500000000006000f2e0d68bdd86eb2ad70993e7104492e09b21d2300d",
                                         sealed_text};
     struct ue_context x = context_of_vectors();
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     struct ue_random random;
     ue_random_init(&random, NULL);
     uint8_t bytes[64];
-    uint8_t out[64 + UE_SEAL_OVERHEAD_BYTES];
+    uint8_t out[64 + UE_ENCRYPTION_OVERHEAD_BYTES];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         size_t size = hex_read(texts[i], bytes, sizeof bytes);
-        assert_int_equal(ue_seal_close(seal, &x, &random, bytes, size, out), 0);
+        assert_int_equal(ue_encryption_encrypt(seal, &x, &random, bytes, size, out), 0);
     }
     size_t size = hex_read(clear_text, bytes, sizeof bytes);
-    assert_int_not_equal(ue_seal_close(seal, &x, &random, bytes, size, out), 0);
+    assert_int_not_equal(ue_encryption_encrypt(seal, &x, &random, bytes, size, out), 0);
     x.settings.handlers[0] = UE_HANDLER_NONE;
-    assert_int_equal(ue_seal_close(seal, &x, &random, bytes, size, out), 0);
-    ue_seal_free(seal);
+    assert_int_equal(ue_encryption_encrypt(seal, &x, &random, bytes, size, out), 0);
+    ue_encryption_free(seal);
 }
 
 /* A packet with an opaque bunch of that many bytes, as the context writes it. */
@@ -175,11 +175,11 @@ static size_t packet_of(const struct ue_context *x, size_t data_bytes, uint8_t *
 /* The opener decrypts with its own code, the codec reads the packet inside. */
 static void check_with_codec(struct ue_context x, const uint8_t *sealed, size_t size) {
     struct ue_cipher *cipher = ue_cipher_new();
-    struct ue_opener opener;
-    struct ue_verdict verdict;
+    struct ue_decryptor decryptor;
+    struct ue_decode_result verdict;
     assert_true(ue_cipher_add_key(cipher, key_text));
-    ue_cipher_opener(cipher, &opener);
-    x.settings.opener = &opener;
+    ue_cipher_decryptor(cipher, &decryptor);
+    x.settings.decryptor = &decryptor;
     assert_int_equal(ue_datagram_check(&x, sealed, size, NULL, &verdict), UE_OK);
     assert_true(verdict.is_opened && verdict.canonical);
     assert_int_equal(verdict.seq, 4242);
@@ -187,21 +187,21 @@ static void check_with_codec(struct ue_context x, const uint8_t *sealed, size_t 
     ue_cipher_free(cipher);
 }
 
-static void check_packet(struct ue_seal *seal, struct ue_random *random, const struct ue_context *x,
+static void check_packet(struct ue_encryption *seal, struct ue_random *random, const struct ue_context *x,
                          size_t data_bytes) {
     static uint8_t clear[ROOM_BYTES];
     static uint8_t sealed[ROOM_BYTES];
     static uint8_t again[ROOM_BYTES];
     size_t size = packet_of(x, data_bytes, clear);
     struct guarded in = guarded_new(size);
-    struct guarded out = guarded_new(size + UE_SEAL_OVERHEAD_BYTES);
-    uint8_t *out_end = guarded_end(&out, size + UE_SEAL_OVERHEAD_BYTES);
-    size_t sealed_size = ue_seal_close(seal, x, random, guarded_put(&in, clear, size), size, out_end);
-    assert_true(is_within(sealed_size, size + UE_AES_IV_BYTES + UE_AES_TAG_BYTES, size + UE_SEAL_OVERHEAD_BYTES));
+    struct guarded out = guarded_new(size + UE_ENCRYPTION_OVERHEAD_BYTES);
+    uint8_t *out_end = guarded_end(&out, size + UE_ENCRYPTION_OVERHEAD_BYTES);
+    size_t sealed_size = ue_encryption_encrypt(seal, x, random, guarded_put(&in, clear, size), size, out_end);
+    assert_true(is_within(sealed_size, size + UE_AES_IV_BYTES + UE_AES_TAG_BYTES, size + UE_ENCRYPTION_OVERHEAD_BYTES));
     memcpy(sealed, out_end, sealed_size);
     check_with_codec(*x, sealed, sealed_size);
     bool was_clear;
-    assert_int_equal(ue_seal_open(seal, x, sealed, sealed_size, again, &was_clear), size);
+    assert_int_equal(ue_encryption_decrypt(seal, x, sealed, sealed_size, again, &was_clear), size);
     assert_memory_equal(again, clear, size);
     guarded_free(&in);
     guarded_free(&out);
@@ -220,7 +220,7 @@ static void what_is_sealed_opens_again(void **state) {
         {"5.1", {.handlers = {UE_HANDLER_AESGCM}}},
         {"5.5", {.handlers = {UE_HANDLER_AESGCM}, .magic_bits = 32, .magic = 0x500c7696}},
     };
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     struct ue_random random;
     ue_random_init(&random, NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -231,14 +231,14 @@ static void what_is_sealed_opens_again(void **state) {
         }
         check_packet(seal, &random, &x, 1000);
     }
-    ue_seal_free(seal);
+    ue_encryption_free(seal);
 }
 
 /* Bits instead of packets, so that some contents fill chunks exactly. */
 static void contents_may_end_with_a_chunk(void **state) {
     (void)state;
     struct ue_context x = context_of_vectors();
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     struct ue_random random;
     struct rng rng = rng_seeded("contents_may_end_with_a_chunk");
     ue_random_init(&random, NULL);
@@ -252,27 +252,27 @@ static void contents_may_end_with_a_chunk(void **state) {
         ue_bits_copy(clear, 2, noise, 0, content);
         clear[(content + 2) / 8] |= (uint8_t)(1u << (content + 2) % 8);
         size_t size = (content + 2) / 8 + 1;
-        size_t sealed_size = ue_seal_close(seal, &x, &random, clear, size, sealed);
+        size_t sealed_size = ue_encryption_encrypt(seal, &x, &random, clear, size, sealed);
         assert_int_not_equal(sealed_size, 0);
-        assert_int_equal(ue_seal_open(seal, &x, sealed, sealed_size, again, &was_clear), size);
+        assert_int_equal(ue_encryption_decrypt(seal, &x, sealed, sealed_size, again, &was_clear), size);
         assert_memory_equal(clear, again, size);
     }
-    ue_seal_free(seal);
+    ue_encryption_free(seal);
 }
 
 static void no_two_sealings_are_alike(void **state) {
     (void)state;
     struct ue_context x = context_of_vectors();
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     struct ue_random random;
     ue_random_init(&random, NULL);
     uint8_t clear[64];
-    uint8_t sealed[2][64 + UE_SEAL_OVERHEAD_BYTES];
+    uint8_t sealed[2][64 + UE_ENCRYPTION_OVERHEAD_BYTES];
     struct ue_datagram read[2] = {0};
     size_t size = hex_read(clear_text, clear, sizeof clear);
     for (size_t i = 0; i < 2; i++) {
-        struct ue_verdict verdict;
-        size_t sealed_size = ue_seal_close(seal, &x, &random, clear, size, sealed[i]);
+        struct ue_decode_result verdict;
+        size_t sealed_size = ue_encryption_encrypt(seal, &x, &random, clear, size, sealed[i]);
         assert_int_equal(ue_datagram_decode(&x, sealed[i], sealed_size, &read[i], &verdict), UE_OK);
         assert_true(verdict.is_opaque && verdict.canonical);
     }
@@ -281,13 +281,13 @@ static void no_two_sealings_are_alike(void **state) {
     assert_memory_not_equal(a->iv, b->iv, sizeof a->iv);
     assert_memory_not_equal(a->tag, b->tag, sizeof a->tag);
     assert_false(ue_view_equal(read[0].handlers.opaque, read[1].handlers.opaque));
-    ue_seal_free(seal);
+    ue_encryption_free(seal);
 }
 
 static void noise_never_opens(void **state) {
     (void)state;
     struct ue_context x = context_of_vectors();
-    struct ue_seal *seal = seal_of(key_text);
+    struct ue_encryption *seal = seal_of(key_text);
     struct rng rng = rng_seeded("noise_never_opens");
     struct guarded in = guarded_new(128);
     struct guarded out = guarded_new(128);
@@ -297,12 +297,12 @@ static void noise_never_opens(void **state) {
         size_t size = rng_below(&rng, sizeof noise);
         rng_fill(&rng, noise, sizeof noise);
         size_t opened =
-            ue_seal_open(seal, &x, guarded_put(&in, noise, size), size, guarded_end(&out, size), &was_clear);
+            ue_encryption_decrypt(seal, &x, guarded_put(&in, noise, size), size, guarded_end(&out, size), &was_clear);
         assert_int_equal(opened, was_clear ? size : 0);
     }
     guarded_free(&in);
     guarded_free(&out);
-    ue_seal_free(seal);
+    ue_encryption_free(seal);
 }
 
 int main(void) {

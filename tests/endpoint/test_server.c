@@ -137,7 +137,7 @@ static void a_full_server_says_nothing_until_somebody_leaves(void **state) {
     run(3 * SECOND_NS);
     assert_int_equal(ue_server_count(stage.server), 2);
     assert_true(is_within(ue_server_counters(stage.server)->refused_full, 2, 3)); /* once a second */
-    assert_int_equal(ue_conn_state(stage.players[2].conn), UE_CONN_SHAKING);
+    assert_int_equal(ue_conn_state(stage.players[2].conn), UE_CONN_HANDSHAKE);
     ue_conn_close(stage.players[0].conn, stage.now_ns, UE_CLOSE_DISCONNECT);
     run(3 * SECOND_NS);
     assert_true(has_joined(2));
@@ -301,7 +301,7 @@ static void a_late_response_makes_no_second_connection(void **state) {
     struct ue_server_config c = config("5.4");
     begin(&c);
     connect_player(0);
-    uint8_t copy[UE_SHAKE_BYTES];
+    uint8_t copy[UE_HANDSHAKE_DATAGRAM_BYTES];
     size_t copy_bytes = 0;
     struct ue_bytes bytes;
     for (int i = 0; i < 2; i++) { /* Initial, then Response */

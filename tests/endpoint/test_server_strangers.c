@@ -111,7 +111,7 @@ static void floods_cost_no_memory(void **state) {
         connect_player(0);
         struct ue_bytes bytes;
         assert_true(ue_conn_next_datagram(stage.players[0].conn, &bytes));
-        uint8_t initial[UE_SHAKE_BYTES];
+        uint8_t initial[UE_HANDSHAKE_DATAGRAM_BYTES];
         size_t initial_bytes = bytes.size_bytes;
         memcpy(initial, bytes.bytes, initial_bytes);
         size_t used_bytes = ue_pool_used_bytes(stage.pool);
@@ -162,7 +162,7 @@ static void the_flood_gate_closes_for_strangers_only(void **state) {
     assert_int_equal(ue_server_counters(stage.server)->dropped, 8);
     connect_player(1);
     run(4 * SECOND_NS);
-    assert_int_equal(ue_conn_state(stage.players[1].conn), UE_CONN_SHAKING);
+    assert_int_equal(ue_conn_state(stage.players[1].conn), UE_CONN_HANDSHAKE);
     assert_int_equal(ue_conn_state(stage.players[0].conn), UE_CONN_PENDING);
     uint64_t in_packets = ue_server_peer(stage.server, 0)->conn->counters.in_packets;
     run(3 * SECOND_NS);

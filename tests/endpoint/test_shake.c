@@ -30,13 +30,13 @@ static const uint8_t server_seed[UE_SEED_BYTES] = {9, 8, 7};
 struct setup {
     const char *release; /* of the client */
     const char *server_release;
-    struct ue_versions client;
-    struct ue_versions server;
+    struct ue_handshake_versions client;
+    struct ue_handshake_versions server;
     struct ue_settings settings;
 };
 
 struct datagram {
-    uint8_t bytes[UE_SHAKE_BYTES];
+    uint8_t bytes[UE_HANDSHAKE_DATAGRAM_BYTES];
     size_t size;
 };
 
@@ -45,7 +45,7 @@ struct stage {
     struct ue_pool *pool;
     struct ue_listener *listener;
     struct ue_random random;
-    struct ue_shake client;
+    struct ue_client_handshake client;
     struct ue_host peer;
     uint64_t now_ns;
     struct ue_accepted accepted;
@@ -86,7 +86,7 @@ static void open_stage(struct stage *s, const struct setup *setup) {
     assert_non_null(s->listener);
     ue_context_init(&context, ue_profile_find(setup->release), &setup->settings);
     ue_random_init(&s->random, client_seed);
-    ue_shake_init(&s->client, &context, &client, &s->random);
+    ue_client_handshake_init(&s->client, &context, &client, &s->random);
 }
 
 static void close_stage(struct stage *s) {
@@ -107,15 +107,15 @@ static struct datagram datagram_of(const char *hex) {
 /* The message in a datagram, whose form any observer must recognise as what it is. */
 static const struct ue_handshake *read(const struct stage *s, enum ue_direction direction, const struct datagram *d) {
     static struct ue_datagram message;
-    struct ue_verdict verdict;
-    struct ue_shape shape;
+    struct ue_decode_result verdict;
+    struct ue_handshake_match shape;
     struct ue_context x = s->client.context;
     x.direction = direction;
     message = (struct ue_datagram){0};
     assert_int_equal(ue_datagram_decode(&x, d->bytes, d->size, &message, &verdict), UE_OK);
     assert_true(verdict.is_handshake && verdict.canonical);
     const struct ue_handshake *h = &message.handshake;
-    assert_true(ue_detect_handshake(&x.settings, d->bytes, d->size, &shape));
+    assert_true(ue_profile_match_handshake(&x.settings, d->bytes, d->size, &shape));
     assert_true(shape.type == h->type || shape.type == UE_HANDSHAKE_TYPE_UNKNOWN);
     assert_int_equal(shape.ids, x.ids);
     if (!is_versioned(s)) {
@@ -132,7 +132,7 @@ static const struct ue_handshake *read(const struct stage *s, enum ue_direction 
 
 static struct datagram client_says(struct stage *s) {
     struct datagram d;
-    d.size = ue_shake_take(&s->client, d.bytes);
+    d.size = ue_client_handshake_pop(&s->client, d.bytes);
     if (d.size != 0) {
         read(s, UE_CLIENT_TO_SERVER, &d);
     }
@@ -154,22 +154,22 @@ static struct datagram server_hears(struct stage *s, const struct datagram *d) {
     return answer;
 }
 
-static enum ue_shake_result client_hears(struct stage *s, const struct datagram *d) {
-    return ue_shake_receive(&s->client, s->now_ns, d->bytes, d->size, s->now_ns);
+static enum ue_client_handshake_result client_hears(struct stage *s, const struct datagram *d) {
+    return ue_client_handshake_receive(&s->client, s->now_ns, d->bytes, d->size, s->now_ns);
 }
 
 /* What the client wants to say goes to the server and the answer back, each way in a tick; the datagram with the number
    `lost`, counted from 0, is lost. */
-static enum ue_shake_result exchange(struct stage *s, unsigned *number, unsigned lost) {
+static enum ue_client_handshake_result exchange(struct stage *s, unsigned *number, unsigned lost) {
     struct datagram said = client_says(s);
     s->now_ns += TICK;
     if (said.size == 0 || (*number)++ == lost) {
-        return UE_SHAKE_NOTHING;
+        return UE_CLIENT_HANDSHAKE_NOTHING;
     }
     struct datagram answer = server_hears(s, &said);
     s->now_ns += TICK;
     if (answer.size == 0 || (*number)++ == lost) {
-        return UE_SHAKE_NOTHING;
+        return UE_CLIENT_HANDSHAKE_NOTHING;
     }
     return client_hears(s, &answer);
 }
@@ -177,17 +177,17 @@ static enum ue_shake_result exchange(struct stage *s, unsigned *number, unsigned
 #define NONE_LOST UINT32_MAX
 
 /* Until the client is connected or nothing happens for ten seconds. Checks that it resends at its time, not before. */
-static enum ue_shake_result connect_with_loss(struct stage *s, unsigned lost) {
-    enum ue_shake_result result = UE_SHAKE_NOTHING;
+static enum ue_client_handshake_result connect_with_loss(struct stage *s, unsigned lost) {
+    enum ue_client_handshake_result result = UE_CLIENT_HANDSHAKE_NOTHING;
     uint64_t give_up_ns = s->now_ns + 10 * SECOND;
     unsigned number = 0;
-    while (result == UE_SHAKE_NOTHING && s->now_ns < give_up_ns) {
+    while (result == UE_CLIENT_HANDSHAKE_NOTHING && s->now_ns < give_up_ns) {
         if (s->client.pending_bytes == 0) {
-            s->now_ns = ue_shake_deadline(&s->client) - 1;
-            ue_shake_tick(&s->client, s->now_ns);
+            s->now_ns = ue_client_handshake_deadline(&s->client) - 1;
+            ue_client_handshake_tick(&s->client, s->now_ns);
             assert_int_equal(s->client.pending_bytes, 0);
             s->now_ns++;
-            ue_shake_tick(&s->client, s->now_ns);
+            ue_client_handshake_tick(&s->client, s->now_ns);
         }
         result = exchange(s, &number, lost);
     }
@@ -195,14 +195,14 @@ static enum ue_shake_result connect_with_loss(struct stage *s, unsigned lost) {
 }
 
 static void connect_client(struct stage *s) {
-    ue_shake_start(&s->client, s->now_ns);
-    assert_int_equal(connect_with_loss(s, NONE_LOST), UE_SHAKE_CONNECTED);
+    ue_client_handshake_start(&s->client, s->now_ns);
+    assert_int_equal(connect_with_loss(s, NONE_LOST), UE_CLIENT_HANDSHAKE_CONNECTED);
     if (s->client.context.profile.handshake == UE_HANDSHAKE_A0) { /* its Response is still to come */
         unsigned number = 0;
         exchange(s, &number, NONE_LOST);
     }
     assert_true(s->is_accepted);
-    assert_int_equal(ue_shake_deadline(&s->client) == UINT64_MAX, !s->client.unanswered);
+    assert_int_equal(ue_client_handshake_deadline(&s->client) == UINT64_MAX, !s->client.unanswered);
 }
 
 static void check_agreement(const struct stage *s) {
@@ -243,14 +243,14 @@ static void messages_say_what_they_should(void **state) {
     (void)state;
     struct stage s;
     open_stage(&s, &(struct setup){.release = "5.4"});
-    ue_shake_start(&s.client, s.now_ns);
+    ue_client_handshake_start(&s.client, s.now_ns);
     struct datagram said = client_says(&s);
     struct datagram challenge = server_hears(&s, &said);
     struct ue_handshake h = *read(&s, UE_SERVER_TO_CLIENT, &challenge);
     assert_true(h.type == UE_HANDSHAKE_CHALLENGE && h.sent_count == 0 && h.min_version == 3 && h.version == 4);
     assert_true(ue_handshake_timestamp(&s.client.context, &h) == 1 + 1.0 / 256);
     struct ue_handshake asked = h;
-    assert_int_equal(client_hears(&s, &challenge), UE_SHAKE_NOTHING);
+    assert_int_equal(client_hears(&s, &challenge), UE_CLIENT_HANDSHAKE_NOTHING);
     said = client_says(&s);
     h = *read(&s, UE_CLIENT_TO_SERVER, &said);
     assert_true(h.type == UE_HANDSHAKE_RESPONSE && h.secret_id == asked.secret_id && h.timestamp == asked.timestamp);
@@ -260,17 +260,17 @@ static void messages_say_what_they_should(void **state) {
     assert_true(h.type == UE_HANDSHAKE_ACK && h.sent_count == 1 && h.secret_id == 1);
     assert_true(ue_handshake_timestamp(&s.client.context, &h) == -1.0);
     assert_memory_equal(h.cookie, asked.cookie, sizeof h.cookie);
-    assert_int_equal(client_hears(&s, &ack), UE_SHAKE_CONNECTED);
-    const struct ue_shake connected = s.client;
+    assert_int_equal(client_hears(&s, &ack), UE_CLIENT_HANDSHAKE_CONNECTED);
+    const struct ue_client_handshake connected = s.client;
     s.now_ns += 20 * SECOND;
-    assert_int_equal(client_hears(&s, &challenge), UE_SHAKE_NOTHING); /* late copies change nothing any more */
-    assert_int_equal(client_hears(&s, &ack), UE_SHAKE_NOTHING);
+    assert_int_equal(client_hears(&s, &challenge), UE_CLIENT_HANDSHAKE_NOTHING); /* late copies change nothing any more */
+    assert_int_equal(client_hears(&s, &ack), UE_CLIENT_HANDSHAKE_NOTHING);
     assert_memory_equal(&connected, &s.client, sizeof connected);
     assert_int_equal(s.client.sent_count, 0);
     close_stage(&s);
 }
 
-static enum ue_shake_result client_hears_flipped(struct stage *s, struct datagram d, size_t bit) {
+static enum ue_client_handshake_result client_hears_flipped(struct stage *s, struct datagram d, size_t bit) {
     d.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     return client_hears(s, &d);
 }
@@ -281,32 +281,32 @@ static void replies_must_fit(void **state) {
     static const size_t bits[] = {0, 1, 2, 3, 4, 6, 15, 16, 24, 151};
     struct stage s;
     open_stage(&s, &(struct setup){.release = "5.5"});
-    ue_shake_start(&s.client, s.now_ns);
+    ue_client_handshake_start(&s.client, s.now_ns);
     struct datagram said = client_says(&s);
     struct datagram answer = server_hears(&s, &said);
     for (size_t i = 2; i < 10; i++) { /* the session is the Challenge's to say */
         client_hears_flipped(&s, answer, bits[i]);
-        assert_int_equal(s.client.state, UE_SHAKE_UNINITIALIZED);
+        assert_int_equal(s.client.state, UE_CLIENT_HANDSHAKE_UNINITIALIZED);
     }
     client_hears(&s, &answer);
     said = client_says(&s);
     answer = server_hears(&s, &said);
     for (size_t i = 0; i < 10; i++) {
-        assert_int_equal(client_hears_flipped(&s, answer, bits[i]), UE_SHAKE_NOTHING);
+        assert_int_equal(client_hears_flipped(&s, answer, bits[i]), UE_CLIENT_HANDSHAKE_NOTHING);
     }
     struct datagram upgrade = datagram_of("b581010303a2199188008050ff5cee250fdfaa72dc7c5bc0f7");
-    assert_int_equal(client_hears(&s, &upgrade), UE_SHAKE_NOTHING); /* version 3 does not know it */
+    assert_int_equal(client_hears(&s, &upgrade), UE_CLIENT_HANDSHAKE_NOTHING); /* version 3 does not know it */
     upgrade = datagram_of("b501020303a2199188008050ff5cee250fdfaa72dc7c5bc0f7");
-    assert_int_equal(client_hears(&s, &upgrade), UE_SHAKE_OUTDATED);
-    assert_int_equal(client_hears(&s, &answer), UE_SHAKE_CONNECTED);
+    assert_int_equal(client_hears(&s, &upgrade), UE_CLIENT_HANDSHAKE_OUTDATED);
+    assert_int_equal(client_hears(&s, &answer), UE_CLIENT_HANDSHAKE_CONNECTED);
     close_stage(&s);
 }
 
 static void versions_agree_or_refuse(void **state) {
     (void)state;
     static const struct {
-        struct ue_versions client;
-        struct ue_versions server;
+        struct ue_handshake_versions client;
+        struct ue_handshake_versions server;
         uint8_t version; /* 0: none */
         bool is_told;    /* by VersionUpgrade */
     } rows[] = {
@@ -320,14 +320,14 @@ static void versions_agree_or_refuse(void **state) {
         struct stage s;
         open_stage(&s, &(struct setup){
                            .release = releases[i % 3], .client = rows[i / 3].client, .server = rows[i / 3].server});
-        ue_shake_start(&s.client, s.now_ns);
-        enum ue_shake_result result = connect_with_loss(&s, NONE_LOST);
+        ue_client_handshake_start(&s.client, s.now_ns);
+        enum ue_client_handshake_result result = connect_with_loss(&s, NONE_LOST);
         if (rows[i / 3].version != 0) {
-            assert_int_equal(result, UE_SHAKE_CONNECTED);
+            assert_int_equal(result, UE_CLIENT_HANDSHAKE_CONNECTED);
             assert_int_equal(s.client.version, rows[i / 3].version);
             check_agreement(&s);
         } else {
-            assert_int_equal(result, rows[i / 3].is_told ? UE_SHAKE_OUTDATED : UE_SHAKE_NOTHING);
+            assert_int_equal(result, rows[i / 3].is_told ? UE_CLIENT_HANDSHAKE_OUTDATED : UE_CLIENT_HANDSHAKE_NOTHING);
             assert_int_equal(ue_listener_counters(s.listener)->accepted, 0);
             assert_int_equal(ue_listener_counters(s.listener)->upgrades, rows[i / 3].is_told);
         }
@@ -386,15 +386,15 @@ static void real_handshakes_go_the_same_way(void **state) {
         open_stage(&s, &(struct setup){.release = rows[i].release, .settings = {.magic_bits = magic_bits, .magic = 7}});
         s.client.client_id = i == 3;
         s.client.network_features = 0;
-        ue_shake_start(&s.client, s.now_ns);
+        ue_client_handshake_start(&s.client, s.now_ns);
         struct datagram said = client_says(&s);
         assert_begins(&said, texts[i][0], rows[i].same_bits);
         struct datagram challenge = datagram_of(texts[i][1]);
-        assert_int_equal(client_hears(&s, &challenge), UE_SHAKE_NOTHING);
+        assert_int_equal(client_hears(&s, &challenge), UE_CLIENT_HANDSHAKE_NOTHING);
         said = client_says(&s);
         assert_begins(&said, texts[i][2], rows[i].same_bits);
         struct datagram ack = datagram_of(texts[i][3]);
-        assert_int_equal(client_hears(&s, &ack), UE_SHAKE_CONNECTED);
+        assert_int_equal(client_hears(&s, &ack), UE_CLIENT_HANDSHAKE_CONNECTED);
         assert_int_equal(s.client.sequences.server, rows[i].first.server);
         assert_int_equal(s.client.sequences.client, rows[i].first.client);
         close_stage(&s);
@@ -408,8 +408,8 @@ static void any_one_datagram_may_be_lost(void **state) {
         for (unsigned lost = 0; lost < (has_ack ? 4 : 2); lost++) {
             struct stage s;
             open_stage(&s, &(struct setup){.release = ue_profile_at(row)->name});
-            ue_shake_start(&s.client, s.now_ns);
-            assert_int_equal(connect_with_loss(&s, lost), UE_SHAKE_CONNECTED);
+            ue_client_handshake_start(&s.client, s.now_ns);
+            assert_int_equal(connect_with_loss(&s, lost), UE_CLIENT_HANDSHAKE_CONNECTED);
             assert_int_equal(s.now_ns, START + RESEND + (has_ack ? 4 : 2) * TICK);
             assert_int_equal(s.is_accepted, has_ack);
             close_stage(&s);
@@ -420,9 +420,9 @@ static void any_one_datagram_may_be_lost(void **state) {
 static void cut_off_after_the_challenge(struct stage *s, const char *release) {
     unsigned number = 0;
     open_stage(s, &(struct setup){.release = release});
-    ue_shake_start(&s->client, s->now_ns);
+    ue_client_handshake_start(&s->client, s->now_ns);
     exchange(s, &number, NONE_LOST);
-    assert_int_equal(s->client.state, UE_SHAKE_LOCAL);
+    assert_int_equal(s->client.state, UE_CLIENT_HANDSHAKE_LOCAL);
 }
 
 /* Fourteen resends fit into fifteen seconds; then the cookie may be too old. */
@@ -436,15 +436,15 @@ static void it_begins_again_after_fifteen_seconds(void **state) {
         struct datagram said = client_says(&s);
         for (unsigned n = 1; n <= 15; n++) {
             assert_int_equal(read(&s, UE_CLIENT_TO_SERVER, &said)->type, UE_HANDSHAKE_RESPONSE);
-            s.now_ns = ue_shake_deadline(&s.client);
+            s.now_ns = ue_client_handshake_deadline(&s.client);
             assert_int_equal(s.now_ns, challenged_ns + n * RESEND);
-            ue_shake_tick(&s.client, s.now_ns);
+            ue_client_handshake_tick(&s.client, s.now_ns);
             said = client_says(&s);
         }
         const struct ue_handshake *h = read(&s, UE_CLIENT_TO_SERVER, &said);
-        assert_true(h->type == UE_HANDSHAKE_INITIAL && !h->restart && s.client.state == UE_SHAKE_UNINITIALIZED);
+        assert_true(h->type == UE_HANDSHAKE_INITIAL && !h->restart && s.client.state == UE_CLIENT_HANDSHAKE_UNINITIALIZED);
         assert_int_equal(h->sent_count, is_versioned(&s) ? 16 : 0);
-        assert_int_equal(connect_with_loss(&s, NONE_LOST), UE_SHAKE_CONNECTED);
+        assert_int_equal(connect_with_loss(&s, NONE_LOST), UE_CLIENT_HANDSHAKE_CONNECTED);
         close_stage(&s);
     }
 }
@@ -461,7 +461,7 @@ static void a_second_challenge_gets_a_new_response(void **state) {
     assert_memory_equal(second.bytes, challenge.bytes, challenge.size); /* in this layout they look alike */
     assert_memory_not_equal(second.bytes, first.bytes, first.size);
     struct datagram ack = server_hears(&s, &first); /* the first reached the server, which keeps to it */
-    assert_int_equal(client_hears(&s, &ack), UE_SHAKE_CONNECTED);
+    assert_int_equal(client_hears(&s, &ack), UE_CLIENT_HANDSHAKE_CONNECTED);
     check_agreement(&s);
     close_stage(&s);
 }
@@ -485,14 +485,14 @@ static void move_client(struct stage *s, const char *address, unsigned lost) {
     struct datagram request = server_hears(s, &packet);
     const struct ue_handshake *h = read(s, UE_SERVER_TO_CLIENT, &request);
     assert_true(h->type == UE_HANDSHAKE_RESTART_REQUEST && h->restart && !h->has_body);
-    assert_int_equal(client_hears(s, &request), UE_SHAKE_RESTARTING);
-    assert_int_equal(client_hears(s, &request), UE_SHAKE_NOTHING); /* is at it already */
-    assert_int_equal(connect_with_loss(s, lost), UE_SHAKE_RESUMED);
+    assert_int_equal(client_hears(s, &request), UE_CLIENT_HANDSHAKE_RESTARTING);
+    assert_int_equal(client_hears(s, &request), UE_CLIENT_HANDSHAKE_NOTHING); /* is at it already */
+    assert_int_equal(connect_with_loss(s, lost), UE_CLIENT_HANDSHAKE_RESUMED);
     assert_true(s->accepted.restarted && !s->client.restarting);
     assert_memory_equal(s->accepted.cookie, cookie, sizeof cookie);
     assert_memory_equal(s->client.cookie, cookie, sizeof cookie);
     assert_true(s->client.sequences.server == first.server && s->client.sequences.client == first.client);
-    assert_int_equal(s->client.state, UE_SHAKE_INITIALIZED);
+    assert_int_equal(s->client.state, UE_CLIENT_HANDSHAKE_INITIALIZED);
 }
 
 static void a_client_may_move_and_move_again(void **state) {
@@ -552,15 +552,15 @@ static void restart_requests_are_believed_by_rule(void **state) {
         uint64_t sent_ns = s.client.last_sent_ns;
         if (rows[i].first_ns != 0) {
             s.now_ns = sent_ns + rows[i].first_ns;
-            assert_int_equal(client_hears(&s, &request), UE_SHAKE_NOTHING);
+            assert_int_equal(client_hears(&s, &request), UE_CLIENT_HANDSHAKE_NOTHING);
         }
         s.now_ns = sent_ns + rows[i].second_ns;
-        enum ue_shake_result result =
-            ue_shake_receive(&s.client, s.now_ns, request.bytes, request.size, s.now_ns - rows[i].silence_ns);
-        assert_int_equal(result, rows[i].is_accepted ? UE_SHAKE_RESTARTING : UE_SHAKE_NOTHING);
+        enum ue_client_handshake_result result =
+            ue_client_handshake_receive(&s.client, s.now_ns, request.bytes, request.size, s.now_ns - rows[i].silence_ns);
+        assert_int_equal(result, rows[i].is_accepted ? UE_CLIENT_HANDSHAKE_RESTARTING : UE_CLIENT_HANDSHAKE_NOTHING);
         struct datagram ack = datagram_of("05000000000080fff5e0d68bdd86eb2ad70993e7104492e09b21d2300d");
         if (rows[i].is_accepted && s.client.context.profile.handshake == UE_HANDSHAKE_C) { /* with another cookie */
-            assert_int_equal(client_hears(&s, &ack), UE_SHAKE_RESUMED);
+            assert_int_equal(client_hears(&s, &ack), UE_CLIENT_HANDSHAKE_RESUMED);
             check_agreement(&s);
         }
         close_stage(&s);
@@ -573,11 +573,11 @@ static void without_a_cookie_nothing_restarts(void **state) {
     struct datagram request = datagram_of("07");
     cut_off_after_the_challenge(&s, "4.25");
     s.now_ns += 20 * SECOND;
-    assert_int_equal(client_hears(&s, &request), UE_SHAKE_NOTHING); /* not connected */
+    assert_int_equal(client_hears(&s, &request), UE_CLIENT_HANDSHAKE_NOTHING); /* not connected */
     struct datagram ack = datagram_of("05000000000080ff050000000000000000000000000000000000000008");
-    assert_int_equal(client_hears(&s, &ack), UE_SHAKE_CONNECTED);
+    assert_int_equal(client_hears(&s, &ack), UE_CLIENT_HANDSHAKE_CONNECTED);
     assert_false(s.client.has_cookie);
-    assert_int_equal(client_hears(&s, &request), UE_SHAKE_NOTHING);
+    assert_int_equal(client_hears(&s, &request), UE_CLIENT_HANDSHAKE_NOTHING);
     close_stage(&s);
 }
 

@@ -25,7 +25,7 @@ static void expect(int condition) {
 }
 
 /* For tests/fuzz/prove.sh: takes the length on the wire for the length that was captured. */
-static void plant_bug(const struct ue_udp *udp) {
+static void plant_bug(const struct capture_udp *udp) {
 #ifdef UERUDP_PLANT_BUG
     uint8_t *copy = malloc(udp->captured_bytes);
     if (copy != NULL && udp->captured_bytes != 0)
@@ -38,14 +38,14 @@ static void plant_bug(const struct ue_udp *udp) {
 #endif
 }
 
-static void check_udp(const struct ue_udp *udp) {
-    char text[UE_ADDRESS_TEXT_BYTES];
-    struct ue_address parsed;
+static void check_udp(const struct capture_udp *udp) {
+    char text[CAPTURE_ADDRESS_TEXT_BYTES];
+    struct capture_address parsed;
 
     expect(udp->captured_bytes <= udp->length_bytes);
     touch(udp->payload, udp->captured_bytes);
     plant_bug(udp);
-    expect(ue_address_parse(ue_address_format(&udp->source, text), &parsed) && ue_address_equal(&parsed, &udp->source));
+    expect(capture_address_parse(capture_address_format(&udp->source, text), &parsed) && capture_address_equal(&parsed, &udp->source));
 }
 
 /* The file that a capture came from, as far as its blocks were told. */
@@ -55,24 +55,24 @@ struct copy {
     FILE *nowhere;
 };
 
-static void check_place(const struct ue_capture_packet *packet) {
-    struct ue_frame_place place = ue_frame_place(packet);
+static void check_place(const struct capture_packet *packet) {
+    struct capture_packet_offsets place = capture_packet_offsets(packet);
     uint8_t *bytes = malloc(packet->captured_bytes + 1);
 
     expect(bytes != NULL && place.network <= packet->captured_bytes && place.transport <= packet->captured_bytes);
     memcpy(bytes, packet->bytes, packet->captured_bytes);
     expect(!place.is_udp || place.payload + place.payload_bytes <= packet->captured_bytes);
     if (place.is_udp)
-        ue_frame_resize(&place, place.payload_bytes, bytes);
+        capture_packet_resize_payload(&place, place.payload_bytes, bytes);
     if (place.family != 0)
-        ue_frame_seal(&place, bytes, packet->captured_bytes);
+        capture_packet_update_checksums(&place, bytes, packet->captured_bytes);
     free(bytes);
 }
 
-static void on_block(void *user, const struct ue_block *block, const struct ue_capture_packet *packet) {
+static void on_block(void *user, const struct capture_block *block, const struct capture_packet *packet) {
     static const uint8_t data[5];
     struct copy *copy = user;
-    struct ue_block_change changes[] = {
+    struct capture_block_change changes[] = {
         {.shift_ns = 1500, .comment = "shifted", .is_unmeasured = true},
         {.is_stripped = true},
         {.has_data = true, .data = data, .captured_bytes = sizeof data, .length_bytes = 7, .comment = "shorter"},
@@ -85,50 +85,50 @@ static void on_block(void *user, const struct ue_block *block, const struct ue_c
     }
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
         if (packet != NULL || !changes[i].has_data)
-            ue_block_write(copy->nowhere, block, &changes[i]);
+            capture_block_write(copy->nowhere, block, &changes[i]);
     if (packet != NULL)
         check_place(packet);
 }
 
-static void read_capture(struct ue_capture *capture, struct copy *copy) {
-    struct ue_capture_tap tap = {on_block, copy};
-    struct ue_fragments *fragments = ue_fragments_new();
-    struct ue_capture_packet packet;
-    enum ue_capture_result result;
+static void read_capture(struct capture *capture, struct copy *copy) {
+    struct capture_tap tap = {on_block, copy};
+    struct ip_fragments *fragments = ip_fragments_new();
+    struct capture_packet packet;
+    enum capture_result result;
     uint64_t frames = 0;
-    struct ue_udp udp;
+    struct capture_udp udp;
 
-    ue_capture_tap(capture, &tap);
-    while ((result = ue_capture_next(capture, &packet)) == UE_CAPTURE_PACKET) {
+    capture_tap(capture, &tap);
+    while ((result = capture_next(capture, &packet)) == CAPTURE_PACKET) {
         expect(packet.frame == ++frames && packet.captured_bytes <= packet.length_bytes);
         touch(packet.bytes, packet.captured_bytes);
         touch(packet.comment, packet.comment_bytes);
-        if (ue_frame_udp(fragments, &packet, &udp) == UE_FRAME_UDP) {
+        if (capture_packet_find_udp(fragments, &packet, &udp) == CAPTURE_HEADERS_UDP) {
             check_udp(&udp);
             expect(udp.first_frame >= 1 && udp.first_frame <= packet.frame);
         }
     }
-    expect(result == UE_CAPTURE_DAMAGED || copy->data == NULL || copy->size == 0);
-    expect((result == UE_CAPTURE_DAMAGED) == (ue_capture_error(capture)[0] != '\0'));
-    expect(ue_capture_next(capture, &packet) == result);
-    ue_fragments_free(fragments);
-    ue_capture_close(capture);
+    expect(result == CAPTURE_DAMAGED || copy->data == NULL || copy->size == 0);
+    expect((result == CAPTURE_DAMAGED) == (capture_error(capture)[0] != '\0'));
+    expect(capture_next(capture, &packet) == result);
+    ip_fragments_free(fragments);
+    capture_close(capture);
 }
 
-static void read_hex(struct ue_hex *hex) {
-    enum ue_capture_result result;
-    struct ue_udp udp;
+static void read_hex(struct hex_text *hex) {
+    enum capture_result result;
+    struct capture_udp udp;
 
-    while ((result = ue_hex_next(hex, &udp)) == UE_CAPTURE_PACKET)
+    while ((result = hex_text_next(hex, &udp)) == CAPTURE_PACKET)
         check_udp(&udp);
-    expect((result == UE_CAPTURE_DAMAGED) == (ue_hex_error(hex)[0] != '\0'));
-    ue_hex_close(hex);
+    expect((result == CAPTURE_DAMAGED) == (hex_text_error(hex)[0] != '\0'));
+    hex_text_close(hex);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
-    struct ue_capture *capture = ue_capture_open_memory(data, size, error);
-    struct ue_hex *hex;
+    char error[CAPTURE_ERROR_BYTES] = "";
+    struct capture *capture = capture_open_memory(data, size, error);
+    struct hex_text *hex;
 
     if (capture != NULL) {
         bool is_gzip = size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     expect(error[0] != '\0');
-    hex = ue_hex_open_memory(data, size, error);
+    hex = hex_text_open_memory(data, size, error);
     if (hex != NULL)
         read_hex(hex);
     return 0;

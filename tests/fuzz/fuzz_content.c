@@ -30,13 +30,13 @@ static void choose(const uint8_t *header, struct ue_context *x, struct ue_conten
 }
 
 struct known {
-    struct ue_package_map *map;
-    char path[UE_PACKAGE_MAP_PATH_MAX + 1];
+    struct ue_guid_map *map;
+    char path[UE_GUID_MAP_PATH_MAX + 1];
 };
 
 static const char *path_of(void *user, uint64_t guid) {
     struct known *known = user;
-    return ue_package_map_path(known->map, guid, 1, known->path) != 0 ? known->path : NULL;
+    return ue_guid_map_path(known->map, guid, 1, known->path) != 0 ? known->path : NULL;
 }
 
 /* For tests/fuzz/prove.sh: reads one byte too many, as an unchecked length would. */
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct content_tally tally = {0};
     struct ue_content content;
     struct ue_context x;
-    struct known known = {.map = ue_package_map_new(&heap)};
+    struct known known = {.map = ue_guid_map_new(&heap)};
     const struct ue_guid_names names = {path_of, &known};
     if (size > HEADER_BYTES) {
         choose(data, &x, &content);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         uint8_t *bytes = malloc(size); /* a block of that very size: the sanitizer sees every byte too many */
         memcpy(bytes, data + HEADER_BYTES, size);
         content.data = (struct ue_view){bytes, 0, size * 8 - data[4] % 8};
-        ue_package_map_learn(known.map, &x, &content, 1);
+        ue_guid_map_learn(known.map, &x, &content, 1);
         content_tally_add(&tally, &x, &content, &names);
         if (tally.problem != NULL) {
             abort();
@@ -71,6 +71,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         plant_bug(&tally, &content);
         free(bytes);
     }
-    ue_package_map_free(known.map);
+    ue_guid_map_free(known.map);
     return 0;
 }

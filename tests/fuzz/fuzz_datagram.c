@@ -54,8 +54,8 @@ static void plant_bug(const struct roundtrip *r, const uint8_t *bytes, size_t si
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct roundtrip *roundtrip;
     struct ue_context x;
-    struct ue_shape shape;
-    struct ue_fit fit;
+    struct ue_handshake_match shape;
+    struct ue_packet_match fit;
     if (size < HEADER_BYTES) {
         return 0;
     }
@@ -69,8 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (roundtrip_problem(roundtrip, &x, bytes, size) != NULL) {
         abort();
     }
-    ue_detect_handshake(&x.settings, bytes, size, &shape);
-    ue_detect_fit(&x, bytes, size, &fit);
+    ue_profile_match_handshake(&x.settings, bytes, size, &shape);
+    ue_profile_match_packet(&x, bytes, size, &fit);
     plant_bug(roundtrip, bytes, size);
     free(bytes);
     return 0;

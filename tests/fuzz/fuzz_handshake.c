@@ -14,13 +14,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct seen {
     uint8_t *bytes;
     size_t size;
-    struct ue_frame frame;
+    struct ue_decode_state frame;
 };
 
 struct conversation {
     struct ue_settings settings;
-    struct ue_binding binding;
-    struct ue_flow flow;
+    struct ue_protocol_proof binding;
+    struct ue_detection flow;
     struct seen seen[DATAGRAMS_MAX];
     size_t count;
 };
@@ -41,8 +41,8 @@ static size_t differing_bytes(const uint8_t *a, const uint8_t *b, size_t count) 
 
 /* For tests/fuzz/prove.sh: reads one byte too many when a cookie differs a little from the one before. In no seed does
    it: there it is the same, or quite another. */
-static void plant_bug(const struct conversation *talk, const struct ue_shape *shape, const uint8_t *bytes, size_t size) {
-    const struct ue_binding *before = &talk->binding;
+static void plant_bug(const struct conversation *talk, const struct ue_handshake_match *shape, const uint8_t *bytes, size_t size) {
+    const struct ue_protocol_proof *before = &talk->binding;
     size_t differ = differing_bytes(before->cookie, shape->cookie, sizeof shape->cookie);
 #ifdef UERUDP_PLANT_BUG
     static volatile uint8_t read;
@@ -54,9 +54,9 @@ static void plant_bug(const struct conversation *talk, const struct ue_shape *sh
 #endif
 }
 
-static void check_choice(const struct ue_choice *choice) {
-    expect(choice->profile < UE_PROFILE_COUNT && choice->variant < UE_VARIANT_COUNT);
-    expect(choice->reason < UE_REASON_COUNT && choice->candidates <= UE_PROFILE_ALL);
+static void check_choice(const struct ue_detection_result *choice) {
+    expect(choice->profile < UE_PROFILE_COUNT && choice->variant < UE_DETECTION_VARIANT_COUNT);
+    expect(choice->reason < UE_DETECTION_REASON_COUNT && choice->candidates <= UE_PROFILE_ALL);
     expect((choice->candidates >> choice->profile & 1) != 0);
 }
 
@@ -66,10 +66,10 @@ static void read_again(struct conversation *talk) {
     for (size_t i = 0; i < talk->count; i++) {
         struct seen *seen = &talk->seen[i];
         struct ue_context x;
-        struct ue_verdict verdict;
-        struct ue_sink sink = recorder_sink(&recorder);
-        check_choice(ue_flow_choice(&talk->flow, &seen->frame));
-        ue_flow_context(&talk->flow, &seen->frame, &x);
+        struct ue_decode_result verdict;
+        struct ue_trace sink = recorder_sink(&recorder);
+        check_choice(ue_detection_result_of(&talk->flow, &seen->frame));
+        ue_detection_context(&talk->flow, &seen->frame, &x);
         ue_datagram_trace(&x, seen->bytes, seen->size, &seen->frame.links, &sink, &verdict);
         for (size_t k = 0; k < recorder.count; k++) {
             const struct ue_record *record = &recorder.records[k].record;
@@ -81,15 +81,15 @@ static void read_again(struct conversation *talk) {
 }
 
 static void begin(struct conversation *talk, int server_side) {
-    ue_flow_init(&talk->flow, &talk->settings, NULL, server_side);
+    ue_detection_init(&talk->flow, &talk->settings, NULL, server_side);
 }
 
 static void feed(struct conversation *talk, unsigned side, const uint8_t *bytes, size_t size) {
-    struct ue_shape shape;
-    bool is_handshake = ue_detect_handshake(&talk->settings, bytes, size, &shape);
+    struct ue_handshake_match shape;
+    bool is_handshake = ue_profile_match_handshake(&talk->settings, bytes, size, &shape);
     if (is_handshake) {
-        if (ue_flow_is_over(&talk->flow, &shape)) {
-            ue_flow_release(&talk->flow);
+        if (ue_detection_is_new_connection(&talk->flow, &shape)) {
+            ue_detection_release(&talk->flow);
             read_again(talk);
             begin(talk, -1);
         }
@@ -102,11 +102,11 @@ static void feed(struct conversation *talk, unsigned side, const uint8_t *bytes,
     }
     if (is_handshake) {
         plant_bug(talk, &shape, seen->bytes, size);
-        ue_binding_feed(&talk->binding, side, &shape);
-    } else if (ue_binding_waits(&talk->binding)) {
-        ue_binding_feed_packet(&talk->binding, &talk->settings, side, seen->bytes, size);
+        ue_protocol_proof_add_handshake(&talk->binding, side, &shape);
+    } else if (ue_protocol_proof_needs_packets(&talk->binding)) {
+        ue_protocol_proof_add_packet(&talk->binding, &talk->settings, side, seen->bytes, size);
     }
-    ue_flow_feed(&talk->flow, side, seen->bytes, size, is_handshake ? &shape : NULL, &seen->frame);
+    ue_detection_feed(&talk->flow, side, seen->bytes, size, is_handshake ? &shape : NULL, &seen->frame);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     talk.settings = (struct ue_settings){.magic_bits = data[0] & 31, .skip_bytes = (data[0] & 32) != 0 ? 8 : 0};
-    talk.binding = (struct ue_binding){0};
+    talk.binding = (struct ue_protocol_proof){0};
     begin(&talk, (data[0] & 128) != 0 ? (data[0] >> 6 & 1) : -1);
     size_t at = 1;
     while (at + 2 <= size && talk.count < DATAGRAMS_MAX) {
@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         feed(&talk, head >> 15, data + at, length);
         at += length;
     }
-    ue_flow_release(&talk.flow);
+    ue_detection_release(&talk.flow);
     read_again(&talk);
     return 0;
 }

@@ -32,9 +32,9 @@ static void plant_bug(const char *line, size_t column) {
 #endif
 }
 
-static void check_end(const struct ue_script *script, const struct ue_play_end *end) {
+static void check_end(const struct script_file *script, const struct script_result *end) {
     expect(end->commands <= script->lines->len && end->expectations <= script->lines->len);
-    if (end->result == UE_PLAY_OK) {
+    if (end->result == SCRIPT_OK) {
         expect(end->what == NULL && end->line == 0);
         return;
     }
@@ -45,44 +45,44 @@ static void check_end(const struct ue_script *script, const struct ue_play_end *
 }
 
 /* What came is what comes again: a recording that is complete tells no mistake. */
-static void record(const struct ue_script *script, const struct ue_script_generation *generation,
-                   const struct ue_play_options *options) {
-    struct ue_play_end end;
-    GArray *records = ue_records_new();
-    ue_play(script, generation, options, records, &end);
+static void record(const struct script_file *script, const struct script_generation *generation,
+                   const struct script_player_options *options) {
+    struct script_result end;
+    GArray *records = script_command_outputs_new();
+    script_player(script, generation, options, records, &end);
     for (size_t i = 0; i < records->len; i++) {
-        expect(g_array_index(records, struct ue_play_record, i).line < script->lines->len);
+        expect(g_array_index(records, struct script_command_output, i).line < script->lines->len);
     }
-    ue_play_end_clear(&end);
+    script_result_clear(&end);
     g_array_free(records, TRUE);
 }
 
-static void play(const struct ue_script *script) {
-    const struct ue_play_options options = {0};
-    struct ue_mistake mistake = {0};
-    struct ue_play_end end;
+static void play(const struct script_file *script) {
+    const struct script_player_options options = {0};
+    struct script_error mistake = {0};
+    struct script_result end;
     size_t line;
     size_t column;
-    GArray *generations = g_array_new(FALSE, FALSE, sizeof(struct ue_script_generation));
-    if (!ue_script_add_own_generations(generations, script, &line, &column, &mistake) || generations->len == 0) {
-        ue_script_add_generation(generations, "B");
+    GArray *generations = g_array_new(FALSE, FALSE, sizeof(struct script_generation));
+    if (!script_generation_add_declared(generations, script, &line, &column, &mistake) || generations->len == 0) {
+        script_generation_add(generations, "B");
     }
-    struct ue_script_generation *first = &g_array_index(generations, struct ue_script_generation, 0);
+    struct script_generation *first = &g_array_index(generations, struct script_generation, 0);
     first->config.steps_max = STEPS_MAX;
-    ue_play(script, first, &options, NULL, &end);
+    script_player(script, first, &options, NULL, &end);
     check_end(script, &end);
-    ue_play_end_clear(&end);
+    script_result_clear(&end);
     record(script, first, &options);
     g_array_free(generations, TRUE);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *problem = NULL;
-    struct ue_script *script = ue_script_parse("fuzz", (const char *)data, size, &problem);
+    struct script_file *script = script_file_parse("fuzz", (const char *)data, size, &problem);
     expect((script == NULL) == (problem != NULL));
     if (script != NULL) {
         play(script);
-        ue_script_free(script);
+        script_file_free(script);
     }
     g_free(problem);
     return 0;

@@ -115,15 +115,15 @@ size_t talk_restart_request(struct talk *t, uint8_t *bytes) {
 
 /* ---- the observer's side ---- */
 
-struct ue_frame feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size) {
-    struct ue_shape shape;
-    struct ue_frame frame;
-    bool handshake = ue_detect_handshake(&flow->settings, bytes, size, &shape);
-    ue_flow_feed(flow, side, bytes, size, handshake ? &shape : NULL, &frame);
+struct ue_decode_state feed(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size) {
+    struct ue_handshake_match shape;
+    struct ue_decode_state frame;
+    bool handshake = ue_profile_match_handshake(&flow->settings, bytes, size, &shape);
+    ue_detection_feed(flow, side, bytes, size, handshake ? &shape : NULL, &frame);
     return frame;
 }
 
-struct ue_frame feed_packet(struct ue_flow *flow, struct talk *t, unsigned side) {
+struct ue_decode_state feed_packet(struct ue_detection *flow, struct talk *t, unsigned side) {
     uint8_t bytes[PACKET_BYTES];
     size_t size = talk_packet(t, side, bytes);
     return feed(flow, side, bytes, size);
@@ -133,7 +133,7 @@ const uint8_t cookie_a[UE_COOKIE_BYTES] = {0x1e, 0xdc, 0x7a, 0xb1, 5};
 const uint8_t cookie_b[UE_COOKIE_BYTES] = {0x62, 0x35, 0x6a, 0xe0, 6};
 const uint8_t no_cookie[UE_COOKIE_BYTES];
 
-void shake_hands(struct ue_flow *flow, struct talk *t, const uint8_t *cookie) {
+void shake_hands(struct ue_detection *flow, struct talk *t, const uint8_t *cookie) {
     uint8_t bytes[PACKET_BYTES];
     feed(flow, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes));
     feed(flow, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie, NULL, bytes));
@@ -144,6 +144,6 @@ void shake_hands(struct ue_flow *flow, struct talk *t, const uint8_t *cookie) {
     t->sides[CLIENT].seq = (first.client - 1) & 16383;
 }
 
-bool is_candidate(const struct ue_choice *choice, const char *release) {
+bool is_candidate(const struct ue_detection_result *choice, const char *release) {
     return (choice->candidates >> ue_profile_index(ue_profile_find(release)) & 1) != 0;
 }

@@ -51,12 +51,12 @@ size_t talk_handshake(struct talk *t, enum ue_handshake_type type, double second
 /* The server's answer to packets from an unknown address, in the oldest version that it speaks. */
 size_t talk_restart_request(struct talk *t, uint8_t *bytes);
 
-struct ue_frame feed(struct ue_flow *flow, unsigned side, const uint8_t *bytes, size_t size);
-struct ue_frame feed_packet(struct ue_flow *flow, struct talk *t, unsigned side);
+struct ue_decode_state feed(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size);
+struct ue_decode_state feed_packet(struct ue_detection *flow, struct talk *t, unsigned side);
 
 /* Initial, Challenge, Response, Ack; both sides begin with the sequences of the cookie. */
-void shake_hands(struct ue_flow *flow, struct talk *t, const uint8_t *cookie);
+void shake_hands(struct ue_detection *flow, struct talk *t, const uint8_t *cookie);
 
-bool is_candidate(const struct ue_choice *choice, const char *release);
+bool is_candidate(const struct ue_detection_result *choice, const char *release);
 
 #endif

@@ -11,7 +11,7 @@
 /* ---- the transcript ---- */
 
 static void say_content(struct assembly_stage *stage, const struct ue_content *content) {
-    static uint8_t bytes[UE_ASSEMBLY_BYTES_MAX];
+    static uint8_t bytes[UE_REASSEMBLY_BYTES_MAX];
     ue_view_copy(content->data, bytes);
     stage_say(&stage->track, "%s%s%s%s '", content->open ? " open" : "", content->close ? " close" : "",
               content->has_exports ? " exports" : "", content->has_mapped ? " mapped" : "");
@@ -21,19 +21,19 @@ static void say_content(struct assembly_stage *stage, const struct ue_content *c
     stage_say(&stage->track, "' %zu", content->data.bits);
 }
 
-static void hear(void *user, const struct ue_assembly_event *event) {
+static void hear(void *user, const struct ue_reassembly_event *event) {
     static const char *const types[] = {"whole", "waits", "given up"};
     static const char *const kinds[] = {"unknown", "control", "actor", "voice", "data-stream"};
     static const char *const problems[] = {"",        "new began", "no beginning",  "no end",    "mixed",
                                            "missing", "unaligned", "final exports", "too large", "no memory"};
     struct assembly_stage *stage = user;
     assert_int_equal(event->frame, stage->track.frame);
-    assert_true(ue_assembly_bytes(stage->assembly) <= UE_ASSEMBLY_BYTES_MAX);
+    assert_true(ue_reassembly_bytes(stage->assembly) <= UE_REASSEMBLY_BYTES_MAX);
     stage_say(&stage->track, "%d %s", (int)event->frame, types[event->type]);
-    if (event->type != UE_ASSEMBLY_GIVEN_UP) {
+    if (event->type != UE_REASSEMBLY_ABANDONED) {
         stage_say(&stage->track, " %s%s", kinds[event->content.kind], event->is_kind_guessed ? "?" : "");
     }
-    if (event->type == UE_ASSEMBLY_WHOLE) {
+    if (event->type == UE_REASSEMBLY_COMPLETE) {
         stage_say(&stage->track, "%s", event->content.is_custom_exports ? " custom" : "");
         say_content(stage, &event->content);
     }
@@ -42,23 +42,23 @@ static void hear(void *user, const struct ue_assembly_event *event) {
         const struct ue_fragment *fragment = &event->fragments[i];
         stage_say(&stage->track, " %d.%u(%u)", (int)fragment->frame, fragment->item, fragment->bits);
     }
-    stage_say(&stage->track, "%s%s\n", event->problem != UE_ASSEMBLY_NO_PROBLEM ? ": " : "", problems[event->problem]);
+    stage_say(&stage->track, "%s%s\n", event->problem != UE_REASSEMBLY_NO_PROBLEM ? ": " : "", problems[event->problem]);
 }
 
-static void pass_on(void *user, const struct ue_track_event *event) {
+static void pass_on(void *user, const struct ue_tracker_event *event) {
     struct assembly_stage *stage = user;
-    const struct ue_assembly_sink sink = {hear, stage};
-    ue_assembly_feed(stage->assembly, &stage->track.x[event->side], event, &sink);
+    const struct ue_reassembly_callbacks sink = {hear, stage};
+    ue_reassembly_feed(stage->assembly, &stage->track.x[event->side], event, &sink);
 }
 
 void assembly_stage_begin(struct assembly_stage *stage, const char *release, size_t bytes_max) {
     stage_begin(&stage->track, release, bytes_max);
-    stage->track.listener = (struct ue_track_sink){.event = pass_on, .user = stage};
-    stage->assembly = ue_assembly_new(&stage->track.memory);
+    stage->track.listener = (struct ue_tracker_callbacks){.event = pass_on, .user = stage};
+    stage->assembly = ue_reassembly_new(&stage->track.memory);
 }
 
 void assembly_stage_end(struct assembly_stage *stage) {
-    ue_assembly_free(stage->assembly);
+    ue_reassembly_free(stage->assembly);
     stage_end(&stage->track);
 }
 
@@ -70,9 +70,9 @@ void assembly_stage_forget(struct assembly_stage *stage) {
 /* ---- what is sent ---- */
 
 void assembly_stage_flush(struct assembly_stage *stage, unsigned side, int64_t id) {
-    const struct ue_assembly_sink sink = {hear, stage};
+    const struct ue_reassembly_callbacks sink = {hear, stage};
     stage_packet(&stage->track, side, id, 0, 0);
-    ue_assembly_end(stage->assembly, &sink);
+    ue_reassembly_end_datagram(stage->assembly, &sink);
 }
 
 struct ue_bunch *assembly_stage_flag(struct ue_bunch *bunch, const char *flags, const char *text) {

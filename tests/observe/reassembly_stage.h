@@ -9,7 +9,7 @@
 
 struct assembly_stage {
     struct track_stage track; /* whose transcript it is */
-    struct ue_assembly *assembly;
+    struct ue_reassembly *assembly;
 };
 
 /* Ends with assembly_stage_end. bytes_max: memory there is. */

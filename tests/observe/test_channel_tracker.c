@@ -23,8 +23,8 @@ static int end(void **state) {
     return 0;
 }
 
-static const struct ue_track_counts *counts_of(unsigned side) {
-    return ue_track_counts(stage.track, side);
+static const struct ue_tracker_counts *counts_of(unsigned side) {
+    return ue_tracker_counts(stage.track, side);
 }
 
 /* Only the bunches of what is told are looked at: packets with one reliable bunch each. */
@@ -132,7 +132,7 @@ static void what_is_settled_gives_its_place(void **state) {
         stage_packet(&stage, CLIENT, i + 1, 2 * i + 1, 3);
         forget();
     }
-    size_t bytes = ue_track_bytes(stage.track);
+    size_t bytes = ue_tracker_bytes(stage.track);
     send_reliable(8000, (3999 - 400) & 1023);
     stage_expect(&stage, "12002 s packet 8000, 1 in flight\n"
                          "12002 s bunch 0 on 3: 3599, 0 in flight, copy 2 of 0, 0\n");
@@ -154,7 +154,7 @@ static void play_on_channels(int64_t first_id, uint32_t packets, uint32_t channe
 static void many_channels_keep_few_bunches(void **state) {
     (void)state;
     play_on_channels(10, 8000, 2000);
-    assert_true(ue_track_bytes(stage.track) < 250000);
+    assert_true(ue_tracker_bytes(stage.track) < 250000);
     assert_int_equal(counts_of(SERVER)->reliable, 8000);
     assert_int_equal(counts_of(SERVER)->resends, 0);
     assert_int_equal(counts_of(SERVER)->untracked, 0);
@@ -295,7 +295,7 @@ static void a_flood_of_channels_stays_within_the_bound(void **state) {
         }
         stage_packet(&stage, SERVER, id++, 0, 0);
         forget();
-        assert_true(ue_track_bytes(stage.track) <= UE_TRACK_BYTES_MAX);
+        assert_true(ue_tracker_bytes(stage.track) <= UE_TRACKER_BYTES_MAX);
     }
     assert_int_equal(counts_of(SERVER)->reliable, 60000);
     assert_true(counts_of(SERVER)->untracked != 0);
@@ -322,7 +322,7 @@ static void sequences_that_jump_stay_within_the_bound(void **state) {
         }
         stage_packet(&stage, SERVER, id, 0, 0);
         forget();
-        assert_true(ue_track_bytes(stage.track) <= UE_TRACK_BYTES_MAX);
+        assert_true(ue_tracker_bytes(stage.track) <= UE_TRACKER_BYTES_MAX);
     }
 }
 
@@ -349,16 +349,16 @@ static void all_items_are_handed_out_or_none(void **state) {
     expect_read(3);
     feed_bunches(101, 0);
     expect_read(0);
-    feed_bunches(102, UE_TRACK_ITEMS_MAX);
-    expect_read(UE_TRACK_ITEMS_MAX);
-    feed_bunches(103, UE_TRACK_ITEMS_MAX + 1);
+    feed_bunches(102, UE_TRACKER_ITEMS_MAX);
+    expect_read(UE_TRACKER_ITEMS_MAX);
+    feed_bunches(103, UE_TRACKER_ITEMS_MAX + 1);
     assert_false(stage.reading.is_whole);
 }
 
 static void what_was_not_read_is_not_handed_out(void **state) {
     (void)state;
     static const uint8_t empty[1];
-    const struct ue_links links = {0};
+    const struct ue_packet_ids links = {0};
     feed_bunches(100, 2);
     feed_bunches(100, 2); /* seen before */
     assert_false(stage.reading.is_whole);

@@ -5,13 +5,13 @@
 /* A packet of the talk that by chance also fits another generation. */
 static size_t packet_that_also_fits(struct talk *t, unsigned side, const char *release, uint8_t *bytes) {
     struct ue_context other;
-    struct ue_fit fit;
+    struct ue_packet_match fit;
     ue_context_init(&other, ue_profile_find(release), &t->settings);
     other.direction = t->sides[side].x.direction;
     for (unsigned n = 0; n < 200000; n++) {
         uint16_t seq = t->sides[side].seq;
         size_t size = talk_packet(t, side, bytes);
-        ue_detect_fit(&other, bytes, size, &fit);
+        ue_profile_match_packet(&other, bytes, size, &fit);
         if (fit.fits) {
             return size;
         }
@@ -22,7 +22,7 @@ static size_t packet_that_also_fits(struct talk *t, unsigned side, const char *r
 }
 
 /* Control bunches without reliability, which no engine sends, fit no generation. */
-static struct ue_frame feed_oddity(struct ue_flow *flow, struct talk *t, unsigned side) {
+static struct ue_decode_state feed_oddity(struct ue_detection *flow, struct talk *t, unsigned side) {
     uint8_t bytes[PACKET_BYTES];
     struct ue_item item = {.bunch = {.channel = 0, .data = {bytes, 0, 8}}};
     struct ue_datagram d = {.items = &item, .item_count = 1};
@@ -40,41 +40,41 @@ static struct ue_frame feed_oddity(struct ue_flow *flow, struct talk *t, unsigne
 static void a_chance_fit_far_from_the_verdict_changes_nothing(void **state) {
     (void)state;
     struct talk t;
-    struct ue_flow flow;
+    struct ue_detection flow;
     uint8_t bytes[PACKET_BYTES];
     talk_begin(&t, "5.5", STOCK, 11);
     t.partials = true;
-    ue_flow_init(&flow, STOCK, NULL, SERVER);
-    for (unsigned n = 0; n < UE_FLOW_HOLD; n++) {
+    ue_detection_init(&flow, STOCK, NULL, SERVER);
+    for (unsigned n = 0; n < UE_DETECTION_HELD_MAX; n++) {
         if (n % 8 == 0) {
             feed_oddity(&flow, &t, n % 2);
         } else {
             feed_packet(&flow, &t, n % 2);
         }
     }
-    assert_int_equal(flow.choice.reason, UE_REASON_CLOSEST);
+    assert_int_equal(flow.choice.reason, UE_DETECTION_REASON_CLOSEST);
     assert_string_equal(ue_profile_at(flow.choice.profile)->name, "5.5");
     for (unsigned n = 0; n < 3000; n++) {
-        struct ue_frame frame = feed_packet(&flow, &t, n % 2);
+        struct ue_decode_state frame = feed_packet(&flow, &t, n % 2);
         assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.5");
     }
     for (unsigned n = 0; n < 8; n++) {
         size_t size = packet_that_also_fits(&t, n % 2, "4.25", bytes);
-        struct ue_frame frame = feed(&flow, n % 2, bytes, size);
+        struct ue_decode_state frame = feed(&flow, n % 2, bytes, size);
         assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.5");
     }
-    assert_int_equal(flow.choice.reason, UE_REASON_ONLY_FIT); /* what followed the 64 all fits */
+    assert_int_equal(flow.choice.reason, UE_DETECTION_REASON_ONLY_MATCH); /* what followed the 64 all fits */
 }
 
 /* The verdict of the first packets is contradicted by those that follow: another connection on the same addresses, of
    which no handshake was captured. */
 static void assert_contradiction_reopens(const char *first, const char *second) {
     struct talk t;
-    struct ue_flow flow;
-    struct ue_frame frame;
+    struct ue_detection flow;
+    struct ue_decode_state frame;
     talk_begin(&t, first, STOCK, 12);
     t.partials = true;
-    ue_flow_init(&flow, STOCK, NULL, SERVER);
+    ue_detection_init(&flow, STOCK, NULL, SERVER);
     for (unsigned n = 0; n < 100; n++) {
         frame = feed_packet(&flow, &t, n % 2);
     }
@@ -84,9 +84,9 @@ static void assert_contradiction_reopens(const char *first, const char *second) 
     for (unsigned n = 0; n < 600; n++) {
         frame = feed_packet(&flow, &t, n % 2);
     }
-    if (!is_candidate(&frame.choice, second) || frame.choice.reason == UE_REASON_CLOSEST) {
+    if (!is_candidate(&frame.choice, second) || frame.choice.reason == UE_DETECTION_REASON_CLOSEST) {
         fail_msg("%s, then %s: ends as %s (%s)", first, second, ue_profile_at(frame.choice.profile)->name,
-                 ue_reason_text((enum ue_reason)frame.choice.reason));
+                 ue_detection_reason_text((enum ue_detection_reason)frame.choice.reason));
     }
 }
 
@@ -103,15 +103,15 @@ static void a_contradiction_opens_the_detection_again(void **state) {
 static void damage_and_gaps_change_nothing(void **state) {
     (void)state;
     struct talk t;
-    struct ue_flow flow;
+    struct ue_detection flow;
     talk_begin(&t, "4.25", STOCK, 14);
-    ue_flow_init(&flow, STOCK, NULL, SERVER);
+    ue_detection_init(&flow, STOCK, NULL, SERVER);
     for (unsigned n = 0; n < 4000; n++) {
         uint8_t bytes[PACKET_BYTES];
         size_t size = 20 + rng_below(&t.rng, 180);
         rng_fill(&t.rng, bytes, size);
         bool is_damage = n > 20 && (n % 40 == 0 || (n >= 2000 && n < 2100));
-        struct ue_frame frame = is_damage ? feed(&flow, n % 2, bytes, size) : feed_packet(&flow, &t, n % 2);
+        struct ue_decode_state frame = is_damage ? feed(&flow, n % 2, bytes, size) : feed_packet(&flow, &t, n % 2);
         if (n > 20 && strcmp(ue_profile_at(frame.choice.profile)->name, "4.25") != 0) {
             fail_msg("packet %u: %s", n, ue_profile_at(frame.choice.profile)->name);
         }
@@ -119,7 +119,7 @@ static void damage_and_gaps_change_nothing(void **state) {
             t.sides[SERVER].seq = (t.sides[SERVER].seq + 5000) & 16383;
         }
     }
-    assert_int_equal(flow.choice.reason, UE_REASON_ONLY_FIT);
+    assert_int_equal(flow.choice.reason, UE_DETECTION_REASON_ONLY_MATCH);
 }
 
 int main(void) {

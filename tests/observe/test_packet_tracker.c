@@ -29,8 +29,8 @@ static int end(void **state) {
     return 0;
 }
 
-static const struct ue_track_counts *counts_of(unsigned side) {
-    return ue_track_counts(stage.track, side);
+static const struct ue_tracker_counts *counts_of(unsigned side) {
+    return ue_tracker_counts(stage.track, side);
 }
 
 /* ---- packets ---- */
@@ -152,7 +152,7 @@ static void a_damaged_ack_judges_nothing(void **state) {
     assert_int_equal(counts_of(CLIENT)->acked, 2);
     stage_packet(&stage, SERVER, 9, 3000, 1);
     stage_packet(&stage, SERVER, 10, 3001, 3);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 3001), UE_TRACK_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 3001), UE_TRACKER_PACKET_DELIVERED);
 }
 
 static void the_newest_are_remembered(void **state) {
@@ -161,10 +161,10 @@ static void the_newest_are_remembered(void **state) {
         stage_packet(&stage, CLIENT, id, 0, 0);
         stage.length = 0;
     }
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 4999), UE_TRACK_PENDING);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 4999 - 1023), UE_TRACK_PENDING);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 100), UE_TRACK_UNKNOWN);
-    assert_true(ue_track_bytes(stage.track) < UE_TRACK_BYTES_MAX);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 4999), UE_TRACKER_PACKET_PENDING);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 4999 - 1023), UE_TRACKER_PACKET_PENDING);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 100), UE_TRACKER_PACKET_UNKNOWN);
+    assert_true(ue_tracker_bytes(stage.track) < UE_TRACKER_BYTES_MAX);
 }
 
 /* ---- verdicts ---- */
@@ -185,8 +185,8 @@ static void verdicts_are_told_once_and_in_order(void **state) {
                          "7 s packet 52, 3 in flight\n"
                          "7 s ack 103 in 5 after 20\n"
                          "7 s ack 104 unseen\n");
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 100), UE_TRACK_DELIVERED);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 101), UE_TRACK_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 101), UE_TRACKER_PACKET_NOT_DELIVERED);
     assert_int_equal(counts_of(CLIENT)->acked, 4);
     assert_int_equal(counts_of(CLIENT)->nacked, 1);
 }
@@ -208,8 +208,8 @@ static void beyond_the_history_nothing_is_delivered(void **state) {
     stage_packet(&stage, SERVER, 51, 300, UINT32_MAX);
     assert_int_equal(counts_of(CLIENT)->nacked, 44);
     assert_int_equal(counts_of(CLIENT)->acked, 256);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 44), UE_TRACK_NOT_DELIVERED);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 45), UE_TRACK_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 44), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 45), UE_TRACKER_PACKET_DELIVERED);
 }
 
 /* While a 5.8 sender resets its history, this begins at acked_history_seq (endpoint.md 15.6). */
@@ -252,8 +252,8 @@ static void a_reset_history_reaches_further_back(void **state) {
     stage_packet(&stage, SERVER, 501, 399, UINT32_MAX);
     assert_int_equal(counts_of(CLIENT)->acked, 200);
     assert_int_equal(counts_of(CLIENT)->nacked, 100);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 100), UE_TRACK_DELIVERED);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 300), UE_TRACK_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 300), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
 /* ---- legacy ---- */
@@ -299,7 +299,7 @@ static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
     stage_expect(&stage, "10 s packet 5, 1 in flight\n10 s nak 11 in 2 after 80\n");
     assert_int_equal(counts_of(CLIENT)->nacked, 1);
     assert_int_equal(counts_of(CLIENT)->acked, 3);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 11), UE_TRACK_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
 /* What the other side acknowledged may have been in packets that the capture lacks: then nothing is taken back. */
@@ -320,7 +320,7 @@ static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
     assert_int_equal(counts_of(SERVER)->nacked, 2);
     stage_packet(&stage, SERVER, 6, 0, 0);
     assert_int_equal(counts_of(CLIENT)->nacked, 0);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
 }
 
 /* An ack that travels twice can be hidden by missing packets that others lie between: 15 says 2 to 4 for the first
@@ -345,7 +345,7 @@ static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
     stage_packet(&stage, SERVER, 6, 0, 0);
     assert_int_equal(counts_of(CLIENT)->nacked, 0);
     assert_int_equal(counts_of(CLIENT)->unsure, 1);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
 }
 
 /* An ack behind that of a later packet changes no verdict, but that packet came, and what it acknowledged was read. */
@@ -364,8 +364,8 @@ static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
     stage_packet(&stage, CLIENT, 11, 0, 0);
     stage_ack(&stage, 11);
     stage_packet(&stage, SERVER, 5, 0, 0);
-    assert_int_equal(ue_track_fate(stage.track, SERVER, 2), UE_TRACK_NOT_DELIVERED);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, SERVER, 2), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
     assert_int_equal(counts_of(CLIENT)->nacked, 0);
 }
 
@@ -421,7 +421,7 @@ static void what_is_sent_again_was_not_acknowledged(void **state) {
     assert_int_equal(counts_of(CLIENT)->acked, 1);
     assert_int_equal(counts_of(CLIENT)->unsure, 0);
     assert_int_equal(counts_of(CLIENT)->nacked, 1);
-    assert_int_equal(ue_track_fate(stage.track, CLIENT, 10), UE_TRACK_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 10), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
 /* Before 4.24 nobody waits for a late packet: it is dropped, and with it what it acknowledges. */
@@ -497,9 +497,9 @@ static void a_restart_keeps_the_numbers(void **state) {
 static void without_a_number_nothing_is_told(void **state) {
     (void)state;
     static const uint8_t bytes[] = {0, 0, 0x28, 0, 0, 0, 0, 0, 0x0c};
-    stage_feed(&stage, CLIENT, &(struct ue_links){0}, bytes, sizeof bytes);
-    stage_feed(&stage, CLIENT, &(struct ue_links){.has_id = true, .packet_id = 77}, bytes, sizeof bytes);
-    stage_feed(&stage, CLIENT, &(struct ue_links){.has_id = true}, bytes, 0);
+    stage_feed(&stage, CLIENT, &(struct ue_packet_ids){0}, bytes, sizeof bytes);
+    stage_feed(&stage, CLIENT, &(struct ue_packet_ids){.has_id = true, .packet_id = 77}, bytes, sizeof bytes);
+    stage_feed(&stage, CLIENT, &(struct ue_packet_ids){.has_id = true}, bytes, 0);
     stage_expect(&stage, "");
     assert_int_equal(counts_of(CLIENT)->packets, 0);
 }

@@ -59,9 +59,9 @@ static struct made make(const char *release, enum ue_handshake_type type, enum u
     return encode(&x, &h);
 }
 
-static struct ue_shape detect(const struct made *made) {
-    struct ue_shape shape;
-    assert_true(ue_detect_handshake(STOCK, made->bytes, made->size, &shape));
+static struct ue_handshake_match detect(const struct made *made) {
+    struct ue_handshake_match shape;
+    assert_true(ue_profile_match_handshake(STOCK, made->bytes, made->size, &shape));
     return shape;
 }
 
@@ -87,7 +87,7 @@ static void every_message_of_every_layout_is_recognised(void **state) {
             double seconds = type == UE_HANDSHAKE_INITIAL ? 0 : type == UE_HANDSHAKE_ACK ? -1.0 : 1234.5;
             struct made made = make(releases[i], (enum ue_handshake_type)type, direction, seconds,
                                     type == UE_HANDSHAKE_INITIAL ? 0 : 0x5c);
-            struct ue_shape shape = detect(&made);
+            struct ue_handshake_match shape = detect(&made);
             bool ambiguous = !versioned && (type == UE_HANDSHAKE_CHALLENGE || type == UE_HANDSHAKE_RESPONSE);
             assert_int_equal(shape.type, ambiguous ? UE_HANDSHAKE_TYPE_UNKNOWN : type);
             assert_int_equal(shape.direction, ambiguous ? UE_DIRECTION_UNKNOWN : direction);
@@ -128,8 +128,8 @@ static void two_plausible_timestamps_leave_the_features_open(void **state) {
     h.cookie[0] = 0x53; /* the reading 16 bits later: an exponent near 2^6 */
     h.cookie[1] = 0x40;
     struct made made = encode(&x, &h);
-    struct ue_shape shape = detect(&made);
-    assert_int_equal(shape.features, UE_FEATURES_OPEN);
+    struct ue_handshake_match shape = detect(&made);
+    assert_int_equal(shape.features, UE_FEATURES_UNDECIDED);
     assert_int_equal(shape.assumed, row_of("5.1"));
 }
 
@@ -142,7 +142,7 @@ static void an_initial_with_an_empty_tail_leaves_the_features_open(void **state)
     set_body(&x, 0, 0, &h);
     h.random = (struct ue_view){zeros, 0, 88};
     struct made made = encode(&x, &h);
-    assert_int_equal(detect(&made).features, UE_FEATURES_OPEN);
+    assert_int_equal(detect(&made).features, UE_FEATURES_UNDECIDED);
     assert_int_equal(detect(&made).assumed, row_of("5.1"));
     h.version = 4;
     made = encode(&x, &h);
@@ -151,30 +151,30 @@ static void an_initial_with_an_empty_tail_leaves_the_features_open(void **state)
 
 static void implausible_contents_are_no_handshake(void **state) {
     (void)state;
-    struct ue_shape shape;
+    struct ue_handshake_match shape;
     struct made made = make("4.25", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 5e8, 1);
-    assert_false(ue_detect_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
     made = make("4.25", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 1e-30, 1);
-    assert_false(ue_detect_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
     made = make("4.25", UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -2.0, 1);
-    assert_false(ue_detect_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
     made = make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 1); /* a cookie already */
-    assert_false(ue_detect_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
     /* An ordinary packet that passes the test of sizes and versions alone (protocol.md 17.1). */
     uint8_t bytes[16];
     size_t size = hex_read("7c8181018082018001", bytes, sizeof bytes);
-    assert_false(ue_detect_handshake(STOCK, bytes, size, &shape));
-    assert_false(ue_detect_handshake(STOCK, bytes, 0, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, bytes, size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, bytes, 0, &shape));
 }
 
 /* What is refused by its length alone is as long as no message; the longest is a restart response of 76 bytes. */
 static void only_longer_datagrams_are_too_long(void **state) {
     (void)state;
     const struct ue_settings wrapped = {.magic_bits = 16, .skip_bytes = 8};
-    assert_false(ue_detect_is_too_long(STOCK, 76));
-    assert_true(ue_detect_is_too_long(STOCK, 77));
-    assert_false(ue_detect_is_too_long(&wrapped, 86));
-    assert_true(ue_detect_is_too_long(&wrapped, 87));
+    assert_false(ue_profile_match_is_too_long(STOCK, 76));
+    assert_true(ue_profile_match_is_too_long(STOCK, 77));
+    assert_false(ue_profile_match_is_too_long(&wrapped, 86));
+    assert_true(ue_profile_match_is_too_long(&wrapped, 87));
 }
 
 static void magic_header_and_wrapper_are_skipped(void **state) {
@@ -183,22 +183,22 @@ static void magic_header_and_wrapper_are_skipped(void **state) {
     struct ue_context x;
     struct made made;
     struct ue_fault fault;
-    struct ue_shape shape;
+    struct ue_handshake_match shape;
     const uint8_t wrapper[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     ue_context_init(&x, ue_profile_find("4.25"), &settings);
     struct ue_datagram d = {.prefix = {.wrapper = {wrapper, 0, 64}, .magic = 0xabc, .is_handshake = true},
                             .handshake = {.type = UE_HANDSHAKE_INITIAL, .has_body = true}};
     assert_int_equal(ue_datagram_encode(&x, &d, made.bytes, sizeof made.bytes, &made.size, &fault), UE_OK);
-    assert_true(ue_detect_handshake(&settings, made.bytes, made.size, &shape));
+    assert_true(ue_profile_match_handshake(&settings, made.bytes, made.size, &shape));
     assert_int_equal(shape.type, UE_HANDSHAKE_INITIAL);
-    assert_false(ue_detect_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
 }
 
 /* ---- binding ---- */
 
-static bool feed(struct ue_binding *binding, unsigned side, struct made made) {
-    struct ue_shape shape = detect(&made);
-    return ue_binding_feed(binding, side, &shape);
+static bool feed(struct ue_protocol_proof *binding, unsigned side, struct made made) {
+    struct ue_handshake_match shape = detect(&made);
+    return ue_protocol_proof_add_handshake(binding, side, &shape);
 }
 
 static const char *const bound_releases[] = {"4.13", "4.18", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"};
@@ -210,10 +210,10 @@ static void an_initial_that_is_answered_binds(void **state) {
         struct made initial = make(bound_releases[i], UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
         struct made challenge = make(bound_releases[i], UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3);
         struct made response = make(bound_releases[i], UE_HANDSHAKE_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
-        struct ue_binding binding = {0};
+        struct ue_protocol_proof binding = {0};
         assert_false(feed(&binding, 0, initial));
         assert_true(feed(&binding, 1, challenge));
-        binding = (struct ue_binding){0};
+        binding = (struct ue_protocol_proof){0};
         assert_false(feed(&binding, 0, initial));
         assert_true(feed(&binding, 0, response)); /* a capture of one direction */
     }
@@ -221,7 +221,7 @@ static void an_initial_that_is_answered_binds(void **state) {
 
 static void an_answer_of_another_form_does_not_bind(void **state) {
     (void)state;
-    struct ue_binding binding = {0};
+    struct ue_protocol_proof binding = {0};
     assert_false(feed(&binding, 0, make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0)));
     assert_false(feed(&binding, 1, make("5.4", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3)));
     assert_false(feed(&binding, 1, make("4.18", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 4)));
@@ -231,11 +231,11 @@ static void an_answer_of_another_form_does_not_bind(void **state) {
 static void three_initials_bind(void **state) {
     (void)state;
     struct made initial = make("4.18", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
-    struct ue_binding binding = {0};
+    struct ue_protocol_proof binding = {0};
     assert_false(feed(&binding, 1, initial));
     assert_false(feed(&binding, 1, initial));
     assert_true(feed(&binding, 1, initial));
-    binding = (struct ue_binding){0};
+    binding = (struct ue_protocol_proof){0};
     for (unsigned i = 0; i < 10; i++) {
         assert_false(feed(&binding, i % 2, initial)); /* no server asks */
     }
@@ -246,12 +246,12 @@ static void two_packets_after_an_initial_bind(void **state) {
     static const char hello[] = "8000b57801000000fe6f02e0e2ff0250002060a60f931100000060"; /* of a 5.0 client */
     uint8_t bytes[64];
     size_t size = hex_read(hello, bytes, sizeof bytes);
-    struct ue_binding binding = {0};
-    assert_false(ue_binding_waits(&binding));
+    struct ue_protocol_proof binding = {0};
+    assert_false(ue_protocol_proof_needs_packets(&binding));
     assert_false(feed(&binding, 0, make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0)));
-    assert_true(ue_binding_waits(&binding));
-    assert_false(ue_binding_feed_packet(&binding, STOCK, 0, bytes, size));
-    assert_true(ue_binding_feed_packet(&binding, STOCK, 0, bytes, size));
+    assert_true(ue_protocol_proof_needs_packets(&binding));
+    assert_false(ue_protocol_proof_add_packet(&binding, STOCK, 0, bytes, size));
+    assert_true(ue_protocol_proof_add_packet(&binding, STOCK, 0, bytes, size));
 }
 
 static void other_packets_after_an_initial_do_not_bind(void **state) {
@@ -259,14 +259,14 @@ static void other_packets_after_an_initial_do_not_bind(void **state) {
     struct rng rng = rng_seeded("packets");
     for (int i = 0; i < 20000; i++) {
         uint8_t bytes[64];
-        struct ue_binding binding = {0};
+        struct ue_protocol_proof binding = {0};
         feed(&binding, 0, make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0));
         unsigned fed = 0;
-        for (; ue_binding_waits(&binding); fed++) {
+        for (; ue_protocol_proof_needs_packets(&binding); fed++) {
             rng_fill(&rng, bytes, sizeof bytes);
-            assert_false(ue_binding_feed_packet(&binding, STOCK, fed % 2, bytes, 1 + rng_below(&rng, sizeof bytes)));
+            assert_false(ue_protocol_proof_add_packet(&binding, STOCK, fed % 2, bytes, 1 + rng_below(&rng, sizeof bytes)));
         }
-        assert_int_equal(fed, UE_BINDING_PATIENCE);
+        assert_int_equal(fed, UE_PROTOCOL_PROOF_DATAGRAMS_MAX);
     }
 }
 
@@ -278,13 +278,13 @@ static void an_echo_does_not_bind_and_what_follows_it_does(void **state) {
         struct made challenge = make(bound_releases[i], UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 3);
         struct made response = make(bound_releases[i], UE_HANDSHAKE_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
         struct made ack = make(bound_releases[i], UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -1.0, 3);
-        struct ue_binding binding = {0};
+        struct ue_protocol_proof binding = {0};
         bool is_echo = challenge.size == response.size && memcmp(challenge.bytes, response.bytes, challenge.size) == 0;
         for (int k = 0; k < 5; k++) {
             assert_false(feed(&binding, 1, challenge));
             assert_false(feed(&binding, 0, challenge));
         }
-        binding = (struct ue_binding){0};
+        binding = (struct ue_protocol_proof){0};
         assert_false(feed(&binding, 1, challenge));
         assert_int_equal(feed(&binding, 0, response), !is_echo);
         assert_true(feed(&binding, 1, ack));
@@ -297,17 +297,17 @@ static void two_messages_with_one_cookie_bind(void **state) {
     struct made moved = make("4.25", UE_HANDSHAKE_RESTART_RESPONSE, UE_CLIENT_TO_SERVER, 10, 3);
     struct made other = make("4.25", UE_HANDSHAKE_RESTART_RESPONSE, UE_CLIENT_TO_SERVER, 10, 4);
     struct made ack = make("4.25", UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -1.0, 3);
-    struct ue_binding binding = {0};
+    struct ue_protocol_proof binding = {0};
     assert_false(feed(&binding, 1, challenge));
     assert_false(feed(&binding, 1, challenge)); /* sent again */
     assert_true(feed(&binding, 0, moved));
-    binding = (struct ue_binding){0};
+    binding = (struct ue_protocol_proof){0};
     assert_false(feed(&binding, 1, challenge));
     assert_false(feed(&binding, 0, other));
-    binding = (struct ue_binding){0};
+    binding = (struct ue_protocol_proof){0};
     assert_false(feed(&binding, 1, challenge));
     assert_true(feed(&binding, 1, ack));
-    binding = (struct ue_binding){0};
+    binding = (struct ue_protocol_proof){0};
     assert_false(feed(&binding, 1, ack)); /* nothing before it */
     assert_false(feed(&binding, 1, ack));
 }
@@ -317,20 +317,20 @@ static void a_message_without_body_never_binds(void **state) {
     (void)state;
     uint8_t bytes[32];
     size_t size = hex_read("ff810700b635288c612b45e963e50e96c6d1cc5b9665b1149a", bytes, sizeof bytes);
-    struct ue_shape shape;
-    struct ue_binding binding = {0};
+    struct ue_handshake_match shape;
+    struct ue_protocol_proof binding = {0};
     for (unsigned i = 0; i < 10; i++) {
-        assert_true(ue_detect_handshake(STOCK, bytes, size, &shape));
+        assert_true(ue_profile_match_handshake(STOCK, bytes, size, &shape));
         assert_int_equal(shape.type, UE_HANDSHAKE_INITIAL);
         assert_false(shape.has_body);
-        assert_false(ue_binding_feed(&binding, i % 3 == 0, &shape));
-        assert_false(ue_binding_waits(&binding));
+        assert_false(ue_protocol_proof_add_handshake(&binding, i % 3 == 0, &shape));
+        assert_false(ue_protocol_proof_needs_packets(&binding));
     }
 }
 
 static void a_restart_request_never_binds(void **state) {
     (void)state;
-    struct ue_binding binding = {0};
+    struct ue_protocol_proof binding = {0};
     struct made request = make("4.25", UE_HANDSHAKE_RESTART_REQUEST, UE_SERVER_TO_CLIENT, 0, 0);
     assert_int_equal(request.size, 1);
     for (unsigned i = 0; i < 10; i++) {
@@ -341,21 +341,21 @@ static void a_restart_request_never_binds(void **state) {
 
 /* ---- what is not ours ---- */
 
-static bool binds(struct ue_binding *binding, unsigned side, const uint8_t *bytes, size_t size) {
-    struct ue_shape shape;
-    return ue_detect_handshake(STOCK, bytes, size, &shape) && ue_binding_feed(binding, side, &shape);
+static bool binds(struct ue_protocol_proof *binding, unsigned side, const uint8_t *bytes, size_t size) {
+    struct ue_handshake_match shape;
+    return ue_profile_match_handshake(STOCK, bytes, size, &shape) && ue_protocol_proof_add_handshake(binding, side, &shape);
 }
 
 static void random_payloads_never_bind(void **state) {
     (void)state;
     struct rng rng = rng_seeded("foreign");
     static uint8_t bytes[1400];
-    struct ue_binding binding = {0};
+    struct ue_protocol_proof binding = {0};
     uint64_t payloads = 0;
     for (; payloads < 1000000; payloads++) {
         size_t size = 1 + rng_below(&rng, 1400);
         if (payloads % 64 == 0) {
-            binding = (struct ue_binding){0}; /* the next conversation */
+            binding = (struct ue_protocol_proof){0}; /* the next conversation */
             rng_fill(&rng, bytes, sizeof bytes);
         }
         rng_fill(&rng, bytes, size < 80 ? size : 80);
@@ -394,7 +394,7 @@ static void foreign_protocols_never_bind(void **state) {
     };
     struct rng rng = rng_seeded("protocols");
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        struct ue_binding binding = {0};
+        struct ue_protocol_proof binding = {0};
         for (int k = 0; k < 20000; k++) {
             uint8_t bytes[200] = {0};
             size_t head = hex_read(heads[i], bytes, sizeof bytes);

@@ -344,7 +344,7 @@ static void the_last_fragment_carries_no_exports(void **state) {
 static void a_large_message_is_whole_and_says_so(void **state) {
     (void)state;
     static const uint8_t bytes[900] = {'a', 'b'};
-    const uint32_t count = UE_ASSEMBLY_MESSAGE_BYTES_MAX / sizeof bytes + 1;
+    const uint32_t count = UE_REASSEMBLY_MESSAGE_BYTES_MAX / sizeof bytes + 1;
     char line[200];
     for (uint32_t i = 0; i < count; i++) {
         assembly_stage_forget(&play);
@@ -368,13 +368,13 @@ static void a_large_message_is_whole_and_says_so(void **state) {
 static void what_waits_is_bounded(void **state) {
     (void)state;
     static const uint8_t bytes[900] = {0};
-    uint64_t fragments = UE_ASSEMBLY_BYTES_MAX / sizeof bytes + 10;
+    uint64_t fragments = UE_REASSEMBLY_BYTES_MAX / sizeof bytes + 10;
     for (uint32_t i = 0; i < fragments; i++) {
         assembly_stage_forget(&play);
         assembly_stage_flag(stage_reliable(stage, 2 + i, 1), "i", "")->data =
             (struct ue_view){bytes, 0, 8 * sizeof bytes};
         flush();
-        assert_true(ue_assembly_bytes(play.assembly) <= UE_ASSEMBLY_BYTES_MAX);
+        assert_true(ue_reassembly_bytes(play.assembly) <= UE_REASSEMBLY_BYTES_MAX);
     }
     assert_non_null(strstr(stage->text, "(7200): no memory\n"));
     assert_non_null(strstr(stage->text, " waits actor of "));
@@ -382,7 +382,7 @@ static void what_waits_is_bounded(void **state) {
 
 static void fragments_of_a_channel_are_bounded(void **state) {
     (void)state;
-    for (unsigned i = 0; i < UE_ASSEMBLY_FRAGMENTS_MAX; i++) {
+    for (unsigned i = 0; i < UE_REASSEMBLY_FRAGMENTS_MAX; i++) {
         assembly_stage_forget(&play);
         add_unreliable(i == 0 ? "i" : "p", "a");
         if (stage->item_count == STAGE_ITEMS_MAX) {
@@ -414,7 +414,7 @@ static void without_memory_fragments_are_given_up(void **state) {
 
 static void expect_kind(uint32_t channel, enum ue_content_kind expected, bool guessed) {
     bool is_guessed;
-    assert_int_equal(ue_assembly_kind(play.assembly, channel, &is_guessed), expected);
+    assert_int_equal(ue_reassembly_channel_kind(play.assembly, channel, &is_guessed), expected);
     assert_int_equal(is_guessed, guessed);
 }
 
@@ -473,11 +473,11 @@ static void legacy_bunches_have_a_type(void **state) {
 
 static void every_problem_has_its_sentence(void **state) {
     (void)state;
-    for (unsigned i = 0; i <= UE_ASSEMBLY_NO_MEMORY; i++) {
-        const char *text = ue_assembly_problem_text((enum ue_assembly_problem)i);
+    for (unsigned i = 0; i <= UE_REASSEMBLY_NO_MEMORY; i++) {
+        const char *text = ue_reassembly_problem_text((enum ue_reassembly_problem)i);
         assert_true(strlen(text) > 20 && text[strlen(text) - 1] != '.');
         for (unsigned j = 0; j < i; j++) {
-            assert_string_not_equal(text, ue_assembly_problem_text((enum ue_assembly_problem)j));
+            assert_string_not_equal(text, ue_reassembly_problem_text((enum ue_reassembly_problem)j));
         }
     }
 }

@@ -44,7 +44,7 @@ struct world {
     struct shown shown[DATAGRAMS_MAX];
     size_t shown_count;
     struct ue_context x;
-    struct ue_assembly *assembly;
+    struct ue_reassembly *assembly;
     size_t found, joined, given_up;
 };
 
@@ -81,7 +81,7 @@ static void speak(void) {
 }
 
 static void show(const struct ue_bytes *datagram) {
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     struct shown *shown = &w.shown[w.shown_count];
     assert_true(datagram->size_bytes <= sizeof shown->bytes && w.shown_count < DATAGRAMS_MAX);
     memcpy(shown->bytes, datagram->bytes, datagram->size_bytes);
@@ -136,16 +136,16 @@ static void talk(const char *release) {
 
 /* ---- what is found ---- */
 
-static bool is_that(const struct sent *sent, const struct ue_assembly_event *event) {
+static bool is_that(const struct sent *sent, const struct ue_reassembly_event *event) {
     const struct ue_view bits = {sent->bytes, 0, sent->bits};
     return !sent->is_found && sent->channel == event->channel && sent->is_exports == event->content.has_exports &&
            ue_view_equal(bits, event->content.data);
 }
 
-static void find(void *user, const struct ue_assembly_event *event) {
+static void find(void *user, const struct ue_reassembly_event *event) {
     (void)user;
-    w.given_up += event->type == UE_ASSEMBLY_GIVEN_UP;
-    if (event->type != UE_ASSEMBLY_WHOLE || event->channel < FIRST_CHANNEL) {
+    w.given_up += event->type == UE_REASSEMBLY_ABANDONED;
+    if (event->type != UE_REASSEMBLY_COMPLETE || event->channel < FIRST_CHANNEL) {
         return;
     }
     size_t i = 0;
@@ -158,11 +158,11 @@ static void find(void *user, const struct ue_assembly_event *event) {
     w.joined += event->fragment_count > 1;
 }
 
-static const struct ue_assembly_sink finder = {find, NULL};
+static const struct ue_reassembly_callbacks finder = {find, NULL};
 
-static void pass_on(void *user, const struct ue_track_event *event) {
+static void pass_on(void *user, const struct ue_tracker_event *event) {
     (void)user;
-    ue_assembly_feed(w.assembly, &w.x, event, &finder);
+    ue_reassembly_feed(w.assembly, &w.x, event, &finder);
 }
 
 static int by_place(const void *a, const void *b) {
@@ -172,26 +172,26 @@ static int by_place(const void *a, const void *b) {
 }
 
 static void read_capture(void) {
-    const struct ue_track_sink sink = {.event = pass_on, .user = NULL};
-    struct ue_track *track = ue_track_new(&heap);
-    w.assembly = ue_assembly_new(&heap);
+    const struct ue_tracker_callbacks sink = {.event = pass_on, .user = NULL};
+    struct ue_tracker *track = ue_tracker_new(&heap);
+    w.assembly = ue_reassembly_new(&heap);
     qsort(w.shown, w.shown_count, sizeof *w.shown, by_place);
     for (size_t i = 0; i < w.shown_count; i++) {
-        const struct ue_links links = {.has_id = true, .packet_id = w.shown[i].packet_id};
-        const struct ue_track_datagram datagram = {.frame = i + 1,
+        const struct ue_packet_ids links = {.has_id = true, .packet_id = w.shown[i].packet_id};
+        const struct ue_tracker_datagram datagram = {.frame = i + 1,
                                                    .side = PAIR_SERVER,
                                                    .context = &w.x,
                                                    .links = &links,
                                                    .bytes = w.shown[i].bytes,
                                                    .size_bytes = w.shown[i].size_bytes};
         for (unsigned copies = 1 + rng_chance(&w.rng, 10); copies > 0; copies--) {
-            ue_track_feed(track, &datagram, &sink);
-            ue_assembly_end(w.assembly, &finder);
+            ue_tracker_feed(track, &datagram, &sink);
+            ue_reassembly_end_datagram(w.assembly, &finder);
         }
     }
-    assert_true(ue_assembly_bytes(w.assembly) < 20000); /* nothing waits */
-    ue_assembly_free(w.assembly);
-    ue_track_free(track);
+    assert_true(ue_reassembly_bytes(w.assembly) < 20000); /* nothing waits */
+    ue_reassembly_free(w.assembly);
+    ue_tracker_free(track);
 }
 
 static void what_is_sent_in_fragments_is_found_whole(void **state) {

@@ -22,11 +22,11 @@
 struct world {
     struct rng rng;
     struct ue_context x[2];
-    struct ue_flow flow;
-    struct ue_track *track;
-    struct ue_track_datagram now;
+    struct ue_detection flow;
+    struct ue_tracker *track;
+    struct ue_tracker_datagram now;
     uint8_t verdicts[2][IDS]; /* that were told, by the low bits of the id */
-    uint64_t told[2][UE_TRACK_RESET + 1];
+    uint64_t told[2][UE_TRACKER_RESTARTED + 1];
     uint64_t copies[2], first_copies[2], spurious[2], late[2], duplicates[2];
     bool had_packet; /* of this datagram */
     bool had_bunch;
@@ -57,19 +57,19 @@ static void *resize(void *user, void *old, size_t size_bytes) {
 
 /* ---- the laws ---- */
 
-static void check_verdict(struct world *w, const struct ue_track_event *event) {
+static void check_verdict(struct world *w, const struct ue_tracker_event *event) {
     bool is_legacy = w->now.context->profile.packet == UE_PACKET_LEGACY;
-    uint8_t verdict = event->type == UE_TRACK_ACKED ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
+    uint8_t verdict = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
     uint8_t *told = &w->verdicts[!event->side][event->packet_id & (IDS - 1)];
-    bool is_correction = is_legacy && *told == UE_TRACK_DELIVERED && verdict == UE_TRACK_NOT_DELIVERED;
-    assert_true(*told == UE_TRACK_UNKNOWN || is_correction);
+    bool is_correction = is_legacy && *told == UE_TRACKER_PACKET_DELIVERED && verdict == UE_TRACKER_PACKET_NOT_DELIVERED;
+    assert_true(*told == UE_TRACKER_PACKET_UNKNOWN || is_correction);
     *told = verdict;
     assert_true(is_legacy || !w->had_bunch);
     assert_true((event->other_frame == 0) == (event->span_ns == -1));
     assert_true(event->other_frame < event->frame);
 }
 
-static void check_bunch(struct world *w, const struct ue_track_event *event) {
+static void check_bunch(struct world *w, const struct ue_tracker_event *event) {
     unsigned side = event->side;
     bool is_reliable = event->bunch->reliable;
     assert_true(event->item >= w->next_item && event->item < ITEMS_MAX);
@@ -87,56 +87,56 @@ static void check_bunch(struct world *w, const struct ue_track_event *event) {
     w->spurious[side] += event->is_spurious;
 }
 
-static void check_packet(struct world *w, const struct ue_track_event *event) {
+static void check_packet(struct world *w, const struct ue_tracker_event *event) {
     assert_false(w->had_packet);
     assert_int_equal(event->packet_id, w->now.links->packet_id);
     assert_false(event->is_late && event->is_duplicate);
     assert_true(event->is_duplicate == (event->other_frame != 0));
     assert_true(event->span_ns >= -1);
-    if (w->told[event->side][UE_TRACK_PACKET] == 1) { /* until now the cycle of its numbers was a guess */
-        memset(w->verdicts[event->side], UE_TRACK_UNKNOWN, IDS);
+    if (w->told[event->side][UE_TRACKER_PACKET] == 1) { /* until now the cycle of its numbers was a guess */
+        memset(w->verdicts[event->side], UE_TRACKER_PACKET_UNKNOWN, IDS);
     }
     w->had_packet = true;
     w->late[event->side] += event->is_late;
     w->duplicates[event->side] += event->is_duplicate;
 }
 
-static void hear(void *user, const struct ue_track_event *event) {
+static void hear(void *user, const struct ue_tracker_event *event) {
     struct world *w = user;
     assert_int_equal(event->frame, w->now.frame);
     assert_int_equal(event->side, w->now.side);
     w->told[event->side][event->type]++;
     switch (event->type) {
-    case UE_TRACK_HANDSHAKE:
-    case UE_TRACK_RESET: assert_false(w->had_packet); break;
-    case UE_TRACK_DISPROVED:
+    case UE_TRACKER_HANDSHAKE:
+    case UE_TRACKER_RESTARTED: assert_false(w->had_packet); break;
+    case UE_TRACKER_NOT_LOST:
         assert_true(event->other_frame < event->frame && event->packet_id < event->last_id);
         assert_true(event->packet_id <= w->now.links->packet_id && w->now.links->packet_id <= event->last_id);
         assert_false(w->had_packet);
         break;
-    case UE_TRACK_MISSING:
+    case UE_TRACKER_LOST:
         assert_false(w->had_packet);
         assert_true(event->packet_id <= event->last_id && event->last_id == w->now.links->packet_id - 1);
         break;
-    case UE_TRACK_PACKET: check_packet(w, event); break;
-    case UE_TRACK_ACKED:
-    case UE_TRACK_NACKED: check_verdict(w, event); break;
-    case UE_TRACK_BUNCH: check_bunch(w, event); break;
-    case UE_TRACK_OPENED: assert_true(event->bunch->open && w->had_bunch); break;
-    case UE_TRACK_CLOSED: assert_true(event->bunch->close && w->had_bunch && event->span_ns >= -1); break;
+    case UE_TRACKER_PACKET: check_packet(w, event); break;
+    case UE_TRACKER_ACK:
+    case UE_TRACKER_NAK: check_verdict(w, event); break;
+    case UE_TRACKER_BUNCH: check_bunch(w, event); break;
+    case UE_TRACKER_CHANNEL_OPENED: assert_true(event->bunch->open && w->had_bunch); break;
+    case UE_TRACKER_CHANNEL_CLOSED: assert_true(event->bunch->close && w->had_bunch && event->span_ns >= -1); break;
     }
-    assert_true(event->type < UE_TRACK_ACKED || event->type == UE_TRACK_RESET || w->had_packet);
+    assert_true(event->type < UE_TRACKER_ACK || event->type == UE_TRACKER_RESTARTED || w->had_packet);
 }
 
 static void check_counts(const struct world *w) {
     for (unsigned side = 0; side < 2; side++) {
-        const struct ue_track_counts *counts = ue_track_counts(w->track, side);
-        assert_int_equal(counts->packets, w->told[side][UE_TRACK_PACKET]);
-        assert_int_equal(counts->handshakes, w->told[side][UE_TRACK_HANDSHAKE]);
+        const struct ue_tracker_counts *counts = ue_tracker_counts(w->track, side);
+        assert_int_equal(counts->packets, w->told[side][UE_TRACKER_PACKET]);
+        assert_int_equal(counts->handshakes, w->told[side][UE_TRACKER_HANDSHAKE]);
         assert_int_equal(counts->duplicates, w->duplicates[side]);
         assert_int_equal(counts->late, w->late[side]);
-        assert_int_equal(counts->nacked, w->told[!side][UE_TRACK_NACKED]);
-        assert_true(counts->acked <= w->told[!side][UE_TRACK_ACKED]);
+        assert_int_equal(counts->nacked, w->told[!side][UE_TRACKER_NAK]);
+        assert_true(counts->acked <= w->told[!side][UE_TRACKER_ACK]);
         assert_int_equal(counts->reliable, w->first_copies[side]);
         assert_int_equal(counts->resends, w->copies[side]);
         assert_int_equal(counts->spurious, w->spurious[side]);
@@ -187,14 +187,14 @@ static size_t make(struct world *w, unsigned side, uint8_t *bytes) {
 
 static void feed(struct world *w, uint64_t frame) {
     static uint8_t bytes[BYTES_MAX];
-    static struct ue_frame link;
-    const struct ue_track_sink sink = {.event = hear, .user = w};
-    struct ue_shape shape;
+    static struct ue_decode_state link;
+    const struct ue_tracker_callbacks sink = {.event = hear, .user = w};
+    struct ue_handshake_match shape;
     unsigned side = (unsigned)rng_below(&w->rng, 2);
     size_t size_bytes = make(w, side, bytes);
-    bool is_handshake = ue_detect_handshake(&w->x[side].settings, bytes, size_bytes, &shape);
-    ue_flow_feed(&w->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, &link);
-    w->now = (struct ue_track_datagram){.frame = frame,
+    bool is_handshake = ue_profile_match_handshake(&w->x[side].settings, bytes, size_bytes, &shape);
+    ue_detection_feed(&w->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, &link);
+    w->now = (struct ue_tracker_datagram){.frame = frame,
                                         .time_ns = w->now.time_ns + (int64_t)rng_below(&w->rng, 1000) - 100,
                                         .side = side,
                                         .context = &w->x[side],
@@ -204,11 +204,11 @@ static void feed(struct world *w, uint64_t frame) {
     w->had_packet = false;
     w->had_bunch = false;
     w->next_item = 0;
-    ue_track_feed(w->track, &w->now, &sink);
+    ue_tracker_feed(w->track, &w->now, &sink);
 }
 
 static void begin(struct world *w, struct rng rng, size_t row) {
-    const struct ue_track_memory memory = {resize, w};
+    const struct ue_allocator memory = {resize, w};
     memset(w, 0, sizeof *w);
     w->rng = rng;
     w->bytes_max = SIZE_MAX / 2;
@@ -216,8 +216,8 @@ static void begin(struct world *w, struct rng rng, size_t row) {
         ue_context_init(&w->x[side], ue_profile_at(row), NULL);
         w->x[side].direction = side == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
     }
-    ue_flow_init(&w->flow, &w->x[0].settings, ue_profile_at(row), 1);
-    w->track = ue_track_new(&memory);
+    ue_detection_init(&w->flow, &w->x[0].settings, ue_profile_at(row), 1);
+    w->track = ue_tracker_new(&memory);
     if (rng_chance(&w->rng, 30)) {
         w->bytes_max = w->bytes + rng_below(&w->rng, 30000);
     }
@@ -234,10 +234,10 @@ static void nothing_that_is_told_contradicts_itself(void **state) {
             feed(&world, frame);
         }
         check_counts(&world);
-        for (unsigned type = 0; type <= UE_TRACK_RESET; type++) {
+        for (unsigned type = 0; type <= UE_TRACKER_RESTARTED; type++) {
             events += world.told[0][type] + world.told[1][type];
         }
-        ue_track_free(world.track);
+        ue_tracker_free(world.track);
         assert_int_equal(world.bytes, 0);
         rng = world.rng;
     }

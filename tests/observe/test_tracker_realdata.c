@@ -29,7 +29,7 @@ struct story {
 };
 
 static struct story told;
-static struct ue_track_counts counts[2];
+static struct ue_tracker_counts counts[2];
 
 static void story_begin(struct story *story) {
     memset(story, 0, sizeof *story);
@@ -46,29 +46,29 @@ static void story_end(struct story *story) {
     }
 }
 
-static void check_frame(struct story *story, const struct ue_track_event *event) {
+static void check_frame(struct story *story, const struct ue_tracker_event *event) {
     uint64_t frame = event->other_frame;
     bool right = frame != 0 && frame < event->frame && story->frames[frame] == event->packet_id &&
                  story->sides[frame] != event->side;
     story->wrong_frames += !right;
 }
 
-static void note(void *user, const struct ue_track_event *event) {
+static void note(void *user, const struct ue_tracker_event *event) {
     struct story *story = user;
     unsigned side = event->side;
     assert_true(event->frame >= 1 && event->frame < FRAMES_MAX);
     switch (event->type) {
-    case UE_TRACK_PACKET:
+    case UE_TRACKER_PACKET:
         story->frames[event->frame] = event->packet_id;
         story->sides[event->frame] = side;
         story->packets++;
         break;
-    case UE_TRACK_NACKED:
+    case UE_TRACKER_NAK:
         assert_true(g_hash_table_add(story->nacked[!side], g_strdup_printf("%" PRId64, event->packet_id)));
         check_frame(story, event);
         break;
-    case UE_TRACK_ACKED: check_frame(story, event); break;
-    case UE_TRACK_BUNCH:
+    case UE_TRACKER_ACK: check_frame(story, event); break;
+    case UE_TRACKER_BUNCH:
         if (event->copy == 1) {
             char *key = g_strdup_printf("%" PRIu32 " %" PRId64, event->bunch->channel, event->reliable_id);
             assert_true(g_hash_table_add(story->reliable[side], key));
@@ -76,7 +76,7 @@ static void note(void *user, const struct ue_track_event *event) {
         story->resends[side] += event->copy > 1;
         assert_false(event->is_partial_error || event->is_gap || event->is_jump);
         break;
-    case UE_TRACK_RESET: story->resets++; break;
+    case UE_TRACKER_RESTARTED: story->resets++; break;
     default: break;
     }
 }
@@ -87,21 +87,21 @@ static char *path_of(const char *name, const char *suffix) {
 
 static void track_capture(const char *name) {
     char *path = path_of(name, "pcap");
-    const struct ue_track_sink sink = {.event = note, .user = &told};
-    struct ue_reading reading;
-    struct ue_seen seen;
-    ue_reading_init(&reading);
-    assert_true(ue_wire_options_resolve(&reading.wire));
-    ue_reading_start(&reading, 1, &path);
-    struct ue_tracks *tracks = ue_tracks_new();
-    while (ue_reading_next(&reading, &seen)) {
-        const struct ue_track *track = ue_tracks_feed(tracks, &seen, &sink);
+    const struct ue_tracker_callbacks sink = {.event = note, .user = &told};
+    struct capture_reader reading;
+    struct input_datagram seen;
+    capture_reader_init(&reading);
+    assert_true(wire_options_resolve(&reading.wire));
+    capture_reader_start(&reading, 1, &path);
+    struct tracker_table *tracks = tracker_table_new();
+    while (capture_reader_next(&reading, &seen)) {
+        const struct ue_tracker *track = tracker_table_on_datagram(tracks, &seen, &sink);
         assert_non_null(track);
-        counts[0] = *ue_track_counts(track, 0);
-        counts[1] = *ue_track_counts(track, 1);
+        counts[0] = *ue_tracker_counts(track, 0);
+        counts[1] = *ue_tracker_counts(track, 1);
     }
-    ue_tracks_free(tracks);
-    ue_reading_clear(&reading);
+    tracker_table_free(tracks);
+    capture_reader_clear(&reading);
     g_free(path);
 }
 

@@ -41,17 +41,17 @@ static void *resize(void *user, void *old, size_t size_bytes) {
 
 void stage_begin(struct track_stage *stage, const char *release, size_t bytes_max) {
     memset(stage, 0, sizeof *stage);
-    stage->memory = (struct ue_track_memory){resize, stage};
+    stage->memory = (struct ue_allocator){resize, stage};
     for (unsigned side = 0; side < 2; side++) {
         ue_context_init(&stage->x[side], ue_profile_find(release), NULL);
         stage->x[side].direction = side == CLIENT ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
     }
     stage->bytes_left = bytes_max;
-    stage->track = ue_track_new(&stage->memory);
+    stage->track = ue_tracker_new(&stage->memory);
 }
 
 void stage_end(struct track_stage *stage) {
-    ue_track_free(stage->track);
+    ue_tracker_free(stage->track);
     assert_int_equal(stage->blocks, 0);
 }
 
@@ -66,13 +66,13 @@ void stage_say(struct track_stage *stage, const char *format, ...) {
     assert_true(stage->length < sizeof stage->text);
 }
 
-static void say_span(struct track_stage *stage, const struct ue_track_event *event) {
+static void say_span(struct track_stage *stage, const struct ue_tracker_event *event) {
     if (event->span_ns >= 0) {
         stage_say(stage, " after %" PRId64, event->span_ns / 1000000);
     }
 }
 
-static void say_packet(struct track_stage *stage, const struct ue_track_event *event) {
+static void say_packet(struct track_stage *stage, const struct ue_tracker_event *event) {
     stage_say(stage, "packet %" PRId64, event->packet_id);
     if (event->is_duplicate) {
         stage_say(stage, " again, first in %" PRIu64, event->other_frame);
@@ -82,7 +82,7 @@ static void say_packet(struct track_stage *stage, const struct ue_track_event *e
     assert_int_equal(event->datagram->packet.seq, event->packet_id & SEQ_MASK);
 }
 
-static void say_bunch(struct track_stage *stage, const struct ue_track_event *event) {
+static void say_bunch(struct track_stage *stage, const struct ue_tracker_event *event) {
     stage_say(stage, "bunch %" PRIu32 " on %" PRIu32, event->item, event->bunch->channel);
     if (event->reliable_id >= 0) {
         stage_say(stage, ": %" PRId64 ", %" PRIu32 " in flight", event->reliable_id, event->reliable_in_flight);
@@ -95,35 +95,35 @@ static void say_bunch(struct track_stage *stage, const struct ue_track_event *ev
               event->is_jump ? ", jump" : "", event->is_partial_error ? ", bad part" : "");
 }
 
-static void hear(void *user, const struct ue_track_event *event) {
+static void hear(void *user, const struct ue_tracker_event *event) {
     struct track_stage *stage = user;
     assert_int_equal(event->frame, stage->frame);
     assert_int_equal(event->time_ns, stage->now_ns);
     stage_say(stage, "%" PRIu64 " %c ", event->frame, event->side == CLIENT ? 'c' : 's');
     switch (event->type) {
-    case UE_TRACK_HANDSHAKE:
+    case UE_TRACKER_HANDSHAKE:
         stage_say(stage, "handshake %d", (int)event->datagram->handshake.type);
         say_span(stage, event);
         break;
-    case UE_TRACK_PACKET: say_packet(stage, event); break;
-    case UE_TRACK_MISSING: stage_say(stage, "missing %" PRId64 "-%" PRId64, event->packet_id, event->last_id); break;
-    case UE_TRACK_DISPROVED:
+    case UE_TRACKER_PACKET: say_packet(stage, event); break;
+    case UE_TRACKER_LOST: stage_say(stage, "missing %" PRId64 "-%" PRId64, event->packet_id, event->last_id); break;
+    case UE_TRACKER_NOT_LOST:
         stage_say(stage, "nothing missing in %" PRIu64 ", %" PRId64 "-%" PRId64, event->other_frame, event->packet_id,
                   event->last_id);
         break;
-    case UE_TRACK_ACKED:
-    case UE_TRACK_NACKED:
-        stage_say(stage, "%s %" PRId64, event->type == UE_TRACK_ACKED ? "ack" : "nak", event->packet_id);
+    case UE_TRACKER_ACK:
+    case UE_TRACKER_NAK:
+        stage_say(stage, "%s %" PRId64, event->type == UE_TRACKER_ACK ? "ack" : "nak", event->packet_id);
         stage_say(stage, event->other_frame != 0 ? " in %" PRIu64 : " unseen", event->other_frame);
         say_span(stage, event);
         break;
-    case UE_TRACK_BUNCH: say_bunch(stage, event); break;
-    case UE_TRACK_OPENED: stage_say(stage, "opened %" PRIu32, event->bunch->channel); break;
-    case UE_TRACK_CLOSED:
+    case UE_TRACKER_BUNCH: say_bunch(stage, event); break;
+    case UE_TRACKER_CHANNEL_OPENED: stage_say(stage, "opened %" PRIu32, event->bunch->channel); break;
+    case UE_TRACKER_CHANNEL_CLOSED:
         stage_say(stage, "closed %" PRIu32 " for %u", event->bunch->channel, event->close_reason);
         say_span(stage, event);
         break;
-    case UE_TRACK_RESET: stage_say(stage, "reset"); break;
+    case UE_TRACKER_RESTARTED: stage_say(stage, "reset"); break;
     }
     stage_say(stage, "\n");
 }
@@ -139,13 +139,13 @@ void stage_expect_at(struct track_stage *stage, const char *lines, const char *f
 
 /* ---- datagrams ---- */
 
-void stage_feed(struct track_stage *stage, unsigned side, const struct ue_links *links, const uint8_t *bytes,
+void stage_feed(struct track_stage *stage, unsigned side, const struct ue_packet_ids *links, const uint8_t *bytes,
                 size_t size_bytes) {
-    const struct ue_track_sink transcript = {.event = hear, .user = stage};
-    const struct ue_track_sink *sink = stage->listener.event != NULL ? &stage->listener : &transcript;
+    const struct ue_tracker_callbacks transcript = {.event = hear, .user = stage};
+    const struct ue_tracker_callbacks *sink = stage->listener.event != NULL ? &stage->listener : &transcript;
     stage->frame++;
     stage->now_ns += STEP_NS;
-    const struct ue_track_datagram datagram = {.frame = stage->frame,
+    const struct ue_tracker_datagram datagram = {.frame = stage->frame,
                                                .time_ns = stage->now_ns,
                                                .side = side,
                                                .context = &stage->x[side],
@@ -153,10 +153,10 @@ void stage_feed(struct track_stage *stage, unsigned side, const struct ue_links 
                                                .bytes = bytes,
                                                .size_bytes = size_bytes,
                                                .reading = &stage->reading};
-    ue_track_feed(stage->track, &datagram, sink);
+    ue_tracker_feed(stage->track, &datagram, sink);
 }
 
-static void encode_and_feed(struct track_stage *stage, unsigned side, const struct ue_links *links,
+static void encode_and_feed(struct track_stage *stage, unsigned side, const struct ue_packet_ids *links,
                             const struct ue_datagram *datagram) {
     uint8_t bytes[DATAGRAM_BYTES];
     size_t size_bytes;
@@ -178,7 +178,7 @@ void stage_packet(struct track_stage *stage, unsigned side, int64_t id, int64_t 
         header->history_words = header->history_words != 0 ? header->history_words : 1;
         header->history[0] = history;
     }
-    const struct ue_links links = {id, true, stage->has_acked[side], stage->acked[side]};
+    const struct ue_packet_ids links = {id, true, stage->has_acked[side], stage->acked[side]};
     const struct ue_datagram datagram = {.packet = *header, .items = stage->items, .item_count = stage->item_count};
     encode_and_feed(stage, side, &links, &datagram);
     if (!is_legacy(stage) && (!stage->has_acked[side] || ue_seq_newer(ack, stage->acked[side]))) {
@@ -219,7 +219,7 @@ void stage_handshake(struct track_stage *stage, unsigned side, enum ue_handshake
                      uint16_t server_seq, uint16_t client_seq) {
     struct ue_datagram datagram = {.prefix.is_handshake = true};
     struct ue_handshake *h = &datagram.handshake;
-    const struct ue_links links = {0};
+    const struct ue_packet_ids links = {0};
     h->type = type;
     h->restart = restart;
     h->min_version = h->version = 3;

@@ -13,14 +13,14 @@ enum { CLIENT, SERVER };
 
 struct track_stage {
     struct ue_context x[2]; /* in which each side writes */
-    struct ue_track *track;
-    struct ue_track_sink listener;   /* hears the events in place of the transcript, where a test sets it */
-    struct ue_track_reading reading; /* of the latest */
+    struct ue_tracker *track;
+    struct ue_tracker_callbacks listener;   /* hears the events in place of the transcript, where a test sets it */
+    struct ue_tracker_items reading; /* of the latest */
     uint64_t frame;
     int64_t now_ns;
     bool has_acked[2];
     uint16_t acked[2];
-    struct ue_track_memory memory; /* that counts */
+    struct ue_allocator memory; /* that counts */
     size_t bytes_left;             /* that may still be asked for */
     size_t blocks;                 /* that are held */
     size_t length;
@@ -49,7 +49,7 @@ void stage_handshake(struct track_stage *stage, unsigned side, enum ue_handshake
                      uint16_t server_seq, uint16_t client_seq);
 
 /* Feeds bytes as they are. */
-void stage_feed(struct track_stage *stage, unsigned side, const struct ue_links *links, const uint8_t *bytes,
+void stage_feed(struct track_stage *stage, unsigned side, const struct ue_packet_ids *links, const uint8_t *bytes,
                 size_t size_bytes);
 
 /* Adds to the transcript. */

@@ -80,7 +80,7 @@ static void complain(const char *format, va_list arguments) {
 }
 
 /* What changed with 4.6: some signatures, and the bytes travel in the record. */
-#if UE_WIRESHARK_BEFORE(4, 6)
+#if UERUDP_WIRESHARK_BEFORE(4, 6)
 static void start_library(const char *program) {
     ws_log_init("fuzz_dissector", complain);
     init_process_policies();
@@ -115,7 +115,7 @@ static void run(epan_dissect_t *edt, wtap_rec *rec, struct frame *frame, column_
 
 /* In place of Wireshark's: 4.0 reads its table of the makers of network cards for each session and never frees it, 11
    MB that would come to gigabytes. */
-#if UE_WIRESHARK_BEFORE(4, 2)
+#if UERUDP_WIRESHARK_BEFORE(4, 2)
 char *get_datafile_path(const char *filename) {
     return g_build_filename("/nonexistent", filename, NULL);
 }
@@ -125,7 +125,7 @@ char *get_datafile_path(const char *filename) {
 static void enable_few_protocols(void) {
     void *cookie = NULL;
     for (int id = proto_get_first_protocol(&cookie); id != -1; id = proto_get_next_protocol(&cookie)) {
-        if (proto_can_toggle_protocol(id) && !proto_is_pino(find_protocol_by_id(id)) && id != ue_proto) {
+        if (proto_can_toggle_protocol(id) && !proto_is_pino(find_protocol_by_id(id)) && id != uerudp_proto) {
             proto_set_decoding(id, FALSE);
         }
     }
@@ -157,11 +157,11 @@ static volatile uint64_t heard; /* keeps what is read from being left out */
 
 static tap_packet_status hear_datagram(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
                                        tap_flags_t flags) {
-    const struct ue_tap *tap = data;
+    const struct uerudp_tap *tap = data;
     (void)user, (void)pinfo, (void)edt, (void)flags;
-    const struct ue_tap_findings *findings = tap->findings(tap);
+    const struct uerudp_tap_analysis *findings = tap->findings(tap);
     uint32_t bunch_count;
-    const struct ue_tap_bunch *bunches = tap->bunches(tap, &bunch_count);
+    const struct uerudp_tap_bunch *bunches = tap->bunches(tap, &bunch_count);
     for (uint32_t i = 0; i < findings->verdict_count; i++) {
         heard += (uint64_t)findings->verdicts[i].packet_id;
     }
@@ -174,7 +174,7 @@ static tap_packet_status hear_datagram(void *user, packet_info *pinfo, epan_diss
 
 static tap_packet_status hear_message(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
                                       tap_flags_t flags) {
-    const struct ue_tap_message *message = data;
+    const struct uerudp_tap_message *message = data;
     (void)user, (void)pinfo, (void)edt, (void)flags;
     for (size_t i = 0; i < (message->bits + 7) / 8; i++) {
         heard += *tvb_get_ptr(message->tvb, (int)i, 1);
@@ -208,8 +208,8 @@ int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
     dissector_add_uint("wtap_encap", WTAP_ENCAP_USER0, create_dissector_handle(carry, -1));
     prefs_apply_all();
     build_column_format_array(&columns, prefs.num_cols, TRUE);
-    listen_to(UE_TAP_NAME, hear_datagram);
-    listen_to(UE_TAP_MESSAGE_NAME, hear_message);
+    listen_to(UERUDP_TAP_NAME, hear_datagram);
+    listen_to(UERUDP_TAP_MESSAGE_NAME, hear_message);
     return 0;
 }
 
@@ -266,7 +266,7 @@ static bool take_frame(const uint8_t **data, size_t *size, struct frame *frame) 
 /* Compiled only for tests/fuzz/prove.sh: a fault behind a fragment and a bunch that opens or closes. */
 #ifdef UERUDP_PLANT_BUG
 static bool shows(proto_tree *tree, enum ue_field field) {
-    GPtrArray *found = proto_find_first_finfo(tree, ue_hf[field]);
+    GPtrArray *found = proto_find_first_finfo(tree, uerudp_hf[field]);
     bool any = found->len != 0;
     g_ptr_array_free(found, TRUE);
     return any;

@@ -25,11 +25,11 @@ static bool find_in_shadow(uint32_t channel, bool up_to, uint32_t *found) {
     return 0 <= i && i <= UE_CHANNEL_MAX;
 }
 
-static void compare(const struct ue_channel_set *set, uint32_t channel, bool up_to) {
+static void compare(const struct uerudp_channel_set *set, uint32_t channel, bool up_to) {
     uint32_t expected = 0;
     uint32_t found = 0;
     bool is_there = find_in_shadow(channel, up_to, &expected);
-    assert_int_equal(is_there, ue_channel_set_find(set, channel, up_to, &found));
+    assert_int_equal(is_there, uerudp_channel_set_find(set, channel, up_to, &found));
     if (is_there) {
         assert_int_equal(expected, found);
     }
@@ -39,12 +39,12 @@ static void test_finds_what_a_table_finds(void **state) {
     (void)state;
     struct rng rng = {1};
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct ue_channel_set set = {0};
+        struct uerudp_channel_set set = {0};
         memset(shadow, 0, sizeof shadow);
         for (unsigned i = 0; i < MEMBERS; i++) {
             uint32_t channel = (uint32_t)(rng_next(&rng) % (UE_CHANNEL_MAX >> rng_next(&rng) % 15));
             uint32_t size_before = set.size_bytes;
-            size_t grown = ue_channel_set_add(&set, &heap, channel);
+            size_t grown = uerudp_channel_set_add(&set, &heap, channel);
             assert_int_equal(set.size_bytes, size_before + grown);
             shadow[channel] = true;
             compare(&set, (uint32_t)(rng_next(&rng) >> (32 + rng_next(&rng) % 32)), i % 2 == 0);
@@ -56,17 +56,17 @@ static void test_finds_what_a_table_finds(void **state) {
 
 static void test_bound(void **state) {
     (void)state;
-    struct ue_channel_set set = {0};
+    struct uerudp_channel_set set = {0};
     uint32_t found = 7;
-    assert_false(ue_channel_set_find(&set, UINT32_MAX, true, &found));
-    assert_false(ue_channel_set_find(&set, 0, false, &found));
-    ue_channel_set_add(&set, &heap, UE_CHANNEL_MAX - 8);
-    assert_true(ue_channel_set_add(&set, &heap, UE_CHANNEL_MAX) > 0);
-    assert_int_equal(0, ue_channel_set_add(&set, &heap, UE_CHANNEL_MAX + 1));
-    assert_int_equal(0, ue_channel_set_add(&set, &heap, UINT32_MAX));
-    assert_false(ue_channel_set_find(&set, UE_CHANNEL_MAX + 1, false, &found));
+    assert_false(uerudp_channel_set_find(&set, UINT32_MAX, true, &found));
+    assert_false(uerudp_channel_set_find(&set, 0, false, &found));
+    uerudp_channel_set_add(&set, &heap, UE_CHANNEL_MAX - 8);
+    assert_true(uerudp_channel_set_add(&set, &heap, UE_CHANNEL_MAX) > 0);
+    assert_int_equal(0, uerudp_channel_set_add(&set, &heap, UE_CHANNEL_MAX + 1));
+    assert_int_equal(0, uerudp_channel_set_add(&set, &heap, UINT32_MAX));
+    assert_false(uerudp_channel_set_find(&set, UE_CHANNEL_MAX + 1, false, &found));
     assert_int_equal(7, found);
-    assert_true(ue_channel_set_find(&set, UINT32_MAX, true, &found));
+    assert_true(uerudp_channel_set_find(&set, UINT32_MAX, true, &found));
     assert_int_equal(UE_CHANNEL_MAX, found);
     free(set.bits);
 }
@@ -78,11 +78,11 @@ static void *no_memory(void *user, void *old, size_t size_bytes) {
 
 static void test_without_memory(void **state) {
     (void)state;
-    const struct ue_track_memory none = {no_memory, NULL};
-    struct ue_channel_set set = {0};
+    const struct ue_allocator none = {no_memory, NULL};
+    struct uerudp_channel_set set = {0};
     uint32_t found;
-    assert_int_equal(0, ue_channel_set_add(&set, &none, 3));
-    assert_false(ue_channel_set_find(&set, 3, true, &found));
+    assert_int_equal(0, uerudp_channel_set_add(&set, &none, 3));
+    assert_false(uerudp_channel_set_find(&set, 3, true, &found));
 }
 
 int main(void) {

@@ -15,7 +15,7 @@
 
 #define ROOM_BYTES 512
 
-static void expect_hex(const struct ue_bit_writer *w, const char *hex) {
+static void expect_hex(const struct sim_bit_writer *w, const char *hex) {
     char text[2 * ROOM_BYTES + 1] = "";
     for (size_t i = 0; i < ue_bits_bytes(w->bits); i++) {
         snprintf(text + 2 * i, 3, "%02x", w->bytes[i]);
@@ -26,17 +26,17 @@ static void expect_hex(const struct ue_bit_writer *w, const char *hex) {
 /* Of a ShooterGame session: vectors sg-guid-0 and sg-guid-1. */
 static void paths_are_as_in_real_exports(void **state) {
     (void)state;
-    static const struct ue_actor_path asset = {
+    static const struct sim_object_path asset = {
         5, 0x529d9a2e, {{9, "Default__GameplayDebuggerCategoryReplicator"}, {11, "/Script/GameplayDebugger"}}};
-    static const struct ue_actor_path level = {
+    static const struct sim_object_path level = {
         7, 0, {{3, "PersistentLevel"}, {5, "Sanctuary"}, {7, "/Game/Maps/Sanctuary"}}};
     uint8_t bytes[2][ROOM_BYTES] = {{0}};
-    struct ue_bit_writer w[2] = {{.bytes = bytes[0]}, {.bytes = bytes[1]}};
-    ue_actor_put_path(&w[0], &asset);
+    struct sim_bit_writer w[2] = {{.bytes = bytes[0]}, {.bytes = bytes[1]}};
+    sim_actor_write_path(&w[0], &asset);
     expect_hex(&w[0], "1205160500190000002f5363726970742f47616d65706c617944656275676765720000000000"
                       "2c00000044656661756c745f5f47616d65706c6179446562756767657243617465676f72795265706c696361746f7200"
                       "2e9a9d52");
-    ue_actor_put_path(&w[1], &level);
+    sim_actor_write_path(&w[1], &level);
     expect_hex(&w[1], "06070a070e0700150000002f47616d652f4d6170732f53616e63747561727900000000000a000000"
                       "53616e63747561727900000000001000000050657273697374656e744c6576656c0000000000");
 }
@@ -53,11 +53,11 @@ static void actors_are_as_in_the_examples(void **state) {
                  {11, false, 65, "344606b3fd37332200"},
                  {30, true, 88, "3446062fdb777323140008"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct ue_actor actor = {26,           35, 3, {1005, -201, 70}, cases[i].has_rotation, {0, 16384, 0},
+        const struct sim_actor actor = {26,           35, 3, {1005, -201, 70}, cases[i].has_rotation, {0, 16384, 0},
                                        {10, 10, 10}, {0}};
         uint8_t bytes[ROOM_BYTES] = {0};
-        struct ue_bit_writer w = {.bytes = bytes};
-        ue_actor_put_actor(&w, cases[i].netver, &actor);
+        struct sim_bit_writer w = {.bytes = bytes};
+        sim_actor_write_spawn(&w, cases[i].netver, &actor);
         expect_hex(&w, cases[i].hex);
         assert_int_equal(w.bits, cases[i].bits);
     }
@@ -69,22 +69,22 @@ static void blocks_come_back(void **state) {
     static const size_t lengths[] = {0, 1, 109, 110, 111, 127, 128, 16383, 16384, 16800};
     for (size_t i = 0; i < UE_PROFILE_COUNT * 8 * sizeof lengths / sizeof *lengths; i++) {
         uint8_t bytes[2300];
-        struct ue_bit_writer w = {.bytes = bytes};
+        struct sim_bit_writer w = {.bytes = bytes};
         size_t turn = i / 8 / UE_PROFILE_COUNT;
-        const struct ue_actor_wire wire = {ue_profile_at(i / 8 % UE_PROFILE_COUNT)->netver, i % 8 < 4 || i % 2 == 0};
-        const struct ue_actor_block block = {i % 4, 300, 301, 302, i % 2 != 0, {value_bytes, 0, lengths[turn]}};
+        const struct sim_block_context wire = {ue_profile_at(i / 8 % UE_PROFILE_COUNT)->netver, i % 8 < 4 || i % 2 == 0};
+        const struct sim_content_block block = {i % 4, 300, 301, 302, i % 2 != 0, {value_bytes, 0, lengths[turn]}};
         if (wire.from_server) {
-            ue_actor_put_deletion(&w, wire, 304);
+            sim_content_block_write_deletion(&w, wire, 304);
         }
-        ue_actor_put_block(&w, wire, &block);
+        sim_content_block_write(&w, wire, &block);
         struct ue_view data = {bytes, 0, w.bits};
         struct ue_view cut = {bytes, 0, w.bits - 1};
-        struct ue_actor_block read = {0};
-        assert_true(ue_actor_take_block(&data, wire, &read));
+        struct sim_content_block read = {0};
+        assert_true(sim_content_block_read(&data, wire, &read));
         assert_int_equal(data.bits, 0);
         assert_int_equal(read.is_property, i % 2 != 0);
         assert_true(ue_view_equal(read.value, block.value));
-        assert_false(ue_actor_take_block(&cut, wire, &read));
+        assert_false(sim_content_block_read(&cut, wire, &read));
     }
 }
 
@@ -95,7 +95,7 @@ struct heard {
     uint64_t notices;
 };
 
-static void see(void *user, const struct ue_sim_datagram *datagram) {
+static void see(void *user, const struct sim_datagram *datagram) {
     struct heard *heard = user;
     for (size_t i = 0; datagram->content != NULL && i < datagram->content->item_count; i++) {
         const struct ue_item *item = &datagram->content->items[i];
@@ -108,14 +108,14 @@ static void see(void *user, const struct ue_sim_datagram *datagram) {
 static void a_world_keeps_its_promises_in_every_engine(void **state) {
     (void)state;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
-        struct ue_scenario scenario = *ue_scenario_find("actor-world");
+        struct sim_scenario scenario = *sim_scenario_find("actor-world");
         struct heard heard = {0};
-        struct ue_sim_watch watch = {.datagram = see, .user = &heard};
-        struct ue_sim_result result;
+        struct sim_callbacks watch = {.datagram = see, .user = &heard};
+        struct sim_result result;
         scenario.seed = i;
         scenario.paths[0].loss = scenario.paths[1].loss = 0.1;
         scenario.sides[0].release = scenario.sides[1].release = ue_profile_at(i)->name;
-        ue_sim_run(&scenario, &watch, &result);
+        sim_run(&scenario, &watch, &result);
         assert_string_equal(result.failure, "");
         assert_true(heard.exports >= 40);
         assert_true(heard.mapped >= 30);

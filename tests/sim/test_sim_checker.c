@@ -17,7 +17,7 @@
 
 /* ---- ledger ---- */
 
-static const struct ue_scenario scenario = {
+static const struct sim_scenario scenario = {
     .seed = 1,
     .streams = {{.from = UE_ROLE_CLIENT,
                  .channel = CHANNEL,
@@ -35,42 +35,42 @@ static const struct ue_scenario scenario = {
                  .close_after = 2}}};
 
 struct books {
-    struct ue_ledger ledger;
-    struct ue_failure failure;
+    struct delivery_checker ledger;
+    struct sim_failure failure;
     uint8_t bytes[4096];
 };
 
 static struct books *open_books(void) {
     struct books *books = calloc(1, sizeof *books);
     assert_non_null(books);
-    assert_true(ue_ledger_init(&books->ledger, &scenario, &books->failure));
+    assert_true(delivery_checker_init(&books->ledger, &scenario, &books->failure));
     return books;
 }
 
 static void close_books(struct books *books) {
-    ue_ledger_free(&books->ledger);
+    delivery_checker_free(&books->ledger);
     free(books);
 }
 
-static uint32_t bits_of(const struct ue_payload *payload) {
-    return ue_payload_bits(payload, ue_scenario_stream(&scenario, payload->from, payload->channel, payload->reliable));
+static uint32_t bits_of(const struct sim_payload *payload) {
+    return sim_payload_bits(payload, sim_scenario_stream(&scenario, payload->from, payload->channel, payload->reliable));
 }
 
 /* Sends the next message in the given packet. */
-static struct ue_payload send_next(struct books *books, enum ue_role from, bool reliable, int64_t packet_id) {
-    struct ue_payload payload = ue_ledger_next(&books->ledger, from, CHANNEL, reliable);
-    ue_ledger_sent(&books->ledger, &payload, 5, &(struct ue_packet_range){packet_id, packet_id}, false);
+static struct sim_payload send_next(struct books *books, enum ue_role from, bool reliable, int64_t packet_id) {
+    struct sim_payload payload = delivery_checker_next(&books->ledger, from, CHANNEL, reliable);
+    delivery_checker_sent(&books->ledger, &payload, 5, &(struct ue_packet_range){packet_id, packet_id}, false);
     return payload;
 }
 
-static void hear(struct books *books, const struct ue_payload *payload, const struct ue_event *flags) {
-    uint32_t bits = flags->open ? UE_LEDGER_OPENING_BITS : bits_of(payload);
+static void hear(struct books *books, const struct sim_payload *payload, const struct ue_event *flags) {
+    uint32_t bits = flags->open ? DELIVERY_CHECKER_OPEN_BITS : bits_of(payload);
     struct ue_event event = *flags;
-    ue_payload_fill(payload, bits, books->bytes);
+    sim_payload_write(payload, bits, books->bytes);
     event.channel = CHANNEL;
     event.reliable = payload->reliable;
     event.data = (struct ue_view){books->bytes, 0, bits};
-    ue_ledger_heard(&books->ledger, payload->from, 6, &event, NULL, NULL);
+    delivery_checker_received(&books->ledger, payload->from, 6, &event, NULL, NULL);
 }
 
 static const struct ue_event plain;
@@ -79,14 +79,14 @@ static void test_honest(void **state) {
     (void)state;
     struct books *books = open_books();
     for (int64_t i = 0; i < 500; i++) {
-        struct ue_payload payload = send_next(books, UE_ROLE_CLIENT, i % 2 == 0, i);
+        struct sim_payload payload = send_next(books, UE_ROLE_CLIENT, i % 2 == 0, i);
         if (payload.reliable || i % 3 != 0) { /* unreliable ones may be lost */
             hear(books, &payload, &plain);
         }
-        ue_ledger_verdict(&books->ledger, UE_ROLE_CLIENT, 7, i, payload.reliable || i % 3 != 0);
+        delivery_checker_ack(&books->ledger, UE_ROLE_CLIENT, 7, i, payload.reliable || i % 3 != 0);
     }
     assert_false(books->failure.is_set);
-    assert_int_equal(ue_ledger_missing(&books->ledger), 0);
+    assert_int_equal(delivery_checker_missing(&books->ledger), 0);
     close_books(books);
 }
 
@@ -96,16 +96,16 @@ static void test_merged(void **state) {
     size_t bit = 0;
     for (int64_t i = 0; i < 3; i++) {
         uint8_t one[256];
-        struct ue_payload payload = send_next(books, UE_ROLE_CLIENT, true, 1);
+        struct sim_payload payload = send_next(books, UE_ROLE_CLIENT, true, 1);
         uint32_t bits = bits_of(&payload);
-        ue_payload_fill(&payload, bits, one);
+        sim_payload_write(&payload, bits, one);
         ue_bits_copy(books->bytes, bit, one, 0, bits);
         bit += bits;
     }
     struct ue_event event = {.channel = CHANNEL, .reliable = true, .data = {books->bytes, 0, bit}};
-    ue_ledger_heard(&books->ledger, UE_ROLE_CLIENT, 6, &event, NULL, NULL);
+    delivery_checker_received(&books->ledger, UE_ROLE_CLIENT, 6, &event, NULL, NULL);
     assert_false(books->failure.is_set);
-    assert_int_equal(ue_ledger_missing(&books->ledger), 0);
+    assert_int_equal(delivery_checker_missing(&books->ledger), 0);
     close_books(books);
 }
 
@@ -114,7 +114,7 @@ static void test_missing(void **state) {
     struct books *books = open_books();
     send_next(books, UE_ROLE_CLIENT, true, 1);
     send_next(books, UE_ROLE_CLIENT, false, 1);
-    assert_int_equal(ue_ledger_missing(&books->ledger), 1);
+    assert_int_equal(delivery_checker_missing(&books->ledger), 1);
     close_books(books);
 }
 
@@ -122,7 +122,7 @@ static void test_twice(void **state) {
     (void)state;
     for (int reliable = 0; reliable < 2; reliable++) {
         struct books *books = open_books();
-        struct ue_payload payload = send_next(books, UE_ROLE_CLIENT, reliable != 0, 1);
+        struct sim_payload payload = send_next(books, UE_ROLE_CLIENT, reliable != 0, 1);
         hear(books, &payload, &plain);
         assert_false(books->failure.is_set);
         hear(books, &payload, &plain);
@@ -135,8 +135,8 @@ static void test_out_of_order(void **state) {
     (void)state;
     for (int reliable = 0; reliable < 2; reliable++) {
         struct books *books = open_books();
-        struct ue_payload first = send_next(books, UE_ROLE_CLIENT, reliable != 0, 1);
-        struct ue_payload second = send_next(books, UE_ROLE_CLIENT, reliable != 0, 1);
+        struct sim_payload first = send_next(books, UE_ROLE_CLIENT, reliable != 0, 1);
+        struct sim_payload second = send_next(books, UE_ROLE_CLIENT, reliable != 0, 1);
         hear(books, &second, &plain);
         hear(books, &first, &plain);
         assert_true(books->failure.is_set);
@@ -149,13 +149,13 @@ static void test_damaged(void **state) {
     for (int reliable = 0; reliable < 2; reliable++) {
         for (int longer = 0; longer < 2; longer++) {
             struct books *books = open_books();
-            struct ue_payload payload = send_next(books, UE_ROLE_CLIENT, reliable != 0, 1);
+            struct sim_payload payload = send_next(books, UE_ROLE_CLIENT, reliable != 0, 1);
             uint32_t bits = bits_of(&payload);
-            ue_payload_fill(&payload, bits, books->bytes);
+            sim_payload_write(&payload, bits, books->bytes);
             books->bytes[(bits - 1) / 8] ^= (uint8_t)(longer == 0 ? 1u << (bits - 1) % 8 : 0);
             struct ue_event event = {
                 .channel = CHANNEL, .reliable = reliable != 0, .data = {books->bytes, 0, bits + (size_t)longer}};
-            ue_ledger_heard(&books->ledger, UE_ROLE_CLIENT, 6, &event, NULL, NULL);
+            delivery_checker_received(&books->ledger, UE_ROLE_CLIENT, 6, &event, NULL, NULL);
             assert_true(books->failure.is_set);
             close_books(books);
         }
@@ -166,7 +166,7 @@ static void test_never_sent(void **state) {
     (void)state;
     for (int reliable = 0; reliable < 2; reliable++) {
         struct books *books = open_books();
-        struct ue_payload payload = ue_ledger_next(&books->ledger, UE_ROLE_CLIENT, CHANNEL, reliable != 0);
+        struct sim_payload payload = delivery_checker_next(&books->ledger, UE_ROLE_CLIENT, CHANNEL, reliable != 0);
         hear(books, &payload, &plain);
         assert_true(books->failure.is_set);
         close_books(books);
@@ -178,9 +178,9 @@ static void test_acknowledged_unheard(void **state) {
     struct books *books = open_books();
     send_next(books, UE_ROLE_CLIENT, false, 8);
     send_next(books, UE_ROLE_CLIENT, false, 9);
-    ue_ledger_verdict(&books->ledger, UE_ROLE_CLIENT, 7, 8, false);
+    delivery_checker_ack(&books->ledger, UE_ROLE_CLIENT, 7, 8, false);
     assert_false(books->failure.is_set);
-    ue_ledger_verdict(&books->ledger, UE_ROLE_CLIENT, 7, 9, true);
+    delivery_checker_ack(&books->ledger, UE_ROLE_CLIENT, 7, 9, true);
     assert_true(books->failure.is_set);
     close_books(books);
 }
@@ -202,7 +202,7 @@ static void test_open_and_close(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct books *books = open_books();
         for (size_t k = 0; k < 4; k++) {
-            struct ue_payload payload = send_next(books, UE_ROLE_SERVER, true, 1);
+            struct sim_payload payload = send_next(books, UE_ROLE_SERVER, true, 1);
             hear(books, &payload, &cases[i].flags[k]);
         }
         assert_int_equal(!books->failure.is_set, cases[i].is_right);
@@ -213,8 +213,8 @@ static void test_open_and_close(void **state) {
 /* ---- witness ---- */
 
 struct court {
-    struct ue_witness witness;
-    struct ue_failure failure;
+    struct packet_checker witness;
+    struct sim_failure failure;
     struct ue_context contexts[2];
     uint64_t numbers[2];
 };
@@ -222,17 +222,17 @@ struct court {
 static struct court *open_court(const char *release) {
     struct court *court = calloc(1, sizeof *court);
     assert_non_null(court);
-    assert_true(ue_witness_init(&court->witness, &court->failure, false));
+    assert_true(packet_checker_init(&court->witness, &court->failure, false));
     for (enum ue_role side = UE_ROLE_CLIENT; side <= UE_ROLE_SERVER; side++) {
         ue_context_init(&court->contexts[side], ue_profile_find(release), NULL);
         court->contexts[side].direction = side == UE_ROLE_CLIENT ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
-        ue_witness_connect(&court->witness, side, &court->contexts[side]);
+        packet_checker_connect(&court->witness, side, &court->contexts[side]);
     }
     return court;
 }
 
 static void close_court(struct court *court) {
-    ue_witness_free(&court->witness);
+    packet_checker_free(&court->witness);
     free(court);
 }
 
@@ -242,14 +242,14 @@ static void send_packet(struct court *court, enum ue_role from, uint16_t seq, ui
     uint8_t bytes[64];
     struct ue_fault fault;
     struct ue_datagram datagram = {.packet = {.seq = seq, .ack = ack, .history_words = 1, .history = {history}}};
-    struct ue_link_report report = {
-        .fate = UE_FATE_SENT, .now_ns = 1, .number = court->numbers[from]++, .bytes = bytes};
+    struct sim_link_report report = {
+        .fate = SIM_DATAGRAM_SENT, .now_ns = 1, .number = court->numbers[from]++, .bytes = bytes};
     assert_int_equal(
         ue_datagram_encode(&court->contexts[from], &datagram, bytes, sizeof bytes, &report.size_bytes, &fault), UE_OK);
-    ue_witness_report(&court->witness, from, &report);
-    report.fate = UE_FATE_ARRIVED;
+    packet_checker_datagram(&court->witness, from, &report);
+    report.fate = SIM_DATAGRAM_ARRIVED;
     if (arrives) {
-        ue_witness_report(&court->witness, from, &report);
+        packet_checker_datagram(&court->witness, from, &report);
     }
 }
 
@@ -260,11 +260,11 @@ static void test_witness_honest(void **state) {
     send_packet(court, UE_ROLE_CLIENT, 16383, 99, 0, false);
     send_packet(court, UE_ROLE_CLIENT, 0, 99, 0, true);
     send_packet(court, UE_ROLE_SERVER, 100, 0, 5, true); /* 0 and 16382 arrived, 16383 did not */
-    ue_witness_verdict(&court->witness, UE_ROLE_CLIENT, 2, 16382, true);
-    ue_witness_verdict(&court->witness, UE_ROLE_CLIENT, 2, 16383, false);
-    ue_witness_verdict(&court->witness, UE_ROLE_CLIENT, 2, 16384, true);
-    assert_int_equal(ue_witness_in_flight(&court->witness, UE_ROLE_CLIENT), 0);
-    assert_int_equal(ue_witness_in_flight(&court->witness, UE_ROLE_SERVER), 1);
+    packet_checker_ack(&court->witness, UE_ROLE_CLIENT, 2, 16382, true);
+    packet_checker_ack(&court->witness, UE_ROLE_CLIENT, 2, 16383, false);
+    packet_checker_ack(&court->witness, UE_ROLE_CLIENT, 2, 16384, true);
+    assert_int_equal(packet_checker_in_flight(&court->witness, UE_ROLE_CLIENT), 0);
+    assert_int_equal(packet_checker_in_flight(&court->witness, UE_ROLE_SERVER), 1);
     assert_false(court->failure.is_set);
     close_court(court);
 }
@@ -315,7 +315,7 @@ static void test_false_verdicts(void **state) {
         send_packet(court, UE_ROLE_CLIENT, 7, 99, 0, true);
         send_packet(court, UE_ROLE_CLIENT, 8, 99, 0, false);
         for (size_t k = 0; k < 2; k++) {
-            ue_witness_verdict(&court->witness, UE_ROLE_CLIENT, 2, cases[i].ids[k], cases[i].delivered[k]);
+            packet_checker_ack(&court->witness, UE_ROLE_CLIENT, 2, cases[i].ids[k], cases[i].delivered[k]);
         }
         assert_int_equal(!court->failure.is_set, cases[i].is_right);
         close_court(court);
@@ -330,7 +330,7 @@ static void test_disagreement(void **state) {
         send_packet(court, UE_ROLE_CLIENT, 8, 99, 0, true);
         send_packet(court, UE_ROLE_SERVER, 100, later != 0 ? 8 : 7, later != 0 ? 3 : 1, true);
         send_packet(court, UE_ROLE_CLIENT, 9, 100, 1, true);
-        ue_witness_agree(&court->witness, 3);
+        packet_checker_finish(&court->witness, 3);
         assert_int_equal(court->failure.is_set, later == 0);
         close_court(court);
     }
@@ -339,8 +339,8 @@ static void test_disagreement(void **state) {
 static void test_not_a_packet(void **state) {
     (void)state;
     struct court *court = open_court("5.1");
-    struct ue_link_report report = {.fate = UE_FATE_SENT, .bytes = (const uint8_t *)"\xff\xff\x01", .size_bytes = 3};
-    ue_witness_report(&court->witness, UE_ROLE_CLIENT, &report);
+    struct sim_link_report report = {.fate = SIM_DATAGRAM_SENT, .bytes = (const uint8_t *)"\xff\xff\x01", .size_bytes = 3};
+    packet_checker_datagram(&court->witness, UE_ROLE_CLIENT, &report);
     assert_true(court->failure.is_set);
     close_court(court);
 }
@@ -348,9 +348,9 @@ static void test_not_a_packet(void **state) {
 /* The first failure stays. */
 static void test_first_failure(void **state) {
     (void)state;
-    struct ue_failure failure = {0};
-    ue_failure_set(&failure, 1, "first %d", 1);
-    ue_failure_set(&failure, 2, "second");
+    struct sim_failure failure = {0};
+    sim_failure_set(&failure, 1, "first %d", 1);
+    sim_failure_set(&failure, 2, "second");
     assert_string_equal(failure.text, "first 1");
     assert_int_equal(failure.at_ns, 1);
 }
@@ -358,12 +358,12 @@ static void test_first_failure(void **state) {
 /* Engines before 5.1 send large messages unreliably: one that lost a part stays at its receiver when a run ends. */
 static void test_unfinished_message(void **state) {
     (void)state;
-    struct ue_scenario shuffled = *ue_scenario_find("shuffle");
-    struct ue_sim_result result;
+    struct sim_scenario shuffled = *sim_scenario_find("shuffle");
+    struct sim_result result;
     shuffled.seed = 3;
     shuffled.sides[UE_ROLE_CLIENT].release = "4.25";
     shuffled.sides[UE_ROLE_SERVER].release = "4.25";
-    ue_sim_run(&shuffled, NULL, &result);
+    sim_run(&shuffled, NULL, &result);
     assert_string_equal(result.failure, "");
 }
 

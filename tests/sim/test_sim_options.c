@@ -35,16 +35,16 @@ static double latencies_ms[LATENCIES_MAX];
 static size_t latency_count;
 static uint64_t overflowed;
 
-static void note_delivery(void *user, const struct ue_sim_delivery *delivery) {
+static void note_delivery(void *user, const struct sim_delivery *delivery) {
     (void)user;
     if (delivery->reliable && latency_count < LATENCIES_MAX) {
         latencies_ms[latency_count++] = (double)(delivery->now_ns - delivery->sent_ns) / (double)NS_PER_MS;
     }
 }
 
-static void note_datagram(void *user, const struct ue_sim_datagram *datagram) {
+static void note_datagram(void *user, const struct sim_datagram *datagram) {
     (void)user;
-    overflowed += datagram->report->fate == UE_FATE_OVERFLOWED;
+    overflowed += datagram->report->fate == SIM_DATAGRAM_OVERFLOWED;
 }
 
 static int compare(const void *a, const void *b) {
@@ -53,8 +53,8 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static struct figures run_seeds(const struct ue_scenario *base) {
-    struct ue_sim_watch watch = {.delivered = note_delivery, .datagram = note_datagram};
+static struct figures run_seeds(const struct sim_scenario *base) {
+    struct sim_callbacks watch = {.delivered = note_delivery, .datagram = note_datagram};
     struct figures f = {0};
     double seconds = 0;
     uint64_t sent = 0;
@@ -62,10 +62,10 @@ static struct figures run_seeds(const struct ue_scenario *base) {
     latency_count = 0;
     overflowed = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct ue_scenario scenario = *base;
-        struct ue_sim_result result;
+        struct sim_scenario scenario = *base;
+        struct sim_result result;
         scenario.seed = seed;
-        ue_sim_run(&scenario, &watch, &result);
+        sim_run(&scenario, &watch, &result);
         if (!result.ok) {
             fail_msg("%s", result.failure);
         }
@@ -102,9 +102,9 @@ static void print_header(void) {
 }
 
 /* Both ends without the option, then both with it. */
-static void compare_option(const char *option, const struct ue_scenario *scenario,
+static void compare_option(const char *option, const struct sim_scenario *scenario,
                            const struct ue_conn_options *options) {
-    struct ue_scenario with = *scenario;
+    struct sim_scenario with = *scenario;
     with.sides[UE_ROLE_CLIENT].options = *options;
     with.sides[UE_ROLE_SERVER].options = *options;
     struct figures off = run_seeds(scenario);
@@ -115,31 +115,31 @@ static void compare_option(const char *option, const struct ue_scenario *scenari
 
 /* ---- scenarios ---- */
 
-static struct ue_scenario named(const char *name) {
-    const struct ue_scenario *scenario = ue_scenario_find(name);
+static struct sim_scenario named(const char *name) {
+    const struct sim_scenario *scenario = sim_scenario_find(name);
     assert_non_null(scenario);
     return *scenario;
 }
 
-static void set_paths(struct ue_scenario *scenario, const struct ue_link_config *path) {
+static void set_paths(struct sim_scenario *scenario, const struct sim_link_config *path) {
     scenario->paths[UE_ROLE_CLIENT] = *path;
     scenario->paths[UE_ROLE_SERVER] = *path;
 }
 
 /* Seldom a message, and nothing behind it: the last packet of a burst is lost more often than noticed. */
-static struct ue_scenario sparse(void) {
-    struct ue_scenario scenario = named("game");
+static struct sim_scenario sparse(void) {
+    struct sim_scenario scenario = named("game");
     memset(scenario.streams, 0, sizeof scenario.streams);
-    scenario.streams[0] = (struct ue_stream){
+    scenario.streams[0] = (struct sim_stream){
         .from = UE_ROLE_SERVER, .channel = 2, .reliable = true, .every_ticks = 61, .min_bits = 800, .max_bits = 800};
-    set_paths(&scenario, &(struct ue_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.3});
+    set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.3});
     scenario.duration_ns = 60 * NS_PER_S;
     return scenario;
 }
 
 static void test_tail_probe(void **state) {
     (void)state;
-    struct ue_scenario scenario = sparse();
+    struct sim_scenario scenario = sparse();
     print_header();
     compare_option("tail_probe", &scenario, &(struct ue_conn_options){.tail_probe = true});
     compare_option("tail_probe_data", &scenario, &(struct ue_conn_options){.tail_probe_data = true});
@@ -147,17 +147,17 @@ static void test_tail_probe(void **state) {
 
 static void test_quiet(void **state) {
     (void)state;
-    struct ue_scenario scenario = sparse();
-    set_paths(&scenario, &(struct ue_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.01});
+    struct sim_scenario scenario = sparse();
+    set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.01});
     compare_option("quiet", &scenario, &(struct ue_conn_options){.quiet = true});
 }
 
 /* Nothing comes back for five seconds, and unreliable data pushes what is unreported out of the history. */
 static void test_send_window(void **state) {
     (void)state;
-    struct ue_scenario scenario = named("game");
+    struct sim_scenario scenario = named("game");
     scenario.sides[UE_ROLE_SERVER].tick_hz = 120;
-    scenario.paths[UE_ROLE_CLIENT].outages[0] = (struct ue_outage){2 * NS_PER_S, 7 * NS_PER_S};
+    scenario.paths[UE_ROLE_CLIENT].outages[0] = (struct sim_outage){2 * NS_PER_S, 7 * NS_PER_S};
     scenario.duration_ns = 10 * NS_PER_S;
     compare_option("send_window", &scenario, &(struct ue_conn_options){.send_window = true});
 }
@@ -165,11 +165,11 @@ static void test_send_window(void **state) {
 /* After an outage everything that was lost leaves in one tick, more than the queue takes. */
 static void test_burst_limit(void **state) {
     (void)state;
-    struct ue_scenario scenario = named("game");
+    struct sim_scenario scenario = named("game");
     scenario.streams[0].every_ticks = 1;
     set_paths(&scenario,
-              &(struct ue_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 100000, .queue_bytes = 8000});
-    scenario.paths[UE_ROLE_SERVER].outages[0] = (struct ue_outage){2 * NS_PER_S, 3 * NS_PER_S};
+              &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 100000, .queue_bytes = 8000});
+    scenario.paths[UE_ROLE_SERVER].outages[0] = (struct sim_outage){2 * NS_PER_S, 3 * NS_PER_S};
     scenario.duration_ns = 10 * NS_PER_S;
     compare_option("burst_limit", &scenario, &(struct ue_conn_options){.burst_limit = 2});
 }
@@ -177,20 +177,20 @@ static void test_burst_limit(void **state) {
 /* A program that says more than the line carries, and does not ask. */
 static void test_pacing(void **state) {
     (void)state;
-    struct ue_scenario scenario = named("game");
+    struct sim_scenario scenario = named("game");
     scenario.streams[1].every_ticks = 1;
     scenario.streams[1].hasty = true;
     scenario.sides[UE_ROLE_SERVER].net_speed = 30000;
     set_paths(&scenario,
-              &(struct ue_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 32000, .queue_bytes = 8000});
+              &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .rate_bytes = 32000, .queue_bytes = 8000});
     scenario.duration_ns = 20 * NS_PER_S;
     compare_option("pacing", &scenario, &(struct ue_conn_options){.pacing = true});
 }
 
 static void test_reorder_wait(void **state) {
     (void)state;
-    struct ue_scenario scenario = named("game");
-    set_paths(&scenario, &(struct ue_link_config){.delay_ns = 25 * NS_PER_MS, .jitter_ns = 40 * NS_PER_MS});
+    struct sim_scenario scenario = named("game");
+    set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .jitter_ns = 40 * NS_PER_MS});
     scenario.duration_ns = 60 * NS_PER_S;
     compare_option("reorder_wait_ns", &scenario, &(struct ue_conn_options){.reorder_wait_ns = 30 * NS_PER_MS});
 }
@@ -199,9 +199,9 @@ static void test_reorder_wait(void **state) {
    after them nothing comes for a while. */
 static void test_prompt_acks(void **state) {
     (void)state;
-    struct ue_scenario scenario = sparse();
+    struct sim_scenario scenario = sparse();
     scenario.streams[0].every_ticks = 13;
-    scenario.streams[1] = (struct ue_stream){.from = UE_ROLE_CLIENT,
+    scenario.streams[1] = (struct sim_stream){.from = UE_ROLE_CLIENT,
                                              .channel = 2,
                                              .reliable = true,
                                              .every_ticks = 61,
@@ -213,8 +213,8 @@ static void test_prompt_acks(void **state) {
 
 static void test_repeat_reliable(void **state) {
     (void)state;
-    struct ue_scenario scenario = named("game");
-    set_paths(&scenario, &(struct ue_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.05});
+    struct sim_scenario scenario = named("game");
+    set_paths(&scenario, &(struct sim_link_config){.delay_ns = 25 * NS_PER_MS, .loss = 0.05});
     scenario.duration_ns = 60 * NS_PER_S;
     compare_option("repeat_reliable", &scenario, &(struct ue_conn_options){.repeat_reliable = true});
 }
@@ -303,13 +303,13 @@ static void test_resend_close(void **state) {
 
 /* ---- what must not change anything ---- */
 
-static uint64_t transcript_of(const struct ue_scenario *base, const struct ue_conn_options *options) {
-    struct ue_scenario scenario = *base;
-    struct ue_sim_result result;
+static uint64_t transcript_of(const struct sim_scenario *base, const struct ue_conn_options *options) {
+    struct sim_scenario scenario = *base;
+    struct sim_result result;
     scenario.seed = 7;
     scenario.sides[UE_ROLE_CLIENT].options = *options;
     scenario.sides[UE_ROLE_SERVER].options = *options;
-    ue_sim_run(&scenario, NULL, &result);
+    sim_run(&scenario, NULL, &result);
     if (!result.ok) {
         fail_msg("%s", result.failure);
     }
@@ -319,10 +319,10 @@ static uint64_t transcript_of(const struct ue_scenario *base, const struct ue_co
 static void test_strictness_changes_nothing(void **state) {
     (void)state;
     const struct ue_conn_options none = {0};
-    const struct ue_scenario *scenario;
-    for (size_t i = 0; (scenario = ue_scenario_at(i)) != NULL; i++) {
+    const struct sim_scenario *scenario;
+    for (size_t i = 0; (scenario = sim_scenario_at(i)) != NULL; i++) {
         const struct ue_conn_options strict = {
-            .strict_client = true, .strict_header = true, .resend_close = scenario->ending == UE_ENDING_QUIET};
+            .strict_client = true, .strict_header = true, .resend_close = scenario->ending == SIM_ENDING_QUIET};
         if (!scenario->hostile && transcript_of(scenario, &strict) != transcript_of(scenario, &none)) {
             fail_msg("%s: strictness changes what well-behaved ends say", scenario->name);
         }
@@ -341,7 +341,7 @@ static void test_off_leaves_no_trace(void **state) {
                                         .prompt_acks = true,
                                         .repeat_reliable = true};
     const struct ue_conn_options none = {0};
-    struct ue_scenario scenario = named("terrible");
+    struct sim_scenario scenario = named("terrible");
     uint64_t before = transcript_of(&scenario, &none);
     uint64_t with = transcript_of(&scenario, &all);
     assert_true(transcript_of(&scenario, &none) == before);

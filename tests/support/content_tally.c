@@ -35,7 +35,7 @@ static void on_field(void *user, const struct ue_record *record) {
 
 enum ue_status content_tally_add(struct content_tally *tally, const struct ue_context *context,
                                  const struct ue_content *content, const struct ue_guid_names *names) {
-    const struct ue_sink sink = {on_begin, on_field, on_end, tally};
+    const struct ue_trace sink = {on_begin, on_field, on_end, tally};
     struct ue_fault fault;
     tally->told_bit = content->data.bit;
     tally->end_bit = content->data.bit + content->data.bits;

@@ -13,7 +13,7 @@ bool ack_equal(const struct ue_ack *a, const struct ue_ack *b);
 bool bunch_equal(const struct ue_bunch *a, const struct ue_bunch *b);
 bool message_equal(const struct ue_message *a, const struct ue_message *b);
 bool fault_equal(const struct ue_fault *a, const struct ue_fault *b);
-bool verdict_equal(const struct ue_verdict *a, const struct ue_verdict *b);
+bool verdict_equal(const struct ue_decode_result *a, const struct ue_decode_result *b);
 
 /* The parts that the datagram has, as its prefix and handlers say. */
 bool datagram_equal(const struct ue_context *x, const struct ue_datagram *a, const struct ue_datagram *b);

@@ -12,4 +12,4 @@ static void *resize(void *user, void *old, size_t size_bytes) {
     return NULL;
 }
 
-const struct ue_track_memory heap = {resize, NULL};
+const struct ue_allocator heap = {resize, NULL};

@@ -5,6 +5,6 @@
 
 #include <uerudp/packet_tracker.h>
 
-extern const struct ue_track_memory heap;
+extern const struct ue_allocator heap;
 
 #endif

@@ -26,5 +26,5 @@ void hostile_put(struct ue_conn *c, uint64_t now_ns, enum hostility how, uint32_
                                      .ch_seq = reliable ? ch_seq & (c->out_context.ch_seq_bound - 1) : 0,
                                      .data = {data, 0, how == HOSTILE_CHANNELS ? 8 : 8 * PART_BYTES},
                                  }};
-    ue_packer_put(c, now_ns, &item);
+    ue_send_buffer_append(c, now_ns, &item);
 }

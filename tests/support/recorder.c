@@ -39,14 +39,14 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     r->depth--;
 }
 
-struct ue_sink recorder_sink(struct recorder *recorder) {
+struct ue_trace recorder_sink(struct recorder *recorder) {
     recorder->count = 0;
     recorder->group_count = 1;
     recorder->open[0] = 0;
     recorder->depth = 1;
     recorder->overflow = false;
     recorder->groups[0] = (struct recorded_group){.is_open = true};
-    return (struct ue_sink){on_begin, on_field, on_end, recorder};
+    return (struct ue_trace){on_begin, on_field, on_end, recorder};
 }
 
 /* The type of the oldest handshake layouts is not on the wire, yet a builder asks for it. */
@@ -154,7 +154,7 @@ static bool give_more(void *user, enum ue_field field) {
     return answer(p, field) != NULL;
 }
 
-struct ue_source playback_source(struct playback *playback, const struct recorder *recorder, size_t group) {
+struct ue_field_source playback_source(struct playback *playback, const struct recorder *recorder, size_t group) {
     *playback = (struct playback){.recorder = recorder, .group = group};
-    return (struct ue_source){give, give_more, playback};
+    return (struct ue_field_source){give, give_more, playback};
 }

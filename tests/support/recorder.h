@@ -36,7 +36,7 @@ struct recorder {
 };
 
 /* A sink that fills the recorder from empty; views in it point into what is traced. */
-struct ue_sink recorder_sink(struct recorder *recorder);
+struct ue_trace recorder_sink(struct recorder *recorder);
 
 /* The index'th record of that field on the wire in a group, or NULL. */
 const struct ue_record *recorder_find(const struct recorder *recorder, size_t group, enum ue_field field, size_t index);
@@ -52,6 +52,6 @@ struct playback {
     uint16_t asked[UE_FIELD_COUNT];
 };
 
-struct ue_source playback_source(struct playback *playback, const struct recorder *recorder, size_t group);
+struct ue_field_source playback_source(struct playback *playback, const struct recorder *recorder, size_t group);
 
 #endif

@@ -43,7 +43,7 @@ static const char *encode_problem(struct roundtrip *r, const struct ue_context *
 static const char *build_problem(struct roundtrip *r, const struct ue_context *x) {
     struct playback playback;
     struct ue_fault fault;
-    struct ue_source source = playback_source(&playback, &r->recorder, 0);
+    struct ue_field_source source = playback_source(&playback, &r->recorder, 0);
     if (ue_datagram_build(x, &source, &r->built, &fault) != UE_OK) {
         return "build refuses what trace reported";
     }
@@ -76,8 +76,8 @@ static bool groups_are_closed(const struct recorder *recorder) {
 
 static const char *trace_problem(struct roundtrip *r, const struct ue_context *x, const uint8_t *bytes,
                                  size_t size_bytes) {
-    struct ue_sink sink = recorder_sink(&r->recorder);
-    struct ue_verdict verdict;
+    struct ue_trace sink = recorder_sink(&r->recorder);
+    struct ue_decode_result verdict;
     ue_datagram_trace(x, bytes, size_bytes, NULL, &sink, &verdict);
     if (!verdict_equal(&r->verdict, &verdict) && !verdict.is_opened) {
         return "trace and decode disagree";
@@ -97,7 +97,7 @@ static const char *trace_problem(struct roundtrip *r, const struct ue_context *x
 
 const char *roundtrip_problem(struct roundtrip *r, const struct ue_context *x, const uint8_t *bytes,
                               size_t size_bytes) {
-    struct ue_verdict checked;
+    struct ue_decode_result checked;
     enum ue_status status = ue_datagram_decode(x, bytes, size_bytes, &r->decoded, &r->verdict);
     if (status == UE_E_FULL) {
         return NULL;

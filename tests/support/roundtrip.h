@@ -10,7 +10,7 @@
 
 /* What one round leaves behind; large, so it is allocated once. */
 struct roundtrip {
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     struct ue_datagram decoded;
     struct ue_datagram built;
     struct ue_item decoded_items[ROUNDTRIP_ITEMS];

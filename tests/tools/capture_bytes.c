@@ -106,12 +106,12 @@ void put_enhanced(struct bytes *bytes, uint32_t interface, uint64_t ticks, const
     put_block(bytes, 6, &body);
 }
 
-struct ue_capture_packet packet_of(uint16_t link_type, const char *hex) {
+struct capture_packet packet_of(uint16_t link_type, const char *hex) {
     static struct bytes bytes;
 
     bytes.size = 0;
     put_hex(&bytes, hex);
-    return (struct ue_capture_packet){
+    return (struct capture_packet){
         .frame = 1,
         .bytes = bytes.data,
         .captured_bytes = bytes.size,
@@ -120,21 +120,21 @@ struct ue_capture_packet packet_of(uint16_t link_type, const char *hex) {
     };
 }
 
-struct ue_capture *open_bytes(const struct bytes *bytes) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
-    struct ue_capture *capture = ue_capture_open_memory(bytes->data, bytes->size, error);
+struct capture *open_bytes(const struct bytes *bytes) {
+    char error[CAPTURE_ERROR_BYTES] = "";
+    struct capture *capture = capture_open_memory(bytes->data, bytes->size, error);
 
     if (capture == NULL)
         fail_msg("%s", error);
     return capture;
 }
 
-enum ue_capture_result read_all(struct ue_capture *capture, uint64_t *packets) {
-    struct ue_capture_packet packet;
-    enum ue_capture_result result;
+enum capture_result read_all(struct capture *capture, uint64_t *packets) {
+    struct capture_packet packet;
+    enum capture_result result;
 
     *packets = 0;
-    while ((result = ue_capture_next(capture, &packet)) == UE_CAPTURE_PACKET)
+    while ((result = capture_next(capture, &packet)) == CAPTURE_PACKET)
         ++*packets;
     return result;
 }

@@ -34,12 +34,12 @@ void put_enhanced(struct bytes *bytes, uint32_t interface, uint64_t ticks, const
                   const char *options);
 
 /* A packet of a link type, from hex, as if read from a file. The bytes are valid until the next call. */
-struct ue_capture_packet packet_of(uint16_t link_type, const char *hex);
+struct capture_packet packet_of(uint16_t link_type, const char *hex);
 
 /* Open what was built; fails the test if that fails. */
-struct ue_capture *open_bytes(const struct bytes *bytes);
+struct capture *open_bytes(const struct bytes *bytes);
 
 /* Read to the end, count packets, and return how it ended. */
-enum ue_capture_result read_all(struct ue_capture *capture, uint64_t *packets);
+enum capture_result read_all(struct capture *capture, uint64_t *packets);
 
 #endif

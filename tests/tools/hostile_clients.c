@@ -18,8 +18,8 @@
 #define KINDS 3
 
 struct intruder {
-    struct ue_client client;
-    struct ue_port *port;
+    struct live_client client;
+    struct live_transport *port;
     uint32_t sent;
     bool has_joined;
 };
@@ -34,27 +34,27 @@ static void take_events(void *user) {
 
 static void tick(struct intruder *intruder, enum hostility how, uint64_t now_ns) {
     struct ue_conn *conn = intruder->client.conn;
-    ue_client_receive(&intruder->client, now_ns, take_events, intruder);
+    live_client_receive(&intruder->client, now_ns, take_events, intruder);
     ue_conn_end_receive(conn, now_ns);
     take_events(intruder);
     for (uint32_t i = 0; intruder->has_joined && i < BUNCHES_PER_TICK && intruder->sent < BUNCHES_MAX; i++) {
         hostile_put(conn, now_ns, how, intruder->sent++, true);
     }
-    ue_client_tick(&intruder->client, now_ns);
+    live_client_tick(&intruder->client, now_ns);
 }
 
-static bool start(struct intruder *intruder, const struct ue_live_options *options, const char *target) {
+static bool start(struct intruder *intruder, const struct live_options *options, const char *target) {
     static const struct ue_login_config login = {.player = "intruder", .platform = "NULL"};
-    struct ue_socket *socket = ue_socket_connect(target, UE_SERVER_PORT, NULL);
-    intruder->port = socket != NULL ? ue_port_new(socket, options) : NULL;
+    struct net_socket *socket = net_socket_connect(target, WIRE_OPTIONS_SERVER_PORT, NULL);
+    intruder->port = socket != NULL ? live_transport_new(socket, options) : NULL;
     return intruder->port != NULL &&
-           ue_client_init(&intruder->client, intruder->port, options, &login, ue_loop_now_ns());
+           live_client_init(&intruder->client, intruder->port, options, &login, event_loop_now_ns());
 }
 
 static void run(struct intruder *intruders, uint32_t count, uint64_t until_ns) {
-    while (ue_loop_now_ns() < until_ns) {
+    while (event_loop_now_ns() < until_ns) {
         for (uint32_t i = 0; i < count; i++) {
-            tick(&intruders[i], (enum hostility)(i % KINDS), ue_loop_now_ns());
+            tick(&intruders[i], (enum hostility)(i % KINDS), event_loop_now_ns());
         }
         nanosleep(&(struct timespec){.tv_nsec = (long)TICK_NS}, NULL);
     }
@@ -65,25 +65,25 @@ int main(int argc, char **argv) {
         fputs("usage: hostile_clients PORT CLIENTS SECONDS\n", stderr);
         return 2;
     }
-    struct ue_live_options options;
+    struct live_options options;
     uint32_t count = (uint32_t)strtoul(argv[2], NULL, 10), joined = 0;
     char *target = g_strconcat("127.0.0.1:", argv[1], NULL);
     struct intruder *intruders = g_new0(struct intruder, count);
-    ue_live_options_init(&options);
-    bool good = ue_live_options_resolve(&options);
+    live_options_init(&options);
+    bool good = live_options_resolve(&options);
     for (uint32_t i = 0; good && i < count; i++) {
         good = start(&intruders[i], &options, target);
     }
     if (good) {
-        run(intruders, count, ue_loop_now_ns() + strtoull(argv[3], NULL, 10) * NS_PER_S);
+        run(intruders, count, event_loop_now_ns() + strtoull(argv[3], NULL, 10) * NS_PER_S);
     }
     for (uint32_t i = 0; i < count; i++) {
         joined += intruders[i].has_joined;
-        ue_client_clear(&intruders[i].client);
-        ue_port_free(intruders[i].port);
+        live_client_clear(&intruders[i].client);
+        live_transport_free(intruders[i].port);
     }
     printf("%" PRIu32 "\n", joined);
-    ue_live_options_clear(&options);
+    live_options_clear(&options);
     g_free(intruders);
     g_free(target);
     return good ? 0 : 1;

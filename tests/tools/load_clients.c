@@ -22,8 +22,8 @@
 #define LEAVE_NS NS_PER_S
 
 struct player {
-    struct ue_client client;
-    struct ue_port *port;
+    struct live_client client;
+    struct live_transport *port;
     uint64_t now_ns;
     uint32_t number;  /* of the client */
     uint32_t channel; /* 0: none yet */
@@ -33,7 +33,7 @@ struct player {
 };
 
 struct load {
-    struct ue_live_options options;
+    struct live_options options;
     struct player *players;
     uint32_t count;
     uint32_t started;
@@ -41,10 +41,10 @@ struct load {
 };
 
 static size_t make_message(const struct player *player, uint32_t number, uint8_t *bytes) {
-    struct ue_rng rng = {ue_rng_mix(player->number, number)};
-    size_t size = 1 + ue_rng_below(&rng, MESSAGE_BYTES_MAX);
+    struct sim_rng rng = {sim_rng_mix(player->number, number)};
+    size_t size = 1 + sim_rng_below(&rng, MESSAGE_BYTES_MAX);
     for (size_t i = 0; i < size; i += 8) {
-        ue_bytes_store64(bytes + i, ue_rng_next(&rng));
+        ue_bytes_store64(bytes + i, sim_rng_next(&rng));
     }
     return size;
 }
@@ -80,25 +80,25 @@ static void say(struct player *player) {
 static void tick(struct load *load, struct player *player, uint64_t now_ns, bool talks) {
     bool is_due = (load->ticks + player->number) % TICKS_BETWEEN_MESSAGES == 0;
     player->now_ns = now_ns;
-    ue_client_receive(&player->client, now_ns, take_events, player);
+    live_client_receive(&player->client, now_ns, take_events, player);
     ue_conn_end_receive(player->client.conn, now_ns);
     take_events(player);
     if (talks && is_due && player->channel != 0 && player->sent - player->echoed < WAITING_MAX) {
         say(player);
     }
-    ue_client_tick(&player->client, now_ns);
+    live_client_tick(&player->client, now_ns);
 }
 
 static bool start(struct load *load, const char *target) {
     static const struct ue_login_config login = {.player = "load", .platform = "NULL"};
     struct player *player = &load->players[load->started];
-    struct ue_socket *socket = ue_socket_connect(target, UE_SERVER_PORT, NULL);
-    if (socket == NULL || (player->port = ue_port_new(socket, &load->options)) == NULL) {
+    struct net_socket *socket = net_socket_connect(target, WIRE_OPTIONS_SERVER_PORT, NULL);
+    if (socket == NULL || (player->port = live_transport_new(socket, &load->options)) == NULL) {
         fprintf(stderr, "load_clients: no socket for client %" PRIu32 "\n", load->started);
         return false;
     }
     player->number = load->started++;
-    return ue_client_init(&player->client, player->port, &load->options, &login, ue_loop_now_ns());
+    return live_client_init(&player->client, player->port, &load->options, &login, event_loop_now_ns());
 }
 
 static bool is_done(const struct load *load) {
@@ -118,10 +118,10 @@ static void sleep_until(uint64_t time_ns) {
 
 /* Ticks until the time has come, or, when patient, everything is there. */
 static void run(struct load *load, uint64_t until_ns, bool talks, bool patient) {
-    uint64_t next_ns = ue_loop_now_ns();
+    uint64_t next_ns = event_loop_now_ns();
     while (next_ns < until_ns && !(patient && is_done(load))) {
         sleep_until(next_ns);
-        uint64_t now_ns = ue_loop_now_ns();
+        uint64_t now_ns = event_loop_now_ns();
         for (uint32_t i = 0; i < load->started; i++) {
             tick(load, &load->players[i], now_ns, talks);
         }
@@ -137,7 +137,7 @@ static bool start_all(struct load *load, const char *target) {
                 return false;
             }
         }
-        run(load, ue_loop_now_ns() + TICK_NS, true, false);
+        run(load, event_loop_now_ns() + TICK_NS, true, false);
     }
     return true;
 }
@@ -158,14 +158,14 @@ static bool report(const struct load *load) {
 }
 
 static void leave(struct load *load) {
-    uint64_t now_ns = ue_loop_now_ns();
+    uint64_t now_ns = event_loop_now_ns();
     for (uint32_t i = 0; i < load->started; i++) {
         ue_conn_close(load->players[i].client.conn, now_ns, UE_CLOSE_DISCONNECT);
     }
     run(load, now_ns + LEAVE_NS, false, false);
     for (uint32_t i = 0; i < load->started; i++) {
-        ue_client_clear(&load->players[i].client);
-        ue_port_free(load->players[i].port);
+        live_client_clear(&load->players[i].client);
+        live_transport_free(load->players[i].port);
     }
 }
 
@@ -185,16 +185,16 @@ int main(int argc, char **argv) {
     struct load load = {.count = (uint32_t)strtoul(argv[2], NULL, 10)};
     char *target = g_strconcat("127.0.0.1:", argv[1], NULL);
     load.players = g_new0(struct player, load.count);
-    ue_live_options_init(&load.options);
+    live_options_init(&load.options);
     allow_sockets(load.count);
-    bool good = ue_live_options_resolve(&load.options) && start_all(&load, target);
+    bool good = live_options_resolve(&load.options) && start_all(&load, target);
     if (good) {
-        run(&load, ue_loop_now_ns() + strtoull(argv[3], NULL, 10) * NS_PER_S, true, false);
-        run(&load, ue_loop_now_ns() + DRAIN_NS, false, true);
+        run(&load, event_loop_now_ns() + strtoull(argv[3], NULL, 10) * NS_PER_S, true, false);
+        run(&load, event_loop_now_ns() + DRAIN_NS, false, true);
     }
     good = report(&load) && good;
     leave(&load);
-    ue_live_options_clear(&load.options);
+    live_options_clear(&load.options);
     g_free(load.players);
     g_free(target);
     return good ? 0 : 1;

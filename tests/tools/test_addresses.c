@@ -20,13 +20,13 @@ static size_t common_bits(const uint8_t *a, const uint8_t *b, size_t size_bytes)
 }
 
 static void map_all(const uint64_t *seed, size_t size_bytes, uint8_t from[ADDRESSES][16], uint8_t to[ADDRESSES][16]) {
-    struct ue_addresses *addresses = ue_addresses_new(seed);
+    struct address_map *addresses = address_map_new(seed);
     assert_non_null(addresses);
     memcpy(to, from, sizeof(uint8_t[ADDRESSES][16]));
     for (size_t i = 0; i < ADDRESSES; i++) {
-        ue_addresses_map(addresses, to[i], size_bytes);
+        address_map_apply(addresses, to[i], size_bytes);
     }
-    ue_addresses_free(addresses);
+    address_map_free(addresses);
 }
 
 /* Neighbours are likely: each is like the one before up to some byte. None is special. */

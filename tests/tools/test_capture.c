@@ -28,29 +28,29 @@ static void build_pcap(uint32_t magic, bool big, uint32_t link_type) {
 }
 
 static void check_pcap(int64_t fraction_ns, uint16_t link_type) {
-    struct ue_capture *capture = open_bytes(&file);
-    struct ue_capture_packet packet;
+    struct capture *capture = open_bytes(&file);
+    struct capture_packet packet;
 
-    assert_int_equal(ue_capture_next(capture, &packet), UE_CAPTURE_PACKET);
+    assert_int_equal(capture_next(capture, &packet), CAPTURE_PACKET);
     assert_int_equal(packet.frame, 1);
     assert_int_equal(packet.time_ns, 1000000000 + 2 * fraction_ns);
     assert_int_equal(packet.link_type, link_type);
     assert_int_equal(packet.captured_bytes, 3);
     assert_memory_equal(packet.bytes, "abc", 3);
     assert_null(packet.comment);
-    assert_int_equal(ue_capture_next(capture, &packet), UE_CAPTURE_PACKET);
+    assert_int_equal(capture_next(capture, &packet), CAPTURE_PACKET);
     assert_int_equal(packet.frame, 2);
     assert_int_equal(packet.time_ns, 4000000000000000000 + 999999 * fraction_ns);
     assert_int_equal(packet.captured_bytes, 5);
     assert_int_equal(packet.length_bytes, 9);
     assert_memory_equal(packet.bytes, "defgh", 5);
-    assert_int_equal(ue_capture_next(capture, &packet), UE_CAPTURE_PACKET);
+    assert_int_equal(capture_next(capture, &packet), CAPTURE_PACKET);
     assert_int_equal(packet.captured_bytes, 0);
-    assert_int_equal(ue_capture_next(capture, &packet), UE_CAPTURE_END);
-    assert_int_equal(ue_capture_next(capture, &packet), UE_CAPTURE_END);
-    assert_string_equal(ue_capture_error(capture), "");
-    assert_int_equal(ue_capture_consumed_bytes(capture), file.size);
-    ue_capture_close(capture);
+    assert_int_equal(capture_next(capture, &packet), CAPTURE_END);
+    assert_int_equal(capture_next(capture, &packet), CAPTURE_END);
+    assert_string_equal(capture_error(capture), "");
+    assert_int_equal(capture_consumed_bytes(capture), file.size);
+    capture_close(capture);
 }
 
 static void pcap_in_every_form(void **state) {
@@ -78,7 +78,7 @@ static uint64_t packets_within(size_t size) {
 }
 
 static void pcap_cut_anywhere(void **state) {
-    char error[UE_CAPTURE_ERROR_BYTES];
+    char error[CAPTURE_ERROR_BYTES];
     size_t whole;
 
     (void)state;
@@ -86,53 +86,53 @@ static void pcap_cut_anywhere(void **state) {
     whole = file.size;
     for (file.size = 0; file.size < 24; file.size++) {
         error[0] = '\0';
-        assert_null(ue_capture_open_memory(file.data, file.size, error));
+        assert_null(capture_open_memory(file.data, file.size, error));
         assert_string_not_equal(error, "");
     }
     for (; file.size <= whole; file.size++) {
         bool clean = file.size == 24 || file.size == 43 || file.size == 64 || file.size == whole;
-        struct ue_capture *capture = open_bytes(&file);
+        struct capture *capture = open_bytes(&file);
         uint64_t packets;
 
-        assert_int_equal(read_all(capture, &packets), clean ? UE_CAPTURE_END : UE_CAPTURE_DAMAGED);
+        assert_int_equal(read_all(capture, &packets), clean ? CAPTURE_END : CAPTURE_DAMAGED);
         assert_int_equal(packets, packets_within(file.size));
-        assert_int_equal(ue_capture_error(capture)[0] == '\0', clean);
-        ue_capture_close(capture);
+        assert_int_equal(capture_error(capture)[0] == '\0', clean);
+        capture_close(capture);
     }
 }
 
 static void damage_names_packet_offset(void **state) {
-    struct ue_capture *capture;
+    struct capture *capture;
     uint64_t packets;
 
     (void)state;
     build_pcap(0xa1b2c3d4, false, 1);
     memset(file.data + 43 + 8, 0xff, 4);
     capture = open_bytes(&file);
-    assert_int_equal(read_all(capture, &packets), UE_CAPTURE_DAMAGED);
+    assert_int_equal(read_all(capture, &packets), CAPTURE_DAMAGED);
     assert_int_equal(packets, 1);
-    assert_non_null(strstr(ue_capture_error(capture), "packet at byte 43: "));
-    ue_capture_close(capture);
+    assert_non_null(strstr(capture_error(capture), "packet at byte 43: "));
+    capture_close(capture);
 }
 
 static void refuse(const void *bytes, size_t size, const char *text) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
+    char error[CAPTURE_ERROR_BYTES] = "";
 
-    assert_null(ue_capture_open_memory(bytes, size, error));
+    assert_null(capture_open_memory(bytes, size, error));
     assert_string_equal(error, text);
 }
 
 static void what_is_no_capture_is_refused(void **state) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
+    char error[CAPTURE_ERROR_BYTES] = "";
 
     (void)state;
     refuse("", 0, "the file is empty");
     refuse("abc", 3, "too short for a capture file: 3 bytes");
     refuse("PK\3\4....", 8, "neither pcap nor pcapng: it begins with 50 4b 03 04");
     refuse("\x1f\x8b", 2, "gzip data: ends too early");
-    assert_null(ue_capture_open("/nonexistent/file", error));
+    assert_null(capture_open_file("/nonexistent/file", error));
     assert_string_equal(error, "cannot open: No such file or directory");
-    assert_null(ue_capture_open("/", error));
+    assert_null(capture_open_file("/", error));
     assert_string_equal(error, "cannot read: Is a directory");
 }
 
@@ -174,24 +174,24 @@ static void gzip_cut_anywhere(void **state) {
     packed = (struct bytes){0};
     put_gzip(&packed, file.data, file.size);
     for (size_t size = 2; size < packed.size; size++) {
-        char error[UE_CAPTURE_ERROR_BYTES] = "";
-        struct ue_capture *capture = ue_capture_open_memory(packed.data, size, error);
+        char error[CAPTURE_ERROR_BYTES] = "";
+        struct capture *capture = capture_open_memory(packed.data, size, error);
 
         if (capture == NULL) {
             assert_string_not_equal(error, "");
             continue;
         }
-        assert_int_equal(read_all(capture, &packets), UE_CAPTURE_DAMAGED);
-        assert_non_null(strstr(ue_capture_error(capture), "gzip data: ends too early"));
+        assert_int_equal(read_all(capture, &packets), CAPTURE_DAMAGED);
+        assert_non_null(strstr(capture_error(capture), "gzip data: ends too early"));
         assert_true(packets >= most);
         most = packets;
-        ue_capture_close(capture);
+        capture_close(capture);
     }
     assert_int_equal(most, PACKETS);
 }
 
 static void gzip_damage_is_reported(void **state) {
-    struct ue_capture *capture;
+    struct capture *capture;
     uint64_t packets;
 
     (void)state;
@@ -200,22 +200,22 @@ static void gzip_damage_is_reported(void **state) {
     put_gzip(&packed, file.data, file.size);
     packed.data[packed.size - 8] ^= 1; /* its checksum */
     capture = open_bytes(&packed);
-    assert_int_equal(read_all(capture, &packets), UE_CAPTURE_DAMAGED);
+    assert_int_equal(read_all(capture, &packets), CAPTURE_DAMAGED);
     assert_int_equal(packets, PACKETS);
-    assert_non_null(strstr(ue_capture_error(capture), "gzip data: incorrect data check"));
-    ue_capture_close(capture);
+    assert_non_null(strstr(capture_error(capture), "gzip data: incorrect data check"));
+    capture_close(capture);
 
     packed.data[packed.size - 8] ^= 1;
     put(&packed, "rubbish", 7);
     capture = open_bytes(&packed);
-    assert_int_equal(read_all(capture, &packets), UE_CAPTURE_DAMAGED);
+    assert_int_equal(read_all(capture, &packets), CAPTURE_DAMAGED);
     assert_int_equal(packets, PACKETS);
-    assert_non_null(strstr(ue_capture_error(capture), "gzip data: incorrect header check"));
-    ue_capture_close(capture);
+    assert_non_null(strstr(capture_error(capture), "gzip data: incorrect header check"));
+    capture_close(capture);
 }
 
 static void gzip_damage_inside_pcapng(void **state) {
-    struct ue_capture *capture;
+    struct capture *capture;
     uint64_t packets;
 
     (void)state;
@@ -228,17 +228,17 @@ static void gzip_damage_inside_pcapng(void **state) {
     put_gzip(&packed, file.data, file.size - 5); /* a member ends inside a block, rubbish follows */
     put(&packed, "rubbish", 7);
     capture = open_bytes(&packed);
-    assert_int_equal(read_all(capture, &packets), UE_CAPTURE_DAMAGED);
+    assert_int_equal(read_all(capture, &packets), CAPTURE_DAMAGED);
     assert_int_equal(packets, 1);
-    assert_string_equal(ue_capture_error(capture), "block at byte 84: gzip data: incorrect header check, at byte 115");
-    ue_capture_close(capture);
+    assert_string_equal(capture_error(capture), "block at byte 84: gzip data: incorrect header check, at byte 115");
+    capture_close(capture);
 }
 
 /* Read the bytes as standard input that comes in small pieces, from a child process. */
-static enum ue_capture_result read_pipe(const struct bytes *bytes, uint64_t *packets) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
-    struct ue_capture *capture;
-    enum ue_capture_result result;
+static enum capture_result read_pipe(const struct bytes *bytes, uint64_t *packets) {
+    char error[CAPTURE_ERROR_BYTES] = "";
+    struct capture *capture;
+    enum capture_result result;
     int ends[2], old = dup(STDIN_FILENO);
 
     assert_int_equal(pipe(ends), 0);
@@ -251,10 +251,10 @@ static enum ue_capture_result read_pipe(const struct bytes *bytes, uint64_t *pac
     close(ends[1]);
     dup2(ends[0], STDIN_FILENO);
     close(ends[0]);
-    capture = ue_capture_open("-", error);
+    capture = capture_open_file("-", error);
     assert_non_null(capture);
     result = read_all(capture, packets);
-    ue_capture_close(capture);
+    capture_close(capture);
     dup2(old, STDIN_FILENO);
     close(old);
     return result;
@@ -265,14 +265,14 @@ static void pipes_are_read(void **state) {
 
     (void)state;
     build_pcap(0xa1b23c4d, true, 1);
-    assert_int_equal(read_pipe(&file, &packets), UE_CAPTURE_END);
+    assert_int_equal(read_pipe(&file, &packets), CAPTURE_END);
     assert_int_equal(packets, PACKETS);
     packed = (struct bytes){0};
     put_gzip(&packed, file.data, file.size);
-    assert_int_equal(read_pipe(&packed, &packets), UE_CAPTURE_END);
+    assert_int_equal(read_pipe(&packed, &packets), CAPTURE_END);
     assert_int_equal(packets, PACKETS);
     packed.size--;
-    assert_int_equal(read_pipe(&packed, &packets), UE_CAPTURE_DAMAGED);
+    assert_int_equal(read_pipe(&packed, &packets), CAPTURE_DAMAGED);
     assert_int_equal(packets, PACKETS);
 }
 
@@ -287,32 +287,32 @@ static void sample_captures_are_read(void **state) {
         {"utcp-loss", 786},        {"utcp-orig-clean", 579},   {"utcp-ue418-clean", 988},
         {"utcp-ue418-loss", 1337}, {"utcp-orig-restart", 259}, {"fortnite1510-081d-plain-scrubbed", 355},
     };
-    struct ue_fragments *fragments = ue_fragments_new();
+    struct ip_fragments *fragments = ip_fragments_new();
 
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
-        char path[RECORDING_PATH_BYTES], error[UE_CAPTURE_ERROR_BYTES] = "";
-        struct ue_capture_packet packet;
-        struct ue_capture *capture;
-        struct ue_udp udp;
+        char path[RECORDING_PATH_BYTES], error[CAPTURE_ERROR_BYTES] = "";
+        struct capture_packet packet;
+        struct capture *capture;
+        struct capture_udp udp;
         uint64_t count = 0;
 
         if (!recording_path(path, samples[i].name, ".pcap"))
             continue;
-        capture = ue_capture_open(path, error);
+        capture = capture_open_file(path, error);
         if (capture == NULL)
             fail_msg("%s: %s", path, error);
-        while (ue_capture_next(capture, &packet) == UE_CAPTURE_PACKET) {
-            assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_UDP);
+        while (capture_next(capture, &packet) == CAPTURE_PACKET) {
+            assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
             assert_true(udp.source.port == 7777 || udp.destination.port == 7777);
             assert_int_equal(udp.captured_bytes, udp.length_bytes);
             count++;
         }
-        assert_string_equal(ue_capture_error(capture), "");
+        assert_string_equal(capture_error(capture), "");
         assert_int_equal(count, samples[i].packets);
-        ue_capture_close(capture);
+        capture_close(capture);
     }
-    ue_fragments_free(fragments);
+    ip_fragments_free(fragments);
 }
 
 int main(void) {

@@ -21,29 +21,29 @@ static void text_and_back(void **state) {
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct ue_address address;
-        char text[UE_ADDRESS_TEXT_BYTES];
+        struct capture_address address;
+        char text[CAPTURE_ADDRESS_TEXT_BYTES];
 
-        assert_true(ue_address_parse(texts[i], &address));
-        assert_int_equal(address.family, texts[i][0] == '[' ? UE_IPV6 : UE_IPV4);
-        assert_string_equal(ue_address_format(&address, text), texts[i]);
+        assert_true(capture_address_parse(texts[i], &address));
+        assert_int_equal(address.family, texts[i][0] == '[' ? CAPTURE_IPV6 : CAPTURE_IPV4);
+        assert_string_equal(capture_address_format(&address, text), texts[i]);
     }
 }
 
 static void members_are_as_documented(void **state) {
-    static const struct ue_address expected = {{10, 1, 2, 3}, 7777, UE_IPV4};
-    struct ue_address address, other;
+    static const struct capture_address expected = {{10, 1, 2, 3}, 7777, CAPTURE_IPV4};
+    struct capture_address address, other;
 
     (void)state;
-    assert_true(ue_address_parse("10.1.2.3:7777", &address));
+    assert_true(capture_address_parse("10.1.2.3:7777", &address));
     assert_memory_equal(&address, &expected, sizeof expected);
-    assert_true(ue_address_equal(&address, &expected));
-    assert_true(ue_address_parse("10.1.2.3:7778", &other));
-    assert_false(ue_address_equal(&address, &other));
-    assert_true(ue_address_parse("10.1.2.4:7777", &other));
-    assert_false(ue_address_equal(&address, &other));
-    assert_true(ue_address_parse("[a01:203::]:7777", &other));
-    assert_false(ue_address_equal(&address, &other));
+    assert_true(capture_address_equal(&address, &expected));
+    assert_true(capture_address_parse("10.1.2.3:7778", &other));
+    assert_false(capture_address_equal(&address, &other));
+    assert_true(capture_address_parse("10.1.2.4:7777", &other));
+    assert_false(capture_address_equal(&address, &other));
+    assert_true(capture_address_parse("[a01:203::]:7777", &other));
+    assert_false(capture_address_equal(&address, &other));
 }
 
 static void other_texts_are_refused(void **state) {
@@ -73,9 +73,9 @@ static void other_texts_are_refused(void **state) {
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct ue_address address = {.port = 4711};
+        struct capture_address address = {.port = 4711};
 
-        assert_false(ue_address_parse(texts[i], &address));
+        assert_false(capture_address_parse(texts[i], &address));
         assert_int_equal(address.port, 4711);
     }
 }

@@ -14,8 +14,8 @@
 #define SLOTS 64 /* as frame.h promises */
 #define SECOND_NS INT64_C(1000000000)
 
-static struct ue_fragments *fragments;
-static struct ue_udp udp;
+static struct ip_fragments *fragments;
+static struct capture_udp udp;
 static uint64_t frame;
 static int64_t now_ns;
 
@@ -26,13 +26,13 @@ static int setup(void **state) {
     (void)state;
     frame = 0;
     now_ns = 1000 * SECOND_NS;
-    fragments = ue_fragments_new();
+    fragments = ip_fragments_new();
     return fragments == NULL;
 }
 
 static int teardown(void **state) {
     (void)state;
-    ue_fragments_free(fragments);
+    ip_fragments_free(fragments);
     return 0;
 }
 
@@ -49,10 +49,10 @@ static void build_datagram(size_t size, uint8_t seed) {
 }
 
 /* Send size bytes as a fragment, of which captured are kept. */
-static enum ue_frame_result send_part(bool is_ipv6, uint32_t id, size_t offset, bool more, const uint8_t *data,
+static enum capture_headers_result send_part(bool is_ipv6, uint32_t id, size_t offset, bool more, const uint8_t *data,
                                       size_t size, size_t captured) {
     static struct bytes bytes;
-    struct ue_capture_packet packet = {.frame = ++frame, .time_ns = now_ns, .link_type = 101};
+    struct capture_packet packet = {.frame = ++frame, .time_ns = now_ns, .link_type = 101};
 
     bytes = (struct bytes){.big = true};
     if (is_ipv6) {
@@ -72,10 +72,10 @@ static enum ue_frame_result send_part(bool is_ipv6, uint32_t id, size_t offset, 
     put(&bytes, data, captured);
     packet.captured_bytes = bytes.size;
     packet.bytes = bytes.data;
-    return ue_frame_udp(fragments, &packet, &udp);
+    return capture_packet_find_udp(fragments, &packet, &udp);
 }
 
-static enum ue_frame_result send4(uint32_t id, size_t offset, size_t end, size_t whole) {
+static enum capture_headers_result send4(uint32_t id, size_t offset, size_t end, size_t whole) {
     return send_part(false, id, offset, end < whole, datagram + offset, end - offset, end - offset);
 }
 
@@ -103,22 +103,22 @@ static void every_order_of_four(void **state) {
             continue;
         for (unsigned i = 0; i < 4; i++)
             assert_int_equal(send4(7, at[places[i]], at[places[i] + 1], 2005),
-                             i < 3 ? UE_FRAME_FRAGMENT : UE_FRAME_UDP);
+                             i < 3 ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
         expect_whole(2005, frame - 3);
     }
-    assert_int_equal(ue_fragments_incomplete(fragments), 0);
+    assert_int_equal(ip_fragments_incomplete(fragments), 0);
 }
 
 static void ipv6_fragments(void **state) {
     (void)state;
     build_datagram(3000, 0);
-    assert_int_equal(send_part(true, 0x12345678, 1448, true, datagram + 1448, 1448, 1448), UE_FRAME_FRAGMENT);
-    assert_int_equal(send_part(true, 0x12345678, 2896, false, datagram + 2896, 104, 104), UE_FRAME_FRAGMENT);
-    assert_int_equal(send_part(true, 0x02345678, 0, true, datagram, 1448, 1448), UE_FRAME_FRAGMENT);
-    assert_int_equal(send_part(true, 0x12345678, 0, true, datagram, 1448, 1448), UE_FRAME_UDP);
+    assert_int_equal(send_part(true, 0x12345678, 1448, true, datagram + 1448, 1448, 1448), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send_part(true, 0x12345678, 2896, false, datagram + 2896, 104, 104), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send_part(true, 0x02345678, 0, true, datagram, 1448, 1448), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send_part(true, 0x12345678, 0, true, datagram, 1448, 1448), CAPTURE_HEADERS_UDP);
     expect_whole(3000, 1);
-    assert_int_equal(udp.source.family, UE_IPV6);
-    assert_int_equal(ue_fragments_incomplete(fragments), 1);
+    assert_int_equal(udp.source.family, CAPTURE_IPV6);
+    assert_int_equal(ip_fragments_incomplete(fragments), 1);
 }
 
 static void largest_datagram(void **state) {
@@ -126,20 +126,20 @@ static void largest_datagram(void **state) {
     build_datagram(65515, 0);
     for (size_t at = 0; at < 65515; at += 1480)
         assert_int_equal(send4(1, at, at + 1480 < 65515 ? at + 1480 : 65515, 65515),
-                         at + 1480 < 65515 ? UE_FRAME_FRAGMENT : UE_FRAME_UDP);
+                         at + 1480 < 65515 ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
     expect_whole(65515, 1);
 }
 
 static void two_at_once(void **state) {
     (void)state;
     build_datagram(1000, 1);
-    assert_int_equal(send4(1, 0, 800, 1000), UE_FRAME_FRAGMENT);
+    assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
     build_datagram(1000, 2);
-    assert_int_equal(send4(2, 0, 800, 1000), UE_FRAME_FRAGMENT);
-    assert_int_equal(send4(2, 800, 1000, 1000), UE_FRAME_UDP);
+    assert_int_equal(send4(2, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send4(2, 800, 1000, 1000), CAPTURE_HEADERS_UDP);
     expect_whole(1000, 2);
     build_datagram(1000, 1);
-    assert_int_equal(send4(1, 800, 1000, 1000), UE_FRAME_UDP);
+    assert_int_equal(send4(1, 800, 1000, 1000), CAPTURE_HEADERS_UDP);
     expect_whole(1000, 1);
 }
 
@@ -147,75 +147,75 @@ static void exact_repeats_are_ignored(void **state) {
     (void)state;
     build_datagram(1000, 0);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(send4(1, 800, 1000, 1000), UE_FRAME_FRAGMENT);
-    assert_int_equal(send4(1, 0, 800, 1000), UE_FRAME_UDP);
+        assert_int_equal(send4(1, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_UDP);
     expect_whole(1000, 1);
 }
 
 static void contradictions_condemn(void **state) {
     (void)state;
     build_datagram(1000, 0);
-    assert_int_equal(send4(1, 0, 400, 1000), UE_FRAME_FRAGMENT);
-    assert_int_equal(send4(1, 392, 800, 1000), UE_FRAME_MALFORMED); /* overlap */
-    assert_int_equal(send4(1, 400, 1000, 1000), UE_FRAME_MALFORMED);
+    assert_int_equal(send4(1, 0, 400, 1000), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send4(1, 392, 800, 1000), CAPTURE_HEADERS_MALFORMED); /* overlap */
+    assert_int_equal(send4(1, 400, 1000, 1000), CAPTURE_HEADERS_MALFORMED);
 
-    assert_int_equal(send4(2, 0, 400, 1000), UE_FRAME_FRAGMENT);
+    assert_int_equal(send4(2, 0, 400, 1000), CAPTURE_HEADERS_FRAGMENT);
     datagram[100] ^= 1;
-    assert_int_equal(send4(2, 0, 400, 1000), UE_FRAME_MALFORMED); /* same place, other bytes */
+    assert_int_equal(send4(2, 0, 400, 1000), CAPTURE_HEADERS_MALFORMED); /* same place, other bytes */
 
-    assert_int_equal(send4(3, 400, 800, 800), UE_FRAME_FRAGMENT);
-    assert_int_equal(send4(3, 0, 400, 400), UE_FRAME_MALFORMED); /* a second end in front of the first */
+    assert_int_equal(send4(3, 400, 800, 800), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send4(3, 0, 400, 400), CAPTURE_HEADERS_MALFORMED); /* a second end in front of the first */
 
-    assert_int_equal(send4(4, 400, 800, 800), UE_FRAME_FRAGMENT);
-    assert_int_equal(send4(4, 800, 1000, 1000), UE_FRAME_MALFORMED); /* an end behind the first */
+    assert_int_equal(send4(4, 400, 800, 800), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send4(4, 800, 1000, 1000), CAPTURE_HEADERS_MALFORMED); /* an end behind the first */
 
-    assert_int_equal(send4(5, 0, 400, 400 + 8), UE_FRAME_FRAGMENT);
-    assert_int_equal(send4(5, 800, 1000, 1000), UE_FRAME_FRAGMENT);
-    assert_int_equal(send4(5, 400, 500, 500), UE_FRAME_MALFORMED); /* an end in front of data */
-    assert_int_equal(ue_fragments_incomplete(fragments), 5);
+    assert_int_equal(send4(5, 0, 400, 400 + 8), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send4(5, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send4(5, 400, 500, 500), CAPTURE_HEADERS_MALFORMED); /* an end in front of data */
+    assert_int_equal(ip_fragments_incomplete(fragments), 5);
 }
 
 static void impossible_fragments(void **state) {
     (void)state;
     build_datagram(1000, 0);
-    assert_int_equal(send4(1, 0, 401, 1000), UE_FRAME_MALFORMED);
-    assert_int_equal(send4(1, 0, 0, 1000), UE_FRAME_MALFORMED);
-    assert_int_equal(send_part(false, 1, 65528, false, datagram, 8, 8), UE_FRAME_MALFORMED);
-    assert_int_equal(send_part(false, 1, 65528, false, datagram, 7, 7), UE_FRAME_FRAGMENT);
-    assert_int_equal(send_part(true, 1, 65528, false, datagram, 1000, 1000), UE_FRAME_MALFORMED);
-    assert_int_equal(ue_fragments_incomplete(fragments), 1);
+    assert_int_equal(send4(1, 0, 401, 1000), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(send4(1, 0, 0, 1000), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(send_part(false, 1, 65528, false, datagram, 8, 8), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(send_part(false, 1, 65528, false, datagram, 7, 7), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send_part(true, 1, 65528, false, datagram, 1000, 1000), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(ip_fragments_incomplete(fragments), 1);
 }
 
 /* The longest run of bytes from the datagram's begin is what was captured. */
 static void cut_fragments(void **state) {
     (void)state;
     build_datagram(1000, 0);
-    assert_int_equal(send_part(false, 1, 400, false, datagram + 400, 600, 50), UE_FRAME_FRAGMENT);
-    assert_int_equal(send_part(false, 1, 200, true, datagram + 200, 200, 96), UE_FRAME_FRAGMENT);
-    assert_int_equal(send_part(false, 1, 0, true, datagram, 200, 200), UE_FRAME_UDP);
+    assert_int_equal(send_part(false, 1, 400, false, datagram + 400, 600, 50), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send_part(false, 1, 200, true, datagram + 200, 200, 96), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send_part(false, 1, 0, true, datagram, 200, 200), CAPTURE_HEADERS_UDP);
     assert_int_equal(udp.length_bytes, 992);
     assert_int_equal(udp.captured_bytes, 288);
     assert_memory_equal(udp.payload, datagram + 8, 288);
-    assert_int_equal(send_part(false, 1, 400, false, datagram + 400, 600, 600), UE_FRAME_FRAGMENT);
-    assert_int_equal(send_part(false, 1, 0, true, datagram, 400, 7), UE_FRAME_CUT); /* not even its UDP header */
+    assert_int_equal(send_part(false, 1, 400, false, datagram + 400, 600, 600), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(send_part(false, 1, 0, true, datagram, 400, 7), CAPTURE_HEADERS_CUT); /* not even its UDP header */
 }
 
 static void too_old(void **state) {
     (void)state;
     build_datagram(1000, 0);
-    assert_int_equal(send4(1, 0, 800, 1000), UE_FRAME_FRAGMENT);
+    assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
     now_ns += 30 * SECOND_NS;
-    assert_int_equal(send4(1, 800, 1000, 1000), UE_FRAME_UDP);
-    assert_int_equal(send4(1, 0, 800, 1000), UE_FRAME_FRAGMENT);
+    assert_int_equal(send4(1, 800, 1000, 1000), CAPTURE_HEADERS_UDP);
+    assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
     now_ns += 30 * SECOND_NS + 1;
-    assert_int_equal(send4(1, 800, 1000, 1000), UE_FRAME_FRAGMENT);
+    assert_int_equal(send4(1, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
     now_ns -= 30 * SECOND_NS + 1; /* a clock that was set back */
-    assert_int_equal(send4(1, 0, 800, 1000), UE_FRAME_FRAGMENT);
-    assert_int_equal(ue_fragments_incomplete(fragments), 3);
+    assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(ip_fragments_incomplete(fragments), 3);
     now_ns = INT64_MIN;
-    assert_int_equal(send4(1, 0, 800, 1000), UE_FRAME_FRAGMENT);
+    assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
     now_ns = INT64_MAX;
-    assert_int_equal(send4(1, 0, 800, 1000), UE_FRAME_FRAGMENT);
+    assert_int_equal(send4(1, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
 }
 
 /* One datagram more than the table holds pushes out the oldest. */
@@ -223,12 +223,12 @@ static void too_many(void **state) {
     (void)state;
     build_datagram(1000, 0);
     for (uint32_t id = 0; id <= SLOTS; id++)
-        assert_int_equal(send4(id, 0, 800, 1000), UE_FRAME_FRAGMENT);
-    assert_int_equal(ue_fragments_incomplete(fragments), SLOTS + 1);
+        assert_int_equal(send4(id, 0, 800, 1000), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(ip_fragments_incomplete(fragments), SLOTS + 1);
     for (uint32_t id = SLOTS; id > 0; id--)
-        assert_int_equal(send4(id, 800, 1000, 1000), UE_FRAME_UDP);
-    assert_int_equal(send4(0, 800, 1000, 1000), UE_FRAME_FRAGMENT);
-    assert_int_equal(ue_fragments_incomplete(fragments), 2);
+        assert_int_equal(send4(id, 800, 1000, 1000), CAPTURE_HEADERS_UDP);
+    assert_int_equal(send4(0, 800, 1000, 1000), CAPTURE_HEADERS_FRAGMENT);
+    assert_int_equal(ip_fragments_incomplete(fragments), 2);
 }
 
 static uint64_t random_state = UINT64_C(0x9e3779b97f4a7c15);
@@ -262,8 +262,8 @@ static void random_cut_and_order(uint32_t id) {
         size_t part = order[i];
 
         if (i > 0 && random_below(4) == 0)
-            assert_int_equal(send4(id, ends[order[0]], ends[order[0] + 1], size), UE_FRAME_FRAGMENT);
-        assert_int_equal(send4(id, ends[part], ends[part + 1], size), i + 1 < count ? UE_FRAME_FRAGMENT : UE_FRAME_UDP);
+            assert_int_equal(send4(id, ends[order[0]], ends[order[0] + 1], size), CAPTURE_HEADERS_FRAGMENT);
+        assert_int_equal(send4(id, ends[part], ends[part + 1], size), i + 1 < count ? CAPTURE_HEADERS_FRAGMENT : CAPTURE_HEADERS_UDP);
     }
     assert_memory_equal(udp.payload, datagram + 8, size - 8);
     assert_int_equal(udp.captured_bytes, size - 8);
@@ -274,7 +274,7 @@ static void random_fragments(void **state) {
     print_message("seed 0x%" PRIx64 "\n", random_state);
     for (uint32_t id = 0; id < 5000; id++)
         random_cut_and_order(id);
-    assert_int_equal(ue_fragments_incomplete(fragments), 0);
+    assert_int_equal(ip_fragments_incomplete(fragments), 0);
 }
 
 int main(void) {

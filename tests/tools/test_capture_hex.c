@@ -12,17 +12,17 @@
 #include "tools/capture/packet_builder.h"
 
 /* What a text gives, as one line: "C:8000b5 S:01 " with C or S for the sender. */
-static const char *read_text(const char *text, size_t size, char error[UE_CAPTURE_ERROR_BYTES]) {
+static const char *read_text(const char *text, size_t size, char error[CAPTURE_ERROR_BYTES]) {
     static char line[4096];
-    struct ue_hex *hex = ue_hex_open_memory(text, size, error);
-    enum ue_capture_result result;
-    struct ue_udp udp;
+    struct hex_text *hex = hex_text_open_memory(text, size, error);
+    enum capture_result result;
+    struct capture_udp udp;
     uint64_t count = 0;
     size_t at = 0;
 
     assert_non_null(hex);
     line[0] = '\0';
-    while ((result = ue_hex_next(hex, &udp)) == UE_CAPTURE_PACKET) {
+    while ((result = hex_text_next(hex, &udp)) == CAPTURE_PACKET) {
         assert_int_equal(udp.first_frame, ++count);
         assert_int_equal(udp.captured_bytes, udp.length_bytes);
         at += (size_t)sprintf(line + at, "%s", udp.source.port == 7777 ? "S:" : "C:");
@@ -30,22 +30,22 @@ static const char *read_text(const char *text, size_t size, char error[UE_CAPTUR
             at += (size_t)sprintf(line + at, "%02x", udp.payload[i]);
         at += (size_t)sprintf(line + at, " ");
     }
-    assert_int_equal(ue_hex_next(hex, &udp), result);
-    assert_int_equal(result == UE_CAPTURE_DAMAGED, ue_hex_error(hex)[0] != '\0');
-    snprintf(error, UE_CAPTURE_ERROR_BYTES, "%s", ue_hex_error(hex));
-    ue_hex_close(hex);
+    assert_int_equal(hex_text_next(hex, &udp), result);
+    assert_int_equal(result == CAPTURE_DAMAGED, hex_text_error(hex)[0] != '\0');
+    snprintf(error, CAPTURE_ERROR_BYTES, "%s", hex_text_error(hex));
+    hex_text_close(hex);
     return line;
 }
 
 static void expect(const char *text, const char *expected) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
+    char error[CAPTURE_ERROR_BYTES] = "";
 
     assert_string_equal(read_text(text, strlen(text), error), expected);
     assert_string_equal(error, "");
 }
 
 static void expect_error(const char *text, const char *datagrams, const char *expected) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
+    char error[CAPTURE_ERROR_BYTES] = "";
 
     assert_string_equal(read_text(text, strlen(text), error), datagrams);
     assert_string_equal(error, expected);
@@ -70,21 +70,21 @@ static void plain_lines(void **state) {
 
 /* Times of the datagrams in nanoseconds, "-" for none. */
 static void expect_times(const char *text, const char *expected) {
-    char error[UE_CAPTURE_ERROR_BYTES], line[512] = "";
-    struct ue_hex *hex = ue_hex_open_memory(text, strlen(text), error);
-    struct ue_udp udp;
+    char error[CAPTURE_ERROR_BYTES], line[512] = "";
+    struct hex_text *hex = hex_text_open_memory(text, strlen(text), error);
+    struct capture_udp udp;
     size_t at = 0;
 
     assert_non_null(hex);
-    while (ue_hex_next(hex, &udp) == UE_CAPTURE_PACKET) {
+    while (hex_text_next(hex, &udp) == CAPTURE_PACKET) {
         int64_t time_ns = 0;
-        bool has_time = ue_hex_time(hex, &time_ns);
+        bool has_time = hex_text_time(hex, &time_ns);
         at += has_time ? (size_t)sprintf(line + at, "%" PRId64 " ", time_ns) : (size_t)sprintf(line + at, "- ");
-        assert_int_equal(ue_hex_is_from_server(hex), udp.source.port == 7777);
+        assert_int_equal(hex_text_is_from_server(hex), udp.source.port == 7777);
     }
-    assert_string_equal(ue_hex_error(hex), "");
+    assert_string_equal(hex_text_error(hex), "");
     assert_string_equal(line, expected);
-    ue_hex_close(hex);
+    hex_text_close(hex);
 }
 
 static void times(void **state) {
@@ -168,7 +168,7 @@ static void rubbish_is_refused_with_its_place(void **state) {
 }
 
 static void null_bytes_are_rubbish(void **state) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
+    char error[CAPTURE_ERROR_BYTES] = "";
 
     (void)state;
     assert_string_equal(read_text("80\n\0", 4, error), "C:80 ");
@@ -177,52 +177,52 @@ static void null_bytes_are_rubbish(void **state) {
 
 /* The largest datagram in the widest notation; one byte more, and a line without end, are refused. */
 static void limits(void **state) {
-    const size_t size = (size_t)6 * (UE_FRAME_PAYLOAD_MAX_BYTES + 1), line_bytes = (size_t)2 << 20;
-    char *text = malloc(size), error[UE_CAPTURE_ERROR_BYTES] = "", *line = malloc(line_bytes);
-    struct ue_hex *hex;
-    struct ue_udp udp;
+    const size_t size = (size_t)6 * (CAPTURE_PACKET_PAYLOAD_MAX_BYTES + 1), line_bytes = (size_t)2 << 20;
+    char *text = malloc(size), error[CAPTURE_ERROR_BYTES] = "", *line = malloc(line_bytes);
+    struct hex_text *hex;
+    struct capture_udp udp;
 
     (void)state;
     for (size_t i = 0; i < size; i += 6)
         memcpy(text + i, "0xab, ", 6);
-    hex = ue_hex_open_memory(text, size - 6, error);
-    assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_PACKET);
-    assert_int_equal(udp.length_bytes, UE_FRAME_PAYLOAD_MAX_BYTES);
-    assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_END);
-    ue_hex_close(hex);
-    hex = ue_hex_open_memory(text, size, error);
-    assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_DAMAGED);
-    assert_non_null(strstr(ue_hex_error(hex), "the datagram is longer than 65507 bytes"));
-    ue_hex_close(hex);
+    hex = hex_text_open_memory(text, size - 6, error);
+    assert_int_equal(hex_text_next(hex, &udp), CAPTURE_PACKET);
+    assert_int_equal(udp.length_bytes, CAPTURE_PACKET_PAYLOAD_MAX_BYTES);
+    assert_int_equal(hex_text_next(hex, &udp), CAPTURE_END);
+    hex_text_close(hex);
+    hex = hex_text_open_memory(text, size, error);
+    assert_int_equal(hex_text_next(hex, &udp), CAPTURE_DAMAGED);
+    assert_non_null(strstr(hex_text_error(hex), "the datagram is longer than 65507 bytes"));
+    hex_text_close(hex);
     memset(line, ' ', line_bytes);
-    hex = ue_hex_open_memory(line, line_bytes, error);
-    assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_DAMAGED);
-    assert_string_equal(ue_hex_error(hex), "line 1, column 1: the line is longer than 1048576 bytes");
-    ue_hex_close(hex);
+    hex = hex_text_open_memory(line, line_bytes, error);
+    assert_int_equal(hex_text_next(hex, &udp), CAPTURE_DAMAGED);
+    assert_string_equal(hex_text_error(hex), "line 1, column 1: the line is longer than 1048576 bytes");
+    hex_text_close(hex);
     free(text);
     free(line);
 }
 
 static void compressed_texts(void **state) {
     static const uint8_t damaged[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff};
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
+    char error[CAPTURE_ERROR_BYTES] = "";
 
     (void)state;
-    assert_null(ue_hex_open_memory(damaged, sizeof damaged, error));
+    assert_null(hex_text_open_memory(damaged, sizeof damaged, error));
     assert_string_equal(error, "gzip data: invalid block type");
 }
 
 static void addresses(void **state) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "", text[UE_ADDRESS_TEXT_BYTES];
-    struct ue_hex *hex = ue_hex_open_memory("80", 2, error);
-    struct ue_udp udp;
+    char error[CAPTURE_ERROR_BYTES] = "", text[CAPTURE_ADDRESS_TEXT_BYTES];
+    struct hex_text *hex = hex_text_open_memory("80", 2, error);
+    struct capture_udp udp;
 
     (void)state;
-    assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_PACKET);
-    assert_string_equal(ue_address_format(&udp.source, text), "10.0.0.1:50000");
-    assert_string_equal(ue_address_format(&udp.destination, text), "10.0.0.2:7777");
-    ue_hex_close(hex);
-    assert_null(ue_hex_open("/nonexistent", error));
+    assert_int_equal(hex_text_next(hex, &udp), CAPTURE_PACKET);
+    assert_string_equal(capture_address_format(&udp.source, text), "10.0.0.1:50000");
+    assert_string_equal(capture_address_format(&udp.destination, text), "10.0.0.2:7777");
+    hex_text_close(hex);
+    assert_null(hex_text_open("/nonexistent", error));
     assert_string_equal(error, "cannot open: No such file or directory");
 }
 

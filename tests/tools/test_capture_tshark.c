@@ -19,7 +19,7 @@
 #define LINE_BYTES (2 * 65536 + 500)
 
 static char folder[] = "/tmp/uerudp-capture-XXXXXX";
-static struct ue_pcapng_writer writer;
+static struct pcapng_writer writer;
 static uint64_t random_state = UINT64_C(0x853c49e6748fea9b);
 
 static size_t random_below(size_t limit) {
@@ -43,13 +43,13 @@ __attribute__((format(printf, 1, 2))) static void run(const char *format, ...) {
 }
 
 /* One datagram as a line, in the form and order of tshark_open's fields. */
-static void format_udp(const struct ue_capture_packet *packet, const struct ue_udp *udp, char line[LINE_BYTES]) {
-    char source[UE_ADDRESS_TEXT_BYTES], destination[UE_ADDRESS_TEXT_BYTES];
-    bool is_ipv6 = udp->source.family == UE_IPV6;
+static void format_udp(const struct capture_packet *packet, const struct capture_udp *udp, char line[LINE_BYTES]) {
+    char source[CAPTURE_ADDRESS_TEXT_BYTES], destination[CAPTURE_ADDRESS_TEXT_BYTES];
+    bool is_ipv6 = udp->source.family == CAPTURE_IPV6;
     int size;
 
-    ue_address_format(&udp->source, source);
-    ue_address_format(&udp->destination, destination);
+    capture_address_format(&udp->source, source);
+    capture_address_format(&udp->destination, destination);
     strrchr(source, ':')[is_ipv6 ? -1 : 0] = '\0';
     strrchr(destination, ':')[is_ipv6 ? -1 : 0] = '\0';
     size = snprintf(
@@ -79,32 +79,32 @@ static FILE *tshark_open(const char *name) {
 
 static void expect_same_view(const char *name, uint64_t datagrams) {
     static char ours[LINE_BYTES], theirs[LINE_BYTES];
-    char path[200], error[UE_CAPTURE_ERROR_BYTES] = "";
-    struct ue_fragments *fragments = ue_fragments_new();
-    struct ue_capture_packet packet;
-    struct ue_capture *capture;
+    char path[200], error[CAPTURE_ERROR_BYTES] = "";
+    struct ip_fragments *fragments = ip_fragments_new();
+    struct capture_packet packet;
+    struct capture *capture;
     FILE *tshark = tshark_open(name);
-    struct ue_udp udp;
+    struct capture_udp udp;
     uint64_t count = 0;
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    capture = ue_capture_open(path, error);
+    capture = capture_open_file(path, error);
     if (capture == NULL)
         fail_msg("%s: %s", name, error);
-    while (ue_capture_next(capture, &packet) == UE_CAPTURE_PACKET) {
-        if (ue_frame_udp(fragments, &packet, &udp) != UE_FRAME_UDP)
+    while (capture_next(capture, &packet) == CAPTURE_PACKET) {
+        if (capture_packet_find_udp(fragments, &packet, &udp) != CAPTURE_HEADERS_UDP)
             continue;
         count++;
         format_udp(&packet, &udp, ours);
         assert_non_null(fgets(theirs, sizeof theirs, tshark));
         assert_string_equal(ours, theirs);
     }
-    assert_string_equal(ue_capture_error(capture), "");
+    assert_string_equal(capture_error(capture), "");
     assert_null(fgets(theirs, sizeof theirs, tshark));
     assert_int_equal(count, datagrams);
     pclose(tshark);
-    ue_capture_close(capture);
-    ue_fragments_free(fragments);
+    capture_close(capture);
+    ip_fragments_free(fragments);
 }
 
 static void write_open(const char *name) {
@@ -114,35 +114,35 @@ static void write_open(const char *name) {
     snprintf(path, sizeof path, "%s/%s", folder, name);
     file = fopen(path, "wb");
     assert_non_null(file);
-    ue_pcapng_begin(&writer, file, "test");
+    pcapng_writer_begin(&writer, file, "test");
 }
 
 static void write_close(void) {
-    assert_true(ue_pcapng_end(&writer));
+    assert_true(pcapng_writer_finish(&writer));
     fclose(writer.file);
 }
 
 /* An Ethernet frame with a random datagram, between addresses of either family. */
-static size_t random_frame(uint8_t frame[UE_FRAME_MAX_BYTES]) {
+static size_t random_frame(uint8_t frame[CAPTURE_PACKET_MAX_BYTES]) {
     static const char *const addresses[][2] = {{"10.0.0.1:50000", "10.0.0.2:7777"},
                                                {"192.168.100.200:7777", "1.2.3.4:65535"},
                                                {"[fe80::1]:50000", "[2001:db8::5:6]:7777"}};
     uint8_t payload[PAYLOAD_MAX_BYTES];
-    struct ue_address source, destination;
+    struct capture_address source, destination;
     size_t pair = random_below(3), size = 1 + random_below(PAYLOAD_MAX_BYTES);
 
     for (size_t i = 0; i < size; i++)
         payload[i] = (uint8_t)random_below(256);
-    assert_true(ue_address_parse(addresses[pair][0], &source) && ue_address_parse(addresses[pair][1], &destination));
-    return ue_frame_build(&source, &destination, payload, size, frame);
+    assert_true(capture_address_parse(addresses[pair][0], &source) && capture_address_parse(addresses[pair][1], &destination));
+    return capture_packet_build(&source, &destination, payload, size, frame);
 }
 
 static void write_frame(uint32_t interface, const uint8_t *bytes, size_t size, size_t captured, const char *comment) {
     static int64_t time_ns = INT64_C(1600000000000000001);
 
     time_ns += (int64_t)random_below(2000000000);
-    ue_pcapng_packet(&writer, interface,
-                     &(struct ue_capture_packet){.time_ns = time_ns,
+    pcapng_writer_add_packet(&writer, interface,
+                     &(struct capture_packet){.time_ns = time_ns,
                                                  .bytes = bytes,
                                                  .captured_bytes = captured,
                                                  .length_bytes = size,
@@ -152,10 +152,10 @@ static void write_frame(uint32_t interface, const uint8_t *bytes, size_t size, s
 
 /* Fifty frames of one Ethernet interface. */
 static void write_ethernet(const char *name) {
-    uint8_t frame[UE_FRAME_MAX_BYTES];
+    uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
 
     write_open(name);
-    ue_pcapng_interface(&writer, 1, "eth");
+    pcapng_writer_add_interface(&writer, 1, "eth");
     for (int i = 0; i < 50; i++) {
         size_t size = random_frame(frame);
 
@@ -187,11 +187,11 @@ static void write_links(const char *name) {
          "0000 0900 02000000 20 8801 0000 010101010101 020202020202 030303030303 1000 0000 0000 aaaa03 000000 86dd"},
     };
     static struct bytes bytes;
-    uint8_t frame[UE_FRAME_MAX_BYTES];
+    uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
 
     write_open(name);
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
-        ue_pcapng_interface(&writer, links[i].link_type, NULL);
+        pcapng_writer_add_interface(&writer, links[i].link_type, NULL);
     for (uint32_t i = 0; i < sizeof links / sizeof links[0]; i++)
         for (int n = 0; n < 6; n++) {
             size_t size = random_frame(frame), captured;
@@ -212,10 +212,10 @@ static void write_links(const char *name) {
 /* IPv4 datagrams in fragments of 800 bytes, every other one back to front. */
 static void write_fragments(const char *name) {
     static struct bytes bytes;
-    uint8_t frame[UE_FRAME_MAX_BYTES];
+    uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
 
     write_open(name);
-    ue_pcapng_interface(&writer, 101, NULL);
+    pcapng_writer_add_interface(&writer, 101, NULL);
     for (uint16_t id = 1; id <= 20; id++) {
         size_t size, parts;
 
@@ -289,27 +289,27 @@ static void file_of_text2pcap(void **state) {
 
 /* Read tshark's hex dump of each frame back. */
 static void dumps_of_tshark(void **state) {
-    char path[200], error[UE_CAPTURE_ERROR_BYTES] = "";
-    struct ue_capture_packet packet;
-    struct ue_capture *capture;
-    struct ue_hex *hex;
-    struct ue_udp udp;
+    char path[200], error[CAPTURE_ERROR_BYTES] = "";
+    struct capture_packet packet;
+    struct capture *capture;
+    struct hex_text *hex;
+    struct capture_udp udp;
 
     (void)state;
     run("tshark -r ethernet.pcapng -x > dump 2>/dev/null");
     snprintf(path, sizeof path, "%s/dump", folder);
-    hex = ue_hex_open(path, error);
+    hex = hex_text_open(path, error);
     snprintf(path, sizeof path, "%s/ethernet.pcapng", folder);
-    capture = ue_capture_open(path, error);
+    capture = capture_open_file(path, error);
     assert_true(hex != NULL && capture != NULL);
-    while (ue_capture_next(capture, &packet) == UE_CAPTURE_PACKET) {
-        assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_PACKET);
+    while (capture_next(capture, &packet) == CAPTURE_PACKET) {
+        assert_int_equal(hex_text_next(hex, &udp), CAPTURE_PACKET);
         assert_int_equal(udp.length_bytes, packet.captured_bytes);
         assert_memory_equal(udp.payload, packet.bytes, udp.length_bytes);
     }
-    assert_int_equal(ue_hex_next(hex, &udp), UE_CAPTURE_END);
-    ue_hex_close(hex);
-    ue_capture_close(capture);
+    assert_int_equal(hex_text_next(hex, &udp), CAPTURE_END);
+    hex_text_close(hex);
+    capture_close(capture);
 }
 
 /* tshark verifies the checksums of what we build: status 1 is good. */

@@ -21,40 +21,40 @@
 #define ETH4 MACS "0800"
 #define ETH6 MACS "86dd"
 
-static struct ue_fragments *fragments;
+static struct ip_fragments *fragments;
 
 static int setup(void **state) {
     (void)state;
-    fragments = ue_fragments_new();
+    fragments = ip_fragments_new();
     return fragments == NULL;
 }
 
 static int teardown(void **state) {
     (void)state;
-    ue_fragments_free(fragments);
+    ip_fragments_free(fragments);
     return 0;
 }
 
-static enum ue_frame_result result_of(uint16_t link_type, const char *hex) {
-    struct ue_capture_packet packet = packet_of(link_type, hex);
-    struct ue_udp udp;
+static enum capture_headers_result result_of(uint16_t link_type, const char *hex) {
+    struct capture_packet packet = packet_of(link_type, hex);
+    struct capture_udp udp;
 
-    return ue_frame_udp(fragments, &packet, &udp);
+    return capture_packet_find_udp(fragments, &packet, &udp);
 }
 
 static void expect_hello(uint16_t link_type, const char *link, const char *ip_udp, bool is_ipv6) {
-    char hex[1000], text[UE_ADDRESS_TEXT_BYTES];
-    struct ue_capture_packet packet;
-    enum ue_frame_result result;
-    struct ue_udp udp;
+    char hex[1000], text[CAPTURE_ADDRESS_TEXT_BYTES];
+    struct capture_packet packet;
+    enum capture_headers_result result;
+    struct capture_udp udp;
 
     snprintf(hex, sizeof hex, "%s %s 0000000000", link, ip_udp); /* what follows is Ethernet's padding */
     packet = packet_of(link_type, hex);
-    result = ue_frame_udp(fragments, &packet, &udp);
-    if (result != UE_FRAME_UDP)
+    result = capture_packet_find_udp(fragments, &packet, &udp);
+    if (result != CAPTURE_HEADERS_UDP)
         fail_msg("link type %u, %s: result %d", (unsigned)link_type, link, (int)result);
-    assert_string_equal(ue_address_format(&udp.source, text), is_ipv6 ? "[fe80::1]:50000" : "10.0.0.1:50000");
-    assert_string_equal(ue_address_format(&udp.destination, text), is_ipv6 ? "[fe80::2]:7777" : "10.0.0.2:7777");
+    assert_string_equal(capture_address_format(&udp.source, text), is_ipv6 ? "[fe80::1]:50000" : "10.0.0.1:50000");
+    assert_string_equal(capture_address_format(&udp.destination, text), is_ipv6 ? "[fe80::2]:7777" : "10.0.0.2:7777");
     assert_int_equal(udp.length_bytes, 5);
     assert_int_equal(udp.captured_bytes, 5);
     assert_memory_equal(udp.payload, "hello", 5);
@@ -121,7 +121,7 @@ static void every_link_type(void **state) {
 static void every_header_cut(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
-        struct ue_capture_packet packet;
+        struct capture_packet packet;
         char hex[1000];
         size_t whole;
 
@@ -130,15 +130,15 @@ static void every_header_cut(void **state) {
         packet = packet_of(links[i].link_type, hex);
         whole = packet.captured_bytes;
         for (packet.captured_bytes = 0; packet.captured_bytes < whole; packet.captured_bytes++) {
-            struct ue_udp udp;
+            struct capture_udp udp;
             bool has_udp = packet.captured_bytes >= whole - 5;
 
             packet.length_bytes = whole;
-            assert_int_equal(ue_frame_udp(fragments, &packet, &udp), has_udp ? UE_FRAME_UDP : UE_FRAME_CUT);
+            assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), has_udp ? CAPTURE_HEADERS_UDP : CAPTURE_HEADERS_CUT);
             assert_true(!has_udp ||
                         (udp.length_bytes == 5 && udp.captured_bytes == 5 - (whole - packet.captured_bytes)));
             packet.length_bytes = packet.captured_bytes;
-            assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_MALFORMED);
+            assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_MALFORMED);
         }
     }
 }
@@ -156,22 +156,22 @@ static void prism_header(void **state) {
 
 static void other_contents(void **state) {
     (void)state;
-    assert_int_equal(result_of(147, ETH4 IP4 UDP), UE_FRAME_LINK_UNKNOWN);
-    assert_int_equal(result_of(1, MACS "0806" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(1, MACS "8863 1109 0000 0004 0101 0000"), UE_FRAME_OTHER);
-    assert_int_equal(result_of(1, MACS "8864 11a7 0001 0004 0021" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(1, MACS "0029 424203 000000 0800" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(0, "07000000" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(9, "c021 01010004"), UE_FRAME_OTHER);
-    assert_int_equal(result_of(101, "70" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(101, "4500 0021 0001 0000 4006 0000" ADDR4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(101, "60000000 000d 06 40" ADDR6 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(101, "60000000 0000 3b 40" ADDR6), UE_FRAME_OTHER);
-    assert_int_equal(result_of(105, "4801" WIFI_REST SNAP "0800" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(105, "8001" WIFI_REST SNAP "0800" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(105, "0841" WIFI_REST SNAP "0800" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(105, "0805" WIFI_REST SNAP "0800" IP4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(105, "8801" WIFI_REST "8000" SNAP "0800" IP4 UDP), UE_FRAME_OTHER);
+    assert_int_equal(result_of(147, ETH4 IP4 UDP), CAPTURE_HEADERS_LINK_UNKNOWN);
+    assert_int_equal(result_of(1, MACS "0806" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(1, MACS "8863 1109 0000 0004 0101 0000"), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(1, MACS "8864 11a7 0001 0004 0021" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(1, MACS "0029 424203 000000 0800" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(0, "07000000" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(9, "c021 01010004"), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(101, "70" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(101, "4500 0021 0001 0000 4006 0000" ADDR4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(101, "60000000 000d 06 40" ADDR6 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(101, "60000000 0000 3b 40" ADDR6), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(105, "4801" WIFI_REST SNAP "0800" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(105, "8001" WIFI_REST SNAP "0800" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(105, "0841" WIFI_REST SNAP "0800" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(105, "0805" WIFI_REST SNAP "0800" IP4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(105, "8801" WIFI_REST "8000" SNAP "0800" IP4 UDP), CAPTURE_HEADERS_OTHER);
 }
 
 static void ip_headers(void **state) {
@@ -191,29 +191,29 @@ static void ip_headers(void **state) {
 
 static void malformed_headers(void **state) {
     (void)state;
-    assert_int_equal(result_of(228, "4400 0021 0001 0000 4011 0000" ADDR4 UDP), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(228, "5500 0021 0001 0000 4011 0000" ADDR4 UDP), UE_FRAME_OTHER);
-    assert_int_equal(result_of(1, ETH4 "6500 0021 0001 0000 4011 0000" ADDR4 UDP), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(1, ETH6 "40000000 000d 11 40" ADDR6 UDP), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(101, "4500 0013 0001 0000 4011 0000" ADDR4 UDP), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(101, "4500 0022 0001 0000 4011 0000" ADDR4 UDP), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(101, "4500 0014 0001 0000 4011 0000" ADDR4), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(101, "60000000 000e 11 40" ADDR6 UDP), UE_FRAME_MALFORMED);
+    assert_int_equal(result_of(228, "4400 0021 0001 0000 4011 0000" ADDR4 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(228, "5500 0021 0001 0000 4011 0000" ADDR4 UDP), CAPTURE_HEADERS_OTHER);
+    assert_int_equal(result_of(1, ETH4 "6500 0021 0001 0000 4011 0000" ADDR4 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(1, ETH6 "40000000 000d 11 40" ADDR6 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(101, "4500 0013 0001 0000 4011 0000" ADDR4 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(101, "4500 0022 0001 0000 4011 0000" ADDR4 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(101, "4500 0014 0001 0000 4011 0000" ADDR4), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(101, "60000000 000e 11 40" ADDR6 UDP), CAPTURE_HEADERS_MALFORMED);
     assert_int_equal(result_of(101, "60000000 0010 3c 40" ADDR6 "11 02 000000000000 0000000000000000"),
-                     UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(1, MACS "8864 1100 0001 0024 0021" IP4 UDP), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(1, MACS "8864 1100 0001 0022 0021" IP4 UDP), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(1, MACS "002a" SNAP "0800" IP4 UDP), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(101, IP4 "c350 1e61 0007 0000 68656c6c6f"), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(101, IP4 "c350 1e61 000e 0000 68656c6c6f"), UE_FRAME_MALFORMED);
-    assert_int_equal(result_of(127, "0000 0700 00000000 0801" WIFI_REST SNAP "0800" IP4 UDP), UE_FRAME_MALFORMED);
+                     CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(1, MACS "8864 1100 0001 0024 0021" IP4 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(1, MACS "8864 1100 0001 0022 0021" IP4 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(1, MACS "002a" SNAP "0800" IP4 UDP), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(101, IP4 "c350 1e61 0007 0000 68656c6c6f"), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(101, IP4 "c350 1e61 000e 0000 68656c6c6f"), CAPTURE_HEADERS_MALFORMED);
+    assert_int_equal(result_of(127, "0000 0700 00000000 0801" WIFI_REST SNAP "0800" IP4 UDP), CAPTURE_HEADERS_MALFORMED);
 }
 
 static size_t udp_length_of(const char *hex) {
-    struct ue_capture_packet packet = packet_of(101, hex);
-    struct ue_udp udp;
+    struct capture_packet packet = packet_of(101, hex);
+    struct capture_udp udp;
 
-    assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_UDP);
+    assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
     assert_int_equal(udp.captured_bytes, udp.length_bytes);
     return udp.length_bytes;
 }
@@ -228,24 +228,24 @@ static void lengths(void **state) {
 }
 
 static void check_built(const char *source, const char *destination, size_t size) {
-    static uint8_t payload[UE_FRAME_PAYLOAD_MAX_BYTES], frame[UE_FRAME_MAX_BYTES];
-    struct ue_capture_packet packet = {.bytes = frame, .frame = 9, .link_type = 1};
-    struct ue_address from, to;
-    struct ue_udp udp;
+    static uint8_t payload[CAPTURE_PACKET_PAYLOAD_MAX_BYTES], frame[CAPTURE_PACKET_MAX_BYTES];
+    struct capture_packet packet = {.bytes = frame, .frame = 9, .link_type = 1};
+    struct capture_address from, to;
+    struct capture_udp udp;
 
     for (size_t i = 0; i < size; i++)
         payload[i] = (uint8_t)(i * 7 + size);
-    assert_true(ue_address_parse(source, &from) && ue_address_parse(destination, &to));
-    packet.captured_bytes = packet.length_bytes = ue_frame_build(&from, &to, payload, size, frame);
-    assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_UDP);
-    assert_true(ue_address_equal(&udp.source, &from) && ue_address_equal(&udp.destination, &to));
+    assert_true(capture_address_parse(source, &from) && capture_address_parse(destination, &to));
+    packet.captured_bytes = packet.length_bytes = capture_packet_build(&from, &to, payload, size, frame);
+    assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
+    assert_true(capture_address_equal(&udp.source, &from) && capture_address_equal(&udp.destination, &to));
     assert_int_equal(udp.first_frame, 9);
     assert_int_equal(udp.length_bytes, size);
     assert_memory_equal(udp.payload, payload, size);
 }
 
 static void built_frames_are_found(void **state) {
-    static const size_t sizes[] = {0, 1, 2, 5, 1000, 1472, 1473, 65506, UE_FRAME_PAYLOAD_MAX_BYTES};
+    static const size_t sizes[] = {0, 1, 2, 5, 1000, 1472, 1473, 65506, CAPTURE_PACKET_PAYLOAD_MAX_BYTES};
 
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -256,15 +256,15 @@ static void built_frames_are_found(void **state) {
 
 /* RFC 768: a checksum that comes out as zero is sent as all ones. One of all payloads of two bytes makes it so. */
 static void checksum_is_never_zero(void **state) {
-    static const struct ue_address a = {{10, 0, 0, 1}, 50000, UE_IPV4}, b = {{10, 0, 0, 2}, 7777, UE_IPV4};
-    uint8_t frame[UE_FRAME_MAX_BYTES];
+    static const struct capture_address a = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4}, b = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
+    uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
     unsigned ones = 0;
 
     (void)state;
     for (uint32_t value = 0; value <= UINT16_MAX; value++) {
         const uint8_t payload[2] = {(uint8_t)(value >> 8), (uint8_t)value};
 
-        assert_int_equal(ue_frame_build(&a, &b, payload, 2, frame), 44);
+        assert_int_equal(capture_packet_build(&a, &b, payload, 2, frame), 44);
         assert_false(frame[40] == 0 && frame[41] == 0);
         ones += frame[40] == 0xff && frame[41] == 0xff;
     }

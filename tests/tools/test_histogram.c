@@ -28,47 +28,47 @@ static void test_percentiles_within_one_percent(void **state) {
     static int64_t values[VALUES];
     struct rng rng = {1};
     for (unsigned shift = 1; shift < 63; shift += 4) {
-        struct ue_histogram histogram = {0};
+        struct info_histogram histogram = {0};
         for (size_t i = 0; i < VALUES; i++) {
             values[i] = (int64_t)(rng_next(&rng) >> (64 - shift + rng_next(&rng) % shift));
-            ue_histogram_add(&histogram, values[i]);
+            info_histogram_add(&histogram, values[i]);
         }
         qsort(values, VALUES, sizeof *values, compare);
         for (unsigned percent = 0; percent <= 100; percent++) {
             int64_t exact = nearest_rank(values, VALUES, percent);
-            int64_t found = ue_histogram_percentile(&histogram, percent);
+            int64_t found = info_histogram_percentile(&histogram, percent);
             assert_true(is_within((uint64_t)llabs(found - exact), 0, (uint64_t)exact / 100));
         }
         assert_int_equal(values[0], histogram.min);
         assert_int_equal(values[VALUES - 1], histogram.max);
-        ue_histogram_clear(&histogram);
+        info_histogram_clear(&histogram);
     }
 }
 
 static void test_few_values(void **state) {
     (void)state;
-    struct ue_histogram histogram = {0};
-    assert_int_equal(-1, ue_histogram_percentile(&histogram, 50));
-    ue_histogram_add(&histogram, 1000003);
-    assert_int_equal(1000003, ue_histogram_percentile(&histogram, 0));
-    assert_int_equal(1000003, ue_histogram_percentile(&histogram, 99));
-    ue_histogram_add(&histogram, -5);
-    assert_int_equal(0, ue_histogram_percentile(&histogram, 50));
+    struct info_histogram histogram = {0};
+    assert_int_equal(-1, info_histogram_percentile(&histogram, 50));
+    info_histogram_add(&histogram, 1000003);
+    assert_int_equal(1000003, info_histogram_percentile(&histogram, 0));
+    assert_int_equal(1000003, info_histogram_percentile(&histogram, 99));
+    info_histogram_add(&histogram, -5);
+    assert_int_equal(0, info_histogram_percentile(&histogram, 50));
     assert_int_equal(0, histogram.min);
-    ue_histogram_clear(&histogram);
+    info_histogram_clear(&histogram);
     assert_int_equal(0, histogram.count);
 }
 
 static void test_bounds(void **state) {
     (void)state;
-    struct ue_histogram histogram = {0};
-    ue_histogram_add(&histogram, INT64_MAX);
-    assert_int_equal(INT64_MAX, ue_histogram_percentile(&histogram, 100));
-    ue_histogram_add(&histogram, 63);
-    ue_histogram_add(&histogram, 64);
-    assert_int_equal(63, ue_histogram_percentile(&histogram, 33));
-    assert_int_equal(64, ue_histogram_percentile(&histogram, 66));
-    ue_histogram_clear(&histogram);
+    struct info_histogram histogram = {0};
+    info_histogram_add(&histogram, INT64_MAX);
+    assert_int_equal(INT64_MAX, info_histogram_percentile(&histogram, 100));
+    info_histogram_add(&histogram, 63);
+    info_histogram_add(&histogram, 64);
+    assert_int_equal(63, info_histogram_percentile(&histogram, 33));
+    assert_int_equal(64, info_histogram_percentile(&histogram, 66));
+    info_histogram_clear(&histogram);
 }
 
 int main(void) {

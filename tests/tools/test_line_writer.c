@@ -23,12 +23,12 @@
 
 static int ends[2]; /* of the pipe, which holds a page */
 
-static struct ue_line_writer *open_writer(void) {
+static struct line_writer *open_writer(void) {
     assert_int_equal(pipe(ends), 0);
 #ifdef F_SETPIPE_SZ
     fcntl(ends[1], F_SETPIPE_SZ, 4096);
 #endif
-    return ue_line_writer_new(ends[1]);
+    return line_writer_new(ends[1]);
 }
 
 static char *line(unsigned number) {
@@ -61,7 +61,7 @@ static void *read_lines(void *user) {
 }
 
 static void write_lines_to(unsigned pause_us, int flags) {
-    struct ue_line_writer *writer = open_writer();
+    struct line_writer *writer = open_writer();
     fcntl(ends[1], F_SETFL, flags);
     struct reading reading = {.pause_us = pause_us};
     GThread *reader = NULL;
@@ -69,12 +69,12 @@ static void write_lines_to(unsigned pause_us, int flags) {
     char copy[LINE_BYTES + 1];
     for (unsigned i = 0; i < LINES; i++) {
         snprintf(copy, sizeof copy, "%0*u\n", LINE_BYTES - 1, i);
-        assert_true(ue_line_writer_put(writer, copy));
+        assert_true(line_writer_write(writer, copy));
         if (i == 10) {
             reader = g_thread_new("reader", read_lines, &reading);
         }
     }
-    assert_true(ue_line_writer_end(writer, &lost));
+    assert_true(line_writer_close(writer, &lost));
     assert_int_equal(lost, 0);
     close(ends[1]); /* the reader ends when it has read all */
     g_thread_join(reader);
@@ -101,26 +101,26 @@ static void a_descriptor_that_does_not_block_loses_nothing(void **state) {
 
 static void who_does_not_read_stops_nobody(void **state) {
     (void)state;
-    struct ue_line_writer *writer = open_writer();
+    struct line_writer *writer = open_writer();
     uint64_t lost, put = 0;
     gint64 begun_us = g_get_monotonic_time();
-    while (ue_line_writer_put(writer, line(0))) {
+    while (line_writer_write(writer, line(0))) {
         put++;
     }
-    assert_true(is_within(put * LINE_BYTES, UE_LINE_WRITER_BYTES - LINE_BYTES, UE_LINE_WRITER_BYTES + 65536 + 4096));
-    assert_true(ue_line_writer_end(writer, &lost));
-    assert_true(is_within(lost, UE_LINE_WRITER_BYTES / LINE_BYTES - 1024, put));
-    assert_true(g_get_monotonic_time() - begun_us < 10 * UE_LINE_WRITER_PATIENCE_US);
+    assert_true(is_within(put * LINE_BYTES, LINE_WRITER_BYTES - LINE_BYTES, LINE_WRITER_BYTES + 65536 + 4096));
+    assert_true(line_writer_close(writer, &lost));
+    assert_true(is_within(lost, LINE_WRITER_BYTES / LINE_BYTES - 1024, put));
+    assert_true(g_get_monotonic_time() - begun_us < 10 * LINE_WRITER_TIMEOUT_US);
     close(ends[0]); /* and the thread ends */
 }
 
 static void a_reader_who_is_gone_is_an_error(void **state) {
     (void)state;
-    struct ue_line_writer *writer = open_writer();
+    struct line_writer *writer = open_writer();
     uint64_t lost;
     close(ends[0]);
-    ue_line_writer_put(writer, line(0));
-    assert_false(ue_line_writer_end(writer, &lost));
+    line_writer_write(writer, line(0));
+    assert_false(line_writer_close(writer, &lost));
     assert_int_equal(errno, EPIPE);
     assert_int_equal(lost, 1);
     close(ends[1]);

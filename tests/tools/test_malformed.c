@@ -191,25 +191,25 @@ static void watch(struct ue_conn *c, struct seen *seen) {
             break;
         case UE_EVENT_BUNCH:
             seen->delivered = seen->delivered != NULL ? seen->delivered : g_string_new(NULL);
-            ue_payload_name(g_string_append_c(seen->delivered, ' '), ue_conn_context(c), e.channel, e.data);
+            script_payload_print_name(g_string_append_c(seen->delivered, ' '), ue_conn_context(c), e.channel, e.data);
             break;
         default: break;
         }
     }
 }
 
-static void begin(struct ue_stage *stage, enum ue_ack_generation generation, const struct row *row) {
-    struct ue_stage_config config;
-    ue_stage_config_acks(&config, generation);
+static void begin(struct script_testbed *stage, enum ue_ack_generation generation, const struct row *row) {
+    struct script_testbed_config config;
+    script_testbed_config_init(&config, generation);
     config.first[CLIENT] = config.first[SERVER] = FIRST;
-    assert_true(ue_stage_begin(stage, &config));
+    assert_true(script_testbed_start(stage, &config));
     if ((row->begins & UNADMITTED) == 0) {
         ue_conn_admit(stage->sides[CLIENT].conn);
         ue_conn_admit(stage->sides[SERVER].conn);
     }
     if ((row->begins & FRESH) == 0) {
-        ue_stage_log_in(stage);
-        assert_true(ue_stage_open(stage, UE_STAGE_CHANNEL, UE_KIND_OTHER, UE_NAME_DATA_STREAM));
+        script_testbed_open_control(stage);
+        assert_true(script_testbed_open_channel(stage, SCRIPT_TESTBED_CHANNEL, UE_KIND_OTHER, UE_NAME_DATA_STREAM));
     }
     for (unsigned side = 0; side < 2 && (row->begins & NO_CONTROL) != 0; side++) {
         struct ue_lanes *lanes = &stage->sides[side].conn->lanes;
@@ -217,24 +217,24 @@ static void begin(struct ue_stage *stage, enum ue_ack_generation generation, con
         ue_channel_free(lanes, lane);
         lane->in_reliable = lanes->in_first;
     }
-    ue_stage_forget(stage);
+    script_testbed_discard_output(stage);
 }
 
-static void forge(struct ue_stage *stage, unsigned to, char *line) {
-    struct ue_mistake mistake = {0};
-    if (!ue_stage_forge(stage, to, line, &mistake)) {
+static void forge(struct script_testbed *stage, unsigned to, char *line) {
+    struct script_error mistake = {0};
+    if (!script_testbed_inject(stage, to, line, &mistake)) {
         fail_msg("%s", mistake.text);
     }
 }
 
 /* The client's first packet. */
-static void send_one(struct ue_stage *stage) {
+static void send_one(struct script_testbed *stage) {
     static const uint8_t letter = 'u';
-    const struct ue_outgoing bunch = {.channel = UE_STAGE_CHANNEL, .data = {&letter, 0, 8}};
-    assert_int_equal(ue_stage_send(stage, CLIENT, &bunch, 1, true), UE_OK);
+    const struct ue_outgoing bunch = {.channel = SCRIPT_TESTBED_CHANNEL, .data = {&letter, 0, 8}};
+    assert_int_equal(script_testbed_send(stage, CLIENT, &bunch, 1, true), UE_OK);
 }
 
-static void play(struct ue_stage *stage, unsigned side, const struct row *row) {
+static void play(struct script_testbed *stage, unsigned side, const struct row *row) {
     char *packets = strdup(row->packets);
     char *next = packets;
     while (next != NULL) {
@@ -249,24 +249,24 @@ static void play(struct ue_stage *stage, unsigned side, const struct row *row) {
     free(packets);
 }
 
-static enum verdict verdict_on(const struct ue_stage *stage, const struct ue_conn *c) {
+static enum verdict verdict_on(const struct script_testbed *stage, const struct ue_conn *c) {
     uint16_t newest = (uint16_t)((stage->forged.datagram.packet.seq + 16383) & 16383); /* it has counted on */
     return c->notify.in_ack_seq != newest ? NONE : (c->notify.history[0] & 1) != 0 ? ACK : NAK;
 }
 
-static bool has_said(struct ue_stage *stage, const char *words) {
+static bool has_said(struct script_testbed *stage, const char *words) {
     bool found = false;
-    ue_transcript_settle(&stage->transcript);
+    script_transcript_end_line(&stage->transcript);
     for (GList *l = stage->transcript.lines.head; l != NULL; l = l->next) {
-        found |= strstr(((struct ue_line *)l->data)->text, words) != NULL;
+        found |= strstr(((struct script_line *)l->data)->text, words) != NULL;
     }
     return found;
 }
 
 /* The last packet of a connection that closes says why, and nothing of the packet that was the cause. */
-static void assert_farewell(struct ue_stage *stage, unsigned side, const struct row *row, enum ue_close_reason reason) {
+static void assert_farewell(struct script_testbed *stage, unsigned side, const struct row *row, enum ue_close_reason reason) {
     char told[200];
-    ue_stage_listen(stage, side);
+    script_testbed_read_output(stage, side);
     snprintf(told, sizeof told, "CloseReason(%s%s)", ue_close_reason_name(reason),
              row->is_bunch_error ? ",CorruptData" : "");
     bool has_channel = (row->begins & (FRESH | NO_CONTROL)) == 0;
@@ -279,7 +279,7 @@ static void assert_farewell(struct ue_stage *stage, unsigned side, const struct 
 }
 
 static void assert_row(const struct row *row, unsigned side, enum ue_ack_generation generation) {
-    struct ue_stage stage;
+    struct script_testbed stage;
     struct seen seen = {0};
     const struct expected *expected = side == CLIENT ? &row->client : &row->server;
     begin(&stage, generation, row);
@@ -305,7 +305,7 @@ static void assert_row(const struct row *row, unsigned side, enum ue_ack_generat
     if (seen.delivered != NULL) {
         g_string_free(seen.delivered, TRUE);
     }
-    assert_true(ue_stage_end(&stage));
+    assert_true(script_testbed_stop(&stage));
 }
 
 static void packets_meet_their_rule(void **state) {
@@ -343,17 +343,17 @@ static void datagrams_without_packet_meet_their_rule(void **state) {
     const struct row row = {0};
     failures = 0;
     for (size_t i = 0; i < 2 * COUNT(datagrams); i++) {
-        struct ue_stage stage;
+        struct script_testbed stage;
         struct seen seen = {0};
         begin(&stage, UE_ACKS_FLUSH, &row);
         struct ue_conn *c = stage.sides[i % 2].conn;
-        ue_stage_receive(&stage, i % 2, datagrams[i / 2].bytes, datagrams[i / 2].size_bytes);
+        script_testbed_receive(&stage, i % 2, datagrams[i / 2].bytes, datagrams[i / 2].size_bytes);
         watch(c, &seen);
         if (seen.fault != datagrams[i / 2].reason || seen.is_closed != (seen.fault != UE_CLOSE_NONE)) {
             MISSED("%s: \"%s\"", datagrams[i / 2].name, ue_close_reason_name(seen.fault));
         }
         assert_int_equal(verdict_on(&stage, c), NONE);
-        assert_true(ue_stage_end(&stage));
+        assert_true(script_testbed_stop(&stage));
     }
     assert_int_equal(failures, 0);
 }
@@ -384,7 +384,7 @@ static void messages_meet_their_rule(void **state) {
     const struct row row = {.begins = FRESH};
     failures = 0;
     for (size_t i = 0; i < COUNT(messages); i++) {
-        struct ue_stage stage;
+        struct script_testbed stage;
         struct seen seen = {0};
         struct ue_login login;
         begin(&stage, UE_ACKS_FLUSH, &row);
@@ -401,7 +401,7 @@ static void messages_meet_their_rule(void **state) {
         if (!seen.is_closed || seen.closed != messages[i].reason) {
             MISSED("%s: closed for \"%s\"", messages[i].name, ue_close_reason_name(seen.closed));
         }
-        assert_true(ue_stage_end(&stage));
+        assert_true(script_testbed_stop(&stage));
     }
     assert_int_equal(failures, 0);
 }
@@ -411,7 +411,7 @@ static void messages_meet_their_rule(void **state) {
 static void verdicts_out_of_step_close(void **state) {
     (void)state;
     const struct row row = {0};
-    struct ue_stage stage;
+    struct script_testbed stage;
     struct seen seen = {0};
     char packet[] = "100 Ack=100 hist=1";
     begin(&stage, UE_ACKS_FLUSH, &row);
@@ -422,14 +422,14 @@ static void verdicts_out_of_step_close(void **state) {
     watch(c, &seen);
     assert_true(seen.is_closed);
     assert_int_equal(seen.closed, UE_CLOSE_ACK_SEQUENCE_MISMATCH);
-    assert_true(ue_stage_end(&stage));
+    assert_true(script_testbed_stop(&stage));
 }
 
 /* A packet cut inside its info block has told its acks all the same. */
 static void acks_count_before_the_info_is_read(void **state) {
     (void)state;
     const struct row row = {0};
-    struct ue_stage stage;
+    struct script_testbed stage;
     char packet[] = "100 Ack=100 hist=1 info";
     begin(&stage, UE_ACKS_FLUSH, &row);
     struct ue_conn *c = stage.sides[CLIENT].conn;
@@ -439,14 +439,14 @@ static void acks_count_before_the_info_is_read(void **state) {
     assert_int_equal(c->state, UE_CONN_CLOSED);
     assert_int_equal(c->notify.out_ack_seq, 100);
     assert_int_equal(c->counters.out_packets_acked, 1);
-    assert_true(ue_stage_end(&stage));
+    assert_true(script_testbed_stop(&stage));
 }
 
 /* Clients that close on bunch errors are an option (endpoint.md 7). */
 static void strict_clients_close(void **state) {
     (void)state;
     const struct row row = {0};
-    struct ue_stage stage;
+    struct script_testbed stage;
     struct seen seen = {0};
     char packet[] = "100 Ack=99 hist=0 [5 R101 initial m 13]";
     begin(&stage, UE_ACKS_FLUSH, &row);
@@ -455,7 +455,7 @@ static void strict_clients_close(void **state) {
     forge(&stage, CLIENT, packet);
     watch(c, &seen);
     assert_int_equal(seen.closed, UE_CLOSE_PARTIAL_INITIAL_NON_BYTE_ALIGNED);
-    assert_true(ue_stage_end(&stage));
+    assert_true(script_testbed_stop(&stage));
 }
 
 int main(void) {

@@ -16,14 +16,14 @@
 #define WAIT_ROUNDS 1000
 
 struct pair {
-    struct ue_socket *server;
-    struct ue_socket *client;
-    struct ue_net_address client_address;
+    struct net_socket *server;
+    struct net_socket *client;
+    struct net_address client_address;
 };
 
-static struct ue_socket *listen_on(const char *host) {
+static struct net_socket *listen_on(const char *host) {
     GError *error = NULL;
-    struct ue_socket *s = ue_socket_listen(host, 0, &error);
+    struct net_socket *s = net_socket_listen(host, 0, &error);
     assert_null(error);
     assert_non_null(s);
     return s;
@@ -31,26 +31,26 @@ static struct ue_socket *listen_on(const char *host) {
 
 static struct pair open_pair(const char *host) {
     struct pair pair = {.server = listen_on(host)};
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    ue_net_address_format(ue_socket_local(pair.server), text);
-    pair.client = ue_socket_connect(text, 1, NULL);
+    char text[NET_ADDRESS_TEXT_BYTES];
+    net_address_format(net_socket_local(pair.server), text);
+    pair.client = net_socket_connect(text, 1, NULL);
     assert_non_null(pair.client);
-    pair.client_address = *ue_socket_local(pair.client);
+    pair.client_address = *net_socket_local(pair.client);
     return pair;
 }
 
 static void close_pair(struct pair *pair) {
-    ue_socket_free(pair->server);
-    ue_socket_free(pair->client);
+    net_socket_free(pair->server);
+    net_socket_free(pair->client);
 }
 
 /* The loopback interface may take a moment. */
-static enum ue_socket_result wait_for(struct ue_socket *s, struct ue_net_address *from, uint8_t *bytes, size_t capacity,
+static enum net_socket_result wait_for(struct net_socket *s, struct net_address *from, uint8_t *bytes, size_t capacity,
                                       size_t *size) {
-    enum ue_socket_result result = UE_SOCKET_WOULD_BLOCK;
-    for (int i = 0; i < WAIT_ROUNDS && result == UE_SOCKET_WOULD_BLOCK; i++) {
-        result = ue_socket_receive(s, from, bytes, capacity, size);
-        if (result == UE_SOCKET_WOULD_BLOCK) {
+    enum net_socket_result result = NET_SOCKET_WOULD_BLOCK;
+    for (int i = 0; i < WAIT_ROUNDS && result == NET_SOCKET_WOULD_BLOCK; i++) {
+        result = net_socket_receive(s, from, bytes, capacity, size);
+        if (result == NET_SOCKET_WOULD_BLOCK) {
             g_usleep(1000);
         }
     }
@@ -58,19 +58,19 @@ static enum ue_socket_result wait_for(struct ue_socket *s, struct ue_net_address
 }
 
 static void assert_exchange(struct pair *pair) {
-    struct ue_net_address from;
+    struct net_address from;
     uint8_t bytes[16];
     size_t size;
-    assert_int_equal(ue_socket_send(pair->client, NULL, (const uint8_t *)"hello", 5), UE_SOCKET_DONE);
-    assert_int_equal(wait_for(pair->server, &from, bytes, sizeof bytes, &size), UE_SOCKET_DONE);
+    assert_int_equal(net_socket_send(pair->client, NULL, (const uint8_t *)"hello", 5), NET_SOCKET_DONE);
+    assert_int_equal(wait_for(pair->server, &from, bytes, sizeof bytes, &size), NET_SOCKET_DONE);
     assert_int_equal(size, 5);
     assert_memory_equal(bytes, "hello", 5);
-    assert_true(ue_net_address_equal(&from, &pair->client_address));
-    assert_int_equal(ue_socket_send(pair->server, &from, (const uint8_t *)"you", 3), UE_SOCKET_DONE);
-    assert_int_equal(wait_for(pair->client, &from, bytes, sizeof bytes, &size), UE_SOCKET_DONE);
+    assert_true(net_address_equal(&from, &pair->client_address));
+    assert_int_equal(net_socket_send(pair->server, &from, (const uint8_t *)"you", 3), NET_SOCKET_DONE);
+    assert_int_equal(wait_for(pair->client, &from, bytes, sizeof bytes, &size), NET_SOCKET_DONE);
     assert_int_equal(size, 3);
-    assert_true(ue_net_address_equal(&from, ue_socket_peer(pair->client)));
-    assert_int_equal(ue_socket_receive(pair->client, &from, bytes, sizeof bytes, &size), UE_SOCKET_WOULD_BLOCK);
+    assert_true(net_address_equal(&from, net_socket_peer(pair->client)));
+    assert_int_equal(net_socket_receive(pair->client, &from, bytes, sizeof bytes, &size), NET_SOCKET_WOULD_BLOCK);
     assert_int_equal(size, 0);
 }
 
@@ -85,10 +85,10 @@ static void test_both_ways(void **state) {
 static void test_every_address(void **state) {
     (void)state;
     struct pair pair = {.server = listen_on(NULL)};
-    char *text = g_strdup_printf("127.0.0.1:%u", ue_socket_local(pair.server)->port);
-    pair.client = ue_socket_connect(text, 1, NULL);
+    char *text = g_strdup_printf("127.0.0.1:%u", net_socket_local(pair.server)->port);
+    pair.client = net_socket_connect(text, 1, NULL);
     g_free(text);
-    pair.client_address = *ue_socket_local(pair.client);
+    pair.client_address = *net_socket_local(pair.client);
     assert_int_equal(pair.client_address.is_ipv6, 0);
     assert_exchange(&pair);
     close_pair(&pair);
@@ -97,29 +97,29 @@ static void test_every_address(void **state) {
 /* What a peer sees of a socket: the address it is bound to, or else the one on the way to the peer. */
 static void test_local_for(void **state) {
     (void)state;
-    const struct ue_net_address peer = {.bytes = {127, 0, 0, 1}, .port = 9};
-    struct ue_socket *everywhere = listen_on(NULL);
-    struct ue_socket *bound = listen_on("127.0.0.2");
-    const struct ue_net_address found = ue_socket_local_for(everywhere, &peer);
-    const struct ue_net_address expected = {.bytes = {127, 0, 0, 1}, .port = ue_socket_local(everywhere)->port};
-    assert_true(ue_net_address_equal(&found, &expected));
-    const struct ue_net_address own = ue_socket_local_for(bound, &peer);
-    assert_true(ue_net_address_equal(&own, ue_socket_local(bound)));
-    ue_socket_free(everywhere);
-    ue_socket_free(bound);
+    const struct net_address peer = {.bytes = {127, 0, 0, 1}, .port = 9};
+    struct net_socket *everywhere = listen_on(NULL);
+    struct net_socket *bound = listen_on("127.0.0.2");
+    const struct net_address found = net_socket_local_for(everywhere, &peer);
+    const struct net_address expected = {.bytes = {127, 0, 0, 1}, .port = net_socket_local(everywhere)->port};
+    assert_true(net_address_equal(&found, &expected));
+    const struct net_address own = net_socket_local_for(bound, &peer);
+    assert_true(net_address_equal(&own, net_socket_local(bound)));
+    net_socket_free(everywhere);
+    net_socket_free(bound);
 }
 
 static void test_longer_than_the_room(void **state) {
     (void)state;
     struct pair pair = open_pair("127.0.0.1");
-    struct ue_net_address from;
+    struct net_address from;
     uint8_t bytes[4];
     size_t size;
-    ue_socket_send(pair.client, NULL, (const uint8_t *)"hello", 5);
-    assert_int_equal(wait_for(pair.server, &from, bytes, sizeof bytes, &size), UE_SOCKET_TOO_LONG);
+    net_socket_send(pair.client, NULL, (const uint8_t *)"hello", 5);
+    assert_int_equal(wait_for(pair.server, &from, bytes, sizeof bytes, &size), NET_SOCKET_TOO_LONG);
     assert_int_equal(size, 0);
     uint8_t *huge = g_malloc0(70000);
-    assert_int_equal(ue_socket_send(pair.client, NULL, huge, 70000), UE_SOCKET_TOO_LONG);
+    assert_int_equal(net_socket_send(pair.client, NULL, huge, 70000), NET_SOCKET_TOO_LONG);
     g_free(huge);
     close_pair(&pair);
 }
@@ -127,11 +127,11 @@ static void test_longer_than_the_room(void **state) {
 static void test_empty_datagram(void **state) {
     (void)state;
     struct pair pair = open_pair("127.0.0.1");
-    struct ue_net_address from;
+    struct net_address from;
     uint8_t bytes[4];
     size_t size = 1;
-    ue_socket_send(pair.client, NULL, bytes, 0);
-    assert_int_equal(wait_for(pair.server, &from, bytes, sizeof bytes, &size), UE_SOCKET_DONE);
+    net_socket_send(pair.client, NULL, bytes, 0);
+    assert_int_equal(wait_for(pair.server, &from, bytes, sizeof bytes, &size), NET_SOCKET_DONE);
     assert_int_equal(size, 0);
     close_pair(&pair);
 }
@@ -140,23 +140,23 @@ static void test_empty_datagram(void **state) {
 static void test_nobody_listens(void **state) {
     (void)state;
     struct pair gone = open_pair("127.0.0.1");
-    struct ue_socket *server = listen_on("127.0.0.1");
-    struct ue_net_address from;
+    struct net_socket *server = listen_on("127.0.0.1");
+    struct net_address from;
     uint8_t bytes[4] = {0};
     size_t size;
-    ue_socket_free(gone.client);
-    assert_int_equal(ue_socket_send(server, &gone.client_address, bytes, 1), UE_SOCKET_DONE);
-    assert_int_equal(wait_for(server, &from, bytes, sizeof bytes, &size), UE_SOCKET_UNREACHABLE);
-    assert_true(ue_net_address_equal(&from, &gone.client_address));
-    assert_int_equal(ue_socket_receive(server, &from, bytes, sizeof bytes, &size), UE_SOCKET_WOULD_BLOCK);
+    net_socket_free(gone.client);
+    assert_int_equal(net_socket_send(server, &gone.client_address, bytes, 1), NET_SOCKET_DONE);
+    assert_int_equal(wait_for(server, &from, bytes, sizeof bytes, &size), NET_SOCKET_UNREACHABLE);
+    assert_true(net_address_equal(&from, &gone.client_address));
+    assert_int_equal(net_socket_receive(server, &from, bytes, sizeof bytes, &size), NET_SOCKET_WOULD_BLOCK);
 
     struct pair pair = open_pair("127.0.0.1");
-    ue_socket_free(pair.server);
-    ue_socket_send(pair.client, NULL, bytes, 1);
-    assert_int_equal(wait_for(pair.client, &from, bytes, sizeof bytes, &size), UE_SOCKET_UNREACHABLE);
-    ue_socket_free(pair.client);
-    ue_socket_free(gone.server);
-    ue_socket_free(server);
+    net_socket_free(pair.server);
+    net_socket_send(pair.client, NULL, bytes, 1);
+    assert_int_equal(wait_for(pair.client, &from, bytes, sizeof bytes, &size), NET_SOCKET_UNREACHABLE);
+    net_socket_free(pair.client);
+    net_socket_free(gone.server);
+    net_socket_free(server);
 }
 
 /* What an earlier datagram met may not cost another client its own. */
@@ -164,15 +164,15 @@ static void test_error_of_another(void **state) {
     (void)state;
     struct pair pair = open_pair("127.0.0.1");
     struct pair gone = open_pair("127.0.0.1");
-    struct ue_net_address from;
+    struct net_address from;
     uint8_t bytes[4] = {0};
     size_t size;
-    ue_socket_free(gone.client);
-    ue_socket_free(gone.server);
+    net_socket_free(gone.client);
+    net_socket_free(gone.server);
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(ue_socket_send(pair.server, &gone.client_address, bytes, 1), UE_SOCKET_DONE);
-        assert_int_equal(ue_socket_send(pair.server, &pair.client_address, bytes, 1), UE_SOCKET_DONE);
-        assert_int_equal(wait_for(pair.client, &from, bytes, sizeof bytes, &size), UE_SOCKET_DONE);
+        assert_int_equal(net_socket_send(pair.server, &gone.client_address, bytes, 1), NET_SOCKET_DONE);
+        assert_int_equal(net_socket_send(pair.server, &pair.client_address, bytes, 1), NET_SOCKET_DONE);
+        assert_int_equal(wait_for(pair.client, &from, bytes, sizeof bytes, &size), NET_SOCKET_DONE);
     }
     close_pair(&pair);
 }
@@ -180,58 +180,58 @@ static void test_error_of_another(void **state) {
 static void test_errors_are_sentences(void **state) {
     (void)state;
     GError *error = NULL;
-    struct ue_socket *s = listen_on("127.0.0.1");
-    uint16_t port = ue_socket_local(s)->port;
-    assert_null(ue_socket_listen("127.0.0.1", port, &error));
+    struct net_socket *s = listen_on("127.0.0.1");
+    uint16_t port = net_socket_local(s)->port;
+    assert_null(net_socket_listen("127.0.0.1", port, &error));
     char *wanted = g_strdup_printf("port %u is taken", port);
     assert_non_null(strstr(error->message, wanted));
     g_free(wanted);
     g_clear_error(&error);
-    assert_null(ue_socket_listen("a..b", 0, &error));
+    assert_null(net_socket_listen("a..b", 0, &error));
     assert_non_null(strstr(error->message, "a..b"));
     g_clear_error(&error);
-    assert_null(ue_socket_connect("a..b", 7777, &error));
+    assert_null(net_socket_connect("a..b", 7777, &error));
     assert_non_null(strstr(error->message, "a..b"));
     g_clear_error(&error);
-    ue_socket_free(s);
+    net_socket_free(s);
 }
 
 static void test_default_port(void **state) {
     (void)state;
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    struct ue_socket *s = ue_socket_connect("127.0.0.1", 7777, NULL);
-    assert_string_equal(ue_net_address_format(ue_socket_peer(s), text), "127.0.0.1:7777");
-    ue_socket_free(s);
+    char text[NET_ADDRESS_TEXT_BYTES];
+    struct net_socket *s = net_socket_connect("127.0.0.1", 7777, NULL);
+    assert_string_equal(net_address_format(net_socket_peer(s), text), "127.0.0.1:7777");
+    net_socket_free(s);
 }
 
 static void test_native_addresses(void **state) {
     (void)state;
-    const struct ue_net_address addresses[] = {
+    const struct net_address addresses[] = {
         {.bytes = {192, 0, 2, 1}, .port = 7777},
         {.bytes = {0x20, 0x01, 0x0d, 0xb8, [15] = 1}, .port = 1, .is_ipv6 = 1},
         {.bytes = {0xfe, 0x80, [15] = 9}, .port = 65535, .is_ipv6 = 1, .scope = 3},
     };
     const char *const texts[] = {"192.0.2.1:7777", "[2001:db8::1]:1", "[fe80::9%3]:65535"};
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
-        char text[UE_NET_ADDRESS_TEXT_BYTES];
-        assert_string_equal(ue_net_address_format(&addresses[i], text), texts[i]);
+        char text[NET_ADDRESS_TEXT_BYTES];
+        assert_string_equal(net_address_format(&addresses[i], text), texts[i]);
         for (int as_ipv6 = 0; as_ipv6 < 2; as_ipv6++) {
             struct sockaddr_storage native = {0};
-            struct ue_net_address again;
-            ue_net_address_to_native(&addresses[i], as_ipv6, &native);
-            assert_true(ue_net_address_from_native(&native, &again));
-            assert_true(ue_net_address_equal(&again, &addresses[i]));
+            struct net_address again;
+            net_address_to_native(&addresses[i], as_ipv6, &native);
+            assert_true(net_address_from_native(&native, &again));
+            assert_true(net_address_equal(&again, &addresses[i]));
         }
     }
     struct sockaddr_storage unknown = {.ss_family = AF_UNIX};
-    struct ue_net_address nothing;
-    assert_false(ue_net_address_from_native(&unknown, &nothing));
+    struct net_address nothing;
+    assert_false(net_address_from_native(&unknown, &nothing));
 }
 
 /* ---- the loop ---- */
 
 struct seen {
-    struct ue_loop *loop;
+    struct event_loop *loop;
     struct pair pair;
     int ticks, wakes, datagrams;
     uint64_t woken_ns;
@@ -240,41 +240,41 @@ struct seen {
 static void on_tick(void *user) {
     struct seen *seen = user;
     if (++seen->ticks == 3) {
-        ue_socket_send(seen->pair.client, NULL, (const uint8_t *)"x", 1);
+        net_socket_send(seen->pair.client, NULL, (const uint8_t *)"x", 1);
     }
     if (seen->ticks == 20) {
-        ue_loop_quit(seen->loop);
+        event_loop_quit(seen->loop);
     }
 }
 
 static void on_wake(void *user) {
     struct seen *seen = user;
     seen->wakes++;
-    seen->woken_ns = ue_loop_now_ns();
+    seen->woken_ns = event_loop_now_ns();
 }
 
 static void on_receive(void *user) {
     struct seen *seen = user;
-    struct ue_net_address from;
+    struct net_address from;
     uint8_t bytes[4];
     size_t size;
-    seen->datagrams += ue_socket_receive(seen->pair.server, &from, bytes, sizeof bytes, &size) == UE_SOCKET_DONE;
+    seen->datagrams += net_socket_receive(seen->pair.server, &from, bytes, sizeof bytes, &size) == NET_SOCKET_DONE;
 }
 
 static void test_loop(void **state) {
     (void)state;
     struct seen seen = {.pair = open_pair("127.0.0.1")};
-    const struct ue_loop_hooks hooks = {.user = &seen, .receive = on_receive, .tick = on_tick, .wake = on_wake};
-    seen.loop = ue_loop_new(&hooks, seen.pair.server, 200);
-    uint64_t begun_ns = ue_loop_now_ns();
-    ue_loop_wake_at(seen.loop, begun_ns + 30 * NS_PER_MS);
-    ue_loop_run(seen.loop);
+    const struct event_loop_callbacks hooks = {.user = &seen, .receive = on_receive, .tick = on_tick, .wake = on_wake};
+    seen.loop = event_loop_new(&hooks, seen.pair.server, 200);
+    uint64_t begun_ns = event_loop_now_ns();
+    event_loop_wake_at(seen.loop, begun_ns + 30 * NS_PER_MS);
+    event_loop_run(seen.loop);
     assert_int_equal(seen.ticks, 20);
     assert_int_equal(seen.datagrams, 1);
     assert_int_equal(seen.wakes, 1);
     assert_true(seen.woken_ns >= begun_ns + 30 * NS_PER_MS);
-    assert_true(ue_loop_now_ns() - begun_ns >= 95 * NS_PER_MS);
-    ue_loop_free(seen.loop);
+    assert_true(event_loop_now_ns() - begun_ns >= 95 * NS_PER_MS);
+    event_loop_free(seen.loop);
     close_pair(&seen.pair);
 }
 
@@ -282,26 +282,26 @@ static void test_loop(void **state) {
 static void test_watch(void **state) {
     (void)state;
     struct seen seen = {.pair = open_pair("127.0.0.1")};
-    const struct ue_loop_hooks hooks = {.user = &seen, .tick = on_tick};
+    const struct event_loop_callbacks hooks = {.user = &seen, .tick = on_tick};
     for (int is_watched = 1; is_watched >= 0; is_watched--) {
         seen.ticks = seen.datagrams = 0;
-        seen.loop = ue_loop_new(&hooks, NULL, 500);
-        struct ue_watch *watch = ue_loop_watch(seen.loop, seen.pair.server, on_receive, &seen);
+        seen.loop = event_loop_new(&hooks, NULL, 500);
+        struct event_loop_watch *watch = event_loop_watch_new(seen.loop, seen.pair.server, on_receive, &seen);
         if (!is_watched) {
-            ue_watch_free(watch);
+            event_loop_watch_free(watch);
         }
-        ue_loop_run(seen.loop);
+        event_loop_run(seen.loop);
         assert_int_equal(seen.datagrams, is_watched);
         if (is_watched) {
-            ue_watch_free(watch);
+            event_loop_watch_free(watch);
         }
-        ue_loop_free(seen.loop);
+        event_loop_free(seen.loop);
     }
     close_pair(&seen.pair);
 }
 
 struct heard {
-    struct ue_loop *loop;
+    struct event_loop *loop;
     GString *text;
     int pauses;
 };
@@ -312,7 +312,7 @@ static bool on_line(void *user, const char *line) {
     g_string_append(heard->text, line != NULL ? line : "END");
     g_string_append_c(heard->text, '|');
     if (line == NULL) {
-        ue_loop_quit(heard->loop);
+        event_loop_quit(heard->loop);
     }
     return false;
 }
@@ -320,7 +320,7 @@ static bool on_line(void *user, const char *line) {
 static void on_tick_for_lines(void *user) {
     struct heard *heard = user;
     heard->pauses++;
-    ue_loop_read_lines(heard->loop);
+    event_loop_read_lines(heard->loop);
 }
 
 static void test_lines(void **state) {
@@ -333,12 +333,12 @@ static void test_lines(void **state) {
     close(ends[1]);
     assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
     struct heard heard = {.text = g_string_new(NULL)};
-    const struct ue_loop_hooks hooks = {.user = &heard, .tick = on_tick_for_lines, .line = on_line};
-    heard.loop = ue_loop_new(&hooks, NULL, 500);
-    ue_loop_run(heard.loop);
+    const struct event_loop_callbacks hooks = {.user = &heard, .tick = on_tick_for_lines, .line = on_line};
+    heard.loop = event_loop_new(&hooks, NULL, 500);
+    event_loop_run(heard.loop);
     assert_string_equal(heard.text->str, "one||three|unfinished|END|");
     assert_true(heard.pauses >= 4);
-    ue_loop_free(heard.loop);
+    event_loop_free(heard.loop);
     g_string_free(heard.text, TRUE);
     dup2(kept, STDIN_FILENO);
     close(kept);

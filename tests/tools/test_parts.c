@@ -14,29 +14,29 @@
 #define CONTROL 0u
 #define ACTOR 1u
 
-static struct ue_tale tale;
-static struct ue_parts *parts;
+static struct session_transcript tale;
+static struct bunch_reassembly *parts;
 
 static int begin(void **state) {
-    static const struct ue_life lives[] = {{.kind = UE_KIND_CONTROL},
+    static const struct session_channel lives[] = {{.kind = UE_KIND_CONTROL},
                                            {.channel = 3, .kind = UE_KIND_ACTOR, .by_server = true}};
     (void)state;
-    tale = (struct ue_tale){
-        .lives = g_array_new(FALSE, TRUE, sizeof(struct ue_life)),
-        .lines = g_array_new(FALSE, FALSE, sizeof(struct ue_tale_line)),
+    tale = (struct session_transcript){
+        .lives = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
+        .lines = g_array_new(FALSE, FALSE, sizeof(struct session_transcript_message)),
         .buffers = g_ptr_array_new_with_free_func(g_free),
         .closed_by = -1,
     };
     g_array_append_vals(tale.lives, lives, 2);
     ue_context_init(&tale.context, ue_profile_find("5.5"), NULL);
-    parts = ue_parts_new();
+    parts = bunch_reassembly_new();
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    ue_parts_free(parts);
-    ue_tale_clear(&tale);
+    bunch_reassembly_free(parts);
+    session_transcript_clear(&tale);
     return 0;
 }
 
@@ -45,7 +45,7 @@ static struct ue_bunch bunch_of(const char *text, bool reliable) {
 }
 
 static void add(uint64_t time_ns, unsigned side, struct ue_bunch bunch, int64_t reliable_id) {
-    assert_true(ue_parts_add(parts, time_ns, side, ACTOR, &bunch, reliable_id));
+    assert_true(bunch_reassembly_add(parts, time_ns, side, ACTOR, &bunch, reliable_id));
 }
 
 static void add_part(const char *text, bool first, bool last, int64_t reliable_id) {
@@ -56,9 +56,9 @@ static void add_part(const char *text, bool first, bool last, int64_t reliable_i
     add((uint64_t)reliable_id, CLIENT, bunch, reliable_id);
 }
 
-static const struct ue_tale_line *line(guint index) {
+static const struct session_transcript_message *line(guint index) {
     assert_true(index < tale.lines->len);
-    return &g_array_index(tale.lines, struct ue_tale_line, index);
+    return &g_array_index(tale.lines, struct session_transcript_message, index);
 }
 
 static void assert_view(struct ue_view view, const char *text) {
@@ -72,7 +72,7 @@ static void reliable_ones_take_their_places_in_order(void **state) {
     add(2, CLIENT, bunch_of("loose", false), -1);
     add(3, CLIENT, bunch_of("three", true), 12);
     add(4, CLIENT, bunch_of("two", true), 11);
-    ue_parts_tell(parts, &tale);
+    bunch_reassembly_finish(parts, &tale);
     assert_int_equal(tale.lines->len, 4);
     for (guint i = 0; i < 4; i++) {
         assert_view(line(i)->data, expected[i]);
@@ -86,11 +86,11 @@ static void parts_are_put_together(void **state) {
     add_part("un", true, false, 1);
     add_part("re", false, false, 2);
     add_part("al", false, true, 3);
-    ue_parts_tell(parts, &tale);
+    bunch_reassembly_finish(parts, &tale);
     assert_int_equal(tale.lines->len, 1);
     assert_view(line(0)->data, "unreal");
     assert_int_equal(tale.incomplete, 0);
-    assert_int_equal(ue_tale_life(&tale, ACTOR)->said[CLIENT][1], 1);
+    assert_int_equal(session_transcript_channel(&tale, ACTOR)->said[CLIENT][1], 1);
 }
 
 static void a_last_part_may_end_inside_a_byte(void **state) {
@@ -100,7 +100,7 @@ static void a_last_part_may_end_inside_a_byte(void **state) {
     bunch.partial = bunch.partial_final = true;
     bunch.data.bits = 3;
     add(2, CLIENT, bunch, 2);
-    ue_parts_tell(parts, &tale);
+    bunch_reassembly_finish(parts, &tale);
     assert_int_equal(line(0)->data.bits, 19);
     assert_int_equal(ue_view_load(line(0)->data, 16, 3), 'c' & 7);
 }
@@ -114,7 +114,7 @@ static void exports_stay_parts_of_their_own(void **state) {
     bunch = bunch_of("both", true);
     bunch.has_exports = true;
     add(3, CLIENT, bunch, 3);
-    ue_parts_tell(parts, &tale);
+    bunch_reassembly_finish(parts, &tale);
     assert_int_equal(line(0)->exports->len, 1);
     assert_view(g_array_index(line(0)->exports, struct ue_view, 0), "export");
     assert_view(line(0)->data, "data");
@@ -130,7 +130,7 @@ static void what_lacks_parts_is_counted_and_left_out(void **state) {
     add_part("again", true, true, 3);
     add_part("lost begin", false, true, 5);
     add_part("unfinished", true, false, 7);
-    ue_parts_tell(parts, &tale);
+    bunch_reassembly_finish(parts, &tale);
     assert_int_equal(tale.lines->len, 1);
     assert_view(line(0)->data, "again");
     assert_int_equal(tale.incomplete, 2);
@@ -142,12 +142,12 @@ static void sides_and_kinds_do_not_mix(void **state) {
     add(2, SERVER, bunch_of("server", true), 1);
     add(3, CLIENT, bunch_of("loose", false), -1);
     add_part("b", false, true, 2);
-    ue_parts_tell(parts, &tale);
+    bunch_reassembly_finish(parts, &tale);
     assert_int_equal(tale.lines->len, 2);
     assert_view(line(0)->data, "loose");
     assert_view(line(1)->data, "ab");
-    assert_int_equal(ue_tale_life(&tale, ACTOR)->said[SERVER][1], 1);
-    assert_int_equal(ue_tale_life(&tale, ACTOR)->said[CLIENT][0], 1);
+    assert_int_equal(session_transcript_channel(&tale, ACTOR)->said[SERVER][1], 1);
+    assert_int_equal(session_transcript_channel(&tale, ACTOR)->said[CLIENT][0], 1);
 }
 
 /* The login's own messages are set aside, the rest of their bunch is said. */
@@ -163,10 +163,10 @@ static void control_messages_are_taken_apart(void **state) {
         assert_int_equal(ue_message_encode(&tale.context, &message, bytes, sizeof bytes, &bit, &fault), UE_OK);
     }
     const struct ue_bunch bunch = {.reliable = true, .data = {bytes, 0, bit}};
-    assert_true(ue_parts_add(parts, 7, CLIENT, CONTROL, &bunch, 1));
-    ue_parts_tell(parts, &tale);
-    assert_true(ue_tale_has(&tale, UE_MESSAGE_NETSPEED));
-    assert_true(ue_tale_has(&tale, UE_MESSAGE_JOIN));
+    assert_true(bunch_reassembly_add(parts, 7, CLIENT, CONTROL, &bunch, 1));
+    bunch_reassembly_finish(parts, &tale);
+    assert_true(session_transcript_has(&tale, UE_MESSAGE_NETSPEED));
+    assert_true(session_transcript_has(&tale, UE_MESSAGE_JOIN));
     assert_int_equal(tale.joined_ns, 7);
     assert_int_equal(tale.lines->len, 2);
     assert_int_equal(ue_view_load(line(0)->data, 0, 8), UE_MESSAGE_FAILURE);

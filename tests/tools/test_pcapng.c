@@ -13,31 +13,31 @@
 
 static struct bytes file, body;
 
-static struct ue_capture_packet next_packet(struct ue_capture *capture) {
-    struct ue_capture_packet packet = {0};
-    enum ue_capture_result result = ue_capture_next(capture, &packet);
+static struct capture_packet next_packet(struct capture *capture) {
+    struct capture_packet packet = {0};
+    enum capture_result result = capture_next(capture, &packet);
 
-    if (result != UE_CAPTURE_PACKET)
-        fail_msg("result %d: %s", (int)result, ue_capture_error(capture));
+    if (result != CAPTURE_PACKET)
+        fail_msg("result %d: %s", (int)result, capture_error(capture));
     return packet;
 }
 
-static void expect_end(struct ue_capture *capture) {
-    struct ue_capture_packet packet;
+static void expect_end(struct capture *capture) {
+    struct capture_packet packet;
 
-    assert_int_equal(ue_capture_next(capture, &packet), UE_CAPTURE_END);
-    assert_string_equal(ue_capture_error(capture), "");
-    ue_capture_close(capture);
+    assert_int_equal(capture_next(capture, &packet), CAPTURE_END);
+    assert_string_equal(capture_error(capture), "");
+    capture_close(capture);
 }
 
 static void expect_damage(uint64_t packets, const char *text) {
-    struct ue_capture *capture = open_bytes(&file);
+    struct capture *capture = open_bytes(&file);
     uint64_t count;
 
-    assert_int_equal(read_all(capture, &count), UE_CAPTURE_DAMAGED);
+    assert_int_equal(read_all(capture, &count), CAPTURE_DAMAGED);
     assert_int_equal(count, packets);
-    assert_string_equal(ue_capture_error(capture), text);
-    ue_capture_close(capture);
+    assert_string_equal(capture_error(capture), text);
+    capture_close(capture);
 }
 
 static void begin(bool big) {
@@ -46,8 +46,8 @@ static void begin(bool big) {
 }
 
 static void both_byte_orders_in_one_file(void **state) {
-    struct ue_capture_packet packet;
-    struct ue_capture *capture;
+    struct capture_packet packet;
+    struct capture *capture;
 
     (void)state;
     begin(false);
@@ -99,7 +99,7 @@ static void clocks_of_every_resolution(void **state) {
         {"0e00 0800 0000000000000080", 0, INT64_MIN},
         {"0900 0100 00 000000", UINT64_MAX, INT64_MAX},
     };
-    struct ue_capture *capture;
+    struct capture *capture;
 
     (void)state;
     begin(false);
@@ -114,7 +114,7 @@ static void clocks_of_every_resolution(void **state) {
 }
 
 static void offset_in_big_endian(void **state) {
-    struct ue_capture *capture;
+    struct capture *capture;
 
     (void)state;
     begin(true);
@@ -135,15 +135,15 @@ static void clock_finer_than_64_bits(void **state) {
     expect_damage(0, "block at byte 28: a clock of 2^-127 s is finer than can be counted");
 }
 
-static void assert_comment(const struct ue_capture_packet *packet, const char *text) {
+static void assert_comment(const struct capture_packet *packet, const char *text) {
     assert_non_null(packet->comment);
     assert_int_equal(packet->comment_bytes, strlen(text));
     assert_memory_equal(packet->comment, text, strlen(text));
 }
 
 static void comments(void **state) {
-    struct ue_capture_packet packet;
-    struct ue_capture *capture;
+    struct capture_packet packet;
+    struct capture *capture;
 
     (void)state;
     begin(false);
@@ -171,8 +171,8 @@ static void put_simple(uint32_t length, const char *data) {
 }
 
 static void simple_packets(void **state) {
-    struct ue_capture_packet packet;
-    struct ue_capture *capture;
+    struct capture_packet packet;
+    struct capture *capture;
 
     (void)state;
     begin(false);
@@ -193,8 +193,8 @@ static void simple_packets(void **state) {
 }
 
 static void obsolete_packets(void **state) {
-    struct ue_capture_packet packet;
-    struct ue_capture *capture;
+    struct capture_packet packet;
+    struct capture *capture;
 
     (void)state;
     begin(true);
@@ -220,7 +220,7 @@ static void obsolete_packets(void **state) {
 }
 
 static void unknown_blocks_are_skipped(void **state) {
-    struct ue_capture *capture;
+    struct capture *capture;
 
     (void)state;
     begin(false);
@@ -261,7 +261,7 @@ static void cut_anywhere(void **state) {
     ends[count++] = file.size;
     whole = file.size;
     for (file.size = 4; file.size <= whole; file.size++) {
-        struct ue_capture *capture = open_bytes(&file);
+        struct capture *capture = open_bytes(&file);
         uint64_t packets, expected = 0;
         bool clean = false;
 
@@ -269,10 +269,10 @@ static void cut_anywhere(void **state) {
             clean |= ends[i] == file.size;
             expected += is_packet[i] && ends[i] <= file.size;
         }
-        assert_int_equal(read_all(capture, &packets), clean ? UE_CAPTURE_END : UE_CAPTURE_DAMAGED);
+        assert_int_equal(read_all(capture, &packets), clean ? CAPTURE_END : CAPTURE_DAMAGED);
         assert_int_equal(packets, expected);
-        assert_int_equal(strstr(ue_capture_error(capture), "truncated, only") == NULL, clean);
-        ue_capture_close(capture);
+        assert_int_equal(strstr(capture_error(capture), "truncated, only") == NULL, clean);
+        capture_close(capture);
     }
 }
 
@@ -359,40 +359,40 @@ static void blocks_too_short(void **state) {
 /* What the writer wrote, in memory. */
 static char *written;
 static size_t written_bytes;
-static struct ue_pcapng_writer writer;
+static struct pcapng_writer writer;
 
 static void write_begin(const char *application) {
-    ue_pcapng_begin(&writer, open_memstream(&written, &written_bytes), application);
+    pcapng_writer_begin(&writer, open_memstream(&written, &written_bytes), application);
 }
 
-static struct ue_capture *write_end(bool expected) {
-    char error[UE_CAPTURE_ERROR_BYTES] = "";
-    struct ue_capture *capture;
+static struct capture *write_end(bool expected) {
+    char error[CAPTURE_ERROR_BYTES] = "";
+    struct capture *capture;
 
-    assert_int_equal(ue_pcapng_end(&writer), expected);
+    assert_int_equal(pcapng_writer_finish(&writer), expected);
     fclose(writer.file);
-    capture = ue_capture_open_memory(written, written_bytes, error);
+    capture = capture_open_memory(written, written_bytes, error);
     assert_non_null(capture);
     return capture;
 }
 
 static void writer_and_reader_agree(void **state) {
-    static const struct ue_capture_packet packets[] = {
+    static const struct capture_packet packets[] = {
         {1, 1234567890123456789, (const uint8_t *)"abc", 3, 3, NULL, 0, "client", 1},
         {2, 0, (const uint8_t *)"abcd", 4, 1500, "dropped", 7, NULL, 101},
         {3, INT64_MAX, (const uint8_t *)"", 0, 0, "", 0, "client", 1},
     };
-    struct ue_capture *capture;
+    struct capture *capture;
 
     (void)state;
     write_begin("uerudp");
-    assert_int_equal(ue_pcapng_interface(&writer, 1, "client"), 0);
-    assert_int_equal(ue_pcapng_interface(&writer, 101, NULL), 1);
+    assert_int_equal(pcapng_writer_add_interface(&writer, 1, "client"), 0);
+    assert_int_equal(pcapng_writer_add_interface(&writer, 101, NULL), 1);
     for (size_t i = 0; i < 3; i++)
-        ue_pcapng_packet(&writer, packets[i].link_type == 1 ? 0 : 1, &packets[i]);
+        pcapng_writer_add_packet(&writer, packets[i].link_type == 1 ? 0 : 1, &packets[i]);
     capture = write_end(true);
     for (size_t i = 0; i < 3; i++) {
-        struct ue_capture_packet packet = next_packet(capture);
+        struct capture_packet packet = next_packet(capture);
 
         assert_int_equal(packet.frame, packets[i].frame);
         assert_int_equal(packet.time_ns, packets[i].time_ns);
@@ -411,27 +411,27 @@ static void writer_and_reader_agree(void **state) {
 }
 
 static void written_datagrams_are_found(void **state) {
-    static const struct ue_address client = {{10, 0, 0, 1}, 50000, UE_IPV4}, server = {{10, 0, 0, 2}, 7777, UE_IPV4};
-    static uint8_t payload[UE_FRAME_PAYLOAD_MAX_BYTES] = {1, 2, 3};
-    struct ue_fragments *fragments = ue_fragments_new();
-    struct ue_capture_packet packet;
-    struct ue_capture *capture;
-    struct ue_udp udp;
+    static const struct capture_address client = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4}, server = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
+    static uint8_t payload[CAPTURE_PACKET_PAYLOAD_MAX_BYTES] = {1, 2, 3};
+    struct ip_fragments *fragments = ip_fragments_new();
+    struct capture_packet packet;
+    struct capture *capture;
+    struct capture_udp udp;
 
     (void)state;
     write_begin(NULL);
-    ue_pcapng_interface(&writer, 1, NULL);
-    ue_pcapng_udp(&writer, 0, 42, &client, &server, payload, sizeof payload, "resent");
+    pcapng_writer_add_interface(&writer, 1, NULL);
+    pcapng_writer_add_datagram(&writer, 0, 42, &client, &server, payload, sizeof payload, "resent");
     capture = write_end(true);
     packet = next_packet(capture);
     assert_comment(&packet, "resent");
     assert_int_equal(packet.time_ns, 42);
-    assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_UDP);
-    assert_true(ue_address_equal(&udp.source, &client) && ue_address_equal(&udp.destination, &server));
+    assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
+    assert_true(capture_address_equal(&udp.source, &client) && capture_address_equal(&udp.destination, &server));
     assert_int_equal(udp.captured_bytes, sizeof payload);
     assert_memory_equal(udp.payload, payload, sizeof payload);
     expect_end(capture);
-    ue_fragments_free(fragments);
+    ip_fragments_free(fragments);
     free(written);
 }
 
@@ -444,43 +444,43 @@ static void writer_output_is_fixed(void **state) {
                        "06000000 30000000 00000000 01000000 02000000 03000000 03000000 616263 00 0100 0200 6869 0000"
                        "00000000 30000000");
     write_begin("ue");
-    ue_pcapng_interface(&writer, 1, NULL);
-    ue_pcapng_packet(&writer, 0,
-                     &(struct ue_capture_packet){.time_ns = INT64_C(0x100000002),
+    pcapng_writer_add_interface(&writer, 1, NULL);
+    pcapng_writer_add_packet(&writer, 0,
+                     &(struct capture_packet){.time_ns = INT64_C(0x100000002),
                                                  .bytes = (const uint8_t *)"abc",
                                                  .captured_bytes = 3,
                                                  .length_bytes = 3,
                                                  .comment = "hi!",
                                                  .comment_bytes = 2});
-    ue_capture_close(write_end(true));
+    capture_close(write_end(true));
     assert_int_equal(written_bytes, expected.size);
     assert_memory_equal(written, expected.data, expected.size);
     free(written);
 }
 
 static void writer_refuses(void **state) {
-    static const struct ue_address v4 = {{10, 0, 0, 1}, 1, UE_IPV4}, v6 = {{1}, 1, UE_IPV6};
-    static const uint8_t big[UE_FRAME_PAYLOAD_MAX_BYTES + 1];
+    static const struct capture_address v4 = {{10, 0, 0, 1}, 1, CAPTURE_IPV4}, v6 = {{1}, 1, CAPTURE_IPV6};
+    static const uint8_t big[CAPTURE_PACKET_PAYLOAD_MAX_BYTES + 1];
     uint64_t packets;
 
     (void)state;
     for (int what = 0; what < 4; what++) {
-        struct ue_capture *capture;
+        struct capture *capture;
 
         write_begin(NULL);
-        ue_pcapng_interface(&writer, 1, NULL);
+        pcapng_writer_add_interface(&writer, 1, NULL);
         if (what == 0)
-            ue_pcapng_packet(&writer, 1, &(struct ue_capture_packet){0});
+            pcapng_writer_add_packet(&writer, 1, &(struct capture_packet){0});
         else if (what == 1)
-            ue_pcapng_packet(&writer, 0, &(struct ue_capture_packet){.time_ns = -1});
+            pcapng_writer_add_packet(&writer, 0, &(struct capture_packet){.time_ns = -1});
         else if (what == 2)
-            ue_pcapng_udp(&writer, 0, 0, &v4, &v6, "", 0, NULL);
+            pcapng_writer_add_datagram(&writer, 0, 0, &v4, &v6, "", 0, NULL);
         else
-            ue_pcapng_udp(&writer, 0, 0, &v4, &v4, big, sizeof big, NULL);
+            pcapng_writer_add_datagram(&writer, 0, 0, &v4, &v4, big, sizeof big, NULL);
         capture = write_end(false);
-        assert_int_equal(read_all(capture, &packets), UE_CAPTURE_END);
+        assert_int_equal(read_all(capture, &packets), CAPTURE_END);
         assert_int_equal(packets, 0);
-        ue_capture_close(capture);
+        capture_close(capture);
         free(written);
     }
 }
@@ -490,8 +490,8 @@ static void full_disk_is_noticed(void **state) {
 
     (void)state;
     assert_non_null(full);
-    ue_pcapng_begin(&writer, full, NULL);
-    assert_false(ue_pcapng_end(&writer));
+    pcapng_writer_begin(&writer, full, NULL);
+    assert_false(pcapng_writer_finish(&writer));
     fclose(full);
 }
 

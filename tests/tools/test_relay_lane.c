@@ -16,74 +16,74 @@
 #define WAIT_ROUNDS 1000
 
 struct stage {
-    struct ue_socket *receiver;
-    struct ue_relay_end in, out;
-    struct ue_relay_record *record;
-    struct ue_relay_lane *lane;
+    struct net_socket *receiver;
+    struct impair_endpoint in, out;
+    struct impair_recording *record;
+    struct impair_direction *lane;
     char *path;
     unsigned refusals;
 };
 
-static void on_refused(void *user, enum ue_socket_result result) {
+static void on_refused(void *user, enum net_socket_result result) {
     struct stage *stage = user;
-    assert_int_not_equal(result, UE_SOCKET_DONE);
+    assert_int_not_equal(result, NET_SOCKET_DONE);
     stage->refusals++;
 }
 
-static struct ue_relay_end open_end(enum ue_relay_side side, const struct ue_socket *to) {
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    struct ue_relay_end end = {.side = side,
-                               .socket = ue_socket_connect(ue_net_address_format(ue_socket_local(to), text), 0, NULL)};
+static struct impair_endpoint open_end(enum impair_side side, const struct net_socket *to) {
+    char text[NET_ADDRESS_TEXT_BYTES];
+    struct impair_endpoint end = {.side = side,
+                               .socket = net_socket_connect(net_address_format(net_socket_local(to), text), 0, NULL)};
     assert_non_null(end.socket);
-    end.peer = *ue_socket_peer(end.socket);
-    end.local = *ue_socket_local(end.socket);
+    end.peer = *net_socket_peer(end.socket);
+    end.local = *net_socket_local(end.socket);
     return end;
 }
 
 /* A lane towards a socket that listens; nobody is at the other end, from which the test itself enters. */
-static void begin(struct stage *stage, const struct ue_link_config stages[UE_RELAY_STAGES]) {
+static void begin(struct stage *stage, const struct sim_link_config stages[IMPAIR_STAGES]) {
     int file = g_file_open_tmp("relay-XXXXXX.pcapng", &stage->path, NULL);
     assert_true(file >= 0);
     close(file);
-    const struct ue_relay_paths paths = {.both = stage->path};
-    stage->receiver = ue_socket_listen("127.0.0.1", 0, NULL);
-    stage->in = open_end(UE_RELAY_CLIENT_SIDE, stage->receiver);
-    stage->out = open_end(UE_RELAY_SERVER_SIDE, stage->receiver);
-    stage->record = ue_relay_record_open(&paths);
+    const struct impair_recording_paths paths = {.both = stage->path};
+    stage->receiver = net_socket_listen("127.0.0.1", 0, NULL);
+    stage->in = open_end(IMPAIR_SIDE_CLIENT, stage->receiver);
+    stage->out = open_end(IMPAIR_SIDE_SERVER, stage->receiver);
+    stage->record = impair_recording_open(&paths);
     stage->refusals = 0;
-    struct ue_relay_lane_config config = {
+    struct impair_direction_config config = {
         .in = &stage->in, .out = &stage->out, .record = stage->record, .refused = on_refused, .user = stage};
     if (stages != NULL) {
         memcpy(config.stages, stages, sizeof config.stages);
     }
-    stage->lane = ue_relay_lane_new(&config);
+    stage->lane = impair_direction_new(&config);
     assert_non_null(stage->lane);
 }
 
 /* Ends the lane and reads the record: "payload[: comment]" of each datagram, by lines. Free it with g_free. */
 static char *end(struct stage *stage) {
     GString *said = g_string_new(NULL);
-    char error[UE_CAPTURE_ERROR_BYTES];
-    struct ue_capture_packet packet;
-    struct ue_udp udp;
-    ue_relay_lane_free(stage->lane);
-    assert_true(ue_relay_record_close(stage->record));
-    struct ue_capture *capture = ue_capture_open(stage->path, error);
-    struct ue_fragments *fragments = ue_fragments_new();
+    char error[CAPTURE_ERROR_BYTES];
+    struct capture_packet packet;
+    struct capture_udp udp;
+    impair_direction_free(stage->lane);
+    assert_true(impair_recording_close(stage->record));
+    struct capture *capture = capture_open_file(stage->path, error);
+    struct ip_fragments *fragments = ip_fragments_new();
     assert_non_null(capture);
-    while (ue_capture_next(capture, &packet) == UE_CAPTURE_PACKET) {
-        assert_int_equal(ue_frame_udp(fragments, &packet, &udp), UE_FRAME_UDP);
+    while (capture_next(capture, &packet) == CAPTURE_PACKET) {
+        assert_int_equal(capture_packet_find_udp(fragments, &packet, &udp), CAPTURE_HEADERS_UDP);
         g_string_append_len(said, (const char *)udp.payload, (gssize)udp.captured_bytes);
         g_string_append_printf(said, "%s%.*s\n", packet.comment != NULL ? ": " : "", (int)packet.comment_bytes,
                                packet.comment != NULL ? packet.comment : "");
     }
-    ue_capture_close(capture);
-    ue_fragments_free(fragments);
+    capture_close(capture);
+    ip_fragments_free(fragments);
     unlink(stage->path);
     g_free(stage->path);
-    ue_socket_free(stage->in.socket);
-    ue_socket_free(stage->out.socket);
-    ue_socket_free(stage->receiver);
+    net_socket_free(stage->in.socket);
+    net_socket_free(stage->out.socket);
+    net_socket_free(stage->receiver);
     return g_string_free(said, FALSE);
 }
 
@@ -93,23 +93,23 @@ static void assert_record(struct stage *stage, const char *expected) {
     g_free(said);
 }
 
-static void enter(struct stage *stage, uint64_t ms, const char *text, struct ue_outcome outcome, const char *rules) {
-    ue_relay_lane_enter(stage->lane, ms * NS_PER_MS, (const uint8_t *)text, strlen(text), &outcome, rules);
+static void enter(struct stage *stage, uint64_t ms, const char *text, struct rules_outcome outcome, const char *rules) {
+    impair_direction_receive(stage->lane, ms * NS_PER_MS, (const uint8_t *)text, strlen(text), &outcome, rules);
 }
 
 static uint64_t run(struct stage *stage, uint64_t ms) {
-    return ue_relay_lane_run(stage->lane, ms * NS_PER_MS);
+    return impair_direction_run(stage->lane, ms * NS_PER_MS);
 }
 
 /* The next datagrams at the receiver are those of the text, separated by blanks; the interface may take a moment. */
 static void assert_arrives(struct stage *stage, const char *expected) {
     char **texts = g_strsplit(expected, " ", -1);
     for (size_t i = 0; texts[i] != NULL && *expected != '\0'; i++) {
-        struct ue_net_address from;
+        struct net_address from;
         uint8_t bytes[64];
         size_t size = 0;
         for (int round = 0; round < WAIT_ROUNDS; round++) {
-            if (ue_socket_receive(stage->receiver, &from, bytes, sizeof bytes, &size) == UE_SOCKET_DONE) {
+            if (net_socket_receive(stage->receiver, &from, bytes, sizeof bytes, &size) == NET_SOCKET_DONE) {
                 break;
             }
             g_usleep(1000);
@@ -118,20 +118,20 @@ static void assert_arrives(struct stage *stage, const char *expected) {
         assert_memory_equal(bytes, texts[i], size);
     }
     g_strfreev(texts);
-    struct ue_net_address from;
+    struct net_address from;
     uint8_t byte[64];
     size_t size;
-    assert_int_equal(ue_socket_receive(stage->receiver, &from, byte, sizeof byte, &size), UE_SOCKET_WOULD_BLOCK);
+    assert_int_equal(net_socket_receive(stage->receiver, &from, byte, sizeof byte, &size), NET_SOCKET_WOULD_BLOCK);
 }
 
 static void test_nothing(void **state) {
     (void)state;
     struct stage stage;
     begin(&stage, NULL);
-    enter(&stage, 1, "one", (struct ue_outcome){0}, "");
-    enter(&stage, 2, "", (struct ue_outcome){0}, "");
+    enter(&stage, 1, "one", (struct rules_outcome){0}, "");
+    enter(&stage, 2, "", (struct rules_outcome){0}, "");
     assert_true(run(&stage, 3) == UINT64_MAX);
-    const struct ue_relay_counters *counters = ue_relay_lane_counters(stage.lane);
+    const struct impair_counters *counters = impair_direction_counters(stage.lane);
     assert_int_equal(counters->datagrams, 2);
     assert_int_equal(counters->delivered, 2);
     assert_int_equal(counters->delivered_bytes, 3);
@@ -142,10 +142,10 @@ static void test_dropped(void **state) {
     (void)state;
     struct stage stage;
     begin(&stage, NULL);
-    enter(&stage, 1, "one", (struct ue_outcome){.is_dropped = true}, "rule: drop");
-    enter(&stage, 2, "two", (struct ue_outcome){0}, "");
+    enter(&stage, 1, "one", (struct rules_outcome){.is_dropped = true}, "rule: drop");
+    enter(&stage, 2, "two", (struct rules_outcome){0}, "");
     assert_arrives(&stage, "two");
-    assert_int_equal(ue_relay_lane_counters(stage.lane)->dropped, 1);
+    assert_int_equal(impair_direction_counters(stage.lane)->dropped, 1);
     assert_record(&stage, "one: rule: drop; dropped\ntwo\ntwo\n");
 }
 
@@ -154,13 +154,13 @@ static void test_delayed_by_a_rule(void **state) {
     (void)state;
     struct stage stage;
     begin(&stage, NULL);
-    enter(&stage, 1, "one", (struct ue_outcome){.delay_ns = 5 * NS_PER_MS}, "rule: delay=5");
-    enter(&stage, 2, "two", (struct ue_outcome){0}, "");
+    enter(&stage, 1, "one", (struct rules_outcome){.delay_ns = 5 * NS_PER_MS}, "rule: delay=5");
+    enter(&stage, 2, "two", (struct rules_outcome){0}, "");
     assert_true(run(&stage, 5) == 6 * NS_PER_MS);
     assert_arrives(&stage, "two");
     assert_true(run(&stage, 7) == UINT64_MAX);
     assert_arrives(&stage, "one");
-    assert_int_equal(ue_relay_lane_counters(stage.lane)->reordered, 1);
+    assert_int_equal(impair_direction_counters(stage.lane)->reordered, 1);
     assert_record(&stage, "one: rule: delay=5; delayed by 5.0 ms, reordered\ntwo\ntwo\n"
                           "one: rule: delay=5; delayed by 5.0 ms, reordered\n");
 }
@@ -169,13 +169,13 @@ static void test_put_behind_the_next(void **state) {
     (void)state;
     struct stage stage;
     begin(&stage, NULL);
-    enter(&stage, 1, "one", (struct ue_outcome){.is_reordered = true}, "");
+    enter(&stage, 1, "one", (struct rules_outcome){.is_reordered = true}, "");
     assert_arrives(&stage, "");
-    enter(&stage, 2, "two", (struct ue_outcome){0}, "");
+    enter(&stage, 2, "two", (struct rules_outcome){0}, "");
     assert_arrives(&stage, "two one");
-    enter(&stage, 10, "alone", (struct ue_outcome){.is_reordered = true}, "");
-    assert_true(run(&stage, 11) == 10 * NS_PER_MS + UE_LINK_ASIDE_NS);
-    run(&stage, 10 + UE_LINK_ASIDE_NS / NS_PER_MS);
+    enter(&stage, 10, "alone", (struct rules_outcome){.is_reordered = true}, "");
+    assert_true(run(&stage, 11) == 10 * NS_PER_MS + SIM_LINK_REORDER_TIMEOUT_NS);
+    run(&stage, 10 + SIM_LINK_REORDER_TIMEOUT_NS / NS_PER_MS);
     assert_arrives(&stage, "alone");
     assert_record(&stage, "one: delayed by 1.0 ms, reordered\ntwo\ntwo\none: delayed by 1.0 ms, reordered\n"
                           "alone: delayed by 50.0 ms\nalone: delayed by 50.0 ms\n");
@@ -185,9 +185,9 @@ static void test_copies(void **state) {
     (void)state;
     struct stage stage;
     begin(&stage, NULL);
-    enter(&stage, 1, "one", (struct ue_outcome){.copies = 2}, "rule: duplicate=2");
+    enter(&stage, 1, "one", (struct rules_outcome){.copies = 2}, "rule: duplicate=2");
     assert_arrives(&stage, "one one one");
-    assert_int_equal(ue_relay_lane_counters(stage.lane)->duplicated, 2);
+    assert_int_equal(impair_direction_counters(stage.lane)->duplicated, 2);
     assert_record(&stage, "one: rule: duplicate=2\none: rule: duplicate=2\none: rule: duplicate=2\n"
                           "one: rule: duplicate=2\n");
 }
@@ -196,46 +196,46 @@ static void test_flipped_bits(void **state) {
     (void)state;
     struct stage stage;
     begin(&stage, NULL);
-    enter(&stage, 1, "abc", (struct ue_outcome){.flip_count = 2, .flips = {0, 17}}, "rule: corrupt=2");
+    enter(&stage, 1, "abc", (struct rules_outcome){.flip_count = 2, .flips = {0, 17}}, "rule: corrupt=2");
     assert_arrives(&stage, "`ba");
-    assert_int_equal(ue_relay_lane_counters(stage.lane)->corrupted, 1);
+    assert_int_equal(impair_direction_counters(stage.lane)->corrupted, 1);
     assert_record(&stage, "abc: rule: corrupt=2; corrupted bit 0, 17\n`ba: rule: corrupt=2; corrupted bit 0, 17\n");
 }
 
 /* Copies of the first stage meet their ends in the third, after the datagram itself has been lost. */
 static void test_lost_late(void **state) {
     (void)state;
-    const struct ue_link_config stages[UE_RELAY_STAGES] = {{.duplicate = 1}, {.delay_ns = 5 * NS_PER_MS}, {.loss = 1}};
+    const struct sim_link_config stages[IMPAIR_STAGES] = {{.duplicate = 1}, {.delay_ns = 5 * NS_PER_MS}, {.loss = 1}};
     struct stage stage;
     begin(&stage, stages);
-    enter(&stage, 1, "one", (struct ue_outcome){0}, "");
+    enter(&stage, 1, "one", (struct rules_outcome){0}, "");
     assert_true(run(&stage, 2) == 6 * NS_PER_MS);
     run(&stage, 6);
-    assert_int_equal(ue_relay_lane_counters(stage.lane)->lost, 2);
+    assert_int_equal(impair_direction_counters(stage.lane)->lost, 2);
     assert_record(&stage, "one: duplicated; lost; lost\n");
 }
 
 static void test_ticks(void **state) {
     (void)state;
-    const struct ue_link_config stages[UE_RELAY_STAGES] = {{.frame_delay_ticks = 1}, {0}, {.frame_delay_ticks = 1}};
+    const struct sim_link_config stages[IMPAIR_STAGES] = {{.frame_delay_ticks = 1}, {0}, {.frame_delay_ticks = 1}};
     struct stage stage;
     begin(&stage, stages);
-    enter(&stage, 1, "one", (struct ue_outcome){0}, "");
+    enter(&stage, 1, "one", (struct rules_outcome){0}, "");
     assert_arrives(&stage, "");
-    ue_relay_lane_tick(stage.lane, 2 * NS_PER_MS);
+    impair_direction_tick(stage.lane, 2 * NS_PER_MS);
     assert_arrives(&stage, "");
-    ue_relay_lane_tick(stage.lane, 3 * NS_PER_MS);
+    impair_direction_tick(stage.lane, 3 * NS_PER_MS);
     assert_arrives(&stage, "one");
     assert_record(&stage, "one: delayed by 2.0 ms\none: delayed by 2.0 ms\n");
 }
 
 static void test_under_way(void **state) {
     (void)state;
-    const struct ue_link_config stages[UE_RELAY_STAGES] = {{.delay_ns = 5 * NS_PER_MS}};
+    const struct sim_link_config stages[IMPAIR_STAGES] = {{.delay_ns = 5 * NS_PER_MS}};
     struct stage stage;
     begin(&stage, stages);
-    enter(&stage, 1, "one", (struct ue_outcome){0}, "");
-    enter(&stage, 1, "two", (struct ue_outcome){.delay_ns = NS_PER_MS}, "");
+    enter(&stage, 1, "one", (struct rules_outcome){0}, "");
+    enter(&stage, 1, "two", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
     assert_record(&stage, "one: under way when the link ended\ntwo: under way when the link ended\n");
 }
 
@@ -244,14 +244,14 @@ static void test_refused(void **state) {
     (void)state;
     struct stage stage;
     begin(&stage, NULL);
-    ue_socket_free(stage.receiver);
+    net_socket_free(stage.receiver);
     stage.receiver = NULL;
     for (int round = 0; round < WAIT_ROUNDS && stage.refusals == 0; round++) {
-        enter(&stage, 1, "x", (struct ue_outcome){0}, "");
+        enter(&stage, 1, "x", (struct rules_outcome){0}, "");
         g_usleep(1000);
     }
     assert_int_equal(stage.refusals, 1);
-    assert_int_equal(ue_relay_lane_counters(stage.lane)->refused, 1);
+    assert_int_equal(impair_direction_counters(stage.lane)->refused, 1);
     char *said = end(&stage);
     assert_true(g_str_has_suffix(said, "x: not sent: nobody listens\n"));
     g_free(said);
@@ -261,10 +261,10 @@ static void test_memory_bounded(void **state) {
     (void)state;
     struct stage stage;
     begin(&stage, NULL);
-    for (unsigned i = 0; i < UE_LINK_DATAGRAMS_MAX + 3; i++) {
-        enter(&stage, 1, "x", (struct ue_outcome){.delay_ns = NS_PER_MS}, "");
+    for (unsigned i = 0; i < SIM_LINK_DATAGRAMS_MAX + 3; i++) {
+        enter(&stage, 1, "x", (struct rules_outcome){.delay_ns = NS_PER_MS}, "");
     }
-    assert_int_equal(ue_relay_lane_counters(stage.lane)->overflowed, 3);
+    assert_int_equal(impair_direction_counters(stage.lane)->overflowed, 3);
     char *said = end(&stage);
     assert_true(g_str_has_suffix(said, "x: lost: queue full\n"));
     g_free(said);

@@ -32,7 +32,7 @@ static void *read_all(void *user) {
 }
 
 static void report_number(bool as_json, int number) {
-    ue_report(as_json, "number", json_pack("{s:i}", "is", number));
+    live_report(as_json, "number", json_pack("{s:i}", "is", number));
 }
 
 /* Too much for a reader who does not read yet, then a reader, then a last line; returns what it reads. */
@@ -44,15 +44,15 @@ static char **report_too_much(bool as_json) {
     fflush(stdout);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[1]);
-    ue_report_begin(as_json);
+    live_report_start(as_json);
     report_number(as_json, 1);
     for (int i = 0; i < LARGE_LINES; i++) {
-        ue_report(as_json, "large", json_pack("{s:s}", "text", large));
+        live_report(as_json, "large", json_pack("{s:s}", "text", large));
     }
     GThread *reader = g_thread_new("reader", read_all, NULL);
     g_usleep(500000);
     report_number(as_json, 2);
-    bool good = ue_report_end();
+    bool good = live_report_stop();
     dup2(output, STDOUT_FILENO); /* the reader's end */
     close(output);
     g_thread_join(reader);

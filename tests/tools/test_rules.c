@@ -19,9 +19,9 @@
 
 struct stage {
     struct ue_context context;
-    struct ue_facts facts;
-    struct ue_track_datagram datagram;
-    struct ue_links links;
+    struct datagram_facts facts;
+    struct ue_tracker_datagram datagram;
+    struct ue_packet_ids links;
     uint8_t bytes[256];
 };
 
@@ -48,7 +48,7 @@ static void make_items(const struct ue_context *x, struct ue_item items[3], uint
 }
 
 static void read_stage(struct stage *s) {
-    ue_facts_read(&s->facts, 2, &s->datagram);
+    datagram_facts_read(&s->facts, 2, &s->datagram);
 }
 
 static void set_up(struct stage *s) {
@@ -62,22 +62,22 @@ static void set_up(struct stage *s) {
     size_t size;
     make_items(&s->context, items, hello, sizeof hello);
     assert_int_equal(ue_datagram_encode(&s->context, &datagram, s->bytes, sizeof s->bytes, &size, &fault), UE_OK);
-    s->datagram = (struct ue_track_datagram){.frame = 40,
+    s->datagram = (struct ue_tracker_datagram){.frame = 40,
                                              .time_ns = 12 * SECOND,
                                              .context = &s->context,
                                              .links = &s->links,
                                              .bytes = s->bytes,
                                              .size_bytes = size};
-    ue_facts_init(&s->facts);
+    datagram_facts_init(&s->facts);
     s->facts.begun_ns = 10 * SECOND;
     read_stage(s);
 }
 
-static struct ue_rules *rules_of(uint64_t seed, const char *const *texts) {
-    struct ue_rules *rules = ue_rules_new(seed);
-    char error[UE_RULES_ERROR_BYTES];
+static struct rules *rules_of(uint64_t seed, const char *const *texts) {
+    struct rules *rules = rules_new(seed);
+    char error[RULES_ERROR_BYTES];
     for (; *texts != NULL; texts++) {
-        if (!ue_rules_add(rules, *texts, error)) {
+        if (!rules_add(rules, *texts, error)) {
             fail_msg("%s: %s", *texts, error);
         }
     }
@@ -86,11 +86,11 @@ static struct ue_rules *rules_of(uint64_t seed, const char *const *texts) {
 
 #define RULES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static struct ue_outcome judge_once(const struct stage *s, const char *const *texts) {
-    struct ue_rules *rules = rules_of(1, texts);
-    struct ue_outcome outcome;
-    ue_rules_judge(rules, &s->facts, &outcome);
-    ue_rules_free(rules);
+static struct rules_outcome judge_once(const struct stage *s, const char *const *texts) {
+    struct rules *rules = rules_of(1, texts);
+    struct rules_outcome outcome;
+    rules_apply(rules, &s->facts, &outcome);
+    rules_free(rules);
     return outcome;
 }
 
@@ -118,7 +118,7 @@ static void assert_rows(const struct row *rows, size_t count) {
         assert_drops(&s, rows[i].holds, true);
         assert_drops(&s, rows[i].fails, false);
     }
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
 }
 
 static void conditions_on_the_datagram_hold_or_not(void **state) {
@@ -160,16 +160,16 @@ static void copies_are_those_that_the_tracker_tells(void **state) {
     struct stage s;
     set_up(&s);
     assert_drops(&s, "drop copy=1-", false);
-    ue_facts_track(&s.facts, &(struct ue_track_event){.type = UE_TRACK_BUNCH, .item = 0, .copy = 2});
-    ue_facts_track(&s.facts, &(struct ue_track_event){.type = UE_TRACK_BUNCH, .item = 1, .copy = 1});
-    ue_facts_track(&s.facts, &(struct ue_track_event){.type = UE_TRACK_BUNCH, .item = 2});
+    datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_BUNCH, .item = 0, .copy = 2});
+    datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_BUNCH, .item = 1, .copy = 1});
+    datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_BUNCH, .item = 2});
     assert_drops(&s, "drop channel=0 copy=2", true);
     assert_drops(&s, "drop channel=3 copy=1", true);
     assert_drops(&s, "drop channel=3 copy=2-", false);
     assert_drops(&s, "drop channel=4 copy=0-", false);
     read_stage(&s);
     assert_drops(&s, "drop copy=1-", false);
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
@@ -179,10 +179,10 @@ static void an_id_that_is_not_known_is_the_wire_number(void **state) {
     s.links.has_id = false;
     read_stage(&s);
     assert_drops(&s, "drop id=100", true);
-    ue_facts_track(&s.facts, &(struct ue_track_event){.type = UE_TRACK_PACKET, .packet_id = PACKET_ID});
+    datagram_facts_on_event(&s.facts, &(struct ue_tracker_event){.type = UE_TRACKER_PACKET, .packet_id = PACKET_ID});
     assert_drops(&s, "drop id=100", false);
     assert_drops(&s, "drop id=16484", true);
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
@@ -193,7 +193,7 @@ static void a_time_before_the_beginning_is_no_condition(void **state) {
     read_stage(&s);
     assert_drops(&s, "drop", true);
     assert_drops(&s, "drop time=0-", false);
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
@@ -208,7 +208,7 @@ static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
     assert_drops(&s, "drop seq=0-", false);
     assert_drops(&s, "drop channel=0-", false);
     assert_int_equal(judge_once(&s, RULES("corrupt@packet.seq")).flip_count, 0);
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
@@ -217,7 +217,7 @@ static void a_datagram_of_no_known_form_has_no_numbers(void **state) {
 static void all_that_match_act_until_one_drops_or_passes(void **state) {
     struct stage s;
     set_up(&s);
-    struct ue_outcome outcome = judge_once(
+    struct rules_outcome outcome = judge_once(
         &s, RULES("delay=50", "delay=0.5", "duplicate", "duplicate=2", "reorder", "corrupt=3", "pass", "drop"));
     assert_int_equal(outcome.delay_ns, 50500000);
     assert_int_equal(outcome.copies, 3);
@@ -229,36 +229,36 @@ static void all_that_match_act_until_one_drops_or_passes(void **state) {
     assert_int_equal(outcome.delay_ns, 0);
     assert_int_equal(outcome.flip_count, 0);
     assert_false(outcome.is_reordered);
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
 static void sums_have_bounds(void **state) {
     struct stage s;
     set_up(&s);
-    struct ue_outcome outcome =
+    struct rules_outcome outcome =
         judge_once(&s, RULES("duplicate=100", "duplicate=100", "delay=1e9", "delay=1e9", "corrupt=64", "corrupt=64"));
-    assert_int_equal(outcome.copies, UE_RULES_COPIES_MAX);
-    assert_int_equal(outcome.delay_ns, UE_RULES_DELAY_MAX_NS);
-    assert_int_equal(outcome.flip_count, UE_RULES_FLIPS_MAX);
+    assert_int_equal(outcome.copies, RULES_COPIES_MAX);
+    assert_int_equal(outcome.delay_ns, RULES_DELAY_MAX_NS);
+    assert_int_equal(outcome.flip_count, RULES_FLIPS_MAX);
     for (unsigned i = 0; i < outcome.flip_count; i++) {
         assert_true(outcome.flips[i] < s.facts.size_bytes * 8);
         for (unsigned j = 0; j < i; j++) {
             assert_int_not_equal(outcome.flips[i], outcome.flips[j]);
         }
     }
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
 /* The channel sequences of the packet after its outcome. */
-static void decode_corrupted(const struct stage *s, const struct ue_outcome *outcome, uint32_t ch_seqs[3]) {
+static void decode_corrupted(const struct stage *s, const struct rules_outcome *outcome, uint32_t ch_seqs[3]) {
     uint8_t bytes[sizeof s->bytes];
     memcpy(bytes, s->bytes, sizeof bytes);
-    ue_outcome_corrupt(outcome, bytes);
+    rules_outcome_corrupt(outcome, bytes);
     struct ue_item items[3];
     struct ue_datagram datagram = {.items = items, .item_capacity = 3};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     assert_int_equal(ue_datagram_decode(&s->context, bytes, s->facts.size_bytes, &datagram, &verdict), UE_OK);
     assert_int_equal(datagram.item_count, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -270,7 +270,7 @@ static void a_field_is_corrupted_in_the_bunch_that_matched(void **state) {
     struct stage s;
     uint32_t ch_seqs[3];
     set_up(&s);
-    struct ue_outcome outcome = judge_once(&s, RULES("corrupt@bunch.ch_seq=2 channel=3"));
+    struct rules_outcome outcome = judge_once(&s, RULES("corrupt@bunch.ch_seq=2 channel=3"));
     assert_int_equal(outcome.flip_count, 2);
     decode_corrupted(&s, &outcome, ch_seqs);
     assert_int_equal(ch_seqs[0], 5);
@@ -281,13 +281,13 @@ static void a_field_is_corrupted_in_the_bunch_that_matched(void **state) {
     assert_int_equal(ch_seqs[1], 77);
     assert_int_equal(judge_once(&s, RULES("corrupt@bunch.ch_seq channel=4")).flip_count, 0);
     assert_int_equal(judge_once(&s, RULES("corrupt@bunch.reliable=9 channel=3")).flip_count, 1);
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
 static void outcomes_are_told_in_words(void **state) {
     static const struct {
-        struct ue_outcome outcome;
+        struct rules_outcome outcome;
         const char *text;
     } rows[] = {
         {{0}, ""},
@@ -299,10 +299,10 @@ static void outcomes_are_told_in_words(void **state) {
     };
     char text[64];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(ue_outcome_describe(&rows[i].outcome, text, sizeof text), rows[i].text[0] != '\0');
+        assert_int_equal(rules_outcome_describe(&rows[i].outcome, text, sizeof text), rows[i].text[0] != '\0');
         assert_string_equal(text, rows[i].text);
     }
-    assert_true(ue_outcome_describe(&rows[4].outcome, text, 10));
+    assert_true(rules_outcome_describe(&rows[4].outcome, text, 10));
     assert_string_equal(text, "corrupted");
     (void)state;
 }
@@ -311,13 +311,13 @@ static void outcomes_are_told_in_words(void **state) {
 
 /* A bit for each of count judgements: whether the packet was dropped. */
 static void judge_often(const struct stage *s, uint64_t seed, const char *const *texts, bool *dropped, size_t count) {
-    struct ue_rules *rules = rules_of(seed, texts);
+    struct rules *rules = rules_of(seed, texts);
     for (size_t i = 0; i < count; i++) {
-        struct ue_outcome outcome;
-        ue_rules_judge(rules, &s->facts, &outcome);
+        struct rules_outcome outcome;
+        rules_apply(rules, &s->facts, &outcome);
         dropped[i] = outcome.is_dropped;
     }
-    ue_rules_free(rules);
+    rules_free(rules);
 }
 
 static size_t count_of(const bool *dropped, size_t count) {
@@ -343,7 +343,7 @@ static void chance_is_seeded_and_each_rule_has_its_own(void **state) {
     assert_int_equal(count_of(once, COUNT), 0);
     judge_often(&s, 7, RULES("drop p=1"), once, COUNT);
     assert_int_equal(count_of(once, COUNT), COUNT);
-    ue_facts_clear(&s.facts);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
@@ -364,16 +364,16 @@ static void counts_are_of_what_matches(void **state) {
         judge_often(&s, 1, RULES("drop dir=s2c", rows[i].text), dropped, 6);
         assert_memory_equal(dropped, rows[i].dropped, sizeof dropped);
     }
-    struct ue_rules *rules = rules_of(1, RULES("drop dir=s2c", "  reorder  max=1 "));
-    struct ue_outcome outcome;
-    ue_rules_judge(rules, &s.facts, &outcome);
-    ue_rules_judge(rules, &s.facts, &outcome);
-    assert_int_equal(ue_rules_count(rules), 2);
-    assert_string_equal(ue_rules_text(rules, 1), "reorder  max=1");
-    assert_int_equal(ue_rules_acted(rules, 0), 0);
-    assert_int_equal(ue_rules_acted(rules, 1), 1);
-    ue_rules_free(rules);
-    ue_facts_clear(&s.facts);
+    struct rules *rules = rules_of(1, RULES("drop dir=s2c", "  reorder  max=1 "));
+    struct rules_outcome outcome;
+    rules_apply(rules, &s.facts, &outcome);
+    rules_apply(rules, &s.facts, &outcome);
+    assert_int_equal(rules_count(rules), 2);
+    assert_string_equal(rules_text(rules, 1), "reorder  max=1");
+    assert_int_equal(rules_acted(rules, 0), 0);
+    assert_int_equal(rules_acted(rules, 1), 1);
+    rules_free(rules);
+    datagram_facts_clear(&s.facts);
     (void)state;
 }
 
@@ -388,13 +388,13 @@ static void an_unknown_field_is_told_with_those_near(void **state) {
         {"corrupt@nonsense", "'corrupt@nonsense': no such field; a key is one such as bunch.ch_seq"},
         {"corrupt@", "'corrupt@': no such field; a key is one such as bunch.ch_seq"},
     };
-    struct ue_rules *rules = ue_rules_new(1);
+    struct rules *rules = rules_new(1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char error[UE_RULES_ERROR_BYTES] = "";
-        assert_false(ue_rules_add(rules, rows[i].text, error));
+        char error[RULES_ERROR_BYTES] = "";
+        assert_false(rules_add(rules, rows[i].text, error));
         assert_string_equal(error, rows[i].error);
     }
-    ue_rules_free(rules);
+    rules_free(rules);
     (void)state;
 }
 
@@ -431,15 +431,15 @@ static void errors_name_the_wrong_word(void **state) {
         {"drop channel=1 channel=2", "'channel=2'"},
         {"drop drop", "'drop'"},
     };
-    struct ue_rules *rules = ue_rules_new(1);
+    struct rules *rules = rules_new(1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char error[UE_RULES_ERROR_BYTES] = "";
-        if (ue_rules_add(rules, rows[i].text, error) || strstr(error, rows[i].word) != error) {
+        char error[RULES_ERROR_BYTES] = "";
+        if (rules_add(rules, rows[i].text, error) || strstr(error, rows[i].word) != error) {
             fail_msg("'%s': %s", rows[i].text, error);
         }
     }
-    assert_int_equal(ue_rules_count(rules), 0);
-    ue_rules_free(rules);
+    assert_int_equal(rules_count(rules), 0);
+    rules_free(rules);
     (void)state;
 }
 
@@ -452,23 +452,23 @@ static void write_file(const char *path, const char *text) {
 
 static void files_hold_a_rule_a_line(void **state) {
     char path[] = "/tmp/uerudp-rules-XXXXXX";
-    char error[UE_RULES_ERROR_BYTES] = "";
+    char error[RULES_ERROR_BYTES] = "";
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
     write_file(path, "# nothing\n\n  drop id=7 # lucky\r\nreorder\n");
-    struct ue_rules *rules = ue_rules_new(1);
-    assert_true(ue_rules_read(rules, path, error));
-    assert_int_equal(ue_rules_count(rules), 2);
-    assert_string_equal(ue_rules_text(rules, 0), "drop id=7");
+    struct rules *rules = rules_new(1);
+    assert_true(rules_read_file(rules, path, error));
+    assert_int_equal(rules_count(rules), 2);
+    assert_string_equal(rules_text(rules, 0), "drop id=7");
     write_file(path, "drop\n\nexplode\n");
-    assert_false(ue_rules_read(rules, path, error));
+    assert_false(rules_read_file(rules, path, error));
     assert_non_null(strstr(error, path));
     assert_non_null(strstr(error, ":3: 'explode'"));
     remove(path);
-    assert_false(ue_rules_read(rules, path, error));
+    assert_false(rules_read_file(rules, path, error));
     assert_non_null(strstr(error, path));
-    ue_rules_free(rules);
+    rules_free(rules);
     (void)state;
 }
 

@@ -10,19 +10,19 @@
 
 #define STREAMS 50
 
-static void hear(void *user, const struct ue_track_event *event) {
+static void hear(void *user, const struct ue_tracker_event *event) {
     (void)event;
     ++*(uint64_t *)user;
 }
 
 /* A keep-alive of the client. */
-static const struct ue_track *feed_at(struct ue_tracks *tracks, struct ue_connection *connection, int64_t time_ns,
+static const struct ue_tracker *feed_at(struct tracker_table *tracks, struct observe_connection *connection, int64_t time_ns,
                                       int64_t id, bool is_foreign, bool is_cut) {
     static uint64_t events;
-    const struct ue_track_sink sink = {.event = hear, .user = &events};
-    struct ue_held held = {
+    const struct ue_tracker_callbacks sink = {.event = hear, .user = &events};
+    struct observe_datagram held = {
         .time_ns = time_ns, .connection = connection, .link.links = {.has_id = true, .packet_id = id}};
-    struct ue_seen seen = {.held = &held, .connection = connection, .is_foreign = is_foreign, .is_cut = is_cut};
+    struct input_datagram seen = {.held = &held, .connection = connection, .is_foreign = is_foreign, .is_cut = is_cut};
     struct ue_datagram datagram = {.packet = {.seq = (uint16_t)(id & 16383), .history_words = 1}};
     struct ue_fault fault;
     uint8_t bytes[64];
@@ -31,44 +31,44 @@ static const struct ue_track *feed_at(struct ue_tracks *tracks, struct ue_connec
     assert_int_equal(ue_datagram_encode(&seen.context, &datagram, bytes, sizeof bytes, &seen.size_bytes, &fault),
                      UE_OK);
     seen.bytes = bytes;
-    return ue_tracks_feed(tracks, &seen, &sink);
+    return tracker_table_on_datagram(tracks, &seen, &sink);
 }
 
-static const struct ue_track *feed(struct ue_tracks *tracks, uint32_t stream, int64_t id, bool is_foreign,
+static const struct ue_tracker *feed(struct tracker_table *tracks, uint32_t stream, int64_t id, bool is_foreign,
                                    bool is_cut) {
-    struct ue_connection connection = {.stream = stream};
+    struct observe_connection connection = {.stream = stream};
     return feed_at(tracks, &connection, 0, id, is_foreign, is_cut);
 }
 
-static uint64_t packets(const struct ue_track *track) {
-    return ue_track_counts(track, 0)->packets;
+static uint64_t packets(const struct ue_tracker *track) {
+    return ue_tracker_counts(track, 0)->packets;
 }
 
 static void each_stream_has_its_own(void **state) {
     (void)state;
-    struct ue_tracks *tracks = ue_tracks_new();
+    struct tracker_table *tracks = tracker_table_new();
     for (int64_t id = 0; id < 3; id++) {
         for (uint32_t stream = 0; stream < STREAMS; stream++) {
             assert_int_equal(packets(feed(tracks, stream, id, false, false)), id + 1);
         }
     }
-    ue_tracks_free(tracks);
+    tracker_table_free(tracks);
 }
 
 static void foreign_and_cut_datagrams_are_left_out(void **state) {
     (void)state;
-    struct ue_tracks *tracks = ue_tracks_new();
+    struct tracker_table *tracks = tracker_table_new();
     assert_null(feed(tracks, 0, 1, true, false));
     assert_null(feed(tracks, 0, 1, false, true));
     assert_int_equal(packets(feed(tracks, 0, 1, false, false)), 1);
-    ue_tracks_free(tracks);
+    tracker_table_free(tracks);
 }
 
 static void those_silent_the_longest_are_given_up(void **state) {
     (void)state;
-    struct ue_tracks *tracks = ue_tracks_new();
-    size_t bytes = ue_track_bytes(feed(tracks, 0, 1, false, false));
-    ue_tracks_bound(tracks, 3 * bytes);
+    struct tracker_table *tracks = tracker_table_new();
+    size_t bytes = ue_tracker_bytes(feed(tracks, 0, 1, false, false));
+    tracker_table_set_limit(tracks, 3 * bytes);
     feed(tracks, 1, 1, false, false);
     feed(tracks, 2, 1, false, false);
     assert_int_equal(packets(feed(tracks, 0, 2, false, false)), 2); /* now 1 is the oldest */
@@ -76,37 +76,37 @@ static void those_silent_the_longest_are_given_up(void **state) {
     assert_int_equal(packets(feed(tracks, 0, 3, false, false)), 3);
     assert_int_equal(packets(feed(tracks, 2, 2, false, false)), 2);
     assert_int_equal(packets(feed(tracks, 1, 2, false, false)), 1); /* followed anew */
-    ue_tracks_free(tracks);
+    tracker_table_free(tracks);
 }
 
 /* The one in use stays, whatever it holds. */
 static void the_one_in_use_may_exceed_the_bound(void **state) {
     (void)state;
-    struct ue_tracks *tracks = ue_tracks_new();
-    ue_tracks_bound(tracks, 1);
+    struct tracker_table *tracks = tracker_table_new();
+    tracker_table_set_limit(tracks, 1);
     for (int64_t id = 0; id < 100; id++) {
         assert_int_equal(packets(feed(tracks, 0, id, false, false)), id + 1);
     }
     assert_int_equal(packets(feed(tracks, 1, 0, false, false)), 1);
     assert_int_equal(packets(feed(tracks, 0, 100, false, false)), 1);
-    ue_tracks_free(tracks);
+    tracker_table_free(tracks);
 }
 
 static void those_that_are_over_are_given_up(void **state) {
     (void)state;
-    struct ue_tracks *tracks = ue_tracks_new();
-    struct ue_connection first = {.stream = 0};
-    struct ue_connection second = {.stream = 1};
-    struct ue_connection third = {.stream = 2, .has_former = true, .former = 1};
+    struct tracker_table *tracks = tracker_table_new();
+    struct observe_connection first = {.stream = 0};
+    struct observe_connection second = {.stream = 1};
+    struct observe_connection third = {.stream = 2, .has_former = true, .former = 1};
     feed_at(tracks, &first, 0, 1, false, false);
-    feed_at(tracks, &second, UE_TRACKS_SILENT_NS, 1, false, false);
-    assert_int_equal(packets(feed_at(tracks, &first, UE_TRACKS_SILENT_NS, 2, false, false)), 2);
-    feed_at(tracks, &second, 2 * UE_TRACKS_SILENT_NS + 1, 2, false, false);
-    assert_int_equal(packets(feed_at(tracks, &first, 2 * UE_TRACKS_SILENT_NS + 1, 3, false, false)), 1);
-    assert_int_equal(packets(feed_at(tracks, &second, 2 * UE_TRACKS_SILENT_NS + 1, 3, false, false)), 3);
-    feed_at(tracks, &third, 2 * UE_TRACKS_SILENT_NS + 1, 1, false, false);
-    assert_int_equal(packets(feed_at(tracks, &second, 2 * UE_TRACKS_SILENT_NS + 1, 4, false, false)), 1);
-    ue_tracks_free(tracks);
+    feed_at(tracks, &second, TRACKER_TABLE_SILENT_NS, 1, false, false);
+    assert_int_equal(packets(feed_at(tracks, &first, TRACKER_TABLE_SILENT_NS, 2, false, false)), 2);
+    feed_at(tracks, &second, 2 * TRACKER_TABLE_SILENT_NS + 1, 2, false, false);
+    assert_int_equal(packets(feed_at(tracks, &first, 2 * TRACKER_TABLE_SILENT_NS + 1, 3, false, false)), 1);
+    assert_int_equal(packets(feed_at(tracks, &second, 2 * TRACKER_TABLE_SILENT_NS + 1, 3, false, false)), 3);
+    feed_at(tracks, &third, 2 * TRACKER_TABLE_SILENT_NS + 1, 1, false, false);
+    assert_int_equal(packets(feed_at(tracks, &second, 2 * TRACKER_TABLE_SILENT_NS + 1, 4, false, false)), 1);
+    tracker_table_free(tracks);
 }
 
 int main(void) {

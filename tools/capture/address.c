@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-char *ue_address_format(const struct ue_address *address, char text[UE_ADDRESS_TEXT_BYTES]) {
+char *capture_address_format(const struct capture_address *address, char text[CAPTURE_ADDRESS_TEXT_BYTES]) {
     char host[INET6_ADDRSTRLEN] = "?";
-    bool is_ipv6 = address->family == UE_IPV6;
+    bool is_ipv6 = address->family == CAPTURE_IPV6;
 
     inet_ntop(is_ipv6 ? AF_INET6 : AF_INET, address->bytes, host, sizeof host);
-    snprintf(text, UE_ADDRESS_TEXT_BYTES, is_ipv6 ? "[%s]:%u" : "%s:%u", host, (unsigned)address->port);
+    snprintf(text, CAPTURE_ADDRESS_TEXT_BYTES, is_ipv6 ? "[%s]:%u" : "%s:%u", host, (unsigned)address->port);
     return text;
 }
 
@@ -31,9 +31,9 @@ static bool port_parse(const char *text, uint16_t *port) {
     return true;
 }
 
-bool ue_address_parse(const char *text, struct ue_address *address) {
-    struct ue_address parsed = {.family = *text == '[' ? UE_IPV6 : UE_IPV4};
-    bool is_ipv6 = parsed.family == UE_IPV6;
+bool capture_address_parse(const char *text, struct capture_address *address) {
+    struct capture_address parsed = {.family = *text == '[' ? CAPTURE_IPV6 : CAPTURE_IPV4};
+    bool is_ipv6 = parsed.family == CAPTURE_IPV6;
     const char *host = text + is_ipv6;
     const char *end = strrchr(text, ':');
     char copy[INET6_ADDRSTRLEN];
@@ -52,6 +52,6 @@ bool ue_address_parse(const char *text, struct ue_address *address) {
     return true;
 }
 
-bool ue_address_equal(const struct ue_address *a, const struct ue_address *b) {
+bool capture_address_equal(const struct capture_address *a, const struct capture_address *b) {
     return a->family == b->family && a->port == b->port && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }

@@ -6,26 +6,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ue_family { UE_IPV4 = 4, UE_IPV6 = 6 };
+enum capture_ip_family { CAPTURE_IPV4 = 4, CAPTURE_IPV6 = 6 };
 
 /* An IP address and a UDP port. IPv4 fills the first 4 bytes, the other 12 are zero, so that memcmp compares.
  */
-struct ue_address {
+struct capture_address {
     uint8_t bytes[16]; /* network order */
     uint16_t port;     /* host order */
-    uint16_t family;   /* enum ue_family */
+    uint16_t family;   /* enum capture_ip_family */
 };
 
 /* Enough for the longest text, its port and the NUL. */
-#define UE_ADDRESS_TEXT_BYTES 56
+#define CAPTURE_ADDRESS_TEXT_BYTES 56
 
 /* Write address and port as text into text and return it. */
-char *ue_address_format(const struct ue_address *address, char text[UE_ADDRESS_TEXT_BYTES]);
+char *capture_address_format(const struct capture_address *address, char text[CAPTURE_ADDRESS_TEXT_BYTES]);
 
-/* Read what ue_address_format writes; false, and *address unchanged, if text is anything else. */
-bool ue_address_parse(const char *text, struct ue_address *address);
+/* Read what capture_address_format writes; false, and *address unchanged, if text is anything else. */
+bool capture_address_parse(const char *text, struct capture_address *address);
 
 /* Whether family, bytes and port are all the same. */
-bool ue_address_equal(const struct ue_address *a, const struct ue_address *b);
+bool capture_address_equal(const struct capture_address *a, const struct capture_address *b);
 
 #endif

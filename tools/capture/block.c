@@ -8,15 +8,15 @@
 #define NS_PER_SECOND 1000000000
 #define COMMENT_MAX_BYTES 65535
 #define SECTION_LENGTH_OFFSET 16
-#define HEADER_MAX_BYTES UE_PCAPNG_PACKET_HEADER_BYTES /* the longest of all forms */
+#define HEADER_MAX_BYTES PCAPNG_PACKET_HEADER_BYTES /* the longest of all forms */
 
 __extension__ typedef __int128 wide;
 
 /* A block on its way into a file. */
 struct writing {
     FILE *file;
-    const struct ue_block *block;
-    const struct ue_block_change *change;
+    const struct capture_block *block;
+    const struct capture_block_change *change;
     uint8_t header[HEADER_MAX_BYTES];
     const uint8_t *data;
     size_t data_bytes;
@@ -25,11 +25,11 @@ struct writing {
 };
 
 static uint32_t load(const struct writing *w, size_t offset) {
-    return ue_pcapng_load32(w->header + offset, w->block->is_swapped);
+    return pcapng_load32(w->header + offset, w->block->is_swapped);
 }
 
 static void store(struct writing *w, size_t offset, uint32_t value) {
-    ue_pcapng_store32(w->header + offset, value, w->block->is_swapped);
+    pcapng_store32(w->header + offset, value, w->block->is_swapped);
 }
 
 static void put(const struct writing *w, const void *bytes, size_t size) {
@@ -40,13 +40,13 @@ static void put(const struct writing *w, const void *bytes, size_t size) {
 static void put32(const struct writing *w, uint32_t value) {
     uint8_t bytes[4];
 
-    ue_pcapng_store32(bytes, value, w->block->is_swapped);
+    pcapng_store32(bytes, value, w->block->is_swapped);
     put(w, bytes, sizeof bytes);
 }
 
 static void put_padded(const struct writing *w, const void *bytes, size_t size) {
     put(w, bytes, size);
-    put(w, "\0\0", ue_pcapng_padded(size) - size);
+    put(w, "\0\0", pcapng_padded(size) - size);
 }
 
 /* ---- time ---- */
@@ -82,31 +82,31 @@ static bool shift_pcapng(struct writing *w) {
 }
 
 static bool set_time(struct writing *w) {
-    if (w->change->shift_ns == 0 || w->block->form == UE_BLOCK_SIMPLE)
+    if (w->change->shift_ns == 0 || w->block->form == CAPTURE_BLOCK_SIMPLE)
         return true;
-    return w->block->form == UE_BLOCK_CLASSIC ? shift_classic(w) : shift_pcapng(w);
+    return w->block->form == CAPTURE_BLOCK_CLASSIC ? shift_classic(w) : shift_pcapng(w);
 }
 
 /* ---- data ---- */
 
 /* Where the header says how many bytes are there; how many they were follows. A simple packet says only that. */
-static size_t captured_offset(const struct ue_block *block) {
-    return block->form == UE_BLOCK_CLASSIC ? 8 : 20;
+static size_t captured_offset(const struct capture_block *block) {
+    return block->form == CAPTURE_BLOCK_CLASSIC ? 8 : 20;
 }
 
-static size_t simple_captured(const struct ue_block *block, size_t length) {
+static size_t simple_captured(const struct capture_block *block, size_t length) {
     return block->snap_bytes != 0 && length > block->snap_bytes ? block->snap_bytes : length;
 }
 
 static size_t captured_bytes(const struct writing *w) {
-    if (w->block->form == UE_BLOCK_CLASSIC) /* libpcap may have cut it */
+    if (w->block->form == CAPTURE_BLOCK_CLASSIC) /* libpcap may have cut it */
         return w->block->size_bytes - w->block->header_bytes;
-    return w->block->form == UE_BLOCK_SIMPLE ? simple_captured(w->block, load(w, 8)) : load(w, 20);
+    return w->block->form == CAPTURE_BLOCK_SIMPLE ? simple_captured(w->block, load(w, 8)) : load(w, 20);
 }
 
 /* Lengths are left alone where they need not change: those in the file may contradict each other. */
 static bool set_data(struct writing *w) {
-    const struct ue_block_change *change = w->change;
+    const struct capture_block_change *change = w->change;
 
     if (!change->has_data)
         return true;
@@ -114,7 +114,7 @@ static bool set_data(struct writing *w) {
     if (w->data_bytes == change->captured_bytes)
         return true;
     w->data_bytes = change->captured_bytes;
-    if (w->block->form == UE_BLOCK_SIMPLE) {
+    if (w->block->form == CAPTURE_BLOCK_SIMPLE) {
         store(w, 8, (uint32_t)change->length_bytes);
         return change->captured_bytes == simple_captured(w->block, change->length_bytes);
     }
@@ -126,14 +126,14 @@ static bool set_data(struct writing *w) {
 /* ---- options ---- */
 
 /* The options that say nothing about people, machines and places, as bits. */
-static uint32_t harmless_options(enum ue_block_form form) {
+static uint32_t harmless_options(enum capture_block_kind form) {
     switch (form) {
-    case UE_BLOCK_INTERFACE:
-        return 1u << UE_PCAPNG_SPEED | 1u << UE_PCAPNG_TSRESOL | 1u << UE_PCAPNG_FCSLEN | 1u << UE_PCAPNG_TSOFFSET;
-    case UE_BLOCK_ENHANCED:
-    case UE_BLOCK_OBSOLETE:
-        return 1u << UE_PCAPNG_PACKET_FLAGS | 1u << UE_PCAPNG_PACKET_DROPS | 1u << UE_PCAPNG_PACKET_ID |
-               1u << UE_PCAPNG_PACKET_QUEUE;
+    case CAPTURE_BLOCK_INTERFACE:
+        return 1u << PCAPNG_SPEED | 1u << PCAPNG_TSRESOL | 1u << PCAPNG_FCSLEN | 1u << PCAPNG_TSOFFSET;
+    case CAPTURE_BLOCK_ENHANCED:
+    case CAPTURE_BLOCK_OBSOLETE:
+        return 1u << PCAPNG_PACKET_FLAGS | 1u << PCAPNG_PACKET_DROPS | 1u << PCAPNG_PACKET_ID |
+               1u << PCAPNG_PACKET_QUEUE;
     default: return 0;
     }
 }
@@ -144,10 +144,10 @@ static size_t strip(const struct writing *w, uint8_t *to) {
     size_t at = 0, size = 0;
 
     while (w->options_bytes - at >= 4) {
-        uint16_t code = ue_pcapng_load16(w->options + at, w->block->is_swapped);
-        size_t value = ue_pcapng_padded(ue_pcapng_load16(w->options + at + 2, w->block->is_swapped));
+        uint16_t code = pcapng_load16(w->options + at, w->block->is_swapped);
+        size_t value = pcapng_padded(pcapng_load16(w->options + at + 2, w->block->is_swapped));
 
-        if (code == UE_PCAPNG_END || value > w->options_bytes - at - 4)
+        if (code == PCAPNG_END || value > w->options_bytes - at - 4)
             break;
         if (code < 32 && (harmless >> code & 1) != 0) {
             memcpy(to + size, w->options + at, 4 + value);
@@ -158,7 +158,7 @@ static size_t strip(const struct writing *w, uint8_t *to) {
     return size;
 }
 
-static size_t comment_bytes(const struct ue_block_change *change) {
+static size_t comment_bytes(const struct capture_block_change *change) {
     size_t size = change->comment == NULL ? 0 : strlen(change->comment);
 
     return size < COMMENT_MAX_BYTES ? size : COMMENT_MAX_BYTES;
@@ -176,8 +176,8 @@ static void put_option_header(const struct writing *w, uint16_t code, size_t siz
 
 /* ---- blocks ---- */
 
-static bool may_have_comment(const struct ue_block *block) {
-    return block->form == UE_BLOCK_ENHANCED || block->form == UE_BLOCK_OBSOLETE;
+static bool may_have_comment(const struct capture_block *block) {
+    return block->form == CAPTURE_BLOCK_ENHANCED || block->form == CAPTURE_BLOCK_OBSOLETE;
 }
 
 /* Everything from the header on, with the block's new length where it belongs. */
@@ -185,19 +185,19 @@ static void put_pcapng(struct writing *w) {
     bool has_comment = w->change->comment != NULL && may_have_comment(w->block);
     bool needs_end = has_comment && w->options_bytes == 0;
     size_t comment = comment_bytes(w->change);
-    size_t extra = (has_comment ? 4 + ue_pcapng_padded(comment) : 0) + (needs_end ? 4 : 0);
-    uint32_t size = (uint32_t)(w->block->header_bytes + ue_pcapng_padded(w->data_bytes) + extra + w->options_bytes + 4);
+    size_t extra = (has_comment ? 4 + pcapng_padded(comment) : 0) + (needs_end ? 4 : 0);
+    uint32_t size = (uint32_t)(w->block->header_bytes + pcapng_padded(w->data_bytes) + extra + w->options_bytes + 4);
 
     store(w, 4, size);
     put(w, w->header, w->block->header_bytes);
     put_padded(w, w->data, w->data_bytes);
     if (has_comment) {
-        put_option_header(w, UE_PCAPNG_COMMENT, comment);
+        put_option_header(w, PCAPNG_COMMENT, comment);
         put_padded(w, w->change->comment, comment);
     }
     put(w, w->options, w->options_bytes);
     if (needs_end)
-        put32(w, UE_PCAPNG_END);
+        put32(w, PCAPNG_END);
     put32(w, size);
 }
 
@@ -219,25 +219,25 @@ static bool put_stripped(struct writing *w) {
 }
 
 static void find_parts(struct writing *w) {
-    const struct ue_block *block = w->block;
-    bool is_packet = block->form != UE_BLOCK_SECTION && block->form != UE_BLOCK_INTERFACE;
-    size_t end = block->size_bytes - (block->form == UE_BLOCK_CLASSIC ? 0 : 4), options;
+    const struct capture_block *block = w->block;
+    bool is_packet = block->form != CAPTURE_BLOCK_SECTION && block->form != CAPTURE_BLOCK_INTERFACE;
+    size_t end = block->size_bytes - (block->form == CAPTURE_BLOCK_CLASSIC ? 0 : 4), options;
 
     memcpy(w->header, block->bytes, block->header_bytes);
     w->data = block->bytes + block->header_bytes;
     w->data_bytes = is_packet ? captured_bytes(w) : 0;
-    options = block->header_bytes + ue_pcapng_padded(w->data_bytes);
-    w->options_bytes = options < end && block->form != UE_BLOCK_SIMPLE ? end - options : 0;
+    options = block->header_bytes + pcapng_padded(w->data_bytes);
+    w->options_bytes = options < end && block->form != CAPTURE_BLOCK_SIMPLE ? end - options : 0;
     w->options = block->bytes + end - w->options_bytes;
 }
 
-static bool is_untouched(const struct ue_block *block, const struct ue_block_change *change) {
-    return block->form == UE_BLOCK_OTHER || block->form == UE_BLOCK_FILE ||
+static bool is_untouched(const struct capture_block *block, const struct capture_block_change *change) {
+    return block->form == CAPTURE_BLOCK_OTHER || block->form == CAPTURE_BLOCK_FILE ||
            (change->shift_ns == 0 && !change->has_data && (change->comment == NULL || !may_have_comment(block)) &&
-            !change->is_stripped && !(change->is_unmeasured && block->form == UE_BLOCK_SECTION));
+            !change->is_stripped && !(change->is_unmeasured && block->form == CAPTURE_BLOCK_SECTION));
 }
 
-bool ue_block_write(FILE *file, const struct ue_block *block, const struct ue_block_change *change) {
+bool capture_block_write(FILE *file, const struct capture_block *block, const struct capture_block_change *change) {
     struct writing w = {.file = file, .block = block, .change = change};
 
     if (is_untouched(block, change)) {
@@ -247,9 +247,9 @@ bool ue_block_write(FILE *file, const struct ue_block *block, const struct ue_bl
     find_parts(&w);
     if (!set_time(&w) || !set_data(&w))
         return false;
-    if (block->form == UE_BLOCK_SECTION && change->is_unmeasured)
+    if (block->form == CAPTURE_BLOCK_SECTION && change->is_unmeasured)
         memset(w.header + SECTION_LENGTH_OFFSET, 0xff, 8);
-    if (block->form == UE_BLOCK_CLASSIC) {
+    if (block->form == CAPTURE_BLOCK_CLASSIC) {
         put(&w, w.header, block->header_bytes);
         put(&w, w.data, w.data_bytes);
         return true;

@@ -9,20 +9,20 @@
 
 #include "tools/capture/capture.h"
 
-enum ue_block_form {
-    UE_BLOCK_OTHER,     /* none of those below */
-    UE_BLOCK_FILE,      /* the header of a classic pcap */
-    UE_BLOCK_SECTION,   /* begins another section of a pcapng; all that is known of interfaces ends */
-    UE_BLOCK_INTERFACE, /* describes an interface of a pcapng */
-    UE_BLOCK_CLASSIC,   /* a packet of a classic pcap */
-    UE_BLOCK_ENHANCED,  /* a packet of a pcapng; the forms below, too */
-    UE_BLOCK_OBSOLETE,
-    UE_BLOCK_SIMPLE /* without time and comments */
+enum capture_block_kind {
+    CAPTURE_BLOCK_OTHER,     /* none of those below */
+    CAPTURE_BLOCK_FILE,      /* the header of a classic pcap */
+    CAPTURE_BLOCK_SECTION,   /* begins another section of a pcapng; all that is known of interfaces ends */
+    CAPTURE_BLOCK_INTERFACE, /* describes an interface of a pcapng */
+    CAPTURE_BLOCK_CLASSIC,   /* a packet of a classic pcap */
+    CAPTURE_BLOCK_ENHANCED,  /* a packet of a pcapng; the forms below, too */
+    CAPTURE_BLOCK_OBSOLETE,
+    CAPTURE_BLOCK_SIMPLE /* without time and comments */
 };
 
 /* A block, or a piece of one that is too large for the memory. */
-struct ue_block {
-    enum ue_block_form form;
+struct capture_block {
+    enum capture_block_kind form;
     const uint8_t *bytes;
     size_t size_bytes;
     bool is_swapped;           /* numbers are not in the byte order of this machine */
@@ -33,16 +33,16 @@ struct ue_block {
 
 /* Sees everything that a capture is made of, in the order of the file; the blocks together are the file. They are valid
    during the call. packet is NULL for what is none. */
-struct ue_capture_tap {
-    void (*block)(void *user, const struct ue_block *block, const struct ue_capture_packet *packet);
+struct capture_tap {
+    void (*block)(void *user, const struct capture_block *block, const struct capture_packet *packet);
     void *user;
 };
 
 /* Begins to tell the tap; before the first packet is read. NULL: nobody. */
-void ue_capture_tap(struct ue_capture *capture, const struct ue_capture_tap *tap);
+void capture_tap(struct capture *capture, const struct capture_tap *tap);
 
 /* What shall be different about a packet. */
-struct ue_block_change {
+struct capture_block_change {
     int64_t shift_ns; /* added to the time; nothing happens to a simple packet */
     bool has_data;    /* data, of captured_bytes of length_bytes, replaces the data */
     const uint8_t *data;
@@ -55,6 +55,6 @@ struct ue_block_change {
 /* Writes a block, changed; all that the change does not name stays to the last byte. False where it cannot be said in
    this block: a time out of its clock's reach, or more data than it holds. Whether the writing succeeded, the file
    knows. */
-bool ue_block_write(FILE *file, const struct ue_block *block, const struct ue_block_change *change);
+bool capture_block_write(FILE *file, const struct capture_block *block, const struct capture_block_change *change);
 
 #endif

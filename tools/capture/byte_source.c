@@ -14,18 +14,18 @@
 /* zlib's window bits for the largest window, and a gzip header around it. */
 #define GZIP_WINDOW_BITS (15 + 16)
 
-struct ue_gzip {
+struct byte_source_gzip {
     z_stream stream;
     bool inside; /* a member has begun and not ended */
     uint8_t packed[WINDOW_BYTES];
 };
 
-static void source_fail(struct ue_source *source, const char *what, const char *why) {
+static void source_fail(struct byte_source *source, const char *what, const char *why) {
     snprintf(source->error, sizeof source->error, "%s: %s", what, why);
 }
 
 /* The next bytes as they are stored; 0 at the end or after an error. Returns early, so that a live pipe flows. */
-static size_t read_stored(struct ue_source *source, uint8_t *into, size_t size) {
+static size_t read_stored(struct byte_source *source, uint8_t *into, size_t size) {
     ssize_t count;
 
     if (source->fd < 0) {
@@ -48,8 +48,8 @@ static size_t read_stored(struct ue_source *source, uint8_t *into, size_t size) 
 }
 
 /* Have packed bytes to inflate; false at the end of the file, which is an error inside a member. */
-static bool gzip_feed(struct ue_source *source) {
-    struct ue_gzip *gzip = source->gzip;
+static bool gzip_feed(struct byte_source *source) {
+    struct byte_source_gzip *gzip = source->gzip;
 
     if (gzip->stream.avail_in == 0) {
         gzip->stream.next_in = gzip->packed;
@@ -67,8 +67,8 @@ static bool gzip_feed(struct ue_source *source) {
 }
 
 /* The next inflated bytes; 0 at the end or after an error. Members may follow each other, as gzip allows. */
-static size_t read_gzip(struct ue_source *source, uint8_t *into, size_t size) {
-    struct ue_gzip *gzip = source->gzip;
+static size_t read_gzip(struct byte_source *source, uint8_t *into, size_t size) {
+    struct byte_source_gzip *gzip = source->gzip;
     z_stream *stream = &gzip->stream;
 
     stream->next_out = into;
@@ -85,7 +85,7 @@ static size_t read_gzip(struct ue_source *source, uint8_t *into, size_t size) {
 }
 
 /* Room for size bytes from the window's begin on. */
-static bool make_room(struct ue_source *source, size_t size) {
+static bool make_room(struct byte_source *source, size_t size) {
     if (size > source->buffer_bytes) {
         uint8_t *buffer = malloc(size);
 
@@ -105,7 +105,7 @@ static bool make_room(struct ue_source *source, size_t size) {
     return true;
 }
 
-size_t ue_source_fill(struct ue_source *source, size_t size_bytes) {
+size_t byte_source_fill(struct byte_source *source, size_t size_bytes) {
     if (source->available >= size_bytes || source->at_end)
         return source->available;
     if (!make_room(source, size_bytes > WINDOW_BYTES ? size_bytes : WINDOW_BYTES))
@@ -122,8 +122,8 @@ size_t ue_source_fill(struct ue_source *source, size_t size_bytes) {
 }
 
 /* Send what was read so far through zlib instead. */
-static bool gzip_begin(struct ue_source *source) {
-    struct ue_gzip *gzip = source->gzip = calloc(1, sizeof *source->gzip);
+static bool gzip_begin(struct byte_source *source) {
+    struct byte_source_gzip *gzip = source->gzip = calloc(1, sizeof *source->gzip);
 
     if (gzip == NULL || inflateInit2(&gzip->stream, GZIP_WINDOW_BITS) != Z_OK) {
         source_fail(source, "cannot inflate", strerror(ENOMEM));
@@ -147,11 +147,11 @@ static bool gzip_begin(struct ue_source *source) {
 }
 
 /* Recognise gzip, and read far enough to recognise what is inside. */
-static bool source_begin(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
-    bool is_gzip = ue_source_fill(source, 2) >= 2 && source->window[0] == 0x1f && source->window[1] == 0x8b;
+static bool source_begin(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]) {
+    bool is_gzip = byte_source_fill(source, 2) >= 2 && source->window[0] == 0x1f && source->window[1] == 0x8b;
 
     if (is_gzip && gzip_begin(source))
-        ue_source_fill(source, 4);
+        byte_source_fill(source, 4);
     if (source->available == 0 && source->error[0] != '\0') {
         memcpy(error, source->error, sizeof source->error);
         return false;
@@ -159,28 +159,28 @@ static bool source_begin(struct ue_source *source, char error[UE_CAPTURE_ERROR_B
     return true;
 }
 
-bool ue_source_open(struct ue_source *source, const char *path, char error[UE_CAPTURE_ERROR_BYTES]) {
-    *source = (struct ue_source){.fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)};
+bool byte_source_open(struct byte_source *source, const char *path, char error[CAPTURE_ERROR_BYTES]) {
+    *source = (struct byte_source){.fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)};
     if (source->fd < 0) {
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "cannot open: %s", strerror(errno));
+        snprintf(error, CAPTURE_ERROR_BYTES, "cannot open: %s", strerror(errno));
         return false;
     }
     return source_begin(source, error);
 }
 
-bool ue_source_open_memory(struct ue_source *source, const void *bytes, size_t size_bytes,
-                           char error[UE_CAPTURE_ERROR_BYTES]) {
-    *source = (struct ue_source){
+bool byte_source_open_memory(struct byte_source *source, const void *bytes, size_t size_bytes,
+                           char error[CAPTURE_ERROR_BYTES]) {
+    *source = (struct byte_source){
         .fd = -1, .window = bytes, .available = size_bytes, .at_end = true, .consumed_bytes = size_bytes};
     return source_begin(source, error);
 }
 
-void ue_source_close(struct ue_source *source) {
+void byte_source_close(struct byte_source *source) {
     if (source->fd >= 0)
         close(source->fd);
     if (source->gzip != NULL)
         inflateEnd(&source->gzip->stream);
     free(source->gzip);
     free(source->buffer);
-    *source = (struct ue_source){.fd = -1};
+    *source = (struct byte_source){.fd = -1};
 }

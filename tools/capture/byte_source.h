@@ -13,13 +13,13 @@
  * A window slides over the plain bytes: `available` of them stand at `window`, the first of which is number `offset`
  * of the plain file. Fill makes the window longer, skip moves its begin; neither goes back.
  */
-struct ue_source {
+struct byte_source {
     const uint8_t *window;
     size_t available;
     uint64_t offset;
     bool compressed;
     uint64_t consumed_bytes;            /* bytes taken from file or memory */
-    char error[UE_CAPTURE_ERROR_BYTES]; /* why the bytes stopped before the file's end; "" if they did not */
+    char error[CAPTURE_ERROR_BYTES]; /* why the bytes stopped before the file's end; "" if they did not */
 
     int fd;                /* -1: memory, */
     const uint8_t *memory; /* of which this is not inflated yet; plain memory is the window itself */
@@ -27,23 +27,23 @@ struct ue_source {
     bool at_end;     /* the window is all there is */
     uint8_t *buffer; /* holds the window of what is not plain memory */
     size_t buffer_bytes;
-    struct ue_gzip *gzip;
+    struct byte_source_gzip *gzip;
 };
 
 /* Open path, or standard input for "-"; false with a text in error. Close also after a failure. */
-bool ue_source_open(struct ue_source *source, const char *path, char error[UE_CAPTURE_ERROR_BYTES]);
-bool ue_source_open_memory(struct ue_source *source, const void *bytes, size_t size_bytes,
-                           char error[UE_CAPTURE_ERROR_BYTES]);
-void ue_source_close(struct ue_source *source);
+bool byte_source_open(struct byte_source *source, const char *path, char error[CAPTURE_ERROR_BYTES]);
+bool byte_source_open_memory(struct byte_source *source, const void *bytes, size_t size_bytes,
+                           char error[CAPTURE_ERROR_BYTES]);
+void byte_source_close(struct byte_source *source);
 
 /*
  * Make at least size bytes available and say how many are; fewer only at the end of the file or after an error.
  * Allocates size bytes if the window was smaller, so the caller limits it. Moves earlier windows.
  */
-size_t ue_source_fill(struct ue_source *source, size_t size_bytes);
+size_t byte_source_fill(struct byte_source *source, size_t size_bytes);
 
 /* Drop size bytes of the window, which must be available. */
-static inline void ue_source_skip(struct ue_source *source, size_t size_bytes) {
+static inline void byte_source_skip(struct byte_source *source, size_t size_bytes) {
     source->window += size_bytes;
     source->available -= size_bytes;
     source->offset += size_bytes;

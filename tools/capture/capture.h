@@ -6,17 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UE_CAPTURE_ERROR_BYTES 256
+#define CAPTURE_ERROR_BYTES 256
 
 /* A capture being read; opaque. */
-struct ue_capture;
+struct capture;
 
-#define UE_INTERFACE_BYTES 64 /* what is kept of an interface's name, with NUL */
+#define CAPTURE_INTERFACE_NAME_BYTES 64 /* what is kept of an interface's name, with NUL */
 
-#define UE_LINK_ETHERNET 1 /* LINKTYPE_ numbers are those that the pcap specifications list */
+#define CAPTURE_LINK_ETHERNET 1 /* LINKTYPE_ numbers are those that the pcap specifications list */
 
 /* One packet. All pointers are the reader's and are valid until its next call. */
-struct ue_capture_packet {
+struct capture_packet {
     uint64_t frame;        /* number in the file, from 1 */
     int64_t time_ns;       /* since 1970 UTC; 0 in a pcapng simple packet, which has no time */
     const uint8_t *bytes;  /* from the link-layer header on */
@@ -28,31 +28,31 @@ struct ue_capture_packet {
     uint16_t link_type;    /* LINKTYPE_ number */
 };
 
-enum ue_capture_result {
-    UE_CAPTURE_PACKET,  /* *packet was filled */
-    UE_CAPTURE_END,     /* the file ended where a packet could have begun */
-    UE_CAPTURE_DAMAGED, /* nothing more can be read; ue_capture_error says what is wrong and at which byte */
+enum capture_result {
+    CAPTURE_PACKET,  /* *packet was filled */
+    CAPTURE_END,     /* the file ended where a packet could have begun */
+    CAPTURE_DAMAGED, /* nothing more can be read; capture_error says what is wrong and at which byte */
 };
 
 /*
  * Open a file, or standard input if path is "-". NULL on failure, with a text in error, which does not repeat the
- * path. Free with ue_capture_close.
+ * path. Free with capture_close.
  */
-struct ue_capture *ue_capture_open(const char *path, char error[UE_CAPTURE_ERROR_BYTES]);
+struct capture *capture_open_file(const char *path, char error[CAPTURE_ERROR_BYTES]);
 
 /* The same for a file that is already in memory, which must outlive the reader. */
-struct ue_capture *ue_capture_open_memory(const void *bytes, size_t size_bytes, char error[UE_CAPTURE_ERROR_BYTES]);
+struct capture *capture_open_memory(const void *bytes, size_t size_bytes, char error[CAPTURE_ERROR_BYTES]);
 
 /* Read the next packet. After END or DAMAGED every call gives the same result again. */
-enum ue_capture_result ue_capture_next(struct ue_capture *capture, struct ue_capture_packet *packet);
+enum capture_result capture_next(struct capture *capture, struct capture_packet *packet);
 
 /* What is wrong, after DAMAGED; else "". Byte offsets count from 0, in the uncompressed file. */
-const char *ue_capture_error(const struct ue_capture *capture);
+const char *capture_error(const struct capture *capture);
 
 /* Bytes taken so far from the file as it is stored, for a progress display; of a plain capture in memory, all. */
-uint64_t ue_capture_consumed_bytes(const struct ue_capture *capture);
+uint64_t capture_consumed_bytes(const struct capture *capture);
 
 /* Free the reader; NULL is allowed. */
-void ue_capture_close(struct ue_capture *capture);
+void capture_close(struct capture *capture);
 
 #endif

@@ -8,14 +8,14 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline void ue_store_be16(uint8_t *bytes, size_t value) {
+static inline void capture_store_be16(uint8_t *bytes, size_t value) {
     bytes[0] = (uint8_t)(value >> 8);
     bytes[1] = (uint8_t)value;
 }
 
 /* Sum of the 16-bit words in the machine's order, two at a time; an odd byte counts as a word's first. Parts but the
    last have an even size. */
-static inline uint64_t ue_checksum_add(uint64_t sum, const uint8_t *bytes, size_t size) {
+static inline uint64_t capture_checksum_add(uint64_t sum, const uint8_t *bytes, size_t size) {
     uint32_t words;
     for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {
         memcpy(&words, bytes, sizeof words);
@@ -26,7 +26,7 @@ static inline uint64_t ue_checksum_add(uint64_t sum, const uint8_t *bytes, size_
     return sum + words;
 }
 
-static inline uint16_t ue_checksum_end(uint64_t sum) {
+static inline uint16_t capture_checksum_finish(uint64_t sum) {
     while (sum >> 16 != 0)
         sum = (sum & 0xffff) + (sum >> 16);
     return ntohs((uint16_t)~sum);

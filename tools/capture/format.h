@@ -6,24 +6,24 @@
 #include "tools/capture/block.h"
 #include "tools/capture/byte_source.h"
 
-struct ue_pcap;
-struct ue_pcapng;
+struct capture_pcap;
+struct capture_pcapng;
 
 /* NULL with a text in error on failure. The source must outlive the result. */
-struct ue_pcap *ue_pcap_open(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]);
-struct ue_pcapng *ue_pcapng_open(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]);
+struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]);
+struct capture_pcapng *capture_pcapng_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]);
 
 /* Fill everything of packet but its frame number, and the block in which it stands. */
-enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_packet *packet, struct ue_block *block,
-                                    char error[UE_CAPTURE_ERROR_BYTES]);
-enum ue_capture_result ue_pcapng_next(struct ue_pcapng *pcapng, struct ue_capture_packet *packet,
-                                      struct ue_block *block, char error[UE_CAPTURE_ERROR_BYTES]);
+enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_packet *packet, struct capture_block *block,
+                                    char error[CAPTURE_ERROR_BYTES]);
+enum capture_result capture_pcapng_next(struct capture_pcapng *pcapng, struct capture_packet *packet,
+                                      struct capture_block *block, char error[CAPTURE_ERROR_BYTES]);
 
 /* Tell what is no packet; of a classic pcap that is its header, at once. */
-void ue_pcap_tap(struct ue_pcap *pcap, const struct ue_capture_tap *tap);
-void ue_pcapng_tap(struct ue_pcapng *pcapng, const struct ue_capture_tap *tap);
+void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap);
+void capture_pcapng_tap(struct capture_pcapng *pcapng, const struct capture_tap *tap);
 
-void ue_pcap_close(struct ue_pcap *pcap);
-void ue_pcapng_close(struct ue_pcapng *pcapng);
+void capture_pcap_close(struct capture_pcap *pcap);
+void capture_pcapng_close(struct capture_pcapng *pcapng);
 
 #endif

@@ -26,8 +26,8 @@ enum step {
     STEP_BAD,
 };
 
-struct ue_hex {
-    struct ue_source source; /* the current line is the begin of its window */
+struct hex_text {
+    struct byte_source source; /* the current line is the begin of its window */
     bool has_line;
     size_t line_bytes, line_end; /* without and with its newline */
     size_t at;                   /* of the line */
@@ -38,12 +38,12 @@ struct ue_hex {
     enum mode mode;
     uint64_t frames;
     size_t size; /* of the payload so far */
-    enum ue_capture_result last;
-    char error[UE_CAPTURE_ERROR_BYTES];
-    uint8_t payload[UE_FRAME_PAYLOAD_MAX_BYTES];
+    enum capture_result last;
+    char error[CAPTURE_ERROR_BYTES];
+    uint8_t payload[CAPTURE_PACKET_PAYLOAD_MAX_BYTES];
 };
 
-__attribute__((format(printf, 3, 4))) static enum step bad(struct ue_hex *hex, size_t at, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum step bad(struct hex_text *hex, size_t at, const char *format, ...) {
     va_list arguments;
     int size = snprintf(hex->error, sizeof hex->error, "line %lu, column %zu: ", hex->line, at + 1);
 
@@ -54,7 +54,7 @@ __attribute__((format(printf, 3, 4))) static enum step bad(struct ue_hex *hex, s
 }
 
 /* The character at a place of the line; a newline behind its end. */
-static char char_at(const struct ue_hex *hex, size_t at) {
+static char char_at(const struct hex_text *hex, size_t at) {
     if (at >= hex->line_bytes)
         return '\n';
     return (char)hex->source.window[at];
@@ -73,7 +73,7 @@ static unsigned digit_value(char c) {
     return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : NO_DIGIT;
 }
 
-static size_t count_digits(const struct ue_hex *hex, size_t at) {
+static size_t count_digits(const struct hex_text *hex, size_t at) {
     size_t count = 0;
 
     while (digit_value(char_at(hex, at + count)) != NO_DIGIT)
@@ -81,12 +81,12 @@ static size_t count_digits(const struct ue_hex *hex, size_t at) {
     return count;
 }
 
-static bool at_prefix(const struct ue_hex *hex, size_t at) {
+static bool at_prefix(const struct hex_text *hex, size_t at) {
     return char_at(hex, at) == '0' && (char_at(hex, at + 1) | 0x20) == 'x';
 }
 
 /* Go behind blanks and comments and return how far that was. */
-static size_t skip_blanks(struct ue_hex *hex) {
+static size_t skip_blanks(struct hex_text *hex) {
     size_t begin = hex->at;
 
     while (hex->at < hex->line_bytes) {
@@ -109,18 +109,18 @@ static size_t skip_blanks(struct ue_hex *hex) {
     return hex->at - begin;
 }
 
-static enum step unexpected(struct ue_hex *hex) {
+static enum step unexpected(struct hex_text *hex) {
     unsigned char c = (unsigned char)char_at(hex, hex->at);
 
     return bad(hex, hex->at, c > ' ' && c < 0x7f ? "unexpected '%c'" : "unexpected byte 0x%02x", c);
 }
 
 /* Add so many digits as bytes. One digit is a byte only behind 0x. */
-static enum step add_digits(struct ue_hex *hex, size_t count, bool has_prefix) {
+static enum step add_digits(struct hex_text *hex, size_t count, bool has_prefix) {
     if (count % 2 != 0 && !(has_prefix && count == 1))
         return bad(hex, hex->at, "an odd number of hex digits: %zu", count);
     if ((count + 1) / 2 > sizeof hex->payload - hex->size)
-        return bad(hex, hex->at, "the datagram is longer than %d bytes", UE_FRAME_PAYLOAD_MAX_BYTES);
+        return bad(hex, hex->at, "the datagram is longer than %d bytes", CAPTURE_PACKET_PAYLOAD_MAX_BYTES);
     for (size_t end = hex->at + count; hex->at < end; hex->at += count == 1 ? 1 : 2) {
         unsigned high = digit_value(char_at(hex, hex->at)), low = digit_value(char_at(hex, hex->at + 1));
 
@@ -130,7 +130,7 @@ static enum step add_digits(struct ue_hex *hex, size_t count, bool has_prefix) {
 }
 
 /* A run of hex digits, with or without 0x. */
-static enum step add_token(struct ue_hex *hex) {
+static enum step add_token(struct hex_text *hex) {
     bool has_prefix = at_prefix(hex, hex->at);
     size_t count;
 
@@ -142,7 +142,7 @@ static enum step add_token(struct ue_hex *hex) {
 }
 
 /* A mark in front of a datagram tells its direction; the length of one, 0 if there is none. */
-static size_t mark_length(const struct ue_hex *hex) {
+static size_t mark_length(const struct hex_text *hex) {
     char c = char_at(hex, hex->at), next = char_at(hex, hex->at + 1);
 
     if ((c == 'C' || c == 'S') && next == '>')
@@ -151,9 +151,9 @@ static size_t mark_length(const struct ue_hex *hex) {
 }
 
 /* Go behind a time in front of a datagram. */
-static bool take_time(struct ue_hex *hex) {
+static bool take_time(struct hex_text *hex) {
     size_t length =
-        ue_hex_time_read((const char *)hex->source.window + hex->at, hex->line_bytes - hex->at, &hex->time_ns);
+        hex_timestamp_parse((const char *)hex->source.window + hex->at, hex->line_bytes - hex->at, &hex->time_ns);
 
     hex->at += length;
     hex->has_time |= length != 0;
@@ -161,14 +161,14 @@ static bool take_time(struct ue_hex *hex) {
 }
 
 /* Whether a time stands here, which begins the next datagram. */
-static bool at_time(const struct ue_hex *hex) {
+static bool at_time(const struct hex_text *hex) {
     int64_t ignored;
 
-    return ue_hex_time_read((const char *)hex->source.window + hex->at, hex->line_bytes - hex->at, &ignored) != 0;
+    return hex_timestamp_parse((const char *)hex->source.window + hex->at, hex->line_bytes - hex->at, &ignored) != 0;
 }
 
 /* Whether the line goes on with one decimal number and a semicolon, as in the length that xxd -i writes. */
-static bool is_scalar(const struct ue_hex *hex, size_t at) {
+static bool is_scalar(const struct hex_text *hex, size_t at) {
     while (is_blank(char_at(hex, at)))
         at++;
     while (char_at(hex, at) >= '0' && char_at(hex, at) <= '9')
@@ -180,7 +180,7 @@ static bool is_scalar(const struct ue_hex *hex, size_t at) {
  * Go behind `static const char name[] =`; anything in front of an equals sign that looks like words is taken for that.
  * Wireshark names the arrays of a followed stream peer0_ (who spoke first) and peer1_.
  */
-static void skip_declaration(struct ue_hex *hex) {
+static void skip_declaration(struct hex_text *hex) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ \t*[]";
     size_t at = hex->at;
 
@@ -194,7 +194,7 @@ static void skip_declaration(struct ue_hex *hex) {
     hex->at = is_scalar(hex, at + 1) ? hex->line_bytes : at + 1;
 }
 
-static enum step open_braces(struct ue_hex *hex) {
+static enum step open_braces(struct hex_text *hex) {
     if (hex->mode != MODE_NONE)
         return bad(hex, hex->at, "a { inside a datagram");
     hex->mode = MODE_BRACES;
@@ -202,7 +202,7 @@ static enum step open_braces(struct ue_hex *hex) {
     return STEP_ON;
 }
 
-static enum step close_braces(struct ue_hex *hex) {
+static enum step close_braces(struct hex_text *hex) {
     if (hex->mode != MODE_BRACES)
         return bad(hex, hex->at, "a } without {");
     hex->at++;
@@ -210,7 +210,7 @@ static enum step close_braces(struct ue_hex *hex) {
 }
 
 /* One item of bytes that stand free or between braces. */
-static enum step read_item(struct ue_hex *hex) {
+static enum step read_item(struct hex_text *hex) {
     char c = char_at(hex, hex->at);
 
     if (c == '{')
@@ -227,7 +227,7 @@ static enum step read_item(struct ue_hex *hex) {
     return add_token(hex);
 }
 
-static enum step read_items(struct ue_hex *hex) {
+static enum step read_items(struct hex_text *hex) {
     enum step step = STEP_ON;
 
     skip_blanks(hex);
@@ -245,7 +245,7 @@ static enum step read_items(struct ue_hex *hex) {
  * The offset that begins a dump's line, and where it ends; false if the line is no dump's. Without colon behind it, an
  * offset looks like bytes: it counts as one if a dump goes on or can begin here, and bytes of two digits follow.
  */
-static bool find_offset(const struct ue_hex *hex, size_t *offset, size_t *end) {
+static bool find_offset(const struct hex_text *hex, size_t *offset, size_t *end) {
     size_t begin = hex->at + (at_prefix(hex, hex->at) ? 2 : 0);
     size_t count = count_digits(hex, begin), next = begin + count;
     bool has_colon = char_at(hex, next) == ':';
@@ -266,7 +266,7 @@ static bool find_offset(const struct ue_hex *hex, size_t *offset, size_t *end) {
 }
 
 /* Whether the text column begins at a place of a dump's line, gap blanks behind the last byte. */
-static bool at_text(const struct ue_hex *hex, size_t gap, size_t line_size) {
+static bool at_text(const struct hex_text *hex, size_t gap, size_t line_size) {
     if (char_at(hex, hex->at) == '|')
         return true;
     if (line_size == 0 || gap < 2)
@@ -274,7 +274,7 @@ static bool at_text(const struct ue_hex *hex, size_t gap, size_t line_size) {
     return gap >= DUMP_GAP || line_size >= DUMP_LINE_BYTES || count_digits(hex, hex->at) == 0;
 }
 
-static enum step read_dump_bytes(struct ue_hex *hex) {
+static enum step read_dump_bytes(struct hex_text *hex) {
     size_t begin = hex->size, gap = skip_blanks(hex);
 
     while (hex->at < hex->line_bytes && !at_text(hex, gap, hex->size - begin)) {
@@ -288,7 +288,7 @@ static enum step read_dump_bytes(struct ue_hex *hex) {
     return STEP_ON;
 }
 
-static enum step read_dump_line(struct ue_hex *hex, size_t offset, size_t end) {
+static enum step read_dump_line(struct hex_text *hex, size_t offset, size_t end) {
     if (offset == 0 && hex->size > 0)
         return STEP_DONE;
     if (offset != hex->size)
@@ -299,7 +299,7 @@ static enum step read_dump_line(struct ue_hex *hex, size_t offset, size_t end) {
 }
 
 /* A line, or what is left of it, that does not begin between braces. */
-static enum step read_fresh_line(struct ue_hex *hex) {
+static enum step read_fresh_line(struct hex_text *hex) {
     size_t mark, offset, end;
 
     skip_blanks(hex);
@@ -324,14 +324,14 @@ static enum step read_fresh_line(struct ue_hex *hex) {
     return read_items(hex);
 }
 
-static bool is_empty_line(const struct ue_hex *hex) {
+static bool is_empty_line(const struct hex_text *hex) {
     for (size_t i = 0; i < hex->line_bytes; i++)
         if (!is_blank(char_at(hex, i)))
             return false;
     return true;
 }
 
-static enum step read_line(struct ue_hex *hex) {
+static enum step read_line(struct hex_text *hex) {
     if (hex->mode == MODE_BRACES)
         return read_items(hex);
     if (!hex->in_comment && is_empty_line(hex)) {
@@ -342,16 +342,16 @@ static enum step read_line(struct ue_hex *hex) {
 }
 
 /* Have the next line in the window; false at the text's end or if the line is too long. */
-static bool next_line(struct ue_hex *hex) {
-    struct ue_source *source = &hex->source;
+static bool next_line(struct hex_text *hex) {
+    struct byte_source *source = &hex->source;
     const uint8_t *newline = NULL;
     size_t searched = 0, want = 1;
 
     if (hex->line_end > 0)
-        ue_source_skip(source, hex->line_end);
+        byte_source_skip(source, hex->line_end);
     hex->line_end = hex->line_bytes = hex->at = 0;
     hex->line++;
-    while (newline == NULL && searched < LINE_MAX_BYTES && ue_source_fill(source, want) > searched) {
+    while (newline == NULL && searched < LINE_MAX_BYTES && byte_source_fill(source, want) > searched) {
         newline = memchr(source->window + searched, '\n', source->available - searched);
         searched = source->available;
         want = searched < LINE_FIRST_BYTES ? searched + 1 : searched * 2;
@@ -364,7 +364,7 @@ static bool next_line(struct ue_hex *hex) {
 }
 
 /* What the end of the text means for what has begun. */
-static enum ue_capture_result at_end(struct ue_hex *hex) {
+static enum capture_result at_end(struct hex_text *hex) {
     if (hex->error[0] == '\0' && hex->source.error[0] != '\0')
         bad(hex, 0, "%s", hex->source.error);
     if (hex->error[0] == '\0' && hex->in_comment)
@@ -372,12 +372,12 @@ static enum ue_capture_result at_end(struct ue_hex *hex) {
     if (hex->error[0] == '\0' && hex->mode == MODE_BRACES)
         bad(hex, 0, "the text ends before a }");
     if (hex->error[0] != '\0')
-        return UE_CAPTURE_DAMAGED;
-    return hex->mode == MODE_NONE ? UE_CAPTURE_END : UE_CAPTURE_PACKET;
+        return CAPTURE_DAMAGED;
+    return hex->mode == MODE_NONE ? CAPTURE_END : CAPTURE_PACKET;
 }
 
 /* Read up to the end of a datagram. */
-static enum ue_capture_result read_datagram(struct ue_hex *hex) {
+static enum capture_result read_datagram(struct hex_text *hex) {
     enum step step = STEP_ON;
 
     hex->mode = MODE_NONE;
@@ -390,19 +390,19 @@ static enum ue_capture_result read_datagram(struct ue_hex *hex) {
             return at_end(hex);
         step = read_line(hex);
     }
-    return step == STEP_DONE ? UE_CAPTURE_PACKET : UE_CAPTURE_DAMAGED;
+    return step == STEP_DONE ? CAPTURE_PACKET : CAPTURE_DAMAGED;
 }
 
-enum ue_capture_result ue_hex_next(struct ue_hex *hex, struct ue_udp *udp) {
-    static const struct ue_address client = {{10, 0, 0, 1}, 50000, UE_IPV4}, server = {{10, 0, 0, 2}, 7777, UE_IPV4};
+enum capture_result hex_text_next(struct hex_text *hex, struct capture_udp *udp) {
+    static const struct capture_address client = {{10, 0, 0, 1}, 50000, CAPTURE_IPV4}, server = {{10, 0, 0, 2}, 7777, CAPTURE_IPV4};
 
-    if (hex->last != UE_CAPTURE_PACKET)
+    if (hex->last != CAPTURE_PACKET)
         return hex->last;
     hex->last = read_datagram(hex);
-    if (hex->last != UE_CAPTURE_PACKET)
+    if (hex->last != CAPTURE_PACKET)
         return hex->last;
     hex->from_server = hex->in_server;
-    *udp = (struct ue_udp){
+    *udp = (struct capture_udp){
         .source = hex->from_server ? server : client,
         .destination = hex->from_server ? client : server,
         .payload = hex->payload,
@@ -414,51 +414,51 @@ enum ue_capture_result ue_hex_next(struct ue_hex *hex, struct ue_udp *udp) {
     return hex->last;
 }
 
-bool ue_hex_time(const struct ue_hex *hex, int64_t *time_ns) {
+bool hex_text_time(const struct hex_text *hex, int64_t *time_ns) {
     if (hex->has_time)
         *time_ns = hex->time_ns;
     return hex->has_time;
 }
 
-bool ue_hex_is_from_server(const struct ue_hex *hex) {
+bool hex_text_is_from_server(const struct hex_text *hex) {
     return hex->from_server;
 }
 
-const char *ue_hex_error(const struct ue_hex *hex) {
+const char *hex_text_error(const struct hex_text *hex) {
     return hex->error;
 }
 
 /* path, or the memory area if path is NULL. */
-static struct ue_hex *hex_open(const char *path, const void *bytes, size_t size_bytes,
-                               char error[UE_CAPTURE_ERROR_BYTES]) {
-    struct ue_hex *hex = calloc(1, sizeof *hex);
+static struct hex_text *hex_open(const char *path, const void *bytes, size_t size_bytes,
+                               char error[CAPTURE_ERROR_BYTES]) {
+    struct hex_text *hex = calloc(1, sizeof *hex);
     bool opened;
 
     if (hex == NULL) {
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "out of memory");
+        snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
         return NULL;
     }
     if (path != NULL)
-        opened = ue_source_open(&hex->source, path, error);
+        opened = byte_source_open(&hex->source, path, error);
     else
-        opened = ue_source_open_memory(&hex->source, bytes, size_bytes, error);
+        opened = byte_source_open_memory(&hex->source, bytes, size_bytes, error);
     if (opened)
         return hex;
-    ue_hex_close(hex);
+    hex_text_close(hex);
     return NULL;
 }
 
-struct ue_hex *ue_hex_open(const char *path, char error[UE_CAPTURE_ERROR_BYTES]) {
+struct hex_text *hex_text_open(const char *path, char error[CAPTURE_ERROR_BYTES]) {
     return hex_open(path, NULL, 0, error);
 }
 
-struct ue_hex *ue_hex_open_memory(const void *bytes, size_t size_bytes, char error[UE_CAPTURE_ERROR_BYTES]) {
+struct hex_text *hex_text_open_memory(const void *bytes, size_t size_bytes, char error[CAPTURE_ERROR_BYTES]) {
     return hex_open(NULL, bytes, size_bytes, error);
 }
 
-void ue_hex_close(struct ue_hex *hex) {
+void hex_text_close(struct hex_text *hex) {
     if (hex == NULL)
         return;
-    ue_source_close(&hex->source);
+    byte_source_close(&hex->source);
     free(hex);
 }

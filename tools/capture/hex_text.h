@@ -25,30 +25,30 @@
 #include "tools/capture/packet_headers.h"
 
 /* A hex text being read; opaque. */
-struct ue_hex;
+struct hex_text;
 
-/* Open a file, or standard input if path is "-". NULL on failure, with a text in error. Free with ue_hex_close. */
-struct ue_hex *ue_hex_open(const char *path, char error[UE_CAPTURE_ERROR_BYTES]);
+/* Open a file, or standard input if path is "-". NULL on failure, with a text in error. Free with hex_text_close. */
+struct hex_text *hex_text_open(const char *path, char error[CAPTURE_ERROR_BYTES]);
 
 /* The same for a text in memory, which must outlive the reader. */
-struct ue_hex *ue_hex_open_memory(const void *bytes, size_t size_bytes, char error[UE_CAPTURE_ERROR_BYTES]);
+struct hex_text *hex_text_open_memory(const void *bytes, size_t size_bytes, char error[CAPTURE_ERROR_BYTES]);
 
 /*
  * Read the next datagram, as one between client 10.0.0.1:50000 and server 10.0.0.2:7777. first_frame counts
  * from 1, payload is valid until the next call. After END or DAMAGED every call gives the same result again.
  */
-enum ue_capture_result ue_hex_next(struct ue_hex *hex, struct ue_udp *udp);
+enum capture_result hex_text_next(struct hex_text *hex, struct capture_udp *udp);
 
 /* The time of that datagram, nanoseconds since 1970; false, and *time_ns unchanged, if the text has none for it. */
-bool ue_hex_time(const struct ue_hex *hex, int64_t *time_ns);
+bool hex_text_time(const struct hex_text *hex, int64_t *time_ns);
 
 /* Whether the server sent that datagram. */
-bool ue_hex_is_from_server(const struct ue_hex *hex);
+bool hex_text_is_from_server(const struct hex_text *hex);
 
 /* What is wrong, with line and column (both from 1), after DAMAGED; else "". */
-const char *ue_hex_error(const struct ue_hex *hex);
+const char *hex_text_error(const struct hex_text *hex);
 
 /* Free the reader; NULL is allowed. */
-void ue_hex_close(struct ue_hex *hex);
+void hex_text_close(struct hex_text *hex);
 
 #endif

@@ -76,7 +76,7 @@ static bool is_end(char c) {
     return c == '\0' || c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-size_t ue_hex_time_read(const char *text, size_t size_bytes, int64_t *time_ns) {
+size_t hex_timestamp_parse(const char *text, size_t size_bytes, int64_t *time_ns) {
     char start[TEXT_BYTES] = "";
     int64_t seconds;
     size_t fraction_length;

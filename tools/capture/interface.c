@@ -15,15 +15,15 @@
 #define LINK_RAW 101
 #define NS_PER_S 1000000000u
 
-struct ue_device {
+struct capture_interface {
     pcap_t *pcap;
     int fd; /* readable when packets wait */
-    struct ue_device_options options;
+    struct capture_interface_options options;
     uint64_t begun_ns;
     uint64_t frames;
     uint16_t link_type;
-    enum ue_capture_result last;
-    char error[UE_CAPTURE_ERROR_BYTES];
+    enum capture_result last;
+    char error[CAPTURE_ERROR_BYTES];
 };
 
 static uint64_t now_ns(void) {
@@ -35,12 +35,12 @@ static uint64_t now_ns(void) {
 /* ---- opening ---- */
 
 /* Up to the end of the text's room. */
-static void append(char error[UE_CAPTURE_ERROR_BYTES], const char *text) {
+static void append(char error[CAPTURE_ERROR_BYTES], const char *text) {
     size_t length = strlen(error);
-    snprintf(error + length, UE_CAPTURE_ERROR_BYTES - length, "%s", text);
+    snprintf(error + length, CAPTURE_ERROR_BYTES - length, "%s", text);
 }
 
-static void name_interfaces(char error[UE_CAPTURE_ERROR_BYTES]) {
+static void name_interfaces(char error[CAPTURE_ERROR_BYTES]) {
     char reason[PCAP_ERRBUF_SIZE];
     pcap_if_t *all = NULL;
     if (pcap_findalldevs(&all, reason) == 0 && all != NULL) {
@@ -54,20 +54,20 @@ static void name_interfaces(char error[UE_CAPTURE_ERROR_BYTES]) {
     }
 }
 
-static void explain(const struct ue_device *device, int status, char error[UE_CAPTURE_ERROR_BYTES]) {
+static void explain(const struct capture_interface *device, int status, char error[CAPTURE_ERROR_BYTES]) {
     switch (status) {
     case PCAP_ERROR_PERM_DENIED:
-        snprintf(error, UE_CAPTURE_ERROR_BYTES,
+        snprintf(error, CAPTURE_ERROR_BYTES,
                  "no permission to capture: run as root, or let a program that may do it, as in "
                  "tcpdump -i %.20s -w - udp | uerudp decode -",
                  device->options.name);
         break;
     case PCAP_ERROR_NO_SUCH_DEVICE:
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "there is no such interface");
+        snprintf(error, CAPTURE_ERROR_BYTES, "there is no such interface");
         name_interfaces(error);
         break;
-    case PCAP_ERROR_IFACE_NOT_UP: snprintf(error, UE_CAPTURE_ERROR_BYTES, "the interface is not up"); break;
-    default: snprintf(error, UE_CAPTURE_ERROR_BYTES, "cannot capture: %s", pcap_geterr(device->pcap)); break;
+    case PCAP_ERROR_IFACE_NOT_UP: snprintf(error, CAPTURE_ERROR_BYTES, "the interface is not up"); break;
+    default: snprintf(error, CAPTURE_ERROR_BYTES, "cannot capture: %s", pcap_geterr(device->pcap)); break;
     }
 }
 
@@ -79,7 +79,7 @@ static bool configure(pcap_t *pcap) {
            pcap_set_promisc(pcap, 1) == 0 && pcap_set_immediate_mode(pcap, 1) == 0;
 }
 
-static bool activate(struct ue_device *device, char error[UE_CAPTURE_ERROR_BYTES]) {
+static bool activate(struct capture_interface *device, char error[CAPTURE_ERROR_BYTES]) {
     pcap_t *pcap = device->pcap;
     int status = configure(pcap) ? pcap_activate(pcap) : PCAP_ERROR;
     if (status < 0) {
@@ -89,24 +89,24 @@ static bool activate(struct ue_device *device, char error[UE_CAPTURE_ERROR_BYTES
     char reason[PCAP_ERRBUF_SIZE];
     device->fd = pcap_get_selectable_fd(pcap);
     if (device->fd < 0 || pcap_setnonblock(pcap, 1, reason) != 0) {
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "this interface cannot be waited for");
+        snprintf(error, CAPTURE_ERROR_BYTES, "this interface cannot be waited for");
         return false;
     }
     return true;
 }
 
-static bool set_filter(struct ue_device *device, char error[UE_CAPTURE_ERROR_BYTES]) {
+static bool set_filter(struct capture_interface *device, char error[CAPTURE_ERROR_BYTES]) {
     struct bpf_program program;
     if (device->options.filter == NULL) {
         return true;
     }
     if (pcap_compile(device->pcap, &program, device->options.filter, 1, PCAP_NETMASK_UNKNOWN) != 0) {
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "not a filter: %s", pcap_geterr(device->pcap));
+        snprintf(error, CAPTURE_ERROR_BYTES, "not a filter: %s", pcap_geterr(device->pcap));
         return false;
     }
     bool good = pcap_setfilter(device->pcap, &program) == 0;
     if (!good) {
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "cannot filter: %s", pcap_geterr(device->pcap));
+        snprintf(error, CAPTURE_ERROR_BYTES, "cannot filter: %s", pcap_geterr(device->pcap));
     }
     pcap_freecode(&program);
     return good;
@@ -118,38 +118,38 @@ static uint16_t link_type(pcap_t *pcap) {
     return type == DLT_RAW ? LINK_RAW : (uint16_t)type;
 }
 
-struct ue_device *ue_device_open(const struct ue_device_options *options, char error[UE_CAPTURE_ERROR_BYTES]) {
+struct capture_interface *capture_interface_open(const struct capture_interface_options *options, char error[CAPTURE_ERROR_BYTES]) {
     char reason[PCAP_ERRBUF_SIZE] = "";
-    struct ue_device *device = calloc(1, sizeof *device);
+    struct capture_interface *device = calloc(1, sizeof *device);
     if (device == NULL) {
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "out of memory");
+        snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
         return NULL;
     }
     device->options = *options;
     device->pcap = pcap_create(options->name, reason);
     if (device->pcap == NULL) {
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "cannot capture: %.200s", reason);
+        snprintf(error, CAPTURE_ERROR_BYTES, "cannot capture: %.200s", reason);
     } else if (activate(device, error) && set_filter(device, error)) {
         device->link_type = link_type(device->pcap);
         device->begun_ns = now_ns();
         return device;
     }
-    ue_device_close(device);
+    capture_interface_close(device);
     return NULL;
 }
 
 /* ---- packets ---- */
 
-static bool is_over(const struct ue_device *device) {
-    const struct ue_device_options *o = &device->options;
+static bool is_over(const struct capture_interface *device) {
+    const struct capture_interface_options *o = &device->options;
     return (o->stop != NULL && *o->stop != 0) || (o->packets != 0 && device->frames >= o->packets) ||
            (o->duration_ns != 0 && now_ns() - device->begun_ns >= o->duration_ns);
 }
 
-static void fill(struct ue_device *device, const struct pcap_pkthdr *header, const u_char *bytes,
-                 struct ue_capture_packet *packet) {
+static void fill(struct capture_interface *device, const struct pcap_pkthdr *header, const u_char *bytes,
+                 struct capture_packet *packet) {
     bool is_nano = pcap_get_tstamp_precision(device->pcap) == PCAP_TSTAMP_PRECISION_NANO;
-    *packet = (struct ue_capture_packet){
+    *packet = (struct capture_packet){
         .frame = ++device->frames,
         .time_ns = (int64_t)header->ts.tv_sec * NS_PER_S + (int64_t)header->ts.tv_usec * (is_nano ? 1 : 1000),
         .bytes = bytes,
@@ -161,24 +161,24 @@ static void fill(struct ue_device *device, const struct pcap_pkthdr *header, con
 }
 
 /* libpcap's own waiting may take no notice of time and signals while nothing comes. */
-static void wait_for_packets(const struct ue_device *device) {
+static void wait_for_packets(const struct capture_interface *device) {
     struct pollfd waiting = {.fd = device->fd, .events = POLLIN};
     poll(&waiting, 1, WAIT_MS);
 }
 
-enum ue_capture_result ue_device_next(struct ue_device *device, struct ue_capture_packet *packet) {
+enum capture_result capture_interface_next(struct capture_interface *device, struct capture_packet *packet) {
     struct pcap_pkthdr *header;
     const u_char *bytes;
-    while (device->last == UE_CAPTURE_PACKET) {
+    while (device->last == CAPTURE_PACKET) {
         int status = 0;
         if (is_over(device)) {
-            device->last = UE_CAPTURE_END;
+            device->last = CAPTURE_END;
         } else if ((status = pcap_next_ex(device->pcap, &header, &bytes)) == 1) {
             fill(device, header, bytes, packet);
-            return UE_CAPTURE_PACKET;
+            return CAPTURE_PACKET;
         } else if (status < 0) {
             snprintf(device->error, sizeof device->error, "%s", pcap_geterr(device->pcap));
-            device->last = UE_CAPTURE_DAMAGED;
+            device->last = CAPTURE_DAMAGED;
         } else {
             wait_for_packets(device);
         }
@@ -186,16 +186,16 @@ enum ue_capture_result ue_device_next(struct ue_device *device, struct ue_captur
     return device->last;
 }
 
-const char *ue_device_error(const struct ue_device *device) {
+const char *capture_interface_error(const struct capture_interface *device) {
     return device->error;
 }
 
-uint64_t ue_device_dropped(const struct ue_device *device) {
+uint64_t capture_interface_dropped(const struct capture_interface *device) {
     struct pcap_stat counts;
     return pcap_stats(device->pcap, &counts) == 0 ? counts.ps_drop : 0;
 }
 
-void ue_device_close(struct ue_device *device) {
+void capture_interface_close(struct capture_interface *device) {
     if (device == NULL) {
         return;
     }

@@ -8,7 +8,7 @@
 #include "tools/capture/capture.h"
 
 /* What to capture, and until when. */
-struct ue_device_options {
+struct capture_interface_options {
     const char *name;                  /* of the interface, as the system or libpcap calls it: eth0, lo, any */
     const char *filter;                /* in the language of tcpdump; NULL: every packet */
     uint64_t packets;                  /* the end after so many; 0: never */
@@ -17,22 +17,22 @@ struct ue_device_options {
 };
 
 /* An interface being listened to; opaque. */
-struct ue_device;
+struct capture_interface;
 
 /* NULL on failure, with a sentence in error that says what to do about it. The texts are not needed afterwards, stop
-   is. Free with ue_device_close. */
-struct ue_device *ue_device_open(const struct ue_device_options *options, char error[UE_CAPTURE_ERROR_BYTES]);
+   is. Free with capture_interface_close. */
+struct capture_interface *capture_interface_open(const struct capture_interface_options *options, char error[CAPTURE_ERROR_BYTES]);
 
 /* Waits for the next packet or the end. After END or DAMAGED every call gives the same result again. */
-enum ue_capture_result ue_device_next(struct ue_device *device, struct ue_capture_packet *packet);
+enum capture_result capture_interface_next(struct capture_interface *device, struct capture_packet *packet);
 
 /* What went wrong, after DAMAGED; else "". */
-const char *ue_device_error(const struct ue_device *device);
+const char *capture_interface_error(const struct capture_interface *device);
 
 /* Packets that the system had no room for while the program was busy. */
-uint64_t ue_device_dropped(const struct ue_device *device);
+uint64_t capture_interface_dropped(const struct capture_interface *device);
 
 /* Free the device; NULL is allowed. */
-void ue_device_close(struct ue_device *device);
+void capture_interface_close(struct capture_interface *device);
 
 #endif

@@ -20,7 +20,7 @@ struct slot {
     bool used;
     bool condemned;
     uint8_t next_header; /* of the fragment at offset 0 */
-    struct ue_fragment_key key;
+    struct ip_fragment_key key;
     uint64_t first_frame;
     int64_t first_time_ns;
     size_t length_bytes;   /* of the whole datagram, once its last fragment was seen */
@@ -31,17 +31,17 @@ struct slot {
     uint8_t *data; /* stays when the slot is used again */
 };
 
-struct ue_fragments {
+struct ip_fragments {
     struct slot *finished; /* handed out by the last call, to be emptied by the next */
     uint64_t incomplete;
     struct slot slots[SLOTS];
 };
 
-struct ue_fragments *ue_fragments_new(void) {
-    return calloc(1, sizeof(struct ue_fragments));
+struct ip_fragments *ip_fragments_new(void) {
+    return calloc(1, sizeof(struct ip_fragments));
 }
 
-void ue_fragments_free(struct ue_fragments *fragments) {
+void ip_fragments_free(struct ip_fragments *fragments) {
     if (fragments == NULL)
         return;
     for (size_t i = 0; i < SLOTS; i++)
@@ -49,7 +49,7 @@ void ue_fragments_free(struct ue_fragments *fragments) {
     free(fragments);
 }
 
-uint64_t ue_fragments_incomplete(const struct ue_fragments *fragments) {
+uint64_t ip_fragments_incomplete(const struct ip_fragments *fragments) {
     uint64_t count = fragments->incomplete;
 
     for (size_t i = 0; i < SLOTS; i++)
@@ -66,7 +66,7 @@ static bool too_old(const struct slot *slot, int64_t now_ns) {
 }
 
 /* Give up what is too old, then find the datagram's slot, or the one to use for it: an empty one, else the oldest. */
-static struct slot *find_slot(struct ue_fragments *fragments, const struct ue_fragment *fragment) {
+static struct slot *find_slot(struct ip_fragments *fragments, const struct ip_fragment *fragment) {
     struct slot *best = &fragments->slots[0];
 
     for (size_t i = 0; i < SLOTS; i++) {
@@ -85,7 +85,7 @@ static struct slot *find_slot(struct ue_fragments *fragments, const struct ue_fr
 }
 
 /* False if memory is out. */
-static bool begin_slot(struct ue_fragments *fragments, struct slot *slot, const struct ue_fragment *fragment) {
+static bool begin_slot(struct ip_fragments *fragments, struct slot *slot, const struct ip_fragment *fragment) {
     uint8_t *data = slot->data != NULL ? slot->data : malloc(DATA_BYTES);
 
     fragments->incomplete += slot->used;
@@ -117,14 +117,14 @@ static void set_present(struct slot *slot, size_t first, size_t end) {
 }
 
 /* Whether a fragment that ends at end_bytes agrees with what is known of the datagram's length. */
-static bool end_agrees(const struct slot *slot, const struct ue_fragment *fragment, size_t end_bytes) {
+static bool end_agrees(const struct slot *slot, const struct ip_fragment *fragment, size_t end_bytes) {
     if (fragment->more)
         return end_bytes <= slot->length_bytes;
     return slot->end_bytes <= end_bytes && (slot->length_bytes == LENGTH_UNKNOWN || slot->length_bytes == end_bytes);
 }
 
 /* Put the data in its place; false if it contradicts what is there. */
-static bool place(struct slot *slot, const struct ue_fragment *fragment, const struct ue_span *data) {
+static bool place(struct slot *slot, const struct ip_fragment *fragment, const struct header_cursor *data) {
     size_t offset = fragment->offset_bytes, end = offset + data->length_bytes;
     size_t first_unit = offset / UNIT_BYTES, end_unit = (end + UNIT_BYTES - 1) / UNIT_BYTES;
     size_t present = count_present(slot, first_unit, end_unit);
@@ -152,38 +152,38 @@ static bool is_whole(const struct slot *slot) {
            slot->units_present == (slot->length_bytes + UNIT_BYTES - 1) / UNIT_BYTES;
 }
 
-static bool is_possible(const struct ue_fragment *fragment, const struct ue_span *data) {
+static bool is_possible(const struct ip_fragment *fragment, const struct header_cursor *data) {
     if (data->length_bytes == 0 || fragment->offset_bytes + data->length_bytes > UINT16_MAX)
         return false;
     return !fragment->more || data->length_bytes % UNIT_BYTES == 0;
 }
 
-enum ue_frame_result ue_fragments_add(struct ue_fragments *fragments, const struct ue_fragment *fragment,
-                                      const struct ue_span *data, struct ue_whole *whole) {
+enum capture_headers_result ip_fragments_add(struct ip_fragments *fragments, const struct ip_fragment *fragment,
+                                      const struct header_cursor *data, struct ip_reassembled *whole) {
     struct slot *slot;
 
     if (fragments->finished != NULL)
         fragments->finished->used = false;
     fragments->finished = NULL;
     if (!is_possible(fragment, data))
-        return UE_FRAME_MALFORMED;
+        return CAPTURE_HEADERS_MALFORMED;
     slot = find_slot(fragments, fragment);
     if (!slot->used || memcmp(&slot->key, &fragment->key, sizeof slot->key) != 0)
         if (!begin_slot(fragments, slot, fragment))
-            return UE_FRAME_FRAGMENT;
+            return CAPTURE_HEADERS_FRAGMENT;
     if (!slot->condemned && !place(slot, fragment, data))
         slot->condemned = true;
     if (slot->condemned)
-        return UE_FRAME_MALFORMED;
+        return CAPTURE_HEADERS_MALFORMED;
     if (!is_whole(slot))
-        return UE_FRAME_FRAGMENT;
+        return CAPTURE_HEADERS_FRAGMENT;
     fragments->finished = slot;
-    *whole = (struct ue_whole){
-        .span = {slot->data, slot->length_bytes, slot->length_bytes, UE_FRAME_OTHER},
+    *whole = (struct ip_reassembled){
+        .span = {slot->data, slot->length_bytes, slot->length_bytes, CAPTURE_HEADERS_OTHER},
         .next_header = slot->next_header,
         .first_frame = slot->first_frame,
     };
     if (slot->captured_bytes < slot->length_bytes)
         whole->span.captured_bytes = slot->captured_bytes;
-    return UE_FRAME_UDP;
+    return CAPTURE_HEADERS_UDP;
 }

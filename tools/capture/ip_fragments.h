@@ -6,15 +6,15 @@
 #include "tools/capture/header_cursor.h"
 
 /* What the fragments of one datagram have in common. Compared with memcmp, so fill it from zero. */
-struct ue_fragment_key {
-    struct ue_address source, destination; /* ports are zero */
+struct ip_fragment_key {
+    struct capture_address source, destination; /* ports are zero */
     uint32_t id;
     uint32_t protocol; /* of IPv4; 0 for IPv6, where it is not part of the identity */
 };
 
 /* One fragment as its header describes it. */
-struct ue_fragment {
-    struct ue_fragment_key key;
+struct ip_fragment {
+    struct ip_fragment_key key;
     size_t offset_bytes;
     bool more;
     uint8_t next_header;
@@ -23,14 +23,14 @@ struct ue_fragment {
 };
 
 /* A datagram of which nothing is missing; the span is valid until the next call. */
-struct ue_whole {
-    struct ue_span span;
+struct ip_reassembled {
+    struct header_cursor span;
     uint8_t next_header;
     uint64_t first_frame;
 };
 
-/* Add a fragment with its data. UE_FRAME_UDP: *whole was filled. Else UE_FRAME_FRAGMENT or UE_FRAME_MALFORMED. */
-enum ue_frame_result ue_fragments_add(struct ue_fragments *fragments, const struct ue_fragment *fragment,
-                                      const struct ue_span *data, struct ue_whole *whole);
+/* Add a fragment with its data. CAPTURE_HEADERS_UDP: *whole was filled. Else CAPTURE_HEADERS_FRAGMENT or CAPTURE_HEADERS_MALFORMED. */
+enum capture_headers_result ip_fragments_add(struct ip_fragments *fragments, const struct ip_fragment *fragment,
+                                      const struct header_cursor *data, struct ip_reassembled *whole);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "tools/capture/header_cursor.h"
 
-#define UE_ETHERTYPE_IPV4 0x0800
-#define UE_ETHERTYPE_IPV6 0x86dd
+#define CAPTURE_ETHERTYPE_IPV4 0x0800
+#define CAPTURE_ETHERTYPE_IPV6 0x86dd
 
 /* Take the headers in front of the network layer and return its Ethernet type; 0, and span->fault, if there is none. */
-uint16_t ue_link_layer_take(uint16_t link_type, struct ue_span *span);
+uint16_t link_layer_parse(uint16_t link_type, struct header_cursor *span);
 
 #endif

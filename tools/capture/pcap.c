@@ -16,8 +16,8 @@
 #define RECORD_BYTES 16
 #define LONG_RECORD_BYTES 24
 
-struct ue_pcap {
-    struct ue_source *source;
+struct capture_pcap {
+    struct byte_source *source;
     pcap_t *handle;
     uint16_t link_type;
     uint8_t magic[4];
@@ -30,7 +30,7 @@ struct ue_pcap {
 };
 
 /* Forget what comes before the next packet, and have room for so many bytes more. */
-static bool make_room(struct ue_pcap *pcap, size_t count) {
+static bool make_room(struct capture_pcap *pcap, size_t count) {
     size_t old = (size_t)(pcap->offset - pcap->kept_offset), room;
     uint8_t *kept;
 
@@ -50,9 +50,9 @@ static bool make_room(struct ue_pcap *pcap, size_t count) {
 }
 
 static ssize_t stream_read(void *cookie, char *into, size_t size) {
-    struct ue_pcap *pcap = cookie;
-    struct ue_source *source = pcap->source;
-    size_t count = ue_source_fill(source, 1);
+    struct capture_pcap *pcap = cookie;
+    struct byte_source *source = pcap->source;
+    size_t count = byte_source_fill(source, 1);
 
     count = count < size ? count : size;
     if (!make_room(pcap, count))
@@ -62,13 +62,13 @@ static ssize_t stream_read(void *cookie, char *into, size_t size) {
         memcpy(pcap->kept + pcap->kept_bytes, source->window, count);
     }
     pcap->kept_bytes += count;
-    ue_source_skip(source, count);
+    byte_source_skip(source, count);
     return (ssize_t)count;
 }
 
 /* Only says where the stream is. */
 static int stream_seek(void *cookie, off64_t *offset, int whence) {
-    const struct ue_pcap *pcap = cookie;
+    const struct capture_pcap *pcap = cookie;
 
     if (whence != SEEK_CUR || *offset != 0)
         return -1;
@@ -82,7 +82,7 @@ static uint16_t link_type_of(int datalink) {
 }
 
 /* Have libpcap read the stream; NULL with a text in error. */
-static pcap_t *open_stream(struct ue_pcap *pcap, char text[PCAP_ERRBUF_SIZE]) {
+static pcap_t *open_stream(struct capture_pcap *pcap, char text[PCAP_ERRBUF_SIZE]) {
     const cookie_io_functions_t functions = {.read = stream_read, .seek = stream_seek};
     FILE *stream = fopencookie(pcap, "rb", functions);
     pcap_t *handle = NULL;
@@ -96,16 +96,16 @@ static pcap_t *open_stream(struct ue_pcap *pcap, char text[PCAP_ERRBUF_SIZE]) {
     return handle;
 }
 
-struct ue_pcap *ue_pcap_open(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
+struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]) {
     char text[PCAP_ERRBUF_SIZE] = "out of memory";
-    struct ue_pcap *pcap = calloc(1, sizeof *pcap);
+    struct capture_pcap *pcap = calloc(1, sizeof *pcap);
 
     if (pcap != NULL) {
         pcap->source = source;
         pcap->handle = open_stream(pcap, text);
     }
     if (pcap == NULL || pcap->handle == NULL) {
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "%.200s", source->error[0] != '\0' ? source->error : text);
+        snprintf(error, CAPTURE_ERROR_BYTES, "%.200s", source->error[0] != '\0' ? source->error : text);
         if (pcap != NULL)
             free(pcap->kept);
         free(pcap);
@@ -116,25 +116,25 @@ struct ue_pcap *ue_pcap_open(struct ue_source *source, char error[UE_CAPTURE_ERR
     return pcap;
 }
 
-static uint64_t position(const struct ue_pcap *pcap) {
+static uint64_t position(const struct capture_pcap *pcap) {
     return (uint64_t)ftello64(pcap_file(pcap->handle));
 }
 
-void ue_pcap_tap(struct ue_pcap *pcap, const struct ue_capture_tap *tap) {
+void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap) {
     pcap->offset = position(pcap);
     if (tap != NULL)
         tap->block(tap->user,
-                   &(struct ue_block){.form = UE_BLOCK_FILE, .bytes = pcap->kept, .size_bytes = (size_t)pcap->offset},
+                   &(struct capture_block){.form = CAPTURE_BLOCK_FILE, .bytes = pcap->kept, .size_bytes = (size_t)pcap->offset},
                    NULL);
 }
 
 /* The packet that ends at the stream's position. */
-static struct ue_block block_before(const struct ue_pcap *pcap, uint64_t end) {
+static struct capture_block block_before(const struct capture_pcap *pcap, uint64_t end) {
     bool is_swapped = pcap_is_swapped(pcap->handle);
-    uint32_t magic = ue_pcapng_load32(pcap->magic, is_swapped);
+    uint32_t magic = pcapng_load32(pcap->magic, is_swapped);
 
-    return (struct ue_block){
-        .form = UE_BLOCK_CLASSIC,
+    return (struct capture_block){
+        .form = CAPTURE_BLOCK_CLASSIC,
         .bytes = pcap->kept + (pcap->offset - pcap->kept_offset),
         .size_bytes = (size_t)(end - pcap->offset),
         .is_swapped = is_swapped,
@@ -143,8 +143,8 @@ static struct ue_block block_before(const struct ue_pcap *pcap, uint64_t end) {
     };
 }
 
-enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_packet *packet, struct ue_block *block,
-                                    char error[UE_CAPTURE_ERROR_BYTES]) {
+enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_packet *packet, struct capture_block *block,
+                                    char error[CAPTURE_ERROR_BYTES]) {
     struct pcap_pkthdr *header;
     const uint8_t *bytes;
     int status;
@@ -152,14 +152,14 @@ enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_pack
     pcap->offset = position(pcap);
     status = pcap_next_ex(pcap->handle, &header, &bytes);
     if (status == PCAP_ERROR_BREAK && pcap->source->error[0] == '\0')
-        return UE_CAPTURE_END;
+        return CAPTURE_END;
     if (status != 1) {
         const char *text = pcap->source->error[0] != '\0' ? pcap->source->error : pcap_geterr(pcap->handle);
 
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "packet at byte %llu: %.200s", (unsigned long long)pcap->offset, text);
-        return UE_CAPTURE_DAMAGED;
+        snprintf(error, CAPTURE_ERROR_BYTES, "packet at byte %llu: %.200s", (unsigned long long)pcap->offset, text);
+        return CAPTURE_DAMAGED;
     }
-    *packet = (struct ue_capture_packet){
+    *packet = (struct capture_packet){
         .time_ns = (int64_t)(uint32_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec,
         .bytes = bytes,
         .captured_bytes = header->caplen,
@@ -167,10 +167,10 @@ enum ue_capture_result ue_pcap_next(struct ue_pcap *pcap, struct ue_capture_pack
         .link_type = pcap->link_type,
     };
     *block = block_before(pcap, position(pcap));
-    return UE_CAPTURE_PACKET;
+    return CAPTURE_PACKET;
 }
 
-void ue_pcap_close(struct ue_pcap *pcap) {
+void capture_pcap_close(struct capture_pcap *pcap) {
     if (pcap == NULL)
         return;
     pcap_close(pcap->handle);

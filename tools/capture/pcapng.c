@@ -26,17 +26,17 @@ struct interface {
     int64_t offset_seconds;
     uint32_t snap_bytes; /* 0: no limit */
     uint16_t link_type;
-    char name[UE_INTERFACE_BYTES]; /* empty: none */
+    char name[CAPTURE_INTERFACE_NAME_BYTES]; /* empty: none */
 };
 
-struct ue_pcapng {
-    struct ue_source *source;
+struct capture_pcapng {
+    struct byte_source *source;
     char *error;    /* where the text of a failure goes, during a call */
     uint64_t block; /* offset of the current block */
     bool swapped;   /* the section's byte order is not this machine's */
     struct interface *interfaces;
     uint32_t interface_count, interface_room;
-    const struct ue_capture_tap *tap; /* NULL: nobody */
+    const struct capture_tap *tap; /* NULL: nobody */
 };
 
 /* The part of a block that is not read yet. */
@@ -52,13 +52,13 @@ struct option {
 };
 
 /* Say what is wrong with the current block. Always false, so that callers can return it. */
-__attribute__((format(printf, 2, 3))) static bool damaged(struct ue_pcapng *pcapng, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool damaged(struct capture_pcapng *pcapng, const char *format, ...) {
     va_list arguments;
     int size =
-        snprintf(pcapng->error, UE_CAPTURE_ERROR_BYTES, "block at byte %llu: ", (unsigned long long)pcapng->block);
+        snprintf(pcapng->error, CAPTURE_ERROR_BYTES, "block at byte %llu: ", (unsigned long long)pcapng->block);
 
     va_start(arguments, format);
-    vsnprintf(pcapng->error + size, UE_CAPTURE_ERROR_BYTES - (size_t)size, format, arguments);
+    vsnprintf(pcapng->error + size, CAPTURE_ERROR_BYTES - (size_t)size, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -100,17 +100,17 @@ static bool next_option(struct body *body, struct option *option) {
         option->value = body->left == 0 ? body->bytes : NULL;
         return false;
     }
-    option->code = ue_pcapng_load16(header, body->swapped);
-    if (option->code == UE_PCAPNG_END)
+    option->code = pcapng_load16(header, body->swapped);
+    if (option->code == PCAPNG_END)
         return false;
-    option->size_bytes = ue_pcapng_load16(header + 2, body->swapped);
+    option->size_bytes = pcapng_load16(header + 2, body->swapped);
     option->value = take_padded(body, option->size_bytes);
     return option->value != NULL;
 }
 
 /* Say that the file ends, or cannot be read further, before size bytes of the current block. Always false. */
-static bool too_short(struct ue_pcapng *pcapng, const char *what, uint32_t size) {
-    const struct ue_source *source = pcapng->source;
+static bool too_short(struct capture_pcapng *pcapng, const char *what, uint32_t size) {
+    const struct byte_source *source = pcapng->source;
     uint64_t end = source->offset + source->available;
 
     if (source->error[0] != '\0')
@@ -120,53 +120,53 @@ static bool too_short(struct ue_pcapng *pcapng, const char *what, uint32_t size)
 }
 
 /* Have the first size bytes of the block in the window. */
-static bool need(struct ue_pcapng *pcapng, const char *what, uint32_t size) {
-    return ue_source_fill(pcapng->source, size) >= size || too_short(pcapng, what, size);
+static bool need(struct capture_pcapng *pcapng, const char *what, uint32_t size) {
+    return byte_source_fill(pcapng->source, size) >= size || too_short(pcapng, what, size);
 }
 
 /* The length at a block's end repeats that of its begin. */
-static bool check_end(struct ue_pcapng *pcapng, const uint8_t *end, uint32_t size) {
-    uint32_t again = ue_pcapng_load32(end, pcapng->swapped);
+static bool check_end(struct capture_pcapng *pcapng, const uint8_t *end, uint32_t size) {
+    uint32_t again = pcapng_load32(end, pcapng->swapped);
 
     return again == size || damaged(pcapng, "its length is %u at its begin and %u at its end", size, again);
 }
 
 /* Have a whole block in the window and its body in *body. */
-static bool load_block(struct ue_pcapng *pcapng, uint32_t size, struct body *body) {
+static bool load_block(struct capture_pcapng *pcapng, uint32_t size, struct body *body) {
     if (size > BLOCK_MAX_BYTES)
         return damaged(pcapng, "its length %u is above the limit of %u", size, BLOCK_MAX_BYTES);
     if (!need(pcapng, "block", size))
         return false;
     *body =
-        (struct body){pcapng->source->window + UE_PCAPNG_HEADER_BYTES, size - UE_PCAPNG_FRAME_BYTES, pcapng->swapped};
+        (struct body){pcapng->source->window + PCAPNG_HEADER_BYTES, size - PCAPNG_FRAME_BYTES, pcapng->swapped};
     return check_end(pcapng, body->bytes + body->left, size);
 }
 
-static void tell(struct ue_pcapng *pcapng, const struct ue_block *block) {
+static void tell(struct capture_pcapng *pcapng, const struct capture_block *block) {
     if (pcapng->tap != NULL)
         pcapng->tap->block(pcapng->tap->user, block, NULL);
 }
 
 /* The next piece of a block that is not kept in memory. */
-static void skip_piece(struct ue_pcapng *pcapng, uint32_t size) {
-    tell(pcapng, &(struct ue_block){.bytes = pcapng->source->window, .size_bytes = size});
-    ue_source_skip(pcapng->source, size);
+static void skip_piece(struct capture_pcapng *pcapng, uint32_t size) {
+    tell(pcapng, &(struct capture_block){.bytes = pcapng->source->window, .size_bytes = size});
+    byte_source_skip(pcapng->source, size);
 }
 
 /* Go to a block's end without having it in memory. */
-static bool skip_block(struct ue_pcapng *pcapng, uint32_t size) {
-    struct ue_source *source = pcapng->source;
+static bool skip_block(struct capture_pcapng *pcapng, uint32_t size) {
+    struct byte_source *source = pcapng->source;
     uint32_t left = size - 4;
 
     while (left > 0) {
         uint32_t count = left < SKIP_BYTES ? left : SKIP_BYTES;
 
-        if (ue_source_fill(source, count) < count)
+        if (byte_source_fill(source, count) < count)
             return too_short(pcapng, "block", size);
         skip_piece(pcapng, count);
         left -= count;
     }
-    if (ue_source_fill(source, 4) < 4)
+    if (byte_source_fill(source, 4) < 4)
         return too_short(pcapng, "block", size);
     if (!check_end(pcapng, source->window, size))
         return false;
@@ -175,12 +175,12 @@ static bool skip_block(struct ue_pcapng *pcapng, uint32_t size) {
 }
 
 /* A section header decides the byte order, and that before its length can be read. */
-static bool section_order(struct ue_pcapng *pcapng) {
+static bool section_order(struct capture_pcapng *pcapng) {
     uint32_t magic;
 
-    if (!need(pcapng, "section header", UE_PCAPNG_FRAME_BYTES))
+    if (!need(pcapng, "section header", PCAPNG_FRAME_BYTES))
         return false;
-    magic = ue_pcapng_load32(pcapng->source->window + UE_PCAPNG_HEADER_BYTES, false);
+    magic = pcapng_load32(pcapng->source->window + PCAPNG_HEADER_BYTES, false);
     pcapng->swapped = magic != BYTE_ORDER_MAGIC;
     if (pcapng->swapped && __builtin_bswap32(magic) != BYTE_ORDER_MAGIC)
         return damaged(pcapng, "a section header without byte-order magic");
@@ -188,19 +188,19 @@ static bool section_order(struct ue_pcapng *pcapng) {
     return true;
 }
 
-static bool read_section(struct ue_pcapng *pcapng, struct body *body) {
+static bool read_section(struct capture_pcapng *pcapng, struct body *body) {
     const uint8_t *header = take(body, SECTION_BYTES);
 
     if (header == NULL)
         return damaged(pcapng, "too short for a section header");
-    if (ue_pcapng_load16(header + 4, pcapng->swapped) != 1)
-        return damaged(pcapng, "pcapng version %u.%u is not known", ue_pcapng_load16(header + 4, pcapng->swapped),
-                       ue_pcapng_load16(header + 6, pcapng->swapped));
+    if (pcapng_load16(header + 4, pcapng->swapped) != 1)
+        return damaged(pcapng, "pcapng version %u.%u is not known", pcapng_load16(header + 4, pcapng->swapped),
+                       pcapng_load16(header + 6, pcapng->swapped));
     return true;
 }
 
 /* if_tsresol: a power of 10, or with the top bit one of 2. */
-static bool set_resolution(struct ue_pcapng *pcapng, struct interface *interface, uint8_t resolution) {
+static bool set_resolution(struct capture_pcapng *pcapng, struct interface *interface, uint8_t resolution) {
     unsigned exponent = resolution & 0x7f;
     uint64_t base = resolution & 0x80 ? 2 : 10;
 
@@ -216,17 +216,17 @@ static void set_name(struct interface *interface, const struct option *option) {
     snprintf(interface->name, sizeof interface->name, "%.*s", (int)option->size_bytes, (const char *)option->value);
 }
 
-static bool read_interface_option(struct ue_pcapng *pcapng, struct interface *interface, const struct option *option) {
-    if (option->code == UE_PCAPNG_NAME)
+static bool read_interface_option(struct capture_pcapng *pcapng, struct interface *interface, const struct option *option) {
+    if (option->code == PCAPNG_NAME)
         set_name(interface, option);
-    if (option->code == UE_PCAPNG_TSRESOL && option->size_bytes == 1)
+    if (option->code == PCAPNG_TSRESOL && option->size_bytes == 1)
         return set_resolution(pcapng, interface, option->value[0]);
-    if (option->code == UE_PCAPNG_TSOFFSET && option->size_bytes == 8)
+    if (option->code == PCAPNG_TSOFFSET && option->size_bytes == 8)
         interface->offset_seconds = (int64_t)load64(option->value, pcapng->swapped);
     return true;
 }
 
-static bool add_interface(struct ue_pcapng *pcapng, const struct interface *interface) {
+static bool add_interface(struct capture_pcapng *pcapng, const struct interface *interface) {
     if (pcapng->interface_count == INTERFACES_MAX)
         return damaged(pcapng, "more than %u interfaces", INTERFACES_MAX);
     if (pcapng->interface_count == pcapng->interface_room) {
@@ -242,15 +242,15 @@ static bool add_interface(struct ue_pcapng *pcapng, const struct interface *inte
     return true;
 }
 
-static bool read_interface(struct ue_pcapng *pcapng, struct body *body) {
+static bool read_interface(struct capture_pcapng *pcapng, struct body *body) {
     struct interface interface = {.ticks_per_second = DEFAULT_TICKS};
     const uint8_t *header = take(body, INTERFACE_BYTES);
     struct option option;
 
     if (header == NULL)
         return damaged(pcapng, "too short for an interface");
-    interface.link_type = ue_pcapng_load16(header, pcapng->swapped);
-    interface.snap_bytes = ue_pcapng_load32(header + 4, pcapng->swapped);
+    interface.link_type = pcapng_load16(header, pcapng->swapped);
+    interface.snap_bytes = pcapng_load32(header + 4, pcapng->swapped);
     while (next_option(body, &option))
         if (!read_interface_option(pcapng, &interface, &option))
             return false;
@@ -259,7 +259,7 @@ static bool read_interface(struct ue_pcapng *pcapng, struct body *body) {
     return add_interface(pcapng, &interface);
 }
 
-static const struct interface *interface_of(struct ue_pcapng *pcapng, uint32_t number) {
+static const struct interface *interface_of(struct capture_pcapng *pcapng, uint32_t number) {
     if (number < pcapng->interface_count)
         return &pcapng->interfaces[number];
     damaged(pcapng, "a packet of interface %u, but the section has %u so far", number, pcapng->interface_count);
@@ -280,11 +280,11 @@ static int64_t time_ns_of(const struct interface *interface, uint64_t ticks) {
     return ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 
-static bool read_comment(struct ue_pcapng *pcapng, struct body *body, struct ue_capture_packet *packet) {
+static bool read_comment(struct capture_pcapng *pcapng, struct body *body, struct capture_packet *packet) {
     struct option option;
 
     while (next_option(body, &option)) {
-        if (option.code != UE_PCAPNG_COMMENT || packet->comment != NULL)
+        if (option.code != PCAPNG_COMMENT || packet->comment != NULL)
             continue;
         packet->comment = (const char *)option.value;
         packet->comment_bytes = option.size_bytes;
@@ -293,11 +293,11 @@ static bool read_comment(struct ue_pcapng *pcapng, struct body *body, struct ue_
 }
 
 /* What enhanced and obsolete packets share from byte 4 of their header on: time, captured, original, bytes, options. */
-static bool read_timed(struct ue_pcapng *pcapng, uint32_t number, const uint8_t *header, struct body *body,
-                       struct ue_capture_packet *packet) {
+static bool read_timed(struct capture_pcapng *pcapng, uint32_t number, const uint8_t *header, struct body *body,
+                       struct capture_packet *packet) {
     const struct interface *interface = interface_of(pcapng, number);
-    uint32_t captured = ue_pcapng_load32(header + 8, pcapng->swapped),
-             length = ue_pcapng_load32(header + 12, pcapng->swapped);
+    uint32_t captured = pcapng_load32(header + 8, pcapng->swapped),
+             length = pcapng_load32(header + 12, pcapng->swapped);
     const uint8_t *bytes;
 
     if (interface == NULL)
@@ -305,9 +305,9 @@ static bool read_timed(struct ue_pcapng *pcapng, uint32_t number, const uint8_t 
     bytes = take_padded(body, captured);
     if (bytes == NULL)
         return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
-    *packet = (struct ue_capture_packet){
-        .time_ns = time_ns_of(interface, (uint64_t)ue_pcapng_load32(header, pcapng->swapped) << 32 |
-                                             ue_pcapng_load32(header + 4, pcapng->swapped)),
+    *packet = (struct capture_packet){
+        .time_ns = time_ns_of(interface, (uint64_t)pcapng_load32(header, pcapng->swapped) << 32 |
+                                             pcapng_load32(header + 4, pcapng->swapped)),
         .bytes = bytes,
         .captured_bytes = captured,
         .length_bytes = length > captured ? length : captured,
@@ -317,25 +317,25 @@ static bool read_timed(struct ue_pcapng *pcapng, uint32_t number, const uint8_t 
     return read_comment(pcapng, body, packet);
 }
 
-static bool read_enhanced(struct ue_pcapng *pcapng, struct body *body, struct ue_capture_packet *packet) {
+static bool read_enhanced(struct capture_pcapng *pcapng, struct body *body, struct capture_packet *packet) {
     const uint8_t *header = take(body, 20);
 
     if (header == NULL)
         return damaged(pcapng, "too short for a packet");
-    return read_timed(pcapng, ue_pcapng_load32(header, pcapng->swapped), header + 4, body, packet);
+    return read_timed(pcapng, pcapng_load32(header, pcapng->swapped), header + 4, body, packet);
 }
 
 /* Its interface has 16 bits; a drop counter follows. */
-static bool read_obsolete(struct ue_pcapng *pcapng, struct body *body, struct ue_capture_packet *packet) {
+static bool read_obsolete(struct capture_pcapng *pcapng, struct body *body, struct capture_packet *packet) {
     const uint8_t *header = take(body, 20);
 
     if (header == NULL)
         return damaged(pcapng, "too short for a packet");
-    return read_timed(pcapng, ue_pcapng_load16(header, pcapng->swapped), header + 4, body, packet);
+    return read_timed(pcapng, pcapng_load16(header, pcapng->swapped), header + 4, body, packet);
 }
 
 /* Always of interface 0, without time; its captured length follows from the interface's snap length. */
-static bool read_simple(struct ue_pcapng *pcapng, struct body *body, struct ue_capture_packet *packet) {
+static bool read_simple(struct capture_pcapng *pcapng, struct body *body, struct capture_packet *packet) {
     const struct interface *interface = interface_of(pcapng, 0);
     const uint8_t *header = take(body, 4), *bytes;
     uint32_t length, captured;
@@ -344,13 +344,13 @@ static bool read_simple(struct ue_pcapng *pcapng, struct body *body, struct ue_c
         return false;
     if (header == NULL)
         return damaged(pcapng, "too short for a packet");
-    length = captured = ue_pcapng_load32(header, pcapng->swapped);
+    length = captured = pcapng_load32(header, pcapng->swapped);
     if (interface->snap_bytes != 0 && captured > interface->snap_bytes)
         captured = interface->snap_bytes;
     bytes = take(body, captured);
     if (bytes == NULL)
         return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
-    *packet = (struct ue_capture_packet){.bytes = bytes,
+    *packet = (struct capture_packet){.bytes = bytes,
                                          .captured_bytes = captured,
                                          .length_bytes = length,
                                          .interface = name_of(interface),
@@ -359,73 +359,73 @@ static bool read_simple(struct ue_pcapng *pcapng, struct body *body, struct ue_c
 }
 
 static bool is_packet(uint32_t type) {
-    return type == UE_PCAPNG_ENHANCED_PACKET || type == UE_PCAPNG_SIMPLE_PACKET || type == UE_PCAPNG_OBSOLETE_PACKET;
+    return type == PCAPNG_ENHANCED_PACKET || type == PCAPNG_SIMPLE_PACKET || type == PCAPNG_OBSOLETE_PACKET;
 }
 
-static bool read_known(struct ue_pcapng *pcapng, uint32_t type, struct body *body, struct ue_capture_packet *packet) {
+static bool read_known(struct capture_pcapng *pcapng, uint32_t type, struct body *body, struct capture_packet *packet) {
     switch (type) {
-    case UE_PCAPNG_SECTION: return read_section(pcapng, body);
-    case UE_PCAPNG_INTERFACE: return read_interface(pcapng, body);
-    case UE_PCAPNG_OBSOLETE_PACKET: return read_obsolete(pcapng, body, packet);
-    case UE_PCAPNG_SIMPLE_PACKET: return read_simple(pcapng, body, packet);
+    case PCAPNG_SECTION: return read_section(pcapng, body);
+    case PCAPNG_INTERFACE: return read_interface(pcapng, body);
+    case PCAPNG_OBSOLETE_PACKET: return read_obsolete(pcapng, body, packet);
+    case PCAPNG_SIMPLE_PACKET: return read_simple(pcapng, body, packet);
     default: return read_enhanced(pcapng, body, packet);
     }
 }
 
 /* A block that is whole in the window. */
-static struct ue_block whole_block(const struct ue_pcapng *pcapng, uint32_t type, uint32_t size) {
-    struct ue_block block = {.bytes = pcapng->source->window,
+static struct capture_block whole_block(const struct capture_pcapng *pcapng, uint32_t type, uint32_t size) {
+    struct capture_block block = {.bytes = pcapng->source->window,
                              .size_bytes = size,
                              .is_swapped = pcapng->swapped,
-                             .header_bytes = UE_PCAPNG_PACKET_HEADER_BYTES};
+                             .header_bytes = PCAPNG_PACKET_HEADER_BYTES};
 
     switch (type) {
-    case UE_PCAPNG_SECTION:
-        block.form = UE_BLOCK_SECTION;
-        block.header_bytes = UE_PCAPNG_HEADER_BYTES + SECTION_BYTES;
+    case PCAPNG_SECTION:
+        block.form = CAPTURE_BLOCK_SECTION;
+        block.header_bytes = PCAPNG_HEADER_BYTES + SECTION_BYTES;
         break;
-    case UE_PCAPNG_INTERFACE:
-        block.form = UE_BLOCK_INTERFACE;
-        block.header_bytes = UE_PCAPNG_HEADER_BYTES + INTERFACE_BYTES;
+    case PCAPNG_INTERFACE:
+        block.form = CAPTURE_BLOCK_INTERFACE;
+        block.header_bytes = PCAPNG_HEADER_BYTES + INTERFACE_BYTES;
         break;
-    case UE_PCAPNG_OBSOLETE_PACKET: block.form = UE_BLOCK_OBSOLETE; break;
-    case UE_PCAPNG_ENHANCED_PACKET: block.form = UE_BLOCK_ENHANCED; break;
+    case PCAPNG_OBSOLETE_PACKET: block.form = CAPTURE_BLOCK_OBSOLETE; break;
+    case PCAPNG_ENHANCED_PACKET: block.form = CAPTURE_BLOCK_ENHANCED; break;
     default:
-        block.form = UE_BLOCK_SIMPLE;
-        block.header_bytes = UE_PCAPNG_SIMPLE_HEADER_BYTES;
+        block.form = CAPTURE_BLOCK_SIMPLE;
+        block.header_bytes = PCAPNG_SIMPLE_HEADER_BYTES;
         break;
     }
     return block;
 }
 
 /* What a packet's interface says about its block. The packet was read, so that there is one. */
-static void set_clock(const struct ue_pcapng *pcapng, struct ue_block *block) {
-    const uint8_t *number = block->bytes + UE_PCAPNG_HEADER_BYTES;
+static void set_clock(const struct capture_pcapng *pcapng, struct capture_block *block) {
+    const uint8_t *number = block->bytes + PCAPNG_HEADER_BYTES;
     uint32_t index = 0;
 
-    if (block->form == UE_BLOCK_ENHANCED)
-        index = ue_pcapng_load32(number, pcapng->swapped);
-    else if (block->form == UE_BLOCK_OBSOLETE)
-        index = ue_pcapng_load16(number, pcapng->swapped);
+    if (block->form == CAPTURE_BLOCK_ENHANCED)
+        index = pcapng_load32(number, pcapng->swapped);
+    else if (block->form == CAPTURE_BLOCK_OBSOLETE)
+        index = pcapng_load16(number, pcapng->swapped);
     block->ticks_per_second = pcapng->interfaces[index].ticks_per_second;
     block->snap_bytes = pcapng->interfaces[index].snap_bytes;
 }
 
 /* Read one block whatever it is; *type says which it was. A packet's block stays in the window. */
-static bool read_block(struct ue_pcapng *pcapng, uint32_t *type, struct ue_capture_packet *packet,
-                       struct ue_block *block) {
+static bool read_block(struct capture_pcapng *pcapng, uint32_t *type, struct capture_packet *packet,
+                       struct capture_block *block) {
     struct body body = {0};
     uint32_t size;
 
-    if (!need(pcapng, "header", UE_PCAPNG_HEADER_BYTES))
+    if (!need(pcapng, "header", PCAPNG_HEADER_BYTES))
         return false;
-    *type = ue_pcapng_load32(pcapng->source->window, pcapng->swapped);
-    if (*type == UE_PCAPNG_SECTION && !section_order(pcapng))
+    *type = pcapng_load32(pcapng->source->window, pcapng->swapped);
+    if (*type == PCAPNG_SECTION && !section_order(pcapng))
         return false;
-    size = ue_pcapng_load32(pcapng->source->window + 4, pcapng->swapped);
-    if (size < UE_PCAPNG_FRAME_BYTES || size % 4 != 0)
+    size = pcapng_load32(pcapng->source->window + 4, pcapng->swapped);
+    if (size < PCAPNG_FRAME_BYTES || size % 4 != 0)
         return damaged(pcapng, "a length of %u is impossible", size);
-    if (!is_packet(*type) && *type != UE_PCAPNG_SECTION && *type != UE_PCAPNG_INTERFACE)
+    if (!is_packet(*type) && *type != PCAPNG_SECTION && *type != PCAPNG_INTERFACE)
         return skip_block(pcapng, size);
     if (!load_block(pcapng, size, &body) || !read_known(pcapng, *type, &body, packet))
         return false;
@@ -434,40 +434,40 @@ static bool read_block(struct ue_pcapng *pcapng, uint32_t *type, struct ue_captu
         set_clock(pcapng, block);
     else
         tell(pcapng, block);
-    ue_source_skip(pcapng->source, size);
+    byte_source_skip(pcapng->source, size);
     return true;
 }
 
-void ue_pcapng_tap(struct ue_pcapng *pcapng, const struct ue_capture_tap *tap) {
+void capture_pcapng_tap(struct capture_pcapng *pcapng, const struct capture_tap *tap) {
     pcapng->tap = tap;
 }
 
-enum ue_capture_result ue_pcapng_next(struct ue_pcapng *pcapng, struct ue_capture_packet *packet,
-                                      struct ue_block *block, char error[UE_CAPTURE_ERROR_BYTES]) {
+enum capture_result capture_pcapng_next(struct capture_pcapng *pcapng, struct capture_packet *packet,
+                                      struct capture_block *block, char error[CAPTURE_ERROR_BYTES]) {
     uint32_t type = 0;
 
     pcapng->error = error;
     while (!is_packet(type)) {
         pcapng->block = pcapng->source->offset;
-        if (ue_source_fill(pcapng->source, 1) == 0 && pcapng->source->error[0] == '\0')
-            return UE_CAPTURE_END;
+        if (byte_source_fill(pcapng->source, 1) == 0 && pcapng->source->error[0] == '\0')
+            return CAPTURE_END;
         if (!read_block(pcapng, &type, packet, block))
-            return UE_CAPTURE_DAMAGED;
+            return CAPTURE_DAMAGED;
     }
-    return UE_CAPTURE_PACKET;
+    return CAPTURE_PACKET;
 }
 
-struct ue_pcapng *ue_pcapng_open(struct ue_source *source, char error[UE_CAPTURE_ERROR_BYTES]) {
-    struct ue_pcapng *pcapng = calloc(1, sizeof *pcapng);
+struct capture_pcapng *capture_pcapng_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]) {
+    struct capture_pcapng *pcapng = calloc(1, sizeof *pcapng);
 
     if (pcapng == NULL)
-        snprintf(error, UE_CAPTURE_ERROR_BYTES, "out of memory");
+        snprintf(error, CAPTURE_ERROR_BYTES, "out of memory");
     else
         pcapng->source = source;
     return pcapng;
 }
 
-void ue_pcapng_close(struct ue_pcapng *pcapng) {
+void capture_pcapng_close(struct capture_pcapng *pcapng) {
     if (pcapng == NULL)
         return;
     free(pcapng->interfaces);

@@ -8,55 +8,55 @@
 #include <stdint.h>
 #include <string.h>
 
-enum ue_pcapng_block {
-    UE_PCAPNG_INTERFACE = 1,
-    UE_PCAPNG_OBSOLETE_PACKET = 2,
-    UE_PCAPNG_SIMPLE_PACKET = 3,
-    UE_PCAPNG_ENHANCED_PACKET = 6,
-    UE_PCAPNG_SECTION = 0x0a0d0d0a, /* the same in both byte orders */
+enum pcapng_block_type {
+    PCAPNG_INTERFACE = 1,
+    PCAPNG_OBSOLETE_PACKET = 2,
+    PCAPNG_SIMPLE_PACKET = 3,
+    PCAPNG_ENHANCED_PACKET = 6,
+    PCAPNG_SECTION = 0x0a0d0d0a, /* the same in both byte orders */
 };
 
 /* Of packets and interfaces; the first two of every block. */
-enum ue_pcapng_option {
-    UE_PCAPNG_END = 0,
-    UE_PCAPNG_COMMENT = 1,
-    UE_PCAPNG_NAME = 2,         /* of an interface; */
-    UE_PCAPNG_PACKET_FLAGS = 2, /* the same number, of a packet */
-    UE_PCAPNG_PACKET_DROPS = 4,
-    UE_PCAPNG_PACKET_ID = 5,
-    UE_PCAPNG_PACKET_QUEUE = 6,
-    UE_PCAPNG_SPEED = 8,
-    UE_PCAPNG_TSRESOL = 9,
-    UE_PCAPNG_FCSLEN = 13,
-    UE_PCAPNG_TSOFFSET = 14
+enum pcapng_option_code {
+    PCAPNG_END = 0,
+    PCAPNG_COMMENT = 1,
+    PCAPNG_NAME = 2,         /* of an interface; */
+    PCAPNG_PACKET_FLAGS = 2, /* the same number, of a packet */
+    PCAPNG_PACKET_DROPS = 4,
+    PCAPNG_PACKET_ID = 5,
+    PCAPNG_PACKET_QUEUE = 6,
+    PCAPNG_SPEED = 8,
+    PCAPNG_TSRESOL = 9,
+    PCAPNG_FCSLEN = 13,
+    PCAPNG_TSOFFSET = 14
 };
 
-#define UE_PCAPNG_HEADER_BYTES 8         /* type and length */
-#define UE_PCAPNG_FRAME_BYTES 12         /* what surrounds the body: type, length, length */
-#define UE_PCAPNG_PACKET_HEADER_BYTES 28 /* of an enhanced or obsolete packet, up to its data */
-#define UE_PCAPNG_SIMPLE_HEADER_BYTES 12
+#define PCAPNG_HEADER_BYTES 8         /* type and length */
+#define PCAPNG_FRAME_BYTES 12         /* what surrounds the body: type, length, length */
+#define PCAPNG_PACKET_HEADER_BYTES 28 /* of an enhanced or obsolete packet, up to its data */
+#define PCAPNG_SIMPLE_HEADER_BYTES 12
 
-static inline uint16_t ue_pcapng_load16(const uint8_t *bytes, bool is_swapped) {
+static inline uint16_t pcapng_load16(const uint8_t *bytes, bool is_swapped) {
     uint16_t value;
 
     memcpy(&value, bytes, sizeof value);
     return is_swapped ? __builtin_bswap16(value) : value;
 }
 
-static inline uint32_t ue_pcapng_load32(const uint8_t *bytes, bool is_swapped) {
+static inline uint32_t pcapng_load32(const uint8_t *bytes, bool is_swapped) {
     uint32_t value;
 
     memcpy(&value, bytes, sizeof value);
     return is_swapped ? __builtin_bswap32(value) : value;
 }
 
-static inline void ue_pcapng_store32(uint8_t *bytes, uint32_t value, bool is_swapped) {
+static inline void pcapng_store32(uint8_t *bytes, uint32_t value, bool is_swapped) {
     value = is_swapped ? __builtin_bswap32(value) : value;
     memcpy(bytes, &value, sizeof value);
 }
 
 /* How many bytes an item takes that is padded to 32 bits. */
-static inline size_t ue_pcapng_padded(size_t size_bytes) {
+static inline size_t pcapng_padded(size_t size_bytes) {
     return (size_bytes + 3) & ~(size_t)3;
 }
 

@@ -17,21 +17,21 @@ static size_t padded(size_t size) {
     return (size + 3) & ~(size_t)3;
 }
 
-static void write_out(struct ue_pcapng_writer *writer, const void *bytes, size_t size) {
+static void write_out(struct pcapng_writer *writer, const void *bytes, size_t size) {
     if (size > 0 && fwrite(bytes, 1, size, writer->file) != size)
         writer->failed = true;
 }
 
-static void flush_stage(struct ue_pcapng_writer *writer) {
+static void flush_stage(struct pcapng_writer *writer) {
     write_out(writer, writer->stage, writer->staged_bytes);
     writer->staged_bytes = 0;
 }
 
 /* A block is written at once, unless it is large: a call of stdio for each of its numbers costs more than the rest. */
-static void put(struct ue_pcapng_writer *writer, const void *bytes, size_t size) {
-    if (size > UE_PCAPNG_STAGE_BYTES - writer->staged_bytes)
+static void put(struct pcapng_writer *writer, const void *bytes, size_t size) {
+    if (size > PCAPNG_WRITER_STAGE_BYTES - writer->staged_bytes)
         flush_stage(writer);
-    if (size > UE_PCAPNG_STAGE_BYTES) {
+    if (size > PCAPNG_WRITER_STAGE_BYTES) {
         write_out(writer, bytes, size);
     } else if (size > 0) {
         memcpy(writer->stage + writer->staged_bytes, bytes, size);
@@ -39,13 +39,13 @@ static void put(struct ue_pcapng_writer *writer, const void *bytes, size_t size)
     }
 }
 
-static void put_padded(struct ue_pcapng_writer *writer, const void *bytes, size_t size) {
+static void put_padded(struct pcapng_writer *writer, const void *bytes, size_t size) {
     put(writer, bytes, size);
     if (size % 4 != 0)
         put(writer, "\0\0", padded(size) - size);
 }
 
-static void put32(struct ue_pcapng_writer *writer, uint32_t value) {
+static void put32(struct pcapng_writer *writer, uint32_t value) {
     uint8_t bytes[] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
 
     put(writer, bytes, sizeof bytes);
@@ -56,17 +56,17 @@ static size_t options_bytes(const void *value, size_t size) {
     return value == NULL ? 0 : 4 + padded(size) + 4;
 }
 
-static void put_option(struct ue_pcapng_writer *writer, uint16_t code, const void *value, size_t size) {
+static void put_option(struct pcapng_writer *writer, uint16_t code, const void *value, size_t size) {
     put32(writer, (uint32_t)size << 16 | code);
     put_padded(writer, value, size);
 }
 
-static void put_begin(struct ue_pcapng_writer *writer, uint32_t type, uint32_t size) {
+static void put_begin(struct pcapng_writer *writer, uint32_t type, uint32_t size) {
     put32(writer, type);
     put32(writer, size);
 }
 
-static void put_end(struct ue_pcapng_writer *writer, uint32_t size) {
+static void put_end(struct pcapng_writer *writer, uint32_t size) {
     put32(writer, size);
     flush_stage(writer);
 }
@@ -77,11 +77,11 @@ static size_t text_bytes(const char *text) {
     return size < OPTION_MAX_BYTES ? size : OPTION_MAX_BYTES;
 }
 
-void ue_pcapng_begin(struct ue_pcapng_writer *writer, FILE *file, const char *application) {
+void pcapng_writer_begin(struct pcapng_writer *writer, FILE *file, const char *application) {
     size_t text = text_bytes(application);
     uint32_t size = (uint32_t)(FRAME_BYTES + 16 + options_bytes(application, text));
 
-    *writer = (struct ue_pcapng_writer){.file = file};
+    *writer = (struct pcapng_writer){.file = file};
     put_begin(writer, BLOCK_SECTION, size);
     put32(writer, 0x1a2b3c4d);
     put32(writer, 1);          /* version 1.0 */
@@ -94,7 +94,7 @@ void ue_pcapng_begin(struct ue_pcapng_writer *writer, FILE *file, const char *ap
     put_end(writer, size);
 }
 
-uint32_t ue_pcapng_interface(struct ue_pcapng_writer *writer, uint16_t link_type, const char *name) {
+uint32_t pcapng_writer_add_interface(struct pcapng_writer *writer, uint16_t link_type, const char *name) {
     const uint8_t resolution = TSRESOL_NS;
     size_t text = text_bytes(name);
     uint32_t size = (uint32_t)(FRAME_BYTES + 8 + (name == NULL ? 0 : 4 + padded(text)) + options_bytes(&resolution, 1));
@@ -110,7 +110,7 @@ uint32_t ue_pcapng_interface(struct ue_pcapng_writer *writer, uint16_t link_type
     return writer->interfaces++;
 }
 
-void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface, const struct ue_capture_packet *packet) {
+void pcapng_writer_add_packet(struct pcapng_writer *writer, uint32_t interface, const struct capture_packet *packet) {
     size_t comment = packet->comment_bytes < OPTION_MAX_BYTES ? packet->comment_bytes : OPTION_MAX_BYTES;
     uint64_t time_ns = (uint64_t)packet->time_ns;
     uint32_t size;
@@ -135,27 +135,27 @@ void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface, const
     put_end(writer, size);
 }
 
-void ue_pcapng_udp(struct ue_pcapng_writer *writer, uint32_t interface, int64_t time_ns,
-                   const struct ue_address *source, const struct ue_address *destination, const void *payload,
+void pcapng_writer_add_datagram(struct pcapng_writer *writer, uint32_t interface, int64_t time_ns,
+                   const struct capture_address *source, const struct capture_address *destination, const void *payload,
                    size_t payload_bytes, const char *comment) {
-    size_t size = ue_frame_build(source, destination, payload, payload_bytes, writer->frame);
-    struct ue_capture_packet packet = {
+    size_t size = capture_packet_build(source, destination, payload, payload_bytes, writer->frame);
+    struct capture_packet packet = {
         .time_ns = time_ns,
         .bytes = writer->frame,
         .captured_bytes = size,
         .length_bytes = size,
         .comment = comment,
         .comment_bytes = text_bytes(comment),
-        .link_type = UE_LINK_ETHERNET,
+        .link_type = CAPTURE_LINK_ETHERNET,
     };
 
     if (size == 0)
         writer->failed = true;
     else
-        ue_pcapng_packet(writer, interface, &packet);
+        pcapng_writer_add_packet(writer, interface, &packet);
 }
 
-bool ue_pcapng_end(struct ue_pcapng_writer *writer) {
+bool pcapng_writer_finish(struct pcapng_writer *writer) {
     if (fflush(writer->file) != 0)
         writer->failed = true;
     return !writer->failed;

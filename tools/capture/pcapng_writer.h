@@ -10,33 +10,33 @@
 #include "tools/capture/capture.h"
 #include "tools/capture/packet_builder.h"
 
-#define UE_PCAPNG_STAGE_BYTES 4096
+#define PCAPNG_WRITER_STAGE_BYTES 4096
 
 /* A file being written; the members are the writer's own. */
-struct ue_pcapng_writer {
+struct pcapng_writer {
     FILE *file;
-    uint8_t stage[UE_PCAPNG_STAGE_BYTES]; /* the block that is being put together */
+    uint8_t stage[PCAPNG_WRITER_STAGE_BYTES]; /* the block that is being put together */
     size_t staged_bytes;
     uint32_t interfaces;
     bool failed; /* sticky: a write failed, or there was something that cannot be written */
-    uint8_t frame[UE_FRAME_MAX_BYTES];
+    uint8_t frame[CAPTURE_PACKET_MAX_BYTES];
 };
 
 /* Begin a section on file, which stays the caller's. application (NULL: none) names the program in the file. */
-void ue_pcapng_begin(struct ue_pcapng_writer *writer, FILE *file, const char *application);
+void pcapng_writer_begin(struct pcapng_writer *writer, FILE *file, const char *application);
 
 /* Describe an interface and return its number, from 0. name may be NULL. */
-uint32_t ue_pcapng_interface(struct ue_pcapng_writer *writer, uint16_t link_type, const char *name);
+uint32_t pcapng_writer_add_interface(struct pcapng_writer *writer, uint16_t link_type, const char *name);
 
 /* Write one packet, not before 1970 and not above 8 MiB; its frame number and link type are not used. */
-void ue_pcapng_packet(struct ue_pcapng_writer *writer, uint32_t interface, const struct ue_capture_packet *packet);
+void pcapng_writer_add_packet(struct pcapng_writer *writer, uint32_t interface, const struct capture_packet *packet);
 
 /* Write one UDP datagram as a frame of an Ethernet interface; comment may be NULL. */
-void ue_pcapng_udp(struct ue_pcapng_writer *writer, uint32_t interface, int64_t time_ns,
-                   const struct ue_address *source, const struct ue_address *destination, const void *payload,
+void pcapng_writer_add_datagram(struct pcapng_writer *writer, uint32_t interface, int64_t time_ns,
+                   const struct capture_address *source, const struct capture_address *destination, const void *payload,
                    size_t payload_bytes, const char *comment);
 
 /* Flush the file; true if everything was written. */
-bool ue_pcapng_end(struct ue_pcapng_writer *writer);
+bool pcapng_writer_finish(struct pcapng_writer *writer);
 
 #endif

@@ -10,61 +10,61 @@
 #include "tools/cli/help.h"
 #include "tools/print/text_buffer.h"
 
-/* The line, escaped, to be freed with ue_out_free; it ends with NUL. */
-static struct ue_out G_GNUC_PRINTF(2, 0) make_line(const char *prefix, const char *format, va_list arguments) {
-    struct ue_out line = {0};
+/* The line, escaped, to be freed with text_buffer_free; it ends with NUL. */
+static struct text_buffer G_GNUC_PRINTF(2, 0) make_line(const char *prefix, const char *format, va_list arguments) {
+    struct text_buffer line = {0};
     char *text = g_strdup_vprintf(format, arguments);
-    ue_out_text(&line, prefix);
-    ue_out_utf8(&line, text, UE_ESCAPE_MESSAGE);
-    ue_out_bytes(&line, "\n", 2);
+    text_buffer_add(&line, prefix);
+    text_buffer_add_utf8(&line, text, TEXT_ESCAPE_MESSAGE);
+    text_buffer_add_bytes(&line, "\n", 2);
     g_free(text);
     return line;
 }
 
 static void (*complaint_sink)(const char *line);
 
-void ue_complain_to(void (*sink)(const char *line)) {
+void cli_set_error_sink(void (*sink)(const char *line)) {
     complaint_sink = sink;
 }
 
-void ue_complain(const char *format, ...) {
+void cli_error(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    struct ue_out line = make_line("uerudp: ", format, arguments);
+    struct text_buffer line = make_line("uerudp: ", format, arguments);
     va_end(arguments);
     if (complaint_sink != NULL) {
         complaint_sink(line.text);
     } else {
         fputs(line.text, stderr);
     }
-    ue_out_free(&line);
+    text_buffer_free(&line);
 }
 
-void ue_print_line(FILE *file, const char *format, ...) {
+void cli_print_line(FILE *file, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    struct ue_out line = make_line("", format, arguments);
+    struct text_buffer line = make_line("", format, arguments);
     va_end(arguments);
     fputs(line.text, file);
-    ue_out_free(&line);
+    text_buffer_free(&line);
 }
 
 /* The help of GLib's own hides the options of all groups but one. */
 static void print_help(GOptionContext *context) {
     g_option_context_set_help_enabled(context, false);
     char *raw = g_option_context_get_help(context, FALSE, NULL);
-    char *text = ue_help_fill(raw);
+    char *text = cli_wrap_help(raw);
     bool written = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
     g_free(text);
     g_free(raw);
     g_option_context_free(context);
     if (!written) {
-        ue_complain("cannot write: %s", g_strerror(errno));
+        cli_error("cannot write: %s", g_strerror(errno));
     }
-    exit(written ? UE_EXIT_OK : UE_EXIT_UNUSABLE);
+    exit(written ? CLI_EXIT_OK : CLI_EXIT_UNUSABLE);
 }
 
-bool ue_cli_parse(GOptionContext *context, int *argc, char ***argv) {
+bool cli_parse(GOptionContext *context, int *argc, char ***argv) {
     GError *error = NULL;
     for (int i = 1; i < *argc; i++) {
         if (strcmp((*argv)[i], "--help") == 0 || strcmp((*argv)[i], "-h") == 0) {
@@ -73,14 +73,14 @@ bool ue_cli_parse(GOptionContext *context, int *argc, char ***argv) {
     }
     bool parsed = g_option_context_parse(context, argc, argv, &error);
     if (!parsed) {
-        ue_complain("%s; see %s --help", error->message, g_get_prgname());
+        cli_error("%s; see %s --help", error->message, g_get_prgname());
         g_error_free(error);
     }
     g_option_context_free(context);
     return parsed;
 }
 
-bool ue_cli_number(const char *text, uint64_t max, uint64_t *number) {
+bool cli_parse_number(const char *text, uint64_t max, uint64_t *number) {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     guint64 value;
     if (!g_ascii_string_to_unsigned(hex ? text + 2 : text, hex ? 16 : 10, 0, max, &value, NULL)) {
@@ -90,12 +90,12 @@ bool ue_cli_number(const char *text, uint64_t max, uint64_t *number) {
     return true;
 }
 
-bool ue_cli_numbers(const char *text, uint64_t max, void (*take)(void *user, uint64_t number), void *user) {
+bool cli_parse_numbers(const char *text, uint64_t max, void (*take)(void *user, uint64_t number), void *user) {
     char **parts = g_strsplit(text, ",", -1);
     bool good = parts[0] != NULL;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
         uint64_t number;
-        good = ue_cli_number(parts[i], max, &number);
+        good = cli_parse_number(parts[i], max, &number);
         if (good) {
             take(user, number);
         }
@@ -104,50 +104,50 @@ bool ue_cli_numbers(const char *text, uint64_t max, void (*take)(void *user, uin
     return good;
 }
 
-bool ue_cli_real(const char *text, double max, double *value) {
+bool cli_parse_real(const char *text, double max, double *value) {
     char *end;
     *value = g_ascii_strtod(text, &end);
     return end != text && *end == '\0' && *value >= 0 && *value <= max; /* not so for NaN */
 }
 
-bool ue_cli_option_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number) {
+bool cli_option_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number) {
     uint64_t value;
     if (text == NULL) {
         return true;
     }
-    if (!ue_cli_number(text, max, &value) || value < min) {
-        ue_complain("--%s=%s: not a number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text, min, max);
+    if (!cli_parse_number(text, max, &value) || value < min) {
+        cli_error("--%s=%s: not a number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text, min, max);
         return false;
     }
     *number = value;
     return true;
 }
 
-bool ue_cli_option_real(const char *option, const char *text, double min, double max, double *value) {
+bool cli_option_real(const char *option, const char *text, double min, double max, double *value) {
     double real;
     if (text == NULL) {
         return true;
     }
-    if (!ue_cli_real(text, max, &real) || real < min) {
-        ue_complain("--%s=%s: not a number from %g to %g", option, text, min, max);
+    if (!cli_parse_real(text, max, &real) || real < min) {
+        cli_error("--%s=%s: not a number from %g to %g", option, text, min, max);
         return false;
     }
     *value = real;
     return true;
 }
 
-bool ue_cli_within(const char *option, double value, double min, double max) {
+bool cli_check_range(const char *option, double value, double min, double max) {
     bool good = value >= min && value <= max; /* not so for NaN */
     if (!good) {
-        ue_complain("--%s=%g: not between %g and %g", option, value, min, max);
+        cli_error("--%s=%g: not between %g and %g", option, value, min, max);
     }
     return good;
 }
 
-bool ue_cli_seed(const char *text, uint64_t *seed) {
-    bool good = text == NULL || ue_cli_number(text, UINT64_MAX, seed);
+bool cli_parse_seed(const char *text, uint64_t *seed) {
+    bool good = text == NULL || cli_parse_number(text, UINT64_MAX, seed);
     if (!good) {
-        ue_complain("--seed=%s: not a number of 64 bits", text);
+        cli_error("--seed=%s: not a number of 64 bits", text);
     }
     return good;
 }

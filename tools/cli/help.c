@@ -62,7 +62,7 @@ static void add_other(GString *out, const char *line) {
     }
 }
 
-char *ue_help_fill(const char *text) {
+char *cli_wrap_help(const char *text) {
     GString *out = g_string_new(NULL);
     char **lines = g_strsplit(text, "\n", -1);
     for (size_t i = 0; lines[i] != NULL;) {

@@ -8,6 +8,6 @@
 
 /* Fills paragraphs and what is said of options to 110 columns; examples, which are indented, stay as they are. The
    caller frees. */
-char *ue_help_fill(const char *text);
+char *cli_wrap_help(const char *text);
 
 #endif

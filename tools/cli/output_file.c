@@ -50,7 +50,7 @@ static void catch_endings(void) {
     }
 }
 
-static FILE *open_part(struct ue_output *output, mode_t mode) {
+static FILE *open_part(struct output_file *output, mode_t mode) {
     output->part = g_strconcat(output->path, ".XXXXXX.part", NULL);
     replace(NULL, output->part);
     catch_endings();
@@ -58,14 +58,14 @@ static FILE *open_part(struct ue_output *output, mode_t mode) {
     return descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
 }
 
-static void forget(struct ue_output *output) {
+static void forget(struct output_file *output) {
     if (output->part != NULL) {
         replace(output->part, NULL);
     }
     g_free(output->path);
     g_free(output->part);
     g_free(output->buffer);
-    *output = (struct ue_output){0};
+    *output = (struct output_file){0};
 }
 
 /* ---- files ---- */
@@ -77,7 +77,7 @@ static char *resolve(const char *path) {
 }
 
 /* A device is written at once; a file that is there must be writable, and gives the new one its permissions. */
-static FILE *open_file(struct ue_output *output) {
+static FILE *open_file(struct output_file *output) {
     struct stat status;
     bool exists = stat(output->path, &status) == 0;
     if (exists && !S_ISREG(status.st_mode)) {
@@ -89,8 +89,8 @@ static FILE *open_file(struct ue_output *output) {
     return open_part(output, exists ? status.st_mode & ACCESSPERMS : DEFFILEMODE);
 }
 
-bool ue_output_open(struct ue_output *output, const char *path) {
-    *output = (struct ue_output){0};
+bool output_file_open(struct output_file *output, const char *path) {
+    *output = (struct output_file){0};
     if (path == NULL || strcmp(path, "-") == 0) {
         output->file = stdout;
         return true;
@@ -98,7 +98,7 @@ bool ue_output_open(struct ue_output *output, const char *path) {
     output->path = resolve(path);
     output->file = open_file(output);
     if (output->file == NULL) {
-        ue_complain("%s: %s", path, g_strerror(errno));
+        cli_error("%s: %s", path, g_strerror(errno));
         forget(output);
         return false;
     }
@@ -107,20 +107,20 @@ bool ue_output_open(struct ue_output *output, const char *path) {
     return true;
 }
 
-bool ue_output_is_terminal(const struct ue_output *output) {
+bool output_file_is_terminal(const struct output_file *output) {
     return isatty(fileno(output->file));
 }
 
-static bool end_file(const struct ue_output *output) {
+static bool end_file(const struct output_file *output) {
     bool good = fflush(output->file) == 0 && ferror(output->file) == 0;
     good = (output->file == stdout || fclose(output->file) == 0) && good;
     if (!good) {
-        ue_complain("%s: cannot write", output->path != NULL ? output->path : "standard output");
+        cli_error("%s: cannot write", output->path != NULL ? output->path : "standard output");
     }
     return good;
 }
 
-static bool put_in_place(const struct ue_output *output, bool is_good) {
+static bool put_in_place(const struct output_file *output, bool is_good) {
     if (output->part == NULL) {
         return is_good;
     }
@@ -129,14 +129,14 @@ static bool put_in_place(const struct ue_output *output, bool is_good) {
         return false;
     }
     if (g_rename(output->part, output->path) != 0) {
-        ue_complain("%s: %s", output->path, g_strerror(errno));
+        cli_error("%s: %s", output->path, g_strerror(errno));
         g_unlink(output->part);
         return false;
     }
     return true;
 }
 
-bool ue_output_close(struct ue_output *output, bool is_good) {
+bool output_file_close(struct output_file *output, bool is_good) {
     is_good = end_file(output) && is_good;
     is_good = put_in_place(output, is_good);
     forget(output);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct ue_output {
+struct output_file {
     FILE *file;
     char *path; /* NULL: standard output */
     char *part; /* written to, and renamed once all is well; NULL: standard output or a device */
@@ -15,13 +15,13 @@ struct ue_output {
 };
 
 /* Opens path, or standard output for NULL and "-"; false, with a message, when it cannot be written. */
-bool ue_output_open(struct ue_output *output, const char *path);
+bool output_file_open(struct output_file *output, const char *path);
 
 /* Whether it would fill somebody's terminal with bytes. */
-bool ue_output_is_terminal(const struct ue_output *output);
+bool output_file_is_terminal(const struct output_file *output);
 
 /* Ends the file. is_good false: what was there before stays there, and nothing new is left behind. Returns whether all
    is well: is_good, and everything was written; complains when the writing failed. */
-bool ue_output_close(struct ue_output *output, bool is_good);
+bool output_file_close(struct output_file *output, bool is_good);
 
 #endif

@@ -15,7 +15,7 @@ static gboolean take_numbers(GArray **list, const char *option, const char *valu
     if (*list == NULL) {
         *list = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     }
-    bool good = ue_cli_numbers(value, UINT32_MAX, append, *list);
+    bool good = cli_parse_numbers(value, UINT32_MAX, append, *list);
     if (!good) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of numbers", option, value);
     }
@@ -23,17 +23,17 @@ static gboolean take_numbers(GArray **list, const char *option, const char *valu
 }
 
 static gboolean take_streams(const char *option, const char *value, void *user, GError **error) {
-    return take_numbers(&((struct ue_selection *)user)->streams, option, value, error);
+    return take_numbers(&((struct selection *)user)->streams, option, value, error);
 }
 
 static gboolean take_channels(const char *option, const char *value, void *user, GError **error) {
-    return take_numbers(&((struct ue_selection *)user)->channels, option, value, error);
+    return take_numbers(&((struct selection *)user)->channels, option, value, error);
 }
 
 static gboolean take_direction(const char *option, const char *value, void *user, GError **error) {
-    struct ue_selection *selection = user;
+    struct selection *selection = user;
     for (unsigned side = 0; side < 2; side++) {
-        if (strcmp(value, ue_direction_name(side)) == 0) {
+        if (strcmp(value, phrase_direction_key(side)) == 0) {
             selection->direction = (int)(UE_CLIENT_TO_SERVER + side);
             return TRUE;
         }
@@ -43,8 +43,8 @@ static gboolean take_direction(const char *option, const char *value, void *user
 }
 
 static gboolean take_kinds(const char *option, const char *value, void *user, GError **error) {
-    struct ue_selection *selection = user;
-    bool good = ue_kinds_parse(value, &selection->kinds);
+    struct selection *selection = user;
+    bool good = datagram_kinds_parse(value, &selection->kinds);
     if (!good) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of kinds, which --help tells",
                     option, value);
@@ -54,7 +54,7 @@ static gboolean take_kinds(const char *option, const char *value, void *user, GE
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
-static void add_group(struct ue_selection *selection, GOptionContext *context, const GOptionEntry *entries) {
+static void add_group(struct selection *selection, GOptionContext *context, const GOptionEntry *entries) {
     GOptionGroup *group =
         g_option_group_new("select", "Which datagrams:", "Show the options that select datagrams", selection, NULL);
     g_option_group_add_entries(group, entries);
@@ -64,12 +64,12 @@ static void add_group(struct ue_selection *selection, GOptionContext *context, c
 #define STREAM_OPTION                                                                                                  \
     { "stream", 0, 0, CALLBACK(take_streams), "datagrams of these connections, numbered from 0", "N[,N...]" }
 
-void ue_selection_add_streams(struct ue_selection *selection, GOptionContext *context) {
+void selection_add_stream_option(struct selection *selection, GOptionContext *context) {
     const GOptionEntry entries[] = {STREAM_OPTION, {0}};
     add_group(selection, context, entries);
 }
 
-void ue_selection_add(struct ue_selection *selection, GOptionContext *context) {
+void selection_add_options(struct selection *selection, GOptionContext *context) {
     const GOptionEntry entries[] = {
         STREAM_OPTION,
         {"direction", 0, 0, CALLBACK(take_direction), "client to server or server to client", "c2s|s2c"},
@@ -80,11 +80,11 @@ void ue_selection_add(struct ue_selection *selection, GOptionContext *context) {
     add_group(selection, context, entries);
 }
 
-bool ue_selection_is_whole(const struct ue_selection *selection) {
+bool selection_is_by_stream(const struct selection *selection) {
     return selection->channels == NULL && selection->direction == UE_DIRECTION_UNKNOWN && selection->kinds == 0;
 }
 
-void ue_selection_clear(struct ue_selection *selection) {
+void selection_clear(struct selection *selection) {
     g_clear_pointer(&selection->streams, g_array_unref);
     g_clear_pointer(&selection->channels, g_array_unref);
 }
@@ -102,7 +102,7 @@ static bool contains(const GArray *list, uint64_t number) {
 
 /* What one datagram turned out to hold. */
 struct content {
-    const struct ue_selection *selection;
+    const struct selection *selection;
     uint32_t kinds;
     bool on_channel;
 };
@@ -110,17 +110,17 @@ struct content {
 static void visit(void *user, const struct ue_item *item) {
     struct content *content = user;
     const GArray *channels = content->selection->channels;
-    content->kinds |= ue_kinds_of_item(item);
+    content->kinds |= datagram_kinds_of_item(item);
     content->on_channel |= channels != NULL && !item->is_ack && contains(channels, item->bunch.channel);
 }
 
-bool ue_selection_takes_stream(const struct ue_selection *selection, uint32_t stream) {
+bool selection_matches_stream(const struct selection *selection, uint32_t stream) {
     return selection->streams == NULL || contains(selection->streams, stream);
 }
 
-bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, const struct ue_context *context,
+bool selection_matches(const struct selection *selection, uint32_t stream, const struct ue_context *context,
                         const uint8_t *bytes, size_t size_bytes) {
-    if (!ue_selection_takes_stream(selection, stream)) {
+    if (!selection_matches_stream(selection, stream)) {
         return false;
     }
     if (selection->direction != UE_DIRECTION_UNKNOWN &&
@@ -131,13 +131,13 @@ bool ue_selection_takes(const struct ue_selection *selection, uint32_t stream, c
         return true;
     }
     if (context == NULL) {
-        return selection->channels == NULL && (selection->kinds & UE_KIND_MASK_DATA) != 0;
+        return selection->channels == NULL && (selection->kinds & DATAGRAM_KIND_DATA) != 0;
     }
     struct content content = {.selection = selection};
     struct ue_visitor visitor = {.item = visit, .user = &content};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     ue_datagram_check(context, bytes, size_bytes, &visitor, &verdict);
     return (selection->channels == NULL || content.on_channel) &&
            (selection->kinds == 0 ||
-            ((content.kinds | ue_kinds_of_datagram(&verdict, content.kinds)) & selection->kinds) != 0);
+            ((content.kinds | datagram_kinds_of_datagram(&verdict, content.kinds)) & selection->kinds) != 0);
 }

@@ -11,7 +11,7 @@ static void ask(int number) {
     sigaction(number, number == SIGINT ? &interrupt_before : &terminate_before, NULL);
 }
 
-const volatile sig_atomic_t *ue_stop_on_signals(void) {
+const volatile sig_atomic_t *cli_stop_on_signals(void) {
     /* No SA_RESTART: what waits wakes up. */
     struct sigaction action = {.sa_handler = ask};
     sigemptyset(&action.sa_mask);

@@ -6,6 +6,6 @@
 #include <signal.h>
 
 /* From now on the signals ask; returns what becomes nonzero when one did. */
-const volatile sig_atomic_t *ue_stop_on_signals(void);
+const volatile sig_atomic_t *cli_stop_on_signals(void);
 
 #endif

@@ -4,7 +4,7 @@
 #include "tools/cli/command_line.h"
 
 static void free_profile(void *user) {
-    struct ue_user_profile *profile = user;
+    struct user_profile *profile = user;
     g_free(profile->name);
     g_free(profile);
 }
@@ -19,7 +19,7 @@ static bool name_is_plain(const char *name) {
     return *name != '\0' && strcmp(name, "auto") != 0 && ue_profile_find(name) == NULL;
 }
 
-static bool set_base(struct ue_user_profile *profile, const char *release) {
+static bool set_base(struct user_profile *profile, const char *release) {
     const struct ue_profile *stock = ue_profile_find(release);
     profile->has_base = stock != NULL;
     if (stock != NULL) {
@@ -30,12 +30,12 @@ static bool set_base(struct ue_user_profile *profile, const char *release) {
 }
 
 /* What is wrong with a key and its value; NULL: nothing. */
-static const char *set_key(struct ue_user_profile *profile, const char *key, const char *value) {
+static const char *set_key(struct user_profile *profile, const char *key, const char *value) {
     if (strcmp(key, "base") == 0) {
         return set_base(profile, value) ? NULL : "is neither auto nor an engine release from 4.13 to 5.8";
     }
     if (strcmp(key, "server") == 0) {
-        profile->has_server = ue_address_parse(value, &profile->server);
+        profile->has_server = capture_address_parse(value, &profile->server);
         bool is_usable = profile->has_server && profile->server.port != 0;
         return is_usable ? NULL : "is no address with port";
     }
@@ -47,13 +47,13 @@ static const char *set_key(struct ue_user_profile *profile, const char *key, con
     return "has a value that it cannot have";
 }
 
-static struct ue_user_profile *read_profile(const char *path, GKeyFile *file, const char *name) {
+static struct user_profile *read_profile(const char *path, GKeyFile *file, const char *name) {
     if (!name_is_plain(name)) {
-        ue_complain("%s: [%s]: a profile's name has letters, digits, '.', '_' and '-', and is no engine release", path,
+        cli_error("%s: [%s]: a profile's name has letters, digits, '.', '_' and '-', and is no engine release", path,
                     name);
         return NULL;
     }
-    struct ue_user_profile *profile = g_new0(struct ue_user_profile, 1);
+    struct user_profile *profile = g_new0(struct user_profile, 1);
     char **keys = g_key_file_get_keys(file, name, NULL, NULL);
     const char *wrong = NULL;
     profile->name = g_strdup(name);
@@ -61,7 +61,7 @@ static struct ue_user_profile *read_profile(const char *path, GKeyFile *file, co
         char *value = g_key_file_get_value(file, name, keys[i], NULL);
         wrong = set_key(profile, keys[i], value);
         if (wrong != NULL) {
-            ue_complain("%s: [%s]: %s=%s %s", path, name, keys[i], value, wrong);
+            cli_error("%s: [%s]: %s=%s %s", path, name, keys[i], value, wrong);
         }
         g_free(value);
     }
@@ -78,7 +78,7 @@ static GPtrArray *read_all(const char *path, GKeyFile *file) {
     char **names = g_key_file_get_groups(file, NULL);
     bool good = true;
     for (size_t i = 0; names[i] != NULL && good; i++) {
-        struct ue_user_profile *profile = read_profile(path, file, names[i]);
+        struct user_profile *profile = read_profile(path, file, names[i]);
         good = profile != NULL;
         if (good) {
             g_ptr_array_add(profiles, profile);
@@ -92,23 +92,23 @@ static GPtrArray *read_all(const char *path, GKeyFile *file) {
     return profiles;
 }
 
-GPtrArray *ue_profiles_read(const char *path) {
+GPtrArray *user_profiles_read(const char *path) {
     GKeyFile *file = g_key_file_new();
     GError *error = NULL;
     GPtrArray *profiles = NULL;
     if (g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &error)) {
         profiles = read_all(path, file);
     } else {
-        ue_complain("%s: %s", path, error->message);
+        cli_error("%s: %s", path, error->message);
         g_error_free(error);
     }
     g_key_file_free(file);
     return profiles;
 }
 
-const struct ue_user_profile *ue_profiles_find(const GPtrArray *profiles, const char *name) {
+const struct user_profile *user_profiles_find(const GPtrArray *profiles, const char *name) {
     for (size_t i = 0; profiles != NULL && i < profiles->len; i++) {
-        const struct ue_user_profile *profile = profiles->pdata[i];
+        const struct user_profile *profile = profiles->pdata[i];
         if (strcmp(profile->name, name) == 0) {
             return profile;
         }

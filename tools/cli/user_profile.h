@@ -8,19 +8,19 @@
 #include <uerudp/settings.h>
 #include "tools/capture/address.h"
 
-struct ue_user_profile {
+struct user_profile {
     char *name;
     bool has_base; /* false: the generation is found automatically */
     struct ue_profile base;
     struct ue_settings settings;
     bool has_server;
-    struct ue_address server;
+    struct capture_address server;
 };
 
-/* Reads a file into an array of struct ue_user_profile; NULL after a message on stderr. */
-GPtrArray *ue_profiles_read(const char *path);
+/* Reads a file into an array of struct user_profile; NULL after a message on stderr. */
+GPtrArray *user_profiles_read(const char *path);
 
 /* NULL when there is none of that name; profiles may be NULL. */
-const struct ue_user_profile *ue_profiles_find(const GPtrArray *profiles, const char *name);
+const struct user_profile *user_profiles_find(const GPtrArray *profiles, const char *name);
 
 #endif

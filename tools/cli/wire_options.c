@@ -3,12 +3,12 @@
 
 #include "tools/cli/command_line.h"
 
-void ue_wire_options_init(struct ue_wire_options *options) {
+void wire_options_init(struct wire_options *options) {
     memset(options, 0, sizeof *options);
     options->given = g_ptr_array_new_with_free_func(g_free);
 }
 
-void ue_wire_options_clear(struct ue_wire_options *options) {
+void wire_options_clear(struct wire_options *options) {
     g_ptr_array_unref(options->given);
     if (options->profiles != NULL) {
         g_ptr_array_unref(options->profiles);
@@ -25,7 +25,7 @@ static void set_error(GError **error, const char *option, const char *value, con
 
 /* The value is checked now and applied later, on top of a profile that may come after it. */
 static gboolean take_setting(const char *option, const char *value, void *user, GError **error) {
-    struct ue_wire_options *options = user;
+    struct wire_options *options = user;
     const char *text = value != NULL ? value : "true";
     struct ue_settings scratch = {0};
     if (ue_settings_set(&scratch, option + 2, text) != UE_SETTING_OK) {
@@ -37,7 +37,7 @@ static gboolean take_setting(const char *option, const char *value, void *user, 
 }
 
 static gboolean take_generation(const char *option, const char *value, void *user, GError **error) {
-    struct ue_wire_options *options = user;
+    struct wire_options *options = user;
     (void)option;
     (void)error;
     g_free(options->generation_name);
@@ -46,11 +46,11 @@ static gboolean take_generation(const char *option, const char *value, void *use
 }
 
 static gboolean take_profiles(const char *option, const char *value, void *user, GError **error) {
-    struct ue_wire_options *options = user;
+    struct wire_options *options = user;
     if (options->profiles != NULL) {
         g_ptr_array_unref(options->profiles);
     }
-    options->profiles = ue_profiles_read(value);
+    options->profiles = user_profiles_read(value);
     if (options->profiles == NULL) {
         set_error(error, option, value, "not a file of profiles");
     }
@@ -58,7 +58,7 @@ static gboolean take_profiles(const char *option, const char *value, void *user,
 }
 
 static gboolean take_key(const char *option, const char *value, void *user, GError **error) {
-    struct ue_wire_options *options = user;
+    struct wire_options *options = user;
     const char *problem = "libgcrypt cannot be used";
     if (options->cipher == NULL) {
         options->cipher = ue_cipher_new();
@@ -67,17 +67,17 @@ static gboolean take_key(const char *option, const char *value, void *user, GErr
         set_error(error, option, "...", problem); /* the key itself stays out of logs */
         return FALSE;
     }
-    ue_cipher_opener(options->cipher, &options->opener);
+    ue_cipher_decryptor(options->cipher, &options->decryptor);
     return TRUE;
 }
 
-static bool set_ports(struct ue_wire_options *options, const char *range) {
+static bool set_ports(struct wire_options *options, const char *range) {
     char **ends = g_strsplit(range, "-", 2);
     uint64_t first = 0;
     uint64_t last = 0;
-    bool good = ends[0] != NULL && ue_cli_number(ends[0], UINT16_MAX, &first);
+    bool good = ends[0] != NULL && cli_parse_number(ends[0], UINT16_MAX, &first);
     last = first;
-    good = good && (ends[1] == NULL || ue_cli_number(ends[1], UINT16_MAX, &last)) && 0 < first && first <= last;
+    good = good && (ends[1] == NULL || cli_parse_number(ends[1], UINT16_MAX, &last)) && 0 < first && first <= last;
     for (uint64_t port = first; good && port <= last; port++) {
         options->ports[port / 8] |= (uint8_t)(1u << port % 8);
     }
@@ -140,7 +140,7 @@ static void add_settings(GOptionGroup *group) {
     }
 }
 
-static GOptionGroup *add_group(struct ue_wire_options *options, GOptionContext *context) {
+static GOptionGroup *add_group(struct wire_options *options, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new(
         "wire", "How to read the wire:", "Show the options that say how to read the wire", options, NULL);
     add_fixed(group);
@@ -149,19 +149,19 @@ static GOptionGroup *add_group(struct ue_wire_options *options, GOptionContext *
     return group;
 }
 
-void ue_wire_options_add(struct ue_wire_options *options, GOptionContext *context) {
+void wire_options_add(struct wire_options *options, GOptionContext *context) {
     add_ports(add_group(options, context));
 }
 
-void ue_wire_options_add_portless(struct ue_wire_options *options, GOptionContext *context) {
+void wire_options_add_without_ports(struct wire_options *options, GOptionContext *context) {
     add_group(options, context);
 }
 
 /* ---- resolution ---- */
 
-const struct ue_profile *ue_wire_options_find(const struct ue_wire_options *options, const char *name,
+const struct ue_profile *wire_options_find_generation(const struct wire_options *options, const char *name,
                                               struct ue_settings *settings) {
-    const struct ue_user_profile *user = ue_profiles_find(options->profiles, name);
+    const struct user_profile *user = user_profiles_find(options->profiles, name);
     if (user == NULL) {
         return ue_profile_find(name);
     }
@@ -169,70 +169,70 @@ const struct ue_profile *ue_wire_options_find(const struct ue_wire_options *opti
     return user->has_base ? &user->base : NULL;
 }
 
-static bool resolve_generation(struct ue_wire_options *options) {
+static bool resolve_generation(struct wire_options *options) {
     const char *name = options->generation_name;
     if (name == NULL || strcmp(name, "auto") == 0) {
         return true;
     }
-    options->generation = ue_wire_options_find(options, name, &options->settings);
-    if (options->generation == NULL && ue_profiles_find(options->profiles, name) == NULL) {
-        ue_complain("--generation=%s: neither auto, an engine release from 4.13 to 5.8, nor a profile of --profiles",
+    options->generation = wire_options_find_generation(options, name, &options->settings);
+    if (options->generation == NULL && user_profiles_find(options->profiles, name) == NULL) {
+        cli_error("--generation=%s: neither auto, an engine release from 4.13 to 5.8, nor a profile of --profiles",
                     name);
         return false;
     }
     return true;
 }
 
-static void apply_given(const struct ue_wire_options *options, struct ue_settings *settings) {
+static void apply_given(const struct wire_options *options, struct ue_settings *settings) {
     for (size_t i = 0; i < options->given->len; i++) {
         char **pair = g_strsplit(options->given->pdata[i], "=", 2);
         ue_settings_set(settings, pair[0], pair[1]);
         g_strfreev(pair);
     }
     if (options->cipher != NULL) {
-        settings->opener = &options->opener;
+        settings->decryptor = &options->decryptor;
     }
 }
 
 /* Whether some setting says that packets are encrypted. */
-static bool has_handlers(const struct ue_wire_options *options) {
+static bool has_handlers(const struct wire_options *options) {
     bool found = options->settings.handlers[0] != UE_HANDLER_NONE;
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
-        const struct ue_user_profile *profile = options->profiles->pdata[i];
+        const struct user_profile *profile = options->profiles->pdata[i];
         found = found || profile->settings.handlers[0] != UE_HANDLER_NONE;
     }
     return found;
 }
 
-bool ue_wire_options_resolve(struct ue_wire_options *options) {
+bool wire_options_resolve(struct wire_options *options) {
     static const uint8_t no_ports[sizeof options->ports];
     if (memcmp(options->ports, no_ports, sizeof no_ports) == 0) {
-        options->ports[UE_SERVER_PORT / 8] |= 1u << UE_SERVER_PORT % 8;
+        options->ports[WIRE_OPTIONS_SERVER_PORT / 8] |= 1u << WIRE_OPTIONS_SERVER_PORT % 8;
     }
     if (!resolve_generation(options)) {
         return false;
     }
     apply_given(options, &options->settings);
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
-        struct ue_user_profile *profile = options->profiles->pdata[i];
+        struct user_profile *profile = options->profiles->pdata[i];
         apply_given(options, &profile->settings);
     }
     if (options->cipher != NULL && !has_handlers(options)) {
-        ue_complain("--key opens nothing without --handlers, for example --handlers=aesgcm");
+        cli_error("--key opens nothing without --handlers, for example --handlers=aesgcm");
         return false;
     }
     return true;
 }
 
-bool ue_wire_options_is_server(const struct ue_wire_options *options, const struct ue_address *address) {
+bool wire_options_is_server(const struct wire_options *options, const struct capture_address *address) {
     return (options->ports[address->port / 8] >> address->port % 8 & 1) != 0;
 }
 
-const struct ue_user_profile *ue_wire_options_server(const struct ue_wire_options *options, const struct ue_address *a,
-                                                     const struct ue_address *b) {
+const struct user_profile *wire_options_server_profile(const struct wire_options *options, const struct capture_address *a,
+                                                     const struct capture_address *b) {
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
-        const struct ue_user_profile *profile = options->profiles->pdata[i];
-        if (profile->has_server && (ue_address_equal(&profile->server, a) || ue_address_equal(&profile->server, b))) {
+        const struct user_profile *profile = options->profiles->pdata[i];
+        if (profile->has_server && (capture_address_equal(&profile->server, a) || capture_address_equal(&profile->server, b))) {
             return profile;
         }
     }

@@ -22,19 +22,19 @@
 #define CHANNEL_WAIT_NS UINT64_C(1000000000)
 
 struct connect {
-    struct ue_live_options live;
-    struct ue_job_options job_options;
+    struct live_options live;
+    struct connect_job_options job_options;
     gboolean check;
     char *timeout_text, *channel_text; /* as on the command line; NULL: not given */
     double timeout_s, stay_s;
     char *player, *url, *token;
 
-    struct ue_port *port;
-    struct ue_loop *loop;
-    struct ue_client client;
-    struct ue_job *job;
-    struct ue_log *log;       /* NULL: none */
-    struct ue_inside *inside; /* NULL: no log */
+    struct live_transport *port;
+    struct event_loop *loop;
+    struct live_client client;
+    struct connect_job *job;
+    struct event_log *log;       /* NULL: none */
+    struct endpoint_log *inside; /* NULL: no log */
     uint64_t begun_ns;
     uint64_t now_ns;
     uint64_t open_ns;   /* the connection, where the server has no channel; 0: not yet */
@@ -42,7 +42,7 @@ struct connect {
     uint64_t left_ns;   /* 0: not yet */
     uint64_t heard_ns;
     bool reads_lines;
-    enum ue_exit status;
+    enum cli_exit status;
 };
 
 /* ---- options ---- */
@@ -80,42 +80,42 @@ static void add_options(struct connect *c, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("job", "What to do:", "Show the options of the job", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    ue_live_options_add(&c->live, context);
+    live_options_add(&c->live, context);
 }
 
 static bool resolve(struct connect *c, int argc) {
     if (argc != 2) {
-        ue_complain("%s; see uerudp connect --help", argc < 2 ? "no host given" : "more than one host given");
+        cli_error("%s; see uerudp connect --help", argc < 2 ? "no host given" : "more than one host given");
         return false;
     }
     if ((c->check != 0) + (c->job_options.file != NULL) + (c->job_options.scenario != NULL) > 1) {
-        ue_complain("--check, --file and --scenario exclude each other");
+        cli_error("--check, --file and --scenario exclude each other");
         return false;
     }
     uint64_t channel = 0;
     c->timeout_s = c->check ? CHECK_SECONDS : 0;
-    if (!ue_cli_option_real("timeout", c->timeout_text, SECONDS_MIN, SECONDS_MAX, &c->timeout_s) ||
-        !ue_cli_option_number("channel", c->channel_text, 0, UINT32_MAX, &channel)) {
+    if (!cli_option_real("timeout", c->timeout_text, SECONDS_MIN, SECONDS_MAX, &c->timeout_s) ||
+        !cli_option_number("channel", c->channel_text, 0, UINT32_MAX, &channel)) {
         return false;
     }
     c->job_options.channel = c->channel_text != NULL ? (int64_t)channel : -1;
-    return ue_live_options_resolve(&c->live);
+    return live_options_resolve(&c->live);
 }
 
-static struct ue_job *new_job(struct connect *c) {
+static struct connect_job *new_job(struct connect *c) {
     c->job_options.seed = c->live.link_seed;
     c->job_options.as_json = c->live.json;
     if (c->check) {
-        return ue_job_check_new(&c->job_options);
+        return connect_job_echo_new(&c->job_options);
     }
     if (c->job_options.file != NULL) {
-        return ue_job_file_new(&c->job_options);
+        return connect_job_file_new(&c->job_options);
     }
     if (c->job_options.scenario != NULL) {
-        return ue_job_scenario_new(&c->job_options);
+        return connect_job_scenario_new(&c->job_options);
     }
     c->reads_lines = true;
-    return ue_job_lines_new(&c->job_options);
+    return connect_job_lines_new(&c->job_options);
 }
 
 /* ---- leaving ---- */
@@ -128,22 +128,22 @@ static void report_end(struct connect *c, const char *why) {
     json_t *result = c->job->kind->result(c->job);
     json_object_update(members, result);
     json_decref(result);
-    ue_report(c->live.json, c->job->kind->name, members);
-    members = ue_report_connection(c->client.conn);
-    json_t *port = ue_report_port(c->port);
+    live_report(c->live.json, c->job->kind->name, members);
+    members = live_report_connection(c->client.conn);
+    json_t *port = live_report_transport(c->port);
     json_object_set_new(members, "port", port);
-    ue_report(c->live.json, "connection", members);
+    live_report(c->live.json, "connection", members);
 }
 
 /* Reports once, tells the server, and lingers a moment. */
-static void leave(struct connect *c, enum ue_exit status, const char *why) {
+static void leave(struct connect *c, enum cli_exit status, const char *why) {
     if (c->left_ns != 0) {
         return;
     }
     c->left_ns = c->now_ns;
     c->status = status;
     if (why != NULL) {
-        ue_complain("%s", why);
+        cli_error("%s", why);
     }
     report_end(c, why);
     ue_conn_close(c->client.conn, c->now_ns, UE_CLOSE_DISCONNECT);
@@ -156,22 +156,22 @@ static void lose(struct connect *c, enum ue_close_reason reason) {
     g_string_printf(why, "the connection ended: %s", ue_close_reason_name(reason));
     const char *told = login->failure[0] != '\0' ? login->failure : login->close_reason;
     if (told[0] != '\0') {
-        json_t *text = ue_report_text(told);
+        json_t *text = live_report_text(told);
         g_string_append_printf(why, " (the server says: %s)", json_string_value(text));
         json_decref(text);
     }
-    if (ue_grace_is_over(&c->client.receiving, c->now_ns)) {
+    if (live_error_timer_is_expired(&c->client.receiving, c->now_ns)) {
         g_string_append(why, " (nobody listens there)");
     }
-    leave(c, UE_EXIT_MALFORMED, why->str);
+    leave(c, CLI_EXIT_MALFORMED, why->str);
     g_string_free(why, TRUE);
 }
 
 static void finish_when_quiet(struct connect *c) {
     uint64_t last_ns = c->heard_ns > c->left_ns ? c->heard_ns : c->left_ns;
     bool is_quiet = c->now_ns - last_ns > QUIET_NS || c->now_ns - c->left_ns > LINGER_NS;
-    if (is_quiet && ue_port_run(c->port, c->now_ns) == UINT64_MAX) {
-        ue_loop_quit(c->loop);
+    if (is_quiet && live_transport_run(c->port, c->now_ns) == UINT64_MAX) {
+        event_loop_quit(c->loop);
     }
 }
 
@@ -183,28 +183,28 @@ static void take_events(void *user) {
     c->heard_ns = c->now_ns;
     while (ue_conn_next_event(c->client.conn, &event)) {
         if (c->inside != NULL) {
-            ue_inside_event(c->inside, c->client.conn, &event);
+            endpoint_log_write_event(c->inside, c->client.conn, &event);
         }
         if (event.type == UE_EVENT_STATE && event.state == UE_CONN_CLOSED) {
             lose(c, event.reason);
         } else if (c->left_ns == 0) {
-            ue_job_take(c->job, c->now_ns, &event);
+            connect_job_receive(c->job, c->now_ns, &event);
         }
     }
 }
 
 static void report_joined(struct connect *c) {
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
+    char text[NET_ADDRESS_TEXT_BYTES];
     const struct ue_login *login = &c->client.login;
     json_t *members =
-        json_pack("{s:s}", "server", ue_net_address_format(ue_socket_peer(ue_port_socket(c->port)), text));
+        json_pack("{s:s}", "server", net_address_format(net_socket_peer(live_transport_socket(c->port)), text));
     if (!c->live.no_login) {
-        json_object_set_new(members, "map", ue_report_text(login->map));
-        json_object_set_new(members, "game", ue_report_text(login->game));
+        json_object_set_new(members, "map", live_report_text(login->map));
+        json_object_set_new(members, "game", live_report_text(login->game));
     }
     json_object_set_new(members, "seconds", json_real((double)(c->now_ns - c->begun_ns) / NS_PER_S));
     json_object_set_new(members, "encrypted", json_boolean(c->live.has_key));
-    ue_report(c->live.json, "joined", members);
+    live_report(c->live.json, "joined", members);
 }
 
 static bool has_logged_in(const struct connect *c) {
@@ -219,7 +219,7 @@ static void open_own_channel(struct connect *c) {
     c->open_ns = c->open_ns != 0 ? c->open_ns : c->now_ns;
     if (c->live.no_login && c->now_ns - c->open_ns >= CHANNEL_WAIT_NS &&
         ue_conn_open(c->client.conn, UE_KIND_ACTOR, c->job_options.channel, &channel) == UE_OK) {
-        ue_job_add_channel(c->job, channel);
+        connect_job_add_channel(c->job, channel);
     }
 }
 
@@ -233,7 +233,7 @@ static void check_joined(struct connect *c) {
     if (c->job->channel_count != 0) {
         c->joined_ns = c->now_ns;
         report_joined(c);
-        ue_job_begin(c->job, c->now_ns);
+        connect_job_begin(c->job, c->now_ns);
     }
 }
 
@@ -244,16 +244,16 @@ static void do_job(struct connect *c) {
     }
     if (c->joined_ns != 0) {
         if (c->reads_lines) {
-            ue_loop_read_lines(c->loop);
+            event_loop_read_lines(c->loop);
         }
-        ue_job_work(c->job, c->now_ns);
+        connect_job_tick(c->job, c->now_ns);
     }
-    if (c->job->state == UE_JOB_FAILED) {
-        leave(c, UE_EXIT_MALFORMED, c->job->problem);
-    } else if (c->job->state == UE_JOB_DONE) {
-        leave(c, UE_EXIT_OK, NULL);
+    if (c->job->state == CONNECT_JOB_FAILED) {
+        leave(c, CLI_EXIT_MALFORMED, c->job->problem);
+    } else if (c->job->state == CONNECT_JOB_DONE) {
+        leave(c, CLI_EXIT_OK, NULL);
     } else if (c->timeout_s > 0 && (double)(c->now_ns - c->begun_ns) > c->timeout_s * NS_PER_S) {
-        leave(c, UE_EXIT_MALFORMED,
+        leave(c, CLI_EXIT_MALFORMED,
               c->joined_ns != 0 ? "not done in time"
                                 : "the login was not done in time (does the server speak the same --generation?)");
     }
@@ -261,9 +261,9 @@ static void do_job(struct connect *c) {
 
 static void on_receive(void *user) {
     struct connect *c = user;
-    c->now_ns = ue_loop_now_ns();
-    ue_client_receive(&c->client, c->now_ns, take_events, c);
-    ue_loop_wake_at(c->loop, ue_port_run(c->port, c->now_ns));
+    c->now_ns = event_loop_now_ns();
+    live_client_receive(&c->client, c->now_ns, take_events, c);
+    event_loop_wake_at(c->loop, live_transport_run(c->port, c->now_ns));
 }
 
 static void on_tick(void *user) {
@@ -273,10 +273,10 @@ static void on_tick(void *user) {
     ue_conn_end_receive(c->client.conn, c->now_ns);
     take_events(c);
     do_job(c);
-    ue_client_tick(&c->client, c->now_ns);
+    live_client_tick(&c->client, c->now_ns);
     take_events(c);
     c->heard_ns = heard_ns; /* only datagrams count */
-    ue_loop_wake_at(c->loop, ue_port_run(c->port, c->now_ns));
+    event_loop_wake_at(c->loop, live_transport_run(c->port, c->now_ns));
     if (c->left_ns != 0) {
         finish_when_quiet(c);
     }
@@ -284,56 +284,56 @@ static void on_tick(void *user) {
 
 static void on_wake(void *user) {
     struct connect *c = user;
-    ue_loop_wake_at(c->loop, ue_port_run(c->port, ue_loop_now_ns()));
+    event_loop_wake_at(c->loop, live_transport_run(c->port, event_loop_now_ns()));
 }
 
 /* Leaving on request is no failure, unless something was to be proved. */
 static void on_stop(void *user) {
     struct connect *c = user;
-    c->now_ns = ue_loop_now_ns();
-    leave(c, c->check ? UE_EXIT_MALFORMED : UE_EXIT_OK, "interrupted");
+    c->now_ns = event_loop_now_ns();
+    leave(c, c->check ? CLI_EXIT_MALFORMED : CLI_EXIT_OK, "interrupted");
 }
 
 static bool on_line(void *user, const char *line) {
     struct connect *c = user;
-    return ue_job_lines_add(c->job, line);
+    return connect_job_lines_add(c->job, line);
 }
 
 /* ---- life ---- */
 
 static bool open_port(struct connect *c, const char *target) {
     GError *error = NULL;
-    struct ue_socket *socket = ue_socket_connect(target, UE_SERVER_PORT, &error);
+    struct net_socket *socket = net_socket_connect(target, WIRE_OPTIONS_SERVER_PORT, &error);
     if (socket == NULL) {
-        ue_complain("%s", error->message);
+        cli_error("%s", error->message);
         g_error_free(error);
         return false;
     }
-    c->port = ue_port_new(socket, &c->live);
+    c->port = live_transport_new(socket, &c->live);
     return c->port != NULL;
 }
 
-static void watch(void *user, const struct ue_net_address *peer, bool is_sent, const uint8_t *bytes,
+static void watch(void *user, const struct net_address *peer, bool is_sent, const uint8_t *bytes,
                   size_t size_bytes) {
     struct connect *c = user;
     (void)peer;
-    ue_inside_datagram(c->inside, is_sent, bytes, size_bytes);
+    endpoint_log_write_datagram(c->inside, is_sent, bytes, size_bytes);
 }
 
 static bool open_log(struct connect *c, const char *target) {
     if (c->live.events == NULL) {
         return true;
     }
-    c->log = ue_log_open(c->live.events, UE_VANTAGE_CLIENT, target);
+    c->log = event_log_open(c->live.events, EVENT_LOG_VANTAGE_CLIENT, target);
     if (c->log != NULL) {
-        c->inside = ue_inside_new(c->log, &c->live, 0);
-        ue_port_set_watch(c->port, watch, c);
+        c->inside = endpoint_log_new(c->log, &c->live, 0);
+        live_transport_set_tap(c->port, watch, c);
     }
     return c->log != NULL;
 }
 
-static enum ue_exit run(struct connect *c, const char *target) {
-    const struct ue_loop_hooks hooks = {
+static enum cli_exit run(struct connect *c, const char *target) {
+    const struct event_loop_callbacks hooks = {
         .user = c, .receive = on_receive, .tick = on_tick, .wake = on_wake, .stop = on_stop, .line = on_line};
     const struct ue_login_config login = {
         .player = c->player != NULL ? c->player : "uerudp",
@@ -345,31 +345,31 @@ static enum ue_exit run(struct connect *c, const char *target) {
     };
     c->job = new_job(c);
     if (c->job == NULL || !open_port(c, target) || !open_log(c, target)) {
-        return UE_EXIT_UNUSABLE;
+        return CLI_EXIT_UNUSABLE;
     }
-    c->begun_ns = c->now_ns = ue_loop_now_ns();
-    if (!ue_client_init(&c->client, c->port, &c->live, &login, c->now_ns)) {
-        return UE_EXIT_UNUSABLE;
+    c->begun_ns = c->now_ns = event_loop_now_ns();
+    if (!live_client_init(&c->client, c->port, &c->live, &login, c->now_ns)) {
+        return CLI_EXIT_UNUSABLE;
     }
-    ue_job_attach(c->job, c->client.conn, !c->live.no_login);
-    ue_report_begin(c->live.json);
-    c->loop = ue_loop_new(&hooks, ue_port_socket(c->port), c->live.ticks_per_second);
-    c->status = UE_EXIT_MALFORMED; /* a second signal ends the loop before anything is known */
-    ue_loop_run(c->loop);
+    connect_job_attach(c->job, c->client.conn, !c->live.no_login);
+    live_report_start(c->live.json);
+    c->loop = event_loop_new(&hooks, live_transport_socket(c->port), c->live.ticks_per_second);
+    c->status = CLI_EXIT_MALFORMED; /* a second signal ends the loop before anything is known */
+    event_loop_run(c->loop);
     return c->status;
 }
 
 static bool clear(struct connect *c) {
     if (c->loop != NULL) {
-        ue_loop_free(c->loop);
+        event_loop_free(c->loop);
     }
-    ue_job_free(c->job);
-    ue_client_clear(&c->client);
-    ue_inside_free(c->inside);
-    bool good = ue_port_free(c->port);
-    good = ue_log_close(c->log, c->loop != NULL) && good;
-    good = ue_report_end() && good;
-    ue_live_options_clear(&c->live);
+    connect_job_free(c->job);
+    live_client_clear(&c->client);
+    endpoint_log_free(c->inside);
+    bool good = live_transport_free(c->port);
+    good = event_log_close(c->log, c->loop != NULL) && good;
+    good = live_report_stop() && good;
+    live_options_clear(&c->live);
     g_free((char *)c->job_options.file);
     g_free((char *)c->job_options.scenario);
     g_free(c->player);
@@ -380,15 +380,15 @@ static bool clear(struct connect *c) {
     return good;
 }
 
-int ue_cmd_connect(int argc, char **argv) {
+int cmd_connect(int argc, char **argv) {
     struct connect c = {0};
     GOptionContext *context = g_option_context_new("HOST[:PORT] - log in to a server");
-    ue_live_options_init(&c.live);
+    live_options_init(&c.live);
     g_option_context_set_description(context, description);
     add_options(&c, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(&c, argc)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(&c, argc)) {
         status = run(&c, argv[1]);
     }
-    return clear(&c) ? status : UE_EXIT_UNUSABLE;
+    return clear(&c) ? status : CLI_EXIT_UNUSABLE;
 }

@@ -21,8 +21,8 @@
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_COLUMNS, FORMAT_EVENTS, FORMAT_NONE };
 
 struct decode {
-    struct ue_reading reading;
-    struct ue_selection selection;
+    struct capture_reader reading;
+    struct selection selection;
     gboolean json, bits, content, quiet, redact;
     char *fields;
     char *separator;
@@ -31,14 +31,14 @@ struct decode {
     gint64 changelist, game_netver;
 
     enum format format;
-    struct ue_json json_lines;
-    struct ue_text_tree tree;
-    struct ue_columns columns;
+    struct print_json json_lines;
+    struct print_tree tree;
+    struct print_columns columns;
     bool is_terminal; /* the output is watched */
     bool output_failed;
-    struct ue_captured *log;      /* NULL: none */
-    struct ue_contents *contents; /* NULL: not wanted */
-    struct ue_redactor *redactor;
+    struct capture_log *log;      /* NULL: none */
+    struct completed_messages *contents; /* NULL: not wanted */
+    struct redactor *redactor;
 };
 
 /* ---- options ---- */
@@ -77,9 +77,9 @@ static void add_options(struct decode *d, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    ue_reading_add_live(&d->reading, context);
-    ue_selection_add(&d->selection, context);
-    ue_wire_options_add(&d->reading.wire, context);
+    capture_reader_add_live_options(&d->reading, context);
+    selection_add_options(&d->selection, context);
+    wire_options_add(&d->reading.wire, context);
 }
 
 static const char description[] =
@@ -101,16 +101,16 @@ static const char description[] =
 static bool resolve_columns(struct decode *d) {
     bool comma = d->separator != NULL && strcmp(d->separator, "comma") == 0;
     if (d->separator != NULL && !comma && strcmp(d->separator, "tab") != 0) {
-        ue_complain("--separator=%s: neither tab nor comma", d->separator);
+        cli_error("--separator=%s: neither tab nor comma", d->separator);
         return false;
     }
     d->columns.separator = comma ? ',' : '\t';
     char **keys = g_strsplit(d->fields, ",", -1);
     bool good = keys[0] != NULL;
     for (size_t i = 0; good && keys[i] != NULL; i++) {
-        good = ue_columns_add(&d->columns, keys[i]);
+        good = print_columns_add(&d->columns, keys[i]);
         if (!good) {
-            ue_complain("--fields: there is no field '%s'", keys[i]);
+            cli_error("--fields: there is no field '%s'", keys[i]);
         }
     }
     g_strfreev(keys);
@@ -118,31 +118,31 @@ static bool resolve_columns(struct decode *d) {
 }
 
 static bool resolve(struct decode *d, int argc) {
-    if (!ue_reading_resolve(&d->reading, argc - 1)) {
+    if (!capture_reader_check_options(&d->reading, argc - 1)) {
         return false;
     }
     if (d->bits && !d->json) {
-        ue_complain("--bits goes with --json");
+        cli_error("--bits goes with --json");
         return false;
     }
     if (d->content && (d->quiet || d->events != NULL || d->redact)) {
-        ue_complain("--content goes with none of --quiet, --events and --redact, which masks nothing inside messages");
+        cli_error("--content goes with none of --quiet, --events and --redact, which masks nothing inside messages");
         return false;
     }
     if (d->separator != NULL && d->fields == NULL) {
-        ue_complain("--separator goes with --fields");
+        cli_error("--separator goes with --fields");
         return false;
     }
     if (d->changelist < 0 || d->changelist > UINT32_MAX || d->game_netver < 0 || d->game_netver > UINT32_MAX) {
-        ue_complain("--changelist and --game-netver are numbers of 32 bits");
+        cli_error("--changelist and --game-netver are numbers of 32 bits");
         return false;
     }
     if ((d->json != 0) + (d->fields != NULL) + (d->quiet != 0) + (d->events != NULL) > 1) {
-        ue_complain("--json, --fields, --events and --quiet exclude each other");
+        cli_error("--json, --fields, --events and --quiet exclude each other");
         return false;
     }
-    if (d->events != NULL && !ue_selection_is_whole(&d->selection)) {
-        ue_complain("--events follows whole connections: only --stream goes with it");
+    if (d->events != NULL && !selection_is_by_stream(&d->selection)) {
+        cli_error("--events follows whole connections: only --stream goes with it");
         return false;
     }
     d->format = d->events != NULL   ? FORMAT_EVENTS
@@ -153,28 +153,28 @@ static bool resolve(struct decode *d, int argc) {
     d->json_lines.with_bits = d->bits;
     d->reading.summary.project =
         (struct ue_project){d->project, d->project_version, (uint32_t)d->changelist, (uint32_t)d->game_netver};
-    return (d->fields == NULL || resolve_columns(d)) && ue_wire_options_resolve(&d->reading.wire);
+    return (d->fields == NULL || resolve_columns(d)) && wire_options_resolve(&d->reading.wire);
 }
 
 /* ---- one datagram ---- */
 
 static void learn(void *user, const struct ue_record *record) {
-    struct ue_listing *listing = user;
+    struct connection_listing *listing = user;
     if (record->field == UE_F_HANDSHAKE_NETWORK_VERSION || record->field == UE_F_CONTROL_HELLO_NETWORK_VERSION) {
         listing->network_version = (uint32_t)record->number;
         listing->has_network_version = true;
     }
 }
 
-static void learn_engine(const struct decode *d, struct ue_listing *listing, const struct ue_shown *shown) {
+static void learn_engine(const struct decode *d, struct connection_listing *listing, const struct print_datagram *shown) {
     if (d->reading.summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
-        struct ue_sink sink = {NULL, learn, NULL, listing};
-        struct ue_verdict verdict;
+        struct ue_trace sink = {NULL, learn, NULL, listing};
+        struct ue_decode_result verdict;
         ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, NULL, &sink, &verdict);
     }
 }
 
-static struct ue_out *output(struct decode *d) {
+static struct text_buffer *output(struct decode *d) {
     switch (d->format) {
     case FORMAT_TEXT: return &d->tree.page;
     case FORMAT_JSON: return &d->json_lines.line;
@@ -186,49 +186,49 @@ static struct ue_out *output(struct decode *d) {
 }
 
 static void flush(struct decode *d) {
-    struct ue_out *out = output(d);
-    if (out != NULL && !d->output_failed && !ue_out_flush(out, stdout)) {
-        ue_complain("cannot write: %s", g_strerror(errno));
+    struct text_buffer *out = output(d);
+    if (out != NULL && !d->output_failed && !text_buffer_flush(out, stdout)) {
+        cli_error("cannot write: %s", g_strerror(errno));
         d->output_failed = true;
     }
 }
 
-static void print(struct decode *d, struct ue_shown *shown) {
+static void print(struct decode *d, struct print_datagram *shown) {
     switch (d->format) {
-    case FORMAT_TEXT: ue_text_print(&d->tree, shown); break;
-    case FORMAT_COLUMNS: ue_columns_print(&d->columns, shown); break;
+    case FORMAT_TEXT: print_tree_datagram(&d->tree, shown); break;
+    case FORMAT_COLUMNS: print_columns_datagram(&d->columns, shown); break;
     case FORMAT_JSON:
-        shown->raw = shown->context != NULL && !ue_roundtrip_holds(shown->context, shown->bytes, shown->captured_bytes);
-        ue_json_print(&d->json_lines, shown);
+        shown->raw = shown->context != NULL && !print_datagram_roundtrips(shown->context, shown->bytes, shown->captured_bytes);
+        print_json_datagram(&d->json_lines, shown);
         break;
     case FORMAT_EVENTS:
     case FORMAT_NONE: return;
     }
-    if (d->is_terminal || ue_reading_is_live(&d->reading) || output(d)->length >= FLUSH_BYTES) {
+    if (d->is_terminal || capture_reader_is_live(&d->reading) || output(d)->length >= FLUSH_BYTES) {
         flush(d);
     }
 }
 
-static void redact(struct decode *d, const struct ue_seen *seen, const struct ue_shown *shown) {
-    const struct ue_redactable datagram = {
+static void redact(struct decode *d, const struct input_datagram *seen, const struct print_datagram *shown) {
+    const struct redactor_datagram datagram = {
         .context = shown->context,
         .stream = shown->stream,
         .side = seen->role,
         .bytes = seen->held->bytes,
         .size_bytes = shown->size_bytes,
     };
-    ue_redact(d->redactor, &datagram);
+    redactor_mask(d->redactor, &datagram);
 }
 
-static void show(struct decode *d, const struct ue_seen *seen) {
+static void show(struct decode *d, const struct input_datagram *seen) {
     struct ue_context context;
-    struct ue_shown shown;
-    ue_seen_show(seen, &context, &shown);
-    shown.messages = d->contents != NULL ? ue_contents_feed(d->contents, seen) : NULL;
+    struct print_datagram shown;
+    input_datagram_to_print(seen, &context, &shown);
+    shown.messages = d->contents != NULL ? completed_messages_on_datagram(d->contents, seen) : NULL;
     if (shown.context != NULL) {
         learn_engine(d, seen->connection->listing, &shown);
     }
-    if (ue_selection_takes(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
+    if (selection_matches(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
         if (d->redact) {
             redact(d, seen, &shown);
         }
@@ -237,12 +237,12 @@ static void show(struct decode *d, const struct ue_seen *seen) {
 }
 
 /* An event log follows whole connections, and knows no personal data. */
-static void log_events(struct decode *d, const struct ue_seen *seen) {
-    if (ue_selection_takes(&d->selection, seen->connection->stream, &seen->context, seen->bytes, seen->size_bytes)) {
-        ue_captured_feed(d->log, seen);
+static void log_events(struct decode *d, const struct input_datagram *seen) {
+    if (selection_matches(&d->selection, seen->connection->stream, &seen->context, seen->bytes, seen->size_bytes)) {
+        capture_log_on_datagram(d->log, seen);
     }
-    if (d->is_terminal || ue_reading_is_live(&d->reading)) {
-        ue_captured_flush(d->log);
+    if (d->is_terminal || capture_reader_is_live(&d->reading)) {
+        capture_log_flush(d->log);
     }
 }
 
@@ -251,38 +251,38 @@ static bool open_log(struct decode *d, char **paths) {
         return true;
     }
     char *title = g_strjoinv(" ", paths);
-    d->log = ue_captured_open(d->events, title);
+    d->log = capture_log_open(d->events, title);
     g_free(title);
     return d->log != NULL;
 }
 
-static enum ue_exit run(struct decode *d, int path_count, char **paths) {
-    struct ue_seen seen;
+static enum cli_exit run(struct decode *d, int path_count, char **paths) {
+    struct input_datagram seen;
     if (!open_log(d, paths)) {
-        return UE_EXIT_UNUSABLE;
+        return CLI_EXIT_UNUSABLE;
     }
-    d->contents = d->content ? ue_contents_new() : NULL;
-    d->redactor = ue_redactor_new(d->reading.wire.cipher);
+    d->contents = d->content ? completed_messages_new() : NULL;
+    d->redactor = redactor_new(d->reading.wire.cipher);
     d->is_terminal = isatty(STDOUT_FILENO);
-    ue_reading_start(&d->reading, path_count, paths);
-    while (!d->output_failed && ue_reading_next(&d->reading, &seen)) {
+    capture_reader_start(&d->reading, path_count, paths);
+    while (!d->output_failed && capture_reader_next(&d->reading, &seen)) {
         (d->log != NULL ? log_events : show)(d, &seen);
     }
     flush(d);
-    d->output_failed |= !ue_captured_close(d->log, d->reading.is_any);
-    ue_reading_print_summary(&d->reading);
-    ue_redact_report(ue_redactor_counts(d->redactor));
-    return d->output_failed ? UE_EXIT_UNUSABLE : ue_reading_status(&d->reading);
+    d->output_failed |= !capture_log_close(d->log, d->reading.is_any);
+    capture_reader_print_summary(&d->reading);
+    redactor_report(redactor_counts(d->redactor));
+    return d->output_failed ? CLI_EXIT_UNUSABLE : capture_reader_exit_status(&d->reading);
 }
 
 static void clear(struct decode *d) {
-    ue_reading_clear(&d->reading);
-    g_clear_pointer(&d->contents, ue_contents_free);
-    ue_redactor_free(d->redactor);
-    ue_json_free(&d->json_lines);
-    ue_text_free(&d->tree);
-    ue_columns_free(&d->columns);
-    ue_selection_clear(&d->selection);
+    capture_reader_clear(&d->reading);
+    g_clear_pointer(&d->contents, completed_messages_free);
+    redactor_free(d->redactor);
+    print_json_free(&d->json_lines);
+    print_tree_free(&d->tree);
+    print_columns_free(&d->columns);
+    selection_clear(&d->selection);
     g_free(d->fields);
     g_free(d->events);
     g_free(d->separator);
@@ -290,14 +290,14 @@ static void clear(struct decode *d) {
     g_free(d->project_version);
 }
 
-int ue_cmd_decode(int argc, char **argv) {
+int cmd_decode(int argc, char **argv) {
     struct decode d = {0};
     GOptionContext *context = g_option_context_new("[FILE...] - show captured datagrams");
-    ue_reading_init(&d.reading);
+    capture_reader_init(&d.reading);
     g_option_context_set_description(context, description);
     add_options(&d, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(&d, argc)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(&d, argc)) {
         status = run(&d, argc - 1, argv + 1);
     }
     clear(&d);

@@ -10,9 +10,9 @@
 struct doctor {
     char *wireshark_name, *plugin;
     gboolean json;
-    struct ue_wireshark wireshark;
+    struct doctor_wireshark wireshark;
     GPtrArray *copies;
-    struct ue_diagnosis diagnosis;
+    struct doctor_diagnosis diagnosis;
 };
 
 static const char description[] =
@@ -38,17 +38,17 @@ static void add_options(struct doctor *d, GOptionContext *context) {
 
 static bool resolve(const struct doctor *d, int argc) {
     if (argc != 1) {
-        ue_complain("doctor takes options only; see uerudp doctor --help");
+        cli_error("doctor takes options only; see uerudp doctor --help");
         return false;
     }
     if (d->plugin != NULL && !g_file_test(d->plugin, G_FILE_TEST_EXISTS)) {
-        ue_complain("%s: there is no such file", d->plugin);
+        cli_error("%s: there is no such file", d->plugin);
         return false;
     }
     char *program = d->wireshark_name != NULL ? g_find_program_in_path(d->wireshark_name) : NULL;
     bool good = d->wireshark_name == NULL || program != NULL;
     if (!good) {
-        ue_complain("%s: not a program", d->wireshark_name);
+        cli_error("%s: not a program", d->wireshark_name);
     }
     g_free(program);
     return good;
@@ -57,21 +57,21 @@ static bool resolve(const struct doctor *d, int argc) {
 /* ---- sentences ---- */
 
 static void print_text(const struct doctor *d) {
-    const struct ue_wireshark *wireshark = &d->wireshark;
+    const struct doctor_wireshark *wireshark = &d->wireshark;
     if (wireshark->version != NULL) {
-        ue_print_line(stdout, "Wireshark %s (%s) looks for plugins in %s/epan and %s/epan.", wireshark->version,
+        cli_print_line(stdout, "Wireshark %s (%s) looks for plugins in %s/epan and %s/epan.", wireshark->version,
                       wireshark->path, wireshark->personal, wireshark->global);
         if (d->diagnosis.loads) {
-            ue_print_line(stdout, "It loads the plugin %s, version %s.", wireshark->loaded, wireshark->loaded_version);
+            cli_print_line(stdout, "It loads the plugin %s, version %s.", wireshark->loaded, wireshark->loaded_version);
         } else {
-            ue_print_line(stdout, "It does not load the plugin.");
+            cli_print_line(stdout, "It does not load the plugin.");
         }
     }
     for (guint i = 0; i < d->diagnosis.findings->len; i++) {
-        const struct ue_finding *finding = d->diagnosis.findings->pdata[i];
-        ue_print_line(stdout, "- %s", finding->text);
+        const struct doctor_finding *finding = d->diagnosis.findings->pdata[i];
+        cli_print_line(stdout, "- %s", finding->text);
         if (*finding->advice != '\0') {
-            ue_print_line(stdout, "  %s", finding->advice);
+            cli_print_line(stdout, "  %s", finding->advice);
         }
     }
     if (d->diagnosis.can_capture) {
@@ -88,13 +88,13 @@ static json_t *series(int major, int minor) {
     return string;
 }
 
-static json_t *copy_object(const struct ue_copy *copy) {
+static json_t *copy_object(const struct doctor_plugin_file *copy) {
     static const char *const places[] = {
-        [UE_PLACE_PERSONAL] = "personal", [UE_PLACE_GLOBAL] = "global", [UE_PLACE_WRONG] = "wrong"};
+        [DOCTOR_FOLDER_PERSONAL] = "personal", [DOCTOR_FOLDER_GLOBAL] = "global", [DOCTOR_FOLDER_WRONG] = "wrong"};
     char machine[32];
     json_t *object = json_pack("{s:s, s:s}", "path", copy->path, "place", places[copy->place]);
     if (copy->elf.machine != 0) {
-        json_object_set_new(object, "architecture", json_string(ue_elf_machine(&copy->elf, machine)));
+        json_object_set_new(object, "architecture", json_string(doctor_elf_machine_text(&copy->elf, machine)));
     }
     if (copy->elf.has_series) {
         json_object_set_new(object, "series", series(copy->elf.major, copy->elf.minor));
@@ -102,11 +102,11 @@ static json_t *copy_object(const struct ue_copy *copy) {
     return object;
 }
 
-static json_t *finding_object(const struct ue_finding *finding) {
+static json_t *finding_object(const struct doctor_finding *finding) {
     return json_pack("{s:s, s:s, s:s}", "id", finding->id, "text", finding->text, "advice", finding->advice);
 }
 
-static json_t *wireshark_object(const struct ue_wireshark *wireshark) {
+static json_t *wireshark_object(const struct doctor_wireshark *wireshark) {
     json_t *object = json_pack("{s:s, s:s, s:s?, s:s?}", "path", wireshark->path, "version", wireshark->version,
                                "personal", wireshark->personal, "global", wireshark->global);
     json_object_set_new(object, "series", series(wireshark->major, wireshark->minor));
@@ -123,7 +123,7 @@ static void print_json(const struct doctor *d) {
         json_array_append_new(findings, finding_object(d->diagnosis.findings->pdata[i]));
     }
     json_t *line = json_pack(
-        "{s:i, s:b, s:s?, s:s?, s:o, s:b, s:b, s:o, s:o}", "schema", UE_JSON_SCHEMA, "loads", d->diagnosis.loads,
+        "{s:i, s:b, s:s?, s:s?, s:o, s:b, s:b, s:o, s:o}", "schema", PRINT_JSON_SCHEMA, "loads", d->diagnosis.loads,
         "loaded", d->wireshark.loaded, "loaded_version", d->wireshark.loaded_version, "wireshark",
         d->wireshark.version != NULL ? wireshark_object(&d->wireshark) : json_null(), "root", d->diagnosis.is_root,
         "can_capture", d->diagnosis.can_capture, "copies", copies, "findings", findings);
@@ -133,17 +133,17 @@ static void print_json(const struct doctor *d) {
     json_decref(line);
 }
 
-static enum ue_exit run(struct doctor *d) {
-    ue_wireshark_ask(&d->wireshark, d->wireshark_name != NULL ? d->wireshark_name : "tshark");
-    d->copies = ue_copies_find(&d->wireshark, d->plugin);
-    ue_diagnosis_make(&d->diagnosis, &d->wireshark, d->copies, d->plugin);
+static enum cli_exit run(struct doctor *d) {
+    doctor_wireshark_query(&d->wireshark, d->wireshark_name != NULL ? d->wireshark_name : "tshark");
+    d->copies = doctor_plugin_files_find(&d->wireshark, d->plugin);
+    doctor_diagnosis_make(&d->diagnosis, &d->wireshark, d->copies, d->plugin);
     (d->json ? print_json : print_text)(d);
-    return d->diagnosis.loads ? UE_EXIT_OK : UE_EXIT_MALFORMED;
+    return d->diagnosis.loads ? CLI_EXIT_OK : CLI_EXIT_MALFORMED;
 }
 
 static void clear(struct doctor *d) {
-    ue_wireshark_clear(&d->wireshark);
-    ue_diagnosis_clear(&d->diagnosis);
+    doctor_wireshark_clear(&d->wireshark);
+    doctor_diagnosis_clear(&d->diagnosis);
     if (d->copies != NULL) {
         g_ptr_array_unref(d->copies);
     }
@@ -151,13 +151,13 @@ static void clear(struct doctor *d) {
     g_free(d->plugin);
 }
 
-int ue_cmd_doctor(int argc, char **argv) {
+int cmd_doctor(int argc, char **argv) {
     struct doctor d = {0};
     GOptionContext *context = g_option_context_new("- say why Wireshark loads the plugin or does not");
     g_option_context_set_description(context, description);
     add_options(&d, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(&d, argc)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(&d, argc)) {
         status = run(&d);
     }
     clear(&d);

@@ -11,9 +11,9 @@
 #define DECIMALS 9
 
 struct command {
-    struct ue_reading reading;
-    struct ue_edit_options options;
-    struct ue_edit_writer writer;
+    struct capture_reader reading;
+    struct editor_options options;
+    struct edit_writer writer;
     GPtrArray *rules; /* texts in their order; those of files begin with @ */
     char *streams, *frames, *from, *to, *shift, *format, *generation, *seed;
     gboolean redact, addresses, anonymise, skip;
@@ -107,7 +107,7 @@ static const char description[] =
 /* ---- values ---- */
 
 static bool complain_value(const char *option, const char *value, const char *what) {
-    ue_complain("--%s=%s: %s", option, value, what);
+    cli_error("--%s=%s: %s", option, value, what);
     return false;
 }
 
@@ -124,7 +124,7 @@ static bool take_seconds(const char *option, const char *text, int64_t *ns) {
     char padded[DECIMALS + 1] = "000000000";
     uint64_t seconds, fraction;
     bool good = text != NULL && strlen(decimals) <= DECIMALS && is_decimal(whole) &&
-                ue_cli_number(whole, SECONDS_MAX, &seconds);
+                cli_parse_number(whole, SECONDS_MAX, &seconds);
     if (good) {
         memcpy(padded, decimals, strlen(decimals));
         good = g_ascii_string_to_unsigned(padded, 10, 0, NS_PER_SECOND, &fraction, NULL);
@@ -143,13 +143,13 @@ static bool take_time(const char *option, const char *text, int64_t *ns) {
 }
 
 static bool take_ranges(const char *option, const char *text, GArray **ranges) {
-    *ranges = text != NULL ? ue_ranges_parse(text) : NULL;
+    *ranges = text != NULL ? number_ranges_parse(text) : NULL;
     return text == NULL || *ranges != NULL || complain_value(option, text, "not numbers and ranges such as 3,100-110");
 }
 
 static bool take_frames(struct command *c) {
     return take_ranges("frames", c->frames, &c->options.frames) &&
-           (c->frames == NULL || !ue_ranges_have(c->options.frames, 0) ||
+           (c->frames == NULL || !number_ranges_contain(c->options.frames, 0) ||
             complain_value("frames", c->frames, "the first packet has number 1"));
 }
 
@@ -158,7 +158,7 @@ static bool take_format(struct command *c) {
         return true;
     }
     bool is_pcap = strcmp(c->format, "pcap") == 0;
-    c->writer.format = is_pcap ? UE_EDIT_PCAP : UE_EDIT_PCAPNG;
+    c->writer.format = is_pcap ? EDIT_FORMAT_PCAP : EDIT_FORMAT_PCAPNG;
     return is_pcap || strcmp(c->format, "pcapng") == 0 ||
            complain_value("format", c->format, "neither pcap nor pcapng");
 }
@@ -166,7 +166,7 @@ static bool take_format(struct command *c) {
 static bool take_generation(struct command *c) {
     if (c->generation == NULL) {
         if (c->skip) {
-            ue_complain("--skip goes with --to-generation");
+            cli_error("--skip goes with --to-generation");
         }
         return !c->skip;
     }
@@ -181,26 +181,26 @@ static bool take_seed(struct command *c) {
         return true;
     }
     c->options.seed = &c->seed_number;
-    return ue_cli_seed(c->seed, &c->seed_number);
+    return cli_parse_seed(c->seed, &c->seed_number);
 }
 
 static bool take_rules(struct command *c) {
-    char error[UE_RULES_ERROR_BYTES];
+    char error[RULES_ERROR_BYTES];
     bool good = true;
-    c->options.rules = ue_rules_new(c->seed_number);
+    c->options.rules = rules_new(c->seed_number);
     for (guint i = 0; good && i < c->rules->len; i++) {
         const char *rule = g_ptr_array_index(c->rules, i);
-        good = rule[0] == '@' ? ue_rules_read(c->options.rules, rule + 1, error)
-                              : ue_rules_add(c->options.rules, rule + 1, error);
+        good = rule[0] == '@' ? rules_read_file(c->options.rules, rule + 1, error)
+                              : rules_add(c->options.rules, rule + 1, error);
     }
     if (!good) {
-        ue_complain("%s", error);
+        cli_error("%s", error);
     }
     return good;
 }
 
 static bool resolve_time(struct command *c) {
-    struct ue_edit_options *o = &c->options;
+    struct editor_options *o = &c->options;
     o->is_cut_by_time = c->from != NULL || c->to != NULL;
     o->from_ns = INT64_MIN;
     o->to_ns = INT64_MAX;
@@ -210,9 +210,9 @@ static bool resolve_time(struct command *c) {
 }
 
 static bool resolve(struct command *c, int arguments) {
-    struct ue_edit_options *o = &c->options;
+    struct editor_options *o = &c->options;
     if (arguments != 2) {
-        ue_complain("two files are needed, IN and OUT; see uerudp edit --help");
+        cli_error("two files are needed, IN and OUT; see uerudp edit --help");
         return false;
     }
     o->is_redacted = c->redact || c->anonymise;
@@ -220,64 +220,64 @@ static bool resolve(struct command *c, int arguments) {
     o->skips = c->skip;
     c->writer.is_stripped = o->is_redacted || o->has_new_addresses;
     bool good = resolve_time(c) && take_ranges("stream", c->streams, &o->streams) && take_frames(c) && take_format(c) &&
-                take_generation(c) && take_seed(c) && take_rules(c) && ue_wire_options_resolve(&c->reading.wire);
+                take_generation(c) && take_seed(c) && take_rules(c) && wire_options_resolve(&c->reading.wire);
     c->writer.is_changing = good && (o->streams != NULL || o->frames != NULL || o->is_cut_by_time ||
-                                     c->writer.is_stripped || o->generation != NULL || ue_rules_count(o->rules) != 0);
+                                     c->writer.is_stripped || o->generation != NULL || rules_count(o->rules) != 0);
     return good;
 }
 
 /* ---- running ---- */
 
-static void report(const struct command *c, const struct ue_edit_counts *counts) {
-    const struct ue_rules *rules = c->options.rules;
-    bool is_about_datagrams = ue_rules_count(rules) != 0 || c->options.generation != NULL || c->options.streams != NULL;
-    for (size_t i = 0; i < ue_rules_count(rules); i++) {
-        ue_print_line(stderr, "%s: %" G_GUINT64_FORMAT " datagrams", ue_rules_text(rules, i), ue_rules_acted(rules, i));
+static void report(const struct command *c, const struct editor_counts *counts) {
+    const struct rules *rules = c->options.rules;
+    bool is_about_datagrams = rules_count(rules) != 0 || c->options.generation != NULL || c->options.streams != NULL;
+    for (size_t i = 0; i < rules_count(rules); i++) {
+        cli_print_line(stderr, "%s: %" G_GUINT64_FORMAT " datagrams", rules_text(rules, i), rules_acted(rules, i));
     }
     if (counts->fragments != 0 && is_about_datagrams) {
-        ue_complain("%" G_GUINT64_FORMAT
+        cli_error("%" G_GUINT64_FORMAT
                     " packets are fragments, which rules, --stream and --to-generation do not know",
                     counts->fragments);
     }
     if (counts->skipped != 0) {
-        ue_complain("%" G_GUINT64_FORMAT " datagrams left out that %s cannot say", counts->skipped, c->generation);
+        cli_error("%" G_GUINT64_FORMAT " datagrams left out that %s cannot say", counts->skipped, c->generation);
     }
-    ue_redact_report(&counts->redacted);
+    redactor_report(&counts->redacted);
     if (counts->unsafe != 0) {
-        ue_complain("%" G_GUINT64_FORMAT " packets left out: addresses of their link are not known", counts->unsafe);
+        cli_error("%" G_GUINT64_FORMAT " packets left out: addresses of their link are not known", counts->unsafe);
     }
 }
 
 static bool edit(struct command *c, char **paths) {
-    struct ue_edit *edit = ue_edit_new(&c->options, &c->reading, &c->writer);
+    struct editor *edit = editor_new(&c->options, &c->reading, &c->writer);
     if (edit == NULL) {
         return false;
     }
-    bool good = ue_edit_run(edit, paths) && c->reading.worst != UE_EXIT_UNUSABLE;
-    if (good && !ue_edit_writer_end(&c->writer)) {
-        ue_complain("not all could be written in this format");
+    bool good = editor_run(edit, paths) && c->reading.worst != CLI_EXIT_UNUSABLE;
+    if (good && !edit_writer_finish(&c->writer)) {
+        cli_error("not all could be written in this format");
         good = false;
     }
     if (good) {
-        report(c, ue_edit_counts(edit));
+        report(c, editor_counts(edit));
     }
-    ue_edit_free(edit);
+    editor_free(edit);
     return good;
 }
 
-static enum ue_exit run(struct command *c, char **paths) {
-    struct ue_output output;
-    if (!ue_output_open(&output, paths[1])) {
-        return UE_EXIT_UNUSABLE;
+static enum cli_exit run(struct command *c, char **paths) {
+    struct output_file output;
+    if (!output_file_open(&output, paths[1])) {
+        return CLI_EXIT_UNUSABLE;
     }
-    if (ue_output_is_terminal(&output)) {
-        ue_complain("a capture is not for a terminal; use a file or a pipe");
-        ue_output_close(&output, false);
-        return UE_EXIT_UNUSABLE;
+    if (output_file_is_terminal(&output)) {
+        cli_error("a capture is not for a terminal; use a file or a pipe");
+        output_file_close(&output, false);
+        return CLI_EXIT_UNUSABLE;
     }
     c->writer.file = output.file;
     bool good = edit(c, paths);
-    return ue_output_close(&output, good) ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+    return output_file_close(&output, good) ? CLI_EXIT_OK : CLI_EXIT_UNUSABLE;
 }
 
 static void clear(struct command *c) {
@@ -288,23 +288,23 @@ static void clear(struct command *c) {
     g_clear_pointer(&c->options.streams, g_array_unref);
     g_clear_pointer(&c->options.frames, g_array_unref);
     g_ptr_array_unref(c->rules);
-    ue_rules_free(c->options.rules);
-    ue_edit_writer_clear(&c->writer);
-    ue_reading_clear(&c->reading);
+    rules_free(c->options.rules);
+    edit_writer_clear(&c->writer);
+    capture_reader_clear(&c->reading);
 }
 
-int ue_cmd_edit(int argc, char **argv) {
+int cmd_edit(int argc, char **argv) {
     struct command *c = g_new0(struct command, 1);
     GOptionContext *context = g_option_context_new("IN OUT - change a capture");
-    ue_reading_init(&c->reading);
+    capture_reader_init(&c->reading);
     c->rules = g_ptr_array_new_with_free_func(g_free);
     g_option_context_set_description(context, description);
     add_cuts(c, context);
     add_rules(c, context);
     add_changes(c, context);
-    ue_wire_options_add(&c->reading.wire, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(c, argc - 1)) {
+    wire_options_add(&c->reading.wire, context);
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(c, argc - 1)) {
         status = run(c, argv + 1);
     }
     clear(c);

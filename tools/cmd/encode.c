@@ -14,19 +14,19 @@
 #include "uerudp_version.h"
 
 struct encode {
-    struct ue_wire_options wire;
+    struct wire_options wire;
     gboolean hex, from_hex;
     char *path;
     char *source, *destination;
 
-    struct ue_output output;
-    struct ue_pcapng_writer writer;
+    struct output_file output;
+    struct pcapng_writer writer;
     uint32_t interface;
-    struct ue_out line;               /* of hex */
+    struct text_buffer line;               /* of hex */
     int64_t time_ns;                  /* of the datagram before; -1: none */
-    struct ue_input input;            /* with from_hex, of all files */
-    struct ue_address client, server; /* of its datagrams */
-    struct ue_json_datagram datagram;
+    struct datagram_source input;            /* with from_hex, of all files */
+    struct capture_address client, server; /* of its datagrams */
+    struct input_json_datagram datagram;
 };
 
 static const char description[] =
@@ -42,40 +42,40 @@ static const char description[] =
     "  echo '{\"bunches\":[{\"open\":true,\"reliable\":true,\"messages\":[{\"hello\":{}}]}]}' | uerudp encode --hex";
 
 static bool begin(struct encode *e) {
-    if (!ue_output_open(&e->output, e->path)) {
+    if (!output_file_open(&e->output, e->path)) {
         return false;
     }
     if (e->hex) {
         return true;
     }
-    if (ue_output_is_terminal(&e->output)) {
-        ue_complain("a capture is not for a terminal; use --output, a pipe, or --hex");
-        return ue_output_close(&e->output, false);
+    if (output_file_is_terminal(&e->output)) {
+        cli_error("a capture is not for a terminal; use --output, a pipe, or --hex");
+        return output_file_close(&e->output, false);
     }
-    ue_pcapng_begin(&e->writer, e->output.file, "uerudp " UERUDP_VERSION);
-    e->interface = ue_pcapng_interface(&e->writer, UE_LINK_ETHERNET, NULL);
+    pcapng_writer_begin(&e->writer, e->output.file, "uerudp " UERUDP_VERSION);
+    e->interface = pcapng_writer_add_interface(&e->writer, CAPTURE_LINK_ETHERNET, NULL);
     return true;
 }
 
 static bool end(struct encode *e, bool good) {
-    return ue_output_close(&e->output, (e->hex || ue_pcapng_end(&e->writer)) && good);
+    return output_file_close(&e->output, (e->hex || pcapng_writer_finish(&e->writer)) && good);
 }
 
 static void write_datagram(struct encode *e) {
-    const struct ue_json_datagram *d = &e->datagram;
+    const struct input_json_datagram *d = &e->datagram;
     if (!e->hex) {
-        ue_pcapng_udp(&e->writer, e->interface, d->time_ns, &d->source, &d->destination, d->bytes, d->size_bytes, NULL);
+        pcapng_writer_add_datagram(&e->writer, e->interface, d->time_ns, &d->source, &d->destination, d->bytes, d->size_bytes, NULL);
         return;
     }
-    ue_out_text(&e->line, d->from_server ? "S> " : "C> ");
-    ue_out_hex_view(&e->line, (struct ue_view){d->bytes, 0, d->size_bytes * 8}, SIZE_MAX);
-    ue_out_char(&e->line, '\n');
-    ue_out_flush(&e->line, e->output.file);
+    text_buffer_add(&e->line, d->from_server ? "S> " : "C> ");
+    text_buffer_add_hex_view(&e->line, (struct ue_view){d->bytes, 0, d->size_bytes * 8}, SIZE_MAX);
+    text_buffer_add_char(&e->line, '\n');
+    text_buffer_flush(&e->line, e->output.file);
 }
 
-static void write_hex_datagram(struct encode *e, const struct ue_input_datagram *from) {
-    struct ue_json_datagram *d = &e->datagram;
-    d->from_server = ue_hex_is_from_server(e->input.hex);
+static void write_hex_datagram(struct encode *e, const struct source_datagram *from) {
+    struct input_json_datagram *d = &e->datagram;
+    d->from_server = hex_text_is_from_server(e->input.hex);
     d->source = d->from_server ? e->server : e->client;
     d->destination = d->from_server ? e->client : e->server;
     d->time_ns = from->time_ns;
@@ -85,43 +85,43 @@ static void write_hex_datagram(struct encode *e, const struct ue_input_datagram 
 }
 
 static bool encode_hex(struct encode *e, const char *path) {
-    struct ue_input_datagram from;
-    enum ue_capture_result result = UE_CAPTURE_DAMAGED;
-    if (ue_input_open(&e->input, path, true)) {
-        while ((result = ue_input_next(&e->input, &from)) == UE_CAPTURE_PACKET) {
+    struct source_datagram from;
+    enum capture_result result = CAPTURE_DAMAGED;
+    if (datagram_source_open(&e->input, path, true)) {
+        while ((result = datagram_source_next(&e->input, &from)) == CAPTURE_PACKET) {
             write_hex_datagram(e, &from);
         }
     }
-    if (result == UE_CAPTURE_DAMAGED) {
-        ue_complain("%s: %s", path, e->input.error);
+    if (result == CAPTURE_DAMAGED) {
+        cli_error("%s: %s", path, e->input.error);
     }
-    ue_input_close(&e->input);
-    return result == UE_CAPTURE_END;
+    datagram_source_close(&e->input);
+    return result == CAPTURE_END;
 }
 
 static bool encode_json(struct encode *e, const char *path) {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "r");
     if (file == NULL) {
-        ue_complain("%s: %s", path, g_strerror(errno));
+        cli_error("%s: %s", path, g_strerror(errno));
         return false;
     }
-    struct ue_json_stream stream;
+    struct input_json_reader stream;
     json_t *object;
     bool good = true;
-    ue_json_stream_init(&stream, file);
-    while (good && (object = ue_json_stream_next(&stream)) != NULL) {
-        good = ue_json_encode(&e->wire, object, e->time_ns, &e->datagram);
+    input_json_reader_init(&stream, file);
+    while (good && (object = input_json_reader_next(&stream)) != NULL) {
+        good = input_json_encode(&e->wire, object, e->time_ns, &e->datagram);
         if (good) {
             e->time_ns = e->datagram.time_ns;
             write_datagram(e);
         } else {
-            ue_complain("%s:%zu: %s", path, stream.begin_line, e->datagram.error);
+            cli_error("%s:%zu: %s", path, stream.begin_line, e->datagram.error);
         }
         json_decref(object);
     }
     if (stream.error[0] != '\0') {
-        ue_complain("%s:%zu: %s", path, stream.begin_line, stream.error);
+        cli_error("%s:%zu: %s", path, stream.begin_line, stream.error);
         good = false;
     }
     if (!is_stdin) {
@@ -130,7 +130,7 @@ static bool encode_json(struct encode *e, const char *path) {
     return good;
 }
 
-static enum ue_exit run(struct encode *e, int files, char **paths) {
+static enum cli_exit run(struct encode *e, int files, char **paths) {
     char dash[] = "-";
     char *standard_input[] = {dash, NULL};
     if (files == 0) {
@@ -138,13 +138,13 @@ static enum ue_exit run(struct encode *e, int files, char **paths) {
         paths = standard_input;
     }
     if (!begin(e)) {
-        return UE_EXIT_UNUSABLE;
+        return CLI_EXIT_UNUSABLE;
     }
     bool good = true;
     for (int i = 0; i < files && good; i++) {
         good = (e->from_hex ? encode_hex : encode_json)(e, paths[i]);
     }
-    return end(e, good) ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+    return end(e, good) ? CLI_EXIT_OK : CLI_EXIT_UNUSABLE;
 }
 
 static void add_options(struct encode *e, GOptionContext *context) {
@@ -158,8 +158,8 @@ static void add_options(struct encode *e, GOptionContext *context) {
         {"from-hex", 0, 0, G_OPTION_ARG_NONE, &e->from_hex, "the files are hex dumps, hex lines or C arrays, not JSON",
          NULL},
         {"src", 0, 0, G_OPTION_ARG_STRING, &e->source,
-         "with --from-hex, the client; default " UE_DEFAULT_CLIENT ", and for IPv6 as in [::1]:50000", "ADDRESS:PORT"},
-        {"dst", 0, 0, G_OPTION_ARG_STRING, &e->destination, "with --from-hex, the server; default " UE_DEFAULT_SERVER,
+         "with --from-hex, the client; default " INPUT_JSON_DEFAULT_CLIENT ", and for IPv6 as in [::1]:50000", "ADDRESS:PORT"},
+        {"dst", 0, 0, G_OPTION_ARG_STRING, &e->destination, "with --from-hex, the server; default " INPUT_JSON_DEFAULT_SERVER,
          "ADDRESS:PORT"},
         {0},
     };
@@ -169,47 +169,47 @@ static void add_options(struct encode *e, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("output", "Where to:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    ue_wire_options_add(&e->wire, context);
+    wire_options_add(&e->wire, context);
 }
 
-static bool resolve_address(const char *option, const char *text, const char *otherwise, struct ue_address *address) {
-    bool good = ue_address_parse(text != NULL ? text : otherwise, address);
+static bool resolve_address(const char *option, const char *text, const char *otherwise, struct capture_address *address) {
+    bool good = capture_address_parse(text != NULL ? text : otherwise, address);
     if (!good) {
-        ue_complain("--%s=%s: not an address with port", option, text);
+        cli_error("--%s=%s: not an address with port", option, text);
     }
     return good;
 }
 
 static bool resolve_addresses(struct encode *e) {
     if (!e->from_hex && (e->source != NULL || e->destination != NULL)) {
-        ue_complain("--src and --dst go with --from-hex; JSON has its own src and dst");
+        cli_error("--src and --dst go with --from-hex; JSON has its own src and dst");
         return false;
     }
-    if (!resolve_address("src", e->source, UE_DEFAULT_CLIENT, &e->client) ||
-        !resolve_address("dst", e->destination, UE_DEFAULT_SERVER, &e->server)) {
+    if (!resolve_address("src", e->source, INPUT_JSON_DEFAULT_CLIENT, &e->client) ||
+        !resolve_address("dst", e->destination, INPUT_JSON_DEFAULT_SERVER, &e->server)) {
         return false;
     }
     if (e->client.family != e->server.family) {
-        ue_complain("--src and --dst: one is of IPv4, the other of IPv6; the defaults are of IPv4");
+        cli_error("--src and --dst: one is of IPv4, the other of IPv6; the defaults are of IPv4");
         return false;
     }
     return true;
 }
 
-int ue_cmd_encode(int argc, char **argv) {
+int cmd_encode(int argc, char **argv) {
     struct encode *e = g_new0(struct encode, 1);
     GOptionContext *context = g_option_context_new("[FILE...] - turn JSON Lines or dumps of bytes into a capture");
-    ue_wire_options_init(&e->wire);
+    wire_options_init(&e->wire);
     e->time_ns = -1;
     g_option_context_set_description(context, description);
     add_options(e, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && ue_wire_options_resolve(&e->wire) && resolve_addresses(e)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && wire_options_resolve(&e->wire) && resolve_addresses(e)) {
         status = run(e, argc - 1, argv + 1);
     }
-    ue_wire_options_clear(&e->wire);
-    ue_input_clear(&e->input);
-    ue_out_free(&e->line);
+    wire_options_clear(&e->wire);
+    datagram_source_clear(&e->input);
+    text_buffer_free(&e->line);
     g_free(e->source);
     g_free(e->destination);
     g_free(e->path);

@@ -18,11 +18,11 @@
 #define PROGRESS_FRAMES 65536
 
 struct generate {
-    struct ue_generate_options options;
-    struct ue_generator generator;
-    struct ue_output output;
-    struct ue_pcapng_writer writer;
-    struct ue_fuzz fuzz;
+    struct generate_options options;
+    struct generator generator;
+    struct output_file output;
+    struct pcapng_writer writer;
+    struct generate_fuzz fuzz;
 };
 
 static const char description[] =
@@ -39,12 +39,12 @@ static const char description[] =
 
 /* ---- list ---- */
 
-static enum ue_exit list(void) {
-    const struct ue_scenario *scenario;
-    for (size_t i = 0; (scenario = ue_scenario_at(i)) != NULL; i++) {
+static enum cli_exit list(void) {
+    const struct sim_scenario *scenario;
+    for (size_t i = 0; (scenario = sim_scenario_at(i)) != NULL; i++) {
         printf("%-14s %s\n", scenario->name, scenario->about);
     }
-    return UE_EXIT_OK;
+    return CLI_EXIT_OK;
 }
 
 /* ---- one capture ---- */
@@ -62,23 +62,23 @@ static void end_progress(const struct generate *g) {
 }
 
 static bool write_capture(struct generate *g) {
-    ue_pcapng_begin(&g->writer, g->output.file, "uerudp " UERUDP_VERSION);
-    uint32_t interface = ue_pcapng_interface(&g->writer, UE_LINK_ETHERNET, NULL);
-    while (!g->writer.failed && ue_generator_step(&g->generator, &g->writer, interface)) {
+    pcapng_writer_begin(&g->writer, g->output.file, "uerudp " UERUDP_VERSION);
+    uint32_t interface = pcapng_writer_add_interface(&g->writer, CAPTURE_LINK_ETHERNET, NULL);
+    while (!g->writer.failed && generator_step(&g->generator, &g->writer, interface)) {
         show_progress(g);
     }
     end_progress(g);
-    return ue_pcapng_end(&g->writer);
+    return pcapng_writer_finish(&g->writer);
 }
 
 static bool write_sidecar(const struct generate *g, const char *path,
-                          void (*write)(FILE *file, const struct ue_generator *generator)) {
-    struct ue_output output;
-    if (!ue_output_open(&output, path)) {
+                          void (*write)(FILE *file, const struct generator *generator)) {
+    struct output_file output;
+    if (!output_file_open(&output, path)) {
         return false;
     }
     write(output.file, &g->generator);
-    return ue_output_close(&output, true);
+    return output_file_close(&output, true);
 }
 
 /* FILE of FILE.pcapng with another ending. */
@@ -93,70 +93,70 @@ static bool write_sidecars(struct generate *g) {
     char *sent = beside(path, ".sent.json");
     char *expected = beside(path, ".expected.json");
     char *keys = beside(path, ".keys");
-    bool good = write_sidecar(g, sent, ue_sidecar_write) &&
-                ue_expected_write(path, &g->options.scenario.settings, expected) &&
-                (!g->options.scenario.encrypt || write_sidecar(g, keys, ue_key_log_write));
+    bool good = write_sidecar(g, sent, sent_sidecar_write) &&
+                decode_sidecar_write(path, &g->options.scenario.settings, expected) &&
+                (!g->options.scenario.encrypt || write_sidecar(g, keys, generate_key_log_write));
     g_free(keys);
     g_free(sent);
     g_free(expected);
     return good;
 }
 
-static enum ue_exit conclude(struct generate *g, bool good) {
-    struct ue_sim_result result;
-    const char *failure = ue_generator_failure(&g->generator, &result);
+static enum cli_exit conclude(struct generate *g, bool good) {
+    struct sim_result result;
+    const char *failure = generator_failure(&g->generator, &result);
     if (g->options.fuzz) {
         fprintf(stderr, "fuzz: seed %" PRIu64 ", %" PRIu64 " of %" PRIu64 " datagrams damaged\n",
                 g->options.scenario.seed, g->fuzz.damaged, g->generator.frames);
     }
     if (failure != NULL) {
-        ue_complain("%s", failure);
+        cli_error("%s", failure);
     }
-    return !good ? UE_EXIT_UNUSABLE : failure != NULL ? UE_EXIT_MALFORMED : UE_EXIT_OK;
+    return !good ? CLI_EXIT_UNUSABLE : failure != NULL ? CLI_EXIT_MALFORMED : CLI_EXIT_OK;
 }
 
-static enum ue_exit run(struct generate *g) {
-    const struct ue_generate_options *o = &g->options;
-    bool has_sidecars = ue_generate_has_sidecars(o);
-    struct ue_generator_config config = {.scenario = o->scenario,
+static enum cli_exit run(struct generate *g) {
+    const struct generate_options *o = &g->options;
+    bool has_sidecars = generate_has_sidecars(o);
+    struct generator_config config = {.scenario = o->scenario,
                                          .point = o->point,
                                          .connections = o->connections,
                                          .with_truth = has_sidecars,
                                          .fuzz = o->fuzz ? &g->fuzz : NULL};
-    g->fuzz.rng.state = ue_rng_mix(o->scenario.seed, SALT_FUZZ);
-    if (!ue_output_open(&g->output, o->output)) {
-        return UE_EXIT_UNUSABLE;
+    g->fuzz.rng.state = sim_rng_mix(o->scenario.seed, SALT_FUZZ);
+    if (!output_file_open(&g->output, o->output)) {
+        return CLI_EXIT_UNUSABLE;
     }
-    bool good = !ue_output_is_terminal(&g->output);
+    bool good = !output_file_is_terminal(&g->output);
     if (!good) {
-        ue_complain("a capture is not for a terminal; use --output or a pipe");
-    } else if (!ue_generator_init(&g->generator, &config)) {
-        ue_complain("no memory for %u connections", o->connections);
+        cli_error("a capture is not for a terminal; use --output or a pipe");
+    } else if (!generator_init(&g->generator, &config)) {
+        cli_error("no memory for %u connections", o->connections);
         good = false;
     }
     good = good && write_capture(g);
-    good = ue_output_close(&g->output, good);
+    good = output_file_close(&g->output, good);
     good = good && (!has_sidecars || write_sidecars(g));
-    enum ue_exit status = good ? conclude(g, good) : UE_EXIT_UNUSABLE;
-    ue_generator_clear(&g->generator);
+    enum cli_exit status = good ? conclude(g, good) : CLI_EXIT_UNUSABLE;
+    generator_clear(&g->generator);
     return status;
 }
 
-int ue_cmd_generate(int argc, char **argv) {
+int cmd_generate(int argc, char **argv) {
     struct generate *g = g_new0(struct generate, 1);
     GOptionContext *context = g_option_context_new("SCENARIO - make test traffic");
     g_option_context_set_description(context, description);
-    ue_generate_options_init(&g->options);
-    ue_generate_options_add(&g->options, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv)) {
+    generate_options_init(&g->options);
+    generate_options_add(&g->options, context);
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv)) {
         if (g->options.list) {
             status = list();
-        } else if (ue_generate_options_resolve(&g->options, argc, argv)) {
+        } else if (generate_options_resolve(&g->options, argc, argv)) {
             status = run(g);
         }
     }
-    ue_generate_options_clear(&g->options);
+    generate_options_clear(&g->options);
     g_free(g);
     return status;
 }

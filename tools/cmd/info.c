@@ -15,11 +15,11 @@
 #define REAL_DIGITS 9
 
 struct command {
-    struct ue_reading reading;
-    struct ue_selection selection;
+    struct capture_reader reading;
+    struct selection selection;
     gboolean json, bits;
     int findings_max;
-    struct ue_out out;
+    struct text_buffer out;
 };
 
 static void add_options(struct command *command, GOptionContext *context) {
@@ -37,9 +37,9 @@ static void add_options(struct command *command, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    ue_reading_add_live(&command->reading, context);
-    ue_selection_add_streams(&command->selection, context);
-    ue_wire_options_add(&command->reading.wire, context);
+    capture_reader_add_live_options(&command->reading, context);
+    selection_add_stream_option(&command->selection, context);
+    wire_options_add(&command->reading.wire, context);
 }
 
 static const char description[] =
@@ -58,46 +58,46 @@ static const char description[] =
     "  tcpdump -w - -G 60 -W 1 udp port 7777 | uerudp info -";
 
 static bool resolve(struct command *command, int argc) {
-    if (!ue_reading_resolve(&command->reading, argc - 1)) {
+    if (!capture_reader_check_options(&command->reading, argc - 1)) {
         return false;
     }
     if (command->findings_max < 1 || command->findings_max > FINDINGS_MAX) {
-        ue_complain("--findings=%d: not a number from 1 to %d", command->findings_max, FINDINGS_MAX);
+        cli_error("--findings=%d: not a number from 1 to %d", command->findings_max, FINDINGS_MAX);
         return false;
     }
-    return ue_wire_options_resolve(&command->reading.wire);
+    return wire_options_resolve(&command->reading.wire);
 }
 
-static void read_all(struct command *command, struct ue_infos *infos) {
-    struct ue_seen seen;
-    while (ue_reading_next(&command->reading, &seen)) {
-        if (ue_selection_takes(&command->selection, seen.connection->stream, &seen.context, seen.bytes,
+static void read_all(struct command *command, struct info_capture *infos) {
+    struct input_datagram seen;
+    while (capture_reader_next(&command->reading, &seen)) {
+        if (selection_matches(&command->selection, seen.connection->stream, &seen.context, seen.bytes,
                                seen.size_bytes)) {
-            ue_infos_feed(infos, &seen);
+            info_capture_on_datagram(infos, &seen);
         }
     }
 }
 
 static bool flush(struct command *command) {
-    bool written = ue_out_flush(&command->out, stdout);
+    bool written = text_buffer_flush(&command->out, stdout);
     if (!written) {
-        ue_complain("cannot write: %s", g_strerror(errno));
+        cli_error("cannot write: %s", g_strerror(errno));
     }
     return written;
 }
 
 static int append(const char *text, size_t length, void *user) {
-    ue_out_bytes(user, text, length);
+    text_buffer_add_bytes(user, text, length);
     return 0;
 }
 
 static bool print_json(struct command *command, const GPtrArray *list) {
     bool written = true;
     for (guint i = 0; written && i < list->len; i++) {
-        json_t *object = ue_info_to_json(g_ptr_array_index(list, i));
+        json_t *object = info_to_json(g_ptr_array_index(list, i));
         json_dump_callback(object, append, &command->out, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
         json_decref(object);
-        ue_out_char(&command->out, '\n');
+        text_buffer_add_char(&command->out, '\n');
         written = flush(command);
     }
     return written;
@@ -107,64 +107,64 @@ static bool print(struct command *command, const GPtrArray *list) {
     if (command->json) {
         return print_json(command, list);
     }
-    ue_info_print_text(&command->out, list);
+    info_print_text(&command->out, list);
     return flush(command);
 }
 
 static void print_left_out(const struct command *command, const GPtrArray *list) {
-    uint64_t streams = ue_flows_streams(command->reading.flows);
-    if (list->len == UE_INFOS_MAX && streams > UE_INFOS_MAX) {
+    uint64_t streams = connection_table_stream_count(command->reading.flows);
+    if (list->len == INFO_CONNECTIONS_MAX && streams > INFO_CONNECTIONS_MAX) {
         fprintf(stderr,
                 "%d of %" PRIu64 " connections are told of; left out are first those with nothing but handshakes\n",
-                UE_INFOS_MAX, streams);
+                INFO_CONNECTIONS_MAX, streams);
     }
 }
 
 static bool has_error(const GPtrArray *list) {
     for (guint i = 0; i < list->len; i++) {
-        const struct ue_info *info = g_ptr_array_index(list, i);
-        if (ue_findings_has_error(&info->findings)) {
+        const struct info_connection *info = g_ptr_array_index(list, i);
+        if (info_findings_has_error(&info->findings)) {
             return true;
         }
     }
     return false;
 }
 
-static void name_files(const struct ue_reading *reading, const GPtrArray *list) {
+static void name_files(const struct capture_reader *reading, const GPtrArray *list) {
     for (guint i = 0; i < list->len; i++) {
-        struct ue_info *info = g_ptr_array_index(list, i);
-        info->first_path = ue_reading_path_of(reading, info->first_frame);
-        info->last_path = ue_reading_path_of(reading, info->last_frame);
+        struct info_connection *info = g_ptr_array_index(list, i);
+        info->first_path = capture_reader_path_of(reading, info->first_frame);
+        info->last_path = capture_reader_path_of(reading, info->last_frame);
     }
 }
 
-static enum ue_exit run(struct command *command, int path_count, char **paths) {
-    struct ue_infos *infos = ue_infos_new((unsigned)command->findings_max, command->bits);
-    ue_reading_start(&command->reading, path_count, paths);
+static enum cli_exit run(struct command *command, int path_count, char **paths) {
+    struct info_capture *infos = info_capture_new((unsigned)command->findings_max, command->bits);
+    capture_reader_start(&command->reading, path_count, paths);
     read_all(command, infos);
-    const GPtrArray *list = ue_infos_finish(infos);
+    const GPtrArray *list = info_capture_finish(infos);
     name_files(&command->reading, list);
     bool written = print(command, list);
-    enum ue_exit status = ue_reading_status(&command->reading);
-    status = status == UE_EXIT_OK && has_error(list) ? UE_EXIT_MALFORMED : status;
+    enum cli_exit status = capture_reader_exit_status(&command->reading);
+    status = status == CLI_EXIT_OK && has_error(list) ? CLI_EXIT_MALFORMED : status;
     print_left_out(command, list);
-    ue_reading_print_totals(&command->reading);
-    ue_infos_free(infos);
-    return written ? status : UE_EXIT_UNUSABLE;
+    capture_reader_print_totals(&command->reading);
+    info_capture_free(infos);
+    return written ? status : CLI_EXIT_UNUSABLE;
 }
 
-int ue_cmd_info(int argc, char **argv) {
+int cmd_info(int argc, char **argv) {
     struct command command = {.findings_max = FINDINGS_DEFAULT};
     GOptionContext *context = g_option_context_new("FILE... - what happened to each connection, and why");
-    ue_reading_init(&command.reading);
+    capture_reader_init(&command.reading);
     g_option_context_set_description(context, description);
     add_options(&command, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(&command, argc)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(&command, argc)) {
         status = run(&command, argc - 1, argv + 1);
     }
-    ue_reading_clear(&command.reading);
-    ue_selection_clear(&command.selection);
-    ue_out_free(&command.out);
+    capture_reader_clear(&command.reading);
+    selection_clear(&command.selection);
+    text_buffer_free(&command.out);
     return status;
 }

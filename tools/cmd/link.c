@@ -22,38 +22,38 @@ static const char description[] =
     "  uerudp link --pkt PktLoss=5 --pkt PktLag=50 --pcap link.pcapng 7778 localhost\n"
     "  uerudp link --rule 'drop channel=0 copy=1' --once --json 7778 localhost | jq 'select(.event == \"left\")'";
 
-static bool resolve(struct ue_relay_options *options, int argc, char **argv, uint64_t *port) {
+static bool resolve(struct impair_options *options, int argc, char **argv, uint64_t *port) {
     if (argc != 3) {
-        ue_complain("link takes a port to listen on and the server's HOST:PORT; see uerudp link --help");
+        cli_error("link takes a port to listen on and the server's HOST:PORT; see uerudp link --help");
         return false;
     }
-    if (!ue_cli_number(argv[1], UINT16_MAX, port)) {
-        ue_complain("%s: not a port to listen on", argv[1]);
+    if (!cli_parse_number(argv[1], UINT16_MAX, port)) {
+        cli_error("%s: not a port to listen on", argv[1]);
         return false;
     }
-    return ue_relay_options_resolve(options);
+    return impair_options_resolve(options);
 }
 
-static enum ue_exit run(struct ue_relay_options *options, uint16_t port, const char *target) {
-    struct ue_relay *relay = ue_relay_new(options, port, target);
+static enum cli_exit run(struct impair_options *options, uint16_t port, const char *target) {
+    struct impair_proxy *relay = impair_proxy_new(options, port, target);
     if (relay == NULL) {
-        return UE_EXIT_UNUSABLE;
+        return CLI_EXIT_UNUSABLE;
     }
-    ue_relay_run(relay);
-    return ue_relay_free(relay) ? UE_EXIT_OK : UE_EXIT_UNUSABLE;
+    impair_proxy_run(relay);
+    return impair_proxy_free(relay) ? CLI_EXIT_OK : CLI_EXIT_UNUSABLE;
 }
 
-int ue_cmd_link(int argc, char **argv) {
-    struct ue_relay_options options;
+int cmd_link(int argc, char **argv) {
+    struct impair_options options;
     GOptionContext *context = g_option_context_new("LISTEN_PORT HOST:PORT - a bad network in front of a server");
-    ue_relay_options_init(&options);
+    impair_options_init(&options);
     g_option_context_set_description(context, description);
-    ue_relay_options_add(&options, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
+    impair_options_add(&options, context);
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
     uint64_t port;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(&options, argc, argv, &port)) {
+    if (cli_parse(context, &argc, &argv) && resolve(&options, argc, argv, &port)) {
         status = run(&options, (uint16_t)port, argv[2]);
     }
-    ue_relay_options_clear(&options);
+    impair_options_clear(&options);
     return status;
 }

@@ -8,18 +8,18 @@
 static const struct mode {
     const char *name;
     bool has_target;
-    enum ue_exit (*run)(struct ue_replay *replay);
+    enum cli_exit (*run)(struct replay_command *replay);
 } modes[] = {
-    {"observe", false, ue_replay_observe},
-    {"check", false, ue_replay_check},
-    {"wire", true, ue_replay_wire},
-    {"live", true, ue_replay_live},
+    {"observe", false, replay_observe},
+    {"check", false, replay_check},
+    {"wire", true, replay_wire},
+    {"live", true, replay_live},
 };
 
 #define MODES (sizeof modes / sizeof *modes)
 
 struct command {
-    struct ue_replay replay;
+    struct replay_command replay;
     const struct mode *mode; /* NULL: none was given */
 };
 
@@ -76,10 +76,10 @@ static void add_options(struct command *command, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("replay", "What to do:", "Show the options of the modes", command, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    ue_checking_add(&command->replay.checking, context);
-    ue_sending_add(&command->replay.sending, context);
-    ue_selection_add(&command->replay.selection, context);
-    ue_wire_options_add(&command->replay.reading.wire, context);
+    replay_check_options_add(&command->replay.checking, context);
+    replay_send_options_add(&command->replay.sending, context);
+    selection_add_options(&command->replay.selection, context);
+    wire_options_add(&command->replay.reading.wire, context);
 }
 
 static const char introduction[] =
@@ -99,7 +99,7 @@ static const char conclusion[] =
     "  uerudp replay --live localhost --stream 0 game.pcapng";
 
 static void describe(GOptionContext *context) {
-    char *differences = ue_checking_help();
+    char *differences = replay_check_options_help();
     char *description = g_strconcat(introduction, differences, conclusion, NULL);
     g_option_context_set_description(context, description);
     g_free(description);
@@ -107,56 +107,56 @@ static void describe(GOptionContext *context) {
 }
 
 static bool resolve(struct command *command, int argc, char **argv) {
-    struct ue_replay *replay = &command->replay;
+    struct replay_command *replay = &command->replay;
     if (argc < 2) {
-        ue_complain("no file given; see uerudp replay --help");
+        cli_error("no file given; see uerudp replay --help");
         return false;
     }
     command->mode = command->mode == NULL ? modes : command->mode;
     if (command->mode->has_target && replay->sending.target == NULL) {
-        ue_complain("--mode=%s goes with a target; see uerudp replay --help", command->mode->name);
+        cli_error("--mode=%s goes with a target; see uerudp replay --help", command->mode->name);
         return false;
     }
-    bool is_check = command->mode->run == ue_replay_check;
-    if (is_check && !ue_selection_is_whole(&replay->selection)) {
-        ue_complain("--check compares whole connections: of the selections, only --stream goes with it");
+    bool is_check = command->mode->run == replay_check;
+    if (is_check && !selection_is_by_stream(&replay->selection)) {
+        cli_error("--check compares whole connections: of the selections, only --stream goes with it");
         return false;
     }
-    bool is_observe = command->mode->run == ue_replay_observe;
-    if (is_observe && replay->json && !ue_selection_is_whole(&replay->selection)) {
-        ue_complain("--json follows whole connections: of the selections, only --stream goes with it");
+    bool is_observe = command->mode->run == replay_observe;
+    if (is_observe && replay->json && !selection_is_by_stream(&replay->selection)) {
+        cli_error("--json follows whole connections: of the selections, only --stream goes with it");
         return false;
     }
     if (replay->checking.is_given && !is_check) {
-        ue_complain("--side and --ignore go with --check");
+        cli_error("--side and --ignore go with --check");
         return false;
     }
     replay->paths = argv + 1;
     replay->path_count = argc - 1;
-    bool is_live = command->mode->run == ue_replay_live;
-    if (is_live && !ue_selection_is_whole(&replay->selection)) {
-        ue_complain("--live plays a whole connection: of the selections, only --stream goes with it");
+    bool is_live = command->mode->run == replay_live;
+    if (is_live && !selection_is_by_stream(&replay->selection)) {
+        cli_error("--live plays a whole connection: of the selections, only --stream goes with it");
         return false;
     }
-    return ue_sending_resolve(&replay->sending, is_live) && ue_wire_options_resolve(&replay->reading.wire);
+    return replay_send_options_resolve(&replay->sending, is_live) && wire_options_resolve(&replay->reading.wire);
 }
 
-static void clear(struct ue_replay *replay) {
-    ue_reading_clear(&replay->reading);
-    ue_selection_clear(&replay->selection);
-    ue_sending_clear(&replay->sending);
+static void clear(struct replay_command *replay) {
+    capture_reader_clear(&replay->reading);
+    selection_clear(&replay->selection);
+    replay_send_options_clear(&replay->sending);
 }
 
-int ue_cmd_replay(int argc, char **argv) {
+int cmd_replay(int argc, char **argv) {
     struct command command = {0};
     GOptionContext *context = g_option_context_new("FILE... - a capture once more");
-    ue_reading_init(&command.replay.reading);
-    ue_checking_init(&command.replay.checking);
-    ue_sending_init(&command.replay.sending);
+    capture_reader_init(&command.replay.reading);
+    replay_check_options_init(&command.replay.checking);
+    replay_send_options_init(&command.replay.sending);
     describe(context);
     add_options(&command, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(&command, argc, argv)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(&command, argc, argv)) {
         status = command.mode->run(&command.replay);
     }
     clear(&command.replay);

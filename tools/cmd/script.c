@@ -14,7 +14,7 @@
 #define REMOTE_GENERATION "5.5" /* as connect and serve have it */
 
 struct script_job {
-    struct ue_play_options play;
+    struct script_player_options play;
     char **generations;
     char *host, *listen, *seed;
     char *tolerance_text; /* NULL: not given */
@@ -58,7 +58,7 @@ static void add_options(struct script_job *job, GOptionContext *context) {
 
 static bool resolve_seed(struct script_job *job) {
     uint64_t number = 0;
-    if (!ue_cli_seed(job->seed, &number)) {
+    if (!cli_parse_seed(job->seed, &number)) {
         return false;
     }
     for (size_t i = 0; i < 8; i++) {
@@ -69,20 +69,20 @@ static bool resolve_seed(struct script_job *job) {
 
 static bool resolve(struct script_job *job) {
     if (job->verbose && job->json) {
-        ue_complain("--verbose and --json exclude each other");
+        cli_error("--verbose and --json exclude each other");
         return false;
     }
     if (job->update && job->generations != NULL) {
-        ue_complain("--update plays all generations of a script, without --generation");
+        cli_error("--update plays all generations of a script, without --generation");
         return false;
     }
     if (job->host != NULL && job->listen != NULL) {
-        ue_complain("--host and --listen exclude each other");
+        cli_error("--host and --listen exclude each other");
         return false;
     }
-    job->play.target = (struct ue_remote_target){job->host, job->listen};
-    double tolerance_ms = ue_remote_is_wanted(&job->play.target) ? REMOTE_TOLERANCE_MS : 0;
-    if (!ue_cli_option_real("tolerance", job->tolerance_text, 0, TOLERANCE_MS_MAX, &tolerance_ms)) {
+    job->play.target = (struct script_remote_target){job->host, job->listen};
+    double tolerance_ms = script_remote_target_is_set(&job->play.target) ? REMOTE_TOLERANCE_MS : 0;
+    if (!cli_option_real("tolerance", job->tolerance_text, 0, TOLERANCE_MS_MAX, &tolerance_ms)) {
         return false;
     }
     job->play.tolerance_ns = (uint64_t)(tolerance_ms * NS_PER_MS);
@@ -93,8 +93,8 @@ static bool resolve(struct script_job *job) {
 /* Those of the command line. */
 static bool add_given(GArray *generations, char **names) {
     for (size_t i = 0; names[i] != NULL; i++) {
-        if (!ue_script_add_generation(generations, names[i])) {
-            ue_complain("--generation=%s: neither an engine release from 4.13 to 5.8, nor A, B, C, L or all", names[i]);
+        if (!script_generation_add(generations, names[i])) {
+            cli_error("--generation=%s: neither an engine release from 4.13 to 5.8, nor A, B, C, L or all", names[i]);
             return false;
         }
     }
@@ -102,30 +102,30 @@ static bool add_given(GArray *generations, char **names) {
 }
 
 /* Those that the script names, or the stock ones. */
-static bool add_own(const struct script_job *job, GArray *generations, const struct ue_script *script) {
-    struct ue_mistake mistake = {0};
+static bool add_own(const struct script_job *job, GArray *generations, const struct script_file *script) {
+    struct script_error mistake = {0};
     size_t line;
     size_t column;
-    if (!ue_script_add_own_generations(generations, script, &line, &column, &mistake)) {
-        ue_complain("%s:%zu:%zu: %s", script->name, line, column, mistake.text);
+    if (!script_generation_add_declared(generations, script, &line, &column, &mistake)) {
+        cli_error("%s:%zu:%zu: %s", script->name, line, column, mistake.text);
         return false;
     }
-    if (generations->len == 0 && ue_remote_is_wanted(&job->play.target)) {
-        return ue_script_add_generation(generations, REMOTE_GENERATION);
+    if (generations->len == 0 && script_remote_target_is_set(&job->play.target)) {
+        return script_generation_add(generations, REMOTE_GENERATION);
     }
     if (generations->len == 0) {
-        ue_script_add_generation(generations, "A");
-        ue_script_add_generation(generations, "B");
-        ue_script_add_generation(generations, "C");
+        script_generation_add(generations, "A");
+        script_generation_add(generations, "B");
+        script_generation_add(generations, "C");
     }
     return true;
 }
 
 /* False after a message. */
-static bool find_generations(const struct script_job *job, const struct ue_script *script, GArray *generations) {
+static bool find_generations(const struct script_job *job, const struct script_file *script, GArray *generations) {
     bool good = job->generations != NULL ? add_given(generations, job->generations) : add_own(job, generations, script);
-    if (good && ue_remote_is_wanted(&job->play.target) && generations->len != 1) {
-        ue_complain("%s: a host speaks one generation; see --generation", script->name);
+    if (good && script_remote_target_is_set(&job->play.target) && generations->len != 1) {
+        cli_error("%s: a host speaks one generation; see --generation", script->name);
         good = false;
     }
     return good;
@@ -133,14 +133,14 @@ static bool find_generations(const struct script_job *job, const struct ue_scrip
 
 /* ---- scripts ---- */
 
-static enum ue_exit worse(enum ue_exit a, enum ue_exit b) {
+static enum cli_exit worse(enum cli_exit a, enum cli_exit b) {
     return a > b ? a : b;
 }
 
 /* Whether a take ends with the mistake that the one before it had, too. */
-static bool is_repeated(const struct ue_play_end *end, char **last_mistake) {
+static bool is_repeated(const struct script_result *end, char **last_mistake) {
     char *mistake = NULL;
-    if (end->result == UE_PLAY_MISTAKE) {
+    if (end->result == SCRIPT_INVALID) {
         mistake = g_strdup_printf("%zu:%zu: %s", end->line, end->column, end->what);
     }
     bool is_same = mistake != NULL && g_strcmp0(mistake, *last_mistake) == 0;
@@ -151,56 +151,56 @@ static bool is_repeated(const struct ue_play_end *end, char **last_mistake) {
 
 /* A take of which everything is recorded is no failure. last_mistake: what the mistake before this take was, if there
    was one; the same is said once, not for each generation. */
-static enum ue_exit play(const struct script_job *job, const struct ue_script *script, struct ue_take *take,
+static enum cli_exit play(const struct script_job *job, const struct script_file *script, struct script_generation_output *take,
                          char **last_mistake) {
-    static const enum ue_exit exits[] = {
-        [UE_PLAY_OK] = UE_EXIT_OK, [UE_PLAY_DIFFERS] = UE_EXIT_MALFORMED, [UE_PLAY_MISTAKE] = UE_EXIT_UNUSABLE};
-    struct ue_play_end end;
+    static const enum cli_exit exits[] = {
+        [SCRIPT_OK] = CLI_EXIT_OK, [SCRIPT_DIFFERS] = CLI_EXIT_MALFORMED, [SCRIPT_INVALID] = CLI_EXIT_UNUSABLE};
+    struct script_result end;
     if (job->verbose) {
-        ue_print_line(stdout, "# %s, generation %s", script->name, take->generation->name);
+        cli_print_line(stdout, "# %s, generation %s", script->name, take->generation->name);
     }
-    ue_play(script, take->generation, &job->play, job->update ? take->records : NULL, &end);
+    script_player(script, take->generation, &job->play, job->update ? take->records : NULL, &end);
     bool is_said = is_repeated(&end, last_mistake);
-    take->is_new = end.result == UE_PLAY_DIFFERS && end.what == NULL;
+    take->is_new = end.result == SCRIPT_DIFFERS && end.what == NULL;
     if (job->json) {
-        ue_verdict_print(script, take->generation, &end);
+        script_result_print_json(script, take->generation, &end);
     } else if (!take->is_new && !is_said) {
-        ue_verdict_complain(script, take->generation, &end);
+        script_result_print_error(script, take->generation, &end);
     }
-    enum ue_exit status = take->is_new ? UE_EXIT_OK : exits[end.result];
-    ue_play_end_clear(&end);
+    enum cli_exit status = take->is_new ? CLI_EXIT_OK : exits[end.result];
+    script_result_clear(&end);
     return status;
 }
 
-static enum ue_exit update(const struct ue_script *script, const GArray *takes) {
+static enum cli_exit update(const struct script_file *script, const GArray *takes) {
     char *problem = NULL;
     bool is_new = false;
     for (size_t i = 0; i < takes->len; i++) {
-        is_new |= g_array_index(takes, struct ue_take, i).is_new;
+        is_new |= g_array_index(takes, struct script_generation_output, i).is_new;
     }
-    if (!is_new || ue_script_update(script, takes, &problem)) {
-        return UE_EXIT_OK;
+    if (!is_new || script_file_update(script, takes, &problem)) {
+        return CLI_EXIT_OK;
     }
-    ue_complain("%s: %s", script->name, problem);
+    cli_error("%s: %s", script->name, problem);
     g_free(problem);
-    return UE_EXIT_UNUSABLE;
+    return CLI_EXIT_UNUSABLE;
 }
 
 static void clear_take(void *take) {
-    g_array_free(((struct ue_take *)take)->records, TRUE);
+    g_array_free(((struct script_generation_output *)take)->records, TRUE);
 }
 
-static enum ue_exit play_all(const struct script_job *job, const struct ue_script *script, const GArray *generations) {
-    enum ue_exit status = UE_EXIT_OK;
+static enum cli_exit play_all(const struct script_job *job, const struct script_file *script, const GArray *generations) {
+    enum cli_exit status = CLI_EXIT_OK;
     char *last_mistake = NULL;
-    GArray *takes = g_array_new(FALSE, FALSE, sizeof(struct ue_take));
+    GArray *takes = g_array_new(FALSE, FALSE, sizeof(struct script_generation_output));
     g_array_set_clear_func(takes, clear_take);
     for (size_t i = 0; i < generations->len; i++) {
-        struct ue_take take = {&g_array_index(generations, struct ue_script_generation, i), ue_records_new(), false};
+        struct script_generation_output take = {&g_array_index(generations, struct script_generation, i), script_command_outputs_new(), false};
         status = worse(status, play(job, script, &take, &last_mistake));
         g_array_append_val(takes, take);
     }
-    if (job->update && status == UE_EXIT_OK) {
+    if (job->update && status == CLI_EXIT_OK) {
         status = update(script, takes);
     }
     g_array_free(takes, TRUE);
@@ -208,45 +208,45 @@ static enum ue_exit play_all(const struct script_job *job, const struct ue_scrip
     return status;
 }
 
-static enum ue_exit run_file(const struct script_job *job, const char *path) {
+static enum cli_exit run_file(const struct script_job *job, const char *path) {
     char *problem = NULL;
     if (job->update && strcmp(path, "-") == 0) {
-        ue_complain("--update rewrites files, not standard input");
-        return UE_EXIT_UNUSABLE;
+        cli_error("--update rewrites files, not standard input");
+        return CLI_EXIT_UNUSABLE;
     }
-    struct ue_script *script = ue_script_read(path, &problem);
+    struct script_file *script = script_file_read(path, &problem);
     if (script == NULL) {
-        ue_complain("%s", problem);
+        cli_error("%s", problem);
         g_free(problem);
-        return UE_EXIT_UNUSABLE;
+        return CLI_EXIT_UNUSABLE;
     }
-    GArray *generations = g_array_new(FALSE, FALSE, sizeof(struct ue_script_generation));
+    GArray *generations = g_array_new(FALSE, FALSE, sizeof(struct script_generation));
     bool good = find_generations(job, script, generations);
-    enum ue_exit status = good ? play_all(job, script, generations) : UE_EXIT_UNUSABLE;
+    enum cli_exit status = good ? play_all(job, script, generations) : CLI_EXIT_UNUSABLE;
     g_array_free(generations, TRUE);
-    ue_script_free(script);
+    script_file_free(script);
     return status;
 }
 
-static enum ue_exit run(const struct script_job *job, int argc, char **argv) {
-    enum ue_exit status = argc < 2 ? run_file(job, "-") : UE_EXIT_OK;
+static enum cli_exit run(const struct script_job *job, int argc, char **argv) {
+    enum cli_exit status = argc < 2 ? run_file(job, "-") : CLI_EXIT_OK;
     for (int i = 1; i < argc; i++) {
         status = worse(status, run_file(job, argv[i]));
     }
     if (fflush(stdout) != 0) {
-        ue_complain("cannot write the output");
-        status = UE_EXIT_UNUSABLE;
+        cli_error("cannot write the output");
+        status = CLI_EXIT_UNUSABLE;
     }
     return status;
 }
 
-int ue_cmd_script(int argc, char **argv) {
+int cmd_script(int argc, char **argv) {
     struct script_job job = {0};
     GOptionContext *context = g_option_context_new("[FILE...] - play scripts of packets and what must come of them");
     g_option_context_set_description(context, description);
     add_options(&job, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(&job)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(&job)) {
         status = run(&job, argc, argv);
     }
     g_strfreev(job.generations);

@@ -22,24 +22,24 @@
 #define MEMORY_BYTES_PER_CLIENT ((size_t)768 << 10)
 
 struct serve {
-    struct ue_live_options live;
-    struct ue_service_options service;
-    struct ue_serve_protection protection;
+    struct live_options live;
+    struct serve_service_options service;
+    struct serve_protection protection;
     gint64 port_number, max_clients;
     char *bind, *map, *game, *mode, *scenario;
     gboolean once;
 
-    struct ue_port *port;
-    struct ue_loop *loop;
+    struct live_transport *port;
+    struct event_loop *loop;
     struct ue_server *server;
-    struct ue_serve_log *log; /* NULL: none */
+    struct serve_event_log *log; /* NULL: none */
     struct serve_refusals refusals;
     struct ue_pool *pool;
     void *region;
     uint64_t now_ns;
     uint32_t unanswered; /* datagrams received since answers were sent */
     bool is_stopping;
-    uint8_t bytes[UE_PORT_DATAGRAM_BYTES];
+    uint8_t bytes[LIVE_TRANSPORT_DATAGRAM_BYTES];
 };
 
 /* ---- options ---- */
@@ -74,15 +74,15 @@ static void add_options(struct serve *s, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("serve", "What to serve:", "Show the options of the server", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    ue_serve_protection_add(&s->protection, context);
-    ue_live_options_add(&s->live, context);
+    serve_protection_add(&s->protection, context);
+    live_options_add(&s->live, context);
 }
 
 static bool resolve_scenario(struct serve *s) {
-    s->service.scenario = s->scenario != NULL ? ue_scenario_find(s->scenario) : NULL;
+    s->service.scenario = s->scenario != NULL ? sim_scenario_find(s->scenario) : NULL;
     if (s->service.scenario == NULL) {
-        char *names = ue_streams_names();
-        ue_complain("--mode scenario needs --scenario with one of %s", names);
+        char *names = scenario_traffic_scenario_names();
+        cli_error("--mode scenario needs --scenario with one of %s", names);
         g_free(names);
     }
     return s->service.scenario != NULL;
@@ -90,33 +90,33 @@ static bool resolve_scenario(struct serve *s) {
 
 static bool resolve_mode(struct serve *s) {
     static const char *const modes[] = {
-        [UE_SERVICE_ECHO] = "echo", [UE_SERVICE_SINK] = "sink", [UE_SERVICE_SCENARIO] = "scenario"};
+        [SERVE_SERVICE_ECHO] = "echo", [SERVE_SERVICE_SINK] = "sink", [SERVE_SERVICE_SCENARIO] = "scenario"};
     const char *mode = s->mode != NULL ? s->mode : s->scenario != NULL ? "scenario" : "echo";
     for (size_t i = 0; i < G_N_ELEMENTS(modes); i++) {
         if (strcmp(modes[i], mode) == 0) {
-            s->service.service = (enum ue_service)i;
-            return i != UE_SERVICE_SCENARIO || resolve_scenario(s);
+            s->service.service = (enum serve_service)i;
+            return i != SERVE_SERVICE_SCENARIO || resolve_scenario(s);
         }
     }
-    ue_complain("--mode=%s: neither echo, sink nor scenario", mode);
+    cli_error("--mode=%s: neither echo, sink nor scenario", mode);
     return false;
 }
 
 static bool resolve(struct serve *s, int argc) {
     if (argc != 1) {
-        ue_complain("serve takes options only; see uerudp serve --help");
+        cli_error("serve takes options only; see uerudp serve --help");
         return false;
     }
     if (s->port_number < 0 || s->port_number > UINT16_MAX) {
-        ue_complain("--port=%" G_GINT64_FORMAT ": not a port", s->port_number);
+        cli_error("--port=%" G_GINT64_FORMAT ": not a port", s->port_number);
         return false;
     }
     if (s->max_clients < 1 || s->max_clients > CLIENTS_MAX) {
-        ue_complain("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
+        cli_error("--max-clients=%" G_GINT64_FORMAT ": not between 1 and %d", s->max_clients, CLIENTS_MAX);
         return false;
     }
     s->service.no_login = s->live.no_login;
-    return resolve_mode(s) && ue_serve_protection_resolve(&s->protection) && ue_live_options_resolve(&s->live);
+    return resolve_mode(s) && serve_protection_resolve(&s->protection) && live_options_resolve(&s->live);
 }
 
 /* ---- events ---- */
@@ -125,18 +125,18 @@ static void take_state(struct serve *s, struct ue_peer *peer, const struct ue_ev
     if (event->state != UE_CONN_CLOSED) {
         return;
     }
-    ue_serve_report_left(s->live.json, peer, event->reason, s->now_ns);
-    ue_guest_free(peer->user);
+    serve_report_left(s->live.json, peer, event->reason, s->now_ns);
+    serve_session_free(peer->user);
     peer->user = NULL;
     if (s->once) {
         s->is_stopping = true;
     }
 }
 
-static struct ue_guest *guest_of(struct serve *s, struct ue_peer *peer) {
+static struct serve_session *guest_of(struct serve *s, struct ue_peer *peer) {
     if (peer->user == NULL && ue_conn_state(peer->conn) != UE_CONN_CLOSED) {
-        peer->user = ue_guest_new(&s->service, peer);
-        ue_serve_report_connected(s->live.json, peer);
+        peer->user = serve_session_new(&s->service, peer);
+        serve_report_connected(s->live.json, peer);
     }
     return peer->user;
 }
@@ -147,12 +147,12 @@ static void take_events(struct serve *s) {
     struct ue_event event;
     while (ue_server_next_event(s->server, &peer, &event)) {
         bool is_message = event.type == UE_EVENT_BUNCH && (event.channel != 0 || s->live.no_login);
-        struct ue_guest *guest = is_message ? guest_of(s, peer) : NULL;
-        ue_serve_log_event(s->log, peer, &event);
+        struct serve_session *guest = is_message ? guest_of(s, peer) : NULL;
+        serve_event_log_write_event(s->log, peer, &event);
         if (event.type == UE_EVENT_STATE) {
             take_state(s, peer, &event);
         } else if (guest != NULL) {
-            ue_guest_take(guest, s->now_ns, &event);
+            serve_session_receive(guest, s->now_ns, &event);
         }
     }
 }
@@ -161,36 +161,36 @@ static void send_all(struct serve *s) {
     struct ue_host to;
     struct ue_bytes datagram;
     while (ue_server_next_datagram(s->server, &to, &datagram)) {
-        struct ue_net_address address = ue_serve_net_address(&to);
-        ue_serve_log_datagram(s->log, ue_server_find(s->server, &to), true, datagram.bytes, datagram.size_bytes);
-        ue_port_send(s->port, s->now_ns, &address, datagram.bytes, datagram.size_bytes);
+        struct net_address address = serve_address_from_host(&to);
+        serve_event_log_write_datagram(s->log, ue_server_find(s->server, &to), true, datagram.bytes, datagram.size_bytes);
+        live_transport_send(s->port, s->now_ns, &address, datagram.bytes, datagram.size_bytes);
     }
     s->unanswered = 0;
-    ue_loop_wake_at(s->loop, ue_port_run(s->port, s->now_ns));
+    event_loop_wake_at(s->loop, live_transport_run(s->port, s->now_ns));
 }
 
-static void note_sent(void *user, const struct ue_net_address *to, enum ue_socket_result result) {
+static void note_sent(void *user, const struct net_address *to, enum net_socket_result result) {
     struct serve *s = user;
-    const struct ue_host address = ue_serve_address(to);
+    const struct ue_host address = serve_host_from_address(to);
     struct ue_peer *peer = ue_server_find(s->server, &address);
     if (peer != NULL && peer->user != NULL) {
-        ue_grace_note(&((struct ue_guest *)peer->user)->sending, s->now_ns, result);
+        live_error_timer_update(&((struct serve_session *)peer->user)->sending, s->now_ns, result);
     }
 }
 
 /* ---- the loop ---- */
 
-static enum ue_socket_result receive_one(struct serve *s) {
-    struct ue_net_address from;
+static enum net_socket_result receive_one(struct serve *s) {
+    struct net_address from;
     size_t size_bytes;
-    enum ue_socket_result result = ue_port_receive(s->port, &from, s->bytes, &size_bytes);
-    const struct ue_host address = ue_serve_address(&from);
-    if (result == UE_SOCKET_DONE) {
+    enum net_socket_result result = live_transport_receive(s->port, &from, s->bytes, &size_bytes);
+    const struct ue_host address = serve_host_from_address(&from);
+    if (result == NET_SOCKET_DONE) {
         ue_server_receive(s->server, s->now_ns, &address, s->bytes, size_bytes);
         const struct ue_refusal refusal = ue_server_refusal(s->server);
         serve_refusals_report(&s->refusals, s->now_ns, &address, &refusal);
-        ue_serve_log_datagram(s->log, ue_server_find(s->server, &address), false, s->bytes, size_bytes);
-    } else if (result == UE_SOCKET_UNREACHABLE) {
+        serve_event_log_write_datagram(s->log, ue_server_find(s->server, &address), false, s->bytes, size_bytes);
+    } else if (result == NET_SOCKET_UNREACHABLE) {
         ue_server_unreachable(s->server, s->now_ns, &address);
     }
     return result;
@@ -199,8 +199,8 @@ static enum ue_socket_result receive_one(struct serve *s) {
 /* Answers wait for the tick, as in the engine, unless there are many: looking for them costs time per connection. */
 static void on_receive(void *user) {
     struct serve *s = user;
-    s->now_ns = ue_loop_now_ns();
-    for (uint32_t i = 0; i < DATAGRAMS_PER_CALL && receive_one(s) != UE_SOCKET_WOULD_BLOCK; i++) {
+    s->now_ns = event_loop_now_ns();
+    for (uint32_t i = 0; i < DATAGRAMS_PER_CALL && receive_one(s) != NET_SOCKET_WOULD_BLOCK; i++) {
         if (++s->unanswered == DATAGRAMS_UNANSWERED_MAX) {
             take_events(s);
             send_all(s);
@@ -212,12 +212,12 @@ static void work_for(struct serve *s, struct ue_peer *peer) {
     if (ue_conn_state(peer->conn) == UE_CONN_CLOSED) {
         return;
     }
-    struct ue_guest *guest = guest_of(s, peer);
+    struct serve_session *guest = guest_of(s, peer);
     if (guest->joined_ns == 0 && (s->live.no_login || peer->login.state == UE_LOGIN_DONE)) {
-        ue_serve_report_joined(s->live.json, peer);
-        ue_guest_join(guest, s->now_ns);
+        serve_report_joined(s->live.json, peer);
+        serve_session_start(guest, s->now_ns);
     }
-    ue_guest_work(guest, s->now_ns);
+    serve_session_tick(guest, s->now_ns);
 }
 
 static void close_all(struct serve *s) {
@@ -242,15 +242,15 @@ static void on_tick(void *user) {
     ue_server_tick(s->server, s->now_ns);
     take_events(s);
     send_all(s);
-    ue_serve_log_tick(s->log, s->server);
-    if (s->is_stopping && ue_port_run(s->port, s->now_ns) == UINT64_MAX) {
-        ue_loop_quit(s->loop);
+    serve_event_log_tick(s->log, s->server);
+    if (s->is_stopping && live_transport_run(s->port, s->now_ns) == UINT64_MAX) {
+        event_loop_quit(s->loop);
     }
 }
 
 static void on_wake(void *user) {
     struct serve *s = user;
-    ue_loop_wake_at(s->loop, ue_port_run(s->port, ue_loop_now_ns()));
+    event_loop_wake_at(s->loop, live_transport_run(s->port, event_loop_now_ns()));
 }
 
 static void on_stop(void *user) {
@@ -262,13 +262,13 @@ static void on_stop(void *user) {
 
 static bool open_port(struct serve *s) {
     GError *error = NULL;
-    struct ue_socket *socket = ue_socket_listen(s->bind, (uint16_t)s->port_number, &error);
+    struct net_socket *socket = net_socket_listen(s->bind, (uint16_t)s->port_number, &error);
     if (socket == NULL) {
-        ue_complain("%s", error->message);
+        cli_error("%s", error->message);
         g_error_free(error);
         return false;
     }
-    s->port = ue_port_new(socket, &s->live);
+    s->port = live_transport_new(socket, &s->live);
     return s->port != NULL;
 }
 
@@ -282,42 +282,42 @@ static bool open_server(struct serve *s) {
     };
     size_t size_bytes =
         MIN(MEMORY_BYTES_BASE + (size_t)s->max_clients * MEMORY_BYTES_PER_CLIENT, (size_t)UE_POOL_BYTES_MAX);
-    ue_live_options_configure(&s->live, &config.conn);
-    ue_serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
+    live_options_configure(&s->live, &config.conn);
+    serve_protection_configure(&s->protection, s->live.ticks_per_second, &config);
     s->region = g_try_malloc(size_bytes);
     s->pool = s->region != NULL ? ue_pool_init(s->region, size_bytes) : NULL;
-    s->server = s->pool != NULL ? ue_server_new(s->pool, &config, ue_loop_now_ns()) : NULL;
+    s->server = s->pool != NULL ? ue_server_new(s->pool, &config, event_loop_now_ns()) : NULL;
     if (s->server == NULL) {
-        ue_complain("no server is possible with these settings");
+        cli_error("no server is possible with these settings");
         return false;
     }
-    ue_port_set_sent(s->port, note_sent, s);
+    live_transport_set_sent_callback(s->port, note_sent, s);
     return true;
 }
 
 static bool open_log(struct serve *s) {
-    s->log = s->live.events != NULL ? ue_serve_log_open(&s->live) : NULL;
+    s->log = s->live.events != NULL ? serve_event_log_open(&s->live) : NULL;
     return s->live.events == NULL || s->log != NULL;
 }
 
-static enum ue_exit run(struct serve *s) {
-    const struct ue_loop_hooks hooks = {
+static enum cli_exit run(struct serve *s) {
+    const struct event_loop_callbacks hooks = {
         .user = s, .receive = on_receive, .tick = on_tick, .wake = on_wake, .stop = on_stop};
     if (!open_port(s) || !open_server(s) || !open_log(s)) {
-        return UE_EXIT_UNUSABLE;
+        return CLI_EXIT_UNUSABLE;
     }
-    ue_report_begin(s->live.json);
-    s->loop = ue_loop_new(&hooks, ue_port_socket(s->port), s->live.ticks_per_second);
+    live_report_start(s->live.json);
+    s->loop = event_loop_new(&hooks, live_transport_socket(s->port), s->live.ticks_per_second);
     serve_refusals_init(&s->refusals, s->live.json);
-    ue_report_ready(s->live.json, ue_port_socket(s->port));
-    ue_loop_run(s->loop);
-    ue_serve_report_summary(s->live.json, s->server, &s->refusals, s->pool, s->port);
-    return UE_EXIT_OK;
+    live_report_listening(s->live.json, live_transport_socket(s->port));
+    event_loop_run(s->loop);
+    serve_report_summary(s->live.json, s->server, &s->refusals, s->pool, s->port);
+    return CLI_EXIT_OK;
 }
 
 static void free_server(struct serve *s) {
     for (uint32_t i = 0; s->server != NULL && i < ue_server_count(s->server); i++) {
-        ue_guest_free(ue_server_peer(s->server, i)->user);
+        serve_session_free(ue_server_peer(s->server, i)->user);
     }
     if (s->server != NULL) {
         ue_server_free(s->server);
@@ -327,14 +327,14 @@ static void free_server(struct serve *s) {
 
 static bool clear(struct serve *s) {
     if (s->loop != NULL) {
-        ue_loop_free(s->loop);
+        event_loop_free(s->loop);
     }
     free_server(s);
     serve_refusals_clear(&s->refusals);
-    bool good = ue_port_free(s->port);
-    good = ue_serve_log_close(s->log, s->loop != NULL) && good;
-    good = ue_report_end() && good;
-    ue_live_options_clear(&s->live);
+    bool good = live_transport_free(s->port);
+    good = serve_event_log_close(s->log, s->loop != NULL) && good;
+    good = live_report_stop() && good;
+    live_options_clear(&s->live);
     g_free(s->bind);
     g_free(s->map);
     g_free(s->game);
@@ -344,18 +344,18 @@ static bool clear(struct serve *s) {
     return good;
 }
 
-int ue_cmd_serve(int argc, char **argv) {
+int cmd_serve(int argc, char **argv) {
     struct serve *s = g_new0(struct serve, 1);
     GOptionContext *context = g_option_context_new("- let clients log in");
-    s->port_number = UE_SERVER_PORT;
+    s->port_number = WIRE_OPTIONS_SERVER_PORT;
     s->max_clients = CLIENTS_DEFAULT;
-    ue_live_options_init(&s->live);
-    ue_serve_protection_init(&s->protection);
+    live_options_init(&s->live);
+    serve_protection_init(&s->protection);
     g_option_context_set_description(context, description);
     add_options(s, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(s, argc)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(s, argc)) {
         status = run(s);
     }
-    return clear(s) ? status : UE_EXIT_UNUSABLE;
+    return clear(s) ? status : CLI_EXIT_UNUSABLE;
 }

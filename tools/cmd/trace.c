@@ -11,12 +11,12 @@
 #define PICTURES_MAX 64
 
 struct trace {
-    struct ue_reading reading;
-    struct ue_selection selection;
+    struct capture_reader reading;
+    struct selection selection;
     char *path;
     char *browser;
     gboolean svg;
-    GPtrArray *plots; /* struct ue_plot, in the order of their first datagrams */
+    GPtrArray *plots; /* struct trace_plot, in the order of their first datagrams */
     GHashTable *streams;
     uint64_t left_out; /* datagrams of connections without a picture */
 };
@@ -34,11 +34,11 @@ static const char description[] =
 
 /* ---- collecting ---- */
 
-static struct ue_plot *find_plot(struct trace *t, const struct ue_seen *seen) {
+static struct trace_plot *find_plot(struct trace *t, const struct input_datagram *seen) {
     gpointer key = GUINT_TO_POINTER(seen->connection->stream);
-    struct ue_plot *plot = g_hash_table_lookup(t->streams, key);
+    struct trace_plot *plot = g_hash_table_lookup(t->streams, key);
     if (plot == NULL && t->plots->len < PICTURES_MAX) {
-        plot = ue_plot_new(seen);
+        plot = trace_plot_new(seen);
         g_ptr_array_add(t->plots, plot);
         g_hash_table_insert(t->streams, key, plot);
     }
@@ -47,37 +47,37 @@ static struct ue_plot *find_plot(struct trace *t, const struct ue_seen *seen) {
 }
 
 struct drawing {
-    struct ue_plot *plot;
-    const struct ue_seen *seen;
+    struct trace_plot *plot;
+    const struct input_datagram *seen;
 };
 
-static void draw_event(void *user, const struct ue_track_event *event) {
+static void draw_event(void *user, const struct ue_tracker_event *event) {
     struct drawing *drawing = user;
-    ue_plot_event(drawing->plot, drawing->seen, event);
+    trace_plot_on_event(drawing->plot, drawing->seen, event);
 }
 
 static void collect(struct trace *t) {
-    struct ue_tracks *tracks = ue_tracks_new();
-    struct ue_seen seen;
-    while (ue_reading_next(&t->reading, &seen)) {
+    struct tracker_table *tracks = tracker_table_new();
+    struct input_datagram seen;
+    while (capture_reader_next(&t->reading, &seen)) {
         if (seen.is_foreign ||
-            !ue_selection_takes(&t->selection, seen.connection->stream, &seen.context, seen.bytes, seen.size_bytes)) {
+            !selection_matches(&t->selection, seen.connection->stream, &seen.context, seen.bytes, seen.size_bytes)) {
             continue;
         }
         struct drawing drawing = {find_plot(t, &seen), &seen};
         if (drawing.plot != NULL) {
-            struct ue_track_sink sink = {.event = draw_event, .user = &drawing};
-            ue_plot_begin(drawing.plot, &seen);
-            ue_tracks_feed(tracks, &seen, &sink);
+            struct ue_tracker_callbacks sink = {.event = draw_event, .user = &drawing};
+            trace_plot_add_datagram(drawing.plot, &seen);
+            tracker_table_on_datagram(tracks, &seen, &sink);
         }
     }
-    ue_tracks_free(tracks);
+    tracker_table_free(tracks);
 }
 
 /* ---- writing ---- */
 
 /* The name of a connection's page, or, with another ending, of its SVG file. */
-static char *name_file(const struct trace *t, const struct ue_plot *plot, const char *ending) {
+static char *name_file(const struct trace *t, const struct trace_plot *plot, const char *ending) {
     const char *dot = g_str_has_suffix(t->path, ".html") ? strrchr(t->path, '.') : NULL;
     char *stem = g_strndup(t->path, dot != NULL ? (gsize)(dot - t->path) : strlen(t->path));
     bool is_only = t->plots->len == 1;
@@ -86,33 +86,33 @@ static char *name_file(const struct trace *t, const struct ue_plot *plot, const 
     return name;
 }
 
-static bool write_file(const char *path, struct ue_out *text) {
-    struct ue_output output;
-    return ue_output_open(&output, path) && ue_output_close(&output, ue_out_flush(text, output.file));
+static bool write_file(const char *path, struct text_buffer *text) {
+    struct output_file output;
+    return output_file_open(&output, path) && output_file_close(&output, text_buffer_flush(text, output.file));
 }
 
 static bool write_svg(const struct trace *t, const char *page, const char *path) {
     GError *error = NULL;
-    char *picture = ue_svg_draw(t->browser, page, &error);
+    char *picture = trace_draw_svg(t->browser, page, &error);
     if (picture == NULL) {
-        ue_complain("%s: %s", path, error->message);
+        cli_error("%s: %s", path, error->message);
         g_error_free(error);
         return false;
     }
-    struct ue_out text = {0};
-    ue_out_text(&text, picture);
+    struct text_buffer text = {0};
+    text_buffer_add(&text, picture);
     bool good = write_file(path, &text);
-    ue_out_free(&text);
+    text_buffer_free(&text);
     g_free(picture);
     return good;
 }
 
-static bool write_picture(const struct trace *t, const struct ue_plot *plot) {
+static bool write_picture(const struct trace *t, const struct trace_plot *plot) {
     char *page = name_file(t, plot, ".html"), *svg = name_file(t, plot, ".svg");
-    struct ue_out text = {0};
-    ue_page_write(plot, &text);
+    struct text_buffer text = {0};
+    trace_write_page(plot, &text);
     bool good = write_file(page, &text) && (!t->svg || write_svg(t, page, svg));
-    ue_out_free(&text);
+    text_buffer_free(&text);
     g_free(page);
     g_free(svg);
     return good;
@@ -120,20 +120,20 @@ static bool write_picture(const struct trace *t, const struct ue_plot *plot) {
 
 static bool write_to_pipe(const struct trace *t) {
     if (t->plots->len > 1) {
-        ue_complain("there are %u connections, and a page for each; use --output, or --stream for one of them",
+        cli_error("there are %u connections, and a page for each; use --output, or --stream for one of them",
                     t->plots->len);
         return false;
     }
-    struct ue_out text = {0};
-    ue_page_write(t->plots->pdata[0], &text);
+    struct text_buffer text = {0};
+    trace_write_page(t->plots->pdata[0], &text);
     bool good = write_file(NULL, &text);
-    ue_out_free(&text);
+    text_buffer_free(&text);
     return good;
 }
 
 static bool write_all(const struct trace *t) {
     if (t->plots->len == 0) {
-        ue_complain("there is no connection to draw");
+        cli_error("there is no connection to draw");
         return false;
     }
     if (t->path == NULL || strcmp(t->path, "-") == 0) {
@@ -144,7 +144,7 @@ static bool write_all(const struct trace *t) {
         good = write_picture(t, t->plots->pdata[i]);
     }
     if (t->left_out != 0) {
-        ue_complain("pictures show the first %d connections; others can be chosen with --stream", PICTURES_MAX);
+        cli_error("pictures show the first %d connections; others can be chosen with --stream", PICTURES_MAX);
     }
     return good;
 }
@@ -152,32 +152,32 @@ static bool write_all(const struct trace *t) {
 /* ---- the command ---- */
 
 static void free_plot(gpointer plot) {
-    ue_plot_free(plot);
+    trace_plot_free(plot);
 }
 
-static enum ue_exit run(struct trace *t, int path_count, char **paths) {
+static enum cli_exit run(struct trace *t, int path_count, char **paths) {
     t->plots = g_ptr_array_new_with_free_func(free_plot);
     t->streams = g_hash_table_new(NULL, NULL);
-    ue_reading_start(&t->reading, path_count, paths);
+    capture_reader_start(&t->reading, path_count, paths);
     collect(t);
-    enum ue_exit status = ue_reading_status(&t->reading);
+    enum cli_exit status = capture_reader_exit_status(&t->reading);
     bool good = write_all(t);
     g_hash_table_unref(t->streams);
     g_ptr_array_unref(t->plots);
-    return good ? status : UE_EXIT_UNUSABLE;
+    return good ? status : CLI_EXIT_UNUSABLE;
 }
 
 static bool resolve(struct trace *t, int argc) {
     bool is_pipe = t->path == NULL || strcmp(t->path, "-") == 0;
     if (argc < 2) {
-        ue_complain("no file given; see uerudp trace --help");
+        cli_error("no file given; see uerudp trace --help");
         return false;
     }
     if ((t->svg && is_pipe) || (t->browser != NULL && !t->svg)) {
-        ue_complain(t->svg ? "--svg needs --output FILE, beside which it goes" : "--browser goes with --svg");
+        cli_error(t->svg ? "--svg needs --output FILE, beside which it goes" : "--browser goes with --svg");
         return false;
     }
-    return ue_wire_options_resolve(&t->reading.wire);
+    return wire_options_resolve(&t->reading.wire);
 }
 
 static void add_options(struct trace *t, GOptionContext *context) {
@@ -192,22 +192,22 @@ static void add_options(struct trace *t, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("output", "What to draw:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    ue_selection_add_streams(&t->selection, context);
-    ue_wire_options_add(&t->reading.wire, context);
+    selection_add_stream_option(&t->selection, context);
+    wire_options_add(&t->reading.wire, context);
 }
 
-int ue_cmd_trace(int argc, char **argv) {
+int cmd_trace(int argc, char **argv) {
     struct trace t = {0};
     GOptionContext *context = g_option_context_new("FILE... - draw connections");
-    ue_reading_init(&t.reading);
+    capture_reader_init(&t.reading);
     g_option_context_set_description(context, description);
     add_options(&t, context);
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    if (ue_cli_parse(context, &argc, &argv) && resolve(&t, argc)) {
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    if (cli_parse(context, &argc, &argv) && resolve(&t, argc)) {
         status = run(&t, argc - 1, argv + 1);
     }
-    ue_reading_clear(&t.reading);
-    ue_selection_clear(&t.selection);
+    capture_reader_clear(&t.reading);
+    selection_clear(&t.selection);
     g_free(t.path);
     g_free(t.browser);
     return status;

@@ -7,19 +7,19 @@
 
 #define BACKLOG_BYTES (256u << 10)
 
-void ue_job_attach(struct ue_job *job, struct ue_conn *conn, bool wraps) {
+void connect_job_attach(struct connect_job *job, struct ue_conn *conn, bool wraps) {
     job->conn = conn;
-    ue_backlog_init(&job->backlog, conn, wraps, BACKLOG_BYTES);
+    send_queue_init(&job->backlog, conn, wraps, BACKLOG_BYTES);
 }
 
-void ue_job_begin(struct ue_job *job, uint64_t now_ns) {
+void connect_job_begin(struct connect_job *job, uint64_t now_ns) {
     job->begun_ns = now_ns;
     job->heard_ns = now_ns;
 }
 
-void ue_job_free(struct ue_job *job) {
+void connect_job_free(struct connect_job *job) {
     if (job != NULL) {
-        ue_backlog_clear(&job->backlog);
+        send_queue_clear(&job->backlog);
         if (job->kind->clear != NULL) {
             job->kind->clear(job);
         }
@@ -27,34 +27,34 @@ void ue_job_free(struct ue_job *job) {
     }
 }
 
-size_t ue_job_room_bytes(const struct ue_job *job, uint32_t channel) {
+size_t connect_job_message_bytes_max(const struct connect_job *job, uint32_t channel) {
     size_t room_bytes = ue_conn_room_bits(job->conn, channel) / 8;
     size_t wrapping_bytes = job->backlog.wraps ? ACTOR_MESSAGE_BYTES : 0;
     return room_bytes > wrapping_bytes ? room_bytes - wrapping_bytes : 0;
 }
 
-uint32_t ue_job_channel_place(const struct ue_job *job, uint32_t channel) {
+uint32_t connect_job_channel_index(const struct connect_job *job, uint32_t channel) {
     for (uint32_t i = 0; i < job->channel_count; i++) {
         if (job->channels[i] == channel) {
             return i;
         }
     }
-    return UE_JOB_NO_CHANNEL;
+    return CONNECT_JOB_NO_CHANNEL;
 }
 
-void ue_job_add_channel(struct ue_job *job, uint32_t channel) {
-    bool is_new = ue_job_channel_place(job, channel) == UE_JOB_NO_CHANNEL;
+void connect_job_add_channel(struct connect_job *job, uint32_t channel) {
+    bool is_new = connect_job_channel_index(job, channel) == CONNECT_JOB_NO_CHANNEL;
     job->opened_count++;
-    if (is_new && job->channel_count < UE_JOB_CHANNELS_MAX) {
+    if (is_new && job->channel_count < CONNECT_JOB_CHANNELS_MAX) {
         job->channels[job->channel_count++] = channel;
     }
 }
 
 /* A server may open channels and speak before the client notices that it has joined. */
-void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *event) {
+void connect_job_receive(struct connect_job *job, uint64_t now_ns, const struct ue_event *event) {
     if (event->type == UE_EVENT_CHANNEL_OPENED && event->kind == UE_KIND_ACTOR) {
-        ue_job_add_channel(job, event->channel);
-    } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open && job->state == UE_JOB_RUNNING) {
+        connect_job_add_channel(job, event->channel);
+    } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open && job->state == CONNECT_JOB_RUNNING) {
         struct ue_event message = *event;
         message.data = job->backlog.wraps ? actor_message_unwrap(job->conn, event->data) : event->data;
         job->heard_ns = now_ns;
@@ -62,23 +62,23 @@ void ue_job_take(struct ue_job *job, uint64_t now_ns, const struct ue_event *eve
     }
 }
 
-void ue_job_work(struct ue_job *job, uint64_t now_ns) {
-    if (job->state == UE_JOB_RUNNING) {
+void connect_job_tick(struct connect_job *job, uint64_t now_ns) {
+    if (job->state == CONNECT_JOB_RUNNING) {
         job->kind->work(job, now_ns);
-        ue_backlog_send(&job->backlog, now_ns);
+        send_queue_send(&job->backlog, now_ns);
         if (job->backlog.refused != 0) {
-            ue_job_fail(job, "a message is too large, or its channel is gone");
+            connect_job_fail(job, "a message is too large, or its channel is gone");
         }
     }
 }
 
-void ue_job_fail(struct ue_job *job, const char *format, ...) {
+void connect_job_fail(struct connect_job *job, const char *format, ...) {
     va_list arguments;
-    if (job->state == UE_JOB_FAILED) {
+    if (job->state == CONNECT_JOB_FAILED) {
         return; /* the first problem explains the others */
     }
     va_start(arguments, format);
     g_vsnprintf(job->problem, sizeof job->problem, format, arguments);
     va_end(arguments);
-    job->state = UE_JOB_FAILED;
+    job->state = CONNECT_JOB_FAILED;
 }

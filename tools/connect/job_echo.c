@@ -19,30 +19,30 @@ static const uint32_t reliable_bytes[] = {1, 2, 3, 7, 64, 255, 500, 1000, 65536,
 #define UNRELIABLE_BYTES_MAX 300
 
 struct check {
-    struct ue_job job;
+    struct connect_job job;
     uint64_t seed;
     uint32_t max_bytes; /* of a message: what an idle channel takes, where packets are small */
     uint32_t round;     /* of the next message */
     uint32_t place;     /* and its channel's */
-    uint32_t echoed[UE_JOB_CHANNELS_MAX];
+    uint32_t echoed[CONNECT_JOB_CHANNELS_MAX];
     uint32_t reliable_sent, reliable_echoed, unreliable_sent, unreliable_echoed;
     uint64_t sent_bytes, echoed_bytes; /* reliable */
 };
 
-static uint32_t message_bytes(const struct check *check, uint32_t round, bool reliable, struct ue_rng *rng) {
+static uint32_t message_bytes(const struct check *check, uint32_t round, bool reliable, struct sim_rng *rng) {
     if (!reliable) {
-        return UNRELIABLE_BYTES_MIN + (uint32_t)ue_rng_below(rng, UNRELIABLE_BYTES_MAX - UNRELIABLE_BYTES_MIN + 1);
+        return UNRELIABLE_BYTES_MIN + (uint32_t)sim_rng_below(rng, UNRELIABLE_BYTES_MAX - UNRELIABLE_BYTES_MIN + 1);
     }
     return reliable_bytes[round] < check->max_bytes ? reliable_bytes[round] : check->max_bytes;
 }
 
 /* Unreliable ones begin with their round, since not all of them come. Free it with g_free. */
 static uint8_t *make_message(const struct check *check, uint32_t place, uint32_t round, bool reliable, size_t *size) {
-    struct ue_rng rng = {ue_rng_mix(check->seed, (uint64_t)place << 32 | round << 1 | reliable)};
+    struct sim_rng rng = {sim_rng_mix(check->seed, (uint64_t)place << 32 | round << 1 | reliable)};
     uint32_t bytes = message_bytes(check, round, reliable, &rng);
     uint8_t *message = g_malloc(bytes + sizeof(uint64_t));
     for (uint32_t i = 0; i < bytes; i += 8) {
-        ue_bytes_store64(message + i, ue_rng_next(&rng));
+        ue_bytes_store64(message + i, sim_rng_next(&rng));
     }
     if (!reliable) {
         message[0] = (uint8_t)round;
@@ -56,7 +56,7 @@ static uint8_t *make_message(const struct check *check, uint32_t place, uint32_t
 static bool put(struct check *check, bool reliable) {
     size_t size;
     uint8_t *message = make_message(check, check->place, check->round, reliable, &size);
-    bool good = ue_backlog_put(&check->job.backlog, check->job.channels[check->place], reliable,
+    bool good = send_queue_push(&check->job.backlog, check->job.channels[check->place], reliable,
                                (struct ue_view){message, 0, size * 8});
     g_free(message);
     if (good && reliable) {
@@ -87,12 +87,12 @@ static bool has_channels(const struct check *check, uint64_t now_ns) {
 }
 
 static void begin(struct check *check) {
-    struct ue_job *job = &check->job;
+    struct connect_job *job = &check->job;
     job->channel_count = job->channel_count < CHANNELS_WANTED ? job->channel_count : CHANNELS_WANTED;
-    check->max_bytes = (uint32_t)ue_job_room_bytes(job, job->channels[0]);
+    check->max_bytes = (uint32_t)connect_job_message_bytes_max(job, job->channels[0]);
 }
 
-static void work(struct ue_job *job, uint64_t now_ns) {
+static void work(struct connect_job *job, uint64_t now_ns) {
     struct check *check = (struct check *)job;
     if (!has_channels(check, now_ns)) {
         return;
@@ -103,7 +103,7 @@ static void work(struct ue_job *job, uint64_t now_ns) {
     send_more(check);
     bool complete = check->round == ROUNDS && check->reliable_echoed == check->reliable_sent;
     if (complete && now_ns - job->heard_ns > LINGER_NS) {
-        job->state = UE_JOB_DONE;
+        job->state = CONNECT_JOB_DONE;
     }
 }
 
@@ -120,9 +120,9 @@ static bool is_message(const struct check *check, uint32_t place, uint32_t round
 static void take_reliable(struct check *check, uint32_t place, const struct ue_event *bunch) {
     uint32_t round = check->echoed[place]++;
     if (round >= ROUNDS) {
-        ue_job_fail(&check->job, "channel %u returned more than was sent", bunch->channel);
+        connect_job_fail(&check->job, "channel %u returned more than was sent", bunch->channel);
     } else if (!is_message(check, place, round, true, bunch->data)) {
-        ue_job_fail(&check->job, "message %u of channel %u came back as something else (%zu bits)", round,
+        connect_job_fail(&check->job, "message %u of channel %u came back as something else (%zu bits)", round,
                     bunch->channel, bunch->data.bits);
     } else {
         check->reliable_echoed++;
@@ -133,22 +133,22 @@ static void take_reliable(struct check *check, uint32_t place, const struct ue_e
 static void take_unreliable(struct check *check, uint32_t place, const struct ue_event *bunch) {
     uint32_t round = bunch->data.bits >= 8 ? (uint32_t)ue_view_load(bunch->data, 0, 8) : ROUNDS;
     if (round >= ROUNDS || !is_message(check, place, round, false, bunch->data)) {
-        ue_job_fail(&check->job, "an unreliable message of channel %u came back damaged", bunch->channel);
+        connect_job_fail(&check->job, "an unreliable message of channel %u came back damaged", bunch->channel);
     } else {
         check->unreliable_echoed++;
     }
 }
 
-static void take(struct ue_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+static void take(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
     struct check *check = (struct check *)job;
-    uint32_t place = ue_job_channel_place(job, bunch->channel);
+    uint32_t place = connect_job_channel_index(job, bunch->channel);
     (void)now_ns;
-    if (place != UE_JOB_NO_CHANNEL) {
+    if (place != CONNECT_JOB_NO_CHANNEL) {
         (bunch->reliable ? take_reliable : take_unreliable)(check, place, bunch);
     }
 }
 
-static json_t *result(const struct ue_job *job) {
+static json_t *result(const struct connect_job *job) {
     const struct check *check = (const struct check *)job;
     return json_pack("{s:i, s:i, s:i, s:I, s:i, s:i}", "channels", (int)job->channel_count, "reliable_sent",
                      (int)check->reliable_sent, "reliable_echoed", (int)check->reliable_echoed, "bytes_echoed",
@@ -156,8 +156,8 @@ static json_t *result(const struct ue_job *job) {
                      "unreliable_echoed", (int)check->unreliable_echoed);
 }
 
-struct ue_job *ue_job_check_new(const struct ue_job_options *options) {
-    static const struct ue_job_kind kind = {"check", take, work, result, NULL};
+struct connect_job *connect_job_echo_new(const struct connect_job_options *options) {
+    static const struct connect_job_type kind = {"check", take, work, result, NULL};
     struct check *check = g_new0(struct check, 1);
     check->job.kind = &kind;
     check->seed = options->seed;

@@ -12,7 +12,7 @@
 #define WAITING_BYTES_MAX (64u << 10)
 
 struct file_job {
-    struct ue_job job;
+    struct connect_job job;
     FILE *file;
     int64_t channel;
     size_t message_bytes; /* what an idle channel takes, or less; 0: not known yet */
@@ -27,52 +27,52 @@ static void send_piece(struct file_job *f, uint32_t channel) {
     if (size == 0) {
         f->is_read = true;
         if (ferror(f->file)) {
-            ue_job_fail(&f->job, "the file cannot be read: %s", g_strerror(errno));
+            connect_job_fail(&f->job, "the file cannot be read: %s", g_strerror(errno));
         }
-    } else if (ue_backlog_put(&f->job.backlog, channel, true, (struct ue_view){bytes, 0, size * 8})) {
+    } else if (send_queue_push(&f->job.backlog, channel, true, (struct ue_view){bytes, 0, size * 8})) {
         f->messages++;
         f->sent_bytes += size;
     } else {
-        ue_job_fail(&f->job, "a message of %zu bytes does not fit", size);
+        connect_job_fail(&f->job, "a message of %zu bytes does not fit", size);
     }
 }
 
-static void work(struct ue_job *job, uint64_t now_ns) {
+static void work(struct connect_job *job, uint64_t now_ns) {
     struct file_job *f = (struct file_job *)job;
     if (job->channel_count == 0 ||
-        (f->channel >= 0 && ue_job_channel_place(job, (uint32_t)f->channel) == UE_JOB_NO_CHANNEL)) {
+        (f->channel >= 0 && connect_job_channel_index(job, (uint32_t)f->channel) == CONNECT_JOB_NO_CHANNEL)) {
         return; /* the server has not opened it yet */
     }
     uint32_t channel = f->channel >= 0 ? (uint32_t)f->channel : job->channels[0];
     if (f->message_bytes == 0) {
-        size_t room_bytes = ue_job_room_bytes(job, channel);
+        size_t room_bytes = connect_job_message_bytes_max(job, channel);
         f->message_bytes = room_bytes < MESSAGE_BYTES_MAX ? room_bytes : MESSAGE_BYTES_MAX;
     }
-    while (!f->is_read && job->state == UE_JOB_RUNNING && job->backlog.size_bytes < WAITING_BYTES_MAX) {
+    while (!f->is_read && job->state == CONNECT_JOB_RUNNING && job->backlog.size_bytes < WAITING_BYTES_MAX) {
         send_piece(f, channel);
     }
-    if (f->is_read && ue_backlog_is_empty(&job->backlog) && ue_conn_unacked(job->conn, channel) == 0 &&
-        job->state == UE_JOB_RUNNING) {
+    if (f->is_read && send_queue_is_empty(&job->backlog) && ue_conn_unacked(job->conn, channel) == 0 &&
+        job->state == CONNECT_JOB_RUNNING) {
         f->last_ns = now_ns;
-        job->state = UE_JOB_DONE;
+        job->state = CONNECT_JOB_DONE;
     }
 }
 
-static void take(struct ue_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+static void take(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
     (void)now_ns;
     ((struct file_job *)job)->echoed_bytes += bunch->data.bits / 8;
 }
 
-static json_t *result(const struct ue_job *job) {
+static json_t *result(const struct connect_job *job) {
     const struct file_job *f = (const struct file_job *)job;
     double seconds = f->last_ns > job->begun_ns ? (double)(f->last_ns - job->begun_ns) / NS_PER_S : 0;
     return json_pack("{s:I, s:I, s:b, s:I, s:f, s:f}", "messages", (json_int_t)f->messages, "bytes",
-                     (json_int_t)f->sent_bytes, "delivered", job->state == UE_JOB_DONE, "bytes_echoed",
+                     (json_int_t)f->sent_bytes, "delivered", job->state == CONNECT_JOB_DONE, "bytes_echoed",
                      (json_int_t)f->echoed_bytes, "seconds", seconds, "bytes_per_second",
                      seconds > 0 ? (double)f->sent_bytes / seconds : 0.0);
 }
 
-static void clear(struct ue_job *job) {
+static void clear(struct connect_job *job) {
     fclose(((struct file_job *)job)->file);
 }
 
@@ -85,11 +85,11 @@ static FILE *open_file(const char *path) {
     return fopen(path, "rb");
 }
 
-struct ue_job *ue_job_file_new(const struct ue_job_options *options) {
-    static const struct ue_job_kind kind = {"file", take, work, result, clear};
+struct connect_job *connect_job_file_new(const struct connect_job_options *options) {
+    static const struct connect_job_type kind = {"file", take, work, result, clear};
     FILE *file = open_file(options->file);
     if (file == NULL) {
-        ue_complain("%s: %s", options->file, g_strerror(errno));
+        cli_error("%s: %s", options->file, g_strerror(errno));
         return NULL;
     }
     struct file_job *f = g_new0(struct file_job, 1);

@@ -15,7 +15,7 @@
 #define LINE_BYTES_MAX (UE_CALL_BITS_MAX / 8)
 
 struct lines_job {
-    struct ue_job job;
+    struct connect_job job;
     int64_t channel;
     bool as_json;
     bool is_over; /* no more lines will come */
@@ -25,7 +25,7 @@ struct lines_job {
     uint64_t acked_ns; /* since when nothing is under way; 0: something is */
 };
 
-bool ue_job_lines_add(struct ue_job *job, const char *line) {
+bool connect_job_lines_add(struct connect_job *job, const char *line) {
     struct lines_job *l = (struct lines_job *)job;
     if (line == NULL) {
         l->is_over = true;
@@ -37,17 +37,17 @@ bool ue_job_lines_add(struct ue_job *job, const char *line) {
 }
 
 static void put_line(struct lines_job *l, uint32_t channel, const char *line) {
-    uint8_t bytes[LINE_BYTES_MAX + UE_CONTENT_CALL_BITS / 8 + 1];
-    struct ue_content_writer writer = {bytes, 0};
+    uint8_t bytes[LINE_BYTES_MAX + UE_REPLICATION_CALL_BITS / 8 + 1];
+    struct ue_replication_writer writer = {bytes, 0};
     size_t size = strlen(line);
     l->waiting_bytes -= size;
     if (size > LINE_BYTES_MAX) {
-        ue_job_fail(&l->job, "a line of %zu bytes is too long: %u at most", size, LINE_BYTES_MAX);
+        connect_job_fail(&l->job, "a line of %zu bytes is too long: %u at most", size, LINE_BYTES_MAX);
         return;
     }
     memset(bytes, 0, sizeof bytes);
-    ue_content_put_call(&writer, FUNCTION_SAY, (struct ue_view){(const uint8_t *)line, 0, size * 8});
-    l->sent += ue_backlog_put(&l->job.backlog, channel, true, (struct ue_view){bytes, 0, writer.bits});
+    ue_replication_write_call(&writer, FUNCTION_SAY, (struct ue_view){(const uint8_t *)line, 0, size * 8});
+    l->sent += send_queue_push(&l->job.backlog, channel, true, (struct ue_view){bytes, 0, writer.bits});
 }
 
 static void put_lines(struct lines_job *l, uint32_t channel) {
@@ -59,64 +59,64 @@ static void put_lines(struct lines_job *l, uint32_t channel) {
 }
 
 static void finish(struct lines_job *l, uint32_t channel, uint64_t now_ns) {
-    bool quiet = g_queue_is_empty(&l->lines) && ue_backlog_is_empty(&l->job.backlog) &&
+    bool quiet = g_queue_is_empty(&l->lines) && send_queue_is_empty(&l->job.backlog) &&
                  (l->sent == 0 || ue_conn_unacked(l->job.conn, channel) == 0);
-    if (!quiet || l->job.state != UE_JOB_RUNNING) {
+    if (!quiet || l->job.state != CONNECT_JOB_RUNNING) {
         l->acked_ns = 0;
         return;
     }
     l->acked_ns = l->acked_ns != 0 ? l->acked_ns : now_ns;
     uint64_t since_ns = l->acked_ns > l->job.heard_ns ? l->acked_ns : l->job.heard_ns;
     if (l->is_over && (l->received >= l->sent || now_ns - since_ns > ANSWER_WAIT_NS)) {
-        l->job.state = UE_JOB_DONE;
+        l->job.state = CONNECT_JOB_DONE;
     }
 }
 
-static void work(struct ue_job *job, uint64_t now_ns) {
+static void work(struct connect_job *job, uint64_t now_ns) {
     struct lines_job *l = (struct lines_job *)job;
     uint32_t channel = l->channel >= 0 ? (uint32_t)l->channel : job->channel_count != 0 ? job->channels[0] : 0;
-    if (ue_job_channel_place(job, channel) != UE_JOB_NO_CHANNEL) {
+    if (connect_job_channel_index(job, channel) != CONNECT_JOB_NO_CHANNEL) {
         put_lines(l, channel);
         finish(l, channel, now_ns);
     } else if (l->is_over && g_queue_is_empty(&l->lines)) {
-        job->state = UE_JOB_DONE;
+        job->state = CONNECT_JOB_DONE;
     }
 }
 
 static void print_call(struct lines_job *l, const struct ue_event *bunch, struct ue_view text) {
     char *line = g_malloc0(ue_bits_bytes(text.bits) + 1);
     ue_view_copy(text, (uint8_t *)line);
-    ue_report(l->as_json, "message",
+    live_report(l->as_json, "message",
               json_pack("{s:i, s:b, s:o}", "channel", (int)bunch->channel, "unreliable", !bunch->reliable, "text",
-                        ue_report_text(line)));
+                        live_report_text(line)));
     g_free(line);
 }
 
-static void take(struct ue_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+static void take(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
     struct lines_job *l = (struct lines_job *)job;
-    struct ue_content_reader reader = {.data = bunch->data};
-    struct ue_content_item item;
+    struct ue_replication_reader reader = {.data = bunch->data};
+    struct ue_replication_block item;
     (void)now_ns;
-    while (ue_content_next(&reader, &item)) {
-        if (item.kind == UE_CONTENT_CALL) {
+    while (ue_replication_read(&reader, &item)) {
+        if (item.kind == UE_REPLICATION_CALL) {
             l->received++;
             print_call(l, bunch, item.value);
         }
     }
 }
 
-static json_t *result(const struct ue_job *job) {
+static json_t *result(const struct connect_job *job) {
     const struct lines_job *l = (const struct lines_job *)job;
     return json_pack("{s:I, s:I, s:b}", "sent", (json_int_t)l->sent, "received", (json_int_t)l->received, "delivered",
-                     job->state == UE_JOB_DONE);
+                     job->state == CONNECT_JOB_DONE);
 }
 
-static void clear(struct ue_job *job) {
+static void clear(struct connect_job *job) {
     g_queue_clear_full(&((struct lines_job *)job)->lines, g_free);
 }
 
-struct ue_job *ue_job_lines_new(const struct ue_job_options *options) {
-    static const struct ue_job_kind kind = {"lines", take, work, result, clear};
+struct connect_job *connect_job_lines_new(const struct connect_job_options *options) {
+    static const struct connect_job_type kind = {"lines", take, work, result, clear};
     struct lines_job *l = g_new0(struct lines_job, 1);
     l->job.kind = &kind;
     l->channel = options->channel;

@@ -56,7 +56,7 @@ static bool is_named(const struct image *image, const Elf64_Shdr *strings, uint3
 
 /* False: the symbols are not there, or lie about where they are. */
 static bool read_symbols(const struct image *image, const Elf64_Ehdr *head, const Elf64_Shdr *symbols,
-                         struct ue_elf *elf) {
+                         struct doctor_elf *elf) {
     Elf64_Shdr strings;
     Elf64_Sym symbol = {0};
     bool has_major = false;
@@ -77,49 +77,49 @@ static bool read_symbols(const struct image *image, const Elf64_Ehdr *head, cons
     return true;
 }
 
-static enum ue_elf_result read_sections(const struct image *image, struct ue_elf *elf) {
+static enum doctor_elf_result read_sections(const struct image *image, struct doctor_elf *elf) {
     Elf64_Ehdr head;
     Elf64_Shdr section;
     if (!load(image, 0, &head, sizeof head) || head.e_shentsize != sizeof section ||
         piece(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof section) == NULL) {
-        return UE_ELF_DAMAGED;
+        return DOCTOR_ELF_DAMAGED;
     }
     for (uint64_t i = 0; load_section(image, &head, i, &section); i++) {
         if (section.sh_type == SHT_DYNSYM) {
-            return read_symbols(image, &head, &section, elf) ? UE_ELF_OK : UE_ELF_DAMAGED;
+            return read_symbols(image, &head, &section, elf) ? DOCTOR_ELF_OK : DOCTOR_ELF_DAMAGED;
         }
     }
-    return UE_ELF_OK;
+    return DOCTOR_ELF_OK;
 }
 
 /* Class, byte order and machine stand at the same places in every ELF file. */
-static enum ue_elf_result read_image(const struct image *image, struct ue_elf *elf) {
+static enum doctor_elf_result read_image(const struct image *image, struct doctor_elf *elf) {
     Elf32_Ehdr head;
     if (!load(image, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) {
-        return image->size_bytes < sizeof head ? UE_ELF_DAMAGED : UE_ELF_FOREIGN;
+        return image->size_bytes < sizeof head ? DOCTOR_ELF_DAMAGED : DOCTOR_ELF_FOREIGN;
     }
     bool is_little = head.e_ident[EI_DATA] == ELFDATA2LSB;
     elf->machine = is_little ? GUINT16_FROM_LE(head.e_machine) : GUINT16_FROM_BE(head.e_machine);
     elf->bits = head.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
     if (elf->bits != 64 || is_little != (G_BYTE_ORDER == G_LITTLE_ENDIAN)) {
-        return UE_ELF_FOREIGN;
+        return DOCTOR_ELF_FOREIGN;
     }
     return read_sections(image, elf);
 }
 
-enum ue_elf_result ue_elf_read(const char *path, struct ue_elf *elf) {
-    *elf = (struct ue_elf){0};
+enum doctor_elf_result doctor_elf_read(const char *path, struct doctor_elf *elf) {
+    *elf = (struct doctor_elf){0};
     GMappedFile *file = access(path, R_OK) == 0 ? g_mapped_file_new(path, FALSE, NULL) : NULL;
     if (file == NULL) {
-        return UE_ELF_UNREADABLE;
+        return DOCTOR_ELF_UNREADABLE;
     }
     const struct image image = {g_mapped_file_get_contents(file), g_mapped_file_get_length(file)};
-    enum ue_elf_result result = image.size_bytes > FILE_BYTES_MAX ? UE_ELF_FOREIGN : read_image(&image, elf);
+    enum doctor_elf_result result = image.size_bytes > FILE_BYTES_MAX ? DOCTOR_ELF_FOREIGN : read_image(&image, elf);
     g_mapped_file_unref(file);
     return result;
 }
 
-char *ue_elf_machine(const struct ue_elf *elf, char text[32]) {
+char *doctor_elf_machine_text(const struct doctor_elf *elf, char text[32]) {
     static const struct {
         uint16_t machine;
         const char *name;

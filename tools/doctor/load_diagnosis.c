@@ -10,57 +10,57 @@
 #endif
 
 static void free_finding(void *data) {
-    struct ue_finding *finding = data;
+    struct doctor_finding *finding = data;
     g_free(finding->text);
     g_free(finding->advice);
     g_free(finding);
 }
 
 /* Takes over text and advice. */
-static void find(struct ue_diagnosis *diagnosis, const char *id, char *text, char *advice) {
-    struct ue_finding *finding = g_new0(struct ue_finding, 1);
-    *finding = (struct ue_finding){id, text, advice};
+static void find(struct doctor_diagnosis *diagnosis, const char *id, char *text, char *advice) {
+    struct doctor_finding *finding = g_new0(struct doctor_finding, 1);
+    *finding = (struct doctor_finding){id, text, advice};
     g_ptr_array_add(diagnosis->findings, finding);
 }
 
 /* ---- one file ---- */
 
-static bool is_other_series(const struct ue_wireshark *wireshark, const struct ue_elf *elf) {
+static bool is_other_series(const struct doctor_wireshark *wireshark, const struct doctor_elf *elf) {
     return wireshark->version != NULL && elf->has_series &&
            (elf->major != wireshark->major || elf->minor != wireshark->minor);
 }
 
 /* Where tshark is a script that starts the program, ours tells the machine. */
-static bool is_other_machine(const struct ue_wireshark *wireshark, const struct ue_elf *elf) {
-    struct ue_elf program;
-    ue_elf_read(wireshark->path, &program);
+static bool is_other_machine(const struct doctor_wireshark *wireshark, const struct doctor_elf *elf) {
+    struct doctor_elf program;
+    doctor_elf_read(wireshark->path, &program);
     if (program.machine == 0) {
-        ue_elf_read("/proc/self/exe", &program);
+        doctor_elf_read("/proc/self/exe", &program);
     }
     return program.machine != 0 && elf->machine != 0 && (program.machine != elf->machine || program.bits != elf->bits);
 }
 
-static char *advise_rebuild(const struct ue_wireshark *wireshark) {
+static char *advise_rebuild(const struct doctor_wireshark *wireshark) {
     return g_strdup_printf("Build it against the headers of Wireshark %d.%d (package wireshark-dev), and install that.",
                            wireshark->major, wireshark->minor);
 }
 
 /* Whether anything in the file itself keeps it from being loaded. */
-static bool find_in_file(struct ue_diagnosis *diagnosis, const struct ue_wireshark *wireshark,
-                         const struct ue_copy *copy) {
+static bool find_in_file(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
+                         const struct doctor_plugin_file *copy) {
     char machine[32];
-    if (copy->result == UE_ELF_UNREADABLE) {
+    if (copy->result == DOCTOR_ELF_UNREADABLE) {
         find(diagnosis, "unreadable", g_strdup_printf("%s cannot be read by you.", copy->path),
              g_strdup_printf("chmod a+r '%s', and let every folder above it be entered (chmod a+x).", copy->path));
-    } else if (copy->result == UE_ELF_DAMAGED) {
+    } else if (copy->result == DOCTOR_ELF_DAMAGED) {
         find(diagnosis, "damaged", g_strdup_printf("%s is cut short or damaged.", copy->path),
              g_strdup("Install it again."));
     } else if (is_other_machine(wireshark, &copy->elf)) {
         find(diagnosis, "wrong-architecture",
              g_strdup_printf("%s is for another machine (%s) than Wireshark.", copy->path,
-                             ue_elf_machine(&copy->elf, machine)),
+                             doctor_elf_machine_text(&copy->elf, machine)),
              g_strdup("Build it for the machine that Wireshark was built for."));
-    } else if (copy->result == UE_ELF_FOREIGN || !copy->elf.has_series) {
+    } else if (copy->result == DOCTOR_ELF_FOREIGN || !copy->elf.has_series) {
         find(diagnosis, "not-a-plugin", g_strdup_printf("%s is not a plugin of Wireshark.", copy->path),
              g_strdup("Install it again."));
     } else if (is_other_series(wireshark, &copy->elf)) {
@@ -75,7 +75,7 @@ static bool find_in_file(struct ue_diagnosis *diagnosis, const struct ue_wiresha
 }
 
 /* path NULL: there is no copy. */
-static char *advise_install(const struct ue_diagnosis *diagnosis, const struct ue_wireshark *wireshark,
+static char *advise_install(const struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
                             const char *path) {
     const char *folder = diagnosis->is_root ? wireshark->global : wireshark->personal;
     if (path == NULL) {
@@ -86,14 +86,14 @@ static char *advise_install(const struct ue_diagnosis *diagnosis, const struct u
                           : g_strdup("");
 }
 
-static void find_in_copy(struct ue_diagnosis *diagnosis, const struct ue_wireshark *wireshark,
-                         const struct ue_copy *copy) {
+static void find_in_copy(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
+                         const struct doctor_plugin_file *copy) {
     bool is_bad = find_in_file(diagnosis, wireshark, copy);
-    if (copy->place == UE_PLACE_WRONG && !is_bad) {
+    if (copy->place == DOCTOR_FOLDER_WRONG && !is_bad) {
         find(diagnosis, "wrong-folder",
              g_strdup_printf("%s lies where this Wireshark does not look for dissectors.", copy->path),
              advise_install(diagnosis, wireshark, copy->path));
-    } else if (copy->place == UE_PLACE_PERSONAL && diagnosis->is_root) {
+    } else if (copy->place == DOCTOR_FOLDER_PERSONAL && diagnosis->is_root) {
         find(diagnosis, "root",
              g_strdup_printf("You are root, and for root Wireshark ignores personal plugins such as %s.", copy->path),
              g_strdup("Run Wireshark as an ordinary user, which is safer; or install for all users: cmake --install."));
@@ -102,7 +102,7 @@ static void find_in_copy(struct ue_diagnosis *diagnosis, const struct ue_wiresha
 
 /* ---- Wireshark ---- */
 
-static bool find_no_wireshark(struct ue_diagnosis *diagnosis, const struct ue_wireshark *wireshark) {
+static bool find_no_wireshark(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark) {
     if (wireshark->path == NULL) {
         find(diagnosis, "no-wireshark", g_strdup("There is no tshark in PATH, by which Wireshark could be asked."),
              g_strdup("Install Wireshark with tshark, or say where it is: --wireshark PATH."));
@@ -115,7 +115,7 @@ static bool find_no_wireshark(struct ue_diagnosis *diagnosis, const struct ue_wi
     return true;
 }
 
-static void find_variable(struct ue_diagnosis *diagnosis) {
+static void find_variable(struct doctor_diagnosis *diagnosis) {
     const char *folder = g_getenv("WIRESHARK_PLUGIN_DIR");
     if (folder != NULL && diagnosis->is_root) {
         find(diagnosis, "root", g_strdup("You are root, and for root Wireshark ignores WIRESHARK_PLUGIN_DIR."),
@@ -136,11 +136,11 @@ static bool is_asked_about(const char *given, const char *loaded) {
     return same;
 }
 
-static void find_several(struct ue_diagnosis *diagnosis, const struct ue_wireshark *wireshark,
+static void find_several(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
                          const GPtrArray *copies) {
     guint count = 0;
     for (guint i = 0; i < copies->len; i++) {
-        count += ((const struct ue_copy *)copies->pdata[i])->place != UE_PLACE_WRONG;
+        count += ((const struct doctor_plugin_file *)copies->pdata[i])->place != DOCTOR_FOLDER_WRONG;
     }
     if (count > 1 && !diagnosis->is_root) {
         find(diagnosis, "several",
@@ -150,17 +150,17 @@ static void find_several(struct ue_diagnosis *diagnosis, const struct ue_wiresha
     }
 }
 
-static void find_why_not(struct ue_diagnosis *diagnosis, const struct ue_wireshark *wireshark, const GPtrArray *copies,
+static void find_why_not(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *copies,
                          const char *given) {
     for (guint i = 0; i < copies->len; i++) {
-        const struct ue_copy *copy = copies->pdata[i];
+        const struct doctor_plugin_file *copy = copies->pdata[i];
         if (given == NULL || strcmp(copy->path, given) == 0) {
             find_in_copy(diagnosis, wireshark, copy);
         }
     }
     if (copies->len == 0) {
         find(diagnosis, "missing",
-             g_strdup_printf("%s is in none of the folders where Wireshark looks for it.", UE_PLUGIN_FILE),
+             g_strdup_printf("%s is in none of the folders where Wireshark looks for it.", DOCTOR_PLUGIN_FILE),
              advise_install(diagnosis, wireshark, NULL));
     }
     if (wireshark->refusal != NULL) {
@@ -188,7 +188,7 @@ static char *advise_group(const char *program) {
                            g_get_user_name());
 }
 
-static void find_capture(struct ue_diagnosis *diagnosis, const struct ue_wireshark *wireshark) {
+static void find_capture(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark) {
     char *program = wireshark->programs != NULL ? g_build_filename(wireshark->programs, "dumpcap", NULL) : NULL;
     if (program == NULL || !g_file_test(program, G_FILE_TEST_EXISTS)) {
         find(diagnosis, "no-capture", g_strdup("Live capture is not possible: dumpcap is not there."),
@@ -209,9 +209,9 @@ static void find_capture(struct ue_diagnosis *diagnosis, const struct ue_wiresha
 
 /* ---- all together ---- */
 
-void ue_diagnosis_make(struct ue_diagnosis *diagnosis, const struct ue_wireshark *wireshark, const GPtrArray *copies,
+void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *copies,
                        const char *given) {
-    *diagnosis = (struct ue_diagnosis){.is_root = getuid() == 0 || getgid() == 0};
+    *diagnosis = (struct doctor_diagnosis){.is_root = getuid() == 0 || getgid() == 0};
     diagnosis->findings = g_ptr_array_new_with_free_func(free_finding);
     if (find_no_wireshark(diagnosis, wireshark)) {
         return;
@@ -225,7 +225,7 @@ void ue_diagnosis_make(struct ue_diagnosis *diagnosis, const struct ue_wireshark
     find_capture(diagnosis, wireshark);
 }
 
-void ue_diagnosis_clear(struct ue_diagnosis *diagnosis) {
+void doctor_diagnosis_clear(struct doctor_diagnosis *diagnosis) {
     if (diagnosis->findings != NULL) {
         g_ptr_array_unref(diagnosis->findings);
     }

@@ -7,21 +7,21 @@
 #include "tools/doctor/elf.h"
 #include "tools/doctor/wireshark.h"
 
-enum ue_place {
-    UE_PLACE_PERSONAL, /* Wireshark looks here, unless root runs it */
-    UE_PLACE_GLOBAL,
-    UE_PLACE_WRONG, /* elsewhere */
+enum doctor_folder_kind {
+    DOCTOR_FOLDER_PERSONAL, /* Wireshark looks here, unless root runs it */
+    DOCTOR_FOLDER_GLOBAL,
+    DOCTOR_FOLDER_WRONG, /* elsewhere */
 };
 
-struct ue_copy {
+struct doctor_plugin_file {
     char *path;
-    enum ue_place place;
-    enum ue_elf_result result;
-    struct ue_elf elf;
+    enum doctor_folder_kind place;
+    enum doctor_elf_result result;
+    struct doctor_elf elf;
 };
 
-/* All copies, as struct ue_copy: first in the order in which Wireshark looks, then those in wrong places. given: one
+/* All copies, as struct doctor_plugin_file: first in the order in which Wireshark looks, then those in wrong places. given: one
    more file, or NULL. Free with g_ptr_array_unref. */
-GPtrArray *ue_copies_find(const struct ue_wireshark *wireshark, const char *given);
+GPtrArray *doctor_plugin_files_find(const struct doctor_wireshark *wireshark, const char *given);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Lines that a program prints on both outputs; NULL: it cannot be run. */
-static char **ask(const struct ue_wireshark *wireshark, const char *option, const char *report) {
+static char **ask(const struct doctor_wireshark *wireshark, const char *option, const char *report) {
     char *argv[] = {wireshark->path, (char *)option, (char *)report, NULL};
     char *output = NULL;
     char *errors = NULL;
@@ -20,7 +20,7 @@ static char **ask(const struct ue_wireshark *wireshark, const char *option, cons
 }
 
 /* "TShark (Wireshark) 4.0.17 (Git v4.0.17 ...)." or "TShark (Wireshark) 4.4.18." */
-static void take_version(struct ue_wireshark *wireshark, const char *line) {
+static void take_version(struct doctor_wireshark *wireshark, const char *line) {
     const char *at = strstr(line, "TShark ");
     at = at != NULL ? strpbrk(at, "0123456789") : NULL;
     if (wireshark->version == NULL && at != NULL) {
@@ -46,29 +46,29 @@ static void take_folder(const char *line, const char *name, char **folder) {
     }
 }
 
-static void take_folders(struct ue_wireshark *wireshark, const char *line) {
+static void take_folders(struct doctor_wireshark *wireshark, const char *line) {
     take_folder(line, "Personal Plugins:", &wireshark->personal);
     take_folder(line, "Global Plugins:", &wireshark->global);
     take_folder(line, "Program:", &wireshark->programs);
 }
 
 /* "uerudp.so  0.1.0  dissector  /folder/uerudp.so", separated by a tab at least; or an error with the file's name. */
-static void take_plugin(struct ue_wireshark *wireshark, const char *line) {
+static void take_plugin(struct doctor_wireshark *wireshark, const char *line) {
     char **columns = g_strsplit(line, "\t", -1);
-    if (g_strv_length(columns) >= 4 && strcmp(g_strstrip(columns[0]), UE_PLUGIN_FILE) == 0) {
+    if (g_strv_length(columns) >= 4 && strcmp(g_strstrip(columns[0]), DOCTOR_PLUGIN_FILE) == 0) {
         g_free(wireshark->loaded);
         g_free(wireshark->loaded_version);
         wireshark->loaded_version = g_strdup(g_strstrip(columns[1]));
         wireshark->loaded = g_strdup(g_strstrip(columns[3]));
-    } else if (wireshark->refusal == NULL && strstr(line, "'" UE_PLUGIN_FILE "'") != NULL) {
+    } else if (wireshark->refusal == NULL && strstr(line, "'" DOCTOR_PLUGIN_FILE "'") != NULL) {
         const char *from = strstr(line, "Couldn't");
         wireshark->refusal = g_strdup(from != NULL ? from : line);
     }
     g_strfreev(columns);
 }
 
-static void ask_all(struct ue_wireshark *wireshark, const char *option, const char *report,
-                    void (*take)(struct ue_wireshark *wireshark, const char *line)) {
+static void ask_all(struct doctor_wireshark *wireshark, const char *option, const char *report,
+                    void (*take)(struct doctor_wireshark *wireshark, const char *line)) {
     char **lines = ask(wireshark, option, report);
     for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
         take(wireshark, lines[i]);
@@ -76,8 +76,8 @@ static void ask_all(struct ue_wireshark *wireshark, const char *option, const ch
     g_strfreev(lines);
 }
 
-void ue_wireshark_ask(struct ue_wireshark *wireshark, const char *program) {
-    *wireshark = (struct ue_wireshark){.path = g_find_program_in_path(program)};
+void doctor_wireshark_query(struct doctor_wireshark *wireshark, const char *program) {
+    *wireshark = (struct doctor_wireshark){.path = g_find_program_in_path(program)};
     if (wireshark->path != NULL) {
         ask_all(wireshark, "--version", NULL, take_version);
         ask_all(wireshark, "-G", "folders", take_folders);
@@ -85,7 +85,7 @@ void ue_wireshark_ask(struct ue_wireshark *wireshark, const char *program) {
     }
 }
 
-void ue_wireshark_clear(struct ue_wireshark *wireshark) {
+void doctor_wireshark_clear(struct doctor_wireshark *wireshark) {
     g_free(wireshark->path);
     g_free(wireshark->version);
     g_free(wireshark->personal);

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /* The plugin's file, in any folder. */
-#define UE_PLUGIN_FILE "uerudp.so"
+#define DOCTOR_PLUGIN_FILE "uerudp.so"
 
-struct ue_wireshark {
+struct doctor_wireshark {
     char *path;    /* of tshark; NULL: there is none */
     char *version; /* "4.0.17"; NULL: it did not say */
     int major, minor;
@@ -22,7 +22,7 @@ struct ue_wireshark {
 };
 
 /* program: a name to be looked for in PATH, or a path. */
-void ue_wireshark_ask(struct ue_wireshark *wireshark, const char *program);
-void ue_wireshark_clear(struct ue_wireshark *wireshark);
+void doctor_wireshark_query(struct doctor_wireshark *wireshark, const char *program);
+void doctor_wireshark_clear(struct doctor_wireshark *wireshark);
 
 #endif

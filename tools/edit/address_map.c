@@ -18,7 +18,7 @@ struct cached {
     uint8_t bytes[16], mapped[16];
 };
 
-struct ue_addresses {
+struct address_map {
     gcry_cipher_hd_t cipher;
     uint8_t pad[BLOCK_BYTES];
     struct cached cache[CACHED];
@@ -36,21 +36,21 @@ static void make_key(const uint64_t *seed, uint8_t key[KEY_BYTES + BLOCK_BYTES])
     gcry_md_hash_buffer(GCRY_MD_SHA256, key, text, (size_t)length);
 }
 
-struct ue_addresses *ue_addresses_new(const uint64_t *seed) {
+struct address_map *address_map_new(const uint64_t *seed) {
     uint8_t key[KEY_BYTES + BLOCK_BYTES];
-    struct ue_addresses *addresses = g_new0(struct ue_addresses, 1);
+    struct address_map *addresses = g_new0(struct address_map, 1);
     gcry_check_version(NULL);
     make_key(seed, key);
     if (gcry_cipher_open(&addresses->cipher, GCRY_CIPHER_AES128, GCRY_CIPHER_MODE_ECB, 0) != 0 ||
         gcry_cipher_setkey(addresses->cipher, key, KEY_BYTES) != 0) {
-        g_clear_pointer(&addresses, ue_addresses_free);
+        g_clear_pointer(&addresses, address_map_free);
         return NULL;
     }
     gcry_cipher_encrypt(addresses->cipher, addresses->pad, BLOCK_BYTES, key + KEY_BYTES, BLOCK_BYTES);
     return addresses;
 }
 
-void ue_addresses_free(struct ue_addresses *addresses) {
+void address_map_free(struct address_map *addresses) {
     if (addresses != NULL) {
         gcry_cipher_close(addresses->cipher);
         g_free(addresses);
@@ -74,7 +74,7 @@ static bool is_special(const uint8_t *bytes, size_t size_bytes) {
 }
 
 /* A random bit that depends on the first bits of the address and nothing else. */
-static bool bit_for_prefix(struct ue_addresses *addresses, const uint8_t *bytes, size_t bits) {
+static bool bit_for_prefix(struct address_map *addresses, const uint8_t *bytes, size_t bits) {
     uint8_t block[BLOCK_BYTES], out[BLOCK_BYTES];
     memcpy(block, addresses->pad, sizeof block);
     memcpy(block, bytes, bits / 8);
@@ -87,7 +87,7 @@ static bool bit_for_prefix(struct ue_addresses *addresses, const uint8_t *bytes,
 }
 
 /* Each bit is kept or turned as the bits before it say: whatever has these in common, keeps them in common. */
-static void permute(struct ue_addresses *addresses, uint8_t *bytes, size_t size_bytes) {
+static void permute(struct address_map *addresses, uint8_t *bytes, size_t size_bytes) {
     uint8_t mapped[16] = {0};
     for (size_t i = 0; i < size_bytes * 8; i++) {
         unsigned bit = (bytes[i / 8] >> (7 - i % 8) & 1u) ^ bit_for_prefix(addresses, bytes, i);
@@ -96,7 +96,7 @@ static void permute(struct ue_addresses *addresses, uint8_t *bytes, size_t size_
     memcpy(bytes, mapped, size_bytes);
 }
 
-static struct cached *slot_of(struct ue_addresses *addresses, const uint8_t *bytes, size_t size_bytes) {
+static struct cached *slot_of(struct address_map *addresses, const uint8_t *bytes, size_t size_bytes) {
     uint64_t hash = size_bytes;
     for (size_t i = 0; i < size_bytes; i++) {
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
@@ -104,7 +104,7 @@ static struct cached *slot_of(struct ue_addresses *addresses, const uint8_t *byt
     return &addresses->cache[(hash ^ hash >> 29) % CACHED];
 }
 
-void ue_addresses_map(struct ue_addresses *addresses, uint8_t *bytes, size_t size_bytes) {
+void address_map_apply(struct address_map *addresses, uint8_t *bytes, size_t size_bytes) {
     if (is_special(bytes, size_bytes)) {
         return;
     }
@@ -123,7 +123,7 @@ void ue_addresses_map(struct ue_addresses *addresses, uint8_t *bytes, size_t siz
 /* ---- links ---- */
 
 /* One that says that it is no manufacturer's; groups are no machines and stay. */
-static void map_mac(struct ue_addresses *addresses, uint8_t *mac) {
+static void map_mac(struct address_map *addresses, uint8_t *mac) {
     uint8_t block[BLOCK_BYTES] = {'m', 'a', 'c'}, out[BLOCK_BYTES];
     if ((mac[0] & 1) != 0) {
         return;
@@ -143,7 +143,7 @@ static const struct {
     {50, 0, 0}, {51, 0, 0},  {104, 0, 0}, {109, 0, 0}, {204, 0, 0}, {1, 0, 2},   {113, 6, 1}, {276, 12, 1},
 };
 
-static bool replace_link(struct ue_addresses *addresses, uint16_t link_type, uint8_t *bytes, size_t size_bytes) {
+static bool replace_link(struct address_map *addresses, uint16_t link_type, uint8_t *bytes, size_t size_bytes) {
     for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
         if (links[i].link_type == link_type) {
             for (size_t j = 0; j < links[i].count; j++) {
@@ -160,21 +160,21 @@ static bool replace_link(struct ue_addresses *addresses, uint16_t link_type, uin
 
 /* ---- packets ---- */
 
-static void replace_ip(struct ue_addresses *addresses, const struct ue_frame_place *place, uint8_t *bytes) {
+static void replace_ip(struct address_map *addresses, const struct capture_packet_offsets *place, uint8_t *bytes) {
     uint8_t *ip = bytes + place->network;
-    if (place->family == UE_IPV4) {
-        ue_addresses_map(addresses, ip + 12, 4);
-        ue_addresses_map(addresses, ip + 16, 4);
+    if (place->family == CAPTURE_IPV4) {
+        address_map_apply(addresses, ip + 12, 4);
+        address_map_apply(addresses, ip + 16, 4);
         memset(ip + IPV4_BYTES, NO_OPERATION, place->transport - place->network - IPV4_BYTES);
     } else {
-        ue_addresses_map(addresses, ip + 8, 16);
-        ue_addresses_map(addresses, ip + 24, 16);
+        address_map_apply(addresses, ip + 8, 16);
+        address_map_apply(addresses, ip + 24, 16);
     }
 }
 
 /* Where what may hold other addresses begins; behind extensions nobody looks for them. */
-static size_t end_of_known(const struct ue_frame_place *place, size_t size_bytes) {
-    size_t header = place->family == UE_IPV6 ? place->network + IPV6_BYTES : place->transport;
+static size_t end_of_known(const struct capture_packet_offsets *place, size_t size_bytes) {
+    size_t header = place->family == CAPTURE_IPV6 ? place->network + IPV6_BYTES : place->transport;
     bool is_extended = place->transport != header;
     if (place->family == 0) {
         return place->network;
@@ -185,8 +185,8 @@ static size_t end_of_known(const struct ue_frame_place *place, size_t size_bytes
     return place->is_udp && !is_extended ? size_bytes : header;
 }
 
-bool ue_addresses_replace(struct ue_addresses *addresses, struct ue_parcel *parcel) {
-    uint8_t *bytes = ue_parcel_edit(parcel);
+bool address_map_replace_in_packet(struct address_map *addresses, struct edited_block *parcel) {
+    uint8_t *bytes = edited_block_data(parcel);
     size_t size = parcel->data->len, known = end_of_known(&parcel->place, size);
     if (!replace_link(addresses, parcel->packet.link_type, bytes, size)) {
         return false;

@@ -11,18 +11,18 @@
 
 #include "tools/edit/edited_block.h"
 
-struct ue_addresses;
+struct address_map;
 
 /* The same seed gives the same addresses, so that who knows it can find out the old ones; NULL: nobody can. NULL where
    the cipher is not to be had. */
-struct ue_addresses *ue_addresses_new(const uint64_t *seed);
-void ue_addresses_free(struct ue_addresses *addresses);
+struct address_map *address_map_new(const uint64_t *seed);
+void address_map_free(struct address_map *addresses);
 
 /* Replaces the 4 bytes of an IPv4 or the 16 of an IPv6 address. */
-void ue_addresses_map(struct ue_addresses *addresses, uint8_t *bytes, size_t size_bytes);
+void address_map_apply(struct address_map *addresses, uint8_t *bytes, size_t size_bytes);
 
 /* Replaces the addresses in the headers of a packet. What may hold others, anywhere, is zeroed: options of IP, and all
    that is not UDP. False for a link whose addresses are not found. */
-bool ue_addresses_replace(struct ue_addresses *addresses, struct ue_parcel *parcel);
+bool address_map_replace_in_packet(struct address_map *addresses, struct edited_block *parcel);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-struct ue_parcel *ue_parcel_new(uint64_t frame, const struct ue_block *block, const struct ue_capture_packet *packet) {
-    struct ue_parcel *parcel = g_new0(struct ue_parcel, 1);
+struct edited_block *edited_block_new(uint64_t frame, const struct capture_block *block, const struct capture_packet *packet) {
+    struct edited_block *parcel = g_new0(struct edited_block, 1);
     uint8_t *bytes = g_memdup2(block->bytes, block->size_bytes);
     parcel->frame = frame;
     parcel->block = *block;
@@ -15,13 +15,13 @@ struct ue_parcel *ue_parcel_new(uint64_t frame, const struct ue_block *block, co
         parcel->packet.bytes = bytes + block->header_bytes;
         parcel->packet.comment = NULL; /* it is in the block */
         parcel->packet.comment_bytes = 0;
-        parcel->place = ue_frame_place(&parcel->packet);
+        parcel->place = capture_packet_offsets(&parcel->packet);
         parcel->due_ns = packet->time_ns;
     }
     return parcel;
 }
 
-void ue_parcel_free(struct ue_parcel *parcel) {
+void edited_block_free(struct edited_block *parcel) {
     if (parcel->data != NULL) {
         g_byte_array_unref(parcel->data);
     }
@@ -32,11 +32,11 @@ void ue_parcel_free(struct ue_parcel *parcel) {
     g_free(parcel);
 }
 
-size_t ue_parcel_bytes(const struct ue_parcel *parcel) {
+size_t edited_block_memory_bytes(const struct edited_block *parcel) {
     return sizeof *parcel + parcel->block.size_bytes + (parcel->data != NULL ? parcel->data->len : 0);
 }
 
-uint8_t *ue_parcel_edit(struct ue_parcel *parcel) {
+uint8_t *edited_block_data(struct edited_block *parcel) {
     if (parcel->data == NULL) {
         parcel->data = g_byte_array_sized_new((guint)parcel->packet.captured_bytes + 1); /* never nowhere */
         g_byte_array_append(parcel->data, parcel->packet.bytes, (guint)parcel->packet.captured_bytes);
@@ -45,9 +45,9 @@ uint8_t *ue_parcel_edit(struct ue_parcel *parcel) {
     return parcel->data->data;
 }
 
-bool ue_parcel_set_payload(struct ue_parcel *parcel, const uint8_t *payload, size_t size_bytes) {
-    struct ue_frame_place *place = &parcel->place;
-    if (!ue_frame_resize(place, size_bytes, ue_parcel_edit(parcel))) {
+bool edited_block_set_payload(struct edited_block *parcel, const uint8_t *payload, size_t size_bytes) {
+    struct capture_packet_offsets *place = &parcel->place;
+    if (!capture_packet_resize_payload(place, size_bytes, edited_block_data(parcel))) {
         return false;
     }
     g_byte_array_set_size(parcel->data, (guint)place->payload);
@@ -57,7 +57,7 @@ bool ue_parcel_set_payload(struct ue_parcel *parcel, const uint8_t *payload, siz
     return true;
 }
 
-void ue_parcel_say(struct ue_parcel *parcel, const char *text) {
+void edited_block_add_comment(struct edited_block *parcel, const char *text) {
     if (parcel->comment == NULL) {
         parcel->comment = g_string_new(text);
     } else {

@@ -8,12 +8,12 @@
 #include "tools/capture/block.h"
 #include "tools/capture/packet_headers.h"
 
-struct ue_parcel {
+struct edited_block {
     uint64_t frame;        /* its number; of what is no packet, that of the packet before */
-    struct ue_block block; /* copied */
+    struct capture_block block; /* copied */
     bool is_packet;
-    struct ue_capture_packet packet; /* into the block */
-    struct ue_frame_place place;
+    struct capture_packet packet; /* into the block */
+    struct capture_packet_offsets place;
 
     int64_t due_ns;      /* when it goes out: its time, and a delay */
     unsigned copies;     /* besides itself */
@@ -23,19 +23,19 @@ struct ue_parcel {
 };
 
 /* Copies the block. packet is NULL for what is none. */
-struct ue_parcel *ue_parcel_new(uint64_t frame, const struct ue_block *block, const struct ue_capture_packet *packet);
-void ue_parcel_free(struct ue_parcel *parcel);
+struct edited_block *edited_block_new(uint64_t frame, const struct capture_block *block, const struct capture_packet *packet);
+void edited_block_free(struct edited_block *parcel);
 
 /* What it takes in memory, about. */
-size_t ue_parcel_bytes(const struct ue_parcel *parcel);
+size_t edited_block_memory_bytes(const struct edited_block *parcel);
 
-/* The packet's bytes, to be changed. Call ue_frame_seal afterwards. */
-uint8_t *ue_parcel_edit(struct ue_parcel *parcel);
+/* The packet's bytes, to be changed. Call capture_packet_update_checksums afterwards. */
+uint8_t *edited_block_data(struct edited_block *parcel);
 
 /* Puts another payload into a UDP packet; what came behind the payload is gone. False where it is too long. */
-bool ue_parcel_set_payload(struct ue_parcel *parcel, const uint8_t *payload, size_t size_bytes);
+bool edited_block_set_payload(struct edited_block *parcel, const uint8_t *payload, size_t size_bytes);
 
 /* Says what was done; several texts are joined. */
-void ue_parcel_say(struct ue_parcel *parcel, const char *text);
+void edited_block_add_comment(struct edited_block *parcel, const char *text);
 
 #endif

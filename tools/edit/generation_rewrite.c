@@ -101,9 +101,9 @@ static void adapt(json_t *object, const struct ue_profile *from, const struct ue
     }
 }
 
-static json_t *object_of(struct ue_rewrite *rewrite, const struct ue_seen *seen, const uint8_t *bytes,
+static json_t *object_of(struct generation_rewrite *rewrite, const struct input_datagram *seen, const uint8_t *bytes,
                          size_t size_bytes) {
-    struct ue_shown shown = {
+    struct print_datagram shown = {
         .frame = seen->held->frame,
         .time_ns = seen->held->time_ns,
         .source = seen->connection->texts[seen->held->side],
@@ -118,18 +118,18 @@ static json_t *object_of(struct ue_rewrite *rewrite, const struct ue_seen *seen,
         .canonical = true,
     };
     rewrite->json.line.length = 0;
-    ue_json_print(&rewrite->json, &shown);
+    print_json_datagram(&rewrite->json, &shown);
     return json_loadb(rewrite->json.line.text, rewrite->json.line.length, 0, NULL);
 }
 
 /* A number that the other generation sends with every packet, and that nothing here tells. */
-static bool lacks_history_seq(const struct ue_seen *seen, const struct ue_profile *to) {
+static bool lacks_history_seq(const struct input_datagram *seen, const struct ue_profile *to) {
     return to->packet == UE_PACKET_HISTORY_SEQ && seen->context.profile.packet != to->packet &&
            !seen->verdict.is_handshake;
 }
 
 /* NULL: all of it can be read, and may be written. */
-static const char *unwritable(const struct ue_seen *seen, const struct ue_profile *to) {
+static const char *unwritable(const struct input_datagram *seen, const struct ue_profile *to) {
     return lacks_history_seq(seen, to)           ? "packet.acked_history_seq: not known"
            : seen->is_foreign                    ? "of no known form"
            : seen->is_cut                        ? "cut by a snap length"
@@ -139,31 +139,31 @@ static const char *unwritable(const struct ue_seen *seen, const struct ue_profil
 }
 
 /* The context that the object was written in. */
-static void set_context(struct ue_rewrite *rewrite, const struct ue_seen *seen) {
+static void set_context(struct generation_rewrite *rewrite, const struct input_datagram *seen) {
     ue_context_init(&rewrite->context, rewrite->profile, &seen->context.settings);
     rewrite->context.direction = seen->context.direction;
     rewrite->context.ids = is_versioned(rewrite->profile);
 }
 
-bool ue_rewrite_datagram(struct ue_rewrite *rewrite, const struct ue_seen *seen, const uint8_t *bytes,
+bool generation_rewrite_datagram(struct generation_rewrite *rewrite, const struct input_datagram *seen, const uint8_t *bytes,
                          size_t size_bytes) {
     if (rewrite->datagram == NULL) {
-        rewrite->datagram = g_new0(struct ue_json_datagram, 1);
+        rewrite->datagram = g_new0(struct input_json_datagram, 1);
     }
     const char *wrong = unwritable(seen, rewrite->profile);
     json_t *object = wrong == NULL ? object_of(rewrite, seen, bytes, size_bytes) : NULL;
     if (object == NULL) {
-        g_snprintf(rewrite->datagram->error, UE_JSON_ERROR_BYTES, "%s", wrong != NULL ? wrong : "out of memory");
+        g_snprintf(rewrite->datagram->error, INPUT_JSON_ERROR_BYTES, "%s", wrong != NULL ? wrong : "out of memory");
         return false;
     }
     adapt(object, &seen->context.profile, rewrite->profile);
-    bool good = ue_json_encode(&rewrite->options, object, -1, rewrite->datagram);
+    bool good = input_json_encode(&rewrite->options, object, -1, rewrite->datagram);
     json_decref(object);
     set_context(rewrite, seen);
     return good;
 }
 
-void ue_rewrite_clear(struct ue_rewrite *rewrite) {
-    ue_json_free(&rewrite->json);
+void generation_rewrite_clear(struct generation_rewrite *rewrite) {
+    print_json_free(&rewrite->json);
     g_clear_pointer(&rewrite->datagram, g_free);
 }

@@ -10,19 +10,19 @@
 #include "tools/print/json.h"
 
 /* Zero but for profile. */
-struct ue_rewrite {
+struct generation_rewrite {
     const struct ue_profile *profile; /* to write */
-    struct ue_json json;
-    struct ue_wire_options options;    /* none: the object says all */
+    struct print_json json;
+    struct wire_options options;    /* none: the object says all */
     struct ue_context context;         /* of the result */
-    struct ue_json_datagram *datagram; /* the result: bytes, size_bytes; or error, with the field */
+    struct input_json_datagram *datagram; /* the result: bytes, size_bytes; or error, with the field */
 };
 
 /* Writes the datagram that was seen, of which size_bytes at bytes may have been changed since. False with
    datagram->error set for one that the other generation cannot say. */
-bool ue_rewrite_datagram(struct ue_rewrite *rewrite, const struct ue_seen *seen, const uint8_t *bytes,
+bool generation_rewrite_datagram(struct generation_rewrite *rewrite, const struct input_datagram *seen, const uint8_t *bytes,
                          size_t size_bytes);
 
-void ue_rewrite_clear(struct ue_rewrite *rewrite);
+void generation_rewrite_clear(struct generation_rewrite *rewrite);
 
 #endif

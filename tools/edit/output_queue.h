@@ -7,20 +7,20 @@
 #include "tools/edit/writer.h"
 #include "tools/rules/rules.h"
 
-struct ue_edit_line;
+struct edit_output_queue;
 
 /* The writer must outlive the line. */
-struct ue_edit_line *ue_edit_line_new(struct ue_edit_writer *writer);
-void ue_edit_line_free(struct ue_edit_line *line);
+struct edit_output_queue *edit_output_queue_new(struct edit_writer *writer);
+void edit_output_queue_free(struct edit_output_queue *line);
 
 /* Lets a parcel go its way; it is the line's now. False: the writer says why. */
-bool ue_edit_line_put(struct ue_edit_line *line, struct ue_parcel *parcel);
+bool edit_output_queue_push(struct edit_output_queue *line, struct edited_block *parcel);
 
 /* The same for the datagram of a connection with what rules have decided about it, which the parcel then says. */
-bool ue_edit_line_judged(struct ue_edit_line *line, struct ue_parcel *parcel, const struct ue_outcome *outcome,
+bool edit_output_queue_push_outcome(struct edit_output_queue *line, struct edited_block *parcel, const struct rules_outcome *outcome,
                          uint32_t stream, enum ue_direction direction);
 
 /* Nothing more will come. */
-bool ue_edit_line_end(struct ue_edit_line *line);
+bool edit_output_queue_finish(struct edit_output_queue *line);
 
 #endif

@@ -13,10 +13,10 @@
 /* Behind the parts of a message that came: its last field is read as if the rest were zeros. */
 #define PADDING_BYTES 16384
 
-struct ue_redactor {
+struct redactor {
     struct ue_cipher *cipher;
-    struct ue_redact_parts *parts;
-    struct ue_redact_counts counts;
+    struct redactor_fragments *parts;
+    struct redactor_counts counts;
     GByteArray *message, *mask; /* a message in parts as it came, and masked */
     GByteArray *plain;          /* decrypted content of a datagram */
 };
@@ -30,8 +30,8 @@ struct bunch {
 
 /* A datagram that is being masked. */
 struct redaction {
-    struct ue_redactor *redactor;
-    const struct ue_redactable *datagram;
+    struct redactor *redactor;
+    const struct redactor_datagram *datagram;
     const struct ue_context *context;
     uint8_t *target; /* the datagram's bytes, or the plain bytes inside them */
     struct bunch bunch;
@@ -119,7 +119,7 @@ static void on_content_field(void *user, const struct ue_record *record) {
    a length that ends there is not known yet, and no reason to give the message up. */
 static void mask_content(const struct redaction *r, const struct ue_content *content, size_t end_bit, uint8_t *bytes) {
     struct masking masking = {.bytes = bytes};
-    const struct ue_sink sink = {NULL, on_content_field, NULL, &masking};
+    const struct ue_trace sink = {NULL, on_content_field, NULL, &masking};
     struct ue_fault fault;
     ue_content_trace(r->context, content, NULL, &sink, &fault);
     if (masking.unread.bits != 0 && !(fault.status == UE_E_LENGTH && fault.bit > end_bit)) {
@@ -136,8 +136,8 @@ static struct ue_view copy_padded(GByteArray *to, const uint8_t *bytes, size_t b
 }
 
 /* Masks the part as what it is in the message so far; a part that was sent again as the first time. */
-static void mask_part(struct redaction *r, struct ue_view data, const struct ue_redact_message *message) {
-    struct ue_redactor *redactor = r->redactor;
+static void mask_part(struct redaction *r, struct ue_view data, const struct redactor_message *message) {
+    struct redactor *redactor = r->redactor;
     if (!message->is_masked) {
         struct ue_content content = {.kind = UE_CONTENT_CONTROL};
         content.data = copy_padded(redactor->message, message->bytes, message->bits, PADDING_BYTES);
@@ -151,14 +151,14 @@ static void mask_part(struct redaction *r, struct ue_view data, const struct ue_
 /* Control messages in parts, or behind exports. */
 static void mask_parts(struct redaction *r, struct ue_view data) {
     const struct bunch *bunch = &r->bunch;
-    struct ue_redact_part part = {.key = (uint64_t)r->datagram->stream << 1 | r->datagram->side,
+    struct redactor_fragment part = {.key = (uint64_t)r->datagram->stream << 1 | r->datagram->side,
                                   .ch_seq = (uint32_t)bunch->ch_seq,
                                   .ch_seq_bound = MAX(r->context->ch_seq_bound, 1),
                                   .is_initial = bunch->is_initial,
                                   .data = data};
-    struct ue_redact_message message;
+    struct redactor_message message;
     bool is_plain = bunch->is_reliable && !bunch->has_exports && !bunch->has_mapped && !bunch->is_custom_exports;
-    if (is_plain && bunch->is_partial && ue_redact_parts_add(r->redactor->parts, &part, &message)) {
+    if (is_plain && bunch->is_partial && redactor_fragments_add(r->redactor->parts, &part, &message)) {
         mask_part(r, data, &message);
     } else {
         blank(r->target, data);
@@ -258,7 +258,7 @@ static bool encrypt(struct redaction *r) {
     uint8_t *ciphertext = g_malloc(plain->len + 1);
     ue_bits_copy(iv, 0, r->datagram->bytes, r->iv.bit, r->iv.bits);
     bool good = r->opened == 1 && r->ciphertext.bits == plain->len * 8u &&
-                ue_cipher_close(r->redactor->cipher, plain->data, plain->len, iv, tag, ciphertext);
+                ue_cipher_encrypt(r->redactor->cipher, plain->data, plain->len, iv, tag, ciphertext);
     if (good) {
         ue_bits_copy(r->datagram->bytes, r->iv.bit, iv, 0, r->iv.bits);
         ue_bits_copy(r->datagram->bytes, r->tag.bit, tag, 0, r->tag.bits);
@@ -278,9 +278,9 @@ static void finish_ciphertext(struct redaction *r) {
 }
 
 static void redact(struct redaction *r) {
-    const struct ue_redactable *datagram = r->datagram;
-    const struct ue_sink sink = {on_begin, on_field, NULL, r};
-    struct ue_verdict verdict;
+    const struct redactor_datagram *datagram = r->datagram;
+    const struct ue_trace sink = {on_begin, on_field, NULL, r};
+    struct ue_decode_result verdict;
     uint8_t *original = g_memdup2(datagram->bytes, datagram->size_bytes); /* is read while the other is masked */
     ue_datagram_trace(datagram->context, original, datagram->size_bytes, NULL, &sink, &verdict);
     if (verdict.fault.status != UE_OK) {
@@ -294,7 +294,7 @@ static void redact(struct redaction *r) {
     g_free(original);
 }
 
-void ue_redact(struct ue_redactor *redactor, const struct ue_redactable *datagram) {
+void redactor_mask(struct redactor *redactor, const struct redactor_datagram *datagram) {
     struct redaction r = {
         .redactor = redactor, .datagram = datagram, .context = datagram->context, .target = datagram->bytes};
     if (datagram->context != NULL) {
@@ -304,14 +304,14 @@ void ue_redact(struct ue_redactor *redactor, const struct ue_redactable *datagra
     }
 }
 
-void ue_redact_report(const struct ue_redact_counts *counts) {
+void redactor_report(const struct redactor_counts *counts) {
     if (counts->opaque != 0) {
-        ue_complain("%" G_GUINT64_FORMAT " datagrams are encrypted or compressed, and cannot be read: their content is "
+        cli_error("%" G_GUINT64_FORMAT " datagrams are encrypted or compressed, and cannot be read: their content is "
                     "blanked; keys are given with --key",
                     counts->opaque);
     }
     if (counts->unread != 0) {
-        ue_complain("%" G_GUINT64_FORMAT " bunches of the control channel are blanked: they have exports, or are parts "
+        cli_error("%" G_GUINT64_FORMAT " bunches of the control channel are blanked: they have exports, or are parts "
                     "of messages whose earlier parts are not in the capture or came later, or that have more than 64 "
                     "KiB or 256 parts",
                     counts->unread);
@@ -320,19 +320,19 @@ void ue_redact_report(const struct ue_redact_counts *counts) {
 
 /* ---- life ---- */
 
-struct ue_redactor *ue_redactor_new(struct ue_cipher *cipher) {
-    struct ue_redactor *redactor = g_new0(struct ue_redactor, 1);
+struct redactor *redactor_new(struct ue_cipher *cipher) {
+    struct redactor *redactor = g_new0(struct redactor, 1);
     redactor->cipher = cipher;
-    redactor->parts = ue_redact_parts_new();
+    redactor->parts = redactor_fragments_new();
     redactor->message = g_byte_array_new();
     redactor->mask = g_byte_array_new();
     redactor->plain = g_byte_array_new();
     return redactor;
 }
 
-void ue_redactor_free(struct ue_redactor *redactor) {
+void redactor_free(struct redactor *redactor) {
     if (redactor != NULL) {
-        ue_redact_parts_free(redactor->parts);
+        redactor_fragments_free(redactor->parts);
         g_byte_array_unref(redactor->message);
         g_byte_array_unref(redactor->mask);
         g_byte_array_unref(redactor->plain);
@@ -340,6 +340,6 @@ void ue_redactor_free(struct ue_redactor *redactor) {
     }
 }
 
-const struct ue_redact_counts *ue_redactor_counts(const struct ue_redactor *redactor) {
+const struct redactor_counts *redactor_counts(const struct redactor *redactor) {
     return &redactor->counts;
 }

@@ -18,7 +18,7 @@ struct message {
     GList link; /* in the order of use */
 };
 
-struct ue_redact_parts {
+struct redactor_fragments {
     GHashTable *messages; /* by key */
     GQueue used;          /* struct message, the latest last */
 };
@@ -31,24 +31,24 @@ static void free_message(void *data) {
     g_free(message);
 }
 
-struct ue_redact_parts *ue_redact_parts_new(void) {
-    struct ue_redact_parts *parts = g_new0(struct ue_redact_parts, 1);
+struct redactor_fragments *redactor_fragments_new(void) {
+    struct redactor_fragments *parts = g_new0(struct redactor_fragments, 1);
     parts->messages = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_message);
     g_queue_init(&parts->used);
     return parts;
 }
 
-void ue_redact_parts_free(struct ue_redact_parts *parts) {
+void redactor_fragments_free(struct redactor_fragments *parts) {
     g_hash_table_unref(parts->messages);
     g_free(parts);
 }
 
-static void forget(struct ue_redact_parts *parts, struct message *message) {
+static void forget(struct redactor_fragments *parts, struct message *message) {
     g_queue_unlink(&parts->used, &message->link);
     g_hash_table_remove(parts->messages, &message->key);
 }
 
-static struct message *find(struct ue_redact_parts *parts, uint64_t key) {
+static struct message *find(struct redactor_fragments *parts, uint64_t key) {
     struct message *message = g_hash_table_lookup(parts->messages, &key);
     if (message != NULL) {
         g_queue_unlink(&parts->used, &message->link);
@@ -57,7 +57,7 @@ static struct message *find(struct ue_redact_parts *parts, uint64_t key) {
     return message;
 }
 
-static struct message *begin(struct ue_redact_parts *parts, const struct ue_redact_part *part) {
+static struct message *begin(struct redactor_fragments *parts, const struct redactor_fragment *part) {
     if (g_queue_get_length(&parts->used) >= MESSAGES_MAX) {
         forget(parts, parts->used.head->data);
     }
@@ -91,8 +91,8 @@ static bool is_copy(const struct message *message, guint index, struct ue_view d
     return ue_view_equal(data, (struct ue_view){message->bytes->data, begin, end - begin});
 }
 
-bool ue_redact_parts_add(struct ue_redact_parts *parts, const struct ue_redact_part *part,
-                         struct ue_redact_message *message) {
+bool redactor_fragments_add(struct redactor_fragments *parts, const struct redactor_fragment *part,
+                         struct redactor_message *message) {
     struct message *known = find(parts, part->key);
     guint index = known != NULL ? (part->ch_seq + part->ch_seq_bound - known->first_seq) % part->ch_seq_bound : 0;
     bool is_known = known != NULL && index < known->ends->len && is_copy(known, index, part->data);
@@ -112,7 +112,7 @@ bool ue_redact_parts_add(struct ue_redact_parts *parts, const struct ue_redact_p
     if (!is_known) {
         append(known, part->data);
     }
-    *message = (struct ue_redact_message){.bytes = known->bytes->data,
+    *message = (struct redactor_message){.bytes = known->bytes->data,
                                           .bits = begin_of(known, known->ends->len),
                                           .begin = begin_of(known, index),
                                           .mask = known->mask->data,

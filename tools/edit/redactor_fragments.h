@@ -8,10 +8,10 @@
 
 #include <uerudp/content.h>
 
-struct ue_redact_parts;
+struct redactor_fragments;
 
 /* One part as it is on the wire. */
-struct ue_redact_part {
+struct redactor_fragment {
     uint64_t key; /* connection and direction */
     uint32_t ch_seq, ch_seq_bound;
     bool is_initial;
@@ -19,7 +19,7 @@ struct ue_redact_part {
 };
 
 /* What is known of its message up to now. */
-struct ue_redact_message {
+struct redactor_message {
     const uint8_t *bytes; /* valid until the next call */
     size_t bits;
     size_t begin;   /* where the part stands in it */
@@ -27,11 +27,11 @@ struct ue_redact_message {
     bool is_masked; /* the part came before, and its place in mask is filled */
 };
 
-struct ue_redact_parts *ue_redact_parts_new(void);
-void ue_redact_parts_free(struct ue_redact_parts *parts);
+struct redactor_fragments *redactor_fragments_new(void);
+void redactor_fragments_free(struct redactor_fragments *parts);
 
 /* Adds a part or recognises one that was there; false where the parts before it are not known. */
-bool ue_redact_parts_add(struct ue_redact_parts *parts, const struct ue_redact_part *part,
-                         struct ue_redact_message *message);
+bool redactor_fragments_add(struct redactor_fragments *parts, const struct redactor_fragment *part,
+                         struct redactor_message *message);
 
 #endif

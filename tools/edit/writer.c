@@ -12,18 +12,18 @@
 #define PCAP_VERSION_MINOR 4
 #define COPY_COMMENT "copy of the one before"
 
-static bool fail(struct ue_edit_writer *writer, const struct ue_parcel *parcel, const char *what) {
+static bool fail(struct edit_writer *writer, const struct edited_block *parcel, const char *what) {
     g_snprintf(writer->error, sizeof writer->error, "frame %" G_GUINT64_FORMAT ": %s", parcel->frame, what);
     return false;
 }
 
-static int64_t time_ns(const struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
-    return ue_ns_add(parcel->due_ns, writer->shift_ns);
+static int64_t time_ns(const struct edit_writer *writer, const struct edited_block *parcel) {
+    return ue_time_ns_add(parcel->due_ns, writer->shift_ns);
 }
 
 /* The packet as it is now. */
-static struct ue_capture_packet packet_of(const struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
-    struct ue_capture_packet packet = parcel->packet;
+static struct capture_packet packet_of(const struct edit_writer *writer, const struct edited_block *parcel) {
+    struct capture_packet packet = parcel->packet;
     packet.time_ns = time_ns(writer, parcel);
     if (parcel->data != NULL) {
         packet.bytes = parcel->data->data;
@@ -35,30 +35,30 @@ static struct ue_capture_packet packet_of(const struct ue_edit_writer *writer, c
 
 /* ---- the format of the input ---- */
 
-static bool write_same(struct ue_edit_writer *writer, const struct ue_parcel *parcel, const char *comment) {
-    if (writer->is_stripped && parcel->block.form == UE_BLOCK_OTHER) {
+static bool write_same(struct edit_writer *writer, const struct edited_block *parcel, const char *comment) {
+    if (writer->is_stripped && parcel->block.form == CAPTURE_BLOCK_OTHER) {
         return true;
     }
-    struct ue_block_change change = {
-        .shift_ns = ue_ns_since(time_ns(writer, parcel), parcel->packet.time_ns),
+    struct capture_block_change change = {
+        .shift_ns = ue_time_ns_since(time_ns(writer, parcel), parcel->packet.time_ns),
         .comment = comment,
         .is_stripped = writer->is_stripped,
         .is_unmeasured = writer->is_changing,
     };
     if (parcel->data != NULL) {
-        struct ue_capture_packet packet = packet_of(writer, parcel);
+        struct capture_packet packet = packet_of(writer, parcel);
         change.has_data = true;
         change.data = packet.bytes;
         change.captured_bytes = packet.captured_bytes;
         change.length_bytes = packet.length_bytes;
     }
-    return ue_block_write(writer->file, &parcel->block, &change) ||
+    return capture_block_write(writer->file, &parcel->block, &change) ||
            fail(writer, parcel, "its new time or length cannot be said in this file; see --format");
 }
 
 /* ---- pcap ---- */
 
-static void begin_pcap(struct ue_edit_writer *writer, uint16_t link_type) {
+static void begin_pcap(struct edit_writer *writer, uint16_t link_type) {
     const struct {
         uint32_t magic;
         uint16_t major, minor;
@@ -69,8 +69,8 @@ static void begin_pcap(struct ue_edit_writer *writer, uint16_t link_type) {
     writer->has_link_type = true;
 }
 
-static bool write_pcap(struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
-    struct ue_capture_packet packet = packet_of(writer, parcel);
+static bool write_pcap(struct edit_writer *writer, const struct edited_block *parcel) {
+    struct capture_packet packet = packet_of(writer, parcel);
     if (!writer->has_link_type) {
         begin_pcap(writer, packet.link_type);
     }
@@ -90,50 +90,50 @@ static bool write_pcap(struct ue_edit_writer *writer, const struct ue_parcel *pa
 
 /* ---- pcapng ---- */
 
-static uint32_t interface_of(struct ue_edit_writer *writer, uint16_t link_type) {
+static uint32_t interface_of(struct edit_writer *writer, uint16_t link_type) {
     void *key = GUINT_TO_POINTER(link_type), *number;
     if (!g_hash_table_lookup_extended(writer->interfaces, key, NULL, &number)) {
-        number = GUINT_TO_POINTER(ue_pcapng_interface(&writer->pcapng, link_type, NULL));
+        number = GUINT_TO_POINTER(pcapng_writer_add_interface(&writer->pcapng, link_type, NULL));
         g_hash_table_insert(writer->interfaces, key, number);
     }
     return GPOINTER_TO_UINT(number);
 }
 
-static bool write_pcapng(struct ue_edit_writer *writer, const struct ue_parcel *parcel, const char *comment) {
-    struct ue_capture_packet packet = packet_of(writer, parcel);
+static bool write_pcapng(struct edit_writer *writer, const struct edited_block *parcel, const char *comment) {
+    struct capture_packet packet = packet_of(writer, parcel);
     if (packet.time_ns < 0) {
         return fail(writer, parcel, "its new time is before 1970");
     }
     packet.comment = comment;
     packet.comment_bytes = comment != NULL ? strlen(comment) : 0;
-    ue_pcapng_packet(&writer->pcapng, interface_of(writer, packet.link_type), &packet);
+    pcapng_writer_add_packet(&writer->pcapng, interface_of(writer, packet.link_type), &packet);
     return !writer->pcapng.failed || fail(writer, parcel, "it cannot be written as pcapng");
 }
 
 /* ---- all ---- */
 
 /* The first block tells what the input is. */
-static void begin(struct ue_edit_writer *writer, const struct ue_parcel *first) {
-    bool is_pcap = first->block.form == UE_BLOCK_FILE;
+static void begin(struct edit_writer *writer, const struct edited_block *first) {
+    bool is_pcap = first->block.form == CAPTURE_BLOCK_FILE;
     writer->is_begun = true;
-    writer->is_converting = writer->format == (is_pcap ? UE_EDIT_PCAPNG : UE_EDIT_PCAP);
+    writer->is_converting = writer->format == (is_pcap ? EDIT_FORMAT_PCAPNG : EDIT_FORMAT_PCAP);
     if (writer->is_converting && is_pcap) {
-        ue_pcapng_begin(&writer->pcapng, writer->file, "uerudp " UERUDP_VERSION);
+        pcapng_writer_begin(&writer->pcapng, writer->file, "uerudp " UERUDP_VERSION);
         writer->interfaces = g_hash_table_new(NULL, NULL);
     }
 }
 
-static bool write_one(struct ue_edit_writer *writer, const struct ue_parcel *parcel, const char *comment) {
+static bool write_one(struct edit_writer *writer, const struct edited_block *parcel, const char *comment) {
     if (!writer->is_converting) {
         return write_same(writer, parcel, comment);
     }
     if (!parcel->is_packet) {
         return true;
     }
-    return writer->format == UE_EDIT_PCAP ? write_pcap(writer, parcel) : write_pcapng(writer, parcel, comment);
+    return writer->format == EDIT_FORMAT_PCAP ? write_pcap(writer, parcel) : write_pcapng(writer, parcel, comment);
 }
 
-bool ue_edit_writer_put(struct ue_edit_writer *writer, const struct ue_parcel *parcel) {
+bool edit_writer_write(struct edit_writer *writer, const struct edited_block *parcel) {
     if (!writer->is_begun) {
         begin(writer, parcel);
     }
@@ -144,13 +144,13 @@ bool ue_edit_writer_put(struct ue_edit_writer *writer, const struct ue_parcel *p
     return good;
 }
 
-bool ue_edit_writer_end(struct ue_edit_writer *writer) {
-    if (writer->is_converting && writer->format == UE_EDIT_PCAP && !writer->has_link_type) {
-        begin_pcap(writer, UE_LINK_ETHERNET);
+bool edit_writer_finish(struct edit_writer *writer) {
+    if (writer->is_converting && writer->format == EDIT_FORMAT_PCAP && !writer->has_link_type) {
+        begin_pcap(writer, CAPTURE_LINK_ETHERNET);
     }
     return !writer->pcapng.failed;
 }
 
-void ue_edit_writer_clear(struct ue_edit_writer *writer) {
+void edit_writer_clear(struct edit_writer *writer) {
     g_clear_pointer(&writer->interfaces, g_hash_table_unref);
 }

@@ -58,7 +58,7 @@ static void report(struct ue_conn *c, int64_t packet_id, bool delivered) {
     }
 }
 
-void ue_conn_verdict(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered) {
+void ue_conn_handle_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered) {
     struct ue_written written;
     report(c, packet_id, delivered);
     c->traffic.out_judged++;
@@ -70,7 +70,7 @@ void ue_conn_verdict(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool
         c->counters.out_packets_lost++;
         c->traffic.out_lost++;
     }
-    while (ue_flight_take(&c->flight, packet_id, &written)) {
+    while (ue_sent_packets_pop(&c->flight, packet_id, &written)) {
         struct ue_channel *channel = writer(c, &written);
         c->acked_sent_ns = delivered ? written.sent_ns : c->acked_sent_ns;
         if (channel != NULL && delivered) {
@@ -83,7 +83,7 @@ void ue_conn_verdict(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool
 
 void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns) {
     while (c->last_notified_id + 1 < c->out_packet_id) {
-        ue_conn_verdict(c, now_ns, ++c->last_notified_id, true);
+        ue_conn_handle_ack(c, now_ns, ++c->last_notified_id, true);
     }
     ue_conn_bury(c, now_ns);
 }

@@ -7,8 +7,8 @@
 
 void ue_assemble_drop(struct ue_share *share, struct ue_channel *channel) {
     if (channel->partial != NULL) {
-        ue_share_give(share, channel->partial->data);
-        ue_share_give(share, channel->partial);
+        ue_share_free_block(share, channel->partial->data);
+        ue_share_free_block(share, channel->partial);
         channel->partial = NULL;
     }
 }
@@ -75,10 +75,10 @@ static struct ue_assembled begin(struct ue_share *share, struct ue_channel *chan
         return part->reliable ? error(UE_CLOSE_PARTIAL_INITIAL_RELIABLE_DESTROY) : result(UE_ASSEMBLE_SKIP);
     }
     ue_assemble_drop(share, channel);
-    if (ue_partial_check(part) != UE_PARTIAL_FINE) {
+    if (ue_partial_check(part) != UE_PARTIAL_VALID) {
         return error(UE_CLOSE_PARTIAL_INITIAL_NON_BYTE_ALIGNED);
     }
-    p = ue_share_take(share, sizeof *p);
+    p = ue_share_alloc(share, sizeof *p);
     if (p == NULL) {
         return result(UE_ASSEMBLE_NO_MEMORY);
     }
@@ -123,7 +123,7 @@ struct ue_assembled ue_assemble(struct ue_share *share, struct ue_channel *chann
     switch (ue_partial_check(part)) {
     case UE_PARTIAL_UNALIGNED: return error(UE_CLOSE_PARTIAL_NON_BYTE_ALIGNED);
     case UE_PARTIAL_FINAL_EXPORTS: return error(UE_CLOSE_PARTIAL_FINAL_EXPORTS);
-    case UE_PARTIAL_FINE: break;
+    case UE_PARTIAL_VALID: break;
     }
     return append(share, channel, part, ch_seq, max_bytes);
 }

@@ -15,18 +15,18 @@ void ue_lanes_free(struct ue_lanes *lanes) {
     for (uint32_t i = 0; i < lanes->capacity; i++) {
         if (lanes->slots[i] != NULL) {
             ue_channel_free(lanes, lanes->slots[i]);
-            ue_share_give(lanes->share, lanes->slots[i]);
+            ue_share_free_block(lanes->share, lanes->slots[i]);
         }
     }
     ue_out_pop(lanes->share, &lanes->resends); /* without channels nothing is left to return */
     ue_out_pop(lanes->share, &lanes->unsent);
-    ue_share_give(lanes->share, lanes->slots);
+    ue_share_free_block(lanes->share, lanes->slots);
     ue_lanes_init(lanes, lanes->share, lanes->in_first, lanes->out_first);
 }
 
 static bool grow(struct ue_lanes *lanes) {
     uint32_t capacity = lanes->capacity != 0 ? lanes->capacity * 2 : CAPACITY_FIRST;
-    struct ue_lane **slots = ue_share_take(lanes->share, capacity * sizeof *slots);
+    struct ue_lane **slots = ue_share_alloc(lanes->share, capacity * sizeof *slots);
     if (slots == NULL) {
         return false;
     }
@@ -36,7 +36,7 @@ static bool grow(struct ue_lanes *lanes) {
             slots[ue_lane_slot(slots, capacity, lanes->slots[i]->index)] = lanes->slots[i];
         }
     }
-    ue_share_give(lanes->share, lanes->slots);
+    ue_share_free_block(lanes->share, lanes->slots);
     lanes->slots = slots;
     lanes->capacity = capacity;
     return true;
@@ -47,7 +47,7 @@ struct ue_lane *ue_lane_need(struct ue_lanes *lanes, uint32_t index) {
     if (lane != NULL || (lanes->count * 4 >= lanes->capacity * 3 && !grow(lanes))) {
         return lane;
     }
-    lane = ue_share_take(lanes->share, sizeof *lane);
+    lane = ue_share_alloc(lanes->share, sizeof *lane);
     if (lane != NULL) {
         *lane = (struct ue_lane){.index = index, .in_reliable = lanes->in_first, .out_reliable = lanes->out_first};
         lanes->slots[ue_lane_slot(lanes->slots, lanes->capacity, index)] = lane;
@@ -57,7 +57,7 @@ struct ue_lane *ue_lane_need(struct ue_lanes *lanes, uint32_t index) {
 }
 
 struct ue_channel *ue_channel_new(struct ue_lanes *lanes, struct ue_lane *lane, enum ue_channel_kind kind) {
-    struct ue_channel *channel = ue_share_take(lanes->share, sizeof *channel);
+    struct ue_channel *channel = ue_share_alloc(lanes->share, sizeof *channel);
     if (channel != NULL) {
         *channel = (struct ue_channel){
             .index = lane->index, .id = ++lanes->next_id, .kind = kind, .open_packets = {UE_NO_PACKET, UE_NO_PACKET}};
@@ -83,12 +83,12 @@ void ue_channel_free(struct ue_lanes *lanes, struct ue_lane *lane) {
     ue_outs_free(lanes->share, channel->out_first);
     while (channel->in_first != NULL) {
         struct ue_in *next = channel->in_first->next;
-        ue_share_give(lanes->share, channel->in_first);
+        ue_share_free_block(lanes->share, channel->in_first);
         channel->in_first = next;
     }
     ue_assemble_drop(lanes->share, channel);
-    ue_share_give(lanes->share, (void *)channel->name.units.base);
-    ue_share_give(lanes->share, channel);
+    ue_share_free_block(lanes->share, (void *)channel->name.units.base);
+    ue_share_free_block(lanes->share, channel);
     lane->channel = NULL;
     lanes->open_count--;
 }
@@ -98,7 +98,7 @@ uint32_t ue_lane_debts(const struct ue_lane *lane) {
 }
 
 struct ue_out *ue_out_new(struct ue_share *share, uint32_t data_bits) {
-    struct ue_out *out = ue_share_take(share, sizeof *out + ue_bits_bytes(data_bits));
+    struct ue_out *out = ue_share_alloc(share, sizeof *out + ue_bits_bytes(data_bits));
     if (out != NULL) {
         *out = (struct ue_out){.data_bits = data_bits, .packet_id = UE_NO_PACKET};
     }
@@ -111,7 +111,7 @@ void ue_outs_free(struct ue_share *share, struct ue_out *first) {
         if (first->queued) {
             first->abandoned = true;
         } else {
-            ue_share_give(share, first);
+            ue_share_free_block(share, first);
         }
         first = next;
     }
@@ -150,7 +150,7 @@ struct ue_out *ue_out_pop(struct ue_share *share, struct ue_out_queue *queue) {
         if (!out->abandoned) {
             return out;
         }
-        ue_share_give(share, out);
+        ue_share_free_block(share, out);
     }
     return NULL;
 }
@@ -206,7 +206,7 @@ static void drop_first(struct ue_lanes *lanes, struct ue_channel *channel) {
         channel->out_last = NULL;
     }
     channel->out_count--;
-    ue_share_give(lanes->share, first);
+    ue_share_free_block(lanes->share, first);
 }
 
 bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel) {
@@ -228,7 +228,7 @@ bool ue_channel_release(struct ue_lanes *lanes, struct ue_channel *channel) {
 static struct ue_in *copy_in(struct ue_share *share, const struct ue_bunch *bunch, int64_t ch_seq, int64_t packet_id) {
     size_t size_bytes = sizeof(struct ue_in) + ue_bits_bytes(bunch->data.bits);
     bool has_room = ue_share_room_bytes(share) >= size_bytes + share->limit_bytes / IN_TURN_PART;
-    struct ue_in *in = has_room ? ue_share_take(share, size_bytes) : NULL;
+    struct ue_in *in = has_room ? ue_share_alloc(share, size_bytes) : NULL;
     share->refusals += !has_room;
     if (in != NULL) {
         *in = (struct ue_in){.ch_seq = ch_seq, .packet_id = packet_id, .bunch = *bunch};

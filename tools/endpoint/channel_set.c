@@ -83,7 +83,7 @@ static bool copy_name(struct ue_conn *c, struct ue_channel *channel, const struc
     if (name->hardcoded) {
         return true;
     }
-    uint8_t *copy = ue_share_take(&c->share, ue_bits_bytes(name->text.units.bits) + 1);
+    uint8_t *copy = ue_share_alloc(&c->share, ue_bits_bytes(name->text.units.bits) + 1);
     if (copy == NULL) {
         return false;
     }

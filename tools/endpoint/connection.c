@@ -37,8 +37,8 @@ void ue_conn_settle(struct ue_conn *c) {
 /* Legal transitions; leaving for the same state is none. */
 static const bool transitions[][UE_CONN_CLOSED + 1] = {
     [UE_CONN_INVALID] =
-        {[UE_CONN_SHAKING] = true, [UE_CONN_PENDING] = true, [UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
-    [UE_CONN_SHAKING] = {[UE_CONN_PENDING] = true, [UE_CONN_CLOSED] = true},
+        {[UE_CONN_HANDSHAKE] = true, [UE_CONN_PENDING] = true, [UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
+    [UE_CONN_HANDSHAKE] = {[UE_CONN_PENDING] = true, [UE_CONN_CLOSED] = true},
     [UE_CONN_PENDING] = {[UE_CONN_OPEN] = true, [UE_CONN_CLOSED] = true},
     [UE_CONN_OPEN] = {[UE_CONN_CLOSED] = true},
     [UE_CONN_CLOSED] = {false},
@@ -89,10 +89,10 @@ static void fill_defaults(struct ue_conn_config *config) {
 
 static void init_contexts(struct ue_conn *c) {
     bool is_server = ue_conn_is_server(c);
-    const struct ue_versions wished = {c->config.min_handshake_version, c->config.max_handshake_version};
+    const struct ue_handshake_versions wished = {c->config.min_handshake_version, c->config.max_handshake_version};
     ue_context_init(&c->out_context, c->config.profile, &c->config.settings);
     if (c->config.profile->handshake == UE_HANDSHAKE_V) {
-        c->out_context.ids = ue_versions_of(c->config.profile, wished).max >= UE_VERSION_IDS;
+        c->out_context.ids = ue_handshake_versions_of(c->config.profile, wished).max >= UE_HANDSHAKE_VERSION_WITH_IDS;
     }
     c->in_context = c->out_context;
     c->out_context.direction = is_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
@@ -104,7 +104,7 @@ static bool init_seal(struct ue_conn *c) {
     const enum ue_handler *handlers = c->config.settings.handlers;
     for (size_t i = 0; i < UE_HANDLERS_MAX && c->config.key != NULL; i++) {
         if (handlers[i] == UE_HANDLER_AESGCM) {
-            c->seal = i == 0 ? ue_seal_new(c->config.key) : NULL; /* within another component's bits: not offered */
+            c->seal = i == 0 ? ue_encryption_new(c->config.key) : NULL; /* within another component's bits: not offered */
             return c->seal != NULL;
         }
     }
@@ -122,7 +122,7 @@ static bool init_parts(struct ue_conn *c) {
     ue_outbox_init(&c->events, &c->share, c->config.max_events);
     ue_outbox_init(&c->control_queue, &c->share, MAX_QUEUED_CONTROL);
     ue_reorder_init(&c->reorder, &c->share);
-    ue_flight_init(&c->flight, &c->share);
+    ue_sent_packets_init(&c->flight, &c->share);
     ue_lanes_init(&c->lanes, &c->share, 0, 0);
     ue_legacy_init(&c->legacy, 0, &c->share);
     init_notify(c, 0, 0);
@@ -142,7 +142,7 @@ struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *c
     }
     fill_defaults(&filled);
     ue_share_init(&share, pool, filled.memory_limit_bytes);
-    struct ue_conn *c = ue_share_take(&share, sizeof *c);
+    struct ue_conn *c = ue_share_alloc(&share, sizeof *c);
     if (c == NULL) {
         return NULL;
     }
@@ -156,7 +156,7 @@ struct ue_conn *ue_conn_new(struct ue_pool *pool, const struct ue_conn_config *c
         ue_conn_free(c);
         return NULL;
     }
-    ue_shake_init(&c->shake, &c->out_context, config, &c->random);
+    ue_client_handshake_init(&c->shake, &c->out_context, config, &c->random);
     return c;
 }
 
@@ -169,15 +169,15 @@ void ue_conn_free(struct ue_conn *c) {
     ue_outbox_free(&c->events);
     ue_outbox_free(&c->control_queue);
     ue_reorder_free(&c->reorder);
-    ue_flight_free(&c->flight);
+    ue_sent_packets_free(&c->flight);
     ue_lanes_free(&c->lanes);
     ue_legacy_free(&c->legacy);
     if (!ue_conn_is_legacy(c)) {
         ue_notify_free(&c->notify);
     }
-    ue_packer_discard(c);
-    ue_seal_free(c->seal);
-    ue_share_give(&share, c);
+    ue_send_buffer_discard(c);
+    ue_encryption_free(c->seal);
+    ue_share_free_block(&share, c);
 }
 
 /* The sequences of both sides are known (endpoint.md 15.1): in is the peer's first, out the own. */
@@ -214,7 +214,7 @@ void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out
         return;
     }
     c->client_id = c->config.client_id & 7u;
-    c->shake.state = UE_SHAKE_INITIALIZED; /* nobody can begin it anew */
+    c->shake.state = UE_CLIENT_HANDSHAKE_INITIALIZED; /* nobody can begin it anew */
     init_sequences(c, now_ns, in, out);
     come_up(c);
 }
@@ -254,10 +254,10 @@ void ue_conn_accept(struct ue_conn *c, uint64_t now_ns, const struct ue_accepted
     come_up(c);
 }
 
-void ue_conn_send_shake(struct ue_conn *c) {
+void ue_conn_send_handshake(struct ue_conn *c) {
     uint8_t bytes[sizeof c->shake.pending];
     size_t size_bytes;
-    while ((size_bytes = ue_shake_take(&c->shake, bytes)) != 0) {
+    while ((size_bytes = ue_client_handshake_pop(&c->shake, bytes)) != 0) {
         c->counters.outbox_lost += !ue_outbox_copy(&c->datagrams, bytes, size_bytes);
     }
 }
@@ -267,24 +267,24 @@ void ue_conn_connect(struct ue_conn *c, uint64_t now_ns) {
     if (c->state != UE_CONN_INVALID || ue_conn_is_server(c)) {
         return;
     }
-    ue_conn_enter(c, UE_CONN_SHAKING, UE_CLOSE_NONE);
+    ue_conn_enter(c, UE_CONN_HANDSHAKE, UE_CLOSE_NONE);
     c->last_receive_ns = now_ns;
-    ue_shake_start(&c->shake, now_ns);
-    ue_conn_send_shake(c);
+    ue_client_handshake_start(&c->shake, now_ns);
+    ue_conn_send_handshake(c);
 }
 
-void ue_conn_shaken(struct ue_conn *c, uint64_t now_ns, enum ue_shake_result result) {
+void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result) {
     switch (result) {
-    case UE_SHAKE_CONNECTED:
+    case UE_CLIENT_HANDSHAKE_CONNECTED:
         set_version(c, c->shake.version, c->shake.session_id, c->shake.client_id);
         init_sequences(c, now_ns, c->shake.sequences.server, c->shake.sequences.client);
         come_up(c);
         break;
-    case UE_SHAKE_RESUMED: set_version(c, c->shake.version, c->shake.session_id, c->shake.client_id); break;
-    case UE_SHAKE_OUTDATED: ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_OUTDATED_CLIENT); break;
+    case UE_CLIENT_HANDSHAKE_RESUMED: set_version(c, c->shake.version, c->shake.session_id, c->shake.client_id); break;
+    case UE_CLIENT_HANDSHAKE_OUTDATED: ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_OUTDATED_CLIENT); break;
     default: break;
     }
-    ue_conn_send_shake(c);
+    ue_conn_send_handshake(c);
 }
 
 void ue_conn_admit(struct ue_conn *c) {
@@ -337,7 +337,7 @@ static void take_leave(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason 
     ue_conn_tell_reason(c, now_ns, reason, cause);
     if (reason == UE_CLOSE_RELIABLE_BUFFER_OVERFLOW) {
         tell_failure(c, now_ns);
-        ue_packer_flush(c, now_ns);
+        ue_send_buffer_flush(c, now_ns);
     }
     const struct ue_outgoing close = {.channel = 0, .reliable = true, .close = true};
     if (ue_send_has_room(c, lane, &close)) {
@@ -354,11 +354,11 @@ void ue_conn_close_chained(struct ue_conn *c, uint64_t now_ns, enum ue_close_rea
     if (ue_conn_is_up(c)) {
         take_leave(c, now_ns, reason, cause);
     }
-    bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && !ue_packer_is_empty(c);
+    bool flushes = ue_conn_is_up(c) && ue_conn_may_send(c) && !ue_send_buffer_is_empty(c);
     c->closed_ns = now_ns;
     ue_conn_enter(c, UE_CONN_CLOSED, reason);
     if (flushes) {
-        ue_packer_flush(c, now_ns);
+        ue_send_buffer_flush(c, now_ns);
     }
 }
 

@@ -44,8 +44,8 @@ struct ue_last {
 };
 
 /* The packet being filled (SendBuffer). */
-struct ue_packer {
-    struct ue_parcel *parcel; /* NULL: nothing begun; has room for the largest packet */
+struct ue_send_buffer {
+    struct ue_outbox_block *parcel; /* NULL: nothing begun; has room for the largest packet */
     size_t bit;               /* written so far */
     size_t head_bits;
     struct ue_datagram head; /* prefix and packet header as begun */
@@ -56,10 +56,10 @@ struct ue_packer {
     struct ue_last last;
 };
 
-#define UE_SHADOW_RETRANSMISSIONS 16
+#define UE_MODEL_RETRANSMISSIONS 16
 
 /* What a shadow remembers (shadow.h). */
-struct ue_shadow {
+struct ue_model {
     bool is_on;          /* nothing is ever sent */
     bool opens_freely;   /* the peer may open what it may not */
     bool learns;         /* channels are taken as they appear */
@@ -69,9 +69,9 @@ struct ue_shadow {
     int64_t flushed;     /* ... the newest that one spoke of when a history was cleared; INT64_MIN: none */
     uint32_t overflows;  /* of the history at that time */
     int64_t unknown_out; /* the newest own packet whose bytes nobody knows */
-    struct ue_shadow_notes notes;
+    struct ue_model_retransmissions notes;
     int64_t retransmitted_id; /* the newest own packet with a retransmission that was due */
-    int64_t retransmissions[UE_SHADOW_RETRANSMISSIONS]; /* since when the newest of these were due: own packets */
+    int64_t retransmissions[UE_MODEL_RETRANSMISSIONS]; /* since when the newest of these were due: own packets */
     uint64_t retransmission_count;
 };
 
@@ -91,10 +91,10 @@ struct ue_conn {
     uint8_t session_id;
     uint8_t client_id;
     struct ue_random random;
-    struct ue_shake shake;       /* client */
+    struct ue_client_handshake shake;       /* client */
     struct ue_accepted accepted; /* server */
     bool answers_handshakes;     /* server: the Ack may have been missed */
-    struct ue_seal *seal;        /* AES-GCM, or NULL */
+    struct ue_encryption *seal;        /* AES-GCM, or NULL */
 
     struct ue_notify notify;   /* generations A to C */
     struct ue_legacy legacy;   /* generation L */
@@ -105,12 +105,12 @@ struct ue_conn {
     uint64_t acked_sent_ns;    /* when the packet out_ack_packet_id left, until it gave its sample; else UE_NO_TIME */
     struct ue_reorder reorder;
     uint64_t reorder_since_ns;
-    struct ue_flight flight;
+    struct ue_sent_packets flight;
     struct ue_lanes lanes;
     bool has_dying;  /* some channel is_dying */
     bool has_unsent; /* some channel has_unsent */
     bool has_due;    /* some channel's InRec holds what is in order, and found no memory when it came to its turn */
-    struct ue_packer packer;
+    struct ue_send_buffer packer;
     struct ue_outbox control_queue; /* control messages beyond the reliable buffer */
 
     uint32_t dirty_acks;    /* HasDirtyAcks */
@@ -130,7 +130,7 @@ struct ue_conn {
     uint64_t closed_ns;
     bool has_ticked;
 
-    struct ue_budget budget;
+    struct ue_send_budget budget;
     struct ue_jitter_clock jitter_clock;
     struct ue_jitter jitter;
     struct ue_ping ping;
@@ -138,7 +138,7 @@ struct ue_conn {
     struct ue_counters counters;
     struct ue_outbox datagrams;
     struct ue_outbox events;
-    struct ue_shadow shadow;
+    struct ue_model shadow;
     ue_bunch_hook *hook;
     void *hook_user;
 };
@@ -168,8 +168,8 @@ void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state, enum ue_close_re
 bool ue_conn_may_send(const struct ue_conn *c);
 bool ue_conn_is_client_restarting(const struct ue_conn *c);
 /* What became of a handshake packet. */
-void ue_conn_shaken(struct ue_conn *c, uint64_t now_ns, enum ue_shake_result result);
-void ue_conn_send_shake(struct ue_conn *c);
+void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result);
+void ue_conn_send_handshake(struct ue_conn *c);
 /* The message CloseReason, where the generation has it, once: in front of a Failure, or else when closing. */
 void ue_conn_tell_reason(struct ue_conn *c, uint64_t now_ns, enum ue_close_reason reason, enum ue_close_reason cause);
 /* Close with a cause behind the reason, both told to the peer. */
@@ -196,21 +196,21 @@ void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *cha
 void ue_conn_bury(struct ue_conn *c, uint64_t now_ns);
 
 /* packer.c: the packet being filled */
-static inline bool ue_packer_is_empty(const struct ue_conn *c) {
+static inline bool ue_send_buffer_is_empty(const struct ue_conn *c) {
     return c->packer.parcel == NULL;
 }
 /* Forgets what was written. */
-void ue_packer_discard(struct ue_conn *c);
+void ue_send_buffer_discard(struct ue_conn *c);
 /* Written so far, without what stands in front of the packet header. */
-size_t ue_packer_used_bits(const struct ue_conn *c);
+size_t ue_send_buffer_used_bits(const struct ue_conn *c);
 /* Room for the next bunch, header included. */
-size_t ue_packer_free_bits(const struct ue_conn *c);
+size_t ue_send_buffer_free_bits(const struct ue_conn *c);
 /* Begins a packet when none is begun. False: nothing can be sent now, for want of window, room or memory. */
-bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns);
+bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns);
 /* Writes one item, in a new packet when it does not fit. */
-bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item);
+bool ue_send_buffer_append(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item);
 /* FlushNet. */
-void ue_packer_flush(struct ue_conn *c, uint64_t now_ns);
+void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns);
 
 /* send.c: bunches */
 /* On a lane with a channel. Control messages wait where there is no room for them. range may be NULL. */
@@ -241,7 +241,7 @@ void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
 
 /* acks.c */
 /* Verdict on the next own packet (endpoint.md 18). */
-void ue_conn_verdict(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered);
+void ue_conn_handle_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered);
 /* A replay's packets all arrive. */
 void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns);
 
@@ -251,7 +251,7 @@ void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns);
 
 /* dispatch.c: the bunches of one packet (endpoint.md 17) */
 /* Returns whether the packet must count as not delivered. *bunches: how many there were. */
-bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_rest rest, uint32_t *bunches);
+bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest, uint32_t *bunches);
 /* Takes what is due since memory was short. */
 void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns);
 

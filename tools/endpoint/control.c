@@ -22,7 +22,7 @@ enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct 
 /* A parcel of the queue: how many bits, then the bits. */
 enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch) {
     size_t bits = bunch->data.bits;
-    struct ue_parcel *parcel = ue_outbox_new(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
+    struct ue_outbox_block *parcel = ue_outbox_new(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
     if (parcel == NULL) {
         ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_CONTROL_QUEUE_OVERFLOW);
         return UE_E_FULL;
@@ -33,7 +33,7 @@ enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bun
     return UE_OK;
 }
 
-static struct ue_outgoing queued_bunch(const struct ue_parcel *parcel) {
+static struct ue_outgoing queued_bunch(const struct ue_outbox_block *parcel) {
     size_t bits;
     memcpy(&bits, parcel->bytes, sizeof bits);
     return (struct ue_outgoing){.reliable = true, .data = {parcel->bytes + sizeof bits, 0, bits}};

@@ -86,7 +86,7 @@ static void digest(struct ue_cookies *cookies, const struct ue_host *address, ui
     memcpy(cookie, gcry_md_read(hmac, GCRY_MD_SHA1), UE_COOKIE_BYTES);
 }
 
-void ue_cookies_bake(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
+void ue_cookies_create(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                      struct ue_handshake *challenge) {
     rotate_if_due(cookies, now_ns);
     challenge->secret_id = cookies->active;
@@ -112,7 +112,7 @@ static bool equal_in_constant_time(const uint8_t *a, const uint8_t *b, size_t si
     return difference == 0;
 }
 
-enum ue_cookie_verdict ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
+enum ue_cookie_result ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                                         const struct ue_handshake *response) {
     uint8_t expected[UE_COOKIE_BYTES];
     rotate_if_due(cookies, now_ns);

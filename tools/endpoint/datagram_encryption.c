@@ -9,13 +9,13 @@
 #define CHUNK_BYTES 512 /* whole AES blocks */
 
 /* The handle of libgcrypt itself, under a name that needs no gcrypt.h. */
-struct ue_seal;
+struct ue_encryption;
 
-static gcry_cipher_hd_t handle_of(struct ue_seal *seal) {
+static gcry_cipher_hd_t handle_of(struct ue_encryption *seal) {
     return (gcry_cipher_hd_t)(void *)seal;
 }
 
-struct ue_seal *ue_seal_new(const uint8_t *key) {
+struct ue_encryption *ue_encryption_new(const uint8_t *key) {
     gcry_cipher_hd_t handle;
     if (gcry_cipher_open(&handle, GCRY_CIPHER_AES256, GCRY_CIPHER_MODE_GCM, 0) != 0) {
         return NULL;
@@ -24,10 +24,10 @@ struct ue_seal *ue_seal_new(const uint8_t *key) {
         gcry_cipher_close(handle);
         return NULL;
     }
-    return (struct ue_seal *)(void *)handle;
+    return (struct ue_encryption *)(void *)handle;
 }
 
-void ue_seal_free(struct ue_seal *seal) {
+void ue_encryption_free(struct ue_encryption *seal) {
     gcry_cipher_close(handle_of(seal)); /* ignores NULL */
 }
 
@@ -80,7 +80,7 @@ static bool encrypt(gcry_cipher_hd_t handle, const uint8_t *clear, size_t from, 
     return true;
 }
 
-size_t ue_seal_close(struct ue_seal *seal, const struct ue_context *context, struct ue_random *random,
+size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context *context, struct ue_random *random,
                      const uint8_t *clear, size_t size_bytes, uint8_t *out) {
     struct frame f;
     if (!find_frame(context, clear, size_bytes, &f) || f.is_handshake || f.is_sealed) {
@@ -128,7 +128,7 @@ static size_t cut_to_terminator(const uint8_t *out, size_t end) {
     return ue_bits_last_set(out, end - 8, end, &terminator) ? terminator / 8 + 1 : 0;
 }
 
-static size_t open_sealed(struct ue_seal *seal, const struct frame *f, const uint8_t *bytes, size_t size_bytes,
+static size_t open_sealed(struct ue_encryption *seal, const struct frame *f, const uint8_t *bytes, size_t size_bytes,
                           uint8_t *out) {
     size_t begin = f->flag + 1;
     size_t cipher = begin + SEAL_BITS;
@@ -150,7 +150,7 @@ static size_t open_sealed(struct ue_seal *seal, const struct frame *f, const uin
     return cut_to_terminator(out, end);
 }
 
-size_t ue_seal_open(struct ue_seal *seal, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+size_t ue_encryption_decrypt(struct ue_encryption *seal, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                     uint8_t *out, bool *was_clear) {
     struct frame f;
     *was_clear = false;

@@ -153,7 +153,7 @@ static bool is_over_limit(const struct ue_ddos *d, uint64_t now_ns) {
     return reaches(d, d->frame_packets, s->limit_packets) || lasts(d, now_ns - d->frame_begin_ns, s->limit_time_ms);
 }
 
-bool ue_ddos_take_unknown(struct ue_ddos *d, uint64_t now_ns, bool has_left) {
+bool ue_ddos_allow_unknown(struct ue_ddos *d, uint64_t now_ns, bool has_left) {
     if (is_off(d)) {
         return true;
     }
@@ -166,7 +166,7 @@ bool ue_ddos_take_unknown(struct ue_ddos *d, uint64_t now_ns, bool has_left) {
     return !d->is_dropping;
 }
 
-bool ue_ddos_take_connected(struct ue_ddos *d, uint64_t now_ns) {
+bool ue_ddos_allow_connected(struct ue_ddos *d, uint64_t now_ns) {
     if (is_off(d)) {
         return true;
     }

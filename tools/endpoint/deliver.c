@@ -4,16 +4,16 @@
 #include "tools/endpoint/connection.h"
 
 /* An event as a parcel: the event, then its data. */
-static struct ue_parcel *new_event(struct ue_conn *c, size_t data_bits) {
+static struct ue_outbox_block *new_event(struct ue_conn *c, size_t data_bits) {
     return ue_outbox_new(&c->events, sizeof(struct ue_event) + ue_bits_bytes(data_bits));
 }
 
-static struct ue_event *event_in(struct ue_parcel *parcel) {
+static struct ue_event *event_in(struct ue_outbox_block *parcel) {
     return (void *)parcel->bytes;
 }
 
 /* The event's data move in behind it. */
-static void add_event(struct ue_conn *c, struct ue_parcel *parcel) {
+static void add_event(struct ue_conn *c, struct ue_outbox_block *parcel) {
     struct ue_event *event = event_in(parcel);
     uint8_t *data = parcel->bytes + sizeof *event;
     ue_view_copy(event->data, data);
@@ -23,7 +23,7 @@ static void add_event(struct ue_conn *c, struct ue_parcel *parcel) {
 }
 
 void ue_event_put(struct ue_conn *c, const struct ue_event *event) {
-    struct ue_parcel *parcel = new_event(c, event->data.bits);
+    struct ue_outbox_block *parcel = new_event(c, event->data.bits);
     if (parcel != NULL) {
         *event_in(parcel) = *event;
         add_event(c, parcel);
@@ -115,7 +115,7 @@ static struct ue_channel *same_channel(const struct ue_conn *c, uint32_t index, 
 
 /* parcel: room for the event, taken before anything was changed. */
 static struct ue_taken hand_over(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct whole *w,
-                                 struct ue_parcel *parcel) {
+                                 struct ue_outbox_block *parcel) {
     struct ue_taken taken = {0};
     struct ue_event *event = event_in(parcel);
     bool is_open = is_open_for(c, channel, w, &taken);
@@ -130,7 +130,7 @@ static struct ue_taken hand_over(struct ue_conn *c, uint64_t now_ns, struct ue_c
         c->counters.delivered++;
         add_event(c, parcel);
     } else {
-        ue_share_give(&c->share, parcel);
+        ue_share_free_block(&c->share, parcel);
     }
     if (channel != NULL && is_open && w->bunch->close) {
         channel->close_reason = reason_of(w->bunch);
@@ -143,15 +143,15 @@ static struct ue_taken hand_over(struct ue_conn *c, uint64_t now_ns, struct ue_c
 
 /* Events that a part may turn into, taken before anything is changed; NULL where there is none to come. */
 struct room {
-    struct ue_parcel *exports;
-    struct ue_parcel *custom_exports;
-    struct ue_parcel *whole;
+    struct ue_outbox_block *exports;
+    struct ue_outbox_block *custom_exports;
+    struct ue_outbox_block *whole;
 };
 
 static void give_room(struct ue_conn *c, const struct room *room) {
-    ue_share_give(&c->share, room->exports);
-    ue_share_give(&c->share, room->custom_exports);
-    ue_share_give(&c->share, room->whole);
+    ue_share_free_block(&c->share, room->exports);
+    ue_share_free_block(&c->share, room->custom_exports);
+    ue_share_free_block(&c->share, room->whole);
 }
 
 static bool make_room(struct ue_conn *c, const struct ue_bunch *part, size_t whole_bits, struct room *room) {
@@ -170,7 +170,7 @@ static bool make_room(struct ue_conn *c, const struct ue_bunch *part, size_t who
 }
 
 static void hand_over_exports(struct ue_conn *c, const struct ue_channel *channel, const struct ue_bunch *part,
-                              struct ue_view data, struct ue_parcel **parcel) {
+                              struct ue_view data, struct ue_outbox_block **parcel) {
     const struct ue_event event = {.type = UE_EVENT_EXPORTS,
                                    .channel = channel->index,
                                    .kind = channel->kind,
@@ -197,7 +197,7 @@ static void split_off_exports(struct ue_conn *c, struct ue_channel *channel, con
 
 /* The channel, and with it the partial, may be freed while its data are handed over. */
 static struct ue_taken whole_partial(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, int64_t packet_id,
-                                     struct ue_parcel *parcel) {
+                                     struct ue_outbox_block *parcel) {
     struct ue_partial *p = channel->partial;
     const struct ue_bunch bunch = p->bunch;
     uint8_t *data = p->data;
@@ -206,7 +206,7 @@ static struct ue_taken whole_partial(struct ue_conn *c, uint64_t now_ns, struct 
     p->capacity_bytes = 0;
     p->data_bits = 0;
     struct ue_taken taken = hand_over(c, now_ns, channel, &w, parcel);
-    ue_share_give(&c->share, data);
+    ue_share_free_block(&c->share, data);
     return taken;
 }
 
@@ -238,7 +238,7 @@ struct ue_taken ue_take_bunch(struct ue_conn *c, uint64_t now_ns, struct ue_chan
     if (bunch->partial) {
         return take_part(c, now_ns, channel, bunch, ch_seq, packet_id);
     }
-    struct ue_parcel *parcel = new_event(c, bunch->data.bits);
+    struct ue_outbox_block *parcel = new_event(c, bunch->data.bits);
     if (parcel == NULL) {
         return (struct ue_taken){.later = true, .skip = true};
     }

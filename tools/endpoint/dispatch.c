@@ -69,7 +69,7 @@ static struct outcome take_waiting(struct ue_conn *c, uint64_t now_ns, struct ue
             lane->channel->in_count++;
             break;
         }
-        ue_share_give(&c->share, in);
+        ue_share_free_block(&c->share, in);
         outcome = outcome_of(c, now_ns, &taken, lane->index);
         outcome.skip = false;
     }
@@ -252,7 +252,7 @@ static enum ue_close_reason reason_of(const struct ue_fault *fault) {
 
 /* Acknowledgements of the legacy layout stand among the bunches (endpoint.md 25). */
 static void take_ack(struct ue_conn *c, uint64_t now_ns, const struct ue_ack *ack) {
-    struct ue_legacy_verdicts verdicts;
+    struct ue_legacy_acks verdicts;
     int64_t packet_id;
     bool delivered;
     int64_t acked = ue_seq_expand(ack->ack_id, c->out_ack_packet_id, UE_PACKET_SEQ_MAX);
@@ -264,7 +264,7 @@ static void take_ack(struct ue_conn *c, uint64_t now_ns, const struct ue_ack *ac
     while (ue_legacy_next(&verdicts, &packet_id, &delivered)) {
         if (packet_id > c->last_notified_id) {
             c->last_notified_id = packet_id;
-            ue_conn_verdict(c, now_ns, packet_id, delivered);
+            ue_conn_handle_ack(c, now_ns, packet_id, delivered);
         }
     }
     if (ue_conn_is_server(c)) {
@@ -282,7 +282,7 @@ static enum ue_close_reason refused_cut(const struct ue_conn *c, const struct ue
     return refused_header(c, ue_conn_channel(c, bunch->channel), bunch);
 }
 
-bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_rest rest, uint32_t *bunches) {
+bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest, uint32_t *bunches) {
     struct outcome all = TAKEN;
     *bunches = 0;
     while (rest.bit < rest.end_bit && !all.is_over && c->state != UE_CONN_CLOSED) {

@@ -31,14 +31,14 @@ size_t ue_conn_room_bits(const struct ue_conn *c, uint32_t index) {
 }
 
 bool ue_conn_is_ready(const struct ue_conn *c) {
-    struct ue_budget budget = c->budget;
-    return ue_conn_has_internal_ack(c) || ue_budget_ready(&budget, (uint32_t)ue_packer_used_bits(c), false);
+    struct ue_send_budget budget = c->budget;
+    return ue_conn_has_internal_ack(c) || ue_send_budget_is_ready(&budget, (uint32_t)ue_send_buffer_used_bits(c), false);
 }
 
 void ue_conn_flush(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_settle(c);
     if (ue_conn_is_up(c)) {
-        ue_packer_flush(c, now_ns);
+        ue_send_buffer_flush(c, now_ns);
     }
 }
 
@@ -47,7 +47,7 @@ void ue_conn_set_net_speed(struct ue_conn *c, int32_t bytes_per_second) {
 }
 
 bool ue_conn_next_datagram(struct ue_conn *c, struct ue_bytes *datagram) {
-    const struct ue_parcel *parcel = ue_outbox_take(&c->datagrams);
+    const struct ue_outbox_block *parcel = ue_outbox_take(&c->datagrams);
     if (parcel != NULL) {
         *datagram = (struct ue_bytes){parcel->bytes, parcel->size_bytes};
     }
@@ -55,7 +55,7 @@ bool ue_conn_next_datagram(struct ue_conn *c, struct ue_bytes *datagram) {
 }
 
 bool ue_conn_next_event(struct ue_conn *c, struct ue_event *event) {
-    const struct ue_parcel *parcel = ue_outbox_take(&c->events);
+    const struct ue_outbox_block *parcel = ue_outbox_take(&c->events);
     if (parcel != NULL) {
         memcpy(event, parcel->bytes, sizeof *event);
     }

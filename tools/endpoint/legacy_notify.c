@@ -10,8 +10,8 @@ void ue_legacy_init(struct ue_legacy *l, int64_t out_ack_packet_id, struct ue_sh
 }
 
 void ue_legacy_free(struct ue_legacy *l) {
-    ue_share_give(l->share, l->queued.ids);
-    ue_share_give(l->share, l->resend.ids);
+    ue_share_free_block(l->share, l->queued.ids);
+    ue_share_free_block(l->share, l->resend.ids);
     ue_legacy_init(l, l->out_ack_packet_id, l->share);
 }
 
@@ -49,7 +49,7 @@ static bool list_take(struct ue_ack_list *list, int64_t *id) {
     return true;
 }
 
-bool ue_legacy_note(struct ue_legacy *l, int64_t packet_id) {
+bool ue_legacy_add(struct ue_legacy *l, int64_t packet_id) {
     return list_append(&l->queued, l->share, packet_id);
 }
 
@@ -71,15 +71,15 @@ bool ue_legacy_next_resend(struct ue_legacy *l, int64_t *packet_id) {
     return list_take(&l->resend, packet_id);
 }
 
-void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_verdicts *verdicts) {
+void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *verdicts) {
     bool is_late = acked_id <= l->out_ack_packet_id;
-    *verdicts = (struct ue_legacy_verdicts){is_late ? acked_id : l->out_ack_packet_id + 1, acked_id, is_late};
+    *verdicts = (struct ue_legacy_acks){is_late ? acked_id : l->out_ack_packet_id + 1, acked_id, is_late};
     if (!is_late) {
         l->out_ack_packet_id = acked_id;
     }
 }
 
-bool ue_legacy_next(struct ue_legacy_verdicts *verdicts, int64_t *packet_id, bool *delivered) {
+bool ue_legacy_next(struct ue_legacy_acks *verdicts, int64_t *packet_id, bool *delivered) {
     if (verdicts->next_id > verdicts->acked_id) {
         return false;
     }

@@ -14,7 +14,7 @@ struct ue_listener {
     struct ue_share share;
     struct ue_listener_config config; /* seed is not kept */
     struct ue_context context;        /* server to client, as this side writes by itself */
-    struct ue_versions versions;
+    struct ue_handshake_versions versions;
     struct ue_random random;
     struct ue_cookies cookies;
     struct ue_restart_quota restart_quota;
@@ -43,22 +43,22 @@ struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listen
     }
     struct ue_share share;
     ue_share_init(&share, pool, SIZE_MAX);
-    struct ue_listener *l = ue_share_take(&share, sizeof *l);
+    struct ue_listener *l = ue_share_alloc(&share, sizeof *l);
     if (l == NULL) {
         return NULL;
     }
     *l = (struct ue_listener){.share = share, .config = *config};
     l->config.seed = NULL;
     l->config.session_id &= 3;
-    l->versions = ue_versions_of(config->profile, (struct ue_versions){config->min_version, config->max_version});
+    l->versions = ue_handshake_versions_of(config->profile, (struct ue_handshake_versions){config->min_version, config->max_version});
     ue_context_init(&l->context, config->profile, &config->settings);
     l->context.direction = UE_SERVER_TO_CLIENT;
-    l->context.ids = l->versions.max >= UE_VERSION_IDS;
+    l->context.ids = l->versions.max >= UE_HANDSHAKE_VERSION_WITH_IDS;
     ue_random_init(&l->random, config->seed);
     ue_restart_quota_init(&l->restart_quota, config->restart_requests_per_second, config->restart_requests_per_machine,
                           &l->random);
     if (!ue_cookies_init(&l->cookies, &l->context, &l->random, now_ns)) {
-        ue_share_give(&share, l);
+        ue_share_free_block(&share, l);
         return NULL;
     }
     return l;
@@ -68,7 +68,7 @@ void ue_listener_free(struct ue_listener *l) {
     if (l != NULL) {
         struct ue_share share = l->share;
         ue_cookies_free(&l->cookies);
-        ue_share_give(&share, l);
+        ue_share_free_block(&share, l);
     }
 }
 
@@ -92,14 +92,14 @@ static enum ue_listener_result reply(struct call *call, uint8_t version, struct 
     h->version = version;
     h->network_version = l->config.network_version;
     h->features = l->config.network_features;
-    *call->reply_bytes = ue_shake_write(&call->context, message, &l->random, call->reply, UE_LISTENER_REPLY_BYTES);
+    *call->reply_bytes = ue_handshake_datagram_write(&call->context, message, &l->random, call->reply, UE_LISTENER_REPLY_BYTES);
     return *call->reply_bytes != 0 ? UE_LISTENER_REPLY : UE_LISTENER_NOTHING;
 }
 
 static enum ue_listener_result reply_challenge(struct call *call) {
     struct ue_datagram message = {.handshake = {.type = UE_HANDSHAKE_CHALLENGE, .has_body = true}};
     message.handshake.sent_count = call->message.handshake.sent_count;
-    ue_cookies_bake(&call->l->cookies, call->now_ns, call->address, &message.handshake);
+    ue_cookies_create(&call->l->cookies, call->now_ns, call->address, &message.handshake);
     return reply(call, call->version, &message);
 }
 
@@ -114,8 +114,8 @@ static enum ue_listener_result reply_restart_request(struct call *call) {
     message.handshake.sent_count = l->sent_count++;
     l->counters.restart_requests++;
     uint8_t version = l->versions.min;
-    if (call->context.ids && version < UE_VERSION_IDS) {
-        version = UE_VERSION_IDS;
+    if (call->context.ids && version < UE_HANDSHAKE_VERSION_WITH_IDS) {
+        version = UE_HANDSHAKE_VERSION_WITH_IDS;
     }
     return reply(call, version, &message);
 }
@@ -137,7 +137,7 @@ static enum ue_listener_result refuse_version(struct call *call) {
     const struct ue_handshake *h = &call->message.handshake;
     l->counters.bad_versions++;
     l->refusal = (struct ue_refusal){UE_REFUSAL_VERSION, h->min_version, h->version, h->network_version};
-    bool understands = h->version >= UE_VERSION_UPGRADE && l->versions.max >= UE_VERSION_UPGRADE;
+    bool understands = h->version >= UE_HANDSHAKE_VERSION_WITH_UPGRADE && l->versions.max >= UE_HANDSHAKE_VERSION_WITH_UPGRADE;
     if (h->type != UE_HANDSHAKE_INITIAL || !understands || !may_upgrade(l, call->now_ns)) {
         return UE_LISTENER_NOTHING;
     }
@@ -165,13 +165,13 @@ static size_t write_ack(const struct ue_context *context, const struct ue_accept
                       .timestamp = ue_handshake_timestamp_bits(context, ACK_SECONDS)},
     };
     memcpy(message.handshake.cookie, accepted->cookie, sizeof accepted->cookie);
-    return ue_shake_write(context, &message, random, bytes, UE_LISTENER_REPLY_BYTES);
+    return ue_handshake_datagram_write(context, &message, random, bytes, UE_LISTENER_REPLY_BYTES);
 }
 
 size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepted *accepted, uint8_t *reply_to) {
     struct ue_context x = *context;
     x.direction = UE_SERVER_TO_CLIENT;
-    x.ids = accepted->version >= UE_VERSION_IDS;
+    x.ids = accepted->version >= UE_HANDSHAKE_VERSION_WITH_IDS;
     x.features = accepted->features;
     uint8_t seed[UE_SEED_BYTES] = {0}; /* only the tail comes from it, which nobody reads */
     struct ue_random random;
@@ -188,12 +188,12 @@ size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepte
 static bool agree_on_version(struct call *call) {
     const struct ue_listener *l = call->l;
     const struct ue_handshake *h = &call->message.handshake;
-    const struct ue_versions own = l->versions;
+    const struct ue_handshake_versions own = l->versions;
     call->version = h->version < own.max ? h->version : own.max;
     if (l->context.profile.handshake != UE_HANDSHAKE_V) {
         return true;
     }
-    bool same_network = !l->config.enforce_network_version || h->version < UE_VERSION_NETWORK ||
+    bool same_network = !l->config.enforce_network_version || h->version < UE_HANDSHAKE_VERSION_WITH_NETWORK ||
                         h->network_version == l->config.network_version;
     return h->min_version >= own.min && h->min_version <= own.max && h->min_version <= h->version && same_network;
 }
@@ -287,17 +287,17 @@ static bool is_own_magic(const struct ue_listener *l, const struct ue_prefix *pr
 
 /* Whether ids are in front is not in the packet: where both are allowed, the form of a handshake message tells. */
 static bool has_ids(const struct ue_listener *l, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_shape shape;
-    bool both = l->versions.min < UE_VERSION_IDS && l->context.ids;
+    struct ue_handshake_match shape;
+    bool both = l->versions.min < UE_HANDSHAKE_VERSION_WITH_IDS && l->context.ids;
     return l->context.ids &&
-           !(both && ue_detect_handshake(&l->context.settings, bytes, size_bytes, &shape) && !shape.ids);
+           !(both && ue_profile_match_handshake(&l->context.settings, bytes, size_bytes, &shape) && !shape.ids);
 }
 
 /* Whether it is an Initial in a form that this side does not speak: of another layout, or with or without ids where this
    side has them otherwise. Nothing of it can be answered; the refusal says what it speaks. */
 static bool refuse_other_form(struct ue_listener *l, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_shape shape;
-    if (!ue_detect_handshake(&l->context.settings, bytes, size_bytes, &shape) || shape.type != UE_HANDSHAKE_INITIAL) {
+    struct ue_handshake_match shape;
+    if (!ue_profile_match_handshake(&l->context.settings, bytes, size_bytes, &shape) || shape.type != UE_HANDSHAKE_INITIAL) {
         return false;
     }
     bool same_layout = false;
@@ -305,7 +305,7 @@ static bool refuse_other_form(struct ue_listener *l, const uint8_t *bytes, size_
         bool is_possible = (shape.profiles >> row & 1) != 0;
         same_layout |= is_possible && ue_profile_at(row)->handshake == l->context.profile.handshake;
     }
-    bool both = l->versions.min < UE_VERSION_IDS && l->context.ids;
+    bool both = l->versions.min < UE_HANDSHAKE_VERSION_WITH_IDS && l->context.ids;
     if (same_layout && (both || shape.ids == l->context.ids)) {
         return false;
     }
@@ -314,7 +314,7 @@ static bool refuse_other_form(struct ue_listener *l, const uint8_t *bytes, size_
     context.direction = UE_CLIENT_TO_SERVER;
     context.ids = shape.ids;
     if (same_layout) {
-        ue_shake_read(&context, bytes, size_bytes, &message);
+        ue_handshake_datagram_read(&context, bytes, size_bytes, &message);
     }
     l->counters.bad_versions++;
     l->refusal = (struct ue_refusal){UE_REFUSAL_VERSION, message.handshake.min_version, message.handshake.version,
@@ -343,7 +343,7 @@ enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_
         return on_packet(&call, may_restart);
     }
     call.context.direction = UE_CLIENT_TO_SERVER;
-    if (!ue_shake_read(&call.context, bytes, size_bytes, &call.message)) {
+    if (!ue_handshake_datagram_read(&call.context, bytes, size_bytes, &call.message)) {
         l->counters.malformed++;
         return UE_LISTENER_NOTHING;
     }

@@ -40,7 +40,7 @@ static uint64_t probe_after_ns(const struct ue_conn *c, uint64_t elapsed_ns) {
 static void probe(struct ue_conn *c, uint64_t now_ns) {
     struct ue_channel *channel = NULL;
     uint64_t wait_ns = probe_after_ns(c, (uint64_t)c->frame_time_ms * 1000000);
-    if (now_ns - c->last_send_ns < wait_ns || now_ns - c->last_probe_ns < wait_ns || !ue_packer_is_empty(c)) {
+    if (now_ns - c->last_send_ns < wait_ns || now_ns - c->last_probe_ns < wait_ns || !ue_send_buffer_is_empty(c)) {
         return;
     }
     struct ue_out *out = oldest_of_all(c, &channel);
@@ -52,7 +52,7 @@ static void probe(struct ue_conn *c, uint64_t now_ns) {
     if (c->config.options.tail_probe_data) {
         ue_resend_early(c, now_ns, channel, out);
     } else {
-        ue_packer_begin(c, now_ns);
+        ue_send_buffer_begin(c, now_ns);
     }
     c->time_sensitive = true;
 }
@@ -74,7 +74,7 @@ static void repeat_of(struct ue_conn *c, uint64_t now_ns, struct ue_channel *cha
         if (!may_repeat(c, out)) {
             continue;
         }
-        if (needed > ue_packer_free_bits(c)) {
+        if (needed > ue_send_buffer_free_bits(c)) {
             return;
         }
         ue_repeat(c, now_ns, channel, out);
@@ -102,5 +102,5 @@ void ue_options_repeat_close(struct ue_conn *c, uint64_t now_ns) {
     c->last_probe_ns = now_ns;
     c->burst_packets = 0;
     ue_control_repeat(c, now_ns, channel, UE_NO_TIME);
-    ue_packer_flush(c, now_ns);
+    ue_send_buffer_flush(c, now_ns);
 }

@@ -7,10 +7,10 @@ void ue_outbox_init(struct ue_outbox *box, struct ue_share *share, uint32_t limi
     *box = (struct ue_outbox){.limit = limit, .share = share};
 }
 
-static void give_all(struct ue_outbox *box, struct ue_parcel *parcel) {
+static void give_all(struct ue_outbox *box, struct ue_outbox_block *parcel) {
     while (parcel != NULL) {
-        struct ue_parcel *next = parcel->next;
-        ue_share_give(box->share, parcel);
+        struct ue_outbox_block *next = parcel->next;
+        ue_share_free_block(box->share, parcel);
         parcel = next;
     }
 }
@@ -21,15 +21,15 @@ void ue_outbox_free(struct ue_outbox *box) {
     ue_outbox_init(box, box->share, box->limit);
 }
 
-struct ue_parcel *ue_outbox_new(const struct ue_outbox *box, size_t size_bytes) {
-    struct ue_parcel *parcel = box->count < box->limit ? ue_share_take(box->share, sizeof *parcel + size_bytes) : NULL;
+struct ue_outbox_block *ue_outbox_new(const struct ue_outbox *box, size_t size_bytes) {
+    struct ue_outbox_block *parcel = box->count < box->limit ? ue_share_alloc(box->share, sizeof *parcel + size_bytes) : NULL;
     if (parcel != NULL) {
-        *parcel = (struct ue_parcel){.size_bytes = size_bytes};
+        *parcel = (struct ue_outbox_block){.size_bytes = size_bytes};
     }
     return parcel;
 }
 
-void ue_outbox_add(struct ue_outbox *box, struct ue_parcel *parcel) {
+void ue_outbox_add(struct ue_outbox *box, struct ue_outbox_block *parcel) {
     if (box->last != NULL) {
         box->last->next = parcel;
     } else {
@@ -40,7 +40,7 @@ void ue_outbox_add(struct ue_outbox *box, struct ue_parcel *parcel) {
 }
 
 bool ue_outbox_copy(struct ue_outbox *box, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_parcel *parcel = ue_outbox_new(box, size_bytes);
+    struct ue_outbox_block *parcel = ue_outbox_new(box, size_bytes);
     if (parcel != NULL) {
         memcpy(parcel->bytes, bytes, size_bytes);
         ue_outbox_add(box, parcel);
@@ -48,8 +48,8 @@ bool ue_outbox_copy(struct ue_outbox *box, const uint8_t *bytes, size_t size_byt
     return parcel != NULL;
 }
 
-const struct ue_parcel *ue_outbox_take(struct ue_outbox *box) {
-    struct ue_parcel *parcel = box->first;
+const struct ue_outbox_block *ue_outbox_take(struct ue_outbox *box) {
+    struct ue_outbox_block *parcel = box->first;
     if (parcel == NULL) {
         return NULL;
     }

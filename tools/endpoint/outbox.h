@@ -8,16 +8,16 @@
 
 #include <uerudp/pool.h>
 
-struct ue_parcel {
-    struct ue_parcel *next;
+struct ue_outbox_block {
+    struct ue_outbox_block *next;
     size_t size_bytes;
     uint8_t bytes[];
 };
 
 struct ue_outbox {
-    struct ue_parcel *first;
-    struct ue_parcel *last;
-    struct ue_parcel *taken; /* given out since the last input */
+    struct ue_outbox_block *first;
+    struct ue_outbox_block *last;
+    struct ue_outbox_block *taken; /* given out since the last input */
     uint32_t count;
     uint32_t limit;
     struct ue_share *share;
@@ -27,12 +27,12 @@ void ue_outbox_init(struct ue_outbox *box, struct ue_share *share, uint32_t limi
 void ue_outbox_free(struct ue_outbox *box);
 /* A parcel to fill, not yet in the box: add it, or give it back to the share. NULL when the box is full or memory is
    short. */
-struct ue_parcel *ue_outbox_new(const struct ue_outbox *box, size_t size_bytes);
-void ue_outbox_add(struct ue_outbox *box, struct ue_parcel *parcel);
+struct ue_outbox_block *ue_outbox_new(const struct ue_outbox *box, size_t size_bytes);
+void ue_outbox_add(struct ue_outbox *box, struct ue_outbox_block *parcel);
 /* Adds a copy of bytes; false: no room. */
 bool ue_outbox_copy(struct ue_outbox *box, const uint8_t *bytes, size_t size_bytes);
 /* The next parcel; NULL when there is none. */
-const struct ue_parcel *ue_outbox_take(struct ue_outbox *box);
+const struct ue_outbox_block *ue_outbox_take(struct ue_outbox *box);
 /* An input begins: what was taken is given back. */
 void ue_outbox_give_taken(struct ue_outbox *box);
 static inline void ue_outbox_settle(struct ue_outbox *box) {

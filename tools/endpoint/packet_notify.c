@@ -28,7 +28,7 @@ void ue_notify_init(struct ue_notify *n, enum ue_ack_generation generation, uint
 }
 
 void ue_notify_free(struct ue_notify *n) {
-    ue_share_give(n->share, n->record.acked);
+    ue_share_free_block(n->share, n->record.acked);
     n->record = (struct ue_ack_record){.first_seq = n->out_seq};
 }
 
@@ -94,8 +94,8 @@ static uint32_t clamp(int32_t value, uint32_t max) {
     return value < 0 ? 0 : (uint32_t)value > max ? max : (uint32_t)value;
 }
 
-void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_verdicts *verdicts) {
-    *verdicts = (struct ue_verdicts){.next_seq = seq_add(n->out_ack_seq, 1), .header = header};
+void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_notify_acks *verdicts) {
+    *verdicts = (struct ue_notify_acks){.next_seq = seq_add(n->out_ack_seq, 1), .header = header};
     if (!ue_seq_newer(header->ack, n->out_ack_seq)) {
         return;
     }
@@ -114,7 +114,7 @@ void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, s
     }
 }
 
-bool ue_verdicts_next(struct ue_verdicts *verdicts, uint16_t *seq, bool *delivered) {
+bool ue_notify_next_ack(struct ue_notify_acks *verdicts, uint16_t *seq, bool *delivered) {
     if (verdicts->left == 0) {
         return false;
     }
@@ -241,7 +241,7 @@ uint32_t ue_notify_accept(struct ue_notify *n, const struct ue_packet *header) {
     return move_in_seq(n, header->seq);
 }
 
-void ue_notify_judge(struct ue_notify *n, uint16_t seq, bool delivered) {
+void ue_notify_report(struct ue_notify *n, uint16_t seq, bool delivered) {
     assert(seq == n->in_seq);
     enter(n, seq, delivered);
 }

@@ -342,7 +342,7 @@ static __attribute__((noinline)) void *carve(struct ue_share *share, uint32_t un
     return block->link;
 }
 
-void *ue_share_take(struct ue_share *share, size_t size_bytes) {
+void *ue_share_alloc(struct ue_share *share, size_t size_bytes) {
     uint32_t units = units_for(size_bytes);
     if (units == 0 || !may_have(share, units, 0)) {
         return refuse(share);
@@ -356,17 +356,17 @@ void *ue_share_take(struct ue_share *share, size_t size_bytes) {
 }
 
 static void *move(struct ue_share *share, struct block *block, size_t size_bytes) {
-    void *moved = ue_share_take(share, size_bytes);
+    void *moved = ue_share_alloc(share, size_bytes);
     if (moved != NULL) {
         memcpy(moved, block->link, (size_t)(block->units - 1) * UNIT_BYTES);
-        ue_share_give(share, block->link);
+        ue_share_free_block(share, block->link);
     }
     return moved;
 }
 
 void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes) {
     if (memory == NULL) {
-        return ue_share_take(share, size_bytes);
+        return ue_share_alloc(share, size_bytes);
     }
     uint32_t units = units_for(size_bytes);
     struct block *block = block_of(memory);
@@ -389,7 +389,7 @@ void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes) {
     return memory;
 }
 
-void ue_share_give(struct ue_share *share, void *memory) {
+void ue_share_free_block(struct ue_share *share, void *memory) {
     if (memory == NULL) {
         return;
     }

@@ -26,7 +26,7 @@ static int32_t saturated(int64_t bits) {
     return (int32_t)(bits > INT32_MAX ? INT32_MAX : bits < INT32_MIN ? INT32_MIN : bits);
 }
 
-void ue_budget_sent(struct ue_budget *b, uint32_t packet_bytes) {
+void ue_send_budget_sent(struct ue_send_budget *b, uint32_t packet_bytes) {
     b->queued_bits = saturated(b->queued_bits + 8 * ((int64_t)packet_bytes + UE_PACKET_OVERHEAD_BYTES));
 }
 
@@ -39,14 +39,14 @@ static int64_t bits_in(int32_t net_speed, uint64_t elapsed_ns) {
         (int64_t)(bits_per_second * seconds + bits_per_second * (elapsed_ns % NS_PER_SECOND) / NS_PER_SECOND));
 }
 
-void ue_budget_tick(struct ue_budget *b, uint64_t elapsed_ns, uint64_t desired_tick_ns) {
+void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t desired_tick_ns) {
     bool is_hitch = desired_tick_ns != 0 && elapsed_ns > desired_tick_ns;
     int64_t allowed = bits_in(b->net_speed, is_hitch ? desired_tick_ns : elapsed_ns);
     int64_t left = b->queued_bits - allowed;
     b->queued_bits = saturated(left < -2 * allowed ? -2 * allowed : left);
 }
 
-bool ue_budget_ready(struct ue_budget *b, uint32_t buffered_bits, bool saturate) {
+bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate) {
     if (saturate) {
         b->queued_bits = saturated(-(int64_t)buffered_bits);
     }

@@ -21,7 +21,7 @@ struct arrival {
 struct packet {
     struct arrival from;
     struct ue_datagram head;
-    struct ue_rest rest;
+    struct ue_item_range rest;
     struct ue_fault fault;
 };
 
@@ -76,7 +76,7 @@ static void take_handshake(struct ue_conn *c, uint64_t now_ns, const uint8_t *by
     if (c->state == UE_CONN_INVALID) {
         return;
     }
-    ue_conn_shaken(c, now_ns, ue_shake_receive(&c->shake, now_ns, bytes, size_bytes, c->last_packet_ns));
+    ue_conn_finish_handshake(c, now_ns, ue_client_handshake_receive(&c->shake, now_ns, bytes, size_bytes, c->last_packet_ns));
 }
 
 /* Until when handshake packets are answered depends on the generation. */
@@ -125,7 +125,7 @@ static bool is_held_back(struct ue_conn *c, uint64_t now_ns, const struct packet
         return false;
     }
     bool was_empty = c->reorder.count == 0;
-    switch (ue_reorder_put(&c->reorder, delta, p->from.bytes, p->from.size_bytes)) {
+    switch (ue_reorder_push(&c->reorder, delta, p->from.bytes, p->from.size_bytes)) {
     case UE_REORDER_KEPT:
         c->counters.out_of_order_recovered++;
         c->reorder_since_ns = was_empty ? now_ns : c->reorder_since_ns;
@@ -138,17 +138,17 @@ static bool is_held_back(struct ue_conn *c, uint64_t now_ns, const struct packet
 
 /* Acks come before the packet's own bunches: repetitions are written first. */
 static bool take_acks(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
-    struct ue_verdicts verdicts;
+    struct ue_notify_acks verdicts;
     uint16_t seq;
     bool delivered;
     ue_notify_begin_acks(&c->notify, packet, &verdicts);
-    while (ue_verdicts_next(&verdicts, &seq, &delivered)) {
+    while (ue_notify_next_ack(&verdicts, &seq, &delivered)) {
         c->last_notified_id++;
         if (ue_seq_of(c->last_notified_id) != seq) {
             fail(c, now_ns, UE_CLOSE_ACK_SEQUENCE_MISMATCH, NULL);
             return false;
         }
-        ue_conn_verdict(c, now_ns, c->last_notified_id, delivered);
+        ue_conn_handle_ack(c, now_ns, c->last_notified_id, delivered);
     }
     ue_notify_end_acks(&c->notify, packet);
     return c->state != UE_CONN_CLOSED;
@@ -163,9 +163,9 @@ static void note_verdict_due(struct ue_conn *c, uint32_t bunches) {
 
 static void flush_if_many_verdicts(struct ue_conn *c, uint64_t now_ns) {
     if (c->in_context.profile.acks == UE_ACKS_PLAIN && c->dirty_acks >= FORCED_FLUSH_ACKS) {
-        ue_packer_flush(c, now_ns);
+        ue_send_buffer_flush(c, now_ns);
         if (c->dirty_acks != 0) { /* a packet begun earlier left with its old header */
-            ue_packer_flush(c, now_ns);
+            ue_send_buffer_flush(c, now_ns);
         }
     }
 }
@@ -199,7 +199,7 @@ static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct packet 
     bool skip = ue_dispatch(c, now_ns, p->from.bytes, p->rest, &bunches);
     c->shadow.has_delivered = !skip;
     ue_conn_bury(c, now_ns);
-    ue_notify_judge(&c->notify, packet->seq, !skip);
+    ue_notify_report(&c->notify, packet->seq, !skip);
     note_verdict_due(c, bunches);
     flush_if_many_verdicts(c, now_ns);
 }
@@ -216,7 +216,7 @@ static void write_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id) {
                 .frame_time_ms = is_timed && is_server ? c->frame_time_ms : 0,
                 .remote_kbps = c->traffic.last.in_bytes / 1024},
     };
-    ue_packer_put(c, now_ns, &item);
+    ue_send_buffer_append(c, now_ns, &item);
 }
 
 void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns) {
@@ -242,7 +242,7 @@ static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct packet 
     if (!skip && c->state != UE_CONN_CLOSED && ue_conn_may_send(c)) {
         ue_conn_repeat_acks(c, now_ns);
         write_ack(c, now_ns, packet_id);
-        ue_legacy_note(&c->legacy, packet_id);
+        ue_legacy_add(&c->legacy, packet_id);
         c->time_sensitive = true;
     }
 }
@@ -333,19 +333,19 @@ static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct arrival fro
 
 static void flush_cache(struct ue_conn *c, uint64_t now_ns, bool whole) {
     struct ue_early *early;
-    while (c->state != UE_CONN_CLOSED && (early = ue_reorder_take(&c->reorder, whole)) != NULL) {
+    while (c->state != UE_CONN_CLOSED && (early = ue_reorder_pop(&c->reorder, whole)) != NULL) {
         const struct arrival from = {.bytes = early->bytes, .size_bytes = early->size_bytes, .is_from_cache = true};
         take_datagram(c, now_ns, from);
-        ue_share_give(&c->share, early);
+        ue_share_free_block(&c->share, early);
     }
 }
 
 /* Encrypted datagrams are read as the clear ones that they hold. */
 static void take_sealed(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     bool was_clear = false;
-    uint8_t *clear = ue_share_take(&c->share, size_bytes);
+    uint8_t *clear = ue_share_alloc(&c->share, size_bytes);
     size_t clear_bytes =
-        clear != NULL ? ue_seal_open(c->seal, &c->in_context, bytes, size_bytes, clear, &was_clear) : 0;
+        clear != NULL ? ue_encryption_decrypt(c->seal, &c->in_context, bytes, size_bytes, clear, &was_clear) : 0;
     const struct arrival plain = {.bytes = bytes, .size_bytes = size_bytes};
     const struct arrival opened = {.bytes = clear, .size_bytes = clear_bytes, .is_sealed = true};
     if (was_clear || clear_bytes != 0) {
@@ -353,7 +353,7 @@ static void take_sealed(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes
     } else if (clear != NULL) {
         c->counters.malformed++; /* forged, or for another key: anybody can send it, so it may not end the connection */
     }
-    ue_share_give(&c->share, clear);
+    ue_share_free_block(&c->share, clear);
 }
 
 static void count_in(struct ue_conn *c, size_t size_bytes) {

@@ -14,35 +14,35 @@ struct type {
     const char *text;
 };
 
-static const struct type types[UE_DEPARTURE_COUNT] = {
-#define X(id, name, text) [UE_DEPARTS_##id] = {name, text},
+static const struct type types[UE_MODEL_DIFFERENCE_COUNT] = {
+#define X(id, name, text) [UE_MODEL_DIFFERS_##id] = {name, text},
 #include <uerudp/reference_model.def>
 #undef X
 };
 
-const char *ue_departure_name(enum ue_departure_type type) {
+const char *ue_model_difference_name(enum ue_model_difference_type type) {
     return types[type].name;
 }
 
-const char *ue_departure_text(enum ue_departure_type type) {
+const char *ue_model_difference_text(enum ue_model_difference_type type) {
     return types[type].text;
 }
 
-int64_t ue_shadow_judged_id(const struct ue_conn *c) {
+int64_t ue_model_reported_id(const struct ue_conn *c) {
     return c->in_packet_id;
 }
 
-int64_t ue_shadow_missed_id(const struct ue_conn *c) {
+int64_t ue_model_unknown_id(const struct ue_conn *c) {
     return c->shadow.unknown_out;
 }
 
-const struct ue_shadow_notes *ue_shadow_notes(const struct ue_conn *c) {
+const struct ue_model_retransmissions *ue_model_retransmissions(const struct ue_conn *c) {
     return &c->shadow.notes;
 }
 
 /* ---- begin ---- */
 
-static void join(struct ue_conn *c, const struct ue_shadow_start *start) {
+static void join(struct ue_conn *c, const struct ue_model_start *start) {
     c->in_packet_id = start->in - 1;
     c->out_packet_id = start->out;
     c->out_ack_packet_id = c->last_notified_id = c->legacy.out_ack_packet_id = start->out - 1;
@@ -68,7 +68,7 @@ static void learn_control(struct ue_conn *c) {
     }
 }
 
-void ue_shadow_begin(struct ue_conn *c, const struct ue_shadow_start *start) {
+void ue_model_begin(struct ue_conn *c, const struct ue_model_start *start) {
     enum ue_direction own = c->out_context.direction;
     c->in_context = c->out_context = *start->context;
     c->out_context.direction = own;
@@ -77,7 +77,7 @@ void ue_shadow_begin(struct ue_conn *c, const struct ue_shadow_start *start) {
     ue_conn_adopt(c, 0, ue_seq_of(start->in), ue_seq_of(start->out));
     ue_conn_admit(c);
     c->session_id = start->prefix.session_id;
-    c->shadow = (struct ue_shadow){.is_on = true,
+    c->shadow = (struct ue_model){.is_on = true,
                                    .opens_freely = start->opens_freely,
                                    .learns = !start->is_whole,
                                    .first_in = start->in,
@@ -122,9 +122,9 @@ static void learn(void *user, const struct ue_item *item) {
     }
 }
 
-bool ue_shadow_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+bool ue_model_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
     const struct ue_visitor learner = {.item = learn, .user = c};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     if (c->shadow.learns) {
         ue_datagram_check(&c->in_context, bytes, size_bytes, &learner, &verdict);
     }
@@ -134,23 +134,23 @@ bool ue_shadow_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes,
     return c->shadow.has_delivered;
 }
 
-void ue_shadow_judge(struct ue_conn *c, int64_t packet_id, bool delivered) {
+void ue_model_report_packet(struct ue_conn *c, int64_t packet_id, bool delivered) {
     if (packet_id <= c->in_packet_id) {
         return;
     }
     c->in_packet_id = packet_id;
     if (!ue_conn_is_legacy(c)) {
         c->notify.in_seq = ue_seq_of(packet_id);
-        ue_notify_judge(&c->notify, c->notify.in_seq, delivered);
+        ue_notify_report(&c->notify, c->notify.in_seq, delivered);
     }
 }
 
-void ue_shadow_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered) {
-    ue_shadow_judge(c, packet_id, delivered);
+void ue_model_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered) {
+    ue_model_report_packet(c, packet_id, delivered);
 }
 
-void ue_shadow_overrule(struct ue_conn *c, int64_t packet_id, bool delivered) {
-    ue_shadow_judge(c, packet_id, delivered);
+void ue_model_set_delivered(struct ue_conn *c, int64_t packet_id, bool delivered) {
+    ue_model_report_packet(c, packet_id, delivered);
     if (!ue_conn_is_legacy(c) && c->notify.in_ack_seq == ue_seq_of(packet_id)) {
         c->notify.history[0] = (c->notify.history[0] & ~UINT32_C(1)) | delivered;
     }
@@ -162,15 +162,15 @@ struct sending {
     struct ue_conn *c;
     uint64_t now_ns;
     uint32_t item;
-    const struct ue_shadow_sink *sink;
+    const struct ue_model_sink *sink;
 };
 
-static void depart(const struct sending *s, const struct ue_departure *departure) {
+static void depart(const struct sending *s, const struct ue_model_difference *departure) {
     s->sink->depart(s->sink->user, departure);
 }
 
 static void commit(struct ue_conn *c, uint64_t now_ns, const struct ue_packet *packet) {
-    ue_flight_sent(&c->flight, c->out_packet_id, now_ns);
+    ue_sent_packets_push(&c->flight, c->out_packet_id, now_ns);
     if (ue_conn_is_legacy(c)) {
         c->legacy.queued.begin = c->legacy.queued.count = 0;
     } else {
@@ -198,9 +198,9 @@ static bool is_owed(const struct ue_out *out) {
     return out->packet_id < 0 && !out->acked;
 }
 
-static void depart_item(const struct sending *s, enum ue_departure_type type, const struct ue_bunch *expected,
+static void depart_item(const struct sending *s, enum ue_model_difference_type type, const struct ue_bunch *expected,
                         int64_t reliable_id) {
-    depart(s, &(struct ue_departure){
+    depart(s, &(struct ue_model_difference){
                   .type = type, .has_item = true, .item = s->item, .bunch = expected, .reliable_id = reliable_id});
 }
 
@@ -227,7 +227,7 @@ static struct ue_out *new_out(struct ue_conn *c, struct ue_lane *lane, const str
 static void put_in_packet(const struct sending *s, struct ue_channel *channel, struct ue_out *out) {
     out->packet_id = s->c->out_packet_id;
     out->sent_ns = s->now_ns;
-    ue_flight_note(&s->c->flight, out->packet_id, channel, out);
+    ue_sent_packets_add_channel(&s->c->flight, out->packet_id, channel, out);
 }
 
 /* Numbers that unknown packets took: their bunches count as sent, and are known once a copy is seen. */
@@ -247,7 +247,7 @@ static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
 static void forget_unknown(struct ue_conn *c, struct ue_channel *channel) {
     while (channel->out_count > c->limits.reliable && (channel->out_first->unknown || channel->out_first->repeated)) {
         struct ue_out *first = channel->out_first;
-        ue_flight_unlink(&c->flight, first->packet_id, channel, first); /* a repeated one may still be there */
+        ue_sent_packets_unlink(&c->flight, first->packet_id, channel, first); /* a repeated one may still be there */
         first->acked = true;
         ue_channel_release(&c->lanes, channel);
     }
@@ -261,7 +261,7 @@ static void number(const struct sending *s, struct ue_lane *lane, const struct u
     } else if (ch_seq != next && !may_jump(c, lane, ch_seq)) {
         struct ue_bunch expected = *bunch;
         expected.ch_seq = (uint32_t)next & (c->out_context.ch_seq_bound - 1);
-        depart_item(s, UE_DEPARTS_CH_SEQ, &expected, ch_seq);
+        depart_item(s, UE_MODEL_DIFFERS_CH_SEQ, &expected, ch_seq);
         lane->owed_from = 0;
     } else if (ch_seq > lane->out_reliable + 1) {
         fill_gap(c, lane, ch_seq);
@@ -298,7 +298,7 @@ static bool same_content(const struct ue_out *out, const struct ue_bunch *bunch,
 }
 
 static void note_retransmission(struct ue_conn *c, const struct ue_out *out) {
-    c->shadow.retransmissions[c->shadow.retransmission_count++ % UE_SHADOW_RETRANSMISSIONS] = -out->packet_id;
+    c->shadow.retransmissions[c->shadow.retransmission_count++ % UE_MODEL_RETRANSMISSIONS] = -out->packet_id;
     c->shadow.retransmitted_id = c->out_packet_id;
 }
 
@@ -307,14 +307,14 @@ static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out 
     struct ue_bunch expected;
     c->shadow.notes.copies++;
     if (!out->unknown && !same_content(out, bunch, &expected)) {
-        depart_item(s, UE_DEPARTS_CONTENT, &expected, out->ch_seq);
+        depart_item(s, UE_MODEL_DIFFERS_CONTENT, &expected, out->ch_seq);
     }
     if (is_owed(out)) {
         c->shadow.notes.late += -out->packet_id < c->out_packet_id;
         note_retransmission(c, out);
         c->counters.out_bunches_resent++;
     } else {
-        ue_flight_unlink(&c->flight, out->packet_id, lane->channel, out);
+        ue_sent_packets_unlink(&c->flight, out->packet_id, lane->channel, out);
         c->shadow.notes.early += !out->unknown && !out->repeated;
         out->repeated = true;
     }
@@ -343,7 +343,7 @@ static void take_reliable(const struct sending *s, struct ue_lane *lane, const s
     } else if (ch_seq > lane->out_reliable || (lane->owed_from != 0 && ch_seq >= lane->owed_from)) {
         number(s, lane, bunch, ch_seq);
     } else if (!c->shadow.learns && !may_miss_numbers(c)) {
-        depart_item(s, UE_DEPARTS_SPURIOUS, NULL, ch_seq);
+        depart_item(s, UE_MODEL_DIFFERS_SPURIOUS, NULL, ch_seq);
     }
 }
 
@@ -372,7 +372,7 @@ static void date_debts(struct ue_conn *c) {
     c->has_unsent = has_unsent;
 }
 
-void ue_shadow_doubt(struct ue_conn *c, int64_t packet_id) {
+void ue_model_set_ack_uncertain(struct ue_conn *c, int64_t packet_id) {
     for (uint32_t i = 0; i < c->lanes.capacity; i++) {
         const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
         for (struct ue_out *out = channel != NULL ? channel->out_first : NULL; out != NULL; out = out->next) {
@@ -393,7 +393,7 @@ static void settle_debts(struct ue_conn *c) {
     c->has_unsent = false;
 }
 
-void ue_shadow_sent_unknown(struct ue_conn *c, uint64_t now_ns) {
+void ue_model_send_unknown(struct ue_conn *c, uint64_t now_ns) {
     date_debts(c);
     settle_debts(c);
     c->shadow.unknown_out = c->out_packet_id;
@@ -421,9 +421,9 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_lane *l
     struct ue_bunch expected = *bunch;
     expected.control = expected.open = true;
     if (bunch->open && !ue_conn_may_open(c, kind)) {
-        depart_item(s, UE_DEPARTS_OPEN, NULL, 0);
+        depart_item(s, UE_MODEL_DIFFERS_OPEN, NULL, 0);
     } else if (!bunch->open && !was_used && !needs_no_open(c, kind)) {
-        depart_item(s, UE_DEPARTS_NOT_OPEN, &expected, 0);
+        depart_item(s, UE_MODEL_DIFFERS_NOT_OPEN, &expected, 0);
     }
     struct ue_channel *channel = ue_channel_new(&c->lanes, lane, kind);
     if (channel != NULL) {
@@ -450,12 +450,12 @@ static void take_channel(const struct sending *s, struct ue_lane *lane, const st
             !ue_kind_both_open(channel->kind)) {
             expected.open = false;
             expected.control = bunch->close;
-            depart_item(s, UE_DEPARTS_OPEN, &expected, 0);
+            depart_item(s, UE_MODEL_DIFFERS_OPEN, &expected, 0);
         } else {
             open_here(channel, bunch, c->out_packet_id);
         }
     } else if (channel->closing && is_new && !may_miss_numbers(c)) {
-        depart_item(s, UE_DEPARTS_AFTER_CLOSE, NULL, 0);
+        depart_item(s, UE_MODEL_DIFFERS_AFTER_CLOSE, NULL, 0);
     }
     if (bunch->open && channel->opened_locally && bunch->partial) {
         channel->open_packets.last = c->out_packet_id;
@@ -464,7 +464,7 @@ static void take_channel(const struct sending *s, struct ue_lane *lane, const st
         if (!channel->opened_locally && lane->index != 0 && !c->shadow.learns) {
             expected.close = false;
             expected.control = bunch->open;
-            depart_item(s, UE_DEPARTS_CLOSE, &expected, 0);
+            depart_item(s, UE_MODEL_DIFFERS_CLOSE, &expected, 0);
         }
         channel->closing = true;
     }
@@ -506,33 +506,33 @@ static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
     if (bunch->reliable) {
         take_reliable(s, lane, bunch);
     } else {
-        ue_flight_note(&c->flight, c->out_packet_id, lane->channel, NULL);
+        ue_sent_packets_add_channel(&c->flight, c->out_packet_id, lane->channel, NULL);
     }
 }
 
 /* ---- what was not sent ---- */
 
 /* Whether bunches were sent again that were due later. */
-static bool is_passed_over(const struct ue_shadow *shadow, const struct ue_out *out) {
+static bool is_passed_over(const struct ue_model *shadow, const struct ue_out *out) {
     unsigned count = 0;
-    for (uint64_t i = 0; i < shadow->retransmission_count && i < UE_SHADOW_RETRANSMISSIONS; i++) {
+    for (uint64_t i = 0; i < shadow->retransmission_count && i < UE_MODEL_RETRANSMISSIONS; i++) {
         count += shadow->retransmissions[i] > -out->packet_id;
     }
     return count >= PASSED_OVER_MIN;
 }
 
-static bool is_missed(const struct ue_conn *c, const struct ue_out *out, const struct ue_shadow_patience *patience) {
+static bool is_missed(const struct ue_conn *c, const struct ue_out *out, const struct ue_model_retransmission_limits *patience) {
     bool is_silent = c->shadow.retransmitted_id < patience->silent_id;
     return (is_silent && -out->packet_id < patience->silent_id) ||
            (-out->packet_id < patience->order_id && is_passed_over(&c->shadow, out));
 }
 
-bool ue_shadow_is_starved(const struct ue_conn *c) {
+bool ue_model_is_out_of_memory(const struct ue_conn *c) {
     return c->share.refusals != 0;
 }
 
-bool ue_shadow_overdue(const struct ue_conn *c, const struct ue_shadow_patience *patience,
-                       struct ue_shadow_debt *debt) {
+bool ue_model_find_missing_retransmission(const struct ue_conn *c, const struct ue_model_retransmission_limits *patience,
+                       struct ue_model_missing_retransmission *debt) {
     for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
         const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
         if (channel == NULL || !channel->has_unsent) {
@@ -540,7 +540,7 @@ bool ue_shadow_overdue(const struct ue_conn *c, const struct ue_shadow_patience 
         }
         for (const struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
             if (is_owed(out) && is_missed(c, out, patience)) {
-                *debt = (struct ue_shadow_debt){channel->index, out->ch_seq, -out->packet_id};
+                *debt = (struct ue_model_missing_retransmission){channel->index, out->ch_seq, -out->packet_id};
                 return true;
             }
         }
@@ -548,13 +548,13 @@ bool ue_shadow_overdue(const struct ue_conn *c, const struct ue_shadow_patience 
     return false;
 }
 
-void ue_shadow_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
-                    const struct ue_shadow_sink *sink) {
+void ue_model_compare_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
+                    const struct ue_model_sink *sink) {
     struct sending s = {.c = c, .now_ns = now_ns, .sink = sink};
     ue_conn_settle(c);
     date_debts(c);
     if (!ue_conn_is_legacy(c)) {
-        ue_shadow_compare_header(c, &sent->packet, sink);
+        ue_model_compare_header(c, &sent->packet, sink);
     }
     for (; s.item < sent->item_count && ue_conn_is_up(c); s.item++) {
         if (!sent->items[s.item].is_ack) {

@@ -50,7 +50,7 @@ static bool is_flushing(const struct ue_conn *c, int64_t told) {
 
 /* Takes what the header says as right. */
 static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t told) {
-    ue_shadow_judge(c, told, false);
+    ue_model_report_packet(c, told, false);
     if (told == c->in_packet_id) {
         memcpy(c->notify.history, packet->history, packet->history_words * sizeof *packet->history);
     }
@@ -60,7 +60,7 @@ static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t t
 }
 
 /* The header may be older than what the endpoint took: it was written while a packet was being handled. */
-void ue_shadow_compare_header(struct ue_conn *c, const struct ue_packet *packet, const struct ue_shadow_sink *sink) {
+void ue_model_compare_header(struct ue_conn *c, const struct ue_packet *packet, const struct ue_model_sink *sink) {
     const struct ue_notify *n = &c->notify;
     struct ue_packet expected = *packet;
     int64_t told = told_id(c, packet);
@@ -85,8 +85,8 @@ void ue_shadow_compare_header(struct ue_conn *c, const struct ue_packet *packet,
         expected.ack = n->in_ack_seq;
     }
     if (!is_excused) {
-        enum ue_departure_type type = is_possible ? UE_DEPARTS_HISTORY : UE_DEPARTS_ACK;
-        sink->depart(sink->user, &(struct ue_departure){.type = type, .packet = &expected});
+        enum ue_model_difference_type type = is_possible ? UE_MODEL_DIFFERS_HISTORY : UE_MODEL_DIFFERS_ACK;
+        sink->depart(sink->user, &(struct ue_model_difference){.type = type, .packet = &expected});
     }
     believe(c, packet, told);
 }

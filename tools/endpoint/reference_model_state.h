@@ -7,10 +7,10 @@
 #include "tools/endpoint/connection.h"
 
 /* Moves to a packet of the peer and gives it its verdict. */
-void ue_shadow_judge(struct ue_conn *c, int64_t packet_id, bool delivered);
+void ue_model_report_packet(struct ue_conn *c, int64_t packet_id, bool delivered);
 
 /* Compares what the next own header acknowledges with what the endpoint would; departures go to the sink, and the
    header is then taken as right. */
-void ue_shadow_compare_header(struct ue_conn *c, const struct ue_packet *packet, const struct ue_shadow_sink *sink);
+void ue_model_compare_header(struct ue_conn *c, const struct ue_packet *packet, const struct ue_model_sink *sink);
 
 #endif

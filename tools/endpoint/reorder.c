@@ -15,9 +15,9 @@ void ue_reorder_init(struct ue_reorder *r, struct ue_share *share) {
 
 void ue_reorder_free(struct ue_reorder *r) {
     for (uint32_t i = 0; ue_reorder_exists(r) && i < UE_REORDER_SLOTS; i++) {
-        ue_share_give(r->share, r->slots[i]);
+        ue_share_free_block(r->share, r->slots[i]);
     }
-    ue_share_give(r->share, r->slots);
+    ue_share_free_block(r->share, r->slots);
     ue_reorder_init(r, r->share);
 }
 
@@ -26,7 +26,7 @@ bool ue_reorder_create(struct ue_reorder *r) {
         return true;
     }
     size_t size_bytes = UE_REORDER_SLOTS * sizeof(struct ue_early *);
-    r->slots = ue_share_take(r->share, size_bytes);
+    r->slots = ue_share_alloc(r->share, size_bytes);
     if (r->slots == NULL) {
         return false;
     }
@@ -40,7 +40,7 @@ static bool is_to_wait(const struct ue_reorder *r, uint32_t delta) {
     return ue_reorder_exists(r) && (r->count > 0 || (missing >= 1 && missing <= UE_REORDER_GAP_MAX));
 }
 
-enum ue_reorder_result ue_reorder_put(struct ue_reorder *r, uint32_t delta, const uint8_t *bytes, size_t size_bytes) {
+enum ue_reorder_result ue_reorder_push(struct ue_reorder *r, uint32_t delta, const uint8_t *bytes, size_t size_bytes) {
     if (!is_to_wait(r, delta)) {
         return UE_REORDER_PROCESS;
     }
@@ -49,7 +49,7 @@ enum ue_reorder_result ue_reorder_put(struct ue_reorder *r, uint32_t delta, cons
     if (*slot != NULL) {
         return UE_REORDER_DUPLICATE;
     }
-    struct ue_early *early = size_bytes <= UINT32_MAX ? ue_share_take(r->share, sizeof *early + size_bytes) : NULL;
+    struct ue_early *early = size_bytes <= UINT32_MAX ? ue_share_alloc(r->share, sizeof *early + size_bytes) : NULL;
     if (early == NULL) {
         return UE_REORDER_FULL;
     }
@@ -61,7 +61,7 @@ enum ue_reorder_result ue_reorder_put(struct ue_reorder *r, uint32_t delta, cons
     return UE_REORDER_KEPT;
 }
 
-struct ue_early *ue_reorder_take(struct ue_reorder *r, bool whole) {
+struct ue_early *ue_reorder_pop(struct ue_reorder *r, bool whole) {
     if (r->count == 0) {
         return NULL;
     }

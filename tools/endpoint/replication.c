@@ -26,12 +26,12 @@ static bool widths_fit(const uint32_t *widths_bits, uint32_t count, size_t *bits
     return true;
 }
 
-struct ue_object *ue_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits, uint32_t count) {
+struct ue_replicated_object *ue_replicated_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits, uint32_t count) {
     size_t bits;
     if (count > UE_HANDLES_MAX || !widths_fit(widths_bits, count, &bits)) {
         return NULL;
     }
-    struct ue_object *o = ue_share_take(share, sizeof *o + ue_bits_bytes(bits));
+    struct ue_replicated_object *o = ue_share_alloc(share, sizeof *o + ue_bits_bytes(bits));
     if (o == NULL) {
         return NULL;
     }
@@ -40,45 +40,45 @@ struct ue_object *ue_object_new(struct ue_share *share, uint32_t id, const uint3
     o->id = id;
     o->property_count = count;
     for (uint32_t i = 0, at = 0; i < count; at += widths_bits[i++]) {
-        o->properties[i] = (struct ue_property){widths_bits[i], at};
+        o->properties[i] = (struct ue_replicated_property){widths_bits[i], at};
     }
     return o;
 }
 
-void ue_object_free(struct ue_object *o) {
+void ue_replicated_object_free(struct ue_replicated_object *o) {
     assert(o->watchers == 0);
-    ue_share_give(o->share, o);
+    ue_share_free_block(o->share, o);
 }
 
-struct ue_view ue_object_get(const struct ue_object *o, uint32_t handle) {
+struct ue_view ue_replicated_object_get(const struct ue_replicated_object *o, uint32_t handle) {
     assert(handle >= 1 && handle <= o->property_count);
-    const struct ue_property *p = &o->properties[handle - 1];
+    const struct ue_replicated_property *p = &o->properties[handle - 1];
     return (struct ue_view){o->values, p->first_bit, p->bits};
 }
 
-enum ue_status ue_object_set(struct ue_object *o, uint32_t handle, struct ue_view value) {
+enum ue_status ue_replicated_object_set(struct ue_replicated_object *o, uint32_t handle, struct ue_view value) {
     if (handle < 1 || handle > o->property_count) {
         return UE_E_RANGE;
     }
-    const struct ue_property *p = &o->properties[handle - 1];
+    const struct ue_replicated_property *p = &o->properties[handle - 1];
     if (value.bits != p->bits) {
         return UE_E_LENGTH;
     }
-    if (!ue_view_equal(ue_object_get(o, handle), value)) {
+    if (!ue_view_equal(ue_replicated_object_get(o, handle), value)) {
         ue_bits_copy(o->values, p->first_bit, value.base, value.bit, value.bits);
         o->dirty |= ue_handle_bit(handle);
     }
     return UE_OK;
 }
 
-void ue_object_collect(struct ue_object *o) {
+void ue_replicated_object_collect(struct ue_replicated_object *o) {
     if (o->dirty != 0) {
         ue_changes_add(&o->changes, o->dirty);
         o->dirty = 0;
     }
 }
 
-static uint64_t all_handles(const struct ue_object *o) {
+static uint64_t all_handles(const struct ue_replicated_object *o) {
     return ue_bits_mask(o->property_count);
 }
 
@@ -92,7 +92,7 @@ void ue_replicator_init(struct ue_replicator *r, struct ue_conn *conn, struct ue
 static void drop_held(struct ue_replicator *r, struct ue_replica *replica) {
     while (replica->held != NULL) {
         struct ue_held_call *next = replica->held->next;
-        ue_share_give(r->share, replica->held);
+        ue_share_free_block(r->share, replica->held);
         replica->held = next;
     }
     replica->held_count = 0;
@@ -101,7 +101,7 @@ static void drop_held(struct ue_replicator *r, struct ue_replica *replica) {
 static void free_replica(struct ue_replicator *r, struct ue_replica *replica) {
     replica->object->watchers--;
     drop_held(r, replica);
-    ue_share_give(r->share, replica);
+    ue_share_free_block(r->share, replica);
     r->count--;
 }
 
@@ -130,14 +130,14 @@ void ue_replicator_free(struct ue_replicator *r) {
     }
 }
 
-struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_object *object) {
-    struct ue_replica *replica = ue_share_take(r->share, sizeof *replica);
+struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_replicated_object *object) {
+    struct ue_replica *replica = ue_share_alloc(r->share, sizeof *replica);
     if (replica == NULL) {
         return NULL;
     }
     *replica = (struct ue_replica){.object = object};
     if (ue_conn_open(r->conn, UE_KIND_ACTOR, -1, &replica->channel) != UE_OK) {
-        ue_share_give(r->share, replica);
+        ue_share_free_block(r->share, replica);
         return NULL;
     }
     put_last(r, replica);
@@ -192,46 +192,46 @@ void ue_replicator_event(struct ue_replicator *r, const struct ue_event *event) 
 /* ---- updates ---- */
 
 static size_t update_bits(const struct ue_replica *replica, uint64_t handles) {
-    size_t bits = replica->is_opened ? 0 : UE_CONTENT_OBJECT_BITS;
-    bits += handles != 0 ? UE_CONTENT_PROPERTIES_BITS : 0;
+    size_t bits = replica->is_opened ? 0 : UE_REPLICATION_OBJECT_BITS;
+    bits += handles != 0 ? UE_REPLICATION_PROPERTIES_BITS : 0;
     for (uint32_t handle = 1; handle <= replica->object->property_count; handle++) {
         if ((handles & ue_handle_bit(handle)) != 0) {
-            bits += UE_CONTENT_PROPERTY_BITS + replica->object->properties[handle - 1].bits;
+            bits += UE_REPLICATION_PROPERTY_BITS + replica->object->properties[handle - 1].bits;
         }
     }
     for (const struct ue_held_call *call = replica->held; call != NULL; call = call->next) {
-        bits += UE_CONTENT_CALL_BITS + call->bits;
+        bits += UE_REPLICATION_CALL_BITS + call->bits;
     }
     return bits;
 }
 
-static void write_properties(struct ue_content_writer *w, const struct ue_object *o, uint64_t handles) {
+static void write_properties(struct ue_replication_writer *w, const struct ue_replicated_object *o, uint64_t handles) {
     if (handles == 0) {
         return;
     }
-    ue_content_put_properties(w, (uint32_t)__builtin_popcountll(handles));
+    ue_replication_write_properties(w, (uint32_t)__builtin_popcountll(handles));
     for (uint32_t handle = 1; handle <= o->property_count; handle++) {
         if ((handles & ue_handle_bit(handle)) != 0) {
-            ue_content_put_property(w, handle, ue_object_get(o, handle));
+            ue_replication_write_property(w, handle, ue_replicated_object_get(o, handle));
         }
     }
 }
 
 /* The values of now, whatever they were when they changed. */
-static void write_update(struct ue_content_writer *w, const struct ue_replica *replica, uint64_t handles) {
+static void write_update(struct ue_replication_writer *w, const struct ue_replica *replica, uint64_t handles) {
     if (!replica->is_opened) {
-        ue_content_put_object(w, replica->object->id);
+        ue_replication_write_object(w, replica->object->id);
     }
     write_properties(w, replica->object, handles);
     for (const struct ue_held_call *call = replica->held; call != NULL; call = call->next) {
-        ue_content_put_call(w, call->function, (struct ue_view){call->parameters, 0, call->bits});
+        ue_replication_write_call(w, call->function, (struct ue_view){call->parameters, 0, call->bits});
     }
 }
 
 static enum ue_status send_update(struct ue_replicator *r, uint64_t now_ns, const struct ue_replica *replica,
                                   uint64_t handles, struct ue_packet_range *range) {
     size_t bits = update_bits(replica, handles);
-    struct ue_content_writer w = {.bytes = ue_share_take(r->share, ue_bits_bytes(bits))};
+    struct ue_replication_writer w = {.bytes = ue_share_alloc(r->share, ue_bits_bytes(bits))};
     if (w.bytes == NULL) {
         return UE_E_FULL;
     }
@@ -243,7 +243,7 @@ static enum ue_status send_update(struct ue_replicator *r, uint64_t now_ns, cons
         .data = {w.bytes, 0, w.bits},
     };
     enum ue_status status = ue_conn_send(r->conn, now_ns, &bunch, range);
-    ue_share_give(r->share, w.bytes);
+    ue_share_free_block(r->share, w.bytes);
     return status;
 }
 
@@ -332,14 +332,14 @@ static uint32_t held_of(const struct ue_replica *replica, uint16_t function) {
     return count;
 }
 
-static enum ue_status hold(struct ue_replicator *r, struct ue_replica *replica, const struct ue_call *call) {
+static enum ue_status hold(struct ue_replicator *r, struct ue_replica *replica, const struct ue_replicated_call *call) {
     size_t bits = call->parameters.bits;
     if (bits > UE_HELD_CALL_BITS_MAX) {
         return UE_E_LENGTH;
     }
     struct ue_held_call *held = NULL;
     if (replica->held_count < UE_CALLS_HELD_MAX && held_of(replica, call->function) < UE_CALLS_PER_UPDATE) {
-        held = ue_share_take(r->share, sizeof *held + ue_bits_bytes(bits));
+        held = ue_share_alloc(r->share, sizeof *held + ue_bits_bytes(bits));
     }
     if (held == NULL) {
         r->counters.calls_dropped++;
@@ -357,17 +357,17 @@ static enum ue_status hold(struct ue_replicator *r, struct ue_replica *replica, 
 }
 
 static enum ue_status send_call(struct ue_replicator *r, uint64_t now_ns, const struct ue_replica *replica,
-                                const struct ue_call *call) {
-    uint8_t bytes[(UE_CONTENT_CALL_BITS + UE_CALL_BITS_MAX + 7) / 8];
-    struct ue_content_writer w = {.bytes = bytes};
-    ue_content_put_call(&w, call->function, call->parameters);
+                                const struct ue_replicated_call *call) {
+    uint8_t bytes[(UE_REPLICATION_CALL_BITS + UE_CALL_BITS_MAX + 7) / 8];
+    struct ue_replication_writer w = {.bytes = bytes};
+    ue_replication_write_call(&w, call->function, call->parameters);
     const struct ue_outgoing bunch = {
         .channel = replica->channel, .reliable = call->reliable, .merge = true, .data = {bytes, 0, w.bits}};
     return ue_conn_send(r->conn, now_ns, &bunch, NULL);
 }
 
 /* A reliable call that finds the channel full ends the connection (endpoint.md 19.1). */
-static enum ue_status refuse_call(struct ue_replicator *r, uint64_t now_ns, const struct ue_call *call) {
+static enum ue_status refuse_call(struct ue_replicator *r, uint64_t now_ns, const struct ue_replicated_call *call) {
     if (call->reliable) {
         ue_conn_close(r->conn, now_ns, UE_CLOSE_RPC_RELIABLE_BUFFER_OVERFLOW);
     } else {
@@ -377,7 +377,7 @@ static enum ue_status refuse_call(struct ue_replicator *r, uint64_t now_ns, cons
 }
 
 enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
-                               const struct ue_call *call) {
+                               const struct ue_replicated_call *call) {
     const struct ue_channel *channel = ue_conn_channel(r->conn, replica->channel);
     if (call->parameters.bits > UE_CALL_BITS_MAX) {
         return UE_E_LENGTH;
@@ -405,12 +405,12 @@ void ue_mirror_init(struct ue_mirror *m, struct ue_share *share) {
 
 void ue_mirror_free(struct ue_mirror *m) {
     for (size_t i = 0; i < UE_HANDLES_MAX; i++) {
-        ue_share_give(m->share, m->values[i].bytes);
+        ue_share_free_block(m->share, m->values[i].bytes);
     }
     ue_mirror_init(m, m->share);
 }
 
-static enum ue_status keep(struct ue_mirror *m, const struct ue_content_item *item) {
+static enum ue_status keep(struct ue_mirror *m, const struct ue_replication_block *item) {
     struct ue_mirror_value *v = &m->values[item->number - 1];
     size_t size_bytes = ue_bits_bytes(item->value.bits);
     uint8_t *bytes = ue_share_resize(m->share, v->bytes, size_bytes != 0 ? size_bytes : 1);
@@ -423,24 +423,24 @@ static enum ue_status keep(struct ue_mirror *m, const struct ue_content_item *it
     return UE_OK;
 }
 
-static enum ue_status take_item(struct ue_mirror *m, const struct ue_content_item *item) {
+static enum ue_status take_item(struct ue_mirror *m, const struct ue_replication_block *item) {
     switch (item->kind) {
-    case UE_CONTENT_OBJECT:
+    case UE_REPLICATION_OBJECT:
         if (m->has_id && m->id != item->number) {
             return UE_E_CONFLICT;
         }
         m->has_id = true;
         m->id = item->number;
         return UE_OK;
-    case UE_CONTENT_PROPERTY: return keep(m, item);
+    case UE_REPLICATION_PROPERTY: return keep(m, item);
     default: m->calls++; return UE_OK;
     }
 }
 
 enum ue_status ue_mirror_read(struct ue_mirror *m, struct ue_view data) {
-    struct ue_content_reader reader = {.data = data};
-    struct ue_content_item item;
-    while (ue_content_next(&reader, &item)) {
+    struct ue_replication_reader reader = {.data = data};
+    struct ue_replication_block item;
+    while (ue_replication_read(&reader, &item)) {
         enum ue_status status = take_item(m, &item);
         if (status != UE_OK) {
             return status;

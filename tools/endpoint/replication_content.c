@@ -13,35 +13,35 @@ enum block_kind { BLOCK_OBJECT, BLOCK_PROPERTIES, BLOCK_CALL };
 
 /* ---- writing ---- */
 
-static void put(struct ue_content_writer *w, uint64_t value, unsigned bits) {
+static void put(struct ue_replication_writer *w, uint64_t value, unsigned bits) {
     uint8_t bytes[8];
     ue_bytes_store64(bytes, value);
     ue_bits_copy(w->bytes, w->bits, bytes, 0, bits);
     w->bits += bits;
 }
 
-static void put_view(struct ue_content_writer *w, struct ue_view view) {
+static void put_view(struct ue_replication_writer *w, struct ue_view view) {
     ue_bits_copy(w->bytes, w->bits, view.base, view.bit, view.bits);
     w->bits += view.bits;
 }
 
-void ue_content_put_object(struct ue_content_writer *w, uint32_t id) {
+void ue_replication_write_object(struct ue_replication_writer *w, uint32_t id) {
     put(w, BLOCK_OBJECT, KIND_BITS);
     put(w, id, ID_BITS);
 }
 
-void ue_content_put_properties(struct ue_content_writer *w, uint32_t count) {
+void ue_replication_write_properties(struct ue_replication_writer *w, uint32_t count) {
     put(w, BLOCK_PROPERTIES, KIND_BITS);
     put(w, count, COUNT_BITS);
 }
 
-void ue_content_put_property(struct ue_content_writer *w, uint32_t handle, struct ue_view value) {
+void ue_replication_write_property(struct ue_replication_writer *w, uint32_t handle, struct ue_view value) {
     put(w, handle - 1, HANDLE_BITS);
     put(w, value.bits, PROPERTY_LENGTH_BITS);
     put_view(w, value);
 }
 
-void ue_content_put_call(struct ue_content_writer *w, uint16_t function, struct ue_view parameters) {
+void ue_replication_write_call(struct ue_replication_writer *w, uint16_t function, struct ue_view parameters) {
     put(w, BLOCK_CALL, KIND_BITS);
     put(w, function, FUNCTION_BITS);
     put(w, parameters.bits, CALL_LENGTH_BITS);
@@ -50,7 +50,7 @@ void ue_content_put_call(struct ue_content_writer *w, uint16_t function, struct 
 
 /* ---- reading ---- */
 
-static uint32_t take(struct ue_content_reader *r, unsigned bits) {
+static uint32_t take(struct ue_replication_reader *r, unsigned bits) {
     if (r->data.bits - r->at < bits) {
         r->status = UE_E_TRUNCATED;
         r->at = r->data.bits;
@@ -61,7 +61,7 @@ static uint32_t take(struct ue_content_reader *r, unsigned bits) {
     return value;
 }
 
-static struct ue_view take_view(struct ue_content_reader *r, size_t bits) {
+static struct ue_view take_view(struct ue_replication_reader *r, size_t bits) {
     if (r->status == UE_OK && r->data.bits - r->at < bits) {
         r->status = UE_E_LENGTH;
     }
@@ -73,9 +73,9 @@ static struct ue_view take_view(struct ue_content_reader *r, size_t bits) {
     return view;
 }
 
-static void take_property(struct ue_content_reader *r, struct ue_content_item *item) {
+static void take_property(struct ue_replication_reader *r, struct ue_replication_block *item) {
     r->properties--;
-    item->kind = UE_CONTENT_PROPERTY;
+    item->kind = UE_REPLICATION_PROPERTY;
     item->number = take(r, HANDLE_BITS) + 1;
     uint32_t bits = take(r, PROPERTY_LENGTH_BITS);
     item->value = take_view(r, bits);
@@ -84,18 +84,18 @@ static void take_property(struct ue_content_reader *r, struct ue_content_item *i
     }
 }
 
-static void take_call(struct ue_content_reader *r, struct ue_content_item *item) {
-    item->kind = UE_CONTENT_CALL;
+static void take_call(struct ue_replication_reader *r, struct ue_replication_block *item) {
+    item->kind = UE_REPLICATION_CALL;
     item->number = take(r, FUNCTION_BITS);
     uint32_t bits = take(r, CALL_LENGTH_BITS);
     item->value = take_view(r, bits);
 }
 
 /* Returns whether it was a whole item; a block of properties only begins some. */
-static bool take_block(struct ue_content_reader *r, struct ue_content_item *item) {
+static bool take_block(struct ue_replication_reader *r, struct ue_replication_block *item) {
     switch (take(r, KIND_BITS)) {
     case BLOCK_OBJECT:
-        item->kind = UE_CONTENT_OBJECT;
+        item->kind = UE_REPLICATION_OBJECT;
         item->number = take(r, ID_BITS);
         return true;
     case BLOCK_PROPERTIES: r->properties = take(r, COUNT_BITS); return false;
@@ -104,8 +104,8 @@ static bool take_block(struct ue_content_reader *r, struct ue_content_item *item
     }
 }
 
-bool ue_content_next(struct ue_content_reader *r, struct ue_content_item *item) {
-    *item = (struct ue_content_item){0};
+bool ue_replication_read(struct ue_replication_reader *r, struct ue_replication_block *item) {
+    *item = (struct ue_replication_block){0};
     bool is_whole = false;
     while (!is_whole && r->status == UE_OK && (r->properties != 0 || r->at < r->data.bits)) {
         if (r->properties != 0) {

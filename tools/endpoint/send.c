@@ -77,16 +77,16 @@ static void remember_last(struct ue_conn *c, const struct ue_channel *channel, c
 /* SendRawBunch: into the packet being filled, or a new one. out: the OutRec entry of a reliable bunch. */
 static bool send_raw(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, const struct ue_item *item,
                      struct ue_out *out, bool merge) {
-    struct ue_packer *p = &c->packer;
-    bool begins_packet = ue_packer_is_empty(c);
+    struct ue_send_buffer *p = &c->packer;
+    bool begins_packet = ue_send_buffer_is_empty(c);
     int64_t packet_before = c->out_packet_id;
     size_t begin_bit = p->bit;
-    if (!ue_packer_put(c, now_ns, item)) {
+    if (!ue_send_buffer_append(c, now_ns, item)) {
         return false;
     }
     begins_packet |= packet_before != c->out_packet_id;
     begin_bit = begins_packet ? p->head_bits : begin_bit;
-    if (!ue_flight_note(&c->flight, c->out_packet_id, channel, out)) {
+    if (!ue_sent_packets_add_channel(&c->flight, c->out_packet_id, channel, out)) {
         p->bit = begin_bit; /* nobody would learn what became of it */
         return false;
     }
@@ -109,8 +109,8 @@ static bool send_out(struct ue_conn *c, uint64_t now_ns, struct ue_channel *chan
 }
 
 static void flush_if_full(struct ue_conn *c, uint64_t now_ns) {
-    if (ue_packer_free_bits(c) == 0) {
-        ue_packer_flush(c, now_ns);
+    if (ue_send_buffer_free_bits(c) == 0) {
+        ue_send_buffer_flush(c, now_ns);
     }
 }
 
@@ -118,7 +118,7 @@ static void flush_if_full(struct ue_conn *c, uint64_t now_ns) {
 static bool is_burst_over(const struct ue_conn *c, const struct ue_out *out) {
     uint32_t limit = c->config.options.burst_limit;
     bool continues =
-        c->burst_packet_id == c->out_packet_id && out->data_bits + c->limits.header_bits <= ue_packer_free_bits(c);
+        c->burst_packet_id == c->out_packet_id && out->data_bits + c->limits.header_bits <= ue_send_buffer_free_bits(c);
     return limit != 0 && c->burst_packets >= limit && !continues;
 }
 
@@ -153,14 +153,14 @@ void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, s
 }
 
 void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
-    ue_flight_unlink(&c->flight, out->packet_id, channel, out);
+    ue_sent_packets_unlink(&c->flight, out->packet_id, channel, out);
     ue_resend(c, now_ns, channel, out);
 }
 
 void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out) {
     struct ue_item item;
     fill_reliable(c, channel, out, &item);
-    if (ue_packer_put(c, now_ns, &item)) {
+    if (ue_send_buffer_append(c, now_ns, &item)) {
         c->packer.bunches++;
         c->counters.out_bunches++;
         c->counters.repeated++;
@@ -210,7 +210,7 @@ static void send_numbered(struct ue_conn *c, uint64_t now_ns, struct ue_channel 
 static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
     const struct ue_last *last = &c->packer.last;
     size_t before = last->data_bits;
-    uint8_t *joined = ue_share_take(&c->share, ue_bits_bytes(before + more.bits) + 1);
+    uint8_t *joined = ue_share_alloc(&c->share, ue_bits_bytes(before + more.bits) + 1);
     if (joined != NULL) {
         ue_bits_copy(joined, 0, c->packer.parcel->bytes, last->end_bit - before, before);
         ue_bits_copy(joined, before, more.base, more.bit, more.bits);
@@ -220,7 +220,7 @@ static uint8_t *join(struct ue_conn *c, struct ue_view more, size_t *bits) {
 }
 
 static bool may_merge(const struct ue_conn *c, const struct ue_channel *channel, const struct ue_outgoing *from) {
-    const struct ue_packer *p = &c->packer;
+    const struct ue_send_buffer *p = &c->packer;
     const struct ue_last *last = &p->last;
     bool is_newest = !last->reliable || last->out == channel->out_last; /* others may wait to be sent behind it */
     bool is_plain = !from->has_exports && !from->has_mapped && from->export_count == 0;
@@ -237,7 +237,7 @@ static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, con
         return NULL;
     }
     if (out != old) {
-        ue_flight_replace(&c->flight, out->packet_id, channel, old, out);
+        ue_sent_packets_replace(&c->flight, out->packet_id, channel, old, out);
     }
     memcpy(out->data, data, ue_bits_bytes(bits));
     out->close |= from->close;
@@ -246,7 +246,7 @@ static struct ue_out *enlarge(struct ue_conn *c, struct ue_channel *channel, con
 }
 
 static bool write_reliable(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out) {
-    ue_flight_unlink(&c->flight, out->packet_id, channel, out);
+    ue_sent_packets_unlink(&c->flight, out->packet_id, channel, out);
     if (!send_out(c, now_ns, channel, out, true)) {
         ue_out_push(&c->lanes.unsent, channel, out);
     }
@@ -267,7 +267,7 @@ static bool write_unreliable(struct ue_conn *c, uint64_t now_ns, struct ue_chann
 /* Takes the last bunch back and writes it again with more data: same number, same OutRec entry (endpoint.md 19.3). */
 static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel,
                             const struct ue_outgoing *from) {
-    struct ue_packer *p = &c->packer;
+    struct ue_send_buffer *p = &c->packer;
     size_t bits = 0;
     uint8_t *joined = join(c, from->data, &bits);
     struct ue_out *out = p->last.out;
@@ -285,7 +285,7 @@ static bool merge_into_last(struct ue_conn *c, uint64_t now_ns, struct ue_channe
         is_merged = out != NULL ? write_reliable(c, now_ns, channel, out)
                                 : write_unreliable(c, now_ns, channel, from, (struct ue_view){joined, 0, bits});
     }
-    ue_share_give(&c->share, joined);
+    ue_share_free_block(&c->share, joined);
     return is_merged;
 }
 

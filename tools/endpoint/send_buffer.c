@@ -9,18 +9,18 @@
 
 static const uint8_t zeros[HEAD_BYTES_MAX];
 
-void ue_packer_discard(struct ue_conn *c) {
-    ue_share_give(&c->share, c->packer.parcel);
+void ue_send_buffer_discard(struct ue_conn *c) {
+    ue_share_free_block(&c->share, c->packer.parcel);
     c->packer.parcel = NULL;
     c->packer.last.end_bit = 0;
 }
 
-size_t ue_packer_used_bits(const struct ue_conn *c) {
-    return ue_packer_is_empty(c) ? 0 : c->packer.bit - c->limits.prefix_bits;
+size_t ue_send_buffer_used_bits(const struct ue_conn *c) {
+    return ue_send_buffer_is_empty(c) ? 0 : c->packer.bit - c->limits.prefix_bits;
 }
 
-size_t ue_packer_free_bits(const struct ue_conn *c) {
-    size_t used = ue_packer_used_bits(c);
+size_t ue_send_buffer_free_bits(const struct ue_conn *c) {
+    size_t used = ue_send_buffer_used_bits(c);
     size_t taken = used + (used > 0 ? 1 : c->limits.header_bits + 1);
     return taken < c->limits.buffer_bits ? c->limits.buffer_bits - taken : 0;
 }
@@ -83,7 +83,7 @@ static size_t room_bytes(const struct ue_conn *c) {
 
 /* Writes the header as it is now; *bit says how long it is. */
 static bool write_head(struct ue_conn *c, uint64_t now_ns, uint8_t *bytes, size_t size_bytes, size_t *bit) {
-    struct ue_packer *p = &c->packer;
+    struct ue_send_buffer *p = &c->packer;
     struct ue_fault fault;
     *bit = 0;
     p->head_ns = now_ns;
@@ -91,8 +91,8 @@ static bool write_head(struct ue_conn *c, uint64_t now_ns, uint8_t *bytes, size_
     return ue_datagram_encode_head(&c->out_context, &p->head, bytes, size_bytes, bit, &fault) == UE_OK;
 }
 
-bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_packer *p = &c->packer;
+bool ue_send_buffer_begin(struct ue_conn *c, uint64_t now_ns) {
+    struct ue_send_buffer *p = &c->packer;
     if (p->parcel != NULL) {
         return true;
     }
@@ -107,7 +107,7 @@ bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
     begin_head(c, &p->head);
     p->clock_before = c->jitter_clock;
     if (!write_head(c, now_ns, p->parcel->bytes, p->parcel->size_bytes, &p->bit)) {
-        ue_packer_discard(c);
+        ue_send_buffer_discard(c);
         return false;
     }
     p->head_bits = p->bit;
@@ -119,7 +119,7 @@ bool ue_packer_begin(struct ue_conn *c, uint64_t now_ns) {
 
 /* Writes an item behind what is there, unless packet and terminator become too long. */
 static bool put_here(struct ue_conn *c, const struct ue_item *item) {
-    struct ue_packer *p = &c->packer;
+    struct ue_send_buffer *p = &c->packer;
     struct ue_fault fault;
     size_t bit = p->bit;
     if (ue_item_encode(&c->out_context, item, p->parcel->bytes, p->parcel->size_bytes, &bit, &fault) != UE_OK ||
@@ -130,8 +130,8 @@ static bool put_here(struct ue_conn *c, const struct ue_item *item) {
     return true;
 }
 
-bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item) {
-    if (!ue_packer_begin(c, now_ns)) {
+bool ue_send_buffer_append(struct ue_conn *c, uint64_t now_ns, const struct ue_item *item) {
+    if (!ue_send_buffer_begin(c, now_ns)) {
         return false;
     }
     if (put_here(c, item)) {
@@ -140,14 +140,14 @@ bool ue_packer_put(struct ue_conn *c, uint64_t now_ns, const struct ue_item *ite
     if (c->packer.bit == c->packer.head_bits) {
         return false;
     }
-    ue_packer_flush(c, now_ns);
-    return ue_packer_begin(c, now_ns) && put_here(c, item);
+    ue_send_buffer_flush(c, now_ns);
+    return ue_send_buffer_begin(c, now_ns) && put_here(c, item);
 }
 
 /* Brings the header up to date, which never changes its length: newer verdicts, and the clock of now. False: the
    verdicts need more words than the header has. */
 static bool refresh_head(struct ue_conn *c, uint64_t now_ns) {
-    struct ue_packer *p = &c->packer;
+    struct ue_send_buffer *p = &c->packer;
     uint8_t head[HEAD_BYTES_MAX];
     size_t bit;
     if (ue_conn_has_internal_ack(c) || ue_conn_is_legacy(c)) {
@@ -166,26 +166,26 @@ static bool refresh_head(struct ue_conn *c, uint64_t now_ns) {
 
 static size_t finish(struct ue_conn *c) {
     struct ue_fault fault;
-    struct ue_packer *p = &c->packer;
+    struct ue_send_buffer *p = &c->packer;
     ue_datagram_encode_end(&c->out_context, p->parcel->bytes, p->parcel->size_bytes, &p->bit, &fault);
     return ue_bits_bytes(p->bit);
 }
 
 /* The encrypted form of the packet; NULL: no memory. */
-static struct ue_parcel *seal(struct ue_conn *c, size_t size_bytes) {
-    struct ue_parcel *sealed = ue_outbox_new(&c->datagrams, size_bytes + UE_SEAL_OVERHEAD_BYTES);
+static struct ue_outbox_block *seal(struct ue_conn *c, size_t size_bytes) {
+    struct ue_outbox_block *sealed = ue_outbox_new(&c->datagrams, size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES);
     if (sealed != NULL) {
         sealed->size_bytes =
-            ue_seal_close(c->seal, &c->out_context, &c->random, c->packer.parcel->bytes, size_bytes, sealed->bytes);
+            ue_encryption_encrypt(c->seal, &c->out_context, &c->random, c->packer.parcel->bytes, size_bytes, sealed->bytes);
     }
-    ue_share_give(&c->share, c->packer.parcel);
+    ue_share_free_block(&c->share, c->packer.parcel);
     return sealed;
 }
 
 /* The packet as it stays in the outbox: alone with room to spare, which soon serves the next one; cut to its size when
    there is a queue. */
-static struct ue_parcel *keep(struct ue_conn *c, size_t size_bytes) {
-    struct ue_parcel *parcel = c->packer.parcel;
+static struct ue_outbox_block *keep(struct ue_conn *c, size_t size_bytes) {
+    struct ue_outbox_block *parcel = c->packer.parcel;
     parcel->size_bytes = size_bytes;
     return c->datagrams.count == 0 ? parcel : ue_share_resize(&c->share, parcel, sizeof *parcel + size_bytes);
 }
@@ -193,7 +193,7 @@ static struct ue_parcel *keep(struct ue_conn *c, size_t size_bytes) {
 /* To the outbox, encrypted where that is agreed. Returns the size on the wire. */
 static size_t hand_out(struct ue_conn *c, size_t size_bytes) {
     bool is_sealed = c->is_encrypting && c->seal != NULL;
-    struct ue_parcel *parcel = is_sealed ? seal(c, size_bytes) : keep(c, size_bytes);
+    struct ue_outbox_block *parcel = is_sealed ? seal(c, size_bytes) : keep(c, size_bytes);
     c->packer.parcel = NULL;
     if (parcel == NULL) {
         c->counters.outbox_lost++;
@@ -209,7 +209,7 @@ static void count_out(struct ue_conn *c, size_t size_bytes) {
     c->traffic.out_packets++;
     c->traffic.out_bytes += (uint32_t)size_bytes + UE_PACKET_OVERHEAD_BYTES;
     c->counters.ack_packets += c->packer.bunches == 0;
-    ue_budget_sent(&c->budget, (uint32_t)size_bytes);
+    ue_send_budget_sent(&c->budget, (uint32_t)size_bytes);
 }
 
 static void send_packet(struct ue_conn *c, uint64_t now_ns) {
@@ -220,7 +220,7 @@ static void send_packet(struct ue_conn *c, uint64_t now_ns) {
         c->time_sensitive = true;
     }
     count_out(c, hand_out(c, size_bytes));
-    ue_flight_sent(&c->flight, c->out_packet_id, now_ns);
+    ue_sent_packets_push(&c->flight, c->out_packet_id, now_ns);
     if (ue_conn_is_legacy(c)) {
         ue_legacy_flushed(&c->legacy);
     } else if (!ue_conn_has_internal_ack(c)) {
@@ -236,24 +236,24 @@ static bool is_keep_alive_due(const struct ue_conn *c, uint64_t now_ns) {
            !ue_conn_has_internal_ack(c);
 }
 
-void ue_packer_flush(struct ue_conn *c, uint64_t now_ns) {
+void ue_send_buffer_flush(struct ue_conn *c, uint64_t now_ns) {
     c->packer.last.end_bit = 0;
     c->time_sensitive = false;
     if (c->shadow.is_on) {
         return;
     }
-    if (ue_packer_is_empty(c) && c->dirty_acks == 0) {
+    if (ue_send_buffer_is_empty(c) && c->dirty_acks == 0) {
         if (!is_keep_alive_due(c, now_ns)) {
             return;
         }
         c->counters.keep_alives++;
     }
     if (!ue_conn_may_send(c)) {
-        ue_packer_discard(c);
+        ue_send_buffer_discard(c);
         ue_conn_close_chained(c, now_ns, UE_CLOSE_PREMATURE_SEND, UE_CLOSE_NONE);
         return;
     }
-    if (!ue_packer_begin(c, now_ns)) {
+    if (!ue_send_buffer_begin(c, now_ns)) {
         return;
     }
     ue_options_fill(c, now_ns);

@@ -3,36 +3,36 @@
 
 #define CAPACITY_FIRST 8
 
-void ue_flight_init(struct ue_flight *flight, struct ue_share *share) {
-    *flight = (struct ue_flight){.share = share};
+void ue_sent_packets_init(struct ue_sent_packets *flight, struct ue_share *share) {
+    *flight = (struct ue_sent_packets){.share = share};
 }
 
-void ue_flight_free(struct ue_flight *flight) {
-    ue_share_give(flight->share, flight->ring);
-    ue_flight_init(flight, flight->share);
+void ue_sent_packets_free(struct ue_sent_packets *flight) {
+    ue_share_free_block(flight->share, flight->ring);
+    ue_sent_packets_init(flight, flight->share);
 }
 
-static struct ue_written *at(const struct ue_flight *flight, uint32_t index) {
+static struct ue_written *at(const struct ue_sent_packets *flight, uint32_t index) {
     return &flight->ring[(flight->begin + index) & (flight->capacity - 1)];
 }
 
-static bool grow(struct ue_flight *flight) {
+static bool grow(struct ue_sent_packets *flight) {
     uint32_t capacity = flight->capacity != 0 ? flight->capacity * 2 : CAPACITY_FIRST;
-    struct ue_written *ring = ue_share_take(flight->share, capacity * sizeof *ring);
+    struct ue_written *ring = ue_share_alloc(flight->share, capacity * sizeof *ring);
     if (ring == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < flight->count; i++) {
         ring[i] = *at(flight, i);
     }
-    ue_share_give(flight->share, flight->ring);
+    ue_share_free_block(flight->share, flight->ring);
     flight->ring = ring;
     flight->capacity = capacity;
     flight->begin = 0;
     return true;
 }
 
-static struct ue_written *append(struct ue_flight *flight, int64_t packet_id) {
+static struct ue_written *append(struct ue_sent_packets *flight, int64_t packet_id) {
     if (flight->count == flight->capacity && !grow(flight)) {
         return NULL;
     }
@@ -42,7 +42,7 @@ static struct ue_written *append(struct ue_flight *flight, int64_t packet_id) {
 }
 
 /* Newest packets are asked for most, so the search begins there. */
-static struct ue_written *find(const struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel) {
+static struct ue_written *find(const struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel) {
     for (uint32_t i = flight->count; i > 0 && at(flight, i - 1)->packet_id >= packet_id; i--) {
         struct ue_written *written = at(flight, i - 1);
         if (written->packet_id == packet_id && written->channel == channel->index &&
@@ -69,7 +69,7 @@ static void insert(struct ue_written *written, struct ue_out *out) {
     }
 }
 
-bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel, struct ue_out *out) {
+bool ue_sent_packets_add_channel(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel, struct ue_out *out) {
     struct ue_written *written = find(flight, packet_id, channel);
     if (written == NULL) {
         written = append(flight, packet_id);
@@ -86,7 +86,7 @@ bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, const struct ue
     return true;
 }
 
-bool ue_flight_sent(struct ue_flight *flight, int64_t packet_id, uint64_t now_ns) {
+bool ue_sent_packets_push(struct ue_sent_packets *flight, int64_t packet_id, uint64_t now_ns) {
     struct ue_written *newest = flight->count != 0 ? at(flight, flight->count - 1) : NULL;
     struct ue_written *written = newest != NULL && newest->packet_id == packet_id ? newest : append(flight, packet_id);
     if (written != NULL) {
@@ -95,7 +95,7 @@ bool ue_flight_sent(struct ue_flight *flight, int64_t packet_id, uint64_t now_ns
     return written != NULL;
 }
 
-void ue_flight_unlink(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel,
+void ue_sent_packets_unlink(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel,
                       struct ue_out *out) {
     struct ue_written *written = find(flight, packet_id, channel);
     struct ue_out *before = NULL;
@@ -115,7 +115,7 @@ void ue_flight_unlink(struct ue_flight *flight, int64_t packet_id, const struct 
     }
 }
 
-void ue_flight_replace(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel,
+void ue_sent_packets_replace(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel,
                        const struct ue_out *old, struct ue_out *out) {
     struct ue_written *written = find(flight, packet_id, channel);
     if (written == NULL) {
@@ -132,7 +132,7 @@ void ue_flight_replace(struct ue_flight *flight, int64_t packet_id, const struct
     }
 }
 
-bool ue_flight_take(struct ue_flight *flight, int64_t packet_id, struct ue_written *written) {
+bool ue_sent_packets_pop(struct ue_sent_packets *flight, int64_t packet_id, struct ue_written *written) {
     while (flight->count != 0 && at(flight, 0)->packet_id <= packet_id) {
         *written = *at(flight, 0);
         flight->begin = (flight->begin + 1) & (flight->capacity - 1);

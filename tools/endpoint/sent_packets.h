@@ -20,7 +20,7 @@ struct ue_written {
 #define UE_NO_TIME UINT64_MAX
 
 /* A ring that grows by doubling. */
-struct ue_flight {
+struct ue_sent_packets {
     struct ue_written *ring;
     uint32_t capacity;
     uint32_t begin;
@@ -28,19 +28,19 @@ struct ue_flight {
     struct ue_share *share;
 };
 
-void ue_flight_init(struct ue_flight *flight, struct ue_share *share);
-void ue_flight_free(struct ue_flight *flight);
+void ue_sent_packets_init(struct ue_sent_packets *flight, struct ue_share *share);
+void ue_sent_packets_free(struct ue_sent_packets *flight);
 /* Notes that a channel wrote into a packet, out being the reliable bunch or NULL. False: no memory. */
-bool ue_flight_note(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel, struct ue_out *out);
+bool ue_sent_packets_add_channel(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel, struct ue_out *out);
 /* Notes that the packet left. */
-bool ue_flight_sent(struct ue_flight *flight, int64_t packet_id, uint64_t now_ns);
+bool ue_sent_packets_push(struct ue_sent_packets *flight, int64_t packet_id, uint64_t now_ns);
 /* Takes a bunch out of its packet because it travels in another one now. */
-void ue_flight_unlink(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel,
+void ue_sent_packets_unlink(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel,
                       struct ue_out *out);
 /* The newest bunch that a channel wrote moved in memory. */
-void ue_flight_replace(struct ue_flight *flight, int64_t packet_id, const struct ue_channel *channel,
+void ue_sent_packets_replace(struct ue_sent_packets *flight, int64_t packet_id, const struct ue_channel *channel,
                        const struct ue_out *old, struct ue_out *out);
 /* Takes the oldest entry, if it is of this packet; older ones are thrown away. False: nothing of it is left. */
-bool ue_flight_take(struct ue_flight *flight, int64_t packet_id, struct ue_written *written);
+bool ue_sent_packets_pop(struct ue_sent_packets *flight, int64_t packet_id, struct ue_written *written);
 
 #endif

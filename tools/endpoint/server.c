@@ -96,7 +96,7 @@ static struct ue_listener *new_listener(struct ue_server *s, struct ue_pool *poo
 }
 
 static void *take_zeroed(struct ue_share *share, size_t count, size_t size_bytes) {
-    void *block = ue_share_take(share, count * size_bytes);
+    void *block = ue_share_alloc(share, count * size_bytes);
     if (block != NULL) {
         memset(block, 0, count * size_bytes);
     }
@@ -150,7 +150,7 @@ struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_con
 static void free_peer(struct ue_server *s, struct ue_peer *peer) {
     ue_conn_free(peer->conn);
     ue_machines_leave(&s->machines, peer->machine);
-    ue_share_give(&s->share, peer);
+    ue_share_free_block(&s->share, peer);
 }
 
 void ue_server_free(struct ue_server *s) {
@@ -164,11 +164,11 @@ void ue_server_free(struct ue_server *s) {
     ue_table_free(&s->by_cookie, &s->share);
     ue_machines_free(&s->machines);
     ue_table_free(&s->recent_by_address, &s->share);
-    ue_share_give(&s->share, s->peers);
-    ue_share_give(&s->share, s->recent);
-    ue_share_give(&s->share, s->replies);
+    ue_share_free_block(&s->share, s->peers);
+    ue_share_free_block(&s->share, s->recent);
+    ue_share_free_block(&s->share, s->replies);
     struct ue_share share = s->share;
-    ue_share_give(&share, s);
+    ue_share_free_block(&share, s);
 }
 
 /* ---- who is who ---- */
@@ -314,7 +314,7 @@ static void receive_from_stranger(struct ue_server *s, uint64_t now_ns, const st
     bool left = has_left(s, now_ns, from);
     s->counters.unknown++;
     s->counters.stragglers += left;
-    if (!ue_ddos_take_unknown(&s->ddos, now_ns, left)) {
+    if (!ue_ddos_allow_unknown(&s->ddos, now_ns, left)) {
         s->counters.dropped++;
         return;
     }
@@ -364,7 +364,7 @@ void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_hos
         ue_ddos_count_bad(&s->ddos);
     } else if (peer == NULL) {
         receive_from_stranger(s, now_ns, from, bytes, size_bytes);
-    } else if (ue_ddos_take_connected(&s->ddos, now_ns)) {
+    } else if (ue_ddos_allow_connected(&s->ddos, now_ns)) {
         ue_conn_receive(peer->conn, now_ns, bytes, size_bytes);
     } else {
         s->counters.dropped++;

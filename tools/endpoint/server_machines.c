@@ -52,7 +52,7 @@ struct ue_machine *ue_machines_find(const struct ue_machines *machines, const st
 }
 
 static struct ue_machine *add(struct ue_machines *machines, const struct ue_host *address) {
-    struct ue_machine *machine = ue_share_take(machines->share, sizeof *machine);
+    struct ue_machine *machine = ue_share_alloc(machines->share, sizeof *machine);
     if (machine != NULL) {
         *machine = (struct ue_machine){
             .address = *address,
@@ -78,6 +78,6 @@ bool ue_machines_join(struct ue_machines *machines, struct ue_machine **machine,
 void ue_machines_leave(struct ue_machines *machines, struct ue_machine *machine) {
     if (machine != NULL && --machine->connections == 0) {
         ue_table_remove(&machines->table, hash_of(machines, &machine->address), machine);
-        ue_share_give(machines->share, machine);
+        ue_share_free_block(machines->share, machine);
     }
 }

@@ -58,7 +58,7 @@ bool ue_table_init(struct ue_table *table, struct ue_share *share, size_t max_co
         capacity *= 2;
     }
     *table = (struct ue_table){.capacity = capacity, .max_count = max_count};
-    table->entries = ue_share_take(share, capacity * sizeof *table->entries);
+    table->entries = ue_share_alloc(share, capacity * sizeof *table->entries);
     if (table->entries == NULL) {
         return false;
     }
@@ -67,7 +67,7 @@ bool ue_table_init(struct ue_table *table, struct ue_share *share, size_t max_co
 }
 
 void ue_table_free(struct ue_table *table, struct ue_share *share) {
-    ue_share_give(share, table->entries);
+    ue_share_free_block(share, table->entries);
 }
 
 static size_t home_of(const struct ue_table *table, uint64_t hash) {

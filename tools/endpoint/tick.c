@@ -15,8 +15,8 @@ static void tick_shaking(struct ue_conn *c, uint64_t now_ns) {
         ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_CONNECTION_TIMEOUT);
         return;
     }
-    ue_shake_tick(&c->shake, now_ns);
-    ue_conn_send_shake(c);
+    ue_client_handshake_tick(&c->shake, now_ns);
+    ue_conn_send_handshake(c);
 }
 
 /* Channel 0 gone although it was used: the connection is over. */
@@ -40,7 +40,7 @@ static void tick_flush(struct ue_conn *c, uint64_t now_ns) {
     }
     bool is_due = c->time_sensitive || (now_ns - c->last_send_ns > c->config.keep_alive_ns);
     if (is_due && ue_conn_may_send(c)) {
-        ue_packer_flush(c, now_ns);
+        ue_send_buffer_flush(c, now_ns);
     }
 }
 
@@ -49,7 +49,7 @@ static void tick_budget(struct ue_conn *c, uint64_t elapsed_ns) {
         return;
     }
     c->counters.saturated_ticks += !ue_conn_is_ready(c);
-    ue_budget_tick(&c->budget, elapsed_ns, c->config.desired_tick_ns);
+    ue_send_budget_tick(&c->budget, elapsed_ns, c->config.desired_tick_ns);
 }
 
 static void tick_up(struct ue_conn *c, uint64_t now_ns, uint64_t elapsed_ns) {
@@ -71,8 +71,8 @@ static void tick_up(struct ue_conn *c, uint64_t now_ns, uint64_t elapsed_ns) {
         return;
     }
     if (!ue_conn_is_server(c)) {
-        ue_shake_tick(&c->shake, now_ns);
-        ue_conn_send_shake(c);
+        ue_client_handshake_tick(&c->shake, now_ns);
+        ue_conn_send_handshake(c);
     }
     if (!ue_conn_is_client_restarting(c)) {
         tick_flush(c, now_ns);
@@ -90,7 +90,7 @@ void ue_conn_tick(struct ue_conn *c, uint64_t now_ns) {
     uint64_t elapsed_ns = now_ns - c->last_tick_ns;
     c->last_tick_ns = now_ns;
     c->frame_time_ms = (uint8_t)(elapsed_ns / 1000000 < 255 ? elapsed_ns / 1000000 : 255);
-    if (c->state == UE_CONN_SHAKING) {
+    if (c->state == UE_CONN_HANDSHAKE) {
         tick_shaking(c, now_ns);
     } else if (ue_conn_is_up(c)) {
         tick_up(c, now_ns, elapsed_ns);
@@ -129,9 +129,9 @@ static uint64_t timeout_deadline(const struct ue_conn *c) {
 }
 
 uint64_t ue_conn_deadline(const struct ue_conn *c) {
-    uint64_t shake_ns = ue_conn_is_server(c) ? UINT64_MAX : ue_shake_deadline(&c->shake);
+    uint64_t shake_ns = ue_conn_is_server(c) ? UINT64_MAX : ue_client_handshake_deadline(&c->shake);
     uint64_t deadline = earlier(timeout_deadline(c), shake_ns);
-    if (c->state == UE_CONN_SHAKING) {
+    if (c->state == UE_CONN_HANDSHAKE) {
         return deadline;
     }
     return ue_conn_is_up(c) ? earlier(deadline, earlier(flush_deadline(c), reorder_deadline(c))) : UINT64_MAX;

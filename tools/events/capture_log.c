@@ -3,54 +3,54 @@
 
 #include "tools/events/tracker_events.h"
 
-struct ue_captured {
-    struct ue_log *log;
-    struct ue_tracks *tracks;
+struct capture_log {
+    struct event_log *log;
+    struct tracker_table *tracks;
 };
 
-struct ue_captured *ue_captured_open(const char *path, const char *title) {
-    struct ue_log *log = ue_log_open(path, UE_VANTAGE_NETWORK, title);
+struct capture_log *capture_log_open(const char *path, const char *title) {
+    struct event_log *log = event_log_open(path, EVENT_LOG_VANTAGE_NETWORK, title);
     if (log == NULL) {
         return NULL;
     }
-    struct ue_captured *captured = g_new0(struct ue_captured, 1);
+    struct capture_log *captured = g_new0(struct capture_log, 1);
     captured->log = log;
-    captured->tracks = ue_tracks_new();
+    captured->tracks = tracker_table_new();
     return captured;
 }
 
-static void put_malformed(struct ue_log *log, const struct ue_seen *seen) {
+static void put_malformed(struct event_log *log, const struct input_datagram *seen) {
     const struct ue_fault *fault = &seen->verdict.fault;
-    const struct ue_log_place place = {seen->held->frame, seen->held->time_ns, seen->connection->stream, seen->role};
-    ue_log_begin(log, &place, "transport:datagram_malformed");
-    ue_log_number(log, "length", (int64_t)seen->size_bytes);
-    ue_log_text(log, "status", ue_status_text(fault->status));
-    ue_log_number(log, "bit", (int64_t)fault->bit);
-    ue_log_end(log);
+    const struct event_log_place place = {seen->held->frame, seen->held->time_ns, seen->connection->stream, seen->role};
+    event_log_begin(log, &place, "transport:datagram_malformed");
+    event_log_number(log, "length", (int64_t)seen->size_bytes);
+    event_log_text(log, "status", ue_status_text(fault->status));
+    event_log_number(log, "bit", (int64_t)fault->bit);
+    event_log_end(log);
 }
 
-void ue_captured_feed(struct ue_captured *captured, const struct ue_seen *seen) {
-    struct ue_log_tracked tracked = {.log = captured->log,
+void capture_log_on_datagram(struct capture_log *captured, const struct input_datagram *seen) {
+    struct event_log_from_tracker tracked = {.log = captured->log,
                                      .context = &seen->context,
                                      .stream = seen->connection->stream,
                                      .size_bytes = seen->size_bytes,
                                      .has_frames = true};
-    const struct ue_track_sink sink = {.event = ue_log_tracked, .user = &tracked};
-    if (ue_tracks_feed(captured->tracks, seen, &sink) != NULL && seen->verdict.fault.status != UE_OK) {
+    const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
+    if (tracker_table_on_datagram(captured->tracks, seen, &sink) != NULL && seen->verdict.fault.status != UE_OK) {
         put_malformed(captured->log, seen);
     }
 }
 
-void ue_captured_flush(struct ue_captured *captured) {
-    ue_log_flush(captured->log);
+void capture_log_flush(struct capture_log *captured) {
+    event_log_flush(captured->log);
 }
 
-bool ue_captured_close(struct ue_captured *captured, bool is_good) {
+bool capture_log_close(struct capture_log *captured, bool is_good) {
     if (captured == NULL) {
         return true;
     }
-    is_good = ue_log_close(captured->log, is_good);
-    ue_tracks_free(captured->tracks);
+    is_good = event_log_close(captured->log, is_good);
+    tracker_table_free(captured->tracks);
     g_free(captured);
     return is_good;
 }

@@ -6,18 +6,18 @@
 #include "tools/events/log.h"
 #include "tools/observe/tracker_table.h"
 
-struct ue_captured;
+struct capture_log;
 
 /* NULL, with a message, when the log cannot be written. */
-struct ue_captured *ue_captured_open(const char *path, const char *title);
+struct capture_log *capture_log_open(const char *path, const char *title);
 
 /* Takes the next datagram of a reading; foreign and cut ones are left out. */
-void ue_captured_feed(struct ue_captured *captured, const struct ue_seen *seen);
+void capture_log_on_datagram(struct capture_log *captured, const struct input_datagram *seen);
 
 /* Writes out what waits: for somebody who watches. */
-void ue_captured_flush(struct ue_captured *captured);
+void capture_log_flush(struct capture_log *captured);
 
 /* Whether all is well, else there was a message; is_good false: leaves nothing behind. NULL is ignored, and good. */
-bool ue_captured_close(struct ue_captured *captured, bool is_good);
+bool capture_log_close(struct capture_log *captured, bool is_good);
 
 #endif

@@ -8,21 +8,21 @@
 #include <stdint.h>
 
 /* Who tells. An endpoint's number is its role. */
-enum ue_vantage { UE_VANTAGE_CLIENT, UE_VANTAGE_SERVER, UE_VANTAGE_NETWORK };
+enum event_log_vantage { EVENT_LOG_VANTAGE_CLIENT, EVENT_LOG_VANTAGE_SERVER, EVENT_LOG_VANTAGE_NETWORK };
 
-struct ue_log;
+struct event_log;
 
 /* Begins a log at path, "-" being standard output; title: of what. NULL, with a message, when it cannot be written. */
-struct ue_log *ue_log_open(const char *path, enum ue_vantage vantage, const char *title);
+struct event_log *event_log_open(const char *path, enum event_log_vantage vantage, const char *title);
 
 /* Ends it; is_good false: leaves nothing behind. Whether all is well, else there was a message. NULL is ignored, and
    good. */
-bool ue_log_close(struct ue_log *log, bool is_good);
+bool event_log_close(struct event_log *log, bool is_good);
 
-enum ue_vantage ue_log_vantage(const struct ue_log *log);
+enum event_log_vantage event_log_vantage(const struct event_log *log);
 
 /* Where an event belongs. */
-struct ue_log_place {
+struct event_log_place {
     uint64_t frame; /* 0: of no capture */
     int64_t time_ns;
     uint32_t stream;
@@ -30,13 +30,13 @@ struct ue_log_place {
 };
 
 /* One event: begin, its data in any number, end. */
-void ue_log_begin(struct ue_log *log, const struct ue_log_place *place, const char *name);
-void ue_log_number(struct ue_log *log, const char *key, int64_t value);
-void ue_log_flag(struct ue_log *log, const char *key, bool value);        /* only what is true is written */
-void ue_log_text(struct ue_log *log, const char *key, const char *value); /* NULL is left out */
-void ue_log_end(struct ue_log *log);
+void event_log_begin(struct event_log *log, const struct event_log_place *place, const char *name);
+void event_log_number(struct event_log *log, const char *key, int64_t value);
+void event_log_flag(struct event_log *log, const char *key, bool value);        /* only what is true is written */
+void event_log_text(struct event_log *log, const char *key, const char *value); /* NULL is left out */
+void event_log_end(struct event_log *log);
 
 /* Writes out what waits: for somebody who watches. */
-void ue_log_flush(struct ue_log *log);
+void event_log_flush(struct event_log *log);
 
 #endif

@@ -8,27 +8,27 @@
 #include "tools/events/log.h"
 
 /* Of one datagram. */
-struct ue_log_tracked {
-    struct ue_log *log;
+struct event_log_from_tracker {
+    struct event_log *log;
     const struct ue_context *context;
     uint32_t stream;
     size_t size_bytes;
     bool has_frames; /* frame numbers mean something */
 };
 
-/* The event function of a struct ue_track_sink whose user is a struct ue_log_tracked. */
-void ue_log_tracked(void *user, const struct ue_track_event *event);
+/* The event function of a struct ue_tracker_callbacks whose user is a struct event_log_from_tracker. */
+void event_log_from_tracker(void *user, const struct ue_tracker_event *event);
 
 /* A packet's verdict, a channel that opens or closes: what a connection tells in the same words. Members of the verdict
    that are not known are 0 and -1; name NULL: not known. */
-struct ue_log_sent {
+struct event_log_sent_packet {
     uint64_t frame;
     int64_t elapsed_ns; /* since then */
     bool acks_lost;     /* it had been delivered, but its sender did not hear of it */
 };
-void ue_log_verdict(struct ue_log *log, const struct ue_log_place *place, int64_t packet_id, bool delivered,
-                    struct ue_log_sent sent);
-void ue_log_opened(struct ue_log *log, const struct ue_log_place *place, uint32_t channel, const char *name);
-void ue_log_closed(struct ue_log *log, const struct ue_log_place *place, uint32_t channel, uint8_t close_reason);
+void event_log_delivery(struct event_log *log, const struct event_log_place *place, int64_t packet_id, bool delivered,
+                    struct event_log_sent_packet sent);
+void event_log_channel_opened(struct event_log *log, const struct event_log_place *place, uint32_t channel, const char *name);
+void event_log_channel_closed(struct event_log *log, const struct event_log_place *place, uint32_t channel, uint8_t close_reason);
 
 #endif

@@ -8,35 +8,35 @@
 #define CAPACITY_MIN 64
 #define NS_PER_MS 1e6
 
-void ue_journeys_clear(struct ue_journeys *journeys) {
+void datagram_outcome_ring_clear(struct datagram_outcome_ring *journeys) {
     g_free(journeys->ring);
-    *journeys = (struct ue_journeys){0};
+    *journeys = (struct datagram_outcome_ring){0};
 }
 
-static struct ue_journey *slot(const struct ue_journeys *journeys, uint64_t number) {
+static struct datagram_outcome *slot(const struct datagram_outcome_ring *journeys, uint64_t number) {
     return &journeys->ring[number & (journeys->capacity - 1)];
 }
 
-struct ue_journey *ue_journeys_at(const struct ue_journeys *journeys, uint64_t number) {
+struct datagram_outcome *datagram_outcome_ring_at(const struct datagram_outcome_ring *journeys, uint64_t number) {
     return slot(journeys, number);
 }
 
-static void grow(struct ue_journeys *journeys) {
-    struct ue_journeys old = *journeys;
+static void grow(struct datagram_outcome_ring *journeys) {
+    struct datagram_outcome_ring old = *journeys;
     journeys->capacity = old.capacity != 0 ? 2 * old.capacity : CAPACITY_MIN;
-    journeys->ring = g_new(struct ue_journey, journeys->capacity);
+    journeys->ring = g_new(struct datagram_outcome, journeys->capacity);
     for (uint64_t number = old.first; number < old.next; number++) {
         *slot(journeys, number) = *slot(&old, number);
     }
     g_free(old.ring);
 }
 
-static struct ue_journey *begin(struct ue_journeys *journeys, const struct ue_sim_datagram *datagram) {
+static struct datagram_outcome *begin(struct datagram_outcome_ring *journeys, const struct sim_datagram *datagram) {
     if (journeys->next - journeys->first == journeys->capacity) {
         grow(journeys);
     }
-    struct ue_journey *journey = slot(journeys, journeys->next++);
-    *journey = (struct ue_journey){.sent_ns = datagram->report->now_ns,
+    struct datagram_outcome *journey = slot(journeys, journeys->next++);
+    *journey = (struct datagram_outcome){.sent_ns = datagram->report->now_ns,
                                    .size_bytes = (uint32_t)datagram->report->size_bytes,
                                    .address = datagram->report->address,
                                    .packet_id = datagram->packet_id,
@@ -44,8 +44,8 @@ static struct ue_journey *begin(struct ue_journeys *journeys, const struct ue_si
     return journey;
 }
 
-static void arrive(struct ue_journeys *journeys, struct ue_journey *journey, const struct ue_link_report *report) {
-    if (journey->arrived_count < UE_JOURNEY_COPIES_MAX) {
+static void arrive(struct datagram_outcome_ring *journeys, struct datagram_outcome *journey, const struct sim_link_report *report) {
+    if (journey->arrived_count < DATAGRAM_OUTCOME_COPIES_MAX) {
         journey->arrived_ns[journey->arrived_count++] = report->now_ns;
     }
     uint64_t overtaken = journeys->highest > journeys->first ? journeys->highest : journeys->first;
@@ -55,26 +55,26 @@ static void arrive(struct ue_journeys *journeys, struct ue_journey *journey, con
     journeys->highest = report->number >= journeys->highest ? report->number + 1 : journeys->highest;
 }
 
-struct ue_journey *ue_journeys_note(struct ue_journeys *journeys, const struct ue_sim_datagram *datagram) {
-    const struct ue_link_report *report = datagram->report;
-    struct ue_journey *journey =
-        report->fate == UE_FATE_SENT ? begin(journeys, datagram) : slot(journeys, report->number);
+struct datagram_outcome *datagram_outcome_ring_update(struct datagram_outcome_ring *journeys, const struct sim_datagram *datagram) {
+    const struct sim_link_report *report = datagram->report;
+    struct datagram_outcome *journey =
+        report->fate == SIM_DATAGRAM_SENT ? begin(journeys, datagram) : slot(journeys, report->number);
     journey->fates |= 1u << report->fate;
     switch (report->fate) {
-    case UE_FATE_DUPLICATED: journey->flying++; break;
-    case UE_FATE_CORRUPTED: journey->corrupted_bit = report->corrupted_bit; break;
-    case UE_FATE_ARRIVED:
+    case SIM_DATAGRAM_DUPLICATED: journey->flying++; break;
+    case SIM_DATAGRAM_CORRUPTED: journey->corrupted_bit = report->corrupted_bit; break;
+    case SIM_DATAGRAM_ARRIVED:
         arrive(journeys, journey, report);
         journey->flying--;
         break;
-    case UE_FATE_LOST:
-    case UE_FATE_OVERFLOWED: journey->flying--; break;
+    case SIM_DATAGRAM_LOST:
+    case SIM_DATAGRAM_OVERFLOWED: journey->flying--; break;
     default: break;
     }
     return journey;
 }
 
-void ue_journeys_forget(struct ue_journeys *journeys) {
+void datagram_outcome_ring_drop(struct datagram_outcome_ring *journeys) {
     while (journeys->first < journeys->next && slot(journeys, journeys->first)->flying == 0 &&
            slot(journeys, journeys->first)->frames == 0) {
         journeys->first++;
@@ -88,15 +88,15 @@ static void append(char *text, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static void append(char *text, const char *format, ...) {
     size_t used = strlen(text);
     if (used != 0) {
-        used += (size_t)snprintf(text + used, UE_REMARK_BYTES - used, "; ");
+        used += (size_t)snprintf(text + used, DATAGRAM_OUTCOME_COMMENT_BYTES - used, "; ");
     }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text + used, UE_REMARK_BYTES - used, format, arguments);
+    vsnprintf(text + used, DATAGRAM_OUTCOME_COMMENT_BYTES - used, format, arguments);
     va_end(arguments);
 }
 
-static void append_delay(char *text, const struct ue_journey *journey, uint64_t now_ns) {
+static void append_delay(char *text, const struct datagram_outcome *journey, uint64_t now_ns) {
     if (journey->overtaken_ns == 0 || now_ns < journey->overtaken_ns) {
         return;
     }
@@ -108,19 +108,19 @@ static void append_delay(char *text, const struct ue_journey *journey, uint64_t 
     }
 }
 
-static void remark_sent(const struct ue_journey *journey, char *text) {
+static void remark_sent(const struct datagram_outcome *journey, char *text) {
     bool has_arrived = journey->arrived_count > 0;
-    if (ue_journey_met(journey, UE_FATE_LOST)) {
+    if (datagram_outcome_has(journey, SIM_DATAGRAM_LOST)) {
         append(text, has_arrived ? "one copy lost behind this point" : "lost behind this point");
     }
-    if (ue_journey_met(journey, UE_FATE_OVERFLOWED)) {
+    if (datagram_outcome_has(journey, SIM_DATAGRAM_OVERFLOWED)) {
         append(text, has_arrived ? "one copy did not fit into a queue behind this point"
                                  : "lost in a full queue behind this point");
     }
-    if (ue_journey_met(journey, UE_FATE_DUPLICATED)) {
+    if (datagram_outcome_has(journey, SIM_DATAGRAM_DUPLICATED)) {
         append(text, "duplicated behind this point");
     }
-    if (ue_journey_met(journey, UE_FATE_CORRUPTED)) {
+    if (datagram_outcome_has(journey, SIM_DATAGRAM_CORRUPTED)) {
         append(text, "corrupted at bit %u behind this point", journey->corrupted_bit);
     }
     if (has_arrived) {
@@ -128,7 +128,7 @@ static void remark_sent(const struct ue_journey *journey, char *text) {
     }
 }
 
-static void remark_arrived(const struct ue_journey *journey, uint32_t copy, bool is_corrupted, uint64_t now_ns,
+static void remark_arrived(const struct datagram_outcome *journey, uint32_t copy, bool is_corrupted, uint64_t now_ns,
                            char *text) {
     if (copy != 0) {
         append(text, "duplicate");
@@ -139,8 +139,8 @@ static void remark_arrived(const struct ue_journey *journey, uint32_t copy, bool
     append_delay(text, journey, now_ns);
 }
 
-void ue_journey_remark(const struct ue_journey *journey, bool at_sender, uint32_t copy, bool is_corrupted,
-                       uint64_t now_ns, char text[UE_REMARK_BYTES]) {
+void datagram_outcome_comment(const struct datagram_outcome *journey, bool at_sender, uint32_t copy, bool is_corrupted,
+                       uint64_t now_ns, char text[DATAGRAM_OUTCOME_COMMENT_BYTES]) {
     text[0] = '\0';
     if (at_sender) {
         remark_sent(journey, text);

@@ -6,48 +6,48 @@
 #include "tools/sim/sim.h"
 
 /* Each of the three stages of a link may make two of one. */
-#define UE_JOURNEY_COPIES_MAX 8
+#define DATAGRAM_OUTCOME_COPIES_MAX 8
 
-struct ue_journey {
+struct datagram_outcome {
     uint64_t sent_ns;
     uint32_t size_bytes;
     uint32_t address;
     int64_t packet_id; /* -1: not a packet */
-    uint32_t fates;    /* a bit for each enum ue_fate that it met */
+    uint32_t fates;    /* a bit for each enum sim_datagram_event that it met */
     uint32_t flying;   /* copies whose fate is open */
     uint32_t frames;   /* captured and not yet written */
     uint32_t corrupted_bit;
     uint64_t overtaken_ns; /* when a later one arrived first; 0: none did */
     uint32_t arrived_count;
-    uint64_t arrived_ns[UE_JOURNEY_COPIES_MAX];
+    uint64_t arrived_ns[DATAGRAM_OUTCOME_COPIES_MAX];
     uint64_t frame; /* where it was captured first; 0: not at all */
 };
 
 /* A ring of journeys; those at its front can be forgotten. */
-struct ue_journeys {
-    struct ue_journey *ring;
+struct datagram_outcome_ring {
+    struct datagram_outcome *ring;
     uint64_t capacity; /* a power of two, or 0 */
     uint64_t first;    /* number of the oldest that is kept */
     uint64_t next;     /* number of the next one to leave */
     uint64_t highest;  /* one behind the newest that arrived */
 };
 
-void ue_journeys_clear(struct ue_journeys *journeys);
+void datagram_outcome_ring_clear(struct datagram_outcome_ring *journeys);
 /* A journey that is not forgotten. */
-struct ue_journey *ue_journeys_at(const struct ue_journeys *journeys, uint64_t number);
+struct datagram_outcome *datagram_outcome_ring_at(const struct datagram_outcome_ring *journeys, uint64_t number);
 /* Notes what happened to a datagram. */
-struct ue_journey *ue_journeys_note(struct ue_journeys *journeys, const struct ue_sim_datagram *datagram);
+struct datagram_outcome *datagram_outcome_ring_update(struct datagram_outcome_ring *journeys, const struct sim_datagram *datagram);
 /* Forgets the oldest ones whose fate is known and whose frames are written. */
-void ue_journeys_forget(struct ue_journeys *journeys);
+void datagram_outcome_ring_drop(struct datagram_outcome_ring *journeys);
 
-static inline bool ue_journey_met(const struct ue_journey *journey, enum ue_fate fate) {
+static inline bool datagram_outcome_has(const struct datagram_outcome *journey, enum sim_datagram_event fate) {
     return (journey->fates >> fate & 1) != 0;
 }
 
 /* A few words for the frame of one copy, captured where it left (at_sender) or where it arrived at now_ns; an empty
    text where nothing happened to it. */
-#define UE_REMARK_BYTES 160
-void ue_journey_remark(const struct ue_journey *journey, bool at_sender, uint32_t copy, bool is_corrupted,
-                       uint64_t now_ns, char text[UE_REMARK_BYTES]);
+#define DATAGRAM_OUTCOME_COMMENT_BYTES 160
+void datagram_outcome_comment(const struct datagram_outcome *journey, bool at_sender, uint32_t copy, bool is_corrupted,
+                       uint64_t now_ns, char text[DATAGRAM_OUTCOME_COMMENT_BYTES]);
 
 #endif

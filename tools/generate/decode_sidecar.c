@@ -8,39 +8,39 @@
 
 #define FLUSH_BYTES 65536
 
-static void print(struct ue_json *json, const struct ue_seen *seen) {
+static void print(struct print_json *json, const struct input_datagram *seen) {
     struct ue_context context;
-    struct ue_shown shown;
-    ue_seen_show(seen, &context, &shown);
-    shown.raw = shown.context != NULL && !ue_roundtrip_holds(&context, shown.bytes, shown.captured_bytes);
-    ue_json_print(json, &shown);
+    struct print_datagram shown;
+    input_datagram_to_print(seen, &context, &shown);
+    shown.raw = shown.context != NULL && !print_datagram_roundtrips(&context, shown.bytes, shown.captured_bytes);
+    print_json_datagram(json, &shown);
 }
 
-static bool write_all(struct ue_reading *reading, FILE *file) {
-    struct ue_json json = {0};
-    struct ue_seen seen;
+static bool write_all(struct capture_reader *reading, FILE *file) {
+    struct print_json json = {0};
+    struct input_datagram seen;
     bool good = true;
-    while (good && ue_reading_next(reading, &seen)) {
+    while (good && capture_reader_next(reading, &seen)) {
         print(&json, &seen);
-        good = json.line.length < FLUSH_BYTES || ue_out_flush(&json.line, file);
+        good = json.line.length < FLUSH_BYTES || text_buffer_flush(&json.line, file);
     }
-    good = good && ue_out_flush(&json.line, file);
-    ue_json_free(&json);
-    return good && ue_reading_status(reading) != UE_EXIT_UNUSABLE;
+    good = good && text_buffer_flush(&json.line, file);
+    print_json_free(&json);
+    return good && capture_reader_exit_status(reading) != CLI_EXIT_UNUSABLE;
 }
 
-bool ue_expected_write(const char *capture, const struct ue_settings *settings, const char *path) {
-    struct ue_reading reading;
-    struct ue_output output;
+bool decode_sidecar_write(const char *capture, const struct ue_settings *settings, const char *path) {
+    struct capture_reader reading;
+    struct output_file output;
     char *paths[] = {(char *)capture, NULL};
-    ue_reading_init(&reading);
+    capture_reader_init(&reading);
     reading.summary.is_silent = true;
     reading.wire.settings = *settings;
-    bool good = ue_wire_options_resolve(&reading.wire) && ue_output_open(&output, path);
+    bool good = wire_options_resolve(&reading.wire) && output_file_open(&output, path);
     if (good) {
-        ue_reading_start(&reading, 1, paths);
-        good = ue_output_close(&output, write_all(&reading, output.file));
+        capture_reader_start(&reading, 1, paths);
+        good = output_file_close(&output, write_all(&reading, output.file));
     }
-    ue_reading_clear(&reading);
+    capture_reader_clear(&reading);
     return good;
 }

@@ -8,6 +8,6 @@
 #include <uerudp/profile.h>
 
 /* Reads the capture with these settings and writes its decode; false, with a message, when either fails. */
-bool ue_expected_write(const char *capture, const struct ue_settings *settings, const char *path);
+bool decode_sidecar_write(const char *capture, const struct ue_settings *settings, const char *path);
 
 #endif

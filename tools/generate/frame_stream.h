@@ -9,9 +9,9 @@
 #include "tools/generate/run_log.h"
 
 /* Where a capture is taken: at one end, or of each datagram where it leaves. */
-enum ue_capture_point { UE_CAPTURE_CLIENT, UE_CAPTURE_SERVER, UE_CAPTURE_SENDER };
+enum generate_capture_point { GENERATE_CAPTURE_CLIENT, GENERATE_CAPTURE_SERVER, GENERATE_CAPTURE_SENDER };
 
-struct ue_feed_frame {
+struct frame_stream_frame {
     uint64_t time_ns; /* virtual */
     enum ue_role from;
     uint64_t number; /* of the datagram in its link */
@@ -21,36 +21,36 @@ struct ue_feed_frame {
     size_t size_bytes;
 };
 
-struct ue_feed {
-    struct ue_scenario scenario;
-    enum ue_capture_point point;
+struct frame_stream {
+    struct sim_scenario scenario;
+    enum generate_capture_point point;
     uint64_t offset_ns; /* of its times */
-    struct ue_sim *sim;
+    struct simulation *sim;
     bool is_over;
-    struct ue_journeys journeys[2]; /* by sender */
-    struct ue_truth *truth;         /* NULL: not wanted */
+    struct datagram_outcome_ring journeys[2]; /* by sender */
+    struct run_log *truth;         /* NULL: not wanted */
     struct ue_context contexts[2];  /* in which each side wrote last */
-    GArray *frames;                 /* struct ue_feed_frame, of which head are taken */
+    GArray *frames;                 /* struct frame_stream_frame, of which head are taken */
     GByteArray *bytes;
     guint head;
 };
 
 /* Begins; stays where it is until it is cleared. False: no memory. with_truth: everything that happens is kept. */
-bool ue_feed_init(struct ue_feed *feed, const struct ue_scenario *scenario, enum ue_capture_point point,
+bool frame_stream_init(struct frame_stream *feed, const struct sim_scenario *scenario, enum generate_capture_point point,
                   uint64_t offset_ns, bool with_truth);
-void ue_feed_clear(struct ue_feed *feed);
+void frame_stream_clear(struct frame_stream *feed);
 
 /* The next frame, which stays the next one until it is taken; NULL: that was all. */
-const struct ue_feed_frame *ue_feed_peek(struct ue_feed *feed);
-static inline const uint8_t *ue_feed_bytes(const struct ue_feed *feed, const struct ue_feed_frame *frame) {
+const struct frame_stream_frame *frame_stream_peek(struct frame_stream *feed);
+static inline const uint8_t *frame_stream_bytes(const struct frame_stream *feed, const struct frame_stream_frame *frame) {
     return feed->bytes->data + frame->begin;
 }
-static inline struct ue_journey *ue_feed_journey(const struct ue_feed *feed, const struct ue_feed_frame *frame) {
-    return ue_journeys_at(&feed->journeys[frame->from], frame->number);
+static inline struct datagram_outcome *frame_stream_outcome(const struct frame_stream *feed, const struct frame_stream_frame *frame) {
+    return datagram_outcome_ring_at(&feed->journeys[frame->from], frame->number);
 }
 /* The remark about a frame; an empty text where there is nothing to say. */
-void ue_feed_remark(const struct ue_feed *feed, const struct ue_feed_frame *frame, char text[UE_REMARK_BYTES]);
+void frame_stream_comment(const struct frame_stream *feed, const struct frame_stream_frame *frame, char text[DATAGRAM_OUTCOME_COMMENT_BYTES]);
 /* Takes it: it was written under this number. */
-void ue_feed_take(struct ue_feed *feed, uint64_t frame_number);
+void frame_stream_pop(struct frame_stream *feed, uint64_t frame_number);
 
 #endif

@@ -12,16 +12,16 @@
 /* ---- the fields of a datagram ---- */
 
 static void note_field(void *user, const struct ue_record *record) {
-    struct ue_fuzz *fuzz = user;
+    struct generate_fuzz *fuzz = user;
     bool is_on_wire = !record->generated && record->bits != 0 && record->bit + record->bits <= fuzz->bits;
-    if (is_on_wire && fuzz->field_count < UE_FUZZ_FIELDS_MAX) {
-        fuzz->fields[fuzz->field_count++] = (struct ue_fuzz_field){record->field, record->bit, record->bits};
+    if (is_on_wire && fuzz->field_count < GENERATE_FUZZ_FIELDS_MAX) {
+        fuzz->fields[fuzz->field_count++] = (struct generate_fuzz_field){record->field, record->bit, record->bits};
     }
 }
 
-static void load(struct ue_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_sink sink = {NULL, note_field, NULL, fuzz};
-    struct ue_verdict verdict;
+static void load(struct generate_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
+    struct ue_trace sink = {NULL, note_field, NULL, fuzz};
+    struct ue_decode_result verdict;
     memset(fuzz->bytes, 0, sizeof fuzz->bytes);
     memcpy(fuzz->bytes, bytes, size_bytes);
     fuzz->bits = size_bytes * 8;
@@ -31,10 +31,10 @@ static void load(struct ue_fuzz *fuzz, const struct ue_context *context, const u
 
 /* ---- mutations ---- */
 
-static void tell(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f, const char *format, ...)
+static void tell(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void tell(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f, const char *format, ...) {
+static void tell(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f, const char *format, ...) {
     int used = snprintf(fuzz->text, sizeof fuzz->text, "fuzz: %s at bit %zu, %zu bits: ", ue_field_row(f->field)->name,
                         f->bit, f->bits);
     va_list arguments;
@@ -44,21 +44,21 @@ static void tell(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f, const char
 }
 
 /* Replaces the bits from `at` on by those that stood at `from`; the end moves with them. */
-static void move(struct ue_fuzz *fuzz, size_t at, size_t from) {
-    uint8_t old[UE_FUZZ_BYTES_MAX];
+static void move(struct generate_fuzz *fuzz, size_t at, size_t from) {
+    uint8_t old[GENERATE_FUZZ_BYTES_MAX];
     size_t count = fuzz->bits - from;
     memcpy(old, fuzz->bytes, sizeof old);
     ue_bits_copy(fuzz->bytes, at, old, from, count);
     fuzz->bits = at + count;
 }
 
-static void flip(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
-    size_t bit = f->bit + ue_rng_below(&fuzz->rng, f->bits);
+static void flip(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
+    size_t bit = f->bit + sim_rng_below(&fuzz->rng, f->bits);
     fuzz->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     tell(fuzz, f, "bit %zu flipped", bit);
 }
 
-static void fill(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f, bool ones) {
+static void fill(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f, bool ones) {
     for (size_t bit = f->bit; bit < f->bit + f->bits; bit++) {
         uint8_t mask = (uint8_t)(1u << bit % 8);
         fuzz->bytes[bit / 8] = (uint8_t)(ones ? fuzz->bytes[bit / 8] | mask : fuzz->bytes[bit / 8] & ~mask);
@@ -66,19 +66,19 @@ static void fill(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f, bool ones)
     tell(fuzz, f, "all %s", ones ? "ones" : "zeros");
 }
 
-static void set_ones(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
+static void set_ones(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     fill(fuzz, f, true);
 }
 
-static void set_zeros(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
+static void set_zeros(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     fill(fuzz, f, false);
 }
 
 /* One more or one less: what lengths and counts fear. */
-static void step(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
+static void step(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     unsigned bits = f->bits < 64 ? (unsigned)f->bits : 64;
     uint64_t old = ue_view_load((struct ue_view){fuzz->bytes, f->bit, bits}, 0, bits);
-    bool up = ue_rng_below(&fuzz->rng, 2) != 0;
+    bool up = sim_rng_below(&fuzz->rng, 2) != 0;
     uint64_t number = (up ? old + 1 : old - 1) & ue_bits_mask(bits);
     uint8_t bytes[8];
     for (size_t i = 0; i < sizeof bytes; i++) {
@@ -89,9 +89,9 @@ static void step(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
 }
 
 /* The end comes inside the field, with a terminator or without. */
-static void cut(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
-    bool ends = ue_rng_below(&fuzz->rng, 2) != 0;
-    size_t bit = f->bit + ue_rng_below(&fuzz->rng, f->bits + 1);
+static void cut(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
+    bool ends = sim_rng_below(&fuzz->rng, 2) != 0;
+    size_t bit = f->bit + sim_rng_below(&fuzz->rng, f->bits + 1);
     size_t size = ue_bits_bytes(bit + 1);
     uint8_t mask = (uint8_t)ue_bits_mask(bit % 8);
     fuzz->bytes[bit / 8] = (uint8_t)((fuzz->bytes[bit / 8] & mask) | (ends ? 1u << bit % 8 : 0));
@@ -99,20 +99,20 @@ static void cut(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
     tell(fuzz, f, "cut at bit %zu, %s terminator", bit, ends ? "with a" : "without");
 }
 
-static void insert(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
-    bool bit = ue_rng_below(&fuzz->rng, 2) != 0;
+static void insert(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
+    bool bit = sim_rng_below(&fuzz->rng, 2) != 0;
     move(fuzz, f->bit + 1, f->bit);
     uint8_t mask = (uint8_t)(1u << f->bit % 8);
     fuzz->bytes[f->bit / 8] = (uint8_t)(bit ? fuzz->bytes[f->bit / 8] | mask : fuzz->bytes[f->bit / 8] & ~mask);
     tell(fuzz, f, "a bit %d in front of it", bit);
 }
 
-static void leave_out(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
+static void leave_out(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     move(fuzz, f->bit, f->bit + f->bits);
     tell(fuzz, f, "left out");
 }
 
-static void repeat(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
+static void repeat(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     if (f->bits > GROWTH_BYTES * 8) {
         leave_out(fuzz, f);
         return;
@@ -122,27 +122,27 @@ static void repeat(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
 }
 
 /* Each group of a packed number says whether another one follows; this one then says so for ever. */
-static void prolong(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f) {
+static void prolong(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     for (size_t bit = f->bit; bit < f->bit + f->bits; bit += 8) {
         fuzz->bytes[bit / 8] |= (uint8_t)(1u << bit % 8);
     }
     tell(fuzz, f, "every eighth bit set, as of a packed number without end");
 }
 
-typedef void mutation(struct ue_fuzz *fuzz, const struct ue_fuzz_field *f);
+typedef void mutation(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f);
 
 static mutation *const mutations[] = {flip, set_ones, set_zeros, step, cut, insert, leave_out, repeat, prolong};
 
-bool ue_fuzz(struct ue_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
-    if (ue_rng_below(&fuzz->rng, 2) == 0 || size_bytes + GROWTH_BYTES + 8 > UE_FUZZ_BYTES_MAX) {
+bool generate_fuzz(struct generate_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
+    if (sim_rng_below(&fuzz->rng, 2) == 0 || size_bytes + GROWTH_BYTES + 8 > GENERATE_FUZZ_BYTES_MAX) {
         return false;
     }
     load(fuzz, context, bytes, size_bytes);
     if (fuzz->field_count == 0) {
         return false;
     }
-    const struct ue_fuzz_field field = fuzz->fields[ue_rng_below(&fuzz->rng, fuzz->field_count)];
-    mutations[ue_rng_below(&fuzz->rng, sizeof mutations / sizeof mutations[0])](fuzz, &field);
+    const struct generate_fuzz_field field = fuzz->fields[sim_rng_below(&fuzz->rng, fuzz->field_count)];
+    mutations[sim_rng_below(&fuzz->rng, sizeof mutations / sizeof mutations[0])](fuzz, &field);
     fuzz->damaged++;
     return true;
 }

@@ -7,27 +7,27 @@
 #include "tools/sim/rng.h"
 
 /* Half of the datagrams are damaged, so that the rest keep a flow recognisable. */
-#define UE_FUZZ_BYTES_MAX 4096
-#define UE_FUZZ_FIELDS_MAX 1024
-#define UE_FUZZ_TEXT_BYTES 160
+#define GENERATE_FUZZ_BYTES_MAX 4096
+#define GENERATE_FUZZ_FIELDS_MAX 1024
+#define GENERATE_FUZZ_TEXT_BYTES 160
 
-struct ue_fuzz_field {
+struct generate_fuzz_field {
     enum ue_field field;
     size_t bit;
     size_t bits;
 };
 
-struct ue_fuzz {
-    struct ue_rng rng;
+struct generate_fuzz {
+    struct sim_rng rng;
     uint64_t damaged; /* how many so far */
-    struct ue_fuzz_field fields[UE_FUZZ_FIELDS_MAX];
+    struct generate_fuzz_field fields[GENERATE_FUZZ_FIELDS_MAX];
     size_t field_count;
     size_t bits; /* what stands in bytes */
-    uint8_t bytes[UE_FUZZ_BYTES_MAX];
-    char text[UE_FUZZ_TEXT_BYTES];
+    uint8_t bytes[GENERATE_FUZZ_BYTES_MAX];
+    char text[GENERATE_FUZZ_TEXT_BYTES];
 };
 
 /* Draws whether a datagram is damaged. True: bytes, bits and text say how it looks now, until the next call. */
-bool ue_fuzz(struct ue_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes);
+bool generate_fuzz(struct generate_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes);
 
 #endif

@@ -9,6 +9,6 @@
 #include "tools/generate/generator.h"
 
 /* A line for each connection. */
-void ue_key_log_write(FILE *file, const struct ue_generator *generator);
+void generate_key_log_write(FILE *file, const struct generator *generator);
 
 #endif

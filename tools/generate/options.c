@@ -24,29 +24,29 @@ struct knob {
     double max;
 };
 
-static const struct knob knobs[UE_KNOB_COUNT] = {
-    [UE_KNOB_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1},
-    [UE_KNOB_BURST] = {"loss-burst", "mean length of a run of losses", "NUMBER", 1000},
-    [UE_KNOB_DELAY] = {"delay", "time from one end to the other in milliseconds", "MS", MS_MAX},
-    [UE_KNOB_JITTER] = {"jitter", "and up to so many more, by chance", "MS", MS_MAX},
-    [UE_KNOB_REORDER] = {"reorder", "let the next one overtake with this probability", "P", 1},
-    [UE_KNOB_DUP] = {"dup", "deliver twice with this probability", "P", 1},
-    [UE_KNOB_CORRUPT] = {"corrupt", "flip bits with this probability", "P", 1},
-    [UE_KNOB_RATE] = {"rate", "bytes per second that a line carries; 0 no limit", "BYTES", BYTES_MAX},
-    [UE_KNOB_QUEUE] = {"queue", "bytes that wait in front of that line at most; 0 no limit", "BYTES", UINT32_MAX},
+static const struct knob knobs[GENERATE_NETWORK_COUNT] = {
+    [GENERATE_NETWORK_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1},
+    [GENERATE_NETWORK_BURST] = {"loss-burst", "mean length of a run of losses", "NUMBER", 1000},
+    [GENERATE_NETWORK_DELAY] = {"delay", "time from one end to the other in milliseconds", "MS", MS_MAX},
+    [GENERATE_NETWORK_JITTER] = {"jitter", "and up to so many more, by chance", "MS", MS_MAX},
+    [GENERATE_NETWORK_REORDER] = {"reorder", "let the next one overtake with this probability", "P", 1},
+    [GENERATE_NETWORK_DUP] = {"dup", "deliver twice with this probability", "P", 1},
+    [GENERATE_NETWORK_CORRUPT] = {"corrupt", "flip bits with this probability", "P", 1},
+    [GENERATE_NETWORK_RATE] = {"rate", "bytes per second that a line carries; 0 no limit", "BYTES", BYTES_MAX},
+    [GENERATE_NETWORK_QUEUE] = {"queue", "bytes that wait in front of that line at most; 0 no limit", "BYTES", UINT32_MAX},
 };
 
-void ue_generate_options_init(struct ue_generate_options *options) {
+void generate_options_init(struct generate_options *options) {
     memset(options, 0, sizeof *options);
     options->duration_s = UNSET;
     options->tick_hz = UNSET;
     options->connection_count = 1;
-    for (size_t i = 0; i < UE_KNOB_COUNT; i++) {
+    for (size_t i = 0; i < GENERATE_NETWORK_COUNT; i++) {
         options->knobs[i] = UNSET;
     }
 }
 
-void ue_generate_options_clear(struct ue_generate_options *options) {
+void generate_options_clear(struct generate_options *options) {
     g_free(options->output);
     g_free(options->seed_text);
     g_free(options->generation);
@@ -64,7 +64,7 @@ static void add_group(GOptionContext *context, const char *name, const char *tit
     g_option_context_add_group(context, group);
 }
 
-static void add_output(struct ue_generate_options *o, GOptionContext *context) {
+static void add_output(struct generate_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "the capture; default standard output", "FILE.pcapng"},
         {"no-sidecar", 0, 0, G_OPTION_ARG_NONE, &o->no_sidecar,
@@ -79,7 +79,7 @@ static void add_output(struct ue_generate_options *o, GOptionContext *context) {
     add_group(context, "output", "What to write:", entries);
 }
 
-static void add_run(struct ue_generate_options *o, GOptionContext *context) {
+static void add_run(struct generate_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text, "of all chance; default 1", "NUMBER"},
         {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation, "engine release that both ends speak, 4.13 to 5.8",
@@ -93,7 +93,7 @@ static void add_run(struct ue_generate_options *o, GOptionContext *context) {
     add_group(context, "run", "What of the scenario shall be otherwise:", entries);
 }
 
-static void add_wire(struct ue_generate_options *o, GOptionContext *context) {
+static void add_wire(struct generate_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"magic-bits", 0, 0, G_OPTION_ARG_STRING, &o->magic_bits, "bits of a magic header, 0 to 32; default 0",
          "NUMBER"},
@@ -109,16 +109,16 @@ static void add_wire(struct ue_generate_options *o, GOptionContext *context) {
     add_group(context, "wire", "What both ends are configured to:", entries);
 }
 
-static void add_network(struct ue_generate_options *o, GOptionContext *context) {
-    GOptionEntry entries[UE_KNOB_COUNT + 1] = {0};
-    for (size_t i = 0; i < UE_KNOB_COUNT; i++) {
+static void add_network(struct generate_options *o, GOptionContext *context) {
+    GOptionEntry entries[GENERATE_NETWORK_COUNT + 1] = {0};
+    for (size_t i = 0; i < GENERATE_NETWORK_COUNT; i++) {
         entries[i] =
             (GOptionEntry){knobs[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->knobs[i], knobs[i].about, knobs[i].unit};
     }
     add_group(context, "network", "How bad the network is, both ways; default as the scenario says:", entries);
 }
 
-void ue_generate_options_add(struct ue_generate_options *options, GOptionContext *context) {
+void generate_options_add(struct generate_options *options, GOptionContext *context) {
     add_output(options, context);
     add_run(options, context);
     add_wire(options, context);
@@ -127,69 +127,69 @@ void ue_generate_options_add(struct ue_generate_options *options, GOptionContext
 
 /* ---- resolution ---- */
 
-static void apply(struct ue_link_config *path, enum ue_network_knob knob, double value) {
+static void apply(struct sim_link_config *path, enum generate_network_option knob, double value) {
     switch (knob) {
-    case UE_KNOB_LOSS: path->loss = value; break;
-    case UE_KNOB_BURST: path->loss_burst = value; break;
-    case UE_KNOB_DELAY: path->delay_ns = (uint64_t)(value * NS_PER_MS); break;
-    case UE_KNOB_JITTER: path->jitter_ns = (uint64_t)(value * NS_PER_MS); break;
-    case UE_KNOB_REORDER: path->reorder = value; break;
-    case UE_KNOB_DUP: path->duplicate = value; break;
-    case UE_KNOB_CORRUPT: path->corrupt = value; break;
-    case UE_KNOB_RATE: path->rate_bytes = (uint64_t)value; break;
-    case UE_KNOB_QUEUE: path->queue_bytes = (uint32_t)value; break;
-    case UE_KNOB_COUNT: break;
+    case GENERATE_NETWORK_LOSS: path->loss = value; break;
+    case GENERATE_NETWORK_BURST: path->loss_burst = value; break;
+    case GENERATE_NETWORK_DELAY: path->delay_ns = (uint64_t)(value * NS_PER_MS); break;
+    case GENERATE_NETWORK_JITTER: path->jitter_ns = (uint64_t)(value * NS_PER_MS); break;
+    case GENERATE_NETWORK_REORDER: path->reorder = value; break;
+    case GENERATE_NETWORK_DUP: path->duplicate = value; break;
+    case GENERATE_NETWORK_CORRUPT: path->corrupt = value; break;
+    case GENERATE_NETWORK_RATE: path->rate_bytes = (uint64_t)value; break;
+    case GENERATE_NETWORK_QUEUE: path->queue_bytes = (uint32_t)value; break;
+    case GENERATE_NETWORK_COUNT: break;
     }
 }
 
-static bool resolve_network(struct ue_generate_options *o) {
-    for (enum ue_network_knob knob = 0; knob < UE_KNOB_COUNT; knob++) {
+static bool resolve_network(struct generate_options *o) {
+    for (enum generate_network_option knob = 0; knob < GENERATE_NETWORK_COUNT; knob++) {
         if (o->knobs[knob] == UNSET) {
             continue;
         }
-        if (!ue_cli_within(knobs[knob].name, o->knobs[knob], 0, knobs[knob].max)) {
+        if (!cli_check_range(knobs[knob].name, o->knobs[knob], 0, knobs[knob].max)) {
             return false;
         }
         apply(&o->scenario.paths[UE_ROLE_CLIENT], knob, o->knobs[knob]);
         apply(&o->scenario.paths[UE_ROLE_SERVER], knob, o->knobs[knob]);
     }
-    o->scenario.hostile |= o->knobs[UE_KNOB_CORRUPT] > 0;
+    o->scenario.hostile |= o->knobs[GENERATE_NETWORK_CORRUPT] > 0;
     return true;
 }
 
-static bool find_scenario(struct ue_generate_options *o, const char *name) {
-    const struct ue_scenario *named = ue_scenario_find(name);
+static bool find_scenario(struct generate_options *o, const char *name) {
+    const struct sim_scenario *named = sim_scenario_find(name);
     if (named != NULL) {
         o->scenario = *named;
         return true;
     }
     if (g_file_test(name, G_FILE_TEST_EXISTS)) {
-        return ue_scenario_file_read(name, &o->scenario);
+        return scenario_file_read(name, &o->scenario);
     }
-    ue_complain("%s: neither a scenario nor a file; see uerudp generate --list", name);
+    cli_error("%s: neither a scenario nor a file; see uerudp generate --list", name);
     return false;
 }
 
-static bool resolve_point(struct ue_generate_options *o) {
+static bool resolve_point(struct generate_options *o) {
     static const char *const names[] = {"client", "server", "sender"};
     for (size_t i = 0; o->capture_at != NULL && i < G_N_ELEMENTS(names); i++) {
         if (strcmp(o->capture_at, names[i]) == 0) {
-            o->point = (enum ue_capture_point)i;
+            o->point = (enum generate_capture_point)i;
             return true;
         }
     }
     if (o->capture_at != NULL) {
-        ue_complain("--capture-at=%s: neither client, server nor sender", o->capture_at);
+        cli_error("--capture-at=%s: neither client, server nor sender", o->capture_at);
     }
     return o->capture_at == NULL;
 }
 
-static bool resolve_generation(struct ue_generate_options *o) {
+static bool resolve_generation(struct generate_options *o) {
     if (o->generation == NULL) {
         return true;
     }
     if (ue_profile_find(o->generation) == NULL) {
-        ue_complain("--generation=%s: not an engine release from 4.13 to 5.8", o->generation);
+        cli_error("--generation=%s: not an engine release from 4.13 to 5.8", o->generation);
         return false;
     }
     o->scenario.sides[UE_ROLE_CLIENT].release = o->generation;
@@ -200,7 +200,7 @@ static bool resolve_generation(struct ue_generate_options *o) {
 static bool set_wire(struct ue_settings *settings, const char *key, const char *text) {
     if (text != NULL && ue_settings_set(settings, key, text) != UE_SETTING_OK) {
         char *option = g_strdelimit(g_strdup(key), "_", '-');
-        ue_complain("--%s=%s: not a possible value", option, text);
+        cli_error("--%s=%s: not a possible value", option, text);
         g_free(option);
         return false;
     }
@@ -209,7 +209,7 @@ static bool set_wire(struct ue_settings *settings, const char *key, const char *
 
 /* The components that an endpoint speaks: one that may encrypt, and only in the first place, and one that may compress.
  */
-static bool are_speakable(const struct ue_scenario *scenario) {
+static bool are_speakable(const struct sim_scenario *scenario) {
     const enum ue_handler *handlers = scenario->settings.handlers;
     unsigned ciphers = 0;
     unsigned compressors = 0;
@@ -217,37 +217,37 @@ static bool are_speakable(const struct ue_scenario *scenario) {
         ciphers += handlers[i] == UE_HANDLER_AESGCM || handlers[i] == UE_HANDLER_AES_ECB;
         compressors += handlers[i] == UE_HANDLER_OODLE;
         if (ciphers + compressors != i + 1 || ciphers > 1 || compressors > 1) {
-            ue_complain("--handlers: %s is not possible here; at most one of aesgcm and aes-ecb is, and oodle once",
+            cli_error("--handlers: %s is not possible here; at most one of aesgcm and aes-ecb is, and oodle once",
                         ue_handler_name(handlers[i]));
             return false;
         }
     }
     if (scenario->encrypt && handlers[0] != UE_HANDLER_NONE && handlers[0] != UE_HANDLER_AESGCM) {
-        ue_complain("--handlers: %s encrypts, which needs aesgcm first", scenario->name);
+        cli_error("--handlers: %s encrypts, which needs aesgcm first", scenario->name);
         return false;
     }
     return true;
 }
 
-static bool resolve_wire(struct ue_generate_options *o) {
+static bool resolve_wire(struct generate_options *o) {
     struct ue_settings *settings = &o->scenario.settings;
     if (!set_wire(settings, "magic_bits", o->magic_bits) || !set_wire(settings, "magic", o->magic) ||
         !set_wire(settings, "handlers", o->handlers)) {
         return false;
     }
     if ((uint64_t)settings->magic >> settings->magic_bits != 0) {
-        ue_complain("--magic=0x%x: not a value of %u bits; see --magic-bits", settings->magic, settings->magic_bits);
+        cli_error("--magic=0x%x: not a value of %u bits; see --magic-bits", settings->magic, settings->magic_bits);
         return false;
     }
     return are_speakable(&o->scenario);
 }
 
 /* The client ticks a little slower, so that the phases of both sweep past each other. */
-static bool resolve_tick(struct ue_generate_options *o) {
+static bool resolve_tick(struct generate_options *o) {
     if (o->tick_hz == UNSET) {
         return true;
     }
-    if (!ue_cli_within("tick", o->tick_hz, 1, TICK_HZ_MAX)) {
+    if (!cli_check_range("tick", o->tick_hz, 1, TICK_HZ_MAX)) {
         return false;
     }
     o->scenario.sides[UE_ROLE_CLIENT].tick_hz = o->tick_hz * CLIENT_PACE;
@@ -255,20 +255,20 @@ static bool resolve_tick(struct ue_generate_options *o) {
     return true;
 }
 
-static bool resolve_run(struct ue_generate_options *o) {
+static bool resolve_run(struct generate_options *o) {
     uint64_t seed = 1;
-    if (!ue_cli_seed(o->seed_text, &seed)) {
+    if (!cli_parse_seed(o->seed_text, &seed)) {
         return false;
     }
     o->scenario.seed = seed;
-    if (o->connection_count < 1 || o->connection_count > UE_GENERATE_CONNECTIONS_MAX) {
-        ue_complain("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
-                    UE_GENERATE_CONNECTIONS_MAX);
+    if (o->connection_count < 1 || o->connection_count > GENERATE_CONNECTIONS_MAX) {
+        cli_error("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
+                    GENERATE_CONNECTIONS_MAX);
         return false;
     }
     o->connections = (uint32_t)o->connection_count;
     if (o->duration_s != UNSET) {
-        if (!ue_cli_within("duration", o->duration_s, 0, DURATION_S_MAX)) {
+        if (!cli_check_range("duration", o->duration_s, 0, DURATION_S_MAX)) {
             return false;
         }
         o->scenario.duration_ns = (uint64_t)(o->duration_s * NS_PER_S);
@@ -277,18 +277,18 @@ static bool resolve_run(struct ue_generate_options *o) {
 }
 
 /* What the generation does not have. */
-static bool is_possible(const struct ue_scenario *scenario) {
-    const struct ue_profile *profile = ue_scenario_profile(scenario, UE_ROLE_CLIENT);
+static bool is_possible(const struct sim_scenario *scenario) {
+    const struct ue_profile *profile = sim_scenario_profile(scenario, UE_ROLE_CLIENT);
     if (scenario->move_ns != 0 && profile->handshake < UE_HANDSHAKE_B) {
-        ue_complain("%s: engines before 4.22 have no restart handshake", scenario->name);
+        cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
         return false;
     }
     return true;
 }
 
-bool ue_generate_options_resolve(struct ue_generate_options *options, int argc, char **argv) {
+bool generate_options_resolve(struct generate_options *options, int argc, char **argv) {
     if (argc != 2) {
-        ue_complain("%s; see uerudp generate --help", argc < 2 ? "no scenario given" : "more than one scenario given");
+        cli_error("%s; see uerudp generate --help", argc < 2 ? "no scenario given" : "more than one scenario given");
         return false;
     }
     return find_scenario(options, argv[1]) && resolve_generation(options) && resolve_wire(options) &&
@@ -296,6 +296,6 @@ bool ue_generate_options_resolve(struct ue_generate_options *options, int argc, 
            is_possible(&options->scenario);
 }
 
-bool ue_generate_has_sidecars(const struct ue_generate_options *options) {
+bool generate_has_sidecars(const struct generate_options *options) {
     return !options->no_sidecar && options->output != NULL && strcmp(options->output, "-") != 0;
 }

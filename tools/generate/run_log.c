@@ -39,12 +39,12 @@ struct side {
     int64_t highest_seen; /* captured */
     GHashTable *lanes;    /* channel to int64_t, the newest reliable number said */
     GHashTable *seen;     /* keys of reliable bunches that were captured */
-    struct ue_truth_figures figures;
+    struct run_log_figures figures;
     bool has_half;
     uint64_t half_ns; /* the newest */
 };
 
-struct ue_truth {
+struct run_log {
     struct side sides[2]; /* by sender */
     GArray *messages;
     GHashTable *places; /* of messages, by who they are */
@@ -64,11 +64,11 @@ static void init_side(struct side *side) {
     side->highest_seen = NO_PACKET;
 }
 
-struct ue_truth *ue_truth_new(void) {
-    struct ue_truth *truth = g_new0(struct ue_truth, 1);
+struct run_log *run_log_new(void) {
+    struct run_log *truth = g_new0(struct run_log, 1);
     init_side(&truth->sides[0]);
     init_side(&truth->sides[1]);
-    truth->messages = g_array_new(FALSE, FALSE, sizeof(struct ue_truth_message));
+    truth->messages = g_array_new(FALSE, FALSE, sizeof(struct run_log_message));
     truth->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     truth->rtts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     truth->closed_by = "none";
@@ -84,7 +84,7 @@ static void clear_side(struct side *side) {
     g_hash_table_unref(side->seen);
 }
 
-void ue_truth_free(struct ue_truth *truth) {
+void run_log_free(struct run_log *truth) {
     if (truth == NULL) {
         return;
     }
@@ -137,7 +137,7 @@ static void keep_item(struct side *side, const struct side *other, const struct 
     }
 }
 
-void ue_truth_sent(struct ue_truth *truth, const struct ue_sim_datagram *datagram) {
+void run_log_add_datagram(struct run_log *truth, const struct sim_datagram *datagram) {
     struct side *side = &truth->sides[datagram->from];
     struct speech speech = {
         .packet_id = datagram->packet_id, .acks_begin = side->acks->len, .reliables_begin = side->reliables->len};
@@ -163,42 +163,42 @@ static int64_t message_key(enum ue_role from, uint32_t channel, bool reliable, u
     return (int64_t)((uint64_t)from << 63 | (uint64_t)reliable << 62 | (uint64_t)channel << 40 | number);
 }
 
-void ue_truth_said(struct ue_truth *truth, const struct ue_sim_saying *saying) {
+void run_log_add_message(struct run_log *truth, const struct sim_message *saying) {
     int64_t key = message_key(saying->from, saying->channel, saying->reliable, saying->number);
-    struct ue_truth_message message = {.said = *saying};
+    struct run_log_message message = {.said = *saying};
     g_hash_table_insert(truth->places, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(truth->messages->len));
     g_array_append_val(truth->messages, message);
 }
 
-void ue_truth_delivered(struct ue_truth *truth, const struct ue_sim_delivery *delivery) {
+void run_log_add_delivery(struct run_log *truth, const struct sim_delivery *delivery) {
     int64_t key = message_key(delivery->from, delivery->channel, delivery->reliable, delivery->number);
     gpointer place;
     if (g_hash_table_lookup_extended(truth->places, &key, NULL, &place)) {
-        struct ue_truth_message *message =
-            &g_array_index(truth->messages, struct ue_truth_message, GPOINTER_TO_UINT(place));
+        struct run_log_message *message =
+            &g_array_index(truth->messages, struct run_log_message, GPOINTER_TO_UINT(place));
         message->is_delivered = true;
         message->delivered_ns = delivery->now_ns;
     }
 }
 
-void ue_truth_verdict(struct ue_truth *truth, enum ue_role side, int64_t packet_id, bool delivered) {
+void run_log_add_ack(struct run_log *truth, enum ue_role side, int64_t packet_id, bool delivered) {
     struct packet *packet = packet_of(&truth->sides[side], packet_id);
     if (packet != NULL) {
         packet->told = delivered ? FATE_DELIVERED : FATE_LOST;
     }
 }
 
-void ue_truth_closed(struct ue_truth *truth, enum ue_role side, enum ue_close_reason reason) {
+void run_log_add_close(struct run_log *truth, enum ue_role side, enum ue_close_reason reason) {
     if (truth->closed_by[0] == 'n') {
-        truth->closed_by = reason == UE_CLOSE_CONNECTION_TIMEOUT ? "timeout" : ue_side_name(side);
+        truth->closed_by = reason == UE_CLOSE_CONNECTION_TIMEOUT ? "timeout" : phrase_side(side);
     }
 }
 
-const char *ue_truth_closed_by(const struct ue_truth *truth) {
+const char *run_log_closed_by(const struct run_log *truth) {
     return truth->closed_by;
 }
 
-const GArray *ue_truth_messages(const struct ue_truth *truth) {
+const GArray *run_log_messages(const struct run_log *truth) {
     return truth->messages;
 }
 
@@ -206,7 +206,7 @@ const GArray *ue_truth_messages(const struct ue_truth *truth) {
 
 /* A half is the time from a packet to the one that acknowledges it; with the newest one of the other direction it makes
    a loop. */
-static void take_half(struct ue_truth *truth, enum ue_role of, uint64_t half_ns) {
+static void take_half(struct run_log *truth, enum ue_role of, uint64_t half_ns) {
     const struct side *other = &truth->sides[!of];
     truth->sides[of].has_half = true;
     truth->sides[of].half_ns = half_ns;
@@ -217,7 +217,7 @@ static void take_half(struct ue_truth *truth, enum ue_role of, uint64_t half_ns)
 }
 
 /* A header reports a packet of the other side. */
-static void report(struct ue_truth *truth, enum ue_role of, int64_t id, bool delivered, uint64_t now_ns) {
+static void report(struct run_log *truth, enum ue_role of, int64_t id, bool delivered, uint64_t now_ns) {
     struct packet *packet = packet_of(&truth->sides[of], id);
     if (packet == NULL) {
         return;
@@ -229,7 +229,7 @@ static void report(struct ue_truth *truth, enum ue_role of, int64_t id, bool del
 }
 
 /* Whoever never sent what a header acknowledges ignores all of it (protocol.md 6). */
-static void report_history(struct ue_truth *truth, enum ue_role of, const struct ue_packet *head, uint64_t now_ns) {
+static void report_history(struct run_log *truth, enum ue_role of, const struct ue_packet *head, uint64_t now_ns) {
     struct side *side = &truth->sides[of];
     int64_t last_id = side->first_id + side->packets->len - 1;
     int64_t newest = ue_seq_expand(head->ack, last_id, UE_PACKET_SEQ_MAX);
@@ -243,7 +243,7 @@ static void report_history(struct ue_truth *truth, enum ue_role of, const struct
 }
 
 /* What an ack skips did not arrive. */
-static void report_acks(struct ue_truth *truth, enum ue_role of, const struct speech *speech, uint64_t now_ns) {
+static void report_acks(struct run_log *truth, enum ue_role of, const struct speech *speech, uint64_t now_ns) {
     struct side *side = &truth->sides[of];
     for (guint i = speech->acks_begin; i < speech->acks_end; i++) {
         int64_t acked = g_array_index(truth->sides[!of].acks, int64_t, i);
@@ -261,7 +261,7 @@ static void see_reliables(struct side *side, const struct speech *speech) {
     }
 }
 
-static void see_packet(struct ue_truth *truth, const struct ue_truth_sight *sight, const struct speech *speech) {
+static void see_packet(struct run_log *truth, const struct run_log_frame *sight, const struct speech *speech) {
     struct side *side = &truth->sides[sight->from];
     struct packet *packet = packet_of(side, speech->packet_id);
     if (packet->is_seen) {
@@ -278,7 +278,7 @@ static void see_packet(struct ue_truth *truth, const struct ue_truth_sight *sigh
     see_reliables(side, speech);
 }
 
-void ue_truth_captured(struct ue_truth *truth, const struct ue_truth_sight *sight) {
+void run_log_add_frame(struct run_log *truth, const struct run_log_frame *sight) {
     struct side *side = &truth->sides[sight->from];
     const struct speech *speech = &g_array_index(side->speeches, struct speech, sight->number);
     side->figures.packets++;
@@ -295,7 +295,7 @@ static bool is_not_acked(const struct packet *packet) {
     return (packet->told != FATE_OPEN ? packet->told : packet->reported) == FATE_LOST;
 }
 
-void ue_truth_figures(const struct ue_truth *truth, enum ue_role from, struct ue_truth_figures *figures) {
+void run_log_figures(const struct run_log *truth, enum ue_role from, struct run_log_figures *figures) {
     const struct side *side = &truth->sides[from];
     *figures = side->figures;
     for (guint i = 0; i < side->packets->len; i++) {
@@ -311,7 +311,7 @@ static gint compare(gconstpointer a, gconstpointer b) {
     return (x > y) - (x < y);
 }
 
-bool ue_truth_rtt_ms(const struct ue_truth *truth, unsigned percent, double *ms) {
+bool run_log_rtt_ms(const struct run_log *truth, unsigned percent, double *ms) {
     uint64_t count = truth->rtts->len;
     if (count == 0) {
         return false;

@@ -9,14 +9,14 @@
 
 #include "tools/sim/sim.h"
 
-struct ue_truth_message {
-    struct ue_sim_saying said;
+struct run_log_message {
+    struct sim_message said;
     bool is_delivered;
     uint64_t delivered_ns;
 };
 
 /* A datagram that was captured. */
-struct ue_truth_sight {
+struct run_log_frame {
     enum ue_role from;
     uint64_t number;  /* of the datagram in its link */
     uint64_t time_ns; /* of capture */
@@ -25,7 +25,7 @@ struct ue_truth_sight {
 };
 
 /* What a capture shows of one direction. */
-struct ue_truth_figures {
+struct run_log_figures {
     uint64_t packets;   /* datagrams */
     uint64_t bytes;     /* of UDP payload */
     uint64_t not_acked; /* packets that the other side reported as not delivered */
@@ -33,27 +33,27 @@ struct ue_truth_figures {
     uint64_t resends;   /* copies of reliable bunches, beyond the first that was captured */
 };
 
-struct ue_truth;
+struct run_log;
 
-struct ue_truth *ue_truth_new(void);
-void ue_truth_free(struct ue_truth *truth);
+struct run_log *run_log_new(void);
+void run_log_free(struct run_log *truth);
 
 /* What the simulator tells (sim.h). */
-void ue_truth_sent(struct ue_truth *truth, const struct ue_sim_datagram *datagram);
-void ue_truth_said(struct ue_truth *truth, const struct ue_sim_saying *saying);
-void ue_truth_delivered(struct ue_truth *truth, const struct ue_sim_delivery *delivery);
-void ue_truth_verdict(struct ue_truth *truth, enum ue_role side, int64_t packet_id, bool delivered);
-void ue_truth_closed(struct ue_truth *truth, enum ue_role side, enum ue_close_reason reason);
+void run_log_add_datagram(struct run_log *truth, const struct sim_datagram *datagram);
+void run_log_add_message(struct run_log *truth, const struct sim_message *saying);
+void run_log_add_delivery(struct run_log *truth, const struct sim_delivery *delivery);
+void run_log_add_ack(struct run_log *truth, enum ue_role side, int64_t packet_id, bool delivered);
+void run_log_add_close(struct run_log *truth, enum ue_role side, enum ue_close_reason reason);
 /* The next datagram of the capture. */
-void ue_truth_captured(struct ue_truth *truth, const struct ue_truth_sight *sight);
+void run_log_add_frame(struct run_log *truth, const struct run_log_frame *sight);
 
 /* At the end. */
-void ue_truth_figures(const struct ue_truth *truth, enum ue_role from, struct ue_truth_figures *figures);
+void run_log_figures(const struct run_log *truth, enum ue_role from, struct run_log_figures *figures);
 /* Loop time, nearest rank, percent above 0; false: nothing was measured. */
-bool ue_truth_rtt_ms(const struct ue_truth *truth, unsigned percent, double *ms);
+bool run_log_rtt_ms(const struct run_log *truth, unsigned percent, double *ms);
 /* client, server, timeout or none. */
-const char *ue_truth_closed_by(const struct ue_truth *truth);
-/* struct ue_truth_message, in the order in which they were said. */
-const GArray *ue_truth_messages(const struct ue_truth *truth);
+const char *run_log_closed_by(const struct run_log *truth);
+/* struct run_log_message, in the order in which they were said. */
+const GArray *run_log_messages(const struct run_log *truth);
 
 #endif

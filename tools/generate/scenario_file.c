@@ -39,10 +39,10 @@ struct key {
     size_t offset; /* in the struct that the section describes */
 };
 
-#define SCENARIO(member) offsetof(struct ue_scenario, member)
-#define SIDE(member) offsetof(struct ue_scenario_side, member)
-#define PATH(member) offsetof(struct ue_link_config, member)
-#define STREAM(member) offsetof(struct ue_stream, member)
+#define SCENARIO(member) offsetof(struct sim_scenario, member)
+#define SIDE(member) offsetof(struct sim_scenario_side, member)
+#define PATH(member) offsetof(struct sim_link_config, member)
+#define STREAM(member) offsetof(struct sim_stream, member)
 
 static const struct key scenario_keys[] = {
     {"name", TEXT, SCENARIO(name)},
@@ -125,13 +125,13 @@ static const struct key stream_keys[] = {
 
 static bool take_time(const char *text, double unit_ns, uint64_t *ns) {
     double value;
-    bool good = ue_cli_real(text, SECONDS_MAX * NS_PER_S / unit_ns, &value);
+    bool good = cli_parse_real(text, SECONDS_MAX * NS_PER_S / unit_ns, &value);
     *ns = good ? (uint64_t)llround(value * unit_ns) : 0;
     return good;
 }
 
 static bool take_number(const char *text, uint64_t max, uint64_t *number) {
-    return ue_cli_number(text, max, number);
+    return cli_parse_number(text, max, number);
 }
 
 static bool take_flag(const char *text, bool *flag) {
@@ -150,9 +150,9 @@ static bool take_choice(const char *text, const char *const *choices, unsigned *
 }
 
 /* "1-2.5;4-5" in seconds; the end of the last may be missing: for ever. */
-static bool take_outages(const char *text, struct ue_outage *outages) {
+static bool take_outages(const char *text, struct sim_outage *outages) {
     char **parts = g_strsplit(text, ";", -1);
-    bool good = g_strv_length(parts) <= UE_LINK_OUTAGES_MAX;
+    bool good = g_strv_length(parts) <= SIM_LINK_OUTAGES_MAX;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
         char **ends = g_strsplit(parts[i], "-", 2);
         good = ends[0] != NULL && ends[1] != NULL && take_time(ends[0], NS_PER_S, &outages[i].from_ns);
@@ -169,8 +169,8 @@ static bool take_bits(const char *text, uint32_t *bits) {
     char **ends = g_strsplit(text, "-", 2);
     uint64_t low = 0;
     uint64_t high = 0;
-    bool good = ends[0] != NULL && take_number(ends[0], UE_STREAM_BITS_MAX, &low) &&
-                take_number(ends[1] != NULL ? ends[1] : ends[0], UE_STREAM_BITS_MAX, &high) && low >= 1 && low <= high;
+    bool good = ends[0] != NULL && take_number(ends[0], SIM_STREAM_BITS_MAX, &low) &&
+                take_number(ends[1] != NULL ? ends[1] : ends[0], SIM_STREAM_BITS_MAX, &high) && low >= 1 && low <= high;
     bits[0] = (uint32_t)low;
     bits[1] = (uint32_t)high;
     g_strfreev(ends);
@@ -189,7 +189,7 @@ static bool take_name(const char *text, enum kind kind, void *to) {
     }
     switch (kind) {
     case ROLE: *(enum ue_role *)to = (enum ue_role)choice; break;
-    case ENDING: *(enum ue_ending *)to = (enum ue_ending)choice; break;
+    case ENDING: *(enum sim_ending *)to = (enum sim_ending)choice; break;
     default: *(uint8_t *)to = (uint8_t)choice; break;
     }
     return true;
@@ -214,8 +214,8 @@ static bool take_whole(const char *text, enum kind kind, void *to) {
 static bool take(const char *text, enum kind kind, void *to) {
     switch (kind) {
     case FLAG: return take_flag(text, to);
-    case SHARE: return ue_cli_real(text, 1, to);
-    case REAL: return ue_cli_real(text, 1e6, to);
+    case SHARE: return cli_parse_real(text, 1, to);
+    case REAL: return cli_parse_real(text, 1e6, to);
     case MILLISECONDS: return take_time(text, NS_PER_MS, to);
     case SECONDS: return take_time(text, NS_PER_S, to);
     case TEXT: *(const char **)to = g_intern_string(text); return true;
@@ -235,7 +235,7 @@ static bool take(const char *text, enum kind kind, void *to) {
 struct section {
     const struct key *keys;
     void *base;
-    struct ue_emulation *emulation; /* sides: for the engine's own knobs; else NULL */
+    struct sim_emulation *emulation; /* sides: for the engine's own knobs; else NULL */
 };
 
 static bool take_key(const struct section *section, const char *name, const char *text) {
@@ -258,10 +258,10 @@ static bool is_known(const struct section *section, const char *name) {
 
 static bool take_emulation(const struct section *section, const char *name, const char *text, bool *is_knob) {
     char *both = g_strconcat(name, "=", text, NULL);
-    enum ue_emulation_result result = ue_emulation_set(section->emulation, both);
+    enum sim_emulation_result result = sim_emulation_set(section->emulation, both);
     g_free(both);
-    *is_knob = result != UE_EMULATION_UNKNOWN;
-    return result == UE_EMULATION_OK;
+    *is_knob = result != SIM_EMULATION_UNKNOWN;
+    return result == SIM_EMULATION_OK;
 }
 
 static bool read_key(GKeyFile *file, const char *path, const char *group, const char *name,
@@ -273,35 +273,35 @@ static bool read_key(GKeyFile *file, const char *path, const char *group, const 
         good = take_emulation(section, name, text, &is_key);
     }
     if (!good) {
-        ue_complain("%s: [%s] %s%s%s: %s", path, group, name, text != NULL ? "=" : "", text != NULL ? text : "",
+        cli_error("%s: [%s] %s%s%s: %s", path, group, name, text != NULL ? "=" : "", text != NULL ? text : "",
                     is_key ? "not a possible value" : "there is no such key");
     }
     g_free(text);
     return good;
 }
 
-static bool find_section(const char *group, struct ue_scenario *scenario, size_t *streams, struct section *section) {
+static bool find_section(const char *group, struct sim_scenario *scenario, size_t *streams, struct section *section) {
     *section = (struct section){0};
     if (strcmp(group, "scenario") == 0) {
         *section = (struct section){scenario_keys, scenario, NULL};
     } else if (strcmp(group, "client") == 0 || strcmp(group, "server") == 0) {
-        struct ue_scenario_side *side = &scenario->sides[group[0] == 'c' ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
+        struct sim_scenario_side *side = &scenario->sides[group[0] == 'c' ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
         *section = (struct section){side_keys, side, &side->emulation};
     } else if (strcmp(group, "path client") == 0 || strcmp(group, "path server") == 0) {
         *section =
             (struct section){path_keys, &scenario->paths[group[5] == 'c' ? UE_ROLE_CLIENT : UE_ROLE_SERVER], NULL};
-    } else if (g_str_has_prefix(group, "stream ") && *streams < UE_SCENARIO_STREAMS_MAX) {
+    } else if (g_str_has_prefix(group, "stream ") && *streams < SIM_SCENARIO_STREAMS_MAX) {
         *section = (struct section){stream_keys, &scenario->streams[(*streams)++], NULL};
     }
     return section->keys != NULL;
 }
 
-static bool read_section(GKeyFile *file, const char *path, const char *group, struct ue_scenario *scenario,
+static bool read_section(GKeyFile *file, const char *path, const char *group, struct sim_scenario *scenario,
                          size_t *streams) {
     struct section section;
     if (!find_section(group, scenario, streams, &section)) {
-        ue_complain("%s: [%s]: neither scenario, client, server, path client, path server nor one of %d streams", path,
-                    group, UE_SCENARIO_STREAMS_MAX);
+        cli_error("%s: [%s]: neither scenario, client, server, path client, path server nor one of %d streams", path,
+                    group, SIM_SCENARIO_STREAMS_MAX);
         return false;
     }
     char **keys = g_key_file_get_keys(file, group, NULL, NULL);
@@ -315,48 +315,48 @@ static bool read_section(GKeyFile *file, const char *path, const char *group, st
 }
 
 /* The named scenario that everything else changes; its streams go when the file has any. */
-static bool read_base(GKeyFile *file, const char *path, struct ue_scenario *scenario) {
+static bool read_base(GKeyFile *file, const char *path, struct sim_scenario *scenario) {
     char *base = g_key_file_get_string(file, "scenario", "base", NULL);
-    const struct ue_scenario *named = base != NULL ? ue_scenario_find(base) : NULL;
+    const struct sim_scenario *named = base != NULL ? sim_scenario_find(base) : NULL;
     if (base != NULL && named == NULL) {
-        ue_complain("%s: [scenario] base=%s: there is no such scenario", path, base);
+        cli_error("%s: [scenario] base=%s: there is no such scenario", path, base);
         g_free(base);
         return false;
     }
     g_free(base);
-    *scenario = named != NULL ? *named : (struct ue_scenario){.name = "file", .duration_ns = (uint64_t)NS_PER_S};
+    *scenario = named != NULL ? *named : (struct sim_scenario){.name = "file", .duration_ns = (uint64_t)NS_PER_S};
     return true;
 }
 
 /* What the simulator relies on; NULL: all of it holds. */
-static const char *channel_fault(const struct ue_stream *stream) {
+static const char *channel_fault(const struct sim_stream *stream) {
     uint64_t end = (uint64_t)stream->channel + (stream->channels != 0 ? stream->channels : 1);
     if (stream->is_voice) {
-        return stream->channel == UE_SCENARIO_CHANNEL_VOICE && stream->channels <= 1 ? NULL : "channel: 1 for voice";
+        return stream->channel == SIM_SCENARIO_CHANNEL_VOICE && stream->channels <= 1 ? NULL : "channel: 1 for voice";
     }
-    bool good = stream->channel >= UE_SCENARIO_CHANNEL_FIRST && end <= UE_SCENARIO_CHANNELS_MAX;
+    bool good = stream->channel >= SIM_SCENARIO_CHANNEL_FIRST && end <= SIM_SCENARIO_CHANNELS_MAX;
     return good ? NULL : "channel: from 2 on, 1 for voice, and below 1024";
 }
 
-static const char *bits_fault(const struct ue_scenario *scenario, const struct ue_stream *stream) {
+static const char *bits_fault(const struct sim_scenario *scenario, const struct sim_stream *stream) {
     if (stream->is_notice) {
         return stream->max_bits == 0 ? NULL : "bits: a notice has none";
     }
     if (stream->max_bits == 0) {
         return "bits: missing";
     }
-    if (ue_scenario_acts(scenario, stream->channel) && stream->max_bits > UE_STREAM_ACTOR_BITS_MAX) {
+    if (sim_scenario_is_actor_channel(scenario, stream->channel) && stream->max_bits > SIM_STREAM_ACTOR_BITS_MAX) {
         return "bits: actors say up to 523776";
     }
     bool is_whole = stream->min_bits % 8 == 0 && stream->max_bits % 8 == 0;
-    if (stream->is_voice && (!is_whole || stream->max_bits > UE_STREAM_VOICE_BITS_MAX)) {
+    if (stream->is_voice && (!is_whole || stream->max_bits > SIM_STREAM_VOICE_BITS_MAX)) {
         return "bits: voice speaks whole bytes, up to 65536 bits";
     }
-    bool has_number = stream->reliable || stream->min_bits >= UE_STREAM_UNRELIABLE_BITS_MIN;
+    bool has_number = stream->reliable || stream->min_bits >= SIM_STREAM_UNRELIABLE_BITS_MIN;
     return has_number ? NULL : "bits: an unreliable message needs 64 for its number";
 }
 
-static const char *close_fault(const struct ue_scenario *scenario, const struct ue_stream *stream) {
+static const char *close_fault(const struct sim_scenario *scenario, const struct sim_stream *stream) {
     bool may_close = stream->from == UE_ROLE_SERVER && stream->reliable;
     if (stream->close_after != 0 && !may_close) {
         return "close-after: only the server closes, and reliably";
@@ -365,27 +365,27 @@ static const char *close_fault(const struct ue_scenario *scenario, const struct 
     return !stream->is_notice || may_notify ? NULL : "notice: only of actors, reliably, from the server";
 }
 
-static bool check_stream(const char *path, size_t place, const struct ue_scenario *scenario) {
-    const struct ue_stream *stream = &scenario->streams[place];
+static bool check_stream(const char *path, size_t place, const struct sim_scenario *scenario) {
+    const struct sim_stream *stream = &scenario->streams[place];
     const char *fault = channel_fault(stream);
     fault = fault != NULL ? fault : bits_fault(scenario, stream);
     fault = fault != NULL ? fault : close_fault(scenario, stream);
     if (fault != NULL) {
-        ue_complain("%s: stream %zu: %s", path, place + 1, fault);
+        cli_error("%s: stream %zu: %s", path, place + 1, fault);
     }
     return fault == NULL;
 }
 
-static bool check(const char *path, const struct ue_scenario *scenario) {
+static bool check(const char *path, const struct sim_scenario *scenario) {
     if (scenario->move_ns != 0 && !scenario->handshake) {
-        ue_complain("%s: [scenario] move: needs handshake=true", path);
+        cli_error("%s: [scenario] move: needs handshake=true", path);
         return false;
     }
-    if (scenario->ending >= UE_ENDING_FAILURE && !scenario->login) {
-        ue_complain("%s: [scenario] ending: a login can only be refused with login=true", path);
+    if (scenario->ending >= SIM_ENDING_FAILURE && !scenario->login) {
+        cli_error("%s: [scenario] ending: a login can only be refused with login=true", path);
         return false;
     }
-    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+    for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         if (scenario->streams[i].every_ticks != 0 && !check_stream(path, i, scenario)) {
             return false;
         }
@@ -393,7 +393,7 @@ static bool check(const char *path, const struct ue_scenario *scenario) {
     return true;
 }
 
-static bool read_all(GKeyFile *file, const char *path, struct ue_scenario *scenario) {
+static bool read_all(GKeyFile *file, const char *path, struct sim_scenario *scenario) {
     size_t streams = 0;
     if (!read_base(file, path, scenario)) {
         return false;
@@ -413,14 +413,14 @@ static bool read_all(GKeyFile *file, const char *path, struct ue_scenario *scena
     return good && check(path, scenario);
 }
 
-bool ue_scenario_file_read(const char *path, struct ue_scenario *scenario) {
+bool scenario_file_read(const char *path, struct sim_scenario *scenario) {
     GKeyFile *file = g_key_file_new();
     GError *error = NULL;
     bool good = g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &error);
     if (good) {
         good = read_all(file, path, scenario);
     } else {
-        ue_complain("%s: %s", path, error->message);
+        cli_error("%s: %s", path, error->message);
         g_error_free(error);
     }
     g_key_file_unref(file);

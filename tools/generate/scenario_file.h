@@ -9,6 +9,6 @@
 
 /* False, with a message that names file, section and key, when something is unusable. Texts in the scenario live as
    long as the program. */
-bool ue_scenario_file_read(const char *path, struct ue_scenario *scenario);
+bool scenario_file_read(const char *path, struct sim_scenario *scenario);
 
 #endif

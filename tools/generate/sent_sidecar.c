@@ -10,9 +10,9 @@
 #define REAL_DIGITS 9
 
 static const char *const points[] = {"client", "server", "sender"};
-static const char *const fates[UE_FATE_COUNT] = {[UE_FATE_LOST] = "lost",           [UE_FATE_OVERFLOWED] = "overflowed",
-                                                 [UE_FATE_CORRUPTED] = "corrupted", [UE_FATE_DUPLICATED] = "duplicated",
-                                                 [UE_FATE_PUT_ASIDE] = "put_aside", [UE_FATE_ARRIVED] = "arrived"};
+static const char *const fates[SIM_DATAGRAM_EVENT_COUNT] = {[SIM_DATAGRAM_LOST] = "lost",           [SIM_DATAGRAM_OVERFLOWED] = "overflowed",
+                                                 [SIM_DATAGRAM_CORRUPTED] = "corrupted", [SIM_DATAGRAM_DUPLICATED] = "duplicated",
+                                                 [SIM_DATAGRAM_HELD_BACK] = "put_aside", [SIM_DATAGRAM_ARRIVED] = "arrived"};
 
 /* One element of an array, on a line of its own. */
 static void put(FILE *file, bool *more, json_t *element) {
@@ -25,39 +25,39 @@ static void put(FILE *file, bool *more, json_t *element) {
 /* Nanoseconds do not fit into every reader's numbers. */
 static json_t *time_of(uint64_t time_ns) {
     char text[24];
-    snprintf(text, sizeof text, "%" PRId64, UE_GENERATE_EPOCH_NS + (int64_t)time_ns);
+    snprintf(text, sizeof text, "%" PRId64, GENERATE_EPOCH_NS + (int64_t)time_ns);
     return json_string(text);
 }
 
 static json_t *both(uint64_t c2s, uint64_t s2c) {
-    return json_pack("{s:I, s:I}", ue_direction_name(0), (json_int_t)c2s, ue_direction_name(1), (json_int_t)s2c);
+    return json_pack("{s:I, s:I}", phrase_direction_key(0), (json_int_t)c2s, phrase_direction_key(1), (json_int_t)s2c);
 }
 
 /* ---- connections ---- */
 
 /* Packets may have been lost behind the capture point, which it cannot show. */
-static json_t *lost(const struct ue_truth_figures *figures) {
+static json_t *lost(const struct run_log_figures *figures) {
     return figures->missing == 0 && figures->not_acked > 0 ? json_null() : json_integer((json_int_t)figures->missing);
 }
 
-static json_t *rtt(const struct ue_truth *truth) {
+static json_t *rtt(const struct run_log *truth) {
     double p50, p90, p99;
-    if (!ue_truth_rtt_ms(truth, 50, &p50) || !ue_truth_rtt_ms(truth, 90, &p90) || !ue_truth_rtt_ms(truth, 99, &p99)) {
+    if (!run_log_rtt_ms(truth, 50, &p50) || !run_log_rtt_ms(truth, 90, &p90) || !run_log_rtt_ms(truth, 99, &p99)) {
         return json_null();
     }
     return json_pack("{s:f, s:f, s:f}", "p50", p50, "p90", p90, "p99", p99);
 }
 
-static json_t *address(const struct ue_address *address) {
-    char text[UE_ADDRESS_TEXT_BYTES];
-    return json_string(ue_address_format(address, text));
+static json_t *address(const struct capture_address *address) {
+    char text[CAPTURE_ADDRESS_TEXT_BYTES];
+    return json_string(capture_address_format(address, text));
 }
 
 /* From the state of the sender, channel by channel. */
-static json_t *reliable_peaks(const struct ue_sim *sim, enum ue_role side) {
+static json_t *reliable_peaks(const struct simulation *sim, enum ue_role side) {
     json_t *array = json_array();
     for (uint32_t channel = 0; channel <= UE_CHANNEL_MAX; channel++) {
-        uint32_t bunches = ue_sim_reliable_peak(sim, side, channel);
+        uint32_t bunches = sim_reliable_peak(sim, side, channel);
         if (bunches > 0) {
             json_array_append_new(
                 array, json_pack("{s:I, s:I}", "channel", (json_int_t)channel, "bunches", (json_int_t)bunches));
@@ -66,38 +66,38 @@ static json_t *reliable_peaks(const struct ue_sim *sim, enum ue_role side) {
     return array;
 }
 
-static json_t *connection_object(const struct ue_generator *generator, uint32_t index) {
-    const struct ue_generator_connection *connection = &generator->connections[index];
-    const struct ue_truth *truth = connection->feed.truth;
-    const struct ue_sim *sim = connection->feed.sim;
-    struct ue_truth_figures f[2];
-    struct ue_address client, server;
-    ue_truth_figures(truth, UE_ROLE_CLIENT, &f[0]);
-    ue_truth_figures(truth, UE_ROLE_SERVER, &f[1]);
-    ue_generator_addresses(index, connection->place, &client, &server);
+static json_t *connection_object(const struct generator *generator, uint32_t index) {
+    const struct generator_connection *connection = &generator->connections[index];
+    const struct run_log *truth = connection->feed.truth;
+    const struct simulation *sim = connection->feed.sim;
+    struct run_log_figures f[2];
+    struct capture_address client, server;
+    run_log_figures(truth, UE_ROLE_CLIENT, &f[0]);
+    run_log_figures(truth, UE_ROLE_SERVER, &f[1]);
+    generator_addresses(index, connection->place, &client, &server);
     return json_pack("{s:I, s:o, s:o, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:{s:o, s:o}, s:o, s:s}", "stream",
                      (json_int_t)connection->stream, "client", address(&client), "server", address(&server),
-                     "generation", ue_scenario_profile(&connection->feed.scenario, UE_ROLE_CLIENT)->name, "packets",
+                     "generation", sim_scenario_profile(&connection->feed.scenario, UE_ROLE_CLIENT)->name, "packets",
                      both(f[0].packets, f[1].packets), "bytes", both(f[0].bytes, f[1].bytes), "not_acked",
-                     both(f[0].not_acked, f[1].not_acked), "lost", ue_direction_name(0), lost(&f[0]),
-                     ue_direction_name(1), lost(&f[1]), "resends", both(f[0].resends, f[1].resends), "reliable_peak",
-                     ue_direction_name(0), reliable_peaks(sim, UE_ROLE_CLIENT), ue_direction_name(1),
-                     reliable_peaks(sim, UE_ROLE_SERVER), "rtt_ms", rtt(truth), "closed_by", ue_truth_closed_by(truth));
+                     both(f[0].not_acked, f[1].not_acked), "lost", phrase_direction_key(0), lost(&f[0]),
+                     phrase_direction_key(1), lost(&f[1]), "resends", both(f[0].resends, f[1].resends), "reliable_peak",
+                     phrase_direction_key(0), reliable_peaks(sim, UE_ROLE_CLIENT), phrase_direction_key(1),
+                     reliable_peaks(sim, UE_ROLE_SERVER), "rtt_ms", rtt(truth), "closed_by", run_log_closed_by(truth));
 }
 
 /* ---- datagrams ---- */
 
-static json_t *fates_of(const struct ue_journey *journey) {
+static json_t *fates_of(const struct datagram_outcome *journey) {
     json_t *array = json_array();
-    for (enum ue_fate fate = UE_FATE_LOST; fate < UE_FATE_COUNT; fate++) {
-        if (ue_journey_met(journey, fate)) {
+    for (enum sim_datagram_event fate = SIM_DATAGRAM_LOST; fate < SIM_DATAGRAM_EVENT_COUNT; fate++) {
+        if (datagram_outcome_has(journey, fate)) {
             json_array_append_new(array, json_string(fates[fate]));
         }
     }
     return array;
 }
 
-static json_t *arrivals(const struct ue_journey *journey, uint64_t offset_ns) {
+static json_t *arrivals(const struct datagram_outcome *journey, uint64_t offset_ns) {
     json_t *array = json_array();
     for (uint32_t i = 0; i < journey->arrived_count; i++) {
         json_array_append_new(array, time_of(journey->arrived_ns[i] + offset_ns));
@@ -109,64 +109,64 @@ static json_t *number_or_null(bool is_known, uint64_t number) {
     return is_known ? json_integer((json_int_t)number) : json_null();
 }
 
-static json_t *datagram_object(const struct ue_generator_connection *connection, enum ue_role from,
-                               const struct ue_journey *journey) {
+static json_t *datagram_object(const struct generator_connection *connection, enum ue_role from,
+                               const struct datagram_outcome *journey) {
     uint64_t offset_ns = connection->feed.offset_ns;
     return json_pack("{s:o, s:I, s:s, s:o, s:I, s:o, s:o, s:o}", "frame",
                      number_or_null(journey->frame != 0, journey->frame), "stream", (json_int_t)connection->stream,
-                     "dir", ue_direction_name(from), "time", time_of(journey->sent_ns + offset_ns), "length",
+                     "dir", phrase_direction_key(from), "time", time_of(journey->sent_ns + offset_ns), "length",
                      (json_int_t)journey->size_bytes, "packet_id",
                      number_or_null(journey->packet_id >= 0, (uint64_t)journey->packet_id), "fate", fates_of(journey),
                      "arrived", arrivals(journey, offset_ns));
 }
 
 /* Of both directions, in the order in which they left. */
-static void put_datagrams(FILE *file, bool *more, const struct ue_generator_connection *connection) {
-    const struct ue_journeys *journeys = connection->feed.journeys;
+static void put_datagrams(FILE *file, bool *more, const struct generator_connection *connection) {
+    const struct datagram_outcome_ring *journeys = connection->feed.journeys;
     uint64_t next[2] = {0, 0};
     while (next[0] < journeys[0].next || next[1] < journeys[1].next) {
         bool from_server = next[0] == journeys[0].next ||
-                           (next[1] < journeys[1].next && ue_journeys_at(&journeys[1], next[1])->sent_ns <
-                                                              ue_journeys_at(&journeys[0], next[0])->sent_ns);
+                           (next[1] < journeys[1].next && datagram_outcome_ring_at(&journeys[1], next[1])->sent_ns <
+                                                              datagram_outcome_ring_at(&journeys[0], next[0])->sent_ns);
         enum ue_role from = from_server ? UE_ROLE_SERVER : UE_ROLE_CLIENT;
-        put(file, more, datagram_object(connection, from, ue_journeys_at(&journeys[from], next[from]++)));
+        put(file, more, datagram_object(connection, from, datagram_outcome_ring_at(&journeys[from], next[from]++)));
     }
 }
 
 /* ---- messages ---- */
 
-static json_t *message_object(const struct ue_generator_connection *connection,
-                              const struct ue_truth_message *message) {
-    const struct ue_sim_saying *said = &message->said;
+static json_t *message_object(const struct generator_connection *connection,
+                              const struct run_log_message *message) {
+    const struct sim_message *said = &message->said;
     uint64_t offset_ns = connection->feed.offset_ns;
     json_t *delivered = message->is_delivered ? time_of(message->delivered_ns + offset_ns) : json_null();
     return json_pack("{s:I, s:s, s:I, s:b, s:I, s:I, s:o, s:o, s:[I, I]}", "stream", (json_int_t)connection->stream,
-                     "from", ue_side_name(said->from), "channel", (json_int_t)said->channel, "reliable", said->reliable,
+                     "from", phrase_side(said->from), "channel", (json_int_t)said->channel, "reliable", said->reliable,
                      "number", (json_int_t)said->number, "bits", (json_int_t)said->bits, "sent",
                      time_of(said->now_ns + offset_ns), "delivered", delivered, "packets",
                      (json_int_t)said->packets.first, (json_int_t)said->packets.last);
 }
 
-static void put_messages(FILE *file, bool *more, const struct ue_generator_connection *connection) {
-    const GArray *messages = ue_truth_messages(connection->feed.truth);
+static void put_messages(FILE *file, bool *more, const struct generator_connection *connection) {
+    const GArray *messages = run_log_messages(connection->feed.truth);
     for (guint i = 0; i < messages->len; i++) {
-        put(file, more, message_object(connection, &g_array_index(messages, struct ue_truth_message, i)));
+        put(file, more, message_object(connection, &g_array_index(messages, struct run_log_message, i)));
     }
 }
 
 /* ---- the whole ---- */
 
-static void put_head(FILE *file, const struct ue_generator *generator) {
-    const struct ue_scenario *scenario = &generator->config.scenario;
+static void put_head(FILE *file, const struct generator *generator) {
+    const struct sim_scenario *scenario = &generator->config.scenario;
     char *name = g_strescape(scenario->name, NULL);
     fprintf(file,
             "{\"schema\":%d,\"scenario\":\"%s\",\"seed\":%" PRIu64 ",\"generation\":\"%s\",\"capture_point\":\"%s\",\n",
-            UE_JSON_SCHEMA, name, scenario->seed, ue_scenario_profile(scenario, UE_ROLE_CLIENT)->name,
+            PRINT_JSON_SCHEMA, name, scenario->seed, sim_scenario_profile(scenario, UE_ROLE_CLIENT)->name,
             points[generator->config.point]);
     g_free(name);
 }
 
-void ue_sidecar_write(FILE *file, const struct ue_generator *generator) {
+void sent_sidecar_write(FILE *file, const struct generator *generator) {
     uint32_t count = generator->config.connections;
     bool more = false;
     put_head(file, generator);

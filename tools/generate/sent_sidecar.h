@@ -9,6 +9,6 @@
 #include "tools/generate/generator.h"
 
 /* After the last frame, of a generator with truth. Errors stay in the file (ferror). */
-void ue_sidecar_write(FILE *file, const struct ue_generator *generator);
+void sent_sidecar_write(FILE *file, const struct generator *generator);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One direction of a connection through a link: what comes in at one end is judged by rules, carried by a bad network
-   in virtual time (tools/sim/link.h), and leaves at the other end. Times are nanoseconds of ue_loop_now_ns. */
+   in virtual time (tools/sim/link.h), and leaves at the other end. Times are nanoseconds of event_loop_now_ns. */
 #ifndef UERUDP_TOOLS_IMPAIR_DIRECTION_H
 #define UERUDP_TOOLS_IMPAIR_DIRECTION_H
 
@@ -9,14 +9,14 @@
 #include "tools/sim/link.h"
 
 /* One end of a connection: a socket, who is there, and this end as they see it. */
-struct ue_relay_end {
-    enum ue_relay_side side;
-    struct ue_socket *socket;
-    struct ue_net_address peer;
-    struct ue_net_address local;
+struct impair_endpoint {
+    enum impair_side side;
+    struct net_socket *socket;
+    struct net_address peer;
+    struct net_address local;
 };
 
-struct ue_relay_counters {
+struct impair_counters {
     uint64_t datagrams, bytes; /* that came in */
     uint64_t delivered, delivered_bytes;
     uint64_t lost;       /* by chance */
@@ -27,35 +27,35 @@ struct ue_relay_counters {
     uint64_t refused;   /* could not leave: nobody listens, or the system would not take it */
 };
 
-#define UE_RELAY_STAGES 3
+#define IMPAIR_STAGES 3
 
-struct ue_relay_lane_config {
-    struct ue_link_config stages[UE_RELAY_STAGES];
+struct impair_direction_config {
+    struct sim_link_config stages[IMPAIR_STAGES];
     uint64_t seed;
     uint32_t direction;                                        /* 0: towards the server */
-    const struct ue_relay_end *in, *out;                       /* the caller's */
-    struct ue_relay_record *record;                            /* the caller's */
-    void (*refused)(void *user, enum ue_socket_result result); /* a datagram could not leave */
+    const struct impair_endpoint *in, *out;                       /* the caller's */
+    struct impair_recording *record;                            /* the caller's */
+    void (*refused)(void *user, enum net_socket_result result); /* a datagram could not leave */
     void *user;
 };
 
-struct ue_relay_lane;
+struct impair_direction;
 
 /* NULL: no memory. */
-struct ue_relay_lane *ue_relay_lane_new(const struct ue_relay_lane_config *config);
+struct impair_direction *impair_direction_new(const struct impair_direction_config *config);
 /* What is under way is lost. NULL is ignored. */
-void ue_relay_lane_free(struct ue_relay_lane *lane);
+void impair_direction_free(struct impair_direction *lane);
 
 /* A datagram that came in now, what the rules decided, and for comments which of them spoke (empty: none). */
-void ue_relay_lane_enter(struct ue_relay_lane *lane, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes,
-                         const struct ue_outcome *outcome, const char *rules);
+void impair_direction_receive(struct impair_direction *lane, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes,
+                         const struct rules_outcome *outcome, const char *rules);
 
 /* Lets leave what is due; returns when the next one is, UINT64_MAX: nothing is under way. */
-uint64_t ue_relay_lane_run(struct ue_relay_lane *lane, uint64_t now_ns);
+uint64_t impair_direction_run(struct impair_direction *lane, uint64_t now_ns);
 
 /* A tick of the programs, for delays counted in ticks. */
-void ue_relay_lane_tick(struct ue_relay_lane *lane, uint64_t now_ns);
+void impair_direction_tick(struct impair_direction *lane, uint64_t now_ns);
 
-const struct ue_relay_counters *ue_relay_lane_counters(const struct ue_relay_lane *lane);
+const struct impair_counters *impair_direction_counters(const struct impair_direction *lane);
 
 #endif

@@ -7,21 +7,21 @@
 #include "tools/cli/wire_options.h"
 #include "tools/rules/datagram_facts.h"
 
-struct ue_relay_insight;
+struct impair_observer;
 
 /* stream: number of the connection. The options must outlive the result. */
-struct ue_relay_insight *ue_relay_insight_new(const struct ue_wire_options *options, uint32_t stream, int64_t begun_ns);
-void ue_relay_insight_free(struct ue_relay_insight *insight);
+struct impair_observer *impair_observer_new(const struct wire_options *options, uint32_t stream, int64_t begun_ns);
+void impair_observer_free(struct impair_observer *insight);
 
 /* Reads the next datagram of side 0, the client, or 1; frame counts the datagrams of all connections from 1. The facts
    live until the next call; the bytes must do so, too. */
-const struct ue_facts *ue_relay_insight_read(struct ue_relay_insight *insight, uint64_t frame, int64_t time_ns,
+const struct datagram_facts *impair_observer_read(struct impair_observer *insight, uint64_t frame, int64_t time_ns,
                                              unsigned side, const uint8_t *bytes, size_t size_bytes);
 
 /* Whether one side closed the connection. */
-bool ue_relay_insight_is_closed(const struct ue_relay_insight *insight);
+bool impair_observer_is_closed(const struct impair_observer *insight);
 
 /* The engine release spoken, as far as it is known; NULL: nothing is. */
-const char *ue_relay_insight_generation(const struct ue_relay_insight *insight);
+const char *impair_observer_generation(const struct impair_observer *insight);
 
 #endif

@@ -18,47 +18,47 @@
 
 /* ---- what can be done to datagrams ---- */
 
-static void set_loss(struct ue_link_config *config, double value) {
+static void set_loss(struct sim_link_config *config, double value) {
     config->loss = value;
 }
 
-static void set_loss_burst(struct ue_link_config *config, double value) {
+static void set_loss_burst(struct sim_link_config *config, double value) {
     config->loss_burst = value;
 }
 
-static void set_corrupt(struct ue_link_config *config, double value) {
+static void set_corrupt(struct sim_link_config *config, double value) {
     config->corrupt = value;
 }
 
-static void set_duplicate(struct ue_link_config *config, double value) {
+static void set_duplicate(struct sim_link_config *config, double value) {
     config->duplicate = value;
 }
 
-static void set_reorder(struct ue_link_config *config, double value) {
+static void set_reorder(struct sim_link_config *config, double value) {
     config->reorder = value;
 }
 
-static void set_delay(struct ue_link_config *config, double value) {
+static void set_delay(struct sim_link_config *config, double value) {
     config->delay_ns = (uint64_t)(value * NS_PER_MS);
 }
 
-static void set_jitter(struct ue_link_config *config, double value) {
+static void set_jitter(struct sim_link_config *config, double value) {
     config->jitter_ns = (uint64_t)(value * NS_PER_MS);
 }
 
-static void set_rate(struct ue_link_config *config, double value) {
+static void set_rate(struct sim_link_config *config, double value) {
     config->rate_bytes = (uint64_t)value;
 }
 
-static void set_queue(struct ue_link_config *config, double value) {
+static void set_queue(struct sim_link_config *config, double value) {
     config->queue_bytes = (uint32_t)value;
 }
 
 static const struct impairment {
     const char *name, *unit, *help;
     double max;
-    void (*set)(struct ue_link_config *config, double value);
-} impairments[UE_RELAY_IMPAIRMENTS] = {
+    void (*set)(struct sim_link_config *config, double value);
+} impairments[IMPAIR_IMPAIRMENTS] = {
     {"loss", "P", "lose datagrams with this probability, 0 to 1", 1, set_loss},
     {"loss-burst", "N", "in runs of this mean length", 1000, set_loss_burst},
     {"corrupt", "P", "flip a bit, sometimes some more, with this probability", 1, set_corrupt},
@@ -72,14 +72,14 @@ static const struct impairment {
 
 static const struct way {
     const char *prefix, *title, *group;
-} ways[UE_RELAY_WAYS] = {
+} ways[IMPAIR_OPTION_FORMS] = {
     {"", "What to do to datagrams, both ways:", "network"},
     {"up-", "Only to those from clients to the server, instead of the above:", "up"},
     {"down-", "Only to those from the server to clients:", "down"},
 };
 
 /* Where the value of an option goes, such as --up-loss. */
-static double *value_of(struct ue_relay_options *options, const char *option) {
+static double *value_of(struct impair_options *options, const char *option) {
     size_t way = g_str_has_prefix(option, "--up-") ? 1 : g_str_has_prefix(option, "--down-") ? 2 : 0;
     const char *name = option + strlen("--") + strlen(ways[way].prefix);
     size_t i = 0;
@@ -89,14 +89,14 @@ static double *value_of(struct ue_relay_options *options, const char *option) {
     return &options->values[way][i];
 }
 
-static double max_of(const struct ue_relay_options *options, const double *value) {
-    return impairments[(size_t)(value - &options->values[0][0]) % UE_RELAY_IMPAIRMENTS].max;
+static double max_of(const struct impair_options *options, const double *value) {
+    return impairments[(size_t)(value - &options->values[0][0]) % IMPAIR_IMPAIRMENTS].max;
 }
 
 static gboolean take_impairment(const char *option, const char *text, void *user, GError **error) {
-    struct ue_relay_options *options = user;
+    struct impair_options *options = user;
     double *value = value_of(options, option);
-    if (!ue_cli_real(text, max_of(options, value), value)) {
+    if (!cli_parse_real(text, max_of(options, value), value)) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not between 0 and %.15g", option, text,
                     max_of(options, value));
         return FALSE;
@@ -104,9 +104,9 @@ static gboolean take_impairment(const char *option, const char *text, void *user
     return TRUE;
 }
 
-static struct ue_link_config path_of(const struct ue_relay_options *options, size_t direction) {
-    struct ue_link_config path = {0};
-    for (size_t i = 0; i < UE_RELAY_IMPAIRMENTS; i++) {
+static struct sim_link_config path_of(const struct impair_options *options, size_t direction) {
+    struct sim_link_config path = {0};
+    for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
         double own = options->values[1 + direction][i];
         double value = isnan(own) ? options->values[0][i] : own;
         if (!isnan(value)) {
@@ -116,13 +116,13 @@ static struct ue_link_config path_of(const struct ue_relay_options *options, siz
     return path;
 }
 
-static void resolve_stages(struct ue_relay_options *options) {
+static void resolve_stages(struct impair_options *options) {
     for (size_t direction = 0; direction < 2; direction++) {
-        struct ue_link_config *stages = options->stages[direction];
+        struct sim_link_config *stages = options->stages[direction];
         stages[0] = options->engines[direction].outgoing;
         stages[1] = path_of(options, direction);
         stages[2] = options->engines[!direction].incoming;
-        for (size_t i = 0; i < UE_RELAY_STAGES; i++) {
+        for (size_t i = 0; i < IMPAIR_STAGES; i++) {
             stages[i].loss_by_number = true;
         }
     }
@@ -133,16 +133,16 @@ static void resolve_stages(struct ue_relay_options *options) {
 /* What there is: "PktLoss, PktLossMinSize, ..." */
 static char *knob_names(void) {
     GString *names = g_string_new(NULL);
-    for (size_t i = 0; ue_emulation_row(i) != NULL; i++) {
-        g_string_append_printf(names, "%s%s", i != 0 ? ", " : "", ue_emulation_row(i)->name);
+    for (size_t i = 0; sim_emulation_row(i) != NULL; i++) {
+        g_string_append_printf(names, "%s%s", i != 0 ? ", " : "", sim_emulation_row(i)->name);
     }
     return g_string_free(names, FALSE);
 }
 
-static const struct ue_emulation_row *find_knob(const char *text) {
+static const struct sim_emulation_row *find_knob(const char *text) {
     size_t length = strcspn(text, "="), i = 0;
-    const struct ue_emulation_row *row;
-    while ((row = ue_emulation_row(i++)) != NULL) {
+    const struct sim_emulation_row *row;
+    while ((row = sim_emulation_row(i++)) != NULL) {
         if (strlen(row->name) == length && strncmp(row->name, text, length) == 0) {
             break;
         }
@@ -151,7 +151,7 @@ static const struct ue_emulation_row *find_knob(const char *text) {
 }
 
 static void explain_engine(const char *option, const char *text, GError **error) {
-    const struct ue_emulation_row *row = find_knob(text);
+    const struct sim_emulation_row *row = find_knob(text);
     if (row != NULL) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: should be %s=N, N from 0 to %u (%s)",
                     option, text, row->name, row->max, row->unit);
@@ -163,16 +163,16 @@ static void explain_engine(const char *option, const char *text, GError **error)
     g_free(names);
 }
 
-static gboolean set_engine(struct ue_emulation *engine, const char *option, const char *text, GError **error) {
-    enum ue_emulation_result result = ue_emulation_set(engine, text);
-    if (result != UE_EMULATION_OK) {
+static gboolean set_engine(struct sim_emulation *engine, const char *option, const char *text, GError **error) {
+    enum sim_emulation_result result = sim_emulation_set(engine, text);
+    if (result != SIM_EMULATION_OK) {
         explain_engine(option, text, error);
     }
-    return result == UE_EMULATION_OK;
+    return result == SIM_EMULATION_OK;
 }
 
 static gboolean take_engine(const char *option, const char *text, void *user, GError **error) {
-    struct ue_relay_options *options = user;
+    struct impair_options *options = user;
     bool is_client = strcmp(option, "--server-pkt") != 0;
     bool is_server = strcmp(option, "--client-pkt") != 0;
     return (!is_client || set_engine(&options->engines[0], option, text, error)) &&
@@ -182,20 +182,20 @@ static gboolean take_engine(const char *option, const char *text, void *user, GE
 /* ---- rules ---- */
 
 static gboolean take_rule(const char *option, const char *text, void *user, GError **error) {
-    struct ue_relay_options *options = user;
+    struct impair_options *options = user;
     (void)error;
     g_ptr_array_add(options->rule_texts, g_strconcat(strcmp(option, "--rules") == 0 ? "@" : "", text, NULL));
     return TRUE;
 }
 
-static bool resolve_rules(struct ue_relay_options *options) {
-    options->rules = ue_rules_new(options->seed);
+static bool resolve_rules(struct impair_options *options) {
+    options->rules = rules_new(options->seed);
     for (size_t i = 0; i < options->rule_texts->len; i++) {
         const char *text = options->rule_texts->pdata[i];
-        char error[UE_RULES_ERROR_BYTES];
+        char error[RULES_ERROR_BYTES];
         bool is_file = text[0] == '@';
-        if (!(is_file ? ue_rules_read(options->rules, text + 1, error) : ue_rules_add(options->rules, text, error))) {
-            ue_complain(is_file ? "--rules: %s" : "--rule: %s", error);
+        if (!(is_file ? rules_read_file(options->rules, text + 1, error) : rules_add(options->rules, text, error))) {
+            cli_error(is_file ? "--rules: %s" : "--rule: %s", error);
             return false;
         }
     }
@@ -206,9 +206,9 @@ static bool resolve_rules(struct ue_relay_options *options) {
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
-static void add_impairments(struct ue_relay_options *options, GOptionContext *context, const struct way *way) {
+static void add_impairments(struct impair_options *options, GOptionContext *context, const struct way *way) {
     GOptionGroup *group = g_option_group_new(way->group, way->title, "Show these options", options, NULL);
-    for (size_t i = 0; i < UE_RELAY_IMPAIRMENTS; i++) {
+    for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
         const struct impairment *impairment = &impairments[i];
         char *name = g_strconcat(way->prefix, impairment->name, NULL);
         char *same = g_strconcat("as --", impairment->name, NULL);
@@ -224,7 +224,7 @@ static void add_impairments(struct ue_relay_options *options, GOptionContext *co
     g_option_context_add_group(context, group);
 }
 
-static void add_engine(struct ue_relay_options *options, GOptionContext *context) {
+static void add_engine(struct impair_options *options, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"pkt", 0, 0, CALLBACK(take_engine),
          "as if the engine's own network emulation were set so in client and server; may be repeated", "PktLoss=5"},
@@ -244,7 +244,7 @@ static void add_engine(struct ue_relay_options *options, GOptionContext *context
     g_option_context_add_group(context, group);
 }
 
-static void add_link(struct ue_relay_options *options, GOptionContext *context) {
+static void add_link(struct impair_options *options, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"bind", 0, 0, G_OPTION_ARG_STRING, &options->bind,
          "address to listen on; default all addresses of IPv4 and IPv6", "ADDRESS"},
@@ -255,9 +255,9 @@ static void add_link(struct ue_relay_options *options, GOptionContext *context) 
         {"once", 0, 0, G_OPTION_ARG_NONE, &options->once, "end when the first client has left", NULL},
         {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.both,
          "write both sides to this file (pcapng), each as an interface", "FILE"},
-        {"pcap-client", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[UE_RELAY_CLIENT_SIDE],
+        {"pcap-client", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[IMPAIR_SIDE_CLIENT],
          "write what goes between clients and link to this file", "FILE"},
-        {"pcap-server", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[UE_RELAY_SERVER_SIDE],
+        {"pcap-server", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[IMPAIR_SIDE_SERVER],
          "write what goes between link and server to this file", "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "report as JSON Lines", NULL},
         {0},
@@ -267,33 +267,33 @@ static void add_link(struct ue_relay_options *options, GOptionContext *context) 
     g_option_context_add_group(context, group);
 }
 
-void ue_relay_options_add(struct ue_relay_options *options, GOptionContext *context) {
+void impair_options_add(struct impair_options *options, GOptionContext *context) {
     add_link(options, context);
-    for (size_t way = 0; way < UE_RELAY_WAYS; way++) {
+    for (size_t way = 0; way < IMPAIR_OPTION_FORMS; way++) {
         add_impairments(options, context, &ways[way]);
     }
     add_engine(options, context);
-    ue_wire_options_add_portless(&options->wire, context);
+    wire_options_add_without_ports(&options->wire, context);
 }
 
-void ue_relay_options_init(struct ue_relay_options *options) {
+void impair_options_init(struct impair_options *options) {
     memset(options, 0, sizeof *options);
-    ue_wire_options_init(&options->wire);
+    wire_options_init(&options->wire);
     options->max_clients = CLIENTS;
     options->idle_s = IDLE_S;
     options->duration_s = INFINITY;
     options->ticks_per_second = TICKS_PER_SECOND;
     options->rule_texts = g_ptr_array_new_with_free_func(g_free);
-    for (size_t way = 0; way < UE_RELAY_WAYS; way++) {
-        for (size_t i = 0; i < UE_RELAY_IMPAIRMENTS; i++) {
+    for (size_t way = 0; way < IMPAIR_OPTION_FORMS; way++) {
+        for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
             options->values[way][i] = NAN;
         }
     }
 }
 
-void ue_relay_options_clear(struct ue_relay_options *options) {
-    ue_wire_options_clear(&options->wire);
-    ue_rules_free(options->rules);
+void impair_options_clear(struct impair_options *options) {
+    wire_options_clear(&options->wire);
+    rules_free(options->rules);
     g_ptr_array_unref(options->rule_texts);
     g_free(options->seed_text);
     g_free(options->bind);
@@ -305,22 +305,22 @@ void ue_relay_options_clear(struct ue_relay_options *options) {
 
 /* ---- resolution ---- */
 
-static bool resolve_seed(struct ue_relay_options *options) {
+static bool resolve_seed(struct impair_options *options) {
     if (options->seed_text == NULL) {
         if (getentropy(&options->seed, sizeof options->seed) != 0) {
-            ue_complain("the system has no random numbers; give --seed");
+            cli_error("the system has no random numbers; give --seed");
             return false;
         }
         return true;
     }
-    return ue_cli_seed(options->seed_text, &options->seed);
+    return cli_parse_seed(options->seed_text, &options->seed);
 }
 
-bool ue_relay_options_resolve(struct ue_relay_options *options) {
+bool impair_options_resolve(struct impair_options *options) {
     resolve_stages(options);
-    return ue_cli_within("max-clients", (double)options->max_clients, 1, CLIENTS_MAX) &&
-           ue_cli_within("idle", options->idle_s, 0.1, SECONDS_MAX) &&
-           ue_cli_option_real("duration", options->duration_text, 0, SECONDS_MAX, &options->duration_s) &&
-           ue_cli_within("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
-           resolve_rules(options) && ue_wire_options_resolve(&options->wire);
+    return cli_check_range("max-clients", (double)options->max_clients, 1, CLIENTS_MAX) &&
+           cli_check_range("idle", options->idle_s, 0.1, SECONDS_MAX) &&
+           cli_option_real("duration", options->duration_text, 0, SECONDS_MAX, &options->duration_s) &&
+           cli_check_range("tick", options->ticks_per_second, 1, TICKS_MAX) && resolve_seed(options) &&
+           resolve_rules(options) && wire_options_resolve(&options->wire);
 }

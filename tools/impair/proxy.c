@@ -22,15 +22,15 @@
 #define LINES_NS (20 * LINE_NS)         /* 20 lines at once */
 #define REPEAT_NS UINT64_C(10000000000) /* of complaints, and of counts of what has no line */
 
-struct ue_relay {
-    struct ue_relay_options *options;
-    struct ue_socket *listener;
-    struct ue_loop *loop;
-    struct ue_relay_record *record;
-    char server[UE_NET_ADDRESS_TEXT_BYTES];
+struct impair_proxy {
+    struct impair_options *options;
+    struct net_socket *listener;
+    struct event_loop *loop;
+    struct impair_recording *record;
+    char server[NET_ADDRESS_TEXT_BYTES];
     GHashTable *clients; /* by address */
     GQueue orders[2];    /* of clients, by is_confirmed, from the one that was silent the longest */
-    struct ue_relay_totals totals;
+    struct impair_totals totals;
     uint64_t begun_ns, now_ns;
     uint64_t wake_ns; /* what the loop was told */
     uint64_t frames;
@@ -40,7 +40,7 @@ struct ue_relay {
     uint64_t dead_said_ns, full_said_ns;
     bool is_server_dead; /* it was said */
     bool has_left;       /* some client */
-    uint8_t bytes[UE_PORT_DATAGRAM_BYTES];
+    uint8_t bytes[LIVE_TRANSPORT_DATAGRAM_BYTES];
 };
 
 /* ---- clients ---- */
@@ -48,42 +48,42 @@ struct ue_relay {
 static guint hash_address(const void *key) {
     const uint8_t *bytes = key;
     guint hash = 0;
-    for (size_t i = 0; i < sizeof(struct ue_net_address); i++) {
+    for (size_t i = 0; i < sizeof(struct net_address); i++) {
         hash = hash * 33 + bytes[i];
     }
     return hash;
 }
 
 static gboolean equal_addresses(const void *a, const void *b) {
-    return ue_net_address_equal(a, b);
+    return net_address_equal(a, b);
 }
 
-static void forget(struct ue_relay *relay, struct ue_relay_client *client, const char *reason) {
+static void forget(struct impair_proxy *relay, struct impair_client *client, const char *reason) {
     if (client->is_reported) {
-        ue_relay_report_left(relay->options->json, client, reason, relay->now_ns);
+        impair_report_left(relay->options->json, client, reason, relay->now_ns);
     } else {
         relay->unreported++;
     }
-    ue_relay_totals_add(&relay->totals, client);
+    impair_totals_add(&relay->totals, client);
     g_queue_unlink(&relay->orders[client->is_confirmed], &client->link);
     g_hash_table_remove(relay->clients, &client->ends[0].peer);
-    ue_relay_client_free(client);
+    impair_client_free(client);
 }
 
 /* Whether something may be said again; if so it is said now. */
-static bool is_due(const struct ue_relay *relay, uint64_t *said_ns) {
+static bool is_due(const struct impair_proxy *relay, uint64_t *said_ns) {
     bool due = *said_ns == 0 || relay->now_ns - *said_ns >= REPEAT_NS;
     *said_ns = due ? relay->now_ns : *said_ns;
     return due;
 }
 
-static void report_connected(struct ue_relay *relay, struct ue_relay_client *client) {
+static void report_connected(struct impair_proxy *relay, struct impair_client *client) {
     client->is_reported = true;
-    ue_relay_report_connected(relay->options->json, client);
+    impair_report_connected(relay->options->json, client);
 }
 
 /* Of a client that nobody answered yet. */
-static void report_new(struct ue_relay *relay, struct ue_relay_client *client) {
+static void report_new(struct impair_proxy *relay, struct impair_client *client) {
     uint64_t due_ns = MAX(relay->lines_due_ns, relay->now_ns) + LINE_NS;
     if (due_ns <= relay->now_ns + LINES_NS) {
         relay->lines_due_ns = due_ns;
@@ -92,18 +92,18 @@ static void report_new(struct ue_relay *relay, struct ue_relay_client *client) {
 }
 
 /* A server that does not listen may be about to start; said once, until it is heard again. */
-static void on_refused(void *user, enum ue_socket_result result) {
-    struct ue_relay *relay = user;
-    if (result == UE_SOCKET_UNREACHABLE && !relay->is_server_dead && is_due(relay, &relay->dead_said_ns)) {
+static void on_refused(void *user, enum net_socket_result result) {
+    struct impair_proxy *relay = user;
+    if (result == NET_SOCKET_UNREACHABLE && !relay->is_server_dead && is_due(relay, &relay->dead_said_ns)) {
         relay->is_server_dead = true;
-        ue_complain("nobody listens at %s (port unreachable); the link goes on", relay->server);
+        cli_error("nobody listens at %s (port unreachable); the link goes on", relay->server);
     }
 }
 
 static void on_server(void *user);
 
-static struct ue_relay_client *add_client(struct ue_relay *relay, const struct ue_net_address *address) {
-    const struct ue_relay_client_config config = {
+static struct impair_client *add_client(struct impair_proxy *relay, const struct net_address *address) {
+    const struct impair_client_config config = {
         .options = relay->options,
         .number = (uint32_t)relay->totals.clients,
         .now_ns = relay->now_ns,
@@ -114,10 +114,10 @@ static struct ue_relay_client *add_client(struct ue_relay *relay, const struct u
         .refused = on_refused,
         .owner = relay,
     };
-    struct ue_relay_client *client = ue_relay_client_new(&config);
+    struct impair_client *client = impair_client_new(&config);
     if (client != NULL) {
         relay->totals.clients++;
-        client->watch = ue_loop_watch(relay->loop, client->ends[1].socket, on_server, client);
+        client->watch = event_loop_watch_new(relay->loop, client->ends[1].socket, on_server, client);
         g_hash_table_insert(relay->clients, &client->ends[0].peer, client);
         g_queue_push_tail_link(&relay->orders[false], &client->link);
         report_new(relay, client);
@@ -127,10 +127,10 @@ static struct ue_relay_client *add_client(struct ue_relay *relay, const struct u
 
 /* The client that was silent the longest leaves its place, an unconfirmed one rather than another: whoever plays sends
    several times a second. False: nobody was silent for long enough. */
-static bool make_room(struct ue_relay *relay) {
+static bool make_room(struct impair_proxy *relay) {
     static const uint64_t silence_ns[] = {[false] = PLACE_NS, [true] = SILENCE_NS};
     for (size_t is_confirmed = false; is_confirmed <= true; is_confirmed++) {
-        struct ue_relay_client *client = g_queue_peek_head(&relay->orders[is_confirmed]);
+        struct impair_client *client = g_queue_peek_head(&relay->orders[is_confirmed]);
         if (client != NULL && relay->now_ns - client->heard_ns >= silence_ns[is_confirmed]) {
             forget(relay, client, client->is_answered ? "idle" : "unanswered");
             return true;
@@ -140,8 +140,8 @@ static bool make_room(struct ue_relay *relay) {
 }
 
 /* NULL: there is no room for one more. */
-static struct ue_relay_client *client_at(struct ue_relay *relay, const struct ue_net_address *address) {
-    struct ue_relay_client *client = g_hash_table_lookup(relay->clients, address);
+static struct impair_client *client_at(struct impair_proxy *relay, const struct net_address *address) {
+    struct impair_client *client = g_hash_table_lookup(relay->clients, address);
     if (client != NULL) {
         return client;
     }
@@ -153,7 +153,7 @@ static struct ue_relay_client *client_at(struct ue_relay *relay, const struct ue
     if (client == NULL) {
         relay->totals.refused++;
         if (is_due(relay, &relay->full_said_ns)) {
-            ue_complain("no room for one more client; those that are silent for %g s make some",
+            cli_error("no room for one more client; those that are silent for %g s make some",
                         (double)SILENCE_NS / NS_PER_S);
         }
     }
@@ -162,32 +162,32 @@ static struct ue_relay_client *client_at(struct ue_relay *relay, const struct ue
 
 /* ---- datagrams ---- */
 
-static void wake_by(struct ue_relay *relay, uint64_t time_ns) {
+static void wake_by(struct impair_proxy *relay, uint64_t time_ns) {
     if (time_ns < relay->wake_ns) {
         relay->wake_ns = time_ns;
-        ue_loop_wake_at(relay->loop, time_ns);
+        event_loop_wake_at(relay->loop, time_ns);
     }
 }
 
-static void carry(struct ue_relay *relay, struct ue_relay_client *client, unsigned end, size_t size_bytes) {
+static void carry(struct impair_proxy *relay, struct impair_client *client, unsigned end, size_t size_bytes) {
     g_queue_unlink(&relay->orders[client->is_confirmed], &client->link);
-    ue_relay_client_take(client, relay->options->rules, ++relay->frames, relay->now_ns, end, relay->bytes, size_bytes);
+    impair_client_receive(client, relay->options->rules, ++relay->frames, relay->now_ns, end, relay->bytes, size_bytes);
     g_queue_push_tail_link(&relay->orders[client->is_confirmed], &client->link);
     if (client->is_confirmed && !client->is_reported) {
         report_connected(relay, client);
     }
-    wake_by(relay, ue_relay_client_run(client, relay->now_ns));
+    wake_by(relay, impair_client_run(client, relay->now_ns));
 }
 
 static void on_client(void *user) {
-    struct ue_relay *relay = user;
-    struct ue_net_address from;
+    struct impair_proxy *relay = user;
+    struct net_address from;
     size_t size_bytes;
-    enum ue_socket_result result = UE_SOCKET_DONE;
-    for (int i = 0; i < DATAGRAMS_PER_CALL && result != UE_SOCKET_WOULD_BLOCK; i++) {
-        result = ue_socket_receive(relay->listener, &from, relay->bytes, sizeof relay->bytes, &size_bytes);
-        relay->now_ns = ue_loop_now_ns();
-        struct ue_relay_client *client = result == UE_SOCKET_DONE ? client_at(relay, &from) : NULL;
+    enum net_socket_result result = NET_SOCKET_DONE;
+    for (int i = 0; i < DATAGRAMS_PER_CALL && result != NET_SOCKET_WOULD_BLOCK; i++) {
+        result = net_socket_receive(relay->listener, &from, relay->bytes, sizeof relay->bytes, &size_bytes);
+        relay->now_ns = event_loop_now_ns();
+        struct impair_client *client = result == NET_SOCKET_DONE ? client_at(relay, &from) : NULL;
         if (client != NULL) {
             carry(relay, client, 0, size_bytes);
         }
@@ -195,15 +195,15 @@ static void on_client(void *user) {
 }
 
 static void on_server(void *user) {
-    struct ue_relay_client *client = user;
-    struct ue_relay *relay = client->owner;
-    struct ue_net_address from;
+    struct impair_client *client = user;
+    struct impair_proxy *relay = client->owner;
+    struct net_address from;
     size_t size_bytes;
-    enum ue_socket_result result = UE_SOCKET_DONE;
-    for (int i = 0; i < DATAGRAMS_PER_CALL && result != UE_SOCKET_WOULD_BLOCK; i++) {
-        result = ue_socket_receive(client->ends[1].socket, &from, relay->bytes, sizeof relay->bytes, &size_bytes);
-        relay->now_ns = ue_loop_now_ns();
-        if (result == UE_SOCKET_DONE) {
+    enum net_socket_result result = NET_SOCKET_DONE;
+    for (int i = 0; i < DATAGRAMS_PER_CALL && result != NET_SOCKET_WOULD_BLOCK; i++) {
+        result = net_socket_receive(client->ends[1].socket, &from, relay->bytes, sizeof relay->bytes, &size_bytes);
+        relay->now_ns = event_loop_now_ns();
+        if (result == NET_SOCKET_DONE) {
             relay->is_server_dead = false;
             carry(relay, client, 1, size_bytes);
         }
@@ -214,12 +214,12 @@ static void on_server(void *user) {
 /* ---- time ---- */
 
 static void on_wake(void *user) {
-    struct ue_relay *relay = user;
+    struct impair_proxy *relay = user;
     uint64_t next_ns = UINT64_MAX;
-    relay->now_ns = ue_loop_now_ns();
+    relay->now_ns = event_loop_now_ns();
     for (size_t i = 0; i < 2; i++) {
         for (GList *at = relay->orders[i].head; at != NULL; at = at->next) {
-            uint64_t time_ns = ue_relay_client_run(at->data, relay->now_ns);
+            uint64_t time_ns = impair_client_run(at->data, relay->now_ns);
             next_ns = MIN(next_ns, time_ns);
         }
     }
@@ -227,33 +227,33 @@ static void on_wake(void *user) {
     wake_by(relay, next_ns);
 }
 
-static bool is_idle(const struct ue_relay *relay, const struct ue_relay_client *client) {
+static bool is_idle(const struct impair_proxy *relay, const struct impair_client *client) {
     return relay->now_ns - client->heard_ns > (uint64_t)(relay->options->idle_s * NS_PER_S);
 }
 
-static const char *reason_to_forget(const struct ue_relay *relay, struct ue_relay_client *client) {
+static const char *reason_to_forget(const struct impair_proxy *relay, struct impair_client *client) {
     uint64_t silent_ns = relay->now_ns - client->heard_ns;
     if (is_idle(relay, client)) {
         return "idle";
     }
     if (!client->is_confirmed && silent_ns > SILENCE_NS &&
-        ue_relay_client_run(client, relay->now_ns) == UINT64_MAX) {
+        impair_client_run(client, relay->now_ns) == UINT64_MAX) {
         return client->is_answered ? "idle" : "unanswered";
     }
-    return silent_ns > CLOSED_NS && ue_relay_insight_is_closed(client->insight) ? "closed" : NULL;
+    return silent_ns > CLOSED_NS && impair_observer_is_closed(client->insight) ? "closed" : NULL;
 }
 
-static bool is_time_over(const struct ue_relay *relay) {
+static bool is_time_over(const struct impair_proxy *relay) {
     return (double)(relay->now_ns - relay->begun_ns) >= relay->options->duration_s * NS_PER_S;
 }
 
-static void tick_clients(struct ue_relay *relay, const GQueue *clients) {
+static void tick_clients(struct impair_proxy *relay, const GQueue *clients) {
     for (GList *at = clients->head, *next; at != NULL; at = next) {
-        struct ue_relay_client *client = at->data;
+        struct impair_client *client = at->data;
         const char *reason = reason_to_forget(relay, client);
         next = at->next;
-        ue_relay_lane_tick(client->lanes[0], relay->now_ns);
-        ue_relay_lane_tick(client->lanes[1], relay->now_ns);
+        impair_direction_tick(client->lanes[0], relay->now_ns);
+        impair_direction_tick(client->lanes[1], relay->now_ns);
         if (reason != NULL) {
             relay->has_left |= client->is_confirmed || is_idle(relay, client);
             forget(relay, client, reason);
@@ -261,16 +261,16 @@ static void tick_clients(struct ue_relay *relay, const GQueue *clients) {
     }
 }
 
-static void report_unreported(struct ue_relay *relay) {
+static void report_unreported(struct impair_proxy *relay) {
     if (relay->unreported != 0) {
-        ue_relay_report_unreported(relay->options->json, relay->unreported);
+        impair_report_unreported(relay->options->json, relay->unreported);
         relay->unreported = 0;
     }
 }
 
 static void on_tick(void *user) {
-    struct ue_relay *relay = user;
-    relay->now_ns = ue_loop_now_ns();
+    struct impair_proxy *relay = user;
+    relay->now_ns = event_loop_now_ns();
     tick_clients(relay, &relay->orders[false]);
     tick_clients(relay, &relay->orders[true]);
     if (relay->unreported != 0 && is_due(relay, &relay->unreported_said_ns)) {
@@ -278,31 +278,31 @@ static void on_tick(void *user) {
     }
     on_wake(relay);
     if ((relay->options->once && relay->has_left) || is_time_over(relay)) {
-        ue_loop_quit(relay->loop);
+        event_loop_quit(relay->loop);
     }
 }
 
 static void on_stop(void *user) {
-    struct ue_relay *relay = user;
-    ue_loop_quit(relay->loop);
+    struct impair_proxy *relay = user;
+    event_loop_quit(relay->loop);
 }
 
 /* ---- life ---- */
 
-static bool listens_to_itself(const struct ue_socket *listener, const struct ue_net_address *server) {
-    const struct ue_net_address local = ue_socket_local_for(listener, server);
-    return ue_net_address_equal(&local, server);
+static bool listens_to_itself(const struct net_socket *listener, const struct net_address *server) {
+    const struct net_address local = net_socket_local_for(listener, server);
+    return net_address_equal(&local, server);
 }
 
 /* The name is looked up once: clients that come later find the same server. */
-static bool find_server(struct ue_relay *relay, const char *target, GError **error) {
-    struct ue_socket *probe = ue_socket_connect(target, UE_SERVER_PORT, error);
+static bool find_server(struct impair_proxy *relay, const char *target, GError **error) {
+    struct net_socket *probe = net_socket_connect(target, WIRE_OPTIONS_SERVER_PORT, error);
     if (probe == NULL) {
         return false;
     }
-    const struct ue_net_address server = *ue_socket_peer(probe);
-    ue_socket_free(probe);
-    ue_net_address_format(&server, relay->server);
+    const struct net_address server = *net_socket_peer(probe);
+    net_socket_free(probe);
+    net_address_format(&server, relay->server);
     if (listens_to_itself(relay->listener, &server)) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s is where the link itself listens", relay->server);
         return false;
@@ -310,57 +310,57 @@ static bool find_server(struct ue_relay *relay, const char *target, GError **err
     return true;
 }
 
-static bool open_sockets(struct ue_relay *relay, uint16_t port, const char *target) {
+static bool open_sockets(struct impair_proxy *relay, uint16_t port, const char *target) {
     GError *error = NULL;
-    relay->listener = ue_socket_listen(relay->options->bind, port, &error);
+    relay->listener = net_socket_listen(relay->options->bind, port, &error);
     if (relay->listener != NULL && find_server(relay, target, &error)) {
         return true;
     }
-    ue_complain("%s", error->message);
+    cli_error("%s", error->message);
     g_error_free(error);
     return false;
 }
 
-struct ue_relay *ue_relay_new(struct ue_relay_options *options, uint16_t port, const char *target) {
-    struct ue_relay *relay = g_new0(struct ue_relay, 1);
-    const struct ue_loop_hooks hooks = {
+struct impair_proxy *impair_proxy_new(struct impair_options *options, uint16_t port, const char *target) {
+    struct impair_proxy *relay = g_new0(struct impair_proxy, 1);
+    const struct event_loop_callbacks hooks = {
         .user = relay, .receive = on_client, .tick = on_tick, .wake = on_wake, .stop = on_stop};
     relay->options = options;
     relay->wake_ns = UINT64_MAX;
     relay->clients = g_hash_table_new(hash_address, equal_addresses);
-    relay->begun_ns = relay->now_ns = ue_loop_now_ns();
-    if (!open_sockets(relay, port, target) || (relay->record = ue_relay_record_open(&options->paths)) == NULL) {
-        ue_relay_free(relay);
+    relay->begun_ns = relay->now_ns = event_loop_now_ns();
+    if (!open_sockets(relay, port, target) || (relay->record = impair_recording_open(&options->paths)) == NULL) {
+        impair_proxy_free(relay);
         return NULL;
     }
-    relay->loop = ue_loop_new(&hooks, relay->listener, options->ticks_per_second);
+    relay->loop = event_loop_new(&hooks, relay->listener, options->ticks_per_second);
     return relay;
 }
 
-void ue_relay_run(struct ue_relay *relay) {
-    ue_report_begin(relay->options->json);
-    ue_report_ready(relay->options->json, relay->listener);
-    ue_loop_run(relay->loop);
-    relay->now_ns = ue_loop_now_ns();
+void impair_proxy_run(struct impair_proxy *relay) {
+    live_report_start(relay->options->json);
+    live_report_listening(relay->options->json, relay->listener);
+    event_loop_run(relay->loop);
+    relay->now_ns = event_loop_now_ns();
     for (size_t i = 0; i < 2; i++) {
         while (relay->orders[i].head != NULL) {
             forget(relay, relay->orders[i].head->data, "end");
         }
     }
     report_unreported(relay);
-    ue_relay_report_summary(relay->options, &relay->totals);
+    impair_report_summary(relay->options, &relay->totals);
 }
 
-bool ue_relay_free(struct ue_relay *relay) {
+bool impair_proxy_free(struct impair_proxy *relay) {
     if (relay == NULL) {
         return true;
     }
     if (relay->loop != NULL) {
-        ue_loop_free(relay->loop);
+        event_loop_free(relay->loop);
     }
-    bool good = ue_relay_record_close(relay->record);
-    good = ue_report_end() && good;
-    ue_socket_free(relay->listener);
+    bool good = impair_recording_close(relay->record);
+    good = live_report_stop() && good;
+    net_socket_free(relay->listener);
     g_hash_table_destroy(relay->clients);
     g_free(relay);
     return good;

@@ -7,16 +7,16 @@
 #include "tools/impair/options.h"
 #include "tools/net/event_loop.h"
 
-struct ue_relay;
+struct impair_proxy;
 
 /* Listens on port (0: a free one) and finds the server; target is HOST:PORT. NULL, with a message, when that is not
    possible. The options must outlive the result. */
-struct ue_relay *ue_relay_new(struct ue_relay_options *options, uint16_t port, const char *target);
+struct impair_proxy *impair_proxy_new(struct impair_options *options, uint16_t port, const char *target);
 
 /* Carries datagrams until the duration is over, the first client has left (--once), or a signal comes. */
-void ue_relay_run(struct ue_relay *relay);
+void impair_proxy_run(struct impair_proxy *relay);
 
 /* False, with a message, when the files are incomplete. NULL is ignored. */
-bool ue_relay_free(struct ue_relay *relay);
+bool impair_proxy_free(struct impair_proxy *relay);
 
 #endif

@@ -8,17 +8,17 @@
 /* Of datagrams that wait; beyond it the first of them is written with what is known. */
 #define WAITING_BYTES_MAX (64u << 20)
 
-struct ue_relay_record {
-    struct ue_record_file *files[3]; /* both, client side, server side */
+struct impair_recording {
+    struct live_capture *files[3]; /* both, client side, server side */
     GQueue notes;                    /* not yet written, in the order of time */
     size_t waiting_bytes;
 };
 
-struct ue_relay_note {
-    struct ue_relay_record *record;
-    enum ue_relay_side side;
+struct impair_record {
+    struct impair_recording *record;
+    enum impair_side side;
     int64_t time_ns;
-    struct ue_net_address from, to;
+    struct net_address from, to;
     GString *comment;
     unsigned open_count;
     bool is_written;
@@ -28,54 +28,54 @@ struct ue_relay_note {
 
 /* ---- files ---- */
 
-static const char *const names[2] = {[UE_RELAY_CLIENT_SIDE] = "client side", [UE_RELAY_SERVER_SIDE] = "server side"};
+static const char *const names[2] = {[IMPAIR_SIDE_CLIENT] = "client side", [IMPAIR_SIDE_SERVER] = "server side"};
 
-static bool open_file(struct ue_record_file **file, const char *path, const char *name) {
-    *file = path != NULL ? ue_record_open(path, name) : NULL;
+static bool open_file(struct live_capture **file, const char *path, const char *name) {
+    *file = path != NULL ? live_capture_open(path, name) : NULL;
     return path == NULL || *file != NULL;
 }
 
-struct ue_relay_record *ue_relay_record_open(const struct ue_relay_paths *paths) {
-    struct ue_relay_record *record = g_new0(struct ue_relay_record, 1);
-    bool good = open_file(&record->files[0], paths->both, names[UE_RELAY_CLIENT_SIDE]);
+struct impair_recording *impair_recording_open(const struct impair_recording_paths *paths) {
+    struct impair_recording *record = g_new0(struct impair_recording, 1);
+    bool good = open_file(&record->files[0], paths->both, names[IMPAIR_SIDE_CLIENT]);
     for (size_t side = 0; good && side < 2; side++) {
         good = open_file(&record->files[1 + side], paths->sides[side], names[side]);
     }
     if (!good) {
-        ue_relay_record_close(record);
+        impair_recording_close(record);
         return NULL;
     }
     if (record->files[0] != NULL) {
-        ue_record_interface(record->files[0], names[UE_RELAY_SERVER_SIDE]);
+        live_capture_add_interface(record->files[0], names[IMPAIR_SIDE_SERVER]);
     }
     return record;
 }
 
-bool ue_relay_record_close(struct ue_relay_record *record) {
+bool impair_recording_close(struct impair_recording *record) {
     bool good = true;
     for (size_t i = 0; record != NULL && i < G_N_ELEMENTS(record->files); i++) {
-        good = ue_record_close(record->files[i]) && good;
+        good = live_capture_close(record->files[i]) && good;
     }
     g_free(record);
     return good;
 }
 
-static void write_to(struct ue_record_file *file, uint32_t interface, const struct ue_relay_note *note) {
+static void write_to(struct live_capture *file, uint32_t interface, const struct impair_record *note) {
     if (file != NULL) {
-        ue_record_write(file, interface, note->time_ns, &note->from, &note->to, note->bytes, note->size_bytes,
+        live_capture_write(file, interface, note->time_ns, &note->from, &note->to, note->bytes, note->size_bytes,
                         note->comment->len != 0 ? note->comment->str : NULL);
     }
 }
 
 /* ---- notes ---- */
 
-static void free_note(struct ue_relay_note *note) {
+static void free_note(struct impair_record *note) {
     g_string_free(note->comment, TRUE);
     g_free(note);
 }
 
-static void write_first(struct ue_relay_record *record) {
-    struct ue_relay_note *note = g_queue_pop_head(&record->notes);
+static void write_first(struct impair_recording *record) {
+    struct impair_record *note = g_queue_pop_head(&record->notes);
     write_to(record->files[0], note->side, note);
     write_to(record->files[1 + note->side], 0, note);
     record->waiting_bytes -= note->size_bytes;
@@ -85,21 +85,21 @@ static void write_first(struct ue_relay_record *record) {
     }
 }
 
-static void write_done(struct ue_relay_record *record) {
-    const struct ue_relay_note *first;
+static void write_done(struct impair_recording *record) {
+    const struct impair_record *first;
     while ((first = g_queue_peek_head(&record->notes)) != NULL &&
            (first->open_count == 0 || record->waiting_bytes > WAITING_BYTES_MAX)) {
         write_first(record);
     }
 }
 
-struct ue_relay_note *ue_relay_note_new(struct ue_relay_record *record, enum ue_relay_side side,
-                                        const struct ue_net_address *from, const struct ue_net_address *to,
+struct impair_record *impair_record_new(struct impair_recording *record, enum impair_side side,
+                                        const struct net_address *from, const struct net_address *to,
                                         const uint8_t *bytes, size_t size_bytes) {
     if (record->files[0] == NULL && record->files[1 + side] == NULL) {
         return NULL;
     }
-    struct ue_relay_note *note = g_malloc0(sizeof *note + size_bytes);
+    struct impair_record *note = g_malloc0(sizeof *note + size_bytes);
     note->record = record;
     note->side = side;
     note->time_ns = g_get_real_time() * 1000;
@@ -115,19 +115,19 @@ struct ue_relay_note *ue_relay_note_new(struct ue_relay_record *record, enum ue_
     return note;
 }
 
-void ue_relay_note_say(struct ue_relay_note *note, const char *text) {
+void impair_record_add_comment(struct impair_record *note, const char *text) {
     if (note != NULL && *text != '\0') {
         g_string_append_printf(note->comment, "%s%s", note->comment->len != 0 ? "; " : "", text);
     }
 }
 
-void ue_relay_note_open(struct ue_relay_note *note) {
+void impair_record_hold(struct impair_record *note) {
     if (note != NULL) {
         note->open_count++;
     }
 }
 
-void ue_relay_note_close(struct ue_relay_note *note) {
+void impair_record_release(struct impair_record *note) {
     if (note == NULL || --note->open_count > 0) {
         return;
     }

@@ -7,33 +7,33 @@
 #include "tools/net/socket.h"
 
 /* Where datagrams are seen. */
-enum ue_relay_side { UE_RELAY_CLIENT_SIDE, UE_RELAY_SERVER_SIDE };
+enum impair_side { IMPAIR_SIDE_CLIENT, IMPAIR_SIDE_SERVER };
 
 /* Files of both sides and of each one; NULL: none. */
-struct ue_relay_paths {
+struct impair_recording_paths {
     char *both;
-    char *sides[2]; /* by enum ue_relay_side */
+    char *sides[2]; /* by enum impair_side */
 };
 
-struct ue_relay_record;
+struct impair_recording;
 
 /* NULL, with a message, when a file cannot be written. */
-struct ue_relay_record *ue_relay_record_open(const struct ue_relay_paths *paths);
+struct impair_recording *impair_recording_open(const struct impair_recording_paths *paths);
 /* All notes are closed before. False, with a message, when not everything could be written. NULL is ignored. */
-bool ue_relay_record_close(struct ue_relay_record *record);
+bool impair_recording_close(struct impair_recording *record);
 
 /* One datagram in the files; NULL where none records its side, which the functions below accept. */
-struct ue_relay_note;
+struct impair_record;
 
 /* A datagram that is on the wire now, with a copy of its bytes; open once. */
-struct ue_relay_note *ue_relay_note_new(struct ue_relay_record *record, enum ue_relay_side side,
-                                        const struct ue_net_address *from, const struct ue_net_address *to,
+struct impair_record *impair_record_new(struct impair_recording *record, enum impair_side side,
+                                        const struct net_address *from, const struct net_address *to,
                                         const uint8_t *bytes, size_t size_bytes);
 /* Adds to the comment, behind "; ". Empty texts are left out. */
-void ue_relay_note_say(struct ue_relay_note *note, const char *text);
+void impair_record_add_comment(struct impair_record *note, const char *text);
 /* What became of one more copy has to be told. */
-void ue_relay_note_open(struct ue_relay_note *note);
+void impair_record_hold(struct impair_record *note);
 /* Closed as often as it was opened, a note is written. */
-void ue_relay_note_close(struct ue_relay_note *note);
+void impair_record_release(struct impair_record *note);
 
 #endif

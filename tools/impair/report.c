@@ -11,7 +11,7 @@ static const struct column {
     size_t offset;
 } columns[] = {
 #define COLUMN(member, words)                                                                                          \
-    { #member, words, offsetof(struct ue_relay_counters, member) }
+    { #member, words, offsetof(struct impair_counters, member) }
     COLUMN(datagrams, NULL),     COLUMN(bytes, NULL),
     COLUMN(delivered, NULL),     COLUMN(delivered_bytes, NULL),
     COLUMN(lost, "lost"),        COLUMN(overflowed, "too many for a queue"),
@@ -21,21 +21,21 @@ static const struct column {
 #undef COLUMN
 };
 
-static uint64_t *counter(struct ue_relay_counters *counters, const struct column *column) {
+static uint64_t *counter(struct impair_counters *counters, const struct column *column) {
     return (uint64_t *)(void *)((uint8_t *)counters + column->offset);
 }
 
-void ue_relay_totals_add(struct ue_relay_totals *totals, const struct ue_relay_client *client) {
+void impair_totals_add(struct impair_totals *totals, const struct impair_client *client) {
     totals->unconfirmed += !client->is_confirmed;
     for (size_t direction = 0; direction < 2; direction++) {
-        struct ue_relay_counters counters = *ue_relay_lane_counters(client->lanes[direction]);
+        struct impair_counters counters = *impair_direction_counters(client->lanes[direction]);
         for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
             *counter(&totals->directions[direction], &columns[i]) += *counter(&counters, &columns[i]);
         }
     }
 }
 
-static json_t *as_object(struct ue_relay_counters *counters) {
+static json_t *as_object(struct impair_counters *counters) {
     json_t *object = json_object();
     for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
         json_object_set_new(object, columns[i].key, json_integer((json_int_t)*counter(counters, &columns[i])));
@@ -44,7 +44,7 @@ static json_t *as_object(struct ue_relay_counters *counters) {
 }
 
 /* "95 of 100 datagrams (5 lost, 2 reordered)" */
-static json_t *as_text(struct ue_relay_counters *counters) {
+static json_t *as_text(struct impair_counters *counters) {
     GString *text = g_string_new(NULL);
     const char *separator = " (";
     g_string_printf(text, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " datagrams", counters->delivered,
@@ -62,46 +62,46 @@ static json_t *as_text(struct ue_relay_counters *counters) {
     return result;
 }
 
-static void set_counters(json_t *members, bool as_json, const char *key, struct ue_relay_counters counters) {
+static void set_counters(json_t *members, bool as_json, const char *key, struct impair_counters counters) {
     json_object_set_new(members, key, as_json ? as_object(&counters) : as_text(&counters));
 }
 
-static json_t *addresses_of(const struct ue_relay_client *client) {
-    char near[UE_NET_ADDRESS_TEXT_BYTES];
-    char far[UE_NET_ADDRESS_TEXT_BYTES];
-    return json_pack("{s:s, s:s}", "client", ue_net_address_format(&client->ends[0].peer, near), "via",
-                     ue_net_address_format(&client->ends[1].local, far));
+static json_t *addresses_of(const struct impair_client *client) {
+    char near[NET_ADDRESS_TEXT_BYTES];
+    char far[NET_ADDRESS_TEXT_BYTES];
+    return json_pack("{s:s, s:s}", "client", net_address_format(&client->ends[0].peer, near), "via",
+                     net_address_format(&client->ends[1].local, far));
 }
 
-void ue_relay_report_connected(bool as_json, const struct ue_relay_client *client) {
-    ue_report(as_json, "connected", addresses_of(client));
+void impair_report_connected(bool as_json, const struct impair_client *client) {
+    live_report(as_json, "connected", addresses_of(client));
 }
 
-void ue_relay_report_unreported(bool as_json, uint64_t clients) {
-    ue_report(as_json, "unreported", json_pack("{s:I}", "clients", (json_int_t)clients));
+void impair_report_unreported(bool as_json, uint64_t clients) {
+    live_report(as_json, "unreported", json_pack("{s:I}", "clients", (json_int_t)clients));
 }
 
-void ue_relay_report_left(bool as_json, const struct ue_relay_client *client, const char *reason, uint64_t now_ns) {
+void impair_report_left(bool as_json, const struct impair_client *client, const char *reason, uint64_t now_ns) {
     json_t *members = addresses_of(client);
-    const char *generation = ue_relay_insight_generation(client->insight);
+    const char *generation = impair_observer_generation(client->insight);
     json_object_set_new(members, "reason", json_string(reason));
     json_object_set_new(members, "seconds", json_real((double)(now_ns - client->begun_ns) / NS_PER_S));
     if (generation != NULL) {
         json_object_set_new(members, "generation", json_string(generation));
     }
-    set_counters(members, as_json, "up", *ue_relay_lane_counters(client->lanes[0]));
-    set_counters(members, as_json, "down", *ue_relay_lane_counters(client->lanes[1]));
-    ue_report(as_json, "left", members);
+    set_counters(members, as_json, "up", *impair_direction_counters(client->lanes[0]));
+    set_counters(members, as_json, "down", *impair_direction_counters(client->lanes[1]));
+    live_report(as_json, "left", members);
 }
 
-static void report_rule(bool as_json, const struct ue_rules *rules, size_t index) {
-    ue_report(as_json, "rule",
-              json_pack("{s:s, s:I}", "text", ue_rules_text(rules, index), "acted",
-                        (json_int_t)ue_rules_acted(rules, index)));
+static void report_rule(bool as_json, const struct rules *rules, size_t index) {
+    live_report(as_json, "rule",
+              json_pack("{s:s, s:I}", "text", rules_text(rules, index), "acted",
+                        (json_int_t)rules_acted(rules, index)));
 }
 
-void ue_relay_report_summary(const struct ue_relay_options *options, const struct ue_relay_totals *totals) {
-    for (size_t i = 0; i < ue_rules_count(options->rules); i++) {
+void impair_report_summary(const struct impair_options *options, const struct impair_totals *totals) {
+    for (size_t i = 0; i < rules_count(options->rules); i++) {
         report_rule(options->json, options->rules, i);
     }
     json_t *members = json_pack("{s:I, s:I, s:I}", "clients", (json_int_t)totals->clients, "unconfirmed",
@@ -110,6 +110,6 @@ void ue_relay_report_summary(const struct ue_relay_options *options, const struc
     json_object_set_new(members, "seed", json_string(seed));
     set_counters(members, options->json, "up", totals->directions[0]);
     set_counters(members, options->json, "down", totals->directions[1]);
-    ue_report(options->json, "linked", members);
+    live_report(options->json, "linked", members);
     g_free(seed);
 }

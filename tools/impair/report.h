@@ -5,21 +5,21 @@
 
 #include "tools/impair/proxy_client.h"
 
-struct ue_relay_totals {
+struct impair_totals {
     uint64_t clients;
     uint64_t unconfirmed;                   /* of the clients that left: sent nothing after an answer */
     uint64_t refused;                       /* datagrams of clients for whom there was no room */
-    struct ue_relay_counters directions[2]; /* of the clients that left */
+    struct impair_counters directions[2]; /* of the clients that left */
 };
 
 /* A client that leaves. */
-void ue_relay_totals_add(struct ue_relay_totals *totals, const struct ue_relay_client *client);
+void impair_totals_add(struct impair_totals *totals, const struct impair_client *client);
 
-void ue_relay_report_connected(bool as_json, const struct ue_relay_client *client);
+void impair_report_connected(bool as_json, const struct impair_client *client);
 /* Clients that came and left without a line. */
-void ue_relay_report_unreported(bool as_json, uint64_t clients);
+void impair_report_unreported(bool as_json, uint64_t clients);
 /* reason: closed, unanswered, idle or end. */
-void ue_relay_report_left(bool as_json, const struct ue_relay_client *client, const char *reason, uint64_t now_ns);
-void ue_relay_report_summary(const struct ue_relay_options *options, const struct ue_relay_totals *totals);
+void impair_report_left(bool as_json, const struct impair_client *client, const char *reason, uint64_t now_ns);
+void impair_report_summary(const struct impair_options *options, const struct impair_totals *totals);
 
 #endif

@@ -6,8 +6,8 @@
 
 /* One datagram on its way into the parts. */
 struct tally {
-    struct ue_cost *cost;
-    const struct ue_channels *channels;
+    struct info_cost *cost;
+    const struct info_channels *channels;
     unsigned side;
     size_t limit;   /* bits that are there */
     size_t covered; /* bits before it belong to a part, or to the gaps */
@@ -24,22 +24,22 @@ struct tally {
 
 /* ---- payload ---- */
 
-static struct ue_cost_name *find_name(struct ue_cost *cost, const char *text) {
+static struct info_cost_name *find_name(struct info_cost *cost, const char *text) {
     for (size_t i = 0; i < cost->name_count; i++) {
         if (strcmp(cost->names[i].text, text) == 0) {
             return &cost->names[i];
         }
     }
-    if (cost->name_count == UE_COST_NAMES_MAX) {
-        return &cost->names[UE_COST_NAMES_MAX - 1];
+    if (cost->name_count == INFO_COST_NAMES_MAX) {
+        return &cost->names[INFO_COST_NAMES_MAX - 1];
     }
-    struct ue_cost_name *name = &cost->names[cost->name_count++];
-    g_strlcpy(name->text, cost->name_count == UE_COST_NAMES_MAX ? "other names" : text, sizeof name->text);
+    struct info_cost_name *name = &cost->names[cost->name_count++];
+    g_strlcpy(name->text, cost->name_count == INFO_COST_NAMES_MAX ? "other names" : text, sizeof name->text);
     return name;
 }
 
 static uint64_t *payload_part(struct tally *tally) {
-    const char *name = tally->channel == 0 ? "Control" : ue_channels_name(tally->channels, tally->channel);
+    const char *name = tally->channel == 0 ? "Control" : info_channels_name(tally->channels, tally->channel);
     return &find_name(tally->cost, name)->bits[tally->side];
 }
 
@@ -73,7 +73,7 @@ static size_t cover_opened(struct tally *tally, const struct ue_record *record) 
 static void take_field(void *user, const struct ue_record *record) {
     struct tally *tally = user;
     if (record->field == UE_F_CONTROL_TYPE) {
-        tally->message_type = (int)(record->number % UE_COST_MESSAGES);
+        tally->message_type = (int)(record->number % INFO_COST_MESSAGES);
     }
     if (record->generated) {
         return;
@@ -114,12 +114,12 @@ static void end_group(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-void ue_cost_add(struct ue_cost *cost, const struct ue_cost_datagram *datagram, const struct ue_channels *channels) {
+void info_cost_add(struct info_cost *cost, const struct info_cost_datagram *datagram, const struct info_channels *channels) {
     unsigned side = datagram->side;
     size_t captured_bits = datagram->captured_bytes * 8;
     struct tally tally = {.cost = cost, .channels = channels, .side = side, .limit = captured_bits};
-    struct ue_sink sink = {begin_group, take_field, end_group, &tally};
-    struct ue_verdict verdict;
+    struct ue_trace sink = {begin_group, take_field, end_group, &tally};
+    struct ue_decode_result verdict;
     ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, NULL, &sink, &verdict);
     size_t covered = tally.is_opened ? tally.outside : tally.covered;
     bool is_whole = verdict.fault.status == UE_OK && datagram->captured_bytes == datagram->length_bytes;
@@ -134,7 +134,7 @@ void ue_cost_add(struct ue_cost *cost, const struct ue_cost_datagram *datagram, 
 /* ---- parts ---- */
 
 static void add_part(GArray *parts, const char *group, const char *name, const uint64_t bits[2]) {
-    struct ue_cost_part part = {group, name, {bits[0], bits[1]}};
+    struct info_cost_part part = {group, name, {bits[0], bits[1]}};
     if (bits[0] + bits[1] != 0) {
         g_array_append_val(parts, part);
     }
@@ -154,7 +154,7 @@ static const char *group_of(enum ue_field field) {
 }
 
 /* The fields of the catalogue, whose order is nearly that of the wire. */
-static void add_fields(GArray *parts, const struct ue_cost *cost, bool is_end) {
+static void add_fields(GArray *parts, const struct info_cost *cost, bool is_end) {
     for (int field = 0; field < UE_FIELD_COUNT; field++) {
         if ((field == UE_F_TERMINATOR) == is_end) {
             add_part(parts, group_of((enum ue_field)field), ue_field_row((enum ue_field)field)->name,
@@ -163,10 +163,10 @@ static void add_fields(GArray *parts, const struct ue_cost *cost, bool is_end) {
     }
 }
 
-GArray *ue_cost_parts(const struct ue_cost *cost) {
-    GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct ue_cost_part));
+GArray *info_cost_parts(const struct info_cost *cost) {
+    GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct info_cost_part));
     add_fields(parts, cost, false);
-    for (unsigned type = 0; type < UE_COST_MESSAGES; type++) {
+    for (unsigned type = 0; type < INFO_COST_MESSAGES; type++) {
         const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, type);
         add_part(parts, "control message", name != NULL ? name : "unknown", cost->messages[type]);
     }

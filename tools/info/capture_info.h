@@ -7,18 +7,18 @@
 
 /* Connections at a time. When there are more, those give way of which nothing but handshakes was seen, the oldest
    first; further ones are left out. */
-#define UE_INFOS_MAX 1024
+#define INFO_CONNECTIONS_MAX 1024
 
-struct ue_infos;
+struct info_capture;
 
 /* findings_max: of each kind and connection. */
-struct ue_infos *ue_infos_new(unsigned findings_max, bool with_cost);
-void ue_infos_free(struct ue_infos *infos);
+struct info_capture *info_capture_new(unsigned findings_max, bool with_cost);
+void info_capture_free(struct info_capture *infos);
 
-void ue_infos_feed(struct ue_infos *infos, const struct ue_seen *seen);
+void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *seen);
 
-/* Makes the diagnoses and gives the connections, in the order of their first datagrams: an array of struct ue_info,
+/* Makes the diagnoses and gives the connections, in the order of their first datagrams: an array of struct info_connection,
    owned by infos. Nothing may be fed afterwards. */
-const GPtrArray *ue_infos_finish(struct ue_infos *infos);
+const GPtrArray *info_capture_finish(struct info_capture *infos);
 
 #endif

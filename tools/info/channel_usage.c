@@ -4,47 +4,47 @@
 #include "tools/print/text_buffer.h"
 
 static void free_channel(gpointer user) {
-    struct ue_channel *channel = user;
+    struct info_channel *channel = user;
     g_free(channel->actor);
     g_free(channel);
 }
 
-static struct ue_channel *find(struct ue_channels *channels, uint32_t index) {
+static struct info_channel *find(struct info_channels *channels, uint32_t index) {
     if (channels->table == NULL) {
         channels->table = g_hash_table_new_full(NULL, NULL, NULL, free_channel);
     }
-    struct ue_channel *channel = g_hash_table_lookup(channels->table, GUINT_TO_POINTER(index));
+    struct info_channel *channel = g_hash_table_lookup(channels->table, GUINT_TO_POINTER(index));
     if (channel == NULL && *channels->budget == 0) {
         return &channels->rest;
     }
     if (channel == NULL) {
         --*channels->budget;
-        channel = g_new0(struct ue_channel, 1);
+        channel = g_new0(struct info_channel, 1);
         channel->index = index;
         g_hash_table_insert(channels->table, GUINT_TO_POINTER(index), channel);
     }
     return channel;
 }
 
-static void learn_name(struct ue_channel *channel, const struct ue_bunch *bunch, const struct ue_context *context) {
+static void learn_name(struct info_channel *channel, const struct ue_bunch *bunch, const struct ue_context *context) {
     const char *known = ue_bunch_channel_name(context, bunch);
     if (known != NULL) {
         g_strlcpy(channel->name, known, sizeof channel->name);
     } else if (bunch->has_name && !bunch->name.hardcoded) {
-        struct ue_out out = {0};
-        ue_out_engine_text(&out, bunch->name.text, UE_ESCAPE_PLAIN);
-        ue_out_char(&out, '\0');
+        struct text_buffer out = {0};
+        text_buffer_add_engine_text(&out, bunch->name.text, TEXT_ESCAPE_PLAIN);
+        text_buffer_add_char(&out, '\0');
         const char *end;
         g_strlcpy(channel->name, out.text, sizeof channel->name);
         if (!g_utf8_validate(channel->name, -1, &end)) {
             channel->name[end - channel->name] = '\0'; /* cut within a character */
         }
-        ue_out_free(&out);
+        text_buffer_free(&out);
     }
 }
 
-static void count(struct ue_channel *channel, const struct ue_track_event *event) {
-    struct ue_channel_flow *flow = &channel->flows[event->side];
+static void count(struct info_channel *channel, const struct ue_tracker_event *event) {
+    struct info_channel_traffic *flow = &channel->flows[event->side];
     flow->bunches++;
     flow->bits += event->bunch->data.bits;
     flow->reliable += event->bunch->reliable;
@@ -55,7 +55,7 @@ static void count(struct ue_channel *channel, const struct ue_track_event *event
     }
 }
 
-static void open(struct ue_channel *channel, const struct ue_track_event *event) {
+static void open(struct info_channel *channel, const struct ue_tracker_event *event) {
     if (channel->opens++ == 0) {
         channel->opened_frame = event->frame;
         channel->opened_ns = event->time_ns;
@@ -63,7 +63,7 @@ static void open(struct ue_channel *channel, const struct ue_track_event *event)
     }
 }
 
-static void close(struct ue_channels *channels, struct ue_channel *channel, const struct ue_track_event *event) {
+static void close(struct info_channels *channels, struct info_channel *channel, const struct ue_tracker_event *event) {
     channel->closes++;
     channel->closed_frame = event->frame;
     channel->closed_ns = event->time_ns;
@@ -71,48 +71,48 @@ static void close(struct ue_channels *channels, struct ue_channel *channel, cons
     channel->close_reason = event->close_reason;
     channel->is_dormant = event->bunch->dormant;
     channels->closes++;
-    channels->close_reasons[event->close_reason % UE_CLOSE_REASONS]++;
+    channels->close_reasons[event->close_reason % INFO_CLOSE_REASONS_MAX]++;
 }
 
-struct ue_channel *ue_channels_feed(struct ue_channels *channels, const struct ue_track_event *event,
+struct info_channel *info_channels_on_event(struct info_channels *channels, const struct ue_tracker_event *event,
                                     const struct ue_context *context) {
-    struct ue_channel *channel = find(channels, event->bunch->channel);
+    struct info_channel *channel = find(channels, event->bunch->channel);
     switch (event->type) {
-    case UE_TRACK_BUNCH:
+    case UE_TRACKER_BUNCH:
         if (channel->name[0] == '\0' && channel != &channels->rest) {
             learn_name(channel, event->bunch, context);
         }
         count(channel, event);
         break;
-    case UE_TRACK_OPENED: open(channel, event); break;
-    case UE_TRACK_CLOSED: close(channels, channel, event); break;
+    case UE_TRACKER_CHANNEL_OPENED: open(channel, event); break;
+    case UE_TRACKER_CHANNEL_CLOSED: close(channels, channel, event); break;
     default: break;
     }
     return channel;
 }
 
-void ue_channels_set_actor(struct ue_channels *channels, uint32_t index, const char *path) {
-    struct ue_channel *channel = find(channels, index);
+void info_channels_set_actor(struct info_channels *channels, uint32_t index, const char *path) {
+    struct info_channel *channel = find(channels, index);
     if (channel != &channels->rest) {
         g_free(channel->actor);
         channel->actor = g_strdup(path);
     }
 }
 
-const struct ue_channel *ue_channels_find(const struct ue_channels *channels, uint32_t index) {
+const struct info_channel *info_channels_find(const struct info_channels *channels, uint32_t index) {
     return channels->table != NULL ? g_hash_table_lookup(channels->table, GUINT_TO_POINTER(index)) : NULL;
 }
 
-const char *ue_channels_name(const struct ue_channels *channels, uint32_t index) {
-    const struct ue_channel *channel = ue_channels_find(channels, index);
+const char *info_channels_name(const struct info_channels *channels, uint32_t index) {
+    const struct info_channel *channel = info_channels_find(channels, index);
     return channel != NULL && channel->name[0] != '\0' ? channel->name : "unnamed";
 }
 
-uint64_t ue_channel_bits(const struct ue_channel *channel) {
+uint64_t info_channel_bits(const struct info_channel *channel) {
     return channel->flows[0].bits + channel->flows[1].bits;
 }
 
-const char *ue_channel_close_reason(const struct ue_channel *channel) {
+const char *info_channel_close_reason(const struct info_channel *channel) {
     if (channel->closes == 0) {
         return NULL;
     }
@@ -120,18 +120,18 @@ const char *ue_channel_close_reason(const struct ue_channel *channel) {
 }
 
 static gint by_index(gconstpointer a, gconstpointer b) {
-    const struct ue_channel *left = *(const struct ue_channel *const *)a;
-    const struct ue_channel *right = *(const struct ue_channel *const *)b;
+    const struct info_channel *left = *(const struct info_channel *const *)a;
+    const struct info_channel *right = *(const struct info_channel *const *)b;
     return left->index < right->index ? -1 : left->index > right->index;
 }
 
 static gint by_bits(gconstpointer a, gconstpointer b) {
-    uint64_t left = ue_channel_bits(*(const struct ue_channel *const *)a);
-    uint64_t right = ue_channel_bits(*(const struct ue_channel *const *)b);
+    uint64_t left = info_channel_bits(*(const struct info_channel *const *)a);
+    uint64_t right = info_channel_bits(*(const struct info_channel *const *)b);
     return left > right ? -1 : left < right ? 1 : by_index(a, b);
 }
 
-GPtrArray *ue_channels_sorted(const struct ue_channels *channels, enum ue_channel_order order) {
+GPtrArray *info_channels_sorted(const struct info_channels *channels, enum info_channel_order order) {
     GPtrArray *sorted = g_ptr_array_new();
     GHashTableIter each;
     gpointer channel;
@@ -144,10 +144,10 @@ GPtrArray *ue_channels_sorted(const struct ue_channels *channels, enum ue_channe
     if (channels->rest.flows[0].bunches + channels->rest.flows[1].bunches != 0) {
         g_ptr_array_add(sorted, (gpointer)&channels->rest);
     }
-    g_ptr_array_sort(sorted, order == UE_CHANNELS_BY_BITS ? by_bits : by_index);
+    g_ptr_array_sort(sorted, order == INFO_CHANNELS_BY_BITS ? by_bits : by_index);
     return sorted;
 }
 
-void ue_channels_clear(struct ue_channels *channels) {
+void info_channels_clear(struct info_channels *channels) {
     g_clear_pointer(&channels->table, g_hash_table_unref);
 }

@@ -5,24 +5,24 @@
 #include <uerudp/close_reason.h>
 #include "tools/info/diagnosis.h"
 
-struct ue_info *ue_info_new(uint32_t stream, unsigned findings_max, bool with_cost, size_t *channel_budget) {
-    struct ue_info *info = g_new0(struct ue_info, 1);
+struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost, size_t *channel_budget) {
+    struct info_connection *info = g_new0(struct info_connection, 1);
     info->stream = stream;
     info->findings.per_kind_max = findings_max;
     info->channels.budget = channel_budget;
     info->channels.rest.index = UINT32_MAX;
     info->sides[1].losses.side = 1;
-    info->stalls = (struct ue_stalls){.rtt = &info->timing.rtt, .findings = &info->findings};
-    info->holes = (struct ue_holes){.rtt = &info->timing.rtt, .findings = &info->findings};
-    info->cost = with_cost ? g_new0(struct ue_cost, 1) : NULL;
+    info->stalls = (struct info_stalls){.rtt = &info->timing.rtt, .findings = &info->findings};
+    info->holes = (struct info_gaps){.rtt = &info->timing.rtt, .findings = &info->findings};
+    info->cost = with_cost ? g_new0(struct info_cost, 1) : NULL;
     return info;
 }
 
-void ue_info_free(struct ue_info *info) {
-    ue_story_clear(&info->story);
-    ue_timing_clear(&info->timing);
-    ue_channels_clear(&info->channels);
-    ue_findings_clear(&info->findings);
+void info_connection_free(struct info_connection *info) {
+    info_login_clear(&info->story);
+    info_timing_clear(&info->timing);
+    info_channels_clear(&info->channels);
+    info_findings_clear(&info->findings);
     g_free(info->cost);
     g_free(info->interface);
     g_free(info);
@@ -32,26 +32,26 @@ void ue_info_free(struct ue_info *info) {
 
 /* A datagram while its events come. */
 struct feeding {
-    struct ue_info *info;
-    const struct ue_seen *seen;
-    struct ue_messages *messages; /* of the connection */
-    struct ue_assembly_sink messages_to;
+    struct info_connection *info;
+    const struct input_datagram *seen;
+    struct message_assembler *messages; /* of the connection */
+    struct ue_reassembly_callbacks messages_to;
 };
 
 /* Of a packet that is lost to its sender alone nothing is said: it arrived, and no packet reports it. */
-static void take_verdict(struct ue_info *info, const struct ue_track_event *event) {
+static void take_verdict(struct info_connection *info, const struct ue_tracker_event *event) {
     if (event->is_withdrawn) {
         return;
     }
-    struct ue_info_side *side = &info->sides[!event->side];
-    if (event->type == UE_TRACK_ACKED && event->other_frame == 0 && side->datagrams != 0) {
+    struct info_side *side = &info->sides[!event->side];
+    if (event->type == UE_TRACKER_ACK && event->other_frame == 0 && side->datagrams != 0) {
         side->unseen_frame = side->unseen++ == 0 ? event->frame : side->unseen_frame;
     }
-    ue_losses_verdict(&info->sides[!event->side].losses, event, &info->findings);
-    ue_stalls_verdict(&info->stalls, event);
+    info_loss_bursts_on_ack(&info->sides[!event->side].losses, event, &info->findings);
+    info_stalls_on_ack(&info->stalls, event);
 }
 
-static void count_bunch(struct ue_info_side *side, const struct ue_track_event *event) {
+static void count_bunch(struct info_side *side, const struct ue_tracker_event *event) {
     side->jumps += event->is_jump;
     if (event->is_partial_error) {
         side->partial_frame = side->partial_errors++ == 0 ? event->frame : side->partial_frame;
@@ -63,17 +63,17 @@ static void count_bunch(struct ue_info_side *side, const struct ue_track_event *
     }
 }
 
-static void take_bunch(struct feeding *feeding, const struct ue_track_event *event) {
-    struct ue_info *info = feeding->info;
-    const struct ue_channel *channel = ue_channels_find(&info->channels, event->bunch->channel);
-    const struct ue_channel_flow *flow = channel != NULL ? &channel->flows[event->side] : NULL;
+static void take_bunch(struct feeding *feeding, const struct ue_tracker_event *event) {
+    struct info_connection *info = feeding->info;
+    const struct info_channel *channel = info_channels_find(&info->channels, event->bunch->channel);
+    const struct info_channel_traffic *flow = channel != NULL ? &channel->flows[event->side] : NULL;
     int64_t before = flow != NULL && flow->has_newest ? flow->newest_id : -1;
     count_bunch(&info->sides[event->side], event);
-    ue_stalls_bunch(&info->stalls, event);
-    ue_holes_feed(&info->holes, event, before);
+    info_stalls_on_bunch(&info->stalls, event);
+    info_gaps_on_event(&info->holes, event, before);
 }
 
-static void take_close(struct ue_info *info, const struct ue_track_event *event) {
+static void take_close(struct info_connection *info, const struct ue_tracker_event *event) {
     if (event->bunch->channel == 0 && !info->is_closed) {
         info->is_closed = true;
         info->closed_by = event->side;
@@ -83,36 +83,36 @@ static void take_close(struct ue_info *info, const struct ue_track_event *event)
 }
 
 /* Who stands on the channel that this message opens. */
-static void take_message(void *user, const struct ue_assembly_event *event) {
+static void take_message(void *user, const struct ue_reassembly_event *event) {
     struct feeding *feeding = user;
-    struct ue_opening opening;
-    if (event->type == UE_ASSEMBLY_WHOLE && ue_opening_find(&feeding->seen->context, &event->content, &opening)) {
-        struct ue_guid_names names = ue_messages_names(feeding->messages, event->frame);
+    struct ue_actor_guids opening;
+    if (event->type == UE_REASSEMBLY_COMPLETE && ue_actor_class_find(&feeding->seen->context, &event->content, &opening)) {
+        struct ue_guid_names names = message_assembler_names(feeding->messages, event->frame);
         const char *path = names.path(names.user, opening.archetype != 0 ? opening.archetype : opening.guid);
-        char class_path[UE_PACKAGE_MAP_PATH_MAX + 1];
+        char class_path[UE_GUID_MAP_PATH_MAX + 1];
         if (path != NULL) {
-            ue_opening_class(path, class_path, sizeof class_path);
+            ue_actor_class_path(path, class_path, sizeof class_path);
         }
-        ue_channels_set_actor(&feeding->info->channels, event->channel, path != NULL ? class_path : NULL);
+        info_channels_set_actor(&feeding->info->channels, event->channel, path != NULL ? class_path : NULL);
     }
 }
 
-static void take_event(void *user, const struct ue_track_event *event) {
+static void take_event(void *user, const struct ue_tracker_event *event) {
     struct feeding *feeding = user;
-    struct ue_info *info = feeding->info;
-    ue_silence_feed(&info->silence, event, &info->findings);
-    ue_timing_feed(&info->timing, event);
-    ue_story_feed(&info->story, event, &feeding->seen->context);
-    ue_messages_feed(feeding->messages, &feeding->seen->context, event, &feeding->messages_to);
+    struct info_connection *info = feeding->info;
+    info_silence_on_event(&info->silence, event, &info->findings);
+    info_timing_on_event(&info->timing, event);
+    info_login_on_event(&info->story, event, &feeding->seen->context);
+    message_assembler_on_event(feeding->messages, &feeding->seen->context, event, &feeding->messages_to);
     switch (event->type) {
-    case UE_TRACK_ACKED:
-    case UE_TRACK_NACKED: take_verdict(info, event); break;
-    case UE_TRACK_BUNCH:
+    case UE_TRACKER_ACK:
+    case UE_TRACKER_NAK: take_verdict(info, event); break;
+    case UE_TRACKER_BUNCH:
         take_bunch(feeding, event);
-        ue_channels_feed(&info->channels, event, &feeding->seen->context);
+        info_channels_on_event(&info->channels, event, &feeding->seen->context);
         break;
-    case UE_TRACK_CLOSED: take_close(info, event); /* fall through */
-    case UE_TRACK_OPENED: ue_channels_feed(&info->channels, event, &feeding->seen->context); break;
+    case UE_TRACKER_CHANNEL_CLOSED: take_close(info, event); /* fall through */
+    case UE_TRACKER_CHANNEL_OPENED: info_channels_on_event(&info->channels, event, &feeding->seen->context); break;
     default: break;
     }
 }
@@ -120,9 +120,9 @@ static void take_event(void *user, const struct ue_track_event *event) {
 /* ---- datagrams ---- */
 
 /* The generation may become better known with each datagram. */
-static void learn(struct ue_info *info, const struct ue_seen *seen) {
-    const struct ue_flow *flow = &seen->connection->flow;
-    const struct ue_choice *choice = ue_flow_choice(flow, &seen->held->link);
+static void learn(struct info_connection *info, const struct input_datagram *seen) {
+    const struct ue_detection *flow = &seen->connection->flow;
+    const struct ue_detection_result *choice = ue_detection_result_of(flow, &seen->held->link);
     bool is_known = info->generation != NULL && choice->profile == info->choice.profile &&
                     choice->candidates == info->choice.candidates && choice->reason == info->choice.reason;
     if (!is_known) {
@@ -130,14 +130,14 @@ static void learn(struct ue_info *info, const struct ue_seen *seen) {
         info->choice = *choice;
         info->profile = flow->custom != NULL ? flow->custom : ue_profile_at(choice->profile);
         info->generation = info->profile->name;
-        g_strlcpy(info->generations, ue_flow_generations(flow, choice, text), sizeof info->generations);
-        info->reason = ue_reason_text((enum ue_reason)choice->reason);
+        g_strlcpy(info->generations, ue_detection_generations(flow, choice, text), sizeof info->generations);
+        info->reason = ue_detection_reason_text((enum ue_detection_reason)choice->reason);
     }
     info->reliable_limit = seen->context.reliable_buffer;
     info->holes.ch_seq_bound = seen->context.ch_seq_bound;
 }
 
-static void learn_addresses(struct ue_info *info, const struct ue_seen *seen) {
+static void learn_addresses(struct info_connection *info, const struct input_datagram *seen) {
     for (unsigned i = 0; i < 2; i++) {
         unsigned role = seen->held->side == i ? seen->role : !seen->role;
         char *address = info->sides[role].address;
@@ -154,9 +154,9 @@ static void learn_addresses(struct ue_info *info, const struct ue_seen *seen) {
     }
 }
 
-static void count(struct ue_info *info, const struct ue_seen *seen) {
-    struct ue_info_side *side = &info->sides[seen->role];
-    const struct ue_verdict *verdict = &seen->verdict;
+static void count(struct info_connection *info, const struct input_datagram *seen) {
+    struct info_side *side = &info->sides[seen->role];
+    const struct ue_decode_result *verdict = &seen->verdict;
     int64_t time_ns = seen->held->time_ns;
     bool is_good = verdict->fault.status == UE_OK && !seen->is_cut;
     side->datagrams++;
@@ -167,13 +167,13 @@ static void count(struct ue_info *info, const struct ue_seen *seen) {
     side->empty += is_good && !verdict->is_handshake && !verdict->is_opaque && verdict->item_count == 0;
     if (!is_good && !seen->is_cut) {
         side->malformed_frame = side->malformed++ == 0 ? seen->held->frame : side->malformed_frame;
-        ue_diagnosis_malformed(info, seen);
+        info_diagnosis_add_malformed(info, seen);
     }
     info->after_close += info->is_closed;
-    ue_rate_add(&side->rate, time_ns - info->first_ns, seen->held->length_bytes, info->story.rate);
+    info_rate_add(&side->rate, time_ns - info->first_ns, seen->held->length_bytes, info->story.rate);
 }
 
-static void begin_or_go_on(struct ue_info *info, const struct ue_seen *seen) {
+static void begin_or_go_on(struct info_connection *info, const struct input_datagram *seen) {
     if (info->first_frame == 0) {
         info->first_frame = seen->held->frame;
         info->first_ns = info->last_ns = seen->held->time_ns;
@@ -186,34 +186,34 @@ static void begin_or_go_on(struct ue_info *info, const struct ue_seen *seen) {
 static void visit_ack(void *user, const struct ue_item *item) {
     struct feeding *feeding = user;
     if (item->is_ack && item->ack.has_frame_time) {
-        ue_timing_frame_time(&feeding->info->timing, feeding->seen->role, item->ack.frame_time_ms);
+        info_timing_add_frame_time(&feeding->info->timing, feeding->seen->role, item->ack.frame_time_ms);
     }
 }
 
 /* Up to 4.21 the server's frame time is in the items. */
 static void read_legacy(struct feeding *feeding) {
-    const struct ue_seen *seen = feeding->seen;
+    const struct input_datagram *seen = feeding->seen;
     struct ue_visitor visitor = {.item = visit_ack, .user = feeding};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     if (seen->context.profile.packet == UE_PACKET_LEGACY && seen->role == 1) {
         ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &verdict);
     }
 }
 
-static void add_cost(struct ue_info *info, const struct ue_seen *seen) {
-    const struct ue_held *held = seen->held;
-    struct ue_cost_datagram datagram = {.context = &seen->context,
+static void add_cost(struct info_connection *info, const struct input_datagram *seen) {
+    const struct observe_datagram *held = seen->held;
+    struct info_cost_datagram datagram = {.context = &seen->context,
                                         .bytes = seen->bytes,
                                         .size_bytes = seen->size_bytes,
                                         .captured_bytes = held->captured_bytes,
                                         .length_bytes = held->length_bytes,
                                         .side = seen->role,
-                                        .is_ipv6 = seen->connection->sides[0].family == UE_IPV6};
-    ue_cost_add(info->cost, &datagram, &info->channels);
+                                        .is_ipv6 = seen->connection->sides[0].family == CAPTURE_IPV6};
+    info_cost_add(info->cost, &datagram, &info->channels);
 }
 
-static struct ue_track_counts sum(const struct ue_track_counts *a, const struct ue_track_counts *b) {
-    return (struct ue_track_counts){.packets = a->packets + b->packets,
+static struct ue_tracker_counts sum(const struct ue_tracker_counts *a, const struct ue_tracker_counts *b) {
+    return (struct ue_tracker_counts){.packets = a->packets + b->packets,
                                     .handshakes = a->handshakes + b->handshakes,
                                     .duplicates = a->duplicates + b->duplicates,
                                     .late = a->late + b->late,
@@ -228,7 +228,7 @@ static struct ue_track_counts sum(const struct ue_track_counts *a, const struct 
 }
 
 /* A connection that was given up begins again with a new tracker (tracks.h), which counts from 0. */
-static void take_counts(struct ue_info_side *side, const struct ue_track_counts *tracked) {
+static void take_counts(struct info_side *side, const struct ue_tracker_counts *tracked) {
     if (tracked->packets < side->tracked.packets) {
         side->given_up = side->counts;
     }
@@ -236,18 +236,18 @@ static void take_counts(struct ue_info_side *side, const struct ue_track_counts 
     side->counts = sum(&side->given_up, tracked);
 }
 
-void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tracks *tracks) {
-    struct feeding feeding = {info, seen, ue_tracks_messages(tracks, seen), {take_message, &feeding}};
-    struct ue_track_sink sink = {.event = take_event, .user = &feeding};
+void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *seen, struct tracker_table *tracks) {
+    struct feeding feeding = {info, seen, tracker_table_messages(tracks, seen), {take_message, &feeding}};
+    struct ue_tracker_callbacks sink = {.event = take_event, .user = &feeding};
     learn(info, seen);
     learn_addresses(info, seen);
     begin_or_go_on(info, seen);
     count(info, seen);
     read_legacy(&feeding);
-    const struct ue_track *track = ue_tracks_feed(tracks, seen, &sink);
-    ue_messages_end(feeding.messages, &seen->context, &feeding.messages_to);
+    const struct ue_tracker *track = tracker_table_on_datagram(tracks, seen, &sink);
+    message_assembler_end_datagram(feeding.messages, &seen->context, &feeding.messages_to);
     for (unsigned side = 0; track != NULL && side < 2; side++) {
-        take_counts(&info->sides[side], ue_track_counts(track, side));
+        take_counts(&info->sides[side], ue_tracker_counts(track, side));
     }
     if (info->cost != NULL) {
         add_cost(info, seen);
@@ -255,63 +255,63 @@ void ue_info_feed(struct ue_info *info, const struct ue_seen *seen, struct ue_tr
 }
 
 /* What was measured while the clock stood still, and before, is no measurement. */
-static void forget_times(struct ue_info *info) {
-    ue_timing_forget_spans(&info->timing);
-    info->sides[0].rate = info->sides[1].rate = (struct ue_rate){0};
+static void forget_times(struct info_connection *info) {
+    info_timing_clear_spans(&info->timing);
+    info->sides[0].rate = info->sides[1].rate = (struct info_rate){0};
     for (guint i = 0; info->story.steps != NULL && i < info->story.steps->len; i++) {
-        g_array_index(info->story.steps, struct ue_step, i).span_ns = -1;
+        g_array_index(info->story.steps, struct info_login_step, i).span_ns = -1;
     }
 }
 
-void ue_info_finish(struct ue_info *info) {
+void info_connection_finish(struct info_connection *info) {
     if (info->implausible != 0) {
         forget_times(info);
     }
     for (unsigned side = 0; side < 2; side++) {
-        ue_rate_finish(&info->sides[side].rate, info->story.rate);
-        ue_losses_finish(&info->sides[side].losses, &info->findings);
+        info_rate_finish(&info->sides[side].rate, info->story.rate);
+        info_loss_bursts_finish(&info->sides[side].losses, &info->findings);
     }
-    ue_stalls_finish(&info->stalls, info->last_ns);
-    ue_holes_finish(&info->holes);
-    ue_silence_finish(&info->silence, info->is_closed, &info->findings);
-    ue_diagnosis_finish(info);
+    info_stalls_finish(&info->stalls, info->last_ns);
+    info_gaps_finish(&info->holes);
+    info_silence_finish(&info->silence, info->is_closed, &info->findings);
+    info_diagnosis_finish(info);
 }
 
 /* ---- how it ended ---- */
 
-int ue_info_gone(const struct ue_info *info) {
-    const struct ue_step *step = ue_story_find(&info->story, false, UE_MESSAGE_CLOSE_REASON);
+int info_connection_gone_side(const struct info_connection *info) {
+    const struct info_login_step *step = info_login_find(&info->story, false, UE_MESSAGE_CLOSE_REASON);
     if (step != NULL && strstr(step->text, ue_close_reason_name(UE_CLOSE_CONNECTION_TIMEOUT)) != NULL) {
         return !step->side;
     }
     for (unsigned side = 0; side < 2; side++) {
         bool was_closed_before = info->is_closed && info->closed_by == side;
-        if (!was_closed_before && ue_silence_at_end_ns(&info->silence, side) >= UE_GONE_MIN_NS) {
+        if (!was_closed_before && info_silence_at_end_ns(&info->silence, side) >= INFO_GONE_MIN_NS) {
             return (int)side;
         }
     }
     return -1;
 }
 
-const char *ue_end_name(enum ue_end end) {
+const char *info_end_name(enum info_end end) {
     static const char *const names[] = {"none", "client", "server", "timeout"};
     return names[end];
 }
 
-enum ue_end ue_info_end(const struct ue_info *info) {
-    if (ue_info_gone(info) >= 0) {
-        return UE_END_TIMEOUT;
+enum info_end info_connection_end(const struct info_connection *info) {
+    if (info_connection_gone_side(info) >= 0) {
+        return INFO_END_TIMEOUT;
     }
     if (info->is_closed) {
-        return info->closed_by == 0 ? UE_END_CLIENT : UE_END_SERVER;
+        return info->closed_by == 0 ? INFO_END_CLIENT : INFO_END_SERVER;
     }
-    return UE_END_NONE;
+    return INFO_END_NONE;
 }
 
-const char *ue_info_close_text(const struct ue_info *info) {
+const char *info_connection_close_text(const struct info_connection *info) {
     static const uint8_t types[] = {UE_MESSAGE_CLOSE_REASON, UE_MESSAGE_FAILURE};
     for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
-        const struct ue_step *step = ue_story_find(&info->story, false, types[i]);
+        const struct info_login_step *step = info_login_find(&info->story, false, types[i]);
         if (step != NULL && step->text[0] != '\0') {
             return step->text;
         }
@@ -319,7 +319,7 @@ const char *ue_info_close_text(const struct ue_info *info) {
     return NULL;
 }
 
-bool ue_info_lost(const struct ue_info *info, unsigned side, uint64_t *lost) {
+bool info_connection_lost_packets(const struct info_connection *info, unsigned side, uint64_t *lost) {
     *lost = info->sides[side].counts.missing;
     return *lost != 0 || info->sides[side].counts.nacked == 0;
 }

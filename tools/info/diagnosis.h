@@ -7,9 +7,9 @@
 #include "tools/info/connection_info.h"
 
 /* A datagram that does not decode, as it is met. */
-void ue_diagnosis_malformed(struct ue_info *info, const struct ue_seen *seen);
+void info_diagnosis_add_malformed(struct info_connection *info, const struct input_datagram *seen);
 
 /* All the rest, at the end. */
-void ue_diagnosis_finish(struct ue_info *info);
+void info_diagnosis_finish(struct info_connection *info);
 
 #endif

@@ -7,49 +7,49 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ue_finding_kind {
-#define UE_FINDING(id, name) UE_FINDING_##id,
+enum info_finding_kind {
+#define INFO_FINDING(id, name) INFO_FINDING_##id,
 #include "tools/info/findings.def"
-#undef UE_FINDING
-    UE_FINDING_COUNT
+#undef INFO_FINDING
+    INFO_FINDING_COUNT
 };
 
 /* The first order of findings: something failed or is broken; players feel it; worth knowing. */
-enum ue_severity { UE_SEVERITY_ERROR, UE_SEVERITY_WARNING, UE_SEVERITY_NOTE };
+enum info_severity { INFO_SEVERITY_ERROR, INFO_SEVERITY_WARNING, INFO_SEVERITY_NOTE };
 
-#define UE_FINDING_FRAMES 8
+#define INFO_FINDING_FRAMES 8
 
-struct ue_finding {
-    enum ue_finding_kind kind;
-    enum ue_severity severity;
+struct info_finding {
+    enum info_finding_kind kind;
+    enum info_severity severity;
     double weight; /* among findings of its kind: greater is worse */
     unsigned frame_count;
-    uint64_t frames[UE_FINDING_FRAMES];
+    uint64_t frames[INFO_FINDING_FRAMES];
     char *text; /* a sentence without final period */
 };
 
 /* Fill per_kind_max; the rest starts zeroed. */
-struct ue_findings {
+struct info_findings {
     unsigned per_kind_max;
-    uint64_t counts[UE_FINDING_COUNT];
-    GArray *kinds[UE_FINDING_COUNT]; /* struct ue_finding, the worst first; NULL: none */
+    uint64_t counts[INFO_FINDING_COUNT];
+    GArray *kinds[INFO_FINDING_COUNT]; /* struct info_finding, the worst first; NULL: none */
 };
 
-const char *ue_finding_name(enum ue_finding_kind kind);
-const char *ue_severity_name(enum ue_severity severity);
+const char *info_finding_name(enum info_finding_kind kind);
+const char *info_severity_name(enum info_severity severity);
 
 /* Takes a finding, whose text is made of format, unless there are enough of this kind that are worse. */
-void ue_findings_add(struct ue_findings *findings, const struct ue_finding *finding, const char *format, ...)
+void info_findings_add(struct info_findings *findings, const struct info_finding *finding, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 
 /* All findings, the worst first: pointers that live as long as the findings. The caller unrefs the array. */
-GPtrArray *ue_findings_sorted(const struct ue_findings *findings);
+GPtrArray *info_findings_sorted(const struct info_findings *findings);
 
 /* How many of this kind there were beyond those kept. */
-uint64_t ue_findings_more(const struct ue_findings *findings, enum ue_finding_kind kind);
+uint64_t info_findings_more(const struct info_findings *findings, enum info_finding_kind kind);
 
-bool ue_findings_has_error(const struct ue_findings *findings);
+bool info_findings_has_error(const struct info_findings *findings);
 
-void ue_findings_clear(struct ue_findings *findings);
+void info_findings_clear(struct info_findings *findings);
 
 #endif

@@ -8,11 +8,11 @@
 
 /* ---- steps ---- */
 
-#define STEP(story, i) (&g_array_index((story)->steps, struct ue_step, i))
+#define STEP(story, i) (&g_array_index((story)->steps, struct info_login_step, i))
 
-static struct ue_step *find_again(struct ue_story *story, const struct ue_step *step) {
+static struct info_login_step *find_again(struct info_login *story, const struct info_login_step *step) {
     for (guint i = 0; i < story->steps->len; i++) {
-        struct ue_step *at = STEP(story, i);
+        struct info_login_step *at = STEP(story, i);
         if (at->is_handshake == step->is_handshake && at->type == step->type && at->side == step->side &&
             at->epoch == step->epoch) {
             return at;
@@ -21,24 +21,24 @@ static struct ue_step *find_again(struct ue_story *story, const struct ue_step *
     return NULL;
 }
 
-static void add(struct ue_story *story, const struct ue_step *step) {
+static void add(struct info_login *story, const struct info_login_step *step) {
     if (story->steps == NULL) {
-        story->steps = g_array_new(FALSE, FALSE, sizeof(struct ue_step));
+        story->steps = g_array_new(FALSE, FALSE, sizeof(struct info_login_step));
     }
-    struct ue_step *again = find_again(story, step);
+    struct info_login_step *again = find_again(story, step);
     if (again != NULL) {
         again->count++;
         again->last_ns = step->time_ns;
-    } else if (story->steps->len < UE_STORY_STEPS_MAX) {
+    } else if (story->steps->len < INFO_LOGIN_STEPS_MAX) {
         g_array_append_vals(story->steps, step, 1);
     } else {
         story->more++;
     }
 }
 
-static struct ue_step step_of(const struct ue_story *story, const struct ue_track_event *event, bool is_handshake,
+static struct info_login_step step_of(const struct info_login *story, const struct ue_tracker_event *event, bool is_handshake,
                               uint8_t type) {
-    return (struct ue_step){.frame = event->frame,
+    return (struct info_login_step){.frame = event->frame,
                             .time_ns = event->time_ns,
                             .last_ns = event->time_ns,
                             .side = event->side,
@@ -51,7 +51,7 @@ static struct ue_step step_of(const struct ue_story *story, const struct ue_trac
 
 /* ---- handshake ---- */
 
-static void tell_handshake(struct ue_story *story, const struct ue_track_event *event,
+static void tell_handshake(struct info_login *story, const struct ue_tracker_event *event,
                            const struct ue_context *context) {
     const struct ue_handshake *handshake = &event->datagram->handshake;
     bool is_restart = handshake->type == UE_HANDSHAKE_RESTART_REQUEST ||
@@ -60,7 +60,7 @@ static void tell_handshake(struct ue_story *story, const struct ue_track_event *
         story->is_restarting = true;
         story->epoch++;
     }
-    struct ue_step step = step_of(story, event, true, (uint8_t)handshake->type);
+    struct info_login_step step = step_of(story, event, true, (uint8_t)handshake->type);
     step.span_ns = event->span_ns;
     bool has_versions = handshake->type == UE_HANDSHAKE_INITIAL || handshake->type == UE_HANDSHAKE_VERSION_UPGRADE;
     if (has_versions && context->profile.handshake == UE_HANDSHAKE_V) {
@@ -74,24 +74,24 @@ static void tell_handshake(struct ue_story *story, const struct ue_track_event *
 /* ---- control messages ---- */
 
 /* Adds to the text of a step what fits. */
-static void say(struct ue_step *step, const char *before, struct ue_text text) {
+static void say(struct info_login_step *step, const char *before, struct ue_text text) {
     if (text.units.bits == 0) {
         return;
     }
-    struct ue_out out = {0};
-    ue_out_text(&out, step->text);
-    ue_out_text(&out, before);
-    ue_out_engine_text(&out, text, UE_ESCAPE_PLAIN);
+    struct text_buffer out = {0};
+    text_buffer_add(&out, step->text);
+    text_buffer_add(&out, before);
+    text_buffer_add_engine_text(&out, text, TEXT_ESCAPE_PLAIN);
     size_t length = out.length < sizeof step->text ? out.length : sizeof step->text - 1;
     while (length < out.length && ((uint8_t)out.text[length] & 0xc0) == 0x80) {
         length--; /* not within a character */
     }
     memcpy(step->text, out.text, length);
     step->text[length] = '\0';
-    ue_out_free(&out);
+    text_buffer_free(&out);
 }
 
-static void describe(struct ue_step *step, const struct ue_message *message) {
+static void describe(struct info_login_step *step, const struct ue_message *message) {
     const struct ue_param *params = message->params;
     size_t size = sizeof step->text;
     switch (message->type) {
@@ -117,8 +117,8 @@ static void describe(struct ue_step *step, const struct ue_message *message) {
     }
 }
 
-static void tell_message(struct ue_story *story, const struct ue_track_event *event, const struct ue_message *message) {
-    struct ue_step step = step_of(story, event, false, message->type);
+static void tell_message(struct info_login *story, const struct ue_tracker_event *event, const struct ue_message *message) {
+    struct info_login_step step = step_of(story, event, false, message->type);
     describe(&step, message);
     if (message->type == UE_MESSAGE_NETSPEED && event->side == 0) {
         story->rate = (int32_t)message->params[UE_NETSPEED_RATE].number;
@@ -126,7 +126,7 @@ static void tell_message(struct ue_story *story, const struct ue_track_event *ev
     add(story, &step);
 }
 
-static void tell_messages(struct ue_story *story, const struct ue_track_event *event,
+static void tell_messages(struct info_login *story, const struct ue_tracker_event *event,
                           const struct ue_context *context) {
     struct ue_view data = event->bunch->data;
     for (size_t bit = 0; bit < data.bits;) {
@@ -140,14 +140,14 @@ static void tell_messages(struct ue_story *story, const struct ue_track_event *e
     }
 }
 
-void ue_story_feed(struct ue_story *story, const struct ue_track_event *event, const struct ue_context *context) {
+void info_login_on_event(struct info_login *story, const struct ue_tracker_event *event, const struct ue_context *context) {
     switch (event->type) {
-    case UE_TRACK_HANDSHAKE: tell_handshake(story, event, context); break;
-    case UE_TRACK_RESET:
+    case UE_TRACKER_HANDSHAKE: tell_handshake(story, event, context); break;
+    case UE_TRACKER_RESTARTED:
         story->restarts++;
         story->is_restarting = false;
         break;
-    case UE_TRACK_BUNCH:
+    case UE_TRACKER_BUNCH:
         if (event->copy <= 1 && ue_bunch_has_messages(context, event->bunch)) {
             tell_messages(story, event, context);
         }
@@ -156,7 +156,7 @@ void ue_story_feed(struct ue_story *story, const struct ue_track_event *event, c
     }
 }
 
-const struct ue_step *ue_story_find(const struct ue_story *story, bool is_handshake, uint8_t type) {
+const struct info_login_step *info_login_find(const struct info_login *story, bool is_handshake, uint8_t type) {
     for (guint i = 0; story->steps != NULL && i < story->steps->len; i++) {
         if (STEP(story, i)->is_handshake == is_handshake && STEP(story, i)->type == type) {
             return STEP(story, i);
@@ -165,12 +165,12 @@ const struct ue_step *ue_story_find(const struct ue_story *story, bool is_handsh
     return NULL;
 }
 
-const char *ue_step_name(const struct ue_step *step) {
+const char *info_login_step_name(const struct info_login_step *step) {
     const char *name =
         ue_values_name(step->is_handshake ? UE_VALUES_HANDSHAKE_TYPE : UE_VALUES_MESSAGE_TYPE, step->type);
     return name != NULL ? name : step->is_handshake ? "Challenge or Response" : "?";
 }
 
-void ue_story_clear(struct ue_story *story) {
+void info_login_clear(struct info_login *story) {
     g_clear_pointer(&story->steps, g_array_unref);
 }

@@ -8,11 +8,11 @@
 
 #include <uerudp/packet_tracker.h>
 
-#define UE_STORY_STEPS_MAX 64
-#define UE_STORY_TEXT_CHARS 160
+#define INFO_LOGIN_STEPS_MAX 64
+#define INFO_LOGIN_TEXT_CHARS 160
 
 /* One message, or equal ones of a side that came again. */
-struct ue_step {
+struct info_login_step {
     uint64_t frame;
     int64_t time_ns, last_ns; /* the first and the last of the equal ones */
     unsigned side;
@@ -21,11 +21,11 @@ struct ue_step {
     unsigned epoch; /* restarts begun before it */
     uint64_t count;
     int64_t span_ns;                /* of a handshake message: since the one that it answers; -1: unknown */
-    char text[UE_STORY_TEXT_CHARS]; /* what it says, without what may be personal */
+    char text[INFO_LOGIN_TEXT_CHARS]; /* what it says, without what may be personal */
 };
 
-struct ue_story {
-    GArray *steps;     /* struct ue_step; NULL: none */
+struct info_login {
+    GArray *steps;     /* struct info_login_step; NULL: none */
     uint64_t more;     /* for which there was no room */
     unsigned epoch;    /* restarts begun */
     unsigned restarts; /* and finished */
@@ -36,14 +36,14 @@ struct ue_story {
 };
 
 /* Feed events of types HANDSHAKE, BUNCH and RESET. */
-void ue_story_feed(struct ue_story *story, const struct ue_track_event *event, const struct ue_context *context);
+void info_login_on_event(struct info_login *story, const struct ue_tracker_event *event, const struct ue_context *context);
 
 /* The first step of that kind; NULL: there is none. */
-const struct ue_step *ue_story_find(const struct ue_story *story, bool is_handshake, uint8_t type);
+const struct info_login_step *info_login_find(const struct info_login *story, bool is_handshake, uint8_t type);
 
 /* "Hello", "Initial", "restart Response"; a static text. */
-const char *ue_step_name(const struct ue_step *step);
+const char *info_login_step_name(const struct info_login_step *step);
 
-void ue_story_clear(struct ue_story *story);
+void info_login_clear(struct info_login *story);
 
 #endif

@@ -25,7 +25,7 @@ static int64_t value_of(unsigned octave, unsigned part) {
     return (int64_t)((PARTS + part) * width + width / 2);
 }
 
-void ue_histogram_add(struct ue_histogram *histogram, int64_t value) {
+void info_histogram_add(struct info_histogram *histogram, int64_t value) {
     value = value < 0 ? 0 : value;
     unsigned octave = octave_of((uint64_t)value);
     if (histogram->octaves[octave] == NULL) {
@@ -37,9 +37,9 @@ void ue_histogram_add(struct ue_histogram *histogram, int64_t value) {
     histogram->count++;
 }
 
-static int64_t value_at_rank(const struct ue_histogram *histogram, uint64_t rank) {
+static int64_t value_at_rank(const struct info_histogram *histogram, uint64_t rank) {
     uint64_t before = 0;
-    for (unsigned i = 0; i < UE_HISTOGRAM_OCTAVES * PARTS; i++) {
+    for (unsigned i = 0; i < INFO_HISTOGRAM_OCTAVES * PARTS; i++) {
         const uint64_t *octave = histogram->octaves[i / PARTS];
         before += octave != NULL ? octave[i % PARTS] : 0;
         if (before >= rank) {
@@ -49,7 +49,7 @@ static int64_t value_at_rank(const struct ue_histogram *histogram, uint64_t rank
     return histogram->max;
 }
 
-int64_t ue_histogram_percentile(const struct ue_histogram *histogram, double percent) {
+int64_t info_histogram_percentile(const struct info_histogram *histogram, double percent) {
     if (histogram->count == 0) {
         return -1;
     }
@@ -58,9 +58,9 @@ int64_t ue_histogram_percentile(const struct ue_histogram *histogram, double per
     return CLAMP(value, histogram->min, histogram->max);
 }
 
-void ue_histogram_clear(struct ue_histogram *histogram) {
-    for (unsigned i = 0; i < UE_HISTOGRAM_OCTAVES; i++) {
+void info_histogram_clear(struct info_histogram *histogram) {
+    for (unsigned i = 0; i < INFO_HISTOGRAM_OCTAVES; i++) {
         g_free(histogram->octaves[i]);
     }
-    *histogram = (struct ue_histogram){0};
+    *histogram = (struct info_histogram){0};
 }

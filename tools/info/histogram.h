@@ -6,21 +6,21 @@
 
 #include <stdint.h>
 
-#define UE_HISTOGRAM_OCTAVES 58
+#define INFO_HISTOGRAM_OCTAVES 58
 
 /* Zeroed: empty. */
-struct ue_histogram {
+struct info_histogram {
     uint64_t count;
     int64_t min, max;                        /* exact */
-    uint64_t *octaves[UE_HISTOGRAM_OCTAVES]; /* 64 counts each, made when first needed */
+    uint64_t *octaves[INFO_HISTOGRAM_OCTAVES]; /* 64 counts each, made when first needed */
 };
 
 /* A negative value counts as 0. */
-void ue_histogram_add(struct ue_histogram *histogram, int64_t value);
+void info_histogram_add(struct info_histogram *histogram, int64_t value);
 
 /* The value of the nearest rank: at least `percent` of the values are no greater. -1: there are none. */
-int64_t ue_histogram_percentile(const struct ue_histogram *histogram, double percent);
+int64_t info_histogram_percentile(const struct info_histogram *histogram, double percent);
 
-void ue_histogram_clear(struct ue_histogram *histogram);
+void info_histogram_clear(struct info_histogram *histogram);
 
 #endif

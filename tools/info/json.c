@@ -28,41 +28,41 @@ static json_t *text_or_null(const char *text) {
     return text != NULL && text[0] != '\0' ? json_string(text) : json_null();
 }
 
-static json_t *since_s(const struct ue_info *info, int64_t time_ns) {
-    return info->implausible != 0 ? json_null() : real(ue_seconds(time_ns - info->first_ns));
+static json_t *since_s(const struct info_connection *info, int64_t time_ns) {
+    return info->implausible != 0 ? json_null() : real(phrase_seconds(time_ns - info->first_ns));
 }
 
-static json_t *moment(const struct ue_info *info, uint64_t frame, int64_t time_ns) {
+static json_t *moment(const struct info_connection *info, uint64_t frame, int64_t time_ns) {
     return frame == 0 ? json_null() : json_pack("{s:o, s:o}", "frame", count(frame), "time_s", since_s(info, time_ns));
 }
 
-static json_t *percentiles(const struct ue_histogram *histogram, double unit) {
+static json_t *percentiles(const struct info_histogram *histogram, double unit) {
     if (histogram->count == 0) {
         return json_null();
     }
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o}", "p50", real((double)ue_histogram_percentile(histogram, 50) / unit), "p90",
-        real((double)ue_histogram_percentile(histogram, 90) / unit), "p99",
-        real((double)ue_histogram_percentile(histogram, 99) / unit), "min", real((double)histogram->min / unit), "max",
+        "{s:o, s:o, s:o, s:o, s:o, s:o}", "p50", real((double)info_histogram_percentile(histogram, 50) / unit), "p90",
+        real((double)info_histogram_percentile(histogram, 90) / unit), "p99",
+        real((double)info_histogram_percentile(histogram, 99) / unit), "min", real((double)histogram->min / unit), "max",
         real((double)histogram->max / unit), "samples", count(histogram->count));
 }
 
 /* ---- traffic ---- */
 
-static json_t *lost(const struct ue_info *info, unsigned side) {
+static json_t *lost(const struct info_connection *info, unsigned side) {
     uint64_t number;
-    return ue_info_lost(info, side, &number) ? count(number) : json_null();
+    return info_connection_lost_packets(info, side, &number) ? count(number) : json_null();
 }
 
-static json_t *peak(const struct ue_info_side *side) {
+static json_t *peak(const struct info_side *side) {
     return json_pack("{s:o, s:o, s:o}", "bunches", count(side->reliable_peak), "channel",
                      count(side->reliable_peak_channel), "frame",
                      side->reliable_peak_frame != 0 ? count(side->reliable_peak_frame) : json_null());
 }
 
-static void add_traffic(json_t *object, const struct ue_info *info) {
-    const struct ue_info_side *client = &info->sides[0], *server = &info->sides[1];
-    const struct ue_track_counts *up = &client->counts, *down = &server->counts;
+static void add_traffic(json_t *object, const struct info_connection *info) {
+    const struct info_side *client = &info->sides[0], *server = &info->sides[1];
+    const struct ue_tracker_counts *up = &client->counts, *down = &server->counts;
     json_object_set_new(object, "packets", counts(client->datagrams, server->datagrams));
     json_object_set_new(object, "bytes", counts(client->bytes, server->bytes));
     json_object_set_new(object, "empty", counts(client->empty, server->empty));
@@ -88,33 +88,33 @@ static void add_traffic(json_t *object, const struct ue_info *info) {
 
 /* ---- times ---- */
 
-static json_t *jitter(const struct ue_jitter *jitter) {
-    return jitter->samples == 0 ? json_null() : real(ue_ms(jitter->clock.average_ns));
+static json_t *jitter(const struct info_jitter *jitter) {
+    return jitter->samples == 0 ? json_null() : real(phrase_milliseconds(jitter->clock.average_ns));
 }
 
-static void add_times(json_t *object, const struct ue_info *info) {
-    const struct ue_timing *timing = &info->timing;
-    int64_t handshake_ns = ue_timing_handshake_ns(timing);
+static void add_times(json_t *object, const struct info_connection *info) {
+    const struct info_timing *timing = &info->timing;
+    int64_t handshake_ns = info_timing_handshake_ns(timing);
     json_object_set_new(object, "rtt_ms", percentiles(&timing->rtt, 1e6));
     json_object_set_new(object, "half_ms",
                         both(percentiles(&timing->halves[0], 1e6), percentiles(&timing->halves[1], 1e6)));
-    json_object_set_new(object, "handshake_rtt_ms", handshake_ns >= 0 ? real(ue_ms(handshake_ns)) : json_null());
+    json_object_set_new(object, "handshake_rtt_ms", handshake_ns >= 0 ? real(phrase_milliseconds(handshake_ns)) : json_null());
     json_object_set_new(object, "jitter_ms", both(jitter(&timing->jitter[0]), jitter(&timing->jitter[1])));
     json_object_set_new(object, "server_frame_time_ms", percentiles(&timing->frame_time_ms, 1));
 }
 
 /* ---- the story ---- */
 
-static json_t *step_object(const struct ue_info *info, const struct ue_step *step) {
+static json_t *step_object(const struct info_connection *info, const struct info_login_step *step) {
     json_t *object =
         json_pack("{s:o, s:o, s:s, s:s, s:s, s:o}", "frame", count(step->frame), "time_s", since_s(info, step->time_ns),
-                  "from", ue_side_name(step->side), "kind", step->is_handshake ? "handshake" : "message", "name",
-                  ue_step_name(step), "count", count(step->count));
+                  "from", phrase_side(step->side), "kind", step->is_handshake ? "handshake" : "message", "name",
+                  info_login_step_name(step), "count", count(step->count));
     if (step->text[0] != '\0') {
         json_object_set_new(object, "text", json_string(step->text));
     }
     if (step->span_ns >= 0) {
-        json_object_set_new(object, "after_ms", real(ue_ms(step->span_ns)));
+        json_object_set_new(object, "after_ms", real(phrase_milliseconds(step->span_ns)));
     }
     if (step->epoch != 0) {
         json_object_set_new(object, "restarts", count(step->epoch));
@@ -122,33 +122,33 @@ static json_t *step_object(const struct ue_info *info, const struct ue_step *ste
     return object;
 }
 
-static json_t *story_array(const struct ue_info *info) {
+static json_t *story_array(const struct info_connection *info) {
     json_t *array = json_array();
     for (guint i = 0; info->story.steps != NULL && i < info->story.steps->len; i++) {
-        json_array_append_new(array, step_object(info, &g_array_index(info->story.steps, struct ue_step, i)));
+        json_array_append_new(array, step_object(info, &g_array_index(info->story.steps, struct info_login_step, i)));
     }
     return array;
 }
 
 /* ---- channels ---- */
 
-static json_t *channel_object(const struct ue_info *info, const struct ue_channel *channel) {
-    const struct ue_channel_flow *flows = channel->flows;
+static json_t *channel_object(const struct info_connection *info, const struct info_channel *channel) {
+    const struct info_channel_traffic *flows = channel->flows;
     bool is_rest = channel->index == UINT32_MAX;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "channel",
                      is_rest ? json_null() : count(channel->index), "name", text_or_null(channel->name), "actor",
                      text_or_null(channel->actor), "opens", count(channel->opens), "opened",
                      moment(info, channel->opened_frame, channel->opened_ns), "closes", count(channel->closes),
                      "closed", moment(info, channel->closed_frame, channel->closed_ns), "close_reason",
-                     text_or_null(ue_channel_close_reason(channel)), "bunches",
+                     text_or_null(info_channel_close_reason(channel)), "bunches",
                      counts(flows[0].bunches, flows[1].bunches), "bits", counts(flows[0].bits, flows[1].bits),
                      "reliable", counts(flows[0].reliable, flows[1].reliable), "resends",
                      counts(flows[0].resends, flows[1].resends));
 }
 
-static json_t *channels_array(const struct ue_info *info) {
+static json_t *channels_array(const struct info_connection *info) {
     json_t *array = json_array();
-    GPtrArray *sorted = ue_channels_sorted(&info->channels, UE_CHANNELS_BY_INDEX);
+    GPtrArray *sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_INDEX);
     for (guint i = 0; i < sorted->len; i++) {
         json_array_append_new(array, channel_object(info, g_ptr_array_index(sorted, i)));
     }
@@ -158,26 +158,26 @@ static json_t *channels_array(const struct ue_info *info) {
 
 /* ---- findings ---- */
 
-static json_t *finding_object(const struct ue_finding *finding) {
+static json_t *finding_object(const struct info_finding *finding) {
     json_t *frames = json_array();
     for (unsigned i = 0; i < finding->frame_count; i++) {
         json_array_append_new(frames, count(finding->frames[i]));
     }
-    return json_pack("{s:s, s:s, s:s, s:o}", "kind", ue_finding_name(finding->kind), "severity",
-                     ue_severity_name(finding->severity), "text", finding->text, "frames", frames);
+    return json_pack("{s:s, s:s, s:s, s:o}", "kind", info_finding_name(finding->kind), "severity",
+                     info_severity_name(finding->severity), "text", finding->text, "frames", frames);
 }
 
-static void add_findings(json_t *object, const struct ue_info *info) {
+static void add_findings(json_t *object, const struct info_connection *info) {
     json_t *array = json_array(), *more = json_object();
-    GPtrArray *sorted = ue_findings_sorted(&info->findings);
+    GPtrArray *sorted = info_findings_sorted(&info->findings);
     for (guint i = 0; i < sorted->len; i++) {
         json_array_append_new(array, finding_object(g_ptr_array_index(sorted, i)));
     }
     g_ptr_array_unref(sorted);
-    for (int kind = 0; kind < UE_FINDING_COUNT; kind++) {
-        uint64_t left = ue_findings_more(&info->findings, (enum ue_finding_kind)kind);
+    for (int kind = 0; kind < INFO_FINDING_COUNT; kind++) {
+        uint64_t left = info_findings_more(&info->findings, (enum info_finding_kind)kind);
         if (left != 0) {
-            json_object_set_new(more, ue_finding_name((enum ue_finding_kind)kind), count(left));
+            json_object_set_new(more, info_finding_name((enum info_finding_kind)kind), count(left));
         }
     }
     json_object_set_new(object, "findings", array);
@@ -186,11 +186,11 @@ static void add_findings(json_t *object, const struct ue_info *info) {
 
 /* ---- bits ---- */
 
-static json_t *cost_object(const struct ue_cost *cost) {
+static json_t *cost_object(const struct info_cost *cost) {
     json_t *array = json_array();
-    GArray *parts = ue_cost_parts(cost);
+    GArray *parts = info_cost_parts(cost);
     for (guint i = 0; i < parts->len; i++) {
-        const struct ue_cost_part *part = &g_array_index(parts, struct ue_cost_part, i);
+        const struct info_cost_part *part = &g_array_index(parts, struct info_cost_part, i);
         json_array_append_new(array, json_pack("{s:s, s:s, s:o, s:o}", "group", part->group, "name", part->name, "c2s",
                                                count(part->bits[0]), "s2c", count(part->bits[1])));
     }
@@ -201,18 +201,18 @@ static json_t *cost_object(const struct ue_cost *cost) {
 
 /* ---- the connection ---- */
 
-static json_t *close_object(const struct ue_info *info) {
+static json_t *close_object(const struct info_connection *info) {
     if (!info->is_closed) {
         return json_null();
     }
-    return json_pack("{s:s, s:o, s:o, s:o}", "by", ue_side_name(info->closed_by), "frame", count(info->closed_frame),
-                     "time_s", since_s(info, info->closed_ns), "reason", text_or_null(ue_info_close_text(info)));
+    return json_pack("{s:s, s:o, s:o, s:o}", "by", phrase_side(info->closed_by), "frame", count(info->closed_frame),
+                     "time_s", since_s(info, info->closed_ns), "reason", text_or_null(info_connection_close_text(info)));
 }
 
-static json_t *heading_object(const struct ue_info *info) {
+static json_t *heading_object(const struct info_connection *info) {
     char start[24];
     g_snprintf(start, sizeof start, "%" PRId64, info->first_ns);
-    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s?, s:s, s:s, s:s?, s:o, s:{s:o, s:o}}", "schema", UE_JSON_SCHEMA,
+    return json_pack("{s:i, s:o, s:s, s:s, s:o, s:s?, s:s, s:s, s:s?, s:o, s:{s:o, s:o}}", "schema", PRINT_JSON_SCHEMA,
                      "stream", count(info->stream), "client", info->sides[0].address, "server", info->sides[1].address,
                      "client_before", text_or_null(info->former), "interface", info->interface, "generation",
                      info->generation, "generation_reason", info->reason, "start",
@@ -220,13 +220,13 @@ static json_t *heading_object(const struct ue_info *info) {
                      "first", count(info->first_frame), "last", count(info->last_frame));
 }
 
-json_t *ue_info_to_json(const struct ue_info *info) {
+json_t *info_to_json(const struct info_connection *info) {
     json_t *object = heading_object(info);
     add_traffic(object, info);
     add_times(object, info);
     json_object_set_new(object, "story", story_array(info));
     json_object_set_new(object, "channels", channels_array(info));
-    json_object_set_new(object, "closed_by", json_string(ue_end_name(ue_info_end(info))));
+    json_object_set_new(object, "closed_by", json_string(info_end_name(info_connection_end(info))));
     json_object_set_new(object, "close", close_object(info));
     add_findings(object, info);
     if (info->cost != NULL) {

@@ -8,6 +8,6 @@
 #include "tools/info/connection_info.h"
 
 /* The caller gives the result back by json_decref. */
-json_t *ue_info_to_json(const struct ue_info *info);
+json_t *info_to_json(const struct info_connection *info);
 
 #endif

@@ -5,16 +5,16 @@
 
 #include "tools/print/phrase.h"
 
-static void end_run(struct ue_losses *losses, struct ue_findings *findings) {
+static void end_run(struct info_loss_bursts *losses, struct info_findings *findings) {
     uint64_t count = losses->count;
     losses->count = 0;
     losses->longest = MAX(losses->longest, count);
-    if (count < UE_LOSS_BURST_MIN) {
+    if (count < INFO_LOSS_BURST_MIN) {
         return;
     }
     bool is_seen = losses->first_frame != 0;
-    struct ue_finding finding = {
-        .kind = UE_FINDING_LOSS_BURST, .severity = UE_SEVERITY_WARNING, .weight = (double)count};
+    struct info_finding finding = {
+        .kind = INFO_FINDING_LOSS_BURST, .severity = INFO_SEVERITY_WARNING, .weight = (double)count};
     finding.frames[0] = is_seen ? losses->first_frame : losses->reported_frame;
     finding.frames[1] = losses->last_frame;
     finding.frame_count = is_seen ? 2 : 1;
@@ -25,13 +25,13 @@ static void end_run(struct ue_losses *losses, struct ue_findings *findings) {
         g_snprintf(place, sizeof place, "none of them is in the capture; reported in frame %" PRIu64,
                    losses->reported_frame);
     }
-    ue_findings_add(findings, &finding,
+    info_findings_add(findings, &finding,
                     "%" PRIu64 " packets in a row not delivered, %s, ids %" PRId64 " to %" PRId64 " (%s)", count,
-                    ue_direction_words(losses->side), losses->last_id - (int64_t)count + 1, losses->last_id, place);
+                    phrase_direction(losses->side), losses->last_id - (int64_t)count + 1, losses->last_id, place);
 }
 
-void ue_losses_verdict(struct ue_losses *losses, const struct ue_track_event *event, struct ue_findings *findings) {
-    bool is_lost = event->type == UE_TRACK_NACKED;
+void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event, struct info_findings *findings) {
+    bool is_lost = event->type == UE_TRACKER_NAK;
     if (losses->count != 0 && (!is_lost || event->packet_id != losses->last_id + 1)) {
         end_run(losses, findings);
     }
@@ -50,7 +50,7 @@ void ue_losses_verdict(struct ue_losses *losses, const struct ue_track_event *ev
     }
 }
 
-void ue_losses_finish(struct ue_losses *losses, struct ue_findings *findings) {
+void info_loss_bursts_finish(struct info_loss_bursts *losses, struct info_findings *findings) {
     if (losses->count != 0) {
         end_run(losses, findings);
     }

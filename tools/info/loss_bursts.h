@@ -7,10 +7,10 @@
 #include "tools/info/finding_list.h"
 
 /* From so many on, packets in a row are a burst. */
-#define UE_LOSS_BURST_MIN 4
+#define INFO_LOSS_BURST_MIN 4
 
 /* Of the packets of one side. */
-struct ue_losses {
+struct info_loss_bursts {
     unsigned side;
     uint64_t count; /* of the run that is open */
     uint64_t longest;
@@ -20,8 +20,8 @@ struct ue_losses {
 };
 
 /* An event of type ACKED or NACKED that speaks of these packets. */
-void ue_losses_verdict(struct ue_losses *losses, const struct ue_track_event *event, struct ue_findings *findings);
+void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event, struct info_findings *findings);
 
-void ue_losses_finish(struct ue_losses *losses, struct ue_findings *findings);
+void info_loss_bursts_finish(struct info_loss_bursts *losses, struct info_findings *findings);
 
 #endif

@@ -9,7 +9,7 @@
 #include "tools/info/histogram.h"
 
 /* Reliable bunches that others overtook. */
-struct ue_hole {
+struct info_gap {
     unsigned side;
     uint32_t channel;
     int64_t from_id, to_id;
@@ -19,18 +19,18 @@ struct ue_hole {
     uint32_t open; /* not seen so far */
 };
 
-struct ue_holes {
-    const struct ue_histogram *rtt; /* round trips so far, ns; set at the beginning, as the next two */
-    struct ue_findings *findings;   /* where to say it */
+struct info_gaps {
+    const struct info_histogram *rtt; /* round trips so far, ns; set at the beginning, as the next two */
+    struct info_findings *findings;   /* where to say it */
     uint32_t ch_seq_bound;          /* of the connection */
-    GArray *array;                  /* struct ue_hole; NULL: none so far */
+    GArray *array;                  /* struct info_gap; NULL: none so far */
 };
 
 /* Feed events of type BUNCH. before: the highest reliable number that was seen on the bunch's channel before it, -1 for
    none. */
-void ue_holes_feed(struct ue_holes *holes, const struct ue_track_event *event, int64_t before);
+void info_gaps_on_event(struct info_gaps *holes, const struct ue_tracker_event *event, int64_t before);
 
 /* Says what is left at the end of the connection, and releases all. */
-void ue_holes_finish(struct ue_holes *holes);
+void info_gaps_finish(struct info_gaps *holes);
 
 #endif

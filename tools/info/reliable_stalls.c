@@ -14,8 +14,8 @@
 #define STALL_MIN_NS INT64_C(100000000)
 #define UNDELIVERED_MIN_NS INT64_C(1000000000)
 
-bool ue_stall_is_long(int64_t late_ns, const struct ue_histogram *rtt) {
-    return late_ns >= STALL_MIN_NS && late_ns / 2 >= ue_histogram_percentile(rtt, 50);
+bool info_stall_is_long(int64_t late_ns, const struct info_histogram *rtt) {
+    return late_ns >= STALL_MIN_NS && late_ns / 2 >= info_histogram_percentile(rtt, 50);
 }
 
 /* ---- bunches under way ---- */
@@ -27,10 +27,10 @@ static GArray *array_of(GArray **array, size_t element_bytes) {
     return *array;
 }
 
-#define FLYING(stalls, side, i) (&g_array_index((stalls)->flying[side], struct ue_flying, i))
-#define OVERDUE(stalls, side, i) (&g_array_index((stalls)->overdue[side], struct ue_overdue, i))
+#define FLYING(stalls, side, i) (&g_array_index((stalls)->flying[side], struct info_unacked_bunch, i))
+#define OVERDUE(stalls, side, i) (&g_array_index((stalls)->overdue[side], struct info_overdue_bunch, i))
 
-static void forget_landed(struct ue_stalls *stalls, unsigned side) {
+static void forget_landed(struct info_stalls *stalls, unsigned side) {
     GArray *flying = stalls->flying[side];
     guint *first = &stalls->first[side];
     if (flying->len - *first >= FLYING_MAX) {
@@ -42,8 +42,8 @@ static void forget_landed(struct ue_stalls *stalls, unsigned side) {
     }
 }
 
-static void take_off(struct ue_stalls *stalls, const struct ue_track_event *event) {
-    struct ue_flying flying = {.packet_id = event->packet_id,
+static void take_off(struct info_stalls *stalls, const struct ue_tracker_event *event) {
+    struct info_unacked_bunch flying = {.packet_id = event->packet_id,
                                .reliable_id = event->reliable_id,
                                .time_ns = event->time_ns,
                                .frame = event->frame,
@@ -60,40 +60,40 @@ static void take_off(struct ue_stalls *stalls, const struct ue_track_event *even
 
 /* ---- sentences ---- */
 
-static struct ue_finding finding_of(const struct ue_overdue *overdue, enum ue_finding_kind kind,
-                                    enum ue_severity severity, double weight) {
-    struct ue_finding finding = {.kind = kind, .severity = severity, .weight = weight};
-    finding.frame_count = MIN(overdue->losses, UE_LOSSES_LISTED);
+static struct info_finding finding_of(const struct info_overdue_bunch *overdue, enum info_finding_kind kind,
+                                    enum info_severity severity, double weight) {
+    struct info_finding finding = {.kind = kind, .severity = severity, .weight = weight};
+    finding.frame_count = MIN(overdue->losses, INFO_STALL_LOSSES_LISTED);
     memcpy(finding.frames, overdue->frames, sizeof overdue->frames);
     return finding;
 }
 
-static struct ue_words losses_words(const struct ue_overdue *overdue) {
-    return ue_frames_words(overdue->frames, MIN(overdue->losses, UE_LOSSES_LISTED), overdue->losses);
+static struct phrase losses_words(const struct info_overdue_bunch *overdue) {
+    return phrase_frames(overdue->frames, MIN(overdue->losses, INFO_STALL_LOSSES_LISTED), overdue->losses);
 }
 
-static void report_undelivered(const struct ue_stalls *stalls, const struct ue_overdue *overdue, unsigned side,
+static void report_undelivered(const struct info_stalls *stalls, const struct info_overdue_bunch *overdue, unsigned side,
                                int64_t now_ns) {
     if (now_ns - overdue->last_ns < UNDELIVERED_MIN_NS) {
         return; /* the next copy may be under way */
     }
-    struct ue_finding finding =
-        finding_of(overdue, UE_FINDING_UNDELIVERED, UE_SEVERITY_WARNING, (double)(now_ns - overdue->first_ns));
-    ue_findings_add(stalls->findings, &finding,
+    struct info_finding finding =
+        finding_of(overdue, INFO_FINDING_UNDELIVERED, INFO_SEVERITY_WARNING, (double)(now_ns - overdue->first_ns));
+    info_findings_add(stalls->findings, &finding,
                     "reliable bunch on channel %" PRIu32
                     ", %s (%s) is not known to have arrived: not delivered %s (%s), "
                     "and no later copy acknowledged within %s of the first",
-                    overdue->channel, ue_sequence_words(overdue->first_seq, overdue->last_seq).text,
-                    ue_direction_words(side), ue_times_words(overdue->losses).text, losses_words(overdue).text,
-                    ue_span_words(now_ns - overdue->first_ns).text);
+                    overdue->channel, phrase_ch_sequence(overdue->first_seq, overdue->last_seq).text,
+                    phrase_direction(side), phrase_times(overdue->losses).text, losses_words(overdue).text,
+                    phrase_duration(now_ns - overdue->first_ns).text);
 }
 
 /* ---- copies that were not delivered ---- */
 
-static struct ue_overdue *find_overdue(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying) {
+static struct info_overdue_bunch *find_overdue(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *flying) {
     GArray *overdue = stalls->overdue[side];
     for (guint i = 0; overdue != NULL && i < overdue->len; i++) {
-        struct ue_overdue *at = OVERDUE(stalls, side, i);
+        struct info_overdue_bunch *at = OVERDUE(stalls, side, i);
         if (at->reliable_id == flying->reliable_id && at->channel == flying->channel) {
             return at;
         }
@@ -101,15 +101,15 @@ static struct ue_overdue *find_overdue(struct ue_stalls *stalls, unsigned side, 
     return NULL;
 }
 
-static void lose(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying, int64_t now_ns) {
-    struct ue_overdue *overdue = find_overdue(stalls, side, flying);
+static void lose(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *flying, int64_t now_ns) {
+    struct info_overdue_bunch *overdue = find_overdue(stalls, side, flying);
     if (overdue == NULL) {
         GArray *array = array_of(&stalls->overdue[side], sizeof *overdue);
         if (array->len == OVERDUE_MAX) {
             report_undelivered(stalls, OVERDUE(stalls, side, 0), side, now_ns);
             g_array_remove_index(array, 0);
         }
-        struct ue_overdue begun = {.reliable_id = flying->reliable_id,
+        struct info_overdue_bunch begun = {.reliable_id = flying->reliable_id,
                                    .first_id = flying->reliable_id,
                                    .first_ns = flying->time_ns,
                                    .first_frame = flying->frame,
@@ -119,7 +119,7 @@ static void lose(struct ue_stalls *stalls, unsigned side, const struct ue_flying
         g_array_append_val(array, begun);
         overdue = OVERDUE(stalls, side, array->len - 1);
     }
-    if (overdue->losses < UE_LOSSES_LISTED) {
+    if (overdue->losses < INFO_STALL_LOSSES_LISTED) {
         overdue->frames[overdue->losses] = flying->frame;
     }
     overdue->losses++;
@@ -128,33 +128,33 @@ static void lose(struct ue_stalls *stalls, unsigned side, const struct ue_flying
 
 /* ---- the copy that arrived ---- */
 
-static void end_group(struct ue_stalls *stalls) {
-    const struct ue_overdue *group = &stalls->group;
+static void end_group(struct info_stalls *stalls) {
+    const struct info_overdue_bunch *group = &stalls->group;
     int64_t late_ns = stalls->arrived_ns - group->first_ns;
-    bool is_stall = stalls->has_group && ue_stall_is_long(late_ns, stalls->rtt);
+    bool is_stall = stalls->has_group && info_stall_is_long(late_ns, stalls->rtt);
     bool is_said = is_stall || (stalls->has_group && group->losses > 1);
     stalls->has_group = false;
     if (!is_said) {
         return;
     }
-    struct ue_finding finding = finding_of(group, is_stall ? UE_FINDING_STALL : UE_FINDING_REPEATED,
-                                           is_stall ? UE_SEVERITY_WARNING : UE_SEVERITY_NOTE, (double)late_ns);
+    struct info_finding finding = finding_of(group, is_stall ? INFO_FINDING_STALL : INFO_FINDING_REPEATED,
+                                           is_stall ? INFO_SEVERITY_WARNING : INFO_SEVERITY_NOTE, (double)late_ns);
     finding.frames[finding.frame_count++] = stalls->arrived_frame;
     char others[64] = "";
     if (group->others != 0) {
-        g_snprintf(others, sizeof others, ", and with it %s", ue_count_words(group->others, "other bunch").text);
+        g_snprintf(others, sizeof others, ", and with it %s", phrase_count(group->others, "other bunch").text);
     }
-    ue_findings_add(stalls->findings, &finding,
+    info_findings_add(stalls->findings, &finding,
                     "reliable %s of %s on channel %" PRIu32 ", %s (%s): not delivered %s (%s), arrived with frame "
                     "%" PRIu64 "%s",
-                    is_stall ? "stall" : "delay", ue_span_words(late_ns).text, group->channel,
-                    ue_sequence_words(group->first_seq, group->last_seq).text, ue_direction_words(stalls->group_side),
-                    ue_times_words(group->losses).text, losses_words(group).text, stalls->arrived_frame, others);
+                    is_stall ? "stall" : "delay", phrase_duration(late_ns).text, group->channel,
+                    phrase_ch_sequence(group->first_seq, group->last_seq).text, phrase_direction(stalls->group_side),
+                    phrase_times(group->losses).text, losses_words(group).text, stalls->arrived_frame, others);
 }
 
 /* Of the bunches that a packet brings late, the one that waited longest speaks for all. */
-static void join_group(struct ue_stalls *stalls, const struct ue_overdue *overdue) {
-    struct ue_overdue *group = &stalls->group;
+static void join_group(struct info_stalls *stalls, const struct info_overdue_bunch *overdue) {
+    struct info_overdue_bunch *group = &stalls->group;
     bool is_next = overdue->channel == group->channel && overdue->first_frame == group->first_frame &&
                    overdue->reliable_id == group->reliable_id + 1;
     if (is_next) {
@@ -169,8 +169,8 @@ static void join_group(struct ue_stalls *stalls, const struct ue_overdue *overdu
     }
 }
 
-static void arrive(struct ue_stalls *stalls, unsigned side, const struct ue_flying *flying) {
-    struct ue_overdue *overdue = find_overdue(stalls, side, flying);
+static void arrive(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *flying) {
+    struct info_overdue_bunch *overdue = find_overdue(stalls, side, flying);
     if (overdue == NULL) {
         return;
     }
@@ -187,17 +187,17 @@ static void arrive(struct ue_stalls *stalls, unsigned side, const struct ue_flyi
     g_array_remove_index(stalls->overdue[side], (guint)(overdue - OVERDUE(stalls, side, 0)));
 }
 
-void ue_stalls_verdict(struct ue_stalls *stalls, const struct ue_track_event *event) {
+void info_stalls_on_ack(struct info_stalls *stalls, const struct ue_tracker_event *event) {
     unsigned side = !event->side;
     GArray *flying = stalls->flying[side];
     guint *first = &stalls->first[side];
     while (flying != NULL && *first < flying->len && FLYING(stalls, side, *first)->packet_id <= event->packet_id) {
-        const struct ue_flying landed = *FLYING(stalls, side, *first);
+        const struct info_unacked_bunch landed = *FLYING(stalls, side, *first);
         ++*first;
         if (landed.packet_id < event->packet_id) {
             continue; /* nobody said what became of that packet */
         }
-        if (event->type == UE_TRACK_ACKED) {
+        if (event->type == UE_TRACKER_ACK) {
             arrive(stalls, side, &landed);
         } else {
             lose(stalls, side, &landed, event->time_ns);
@@ -205,7 +205,7 @@ void ue_stalls_verdict(struct ue_stalls *stalls, const struct ue_track_event *ev
     }
 }
 
-void ue_stalls_bunch(struct ue_stalls *stalls, const struct ue_track_event *event) {
+void info_stalls_on_bunch(struct info_stalls *stalls, const struct ue_tracker_event *event) {
     if (event->reliable_id >= 0) {
         take_off(stalls, event);
     }
@@ -213,14 +213,14 @@ void ue_stalls_bunch(struct ue_stalls *stalls, const struct ue_track_event *even
 
 /* ---- the end ---- */
 
-static void clear(struct ue_stalls *stalls) {
+static void clear(struct info_stalls *stalls) {
     for (unsigned side = 0; side < 2; side++) {
         g_clear_pointer(&stalls->flying[side], g_array_unref);
         g_clear_pointer(&stalls->overdue[side], g_array_unref);
     }
 }
 
-void ue_stalls_finish(struct ue_stalls *stalls, int64_t end_ns) {
+void info_stalls_finish(struct info_stalls *stalls, int64_t end_ns) {
     end_group(stalls);
     for (unsigned side = 0; side < 2; side++) {
         for (guint i = 0; stalls->overdue[side] != NULL && i < stalls->overdue[side]->len; i++) {

@@ -10,10 +10,10 @@
 #include "tools/info/finding_list.h"
 #include "tools/info/histogram.h"
 
-#define UE_LOSSES_LISTED 4
+#define INFO_STALL_LOSSES_LISTED 4
 
 /* A reliable bunch in a packet whose verdict is to come. */
-struct ue_flying {
+struct info_unacked_bunch {
     int64_t packet_id;
     int64_t reliable_id;
     int64_t time_ns;
@@ -24,7 +24,7 @@ struct ue_flying {
 
 /* A reliable bunch of which a copy was reported as not delivered, or several in a row that
    shared their packets. */
-struct ue_overdue {
+struct info_overdue_bunch {
     int64_t first_id, reliable_id; /* the first and the last */
     int64_t first_ns;              /* the first copy */
     int64_t last_ns;               /* the last bad report */
@@ -32,32 +32,32 @@ struct ue_overdue {
     uint32_t channel;
     uint32_t first_seq, last_seq;
     unsigned losses;
-    uint64_t frames[UE_LOSSES_LISTED];
+    uint64_t frames[INFO_STALL_LOSSES_LISTED];
     unsigned others; /* bunches elsewhere that were late by the same packets */
 };
 
-struct ue_stalls {
-    const struct ue_histogram *rtt; /* round trips so far, ns; set at the beginning, as the next */
-    struct ue_findings *findings;   /* where to say it */
-    GArray *flying[2];              /* struct ue_flying by packet id, by sender; NULL: none so far */
+struct info_stalls {
+    const struct info_histogram *rtt; /* round trips so far, ns; set at the beginning, as the next */
+    struct info_findings *findings;   /* where to say it */
+    GArray *flying[2];              /* struct info_unacked_bunch by packet id, by sender; NULL: none so far */
     guint first[2];                 /* in flying: those before it have their verdict */
     GArray *overdue[2];
 
     bool has_group; /* bunches that arrived with the same packet */
     unsigned group_side;
-    struct ue_overdue group;
+    struct info_overdue_bunch group;
     uint64_t arrived_frame;
     int64_t arrived_ns;
 };
 
 /* Whether so late is a stall: longer than one loss costs, 100 ms and two round trips. */
-bool ue_stall_is_long(int64_t late_ns, const struct ue_histogram *rtt);
+bool info_stall_is_long(int64_t late_ns, const struct info_histogram *rtt);
 
 /* Feed events of type BUNCH; ACKED and NACKED. */
-void ue_stalls_bunch(struct ue_stalls *stalls, const struct ue_track_event *event);
-void ue_stalls_verdict(struct ue_stalls *stalls, const struct ue_track_event *event);
+void info_stalls_on_bunch(struct info_stalls *stalls, const struct ue_tracker_event *event);
+void info_stalls_on_ack(struct info_stalls *stalls, const struct ue_tracker_event *event);
 
 /* Says what is left at the end of the connection, and releases all. */
-void ue_stalls_finish(struct ue_stalls *stalls, int64_t end_ns);
+void info_stalls_finish(struct info_stalls *stalls, int64_t end_ns);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define SATURATED_PERCENT 95
 
-void ue_rate_finish(struct ue_rate *rate, int64_t agreed_bytes) {
+void info_rate_finish(struct info_rate *rate, int64_t agreed_bytes) {
     if (rate->bytes > rate->peak_bytes) {
         rate->peak_bytes = rate->bytes;
         rate->peak_second = rate->second;
@@ -15,11 +15,11 @@ void ue_rate_finish(struct ue_rate *rate, int64_t agreed_bytes) {
     rate->bytes = 0;
 }
 
-void ue_rate_add(struct ue_rate *rate, int64_t since_ns, uint64_t bytes, int64_t agreed_bytes) {
+void info_rate_add(struct info_rate *rate, int64_t since_ns, uint64_t bytes, int64_t agreed_bytes) {
     int64_t second = since_ns / INT64_C(1000000000);
     if (second != rate->second) {
-        ue_rate_finish(rate, agreed_bytes);
+        info_rate_finish(rate, agreed_bytes);
         rate->second = second;
     }
-    rate->bytes += bytes + UE_DATAGRAM_OVERHEAD_BYTES;
+    rate->bytes += bytes + INFO_DATAGRAM_OVERHEAD_BYTES;
 }

@@ -5,20 +5,20 @@
 
 #include <stdint.h>
 
-#define UE_DATAGRAM_OVERHEAD_BYTES 28
+#define INFO_DATAGRAM_OVERHEAD_BYTES 28
 
-struct ue_rate {
+struct info_rate {
     int64_t second; /* since the connection began, of `bytes` */
     uint64_t bytes;
-    uint64_t peak_bytes; /* of the busiest second, see ue_rate_finish */
+    uint64_t peak_bytes; /* of the busiest second, see info_rate_finish */
     int64_t peak_second;
     uint64_t saturated_seconds; /* with at least 95 % of the agreed rate */
 };
 
 /* since_ns: of the connection's first datagram; agreed_bytes: per second, 0 for unknown. */
-void ue_rate_add(struct ue_rate *rate, int64_t since_ns, uint64_t bytes, int64_t agreed_bytes);
+void info_rate_add(struct info_rate *rate, int64_t since_ns, uint64_t bytes, int64_t agreed_bytes);
 
 /* Ends the last second. */
-void ue_rate_finish(struct ue_rate *rate, int64_t agreed_bytes);
+void info_rate_finish(struct info_rate *rate, int64_t agreed_bytes);
 
 #endif

@@ -7,11 +7,11 @@
 #include <uerudp/packet_tracker.h>
 #include "tools/info/finding_list.h"
 
-#define UE_SILENCE_MIN_NS INT64_C(500000000)
+#define INFO_SILENCE_MIN_NS INT64_C(500000000)
 /* A side that is silent for so long until the end, while the other speaks, is gone. */
-#define UE_GONE_MIN_NS INT64_C(5000000000)
+#define INFO_GONE_MIN_NS INT64_C(5000000000)
 
-struct ue_voice {
+struct info_silence_side {
     uint64_t packets;
     int64_t last_ns;
     uint64_t last_frame;
@@ -29,17 +29,17 @@ struct ue_voice {
     int64_t gap_ns;
 };
 
-struct ue_silence {
-    struct ue_voice voices[2];
+struct info_silence {
+    struct info_silence_side voices[2];
 };
 
 /* Feed events of types MISSING, PACKET, ACKED and NACKED. */
-void ue_silence_feed(struct ue_silence *silence, const struct ue_track_event *event, struct ue_findings *findings);
+void info_silence_on_event(struct info_silence *silence, const struct ue_tracker_event *event, struct info_findings *findings);
 
 /* How long a side had been silent when the other spoke last; 0 when it spoke last itself. */
-int64_t ue_silence_at_end_ns(const struct ue_silence *silence, unsigned side);
+int64_t info_silence_at_end_ns(const struct info_silence *silence, unsigned side);
 
 /* Says what is left at the end of the connection; silence behind a close is none. */
-void ue_silence_finish(struct ue_silence *silence, bool is_closed, struct ue_findings *findings);
+void info_silence_finish(struct info_silence *silence, bool is_closed, struct info_findings *findings);
 
 #endif

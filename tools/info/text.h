@@ -6,7 +6,7 @@
 #include "tools/info/connection_info.h"
 #include "tools/print/text_buffer.h"
 
-/* All connections (struct ue_info): when there are several, first a table with a line for each, the worst first. */
-void ue_info_print_text(struct ue_out *out, const GPtrArray *infos);
+/* All connections (struct info_connection): when there are several, first a table with a line for each, the worst first. */
+void info_print_text(struct text_buffer *out, const GPtrArray *infos);
 
 #endif

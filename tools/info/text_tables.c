@@ -11,25 +11,25 @@
 
 /* ---- traffic ---- */
 
-static struct ue_words number(uint64_t value) {
-    struct ue_words words;
+static struct phrase number(uint64_t value) {
+    struct phrase words;
     g_snprintf(words.text, sizeof words.text, "%" PRIu64, value);
     return words;
 }
 
-static void row(struct ue_out *out, const char *label, struct ue_words client, struct ue_words server) {
-    ue_out_format(out, "    %-22s %24s  %24s\n", label, client.text, server.text);
+static void row(struct text_buffer *out, const char *label, struct phrase client, struct phrase server) {
+    text_buffer_add_format(out, "    %-22s %24s  %24s\n", label, client.text, server.text);
 }
 
-static void number_row(struct ue_out *out, const char *label, uint64_t client, uint64_t server) {
+static void number_row(struct text_buffer *out, const char *label, uint64_t client, uint64_t server) {
     if (client + server != 0) {
         row(out, label, number(client), number(server));
     }
 }
 
 /* "40 of 384 (10.4 %)" */
-static struct ue_words not_acked(const struct ue_track_counts *counts) {
-    struct ue_words words;
+static struct phrase not_acked(const struct ue_tracker_counts *counts) {
+    struct phrase words;
     uint64_t verdicts = counts->acked + counts->nacked;
     if (verdicts == 0) {
         g_snprintf(words.text, sizeof words.text, "unknown");
@@ -40,18 +40,18 @@ static struct ue_words not_acked(const struct ue_track_counts *counts) {
     return words;
 }
 
-static struct ue_words lost(const struct ue_info *info, unsigned side) {
-    struct ue_words words;
+static struct phrase lost(const struct info_connection *info, unsigned side) {
+    struct phrase words;
     uint64_t count;
-    if (ue_info_lost(info, side, &count)) {
+    if (info_connection_lost_packets(info, side, &count)) {
         return number(count);
     }
     g_snprintf(words.text, sizeof words.text, "not visible here");
     return words;
 }
 
-static struct ue_words resends(const struct ue_track_counts *counts) {
-    struct ue_words words = number(counts->resends);
+static struct phrase resends(const struct ue_tracker_counts *counts) {
+    struct phrase words = number(counts->resends);
     if (counts->spurious != 0) {
         g_snprintf(words.text, sizeof words.text, "%" PRIu64 " (%" PRIu64 " needless)", counts->resends,
                    counts->spurious);
@@ -59,9 +59,9 @@ static struct ue_words resends(const struct ue_track_counts *counts) {
     return words;
 }
 
-static struct ue_words buffer_peak(const struct ue_info *info, unsigned side) {
-    const struct ue_info_side *figures = &info->sides[side];
-    struct ue_words words = {"-"};
+static struct phrase buffer_peak(const struct info_connection *info, unsigned side) {
+    const struct info_side *figures = &info->sides[side];
+    struct phrase words = {"-"};
     if (figures->reliable_peak != 0) {
         g_snprintf(words.text, sizeof words.text, "%" PRIu32 " of %" PRIu32 ", channel %" PRIu32,
                    figures->reliable_peak, info->reliable_limit, figures->reliable_peak_channel);
@@ -69,20 +69,20 @@ static struct ue_words buffer_peak(const struct ue_info *info, unsigned side) {
     return words;
 }
 
-static struct ue_words bytes_rate(const struct ue_info *info, unsigned side) {
-    struct ue_words words;
+static struct phrase bytes_rate(const struct info_connection *info, unsigned side) {
+    struct phrase words;
     int64_t span_ns = MAX(info->last_ns - info->first_ns, 1);
     g_snprintf(words.text, sizeof words.text, "%.0f, peak %" PRIu64,
-               (double)(info->sides[side].bytes + UE_DATAGRAM_OVERHEAD_BYTES * info->sides[side].datagrams) * 1e9 /
+               (double)(info->sides[side].bytes + INFO_DATAGRAM_OVERHEAD_BYTES * info->sides[side].datagrams) * 1e9 /
                    (double)span_ns,
                info->sides[side].rate.peak_bytes);
     return words;
 }
 
-static void print_traffic(struct ue_out *out, const struct ue_info *info) {
-    const struct ue_info_side *client = &info->sides[0], *server = &info->sides[1];
-    const struct ue_track_counts *up = &client->counts, *down = &server->counts;
-    ue_out_format(out, "  %-24s %24s  %24s\n", "traffic", "client to server", "server to client");
+static void print_traffic(struct text_buffer *out, const struct info_connection *info) {
+    const struct info_side *client = &info->sides[0], *server = &info->sides[1];
+    const struct ue_tracker_counts *up = &client->counts, *down = &server->counts;
+    text_buffer_add_format(out, "  %-24s %24s  %24s\n", "traffic", "client to server", "server to client");
     row(out, "datagrams", number(client->datagrams), number(server->datagrams));
     row(out, "bytes", number(client->bytes), number(server->bytes));
     if (info->implausible == 0 && info->last_ns - info->first_ns >= INT64_C(1000000000)) {
@@ -102,51 +102,51 @@ static void print_traffic(struct ue_out *out, const struct ue_info *info) {
 
 /* ---- times ---- */
 
-static void print_percentiles(struct ue_out *out, const char *label, const struct ue_histogram *histogram,
+static void print_percentiles(struct text_buffer *out, const char *label, const struct info_histogram *histogram,
                               double unit) {
     if (histogram->count == 0) {
         return;
     }
-    ue_out_format(out, "    %-22s", label);
+    text_buffer_add_format(out, "    %-22s", label);
     static const double percents[] = {50, 90, 99};
     for (size_t i = 0; i < G_N_ELEMENTS(percents); i++) {
-        ue_out_format(out, " %8.1f", (double)ue_histogram_percentile(histogram, percents[i]) / unit);
+        text_buffer_add_format(out, " %8.1f", (double)info_histogram_percentile(histogram, percents[i]) / unit);
     }
-    ue_out_format(out, " %8.1f %8.1f %9" PRIu64 "\n", (double)histogram->min / unit, (double)histogram->max / unit,
+    text_buffer_add_format(out, " %8.1f %8.1f %9" PRIu64 "\n", (double)histogram->min / unit, (double)histogram->max / unit,
                   histogram->count);
 }
 
-static void print_times(struct ue_out *out, const struct ue_info *info) {
-    const struct ue_timing *timing = &info->timing;
-    int64_t handshake_ns = ue_timing_handshake_ns(timing);
+static void print_times(struct text_buffer *out, const struct info_connection *info) {
+    const struct info_timing *timing = &info->timing;
+    int64_t handshake_ns = info_timing_handshake_ns(timing);
     if (timing->rtt.count + timing->halves[0].count + timing->halves[1].count == 0 && handshake_ns < 0) {
         return;
     }
-    ue_out_format(out, "  %-24s %8s %8s %8s %8s %8s %9s\n", "times in ms", "p50", "p90", "p99", "least", "most",
+    text_buffer_add_format(out, "  %-24s %8s %8s %8s %8s %8s %9s\n", "times in ms", "p50", "p90", "p99", "least", "most",
                   "samples");
     print_percentiles(out, "round trip", &timing->rtt, 1e6);
     print_percentiles(out, "  here, server, here", &timing->halves[0], 1e6);
     print_percentiles(out, "  here, client, here", &timing->halves[1], 1e6);
     print_percentiles(out, "server frame", &timing->frame_time_ms, 1);
     if (handshake_ns >= 0) {
-        ue_out_format(out, "    %-22s %8.1f\n", "handshake round trip", ue_ms(handshake_ns));
+        text_buffer_add_format(out, "    %-22s %8.1f\n", "handshake round trip", phrase_milliseconds(handshake_ns));
     }
     for (unsigned side = 0; side < 2; side++) {
-        const struct ue_jitter *jitter = &timing->jitter[side];
+        const struct info_jitter *jitter = &timing->jitter[side];
         if (jitter->samples != 0) {
-            ue_out_format(out, "    jitter of the %s       %8.1f now, %.1f at most\n", ue_side_name(side),
-                          ue_ms(jitter->clock.average_ns), ue_ms(jitter->max_ns));
+            text_buffer_add_format(out, "    jitter of the %s       %8.1f now, %.1f at most\n", phrase_side(side),
+                          phrase_milliseconds(jitter->clock.average_ns), phrase_milliseconds(jitter->max_ns));
         }
     }
 }
 
 /* ---- channels ---- */
 
-static struct ue_words moment(const struct ue_info *info, uint64_t frame, int64_t time_ns, uint64_t count) {
-    struct ue_words words;
+static struct phrase moment(const struct info_connection *info, uint64_t frame, int64_t time_ns, uint64_t count) {
+    struct phrase words;
     g_strlcpy(words.text, frame != 0 ? "?" : "-", sizeof words.text);
     if (frame != 0 && info->implausible == 0) {
-        g_snprintf(words.text, sizeof words.text, "%.3f s", ue_seconds(time_ns - info->first_ns));
+        g_snprintf(words.text, sizeof words.text, "%.3f s", phrase_seconds(time_ns - info->first_ns));
     }
     if (count > 1) {
         char times[24];
@@ -156,51 +156,51 @@ static struct ue_words moment(const struct ue_info *info, uint64_t frame, int64_
     return words;
 }
 
-static void print_channel(struct ue_out *out, const struct ue_info *info, const struct ue_channel *channel) {
-    const char *reason = ue_channel_close_reason(channel);
-    struct ue_words index = number(channel->index);
+static void print_channel(struct text_buffer *out, const struct info_connection *info, const struct info_channel *channel) {
+    const char *reason = info_channel_close_reason(channel);
+    struct phrase index = number(channel->index);
     if (channel->index == UINT32_MAX) {
         g_snprintf(index.text, sizeof index.text, "others");
     }
-    ue_out_format(
+    text_buffer_add_format(
         out, "    %7s %-12s %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %-16s %-16s %s", index.text,
         channel->name[0] != '\0' ? channel->name : "-", channel->flows[0].bits / 8, channel->flows[1].bits / 8,
         channel->flows[0].bunches + channel->flows[1].bunches, channel->flows[0].resends + channel->flows[1].resends,
         moment(info, channel->opened_frame, channel->opened_ns, channel->opens).text,
         moment(info, channel->closed_frame, channel->closed_ns, channel->closes).text, reason != NULL ? reason : "");
     if (channel->actor != NULL) {
-        ue_out_format(out, "%*s", reason != NULL ? REASON_CHARS - (int)strlen(reason) : REASON_CHARS, "");
-        ue_out_utf8(out, ue_opening_name(channel->actor), UE_ESCAPE_PLAIN);
+        text_buffer_add_format(out, "%*s", reason != NULL ? REASON_CHARS - (int)strlen(reason) : REASON_CHARS, "");
+        text_buffer_add_utf8(out, ue_actor_class_name(channel->actor), TEXT_ESCAPE_PLAIN);
     }
-    ue_out_char(out, '\n');
+    text_buffer_add_char(out, '\n');
 }
 
-static void print_close_reasons(struct ue_out *out, const struct ue_channels *channels) {
+static void print_close_reasons(struct text_buffer *out, const struct info_channels *channels) {
     const char *separator = "    closed in all: ";
-    for (unsigned reason = 0; reason < UE_CLOSE_REASONS; reason++) {
+    for (unsigned reason = 0; reason < INFO_CLOSE_REASONS_MAX; reason++) {
         const char *name = ue_values_name(UE_VALUES_CLOSE_REASON, reason);
         if (channels->close_reasons[reason] != 0) {
-            ue_out_format(out, "%s%" PRIu64 " %s", separator, channels->close_reasons[reason],
+            text_buffer_add_format(out, "%s%" PRIu64 " %s", separator, channels->close_reasons[reason],
                           name != NULL ? name : "of another reason");
             separator = ", ";
         }
     }
-    ue_out_text(out, channels->closes != 0 ? "\n" : "");
+    text_buffer_add(out, channels->closes != 0 ? "\n" : "");
 }
 
 static bool has_actors(const GPtrArray *sorted) {
     for (guint i = 0; i < sorted->len && i < CHANNELS_SHOWN; i++) {
-        if (((const struct ue_channel *)g_ptr_array_index(sorted, i))->actor != NULL) {
+        if (((const struct info_channel *)g_ptr_array_index(sorted, i))->actor != NULL) {
             return true;
         }
     }
     return false;
 }
 
-static void print_channels(struct ue_out *out, const struct ue_info *info) {
-    GPtrArray *sorted = ue_channels_sorted(&info->channels, UE_CHANNELS_BY_BITS);
+static void print_channels(struct text_buffer *out, const struct info_connection *info) {
+    GPtrArray *sorted = info_channels_sorted(&info->channels, INFO_CHANNELS_BY_BITS);
     if (sorted->len != 0) {
-        ue_out_format(out, "  channels, %u\n    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", sorted->len, "index",
+        text_buffer_add_format(out, "  channels, %u\n    %7s %-12s %12s %12s %9s %8s  %-16s %-16s %s\n", sorted->len, "index",
                       "name", "c2s bytes", "s2c bytes", "bunches", "resends", "opened", "closed",
                       has_actors(sorted) ? "reason         actor" : "reason");
     }
@@ -208,7 +208,7 @@ static void print_channels(struct ue_out *out, const struct ue_info *info) {
         print_channel(out, info, g_ptr_array_index(sorted, i));
     }
     if (sorted->len > CHANNELS_SHOWN) {
-        ue_out_format(out, "    and %u more with less\n", sorted->len - CHANNELS_SHOWN);
+        text_buffer_add_format(out, "    and %u more with less\n", sorted->len - CHANNELS_SHOWN);
     }
     print_close_reasons(out, &info->channels);
     g_ptr_array_unref(sorted);
@@ -216,27 +216,27 @@ static void print_channels(struct ue_out *out, const struct ue_info *info) {
 
 /* ---- bits ---- */
 
-static void print_cost_row(struct ue_out *out, const char *indent, const char *label, const uint64_t bits[2],
+static void print_cost_row(struct text_buffer *out, const char *indent, const char *label, const uint64_t bits[2],
                            const uint64_t total[2]) {
-    ue_out_format(out, "    %s%-*s", indent, 38 - (int)strlen(indent), label);
+    text_buffer_add_format(out, "    %s%-*s", indent, 38 - (int)strlen(indent), label);
     for (unsigned side = 0; side < 2; side++) {
         double percent = total[side] != 0 ? 100.0 * (double)bits[side] / (double)total[side] : 0;
-        ue_out_format(out, " %12" PRIu64 " %6.2f %%", bits[side], percent);
+        text_buffer_add_format(out, " %12" PRIu64 " %6.2f %%", bits[side], percent);
     }
-    ue_out_char(out, '\n');
+    text_buffer_add_char(out, '\n');
 }
 
-static bool is_same_group(const struct ue_cost_part *a, const struct ue_cost_part *b) {
+static bool is_same_group(const struct info_cost_part *a, const struct info_cost_part *b) {
     return strcmp(a->group, b->group) == 0;
 }
 
 /* Groups with their sums, and the parts of each under it. */
-static void print_cost(struct ue_out *out, const struct ue_cost *cost) {
-    GArray *array = ue_cost_parts(cost);
-    const struct ue_cost_part *parts = (const struct ue_cost_part *)array->data, *end = parts + array->len;
-    ue_out_format(out, "  %-40s %21s %21s\n", "bits", "client to server", "server to client");
-    for (const struct ue_cost_part *first = parts; first < end;) {
-        const struct ue_cost_part *next = first;
+static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
+    GArray *array = info_cost_parts(cost);
+    const struct info_cost_part *parts = (const struct info_cost_part *)array->data, *end = parts + array->len;
+    text_buffer_add_format(out, "  %-40s %21s %21s\n", "bits", "client to server", "server to client");
+    for (const struct info_cost_part *first = parts; first < end;) {
+        const struct info_cost_part *next = first;
         uint64_t sums[2] = {0, 0};
         for (; next < end && is_same_group(next, first); next++) {
             sums[0] += next->bits[0];
@@ -252,7 +252,7 @@ static void print_cost(struct ue_out *out, const struct ue_cost *cost) {
     g_array_unref(array);
 }
 
-void ue_info_print_figures(struct ue_out *out, const struct ue_info *info) {
+void info_print_tables(struct text_buffer *out, const struct info_connection *info) {
     print_traffic(out, info);
     print_times(out, info);
     print_channels(out, info);

@@ -6,6 +6,6 @@
 #include "tools/info/connection_info.h"
 #include "tools/print/text_buffer.h"
 
-void ue_info_print_figures(struct ue_out *out, const struct ue_info *info);
+void info_print_tables(struct text_buffer *out, const struct info_connection *info);
 
 #endif

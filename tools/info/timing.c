@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/timing.h"
 
-static void hear_clock(struct ue_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
+static void hear_clock(struct info_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
     if (ue_clock_jitter_feed(&jitter->clock, time_ns, clock_ms)) {
         int64_t average_ns = jitter->clock.average_ns;
         jitter->max_ns = average_ns > jitter->max_ns ? average_ns : jitter->max_ns;
@@ -9,65 +9,65 @@ static void hear_clock(struct ue_jitter *jitter, int64_t time_ns, uint16_t clock
     }
 }
 
-static void hear_packet(struct ue_timing *timing, const struct ue_track_event *event) {
+static void hear_packet(struct info_timing *timing, const struct ue_tracker_event *event) {
     const struct ue_packet *packet = &event->datagram->packet;
     if (packet->has_info && !event->is_late) {
         hear_clock(&timing->jitter[event->side], event->time_ns, packet->jitter_ms);
     }
     if (packet->has_frame_time) {
-        ue_timing_frame_time(timing, event->side, packet->frame_time_ms);
+        info_timing_add_frame_time(timing, event->side, packet->frame_time_ms);
     }
 }
 
-static void hear_ack(struct ue_timing *timing, const struct ue_track_event *event) {
+static void hear_ack(struct info_timing *timing, const struct ue_tracker_event *event) {
     unsigned side = !event->side;
     if (event->other_frame == 0 || event->span_ns < 0) {
         return;
     }
-    ue_histogram_add(&timing->halves[side], event->span_ns);
+    info_histogram_add(&timing->halves[side], event->span_ns);
     timing->last_half_ns[side] = event->span_ns;
     if (timing->halves[!side].count != 0) {
-        ue_histogram_add(&timing->rtt, timing->last_half_ns[0] + timing->last_half_ns[1]);
+        info_histogram_add(&timing->rtt, timing->last_half_ns[0] + timing->last_half_ns[1]);
     }
 }
 
 /* A Challenge or an Ack answers the client, a Response the server. */
-static void hear_handshake(struct ue_timing *timing, const struct ue_track_event *event) {
+static void hear_handshake(struct info_timing *timing, const struct ue_tracker_event *event) {
     if (event->span_ns >= 0 && timing->handshake_ns[!event->side] == 0) {
         timing->handshake_ns[!event->side] = event->span_ns;
     }
 }
 
-void ue_timing_feed(struct ue_timing *timing, const struct ue_track_event *event) {
+void info_timing_on_event(struct info_timing *timing, const struct ue_tracker_event *event) {
     switch (event->type) {
-    case UE_TRACK_HANDSHAKE: hear_handshake(timing, event); break;
-    case UE_TRACK_PACKET: hear_packet(timing, event); break;
-    case UE_TRACK_ACKED: hear_ack(timing, event); break;
+    case UE_TRACKER_HANDSHAKE: hear_handshake(timing, event); break;
+    case UE_TRACKER_PACKET: hear_packet(timing, event); break;
+    case UE_TRACKER_ACK: hear_ack(timing, event); break;
     default: break;
     }
 }
 
-void ue_timing_frame_time(struct ue_timing *timing, unsigned side, uint8_t frame_time_ms) {
+void info_timing_add_frame_time(struct info_timing *timing, unsigned side, uint8_t frame_time_ms) {
     if (side == 1) {
-        ue_histogram_add(&timing->frame_time_ms, frame_time_ms);
+        info_histogram_add(&timing->frame_time_ms, frame_time_ms);
     }
 }
 
-int64_t ue_timing_handshake_ns(const struct ue_timing *timing) {
+int64_t info_timing_handshake_ns(const struct info_timing *timing) {
     bool is_known = timing->handshake_ns[0] != 0 && timing->handshake_ns[1] != 0;
     return is_known ? timing->handshake_ns[0] + timing->handshake_ns[1] : -1;
 }
 
-void ue_timing_forget_spans(struct ue_timing *timing) {
-    struct ue_timing kept = {.frame_time_ms = timing->frame_time_ms};
-    timing->frame_time_ms = (struct ue_histogram){0};
-    ue_timing_clear(timing);
+void info_timing_clear_spans(struct info_timing *timing) {
+    struct info_timing kept = {.frame_time_ms = timing->frame_time_ms};
+    timing->frame_time_ms = (struct info_histogram){0};
+    info_timing_clear(timing);
     *timing = kept;
 }
 
-void ue_timing_clear(struct ue_timing *timing) {
-    ue_histogram_clear(&timing->rtt);
-    ue_histogram_clear(&timing->halves[0]);
-    ue_histogram_clear(&timing->halves[1]);
-    ue_histogram_clear(&timing->frame_time_ms);
+void info_timing_clear(struct info_timing *timing) {
+    info_histogram_clear(&timing->rtt);
+    info_histogram_clear(&timing->halves[0]);
+    info_histogram_clear(&timing->halves[1]);
+    info_histogram_clear(&timing->frame_time_ms);
 }

@@ -10,17 +10,17 @@
 #define SECONDS_MIN 1e-3
 #define SECONDS_MAX 1e9
 
-void ue_reading_init(struct ue_reading *reading) {
-    *reading = (struct ue_reading){0};
-    ue_wire_options_init(&reading->wire);
+void capture_reader_init(struct capture_reader *reading) {
+    *reading = (struct capture_reader){0};
+    wire_options_init(&reading->wire);
 }
 
-void ue_reading_clear(struct ue_reading *reading) {
+void capture_reader_clear(struct capture_reader *reading) {
     if (reading->flows != NULL) {
-        ue_flows_free(reading->flows);
+        connection_table_free(reading->flows);
     }
-    ue_input_clear(&reading->input);
-    ue_wire_options_clear(&reading->wire);
+    datagram_source_clear(&reading->input);
+    wire_options_clear(&reading->wire);
     g_free(reading->frames_before);
     g_free(reading->live.interface);
     g_free(reading->live.filter);
@@ -28,19 +28,19 @@ void ue_reading_clear(struct ue_reading *reading) {
     g_free(reading->live.seconds_text);
 }
 
-void ue_reading_start(struct ue_reading *reading, int path_count, char **paths) {
+void capture_reader_start(struct capture_reader *reading, int path_count, char **paths) {
     bool is_file = reading->live.interface == NULL;
     reading->paths = is_file ? paths : &reading->live.interface;
     reading->path_count = is_file ? path_count : 1;
     reading->frames_before = g_new0(uint64_t, (gsize)reading->path_count);
-    reading->flows = ue_flows_new(&reading->wire);
+    reading->flows = connection_table_new(&reading->wire);
     reading->summary.begun_us = g_get_monotonic_time();
 }
 
 /* ---- options ---- */
 
-void ue_reading_add_live(struct ue_reading *reading, GOptionContext *context) {
-    struct ue_reading_live *live = &reading->live;
+void capture_reader_add_live_options(struct capture_reader *reading, GOptionContext *context) {
+    struct capture_reader_live *live = &reading->live;
     const GOptionEntry entries[] = {
         {"interface", 'i', 0, G_OPTION_ARG_STRING, &live->interface,
          "capture what passes a network interface, such as eth0, lo or any, until Ctrl-C, instead of reading files",
@@ -57,24 +57,24 @@ void ue_reading_add_live(struct ue_reading *reading, GOptionContext *context) {
     g_option_context_add_group(context, group);
 }
 
-static bool resolve_live(struct ue_reading_live *live) {
+static bool resolve_live(struct capture_reader_live *live) {
     bool has_limit = live->count_text != NULL || live->seconds_text != NULL;
     if (live->interface == NULL && (live->filter != NULL || has_limit)) {
-        ue_complain("--filter, --count and --duration go with --interface");
+        cli_error("--filter, --count and --duration go with --interface");
         return false;
     }
-    return ue_cli_option_number("count", live->count_text, 1, INT64_MAX, &live->count) &&
-           ue_cli_option_real("duration", live->seconds_text, SECONDS_MIN, SECONDS_MAX, &live->seconds);
+    return cli_option_number("count", live->count_text, 1, INT64_MAX, &live->count) &&
+           cli_option_real("duration", live->seconds_text, SECONDS_MIN, SECONDS_MAX, &live->seconds);
 }
 
-bool ue_reading_resolve(struct ue_reading *reading, int path_count) {
+bool capture_reader_check_options(struct capture_reader *reading, int path_count) {
     bool is_live = reading->live.interface != NULL;
     if (!is_live && path_count == 0) {
-        ue_complain("no file given; see %s --help", g_get_prgname());
+        cli_error("no file given; see %s --help", g_get_prgname());
         return false;
     }
     if (is_live && (path_count != 0 || reading->is_hex)) {
-        ue_complain("--interface and files exclude each other");
+        cli_error("--interface and files exclude each other");
         return false;
     }
     return resolve_live(&reading->live);
@@ -89,19 +89,19 @@ static uint64_t file_bytes(const char *path) {
     return known ? (uint64_t)status.st_size : 0;
 }
 
-static bool listen_to(struct ue_reading *reading) {
-    const struct ue_reading_live *live = &reading->live;
-    const struct ue_device_options options = {
+static bool listen_to(struct capture_reader *reading) {
+    const struct capture_reader_live *live = &reading->live;
+    const struct capture_interface_options options = {
         .name = live->interface,
         .filter = live->filter,
         .packets = live->count,
         .duration_ns = (uint64_t)(live->seconds * NS_PER_S),
-        .stop = ue_stop_on_signals(),
+        .stop = cli_stop_on_signals(),
     };
-    return ue_input_listen(&reading->input, &options);
+    return datagram_source_open_interface(&reading->input, &options);
 }
 
-const char *ue_reading_path_of(const struct ue_reading *reading, uint64_t frame) {
+const char *capture_reader_path_of(const struct capture_reader *reading, uint64_t frame) {
     int i = reading->next_path - 1;
     while (i > 0 && reading->frames_before[i] >= frame) {
         i--;
@@ -109,48 +109,48 @@ const char *ue_reading_path_of(const struct ue_reading *reading, uint64_t frame)
     return reading->path_count > 1 && i >= 0 ? reading->paths[i] : NULL;
 }
 
-static void open_next(struct ue_reading *reading) {
+static void open_next(struct capture_reader *reading) {
     reading->frames_before[reading->next_path] = reading->input.frame;
     const char *path = reading->paths[reading->next_path++];
     bool is_live = reading->live.interface != NULL;
     reading->path_bytes = is_live ? 0 : file_bytes(path);
-    reading->is_open = is_live ? listen_to(reading) : ue_input_open(&reading->input, path, reading->is_hex);
+    reading->is_open = is_live ? listen_to(reading) : datagram_source_open(&reading->input, path, reading->is_hex);
     reading->is_any |= reading->is_open;
     if (!reading->is_open) {
-        ue_complain("%s: %s", path, reading->input.error);
-        reading->worst = UE_EXIT_UNUSABLE;
+        cli_error("%s: %s", path, reading->input.error);
+        reading->worst = CLI_EXIT_UNUSABLE;
     }
 }
 
-static void read_one(struct ue_reading *reading) {
-    struct ue_input_datagram datagram;
+static void read_one(struct capture_reader *reading) {
+    struct source_datagram datagram;
     bool is_udp;
-    enum ue_capture_result result = ue_input_step(&reading->input, &datagram, &is_udp);
-    if (result == UE_CAPTURE_PACKET) {
+    enum capture_result result = datagram_source_next_packet(&reading->input, &datagram, &is_udp);
+    if (result == CAPTURE_PACKET) {
         if (is_udp) {
-            ue_flows_feed(reading->flows, &datagram);
+            connection_table_add(reading->flows, &datagram);
         }
-        ue_summary_progress(&reading->summary, &reading->input, reading->path_bytes);
+        capture_summary_show_progress(&reading->summary, &reading->input, reading->path_bytes);
         return;
     }
-    ue_input_close(&reading->input);
+    datagram_source_close(&reading->input);
     reading->is_open = false;
-    if (result == UE_CAPTURE_DAMAGED) {
-        ue_complain("%s: %s; what comes before it was read", reading->paths[reading->next_path - 1],
+    if (result == CAPTURE_DAMAGED) {
+        cli_error("%s: %s; what comes before it was read", reading->paths[reading->next_path - 1],
                     reading->input.error);
-        reading->worst = UE_EXIT_UNUSABLE;
+        reading->worst = CLI_EXIT_UNUSABLE;
     }
 }
 
 /* False: there is nothing left to read. */
-static bool advance(struct ue_reading *reading) {
+static bool advance(struct capture_reader *reading) {
     if (reading->is_open) {
         read_one(reading);
     } else if (reading->next_path < reading->path_count) {
         open_next(reading);
     } else if (!reading->is_over) {
         reading->is_over = true;
-        ue_flows_end(reading->flows);
+        connection_table_flush(reading->flows);
     } else {
         return false;
     }
@@ -159,27 +159,27 @@ static bool advance(struct ue_reading *reading) {
 
 /* ---- one datagram ---- */
 
-static void look(const struct ue_held *held, struct ue_seen *seen) {
+static void look(const struct observe_datagram *held, struct input_datagram *seen) {
     seen->held = held;
     seen->connection = held->connection;
     seen->bytes = held->bytes;
     seen->size_bytes = held->captured_bytes;
     seen->is_cut = held->captured_bytes < held->length_bytes;
-    ue_flow_context(&seen->connection->flow, &held->link, &seen->context);
+    ue_detection_context(&seen->connection->flow, &held->link, &seen->context);
     if (seen->is_cut) {
         held->bytes[seen->size_bytes++] = seen->context.settings.terminators > 1 ? 3 : 1;
     }
     seen->role =
         seen->context.direction == UE_DIRECTION_UNKNOWN ? held->side : seen->context.direction == UE_SERVER_TO_CLIENT;
     ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->verdict);
-    seen->is_foreign = ue_flow_is_foreign(&seen->connection->flow, &held->link, seen->bytes, seen->size_bytes);
+    seen->is_foreign = ue_detection_is_foreign(&seen->connection->flow, &held->link, seen->bytes, seen->size_bytes);
 }
 
-void ue_seen_show(const struct ue_seen *seen, struct ue_context *context, struct ue_shown *shown) {
-    const struct ue_held *held = seen->held;
-    const struct ue_connection *connection = seen->connection;
+void input_datagram_to_print(const struct input_datagram *seen, struct ue_context *context, struct print_datagram *shown) {
+    const struct observe_datagram *held = seen->held;
+    const struct observe_connection *connection = seen->connection;
     *context = seen->context;
-    *shown = (struct ue_shown){
+    *shown = (struct print_datagram){
         .frame = held->frame,
         .time_ns = held->time_ns,
         .source = connection->texts[held->side],
@@ -190,7 +190,7 @@ void ue_seen_show(const struct ue_seen *seen, struct ue_context *context, struct
         .length_bytes = held->length_bytes,
         .stream = connection->stream,
         .links = &held->link.links,
-        .reason = ue_reason_text((enum ue_reason)ue_flow_choice(&connection->flow, &held->link)->reason),
+        .reason = ue_detection_reason_text((enum ue_detection_reason)ue_detection_result_of(&connection->flow, &held->link)->reason),
     };
     if (!seen->is_foreign) {
         shown->context = context;
@@ -199,20 +199,20 @@ void ue_seen_show(const struct ue_seen *seen, struct ue_context *context, struct
     }
 }
 
-static void count(struct ue_summary *summary, const struct ue_seen *seen) {
+static void count(struct capture_summary *summary, const struct input_datagram *seen) {
     summary->decoded++;
     if (seen->is_foreign) {
         summary->unknown++;
     } else if (seen->is_cut) {
         summary->cut++;
     } else if (seen->verdict.fault.status != UE_OK) {
-        ue_summary_malformed(summary, seen->held->frame, &seen->verdict.fault);
+        capture_summary_report_malformed(summary, seen->held->frame, &seen->verdict.fault);
     }
 }
 
-bool ue_reading_next(struct ue_reading *reading, struct ue_seen *seen) {
-    const struct ue_held *held;
-    while ((held = ue_flows_next(reading->flows)) == NULL) {
+bool capture_reader_next(struct capture_reader *reading, struct input_datagram *seen) {
+    const struct observe_datagram *held;
+    while ((held = connection_table_next(reading->flows)) == NULL) {
         if (!advance(reading)) {
             return false;
         }
@@ -222,24 +222,24 @@ bool ue_reading_next(struct ue_reading *reading, struct ue_seen *seen) {
     return true;
 }
 
-bool ue_reading_is_live(const struct ue_reading *reading) {
+bool capture_reader_is_live(const struct capture_reader *reading) {
     return reading->path_bytes == 0;
 }
 
 /* ---- the end ---- */
 
-void ue_reading_print_summary(struct ue_reading *reading) {
+void capture_reader_print_summary(struct capture_reader *reading) {
     if (reading->is_any) {
-        ue_summary_print(&reading->summary, &reading->input, reading->flows);
+        capture_summary_print(&reading->summary, &reading->input, reading->flows);
     }
 }
 
-void ue_reading_print_totals(struct ue_reading *reading) {
+void capture_reader_print_totals(struct capture_reader *reading) {
     if (reading->is_any) {
-        ue_summary_print_totals(&reading->summary, &reading->input, reading->flows);
+        capture_summary_print_totals(&reading->summary, &reading->input, reading->flows);
     }
 }
 
-enum ue_exit ue_reading_status(const struct ue_reading *reading) {
-    return reading->worst == UE_EXIT_OK && reading->summary.malformed != 0 ? UE_EXIT_MALFORMED : reading->worst;
+enum cli_exit capture_reader_exit_status(const struct capture_reader *reading) {
+    return reading->worst == CLI_EXIT_OK && reading->summary.malformed != 0 ? CLI_EXIT_MALFORMED : reading->worst;
 }

@@ -10,11 +10,11 @@
 #include "tools/print/datagram.h"
 
 /* One datagram of a connection. All lives until the next call. */
-struct ue_seen {
-    const struct ue_held *held;
-    struct ue_connection *connection;
+struct input_datagram {
+    const struct observe_datagram *held;
+    struct observe_connection *connection;
     struct ue_context context;
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     unsigned role; /* of the sender: 0 client, 1 server; where nothing tells, the order of the addresses */
     const uint8_t *bytes;
     size_t size_bytes; /* captured, and a byte that ends a cut datagram */
@@ -23,7 +23,7 @@ struct ue_seen {
 };
 
 /* What to capture from a network interface instead of reading files. */
-struct ue_reading_live {
+struct capture_reader_live {
     char *interface; /* NULL: files are read */
     char *filter;
     char *count_text, *seconds_text; /* as on the command line; NULL: not given */
@@ -32,10 +32,10 @@ struct ue_reading_live {
 };
 
 /* Fill wire (wire_options.h) and is_hex before the start; the rest is the reader's own. */
-struct ue_reading {
-    struct ue_wire_options wire;
+struct capture_reader {
+    struct wire_options wire;
     gboolean is_hex;
-    struct ue_reading_live live;
+    struct capture_reader_live live;
 
     char **paths;
     int path_count, next_path;
@@ -44,43 +44,43 @@ struct ue_reading {
     bool is_open;
     bool is_any; /* some file could be opened */
     bool is_over;
-    struct ue_input input;
-    struct ue_flows *flows;
-    struct ue_summary summary;
-    enum ue_exit worst;
+    struct datagram_source input;
+    struct connection_table *flows;
+    struct capture_summary summary;
+    enum cli_exit worst;
 };
 
 /* What a datagram is to be printed with; the context is a copy for the caller to change. */
-void ue_seen_show(const struct ue_seen *seen, struct ue_context *context, struct ue_shown *shown);
+void input_datagram_to_print(const struct input_datagram *seen, struct ue_context *context, struct print_datagram *shown);
 
 /* Initialises wire; clear releases all, also when nothing was started. */
-void ue_reading_init(struct ue_reading *reading);
-void ue_reading_clear(struct ue_reading *reading);
+void capture_reader_init(struct capture_reader *reading);
+void capture_reader_clear(struct capture_reader *reading);
 
 /* Adds the options of live capture to a command line. */
-void ue_reading_add_live(struct ue_reading *reading, GOptionContext *context);
+void capture_reader_add_live_options(struct capture_reader *reading, GOptionContext *context);
 
 /* After parsing: whether there is something to read, files or an interface; otherwise complains. */
-bool ue_reading_resolve(struct ue_reading *reading, int path_count);
+bool capture_reader_check_options(struct capture_reader *reading, int path_count);
 
 /* Begins to read; the paths must outlive the reading. */
-void ue_reading_start(struct ue_reading *reading, int path_count, char **paths);
+void capture_reader_start(struct capture_reader *reading, int path_count, char **paths);
 
 /* The next datagram, in capture order; false at the end. Complains about files that cannot be read, reports and counts
    malformed datagrams, and shows progress on a terminal. */
-bool ue_reading_next(struct ue_reading *reading, struct ue_seen *seen);
+bool capture_reader_next(struct capture_reader *reading, struct input_datagram *seen);
 
 /* The file in which a frame stands; where there is no more than one, NULL. */
-const char *ue_reading_path_of(const struct ue_reading *reading, uint64_t frame);
+const char *capture_reader_path_of(const struct capture_reader *reading, uint64_t frame);
 
 /* Whether somebody may be waiting for output at once: input is a pipe or an interface. */
-bool ue_reading_is_live(const struct ue_reading *reading);
+bool capture_reader_is_live(const struct capture_reader *reading);
 
 /* The summary on stderr; the totals are the summary without its connections. */
-void ue_reading_print_summary(struct ue_reading *reading);
-void ue_reading_print_totals(struct ue_reading *reading);
+void capture_reader_print_summary(struct capture_reader *reading);
+void capture_reader_print_totals(struct capture_reader *reading);
 
 /* The exit status that follows from files and datagrams. */
-enum ue_exit ue_reading_status(const struct ue_reading *reading);
+enum cli_exit capture_reader_exit_status(const struct capture_reader *reading);
 
 #endif

@@ -11,14 +11,14 @@
 #define PROGRESS_STEP_US 250000
 #define PROGRESS_DELAY_US 1000000
 
-static void erase_progress(struct ue_summary *summary) {
+static void erase_progress(struct capture_summary *summary) {
     if (summary->progress_us != 0) {
         fputs("\r\033[K", stderr);
         summary->progress_us = 0;
     }
 }
 
-void ue_summary_malformed(struct ue_summary *summary, uint64_t frame, const struct ue_fault *fault) {
+void capture_summary_report_malformed(struct capture_summary *summary, uint64_t frame, const struct ue_fault *fault) {
     summary->malformed++;
     if (summary->malformed > MALFORMED_SHOWN || summary->is_silent) {
         return;
@@ -31,7 +31,7 @@ void ue_summary_malformed(struct ue_summary *summary, uint64_t frame, const stru
     }
 }
 
-void ue_summary_progress(struct ue_summary *summary, const struct ue_input *input, uint64_t size_bytes) {
+void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input, uint64_t size_bytes) {
     if (input->frame % 1024 != 0 || size_bytes == 0 || summary->is_silent || !isatty(STDERR_FILENO)) {
         return;
     }
@@ -41,61 +41,61 @@ void ue_summary_progress(struct ue_summary *summary, const struct ue_input *inpu
     }
     summary->progress_us = now;
     fprintf(stderr, "\r\033[K%3.0f %%, frame %" PRIu64,
-            100.0 * (double)ue_input_consumed_bytes(input) / (double)size_bytes, input->frame);
+            100.0 * (double)datagram_source_consumed_bytes(input) / (double)size_bytes, input->frame);
 }
 
 static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-static void print_bounds(const struct ue_connection *connection) {
-    struct ue_frame frame = {.choice = connection->flow.choice};
+static void print_bounds(const struct observe_connection *connection) {
+    struct ue_decode_state frame = {.choice = connection->flow.choice};
     struct ue_context context;
-    ue_flow_context(&connection->flow, &frame, &context);
+    ue_detection_context(&connection->flow, &frame, &context);
     if (connection->flow.choice.variant != 0) {
         fprintf(stderr, "; max_packet %u, ch_seq_bound %u", context.data_bound / 8, context.ch_seq_bound);
     }
 }
 
 /* What --magic-bits and --magic would have to say. */
-static void print_magic(const struct ue_connection *connection) {
+static void print_magic(const struct observe_connection *connection) {
     unsigned bits;
     uint32_t value;
-    if (ue_flow_magic(&connection->flow, &bits, &value)) {
+    if (ue_detection_find_magic(&connection->flow, &bits, &value)) {
         fprintf(stderr, "stream %" PRIu32 ": " UE_MAGIC_FORMAT "\n", connection->stream, bits, plural(bits), value,
                 bits, value);
     }
 }
 
-static void print_generation(const struct ue_connection *connection) {
-    const struct ue_flow *flow = &connection->flow;
-    const char *reason = ue_reason_text((enum ue_reason)flow->choice.reason);
+static void print_generation(const struct observe_connection *connection) {
+    const struct ue_detection *flow = &connection->flow;
+    const char *reason = ue_detection_reason_text((enum ue_detection_reason)flow->choice.reason);
     char releases[UE_RANGE_CHARS];
-    if (flow->choice.reason == UE_REASON_CLOSEST && !connection->has_handshake) {
+    if (flow->choice.reason == UE_DETECTION_REASON_CLOSEST && !connection->has_handshake) {
         fprintf(stderr, ", generation unknown (%s)\n", reason);
         return;
     }
-    fprintf(stderr, ", generation %s (%s", ue_flow_generations(flow, &flow->choice, releases), reason);
+    fprintf(stderr, ", generation %s (%s", ue_detection_generations(flow, &flow->choice, releases), reason);
     print_bounds(connection);
     fputs(")\n", stderr);
 }
 
-static void print_engine(const struct ue_summary *summary, const struct ue_listing *listing) {
+static void print_engine(const struct capture_summary *summary, const struct connection_listing *listing) {
     if (summary->project.name == NULL || !listing->has_network_version) {
         return;
     }
-    uint32_t netver = ue_netver_learn(&summary->project, listing->network_version);
+    uint32_t netver = ue_network_version_find(&summary->project, listing->network_version);
     fprintf(stderr, "  network version 0x%08x: ", listing->network_version);
     if (netver != 0) {
         fprintf(stderr, "EngineNetVer %u of project %s\n", netver, summary->project.name);
     } else {
-        fprintf(stderr, "no EngineNetVer up to %d of project %s has it\n", UE_NETVER_MAX, summary->project.name);
+        fprintf(stderr, "no EngineNetVer up to %d of project %s has it\n", UE_NETWORK_VERSION_MAX, summary->project.name);
     }
 }
 
-static void print_connection(const struct ue_summary *summary, const struct ue_listing *listing) {
-    const struct ue_connection *connection = listing->latest;
-    const struct ue_flow *flow = &connection->flow;
+static void print_connection(const struct capture_summary *summary, const struct connection_listing *listing) {
+    const struct observe_connection *connection = listing->latest;
+    const struct ue_detection *flow = &connection->flow;
     int server = flow->server_side;
     unsigned from = server >= 0 ? !server : 0;
     fprintf(stderr, "stream %" PRIu32 ": %s%s%s %s %s, %" PRIu64 " datagram%s", connection->stream, listing->former,
@@ -105,7 +105,7 @@ static void print_connection(const struct ue_summary *summary, const struct ue_l
     print_engine(summary, listing);
 }
 
-static void print_others(const struct ue_summary *summary, const struct ue_input *input) {
+static void print_others(const struct capture_summary *summary, const struct datagram_source *input) {
     const struct {
         uint64_t count;
         const char *what;
@@ -115,7 +115,7 @@ static void print_others(const struct ue_summary *summary, const struct ue_input
         {input->unreadable, "with unreadable link, IP or UDP headers"},
         {input->unknown_links, "of a link type that cannot be read"},
         {input->dropped, "dropped by the system while the program was busy"},
-        {input->fragments != NULL ? ue_fragments_incomplete(input->fragments) : 0, "with missing IP fragments"},
+        {input->fragments != NULL ? ip_fragments_incomplete(input->fragments) : 0, "with missing IP fragments"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].count != 0) {
@@ -124,10 +124,10 @@ static void print_others(const struct ue_summary *summary, const struct ue_input
     }
 }
 
-static void print_connections(const struct ue_summary *summary, const struct ue_flows *flows) {
+static void print_connections(const struct capture_summary *summary, const struct connection_table *flows) {
     size_t count;
-    const struct ue_listing *listings = ue_flows_listings(flows, &count);
-    uint64_t more = ue_flows_streams(flows);
+    const struct connection_listing *listings = connection_table_listings(flows, &count);
+    uint64_t more = connection_table_stream_count(flows);
     for (size_t i = 0; i < count; i++) {
         if (listings[i].latest != NULL) {
             print_connection(summary, &listings[i]);
@@ -137,15 +137,15 @@ static void print_connections(const struct ue_summary *summary, const struct ue_
     if (more != 0) {
         fprintf(stderr, "and %" PRIu64 " more\n", more);
     }
-    if (ue_flows_forgotten(flows) != 0) {
+    if (connection_table_forgotten_count(flows) != 0) {
         fprintf(stderr, "%" PRIu64 " connections were forgotten on the way, each when %d others had been used since\n",
-                ue_flows_forgotten(flows), UE_FLOWS_KEPT_MAX);
+                connection_table_forgotten_count(flows), CONNECTION_TABLE_CONNECTIONS_MAX);
     }
 }
 
-static void print_magics(const struct ue_flows *flows) {
+static void print_magics(const struct connection_table *flows) {
     size_t count;
-    const struct ue_listing *listings = ue_flows_listings(flows, &count);
+    const struct connection_listing *listings = connection_table_listings(flows, &count);
     for (size_t i = 0; i < count; i++) {
         if (listings[i].latest != NULL) {
             print_magic(listings[i].latest);
@@ -153,8 +153,8 @@ static void print_magics(const struct ue_flows *flows) {
     }
 }
 
-void ue_summary_print_totals(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
-    uint64_t streams = ue_flows_streams(flows);
+void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows) {
+    uint64_t streams = connection_table_stream_count(flows);
     erase_progress(summary);
     print_magics(flows);
     print_others(summary, input);
@@ -167,8 +167,8 @@ void ue_summary_print_totals(struct ue_summary *summary, const struct ue_input *
             plural(summary->decoded), streams, plural(streams), summary->malformed);
 }
 
-void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows) {
+void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows) {
     erase_progress(summary);
     print_connections(summary, flows);
-    ue_summary_print_totals(summary, input, flows);
+    capture_summary_print_totals(summary, input, flows);
 }

@@ -6,7 +6,7 @@
 #include <uerudp/network_version.h>
 #include "tools/observe/connection_table.h"
 
-struct ue_summary {
+struct capture_summary {
     uint64_t decoded;
     uint64_t malformed;
     uint64_t cut;              /* by a snap length */
@@ -18,15 +18,15 @@ struct ue_summary {
 };
 
 /* Reports one malformed datagram; after some, only the count goes on. */
-void ue_summary_malformed(struct ue_summary *summary, uint64_t frame, const struct ue_fault *fault);
+void capture_summary_report_malformed(struct capture_summary *summary, uint64_t frame, const struct ue_fault *fault);
 
 /* Now and then, when stderr is a terminal, says how far the reading has come. */
-void ue_summary_progress(struct ue_summary *summary, const struct ue_input *input, uint64_t size_bytes);
+void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input, uint64_t size_bytes);
 
 /* The connections, then the totals. */
-void ue_summary_print(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows);
+void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows);
 
 /* What was left out, and how much was read in all. */
-void ue_summary_print_totals(struct ue_summary *summary, const struct ue_input *input, const struct ue_flows *flows);
+void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows);
 
 #endif

@@ -9,20 +9,20 @@
 #include "tools/capture/packet_headers.h"
 
 /* The payload is valid until the next call. */
-struct ue_input_datagram {
+struct source_datagram {
     uint64_t frame;
     int64_t time_ns;
     const char *interface; /* NULL: none; valid as long as the payload */
-    struct ue_udp udp;
+    struct capture_udp udp;
 };
 
 /* Open one with zeroed counters; frames are counted on from file to file. */
-struct ue_input {
-    struct ue_capture *capture; /* one of these three is open */
-    struct ue_hex *hex;
-    struct ue_device *device;
-    const struct ue_capture_tap *tap; /* sees the blocks of captures that are opened; NULL: nobody */
-    struct ue_fragments *fragments;
+struct datagram_source {
+    struct capture *capture; /* one of these three is open */
+    struct hex_text *hex;
+    struct capture_interface *device;
+    const struct capture_tap *tap; /* sees the blocks of captures that are opened; NULL: nobody */
+    struct ip_fragments *fragments;
     uint64_t frames_before; /* frames of the files read before this one */
     uint64_t frame;         /* the last one read, in all files */
     uint64_t datagrams;     /* of UDP */
@@ -30,28 +30,28 @@ struct ue_input {
     uint64_t unknown_links; /* frames of a link type that is not read */
     uint64_t dropped;       /* packets that passed while the program was busy */
     int64_t hex_time_ns;    /* of the last datagram of a hex text */
-    char error[UE_CAPTURE_ERROR_BYTES];
+    char error[CAPTURE_ERROR_BYTES];
 };
 
 /* Opens a file, or standard input for "-"; false with a text in error. */
-bool ue_input_open(struct ue_input *input, const char *path, bool is_hex);
+bool datagram_source_open(struct datagram_source *input, const char *path, bool is_hex);
 
 /* Begins to listen to an interface; false with a sentence in error. */
-bool ue_input_listen(struct ue_input *input, const struct ue_device_options *options);
+bool datagram_source_open_interface(struct datagram_source *input, const struct capture_interface_options *options);
 
-/* The next datagram; after UE_CAPTURE_DAMAGED error says what is wrong. */
-enum ue_capture_result ue_input_next(struct ue_input *input, struct ue_input_datagram *datagram);
+/* The next datagram; after CAPTURE_DAMAGED error says what is wrong. */
+enum capture_result datagram_source_next(struct datagram_source *input, struct source_datagram *datagram);
 
 /* The same packet by packet: *is_udp says whether one was a datagram, or completed one. */
-enum ue_capture_result ue_input_step(struct ue_input *input, struct ue_input_datagram *datagram, bool *is_udp);
+enum capture_result datagram_source_next_packet(struct datagram_source *input, struct source_datagram *datagram, bool *is_udp);
 
 /* Bytes of the file that were consumed so far; 0 for hex texts and interfaces. */
-uint64_t ue_input_consumed_bytes(const struct ue_input *input);
+uint64_t datagram_source_consumed_bytes(const struct datagram_source *input);
 
 /* Closes the file; the counters stay, so that another can be opened. */
-void ue_input_close(struct ue_input *input);
+void datagram_source_close(struct datagram_source *input);
 
 /* Releases all. */
-void ue_input_clear(struct ue_input *input);
+void datagram_source_clear(struct datagram_source *input);
 
 #endif

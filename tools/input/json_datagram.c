@@ -13,13 +13,13 @@
 
 /* What one datagram is made with. */
 struct work {
-    const struct ue_wire_options *options;
-    struct ue_json_datagram *out;
+    const struct wire_options *options;
+    struct input_json_datagram *out;
     json_t *object;
     struct ue_context context;
-    struct ue_arena arena;
-    struct ue_json_source source;
-    struct ue_source binding;
+    struct input_arena arena;
+    struct input_json_fields source;
+    struct ue_field_source binding;
 };
 
 static bool fail(struct work *w, const char *key, const char *what) {
@@ -31,10 +31,10 @@ static bool fail(struct work *w, const char *key, const char *what) {
 
 /* ---- what the capture says ---- */
 
-static bool take_address(struct work *w, const char *key, const char *otherwise, struct ue_address *address) {
+static bool take_address(struct work *w, const char *key, const char *otherwise, struct capture_address *address) {
     json_t *value = json_object_get(w->object, key);
     const char *text = value != NULL ? json_string_value(value) : otherwise;
-    return (text != NULL && ue_address_parse(text, address)) || fail(w, key, "must be an address with port");
+    return (text != NULL && capture_address_parse(text, address)) || fail(w, key, "must be an address with port");
 }
 
 static bool take_time(struct work *w, int64_t before_ns) {
@@ -45,7 +45,7 @@ static bool take_time(struct work *w, int64_t before_ns) {
         good = json_integer_value(value) >= 0;
         time = (uint64_t)json_integer_value(value);
     } else if (json_is_string(value)) {
-        good = ue_cli_number(json_string_value(value), INT64_MAX, &time);
+        good = cli_parse_number(json_string_value(value), INT64_MAX, &time);
     }
     w->out->time_ns = (int64_t)time;
     return good || fail(w, "time", "must be nanoseconds since 1970, as a string or a number");
@@ -93,7 +93,7 @@ static bool take_generation(struct work *w) {
     json_t *given = json_object_get(w->object, "generation");
     if (given != NULL) {
         const char *name = json_string_value(given);
-        profile = name != NULL ? ue_wire_options_find(w->options, name, &settings) : NULL;
+        profile = name != NULL ? wire_options_find_generation(w->options, name, &settings) : NULL;
         if (profile == NULL) {
             return fail(w, "generation", "neither an engine release from 4.13 to 5.8 nor a profile of --profiles");
         }
@@ -109,12 +109,12 @@ static bool take_generation(struct work *w) {
 
 /* From the address that is given, as far as its port is a server's. */
 static enum ue_direction direction_of_addresses(const struct work *w) {
-    struct ue_address address;
+    struct capture_address address;
     const char *from = json_string_value(json_object_get(w->object, "src"));
     const char *to = json_string_value(json_object_get(w->object, "dst"));
     bool from_server =
-        from != NULL && ue_address_parse(from, &address) && ue_wire_options_is_server(w->options, &address);
-    bool to_server = to != NULL && ue_address_parse(to, &address) && ue_wire_options_is_server(w->options, &address);
+        from != NULL && capture_address_parse(from, &address) && wire_options_is_server(w->options, &address);
+    bool to_server = to != NULL && capture_address_parse(to, &address) && wire_options_is_server(w->options, &address);
     return from_server == to_server ? UE_DIRECTION_UNKNOWN : from_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 
@@ -126,7 +126,7 @@ static bool take_direction(struct work *w) {
         return (number >= 0 && number <= UE_SERVER_TO_CLIENT) || fail(w, "direction", "must be 0, 1 or 2");
     }
     int type =
-        ue_json_handshake_type(json_object_get(w->object, "handshake")); /* no type at all has no sender either */
+        input_json_handshake_type(json_object_get(w->object, "handshake")); /* no type at all has no sender either */
     w->context.direction = ue_handshake_sender((enum ue_handshake_type)type);
     if (w->context.direction == UE_DIRECTION_UNKNOWN) {
         w->context.direction = direction_of_addresses(w);
@@ -154,7 +154,7 @@ static void learn_form(struct work *w) {
 static bool encode_messages(struct work *w, json_t *messages, const char *item_path) {
     static const char *const opaque_keys[] = {"opaque", NULL};
     size_t capacity = w->context.data_bound / 8 + 64;
-    uint8_t *bytes = ue_arena_take(&w->arena, capacity);
+    uint8_t *bytes = input_arena_alloc(&w->arena, capacity);
     struct ue_fault fault;
     size_t bit = 0;
     size_t index;
@@ -165,20 +165,20 @@ static bool encode_messages(struct work *w, json_t *messages, const char *item_p
         snprintf(w->source.where, sizeof w->source.where, "%smessages[%zu].", item_path, index);
         w->source.message = value;
         json_t *rest = json_object_get(value, "opaque");
-        const char *wrong = rest != NULL ? ue_json_bytes(rest, &w->arena, &opaque) : NULL;
+        const char *wrong = rest != NULL ? input_json_bytes(rest, &w->arena, &opaque) : NULL;
         if (!json_is_object(value)) {
-            ue_json_source_fail(&w->source, "", "must be an object");
+            input_json_fields_set_error(&w->source, "", "must be an object");
         } else if (wrong != NULL || bit + opaque.bits > capacity * 8) {
-            ue_json_source_fail(&w->source, "opaque", wrong != NULL ? wrong : "too long");
+            input_json_fields_set_error(&w->source, "opaque", wrong != NULL ? wrong : "too long");
         } else if (rest != NULL) {
             ue_bits_copy(bytes, bit, opaque.base, 0, opaque.bits);
             bit += opaque.bits;
         } else if (ue_message_build(&w->context, &w->binding, &message, &fault) != UE_OK ||
                    ue_message_encode(&w->context, &message, bytes, capacity, &bit, &fault) != UE_OK) {
-            ue_json_source_fault(&w->source, &fault);
+            input_json_fields_set_fault(&w->source, &fault);
         }
         if (w->source.error[0] == '\0') {
-            ue_json_source_leftover(&w->source, value, "control.", opaque_keys);
+            input_json_fields_check_unused(&w->source, value, "control.", opaque_keys);
         }
         if (w->source.error[0] != '\0') {
             return false;
@@ -196,17 +196,17 @@ static bool prepare_data(struct work *w, json_t *item, const char *path) {
     w->source.data = (struct ue_view){0};
     if (data == NULL) {
         if (messages != NULL && !json_is_array(messages)) {
-            ue_json_source_fail(&w->source, "messages", "must be an array");
+            input_json_fields_set_error(&w->source, "messages", "must be an array");
             return false;
         }
         return encode_messages(w, messages, path);
     }
-    const char *wrong = ue_json_bytes(data, &w->arena, &w->source.data);
+    const char *wrong = input_json_bytes(data, &w->arena, &w->source.data);
     if (wrong != NULL) {
-        ue_json_source_fail(&w->source, "data", wrong);
+        input_json_fields_set_error(&w->source, "data", wrong);
     } else if (json_is_integer(bits) &&
                ue_bits_bytes((size_t)json_integer_value(bits)) != ue_bits_bytes(w->source.data.bits)) {
-        ue_json_source_fail(&w->source, "data_bits", "does not match the length of data");
+        input_json_fields_set_error(&w->source, "data_bits", "does not match the length of data");
     }
     return w->source.error[0] == '\0';
 }
@@ -216,7 +216,7 @@ static bool build_item(struct work *w, json_t *value, const char *path, struct u
     struct ue_fault fault;
     snprintf(w->source.where, sizeof w->source.where, "%s", path);
     if (!json_is_object(value)) {
-        ue_json_source_fail(&w->source, "", "must be an object");
+        input_json_fields_set_error(&w->source, "", "must be an object");
         return false;
     }
     json_t *channel = json_object_get(value, "channel");
@@ -227,13 +227,13 @@ static bool build_item(struct work *w, json_t *value, const char *path, struct u
     }
     snprintf(w->source.where, sizeof w->source.where, "%s", path);
     if (ue_item_build(&w->context, &w->binding, item, &fault) != UE_OK) {
-        ue_json_source_fault(&w->source, &fault);
+        input_json_fields_set_fault(&w->source, &fault);
         return false;
     }
     if (w->context.profile.packet == UE_PACKET_LEGACY) {
         json_object_del(value, "is_ack");
     }
-    ue_json_source_leftover(&w->source, value, "bunch.", item_keys);
+    input_json_fields_check_unused(&w->source, value, "bunch.", item_keys);
     return w->source.error[0] == '\0';
 }
 
@@ -252,7 +252,7 @@ static bool build_items(struct work *w, struct ue_datagram *datagram) {
     size_t index;
     json_t *value;
     datagram->item_capacity = json_array_size(values);
-    datagram->items = ue_arena_take(&w->arena, datagram->item_capacity * sizeof *datagram->items);
+    datagram->items = input_arena_alloc(&w->arena, datagram->item_capacity * sizeof *datagram->items);
     json_array_foreach(values, index, value) {
         char path[ITEM_PATH_BYTES];
         snprintf(path, sizeof path, "%s[%zu].", key, index);
@@ -294,7 +294,7 @@ static bool check_leftover(struct work *w) {
     static const char *const capture_keys[] = {"schema", "frame",    "time", "src",        "dst", "length",
                                                "raw",    "settings", "bits", "terminator", NULL};
     drop_history(w);
-    ue_json_source_leftover(&w->source, w->object, "", capture_keys);
+    input_json_fields_check_unused(&w->source, w->object, "", capture_keys);
     return w->source.error[0] == '\0';
 }
 
@@ -302,24 +302,24 @@ static bool encode_fields(struct work *w) {
     struct ue_datagram datagram = {0};
     struct ue_fault fault;
     learn_form(w);
-    ue_json_source_begin(&w->source, &w->context, &w->arena, w->object);
-    ue_json_source_bind(&w->source, &w->binding);
+    input_json_fields_begin(&w->source, &w->context, &w->arena, w->object);
+    input_json_fields_bind(&w->source, &w->binding);
     if (ue_datagram_build(&w->context, &w->binding, &datagram, &fault) != UE_OK) {
-        ue_json_source_fault(&w->source, &fault);
+        input_json_fields_set_fault(&w->source, &fault);
     }
     if (w->source.error[0] != '\0' || !build_items(w, &datagram) || !check_leftover(w)) {
         return false;
     }
     if (ue_datagram_encode(&w->context, &datagram, w->out->bytes, sizeof w->out->bytes, &w->out->size_bytes, &fault) !=
         UE_OK) {
-        ue_json_source_fault(&w->source, &fault);
+        input_json_fields_set_fault(&w->source, &fault);
     }
     return w->source.error[0] == '\0';
 }
 
 static bool copy_raw(struct work *w, const json_t *raw) {
     struct ue_view view;
-    const char *wrong = ue_json_bytes(raw, &w->arena, &view);
+    const char *wrong = input_json_bytes(raw, &w->arena, &view);
     if (wrong != NULL || view.bits > sizeof w->out->bytes * 8) {
         return fail(w, "raw", wrong != NULL ? wrong : "more than a UDP datagram holds");
     }
@@ -331,8 +331,8 @@ static bool copy_raw(struct work *w, const json_t *raw) {
 static bool take_addresses(struct work *w) {
     bool from_server = w->context.direction == UE_SERVER_TO_CLIENT;
     w->out->from_server = from_server;
-    if (!take_address(w, "src", from_server ? UE_DEFAULT_SERVER : UE_DEFAULT_CLIENT, &w->out->source) ||
-        !take_address(w, "dst", from_server ? UE_DEFAULT_CLIENT : UE_DEFAULT_SERVER, &w->out->destination)) {
+    if (!take_address(w, "src", from_server ? INPUT_JSON_DEFAULT_SERVER : INPUT_JSON_DEFAULT_CLIENT, &w->out->source) ||
+        !take_address(w, "dst", from_server ? INPUT_JSON_DEFAULT_CLIENT : INPUT_JSON_DEFAULT_SERVER, &w->out->destination)) {
         return false;
     }
     return w->out->source.family == w->out->destination.family || fail(w, "dst", "is of another family than src");
@@ -347,14 +347,14 @@ static bool encode(struct work *w, int64_t before_ns) {
            check_terminators(w) && encode_fields(w);
 }
 
-bool ue_json_encode(const struct ue_wire_options *options, json_t *object, int64_t before_ns,
-                    struct ue_json_datagram *datagram) {
+bool input_json_encode(const struct wire_options *options, json_t *object, int64_t before_ns,
+                    struct input_json_datagram *datagram) {
     struct work w = {.options = options, .out = datagram, .object = object};
     datagram->error[0] = '\0';
     bool good = encode(&w, before_ns);
     if (!good && datagram->error[0] == '\0') {
         snprintf(datagram->error, sizeof datagram->error, "%s", w.source.error);
     }
-    ue_arena_clear(&w.arena);
+    input_arena_clear(&w.arena);
     return good;
 }

@@ -6,25 +6,25 @@
 #include "tools/cli/wire_options.h"
 #include "tools/input/json_fields.h"
 
-#define UE_UDP_BYTES_MAX 65507
+#define INPUT_JSON_DATAGRAM_BYTES_MAX 65507
 
 /* Addresses of datagrams that were written without. */
-#define UE_DEFAULT_CLIENT "10.0.0.1:50000"
-#define UE_DEFAULT_SERVER "10.0.0.2:7777"
+#define INPUT_JSON_DEFAULT_CLIENT "10.0.0.1:50000"
+#define INPUT_JSON_DEFAULT_SERVER "10.0.0.2:7777"
 
-struct ue_json_datagram {
-    struct ue_address source;
-    struct ue_address destination;
+struct input_json_datagram {
+    struct capture_address source;
+    struct capture_address destination;
     bool from_server;
     int64_t time_ns;
     size_t size_bytes;
-    uint8_t bytes[UE_UDP_BYTES_MAX];
-    char error[UE_JSON_ERROR_BYTES]; /* after failure: the key and what is wrong with it */
+    uint8_t bytes[INPUT_JSON_DATAGRAM_BYTES_MAX];
+    char error[INPUT_JSON_ERROR_BYTES]; /* after failure: the key and what is wrong with it */
 };
 
 /* Encodes; object loses the keys that are used. before_ns: the time of the datagram before, or -1; a datagram without a
    time comes a little later. False on the first mistake. */
-bool ue_json_encode(const struct ue_wire_options *options, json_t *object, int64_t before_ns,
-                    struct ue_json_datagram *datagram);
+bool input_json_encode(const struct wire_options *options, json_t *object, int64_t before_ns,
+                    struct input_json_datagram *datagram);
 
 #endif

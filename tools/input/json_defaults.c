@@ -8,17 +8,17 @@
 #define UNIQUE_ID_PACKED (2u << 3 | UE_UNIQUE_ID_ENCODED)
 #define UNIQUE_ID_NONE (UE_UNIQUE_ID_ENCODED | UE_UNIQUE_ID_EMPTY)
 
-static bool has(const struct ue_json_source *source, enum ue_field field) {
-    return ue_json_source_has(source, field);
+static bool has(const struct input_json_fields *source, enum ue_field field) {
+    return input_json_fields_has(source, field);
 }
 
-static bool item_says(const struct ue_json_source *source, const char *key) {
+static bool item_says(const struct input_json_fields *source, const char *key) {
     return json_is_true(json_object_get(source->item, key));
 }
 
 /* ---- handshake ---- */
 
-int ue_json_handshake_type(const json_t *handshake) {
+int input_json_handshake_type(const json_t *handshake) {
     json_t *type = json_object_get(handshake, "type");
     if (json_is_integer(type)) {
         return (int)json_integer_value(type);
@@ -30,11 +30,11 @@ int ue_json_handshake_type(const json_t *handshake) {
     return bare && json_is_true(json_object_get(handshake, "restart")) ? UE_HANDSHAKE_RESTART_REQUEST : -1;
 }
 
-static enum ue_handshake_type handshake_type(const struct ue_json_source *source) {
+static enum ue_handshake_type handshake_type(const struct input_json_fields *source) {
     return source->type >= 0 ? (enum ue_handshake_type)source->type : UE_HANDSHAKE_INITIAL;
 }
 
-static uint64_t timestamp(const struct ue_json_source *source) {
+static uint64_t timestamp(const struct input_json_fields *source) {
     struct ue_handshake handshake = {.type = handshake_type(source)};
     switch (handshake.type) {
     case UE_HANDSHAKE_CHALLENGE:
@@ -45,13 +45,13 @@ static uint64_t timestamp(const struct ue_json_source *source) {
     }
 }
 
-static uint64_t version(const struct ue_json_source *source) {
+static uint64_t version(const struct input_json_fields *source) {
     return source->context->features ? 4 : 3;
 }
 
 /* A body is what every type has but a restart request and a version upgrade. What versioned senders write into the type
    of a restart request is not always its number, so there only the body's own fields count. */
-static bool has_body(const struct ue_json_source *source) {
+static bool has_body(const struct input_json_fields *source) {
     enum ue_handshake_type type = handshake_type(source);
     if (source->has_body_field || type == UE_HANDSHAKE_RESTART_RESPONSE) {
         return true;
@@ -60,7 +60,7 @@ static bool has_body(const struct ue_json_source *source) {
     return type <= UE_HANDSHAKE_ACK && !(versioned && source->restart);
 }
 
-static bool default_handshake(const struct ue_json_source *source, struct ue_record *record) {
+static bool default_handshake(const struct input_json_fields *source, struct ue_record *record) {
     switch (record->field) {
     case UE_F_HANDSHAKE_RESTART: record->number = source->restart; return true;
     case UE_F_HANDSHAKE_VERSION: record->number = version(source); return true;
@@ -72,13 +72,13 @@ static bool default_handshake(const struct ue_json_source *source, struct ue_rec
         }
         return true;
     case UE_F_HANDSHAKE_RANDOM:
-        record->text.units = (struct ue_view){ue_arena_take(source->arena, RANDOM_BYTES), 0, RANDOM_BYTES * 8};
+        record->text.units = (struct ue_view){input_arena_alloc(source->arena, RANDOM_BYTES), 0, RANDOM_BYTES * 8};
         return true;
     default: return false;
     }
 }
 
-bool ue_json_default_more(const struct ue_json_source *source, enum ue_field field) {
+bool input_json_default_presence(const struct input_json_fields *source, enum ue_field field) {
     switch (field) {
     case UE_F_HANDSHAKE_COOKIE: return has_body(source);
     case UE_F_HANDSHAKE_ORIG_COOKIE:
@@ -89,7 +89,7 @@ bool ue_json_default_more(const struct ue_json_source *source, enum ue_field fie
 
 /* ---- packet ---- */
 
-static bool default_packet(const struct ue_json_source *source, struct ue_record *record) {
+static bool default_packet(const struct input_json_fields *source, struct ue_record *record) {
     json_t *history;
     switch (record->field) {
     case UE_F_IS_HANDSHAKE: record->number = json_object_get(source->datagram, "handshake") != NULL; return true;
@@ -99,7 +99,7 @@ static bool default_packet(const struct ue_json_source *source, struct ue_record
         bool is_extra = record->field == UE_F_PACKET_EXTRA;
         const struct ue_settings *s = &source->context->settings;
         size_t bits = is_extra ? s->extra_bits : (size_t)s->skip_bytes * 8;
-        record->text.units = (struct ue_view){ue_arena_take(source->arena, ue_bits_bytes(bits)), 0, bits};
+        record->text.units = (struct ue_view){input_arena_alloc(source->arena, ue_bits_bytes(bits)), 0, bits};
         return true;
     }
     case UE_F_PACKET_HISTORY_WORDS:
@@ -135,7 +135,7 @@ static const struct {
 };
 
 /* Row of the channel's name: as given, else Control for channel 0 and Actor for the others. */
-static size_t channel_row(const struct ue_json_source *source) {
+static size_t channel_row(const struct input_json_fields *source) {
     const char *given = json_string_value(json_object_get(source->item, "channel_name"));
     for (size_t i = 0; given != NULL && i < sizeof channel_names / sizeof *channel_names; i++) {
         if (strcmp(channel_names[i].name, given) == 0) {
@@ -145,7 +145,7 @@ static size_t channel_row(const struct ue_json_source *source) {
     return source->channel == 0 ? 0 : 1;
 }
 
-static bool default_bunch(const struct ue_json_source *source, struct ue_record *record) {
+static bool default_bunch(const struct input_json_fields *source, struct ue_record *record) {
     switch (record->field) {
     case UE_F_BUNCH_CONTROL: record->number = item_says(source, "open") || item_says(source, "close"); return true;
     case UE_F_BUNCH_CH_TYPE: record->number = channel_names[channel_row(source)].ch_type; return true;
@@ -169,7 +169,7 @@ static const struct {
 #undef UE_PARAM
 };
 
-bool ue_json_is_message(const char *key) {
+bool input_json_is_message(const char *key) {
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
         if (g_ascii_strcasecmp(messages[i].id, key) == 0) {
             return true;
@@ -178,7 +178,7 @@ bool ue_json_is_message(const char *key) {
     return false;
 }
 
-int ue_json_message_type(const json_t *message) {
+int input_json_message_type(const json_t *message) {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)message, key, value) {
@@ -191,7 +191,7 @@ int ue_json_message_type(const json_t *message) {
     return -1;
 }
 
-static uint64_t unique_id_flags(const struct ue_json_source *source) {
+static uint64_t unique_id_flags(const struct input_json_fields *source) {
     bool bytes = has(source, UE_F_CONTROL_UNIQUE_ID_BYTES);
     if (has(source, UE_F_CONTROL_UNIQUE_ID_SERVICES)) {
         return UE_UNIQUE_ID_HASH_V2 << 3 | UE_UNIQUE_ID_ENCODED;
@@ -202,11 +202,11 @@ static uint64_t unique_id_flags(const struct ue_json_source *source) {
     return bytes ? UNIQUE_ID_PACKED : has(source, UE_F_CONTROL_UNIQUE_ID_TEXT) ? UNIQUE_ID_PLAIN : UNIQUE_ID_NONE;
 }
 
-static bool default_message(const struct ue_json_source *source, struct ue_record *record) {
+static bool default_message(const struct input_json_fields *source, struct ue_record *record) {
     int type;
     switch (record->field) {
     case UE_F_CONTROL_TYPE:
-        type = ue_json_message_type(source->message);
+        type = input_json_message_type(source->message);
         record->number = type >= 0 ? (uint64_t)type : record->number;
         return type >= 0;
     case UE_F_CONTROL_HELLO_LITTLE_ENDIAN: record->number = 1; return true;
@@ -216,7 +216,7 @@ static bool default_message(const struct ue_json_source *source, struct ue_recor
     }
 }
 
-bool ue_json_default(const struct ue_json_source *source, struct ue_record *record) {
+bool input_json_default(const struct input_json_fields *source, struct ue_record *record) {
     return default_handshake(source, record) || default_packet(source, record) || default_bunch(source, record) ||
            default_message(source, record);
 }

@@ -6,18 +6,18 @@
 #include "tools/input/json_fields.h"
 
 /* Fills a record whose key is missing from what other keys say; false leaves the codec's own default. */
-bool ue_json_default(const struct ue_json_source *source, struct ue_record *record);
+bool input_json_default(const struct input_json_fields *source, struct ue_record *record);
 
 /* Whether an optional part is meant to be there. */
-bool ue_json_default_more(const struct ue_json_source *source, enum ue_field field);
+bool input_json_default_presence(const struct input_json_fields *source, enum ue_field field);
 
 /* The type of a handshake as it is given or as its other keys tell; -1 when they do not. */
-int ue_json_handshake_type(const json_t *handshake);
+int input_json_handshake_type(const json_t *handshake);
 
 /* Whether this is the key of a control message. */
-bool ue_json_is_message(const char *key);
+bool input_json_is_message(const char *key);
 
 /* The message type whose name is a key of the object ({"hello": ...}), or -1. */
-int ue_json_message_type(const json_t *message);
+int input_json_message_type(const json_t *message);
 
 #endif

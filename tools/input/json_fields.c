@@ -9,7 +9,7 @@
 
 /* ---- mistakes ---- */
 
-void ue_json_source_fail(struct ue_json_source *source, const char *key, const char *what) {
+void input_json_fields_set_error(struct input_json_fields *source, const char *key, const char *what) {
     if (source->error[0] == '\0') {
         snprintf(source->error, sizeof source->error, "%s%s: %s", source->where, key, what);
     }
@@ -26,9 +26,9 @@ static const char *name_inside(const char *name) {
     return name;
 }
 
-void ue_json_source_fault(struct ue_json_source *source, const struct ue_fault *fault) {
+void input_json_fields_set_fault(struct input_json_fields *source, const struct ue_fault *fault) {
     const char *name = ue_field_row(fault->field)->name;
-    ue_json_source_fail(source, source->where[0] != '\0' ? name_inside(name) : name, ue_status_text(fault->status));
+    input_json_fields_set_error(source, source->where[0] != '\0' ? name_inside(name) : name, ue_status_text(fault->status));
 }
 
 /* ---- places ---- */
@@ -38,7 +38,7 @@ struct place {
     const char *key;
 };
 
-static struct place find_place(const struct ue_json_source *source, const char *name) {
+static struct place find_place(const struct input_json_fields *source, const char *name) {
     json_t *object = source->datagram;
     const char *key = name_inside(name);
     if (g_str_has_prefix(name, "control.")) {
@@ -54,20 +54,20 @@ static struct place find_place(const struct ue_json_source *source, const char *
     return (struct place){json_is_object(object) ? object : NULL, key};
 }
 
-static json_t *find_value(const struct ue_json_source *source, enum ue_field field) {
+static json_t *find_value(const struct input_json_fields *source, enum ue_field field) {
     struct place place = find_place(source, ue_field_row(field)->name);
     return json_object_get(place.object, place.key);
 }
 
-bool ue_json_source_has(const struct ue_json_source *source, enum ue_field field) {
+bool input_json_fields_has(const struct input_json_fields *source, enum ue_field field) {
     return find_value(source, field) != NULL;
 }
 
 /* ---- fields ---- */
 
-static void fail_field(struct ue_json_source *source, enum ue_field field, const char *what) {
+static void fail_field(struct input_json_fields *source, enum ue_field field, const char *what) {
     const char *name = ue_field_row(field)->name;
-    ue_json_source_fail(source, source->where[0] != '\0' ? name_inside(name) : name, what);
+    input_json_fields_set_error(source, source->where[0] != '\0' ? name_inside(name) : name, what);
 }
 
 /* Fields of a fixed number of bytes, which the codec would pad. */
@@ -82,8 +82,8 @@ static size_t fixed_bytes(enum ue_field field) {
     }
 }
 
-static void take_value(struct ue_json_source *source, json_t *value, struct ue_record *record) {
-    const char *wrong = ue_json_value(value, source->arena, record);
+static void take_value(struct input_json_fields *source, json_t *value, struct ue_record *record) {
+    const char *wrong = input_json_value(value, source->arena, record);
     size_t fixed = fixed_bytes(record->field);
     if (wrong == NULL && fixed != 0 && record->text.units.bits != fixed * 8) {
         wrong = "has the wrong number of bytes";
@@ -95,7 +95,7 @@ static void take_value(struct ue_json_source *source, json_t *value, struct ue_r
     }
 }
 
-static bool take_history(struct ue_json_source *source, struct ue_record *record) {
+static bool take_history(struct input_json_fields *source, struct ue_record *record) {
     json_t *words = find_value(source, UE_F_PACKET_HISTORY);
     size_t index = source->history++;
     if (words == NULL || index >= json_array_size(words)) {
@@ -106,23 +106,23 @@ static bool take_history(struct ue_json_source *source, struct ue_record *record
 }
 
 /* Bits that a decimal number does not carry stand beside it. */
-static bool take_real(struct ue_json_source *source, struct place place, struct ue_record *record) {
+static bool take_real(struct input_json_fields *source, struct place place, struct ue_record *record) {
     char raw_key[KEY_BYTES];
     snprintf(raw_key, sizeof raw_key, "%s_raw", place.key);
     json_t *raw = json_object_get(place.object, raw_key);
     if (raw == NULL) {
         return false;
     }
-    const char *wrong = ue_json_raw_real(raw, record);
+    const char *wrong = input_json_raw_real(raw, record);
     if (wrong != NULL) {
-        ue_json_source_fail(source, raw_key, wrong);
+        input_json_fields_set_error(source, raw_key, wrong);
     }
     json_object_del(place.object, raw_key);
     json_object_del(place.object, place.key);
     return true;
 }
 
-static bool take_data(struct ue_json_source *source, struct ue_record *record) {
+static bool take_data(struct input_json_fields *source, struct ue_record *record) {
     record->text.units = source->data;
     json_object_del(source->item, "data");
     return true;
@@ -130,7 +130,7 @@ static bool take_data(struct ue_json_source *source, struct ue_record *record) {
 
 static bool on_field(void *user, struct ue_record *record) {
     static const uint8_t nothing;
-    struct ue_json_source *source = user;
+    struct input_json_fields *source = user;
     struct place place = find_place(source, ue_field_row(record->field)->name);
     record->text.units.base = &nothing; /* what is missing is empty, not nowhere */
     if (record->field == UE_F_PACKET_HISTORY) {
@@ -145,7 +145,7 @@ static bool on_field(void *user, struct ue_record *record) {
     }
     json_t *value = json_object_get(place.object, place.key);
     if (value == NULL) {
-        return ue_json_default(source, record);
+        return input_json_default(source, record);
     }
     take_value(source, value, record);
     if (record->field != UE_F_LEGACY_IS_ACK) { /* asked twice: what kind of item, and its first bit */
@@ -155,22 +155,22 @@ static bool on_field(void *user, struct ue_record *record) {
 }
 
 static bool on_more(void *user, enum ue_field field) {
-    return ue_json_default_more(user, field);
+    return input_json_default_presence(user, field);
 }
 
-void ue_json_source_bind(struct ue_json_source *source, struct ue_source *binding) {
-    *binding = (struct ue_source){on_field, on_more, source};
+void input_json_fields_bind(struct input_json_fields *source, struct ue_field_source *binding) {
+    *binding = (struct ue_field_source){on_field, on_more, source};
 }
 
-void ue_json_source_begin(struct ue_json_source *source, const struct ue_context *context, struct ue_arena *arena,
+void input_json_fields_begin(struct input_json_fields *source, const struct ue_context *context, struct input_arena *arena,
                           json_t *datagram) {
-    *source = (struct ue_json_source){.context = context, .arena = arena, .datagram = datagram};
+    *source = (struct input_json_fields){.context = context, .arena = arena, .datagram = datagram};
     json_t *handshake = json_object_get(datagram, "handshake");
     json_t *restart = json_object_get(handshake, "restart");
-    source->type = ue_json_handshake_type(handshake);
-    source->has_body_field = ue_json_source_has(source, UE_F_HANDSHAKE_SECRET_ID) ||
-                             ue_json_source_has(source, UE_F_HANDSHAKE_TIMESTAMP) ||
-                             ue_json_source_has(source, UE_F_HANDSHAKE_COOKIE);
+    source->type = input_json_handshake_type(handshake);
+    source->has_body_field = input_json_fields_has(source, UE_F_HANDSHAKE_SECRET_ID) ||
+                             input_json_fields_has(source, UE_F_HANDSHAKE_TIMESTAMP) ||
+                             input_json_fields_has(source, UE_F_HANDSHAKE_COOKIE);
     source->restart =
         restart != NULL ? json_is_true(restart)
                         : source->type == UE_HANDSHAKE_RESTART_REQUEST || source->type == UE_HANDSHAKE_RESTART_RESPONSE;
@@ -205,7 +205,7 @@ static bool is_ignored(const char *key, const char *const *ignored) {
     return ignored != NULL && *ignored != NULL;
 }
 
-static void check_key(struct ue_json_source *source, const char *prefix, const char *object_key, const char *key) {
+static void check_key(struct input_json_fields *source, const char *prefix, const char *object_key, const char *key) {
     char name[2 * KEY_BYTES];
     char path[2 * KEY_BYTES];
     snprintf(name, sizeof name, "%s%s%s%s", prefix, object_key, object_key[0] != '\0' ? "." : "", key);
@@ -216,9 +216,9 @@ static void check_key(struct ue_json_source *source, const char *prefix, const c
         field = ue_field_find(name);
     }
     if (field == UE_F_NONE) {
-        ue_json_source_fail(source, path, "there is no such field");
+        input_json_fields_set_error(source, path, "there is no such field");
     } else if (!is_generated(field)) {
-        ue_json_source_fail(source, path, "given, but the other fields leave no place for it on the wire");
+        input_json_fields_set_error(source, path, "given, but the other fields leave no place for it on the wire");
     }
 }
 
@@ -234,19 +234,19 @@ static bool is_object_key(const char *prefix, const char *key) {
     return false;
 }
 
-void ue_json_source_leftover(struct ue_json_source *source, json_t *object, const char *prefix,
+void input_json_fields_check_unused(struct input_json_fields *source, json_t *object, const char *prefix,
                              const char *const *ignored) {
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value) {
-        bool is_bare_message = json_is_object(value) && json_object_size(value) == 0 && ue_json_is_message(key);
+        bool is_bare_message = json_is_object(value) && json_object_size(value) == 0 && input_json_is_message(key);
         if (is_ignored(key, ignored) || (is_bare_message && strcmp(prefix, "control.") == 0)) {
             continue;
         }
         if (!is_object_key(prefix, key)) {
             check_key(source, prefix, "", key);
         } else if (!json_is_object(value)) {
-            ue_json_source_fail(source, key, "must be an object");
+            input_json_fields_set_error(source, key, "must be an object");
         } else {
             const char *inner_key;
             json_t *inner;

@@ -4,11 +4,11 @@
 #include <ctype.h>
 #include <string.h>
 
-void ue_json_stream_init(struct ue_json_stream *stream, FILE *file) {
-    *stream = (struct ue_json_stream){.file = file, .line = 1};
+void input_json_reader_init(struct input_json_reader *stream, FILE *file) {
+    *stream = (struct input_json_reader){.file = file, .line = 1};
 }
 
-static int next_character(struct ue_json_stream *stream) {
+static int next_character(struct input_json_reader *stream) {
     int character = getc_unlocked(stream->file);
     if (stream->head_bytes < sizeof stream->head && character != EOF) {
         stream->head[stream->head_bytes++] = (uint8_t)character;
@@ -17,8 +17,8 @@ static int next_character(struct ue_json_stream *stream) {
 }
 
 /* Whether the file begins as a pcapng or a pcap of either byte order. Nothing is read of it afterwards. */
-static bool is_capture(struct ue_json_stream *stream) {
-    static const uint8_t magics[][UE_JSON_HEAD_BYTES] = {
+static bool is_capture(struct input_json_reader *stream) {
+    static const uint8_t magics[][INPUT_JSON_HEAD_BYTES] = {
         {0x0a, 0x0d, 0x0d, 0x0a}, {0xd4, 0xc3, 0xb2, 0xa1}, {0xa1, 0xb2, 0xc3, 0xd4},
         {0x4d, 0x3c, 0xb2, 0xa1}, {0xa1, 0xb2, 0x3c, 0x4d},
     };
@@ -32,7 +32,7 @@ static bool is_capture(struct ue_json_stream *stream) {
     return false;
 }
 
-static void say_no_json(struct ue_json_stream *stream, const char *why) {
+static void say_no_json(struct input_json_reader *stream, const char *why) {
     if (is_capture(stream)) {
         snprintf(stream->error, sizeof stream->error,
                  "a capture, not JSON: uerudp decode --json makes JSON of it, uerudp edit another capture");
@@ -43,8 +43,8 @@ static void say_no_json(struct ue_json_stream *stream, const char *why) {
 
 /* One character at a time, so that nothing behind the value is consumed. */
 static size_t feed(void *buffer, size_t size, void *user) {
-    struct ue_json_stream *stream = user;
-    int character = size > 0 && stream->length < UE_JSON_VALUE_MAX ? next_character(stream) : EOF;
+    struct input_json_reader *stream = user;
+    int character = size > 0 && stream->length < INPUT_JSON_VALUE_CHARS_MAX ? next_character(stream) : EOF;
     if (character == EOF) {
         return 0;
     }
@@ -54,7 +54,7 @@ static size_t feed(void *buffer, size_t size, void *user) {
     return 1;
 }
 
-static bool skip_space(struct ue_json_stream *stream) {
+static bool skip_space(struct input_json_reader *stream) {
     int character;
     while ((character = next_character(stream)) != EOF && isspace(character)) {
         stream->line += character == '\n';
@@ -66,7 +66,7 @@ static bool skip_space(struct ue_json_stream *stream) {
     return character != EOF;
 }
 
-json_t *ue_json_stream_next(struct ue_json_stream *stream) {
+json_t *input_json_reader_next(struct input_json_reader *stream) {
     json_error_t error;
     stream->error[0] = '\0';
     if (!skip_space(stream)) {
@@ -79,8 +79,8 @@ json_t *ue_json_stream_next(struct ue_json_stream *stream) {
     stream->length = 0;
     json_t *value =
         json_load_callback(feed, stream, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &error);
-    if (value == NULL && stream->length >= UE_JSON_VALUE_MAX) {
-        snprintf(stream->error, sizeof stream->error, "a value of more than %u characters", UE_JSON_VALUE_MAX);
+    if (value == NULL && stream->length >= INPUT_JSON_VALUE_CHARS_MAX) {
+        snprintf(stream->error, sizeof stream->error, "a value of more than %u characters", INPUT_JSON_VALUE_CHARS_MAX);
     } else if (value == NULL) {
         stream->begin_line += error.line > 0 ? (size_t)error.line - 1 : 0;
         say_no_json(stream, error.text);

@@ -9,13 +9,13 @@
 #include <stdio.h>
 
 /* A value of more characters is refused. */
-#define UE_JSON_VALUE_MAX (64u << 20)
+#define INPUT_JSON_VALUE_CHARS_MAX (64u << 20)
 
-#define UE_JSON_HEAD_BYTES 4
+#define INPUT_JSON_HEAD_BYTES 4
 
-struct ue_json_stream {
+struct input_json_reader {
     FILE *file;
-    uint8_t head[UE_JSON_HEAD_BYTES]; /* how the file begins */
+    uint8_t head[INPUT_JSON_HEAD_BYTES]; /* how the file begins */
     size_t head_bytes;
     size_t line;       /* of the next character, from 1 */
     size_t begin_line; /* where the last value began, or where it went wrong */
@@ -23,9 +23,9 @@ struct ue_json_stream {
     char error[JSON_ERROR_TEXT_LENGTH + 64];
 };
 
-void ue_json_stream_init(struct ue_json_stream *stream, FILE *file);
+void input_json_reader_init(struct input_json_reader *stream, FILE *file);
 
 /* The next value, which the caller releases with json_decref; NULL at the end, and when error is not empty. */
-json_t *ue_json_stream_next(struct ue_json_stream *stream);
+json_t *input_json_reader_next(struct input_json_reader *stream);
 
 #endif

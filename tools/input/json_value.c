@@ -3,7 +3,7 @@
 
 #include "tools/cli/command_line.h"
 
-void *ue_arena_take(struct ue_arena *arena, size_t bytes) {
+void *input_arena_alloc(struct input_arena *arena, size_t bytes) {
     void *block = g_malloc0(bytes + 1);
     if (arena->blocks == NULL) {
         arena->blocks = g_ptr_array_new_with_free_func(g_free);
@@ -12,7 +12,7 @@ void *ue_arena_take(struct ue_arena *arena, size_t bytes) {
     return block;
 }
 
-void ue_arena_clear(struct ue_arena *arena) {
+void input_arena_clear(struct input_arena *arena) {
     g_clear_pointer(&arena->blocks, g_ptr_array_unref);
 }
 
@@ -23,7 +23,7 @@ static bool number_of(const json_t *value, uint64_t max, uint64_t *number) {
         *number = (uint64_t)integer;
         return integer >= 0 && (uint64_t)integer <= max;
     }
-    return json_is_string(value) && ue_cli_number(json_string_value(value), max, number);
+    return json_is_string(value) && cli_parse_number(json_string_value(value), max, number);
 }
 
 static const char *unsigned_value(const json_t *value, uint64_t max, const char *what, struct ue_record *record) {
@@ -57,7 +57,7 @@ static const char *real_value(const json_t *value, struct ue_record *record) {
     return json_is_number(value) ? NULL : "must be a number";
 }
 
-const char *ue_json_raw_real(const json_t *value, struct ue_record *record) {
+const char *input_json_raw_real(const json_t *value, struct ue_record *record) {
     const char *text = json_string_value(value);
     guint64 raw;
     bool good = text != NULL && strlen(text) == record->bits / 4 &&
@@ -66,13 +66,13 @@ const char *ue_json_raw_real(const json_t *value, struct ue_record *record) {
     return good ? NULL : "must be 16 hex digits, or 8 where the field has 32 bits";
 }
 
-const char *ue_json_bytes(const json_t *value, struct ue_arena *arena, struct ue_view *view) {
+const char *input_json_bytes(const json_t *value, struct input_arena *arena, struct ue_view *view) {
     const char *text = json_string_value(value);
     size_t digits = text != NULL ? json_string_length(value) : 1;
     if (digits % 2 != 0) {
         return "must be a string of hex digits, two per byte";
     }
-    uint8_t *bytes = ue_arena_take(arena, digits / 2);
+    uint8_t *bytes = input_arena_alloc(arena, digits / 2);
     for (size_t i = 0; i < digits; i++) {
         int digit = g_ascii_xdigit_value(text[i]);
         if (digit < 0) {
@@ -84,7 +84,7 @@ const char *ue_json_bytes(const json_t *value, struct ue_arena *arena, struct ue
     return NULL;
 }
 
-static const char *text_value(const json_t *value, struct ue_arena *arena, struct ue_text *text) {
+static const char *text_value(const json_t *value, struct input_arena *arena, struct ue_text *text) {
     if (!json_is_string(value)) {
         return "must be a string";
     }
@@ -94,7 +94,7 @@ static const char *text_value(const json_t *value, struct ue_arena *arena, struc
     for (size_t i = 0; i < length; i++) {
         text->wide |= (from[i] & 0x80) != 0;
     }
-    uint8_t *units = ue_arena_take(arena, length * 2); /* UTF-16 never takes more than twice the bytes of UTF-8 */
+    uint8_t *units = input_arena_alloc(arena, length * 2); /* UTF-16 never takes more than twice the bytes of UTF-8 */
     if (!text->wide) {
         memcpy(units, from, length);
         text->units = (struct ue_view){units, 0, length * 8};
@@ -117,7 +117,7 @@ static const char *text_value(const json_t *value, struct ue_arena *arena, struc
     return NULL;
 }
 
-const char *ue_json_value(const json_t *value, struct ue_arena *arena, struct ue_record *record) {
+const char *input_json_value(const json_t *value, struct input_arena *arena, struct ue_record *record) {
     switch (ue_field_row(record->field)->kind) {
     case UE_KIND_BOOL: return bool_value(value, record);
     case UE_KIND_U8: return unsigned_value(value, UINT8_MAX, "must be a number from 0 to 255", record);
@@ -127,7 +127,7 @@ const char *ue_json_value(const json_t *value, struct ue_arena *arena, struct ue
     case UE_KIND_U64: return unsigned_value(value, UINT64_MAX, "must be a number, as a string above 2^53", record);
     case UE_KIND_I32: return signed_value(value, record);
     case UE_KIND_REAL: return real_value(value, record);
-    case UE_KIND_BYTES: return ue_json_bytes(value, arena, &record->text.units);
+    case UE_KIND_BYTES: return input_json_bytes(value, arena, &record->text.units);
     case UE_KIND_TEXT: return text_value(value, arena, &record->text);
     case UE_KIND_STRING:
     case UE_KIND_FRAME:

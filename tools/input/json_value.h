@@ -9,20 +9,20 @@
 #include <uerudp/trace.h>
 
 /* Memory of one datagram, freed all at once. */
-struct ue_arena {
+struct input_arena {
     GPtrArray *blocks;
 };
 
-void *ue_arena_take(struct ue_arena *arena, size_t bytes); /* zeroed */
-void ue_arena_clear(struct ue_arena *arena);
+void *input_arena_alloc(struct input_arena *arena, size_t bytes); /* zeroed */
+void input_arena_clear(struct input_arena *arena);
 
 /* Each fills *record, whose field says the kind, or returns a static text of what the value should have been. */
-const char *ue_json_value(const json_t *value, struct ue_arena *arena, struct ue_record *record);
+const char *input_json_value(const json_t *value, struct input_arena *arena, struct ue_record *record);
 
 /* Raw bits of a REAL in hexadecimal: 16 digits, or 8 for a float. */
-const char *ue_json_raw_real(const json_t *value, struct ue_record *record);
+const char *input_json_raw_real(const json_t *value, struct ue_record *record);
 
 /* Hex digits to bytes; NULL when good. */
-const char *ue_json_bytes(const json_t *value, struct ue_arena *arena, struct ue_view *view);
+const char *input_json_bytes(const json_t *value, struct input_arena *arena, struct ue_view *view);
 
 #endif

@@ -9,8 +9,8 @@
 static const char greeting[] = "uerudp";
 
 /* A call of the channel's actor itself reads the same from either side. */
-static struct ue_actor_wire wire_of(const struct ue_conn *conn) {
-    return (struct ue_actor_wire){ue_conn_context(conn)->profile.netver, false};
+static struct sim_block_context wire_of(const struct ue_conn *conn) {
+    return (struct sim_block_context){ue_conn_context(conn)->profile.netver, false};
 }
 
 bool actor_message_open(struct ue_conn *conn, uint64_t now_ns, int64_t wanted) {
@@ -18,16 +18,16 @@ bool actor_message_open(struct ue_conn *conn, uint64_t now_ns, int64_t wanted) {
     if (ue_conn_open(conn, UE_KIND_ACTOR, wanted, &channel) != UE_OK) {
         return false;
     }
-    uint8_t export_bytes[UE_WORLD_EXPORT_BYTES] = {0};
-    uint8_t bytes[UE_WORLD_OPENING_BYTES + ACTOR_MESSAGE_BYTES + sizeof greeting] = {0};
-    struct ue_bit_writer exports = {.bytes = export_bytes};
-    struct ue_bit_writer content = {.bytes = bytes};
-    const struct ue_world_place place = {.channel = channel};
-    const struct ue_actor_wire wire = {wire_of(conn).netver, true};
+    uint8_t export_bytes[SIM_WORLD_EXPORT_BYTES] = {0};
+    uint8_t bytes[SIM_WORLD_OPEN_BYTES + ACTOR_MESSAGE_BYTES + sizeof greeting] = {0};
+    struct sim_bit_writer exports = {.bytes = export_bytes};
+    struct sim_bit_writer content = {.bytes = bytes};
+    const struct sim_world_message place = {.channel = channel};
+    const struct sim_block_context wire = {wire_of(conn).netver, true};
     const struct ue_view value = {(const uint8_t *)greeting, 0, 8 * strlen(greeting)};
-    bool has_exports = ue_world_put_exports(&exports, &place);
-    bool has_mapped = ue_world_put_opening(&content, wire.netver, &place);
-    ue_world_put_message(&content, wire, &place, true, value);
+    bool has_exports = sim_world_write_exports(&exports, &place);
+    bool has_mapped = sim_world_write_open(&content, wire.netver, &place);
+    sim_world_write_message(&content, wire, &place, true, value);
     const struct ue_view exported = {exports.bytes, 0, exports.bits};
     const struct ue_outgoing bunch = {.channel = channel,
                                       .reliable = true,
@@ -39,15 +39,15 @@ bool actor_message_open(struct ue_conn *conn, uint64_t now_ns, int64_t wanted) {
 }
 
 size_t actor_message_wrap(const struct ue_conn *conn, struct ue_view message, uint8_t *bytes) {
-    struct ue_bit_writer content = {.bytes = bytes};
-    const struct ue_actor_block block = {.form = UE_ACTOR_ITSELF, .value = message};
-    ue_actor_put_block(&content, wire_of(conn), &block);
+    struct sim_bit_writer content = {.bytes = bytes};
+    const struct sim_content_block block = {.form = SIM_BLOCK_ACTOR, .value = message};
+    sim_content_block_write(&content, wire_of(conn), &block);
     return content.bits;
 }
 
 struct ue_view actor_message_unwrap(const struct ue_conn *conn, struct ue_view data) {
-    struct ue_actor_block block;
+    struct sim_content_block block;
     struct ue_view rest = data;
-    return ue_actor_take_block(&rest, wire_of(conn), &block) && rest.bits == 0 && !block.is_property ? block.value
+    return sim_content_block_read(&rest, wire_of(conn), &block) && rest.bits == 0 && !block.is_property ? block.value
                                                                                                      : data;
 }

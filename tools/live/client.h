@@ -7,33 +7,33 @@
 #include <uerudp/login.h>
 #include "tools/live/transport.h"
 
-struct ue_client {
+struct live_client {
     struct ue_conn *conn;
     struct ue_login login;
     bool no_login; /* the login above is unused */
-    struct ue_port *port; /* the caller's */
+    struct live_transport *port; /* the caller's */
     void *region;         /* of the connection's pool */
-    struct ue_grace sending;
-    struct ue_grace receiving;
+    struct live_error_timer sending;
+    struct live_error_timer receiving;
 };
 
 /* Memory of one client's connection. */
-#define UE_CLIENT_MEMORY_BYTES (8u << 20)
+#define LIVE_CLIENT_MEMORY_BYTES (8u << 20)
 
 /* Begins the handshake. The port's socket is connected, and stays the caller's. The client stays where it is. False,
    with a message, when the options cannot be spoken. */
-bool ue_client_init(struct ue_client *client, struct ue_port *port, const struct ue_live_options *options,
+bool live_client_init(struct live_client *client, struct live_transport *port, const struct live_options *options,
                     const struct ue_login_config *login, uint64_t now_ns);
-void ue_client_clear(struct ue_client *client);
+void live_client_clear(struct live_client *client);
 
 /* Everything that waits at the socket goes into the connection. take is called after each datagram, so that the program
    takes its events before the next. */
-void ue_client_receive(struct ue_client *client, uint64_t now_ns, void (*take)(void *user), void *user);
+void live_client_receive(struct live_client *client, uint64_t now_ns, void (*take)(void *user), void *user);
 
 /* The end of a tick. */
-void ue_client_tick(struct ue_client *client, uint64_t now_ns);
+void live_client_tick(struct live_client *client, uint64_t now_ns);
 
 /* What the connection has to send goes to the port. */
-void ue_client_send(struct ue_client *client, uint64_t now_ns);
+void live_client_send(struct live_client *client, uint64_t now_ns);
 
 #endif

@@ -9,34 +9,34 @@
 /* Client and server by their role; the server is side 1. */
 #define SERVER_SIDE 1
 
-struct ue_inside {
-    struct ue_log *log;
+struct endpoint_log {
+    struct event_log *log;
     uint32_t stream;
     struct ue_settings settings;
     struct ue_cipher *cipher; /* NULL: nothing is encrypted */
-    struct ue_opener opener;
-    struct ue_flow flow;
-    struct ue_track *track;
+    struct ue_decryptor decryptor;
+    struct ue_detection flow;
+    struct ue_tracker *track;
     uint64_t smoothed_ns;
     int64_t now_ns;  /* of all that one datagram or event has for a consequence */
     int64_t closing; /* the channel that the other side closes; -1 none */
     uint8_t close_reason;
 };
 
-static void use_key(struct ue_inside *inside, const struct ue_live_options *options) {
+static void use_key(struct endpoint_log *inside, const struct live_options *options) {
     char hex[2 * UE_CIPHER_KEY_BYTES + 1] = "";
     for (size_t i = 0; i < UE_CIPHER_KEY_BYTES; i++) {
         g_snprintf(hex + 2 * i, 3, "%02x", options->key[i]);
     }
     inside->cipher = ue_cipher_new();
     if (inside->cipher != NULL && ue_cipher_add_key(inside->cipher, hex)) {
-        ue_cipher_opener(inside->cipher, &inside->opener);
-        inside->settings.opener = &inside->opener;
+        ue_cipher_decryptor(inside->cipher, &inside->decryptor);
+        inside->settings.decryptor = &inside->decryptor;
     }
 }
 
-struct ue_inside *ue_inside_new(struct ue_log *log, const struct ue_live_options *options, uint32_t stream) {
-    struct ue_inside *inside = g_new0(struct ue_inside, 1);
+struct endpoint_log *endpoint_log_new(struct event_log *log, const struct live_options *options, uint32_t stream) {
+    struct endpoint_log *inside = g_new0(struct endpoint_log, 1);
     inside->log = log;
     inside->stream = stream;
     inside->closing = -1;
@@ -44,14 +44,14 @@ struct ue_inside *ue_inside_new(struct ue_log *log, const struct ue_live_options
     if (options->has_key) {
         use_key(inside, options);
     }
-    ue_flow_init(&inside->flow, &inside->settings, options->profile, SERVER_SIDE);
-    inside->track = ue_track_new(&ue_heap);
+    ue_detection_init(&inside->flow, &inside->settings, options->profile, SERVER_SIDE);
+    inside->track = ue_tracker_new(&glib_memory);
     return inside;
 }
 
-void ue_inside_free(struct ue_inside *inside) {
+void endpoint_log_free(struct endpoint_log *inside) {
     if (inside != NULL) {
-        ue_track_free(inside->track);
+        ue_tracker_free(inside->track);
         ue_cipher_free(inside->cipher);
         g_free(inside);
     }
@@ -65,30 +65,30 @@ static int64_t now_ns(void) {
 }
 
 /* Role of whoever did it. */
-static struct ue_log_place place_of(const struct ue_inside *inside, bool is_own) {
-    unsigned own = (unsigned)ue_log_vantage(inside->log);
-    return (struct ue_log_place){0, inside->now_ns, inside->stream, is_own ? own : !own};
+static struct event_log_place place_of(const struct endpoint_log *inside, bool is_own) {
+    unsigned own = (unsigned)event_log_vantage(inside->log);
+    return (struct event_log_place){0, inside->now_ns, inside->stream, is_own ? own : !own};
 }
 
-void ue_inside_datagram(struct ue_inside *inside, bool is_sent, const uint8_t *bytes, size_t size_bytes) {
+void endpoint_log_write_datagram(struct endpoint_log *inside, bool is_sent, const uint8_t *bytes, size_t size_bytes) {
     inside->now_ns = now_ns();
     unsigned side = place_of(inside, is_sent).role;
-    struct ue_shape shape;
-    struct ue_frame frame;
+    struct ue_handshake_match shape;
+    struct ue_decode_state frame;
     struct ue_context context;
-    bool is_handshake = ue_detect_handshake(&inside->settings, bytes, size_bytes, &shape);
-    ue_flow_feed(&inside->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, &frame);
-    ue_flow_context(&inside->flow, &frame, &context);
-    struct ue_log_tracked tracked = {
+    bool is_handshake = ue_profile_match_handshake(&inside->settings, bytes, size_bytes, &shape);
+    ue_detection_feed(&inside->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, &frame);
+    ue_detection_context(&inside->flow, &frame, &context);
+    struct event_log_from_tracker tracked = {
         .log = inside->log, .context = &context, .stream = inside->stream, .size_bytes = size_bytes};
-    const struct ue_track_sink sink = {.event = ue_log_tracked, .user = &tracked};
-    const struct ue_track_datagram datagram = {.time_ns = inside->now_ns,
+    const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
+    const struct ue_tracker_datagram datagram = {.time_ns = inside->now_ns,
                                                .side = side,
                                                .context = &context,
                                                .links = &frame.links,
                                                .bytes = bytes,
                                                .size_bytes = size_bytes};
-    ue_track_feed(inside->track, &datagram, &sink);
+    ue_tracker_feed(inside->track, &datagram, &sink);
 }
 
 /* ---- events ---- */
@@ -99,73 +99,73 @@ static const char *kind_name(enum ue_channel_kind kind) {
     return names[kind];
 }
 
-static void put_state(struct ue_inside *inside, const struct ue_event *event) {
+static void put_state(struct endpoint_log *inside, const struct ue_event *event) {
     static const char *const names[] = {[UE_CONN_INVALID] = "invalid",
-                                        [UE_CONN_SHAKING] = "handshaking",
+                                        [UE_CONN_HANDSHAKE] = "handshaking",
                                         [UE_CONN_PENDING] = "pending",
                                         [UE_CONN_OPEN] = "open",
                                         [UE_CONN_CLOSED] = "closed"};
-    struct ue_log_place place = place_of(inside, true);
+    struct event_log_place place = place_of(inside, true);
     if (event->reason == UE_CLOSE_CONTROL_CHANNEL_CLOSE) {
-        struct ue_log_place peer = place_of(inside, false);
-        ue_log_closed(inside->log, &peer, 0, inside->closing == 0 ? inside->close_reason : 0);
+        struct event_log_place peer = place_of(inside, false);
+        event_log_channel_closed(inside->log, &peer, 0, inside->closing == 0 ? inside->close_reason : 0);
     }
-    ue_log_begin(inside->log, &place, "connectivity:connection_state_updated");
-    ue_log_text(inside->log, "new", names[event->state]);
-    ue_log_text(inside->log, "reason", event->reason != UE_CLOSE_NONE ? ue_close_reason_name(event->reason) : NULL);
-    ue_log_end(inside->log);
+    event_log_begin(inside->log, &place, "connectivity:connection_state_updated");
+    event_log_text(inside->log, "new", names[event->state]);
+    event_log_text(inside->log, "reason", event->reason != UE_CLOSE_NONE ? ue_close_reason_name(event->reason) : NULL);
+    event_log_end(inside->log);
 }
 
-static void put_delivered(struct ue_inside *inside, const struct ue_event *event) {
-    struct ue_log_place place = place_of(inside, false);
-    ue_log_begin(inside->log, &place, "transport:bunch_delivered");
-    ue_log_number(inside->log, "packet_id", event->packet_id);
-    ue_log_number(inside->log, "channel", event->channel);
-    ue_log_text(inside->log, "channel_name", kind_name(event->kind));
-    ue_log_number(inside->log, "bits", (int64_t)event->data.bits);
+static void put_delivered(struct endpoint_log *inside, const struct ue_event *event) {
+    struct event_log_place place = place_of(inside, false);
+    event_log_begin(inside->log, &place, "transport:bunch_delivered");
+    event_log_number(inside->log, "packet_id", event->packet_id);
+    event_log_number(inside->log, "channel", event->channel);
+    event_log_text(inside->log, "channel_name", kind_name(event->kind));
+    event_log_number(inside->log, "bits", (int64_t)event->data.bits);
     if (event->reliable) {
-        ue_log_number(inside->log, "reliable_id", event->ch_seq);
+        event_log_number(inside->log, "reliable_id", event->ch_seq);
     }
-    ue_log_flag(inside->log, "open", event->open);
-    ue_log_flag(inside->log, "close", event->close);
-    ue_log_end(inside->log);
+    event_log_flag(inside->log, "open", event->open);
+    event_log_flag(inside->log, "close", event->close);
+    event_log_end(inside->log);
 }
 
-static void put_fault(struct ue_inside *inside, const struct ue_event *event) {
-    struct ue_log_place place = place_of(inside, false);
-    ue_log_begin(inside->log, &place, "connectivity:fault");
-    ue_log_text(inside->log, "reason", ue_close_reason_name(event->reason));
-    ue_log_end(inside->log);
+static void put_fault(struct endpoint_log *inside, const struct ue_event *event) {
+    struct event_log_place place = place_of(inside, false);
+    event_log_begin(inside->log, &place, "connectivity:fault");
+    event_log_text(inside->log, "reason", ue_close_reason_name(event->reason));
+    event_log_end(inside->log);
 }
 
 /* The round-trip time is updated by verdicts. */
-static void put_metrics(struct ue_inside *inside, const struct ue_conn *conn) {
+static void put_metrics(struct endpoint_log *inside, const struct ue_conn *conn) {
     const struct ue_ping *ping = ue_conn_ping(conn);
     if (ping->smoothed_ns != inside->smoothed_ns) {
-        struct ue_log_place place = place_of(inside, true);
+        struct event_log_place place = place_of(inside, true);
         inside->smoothed_ns = ping->smoothed_ns;
-        ue_log_begin(inside->log, &place, "recovery:metrics_updated");
-        ue_log_number(inside->log, "latest_rtt_ns", (int64_t)ping->last_ns);
-        ue_log_number(inside->log, "smoothed_rtt_ns", (int64_t)ping->smoothed_ns);
-        ue_log_end(inside->log);
+        event_log_begin(inside->log, &place, "recovery:metrics_updated");
+        event_log_number(inside->log, "latest_rtt_ns", (int64_t)ping->last_ns);
+        event_log_number(inside->log, "smoothed_rtt_ns", (int64_t)ping->smoothed_ns);
+        event_log_end(inside->log);
     }
 }
 
 /* A channel is cleaned up for the other side's close, or for an own one, which was told when it was sent. */
-static void take_clean_up(struct ue_inside *inside, const struct ue_event *event) {
+static void take_clean_up(struct endpoint_log *inside, const struct ue_event *event) {
     if (inside->closing == (int64_t)event->channel && event->channel != 0) {
-        struct ue_log_place place = place_of(inside, false);
-        ue_log_closed(inside->log, &place, event->channel, inside->close_reason);
+        struct event_log_place place = place_of(inside, false);
+        event_log_channel_closed(inside->log, &place, event->channel, inside->close_reason);
     }
 }
 
-void ue_inside_event(struct ue_inside *inside, const struct ue_conn *conn, const struct ue_event *event) {
+void endpoint_log_write_event(struct endpoint_log *inside, const struct ue_conn *conn, const struct ue_event *event) {
     inside->now_ns = now_ns();
-    struct ue_log_place own = place_of(inside, true);
-    struct ue_log_place peer = place_of(inside, false);
+    struct event_log_place own = place_of(inside, true);
+    struct event_log_place peer = place_of(inside, false);
     switch (event->type) {
     case UE_EVENT_STATE: put_state(inside, event); break;
-    case UE_EVENT_CHANNEL_OPENED: ue_log_opened(inside->log, &peer, event->channel, kind_name(event->kind)); break;
+    case UE_EVENT_CHANNEL_OPENED: event_log_channel_opened(inside->log, &peer, event->channel, kind_name(event->kind)); break;
     case UE_EVENT_BUNCH:
         inside->closing = event->close ? (int64_t)event->channel : -1;
         inside->close_reason = event->close_reason;
@@ -173,7 +173,7 @@ void ue_inside_event(struct ue_inside *inside, const struct ue_conn *conn, const
         break;
     case UE_EVENT_CHANNEL_CLOSED: take_clean_up(inside, event); break;
     case UE_EVENT_PACKET:
-        ue_log_verdict(inside->log, &own, event->packet_id, event->delivered, (struct ue_log_sent){.elapsed_ns = -1});
+        event_log_delivery(inside->log, &own, event->packet_id, event->delivered, (struct event_log_sent_packet){.elapsed_ns = -1});
         put_metrics(inside, conn);
         break;
     case UE_EVENT_FAULT: put_fault(inside, event); break;

@@ -7,17 +7,17 @@
 #include "tools/events/log.h"
 #include "tools/live/options.h"
 
-struct ue_inside;
+struct endpoint_log;
 
 /* The log's vantage is the role. options and log must outlive the result; stream: its number in the log. */
-struct ue_inside *ue_inside_new(struct ue_log *log, const struct ue_live_options *options, uint32_t stream);
+struct endpoint_log *endpoint_log_new(struct event_log *log, const struct live_options *options, uint32_t stream);
 /* NULL is ignored. */
-void ue_inside_free(struct ue_inside *inside);
+void endpoint_log_free(struct endpoint_log *inside);
 
 /* A datagram that the connection sends or is about to receive. */
-void ue_inside_datagram(struct ue_inside *inside, bool is_sent, const uint8_t *bytes, size_t size_bytes);
+void endpoint_log_write_datagram(struct endpoint_log *inside, bool is_sent, const uint8_t *bytes, size_t size_bytes);
 
 /* An event of the connection, in the order in which it gives them. */
-void ue_inside_event(struct ue_inside *inside, const struct ue_conn *conn, const struct ue_event *event);
+void endpoint_log_write_event(struct endpoint_log *inside, const struct ue_conn *conn, const struct ue_event *event);
 
 #endif

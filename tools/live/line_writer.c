@@ -10,7 +10,7 @@
 /* Small enough that a slow reader counts as one who reads. */
 #define WRITE_BYTES 4096
 
-struct ue_line_writer {
+struct line_writer {
     int descriptor;
     GThread *thread;
     GMutex mutex; /* of what follows */
@@ -23,7 +23,7 @@ struct ue_line_writer {
     int error;         /* errno of writing; 0: none */
 };
 
-static size_t waiting_bytes(const struct ue_line_writer *w) {
+static size_t waiting_bytes(const struct line_writer *w) {
     return w->waiting->len - w->written;
 }
 
@@ -38,7 +38,7 @@ static int write_bytes(int descriptor, const char *bytes, size_t size_bytes, ssi
 }
 
 /* The mutex is held, but not while it writes. False: there was an error. */
-static bool write_some(struct ue_line_writer *w) {
+static bool write_some(struct line_writer *w) {
     char bytes[WRITE_BYTES];
     size_t size_bytes = MIN(waiting_bytes(w), sizeof bytes);
     memcpy(bytes, w->waiting->str + w->written, size_bytes);
@@ -48,7 +48,7 @@ static bool write_some(struct ue_line_writer *w) {
     g_mutex_lock(&w->mutex);
     w->error = error;
     w->written += done > 0 ? (size_t)done : 0;
-    if (w->written == w->waiting->len || w->written > UE_LINE_WRITER_BYTES / 2) {
+    if (w->written == w->waiting->len || w->written > LINE_WRITER_BYTES / 2) {
         g_string_erase(w->waiting, 0, (gssize)w->written);
         w->written = 0;
     }
@@ -56,7 +56,7 @@ static bool write_some(struct ue_line_writer *w) {
     return error == 0;
 }
 
-static void free_writer(struct ue_line_writer *w) {
+static void free_writer(struct line_writer *w) {
     g_string_free(w->waiting, TRUE);
     g_mutex_clear(&w->mutex);
     g_cond_clear(&w->changed);
@@ -64,7 +64,7 @@ static void free_writer(struct ue_line_writer *w) {
 }
 
 static void *write_all(void *user) {
-    struct ue_line_writer *w = user;
+    struct line_writer *w = user;
     bool good = true;
     g_mutex_lock(&w->mutex);
     while (good && (waiting_bytes(w) != 0 || !w->is_ending)) {
@@ -84,8 +84,8 @@ static void *write_all(void *user) {
     return NULL;
 }
 
-struct ue_line_writer *ue_line_writer_new(int descriptor) {
-    struct ue_line_writer *w = g_new0(struct ue_line_writer, 1);
+struct line_writer *line_writer_new(int descriptor) {
+    struct line_writer *w = g_new0(struct line_writer, 1);
     w->descriptor = descriptor;
     w->waiting = g_string_new(NULL);
     g_mutex_init(&w->mutex);
@@ -94,10 +94,10 @@ struct ue_line_writer *ue_line_writer_new(int descriptor) {
     return w;
 }
 
-bool ue_line_writer_put(struct ue_line_writer *w, const char *line) {
+bool line_writer_write(struct line_writer *w, const char *line) {
     size_t size_bytes = strlen(line);
     g_mutex_lock(&w->mutex);
-    bool has_room = size_bytes <= UE_LINE_WRITER_BYTES - waiting_bytes(w) && !w->is_done;
+    bool has_room = size_bytes <= LINE_WRITER_BYTES - waiting_bytes(w) && !w->is_done;
     if (has_room) {
         g_string_append_len(w->waiting, line, (gssize)size_bytes);
         g_cond_signal(&w->changed);
@@ -106,29 +106,29 @@ bool ue_line_writer_put(struct ue_line_writer *w, const char *line) {
     return has_room;
 }
 
-bool ue_line_writer_is_ready(struct ue_line_writer *w) {
+bool line_writer_is_ready(struct line_writer *w) {
     g_mutex_lock(&w->mutex);
-    bool is_ready = waiting_bytes(w) < UE_LINE_WRITER_BYTES / 2;
+    bool is_ready = waiting_bytes(w) < LINE_WRITER_BYTES / 2;
     g_mutex_unlock(&w->mutex);
     return is_ready;
 }
 
 /* The mutex is held. */
-static void wait_for_reader(struct ue_line_writer *w) {
-    gint64 until_us = g_get_monotonic_time() + UE_LINE_WRITER_PATIENCE_US;
+static void wait_for_reader(struct line_writer *w) {
+    gint64 until_us = g_get_monotonic_time() + LINE_WRITER_TIMEOUT_US;
     size_t before = waiting_bytes(w);
     while (!w->is_done) {
         bool is_over = !g_cond_wait_until(&w->changed, &w->mutex, until_us);
         if (waiting_bytes(w) != before) {
             before = waiting_bytes(w);
-            until_us = g_get_monotonic_time() + UE_LINE_WRITER_PATIENCE_US;
+            until_us = g_get_monotonic_time() + LINE_WRITER_TIMEOUT_US;
         } else if (is_over) {
             return;
         }
     }
 }
 
-bool ue_line_writer_end(struct ue_line_writer *w, uint64_t *lost) {
+bool line_writer_close(struct line_writer *w, uint64_t *lost) {
     *lost = 0;
     if (w == NULL) {
         return true;

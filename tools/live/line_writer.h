@@ -7,23 +7,23 @@
 #include <stdint.h>
 
 /* What waits to be written, at most. */
-#define UE_LINE_WRITER_BYTES (16u << 20)
+#define LINE_WRITER_BYTES (16u << 20)
 /* How long the end waits without a byte being read. */
-#define UE_LINE_WRITER_PATIENCE_US 2000000
+#define LINE_WRITER_TIMEOUT_US 2000000
 
-struct ue_line_writer;
+struct line_writer;
 
 /* The descriptor stays the caller's. */
-struct ue_line_writer *ue_line_writer_new(int descriptor);
+struct line_writer *line_writer_new(int descriptor);
 
 /* Copies a line with its newline. False: too much waits, the line is dropped. */
-bool ue_line_writer_put(struct ue_line_writer *writer, const char *line);
+bool line_writer_write(struct line_writer *writer, const char *line);
 
 /* Whether the reader caught up: less than half of what may wait does. */
-bool ue_line_writer_is_ready(struct ue_line_writer *writer);
+bool line_writer_is_ready(struct line_writer *writer);
 
 /* Waits until everything is written, but not for a reader who does not read. *lost: lines that were not written. False:
    there was an error of writing, which errno names. NULL is ignored. */
-bool ue_line_writer_end(struct ue_line_writer *writer, uint64_t *lost);
+bool line_writer_close(struct line_writer *writer, uint64_t *lost);
 
 #endif

@@ -13,14 +13,14 @@
 #define TICKS_MAX 1000.0
 #define HANDSHAKE_VERSION_MAX 4
 
-void ue_live_options_init(struct ue_live_options *options) {
+void live_options_init(struct live_options *options) {
     memset(options, 0, sizeof *options);
     options->given = g_ptr_array_new_with_free_func(g_free);
-    options->ticks_per_second = UE_LIVE_TICKS_PER_SECOND;
-    options->burst = UE_LIVE_BURST;
+    options->ticks_per_second = LIVE_TICKS_PER_SECOND;
+    options->burst = LIVE_BURST;
 }
 
-void ue_live_options_clear(struct ue_live_options *options) {
+void live_options_clear(struct live_options *options) {
     g_ptr_array_unref(options->given);
     g_free(options->generation_text);
     g_free(options->seed_text);
@@ -33,7 +33,7 @@ void ue_live_options_clear(struct ue_live_options *options) {
 /* ---- command line ---- */
 
 static gboolean take_setting(const char *option, const char *value, void *user, GError **error) {
-    struct ue_live_options *options = user;
+    struct live_options *options = user;
     struct ue_settings scratch = {0};
     if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a possible value", option, value);
@@ -71,7 +71,7 @@ static void add_settings(GOptionGroup *group) {
     }
 }
 
-static void add_wire(struct ue_live_options *o, GOptionContext *context) {
+static void add_wire(struct live_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation_text,
          "engine release to speak as, the same on both sides, from 4.13 to 5.8; default 5.5", "NAME"},
@@ -110,7 +110,7 @@ static void add_wire(struct ue_live_options *o, GOptionContext *context) {
     g_option_context_add_group(context, group);
 }
 
-static void add_impairment(struct ue_live_options *o, GOptionContext *context) {
+static void add_impairment(struct live_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"loss", 0, 0, G_OPTION_ARG_DOUBLE, &o->loss, "lose datagrams with this probability, 0 to 1", "P"},
         {"delay", 0, 0, G_OPTION_ARG_DOUBLE, &o->delay_ms, "hold each back for so many milliseconds", "MS"},
@@ -125,20 +125,20 @@ static void add_impairment(struct ue_live_options *o, GOptionContext *context) {
     g_option_context_add_group(context, group);
 }
 
-void ue_live_options_add(struct ue_live_options *options, GOptionContext *context) {
+void live_options_add(struct live_options *options, GOptionContext *context) {
     add_wire(options, context);
     add_impairment(options, context);
 }
 
 /* ---- resolution ---- */
 
-static bool resolve_impairment(struct ue_live_options *o) {
-    if (!ue_cli_within("loss", o->loss, 0, 1) || !ue_cli_within("reorder", o->reorder, 0, 1) ||
-        !ue_cli_within("dup", o->duplicate, 0, 1) || !ue_cli_within("delay", o->delay_ms, 0, DELAY_MS_MAX) ||
-        !ue_cli_within("jitter", o->jitter_ms, 0, DELAY_MS_MAX)) {
+static bool resolve_impairment(struct live_options *o) {
+    if (!cli_check_range("loss", o->loss, 0, 1) || !cli_check_range("reorder", o->reorder, 0, 1) ||
+        !cli_check_range("dup", o->duplicate, 0, 1) || !cli_check_range("delay", o->delay_ms, 0, DELAY_MS_MAX) ||
+        !cli_check_range("jitter", o->jitter_ms, 0, DELAY_MS_MAX)) {
         return false;
     }
-    o->impairment = (struct ue_link_config){.loss = o->loss,
+    o->impairment = (struct sim_link_config){.loss = o->loss,
                                             .duplicate = o->duplicate,
                                             .reorder = o->reorder,
                                             .delay_ns = (uint64_t)(o->delay_ms * NS_PER_MS),
@@ -148,17 +148,17 @@ static bool resolve_impairment(struct ue_live_options *o) {
 }
 
 /* A number seeds everything that is random; without one the system does, since a guessed secret is a forged cookie. */
-static bool resolve_seed(struct ue_live_options *o) {
+static bool resolve_seed(struct live_options *o) {
     uint64_t number = 0;
     if (o->seed_text == NULL) {
         if (getentropy(o->seed, sizeof o->seed) != 0) {
-            ue_complain("the system has no random numbers: %s", g_strerror(errno));
+            cli_error("the system has no random numbers: %s", g_strerror(errno));
             return false;
         }
         memcpy(&o->link_seed, o->seed, sizeof o->link_seed);
         return true;
     }
-    if (!ue_cli_seed(o->seed_text, &number)) {
+    if (!cli_parse_seed(o->seed_text, &number)) {
         return false;
     }
     for (size_t i = 0; i < 8; i++) {
@@ -168,7 +168,7 @@ static bool resolve_seed(struct ue_live_options *o) {
     return true;
 }
 
-static bool resolve_key(struct ue_live_options *o) {
+static bool resolve_key(struct live_options *o) {
     if (o->key_text == NULL) {
         return true;
     }
@@ -180,11 +180,11 @@ static bool resolve_key(struct ue_live_options *o) {
         o->key[i] = (uint8_t)(high * 16 + low);
     }
     if (!good) {
-        ue_complain("--key: not 64 hex digits"); /* the key itself stays out of logs */
+        cli_error("--key: not 64 hex digits"); /* the key itself stays out of logs */
         return false;
     }
     if (o->profile->hello == 0) {
-        ue_complain("--key: %s has no encryption token in its login", o->profile->name);
+        cli_error("--key: %s has no encryption token in its login", o->profile->name);
         return false;
     }
     o->has_key = true;
@@ -192,50 +192,50 @@ static bool resolve_key(struct ue_live_options *o) {
     return true;
 }
 
-static bool resolve_generation(struct ue_live_options *o) {
+static bool resolve_generation(struct live_options *o) {
     const char *name = o->generation_text != NULL ? o->generation_text : "5.5";
     o->profile = ue_profile_find(name);
     if (o->profile == NULL) {
-        ue_complain("--generation=%s: not an engine release from 4.13 to 5.8", name);
+        cli_error("--generation=%s: not an engine release from 4.13 to 5.8", name);
     }
     return o->profile != NULL;
 }
 
-static bool resolve_version(struct ue_live_options *o) {
+static bool resolve_version(struct live_options *o) {
     uint64_t number = 0;
-    if (o->version_text != NULL && !ue_cli_number(o->version_text, UINT32_MAX, &number)) {
-        ue_complain("--network-version=%s: not a number of 32 bits", o->version_text);
+    if (o->version_text != NULL && !cli_parse_number(o->version_text, UINT32_MAX, &number)) {
+        cli_error("--network-version=%s: not a number of 32 bits", o->version_text);
         return false;
     }
     o->network_version = (uint32_t)number;
     return true;
 }
 
-static bool resolve_handshake_versions(const struct ue_live_options *o) {
+static bool resolve_handshake_versions(const struct live_options *o) {
     bool is_given = o->handshake_version != 0 || o->min_handshake_version != 0;
     if (is_given && o->profile->handshake != UE_HANDSHAKE_V) {
-        ue_complain("--handshake-version and --min-handshake-version: handshakes of %s have no version",
+        cli_error("--handshake-version and --min-handshake-version: handshakes of %s have no version",
                     o->profile->name);
         return false;
     }
     if (o->handshake_version != 0 && o->min_handshake_version > o->handshake_version) {
-        ue_complain("--min-handshake-version=%" G_GINT64_FORMAT ": above --handshake-version=%" G_GINT64_FORMAT,
+        cli_error("--min-handshake-version=%" G_GINT64_FORMAT ": above --handshake-version=%" G_GINT64_FORMAT,
                     o->min_handshake_version, o->handshake_version);
         return false;
     }
-    return ue_cli_within("handshake-version", (double)o->handshake_version, 0, HANDSHAKE_VERSION_MAX) &&
-           ue_cli_within("min-handshake-version", (double)o->min_handshake_version, 0, HANDSHAKE_VERSION_MAX);
+    return cli_check_range("handshake-version", (double)o->handshake_version, 0, HANDSHAKE_VERSION_MAX) &&
+           cli_check_range("min-handshake-version", (double)o->min_handshake_version, 0, HANDSHAKE_VERSION_MAX);
 }
 
-static bool resolve_login(const struct ue_live_options *o) {
+static bool resolve_login(const struct live_options *o) {
     if (o->no_login && o->has_key) {
-        ue_complain("--no-login and --key exclude each other: encryption begins with a message of the login");
+        cli_error("--no-login and --key exclude each other: encryption begins with a message of the login");
         return false;
     }
     return true;
 }
 
-bool ue_live_options_resolve(struct ue_live_options *options) {
+bool live_options_resolve(struct live_options *options) {
     for (size_t i = 0; i < options->given->len; i++) {
         char **pair = g_strsplit(options->given->pdata[i], "=", 2);
         ue_settings_set(&options->settings, pair[0], pair[1]);
@@ -243,11 +243,11 @@ bool ue_live_options_resolve(struct ue_live_options *options) {
     }
     return resolve_generation(options) && resolve_version(options) && resolve_key(options) && resolve_seed(options) &&
            resolve_handshake_versions(options) && resolve_login(options) && resolve_impairment(options) &&
-           ue_cli_within("tick", options->ticks_per_second, 1, TICKS_MAX) &&
-           ue_cli_within("burst", options->burst, 0, INT16_MAX);
+           cli_check_range("tick", options->ticks_per_second, 1, TICKS_MAX) &&
+           cli_check_range("burst", options->burst, 0, INT16_MAX);
 }
 
-void ue_live_options_configure(const struct ue_live_options *options, struct ue_conn_config *config) {
+void live_options_configure(const struct live_options *options, struct ue_conn_config *config) {
     config->profile = options->profile;
     config->settings = options->settings;
     config->seed = options->seed;

@@ -8,10 +8,10 @@
 #include <uerudp/endpoint.h>
 #include "tools/sim/link.h"
 
-#define UE_LIVE_TICKS_PER_SECOND 30
-#define UE_LIVE_BURST 8
+#define LIVE_TICKS_PER_SECOND 30
+#define LIVE_BURST 8
 
-struct ue_live_options {
+struct live_options {
     const struct ue_profile *profile;
     struct ue_settings settings;
     uint8_t seed[UE_SEED_BYTES];
@@ -22,7 +22,7 @@ struct ue_live_options {
     uint16_t network_features; /* these three have no option: 0 unless a program sets them */
     int32_t net_speed;
     enum ue_driver driver;
-    struct ue_link_config impairment; /* of what this side sends */
+    struct sim_link_config impairment; /* of what this side sends */
     bool is_impaired;
     double ticks_per_second;
     int burst; /* packets of repetitions per tick, 0: no limit */
@@ -37,16 +37,16 @@ struct ue_live_options {
     double loss, delay_ms, jitter_ms, reorder, duplicate;
 };
 
-void ue_live_options_init(struct ue_live_options *options);
-void ue_live_options_clear(struct ue_live_options *options);
+void live_options_init(struct live_options *options);
+void live_options_clear(struct live_options *options);
 
 /* Adds the options to a command line. */
-void ue_live_options_add(struct ue_live_options *options, GOptionContext *context);
+void live_options_add(struct live_options *options, GOptionContext *context);
 
 /* After parsing: false, with a message, when a value is unusable. */
-bool ue_live_options_resolve(struct ue_live_options *options);
+bool live_options_resolve(struct live_options *options);
 
 /* Fills what a connection's configuration has from these options; seed and key point into them. */
-void ue_live_options_configure(const struct ue_live_options *options, struct ue_conn_config *config);
+void live_options_configure(const struct live_options *options, struct ue_conn_config *config);
 
 #endif

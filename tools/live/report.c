@@ -14,7 +14,7 @@
 
 /* Of the program: standard output and standard error; NULL: written at once. */
 static struct {
-    struct ue_line_writer *output, *errors;
+    struct line_writer *output, *errors;
     uint64_t dropped; /* lines, of which no line said so yet */
     uint64_t dropped_errors;
     bool as_json;
@@ -25,11 +25,11 @@ static struct {
 static void add_value(GString *line, const char *key, const json_t *value, const char *separator) {
     char *words = g_strdelimit(g_strdup(key), "_", ' ');
     if (json_is_string(value)) {
-        struct ue_out text = {0};
-        ue_out_utf8(&text, json_string_value(value), UE_ESCAPE_MESSAGE);
+        struct text_buffer text = {0};
+        text_buffer_add_utf8(&text, json_string_value(value), TEXT_ESCAPE_MESSAGE);
         g_string_append_printf(line, "%s%s %.*s", separator, words, (int)text.length,
                                text.length != 0 ? text.text : "");
-        ue_out_free(&text);
+        text_buffer_free(&text);
     } else if (json_is_integer(value)) {
         g_string_append_printf(line, "%s%s %" JSON_INTEGER_FORMAT, separator, words, json_integer_value(value));
     } else if (json_is_real(value)) {
@@ -56,7 +56,7 @@ static char *as_text(const char *event, json_t *members) {
 }
 
 static char *as_json_line(const char *event, json_t *members) {
-    json_t *object = json_pack("{s:i, s:s}", "schema", UE_JSON_SCHEMA, "event", event);
+    json_t *object = json_pack("{s:i, s:s}", "schema", PRINT_JSON_SCHEMA, "event", event);
     json_object_update(object, members);
     char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
     char *line = g_strconcat(text, "\n", NULL);
@@ -70,7 +70,7 @@ static char *as_json_line(const char *event, json_t *members) {
 static bool put_dropped(void) {
     json_t *members = json_pack("{s:I}", "lines", (json_int_t)lines.dropped);
     char *line = (lines.as_json ? as_json_line : as_text)("dropped", members);
-    bool is_put = ue_line_writer_put(lines.output, line);
+    bool is_put = line_writer_write(lines.output, line);
     g_free(line);
     json_decref(members);
     return is_put;
@@ -82,45 +82,45 @@ static void emit(const char *line) {
         fflush(stdout);
         return;
     }
-    if (lines.dropped != 0 && ue_line_writer_is_ready(lines.output) && put_dropped()) {
+    if (lines.dropped != 0 && line_writer_is_ready(lines.output) && put_dropped()) {
         lines.dropped = 0;
     }
-    if (lines.dropped != 0 || !ue_line_writer_put(lines.output, line)) {
+    if (lines.dropped != 0 || !line_writer_write(lines.output, line)) {
         lines.dropped++;
     }
 }
 
 static void complain(const char *line) {
-    lines.dropped_errors += !ue_line_writer_put(lines.errors, line);
+    lines.dropped_errors += !line_writer_write(lines.errors, line);
 }
 
-void ue_report_begin(bool as_json) {
+void live_report_start(bool as_json) {
     lines.as_json = as_json;
-    lines.output = ue_line_writer_new(STDOUT_FILENO);
-    lines.errors = ue_line_writer_new(STDERR_FILENO);
-    ue_complain_to(complain);
+    lines.output = line_writer_new(STDOUT_FILENO);
+    lines.errors = line_writer_new(STDERR_FILENO);
+    cli_set_error_sink(complain);
 }
 
-bool ue_report_end(void) {
+bool live_report_stop(void) {
     uint64_t lost;
     if (lines.output == NULL) {
         return true;
     }
-    bool good = ue_line_writer_end(lines.output, &lost);
+    bool good = line_writer_close(lines.output, &lost);
     if (!good) {
-        ue_complain("standard output: cannot write: %s", g_strerror(errno));
+        cli_error("standard output: cannot write: %s", g_strerror(errno));
     } else if (lost + lines.dropped != 0) {
-        ue_complain("standard output: %" G_GUINT64_FORMAT " lines were not written: the reader has stopped reading",
+        cli_error("standard output: %" G_GUINT64_FORMAT " lines were not written: the reader has stopped reading",
                     lost + lines.dropped);
         good = false;
     }
-    ue_complain_to(NULL);
-    good = ue_line_writer_end(lines.errors, &lost) && lost + lines.dropped_errors == 0 && good;
+    cli_set_error_sink(NULL);
+    good = line_writer_close(lines.errors, &lost) && lost + lines.dropped_errors == 0 && good;
     memset(&lines, 0, sizeof lines);
     return good;
 }
 
-void ue_report(bool as_json, const char *event, json_t *members) {
+void live_report(bool as_json, const char *event, json_t *members) {
     char *line = (as_json ? as_json_line : as_text)(event, members);
     emit(line);
     g_free(line);
@@ -144,7 +144,7 @@ static json_t *rtt_ms(const struct ue_ping *ping) {
     return ping->smoothed_ns != 0 ? json_real((double)ping->smoothed_ns / NS_PER_MS) : json_null();
 }
 
-json_t *ue_report_connection(const struct ue_conn *conn) {
+json_t *live_report_connection(const struct ue_conn *conn) {
     const struct ue_counters *counters = ue_conn_counters(conn);
     size_t peak_bytes;
     ue_conn_memory_bytes(conn, &peak_bytes);
@@ -158,9 +158,9 @@ json_t *ue_report_connection(const struct ue_conn *conn) {
                      "memory_bytes", (json_int_t)peak_bytes, "counters", all_counters(counters));
 }
 
-json_t *ue_report_port(const struct ue_port *port) {
-    struct ue_port_counters counters;
-    ue_port_count(port, &counters);
+json_t *live_report_transport(const struct live_transport *port) {
+    struct live_transport_counters counters;
+    live_transport_get_counters(port, &counters);
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "in_datagrams", (json_int_t)counters.in_datagrams,
                      "in_bytes", (json_int_t)counters.in_bytes, "out_datagrams", (json_int_t)counters.out_datagrams,
                      "out_bytes", (json_int_t)counters.out_bytes, "impaired", (json_int_t)counters.lost, "too_long",
@@ -168,11 +168,11 @@ json_t *ue_report_port(const struct ue_port *port) {
                      (json_int_t)counters.failed);
 }
 
-static void report_listening(bool as_json, const struct ue_net_address *address) {
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    ue_net_address_format(address, text);
+static void report_listening(bool as_json, const struct net_address *address) {
+    char text[NET_ADDRESS_TEXT_BYTES];
+    net_address_format(address, text);
     if (as_json) {
-        ue_report(true, "listening", json_pack("{s:s}", "address", text));
+        live_report(true, "listening", json_pack("{s:s}", "address", text));
     } else {
         char *line = g_strdup_printf("listening on %s\n", text);
         emit(line);
@@ -180,21 +180,21 @@ static void report_listening(bool as_json, const struct ue_net_address *address)
     }
 }
 
-void ue_report_ready(bool as_json, const struct ue_socket *socket) {
-    const struct ue_net_address *local = ue_socket_local(socket);
-    if (ue_socket_is_dual(socket)) {
-        const struct ue_net_address any4 = {.port = local->port};
+void live_report_listening(bool as_json, const struct net_socket *socket) {
+    const struct net_address *local = net_socket_local(socket);
+    if (net_socket_is_dual(socket)) {
+        const struct net_address any4 = {.port = local->port};
         report_listening(as_json, &any4);
     }
     report_listening(as_json, local);
 }
 
-json_t *ue_report_text(const char *text) {
+json_t *live_report_text(const char *text) {
     char *valid = g_utf8_make_valid(text, -1);
     GString *shown = g_string_new(NULL);
     for (const char *at = valid; *at != '\0'; at = g_utf8_next_char(at)) {
         gunichar character = g_utf8_get_char(at);
-        g_string_append_unichar(shown, ue_out_is_hidden(character) ? 0xfffd : character);
+        g_string_append_unichar(shown, text_buffer_is_hidden(character) ? 0xfffd : character);
     }
     json_t *string = json_string(shown->str);
     g_string_free(shown, TRUE);

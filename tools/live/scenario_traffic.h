@@ -9,23 +9,23 @@
 #include "tools/live/send_queue.h"
 #include "tools/sim/scenario.h"
 
-struct ue_streams;
+struct scenario_traffic;
 
 /* The scenario lives as long as this. */
-struct ue_streams *ue_streams_new(const struct ue_scenario *scenario, enum ue_role role);
-void ue_streams_free(struct ue_streams *streams);
+struct scenario_traffic *scenario_traffic_new(const struct sim_scenario *scenario, enum ue_role role);
+void scenario_traffic_free(struct scenario_traffic *streams);
 
-/* Channels that the scenario uses: from UE_SCENARIO_CHANNEL_FIRST, this many. */
-uint32_t ue_streams_channels(const struct ue_scenario *scenario);
+/* Channels that the scenario uses: from SIM_SCENARIO_CHANNEL_FIRST, this many. */
+uint32_t scenario_traffic_channel_count(const struct sim_scenario *scenario);
 
 /* Once a tick: puts into the backlog what is due; channel_count channels are open. */
-void ue_streams_work(struct ue_streams *streams, struct ue_backlog *backlog, uint32_t channel_count);
+void scenario_traffic_tick(struct scenario_traffic *streams, struct send_queue *backlog, uint32_t channel_count);
 /* A message of the other side; false: it should not have come here, now, or so. */
-bool ue_streams_take(struct ue_streams *streams, const struct ue_event *bunch);
+bool scenario_traffic_receive(struct scenario_traffic *streams, const struct ue_event *bunch);
 
-json_t *ue_streams_result(const struct ue_streams *streams);
+json_t *scenario_traffic_result(const struct scenario_traffic *streams);
 
 /* The names of all scenarios, separated by ", ". Free it with g_free. */
-char *ue_streams_names(void);
+char *scenario_traffic_scenario_names(void);
 
 #endif

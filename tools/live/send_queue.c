@@ -13,17 +13,17 @@ struct message {
     uint8_t bytes[];
 };
 
-void ue_backlog_init(struct ue_backlog *backlog, struct ue_conn *conn, bool wraps, size_t limit_bytes) {
-    *backlog = (struct ue_backlog){.conn = conn, .limit_bytes = limit_bytes, .wraps = wraps};
+void send_queue_init(struct send_queue *backlog, struct ue_conn *conn, bool wraps, size_t limit_bytes) {
+    *backlog = (struct send_queue){.conn = conn, .limit_bytes = limit_bytes, .wraps = wraps};
     g_queue_init(&backlog->messages);
 }
 
-void ue_backlog_clear(struct ue_backlog *backlog) {
+void send_queue_clear(struct send_queue *backlog) {
     g_queue_clear_full(&backlog->messages, g_free);
     backlog->size_bytes = 0;
 }
 
-bool ue_backlog_put(struct ue_backlog *backlog, uint32_t channel, bool reliable, struct ue_view data) {
+bool send_queue_push(struct send_queue *backlog, uint32_t channel, bool reliable, struct ue_view data) {
     size_t size_bytes = (data.bits + 7) / 8 + (backlog->wraps ? ACTOR_MESSAGE_BYTES : 0);
     if (size_bytes > backlog->limit_bytes - backlog->size_bytes) {
         return false;
@@ -47,22 +47,22 @@ static uint64_t packets_under_way(const struct ue_conn *conn) {
     return counters->out_packets > known ? counters->out_packets - known : 0;
 }
 
-bool ue_backlog_has_room(const struct ue_conn *conn, uint32_t channel, size_t bits) {
+bool send_queue_has_room(const struct ue_conn *conn, uint32_t channel, size_t bits) {
     bool is_idle = ue_conn_unacked(conn, channel) == 0;
     return (is_idle || bits <= ue_conn_room_bits(conn, channel)) && packets_under_way(conn) < PACKETS_MAX;
 }
 
-static bool may_leave(const struct ue_backlog *backlog, const struct message *message) {
-    return !message->reliable || ue_backlog_has_room(backlog->conn, message->channel, message->bits);
+static bool may_leave(const struct send_queue *backlog, const struct message *message) {
+    return !message->reliable || send_queue_has_room(backlog->conn, message->channel, message->bits);
 }
 
-static void send_one(struct ue_backlog *backlog, uint64_t now_ns, const struct message *message) {
+static void send_one(struct send_queue *backlog, uint64_t now_ns, const struct message *message) {
     const struct ue_outgoing bunch = {
         .channel = message->channel, .reliable = message->reliable, .data = {message->bytes, 0, message->bits}};
     backlog->refused += ue_conn_send(backlog->conn, now_ns, &bunch, NULL) != UE_OK;
 }
 
-void ue_backlog_send(struct ue_backlog *backlog, uint64_t now_ns) {
+void send_queue_send(struct send_queue *backlog, uint64_t now_ns) {
     struct message *message;
     while ((message = g_queue_peek_head(&backlog->messages)) != NULL && may_leave(backlog, message)) {
         g_queue_pop_head(&backlog->messages);
@@ -72,6 +72,6 @@ void ue_backlog_send(struct ue_backlog *backlog, uint64_t now_ns) {
     }
 }
 
-bool ue_backlog_is_empty(const struct ue_backlog *backlog) {
+bool send_queue_is_empty(const struct send_queue *backlog) {
     return g_queue_is_empty((GQueue *)&backlog->messages);
 }

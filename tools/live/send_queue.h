@@ -10,7 +10,7 @@
 
 #include <uerudp/endpoint.h>
 
-struct ue_backlog {
+struct send_queue {
     struct ue_conn *conn;
     GQueue messages;   /* in the order in which they leave */
     size_t size_bytes; /* waiting */
@@ -20,18 +20,18 @@ struct ue_backlog {
 };
 
 /* limit_bytes: of payloads that wait. */
-void ue_backlog_init(struct ue_backlog *backlog, struct ue_conn *conn, bool wraps, size_t limit_bytes);
-void ue_backlog_clear(struct ue_backlog *backlog);
+void send_queue_init(struct send_queue *backlog, struct ue_conn *conn, bool wraps, size_t limit_bytes);
+void send_queue_clear(struct send_queue *backlog);
 
 /* Copies a message. False: too much waits already. */
-bool ue_backlog_put(struct ue_backlog *backlog, uint32_t channel, bool reliable, struct ue_view data);
+bool send_queue_push(struct send_queue *backlog, uint32_t channel, bool reliable, struct ue_view data);
 
 /* Whether a reliable message of so many bits can leave now. One that is larger than the channel's whole buffer is the
    connection's to refuse. */
-bool ue_backlog_has_room(const struct ue_conn *conn, uint32_t channel, size_t bits);
+bool send_queue_has_room(const struct ue_conn *conn, uint32_t channel, size_t bits);
 
 /* Sends what there is room for. What the connection refuses is dropped. */
-void ue_backlog_send(struct ue_backlog *backlog, uint64_t now_ns);
+void send_queue_send(struct send_queue *backlog, uint64_t now_ns);
 
-bool ue_backlog_is_empty(const struct ue_backlog *backlog);
+bool send_queue_is_empty(const struct send_queue *backlog);
 #endif

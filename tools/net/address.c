@@ -7,7 +7,7 @@
 
 static const uint8_t mapped_prefix[12] = {[10] = 0xff, [11] = 0xff};
 
-static void from_ipv6(const struct sockaddr_in6 *native, struct ue_net_address *address) {
+static void from_ipv6(const struct sockaddr_in6 *native, struct net_address *address) {
     const uint8_t *bytes = native->sin6_addr.s6_addr;
     address->port = ntohs(native->sin6_port);
     if (memcmp(bytes, mapped_prefix, sizeof mapped_prefix) == 0) {
@@ -19,7 +19,7 @@ static void from_ipv6(const struct sockaddr_in6 *native, struct ue_net_address *
     address->is_ipv6 = 1;
 }
 
-bool ue_net_address_from_native(const struct sockaddr_storage *native, struct ue_net_address *address) {
+bool net_address_from_native(const struct sockaddr_storage *native, struct net_address *address) {
     memset(address, 0, sizeof *address);
     if (native->ss_family == AF_INET) {
         const struct sockaddr_in *ipv4 = (const struct sockaddr_in *)native;
@@ -31,7 +31,7 @@ bool ue_net_address_from_native(const struct sockaddr_storage *native, struct ue
     return native->ss_family == AF_INET || native->ss_family == AF_INET6;
 }
 
-socklen_t ue_net_address_to_native(const struct ue_net_address *address, bool as_ipv6,
+socklen_t net_address_to_native(const struct net_address *address, bool as_ipv6,
                                    struct sockaddr_storage *native) {
     if (!address->is_ipv6 && !as_ipv6) {
         struct sockaddr_in *ipv4 = (struct sockaddr_in *)native;
@@ -51,17 +51,17 @@ socklen_t ue_net_address_to_native(const struct ue_net_address *address, bool as
     return sizeof *ipv6;
 }
 
-char *ue_net_address_format(const struct ue_net_address *address, char text[UE_NET_ADDRESS_TEXT_BYTES]) {
+char *net_address_format(const struct net_address *address, char text[NET_ADDRESS_TEXT_BYTES]) {
     char host[INET6_ADDRSTRLEN];
     inet_ntop(address->is_ipv6 ? AF_INET6 : AF_INET, address->bytes, host, sizeof host);
     if (address->scope != 0) {
-        g_snprintf(text, UE_NET_ADDRESS_TEXT_BYTES, "[%s%%%u]:%u", host, address->scope, address->port);
+        g_snprintf(text, NET_ADDRESS_TEXT_BYTES, "[%s%%%u]:%u", host, address->scope, address->port);
     } else {
-        g_snprintf(text, UE_NET_ADDRESS_TEXT_BYTES, address->is_ipv6 ? "[%s]:%u" : "%s:%u", host, address->port);
+        g_snprintf(text, NET_ADDRESS_TEXT_BYTES, address->is_ipv6 ? "[%s]:%u" : "%s:%u", host, address->port);
     }
     return text;
 }
 
-bool ue_net_address_equal(const struct ue_net_address *a, const struct ue_net_address *b) {
+bool net_address_equal(const struct net_address *a, const struct net_address *b) {
     return memcmp(a, b, sizeof *a) == 0;
 }

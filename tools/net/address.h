@@ -10,7 +10,7 @@
 
 /* An IP address and a port. IPv4 fills the first 4 bytes; what is not used is zero, so that memcmp compares. An IPv4
    address that an IPv6 socket shows as ::ffff:a.b.c.d is IPv4 here. */
-struct ue_net_address {
+struct net_address {
     uint8_t bytes[16]; /* network order */
     uint32_t scope;    /* of a link-local IPv6 address */
     uint16_t port;     /* host order */
@@ -18,17 +18,17 @@ struct ue_net_address {
 };
 
 /* Longest text: "[", 45 characters, "%", 10 digits, "]:65535", NUL. */
-#define UE_NET_ADDRESS_TEXT_BYTES 72
+#define NET_ADDRESS_TEXT_BYTES 72
 
 /* False for an address that is not of IP. */
-bool ue_net_address_from_native(const struct sockaddr_storage *native, struct ue_net_address *address);
+bool net_address_from_native(const struct sockaddr_storage *native, struct net_address *address);
 
 /* as_ipv6: in the form that an IPv6 socket takes. Returns the length. */
-socklen_t ue_net_address_to_native(const struct ue_net_address *address, bool as_ipv6, struct sockaddr_storage *native);
+socklen_t net_address_to_native(const struct net_address *address, bool as_ipv6, struct sockaddr_storage *native);
 
 /* "192.0.2.1:7777", "[2001:db8::1]:7777"; returns text. */
-char *ue_net_address_format(const struct ue_net_address *address, char text[UE_NET_ADDRESS_TEXT_BYTES]);
+char *net_address_format(const struct net_address *address, char text[NET_ADDRESS_TEXT_BYTES]);
 
-bool ue_net_address_equal(const struct ue_net_address *a, const struct ue_net_address *b);
+bool net_address_equal(const struct net_address *a, const struct net_address *b);
 
 #endif

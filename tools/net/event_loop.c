@@ -7,13 +7,13 @@
 
 #define LINE_READ_BYTES 4096
 
-struct ue_loop {
-    struct ue_loop_hooks hooks;
+struct event_loop {
+    struct event_loop_callbacks hooks;
     GMainContext *context;
     GMainLoop *main;
     GSource *ticker;
     GSource *waker;
-    struct ue_watch *receiver; /* NULL: no hook */
+    struct event_loop_watch *receiver; /* NULL: no hook */
     GSource *signals[2];
     GSource *reader;    /* of standard input; NULL while paused */
     GString *lines;     /* read, not yet handed over */
@@ -24,19 +24,19 @@ struct ue_loop {
     bool stopping;
 };
 
-struct ue_watch {
+struct event_loop_watch {
     GSource *source;
     void (*receive)(void *user);
     void *user;
 };
 
-uint64_t ue_loop_now_ns(void) {
+uint64_t event_loop_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void attach(struct ue_loop *loop, GSource *source, GSourceFunc function, void *user) {
+static void attach(struct event_loop *loop, GSource *source, GSourceFunc function, void *user) {
     g_source_set_callback(source, function, user, NULL);
     g_source_attach(source, loop->context);
 }
@@ -53,7 +53,7 @@ static void detach(GSource **source) {
 
 /* Ticks keep their rate on average; those that a slow one made late are left out. */
 static gboolean on_tick(gpointer user) {
-    struct ue_loop *loop = user;
+    struct event_loop *loop = user;
     int64_t now_us = g_get_monotonic_time();
     loop->next_tick_us += loop->period_us;
     if (loop->next_tick_us <= now_us) {
@@ -75,7 +75,7 @@ static gboolean dispatch_timer(GSource *source, GSourceFunc function, gpointer u
 static GSourceFuncs timer_functions = {.dispatch = dispatch_timer};
 
 static gboolean on_wake(gpointer user) {
-    struct ue_loop *loop = user;
+    struct event_loop *loop = user;
     g_source_set_ready_time(loop->waker, -1);
     if (loop->hooks.wake != NULL) {
         loop->hooks.wake(loop->hooks.user);
@@ -83,15 +83,15 @@ static gboolean on_wake(gpointer user) {
     return G_SOURCE_CONTINUE;
 }
 
-/* GLib's monotonic time is the clock of ue_loop_now_ns in microseconds. */
-void ue_loop_wake_at(struct ue_loop *loop, uint64_t time_ns) {
+/* GLib's monotonic time is the clock of event_loop_now_ns in microseconds. */
+void event_loop_wake_at(struct event_loop *loop, uint64_t time_ns) {
     g_source_set_ready_time(loop->waker, time_ns == UINT64_MAX ? -1 : (gint64)((time_ns + 999) / 1000));
 }
 
 /* ---- signals and datagrams ---- */
 
 static gboolean on_signal(gpointer user) {
-    struct ue_loop *loop = user;
+    struct event_loop *loop = user;
     if (loop->stopping || loop->hooks.stop == NULL) {
         g_main_loop_quit(loop->main);
     } else {
@@ -102,22 +102,22 @@ static gboolean on_signal(gpointer user) {
 }
 
 static gboolean on_datagrams(GSocket *socket, GIOCondition condition, gpointer user) {
-    struct ue_watch *watch = user;
+    struct event_loop_watch *watch = user;
     (void)socket;
     (void)condition;
     watch->receive(watch->user);
     return G_SOURCE_CONTINUE;
 }
 
-struct ue_watch *ue_loop_watch(struct ue_loop *loop, const struct ue_socket *socket, void (*receive)(void *user),
+struct event_loop_watch *event_loop_watch_new(struct event_loop *loop, const struct net_socket *socket, void (*receive)(void *user),
                                void *user) {
-    struct ue_watch *watch = g_new0(struct ue_watch, 1);
-    *watch = (struct ue_watch){g_socket_create_source(ue_socket_gio(socket), G_IO_IN | G_IO_ERR, NULL), receive, user};
+    struct event_loop_watch *watch = g_new0(struct event_loop_watch, 1);
+    *watch = (struct event_loop_watch){g_socket_create_source(net_socket_gio(socket), G_IO_IN | G_IO_ERR, NULL), receive, user};
     attach(loop, watch->source, (GSourceFunc)(void *)on_datagrams, watch);
     return watch;
 }
 
-void ue_watch_free(struct ue_watch *watch) {
+void event_loop_watch_free(struct event_loop_watch *watch) {
     if (watch != NULL) {
         detach(&watch->source);
         g_free(watch);
@@ -127,7 +127,7 @@ void ue_watch_free(struct ue_watch *watch) {
 /* ---- lines ---- */
 
 /* False when the program wants no more for now. */
-static bool hand_over_lines(struct ue_loop *loop) {
+static bool hand_over_lines(struct event_loop *loop) {
     char *end;
     bool more = true;
     while (more && (end = memchr(loop->lines->str, '\n', loop->lines->len)) != NULL) {
@@ -148,7 +148,7 @@ static bool hand_over_lines(struct ue_loop *loop) {
 }
 
 static gboolean on_input(gint fd, GIOCondition condition, gpointer user) {
-    struct ue_loop *loop = user;
+    struct event_loop *loop = user;
     char bytes[LINE_READ_BYTES];
     (void)condition;
     ssize_t size = read(fd, bytes, sizeof bytes);
@@ -164,7 +164,7 @@ static gboolean on_input(gint fd, GIOCondition condition, gpointer user) {
     return G_SOURCE_CONTINUE;
 }
 
-void ue_loop_read_lines(struct ue_loop *loop) {
+void event_loop_read_lines(struct event_loop *loop) {
     if (loop->reader == NULL && hand_over_lines(loop) && !loop->input_is_over) {
         loop->reader = g_unix_fd_source_new(STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR);
         attach(loop, loop->reader, (GSourceFunc)(void *)on_input, loop);
@@ -173,10 +173,10 @@ void ue_loop_read_lines(struct ue_loop *loop) {
 
 /* ---- life ---- */
 
-struct ue_loop *ue_loop_new(const struct ue_loop_hooks *hooks, const struct ue_socket *socket,
+struct event_loop *event_loop_new(const struct event_loop_callbacks *hooks, const struct net_socket *socket,
                             double ticks_per_second) {
     static const int signals[2] = {SIGINT, SIGTERM};
-    struct ue_loop *loop = g_new0(struct ue_loop, 1);
+    struct event_loop *loop = g_new0(struct event_loop, 1);
     loop->hooks = *hooks;
     loop->context = g_main_context_new();
     loop->main = g_main_loop_new(loop->context, FALSE);
@@ -193,15 +193,15 @@ struct ue_loop *ue_loop_new(const struct ue_loop_hooks *hooks, const struct ue_s
         attach(loop, loop->signals[i], on_signal, loop);
     }
     if (hooks->receive != NULL) {
-        loop->receiver = ue_loop_watch(loop, socket, hooks->receive, hooks->user);
+        loop->receiver = event_loop_watch_new(loop, socket, hooks->receive, hooks->user);
     }
     return loop;
 }
 
-void ue_loop_free(struct ue_loop *loop) {
+void event_loop_free(struct event_loop *loop) {
     detach(&loop->ticker);
     detach(&loop->waker);
-    ue_watch_free(loop->receiver);
+    event_loop_watch_free(loop->receiver);
     detach(&loop->signals[0]);
     detach(&loop->signals[1]);
     detach(&loop->reader);
@@ -211,10 +211,10 @@ void ue_loop_free(struct ue_loop *loop) {
     g_free(loop);
 }
 
-void ue_loop_run(struct ue_loop *loop) {
+void event_loop_run(struct event_loop *loop) {
     g_main_loop_run(loop->main);
 }
 
-void ue_loop_quit(struct ue_loop *loop) {
+void event_loop_quit(struct event_loop *loop) {
     g_main_loop_quit(loop->main);
 }

@@ -9,10 +9,10 @@
 /* A tick's worth of a thousand clients; the system may grant less. */
 #define BUFFER_BYTES (4 << 20)
 
-struct ue_socket {
+struct net_socket {
     GSocket *gio;
-    struct ue_net_address local;
-    struct ue_net_address peer;
+    struct net_address local;
+    struct net_address peer;
     bool has_peer;
     bool is_ipv6;
     bool is_dual;
@@ -31,19 +31,19 @@ static GSocket *new_gio(GSocketFamily family, GError **error) {
     return gio;
 }
 
-static bool from_gio(GSocketAddress *gio, struct ue_net_address *address) {
+static bool from_gio(GSocketAddress *gio, struct net_address *address) {
     struct sockaddr_storage native = {0};
     return g_socket_address_to_native(gio, &native, sizeof native, NULL) &&
-           ue_net_address_from_native(&native, address);
+           net_address_from_native(&native, address);
 }
 
-static GSocketAddress *to_gio(const struct ue_net_address *address) {
+static GSocketAddress *to_gio(const struct net_address *address) {
     struct sockaddr_storage native;
-    socklen_t size = ue_net_address_to_native(address, false, &native);
+    socklen_t size = net_address_to_native(address, false, &native);
     return g_socket_address_new_from_native(&native, size);
 }
 
-static bool learn_local(struct ue_socket *s, GError **error) {
+static bool learn_local(struct net_socket *s, GError **error) {
     GSocketAddress *address = g_socket_get_local_address(s->gio, error);
     bool known = address != NULL && from_gio(address, &s->local);
     g_clear_object(&address);
@@ -51,18 +51,18 @@ static bool learn_local(struct ue_socket *s, GError **error) {
 }
 
 /* Takes over gio. */
-static struct ue_socket *new_socket(GSocket *gio, GError **error) {
-    struct ue_socket *s = g_new0(struct ue_socket, 1);
+static struct net_socket *new_socket(GSocket *gio, GError **error) {
+    struct net_socket *s = g_new0(struct net_socket, 1);
     s->gio = gio;
     s->is_ipv6 = g_socket_get_family(gio) == G_SOCKET_FAMILY_IPV6;
     if (!learn_local(s, error)) {
-        ue_socket_free(s);
+        net_socket_free(s);
         return NULL;
     }
     return s;
 }
 
-void ue_socket_free(struct ue_socket *s) {
+void net_socket_free(struct net_socket *s) {
     if (s != NULL) {
         g_object_unref(s->gio);
         g_free(s);
@@ -71,7 +71,7 @@ void ue_socket_free(struct ue_socket *s) {
 
 /* A server hears of clients that are gone only when it asks for it (as the engine does); the peer is then read from the
    socket's error queue. */
-static void want_errors(const struct ue_socket *s) {
+static void want_errors(const struct net_socket *s) {
 #ifdef IP_RECVERR
     g_socket_set_option(s->gio, IPPROTO_IP, IP_RECVERR, 1, NULL);
     if (s->is_ipv6) {
@@ -91,7 +91,7 @@ static void explain_taken(GError **error, uint16_t port) {
     }
 }
 
-static struct ue_socket *listen_at(GSocketAddress *address, uint16_t port, GError **error) {
+static struct net_socket *listen_at(GSocketAddress *address, uint16_t port, GError **error) {
     GSocket *gio = new_gio(g_socket_address_get_family(address), error);
     if (gio == NULL) {
         return NULL;
@@ -101,24 +101,24 @@ static struct ue_socket *listen_at(GSocketAddress *address, uint16_t port, GErro
         g_object_unref(gio);
         return NULL;
     }
-    struct ue_socket *s = new_socket(gio, error);
+    struct net_socket *s = new_socket(gio, error);
     if (s != NULL) {
         want_errors(s);
     }
     return s;
 }
 
-static struct ue_socket *listen_at_any(bool is_ipv6, uint16_t port, GError **error) {
-    const struct ue_net_address any = {.is_ipv6 = is_ipv6, .port = port};
+static struct net_socket *listen_at_any(bool is_ipv6, uint16_t port, GError **error) {
+    const struct net_address any = {.is_ipv6 = is_ipv6, .port = port};
     GSocketAddress *address = to_gio(&any);
-    struct ue_socket *s = listen_at(address, port, error);
+    struct net_socket *s = listen_at(address, port, error);
     g_object_unref(address);
     return s;
 }
 
 /* IPv6 sockets take both, but some machines have none. */
-static struct ue_socket *listen_everywhere(uint16_t port, GError **error) {
-    struct ue_socket *s = listen_at_any(true, port, error);
+static struct net_socket *listen_everywhere(uint16_t port, GError **error) {
+    struct net_socket *s = listen_at_any(true, port, error);
     if (s != NULL) {
         s->is_dual = g_socket_speaks_ipv4(s->gio);
     } else if (!g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE)) {
@@ -128,21 +128,21 @@ static struct ue_socket *listen_everywhere(uint16_t port, GError **error) {
     return s;
 }
 
-struct ue_socket *ue_socket_listen(const char *host, uint16_t port, GError **error) {
+struct net_socket *net_socket_listen(const char *host, uint16_t port, GError **error) {
     if (host == NULL) {
         return listen_everywhere(port, error);
     }
     GSocketConnectable *name = g_network_address_new(host, port);
     GSocketAddressEnumerator *addresses = g_socket_connectable_enumerate(name);
     GSocketAddress *first = g_socket_address_enumerator_next(addresses, NULL, error);
-    struct ue_socket *s = first != NULL ? listen_at(first, port, error) : NULL;
+    struct net_socket *s = first != NULL ? listen_at(first, port, error) : NULL;
     g_clear_object(&first);
     g_object_unref(addresses);
     g_object_unref(name);
     return s;
 }
 
-static struct ue_socket *connect_to(GSocketAddress *address, GError **error) {
+static struct net_socket *connect_to(GSocketAddress *address, GError **error) {
     GSocket *gio = new_gio(g_socket_address_get_family(address), error);
     if (gio == NULL) {
         return NULL;
@@ -151,7 +151,7 @@ static struct ue_socket *connect_to(GSocketAddress *address, GError **error) {
         g_object_unref(gio);
         return NULL;
     }
-    struct ue_socket *s = new_socket(gio, error);
+    struct net_socket *s = new_socket(gio, error);
     if (s != NULL) {
         s->has_peer = from_gio(address, &s->peer);
     }
@@ -159,8 +159,8 @@ static struct ue_socket *connect_to(GSocketAddress *address, GError **error) {
 }
 
 /* The first address that works; of several that do not, the last one's problem stands. */
-static struct ue_socket *connect_to_any(GSocketAddressEnumerator *addresses, GError **error) {
-    struct ue_socket *s = NULL;
+static struct net_socket *connect_to_any(GSocketAddressEnumerator *addresses, GError **error) {
+    struct net_socket *s = NULL;
     GSocketAddress *address;
     GError *problem = NULL;
     while (s == NULL) {
@@ -182,12 +182,12 @@ static struct ue_socket *connect_to_any(GSocketAddressEnumerator *addresses, GEr
     return s;
 }
 
-struct ue_socket *ue_socket_connect(const char *target, uint16_t default_port, GError **error) {
+struct net_socket *net_socket_connect(const char *target, uint16_t default_port, GError **error) {
     GSocketConnectable *name = g_network_address_parse(target, default_port, error);
     if (name == NULL) {
         return NULL;
     }
-    struct ue_socket *s = NULL;
+    struct net_socket *s = NULL;
     if (g_network_address_get_port(G_NETWORK_ADDRESS(name)) == 0) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: there is no port 0 to send to", target);
     } else {
@@ -201,39 +201,39 @@ struct ue_socket *ue_socket_connect(const char *target, uint16_t default_port, G
 
 /* ---- queries ---- */
 
-const struct ue_net_address *ue_socket_local(const struct ue_socket *s) {
+const struct net_address *net_socket_local(const struct net_socket *s) {
     return &s->local;
 }
 
-const struct ue_net_address *ue_socket_peer(const struct ue_socket *s) {
+const struct net_address *net_socket_peer(const struct net_socket *s) {
     return s->has_peer ? &s->peer : NULL;
 }
 
-bool ue_socket_is_dual(const struct ue_socket *s) {
+bool net_socket_is_dual(const struct net_socket *s) {
     return s->is_dual;
 }
 
-GSocket *ue_socket_gio(const struct ue_socket *s) {
+GSocket *net_socket_gio(const struct net_socket *s) {
     return s->gio;
 }
 
-static bool is_any(const struct ue_net_address *address) {
+static bool is_any(const struct net_address *address) {
     static const uint8_t zeros[sizeof address->bytes];
     return memcmp(address->bytes, zeros, sizeof zeros) == 0;
 }
 
 /* A socket that is connected to the peer, and sends nothing, knows the way. */
-struct ue_net_address ue_socket_local_for(const struct ue_socket *s, const struct ue_net_address *peer) {
-    struct ue_net_address local = s->local;
+struct net_address net_socket_local_for(const struct net_socket *s, const struct net_address *peer) {
+    struct net_address local = s->local;
     if (!is_any(&local)) {
         return local;
     }
     GSocketAddress *address = to_gio(peer);
-    struct ue_socket *probe = connect_to(address, NULL);
+    struct net_socket *probe = connect_to(address, NULL);
     g_object_unref(address);
     if (probe != NULL) {
         local = probe->local;
-        ue_socket_free(probe);
+        net_socket_free(probe);
     }
     local.port = s->local.port;
     local.is_ipv6 = peer->is_ipv6;
@@ -242,37 +242,37 @@ struct ue_net_address ue_socket_local_for(const struct ue_socket *s, const struc
 
 /* ---- datagrams ---- */
 
-static enum ue_socket_result classify(struct ue_socket *s) {
+static enum net_socket_result classify(struct net_socket *s) {
     switch (errno) {
     case EAGAIN:
-    case ENOBUFS: return UE_SOCKET_WOULD_BLOCK;
-    case EMSGSIZE: return UE_SOCKET_TOO_LONG;
+    case ENOBUFS: return NET_SOCKET_WOULD_BLOCK;
+    case EMSGSIZE: return NET_SOCKET_TOO_LONG;
     case ECONNREFUSED:
     case ECONNRESET:
-    case EHOSTUNREACH: s->has_errors = true; return UE_SOCKET_UNREACHABLE;
-    default: return UE_SOCKET_FAILED;
+    case EHOSTUNREACH: s->has_errors = true; return NET_SOCKET_UNREACHABLE;
+    default: return NET_SOCKET_FAILED;
     }
 }
 
 /* Whom a datagram sent earlier did not reach; a listening socket keeps a queue of them. */
-static enum ue_socket_result receive_error(struct ue_socket *s, struct ue_net_address *from) {
+static enum net_socket_result receive_error(struct net_socket *s, struct net_address *from) {
 #ifdef MSG_ERRQUEUE
     struct sockaddr_storage native = {0};
     uint8_t rest[1];
     struct iovec part = {rest, sizeof rest};
     struct msghdr message = {.msg_name = &native, .msg_namelen = sizeof native, .msg_iov = &part, .msg_iovlen = 1};
     if (recvmsg(g_socket_get_fd(s->gio), &message, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0 &&
-        ue_net_address_from_native(&native, from)) {
-        return UE_SOCKET_UNREACHABLE;
+        net_address_from_native(&native, from)) {
+        return NET_SOCKET_UNREACHABLE;
     }
 #else
     (void)from;
 #endif
     s->has_errors = false;
-    return UE_SOCKET_WOULD_BLOCK;
+    return NET_SOCKET_WOULD_BLOCK;
 }
 
-enum ue_socket_result ue_socket_receive(struct ue_socket *s, struct ue_net_address *from, uint8_t *bytes,
+enum net_socket_result net_socket_receive(struct net_socket *s, struct net_address *from, uint8_t *bytes,
                                         size_t capacity_bytes, size_t *size_bytes) {
     struct sockaddr_storage native = {0};
     socklen_t native_bytes = sizeof native;
@@ -283,29 +283,29 @@ enum ue_socket_result ue_socket_receive(struct ue_socket *s, struct ue_net_addre
     if (size >= 0) {
         bool is_whole = (size_t)size <= capacity_bytes;
         *size_bytes = is_whole ? (size_t)size : 0;
-        return is_whole && (s->has_peer || ue_net_address_from_native(&native, from)) ? UE_SOCKET_DONE
-                                                                                      : UE_SOCKET_TOO_LONG;
+        return is_whole && (s->has_peer || net_address_from_native(&native, from)) ? NET_SOCKET_DONE
+                                                                                      : NET_SOCKET_TOO_LONG;
     }
-    enum ue_socket_result result = classify(s);
+    enum net_socket_result result = classify(s);
     return s->has_peer || !s->has_errors ? result : receive_error(s, from);
 }
 
-static bool send_once(struct ue_socket *s, const struct ue_net_address *to, const uint8_t *bytes, size_t size_bytes) {
+static bool send_once(struct net_socket *s, const struct net_address *to, const uint8_t *bytes, size_t size_bytes) {
     struct sockaddr_storage native;
-    socklen_t native_bytes = s->has_peer ? 0 : ue_net_address_to_native(to, s->is_ipv6, &native);
+    socklen_t native_bytes = s->has_peer ? 0 : net_address_to_native(to, s->is_ipv6, &native);
     return sendto(g_socket_get_fd(s->gio), bytes, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL,
                   s->has_peer ? NULL : (const struct sockaddr *)&native, native_bytes) >= 0;
 }
 
-enum ue_socket_result ue_socket_send(struct ue_socket *s, const struct ue_net_address *to, const uint8_t *bytes,
+enum net_socket_result net_socket_send(struct net_socket *s, const struct net_address *to, const uint8_t *bytes,
                                      size_t size_bytes) {
     if (send_once(s, to, bytes, size_bytes)) {
-        return UE_SOCKET_DONE;
+        return NET_SOCKET_DONE;
     }
-    enum ue_socket_result result = classify(s);
-    if (result != UE_SOCKET_UNREACHABLE || s->has_peer) {
+    enum net_socket_result result = classify(s);
+    if (result != NET_SOCKET_UNREACHABLE || s->has_peer) {
         return result;
     }
     /* a listening socket reports what an earlier datagram met, perhaps at another peer */
-    return send_once(s, to, bytes, size_bytes) ? UE_SOCKET_DONE : classify(s);
+    return send_once(s, to, bytes, size_bytes) ? NET_SOCKET_DONE : classify(s);
 }

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/observe/completed_messages.h"
 
-struct ue_contents {
-    struct ue_tracks *tracks;
-    const struct ue_seen *seen;
-    struct ue_messages *messages; /* of its connection */
-    GArray *list;                 /* struct ue_shown_message */
+struct completed_messages {
+    struct tracker_table *tracks;
+    const struct input_datagram *seen;
+    struct message_assembler *messages; /* of its connection */
+    GArray *list;                 /* struct print_message */
     GPtrArray *copies;            /* what they point to outside of the datagram */
-    struct ue_shown_messages shown;
+    struct print_messages shown;
 };
 
-struct ue_contents *ue_contents_new(void) {
-    struct ue_contents *contents = g_new0(struct ue_contents, 1);
-    contents->tracks = ue_tracks_new();
-    contents->list = g_array_new(FALSE, FALSE, sizeof(struct ue_shown_message));
+struct completed_messages *completed_messages_new(void) {
+    struct completed_messages *contents = g_new0(struct completed_messages, 1);
+    contents->tracks = tracker_table_new();
+    contents->list = g_array_new(FALSE, FALSE, sizeof(struct print_message));
     contents->copies = g_ptr_array_new_with_free_func(g_free);
     return contents;
 }
 
-void ue_contents_free(struct ue_contents *contents) {
-    ue_tracks_free(contents->tracks);
+void completed_messages_free(struct completed_messages *contents) {
+    tracker_table_free(contents->tracks);
     g_array_unref(contents->list);
     g_ptr_array_unref(contents->copies);
     g_free(contents);
 }
 
-static const void *keep(struct ue_contents *contents, const void *bytes, size_t size_bytes) {
+static const void *keep(struct completed_messages *contents, const void *bytes, size_t size_bytes) {
     void *copy = g_memdup2(bytes, size_bytes);
     g_ptr_array_add(contents->copies, copy);
     return copy;
@@ -34,19 +34,19 @@ static const void *keep(struct ue_contents *contents, const void *bytes, size_t 
 /* Behind those of the same item: those of late packets are told after others. */
 static guint place_of(const GArray *list, uint32_t item) {
     guint place = list->len;
-    while (place != 0 && g_array_index(list, struct ue_shown_message, place - 1).item > item) {
+    while (place != 0 && g_array_index(list, struct print_message, place - 1).item > item) {
         place--;
     }
     return place;
 }
 
 /* Copies of bytes keep their bit offsets: what the bits of records count in stays the same. */
-static void on_message(void *user, const struct ue_assembly_event *event) {
-    struct ue_contents *contents = user;
-    if (event->type != UE_ASSEMBLY_WHOLE) {
+static void on_message(void *user, const struct ue_reassembly_event *event) {
+    struct completed_messages *contents = user;
+    if (event->type != UE_REASSEMBLY_COMPLETE) {
         return;
     }
-    struct ue_shown_message message = {.item = event->item, .content = event->content};
+    struct print_message message = {.item = event->item, .content = event->content};
     struct ue_view *data = &message.content.data;
     if (data->base != contents->seen->bytes) {
         data->base = keep(contents, data->base, ue_bits_bytes(data->bit + data->bits));
@@ -58,26 +58,26 @@ static void on_message(void *user, const struct ue_assembly_event *event) {
     g_array_insert_val(contents->list, place_of(contents->list, message.item), message);
 }
 
-static void on_event(void *user, const struct ue_track_event *event) {
-    struct ue_contents *contents = user;
-    const struct ue_assembly_sink sink = {on_message, contents};
-    ue_messages_feed(contents->messages, &contents->seen->context, event, &sink);
+static void on_event(void *user, const struct ue_tracker_event *event) {
+    struct completed_messages *contents = user;
+    const struct ue_reassembly_callbacks sink = {on_message, contents};
+    message_assembler_on_event(contents->messages, &contents->seen->context, event, &sink);
 }
 
-const struct ue_shown_messages *ue_contents_feed(struct ue_contents *contents, const struct ue_seen *seen) {
-    const struct ue_track_sink sink = {.event = on_event, .user = contents};
+const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents, const struct input_datagram *seen) {
+    const struct ue_tracker_callbacks sink = {.event = on_event, .user = contents};
     g_array_set_size(contents->list, 0);
     g_ptr_array_set_size(contents->copies, 0);
-    contents->shown = (struct ue_shown_messages){0};
+    contents->shown = (struct print_messages){0};
     if (seen->is_foreign || seen->is_cut) {
         return &contents->shown; /* it completes nothing: nothing is kept for its connection */
     }
     contents->seen = seen;
-    contents->messages = ue_tracks_messages(contents->tracks, seen);
-    ue_tracks_feed(contents->tracks, seen, &sink);
-    ue_messages_end(contents->messages, &seen->context, &(const struct ue_assembly_sink){on_message, contents});
-    contents->shown = (struct ue_shown_messages){.list = (const struct ue_shown_message *)contents->list->data,
+    contents->messages = tracker_table_messages(contents->tracks, seen);
+    tracker_table_on_datagram(contents->tracks, seen, &sink);
+    message_assembler_end_datagram(contents->messages, &seen->context, &(const struct ue_reassembly_callbacks){on_message, contents});
+    contents->shown = (struct print_messages){.list = (const struct print_message *)contents->list->data,
                                                  .count = contents->list->len,
-                                                 .names = ue_messages_names(contents->messages, seen->held->frame)};
+                                                 .names = message_assembler_names(contents->messages, seen->held->frame)};
     return &contents->shown;
 }

@@ -6,12 +6,12 @@
 #include "tools/observe/tracker_table.h"
 #include "tools/print/datagram.h"
 
-struct ue_contents;
+struct completed_messages;
 
-struct ue_contents *ue_contents_new(void);
-void ue_contents_free(struct ue_contents *contents);
+struct completed_messages *completed_messages_new(void);
+void completed_messages_free(struct completed_messages *contents);
 
 /* Takes the next datagram, foreign and cut ones too, and gives the messages that it completes: until the next call. */
-const struct ue_shown_messages *ue_contents_feed(struct ue_contents *contents, const struct ue_seen *seen);
+const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents, const struct input_datagram *seen);
 
 #endif

@@ -9,6 +9,6 @@
 
 /* A session that the flow uses from now on, to be freed with g_free; NULL when there is nothing to open, or no cipher.
  */
-struct ue_session *ue_unlock(struct ue_cipher *cipher, const struct ue_address sides[2], struct ue_flow *flow);
+struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2], struct ue_detection *flow);
 
 #endif

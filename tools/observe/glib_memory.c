@@ -8,4 +8,4 @@ static void *resize(void *user, void *old, size_t size_bytes) {
     return g_realloc(old, size_bytes);
 }
 
-const struct ue_track_memory ue_heap = {resize, NULL};
+const struct ue_allocator glib_memory = {resize, NULL};

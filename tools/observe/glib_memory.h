@@ -5,6 +5,6 @@
 
 #include <uerudp/packet_tracker.h>
 
-extern const struct ue_track_memory ue_heap;
+extern const struct ue_allocator glib_memory;
 
 #endif

@@ -6,8 +6,8 @@ enum kind { KIND_FIELD, KIND_FRAME, KIND_TIME, KIND_SOURCE, KIND_DESTINATION, KI
 
 static const char *const capture_keys[KIND_COUNT] = {NULL, "frame", "time", "src", "dst", "length", "raw"};
 
-bool ue_columns_add(struct ue_columns *columns, const char *key) {
-    if (columns->count == UE_COLUMNS_MAX) {
+bool print_columns_add(struct print_columns *columns, const char *key) {
+    if (columns->count == PRINT_COLUMNS_MAX) {
         return false;
     }
     enum kind kind = KIND_FIELD;
@@ -23,23 +23,23 @@ bool ue_columns_add(struct ue_columns *columns, const char *key) {
     return true;
 }
 
-static void put_value(struct ue_out *out, const struct ue_record *record) {
+static void put_value(struct text_buffer *out, const struct ue_record *record) {
     switch (ue_field_row(record->field)->kind) {
     case UE_KIND_BOOL:
     case UE_KIND_U8:
     case UE_KIND_U16:
     case UE_KIND_U32:
-    case UE_KIND_U64: ue_out_unsigned(out, record->number); break;
-    case UE_KIND_X32: ue_out_format(out, "0x%08llx", (unsigned long long)record->number); break;
-    case UE_KIND_I32: ue_out_signed(out, (int32_t)(uint32_t)record->number); break;
-    case UE_KIND_BYTES: ue_out_hex_view(out, record->text.units, SIZE_MAX); break;
-    case UE_KIND_TEXT: ue_out_engine_text(out, record->text, UE_ESCAPE_PLAIN); break;
-    case UE_KIND_REAL: ue_out_real(out, ue_record_real(record)); break;
+    case UE_KIND_U64: text_buffer_add_unsigned(out, record->number); break;
+    case UE_KIND_X32: text_buffer_add_format(out, "0x%08llx", (unsigned long long)record->number); break;
+    case UE_KIND_I32: text_buffer_add_signed(out, (int32_t)(uint32_t)record->number); break;
+    case UE_KIND_BYTES: text_buffer_add_hex_view(out, record->text.units, SIZE_MAX); break;
+    case UE_KIND_TEXT: text_buffer_add_engine_text(out, record->text, TEXT_ESCAPE_PLAIN); break;
+    case UE_KIND_REAL: text_buffer_add_real(out, ue_record_real(record)); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
-            ue_out_utf8(out, record->string, UE_ESCAPE_PLAIN);
+            text_buffer_add_utf8(out, record->string, TEXT_ESCAPE_PLAIN);
         } else {
-            ue_out_engine_text(out, record->text, UE_ESCAPE_PLAIN);
+            text_buffer_add_engine_text(out, record->text, TEXT_ESCAPE_PLAIN);
         }
         break;
     case UE_KIND_FRAME:
@@ -50,11 +50,11 @@ static void put_value(struct ue_out *out, const struct ue_record *record) {
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    struct ue_columns *columns = user;
+    struct print_columns *columns = user;
     for (size_t i = 0; i < columns->count; i++) {
         if (columns->fields[i] == record->field && columns->kinds[i] == KIND_FIELD) {
             if (columns->values[i].length != 0) {
-                ue_out_char(&columns->values[i], ';');
+                text_buffer_add_char(&columns->values[i], ';');
             }
             put_value(&columns->values[i], record);
         }
@@ -62,7 +62,7 @@ static void on_field(void *user, const struct ue_record *record) {
 }
 
 /* Fields that the front end knows and no trace reports. */
-static void report_shown(struct ue_columns *columns, const struct ue_shown *shown) {
+static void report_shown(struct print_columns *columns, const struct print_datagram *shown) {
     const struct ue_record stream = {.field = UE_F_STREAM, .number = shown->stream};
     on_field(columns, &stream);
     if (shown->context == NULL) {
@@ -86,61 +86,61 @@ static void report_shown(struct ue_columns *columns, const struct ue_shown *show
     }
 }
 
-static void put_capture(struct ue_out *out, enum kind kind, const struct ue_shown *shown) {
+static void put_capture(struct text_buffer *out, enum kind kind, const struct print_datagram *shown) {
     switch (kind) {
-    case KIND_FRAME: ue_out_unsigned(out, shown->frame); break;
-    case KIND_TIME: ue_out_signed(out, shown->time_ns); break;
-    case KIND_SOURCE: ue_out_text(out, shown->source); break;
-    case KIND_DESTINATION: ue_out_text(out, shown->destination); break;
-    case KIND_LENGTH: ue_out_unsigned(out, shown->length_bytes); break;
-    case KIND_RAW: ue_out_hex_view(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8}, SIZE_MAX); break;
+    case KIND_FRAME: text_buffer_add_unsigned(out, shown->frame); break;
+    case KIND_TIME: text_buffer_add_signed(out, shown->time_ns); break;
+    case KIND_SOURCE: text_buffer_add(out, shown->source); break;
+    case KIND_DESTINATION: text_buffer_add(out, shown->destination); break;
+    case KIND_LENGTH: text_buffer_add_unsigned(out, shown->length_bytes); break;
+    case KIND_RAW: text_buffer_add_hex_view(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8}, SIZE_MAX); break;
     case KIND_FIELD:
     case KIND_COUNT: break;
     }
 }
 
 /* Values hold no control characters; under tabs nothing else needs care, under commas quotes do. */
-static void put_column(struct ue_columns *columns, const struct ue_out *value) {
-    struct ue_out *out = &columns->lines;
+static void put_column(struct print_columns *columns, const struct text_buffer *value) {
+    struct text_buffer *out = &columns->lines;
     bool quote = columns->separator == ',' && value->length != 0 &&
                  (memchr(value->text, ',', value->length) != NULL || memchr(value->text, '"', value->length) != NULL);
     if (!quote) {
-        ue_out_bytes(out, value->text, value->length);
+        text_buffer_add_bytes(out, value->text, value->length);
         return;
     }
-    ue_out_char(out, '"');
+    text_buffer_add_char(out, '"');
     for (size_t i = 0; i < value->length; i++) {
         if (value->text[i] == '"') {
-            ue_out_char(out, '"');
+            text_buffer_add_char(out, '"');
         }
-        ue_out_char(out, value->text[i]);
+        text_buffer_add_char(out, value->text[i]);
     }
-    ue_out_char(out, '"');
+    text_buffer_add_char(out, '"');
 }
 
-void ue_columns_print(struct ue_columns *columns, const struct ue_shown *shown) {
-    const struct ue_shown_sink sink = {.sink = {NULL, on_field, NULL, columns}};
-    struct ue_verdict verdict;
+void print_columns_datagram(struct print_columns *columns, const struct print_datagram *shown) {
+    const struct print_sink sink = {.sink = {NULL, on_field, NULL, columns}};
+    struct ue_decode_result verdict;
     for (size_t i = 0; i < columns->count; i++) {
         columns->values[i].length = 0;
         put_capture(&columns->values[i], (enum kind)columns->kinds[i], shown);
     }
     report_shown(columns, shown);
     if (shown->context != NULL) {
-        ue_shown_trace(shown, &sink, &verdict);
+        print_datagram_trace(shown, &sink, &verdict);
     }
     for (size_t i = 0; i < columns->count; i++) {
         if (i != 0) {
-            ue_out_char(&columns->lines, columns->separator);
+            text_buffer_add_char(&columns->lines, columns->separator);
         }
         put_column(columns, &columns->values[i]);
     }
-    ue_out_char(&columns->lines, '\n');
+    text_buffer_add_char(&columns->lines, '\n');
 }
 
-void ue_columns_free(struct ue_columns *columns) {
-    ue_out_free(&columns->lines);
+void print_columns_free(struct print_columns *columns) {
+    text_buffer_free(&columns->lines);
     for (size_t i = 0; i < columns->count; i++) {
-        ue_out_free(&columns->values[i]);
+        text_buffer_free(&columns->values[i]);
     }
 }

@@ -6,25 +6,25 @@
 #include "tools/print/datagram.h"
 #include "tools/print/text_buffer.h"
 
-#define UE_COLUMNS_MAX 64
+#define PRINT_COLUMNS_MAX 64
 
 /* Values of a field that occurs several times are joined with semicolons. */
-struct ue_columns {
-    struct ue_out lines; /* finished lines; the caller flushes it */
+struct print_columns {
+    struct text_buffer lines; /* finished lines; the caller flushes it */
     char separator;      /* '\t', with \t, \n and \\ escaped in values, or ',', with values quoted where needed */
 
     size_t count;
-    uint8_t kinds[UE_COLUMNS_MAX]; /* what a column shows: see columns.c */
-    uint16_t fields[UE_COLUMNS_MAX];
-    struct ue_out values[UE_COLUMNS_MAX];
+    uint8_t kinds[PRINT_COLUMNS_MAX]; /* what a column shows: see columns.c */
+    uint16_t fields[PRINT_COLUMNS_MAX];
+    struct text_buffer values[PRINT_COLUMNS_MAX];
 };
 
 /* Adds a column by its key; false when there is no such field or no room for another column. */
-bool ue_columns_add(struct ue_columns *columns, const char *key);
+bool print_columns_add(struct print_columns *columns, const char *key);
 
 /* Appends one line. */
-void ue_columns_print(struct ue_columns *columns, const struct ue_shown *shown);
+void print_columns_datagram(struct print_columns *columns, const struct print_datagram *shown);
 
-void ue_columns_free(struct ue_columns *columns);
+void print_columns_free(struct print_columns *columns);
 
 #endif

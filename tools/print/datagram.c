@@ -3,18 +3,18 @@
 
 /* Passes the trace of a datagram on, and puts messages into it. */
 struct passing {
-    const struct ue_shown *shown;
-    const struct ue_shown_sink *to;
+    const struct print_datagram *shown;
+    const struct print_sink *to;
     uint32_t item;
     size_t next; /* message */
 };
 
-static bool is_told_already(const struct ue_shown_message *message) {
+static bool is_told_already(const struct print_message *message) {
     return message->content.kind == UE_CONTENT_CONTROL && message->fragments == NULL && !message->content.has_exports;
 }
 
-static void trace_message(const struct passing *p, const struct ue_shown_message *message) {
-    const struct ue_shown_sink *to = p->to;
+static void trace_message(const struct passing *p, const struct print_message *message) {
+    const struct print_sink *to = p->to;
     struct ue_fault fault;
     if (message->content.data.bits == 0 || is_told_already(message)) {
         return;
@@ -29,7 +29,7 @@ static void trace_message(const struct passing *p, const struct ue_shown_message
 }
 
 static void end_item(struct passing *p) {
-    const struct ue_shown_messages *messages = p->shown->messages;
+    const struct print_messages *messages = p->shown->messages;
     for (; p->next < messages->count && messages->list[p->next].item <= p->item; p->next++) {
         trace_message(p, &messages->list[p->next]);
     }
@@ -37,19 +37,19 @@ static void end_item(struct passing *p) {
 }
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
-    const struct ue_sink *sink = &((struct passing *)user)->to->sink;
+    const struct ue_trace *sink = &((struct passing *)user)->to->sink;
     if (sink->begin != NULL) {
         sink->begin(sink->user, group, bit);
     }
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    const struct ue_sink *sink = &((struct passing *)user)->to->sink;
+    const struct ue_trace *sink = &((struct passing *)user)->to->sink;
     sink->field(sink->user, record);
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit) {
-    const struct ue_sink *sink = &((struct passing *)user)->to->sink;
+    const struct ue_trace *sink = &((struct passing *)user)->to->sink;
     if (sink->end != NULL) {
         sink->end(sink->user, group, bit);
     }
@@ -58,10 +58,10 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-void ue_shown_trace(const struct ue_shown *shown, const struct ue_shown_sink *sink, struct ue_verdict *verdict) {
+void print_datagram_trace(const struct print_datagram *shown, const struct print_sink *sink, struct ue_decode_result *verdict) {
     bool is_plain = shown->messages == NULL || shown->messages->count == 0;
     struct passing passing = {.shown = shown, .to = sink};
-    const struct ue_sink own = {on_begin, on_field, on_end, &passing};
+    const struct ue_trace own = {on_begin, on_field, on_end, &passing};
     ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, shown->links, is_plain ? &sink->sink : &own,
                       verdict);
 }

@@ -61,31 +61,31 @@ static const struct place *find_place(enum ue_field field) {
 
 /* ---- brackets ---- */
 
-static void comma(struct ue_json *json) {
+static void comma(struct print_json *json) {
     if (json->more[json->depth]) {
-        ue_out_char(&json->line, ',');
+        text_buffer_add_char(&json->line, ',');
     }
     json->more[json->depth] = true;
 }
 
-static void open_bracket(struct ue_json *json, char opener, char closer) {
-    ue_out_char(&json->line, opener);
+static void open_bracket(struct print_json *json, char opener, char closer) {
+    text_buffer_add_char(&json->line, opener);
     json->depth++;
     json->closers[json->depth] = closer;
     json->more[json->depth] = false;
 }
 
-static void close_to(struct ue_json *json, unsigned depth) {
+static void close_to(struct print_json *json, unsigned depth) {
     json->array = UE_F_NONE;
     json->object = NULL;
     while (json->depth > depth) {
-        ue_out_char(&json->line, json->closers[json->depth--]);
+        text_buffer_add_char(&json->line, json->closers[json->depth--]);
     }
 }
 
-static void put_key(struct ue_json *json, const char *key, size_t length) {
+static void put_key(struct print_json *json, const char *key, size_t length) {
     comma(json);
-    char *to = ue_out_room(&json->line, length + 3);
+    char *to = text_buffer_room(&json->line, length + 3);
     to[0] = '"';
     memcpy(to + 1, key, length);
     to[length + 1] = '"';
@@ -93,42 +93,42 @@ static void put_key(struct ue_json *json, const char *key, size_t length) {
     json->line.length += length + 3;
 }
 
-static void put_place(struct ue_json *json, const struct place *place) {
+static void put_place(struct print_json *json, const struct place *place) {
     comma(json);
-    memcpy(ue_out_room(&json->line, KEY_BYTES), place->quoted, KEY_BYTES); /* of a fixed size: a few moves */
+    memcpy(text_buffer_room(&json->line, KEY_BYTES), place->quoted, KEY_BYTES); /* of a fixed size: a few moves */
     json->line.length += place->quoted_length;
 }
 
-static void open_key(struct ue_json *json, const char *key, char opener, char closer) {
+static void open_key(struct print_json *json, const char *key, char opener, char closer) {
     put_key(json, key, strlen(key));
     open_bracket(json, opener, closer);
 }
 
 /* ---- values ---- */
 
-static void put_quoted(struct ue_out *out, const char *text) {
-    ue_out_char(out, '"');
-    ue_out_text(out, text);
-    ue_out_char(out, '"');
+static void put_quoted(struct text_buffer *out, const char *text) {
+    text_buffer_add_char(out, '"');
+    text_buffer_add(out, text);
+    text_buffer_add_char(out, '"');
 }
 
-static void put_unsigned(struct ue_out *out, uint64_t number) {
+static void put_unsigned(struct text_buffer *out, uint64_t number) {
     const char *quote = number > EXACT_MAX ? "\"" : "";
-    ue_out_text(out, quote);
-    ue_out_unsigned(out, number);
-    ue_out_text(out, quote);
+    text_buffer_add(out, quote);
+    text_buffer_add_unsigned(out, number);
+    text_buffer_add(out, quote);
 }
 
-static void put_text(struct ue_out *out, struct ue_text text) {
-    ue_out_char(out, '"');
-    ue_out_engine_text(out, text, UE_ESCAPE_JSON);
-    ue_out_char(out, '"');
+static void put_text(struct text_buffer *out, struct ue_text text) {
+    text_buffer_add_char(out, '"');
+    text_buffer_add_engine_text(out, text, TEXT_ESCAPE_JSON);
+    text_buffer_add_char(out, '"');
 }
 
-static void put_bytes(struct ue_out *out, struct ue_view view) {
-    ue_out_char(out, '"');
-    ue_out_hex_view(out, view, SIZE_MAX);
-    ue_out_char(out, '"');
+static void put_bytes(struct text_buffer *out, struct ue_view view) {
+    text_buffer_add_char(out, '"');
+    text_buffer_add_hex_view(out, view, SIZE_MAX);
+    text_buffer_add_char(out, '"');
 }
 
 /* Whether the decimal form gives back the same bits. */
@@ -136,32 +136,32 @@ static bool survives_decimal(double value) {
     return isfinite(value) && !(value == 0 && signbit(value));
 }
 
-static void put_real(struct ue_out *out, const struct ue_record *record) {
+static void put_real(struct text_buffer *out, const struct ue_record *record) {
     double value = ue_record_real(record);
     if (survives_decimal(value)) {
-        ue_out_real(out, value);
+        text_buffer_add_real(out, value);
     } else {
-        ue_out_text(out, "null");
+        text_buffer_add(out, "null");
     }
 }
 
-void ue_json_put_value(struct ue_out *out, const struct ue_record *record) {
+void print_json_add_value(struct text_buffer *out, const struct ue_record *record) {
     switch (ue_field_row(record->field)->kind) {
-    case UE_KIND_BOOL: ue_out_text(out, record->number != 0 ? "true" : "false"); break;
+    case UE_KIND_BOOL: text_buffer_add(out, record->number != 0 ? "true" : "false"); break;
     case UE_KIND_U8:
     case UE_KIND_U16:
     case UE_KIND_U32:
-    case UE_KIND_X32: ue_out_unsigned(out, record->number); break;
+    case UE_KIND_X32: text_buffer_add_unsigned(out, record->number); break;
     case UE_KIND_U64: put_unsigned(out, record->number); break;
-    case UE_KIND_I32: ue_out_signed(out, (int32_t)(uint32_t)record->number); break;
+    case UE_KIND_I32: text_buffer_add_signed(out, (int32_t)(uint32_t)record->number); break;
     case UE_KIND_BYTES: put_bytes(out, record->text.units); break;
     case UE_KIND_TEXT: put_text(out, record->text); break;
     case UE_KIND_REAL: put_real(out, record); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
-            ue_out_char(out, '"');
-            ue_out_utf8(out, record->string, UE_ESCAPE_JSON);
-            ue_out_char(out, '"');
+            text_buffer_add_char(out, '"');
+            text_buffer_add_utf8(out, record->string, TEXT_ESCAPE_JSON);
+            text_buffer_add_char(out, '"');
         } else {
             put_text(out, record->text);
         }
@@ -173,16 +173,16 @@ void ue_json_put_value(struct ue_out *out, const struct ue_record *record) {
     }
 }
 
-void ue_json_put_raw(struct ue_out *out, const char *key, const struct ue_record *record) {
+void print_json_add_raw(struct text_buffer *out, const char *key, const struct ue_record *record) {
     if (ue_field_row(record->field)->kind == UE_KIND_REAL && !survives_decimal(ue_record_real(record))) {
-        ue_out_format(out, ",\"%s_raw\":\"%0*llx\"", key, (int)record->bits / 4, (unsigned long long)record->number);
+        text_buffer_add_format(out, ",\"%s_raw\":\"%0*llx\"", key, (int)record->bits / 4, (unsigned long long)record->number);
     }
 }
 
 /* ---- the trace ---- */
 
 /* Brings the brackets to where the field belongs. */
-static void go_to(struct ue_json *json, const struct place *place) {
+static void go_to(struct print_json *json, const struct place *place) {
     bool same = json->object != NULL && place->object != NULL && json->depth == place->scope + 1u &&
                 strncmp(json->object, place->object, place->object_length + 1u) == 0;
     if (same) {
@@ -198,54 +198,54 @@ static void go_to(struct ue_json *json, const struct place *place) {
     }
 }
 
-static void put_listed(struct ue_json *json, const struct place *place, const struct ue_record *record) {
+static void put_listed(struct print_json *json, const struct place *place, const struct ue_record *record) {
     if (json->array != record->field) {
         go_to(json, place);
         open_key(json, place->key, '[', ']');
         json->array = record->field;
     }
     comma(json);
-    ue_json_put_value(&json->line, record);
+    print_json_add_value(&json->line, record);
 }
 
-static void end_list(struct ue_json *json) {
+static void end_list(struct print_json *json) {
     if (json->array != UE_F_NONE) {
         json->array = UE_F_NONE;
-        ue_out_char(&json->line, json->closers[json->depth--]);
+        text_buffer_add_char(&json->line, json->closers[json->depth--]);
     }
 }
 
 /* A value for a list that is written later. */
-static void put_aside(struct ue_out *aside, const struct ue_record *record) {
+static void put_aside(struct text_buffer *aside, const struct ue_record *record) {
     if (aside->length != 0) {
-        ue_out_char(aside, ',');
+        text_buffer_add_char(aside, ',');
     }
-    ue_json_put_value(aside, record);
+    print_json_add_value(aside, record);
 }
 
-static void note_bits(struct ue_json *json, const struct ue_record *record) {
+static void note_bits(struct print_json *json, const struct ue_record *record) {
     if (json->with_bits && !record->generated) {
         if (json->bits.length != 0) {
-            ue_out_char(&json->bits, ',');
+            text_buffer_add_char(&json->bits, ',');
         }
-        ue_out_format(&json->bits, "[\"%s\",%zu,%zu%s]", ue_field_row(record->field)->name, record->bit, record->bits,
+        text_buffer_add_format(&json->bits, "[\"%s\",%zu,%zu%s]", ue_field_row(record->field)->name, record->bit, record->bits,
                       json->is_assembled ? ",\"message\""
                       : json->is_opened  ? ",true"
                                          : "");
     }
 }
 
-static void put_unique_id(struct ue_json *json, const struct place *place, const struct ue_record *record) {
-    struct ue_out *out = &json->unique_id;
+static void put_unique_id(struct print_json *json, const struct place *place, const struct ue_record *record) {
+    struct text_buffer *out = &json->unique_id;
     if (out->length > 1) {
-        ue_out_char(out, ',');
+        text_buffer_add_char(out, ',');
     }
     put_quoted(out, place->key);
-    ue_out_char(out, ':');
-    ue_json_put_value(out, record);
+    text_buffer_add_char(out, ':');
+    print_json_add_value(out, record);
 }
 
-static void begin_item(struct ue_json *json) {
+static void begin_item(struct print_json *json) {
     if (json->depth >= SCOPE_ITEM) {
         close_to(json, SCOPE_ITEM - 1);
     } else {
@@ -257,7 +257,7 @@ static void begin_item(struct ue_json *json) {
 }
 
 /* An object in a list of the item: messages or content. */
-static void begin_element(struct ue_json *json, const char *list) {
+static void begin_element(struct print_json *json, const char *list) {
     bool is_next = json->depth >= SCOPE_MESSAGE - 1 && json->list == list;
     close_to(json, is_next ? SCOPE_MESSAGE - 1 : SCOPE_ITEM);
     if (!is_next) {
@@ -268,33 +268,33 @@ static void begin_element(struct ue_json *json, const char *list) {
     open_bracket(json, '{', '}');
 }
 
-static void flush_aside(struct ue_json *json, struct ue_out *aside, const char *key, char opener, char closer) {
+static void flush_aside(struct print_json *json, struct text_buffer *aside, const char *key, char opener, char closer) {
     if (aside->length != 0) {
         put_key(json, key, strlen(key));
-        ue_out_char(&json->line, opener);
-        ue_out_bytes(&json->line, aside->text, aside->length);
-        ue_out_char(&json->line, closer);
+        text_buffer_add_char(&json->line, opener);
+        text_buffer_add_bytes(&json->line, aside->text, aside->length);
+        text_buffer_add_char(&json->line, closer);
         aside->length = 0;
     }
 }
 
-static void end_message(struct ue_json *json) {
+static void end_message(struct print_json *json) {
     close_to(json, SCOPE_MESSAGE);
     flush_aside(json, &json->unique_id, "unique_id", '{', '}');
     close_to(json, SCOPE_MESSAGE - 1);
 }
 
-static void end_packet(struct ue_json *json) {
+static void end_packet(struct print_json *json) {
     end_list(json);
     flush_aside(json, &json->acked, "acked", '[', ']');
     flush_aside(json, &json->nacked, "nacked", '[', ']');
 }
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
-    struct ue_json *json = user;
+    struct print_json *json = user;
     (void)bit;
     if (json->content.line != NULL) {
-        ue_json_content_group(&json->content, group);
+        print_json_content_group(&json->content, group);
     } else if (group == UE_GROUP_BUNCH || group == UE_GROUP_ACK) {
         begin_item(user);
     } else if (group == UE_GROUP_MESSAGE) {
@@ -305,10 +305,10 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit) {
-    struct ue_json *json = user;
+    struct print_json *json = user;
     (void)bit;
     if (json->content.line != NULL) {
-        ue_json_content_group_end(&json->content);
+        print_json_content_group_end(&json->content);
     } else if (group == UE_GROUP_MESSAGE) {
         end_message(user);
     } else if (group == UE_GROUP_PACKET) {
@@ -319,10 +319,10 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
 }
 
 /* The rest of a bunch behind a message that cannot be read is an element of its own. */
-static void put_opaque(struct ue_json *json, const struct place *place, const struct ue_record *record) {
+static void put_opaque(struct print_json *json, const struct place *place, const struct ue_record *record) {
     begin_element(json, messages);
     put_place(json, place);
-    ue_json_put_value(&json->line, record);
+    print_json_add_value(&json->line, record);
     end_message(json);
 }
 
@@ -332,10 +332,10 @@ static bool is_unique_id(const struct place *place) {
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    struct ue_json *json = user;
+    struct print_json *json = user;
     note_bits(json, record);
     if (UE_UNLIKELY(json->content.line != NULL)) {
-        ue_json_content_field(&json->content, record);
+        print_json_content_field(&json->content, record);
         return;
     }
     const struct place *place = find_place(record->field);
@@ -355,49 +355,49 @@ static void on_field(void *user, const struct ue_record *record) {
     } else {
         go_to(json, place);
         put_place(json, place);
-        ue_json_put_value(&json->line, record);
-        ue_json_put_raw(&json->line, place->key, record);
+        print_json_add_value(&json->line, record);
+        print_json_add_raw(&json->line, place->key, record);
     }
 }
 
 /* ---- whole messages ---- */
 
 /* Where its fragments were seen, of one that was put together. */
-static void put_frames(struct ue_json *json, const struct ue_shown_message *message) {
+static void put_frames(struct print_json *json, const struct print_message *message) {
     uint64_t last = 0;
-    ue_out_text(&json->line, "\"frames\":");
+    text_buffer_add(&json->line, "\"frames\":");
     for (uint32_t i = 0; i < message->fragment_count; i++) {
         if (message->fragments[i].frame != last) {
             last = message->fragments[i].frame;
-            ue_out_char(&json->line, i == 0 ? '[' : ',');
-            ue_out_unsigned(&json->line, last);
+            text_buffer_add_char(&json->line, i == 0 ? '[' : ',');
+            text_buffer_add_unsigned(&json->line, last);
         }
     }
-    ue_out_char(&json->line, ']');
+    text_buffer_add_char(&json->line, ']');
 }
 
-static void on_message(void *user, const struct ue_shown_message *message) {
-    struct ue_json *json = user;
+static void on_message(void *user, const struct print_message *message) {
+    struct print_json *json = user;
     begin_element(json, contents);
     json->is_assembled = message->fragments != NULL;
     if (json->is_assembled) {
         put_frames(json, message);
     }
-    ue_json_content_begin(&json->content, &json->line, json->is_assembled);
+    print_json_content_begin(&json->content, &json->line, json->is_assembled);
 }
 
-static void put_fault(struct ue_out *out, const char *status, const struct ue_fault *fault) {
-    ue_out_text(out, ",\"fault\":{\"status\":");
+static void put_fault(struct text_buffer *out, const char *status, const struct ue_fault *fault) {
+    text_buffer_add(out, ",\"fault\":{\"status\":");
     put_quoted(out, status);
-    ue_out_text(out, ",\"field\":");
+    text_buffer_add(out, ",\"field\":");
     put_quoted(out, ue_field_row(fault->field)->name);
-    ue_out_format(out, ",\"bit\":%zu}", fault->bit);
+    text_buffer_add_format(out, ",\"bit\":%zu}", fault->bit);
 }
 
 /* Behind a fault stands at least what it made opaque. */
 static void on_message_end(void *user, const struct ue_fault *fault) {
-    struct ue_json *json = user;
-    ue_json_content_end(&json->content);
+    struct print_json *json = user;
+    print_json_content_end(&json->content);
     if (fault->status != UE_OK) {
         put_fault(&json->line, ue_status_name(fault->status), fault);
     }
@@ -406,64 +406,64 @@ static void on_message_end(void *user, const struct ue_fault *fault) {
 
 /* ---- the line ---- */
 
-static void put_capture(struct ue_json *json, const struct ue_shown *shown) {
-    struct ue_out *out = &json->line;
-    ue_out_text(out, "\"schema\":");
-    ue_out_unsigned(out, UE_JSON_SCHEMA);
-    ue_out_text(out, ",\"frame\":");
-    ue_out_unsigned(out, shown->frame);
-    ue_out_text(out, ",\"time\":\"");
-    ue_out_signed(out, shown->time_ns);
-    ue_out_text(out, "\",\"src\":");
+static void put_capture(struct print_json *json, const struct print_datagram *shown) {
+    struct text_buffer *out = &json->line;
+    text_buffer_add(out, "\"schema\":");
+    text_buffer_add_unsigned(out, PRINT_JSON_SCHEMA);
+    text_buffer_add(out, ",\"frame\":");
+    text_buffer_add_unsigned(out, shown->frame);
+    text_buffer_add(out, ",\"time\":\"");
+    text_buffer_add_signed(out, shown->time_ns);
+    text_buffer_add(out, "\",\"src\":");
     put_quoted(out, shown->source);
-    ue_out_text(out, ",\"dst\":");
+    text_buffer_add(out, ",\"dst\":");
     put_quoted(out, shown->destination);
-    ue_out_text(out, ",\"length\":");
-    ue_out_unsigned(out, shown->length_bytes);
-    ue_out_text(out, ",\"stream\":");
-    ue_out_unsigned(out, shown->stream);
+    text_buffer_add(out, ",\"length\":");
+    text_buffer_add_unsigned(out, shown->length_bytes);
+    text_buffer_add(out, ",\"stream\":");
+    text_buffer_add_unsigned(out, shown->stream);
     json->more[SCOPE_TOP] = true;
 }
 
-static void put_choice(struct ue_json *json, const struct ue_shown *shown) {
-    struct ue_out *out = &json->line;
-    ue_out_text(out, ",\"direction\":");
-    ue_out_unsigned(out, shown->context->direction);
-    ue_out_text(out, ",\"generation\":");
+static void put_choice(struct print_json *json, const struct print_datagram *shown) {
+    struct text_buffer *out = &json->line;
+    text_buffer_add(out, ",\"direction\":");
+    text_buffer_add_unsigned(out, shown->context->direction);
+    text_buffer_add(out, ",\"generation\":");
     put_quoted(out, shown->context->profile.name);
-    ue_out_text(out, ",\"generation_reason\":");
+    text_buffer_add(out, ",\"generation_reason\":");
     put_quoted(out, shown->reason);
-    if (!ue_settings_are_stock(shown->context)) {
-        ue_out_text(out, ",\"settings\":");
-        ue_settings_print(out, shown->context);
+    if (!print_settings_are_stock(shown->context)) {
+        text_buffer_add(out, ",\"settings\":");
+        print_settings_json(out, shown->context);
     }
 }
 
-static void put_verdict(struct ue_json *json, const struct ue_shown *shown) {
-    struct ue_out *out = &json->line;
-    if (!shown->canonical && shown->fault.status == UE_OK && !ue_shown_is_cut(shown)) {
-        ue_out_text(out, ",\"canonical\":false");
+static void put_verdict(struct print_json *json, const struct print_datagram *shown) {
+    struct text_buffer *out = &json->line;
+    if (!shown->canonical && shown->fault.status == UE_OK && !print_datagram_is_cut(shown)) {
+        text_buffer_add(out, ",\"canonical\":false");
     }
-    if (shown->fault.status != UE_OK || ue_shown_is_cut(shown)) {
-        put_fault(out, ue_shown_is_cut(shown) ? "size limited" : ue_status_name(shown->fault.status), &shown->fault);
+    if (shown->fault.status != UE_OK || print_datagram_is_cut(shown)) {
+        put_fault(out, print_datagram_is_cut(shown) ? "size limited" : ue_status_name(shown->fault.status), &shown->fault);
     }
     if (shown->raw || shown->context == NULL) {
-        ue_out_text(out, ",\"raw\":");
+        text_buffer_add(out, ",\"raw\":");
         put_bytes(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8});
     }
 }
 
-static void trace(struct ue_json *json, const struct ue_shown *shown) {
-    const struct ue_shown_sink sink = {{on_begin, on_field, on_end, json}, on_message, on_message_end};
-    struct ue_verdict verdict;
+static void trace(struct print_json *json, const struct print_datagram *shown) {
+    const struct print_sink sink = {{on_begin, on_field, on_end, json}, on_message, on_message_end};
+    struct ue_decode_result verdict;
     bool legacy = shown->context->profile.packet == UE_PACKET_LEGACY && !shown->context->settings.internal_ack;
     json->items_key = legacy ? "items" : "bunches";
-    ue_shown_trace(shown, &sink, &verdict);
+    print_datagram_trace(shown, &sink, &verdict);
     close_to(json, SCOPE_TOP);
     flush_aside(json, &json->terminators, "terminator", '[', ']');
 }
 
-void ue_json_print(struct ue_json *json, const struct ue_shown *shown) {
+void print_json_datagram(struct print_json *json, const struct print_datagram *shown) {
     json->depth = 0;
     json->bits.length = 0;
     open_bracket(json, '{', '}');
@@ -473,22 +473,22 @@ void ue_json_print(struct ue_json *json, const struct ue_shown *shown) {
         trace(json, shown);
         put_verdict(json, shown);
         if (json->with_bits) {
-            ue_out_text(&json->line, ",\"bits\":[");
-            ue_out_bytes(&json->line, json->bits.text, json->bits.length);
-            ue_out_char(&json->line, ']');
+            text_buffer_add(&json->line, ",\"bits\":[");
+            text_buffer_add_bytes(&json->line, json->bits.text, json->bits.length);
+            text_buffer_add_char(&json->line, ']');
         }
     } else {
         put_verdict(json, shown);
     }
     close_to(json, 0);
-    ue_out_char(&json->line, '\n');
+    text_buffer_add_char(&json->line, '\n');
 }
 
-void ue_json_free(struct ue_json *json) {
-    ue_out_free(&json->line);
-    ue_out_free(&json->bits);
-    ue_out_free(&json->acked);
-    ue_out_free(&json->nacked);
-    ue_out_free(&json->unique_id);
-    ue_out_free(&json->terminators);
+void print_json_free(struct print_json *json) {
+    text_buffer_free(&json->line);
+    text_buffer_free(&json->bits);
+    text_buffer_free(&json->acked);
+    text_buffer_free(&json->nacked);
+    text_buffer_free(&json->unique_id);
+    text_buffer_free(&json->terminators);
 }

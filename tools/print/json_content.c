@@ -23,7 +23,7 @@ static const char *object_key(enum ue_field id) {
     }
 }
 
-static struct member export_in(const struct ue_json_level *around) {
+static struct member export_in(const struct print_json_level *around) {
     switch (around->group) {
     case UE_GROUP_EXPORTS: return (struct member){"objects", true};
     case UE_GROUP_EXPORT: return (struct member){"outer", false};
@@ -31,7 +31,7 @@ static struct member export_in(const struct ue_json_level *around) {
     }
 }
 
-static struct member member_of(const struct ue_json_level *around, enum ue_group group) {
+static struct member member_of(const struct print_json_level *around, enum ue_group group) {
     switch (group) {
     case UE_GROUP_EXPORTS: return (struct member){"exports", false};
     case UE_GROUP_EXPORT: return export_in(around);
@@ -53,34 +53,34 @@ static struct member member_of(const struct ue_json_level *around, enum ue_group
     return (struct member){"other", true};
 }
 
-static struct ue_json_level *top(struct ue_json_content *content) {
+static struct print_json_level *top(struct print_json_content *content) {
     return &content->levels[content->depth];
 }
 
 /* ---- brackets ---- */
 
-static void put_key(struct ue_json_content *content, const char *key, size_t length, const char *opener) {
-    struct ue_out *line = content->line;
-    struct ue_json_level *level = top(content);
-    ue_out_text(line, level->more ? ",\"" : "\"");
-    ue_out_bytes(line, key, length);
-    ue_out_text(line, "\":");
-    ue_out_text(line, opener);
+static void put_key(struct print_json_content *content, const char *key, size_t length, const char *opener) {
+    struct text_buffer *line = content->line;
+    struct print_json_level *level = top(content);
+    text_buffer_add(line, level->more ? ",\"" : "\"");
+    text_buffer_add_bytes(line, key, length);
+    text_buffer_add(line, "\":");
+    text_buffer_add(line, opener);
     level->more = true;
 }
 
-static void close_bracket(struct ue_json_content *content, const char *key, size_t key_length, char bracket) {
-    struct ue_json_level *level = top(content);
-    if (level->closed_count < UE_JSON_CONTENT_MEMBERS) {
+static void close_bracket(struct print_json_content *content, const char *key, size_t key_length, char bracket) {
+    struct print_json_level *level = top(content);
+    if (level->closed_count < PRINT_JSON_CONTENT_MEMBERS) {
         level->closed[level->closed_count++] =
-            (struct ue_json_member){key, key_length, level->member_begin, content->line->length};
+            (struct print_json_member){key, key_length, level->member_begin, content->line->length};
     }
-    ue_out_char(content->line, bracket);
+    text_buffer_add_char(content->line, bracket);
 }
 
 /* Closes what is open in an object: a list, or an object of a dotted key. */
-static void close_member(struct ue_json_content *content) {
-    struct ue_json_level *level = top(content);
+static void close_member(struct print_json_content *content) {
+    struct print_json_level *level = top(content);
     if (level->list != NULL) {
         close_bracket(content, level->list, strlen(level->list), ']');
     } else if (level->object != NULL) {
@@ -91,12 +91,12 @@ static void close_member(struct ue_json_content *content) {
 }
 
 /* Exchanges a member with all that follows it in the line; gives its new offset. */
-static size_t move_to_end(struct ue_out *line, const struct ue_json_member *member) {
+static size_t move_to_end(struct text_buffer *line, const struct print_json_member *member) {
     size_t size = member->end + 1 - member->begin, next = member->end + 2; /* behind a comma */
     if (next > line->length) {
         return member->begin;
     }
-    char *copy = ue_out_room(line, size), *text = line->text;
+    char *copy = text_buffer_room(line, size), *text = line->text;
     memcpy(copy, text + member->begin, size);
     memmove(text + member->begin, text + next, line->length - next);
     text[line->length - size - 1] = ',';
@@ -105,9 +105,9 @@ static size_t move_to_end(struct ue_out *line, const struct ue_json_member *memb
 }
 
 /* A key stands only once in an object: continues the member that was closed, as the last one of its object. */
-static void reopen(struct ue_json_content *content, unsigned index) {
-    struct ue_json_level *level = top(content);
-    struct ue_json_member member = level->closed[index];
+static void reopen(struct print_json_content *content, unsigned index) {
+    struct print_json_level *level = top(content);
+    struct print_json_member member = level->closed[index];
     level->member_begin = move_to_end(content->line, &member);
     content->line->length--; /* the bracket */
     level->closed_count--;
@@ -119,8 +119,8 @@ static void reopen(struct ue_json_content *content, unsigned index) {
 }
 
 /* Opens a list or an object of a dotted key, so that its next element or member can follow; true for a new one. */
-static bool open_member(struct ue_json_content *content, const char *key, size_t length, const char *opener) {
-    struct ue_json_level *level = top(content);
+static bool open_member(struct print_json_content *content, const char *key, size_t length, const char *opener) {
+    struct print_json_level *level = top(content);
     close_member(content);
     for (unsigned i = 0; i < level->closed_count; i++) {
         if (level->closed[i].key_length == length && memcmp(level->closed[i].key, key, length) == 0) {
@@ -133,48 +133,48 @@ static bool open_member(struct ue_json_content *content, const char *key, size_t
     return true;
 }
 
-static void open_level(struct ue_json_content *content, enum ue_group group, bool is_id, struct member member) {
-    struct ue_json_level *level = top(content);
+static void open_level(struct print_json_content *content, enum ue_group group, bool is_id, struct member member) {
+    struct print_json_level *level = top(content);
     bool is_next = member.is_listed && level->list != NULL && strcmp(level->list, member.key) == 0;
     if (!member.is_listed) {
         close_member(content);
         put_key(content, member.key, strlen(member.key), "{");
     } else if (is_next || !open_member(content, member.key, strlen(member.key), "[{")) {
-        ue_out_text(content->line, ",{");
+        text_buffer_add(content->line, ",{");
     }
     level->list = member.is_listed ? member.key : NULL;
-    content->levels[++content->depth] = (struct ue_json_level){.group = group, .is_id = is_id};
+    content->levels[++content->depth] = (struct print_json_level){.group = group, .is_id = is_id};
 }
 
-static void close_level(struct ue_json_content *content) {
+static void close_level(struct print_json_content *content) {
     close_member(content);
-    ue_out_char(content->line, '}');
+    text_buffer_add_char(content->line, '}');
     content->depth--;
 }
 
 /* ---- the trace ---- */
 
-void ue_json_content_begin(struct ue_json_content *content, struct ue_out *line, bool more) {
+void print_json_content_begin(struct print_json_content *content, struct text_buffer *line, bool more) {
     content->line = line;
     content->depth = 0;
     content->skipped = 0;
-    content->levels[0] = (struct ue_json_level){.group = GROUP_NONE, .more = more};
+    content->levels[0] = (struct print_json_level){.group = GROUP_NONE, .more = more};
 }
 
-void ue_json_content_end(struct ue_json_content *content) {
+void print_json_content_end(struct print_json_content *content) {
     close_member(content);
     content->line = NULL;
 }
 
-void ue_json_content_group(struct ue_json_content *content, enum ue_group group) {
-    if (content->skipped != 0 || content->depth + 2 >= UE_JSON_CONTENT_DEPTH) {
+void print_json_content_group(struct print_json_content *content, enum ue_group group) {
+    if (content->skipped != 0 || content->depth + 2 >= PRINT_JSON_CONTENT_DEPTH) {
         content->skipped++;
         return;
     }
     open_level(content, group, false, member_of(top(content), group));
 }
 
-void ue_json_content_group_end(struct ue_json_content *content) {
+void print_json_content_group_end(struct print_json_content *content) {
     if (content->skipped != 0) {
         content->skipped--;
         return;
@@ -186,7 +186,7 @@ void ue_json_content_group_end(struct ue_json_content *content) {
 }
 
 /* Each id begins an object, which a path may follow into. */
-static void begin_id(struct ue_json_content *content) {
+static void begin_id(struct print_json_content *content) {
     if (top(content)->is_id) {
         close_level(content);
     }
@@ -194,15 +194,15 @@ static void begin_id(struct ue_json_content *content) {
 }
 
 /* Without the prefix of its structure. */
-static const char *key_of(const struct ue_json_content *content, enum ue_field field) {
+static const char *key_of(const struct print_json_content *content, enum ue_field field) {
     const char *name = ue_field_row(field)->name;
     bool is_deep = content->levels[content->depth].group == UE_GROUP_UNIQUE_ID; /* control.unique_id. */
     return (is_deep ? strrchr(name, '.') : strchr(name, '.')) + 1;
 }
 
 /* Into the object of a dotted key; gives the key inside it. */
-static const char *go_into(struct ue_json_content *content, const char *key) {
-    struct ue_json_level *level = top(content);
+static const char *go_into(struct print_json_content *content, const char *key) {
+    struct print_json_level *level = top(content);
     const char *dot = strchr(key, '.');
     size_t length = dot != NULL ? (size_t)(dot - key) : 0;
     bool is_there = dot != NULL && level->object != NULL && strncmp(level->object, key, length + 1) == 0;
@@ -215,7 +215,7 @@ static const char *go_into(struct ue_json_content *content, const char *key) {
     return dot != NULL ? dot + 1 : key;
 }
 
-void ue_json_content_field(struct ue_json_content *content, const struct ue_record *record) {
+void print_json_content_field(struct print_json_content *content, const struct ue_record *record) {
     if (content->skipped != 0) {
         return;
     }
@@ -227,6 +227,6 @@ void ue_json_content_field(struct ue_json_content *content, const struct ue_reco
     }
     const char *key = go_into(content, key_of(content, record->field));
     put_key(content, key, strlen(key), "");
-    ue_json_put_value(content->line, record);
-    ue_json_put_raw(content->line, key, record);
+    print_json_add_value(content->line, record);
+    print_json_add_raw(content->line, key, record);
 }

@@ -7,43 +7,43 @@
 #include "tools/print/text_buffer.h"
 
 /* Objects in objects: outer objects of an export go deepest. */
-#define UE_JSON_CONTENT_DEPTH 32
+#define PRINT_JSON_CONTENT_DEPTH 32
 
 /* Lists and objects of dotted keys that one object has at most. */
-#define UE_JSON_CONTENT_MEMBERS 8
+#define PRINT_JSON_CONTENT_MEMBERS 8
 
 /* A list or an object of a dotted key: offsets in the line of the quote before its key, and of its closing bracket. */
-struct ue_json_member {
+struct print_json_member {
     const char *key;
     size_t key_length;
     size_t begin, end;
 };
 
 /* An object that is open. */
-struct ue_json_level {
+struct print_json_level {
     enum ue_group group;
     enum ue_field last;  /* that was on the wire */
     bool is_id;          /* one id of a list */
     bool more;           /* a comma is due */
     const char *list;    /* key of the list that is open in it; NULL: none */
     const char *object;  /* dotted key whose first part is the object that is open in it; NULL: none */
-    size_t member_begin; /* of that list or object, as in struct ue_json_member */
+    size_t member_begin; /* of that list or object, as in struct print_json_member */
     unsigned closed_count;
-    struct ue_json_member closed[UE_JSON_CONTENT_MEMBERS];
+    struct print_json_member closed[PRINT_JSON_CONTENT_MEMBERS];
 };
 
-struct ue_json_content {
-    struct ue_out *line; /* NULL: no message is open */
+struct print_json_content {
+    struct text_buffer *line; /* NULL: no message is open */
     unsigned depth;
     unsigned skipped; /* structures that are nested too deep to be shown */
-    struct ue_json_level levels[UE_JSON_CONTENT_DEPTH];
+    struct print_json_level levels[PRINT_JSON_CONTENT_DEPTH];
 };
 
 /* Begins inside of an object that the caller has opened and will close; a comma comes first where `more`. */
-void ue_json_content_begin(struct ue_json_content *content, struct ue_out *line, bool more);
-void ue_json_content_group(struct ue_json_content *content, enum ue_group group);
-void ue_json_content_field(struct ue_json_content *content, const struct ue_record *record);
-void ue_json_content_group_end(struct ue_json_content *content);
-void ue_json_content_end(struct ue_json_content *content);
+void print_json_content_begin(struct print_json_content *content, struct text_buffer *line, bool more);
+void print_json_content_group(struct print_json_content *content, enum ue_group group);
+void print_json_content_field(struct print_json_content *content, const struct ue_record *record);
+void print_json_content_group_end(struct print_json_content *content);
+void print_json_content_end(struct print_json_content *content);
 
 #endif

@@ -28,7 +28,7 @@ static void weigh(const struct ue_context *x, struct worth worths[WORTHS]) {
     memcpy(worths, all, sizeof all);
 }
 
-bool ue_settings_are_stock(const struct ue_context *context) {
+bool print_settings_are_stock(const struct ue_context *context) {
     struct worth worths[WORTHS];
     weigh(context, worths);
     for (size_t i = 0; i < WORTHS; i++) {
@@ -39,29 +39,29 @@ bool ue_settings_are_stock(const struct ue_context *context) {
     return context->settings.handlers[0] == UE_HANDLER_NONE;
 }
 
-static void print_handlers(struct ue_out *out, const struct ue_settings *settings) {
+static void print_handlers(struct text_buffer *out, const struct ue_settings *settings) {
     for (size_t i = 0; i < UE_HANDLERS_MAX && settings->handlers[i] != UE_HANDLER_NONE; i++) {
         if (i != 0) {
-            ue_out_char(out, ',');
+            text_buffer_add_char(out, ',');
         }
-        ue_out_text(out, ue_handler_name(settings->handlers[i]));
+        text_buffer_add(out, ue_handler_name(settings->handlers[i]));
     }
 }
 
-void ue_settings_print(struct ue_out *out, const struct ue_context *context) {
+void print_settings_json(struct text_buffer *out, const struct ue_context *context) {
     struct worth worths[WORTHS];
     const char *separator = "{";
     weigh(context, worths);
     for (size_t i = 0; i < WORTHS; i++) {
         if (worths[i].value != worths[i].stock) {
-            ue_out_format(out, "%s\"%s\":%llu", separator, worths[i].key, (unsigned long long)worths[i].value);
+            text_buffer_add_format(out, "%s\"%s\":%llu", separator, worths[i].key, (unsigned long long)worths[i].value);
             separator = ",";
         }
     }
     if (context->settings.handlers[0] != UE_HANDLER_NONE) {
-        ue_out_format(out, "%s\"handlers\":\"", separator);
+        text_buffer_add_format(out, "%s\"handlers\":\"", separator);
         print_handlers(out, &context->settings);
-        ue_out_char(out, '"');
+        text_buffer_add_char(out, '"');
     }
-    ue_out_char(out, '}');
+    text_buffer_add_char(out, '}');
 }

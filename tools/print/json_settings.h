@@ -7,9 +7,9 @@
 #include "tools/print/text_buffer.h"
 
 /* Whether nothing but the generation is needed to read the datagram. */
-bool ue_settings_are_stock(const struct ue_context *context);
+bool print_settings_are_stock(const struct ue_context *context);
 
 /* The settings that are not stock, with the keys of libcodec/include/uerudp/settings.h. */
-void ue_settings_print(struct ue_out *out, const struct ue_context *context);
+void print_settings_json(struct text_buffer *out, const struct ue_context *context);
 
 #endif

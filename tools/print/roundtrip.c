@@ -20,11 +20,11 @@ static bool handlers_are_told_apart(const struct ue_settings *settings) {
     return settings->handlers[1] == UE_HANDLER_NONE;
 }
 
-bool ue_roundtrip_holds(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
+bool print_datagram_roundtrips(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
     static struct ue_item items[ITEMS_MAX];
     static uint8_t again[BYTES_MAX];
     struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     struct ue_fault fault;
     size_t written;
     if (size_bytes > BYTES_MAX || ue_datagram_decode(context, bytes, size_bytes, &datagram, &verdict) != UE_OK ||

@@ -6,6 +6,6 @@
 #include <uerudp/datagram.h>
 
 /* True when decoding and encoding gives the same bytes, and everything needed for that stands in the fields. */
-bool ue_roundtrip_holds(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes);
+bool print_datagram_roundtrips(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes);
 
 #endif

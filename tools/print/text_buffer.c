@@ -13,12 +13,12 @@
 #define REAL_DIGITS_MIN 15
 #define REAL_DIGITS_MAX 17
 
-void ue_out_free(struct ue_out *out) {
+void text_buffer_free(struct text_buffer *out) {
     free(out->text);
-    *out = (struct ue_out){0};
+    *out = (struct text_buffer){0};
 }
 
-void ue_out_grow(struct ue_out *out, size_t count) {
+void text_buffer_reserve(struct text_buffer *out, size_t count) {
     size_t capacity = out->capacity < CAPACITY_MIN ? CAPACITY_MIN : out->capacity;
     while (capacity - out->length < count) {
         capacity *= 2;
@@ -32,39 +32,39 @@ void ue_out_grow(struct ue_out *out, size_t count) {
     out->capacity = capacity;
 }
 
-void ue_out_format(struct ue_out *out, const char *format, ...) {
+void text_buffer_add_format(struct text_buffer *out, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int count = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    char *room = ue_out_room(out, (size_t)count + 1);
+    char *room = text_buffer_room(out, (size_t)count + 1);
     va_start(arguments, format);
     vsnprintf(room, (size_t)count + 1, format, arguments);
     va_end(arguments);
     out->length += (size_t)count;
 }
 
-void ue_out_unsigned(struct ue_out *out, uint64_t number) {
+void text_buffer_add_unsigned(struct text_buffer *out, uint64_t number) {
     char digits[20];
     size_t at = sizeof digits;
     do {
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number != 0);
-    ue_out_bytes(out, digits + at, sizeof digits - at);
+    text_buffer_add_bytes(out, digits + at, sizeof digits - at);
 }
 
-void ue_out_signed(struct ue_out *out, int64_t number) {
+void text_buffer_add_signed(struct text_buffer *out, int64_t number) {
     if (number < 0) {
-        ue_out_char(out, '-');
+        text_buffer_add_char(out, '-');
     }
-    ue_out_unsigned(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    text_buffer_add_unsigned(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
 static const char hex_digits[] = "0123456789abcdef";
 
-void ue_out_hex(struct ue_out *out, uint64_t number, unsigned digits) {
-    char *to = ue_out_room(out, digits);
+void text_buffer_add_hex(struct text_buffer *out, uint64_t number, unsigned digits) {
+    char *to = text_buffer_room(out, digits);
     for (unsigned i = digits; i-- > 0; number >>= 4) {
         to[i] = hex_digits[number & 15];
     }
@@ -81,11 +81,11 @@ static uint64_t eight_digits(uint32_t word) {
     return x + UINT64_C(0x3030303030303030) + letters * ('a' - '9' - 1);
 }
 
-void ue_out_hex_view(struct ue_out *out, struct ue_view view, size_t limit_bytes) {
+void text_buffer_add_hex_view(struct text_buffer *out, struct ue_view view, size_t limit_bytes) {
     size_t size = ue_bits_bytes(view.bit + view.bits);
     size_t bytes = ue_bits_bytes(view.bits);
     bytes = bytes < limit_bytes ? bytes : limit_bytes;
-    char *to = ue_out_room(out, bytes * 2 + 16); /* the last digits may be written with others behind them */
+    char *to = text_buffer_room(out, bytes * 2 + 16); /* the last digits may be written with others behind them */
     for (size_t done = 0; done < bytes; done += 8, to += 16) {
         size_t left = view.bits - done * 8;
         uint64_t word = ue_bits_load(view.base, size, view.bit + done * 8, left < 64 ? (unsigned)left : 64);
@@ -95,25 +95,25 @@ void ue_out_hex_view(struct ue_out *out, struct ue_view view, size_t limit_bytes
     out->length += bytes * 2;
 }
 
-void ue_out_real(struct ue_out *out, double value) {
+void text_buffer_add_real(struct text_buffer *out, double value) {
     char text[40];
     int digits = REAL_DIGITS_MIN;
     do {
         snprintf(text, sizeof text, "%.*g", digits, value);
     } while (strtod(text, NULL) != value && digits++ < REAL_DIGITS_MAX);
-    ue_out_text(out, text);
+    text_buffer_add(out, text);
     if (strpbrk(text, ".en") == NULL) {
-        ue_out_text(out, ".0"); /* a reader that tells integers from numbers sees a number */
+        text_buffer_add(out, ".0"); /* a reader that tells integers from numbers sees a number */
     }
 }
 
-static void put_utf8(struct ue_out *out, uint32_t character) {
+static void put_utf8(struct text_buffer *out, uint32_t character) {
     if (character < 0x80) {
-        ue_out_char(out, (char)character);
+        text_buffer_add_char(out, (char)character);
         return;
     }
-    char *to = ue_out_room(out, 4);
-    out->length += ue_utf8_put(character, to);
+    char *to = text_buffer_room(out, 4);
+    out->length += ue_utf8_write(character, to);
 }
 
 /* Of Unicode's format characters and fillers those that are not seen, or change what is seen of others. */
@@ -125,7 +125,7 @@ static const struct {
     {0xffa0, 0xffa0}, {0xfff9, 0xfffb}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-bool ue_out_is_hidden(uint32_t character) {
+bool text_buffer_is_hidden(uint32_t character) {
     if (character < 0x7f) {
         return character < 0x20;
     }
@@ -137,30 +137,30 @@ bool ue_out_is_hidden(uint32_t character) {
     return false;
 }
 
-static void put_code(struct ue_out *out, const char *prefix, uint32_t code, unsigned digits) {
-    ue_out_text(out, prefix);
-    ue_out_hex(out, code, digits);
+static void put_code(struct text_buffer *out, const char *prefix, uint32_t code, unsigned digits) {
+    text_buffer_add(out, prefix);
+    text_buffer_add_hex(out, code, digits);
 }
 
-static void put_hidden(struct ue_out *out, uint32_t character, enum ue_escape escape) {
-    if (character > 0xffff && escape == UE_ESCAPE_JSON) {
+static void put_hidden(struct text_buffer *out, uint32_t character, enum text_escape escape) {
+    if (character > 0xffff && escape == TEXT_ESCAPE_JSON) {
         put_code(out, "\\u", 0xd800 + ((character - 0x10000) >> 10), 4);
         put_code(out, "\\u", 0xdc00 + (character & 0x3ff), 4);
     } else if (character > 0xffff) {
         put_code(out, "\\U", character, 8);
-    } else if (character < 0xa0 && escape != UE_ESCAPE_JSON) {
+    } else if (character < 0xa0 && escape != TEXT_ESCAPE_JSON) {
         put_code(out, "\\x", character, 2);
     } else {
         put_code(out, "\\u", character, 4);
     }
 }
 
-void ue_out_character(struct ue_out *out, uint32_t character, enum ue_escape escape) {
-    bool quoted = (character == '\\' && escape != UE_ESCAPE_MESSAGE) || (character == '"' && escape == UE_ESCAPE_JSON);
+void text_buffer_add_code_point(struct text_buffer *out, uint32_t character, enum text_escape escape) {
+    bool quoted = (character == '\\' && escape != TEXT_ESCAPE_MESSAGE) || (character == '"' && escape == TEXT_ESCAPE_JSON);
     if (quoted || character == '\t' || character == '\n' || character == '\r') {
-        ue_out_char(out, '\\');
-        ue_out_char(out, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
-    } else if (ue_out_is_hidden(character)) {
+        text_buffer_add_char(out, '\\');
+        text_buffer_add_char(out, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
+    } else if (text_buffer_is_hidden(character)) {
         put_hidden(out, character, escape);
     } else {
         put_utf8(out, character);
@@ -185,21 +185,21 @@ static size_t take_utf8(const uint8_t *at, uint32_t *character) {
     return *character < least[count] || is_surrogate || *character > 0x10ffff ? 0 : count;
 }
 
-static void put_stray_byte(struct ue_out *out, uint8_t byte, enum ue_escape escape) {
-    if (escape == UE_ESCAPE_JSON) {
+static void put_stray_byte(struct text_buffer *out, uint8_t byte, enum text_escape escape) {
+    if (escape == TEXT_ESCAPE_JSON) {
         put_utf8(out, 0xfffd);
     } else {
         put_code(out, "\\x", byte, 2);
     }
 }
 
-void ue_out_utf8(struct ue_out *out, const char *text, enum ue_escape escape) {
+void text_buffer_add_utf8(struct text_buffer *out, const char *text, enum text_escape escape) {
     const uint8_t *at = (const uint8_t *)text;
     while (*at != 0) {
         uint32_t character = *at;
         size_t count = *at < 0x80 ? 1 : take_utf8(at, &character);
         if (count != 0) {
-            ue_out_character(out, character, escape);
+            text_buffer_add_code_point(out, character, escape);
         } else {
             put_stray_byte(out, *at, escape);
         }
@@ -207,13 +207,13 @@ void ue_out_utf8(struct ue_out *out, const char *text, enum ue_escape escape) {
     }
 }
 
-void ue_out_engine_text(struct ue_out *out, struct ue_text text, enum ue_escape escape) {
+void text_buffer_add_engine_text(struct text_buffer *out, struct ue_text text, enum text_escape escape) {
     for (size_t unit = 0; unit < ue_text_units(text);) {
-        ue_out_character(out, ue_text_take(text, &unit), escape);
+        text_buffer_add_code_point(out, ue_text_read_character(text, &unit), escape);
     }
 }
 
-bool ue_out_flush(struct ue_out *out, FILE *file) {
+bool text_buffer_flush(struct text_buffer *out, FILE *file) {
     if (out->length == 0) {
         return true;
     }

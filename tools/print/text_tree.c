@@ -4,50 +4,50 @@
 /* Longer runs of bytes are cut; JSON has them whole. */
 #define SHOWN_BYTES 32
 
-static void indent(struct ue_text_tree *tree) {
+static void indent(struct print_tree *tree) {
     size_t count = tree->indent * 2;
-    memset(ue_out_room(&tree->page, count), ' ', count);
+    memset(text_buffer_room(&tree->page, count), ' ', count);
     tree->page.length += count;
 }
 
-static void heading(struct ue_text_tree *tree, const char *text) {
+static void heading(struct print_tree *tree, const char *text) {
     indent(tree);
-    ue_out_text(&tree->page, text);
-    ue_out_char(&tree->page, '\n');
+    text_buffer_add(&tree->page, text);
+    text_buffer_add_char(&tree->page, '\n');
     tree->indent++;
 }
 
 /* ---- values ---- */
 
-static void put_bytes(struct ue_out *out, struct ue_view view) {
-    ue_out_hex_view(out, view, SHOWN_BYTES);
+static void put_bytes(struct text_buffer *out, struct ue_view view) {
+    text_buffer_add_hex_view(out, view, SHOWN_BYTES);
     if (view.bits > SHOWN_BYTES * 8) {
-        ue_out_format(out, "... (%zu bytes)", ue_bits_bytes(view.bits));
+        text_buffer_add_format(out, "... (%zu bytes)", ue_bits_bytes(view.bits));
     }
 }
 
-static void put_text(struct ue_out *out, struct ue_text text) {
-    ue_out_char(out, '"');
-    ue_out_engine_text(out, text, UE_ESCAPE_PLAIN);
-    ue_out_char(out, '"');
+static void put_text(struct text_buffer *out, struct ue_text text) {
+    text_buffer_add_char(out, '"');
+    text_buffer_add_engine_text(out, text, TEXT_ESCAPE_PLAIN);
+    text_buffer_add_char(out, '"');
 }
 
-void ue_text_value(struct ue_out *out, const struct ue_record *record) {
+void print_tree_value(struct text_buffer *out, const struct ue_record *record) {
     const struct ue_field_row *row = ue_field_row(record->field);
     switch (row->kind) {
-    case UE_KIND_BOOL: ue_out_text(out, record->number != 0 ? "yes" : "no"); break;
+    case UE_KIND_BOOL: text_buffer_add(out, record->number != 0 ? "yes" : "no"); break;
     case UE_KIND_U8:
     case UE_KIND_U16:
     case UE_KIND_U32:
-    case UE_KIND_U64: ue_out_unsigned(out, record->number); break;
-    case UE_KIND_X32: ue_out_format(out, "0x%08llx", (unsigned long long)record->number); break;
-    case UE_KIND_I32: ue_out_signed(out, (int32_t)(uint32_t)record->number); break;
+    case UE_KIND_U64: text_buffer_add_unsigned(out, record->number); break;
+    case UE_KIND_X32: text_buffer_add_format(out, "0x%08llx", (unsigned long long)record->number); break;
+    case UE_KIND_I32: text_buffer_add_signed(out, (int32_t)(uint32_t)record->number); break;
     case UE_KIND_BYTES: put_bytes(out, record->text.units); break;
     case UE_KIND_TEXT: put_text(out, record->text); break;
-    case UE_KIND_REAL: ue_out_real(out, ue_record_real(record)); break;
+    case UE_KIND_REAL: text_buffer_add_real(out, ue_record_real(record)); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
-            ue_out_utf8(out, record->string, UE_ESCAPE_PLAIN);
+            text_buffer_add_utf8(out, record->string, TEXT_ESCAPE_PLAIN);
         } else {
             put_text(out, record->text);
         }
@@ -59,14 +59,14 @@ void ue_text_value(struct ue_out *out, const struct ue_record *record) {
     }
     const char *name = ue_values_name(row->values, record->number);
     if (name != NULL) {
-        ue_out_format(out, " (%s)", name);
+        text_buffer_add_format(out, " (%s)", name);
     }
 }
 
 /* ---- the trace ---- */
 
-static void note_bunch(struct ue_text_tree *tree, const struct ue_record *record) {
-    struct ue_text_bunch *bunch = &tree->bunch;
+static void note_bunch(struct print_tree *tree, const struct ue_record *record) {
+    struct print_tree_bunch *bunch = &tree->bunch;
     switch (record->field) {
     case UE_F_BUNCH_CHANNEL: bunch->channel = record->number; break;
     case UE_F_BUNCH_CH_SEQ: bunch->ch_seq = record->number; break;
@@ -78,7 +78,7 @@ static void note_bunch(struct ue_text_tree *tree, const struct ue_record *record
     case UE_F_BUNCH_CHANNEL_NAME:
         bunch->has_name = true;
         bunch->name.length = 0;
-        ue_text_value(&bunch->name, record);
+        print_tree_value(&bunch->name, record);
         break;
     default: break;
     }
@@ -94,31 +94,31 @@ static bool has_runs(enum ue_field field) {
     return field == UE_F_PACKET_ACKED || field == UE_F_PACKET_NACKED;
 }
 
-static void begin_run(struct ue_text_tree *tree, const struct ue_record *record) {
+static void begin_run(struct print_tree *tree, const struct ue_record *record) {
     tree->run_at = tree->page.length;
     tree->run_first = record->number;
     tree->run_last = record->number;
-    ue_text_value(&tree->page, record);
+    print_tree_value(&tree->page, record);
 }
 
 /* One more value at the end of the line, which is open. */
-static void join_list(struct ue_text_tree *tree, const struct ue_record *record) {
-    struct ue_out *out = &tree->page;
+static void join_list(struct print_tree *tree, const struct ue_record *record) {
+    struct text_buffer *out = &tree->page;
     if (has_runs(record->field) && record->number == tree->run_last + 1) {
         tree->run_last++;
         out->length = tree->run_at;
-        ue_out_unsigned(out, tree->run_first);
-        ue_out_char(out, '-');
-        ue_out_unsigned(out, tree->run_last);
+        text_buffer_add_unsigned(out, tree->run_first);
+        text_buffer_add_char(out, '-');
+        text_buffer_add_unsigned(out, tree->run_last);
     } else {
-        ue_out_text(out, ", ");
+        text_buffer_add(out, ", ");
         begin_run(tree, record);
     }
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    struct ue_text_tree *tree = user;
-    struct ue_out *out = &tree->page;
+    struct print_tree *tree = user;
+    struct text_buffer *out = &tree->page;
     const char *end = record->generated ? "]\n" : "\n";
     note_bunch(tree, record);
     if (record->field == tree->last && is_list(record->field)) {
@@ -127,41 +127,41 @@ static void on_field(void *user, const struct ue_record *record) {
     } else {
         tree->last = record->field;
         indent(tree);
-        ue_out_text(out, record->generated ? "[" : "");
-        ue_out_text(out, ue_field_row(record->field)->label);
-        ue_out_text(out, ": ");
+        text_buffer_add(out, record->generated ? "[" : "");
+        text_buffer_add(out, ue_field_row(record->field)->label);
+        text_buffer_add(out, ": ");
         begin_run(tree, record);
     }
-    ue_out_text(out, end);
+    text_buffer_add(out, end);
 }
 
-static void begin_bunch(struct ue_text_tree *tree) {
-    struct ue_out name = tree->bunch.name;
-    tree->bunch = (struct ue_text_bunch){.name = name};
+static void begin_bunch(struct print_tree *tree) {
+    struct text_buffer name = tree->bunch.name;
+    tree->bunch = (struct print_tree_bunch){.name = name};
     tree->heading_at = tree->page.length;
     tree->indent++;
 }
 
 /* The heading stands before the fields that it tells about, so the page is opened for it. */
-static void end_bunch(struct ue_text_tree *tree) {
-    const struct ue_text_bunch *b = &tree->bunch;
-    struct ue_out *h = &tree->heading;
+static void end_bunch(struct print_tree *tree) {
+    const struct print_tree_bunch *b = &tree->bunch;
+    struct text_buffer *h = &tree->heading;
     h->length = 0;
-    ue_out_format(h, "%*sBunch %zu: channel %llu", (int)(tree->indent - 1) * 2, "", tree->bunches++,
+    text_buffer_add_format(h, "%*sBunch %zu: channel %llu", (int)(tree->indent - 1) * 2, "", tree->bunches++,
                   (unsigned long long)b->channel);
     if (b->has_name) {
-        ue_out_char(h, ' ');
-        ue_out_bytes(h, b->name.text, b->name.length);
+        text_buffer_add_char(h, ' ');
+        text_buffer_add_bytes(h, b->name.text, b->name.length);
     }
-    ue_out_text(h, b->open ? ", open" : "");
-    ue_out_text(h, b->close ? ", close" : "");
-    ue_out_text(h, b->partial ? ", partial" : "");
+    text_buffer_add(h, b->open ? ", open" : "");
+    text_buffer_add(h, b->close ? ", close" : "");
+    text_buffer_add(h, b->partial ? ", partial" : "");
     if (b->reliable) {
-        ue_out_format(h, ", reliable #%llu", (unsigned long long)b->ch_seq);
+        text_buffer_add_format(h, ", reliable #%llu", (unsigned long long)b->ch_seq);
     }
-    ue_out_format(h, ", %llu bits\n", (unsigned long long)b->data_bits);
-    struct ue_out *page = &tree->page;
-    ue_out_room(page, h->length);
+    text_buffer_add_format(h, ", %llu bits\n", (unsigned long long)b->data_bits);
+    struct text_buffer *page = &tree->page;
+    text_buffer_room(page, h->length);
     char *at = page->text + tree->heading_at;
     memmove(at + h->length, at, page->length - tree->heading_at);
     memcpy(at, h->text, h->length);
@@ -170,7 +170,7 @@ static void end_bunch(struct ue_text_tree *tree) {
 }
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
-    struct ue_text_tree *tree = user;
+    struct print_tree *tree = user;
     (void)bit;
     switch (group) {
     case UE_GROUP_HANDSHAKE: heading(tree, "Handshake"); break;
@@ -196,7 +196,7 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit) {
-    struct ue_text_tree *tree = user;
+    struct print_tree *tree = user;
     (void)bit;
     if (group == UE_GROUP_BUNCH) {
         end_bunch(tree);
@@ -206,30 +206,30 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
 }
 
 /* Inside the bunch that completes it. */
-static void on_message(void *user, const struct ue_shown_message *message) {
-    struct ue_text_tree *tree = user;
-    struct ue_out *out = &tree->page;
+static void on_message(void *user, const struct print_message *message) {
+    struct print_tree *tree = user;
+    struct text_buffer *out = &tree->page;
     uint64_t last = 0;
     tree->indent++;
     indent(tree);
-    ue_out_text(out, "Content");
+    text_buffer_add(out, "Content");
     for (uint32_t i = 0; i < message->fragment_count; i++) {
         if (message->fragments[i].frame != last) {
             last = message->fragments[i].frame;
-            ue_out_text(out, i == 0 ? ", put together from frames " : ", ");
-            ue_out_unsigned(out, last);
+            text_buffer_add(out, i == 0 ? ", put together from frames " : ", ");
+            text_buffer_add_unsigned(out, last);
         }
     }
-    ue_out_char(out, '\n');
+    text_buffer_add_char(out, '\n');
     tree->indent++;
     tree->last = UE_F_NONE;
 }
 
 static void on_message_end(void *user, const struct ue_fault *fault) {
-    struct ue_text_tree *tree = user;
+    struct print_tree *tree = user;
     if (fault->status != UE_OK) {
         indent(tree);
-        ue_out_format(&tree->page, "Not decoded further: %s at bit %zu: %s\n", ue_field_row(fault->field)->name,
+        text_buffer_add_format(&tree->page, "Not decoded further: %s at bit %zu: %s\n", ue_field_row(fault->field)->name,
                       fault->bit, ue_status_text(fault->status));
     }
     tree->indent -= 2;
@@ -238,56 +238,56 @@ static void on_message_end(void *user, const struct ue_fault *fault) {
 
 /* ---- the block ---- */
 
-static void put_headline(struct ue_text_tree *tree, const struct ue_shown *shown) {
+static void put_headline(struct print_tree *tree, const struct print_datagram *shown) {
     if (!tree->started) {
         tree->started = true;
         tree->first_time_ns = shown->time_ns;
     }
-    struct ue_out *out = &tree->page;
+    struct text_buffer *out = &tree->page;
     double seconds = (double)(shown->time_ns - tree->first_time_ns) / 1e9;
-    ue_out_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu", (unsigned long long)shown->frame, seconds,
+    text_buffer_add_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu", (unsigned long long)shown->frame, seconds,
                   shown->source, shown->destination, shown->length_bytes, shown->length_bytes == 1 ? "" : "s",
                   (unsigned long)shown->stream);
     if (shown->context != NULL) {
         char releases[UE_RELEASES_CHARS];
-        ue_out_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, shown->context->direction),
+        text_buffer_add_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, shown->context->direction),
                       ue_profile_releases(&shown->context->profile, releases));
     }
-    ue_out_char(out, '\n');
+    text_buffer_add_char(out, '\n');
 }
 
-static void put_fault(struct ue_text_tree *tree, const struct ue_shown *shown) {
-    if (ue_shown_is_cut(shown)) {
-        ue_out_format(&tree->page, "  Size limited: only %zu of %zu bytes were captured\n", shown->captured_bytes,
+static void put_fault(struct print_tree *tree, const struct print_datagram *shown) {
+    if (print_datagram_is_cut(shown)) {
+        text_buffer_add_format(&tree->page, "  Size limited: only %zu of %zu bytes were captured\n", shown->captured_bytes,
                       shown->length_bytes);
     } else if (shown->fault.status != UE_OK) {
-        ue_out_format(&tree->page, "  Malformed: %s at bit %zu: %s\n", ue_field_row(shown->fault.field)->name,
+        text_buffer_add_format(&tree->page, "  Malformed: %s at bit %zu: %s\n", ue_field_row(shown->fault.field)->name,
                       shown->fault.bit, ue_status_text(shown->fault.status));
     } else if (!shown->canonical) {
-        ue_out_text(&tree->page, "  Not canonical: no sender writes these fields in this form\n");
+        text_buffer_add(&tree->page, "  Not canonical: no sender writes these fields in this form\n");
     }
 }
 
-void ue_text_print(struct ue_text_tree *tree, const struct ue_shown *shown) {
-    const struct ue_shown_sink sink = {{on_begin, on_field, on_end, tree}, on_message, on_message_end};
-    struct ue_verdict verdict;
+void print_tree_datagram(struct print_tree *tree, const struct print_datagram *shown) {
+    const struct print_sink sink = {{on_begin, on_field, on_end, tree}, on_message, on_message_end};
+    struct ue_decode_result verdict;
     put_headline(tree, shown);
     tree->indent = 1;
     tree->bunches = 0;
     tree->last = UE_F_NONE;
     if (shown->context == NULL) {
-        ue_out_text(&tree->page, "  Data: ");
+        text_buffer_add(&tree->page, "  Data: ");
         put_bytes(&tree->page, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8});
-        ue_out_char(&tree->page, '\n');
+        text_buffer_add_char(&tree->page, '\n');
     } else {
-        ue_shown_trace(shown, &sink, &verdict);
+        print_datagram_trace(shown, &sink, &verdict);
         put_fault(tree, shown);
     }
-    ue_out_char(&tree->page, '\n');
+    text_buffer_add_char(&tree->page, '\n');
 }
 
-void ue_text_free(struct ue_text_tree *tree) {
-    ue_out_free(&tree->page);
-    ue_out_free(&tree->heading);
-    ue_out_free(&tree->bunch.name);
+void print_tree_free(struct print_tree *tree) {
+    text_buffer_free(&tree->page);
+    text_buffer_free(&tree->heading);
+    text_buffer_free(&tree->bunch.name);
 }

@@ -7,15 +7,15 @@
 #include "tools/print/text_buffer.h"
 
 /* What the heading of a bunch tells. */
-struct ue_text_bunch {
+struct print_tree_bunch {
     uint64_t channel, ch_seq, data_bits;
     bool open, close, reliable, partial, has_name;
-    struct ue_out name;
+    struct text_buffer name;
 };
 
 /* The writer's state; zeroed. */
-struct ue_text_tree {
-    struct ue_out page; /* finished blocks; the caller flushes it */
+struct print_tree {
+    struct text_buffer page; /* finished blocks; the caller flushes it */
 
     bool started;
     int64_t first_time_ns; /* times are shown from the first datagram on */
@@ -25,16 +25,16 @@ struct ue_text_tree {
     size_t run_at;      /* where the last run of consecutive numbers stands on that line */
     uint64_t run_first, run_last;
     size_t heading_at;  /* where the heading of the open bunch goes */
-    struct ue_text_bunch bunch;
-    struct ue_out heading;
+    struct print_tree_bunch bunch;
+    struct text_buffer heading;
 };
 
 /* Appends one block. */
-void ue_text_print(struct ue_text_tree *tree, const struct ue_shown *shown);
+void print_tree_datagram(struct print_tree *tree, const struct print_datagram *shown);
 
 /* The value of one field, on its own. */
-void ue_text_value(struct ue_out *out, const struct ue_record *record);
+void print_tree_value(struct text_buffer *out, const struct ue_record *record);
 
-void ue_text_free(struct ue_text_tree *tree);
+void print_tree_free(struct print_tree *tree);
 
 #endif

@@ -10,7 +10,7 @@ struct part {
     size_t offset;
 };
 
-struct ue_parts {
+struct bunch_reassembly {
     GArray *list; /* struct part, as captured */
     GByteArray *bytes;
 };
@@ -18,29 +18,29 @@ struct ue_parts {
 /* A message of which parts came. */
 struct whole {
     bool is_begun;
-    struct ue_tale_line line; /* as its first part says */
+    struct session_transcript_message line; /* as its first part says */
     GByteArray *bytes;
     size_t bits; /* in bytes */
     size_t data_bit;
 };
 
-struct ue_parts *ue_parts_new(void) {
-    struct ue_parts *parts = g_new(struct ue_parts, 1);
+struct bunch_reassembly *bunch_reassembly_new(void) {
+    struct bunch_reassembly *parts = g_new(struct bunch_reassembly, 1);
     parts->list = g_array_new(FALSE, FALSE, sizeof(struct part));
     parts->bytes = g_byte_array_new();
     return parts;
 }
 
-void ue_parts_free(struct ue_parts *parts) {
+void bunch_reassembly_free(struct bunch_reassembly *parts) {
     g_array_unref(parts->list);
     g_byte_array_unref(parts->bytes);
     g_free(parts);
 }
 
-bool ue_parts_add(struct ue_parts *parts, uint64_t time_ns, unsigned side, uint32_t life, const struct ue_bunch *bunch,
+bool bunch_reassembly_add(struct bunch_reassembly *parts, uint64_t time_ns, unsigned side, uint32_t life, const struct ue_bunch *bunch,
                   int64_t reliable_id) {
     const struct part part = {time_ns, side, life, reliable_id, *bunch, parts->bytes->len};
-    if (parts->bytes->len + (parts->list->len + 1) * sizeof part + bunch->data.bits / 8 > UE_TALE_BYTES_MAX) {
+    if (parts->bytes->len + (parts->list->len + 1) * sizeof part + bunch->data.bits / 8 > SESSION_TRANSCRIPT_BYTES_MAX) {
         return false;
     }
     g_byte_array_set_size(parts->bytes, parts->bytes->len + (guint)((bunch->data.bits + 7) / 8));
@@ -63,7 +63,7 @@ static int compare(gconstpointer a, gconstpointer b) {
     return one->reliable_id < two->reliable_id ? -1 : one->reliable_id > two->reliable_id;
 }
 
-static GArray *sorted_reliable(const struct ue_parts *parts) {
+static GArray *sorted_reliable(const struct bunch_reassembly *parts) {
     GArray *sorted = g_array_new(FALSE, FALSE, sizeof(struct part));
     for (guint i = 0; i < parts->list->len; i++) {
         const struct part *part = &g_array_index(parts->list, struct part, i);
@@ -87,7 +87,7 @@ static guint *begins(const GArray *sorted, guint lives) {
 
 /* The reliable bunches of a channel keep their places, and take them in the order of their sequence: one that was lost
    on its way to the capture point had been sent before those that were seen before it. */
-static void order(struct ue_parts *parts, guint lives) {
+static void order(struct bunch_reassembly *parts, guint lives) {
     GArray *sorted = sorted_reliable(parts);
     guint *next = begins(sorted, lives);
     for (guint i = 0; i < parts->list->len; i++) {
@@ -111,7 +111,7 @@ static void begin(struct whole *whole, const struct part *part) {
     g_byte_array_set_size(whole->bytes, 0);
     g_array_set_size(whole->line.exports, 0);
     GArray *exports = whole->line.exports;
-    whole->line = (struct ue_tale_line){
+    whole->line = (struct session_transcript_message){
         .time_ns = part->time_ns,
         .life = part->life,
         .reliable = part->bunch.reliable,
@@ -137,19 +137,19 @@ static void append(struct whole *whole, const struct part *part, const uint8_t *
     whole->line.close_reason = part->bunch.close ? part->bunch.close_reason : whole->line.close_reason;
 }
 
-static void tell(struct whole *whole, unsigned side, struct ue_tale *tale) {
+static void tell(struct whole *whole, unsigned side, struct session_transcript *tale) {
     uint8_t *bytes = g_memdup2(whole->bytes->data, whole->bytes->len);
-    struct ue_tale_line line = whole->line;
+    struct session_transcript_message line = whole->line;
     g_ptr_array_add(tale->buffers, bytes);
     line.data = (struct ue_view){bytes, whole->data_bit, whole->bits - whole->data_bit};
     for (guint i = 0; i < line.exports->len; i++) {
         g_array_index(line.exports, struct ue_view, i).base = bytes;
     }
     whole->is_begun = false;
-    ue_tale_take(tale, side, &line);
+    session_transcript_add_message(tale, side, &line);
 }
 
-static void take(struct whole *whole, const struct part *part, const uint8_t *bytes, struct ue_tale *tale) {
+static void take(struct whole *whole, const struct part *part, const uint8_t *bytes, struct session_transcript *tale) {
     const struct ue_bunch *bunch = &part->bunch;
     bool is_first = !bunch->partial || bunch->partial_initial;
     tale->incomplete += is_first && whole->is_begun;
@@ -174,7 +174,7 @@ static struct whole *new_wholes(size_t count) {
     return wholes;
 }
 
-static void free_wholes(struct whole *wholes, size_t count, struct ue_tale *tale) {
+static void free_wholes(struct whole *wholes, size_t count, struct session_transcript *tale) {
     for (size_t i = 0; i < count; i++) {
         tale->incomplete += wholes[i].is_begun;
         g_byte_array_unref(wholes[i].bytes);
@@ -183,7 +183,7 @@ static void free_wholes(struct whole *wholes, size_t count, struct ue_tale *tale
     g_free(wholes);
 }
 
-void ue_parts_tell(struct ue_parts *parts, struct ue_tale *tale) {
+void bunch_reassembly_finish(struct bunch_reassembly *parts, struct session_transcript *tale) {
     size_t count = 4 * (size_t)tale->lives->len;
     struct whole *wholes = new_wholes(count);
     order(parts, tale->lives->len);

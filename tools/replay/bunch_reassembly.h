@@ -6,16 +6,16 @@
 
 #include "tools/replay/session_transcript.h"
 
-struct ue_parts;
+struct bunch_reassembly;
 
-struct ue_parts *ue_parts_new(void);
-void ue_parts_free(struct ue_parts *parts);
+struct bunch_reassembly *bunch_reassembly_new(void);
+void bunch_reassembly_free(struct bunch_reassembly *parts);
 
-/* Takes a bunch, which is copied; reliable_id is its full sequence. False: UE_TALE_BYTES_MAX is reached. */
-bool ue_parts_add(struct ue_parts *parts, uint64_t time_ns, unsigned side, uint32_t life, const struct ue_bunch *bunch,
+/* Takes a bunch, which is copied; reliable_id is its full sequence. False: SESSION_TRANSCRIPT_BYTES_MAX is reached. */
+bool bunch_reassembly_add(struct bunch_reassembly *parts, uint64_t time_ns, unsigned side, uint32_t life, const struct ue_bunch *bunch,
                   int64_t reliable_id);
 
 /* Hands all whole messages to the tale. */
-void ue_parts_tell(struct ue_parts *parts, struct ue_tale *tale);
+void bunch_reassembly_finish(struct bunch_reassembly *parts, struct session_transcript *tale);
 
 #endif

@@ -5,12 +5,12 @@
 
 #include <uerudp/reference_model.h>
 
-void ue_checking_init(struct ue_checking *checking) {
-    *checking = (struct ue_checking){.is_checked = {true, true}};
+void replay_check_options_init(struct replay_check_options *checking) {
+    *checking = (struct replay_check_options){.is_checked = {true, true}};
 }
 
 static gboolean take_side(const char *option, const char *value, void *user, GError **error) {
-    struct ue_checking *checking = user;
+    struct replay_check_options *checking = user;
     bool is_both = strcmp(value, "both") == 0;
     checking->is_checked[0] = is_both || strcmp(value, "client") == 0;
     checking->is_checked[1] = is_both || strcmp(value, "server") == 0;
@@ -24,8 +24,8 @@ static gboolean take_side(const char *option, const char *value, void *user, GEr
 }
 
 static uint32_t mask_of(const char *name) {
-    for (int type = 0; type < UE_DEPARTURE_COUNT; type++) {
-        if (strcmp(ue_departure_name(type), name) == 0) {
+    for (int type = 0; type < UE_MODEL_DIFFERENCE_COUNT; type++) {
+        if (strcmp(ue_model_difference_name(type), name) == 0) {
             return UINT32_C(1) << type;
         }
     }
@@ -33,7 +33,7 @@ static uint32_t mask_of(const char *name) {
 }
 
 static gboolean take_ignored(const char *option, const char *value, void *user, GError **error) {
-    struct ue_checking *checking = user;
+    struct replay_check_options *checking = user;
     char **names = g_strsplit(value, ",", -1);
     bool good = names[0] != NULL;
     for (size_t i = 0; good && names[i] != NULL; i++) {
@@ -52,7 +52,7 @@ static gboolean take_ignored(const char *option, const char *value, void *user, 
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
-void ue_checking_add(struct ue_checking *checking, GOptionContext *context) {
+void replay_check_options_add(struct replay_check_options *checking, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"side", 0, 0, CALLBACK(take_side), "whom to compare; default both", "client|server|both"},
         {"ignore", 0, 0, CALLBACK(take_ignored), "differences that do not count, see below", "NAME[,NAME...]"},
@@ -64,10 +64,10 @@ void ue_checking_add(struct ue_checking *checking, GOptionContext *context) {
     g_option_context_add_group(context, group);
 }
 
-char *ue_checking_help(void) {
+char *replay_check_options_help(void) {
     GString *text = g_string_new(NULL);
-    for (int type = 0; type < UE_DEPARTURE_COUNT; type++) {
-        g_string_append_printf(text, "  %-11s %s\n", ue_departure_name(type), ue_departure_text(type));
+    for (int type = 0; type < UE_MODEL_DIFFERENCE_COUNT; type++) {
+        g_string_append_printf(text, "  %-11s %s\n", ue_model_difference_name(type), ue_model_difference_text(type));
     }
     return g_string_free(text, FALSE);
 }

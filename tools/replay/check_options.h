@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ue_checking {
+struct replay_check_options {
     bool is_checked[2]; /* client, server */
-    uint32_t ignored;   /* bit mask of enum ue_departure_type */
+    uint32_t ignored;   /* bit mask of enum ue_model_difference_type */
     bool is_given;      /* some option of these was used */
 };
 
-void ue_checking_init(struct ue_checking *checking);
-void ue_checking_add(struct ue_checking *checking, GOptionContext *context);
+void replay_check_options_init(struct replay_check_options *checking);
+void replay_check_options_add(struct replay_check_options *checking, GOptionContext *context);
 
 /* The differences by name, a line each, for --help; the caller frees it. */
-char *ue_checking_help(void);
+char *replay_check_options_help(void);
 
 #endif

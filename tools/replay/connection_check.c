@@ -8,37 +8,37 @@
 #define MALFORMED_SHARE 4           /* one in so many datagrams at most */
 #define FIRST_ID (INT64_C(4) << 14) /* ids here are well above 0 */
 
-struct ue_conversation *ue_conversation_new(struct ue_conversations *all, const struct ue_seen *seen) {
-    struct ue_conversation *conversation = g_new0(struct ue_conversation, 1);
+struct replay_connection *replay_connection_new(struct replay_check_context *all, const struct input_datagram *seen) {
+    struct replay_connection *conversation = g_new0(struct replay_connection, 1);
     conversation->all = all;
     conversation->stream = seen->connection->stream;
     g_strlcpy(conversation->generation, seen->context.profile.name, sizeof conversation->generation);
     for (unsigned role = 0; role < 2; role++) {
-        struct ue_party *side = &conversation->sides[role];
+        struct replay_side *side = &conversation->sides[role];
         const char *text = seen->connection->texts[role == seen->role ? seen->held->side : !seen->held->side];
         g_strlcpy(conversation->texts[role], text, sizeof conversation->texts[role]);
         side->role = role;
         side->is_checked = all->is_checked[role];
         side->ignored = all->ignored;
         side->peer = &conversation->sides[!role];
-        ue_kept_init(&side->kept, &all->budget);
+        replay_packet_ring_init(&side->kept, &all->budget);
     }
     return conversation;
 }
 
-void ue_conversation_free(struct ue_conversation *conversation) {
+void replay_connection_free(struct replay_connection *conversation) {
     if (conversation != NULL) {
-        ue_party_free(&conversation->sides[0]);
-        ue_party_free(&conversation->sides[1]);
+        replay_side_free(&conversation->sides[0]);
+        replay_side_free(&conversation->sides[1]);
         g_free(conversation);
     }
 }
 
 /* ---- the handshake ---- */
 
-static void expect_handshake(struct ue_party *side, const struct ue_seen *seen, const struct ue_datagram *recorded,
+static void expect_handshake(struct replay_side *side, const struct input_datagram *seen, const struct ue_datagram *recorded,
                              const struct ue_handshake *expected) {
-    struct ue_difference *d = ue_party_depart(side, UE_DEPARTS_HANDSHAKE, seen->held->frame, side->next);
+    struct replay_difference *d = replay_side_add_difference(side, UE_MODEL_DIFFERS_HANDSHAKE, seen->held->frame, side->next);
     struct ue_datagram datagram = *recorded;
     if (d == NULL) {
         return;
@@ -47,12 +47,12 @@ static void expect_handshake(struct ue_party *side, const struct ue_seen *seen, 
     d->context = seen->context;
     d->actual_bytes = MIN(seen->size_bytes, sizeof d->actual);
     memcpy(d->actual, seen->bytes, d->actual_bytes);
-    ue_difference_expect(d, &datagram);
+    replay_difference_set_expected(d, &datagram);
     side->is_over = true;
 }
 
-static void remember(struct ue_cookies *cookies, const struct ue_handshake *message) {
-    cookies->messages[cookies->count++ % UE_COOKIES_MAX] = *message;
+static void remember(struct replay_cookies *cookies, const struct ue_handshake *message) {
+    cookies->messages[cookies->count++ % REPLAY_COOKIES_MAX] = *message;
 }
 
 static bool same_cookie(const struct ue_handshake *a, const struct ue_handshake *b) {
@@ -72,10 +72,10 @@ static bool acknowledges(const struct ue_handshake *ack, const struct ue_handsha
 
 /* Whether one of the messages fits. Unknown, which is no difference: when there is none, or one may be missing, because
    the capture begins in the middle or it is forgotten. */
-static bool fits_one(const struct ue_conversation *v, const struct ue_cookies *cookies,
+static bool fits_one(const struct replay_connection *v, const struct replay_cookies *cookies,
                      const struct ue_handshake *message,
                      bool (*fits)(const struct ue_handshake *, const struct ue_handshake *)) {
-    bool is_known = cookies->count != 0 && cookies->count <= UE_COOKIES_MAX && !v->begins_in_the_middle;
+    bool is_known = cookies->count != 0 && cookies->count <= REPLAY_COOKIES_MAX && !v->begins_in_the_middle;
     for (unsigned i = 0; is_known && i < cookies->count; i++) {
         if (fits(message, &cookies->messages[i])) {
             return true;
@@ -84,19 +84,19 @@ static bool fits_one(const struct ue_conversation *v, const struct ue_cookies *c
     return !is_known;
 }
 
-static const struct ue_handshake *newest(const struct ue_cookies *cookies) {
-    return &cookies->messages[(cookies->count - 1) % UE_COOKIES_MAX];
+static const struct ue_handshake *newest(const struct replay_cookies *cookies) {
+    return &cookies->messages[(cookies->count - 1) % REPLAY_COOKIES_MAX];
 }
 
 /* Layout A0 begins with 0 (protocol.md 5.7). */
-static void begin_from(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_handshake *h) {
+static void begin_from(struct replay_connection *v, const struct input_datagram *seen, const struct ue_handshake *h) {
     bool is_derived = seen->context.profile.handshake != UE_HANDSHAKE_A0;
     v->start.is_known = true;
     v->start.sequences = is_derived ? ue_cookie_sequences(h->cookie) : (struct ue_sequences){0, 0};
 }
 
 /* A Response brings back what a Challenge gave. */
-static void take_response(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+static void take_response(struct replay_connection *v, const struct input_datagram *seen, const struct ue_datagram *datagram) {
     const struct ue_handshake *h = &datagram->handshake;
     if (!fits_one(v, &v->challenges, h, answers)) {
         struct ue_handshake expected = *h;
@@ -114,7 +114,7 @@ static void take_response(struct ue_conversation *v, const struct ue_seen *seen,
     }
 }
 
-static void take_ack(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+static void take_ack(struct replay_connection *v, const struct input_datagram *seen, const struct ue_datagram *datagram) {
     const struct ue_handshake *h = &datagram->handshake;
     if (!fits_one(v, &v->responses, h, acknowledges)) {
         const struct ue_handshake *response = newest(&v->responses);
@@ -129,7 +129,7 @@ static void take_ack(struct ue_conversation *v, const struct ue_seen *seen, cons
     }
 }
 
-static void take_handshake(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *datagram) {
+static void take_handshake(struct replay_connection *v, const struct input_datagram *seen, const struct ue_datagram *datagram) {
     bool has_begun = v->sides[0].oldest != 0 || v->sides[1].oldest != 0;
     switch (datagram->handshake.type) {
     case UE_HANDSHAKE_CHALLENGE: remember(&v->challenges, &datagram->handshake); break;
@@ -151,8 +151,8 @@ static void take_handshake(struct ue_conversation *v, const struct ue_seen *seen
 /* ---- packets ---- */
 
 /* Where several generations fit, what the newest of them may do is not held against a side. */
-static void be_lenient(struct ue_profile *profile, const struct ue_seen *seen) {
-    uint16_t candidates = ue_flow_choice(&seen->connection->flow, &seen->held->link)->candidates;
+static void be_lenient(struct ue_profile *profile, const struct input_datagram *seen) {
+    uint16_t candidates = ue_detection_result_of(&seen->connection->flow, &seen->held->link)->candidates;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         const struct ue_profile *candidate = ue_profile_at(i);
         if ((candidates >> i & 1) != 0 && candidate->packet == profile->packet) {
@@ -163,7 +163,7 @@ static void be_lenient(struct ue_profile *profile, const struct ue_seen *seen) {
 }
 
 /* The context in which a side's packets are read. */
-static void set_context(struct ue_party *side, const struct ue_seen *seen) {
+static void set_context(struct replay_side *side, const struct input_datagram *seen) {
     side->context = seen->context;
     be_lenient(&side->context.profile, seen);
     side->context.direction = side->role == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
@@ -176,19 +176,19 @@ static bool is_read_alike(const struct ue_context *a, const struct ue_context *b
 
 /* The detection took another generation or other constants than before: what was compared may have been misread. Both
    sides are joined anew, as if the capture began here. */
-static void begin_anew(struct ue_conversation *v, const struct ue_seen *seen) {
+static void begin_anew(struct replay_connection *v, const struct input_datagram *seen) {
     v->start.is_known = false;
     g_strlcpy(v->generation, seen->context.profile.name, sizeof v->generation);
     for (unsigned role = 0; role < 2; role++) {
         if (v->sides[role].oldest != 0) {
             set_context(&v->sides[role], seen);
-            ue_party_forget(&v->sides[role]);
+            replay_side_reset(&v->sides[role]);
         }
     }
 }
 
 /* Ids here are well above 0, and near to what the other side acknowledged. */
-static void begin_side(struct ue_party *side, const struct ue_seen *seen, const struct ue_datagram *head) {
+static void begin_side(struct replay_side *side, const struct input_datagram *seen, const struct ue_datagram *head) {
     uint16_t seq = head->packet.seq;
     int64_t id = ue_seq_expand(seq, side->peer->acked != 0 ? side->peer->acked : FIRST_ID + seq, UE_PACKET_SEQ_MAX);
     side->offset = id - seq;
@@ -201,7 +201,7 @@ static void begin_side(struct ue_party *side, const struct ue_seen *seen, const 
 
 /* A packet whose items are looked at before its turn. */
 struct hearing {
-    struct ue_party *side;
+    struct replay_side *side;
     uint16_t acks[ACKS_MAX]; /* of a legacy packet */
     uint32_t ack_count;
 };
@@ -216,22 +216,22 @@ static void hear(void *user, const struct ue_item *item) {
     }
 }
 
-static void hear_out(struct hearing *hearing, const struct ue_seen *seen, const struct ue_packet *packet) {
+static void hear_out(struct hearing *hearing, const struct input_datagram *seen, const struct ue_packet *packet) {
     const struct ue_visitor visitor = {.item = hear, .user = hearing};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     if (!hearing->side->has_spoken || packet->history_words == 0) {
         ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &verdict);
     }
 }
 
-static bool keep(struct ue_party *side, const struct ue_seen *seen, const struct ue_packet *packet, int64_t id,
+static bool keep(struct replay_side *side, const struct input_datagram *seen, const struct ue_packet *packet, int64_t id,
                  bool is_whole) {
     struct hearing hearing;
     bool is_premature = side->role == 1 && is_whole && !side->peer->has_spoken;
     hearing.side = side;
     hearing.ack_count = 0;
     hear_out(&hearing, seen, packet);
-    struct ue_kept *kept = ue_kept_add(&side->kept, id, seen->bytes, seen->size_bytes, hearing.acks, hearing.ack_count);
+    struct replay_packet *kept = replay_packet_ring_insert(&side->kept, id, seen->bytes, seen->size_bytes, hearing.acks, hearing.ack_count);
     if (kept == NULL) {
         side->trouble = side->peer->trouble = "too many packets wait for an acknowledgement";
         return false;
@@ -253,20 +253,20 @@ static bool keep(struct ue_party *side, const struct ue_seen *seen, const struct
 }
 
 /* A packet far ahead of all others was damaged on the way, or, when more of them come, the capture has a hole. */
-static bool is_stray(struct ue_party *side, int64_t id) {
+static bool is_stray(struct replay_side *side, int64_t id) {
     if (id - side->newest <= GAP_MAX) {
         side->strays = 0;
         return false;
     }
-    side->stray_ids[side->stray_count++ % UE_PARTY_STRAYS] = id;
+    side->stray_ids[side->stray_count++ % REPLAY_SIDE_STRAYS] = id;
     if (++side->strays == STRAYS_MAX) {
         side->trouble = side->peer->trouble = "too many packets are missing at once";
     }
     return true;
 }
 
-static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, const struct ue_datagram *head) {
-    struct ue_party *side = &v->sides[seen->role];
+static void take_packet(struct replay_connection *v, const struct input_datagram *seen, const struct ue_datagram *head) {
+    struct replay_side *side = &v->sides[seen->role];
     if (side->oldest != 0 && !is_read_alike(&side->context, &seen->context)) {
         begin_anew(v, seen);
     }
@@ -280,9 +280,9 @@ static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, c
     if (is_stray(side, id)) {
         return;
     }
-    bool is_known = ue_kept_find(&side->kept, id) != NULL || id < side->kept.oldest;
-    bool is_needed = ue_party_is_active(side) || ue_party_is_active(side->peer);
-    if (id <= 0 || is_known || !is_needed || side->newest - id >= UE_KEPT_MAX ||
+    bool is_known = replay_packet_ring_find(&side->kept, id) != NULL || id < side->kept.oldest;
+    bool is_needed = replay_side_is_active(side) || replay_side_is_active(side->peer);
+    if (id <= 0 || is_known || !is_needed || side->newest - id >= REPLAY_PACKETS_MAX ||
         !keep(side, seen, &head->packet, id, v->start.is_known)) {
         return;
     }
@@ -291,25 +291,25 @@ static void take_packet(struct ue_conversation *v, const struct ue_seen *seen, c
     if (!side->has_begun && id < side->oldest) {
         side->oldest = side->next = id;
     }
-    ue_party_advance(&v->sides[0], &v->start, false);
-    ue_party_advance(&v->sides[1], &v->start, false);
+    replay_side_compare(&v->sides[0], &v->start, false);
+    replay_side_compare(&v->sides[1], &v->start, false);
 }
 
 /* ---- one datagram ---- */
 
 /* Whether a handshake begins with this datagram. */
-static bool is_initial(const struct ue_seen *seen) {
+static bool is_initial(const struct input_datagram *seen) {
     struct ue_datagram head = {0};
-    struct ue_rest rest;
+    struct ue_item_range rest;
     struct ue_fault fault;
     return seen->verdict.fault.status == UE_OK &&
            ue_datagram_decode_head(&seen->context, seen->bytes, seen->size_bytes, &head, &rest, &fault) == UE_OK &&
            head.prefix.is_handshake && head.handshake.type == UE_HANDSHAKE_INITIAL;
 }
 
-static void take_clear(struct ue_conversation *v, const struct ue_seen *seen) {
+static void take_clear(struct replay_connection *v, const struct input_datagram *seen) {
     struct ue_datagram head = {0};
-    struct ue_rest rest;
+    struct ue_item_range rest;
     struct ue_fault fault;
     v->begins_in_the_middle |= v->datagrams == 0 && !is_initial(seen);
     v->datagrams++;
@@ -327,24 +327,24 @@ static void take_clear(struct ue_conversation *v, const struct ue_seen *seen) {
     }
 }
 
-static bool has_key(struct ue_conversations *all) {
+static bool has_key(struct replay_check_context *all) {
     const uint8_t *key = all->cipher != NULL ? ue_cipher_key(all->cipher) : NULL;
     if (key == NULL || (all->seal != NULL && memcmp(key, all->key, sizeof all->key) == 0)) {
         return key != NULL;
     }
-    ue_seal_free(all->seal);
+    ue_encryption_free(all->seal);
     memcpy(all->key, key, sizeof all->key);
-    all->seal = ue_seal_new(key);
+    all->seal = ue_encryption_new(key);
     return all->seal != NULL;
 }
 
 /* The clear datagram that an encrypted one holds; false: it cannot be had. */
-static bool unseal(struct ue_conversations *all, struct ue_seen *seen) {
+static bool unseal(struct replay_check_context *all, struct input_datagram *seen) {
     bool was_clear;
     if (!seen->verdict.is_opened || seen->size_bytes > sizeof all->clear || !has_key(all)) {
         return false;
     }
-    seen->size_bytes = ue_seal_open(all->seal, &seen->context, seen->bytes, seen->size_bytes, all->clear, &was_clear);
+    seen->size_bytes = ue_encryption_decrypt(all->seal, &seen->context, seen->bytes, seen->size_bytes, all->clear, &was_clear);
     seen->bytes = all->clear;
     return seen->size_bytes != 0 &&
            ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->verdict) == UE_OK &&
@@ -352,19 +352,19 @@ static bool unseal(struct ue_conversations *all, struct ue_seen *seen) {
 }
 
 /* Nobody will look at its packets again. */
-static void finish_if_over(struct ue_conversation *v) {
-    if (!ue_party_is_active(&v->sides[0]) && !ue_party_is_active(&v->sides[1]) && !v->sides[0].is_finished) {
-        ue_party_finish(&v->sides[0]);
-        ue_party_finish(&v->sides[1]);
+static void finish_if_over(struct replay_connection *v) {
+    if (!replay_side_is_active(&v->sides[0]) && !replay_side_is_active(&v->sides[1]) && !v->sides[0].is_finished) {
+        replay_side_finish(&v->sides[0]);
+        replay_side_finish(&v->sides[1]);
     }
 }
 
-void ue_conversation_feed(struct ue_conversation *v, const struct ue_seen *seen) {
-    struct ue_seen clear = *seen;
+void replay_connection_receive(struct replay_connection *v, const struct input_datagram *seen) {
+    struct input_datagram clear = *seen;
     if (seen->is_foreign || (v->sides[0].trouble != NULL && v->sides[1].trouble != NULL)) {
         return;
     }
-    clear.context.settings.opener = NULL;
+    clear.context.settings.decryptor = NULL;
     if (seen->is_cut || (seen->verdict.is_opaque && !unseal(v->all, &clear))) {
         v->sides[0].trouble = v->sides[1].trouble =
             seen->is_cut ? "the capture has its datagrams cut" : "its content is encrypted or compressed";
@@ -375,38 +375,38 @@ void ue_conversation_feed(struct ue_conversation *v, const struct ue_seen *seen)
     finish_if_over(v);
 }
 
-void ue_conversation_end(struct ue_conversation *v) {
+void replay_connection_end(struct replay_connection *v) {
     for (unsigned role = 0; role < 2; role++) {
-        ue_party_advance(&v->sides[role], &v->start, true);
+        replay_side_compare(&v->sides[role], &v->start, true);
     }
 }
 
 /* Of what decodes badly, the rest may fit by chance. */
-static bool is_doubtful(const struct ue_conversation *v) {
+static bool is_doubtful(const struct replay_connection *v) {
     return v->malformed * MALFORMED_SHARE > v->datagrams;
 }
 
 /* Peers that have only handshake and reliable layer keep none of the rules about who may open which channel when. A
    server that speaks before a client of which nothing more is known may be one of them. */
-static bool has_no_login(const struct ue_conversation *v) {
-    const struct ue_party *client = &v->sides[0];
-    const struct ue_difference *of_server = v->sides[1].difference;
-    bool is_premature = of_server != NULL && of_server->type == UE_DEPARTS_PREMATURE;
+static bool has_no_login(const struct replay_connection *v) {
+    const struct replay_side *client = &v->sides[0];
+    const struct replay_difference *of_server = v->sides[1].difference;
+    bool is_premature = of_server != NULL && of_server->type == UE_MODEL_DIFFERS_PREMATURE;
     bool is_whole = v->start.is_known && !v->begins_in_the_middle;
     return is_whole && (client->begins_elsewhere || (is_premature && !client->has_spoken));
 }
 
-const struct ue_difference *ue_conversation_difference(const struct ue_conversation *v) {
+const struct replay_difference *replay_connection_difference(const struct replay_connection *v) {
     if (is_doubtful(v) || has_no_login(v)) {
         return NULL;
     }
-    const struct ue_difference *a = v->sides[0].difference;
-    const struct ue_difference *b = v->sides[1].difference;
+    const struct replay_difference *a = v->sides[0].difference;
+    const struct replay_difference *b = v->sides[1].difference;
     return a == NULL || (b != NULL && b->frame < a->frame) ? b : a;
 }
 
-const char *ue_conversation_trouble(const struct ue_conversation *v, unsigned role) {
-    const struct ue_party *side = &v->sides[role];
+const char *replay_connection_obstacle(const struct replay_connection *v, unsigned role) {
+    const struct replay_side *side = &v->sides[role];
     if (!side->is_checked) {
         return "not asked for";
     }

@@ -2,7 +2,7 @@
 #include "tools/replay/datagram_list.h"
 
 struct loading {
-    struct ue_shots *shots;
+    struct datagram_list *shots;
     GHashTable *senders; /* by stream, sender + 1 */
     int64_t first_ns;
 };
@@ -17,22 +17,22 @@ static uint32_t sender_of(struct loading *l, uint32_t stream) {
     return known - 1;
 }
 
-static bool is_wanted(const struct ue_replay *replay, const struct ue_seen *seen) {
+static bool is_wanted(const struct replay_command *replay, const struct input_datagram *seen) {
     unsigned role = replay->selection.direction == UE_SERVER_TO_CLIENT ? 1 : 0;
     return seen->role == role &&
-           ue_selection_takes(&replay->selection, seen->connection->stream, seen->is_foreign ? NULL : &seen->context,
+           selection_matches(&replay->selection, seen->connection->stream, seen->is_foreign ? NULL : &seen->context,
                               seen->bytes, seen->size_bytes);
 }
 
-static void add(struct loading *l, const struct ue_seen *seen) {
-    struct ue_shots *shots = l->shots;
+static void add(struct loading *l, const struct input_datagram *seen) {
+    struct datagram_list *shots = l->shots;
     int64_t time_ns = seen->held->time_ns;
     if (seen->is_cut || seen->is_foreign) {
         shots->skipped++;
         return;
     }
     l->first_ns = shots->list->len == 0 ? time_ns : l->first_ns;
-    const struct ue_shot shot = {
+    const struct datagram_list_item shot = {
         .time_ns = time_ns > l->first_ns ? (uint64_t)time_ns - (uint64_t)l->first_ns : 0,
         .offset = shots->bytes->len,
         .size_bytes = (uint32_t)seen->size_bytes,
@@ -42,29 +42,29 @@ static void add(struct loading *l, const struct ue_seen *seen) {
     g_byte_array_append(shots->bytes, seen->bytes, shot.size_bytes);
 }
 
-bool ue_shots_read(struct ue_shots *shots, struct ue_replay *replay) {
-    struct ue_seen seen;
-    *shots = (struct ue_shots){.list = g_array_new(FALSE, FALSE, sizeof(struct ue_shot)), .bytes = g_byte_array_new()};
+bool datagram_list_read(struct datagram_list *shots, struct replay_command *replay) {
+    struct input_datagram seen;
+    *shots = (struct datagram_list){.list = g_array_new(FALSE, FALSE, sizeof(struct datagram_list_item)), .bytes = g_byte_array_new()};
     struct loading l = {.shots = shots, .senders = g_hash_table_new(NULL, NULL)};
-    ue_reading_start(&replay->reading, replay->path_count, replay->paths);
-    while (shots->bytes->len <= UE_SHOTS_BYTES_MAX && ue_reading_next(&replay->reading, &seen)) {
+    capture_reader_start(&replay->reading, replay->path_count, replay->paths);
+    while (shots->bytes->len <= DATAGRAM_LIST_BYTES_MAX && capture_reader_next(&replay->reading, &seen)) {
         if (is_wanted(replay, &seen)) {
             add(&l, &seen);
         }
     }
     g_hash_table_unref(l.senders);
-    if (shots->bytes->len > UE_SHOTS_BYTES_MAX) {
-        ue_complain("more than 1 GiB to send; choose less, for example with --stream");
+    if (shots->bytes->len > DATAGRAM_LIST_BYTES_MAX) {
+        cli_error("more than 1 GiB to send; choose less, for example with --stream");
         return false;
     }
     if (shots->list->len == 0) {
-        ue_complain("there is nothing to send; see --stream and --direction, which is c2s without it");
+        cli_error("there is nothing to send; see --stream and --direction, which is c2s without it");
         return false;
     }
     return true;
 }
 
-void ue_shots_clear(struct ue_shots *shots) {
+void datagram_list_clear(struct datagram_list *shots) {
     g_array_unref(shots->list);
     g_byte_array_unref(shots->bytes);
 }

@@ -6,17 +6,17 @@
 #include "tools/replay/replay.h"
 
 /* More is refused. */
-#define UE_SHOTS_BYTES_MAX (1u << 30)
+#define DATAGRAM_LIST_BYTES_MAX (1u << 30)
 
-struct ue_shot {
+struct datagram_list_item {
     uint64_t time_ns; /* since the first; one that was captured out of order counts as captured with it */
     size_t offset;    /* into bytes */
     uint32_t size_bytes;
     uint32_t sender; /* from 0: connections in the order of their first shots */
 };
 
-struct ue_shots {
-    GArray *list; /* struct ue_shot */
+struct datagram_list {
+    GArray *list; /* struct datagram_list_item */
     GByteArray *bytes;
     uint32_t senders;
     uint64_t skipped; /* cut by a snap length, or foreign */
@@ -24,7 +24,7 @@ struct ue_shots {
 
 /* Reads what the user selects; without a direction, what clients sent. False, with a message, when that is nothing or
    too much. Clear it in any case. */
-bool ue_shots_read(struct ue_shots *shots, struct ue_replay *replay);
-void ue_shots_clear(struct ue_shots *shots);
+bool datagram_list_read(struct datagram_list *shots, struct replay_command *replay);
+void datagram_list_clear(struct datagram_list *shots);
 
 #endif

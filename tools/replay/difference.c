@@ -9,7 +9,7 @@
 #define ROW_BYTES 8
 #define ROWS_AROUND 1
 
-void ue_difference_expect(struct ue_difference *difference, const struct ue_datagram *expected) {
+void replay_difference_set_expected(struct replay_difference *difference, const struct ue_datagram *expected) {
     struct ue_fault fault;
     if (ue_datagram_encode(&difference->context, expected, difference->expected, sizeof difference->expected,
                            &difference->expected_bytes, &fault) != UE_OK) {
@@ -22,7 +22,7 @@ void ue_difference_expect(struct ue_difference *difference, const struct ue_data
 /* What a trace says, field by field, each as a text. */
 struct listing {
     GArray *fields; /* struct field */
-    struct ue_out texts;
+    struct text_buffer texts;
 };
 
 struct field {
@@ -38,21 +38,21 @@ static void list_field(void *user, const struct ue_record *record) {
         return;
     }
     struct field field = {.id = record->field, .bit = record->bit, .text = listing->texts.length};
-    ue_text_value(&listing->texts, record);
+    print_tree_value(&listing->texts, record);
     field.text_bytes = listing->texts.length - field.text;
     g_array_append_val(listing->fields, field);
 }
 
 static void list(struct listing *listing, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
-    const struct ue_sink sink = {NULL, list_field, NULL, listing};
-    struct ue_verdict verdict;
+    const struct ue_trace sink = {NULL, list_field, NULL, listing};
+    struct ue_decode_result verdict;
     *listing = (struct listing){.fields = g_array_new(FALSE, FALSE, sizeof(struct field))};
     ue_datagram_trace(context, bytes, size_bytes, NULL, &sink, &verdict);
 }
 
 static void listing_free(struct listing *listing) {
     g_array_free(listing->fields, TRUE);
-    ue_out_free(&listing->texts);
+    text_buffer_free(&listing->texts);
 }
 
 static const struct field *field_at(const struct listing *listing, size_t index) {
@@ -70,7 +70,7 @@ struct comparison {
     const struct field *expected_field, *actual_field;
 };
 
-static void compare(const struct ue_difference *d, struct comparison *comparison) {
+static void compare(const struct replay_difference *d, struct comparison *comparison) {
     size_t i = 0;
     list(&comparison->expected, &d->context, d->expected, d->expected_bytes);
     list(&comparison->actual, &d->context, d->actual, d->actual_bytes);
@@ -100,7 +100,7 @@ static bool bit_at(const uint8_t *bytes, size_t size_bytes, size_t bit) {
     return bit / 8 < size_bytes && (bytes[bit / 8] >> bit % 8 & 1) != 0;
 }
 
-static size_t first_bit(const struct ue_difference *d) {
+static size_t first_bit(const struct replay_difference *d) {
     size_t bits = 8 * (d->expected_bytes > d->actual_bytes ? d->expected_bytes : d->actual_bytes);
     size_t bit = 0;
     while (bit < bits && bit_at(d->expected, d->expected_bytes, bit) == bit_at(d->actual, d->actual_bytes, bit)) {
@@ -112,29 +112,29 @@ static size_t first_bit(const struct ue_difference *d) {
 /* ---- text ---- */
 
 /* One row: bytes in hex, then their bits in wire order, the least significant of each byte first. */
-static void print_row(struct ue_out *out, const char *name, const uint8_t *bytes, size_t size_bytes, size_t begin) {
-    ue_out_format(out, "    %-8s %04zx ", name, begin);
+static void print_row(struct text_buffer *out, const char *name, const uint8_t *bytes, size_t size_bytes, size_t begin) {
+    text_buffer_add_format(out, "    %-8s %04zx ", name, begin);
     for (size_t i = begin; i < begin + ROW_BYTES; i++) {
         if (i < size_bytes) {
-            ue_out_format(out, " %02x", bytes[i]);
+            text_buffer_add_format(out, " %02x", bytes[i]);
         } else {
-            ue_out_text(out, "   ");
+            text_buffer_add(out, "   ");
         }
     }
-    ue_out_char(out, ' ');
+    text_buffer_add_char(out, ' ');
     for (size_t bit = 8 * begin; bit < 8 * (begin + ROW_BYTES) && bit < 8 * size_bytes; bit++) {
-        ue_out_text(out, bit % 8 == 0 ? " " : "");
-        ue_out_char(out, bit_at(bytes, size_bytes, bit) ? '1' : '0');
+        text_buffer_add(out, bit % 8 == 0 ? " " : "");
+        text_buffer_add_char(out, bit_at(bytes, size_bytes, bit) ? '1' : '0');
     }
-    ue_out_char(out, '\n');
+    text_buffer_add_char(out, '\n');
 }
 
-static void print_mark(struct ue_out *out, size_t bit, size_t row) {
+static void print_mark(struct text_buffer *out, size_t bit, size_t row) {
     size_t place = bit - 8 * row;
-    ue_out_format(out, "%*s^ bit %zu\n", (int)(18 + 3 * ROW_BYTES + 2 + place + place / 8), "", bit);
+    text_buffer_add_format(out, "%*s^ bit %zu\n", (int)(18 + 3 * ROW_BYTES + 2 + place + place / 8), "", bit);
 }
 
-static void print_rows(const struct ue_difference *d, struct ue_out *out) {
+static void print_rows(const struct replay_difference *d, struct text_buffer *out) {
     size_t bit = first_bit(d);
     size_t middle = bit / 8 / ROW_BYTES;
     size_t longest = d->expected_bytes > d->actual_bytes ? d->expected_bytes : d->actual_bytes;
@@ -148,40 +148,40 @@ static void print_rows(const struct ue_difference *d, struct ue_out *out) {
     }
 }
 
-static void print_value(struct ue_out *out, const struct listing *listing, const struct field *field) {
+static void print_value(struct text_buffer *out, const struct listing *listing, const struct field *field) {
     if (field != NULL) {
-        ue_out_bytes(out, listing->texts.text + field->text, field->text_bytes);
+        text_buffer_add_bytes(out, listing->texts.text + field->text, field->text_bytes);
     } else {
-        ue_out_text(out, "nothing");
+        text_buffer_add(out, "nothing");
     }
 }
 
-static void print_fields(const struct ue_difference *d, struct ue_out *out) {
+static void print_fields(const struct replay_difference *d, struct text_buffer *out) {
     struct comparison comparison;
     compare(d, &comparison);
-    ue_out_format(out, "    %s: expected ", field_name(&comparison));
+    text_buffer_add_format(out, "    %s: expected ", field_name(&comparison));
     print_value(out, &comparison.expected, comparison.expected_field);
-    ue_out_text(out, ", recorded ");
+    text_buffer_add(out, ", recorded ");
     print_value(out, &comparison.actual, comparison.actual_field);
-    ue_out_char(out, '\n');
+    text_buffer_add_char(out, '\n');
     comparison_free(&comparison);
 }
 
-void ue_difference_print(const struct ue_difference *d, struct ue_out *out) {
-    ue_out_format(out, "  frame %llu, ", (unsigned long long)d->frame);
-    if (d->type != UE_DEPARTS_HANDSHAKE) {
-        ue_out_format(out, "packet %lld: ", (long long)d->packet_id);
+void replay_difference_print(const struct replay_difference *d, struct text_buffer *out) {
+    text_buffer_add_format(out, "  frame %llu, ", (unsigned long long)d->frame);
+    if (d->type != UE_MODEL_DIFFERS_HANDSHAKE) {
+        text_buffer_add_format(out, "packet %lld: ", (long long)d->packet_id);
     }
-    ue_out_format(out, "the %s %s [%s]\n", ue_side_name(d->side), ue_departure_text(d->type),
-                  ue_departure_name(d->type));
+    text_buffer_add_format(out, "the %s %s [%s]\n", phrase_side(d->side), ue_model_difference_text(d->type),
+                  ue_model_difference_name(d->type));
     if (d->has_bunch) {
-        ue_out_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel, (long long)d->reliable_id);
+        text_buffer_add_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel, (long long)d->reliable_id);
     }
-    if (d->type == UE_DEPARTS_RECEIVED) {
-        ue_out_format(out, "    an endpoint says %s\n", ue_close_reason_name(d->reason));
+    if (d->type == UE_MODEL_DIFFERS_RECEIVED) {
+        text_buffer_add_format(out, "    an endpoint says %s\n", ue_close_reason_name(d->reason));
     }
-    if (d->type == UE_DEPARTS_UNCAPTURED) {
-        ue_out_format(out, "    packet %lld of the %s\n", (long long)d->other_id, ue_side_name(!d->side));
+    if (d->type == UE_MODEL_DIFFERS_UNCAPTURED) {
+        text_buffer_add_format(out, "    packet %lld of the %s\n", (long long)d->other_id, phrase_side(!d->side));
     }
     if (d->expected_bytes != 0) {
         print_fields(d, out);
@@ -191,49 +191,49 @@ void ue_difference_print(const struct ue_difference *d, struct ue_out *out) {
 
 /* ---- JSON ---- */
 
-static void print_json_text(struct ue_out *out, const char *key, const char *text, size_t length) {
-    ue_out_format(out, ",\"%s\":\"", key);
+static void print_json_text(struct text_buffer *out, const char *key, const char *text, size_t length) {
+    text_buffer_add_format(out, ",\"%s\":\"", key);
     for (size_t i = 0; i < length; i++) {
-        ue_out_character(out, (unsigned char)text[i], UE_ESCAPE_JSON);
+        text_buffer_add_code_point(out, (unsigned char)text[i], TEXT_ESCAPE_JSON);
     }
-    ue_out_char(out, '"');
+    text_buffer_add_char(out, '"');
 }
 
-static void print_json_value(struct ue_out *out, const char *key, const struct listing *listing,
+static void print_json_value(struct text_buffer *out, const char *key, const struct listing *listing,
                              const struct field *field) {
     if (field != NULL) {
         print_json_text(out, key, listing->texts.text + field->text, field->text_bytes);
     }
 }
 
-static void print_json_datagrams(const struct ue_difference *d, struct ue_out *out) {
+static void print_json_datagrams(const struct replay_difference *d, struct text_buffer *out) {
     struct comparison comparison;
     compare(d, &comparison);
-    ue_out_format(out, ",\"field\":\"%s\",\"bit\":%zu", field_name(&comparison), first_bit(d));
+    text_buffer_add_format(out, ",\"field\":\"%s\",\"bit\":%zu", field_name(&comparison), first_bit(d));
     print_json_value(out, "expected_value", &comparison.expected, comparison.expected_field);
     print_json_value(out, "recorded_value", &comparison.actual, comparison.actual_field);
-    ue_out_text(out, ",\"expected\":\"");
-    ue_out_hex_view(out, (struct ue_view){d->expected, 0, 8 * d->expected_bytes}, sizeof d->expected);
-    ue_out_text(out, "\",\"recorded\":\"");
-    ue_out_hex_view(out, (struct ue_view){d->actual, 0, 8 * d->actual_bytes}, sizeof d->actual);
-    ue_out_char(out, '"');
+    text_buffer_add(out, ",\"expected\":\"");
+    text_buffer_add_hex_view(out, (struct ue_view){d->expected, 0, 8 * d->expected_bytes}, sizeof d->expected);
+    text_buffer_add(out, "\",\"recorded\":\"");
+    text_buffer_add_hex_view(out, (struct ue_view){d->actual, 0, 8 * d->actual_bytes}, sizeof d->actual);
+    text_buffer_add_char(out, '"');
     comparison_free(&comparison);
 }
 
-void ue_difference_print_json(const struct ue_difference *d, struct ue_out *out) {
-    ue_out_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu", ue_departure_name(d->type),
-                  ue_side_name(d->side), (unsigned long long)d->frame);
-    if (d->type != UE_DEPARTS_HANDSHAKE) {
-        ue_out_format(out, ",\"packet_id\":%lld", (long long)d->packet_id);
+void replay_difference_print_json(const struct replay_difference *d, struct text_buffer *out) {
+    text_buffer_add_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu", ue_model_difference_name(d->type),
+                  phrase_side(d->side), (unsigned long long)d->frame);
+    if (d->type != UE_MODEL_DIFFERS_HANDSHAKE) {
+        text_buffer_add_format(out, ",\"packet_id\":%lld", (long long)d->packet_id);
     }
     if (d->has_bunch) {
-        ue_out_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel, (long long)d->reliable_id);
+        text_buffer_add_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel, (long long)d->reliable_id);
     }
-    if (d->type == UE_DEPARTS_RECEIVED) {
-        ue_out_format(out, ",\"reason\":\"%s\"", ue_close_reason_name(d->reason));
+    if (d->type == UE_MODEL_DIFFERS_RECEIVED) {
+        text_buffer_add_format(out, ",\"reason\":\"%s\"", ue_close_reason_name(d->reason));
     }
-    if (d->type == UE_DEPARTS_UNCAPTURED) {
-        ue_out_format(out, ",\"other_id\":%lld", (long long)d->other_id);
+    if (d->type == UE_MODEL_DIFFERS_UNCAPTURED) {
+        text_buffer_add_format(out, ",\"other_id\":%lld", (long long)d->other_id);
     }
     if (d->expected_bytes != 0) {
         print_json_datagrams(d, out);

@@ -7,10 +7,10 @@
 #include <uerudp/reference_model.h>
 #include "tools/print/text_buffer.h"
 
-#define UE_DIFFERENCE_BYTES 4096 /* of a datagram; longer ones are shown up to here */
+#define REPLAY_DIFFERENCE_BYTES 4096 /* of a datagram; longer ones are shown up to here */
 
-struct ue_difference {
-    enum ue_departure_type type;
+struct replay_difference {
+    enum ue_model_difference_type type;
     unsigned side;  /* who departs: 0 client, 1 server */
     uint64_t frame; /* 0: there is none */
     int64_t packet_id;
@@ -20,15 +20,15 @@ struct ue_difference {
     enum ue_close_reason reason; /* RECEIVED: what an endpoint complains of */
     int64_t other_id;            /* UNCAPTURED: the packet of the other side */
     struct ue_context context;
-    uint8_t actual[UE_DIFFERENCE_BYTES], expected[UE_DIFFERENCE_BYTES];
+    uint8_t actual[REPLAY_DIFFERENCE_BYTES], expected[REPLAY_DIFFERENCE_BYTES];
     size_t actual_bytes, expected_bytes; /* expected_bytes 0: nothing can be set against the recorded datagram */
 };
 
 /* Writes the expected datagram; one that cannot be encoded is left out. */
-void ue_difference_expect(struct ue_difference *difference, const struct ue_datagram *expected);
+void replay_difference_set_expected(struct replay_difference *difference, const struct ue_datagram *expected);
 
 /* Some lines of text; or the members of a JSON object, without its braces. */
-void ue_difference_print(const struct ue_difference *difference, struct ue_out *out);
-void ue_difference_print_json(const struct ue_difference *difference, struct ue_out *out);
+void replay_difference_print(const struct replay_difference *difference, struct text_buffer *out);
+void replay_difference_print_json(const struct replay_difference *difference, struct text_buffer *out);
 
 #endif

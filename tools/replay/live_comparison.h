@@ -8,40 +8,40 @@
 #include "tools/replay/session_transcript.h"
 
 /* The present counterpart of a captured life. */
-struct ue_live_life {
+struct live_comparison_channel {
     bool is_open;
     uint32_t channel;
     uint64_t heard[2]; /* whole messages of the server, by reliable */
 };
 
-struct ue_comparison {
-    const struct ue_tale *tale;
-    struct ue_live_life *lives; /* by captured life */
+struct live_comparison {
+    const struct session_transcript *tale;
+    struct live_comparison_channel *lives; /* by captured life */
     GArray *by_server;          /* captured lives that the server opened, in order */
     guint opened;               /* by the live server */
     uint64_t heard;             /* messages on all channels */
     bool is_closed;             /* by it */
-    char reason[UE_TALE_REASON_BYTES];
+    char reason[SESSION_TRANSCRIPT_REASON_BYTES];
     uint64_t differences;
 };
 
 /* The tale must outlive it. */
-void ue_comparison_init(struct ue_comparison *comparison, const struct ue_tale *tale);
-void ue_comparison_clear(struct ue_comparison *comparison);
+void live_comparison_init(struct live_comparison *comparison, const struct session_transcript *tale);
+void live_comparison_clear(struct live_comparison *comparison);
 
-struct ue_live_life *ue_comparison_life(const struct ue_comparison *comparison, uint32_t life);
+struct live_comparison_channel *live_comparison_find_channel(const struct live_comparison *comparison, uint32_t life);
 
 /* An event of the live connection. */
-void ue_comparison_take(struct ue_comparison *comparison, const struct ue_event *event);
+void live_comparison_event(struct live_comparison *comparison, const struct ue_event *event);
 
 /* Whether the server has said all that it said in the capture, or more. */
-bool ue_comparison_is_complete(const struct ue_comparison *comparison);
+bool live_comparison_is_complete(const struct live_comparison *comparison);
 
 /* The live connection ended before the client left. */
-void ue_comparison_closed(struct ue_comparison *comparison, const struct ue_login *login, enum ue_close_reason reason);
+void live_comparison_closed(struct live_comparison *comparison, const struct ue_login *login, enum ue_close_reason reason);
 
 /* Counts the differences; then report prints each. */
-void ue_comparison_end(struct ue_comparison *comparison);
-void ue_comparison_report(const struct ue_comparison *comparison, bool as_json);
+void live_comparison_end(struct live_comparison *comparison);
+void live_comparison_report(const struct live_comparison *comparison, bool as_json);
 
 #endif

@@ -22,13 +22,13 @@
 #define LINGER_NS UINT64_C(300000000)
 
 struct live {
-    const struct ue_replay *replay;
-    struct ue_tale tale;
-    struct ue_live_options options;
-    struct ue_port *port;
-    struct ue_loop *loop;
-    struct ue_client client;
-    struct ue_comparison comparison;
+    const struct replay_command *replay;
+    struct session_transcript tale;
+    struct live_options options;
+    struct live_transport *port;
+    struct event_loop *loop;
+    struct live_client client;
+    struct live_comparison comparison;
     uint64_t now_ns, begun_ns;
     uint64_t joined_ns;  /* 0: not yet */
     uint64_t shifted_ns; /* how much later than captured lines leave, since the server was waited for */
@@ -65,18 +65,18 @@ static uint64_t due_ns(const struct live *l, uint64_t captured_ns) {
 
 /* Whether the channel of a life is there; what the client opens is opened now. */
 static bool has_channel(struct live *l, uint32_t life_number) {
-    const struct ue_life *life = ue_tale_life(&l->tale, life_number);
-    struct ue_live_life *now = ue_comparison_life(&l->comparison, life_number);
+    const struct session_channel *life = session_transcript_channel(&l->tale, life_number);
+    struct live_comparison_channel *now = live_comparison_find_channel(&l->comparison, life_number);
     if (!now->is_open && !life->by_server) {
         now->is_open = ue_conn_open(l->client.conn, life->kind, life->channel, &now->channel) == UE_OK;
     }
     return now->is_open;
 }
 
-static void say(struct live *l, const struct ue_tale_line *line) {
-    const struct ue_life *life = ue_tale_life(&l->tale, line->life);
+static void say(struct live *l, const struct session_transcript_message *line) {
+    const struct session_channel *life = session_transcript_channel(&l->tale, line->life);
     const struct ue_outgoing bunch = {
-        .channel = ue_comparison_life(&l->comparison, line->life)->channel,
+        .channel = live_comparison_find_channel(&l->comparison, line->life)->channel,
         .reliable = line->reliable,
         .close = line->close && !life->by_server && life->channel != 0,
         .close_reason = line->close_reason,
@@ -93,7 +93,7 @@ static void say(struct live *l, const struct ue_tale_line *line) {
 }
 
 /* What is not there yet holds back all that follows, for a while. */
-static bool may_say(struct live *l, const struct ue_tale_line *line) {
+static bool may_say(struct live *l, const struct session_transcript_message *line) {
     if (!has_channel(l, line->life)) {
         l->waiting_ns = l->waiting_ns != 0 ? l->waiting_ns : l->now_ns;
         return l->now_ns - l->waiting_ns > PATIENCE_NS;
@@ -102,18 +102,18 @@ static bool may_say(struct live *l, const struct ue_tale_line *line) {
         l->shifted_ns += l->now_ns - l->waiting_ns;
         l->waiting_ns = 0;
     }
-    uint32_t channel = ue_comparison_life(&l->comparison, line->life)->channel;
-    return !line->reliable || ue_backlog_has_room(l->client.conn, channel, line->data.bits);
+    uint32_t channel = live_comparison_find_channel(&l->comparison, line->life)->channel;
+    return !line->reliable || send_queue_has_room(l->client.conn, channel, line->data.bits);
 }
 
 static void say_due(struct live *l) {
     const GArray *lines = l->tale.lines;
     while (l->line < lines->len) {
-        const struct ue_tale_line *line = &g_array_index(lines, struct ue_tale_line, l->line);
+        const struct session_transcript_message *line = &g_array_index(lines, struct session_transcript_message, l->line);
         if (due_ns(l, line->time_ns) > l->now_ns || !may_say(l, line)) {
             return;
         }
-        if (ue_comparison_life(&l->comparison, line->life)->is_open) {
+        if (live_comparison_find_channel(&l->comparison, line->life)->is_open) {
             say(l, line);
         } else {
             l->refused++;
@@ -124,7 +124,7 @@ static void say_due(struct live *l) {
 
 static bool is_acknowledged(const struct live *l) {
     for (guint i = 0; i < l->tale.lives->len; i++) {
-        const struct ue_live_life *life = ue_comparison_life(&l->comparison, i);
+        const struct live_comparison_channel *life = live_comparison_find_channel(&l->comparison, i);
         if (life->is_open && ue_conn_unacked(l->client.conn, life->channel) != 0) {
             return false;
         }
@@ -138,7 +138,7 @@ static bool is_silent(struct live *l) {
         l->heard = l->comparison.heard;
         l->heard_ns = l->now_ns;
     }
-    return ue_comparison_is_complete(&l->comparison) || l->now_ns - l->heard_ns > SILENCE_NS;
+    return live_comparison_is_complete(&l->comparison) || l->now_ns - l->heard_ns > SILENCE_NS;
 }
 
 /* At the end of the capture, when all is acknowledged and answered, or has had time enough. */
@@ -180,7 +180,7 @@ static void work(struct live *l) {
 static void lose(struct live *l, enum ue_close_reason reason) {
     if (l->left_ns == 0) {
         l->left_ns = l->now_ns;
-        ue_comparison_closed(&l->comparison, &l->client.login, reason);
+        live_comparison_closed(&l->comparison, &l->client.login, reason);
         l->problem = l->joined_ns == 0              ? "the server did not let the client in"
                      : l->line < l->tale.lines->len ? "the connection ended before everything was said"
                                                     : NULL;
@@ -194,15 +194,15 @@ static void take_events(void *user) {
         if (event.type == UE_EVENT_STATE && event.state == UE_CONN_CLOSED) {
             lose(l, event.reason);
         } else if (l->left_ns == 0) {
-            ue_comparison_take(&l->comparison, &event);
+            live_comparison_event(&l->comparison, &event);
         }
     }
 }
 
 static void on_receive(void *user) {
     struct live *l = user;
-    l->now_ns = ue_loop_now_ns();
-    ue_client_receive(&l->client, l->now_ns, take_events, l);
+    l->now_ns = event_loop_now_ns();
+    live_client_receive(&l->client, l->now_ns, take_events, l);
 }
 
 static void on_tick(void *user) {
@@ -211,16 +211,16 @@ static void on_tick(void *user) {
     ue_conn_end_receive(l->client.conn, l->now_ns);
     take_events(l);
     work(l);
-    ue_client_tick(&l->client, l->now_ns);
+    live_client_tick(&l->client, l->now_ns);
     take_events(l);
     if (l->left_ns != 0 && l->now_ns - l->left_ns > LINGER_NS) {
-        ue_loop_quit(l->loop);
+        event_loop_quit(l->loop);
     }
 }
 
 static void on_stop(void *user) {
     struct live *l = user;
-    l->now_ns = ue_loop_now_ns();
+    l->now_ns = event_loop_now_ns();
     leave(l, "interrupted");
 }
 
@@ -228,21 +228,21 @@ static void on_stop(void *user) {
 
 /* Speaks as the captured client did. */
 static bool resolve_options(struct live *l) {
-    struct ue_live_options *o = &l->options;
-    const struct ue_tale *tale = &l->tale;
+    struct live_options *o = &l->options;
+    const struct session_transcript *tale = &l->tale;
     const struct ue_cipher *cipher = l->replay->reading.wire.cipher;
     const uint8_t *key = cipher != NULL ? ue_cipher_key(cipher) : NULL;
-    if (!ue_live_options_resolve(o)) {
+    if (!live_options_resolve(o)) {
         return false;
     }
     o->ticks_per_second = TICKS_PER_SECOND;
     o->profile = &tale->context.profile;
     o->settings = tale->context.settings;
-    o->settings.opener = NULL;
+    o->settings.decryptor = NULL;
     o->network_version = tale->network_version;
     o->network_features = tale->network_features;
     o->net_speed = tale->net_speed;
-    o->driver = ue_tale_has(tale, UE_MESSAGE_BEACON_JOIN) ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
+    o->driver = session_transcript_has(tale, UE_MESSAGE_BEACON_JOIN) ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
     o->pcap = g_strdup(l->replay->sending.pcap);
     o->has_key = key != NULL;
     if (key != NULL) {
@@ -253,76 +253,76 @@ static bool resolve_options(struct live *l) {
 
 static bool open_port(struct live *l) {
     GError *error = NULL;
-    struct ue_socket *socket = ue_socket_connect(l->replay->sending.target, UE_SERVER_PORT, &error);
+    struct net_socket *socket = net_socket_connect(l->replay->sending.target, WIRE_OPTIONS_SERVER_PORT, &error);
     if (socket == NULL) {
-        ue_complain("%s", error->message);
+        cli_error("%s", error->message);
         g_error_free(error);
         return false;
     }
-    l->port = ue_port_new(socket, &l->options);
+    l->port = live_transport_new(socket, &l->options);
     return l->port != NULL;
 }
 
 static bool begin(struct live *l) {
-    const struct ue_tale *tale = &l->tale;
-    bool is_game = ue_tale_has(tale, UE_MESSAGE_LOGIN);
+    const struct session_transcript *tale = &l->tale;
+    bool is_game = session_transcript_has(tale, UE_MESSAGE_LOGIN);
     const struct ue_login_config login = {
         .hello = &tale->hello,
         .login = is_game ? &tale->login : NULL,
-        .beacon_join = ue_tale_has(tale, UE_MESSAGE_BEACON_JOIN) ? &tale->beacon_join : NULL,
+        .beacon_join = session_transcript_has(tale, UE_MESSAGE_BEACON_JOIN) ? &tale->beacon_join : NULL,
         .load_ns = tale->joined_ns > tale->welcomed_ns ? tale->joined_ns - tale->welcomed_ns : 0,
     };
-    l->begun_ns = l->now_ns = ue_loop_now_ns();
-    return ue_client_init(&l->client, l->port, &l->options, &login, l->now_ns);
+    l->begun_ns = l->now_ns = event_loop_now_ns();
+    return live_client_init(&l->client, l->port, &l->options, &login, l->now_ns);
 }
 
 static void report(const struct live *l) {
-    const struct ue_tale *tale = &l->tale;
+    const struct session_transcript *tale = &l->tale;
     bool as_json = l->replay->json;
-    ue_comparison_report(&l->comparison, as_json);
-    ue_report(as_json, "replayed",
+    live_comparison_report(&l->comparison, as_json);
+    live_report(as_json, "replayed",
               json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:I}", "stream", (int)tale->stream, "reliable",
                         (json_int_t)l->sent[1], "unreliable", (json_int_t)l->sent[0], "refused", (json_int_t)l->refused,
                         "incomplete", (json_int_t)tale->incomplete, "seconds",
                         (double)(l->left_ns - l->begun_ns) / NS_PER_S, "differences",
                         (json_int_t)l->comparison.differences));
-    json_t *members = ue_report_connection(l->client.conn);
-    json_object_set_new(members, "port", ue_report_port(l->port));
-    ue_report(as_json, "connection", members);
+    json_t *members = live_report_connection(l->client.conn);
+    json_object_set_new(members, "port", live_report_transport(l->port));
+    live_report(as_json, "connection", members);
     if (l->problem != NULL) {
-        ue_complain("%s", l->problem);
+        cli_error("%s", l->problem);
     }
 }
 
-static enum ue_exit run(struct live *l) {
-    const struct ue_loop_hooks hooks = {.user = l, .receive = on_receive, .tick = on_tick, .stop = on_stop};
-    l->loop = ue_loop_new(&hooks, ue_port_socket(l->port), TICKS_PER_SECOND);
-    ue_loop_run(l->loop);
-    ue_loop_free(l->loop);
+static enum cli_exit run(struct live *l) {
+    const struct event_loop_callbacks hooks = {.user = l, .receive = on_receive, .tick = on_tick, .stop = on_stop};
+    l->loop = event_loop_new(&hooks, live_transport_socket(l->port), TICKS_PER_SECOND);
+    event_loop_run(l->loop);
+    event_loop_free(l->loop);
     if (l->left_ns == 0) {
-        return UE_EXIT_MALFORMED; /* a second signal */
+        return CLI_EXIT_MALFORMED; /* a second signal */
     }
-    ue_comparison_end(&l->comparison);
+    live_comparison_end(&l->comparison);
     report(l);
     bool good = l->problem == NULL && l->refused == 0 && l->comparison.differences == 0;
-    enum ue_exit read = ue_reading_status(&l->replay->reading);
-    return read != UE_EXIT_OK ? read : good ? UE_EXIT_OK : UE_EXIT_MALFORMED;
+    enum cli_exit read = capture_reader_exit_status(&l->replay->reading);
+    return read != CLI_EXIT_OK ? read : good ? CLI_EXIT_OK : CLI_EXIT_MALFORMED;
 }
 
-enum ue_exit ue_replay_live(struct ue_replay *replay) {
+enum cli_exit replay_live(struct replay_command *replay) {
     struct live l = {.replay = replay};
-    enum ue_exit status = UE_EXIT_UNUSABLE;
-    ue_live_options_init(&l.options);
-    if (ue_tale_read(&l.tale, replay)) {
-        ue_comparison_init(&l.comparison, &l.tale);
+    enum cli_exit status = CLI_EXIT_UNUSABLE;
+    live_options_init(&l.options);
+    if (session_transcript_read(&l.tale, replay)) {
+        live_comparison_init(&l.comparison, &l.tale);
         if (resolve_options(&l) && open_port(&l) && begin(&l)) {
             status = run(&l);
         }
-        ue_comparison_clear(&l.comparison);
+        live_comparison_clear(&l.comparison);
     }
-    ue_client_clear(&l.client);
-    status = ue_port_free(l.port) ? status : UE_EXIT_UNUSABLE;
-    ue_live_options_clear(&l.options);
-    ue_tale_clear(&l.tale);
+    live_client_clear(&l.client);
+    status = live_transport_free(l.port) ? status : CLI_EXIT_UNUSABLE;
+    live_options_clear(&l.options);
+    session_transcript_clear(&l.tale);
     return status;
 }

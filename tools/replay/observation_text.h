@@ -8,8 +8,8 @@
 #include "tools/print/text_buffer.h"
 
 /* Zeroed but for what the caller sets. */
-struct ue_transcript {
-    struct ue_out out;  /* the caller flushes it */
+struct observation_text {
+    struct text_buffer out;  /* the caller flushes it */
     bool is_wanted;     /* the datagram that is being told is to be printed */
     bool names_streams; /* there may be several connections */
     uint32_t stream;    /* of the datagram */
@@ -25,16 +25,16 @@ struct ue_transcript {
     int64_t run_span_ns;
 };
 
-/* The event function of a struct ue_track_sink whose user is a transcript. */
-void ue_transcript_tell(void *user, const struct ue_track_event *event);
+/* The event function of a struct ue_tracker_callbacks whose user is a transcript. */
+void observation_text_event(void *user, const struct ue_tracker_event *event);
 
 /* The datagram is over. */
-void ue_transcript_end(struct ue_transcript *transcript);
+void observation_text_end_datagram(struct observation_text *transcript);
 
 /* A datagram of which the tracker tells nothing: what it is instead. */
-void ue_transcript_other(struct ue_transcript *transcript, uint64_t frame, int64_t time_ns, unsigned role,
+void observation_text_other(struct observation_text *transcript, uint64_t frame, int64_t time_ns, unsigned role,
                          const char *what);
 
-void ue_transcript_free(struct ue_transcript *transcript);
+void observation_text_free(struct observation_text *transcript);
 
 #endif

@@ -8,18 +8,18 @@
 
 #define WORD_BITS 32
 
-void ue_kept_init(struct ue_kept_ring *ring, struct ue_kept_budget *budget) {
+void replay_packet_ring_init(struct replay_packet_ring *ring, struct replay_packet_memory *budget) {
     memset(ring, 0, sizeof *ring);
     ring->budget = budget;
 }
 
-static size_t above_reserve(const struct ue_kept_ring *ring, size_t used_bytes) {
+static size_t above_reserve(const struct replay_packet_ring *ring, size_t used_bytes) {
     return used_bytes > ring->budget->reserve_bytes ? used_bytes - ring->budget->reserve_bytes : 0;
 }
 
 /* False: nothing changed, because there is no memory. */
-static bool account(struct ue_kept_ring *ring, size_t used_bytes) {
-    struct ue_kept_budget *budget = ring->budget;
+static bool account(struct replay_packet_ring *ring, size_t used_bytes) {
+    struct replay_packet_memory *budget = ring->budget;
     size_t shared_bytes =
         budget->shared_bytes - above_reserve(ring, ring->used_bytes) + above_reserve(ring, used_bytes);
     bool is_too_much = used_bytes > budget->max_bytes || shared_bytes > budget->shared_max_bytes;
@@ -32,11 +32,11 @@ static bool account(struct ue_kept_ring *ring, size_t used_bytes) {
 }
 
 static size_t memory_of(size_t size_bytes, uint32_t ack_count) {
-    return sizeof(struct ue_kept) + size_bytes + size_bytes % 2 + ack_count * sizeof(uint16_t);
+    return sizeof(struct replay_packet) + size_bytes + size_bytes % 2 + ack_count * sizeof(uint16_t);
 }
 
-static void drop_slot(struct ue_kept_ring *ring, int64_t id) {
-    struct ue_kept **slot = &ring->slots[id & (UE_KEPT_MAX - 1)];
+static void drop_slot(struct replay_packet_ring *ring, int64_t id) {
+    struct replay_packet **slot = &ring->slots[id & (REPLAY_PACKETS_MAX - 1)];
     if (*slot != NULL) {
         account(ring, ring->used_bytes - memory_of((*slot)->size_bytes, (*slot)->ack_count));
         g_free(*slot);
@@ -44,21 +44,21 @@ static void drop_slot(struct ue_kept_ring *ring, int64_t id) {
     }
 }
 
-void ue_kept_free(struct ue_kept_ring *ring) {
-    for (int64_t i = 0; i < UE_KEPT_MAX; i++) {
+void replay_packet_ring_free(struct replay_packet_ring *ring) {
+    for (int64_t i = 0; i < REPLAY_PACKETS_MAX; i++) {
         drop_slot(ring, i);
     }
 }
 
-struct ue_kept *ue_kept_add(struct ue_kept_ring *ring, int64_t id, const uint8_t *bytes, size_t size_bytes,
+struct replay_packet *replay_packet_ring_insert(struct replay_packet_ring *ring, int64_t id, const uint8_t *bytes, size_t size_bytes,
                             const uint16_t *acks, uint32_t ack_count) {
-    struct ue_kept **slot = &ring->slots[id & (UE_KEPT_MAX - 1)];
+    struct replay_packet **slot = &ring->slots[id & (REPLAY_PACKETS_MAX - 1)];
     size_t all_bytes = memory_of(size_bytes, ack_count);
     if (*slot != NULL || !account(ring, ring->used_bytes + all_bytes)) {
         return NULL;
     }
-    struct ue_kept *kept = g_malloc(all_bytes);
-    *kept = (struct ue_kept){.id = id, .size_bytes = size_bytes, .ack_count = ack_count};
+    struct replay_packet *kept = g_malloc(all_bytes);
+    *kept = (struct replay_packet){.id = id, .size_bytes = size_bytes, .ack_count = ack_count};
     memcpy(kept->bytes, bytes, size_bytes);
     kept->acks = (uint16_t *)(void *)(kept->bytes + size_bytes + size_bytes % 2);
     if (ack_count != 0) {
@@ -68,10 +68,10 @@ struct ue_kept *ue_kept_add(struct ue_kept_ring *ring, int64_t id, const uint8_t
     return kept;
 }
 
-void ue_kept_drop(struct ue_kept_ring *ring, int64_t before) {
-    int64_t begin = before - ring->oldest > UE_KEPT_MAX ? before - UE_KEPT_MAX : ring->oldest;
+void replay_packet_ring_drop(struct replay_packet_ring *ring, int64_t before) {
+    int64_t begin = before - ring->oldest > REPLAY_PACKETS_MAX ? before - REPLAY_PACKETS_MAX : ring->oldest;
     for (int64_t id = begin; id < before; id++) {
-        const struct ue_kept *kept = ring->slots[id & (UE_KEPT_MAX - 1)];
+        const struct replay_packet *kept = ring->slots[id & (REPLAY_PACKETS_MAX - 1)];
         if (kept != NULL && kept->id < before) {
             drop_slot(ring, id);
         }
@@ -79,7 +79,7 @@ void ue_kept_drop(struct ue_kept_ring *ring, int64_t before) {
     ring->oldest = before > ring->oldest ? before : ring->oldest;
 }
 
-static int legacy_claim(const struct ue_kept *kept, int64_t packet_id) {
+static int legacy_claim(const struct replay_packet *kept, int64_t packet_id) {
     for (uint32_t i = 0; i < kept->ack_count; i++) {
         if (kept->acks[i] == ue_seq_of(packet_id)) {
             return 1;
@@ -88,7 +88,7 @@ static int legacy_claim(const struct ue_kept *kept, int64_t packet_id) {
     return -1;
 }
 
-int ue_kept_claim(const struct ue_kept *kept, int64_t packet_id) {
+int replay_packet_acknowledges(const struct replay_packet *kept, int64_t packet_id) {
     if (kept->words == 0) {
         return legacy_claim(kept, packet_id);
     }

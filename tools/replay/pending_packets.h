@@ -9,9 +9,9 @@
 
 #include <uerudp/packet.h>
 
-#define UE_KEPT_MAX 4096 /* packets of a side; an older one gives way */
+#define REPLAY_PACKETS_MAX 4096 /* packets of a side; an older one gives way */
 
-struct ue_kept {
+struct replay_packet {
     uint64_t frame;
     int64_t time_ns;
     int64_t id;
@@ -29,38 +29,38 @@ struct ue_kept {
 
 /* Memory of all rings together: each has a reserve that no other ring can use, and what a ring uses above its reserve
    counts here. */
-struct ue_kept_budget {
+struct replay_packet_memory {
     size_t shared_bytes;
     size_t shared_max_bytes;
     size_t reserve_bytes; /* of a ring; */
     size_t max_bytes;     /* ... and the most that it may use */
 };
 
-struct ue_kept_ring {
-    struct ue_kept *slots[UE_KEPT_MAX];
-    struct ue_kept_budget *budget;
+struct replay_packet_ring {
+    struct replay_packet *slots[REPLAY_PACKETS_MAX];
+    struct replay_packet_memory *budget;
     size_t used_bytes;
     int64_t oldest; /* none before it is left */
 };
 
-void ue_kept_init(struct ue_kept_ring *ring, struct ue_kept_budget *budget);
-void ue_kept_free(struct ue_kept_ring *ring);
+void replay_packet_ring_init(struct replay_packet_ring *ring, struct replay_packet_memory *budget);
+void replay_packet_ring_free(struct replay_packet_ring *ring);
 
 /* A copy of a legacy packet's acks, or NULL and 0, and of its bytes; members but id, sizes and copies are zero. NULL:
    there is no memory for it, or an older packet that is still kept has its place. */
-struct ue_kept *ue_kept_add(struct ue_kept_ring *ring, int64_t id, const uint8_t *bytes, size_t size_bytes,
+struct replay_packet *replay_packet_ring_insert(struct replay_packet_ring *ring, int64_t id, const uint8_t *bytes, size_t size_bytes,
                             const uint16_t *acks, uint32_t ack_count);
 
 /* NULL: it is not there. */
-static inline struct ue_kept *ue_kept_find(const struct ue_kept_ring *ring, int64_t id) {
-    struct ue_kept *kept = ring->slots[id & (UE_KEPT_MAX - 1)];
+static inline struct replay_packet *replay_packet_ring_find(const struct replay_packet_ring *ring, int64_t id) {
+    struct replay_packet *kept = ring->slots[id & (REPLAY_PACKETS_MAX - 1)];
     return kept != NULL && kept->id == id ? kept : NULL;
 }
 
 /* Drops all before this id. */
-void ue_kept_drop(struct ue_kept_ring *ring, int64_t before);
+void replay_packet_ring_drop(struct replay_packet_ring *ring, int64_t before);
 
 /* What a header says of a packet of the other side: 1 delivered, 0 not, -1 nothing. */
-int ue_kept_claim(const struct ue_kept *kept, int64_t packet_id);
+int replay_packet_acknowledges(const struct replay_packet *kept, int64_t packet_id);
 
 #endif

@@ -8,26 +8,26 @@
 #include "tools/replay/check_options.h"
 #include "tools/replay/send_options.h"
 
-struct ue_replay {
-    struct ue_reading reading;
-    struct ue_selection selection;
+struct replay_command {
+    struct capture_reader reading;
+    struct selection selection;
     gboolean json;
-    struct ue_sending sending;   /* wire, live */
-    struct ue_checking checking; /* check */
+    struct replay_send_options sending;   /* wire, live */
+    struct replay_check_options checking; /* check */
     char **paths;
     int path_count;
 };
 
 /* observe: what the two ends did, line by line. */
-enum ue_exit ue_replay_observe(struct ue_replay *replay);
+enum cli_exit replay_observe(struct replay_command *replay);
 
 /* check: whether the two ends did what the reference endpoint would have done. */
-enum ue_exit ue_replay_check(struct ue_replay *replay);
+enum cli_exit replay_check(struct replay_command *replay);
 
 /* wire: the datagrams once more to a host, byte for byte. */
-enum ue_exit ue_replay_wire(struct ue_replay *replay);
+enum cli_exit replay_wire(struct replay_command *replay);
 
 /* live: the captured client once more, against a real server. */
-enum ue_exit ue_replay_live(struct ue_replay *replay);
+enum cli_exit replay_live(struct replay_command *replay);
 
 #endif

@@ -6,17 +6,17 @@
 #define FACTOR_MIN 1e-6
 #define FACTOR_MAX 1e9
 
-void ue_sending_init(struct ue_sending *sending) {
-    *sending = (struct ue_sending){.speed = 1, .rounds = 1};
+void replay_send_options_init(struct replay_send_options *sending) {
+    *sending = (struct replay_send_options){.speed = 1, .rounds = 1};
 }
 
-void ue_sending_clear(struct ue_sending *sending) {
+void replay_send_options_clear(struct replay_send_options *sending) {
     g_free(sending->target);
     g_free(sending->pcap);
     g_free(sending->per_second_text);
 }
 
-void ue_sending_add(struct ue_sending *sending, GOptionContext *context) {
+void replay_send_options_add(struct replay_send_options *sending, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"speed", 0, 0, G_OPTION_ARG_DOUBLE, &sending->speed, "times as fast as captured; 0 without waiting; default 1",
          "X"},
@@ -34,24 +34,24 @@ void ue_sending_add(struct ue_sending *sending, GOptionContext *context) {
     g_option_context_add_group(context, group);
 }
 
-bool ue_sending_resolve(struct ue_sending *s, bool is_live) {
+bool replay_send_options_resolve(struct replay_send_options *s, bool is_live) {
     bool is_for_wire = s->per_second_text != NULL || s->rounds != 1;
     if (s->target == NULL && (is_for_wire || s->speed != 1 || s->pcap != NULL)) {
-        ue_complain("--speed, --pps, --loop and --pcap go with --wire or --live");
+        cli_error("--speed, --pps, --loop and --pcap go with --wire or --live");
         return false;
     }
     if (is_live && is_for_wire) {
-        ue_complain("--pps and --loop go with --wire");
+        cli_error("--pps and --loop go with --wire");
         return false;
     }
     if (!is_live && s->pcap != NULL) {
-        ue_complain("--pcap goes with --live");
+        cli_error("--pcap goes with --live");
         return false;
     }
     if (s->rounds < 0) {
-        ue_complain("--loop=%" G_GINT64_FORMAT ": not a number of rounds", s->rounds);
+        cli_error("--loop=%" G_GINT64_FORMAT ": not a number of rounds", s->rounds);
         return false;
     }
-    return ue_cli_within("speed", s->speed, 0, FACTOR_MAX) &&
-           ue_cli_option_real("pps", s->per_second_text, FACTOR_MIN, FACTOR_MAX, &s->per_second);
+    return cli_check_range("speed", s->speed, 0, FACTOR_MAX) &&
+           cli_option_real("pps", s->per_second_text, FACTOR_MIN, FACTOR_MAX, &s->per_second);
 }

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-struct ue_sending {
+struct replay_send_options {
     char *target;          /* HOST:PORT; NULL: the mode does not send */
     double speed;          /* times as fast as captured; 0: without waiting */
     char *per_second_text; /* as on the command line; NULL: not given */
@@ -15,14 +15,14 @@ struct ue_sending {
     char *pcap;            /* live: where to record; NULL: nowhere */
 };
 
-void ue_sending_init(struct ue_sending *sending);
-void ue_sending_clear(struct ue_sending *sending);
+void replay_send_options_init(struct replay_send_options *sending);
+void replay_send_options_clear(struct replay_send_options *sending);
 
 /* Adds all but the target to a command line. */
-void ue_sending_add(struct ue_sending *sending, GOptionContext *context);
+void replay_send_options_add(struct replay_send_options *sending, GOptionContext *context);
 
 /* After parsing: false, with a message, when a value is unusable or goes with no mode that sends. is_live: the mode is
    live. */
-bool ue_sending_resolve(struct ue_sending *sending, bool is_live);
+bool replay_send_options_resolve(struct replay_send_options *sending, bool is_live);
 
 #endif

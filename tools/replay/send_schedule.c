@@ -11,15 +11,15 @@
 /* About three years: what is further away is never reached, and must not overflow. */
 #define DUE_NS_MAX 1e17
 
-void ue_pace_init(struct ue_pace *pace, const struct ue_pace_options *options, const volatile sig_atomic_t *stop) {
-    *pace = (struct ue_pace){.options = *options, .stop = stop};
+void replay_schedule_init(struct replay_schedule *pace, const struct replay_schedule_options *options, const volatile sig_atomic_t *stop) {
+    *pace = (struct replay_schedule){.options = *options, .stop = stop};
 }
 
-static bool has_schedule(const struct ue_pace *pace) {
+static bool has_schedule(const struct replay_schedule *pace) {
     return pace->options.per_second > 0 || pace->options.speed > 0;
 }
 
-static uint64_t due_ns(const struct ue_pace *pace, uint64_t captured_ns) {
+static uint64_t due_ns(const struct replay_schedule *pace, uint64_t captured_ns) {
     double ns = 0;
     if (pace->options.per_second > 0) {
         ns = (double)pace->count * NS_PER_S / pace->options.per_second;
@@ -33,16 +33,16 @@ static uint64_t due_ns(const struct ue_pace *pace, uint64_t captured_ns) {
 static uint64_t sleep_until(uint64_t time_ns) {
     const struct timespec until = {.tv_sec = (time_t)(time_ns / 1000000000u), .tv_nsec = (long)(time_ns % 1000000000u)};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-    return ue_loop_now_ns();
+    return event_loop_now_ns();
 }
 
-bool ue_pace_wait(struct ue_pace *pace, uint64_t captured_ns) {
-    uint64_t now_ns = ue_loop_now_ns();
+bool replay_schedule_wait(struct replay_schedule *pace, uint64_t captured_ns) {
+    uint64_t now_ns = event_loop_now_ns();
     pace->begun_ns = pace->count == 0 ? now_ns : pace->begun_ns;
     pace->due_ns = due_ns(pace, captured_ns);
     uint64_t until_ns = pace->begun_ns + pace->due_ns;
     while (now_ns < until_ns && *pace->stop == 0) {
-        now_ns = until_ns - now_ns > AWAKE_NS ? sleep_until(until_ns - AWAKE_NS) : ue_loop_now_ns();
+        now_ns = until_ns - now_ns > AWAKE_NS ? sleep_until(until_ns - AWAKE_NS) : event_loop_now_ns();
     }
     if (*pace->stop != 0) {
         return false;
@@ -57,11 +57,11 @@ bool ue_pace_wait(struct ue_pace *pace, uint64_t captured_ns) {
     return true;
 }
 
-double ue_pace_error(const struct ue_pace *pace) {
+double replay_schedule_error(const struct replay_schedule *pace) {
     bool is_known = has_schedule(pace) && pace->due_ns != 0;
     return is_known ? (double)pace->done_ns / (double)pace->due_ns - 1 : 0;
 }
 
-double ue_pace_late_ns(const struct ue_pace *pace) {
+double replay_schedule_late_ns(const struct replay_schedule *pace) {
     return pace->count != 0 ? pace->late_ns / (double)pace->count : 0;
 }

@@ -8,9 +8,9 @@
 
 /* While the capture is read. */
 struct reading {
-    struct ue_tale *tale;
-    struct ue_parts *parts;
-    struct ue_tracks *tracks;
+    struct session_transcript *tale;
+    struct bunch_reassembly *parts;
+    struct tracker_table *tracks;
     GHashTable *lives; /* by channel, the latest life + 1 */
     GHashTable *ended; /* channels that were closed since */
     const struct ue_context *context;
@@ -38,7 +38,7 @@ static enum ue_channel_kind kind_of(const struct ue_context *context, const stru
 /* Where an opening was not captured, the one who may open actors is taken for the opener. */
 static uint32_t begin_life(struct reading *r, unsigned side, const struct ue_bunch *bunch) {
     GArray *lives = r->tale->lives;
-    const struct ue_life life = {
+    const struct session_channel life = {
         .channel = bunch->channel,
         .kind = kind_of(r->context, bunch),
         .by_server = bunch->channel != 0 && (side == 1 || !bunch->open),
@@ -66,7 +66,7 @@ static uint64_t since_first(const struct reading *r, int64_t time_ns) {
     return time_ns > r->first_ns ? (uint64_t)time_ns - (uint64_t)r->first_ns : 0;
 }
 
-static void take_handshake(struct reading *r, const struct ue_track_event *event) {
+static void take_handshake(struct reading *r, const struct ue_tracker_event *event) {
     const struct ue_handshake *handshake = &event->datagram->handshake;
     if (event->side == 0 && handshake->network_version != 0) {
         r->tale->network_version = handshake->network_version;
@@ -74,40 +74,40 @@ static void take_handshake(struct reading *r, const struct ue_track_event *event
     }
 }
 
-static void take_bunch(struct reading *r, const struct ue_track_event *event) {
+static void take_bunch(struct reading *r, const struct ue_tracker_event *event) {
     bool is_first = event->bunch->reliable ? event->copy == 1 : !r->is_duplicate;
     if (is_first && !r->is_full) {
         uint32_t life = life_of(r, event->side, event->bunch);
-        r->is_full = r->tale->lives->len > UE_TALE_LIVES_MAX ||
-                     !ue_parts_add(r->parts, since_first(r, event->time_ns), event->side, life, event->bunch,
+        r->is_full = r->tale->lives->len > SESSION_TRANSCRIPT_CHANNELS_MAX ||
+                     !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, life, event->bunch,
                                    event->reliable_id);
     }
 }
 
-static void take_event(void *user, const struct ue_track_event *event) {
+static void take_event(void *user, const struct ue_tracker_event *event) {
     struct reading *r = user;
     switch (event->type) {
-    case UE_TRACK_HANDSHAKE: take_handshake(r, event); break;
-    case UE_TRACK_PACKET: r->is_duplicate = event->is_duplicate; break;
-    case UE_TRACK_BUNCH: take_bunch(r, event); break;
+    case UE_TRACKER_HANDSHAKE: take_handshake(r, event); break;
+    case UE_TRACKER_PACKET: r->is_duplicate = event->is_duplicate; break;
+    case UE_TRACKER_BUNCH: take_bunch(r, event); break;
     default: break;
     }
 }
 
-static void take_datagram(struct reading *r, const struct ue_seen *seen) {
-    const struct ue_track_sink sink = {.event = take_event, .user = r};
+static void take_datagram(struct reading *r, const struct input_datagram *seen) {
+    const struct ue_tracker_callbacks sink = {.event = take_event, .user = r};
     if (seen->role == 0) {
         r->tale->context = seen->context;
     }
     r->context = &seen->context;
     r->tale->end_ns = since_first(r, seen->held->time_ns);
-    ue_tracks_feed(r->tracks, seen, &sink);
+    tracker_table_on_datagram(r->tracks, seen, &sink);
 }
 
 /* False, with a message: this is not what can be told. */
-static bool take_seen(struct reading *r, const struct ue_replay *replay, const struct ue_seen *seen) {
-    struct ue_tale *tale = r->tale;
-    if (seen->is_foreign || !ue_selection_takes_stream(&replay->selection, seen->connection->stream)) {
+static bool take_seen(struct reading *r, const struct replay_command *replay, const struct input_datagram *seen) {
+    struct session_transcript *tale = r->tale;
+    if (seen->is_foreign || !selection_matches_stream(&replay->selection, seen->connection->stream)) {
         return true;
     }
     if (!tale->is_begun) {
@@ -116,21 +116,21 @@ static bool take_seen(struct reading *r, const struct ue_replay *replay, const s
         r->first_ns = seen->held->time_ns;
     }
     if (seen->connection->stream != tale->stream) {
-        ue_complain("the capture has several connections; choose one with --stream");
+        cli_error("the capture has several connections; choose one with --stream");
         return false;
     }
     take_datagram(r, seen);
     if (r->is_full) {
-        ue_complain("the connection has more than %u MiB of bunches, or %d channels", UE_TALE_BYTES_MAX >> 20,
-                    UE_TALE_LIVES_MAX);
+        cli_error("the connection has more than %u MiB of bunches, or %d channels", SESSION_TRANSCRIPT_BYTES_MAX >> 20,
+                    SESSION_TRANSCRIPT_CHANNELS_MAX);
     }
     return !r->is_full;
 }
 
-static bool read_all(struct reading *r, struct ue_replay *replay) {
-    struct ue_seen seen;
-    ue_reading_start(&replay->reading, replay->path_count, replay->paths);
-    while (ue_reading_next(&replay->reading, &seen)) {
+static bool read_all(struct reading *r, struct replay_command *replay) {
+    struct input_datagram seen;
+    capture_reader_start(&replay->reading, replay->path_count, replay->paths);
+    while (capture_reader_next(&replay->reading, &seen)) {
         if (!take_seen(r, replay, &seen)) {
             return false;
         }
@@ -138,46 +138,46 @@ static bool read_all(struct reading *r, struct ue_replay *replay) {
     return true;
 }
 
-static bool has_login(const struct ue_tale *tale) {
-    bool is_good = ue_tale_has(tale, UE_MESSAGE_HELLO) &&
-                   (ue_tale_has(tale, UE_MESSAGE_LOGIN) || ue_tale_has(tale, UE_MESSAGE_BEACON_JOIN));
+static bool has_login(const struct session_transcript *tale) {
+    bool is_good = session_transcript_has(tale, UE_MESSAGE_HELLO) &&
+                   (session_transcript_has(tale, UE_MESSAGE_LOGIN) || session_transcript_has(tale, UE_MESSAGE_BEACON_JOIN));
     if (!is_good) {
-        ue_complain(tale->is_begun ? "the capture does not show how the client logged in, or not in clear (see "
+        cli_error(tale->is_begun ? "the capture does not show how the client logged in, or not in clear (see "
                                      "--key and --handlers)"
                                    : "there is no connection to replay");
     }
     return is_good;
 }
 
-bool ue_tale_read(struct ue_tale *tale, struct ue_replay *replay) {
-    *tale = (struct ue_tale){
-        .lives = g_array_new(FALSE, TRUE, sizeof(struct ue_life)),
-        .lines = g_array_new(FALSE, FALSE, sizeof(struct ue_tale_line)),
+bool session_transcript_read(struct session_transcript *tale, struct replay_command *replay) {
+    *tale = (struct session_transcript){
+        .lives = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
+        .lines = g_array_new(FALSE, FALSE, sizeof(struct session_transcript_message)),
         .buffers = g_ptr_array_new_with_free_func(g_free),
         .closed_by = -1,
     };
     struct reading r = {
         .tale = tale,
-        .parts = ue_parts_new(),
-        .tracks = ue_tracks_new(),
+        .parts = bunch_reassembly_new(),
+        .tracks = tracker_table_new(),
         .lives = g_hash_table_new(NULL, NULL),
         .ended = g_hash_table_new(NULL, NULL),
     };
     bool good = read_all(&r, replay);
     if (good) {
-        ue_parts_tell(r.parts, tale);
+        bunch_reassembly_finish(r.parts, tale);
         good = has_login(tale);
     }
-    ue_parts_free(r.parts);
-    ue_tracks_free(r.tracks);
+    bunch_reassembly_free(r.parts);
+    tracker_table_free(r.tracks);
     g_hash_table_unref(r.lives);
     g_hash_table_unref(r.ended);
     return good;
 }
 
-void ue_tale_clear(struct ue_tale *tale) {
+void session_transcript_clear(struct session_transcript *tale) {
     for (guint i = 0; i < tale->lines->len; i++) {
-        g_array_unref(g_array_index(tale->lines, struct ue_tale_line, i).exports);
+        g_array_unref(g_array_index(tale->lines, struct session_transcript_message, i).exports);
     }
     g_array_unref(tale->lines);
     g_array_unref(tale->lives);

@@ -10,12 +10,12 @@
 #include "tools/replay/replay.h"
 
 /* More than this in bunches, or so many channels, are refused. */
-#define UE_TALE_BYTES_MAX (256u << 20)
-#define UE_TALE_LIVES_MAX 65536
-#define UE_TALE_REASON_BYTES 64
+#define SESSION_TRANSCRIPT_BYTES_MAX (256u << 20)
+#define SESSION_TRANSCRIPT_CHANNELS_MAX 65536
+#define SESSION_TRANSCRIPT_REASON_BYTES 64
 
 /* A channel from its opening to its close; the first one is Control. An index may have several, one after another. */
-struct ue_life {
+struct session_channel {
     uint32_t channel;
     enum ue_channel_kind kind;
     bool by_server;      /* who opened it */
@@ -23,7 +23,7 @@ struct ue_life {
 };
 
 /* A message of the client, put together from its parts. */
-struct ue_tale_line {
+struct session_transcript_message {
     uint64_t time_ns;
     uint32_t life;
     bool reliable, close, has_exports, has_mapped, paused;
@@ -32,7 +32,7 @@ struct ue_tale_line {
     GArray *exports; /* struct ue_view: parts of their own in front of the data */
 };
 
-struct ue_tale {
+struct session_transcript {
     bool is_begun;
     uint32_t stream;
     struct ue_context context; /* of the client's datagrams */
@@ -42,29 +42,29 @@ struct ue_tale {
     struct ue_message hello, login, beacon_join;
     int32_t net_speed;
     uint64_t welcomed_ns, joined_ns, end_ns;     /* Welcome came, Join left, the last datagram */
-    GArray *lives;                               /* struct ue_life */
-    GArray *lines;                               /* struct ue_tale_line, in the order in which they leave */
+    GArray *lives;                               /* struct session_channel */
+    GArray *lines;                               /* struct session_transcript_message, in the order in which they leave */
     uint64_t incomplete;                         /* messages of which parts are missing */
     int closed_by;                               /* 0 the client, 1 the server, -1: the capture does not show it */
-    char close_reasons[2][UE_TALE_REASON_BYTES]; /* by side, what it said; "" nothing */
+    char close_reasons[2][SESSION_TRANSCRIPT_REASON_BYTES]; /* by side, what it said; "" nothing */
     GPtrArray *buffers;                          /* what views point into */
 };
 
 /* Reads the one connection that the user selects. False, with a message, when there is none, or more, or no login in
    it. Clear it in any case. */
-bool ue_tale_read(struct ue_tale *tale, struct ue_replay *replay);
-void ue_tale_clear(struct ue_tale *tale);
+bool session_transcript_read(struct session_transcript *tale, struct replay_command *replay);
+void session_transcript_clear(struct session_transcript *tale);
 
-static inline struct ue_life *ue_tale_life(const struct ue_tale *tale, uint32_t life) {
-    return &g_array_index(tale->lives, struct ue_life, life);
+static inline struct session_channel *session_transcript_channel(const struct session_transcript *tale, uint32_t life) {
+    return &g_array_index(tale->lives, struct session_channel, life);
 }
 
-static inline bool ue_tale_has(const struct ue_tale *tale, enum ue_message_type type) {
+static inline bool session_transcript_has(const struct session_transcript *tale, enum ue_message_type type) {
     return (tale->has >> type & 1) != 0;
 }
 
 /* Private to the tale: a whole message of a side, its parts put together; the view's bytes are the tale's. Control
    messages of the client are taken apart: what belongs to the login becomes part of the tale, the rest lines. */
-void ue_tale_take(struct ue_tale *tale, unsigned side, const struct ue_tale_line *whole);
+void session_transcript_add_message(struct session_transcript *tale, unsigned side, const struct session_transcript_message *whole);
 
 #endif

@@ -18,16 +18,16 @@ static bool is_of_login(uint8_t type) {
     }
 }
 
-static void note_close_reason(struct ue_tale *tale, unsigned side, const struct ue_message *message) {
-    struct ue_out text = {0};
-    ue_out_engine_text(&text, message->params[UE_CLOSE_REASON_TEXT].text, UE_ESCAPE_PLAIN);
-    ue_out_char(&text, '\0');
-    g_strlcpy(tale->close_reasons[side], text.text, UE_TALE_REASON_BYTES);
-    ue_out_free(&text);
+static void note_close_reason(struct session_transcript *tale, unsigned side, const struct ue_message *message) {
+    struct text_buffer text = {0};
+    text_buffer_add_engine_text(&text, message->params[UE_CLOSE_REASON_TEXT].text, TEXT_ESCAPE_PLAIN);
+    text_buffer_add_char(&text, '\0');
+    g_strlcpy(tale->close_reasons[side], text.text, SESSION_TRANSCRIPT_REASON_BYTES);
+    text_buffer_free(&text);
 }
 
-static void note_login(struct ue_tale *tale, uint64_t time_ns, const struct ue_message *message) {
-    bool is_first = !ue_tale_has(tale, message->type);
+static void note_login(struct session_transcript *tale, uint64_t time_ns, const struct ue_message *message) {
+    bool is_first = !session_transcript_has(tale, message->type);
     tale->has |= UINT64_C(1) << message->type;
     if (!is_first) {
         return; /* the login says everything once */
@@ -50,14 +50,14 @@ static void note_login(struct ue_tale *tale, uint64_t time_ns, const struct ue_m
     }
 }
 
-static void add_line(struct ue_tale *tale, const struct ue_tale_line *line) {
-    struct ue_tale_line added = *line;
+static void add_line(struct session_transcript *tale, const struct session_transcript_message *line) {
+    struct session_transcript_message added = *line;
     added.exports = g_array_copy(line->exports);
     g_array_append_val(tale->lines, added);
 }
 
-static void take_of_client(struct ue_tale *tale, const struct ue_tale_line *whole) {
-    struct ue_tale_line line = *whole;
+static void take_of_client(struct session_transcript *tale, const struct session_transcript_message *whole) {
+    struct session_transcript_message line = *whole;
     struct ue_message message;
     struct ue_fault fault;
     for (size_t bit = 0, begin = 0; bit < whole->data.bits; begin = bit) {
@@ -72,7 +72,7 @@ static void take_of_client(struct ue_tale *tale, const struct ue_tale_line *whol
     }
 }
 
-static void take_of_server(struct ue_tale *tale, const struct ue_tale_line *whole) {
+static void take_of_server(struct session_transcript *tale, const struct session_transcript_message *whole) {
     struct ue_message message;
     struct ue_fault fault;
     for (size_t bit = 0; bit < whole->data.bits;) {
@@ -87,8 +87,8 @@ static void take_of_server(struct ue_tale *tale, const struct ue_tale_line *whol
     }
 }
 
-void ue_tale_take(struct ue_tale *tale, unsigned side, const struct ue_tale_line *whole) {
-    struct ue_life *life = ue_tale_life(tale, whole->life);
+void session_transcript_add_message(struct session_transcript *tale, unsigned side, const struct session_transcript_message *whole) {
+    struct session_channel *life = session_transcript_channel(tale, whole->life);
     bool is_control = life->kind == UE_KIND_CONTROL;
     life->said[side][whole->reliable]++;
     if (is_control && whole->close && tale->closed_by < 0) {

@@ -18,30 +18,30 @@
 #define ITEMS_MAX 1024
 #define CLOCK_BEGIN_NS UINT64_C(1000000000)
 
-struct ue_shadow_notes ue_party_notes(const struct ue_party *side) {
-    return side->shadow != NULL ? *ue_shadow_notes(side->shadow) : side->notes;
+struct ue_model_retransmissions replay_side_notes(const struct replay_side *side) {
+    return side->shadow != NULL ? *ue_model_retransmissions(side->shadow) : side->notes;
 }
 
-static void free_shadow(struct ue_party *side) {
-    side->notes = ue_party_notes(side);
+static void free_shadow(struct replay_side *side) {
+    side->notes = replay_side_notes(side);
     ue_conn_free(side->shadow);
     g_free(side->region);
     side->shadow = NULL;
     side->region = NULL;
 }
 
-void ue_party_finish(struct ue_party *side) {
+void replay_side_finish(struct replay_side *side) {
     free_shadow(side);
-    ue_kept_free(&side->kept);
+    replay_packet_ring_free(&side->kept);
     side->is_finished = true;
 }
 
-void ue_party_free(struct ue_party *side) {
-    ue_party_finish(side);
+void replay_side_free(struct replay_side *side) {
+    replay_side_finish(side);
     g_free(side->difference);
 }
 
-void ue_party_forget(struct ue_party *side) {
+void replay_side_reset(struct replay_side *side) {
     free_shadow(side);
     g_free(side->difference);
     side->difference = NULL;
@@ -55,22 +55,22 @@ void ue_party_forget(struct ue_party *side) {
     }
 }
 
-bool ue_party_is_active(const struct ue_party *side) {
+bool replay_side_is_active(const struct replay_side *side) {
     return side->is_checked && !side->is_over && side->trouble == NULL;
 }
 
-struct ue_difference *ue_party_depart(struct ue_party *side, enum ue_departure_type type, uint64_t frame, int64_t id) {
+struct replay_difference *replay_side_add_difference(struct replay_side *side, enum ue_model_difference_type type, uint64_t frame, int64_t id) {
     side->departures[type]++;
-    const struct ue_difference *first = side->difference;
+    const struct replay_difference *first = side->difference;
     bool is_first = first == NULL || frame < first->frame ||
-                    (frame == first->frame && first->type == UE_DEPARTS_RECEIVED); /* the complaint of the other side */
+                    (frame == first->frame && first->type == UE_MODEL_DIFFERS_RECEIVED); /* the complaint of the other side */
     if ((side->ignored >> type & 1) != 0 || !is_first) {
         return NULL;
     }
     if (side->difference == NULL) {
-        side->difference = g_new(struct ue_difference, 1);
+        side->difference = g_new(struct replay_difference, 1);
     }
-    struct ue_difference *d = side->difference;
+    struct replay_difference *d = side->difference;
     d->type = type;
     d->side = side->role;
     d->frame = frame;
@@ -84,9 +84,9 @@ struct ue_difference *ue_party_depart(struct ue_party *side, enum ue_departure_t
 /* ---- begin ---- */
 
 /* The first own packet from which on the other side's packets are known; false: it has not come. */
-static bool find_join(struct ue_party *side, const struct ue_kept **join) {
+static bool find_join(struct replay_side *side, const struct replay_packet **join) {
     for (; side->next <= side->newest; side->next++) {
-        const struct ue_kept *kept = ue_kept_find(&side->kept, side->next);
+        const struct replay_packet *kept = replay_packet_ring_find(&side->kept, side->next);
         if (kept != NULL && (kept->words == 0 || kept->judged >= side->peer->oldest - 1)) {
             *join = kept;
             side->join = kept->id;
@@ -97,15 +97,15 @@ static bool find_join(struct ue_party *side, const struct ue_kept **join) {
 }
 
 /* The first packet of the other side of which verdicts are known. */
-static int64_t first_judged(const struct ue_party *side, const struct ue_kept *join) {
+static int64_t first_judged(const struct replay_side *side, const struct replay_packet *join) {
     int64_t first = join->judged + 1 - (int64_t)join->words * 32;
     return join->words == 0 || first < side->peer->oldest ? side->peer->oldest : first;
 }
 
 /* The first own packet that the other side may still acknowledge. */
-static int64_t first_unacked(const struct ue_party *side, int64_t in, int64_t first) {
+static int64_t first_unacked(const struct replay_side *side, int64_t in, int64_t first) {
     for (int64_t id = in; id <= side->peer->newest; id++) {
-        const struct ue_kept *kept = ue_kept_find(&side->peer->kept, id);
+        const struct replay_packet *kept = replay_packet_ring_find(&side->peer->kept, id);
         if (kept != NULL && kept->words != 0) {
             return kept->judged + 1 < first ? kept->judged + 1 : first;
         }
@@ -113,7 +113,7 @@ static int64_t first_unacked(const struct ue_party *side, int64_t in, int64_t fi
     return first;
 }
 
-static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_whole) {
+static bool begin_at(struct replay_side *side, int64_t in, int64_t out, bool is_whole) {
     const struct ue_conn_config config = {
         .profile = &side->context.profile,
         .settings = side->context.settings,
@@ -122,12 +122,12 @@ static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_who
         .no_order_cache = true,
         .any_channel = true,
     };
-    const struct ue_shadow_start start = {
+    const struct ue_model_start start = {
         .context = &side->peer->context,
         .prefix = side->prefix,
         .in = in,
         .out = out,
-        .opens_freely = (side->ignored >> UE_DEPARTS_OPEN & 1) != 0,
+        .opens_freely = (side->ignored >> UE_MODEL_DIFFERS_OPEN & 1) != 0,
         .is_whole = is_whole,
     };
     side->region = g_try_malloc(SHADOW_BYTES);
@@ -141,7 +141,7 @@ static bool begin_at(struct ue_party *side, int64_t in, int64_t out, bool is_who
         return false;
     }
     side->has_begun = true;
-    ue_shadow_begin(side->shadow, &start);
+    ue_model_begin(side->shadow, &start);
     side->learns = !is_whole;
     side->next = side->patience.order_id = side->patience.silent_id = out;
     return true;
@@ -151,20 +151,20 @@ static int64_t full_id(uint16_t seq, int64_t near) {
     return ue_seq_expand(seq, near, UE_PACKET_SEQ_MAX);
 }
 
-static bool begin_whole(struct ue_party *side, const struct ue_party_start *start) {
+static bool begin_whole(struct replay_side *side, const struct replay_side_start *start) {
     uint16_t out = side->role == 0 ? start->sequences.client : start->sequences.server;
     uint16_t in = side->role == 0 ? start->sequences.server : start->sequences.client;
     int64_t first = full_id(out, side->oldest);
-    const struct ue_kept *kept = ue_kept_find(&side->kept, side->oldest);
+    const struct replay_packet *kept = replay_packet_ring_find(&side->kept, side->oldest);
     if (side->oldest < first || side->oldest - first > FIRST_MAX) {
-        ue_party_depart(side, UE_DEPARTS_SEQUENCE, kept != NULL ? kept->frame : 0, side->oldest);
+        replay_side_add_difference(side, UE_MODEL_DIFFERS_SEQUENCE, kept != NULL ? kept->frame : 0, side->oldest);
         return false;
     }
     return begin_at(side, full_id(in, side->peer->oldest), first, true);
 }
 
-static bool begin(struct ue_party *side, const struct ue_party_start *start) {
-    const struct ue_kept *join;
+static bool begin(struct replay_side *side, const struct replay_side_start *start) {
+    const struct replay_packet *join;
     if (start->is_known) {
         return begin_whole(side, start);
     }
@@ -177,20 +177,20 @@ static bool begin(struct ue_party *side, const struct ue_party_start *start) {
 
 /* ---- departures ---- */
 
-static void keep_actual(struct ue_difference *d, const struct ue_kept *kept) {
+static void keep_actual(struct replay_difference *d, const struct replay_packet *kept) {
     d->actual_bytes = kept->size_bytes < sizeof d->actual ? kept->size_bytes : sizeof d->actual;
     memcpy(d->actual, kept->bytes, d->actual_bytes);
 }
 
 /* The own packet that is looked at. */
 struct looking {
-    struct ue_party *side;
-    const struct ue_kept *kept;
+    struct replay_side *side;
+    const struct replay_packet *kept;
     struct ue_datagram datagram;
     unsigned hastened; /* packets given to the endpoint before the header speaks of them */
 };
 
-static void expect_item(struct ue_difference *d, const struct looking *l, uint32_t at, const struct ue_bunch *bunch) {
+static void expect_item(struct replay_difference *d, const struct looking *l, uint32_t at, const struct ue_bunch *bunch) {
     struct ue_datagram expected = l->datagram;
     uint32_t behind = (uint32_t)expected.item_count - at - 1;
     expected.items = g_memdup2(expected.items, expected.item_count * sizeof *expected.items);
@@ -200,19 +200,19 @@ static void expect_item(struct ue_difference *d, const struct looking *l, uint32
         memmove(&expected.items[at], &expected.items[at + 1], behind * sizeof *expected.items);
         expected.item_count--;
     }
-    ue_difference_expect(d, &expected);
+    replay_difference_set_expected(d, &expected);
     g_free(expected.items);
 }
 
-static void expect_header(struct ue_difference *d, const struct looking *l, const struct ue_packet *packet) {
+static void expect_header(struct replay_difference *d, const struct looking *l, const struct ue_packet *packet) {
     struct ue_datagram expected = l->datagram;
     expected.packet = *packet;
-    ue_difference_expect(d, &expected);
+    replay_difference_set_expected(d, &expected);
 }
 
-static void on_departure(void *user, const struct ue_departure *departure) {
+static void on_departure(void *user, const struct ue_model_difference *departure) {
     struct looking *l = user;
-    struct ue_difference *d = ue_party_depart(l->side, departure->type, l->kept->frame, l->kept->id);
+    struct replay_difference *d = replay_side_add_difference(l->side, departure->type, l->kept->frame, l->kept->id);
     if (d == NULL) {
         return;
     }
@@ -238,9 +238,9 @@ static int votes_on(const struct looking *l, int64_t packet_id) {
     int64_t last = l->kept->id + VOTES;
     int votes = 0;
     for (int64_t id = l->kept->id; id <= last && ABS(votes) <= last - id + 1; id++) {
-        const struct ue_kept *kept = ue_kept_find(&l->side->kept, id);
+        const struct replay_packet *kept = replay_packet_ring_find(&l->side->kept, id);
         int claim =
-            kept != NULL && (kept->words == 0 || kept->ack <= kept->peer_newest) ? ue_kept_claim(kept, packet_id) : -1;
+            kept != NULL && (kept->words == 0 || kept->ack <= kept->peer_newest) ? replay_packet_acknowledges(kept, packet_id) : -1;
         votes += claim == 1 ? 1 : claim == 0 ? -1 : 0;
     }
     return votes;
@@ -255,26 +255,26 @@ enum claim {
 
 static enum claim claim_on(const struct looking *l, int64_t packet_id) {
     int votes = votes_on(l, packet_id);
-    int claim = votes == 0 ? ue_kept_claim(l->kept, packet_id) : votes > 0;
+    int claim = votes == 0 ? replay_packet_acknowledges(l->kept, packet_id) : votes > 0;
     return claim < 0 ? CLAIM_UNKNOWN : claim == 0 ? CLAIM_LOST : CLAIM_DELIVERED;
 }
 
 /* What came in packets that were not delivered may have been taken all the same, up to the bunch that was refused:
    then, and when it joined in the middle, the endpoint knows too little to think otherwise than the side. */
-static bool is_in_doubt(const struct ue_party *side, int64_t packet_id) {
+static bool is_in_doubt(const struct replay_side *side, int64_t packet_id) {
     return side->learns || packet_id - side->undelivered < DOUBT;
 }
 
 /* What the endpoint tells about a packet of the other side. */
-static void listen(struct ue_party *side, const struct ue_kept *from) {
+static void listen(struct replay_side *side, const struct replay_packet *from) {
     struct ue_event event;
     while (ue_conn_next_event(side->shadow, &event)) {
         side->delivered += event.type == UE_EVENT_BUNCH;
         if (event.type != UE_EVENT_FAULT || is_in_doubt(side, from->id)) {
             continue;
         }
-        enum ue_departure_type type = event.reason == UE_CLOSE_ALREADY_OPEN ? UE_DEPARTS_OPEN : UE_DEPARTS_RECEIVED;
-        struct ue_difference *d = ue_party_depart(side->peer, type, from->frame, from->id);
+        enum ue_model_difference_type type = event.reason == UE_CLOSE_ALREADY_OPEN ? UE_MODEL_DIFFERS_OPEN : UE_MODEL_DIFFERS_RECEIVED;
+        struct replay_difference *d = replay_side_add_difference(side->peer, type, from->frame, from->id);
         if (d != NULL) {
             d->reason = event.reason;
             keep_actual(d, from);
@@ -285,13 +285,13 @@ static void listen(struct ue_party *side, const struct ue_kept *from) {
 /* Whether a packet of the other side may have passed before the capture began, overtaking the first one that was
    captured: as far as others overtake, twice over, for these are few. */
 static bool may_be_earlier(const struct looking *l, int64_t packet_id) {
-    const struct ue_party *peer = l->side->peer;
+    const struct replay_side *peer = l->side->peer;
     return l->side->learns && packet_id <= peer->oldest + 2 * peer->overtaken;
 }
 
 /* Whether a packet was captured but is not kept. */
-static bool is_stray(const struct ue_party *side, int64_t packet_id) {
-    for (uint64_t i = 0; i < side->stray_count && i < UE_PARTY_STRAYS; i++) {
+static bool is_stray(const struct replay_side *side, int64_t packet_id) {
+    for (uint64_t i = 0; i < side->stray_count && i < REPLAY_SIDE_STRAYS; i++) {
         if (side->stray_ids[i] == packet_id) {
             return true;
         }
@@ -304,23 +304,23 @@ static void take_uncaptured(const struct looking *l, int64_t packet_id) {
         l->side->trouble = "too many packets are missing at once";
     }
     if (may_be_earlier(l, packet_id) || l->side->trouble != NULL) {
-        ue_shadow_receive_unknown(l->side->shadow, packet_id, true);
+        ue_model_receive_unknown(l->side->shadow, packet_id, true);
         return;
     }
-    struct ue_difference *d = ue_party_depart(l->side, UE_DEPARTS_UNCAPTURED, l->kept->frame, l->kept->id);
+    struct replay_difference *d = replay_side_add_difference(l->side, UE_MODEL_DIFFERS_UNCAPTURED, l->kept->frame, l->kept->id);
     if (d != NULL) {
         d->other_id = packet_id - l->side->peer->offset;
     }
-    ue_shadow_receive_unknown(l->side->shadow, packet_id, true);
+    ue_model_receive_unknown(l->side->shadow, packet_id, true);
 }
 
 /* Whether it counts as delivered, which the side says it does or not. */
-static bool take_packet(const struct looking *l, const struct ue_kept *from, bool said) {
-    struct ue_party *side = l->side;
-    bool delivered = ue_shadow_receive(side->shadow, side->now_ns, from->bytes, from->size_bytes);
+static bool take_packet(const struct looking *l, const struct replay_packet *from, bool said) {
+    struct replay_side *side = l->side;
+    bool delivered = ue_model_receive(side->shadow, side->now_ns, from->bytes, from->size_bytes);
     listen(side, from);
     if (delivered != said && is_in_doubt(side, from->id)) {
-        ue_shadow_overrule(side->shadow, from->id, said);
+        ue_model_set_delivered(side->shadow, from->id, said);
         delivered = said;
     }
     return delivered;
@@ -329,11 +329,11 @@ static bool take_packet(const struct looking *l, const struct ue_kept *from, boo
 /* Everything up to a packet that was taken, in order. What was not delivered is left out, but for the last, which can
    only be known because it arrived. */
 static void take_until(const struct looking *l, int64_t last) {
-    struct ue_party *side = l->side;
-    for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id <= last; id++) {
+    struct replay_side *side = l->side;
+    for (int64_t id = ue_model_reported_id(side->shadow) + 1; id <= last; id++) {
         enum claim claim = claim_on(l, id);
         bool delivered = claim == CLAIM_DELIVERED;
-        const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
+        const struct replay_packet *from = replay_packet_ring_find(&side->peer->kept, id);
         side->undelivered = from != NULL && !delivered ? id : side->undelivered;
         side->learns |= from != NULL && claim == CLAIM_UNKNOWN;
         if (from != NULL && (delivered || id == last)) {
@@ -341,7 +341,7 @@ static void take_until(const struct looking *l, int64_t last) {
         } else if (delivered) {
             take_uncaptured(l, id);
         } else if (id == last) {
-            ue_shadow_receive_unknown(side->shadow, id, false);
+            ue_model_receive_unknown(side->shadow, id, false);
         }
     }
 }
@@ -350,11 +350,11 @@ static void take_until(const struct looking *l, int64_t last) {
 static bool may_miss_acks(const struct looking *l) {
     int64_t last = MIN(l->kept->id + VOTES, l->side->newest);
     for (int64_t id = l->kept->id + 1; l->kept->words == 0 && id <= last; id++) {
-        if (ue_kept_find(&l->side->kept, id) == NULL) {
+        if (replay_packet_ring_find(&l->side->kept, id) == NULL) {
             return true;
         }
     }
-    return l->kept->words == 0 && ue_shadow_missed_id(l->side->shadow) > l->kept->id - DOUBT;
+    return l->kept->words == 0 && ue_model_unknown_id(l->side->shadow) > l->kept->id - DOUBT;
 }
 
 /* Whether the side may have taken a packet that no header spoke of yet: they say so later, or none comes any more. */
@@ -365,10 +365,10 @@ static bool may_be_taken(const struct looking *l, int64_t packet_id) {
 
 static bool hasten(void *user, int64_t nacked_id) {
     struct looking *l = user;
-    int64_t first = ue_shadow_judged_id(l->side->shadow) + 1;
+    int64_t first = ue_model_reported_id(l->side->shadow) + 1;
     for (int64_t id = first; id <= l->kept->peer_newest && id < first + HASTEN_MAX; id++) {
-        const struct ue_kept *from = ue_kept_find(&l->side->peer->kept, id);
-        bool explains = from != NULL && (nacked_id < 0 || ue_kept_claim(from, nacked_id) == 0);
+        const struct replay_packet *from = replay_packet_ring_find(&l->side->peer->kept, id);
+        bool explains = from != NULL && (nacked_id < 0 || replay_packet_acknowledges(from, nacked_id) == 0);
         if (explains && l->hastened < HASTEN_MAX && may_be_taken(l, id)) {
             l->hastened++;
             take_until(l, id);
@@ -378,8 +378,8 @@ static bool hasten(void *user, int64_t nacked_id) {
     return false;
 }
 
-static struct ue_difference *depart_here(const struct looking *l, enum ue_departure_type type) {
-    struct ue_difference *d = ue_party_depart(l->side, type, l->kept->frame, l->kept->id);
+static struct replay_difference *depart_here(const struct looking *l, enum ue_model_difference_type type) {
+    struct replay_difference *d = replay_side_add_difference(l->side, type, l->kept->frame, l->kept->id);
     if (d != NULL) {
         keep_actual(d, l->kept);
     }
@@ -389,49 +389,49 @@ static struct ue_difference *depart_here(const struct looking *l, enum ue_depart
 /* An acknowledgement of what was not sent yet; the header is then taken as one that says nothing new. */
 static void refuse_header(struct looking *l) {
     struct ue_packet expected = l->datagram.packet;
-    struct ue_difference *d = depart_here(l, UE_DEPARTS_ACK);
+    struct replay_difference *d = depart_here(l, UE_MODEL_DIFFERS_ACK);
     expected.ack = ue_seq_of(l->kept->peer_newest);
     if (d != NULL) {
         expect_header(d, l, &expected);
     }
     l->datagram.packet.history_words = 0;
-    l->datagram.packet.ack = l->datagram.packet.acked_history_seq = ue_seq_of(ue_shadow_judged_id(l->side->shadow));
+    l->datagram.packet.ack = l->datagram.packet.acked_history_seq = ue_seq_of(ue_model_reported_id(l->side->shadow));
 }
 
 /* Packets that were not acknowledged may have come all the same, and their acknowledgements with them. */
 static void doubt_until(const struct looking *l, int64_t before) {
-    struct ue_party *side = l->side;
-    for (int64_t id = ue_shadow_judged_id(side->shadow) + 1; id < before; id++) {
-        const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
+    struct replay_side *side = l->side;
+    for (int64_t id = ue_model_reported_id(side->shadow) + 1; id < before; id++) {
+        const struct replay_packet *from = replay_packet_ring_find(&side->peer->kept, id);
         side->undelivered = from != NULL ? id : side->undelivered;
         side->learns |= from != NULL && may_miss_acks(l);
         for (uint32_t i = 0; from != NULL && i < from->ack_count; i++) {
-            ue_shadow_doubt(side->shadow, full_id(from->acks[i], side->next));
+            ue_model_set_ack_uncertain(side->shadow, full_id(from->acks[i], side->next));
         }
     }
 }
 
 /* Legacy packets acknowledge item by item, and repeat each. */
 static void take_acks(const struct looking *l) {
-    struct ue_party *side = l->side;
+    struct replay_side *side = l->side;
     for (uint32_t i = 0; i < l->datagram.item_count && side->shadow != NULL; i++) {
         const struct ue_item *item = &l->datagram.items[i];
-        int64_t judged = ue_shadow_judged_id(side->shadow);
+        int64_t judged = ue_model_reported_id(side->shadow);
         int64_t id = item->is_ack ? full_id(item->ack.ack_id, judged) : judged;
-        const struct ue_kept *from = ue_kept_find(&side->peer->kept, id);
+        const struct replay_packet *from = replay_packet_ring_find(&side->peer->kept, id);
         if (id <= judged) {
             continue;
         }
         doubt_until(l, id);
         if (id > l->kept->peer_newest && !may_be_earlier(l, id)) {
-            struct ue_difference *d = depart_here(l, UE_DEPARTS_ACK);
+            struct replay_difference *d = depart_here(l, UE_MODEL_DIFFERS_ACK);
             if (d != NULL) {
                 expect_item(d, l, i, NULL);
             }
         } else if (from == NULL) {
             take_uncaptured(l, id);
         } else if (!take_packet(l, from, true)) {
-            struct ue_difference *d = depart_here(l, UE_DEPARTS_HISTORY);
+            struct replay_difference *d = depart_here(l, UE_MODEL_DIFFERS_HISTORY);
             if (d != NULL) {
                 expect_item(d, l, i, NULL);
             }
@@ -442,14 +442,14 @@ static void take_acks(const struct looking *l) {
 /* ---- one own packet ---- */
 
 /* Whether an own packet is older than a number of packets without retransmissions, and than a time. */
-static bool is_past(const struct ue_party *side, int64_t id, uint64_t packets, uint64_t wait_ns) {
-    size_t place = id & (UE_KEPT_MAX - 1);
+static bool is_past(const struct replay_side *side, int64_t id, uint64_t packets, uint64_t wait_ns) {
+    size_t place = id & (REPLAY_PACKETS_MAX - 1);
     return id < side->next && side->plain_count - side->plain[place] >= packets &&
            side->now_ns - side->times_ns[place] >= wait_ns;
 }
 
-static void grow_impatient(struct ue_party *side, uint64_t packets) {
-    struct ue_shadow_patience *patience = &side->patience;
+static void grow_impatient(struct replay_side *side, uint64_t packets) {
+    struct ue_model_retransmission_limits *patience = &side->patience;
     while (is_past(side, patience->order_id, packets, ORDER_NS)) {
         patience->order_id++;
     }
@@ -458,14 +458,14 @@ static void grow_impatient(struct ue_party *side, uint64_t packets) {
     }
 }
 
-static void miss_retransmissions(struct ue_party *side, uint64_t grace) {
-    struct ue_shadow_debt debt;
+static void miss_retransmissions(struct replay_side *side, uint64_t grace) {
+    struct ue_model_missing_retransmission debt;
     grow_impatient(side, grace);
-    if (!ue_shadow_overdue(side->shadow, &side->patience, &debt) || debt.since_id <= side->next - UE_KEPT_MAX) {
+    if (!ue_model_find_missing_retransmission(side->shadow, &side->patience, &debt) || debt.since_id <= side->next - REPLAY_PACKETS_MAX) {
         return;
     }
-    struct ue_difference *d =
-        ue_party_depart(side, UE_DEPARTS_NOT_RESENT, side->frames[debt.since_id & (UE_KEPT_MAX - 1)], debt.since_id);
+    struct replay_difference *d =
+        replay_side_add_difference(side, UE_MODEL_DIFFERS_NOT_RESENT, side->frames[debt.since_id & (REPLAY_PACKETS_MAX - 1)], debt.since_id);
     if (d != NULL) {
         d->has_bunch = true;
         d->channel = debt.channel;
@@ -473,24 +473,24 @@ static void miss_retransmissions(struct ue_party *side, uint64_t grace) {
     }
 }
 
-static void set_time(struct ue_party *side, int64_t time_ns) {
+static void set_time(struct replay_side *side, int64_t time_ns) {
     side->begin_ns = side->begin_ns == 0 ? (uint64_t)time_ns : side->begin_ns;
     uint64_t now_ns = CLOCK_BEGIN_NS + (uint64_t)time_ns - side->begin_ns;
     bool is_later = now_ns > side->now_ns && (uint64_t)time_ns >= side->begin_ns;
     side->now_ns = is_later ? now_ns : side->now_ns;
 }
 
-static void look(struct ue_party *side, const struct ue_kept *kept) {
+static void look(struct replay_side *side, const struct replay_packet *kept) {
     static struct ue_item items[ITEMS_MAX];
     struct looking l = {.side = side, .kept = kept};
-    struct ue_verdict verdict;
-    const struct ue_shadow_sink sink = {on_departure, hasten, &l};
+    struct ue_decode_result verdict;
+    const struct ue_model_sink sink = {on_departure, hasten, &l};
     l.datagram.items = items;
     l.datagram.item_capacity = ITEMS_MAX;
     ue_datagram_decode(&side->context, kept->bytes, kept->size_bytes, &l.datagram, &verdict);
     set_time(side, kept->time_ns);
     if (kept->is_premature) {
-        depart_here(&l, UE_DEPARTS_PREMATURE);
+        depart_here(&l, UE_MODEL_DIFFERS_PREMATURE);
     }
     if (kept->words == 0) {
         take_acks(&l);
@@ -499,58 +499,58 @@ static void look(struct ue_party *side, const struct ue_kept *kept) {
     } else {
         take_until(&l, MAX(kept->judged, kept->ack));
     }
-    side->frames[kept->id & (UE_KEPT_MAX - 1)] = kept->frame;
-    ue_shadow_sent(side->shadow, side->now_ns, &l.datagram, &sink);
+    side->frames[kept->id & (REPLAY_PACKETS_MAX - 1)] = kept->frame;
+    ue_model_compare_sent(side->shadow, side->now_ns, &l.datagram, &sink);
     side->packets++;
 }
 
 /* The oldest packet of a side that it or the other one still needs. */
-static int64_t needed_from(const struct ue_party *side) {
-    const struct ue_party *peer = side->peer;
-    int64_t own = ue_party_is_active(side) ? side->next : INT64_MAX;
-    int64_t others = !ue_party_is_active(peer) ? INT64_MAX
+static int64_t needed_from(const struct replay_side *side) {
+    const struct replay_side *peer = side->peer;
+    int64_t own = replay_side_is_active(side) ? side->next : INT64_MAX;
+    int64_t others = !replay_side_is_active(peer) ? INT64_MAX
                      : peer->shadow == NULL    ? side->oldest
-                                               : ue_shadow_judged_id(peer->shadow) + 1;
+                                               : ue_model_reported_id(peer->shadow) + 1;
     return MIN(MIN(own, others), side->newest + 1);
 }
 
-static void look_at_next(struct ue_party *side) {
-    const struct ue_kept *kept = ue_kept_find(&side->kept, side->next);
-    uint64_t copies = ue_shadow_notes(side->shadow)->copies;
-    size_t place = side->next & (UE_KEPT_MAX - 1);
+static void look_at_next(struct replay_side *side) {
+    const struct replay_packet *kept = replay_packet_ring_find(&side->kept, side->next);
+    uint64_t copies = ue_model_retransmissions(side->shadow)->copies;
+    size_t place = side->next & (REPLAY_PACKETS_MAX - 1);
     if (kept != NULL && kept->id >= side->join) {
         look(side, kept);
     } else {
-        ue_shadow_sent_unknown(side->shadow, side->now_ns);
+        ue_model_send_unknown(side->shadow, side->now_ns);
     }
     side->plain[place] = side->plain_count;
     side->times_ns[place] = side->now_ns;
-    side->plain_count += ue_shadow_notes(side->shadow)->copies == copies;
+    side->plain_count += ue_model_retransmissions(side->shadow)->copies == copies;
     side->next++;
-    if (ue_shadow_is_starved(side->shadow)) {
+    if (ue_model_is_out_of_memory(side->shadow)) {
         side->trouble = "the endpoint in its place has no memory left";
         return;
     }
     miss_retransmissions(side, GRACE);
-    ue_kept_drop(&side->peer->kept, needed_from(side->peer));
-    ue_kept_drop(&side->kept, needed_from(side));
+    replay_packet_ring_drop(&side->peer->kept, needed_from(side->peer));
+    replay_packet_ring_drop(&side->kept, needed_from(side));
     side->since_difference += side->difference != NULL; /* a missing retransmission may prove to be earlier */
     side->is_over |= side->since_difference > GRACE || ue_conn_state(side->shadow) == UE_CONN_CLOSED;
 }
 
 /* Whether there is enough behind the next own packet to look at it, or so much of the other side waits for it that it
    cannot be put off. */
-static bool is_due(const struct ue_party *side) {
-    int64_t judged = side->shadow != NULL ? ue_shadow_judged_id(side->shadow) : side->peer->oldest;
-    bool is_pressed = side->peer->newest - judged > UE_KEPT_MAX / 2 && side->newest >= side->next;
+static bool is_due(const struct replay_side *side) {
+    int64_t judged = side->shadow != NULL ? ue_model_reported_id(side->shadow) : side->peer->oldest;
+    bool is_pressed = side->peer->newest - judged > REPLAY_PACKETS_MAX / 2 && side->newest >= side->next;
     return side->newest >= side->next + WINDOW || is_pressed;
 }
 
-void ue_party_advance(struct ue_party *side, const struct ue_party_start *start, bool is_end) {
+void replay_side_compare(struct replay_side *side, const struct replay_side_start *start, bool is_end) {
     if (side->oldest == 0 || side->peer->oldest == 0) {
         return;
     }
-    while (ue_party_is_active(side) && (is_end || is_due(side))) {
+    while (replay_side_is_active(side) && (is_end || is_due(side))) {
         if (side->shadow == NULL && !begin(side, start)) {
             side->is_over = side->trouble != NULL || side->difference != NULL;
             return;
@@ -560,7 +560,7 @@ void ue_party_advance(struct ue_party *side, const struct ue_party_start *start,
         }
         look_at_next(side);
     }
-    if (is_end && side->shadow != NULL && ue_party_is_active(side)) {
+    if (is_end && side->shadow != NULL && replay_side_is_active(side)) {
         miss_retransmissions(side, GRACE_AT_END);
     }
 }

@@ -8,14 +8,14 @@
 #include "tools/replay/difference.h"
 #include "tools/replay/pending_packets.h"
 
-#define UE_PARTY_STRAYS 16
+#define REPLAY_SIDE_STRAYS 16
 
-struct ue_party {
+struct replay_side {
     unsigned role; /* 0 client, 1 server */
     bool is_checked;
     bool is_over;             /* nothing more is compared: it departed, or its connection was closed */
     uint32_t ignored;         /* bit mask of departures that do not count */
-    struct ue_kept_ring kept; /* own packets */
+    struct replay_packet_ring kept; /* own packets */
     int64_t offset;           /* of ids here to those that the flow tells */
     int64_t oldest;           /* first of all that were captured; 0: none yet */
     int64_t newest;
@@ -30,54 +30,54 @@ struct ue_party {
     struct ue_context context; /* of its datagrams */
     struct ue_prefix prefix;
 
-    struct ue_party *peer;
+    struct replay_side *peer;
     void *region;           /* the memory of its endpoint, so that none takes from another */
     struct ue_conn *shadow; /* NULL: not begun, or nothing more is compared */
     bool has_begun;
     bool is_finished;                   /* its memory is freed */
-    struct ue_shadow_notes notes;       /* of a shadow that is gone */
+    struct ue_model_retransmissions notes;       /* of a shadow that is gone */
     unsigned strays;                    /* packets in a row that are too far ahead */
-    int64_t stray_ids[UE_PARTY_STRAYS]; /* the newest of all that were: they are not kept */
+    int64_t stray_ids[REPLAY_SIDE_STRAYS]; /* the newest of all that were: they are not kept */
     uint64_t stray_count;
     uint64_t begin_ns; /* capture time of the first packet, and the endpoint's time */
     uint64_t now_ns;
-    uint64_t frames[UE_KEPT_MAX];   /* of own packets, by id */
-    uint64_t plain[UE_KEPT_MAX];    /* how many own packets before this one repeated nothing, by id */
+    uint64_t frames[REPLAY_PACKETS_MAX];   /* of own packets, by id */
+    uint64_t plain[REPLAY_PACKETS_MAX];    /* how many own packets before this one repeated nothing, by id */
     uint64_t plain_count;           /* ... and before the next */
-    uint64_t times_ns[UE_KEPT_MAX]; /* when own packets were looked at, by id, on the endpoint's clock */
-    struct ue_shadow_patience patience;
+    uint64_t times_ns[REPLAY_PACKETS_MAX]; /* when own packets were looked at, by id, on the endpoint's clock */
+    struct ue_model_retransmission_limits patience;
     uint64_t packets;   /* compared */
     uint64_t delivered; /* bunches that the endpoint handed over */
-    uint64_t departures[UE_DEPARTURE_COUNT];
-    struct ue_difference *difference; /* the first that counts; NULL: none */
+    uint64_t departures[UE_MODEL_DIFFERENCE_COUNT];
+    struct replay_difference *difference; /* the first that counts; NULL: none */
     uint32_t since_difference;        /* own packets looked at since */
     const char *trouble;              /* why it cannot be compared; NULL: it can */
 };
 
 /* Where the sides begin, when a handshake told. */
-struct ue_party_start {
+struct replay_side_start {
     bool is_known;
     struct ue_sequences sequences;
 };
 
-void ue_party_free(struct ue_party *side);
+void replay_side_free(struct replay_side *side);
 
 /* Frees the memory of a side that is compared no more, and whose packets the other side needs no more. */
-void ue_party_finish(struct ue_party *side);
+void replay_side_finish(struct replay_side *side);
 
 /* Drops what was found of a side, which is then joined in the middle. */
-void ue_party_forget(struct ue_party *side);
+void replay_side_reset(struct replay_side *side);
 
-struct ue_shadow_notes ue_party_notes(const struct ue_party *side);
+struct ue_model_retransmissions replay_side_notes(const struct replay_side *side);
 
 /* Whether more can be learned about it. */
-bool ue_party_is_active(const struct ue_party *side);
+bool replay_side_is_active(const struct replay_side *side);
 
 /* Compares what can be compared by now; is_end: nothing more will come. */
-void ue_party_advance(struct ue_party *side, const struct ue_party_start *start, bool is_end);
+void replay_side_compare(struct replay_side *side, const struct replay_side_start *start, bool is_end);
 
 /* Notes that the side departs; context, actual and expected are then filled in by the caller in what is returned. NULL:
    it does not count, or is not the first. */
-struct ue_difference *ue_party_depart(struct ue_party *side, enum ue_departure_type type, uint64_t frame, int64_t id);
+struct replay_difference *replay_side_add_difference(struct replay_side *side, enum ue_model_difference_type type, uint64_t frame, int64_t id);
 
 #endif

@@ -4,11 +4,11 @@
 #define TYPE_BITS 8
 #define TYPES_MAX 64 /* width of the mask */
 
-void ue_facts_init(struct ue_facts *facts) {
-    *facts = (struct ue_facts){.bunches = g_array_new(FALSE, FALSE, sizeof(struct ue_bunch_facts))};
+void datagram_facts_init(struct datagram_facts *facts) {
+    *facts = (struct datagram_facts){.bunches = g_array_new(FALSE, FALSE, sizeof(struct bunch_facts))};
 }
 
-void ue_facts_clear(struct ue_facts *facts) {
+void datagram_facts_clear(struct datagram_facts *facts) {
     g_clear_pointer(&facts->bunches, g_array_unref);
 }
 
@@ -29,17 +29,17 @@ static uint64_t messages_of(const struct ue_context *context, const struct ue_bu
 
 /* What the visitor of a datagram goes on with. */
 struct walk {
-    struct ue_facts *facts;
+    struct datagram_facts *facts;
     uint32_t item;
     uint32_t kinds; /* of all items */
 };
 
 static void visit(void *user, const struct ue_item *item) {
     struct walk *walk = user;
-    uint32_t kinds = ue_kinds_of_item(item);
+    uint32_t kinds = datagram_kinds_of_item(item);
     walk->kinds |= kinds;
     if (!item->is_ack) {
-        struct ue_bunch_facts bunch = {
+        struct bunch_facts bunch = {
             .item = walk->item,
             .kinds = kinds,
             .channel = item->bunch.channel,
@@ -51,25 +51,25 @@ static void visit(void *user, const struct ue_item *item) {
     walk->item++;
 }
 
-static void read_content(struct ue_facts *facts, const struct ue_links *links) {
+static void read_content(struct datagram_facts *facts, const struct ue_packet_ids *links) {
     struct walk walk = {.facts = facts};
     struct ue_visitor visitor = {.item = visit, .user = &walk};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     ue_datagram_check(facts->context, facts->bytes, facts->size_bytes, &visitor, &verdict);
-    facts->kinds = ue_kinds_of_datagram(&verdict, walk.kinds) | (walk.kinds & UE_KIND_MASK_ACK);
+    facts->kinds = datagram_kinds_of_datagram(&verdict, walk.kinds) | (walk.kinds & DATAGRAM_KIND_ACK);
     facts->has_seq = !verdict.is_handshake;
     facts->seq = verdict.seq;
     facts->has_id = facts->has_seq && links != NULL && links->has_id;
     facts->packet_id = facts->has_id ? links->packet_id : 0;
 }
 
-static enum ue_direction direction_of(const struct ue_track_datagram *datagram) {
+static enum ue_direction direction_of(const struct ue_tracker_datagram *datagram) {
     bool is_known = datagram->context != NULL && datagram->context->direction != UE_DIRECTION_UNKNOWN;
     return is_known ? datagram->context->direction : datagram->side == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
 }
 
-void ue_facts_read(struct ue_facts *facts, uint32_t stream, const struct ue_track_datagram *datagram) {
-    *facts = (struct ue_facts){
+void datagram_facts_read(struct datagram_facts *facts, uint32_t stream, const struct ue_tracker_datagram *datagram) {
+    *facts = (struct datagram_facts){
         .begun_ns = facts->begun_ns,
         .context = datagram->context,
         .bytes = datagram->bytes,
@@ -82,16 +82,16 @@ void ue_facts_read(struct ue_facts *facts, uint32_t stream, const struct ue_trac
     };
     g_array_set_size(facts->bunches, 0);
     if (facts->context == NULL) {
-        facts->kinds = UE_KIND_MASK_DATA;
+        facts->kinds = DATAGRAM_KIND_DATA;
     } else {
         read_content(facts, datagram->links);
     }
 }
 
 /* Events come in the order of the bunches, so that the search goes on where it ended. */
-static void note_copy(struct ue_facts *facts, const struct ue_track_event *event) {
+static void note_copy(struct datagram_facts *facts, const struct ue_tracker_event *event) {
     while (facts->tracked < facts->bunches->len) {
-        struct ue_bunch_facts *bunch = &g_array_index(facts->bunches, struct ue_bunch_facts, facts->tracked);
+        struct bunch_facts *bunch = &g_array_index(facts->bunches, struct bunch_facts, facts->tracked);
         if (bunch->item == event->item) {
             bunch->copy = event->copy;
             return;
@@ -100,12 +100,12 @@ static void note_copy(struct ue_facts *facts, const struct ue_track_event *event
     }
 }
 
-void ue_facts_track(void *user, const struct ue_track_event *event) {
-    struct ue_facts *facts = user;
-    if (event->type == UE_TRACK_PACKET) {
+void datagram_facts_on_event(void *user, const struct ue_tracker_event *event) {
+    struct datagram_facts *facts = user;
+    if (event->type == UE_TRACKER_PACKET) {
         facts->has_id = true;
         facts->packet_id = event->packet_id;
-    } else if (event->type == UE_TRACK_BUNCH) {
+    } else if (event->type == UE_TRACKER_BUNCH) {
         note_copy(facts, event);
     }
 }

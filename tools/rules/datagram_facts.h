@@ -9,7 +9,7 @@
 #include "tools/rules/datagram_kind.h"
 
 /* One bunch. */
-struct ue_bunch_facts {
+struct bunch_facts {
     uint32_t item;  /* its place in the packet, from 0 */
     uint32_t kinds; /* mask, see tools/rules/datagram_kind.h */
     uint32_t channel;
@@ -18,8 +18,8 @@ struct ue_bunch_facts {
     uint64_t messages; /* control messages in it: a bit for each type below 64 */
 };
 
-/* The members are for reading; begun_ns is the caller's, all others are set by ue_facts_read and ue_facts_track. */
-struct ue_facts {
+/* The members are for reading; begun_ns is the caller's, all others are set by datagram_facts_read and datagram_facts_on_event. */
+struct datagram_facts {
     int64_t begun_ns; /* where `time` counts from */
 
     const struct ue_context *context; /* NULL: of no known form */
@@ -34,20 +34,20 @@ struct ue_facts {
     bool has_id;
     int64_t packet_id; /* full number of seq */
     uint32_t kinds;    /* of the datagram, without those of its bunches */
-    GArray *bunches;   /* struct ue_bunch_facts, in wire order */
+    GArray *bunches;   /* struct bunch_facts, in wire order */
     guint tracked;     /* of them, those that the tracker has told about */
 };
 
 /* Starts with nothing known. */
-void ue_facts_init(struct ue_facts *facts);
-void ue_facts_clear(struct ue_facts *facts);
+void datagram_facts_init(struct datagram_facts *facts);
+void datagram_facts_clear(struct datagram_facts *facts);
 
 /* Reads a datagram, whose context and bytes must outlive the use of the facts. A malformed one gives the bunches before
    its fault; with a context NULL side still tells the direction: 0 is the client. */
-void ue_facts_read(struct ue_facts *facts, uint32_t stream, const struct ue_track_datagram *datagram);
+void datagram_facts_read(struct datagram_facts *facts, uint32_t stream, const struct ue_tracker_datagram *datagram);
 
-/* The event function of a ue_track_sink whose user is the facts: feed the same datagram to the connection's tracker
-   after ue_facts_read. Without it copies are not known, and ids only as far as the datagram's links say. */
-void ue_facts_track(void *user, const struct ue_track_event *event);
+/* The event function of a ue_tracker_callbacks whose user is the facts: feed the same datagram to the connection's tracker
+   after datagram_facts_read. Without it copies are not known, and ids only as far as the datagram's links say. */
+void datagram_facts_on_event(void *user, const struct ue_tracker_event *event);
 
 #endif

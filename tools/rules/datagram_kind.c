@@ -21,7 +21,7 @@ static bool add_one(const char *name, size_t length, uint32_t *kinds) {
     return false;
 }
 
-bool ue_kinds_parse(const char *list, uint32_t *kinds) {
+bool datagram_kinds_parse(const char *list, uint32_t *kinds) {
     for (;;) {
         size_t length = strcspn(list, ",");
         if (!add_one(list, length, kinds)) {
@@ -34,24 +34,24 @@ bool ue_kinds_parse(const char *list, uint32_t *kinds) {
     }
 }
 
-uint32_t ue_kinds_of_item(const struct ue_item *item) {
+uint32_t datagram_kinds_of_item(const struct ue_item *item) {
     if (item->is_ack) {
-        return UE_KIND_MASK_ACK;
+        return DATAGRAM_KIND_ACK;
     }
     const struct ue_bunch *b = &item->bunch;
-    uint32_t kinds = UE_KIND_MASK_BUNCH | (b->reliable ? UE_KIND_MASK_RELIABLE : UE_KIND_MASK_UNRELIABLE);
-    kinds |= b->channel == 0 ? UE_KIND_MASK_CONTROL : 0;
-    kinds |= (b->open ? UE_KIND_MASK_OPEN : 0) | (b->close ? UE_KIND_MASK_CLOSE : 0);
-    return kinds | (b->partial ? UE_KIND_MASK_PARTIAL : 0) | (b->has_exports ? UE_KIND_MASK_EXPORTS : 0);
+    uint32_t kinds = DATAGRAM_KIND_BUNCH | (b->reliable ? DATAGRAM_KIND_RELIABLE : DATAGRAM_KIND_UNRELIABLE);
+    kinds |= b->channel == 0 ? DATAGRAM_KIND_CONTROL : 0;
+    kinds |= (b->open ? DATAGRAM_KIND_OPEN : 0) | (b->close ? DATAGRAM_KIND_CLOSE : 0);
+    return kinds | (b->partial ? DATAGRAM_KIND_PARTIAL : 0) | (b->has_exports ? DATAGRAM_KIND_EXPORTS : 0);
 }
 
-uint32_t ue_kinds_of_datagram(const struct ue_verdict *verdict, uint32_t items) {
+uint32_t datagram_kinds_of_datagram(const struct ue_decode_result *verdict, uint32_t items) {
     bool is_malformed = verdict->fault.status != UE_OK;
-    uint32_t kinds = is_malformed ? UE_KIND_MASK_MALFORMED : 0;
+    uint32_t kinds = is_malformed ? DATAGRAM_KIND_MALFORMED : 0;
     if (verdict->is_handshake) {
-        return kinds | UE_KIND_MASK_HANDSHAKE;
+        return kinds | DATAGRAM_KIND_HANDSHAKE;
     }
-    bool is_empty = (items & UE_KIND_MASK_BUNCH) == 0 && !is_malformed && !verdict->is_opaque;
-    kinds |= UE_KIND_MASK_PACKET | (verdict->is_opaque ? UE_KIND_MASK_OPAQUE : 0);
-    return kinds | (is_empty ? UE_KIND_MASK_EMPTY : 0);
+    bool is_empty = (items & DATAGRAM_KIND_BUNCH) == 0 && !is_malformed && !verdict->is_opaque;
+    kinds |= DATAGRAM_KIND_PACKET | (verdict->is_opaque ? DATAGRAM_KIND_OPAQUE : 0);
+    return kinds | (is_empty ? DATAGRAM_KIND_EMPTY : 0);
 }

@@ -6,29 +6,29 @@
 #include <uerudp/datagram.h>
 
 /* Bits of a mask of kinds. */
-#define UE_KIND_MASK_HANDSHAKE 0x0001u
-#define UE_KIND_MASK_PACKET 0x0002u
-#define UE_KIND_MASK_EMPTY 0x0004u
-#define UE_KIND_MASK_ACK 0x0008u
-#define UE_KIND_MASK_BUNCH 0x0010u
-#define UE_KIND_MASK_CONTROL 0x0020u
-#define UE_KIND_MASK_OPEN 0x0040u
-#define UE_KIND_MASK_CLOSE 0x0080u
-#define UE_KIND_MASK_RELIABLE 0x0100u
-#define UE_KIND_MASK_UNRELIABLE 0x0200u
-#define UE_KIND_MASK_PARTIAL 0x0400u
-#define UE_KIND_MASK_EXPORTS 0x0800u
-#define UE_KIND_MASK_OPAQUE 0x1000u
-#define UE_KIND_MASK_MALFORMED 0x2000u
-#define UE_KIND_MASK_DATA 0x4000u /* of no known form */
+#define DATAGRAM_KIND_HANDSHAKE 0x0001u
+#define DATAGRAM_KIND_PACKET 0x0002u
+#define DATAGRAM_KIND_EMPTY 0x0004u
+#define DATAGRAM_KIND_ACK 0x0008u
+#define DATAGRAM_KIND_BUNCH 0x0010u
+#define DATAGRAM_KIND_CONTROL 0x0020u
+#define DATAGRAM_KIND_OPEN 0x0040u
+#define DATAGRAM_KIND_CLOSE 0x0080u
+#define DATAGRAM_KIND_RELIABLE 0x0100u
+#define DATAGRAM_KIND_UNRELIABLE 0x0200u
+#define DATAGRAM_KIND_PARTIAL 0x0400u
+#define DATAGRAM_KIND_EXPORTS 0x0800u
+#define DATAGRAM_KIND_OPAQUE 0x1000u
+#define DATAGRAM_KIND_MALFORMED 0x2000u
+#define DATAGRAM_KIND_DATA 0x4000u /* of no known form */
 
 /* Adds the kinds that a list of names separated by commas says; false where one of them names no kind. */
-bool ue_kinds_parse(const char *list, uint32_t *kinds);
+bool datagram_kinds_parse(const char *list, uint32_t *kinds);
 
 /* What an item says of itself: ACK, or BUNCH and those that bunches have. */
-uint32_t ue_kinds_of_item(const struct ue_item *item);
+uint32_t datagram_kinds_of_item(const struct ue_item *item);
 
 /* What a datagram is besides: items is all that its items say. */
-uint32_t ue_kinds_of_datagram(const struct ue_verdict *verdict, uint32_t items);
+uint32_t datagram_kinds_of_datagram(const struct ue_decode_result *verdict, uint32_t items);
 
 #endif

@@ -12,17 +12,17 @@ struct range {
 static bool parse_range(char *text, struct range *range) {
     char *dash = strchr(text, '-');
     if (dash == NULL) {
-        bool good = ue_cli_number(text, UINT64_MAX, &range->first);
+        bool good = cli_parse_number(text, UINT64_MAX, &range->first);
         range->last = range->first;
         return good;
     }
     *dash = '\0';
     range->last = UINT64_MAX;
-    return ue_cli_number(text, UINT64_MAX, &range->first) &&
-           (dash[1] == '\0' || ue_cli_number(dash + 1, UINT64_MAX, &range->last)) && range->first <= range->last;
+    return cli_parse_number(text, UINT64_MAX, &range->first) &&
+           (dash[1] == '\0' || cli_parse_number(dash + 1, UINT64_MAX, &range->last)) && range->first <= range->last;
 }
 
-GArray *ue_ranges_parse(const char *text) {
+GArray *number_ranges_parse(const char *text) {
     GArray *ranges = g_array_new(FALSE, FALSE, sizeof(struct range));
     char **parts = g_strsplit(text, ",", -1);
     bool good = parts[0] != NULL;
@@ -38,7 +38,7 @@ GArray *ue_ranges_parse(const char *text) {
     return ranges;
 }
 
-bool ue_ranges_have(const GArray *ranges, uint64_t number) {
+bool number_ranges_contain(const GArray *ranges, uint64_t number) {
     for (guint i = 0; ranges != NULL && i < ranges->len; i++) {
         const struct range *range = &g_array_index(ranges, struct range, i);
         if (range->first <= number && number <= range->last) {

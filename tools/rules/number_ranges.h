@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /* NULL for a text that is no such list; free with g_array_unref. */
-GArray *ue_ranges_parse(const char *text);
+GArray *number_ranges_parse(const char *text);
 
 /* ranges NULL: every number. */
-bool ue_ranges_have(const GArray *ranges, uint64_t number);
+bool number_ranges_contain(const GArray *ranges, uint64_t number);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define NS_PER_MS 1e6
 
-void ue_outcome_corrupt(const struct ue_outcome *outcome, uint8_t *bytes) {
+void rules_outcome_corrupt(const struct rules_outcome *outcome, uint8_t *bytes) {
     for (unsigned i = 0; i < outcome->flip_count; i++) {
         bytes[outcome->flips[i] / 8] ^= (uint8_t)(1u << outcome->flips[i] % 8);
     }
@@ -16,7 +16,7 @@ static void next(GString *text) {
     g_string_append(text, text->len != 0 ? ", " : "");
 }
 
-static void describe_flips(const struct ue_outcome *outcome, GString *text) {
+static void describe_flips(const struct rules_outcome *outcome, GString *text) {
     next(text);
     g_string_append(text, outcome->flip_count == 1 ? "corrupted bit" : "corrupted bits");
     for (unsigned i = 0; i < outcome->flip_count; i++) {
@@ -24,7 +24,7 @@ static void describe_flips(const struct ue_outcome *outcome, GString *text) {
     }
 }
 
-static void describe(const struct ue_outcome *outcome, GString *text) {
+static void describe(const struct rules_outcome *outcome, GString *text) {
     if (outcome->is_dropped) {
         g_string_append(text, "dropped");
     }
@@ -48,7 +48,7 @@ static void describe(const struct ue_outcome *outcome, GString *text) {
     }
 }
 
-bool ue_outcome_describe(const struct ue_outcome *outcome, char *text, size_t size_bytes) {
+bool rules_outcome_describe(const struct rules_outcome *outcome, char *text, size_t size_bytes) {
     GString *whole = g_string_new(NULL);
     describe(outcome, whole);
     bool is_any = whole->len != 0;

@@ -17,21 +17,21 @@
 struct word {
     const char *name;
     const char *form;
-    bool (*take)(struct ue_rule *rule, const char *value);
+    bool (*take)(struct rule *rule, const char *value);
 };
 
 /* ---- values ---- */
 
-static bool take_nothing(struct ue_rule *rule, const char *value) {
+static bool take_nothing(struct rule *rule, const char *value) {
     (void)rule;
     return value == NULL;
 }
 
 static bool take_count(const char *value, uint64_t max, uint64_t *count) {
-    return value != NULL && ue_cli_number(value, max, count) && *count > 0;
+    return value != NULL && cli_parse_number(value, max, count) && *count > 0;
 }
 
-static bool take_amount(struct ue_rule *rule, const char *value, unsigned max) {
+static bool take_amount(struct rule *rule, const char *value, unsigned max) {
     uint64_t amount = 1;
     bool good = value == NULL || take_count(value, max, &amount);
     rule->amount = (unsigned)amount;
@@ -40,22 +40,22 @@ static bool take_amount(struct ue_rule *rule, const char *value, unsigned max) {
 
 /* ---- actions ---- */
 
-static bool take_copies(struct ue_rule *rule, const char *value) {
-    return take_amount(rule, value, UE_RULES_COPIES_MAX);
+static bool take_copies(struct rule *rule, const char *value) {
+    return take_amount(rule, value, RULES_COPIES_MAX);
 }
 
-static bool take_delay(struct ue_rule *rule, const char *value) {
+static bool take_delay(struct rule *rule, const char *value) {
     double delay_ms;
-    bool good = value != NULL && ue_cli_real(value, UE_RULES_DELAY_MAX_NS / NS_PER_MS, &delay_ms);
+    bool good = value != NULL && cli_parse_real(value, RULES_DELAY_MAX_NS / NS_PER_MS, &delay_ms);
     rule->delay_ns = good ? (int64_t)(delay_ms * NS_PER_MS) : 0;
     return good;
 }
 
-static bool take_bits(struct ue_rule *rule, const char *value) {
-    return take_amount(rule, value, UE_RULES_FLIPS_MAX);
+static bool take_bits(struct rule *rule, const char *value) {
+    return take_amount(rule, value, RULES_FLIPS_MAX);
 }
 
-/* In the order of enum ue_rule_action. */
+/* In the order of enum rule_action. */
 static const struct word actions[] = {
     {"drop", "drop", take_nothing},
     {"duplicate", "duplicate or duplicate=N, N from 1 to 100", take_copies},
@@ -67,26 +67,26 @@ static const struct word actions[] = {
 
 /* ---- conditions ---- */
 
-/* In the order of enum ue_rule_number. */
+/* In the order of enum rule_number. */
 static const char *const number_names[] = {"stream", "frame", "id", "seq", "size", "channel", "ch_seq", "copy"};
 
-static bool take_direction(struct ue_rule *rule, const char *value) {
+static bool take_direction(struct rule *rule, const char *value) {
     bool is_up = g_strcmp0(value, "c2s") == 0;
     rule->direction = is_up ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
     return is_up || g_strcmp0(value, "s2c") == 0;
 }
 
-static bool take_kinds(struct ue_rule *rule, const char *value) {
-    return value != NULL && ue_kinds_parse(value, &rule->kinds);
+static bool take_kinds(struct rule *rule, const char *value) {
+    return value != NULL && datagram_kinds_parse(value, &rule->kinds);
 }
 
-static bool take_reliable(struct ue_rule *rule, const char *value) {
-    rule->bunch_kinds |= UE_KIND_MASK_RELIABLE;
+static bool take_reliable(struct rule *rule, const char *value) {
+    rule->bunch_kinds |= DATAGRAM_KIND_RELIABLE;
     return value == NULL;
 }
 
-static bool take_unreliable(struct ue_rule *rule, const char *value) {
-    rule->bunch_kinds |= UE_KIND_MASK_UNRELIABLE;
+static bool take_unreliable(struct rule *rule, const char *value) {
+    rule->bunch_kinds |= DATAGRAM_KIND_UNRELIABLE;
     return value == NULL;
 }
 
@@ -115,7 +115,7 @@ static uint64_t message_of(const char *name) {
     return 0;
 }
 
-static bool take_messages(struct ue_rule *rule, const char *value) {
+static bool take_messages(struct rule *rule, const char *value) {
     char **names = g_strsplit(value != NULL ? value : "", ",", -1);
     bool good = names[0] != NULL;
     for (size_t i = 0; good && names[i] != NULL; i++) {
@@ -127,26 +127,26 @@ static bool take_messages(struct ue_rule *rule, const char *value) {
     return good;
 }
 
-static bool take_time(struct ue_rule *rule, const char *value) {
+static bool take_time(struct rule *rule, const char *value) {
     char **ends = g_strsplit(value != NULL ? value : "", "-", 2);
     double from = 0, to = TIME_SECONDS_MAX;
-    bool good = g_strv_length(ends) == 2 && (*ends[0] == '\0' || ue_cli_real(ends[0], TIME_SECONDS_MAX, &from)) &&
-                (*ends[1] == '\0' || ue_cli_real(ends[1], TIME_SECONDS_MAX, &to)) && from <= to;
+    bool good = g_strv_length(ends) == 2 && (*ends[0] == '\0' || cli_parse_real(ends[0], TIME_SECONDS_MAX, &from)) &&
+                (*ends[1] == '\0' || cli_parse_real(ends[1], TIME_SECONDS_MAX, &to)) && from <= to;
     rule->from_ns = good ? (int64_t)(from * NS_PER_SECOND) : 0;
     rule->to_ns = good ? (int64_t)(to * NS_PER_SECOND) : 0;
     g_strfreev(ends);
     return good;
 }
 
-static bool take_probability(struct ue_rule *rule, const char *value) {
-    return value != NULL && ue_cli_real(value, 1, &rule->probability);
+static bool take_probability(struct rule *rule, const char *value) {
+    return value != NULL && cli_parse_real(value, 1, &rule->probability);
 }
 
-static bool take_every(struct ue_rule *rule, const char *value) {
+static bool take_every(struct rule *rule, const char *value) {
     return take_count(value, UINT64_MAX, &rule->every);
 }
 
-static bool take_most(struct ue_rule *rule, const char *value) {
+static bool take_most(struct rule *rule, const char *value) {
     return take_count(value, UINT64_MAX, &rule->most);
 }
 
@@ -165,8 +165,8 @@ static const struct word conditions[] = {
 
 /* ---- rules ---- */
 
-static bool fail(char error[UE_RULES_ERROR_BYTES], const char *word, const char *what, const char *form) {
-    g_snprintf(error, UE_RULES_ERROR_BYTES, "'%s': %s%s", word, what, form);
+static bool fail(char error[RULES_ERROR_BYTES], const char *word, const char *what, const char *form) {
+    g_snprintf(error, RULES_ERROR_BYTES, "'%s': %s%s", word, what, form);
     return false;
 }
 
@@ -200,7 +200,7 @@ static bool is_near(const char *name, const char *key) {
                              (strlen(part) >= NEAR_CHARS && strncmp(last_part(name), part, NEAR_CHARS) == 0));
 }
 
-static bool fail_field(char error[UE_RULES_ERROR_BYTES], const char *word, const char *key) {
+static bool fail_field(char error[RULES_ERROR_BYTES], const char *word, const char *key) {
     GString *near = g_string_new(NULL);
     unsigned count = 0;
     for (unsigned i = UE_F_NONE + 1; i < UE_FIELD_COUNT && count < NEAR_MAX; i++) {
@@ -214,19 +214,19 @@ static bool fail_field(char error[UE_RULES_ERROR_BYTES], const char *word, const
     return false;
 }
 
-static bool take_action(struct ue_rule *rule, const char *whole, char error[UE_RULES_ERROR_BYTES]) {
+static bool take_action(struct rule *rule, const char *whole, char error[RULES_ERROR_BYTES]) {
     char *name = g_strdup(whole);
     char *value = cut(name, '=');
     char *key = cut(name, '@');
     const struct word *action = find(actions, G_N_ELEMENTS(actions), name);
-    rule->action = action != NULL ? (enum ue_rule_action)(action - actions) : UE_RULE_PASS;
+    rule->action = action != NULL ? (enum rule_action)(action - actions) : RULE_PASS;
     rule->field = key != NULL ? ue_field_find(key) : UE_F_NONE;
     bool good = true;
     if (action == NULL) {
         good = fail(error, whole, "no action; there are drop, duplicate, delay, reorder, corrupt and pass", "");
-    } else if (key != NULL && rule->action == UE_RULE_CORRUPT && rule->field == UE_F_NONE) {
+    } else if (key != NULL && rule->action == RULE_CORRUPT && rule->field == UE_F_NONE) {
         good = fail_field(error, whole, key);
-    } else if (key != NULL && rule->action != UE_RULE_CORRUPT) {
+    } else if (key != NULL && rule->action != RULE_CORRUPT) {
         good = fail(error, whole, "only corrupt@KEY names a field, by a key such as bunch.ch_seq", "");
     } else if (!action->take(rule, value)) {
         good = fail(error, whole, "should be ", action->form);
@@ -236,7 +236,7 @@ static bool take_action(struct ue_rule *rule, const char *whole, char error[UE_R
 }
 
 static int number_index(const char *name) {
-    for (int i = 0; i < UE_RULE_NUMBERS; i++) {
+    for (int i = 0; i < RULE_NUMBERS; i++) {
         if (strcmp(number_names[i], name) == 0) {
             return i;
         }
@@ -245,13 +245,13 @@ static int number_index(const char *name) {
 }
 
 /* given: a bit for each condition that the rule has so far. */
-static bool take_condition(struct ue_rule *rule, const char *whole, uint32_t *given, char error[UE_RULES_ERROR_BYTES]) {
+static bool take_condition(struct rule *rule, const char *whole, uint32_t *given, char error[RULES_ERROR_BYTES]) {
     char *name = g_strdup(whole);
     char *value = cut(name, '=');
     int number = number_index(name);
     const struct word *condition = find(conditions, G_N_ELEMENTS(conditions), name);
     uint32_t bit = number >= 0         ? 1u << number
-                   : condition != NULL ? 1u << (UE_RULE_NUMBERS + (condition - conditions))
+                   : condition != NULL ? 1u << (RULE_NUMBERS + (condition - conditions))
                                        : 0;
     bool good = true;
     if (bit == 0) {
@@ -259,7 +259,7 @@ static bool take_condition(struct ue_rule *rule, const char *whole, uint32_t *gi
     } else if ((*given & bit) != 0) {
         good = fail(error, whole, "said a second time", "");
     } else if (number >= 0) {
-        rule->numbers[number] = value != NULL ? ue_ranges_parse(value) : NULL;
+        rule->numbers[number] = value != NULL ? number_ranges_parse(value) : NULL;
         good =
             rule->numbers[number] != NULL || fail(error, whole, "should be numbers and ranges such as 3,100-110", "");
     } else if (!condition->take(rule, value)) {
@@ -270,8 +270,8 @@ static bool take_condition(struct ue_rule *rule, const char *whole, uint32_t *gi
     return good;
 }
 
-static struct ue_rule *new_rule(const char *text) {
-    struct ue_rule *rule = g_new0(struct ue_rule, 1);
+static struct rule *new_rule(const char *text) {
+    struct rule *rule = g_new0(struct rule, 1);
     rule->text = g_strstrip(g_strdup(text));
     rule->from_ns = INT64_MIN; /* times in captures may go back */
     rule->to_ns = INT64_MAX;
@@ -281,8 +281,8 @@ static struct ue_rule *new_rule(const char *text) {
     return rule;
 }
 
-struct ue_rule *ue_rule_parse(const char *text, char error[UE_RULES_ERROR_BYTES]) {
-    struct ue_rule *rule = new_rule(text);
+struct rule *rule_parse(const char *text, char error[RULES_ERROR_BYTES]) {
+    struct rule *rule = new_rule(text);
     char **words = g_strsplit_set(rule->text, " \t\r", -1);
     uint32_t given = 0;
     bool good = true;
@@ -298,22 +298,22 @@ struct ue_rule *ue_rule_parse(const char *text, char error[UE_RULES_ERROR_BYTES]
     }
     g_strfreev(words);
     if (!good) {
-        g_clear_pointer(&rule, ue_rule_free);
+        g_clear_pointer(&rule, rule_free);
     }
     return rule;
 }
 
-void ue_rule_free(struct ue_rule *rule) {
-    for (size_t i = 0; i < UE_RULE_NUMBERS; i++) {
+void rule_free(struct rule *rule) {
+    for (size_t i = 0; i < RULE_NUMBERS; i++) {
         g_clear_pointer(&rule->numbers[i], g_array_unref);
     }
     g_free(rule->text);
     g_free(rule);
 }
 
-bool ue_rule_wants_bunch(const struct ue_rule *rule) {
+bool rule_needs_bunch(const struct rule *rule) {
     bool wants = rule->bunch_kinds != 0 || rule->messages != 0;
-    for (size_t i = UE_RULE_CHANNEL; i < UE_RULE_NUMBERS; i++) {
+    for (size_t i = RULE_CHANNEL; i < RULE_NUMBERS; i++) {
         wants |= rule->numbers[i] != NULL;
     }
     return wants;

@@ -12,59 +12,59 @@
 
 #define TEXT_BYTES_MAX (1 << 20)
 
-struct ue_rules {
+struct rules {
     uint64_t seed;
-    GPtrArray *list; /* struct ue_rule */
+    GPtrArray *list; /* struct rule */
 };
 
-static struct ue_rule *rule_at(const struct ue_rules *rules, size_t index) {
+static struct rule *rule_at(const struct rules *rules, size_t index) {
     return g_ptr_array_index(rules->list, index);
 }
 
-struct ue_rules *ue_rules_new(uint64_t seed) {
-    struct ue_rules *rules = g_new0(struct ue_rules, 1);
+struct rules *rules_new(uint64_t seed) {
+    struct rules *rules = g_new0(struct rules, 1);
     rules->seed = seed;
-    rules->list = g_ptr_array_new_with_free_func((GDestroyNotify)ue_rule_free);
+    rules->list = g_ptr_array_new_with_free_func((GDestroyNotify)rule_free);
     return rules;
 }
 
-void ue_rules_free(struct ue_rules *rules) {
+void rules_free(struct rules *rules) {
     if (rules != NULL) {
         g_ptr_array_unref(rules->list);
         g_free(rules);
     }
 }
 
-bool ue_rules_add(struct ue_rules *rules, const char *text, char error[UE_RULES_ERROR_BYTES]) {
-    struct ue_rule *rule = ue_rule_parse(text, error);
+bool rules_add(struct rules *rules, const char *text, char error[RULES_ERROR_BYTES]) {
+    struct rule *rule = rule_parse(text, error);
     if (rule != NULL) {
-        rule->rng.state = ue_rng_mix(rules->seed, rules->list->len);
+        rule->rng.state = sim_rng_mix(rules->seed, rules->list->len);
         g_ptr_array_add(rules->list, rule);
     }
     return rule != NULL;
 }
 
 /* Adds what a line holds, if it is not empty. */
-static bool add_line(struct ue_rules *rules, char *line, char error[UE_RULES_ERROR_BYTES]) {
+static bool add_line(struct rules *rules, char *line, char error[RULES_ERROR_BYTES]) {
     line[strcspn(line, "#")] = '\0';
     g_strstrip(line);
-    return line[0] == '\0' || ue_rules_add(rules, line, error);
+    return line[0] == '\0' || rules_add(rules, line, error);
 }
 
 /* The whole file, to be freed; a device may never end. */
-static char *read_text(const char *path, char error[UE_RULES_ERROR_BYTES]) {
+static char *read_text(const char *path, char error[RULES_ERROR_BYTES]) {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        g_snprintf(error, UE_RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
+        g_snprintf(error, RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
         return NULL;
     }
     char *text = g_malloc(TEXT_BYTES_MAX + 1);
     size_t size_bytes = fread(text, 1, TEXT_BYTES_MAX + 1, file);
     bool good = ferror(file) == 0 && size_bytes <= TEXT_BYTES_MAX;
     if (ferror(file) != 0) {
-        g_snprintf(error, UE_RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
+        g_snprintf(error, RULES_ERROR_BYTES, "%s: %s", path, g_strerror(errno));
     } else if (!good) {
-        g_snprintf(error, UE_RULES_ERROR_BYTES, "%s: longer than %d bytes", path, TEXT_BYTES_MAX);
+        g_snprintf(error, RULES_ERROR_BYTES, "%s: longer than %d bytes", path, TEXT_BYTES_MAX);
     } else {
         text[size_bytes] = '\0';
     }
@@ -75,18 +75,18 @@ static char *read_text(const char *path, char error[UE_RULES_ERROR_BYTES]) {
     return text;
 }
 
-bool ue_rules_read(struct ue_rules *rules, const char *path, char error[UE_RULES_ERROR_BYTES]) {
+bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERROR_BYTES]) {
     char *text = read_text(path, error);
     if (text == NULL) {
         return false;
     }
     char **lines = g_strsplit(text, "\n", -1);
-    char wrong[UE_RULES_ERROR_BYTES];
+    char wrong[RULES_ERROR_BYTES];
     bool good = true;
     for (size_t i = 0; good && lines[i] != NULL; i++) {
         good = add_line(rules, lines[i], wrong);
         if (!good) {
-            g_snprintf(error, UE_RULES_ERROR_BYTES, "%s:%zu: %s", path, i + 1, wrong);
+            g_snprintf(error, RULES_ERROR_BYTES, "%s:%zu: %s", path, i + 1, wrong);
         }
     }
     g_strfreev(lines);
@@ -96,40 +96,40 @@ bool ue_rules_read(struct ue_rules *rules, const char *path, char error[UE_RULES
 
 /* ---- judging ---- */
 
-static bool datagram_matches(const struct ue_rule *rule, const struct ue_facts *facts) {
-    int64_t since_ns = ue_ns_since(facts->time_ns, facts->begun_ns);
+static bool datagram_matches(const struct rule *rule, const struct datagram_facts *facts) {
+    int64_t since_ns = ue_time_ns_since(facts->time_ns, facts->begun_ns);
     bool has_number = facts->has_id ? facts->packet_id >= 0 : facts->has_seq;
     uint64_t id = facts->has_id ? (uint64_t)facts->packet_id : facts->seq;
     return (rule->direction == UE_DIRECTION_UNKNOWN || rule->direction == facts->direction) &&
-           ue_ranges_have(rule->numbers[UE_RULE_STREAM], facts->stream) &&
-           ue_ranges_have(rule->numbers[UE_RULE_FRAME], facts->frame) &&
-           ue_ranges_have(rule->numbers[UE_RULE_SIZE], facts->size_bytes) && rule->from_ns <= since_ns &&
+           number_ranges_contain(rule->numbers[RULE_STREAM], facts->stream) &&
+           number_ranges_contain(rule->numbers[RULE_FRAME], facts->frame) &&
+           number_ranges_contain(rule->numbers[RULE_SIZE], facts->size_bytes) && rule->from_ns <= since_ns &&
            since_ns <= rule->to_ns &&
-           (rule->numbers[UE_RULE_ID] == NULL || (has_number && ue_ranges_have(rule->numbers[UE_RULE_ID], id))) &&
-           (rule->numbers[UE_RULE_SEQ] == NULL ||
-            (facts->has_seq && ue_ranges_have(rule->numbers[UE_RULE_SEQ], facts->seq)));
+           (rule->numbers[RULE_ID] == NULL || (has_number && number_ranges_contain(rule->numbers[RULE_ID], id))) &&
+           (rule->numbers[RULE_SEQ] == NULL ||
+            (facts->has_seq && number_ranges_contain(rule->numbers[RULE_SEQ], facts->seq)));
 }
 
-static bool bunch_matches(const struct ue_rule *rule, const struct ue_bunch_facts *bunch) {
-    bool is_reliable = (bunch->kinds & UE_KIND_MASK_RELIABLE) != 0;
+static bool bunch_matches(const struct rule *rule, const struct bunch_facts *bunch) {
+    bool is_reliable = (bunch->kinds & DATAGRAM_KIND_RELIABLE) != 0;
     return (bunch->kinds & rule->bunch_kinds) == rule->bunch_kinds &&
-           ue_ranges_have(rule->numbers[UE_RULE_CHANNEL], bunch->channel) &&
-           (rule->numbers[UE_RULE_CH_SEQ] == NULL ||
-            (is_reliable && ue_ranges_have(rule->numbers[UE_RULE_CH_SEQ], bunch->ch_seq))) &&
-           (rule->numbers[UE_RULE_COPY] == NULL ||
-            (bunch->copy != 0 && ue_ranges_have(rule->numbers[UE_RULE_COPY], bunch->copy))) &&
+           number_ranges_contain(rule->numbers[RULE_CHANNEL], bunch->channel) &&
+           (rule->numbers[RULE_CH_SEQ] == NULL ||
+            (is_reliable && number_ranges_contain(rule->numbers[RULE_CH_SEQ], bunch->ch_seq))) &&
+           (rule->numbers[RULE_COPY] == NULL ||
+            (bunch->copy != 0 && number_ranges_contain(rule->numbers[RULE_COPY], bunch->copy))) &&
            (rule->messages == 0 || (rule->messages & bunch->messages) != 0);
 }
 
 /* Whether kinds and all that is asked of a bunch hold; *item gets the place of the bunch that was found. */
-static bool content_matches(const struct ue_rule *rule, const struct ue_facts *facts, uint32_t *item) {
+static bool content_matches(const struct rule *rule, const struct datagram_facts *facts, uint32_t *item) {
     bool is_kind = rule->kinds == 0 || (rule->kinds & facts->kinds) != 0;
-    *item = UE_STRETCH_ANY_ITEM;
-    if (is_kind && !ue_rule_wants_bunch(rule)) {
+    *item = RULES_ANY_ITEM;
+    if (is_kind && !rule_needs_bunch(rule)) {
         return true;
     }
     for (guint i = 0; i < facts->bunches->len; i++) {
-        const struct ue_bunch_facts *bunch = &g_array_index(facts->bunches, struct ue_bunch_facts, i);
+        const struct bunch_facts *bunch = &g_array_index(facts->bunches, struct bunch_facts, i);
         if ((is_kind || (bunch->kinds & rule->kinds) != 0) && bunch_matches(rule, bunch)) {
             *item = bunch->item;
             return true;
@@ -139,8 +139,8 @@ static bool content_matches(const struct ue_rule *rule, const struct ue_facts *f
 }
 
 /* Whether the rule acts on a datagram for which all else holds. */
-static bool is_due(struct ue_rule *rule) {
-    if (rule->probability < 1 && ue_rng_unit(&rule->rng) >= rule->probability) {
+static bool is_due(struct rule *rule) {
+    if (rule->probability < 1 && sim_rng_unit(&rule->rng) >= rule->probability) {
         return false;
     }
     if (++rule->matched % rule->every != 0 || rule->acted == rule->most) {
@@ -150,44 +150,44 @@ static bool is_due(struct ue_rule *rule) {
     return true;
 }
 
-static bool matches(const struct ue_rule *rule, const struct ue_facts *facts, struct ue_stretch *stretch) {
+static bool matches(const struct rule *rule, const struct datagram_facts *facts, struct rules_bit_range *stretch) {
     uint32_t item;
     return datagram_matches(rule, facts) && content_matches(rule, facts, &item) &&
-           (rule->action != UE_RULE_CORRUPT || ue_stretch_find(facts, rule->field, item, stretch));
+           (rule->action != RULE_CORRUPT || rules_bit_range_find(facts, rule->field, item, stretch));
 }
 
 /* Does what the rule says; false: no further rule is asked. */
-static bool act(struct ue_rule *rule, const struct ue_stretch *stretch, struct ue_outcome *outcome) {
+static bool act(struct rule *rule, const struct rules_bit_range *stretch, struct rules_outcome *outcome) {
     switch (rule->action) {
-    case UE_RULE_DROP: *outcome = (struct ue_outcome){.is_dropped = true}; return false;
-    case UE_RULE_PASS: return false;
-    case UE_RULE_DUPLICATE: outcome->copies = MIN(outcome->copies + rule->amount, UE_RULES_COPIES_MAX); break;
-    case UE_RULE_DELAY: outcome->delay_ns = MIN(outcome->delay_ns + rule->delay_ns, UE_RULES_DELAY_MAX_NS); break;
-    case UE_RULE_REORDER: outcome->is_reordered = true; break;
-    case UE_RULE_CORRUPT: ue_stretch_corrupt(stretch, rule->amount, &rule->rng, outcome); break;
+    case RULE_DROP: *outcome = (struct rules_outcome){.is_dropped = true}; return false;
+    case RULE_PASS: return false;
+    case RULE_DUPLICATE: outcome->copies = MIN(outcome->copies + rule->amount, RULES_COPIES_MAX); break;
+    case RULE_DELAY: outcome->delay_ns = MIN(outcome->delay_ns + rule->delay_ns, RULES_DELAY_MAX_NS); break;
+    case RULE_REORDER: outcome->is_reordered = true; break;
+    case RULE_CORRUPT: rules_bit_range_corrupt(stretch, rule->amount, &rule->rng, outcome); break;
     }
     return true;
 }
 
-void ue_rules_judge(struct ue_rules *rules, const struct ue_facts *facts, struct ue_outcome *outcome) {
-    *outcome = (struct ue_outcome){0};
+void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct rules_outcome *outcome) {
+    *outcome = (struct rules_outcome){0};
     for (guint i = 0; i < rules->list->len; i++) {
-        struct ue_rule *rule = rule_at(rules, i);
-        struct ue_stretch stretch;
+        struct rule *rule = rule_at(rules, i);
+        struct rules_bit_range stretch;
         if (matches(rule, facts, &stretch) && is_due(rule) && !act(rule, &stretch, outcome)) {
             return;
         }
     }
 }
 
-size_t ue_rules_count(const struct ue_rules *rules) {
+size_t rules_count(const struct rules *rules) {
     return rules->list->len;
 }
 
-const char *ue_rules_text(const struct ue_rules *rules, size_t index) {
+const char *rules_text(const struct rules *rules, size_t index) {
     return rule_at(rules, index)->text;
 }
 
-uint64_t ue_rules_acted(const struct ue_rules *rules, size_t index) {
+uint64_t rules_acted(const struct rules *rules, size_t index) {
     return rule_at(rules, index)->acted;
 }

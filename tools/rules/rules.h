@@ -19,53 +19,53 @@
 
 #include "tools/rules/datagram_facts.h"
 
-#define UE_RULES_ERROR_BYTES 256
+#define RULES_ERROR_BYTES 256
 
 /* Bits that the rules together flip in one datagram at most. */
-#define UE_RULES_FLIPS_MAX 64
+#define RULES_FLIPS_MAX 64
 
 /* Copies that the rules together make of one datagram at most. */
-#define UE_RULES_COPIES_MAX 100
+#define RULES_COPIES_MAX 100
 
 /* The longest delay that the rules together give: eleven days. */
-#define UE_RULES_DELAY_MAX_NS INT64_C(1000000000000000)
+#define RULES_DELAY_MAX_NS INT64_C(1000000000000000)
 
 /* What is to be done with one datagram. Where is_dropped holds, all else is as if nothing had been asked. */
-struct ue_outcome {
+struct rules_outcome {
     bool is_dropped;
     bool is_reordered; /* to be put behind the next one of its direction */
     unsigned copies;   /* besides the datagram itself */
     int64_t delay_ns;
     unsigned flip_count;
-    size_t flips[UE_RULES_FLIPS_MAX]; /* bits to be inverted, from the start of the datagram; no bit twice */
+    size_t flips[RULES_FLIPS_MAX]; /* bits to be inverted, from the start of the datagram; no bit twice */
 };
 
 /* Rules in their order; opaque. */
-struct ue_rules;
+struct rules;
 
 /* The same rules with the same seed, asked about the same datagrams, decide the same. */
-struct ue_rules *ue_rules_new(uint64_t seed);
-void ue_rules_free(struct ue_rules *rules);
+struct rules *rules_new(uint64_t seed);
+void rules_free(struct rules *rules);
 
 /* Adds the rule that a text says. False for a text that is none: error names the wrong word. */
-bool ue_rules_add(struct ue_rules *rules, const char *text, char error[UE_RULES_ERROR_BYTES]);
+bool rules_add(struct rules *rules, const char *text, char error[RULES_ERROR_BYTES]);
 
 /* Adds the rules of a file, one per line; what follows # is a comment. False with path, line and word in error. */
-bool ue_rules_read(struct ue_rules *rules, const char *path, char error[UE_RULES_ERROR_BYTES]);
+bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERROR_BYTES]);
 
 /* Decides about one datagram; depends on nothing but the seed and the facts told so far. */
-void ue_rules_judge(struct ue_rules *rules, const struct ue_facts *facts, struct ue_outcome *outcome);
+void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct rules_outcome *outcome);
 
 /* Inverts the bits of the outcome in the datagram's bytes. */
-void ue_outcome_corrupt(const struct ue_outcome *outcome, uint8_t *bytes);
+void rules_outcome_corrupt(const struct rules_outcome *outcome, uint8_t *bytes);
 
 /* The outcome in words, such as "corrupted bits 77, 80, delayed 50 ms"; empty where nothing is done. Returns whether it
    is not empty. A text too long for size_bytes is cut. */
-bool ue_outcome_describe(const struct ue_outcome *outcome, char *text, size_t size_bytes);
+bool rules_outcome_describe(const struct rules_outcome *outcome, char *text, size_t size_bytes);
 
 /* How many rules there are, the text of one, and how many datagrams it acted on so far. */
-size_t ue_rules_count(const struct ue_rules *rules);
-const char *ue_rules_text(const struct ue_rules *rules, size_t index);
-uint64_t ue_rules_acted(const struct ue_rules *rules, size_t index);
+size_t rules_count(const struct rules *rules);
+const char *rules_text(const struct rules *rules, size_t index);
+uint64_t rules_acted(const struct rules *rules, size_t index);
 
 #endif

@@ -14,30 +14,30 @@
 
 /* ---- arguments ---- */
 
-static bool note(struct ue_play *p, const char *at, const char *what) {
-    return ue_mistake_note(&p->mistake, at, "%s", what);
+static bool note(struct script_player *p, const char *at, const char *what) {
+    return script_error_set(&p->mistake, at, "%s", what);
 }
 
-static bool is_end(struct ue_play *p, char **line) {
-    const char *word = ue_word(line);
-    return *word == '\0' || ue_mistake_note(&p->mistake, word, "\"%.40s\" does not belong here", word);
+static bool is_end(struct script_player *p, char **line) {
+    const char *word = script_token_next(line);
+    return *word == '\0' || script_error_set(&p->mistake, word, "\"%.40s\" does not belong here", word);
 }
 
-static bool need_number(struct ue_play *p, char **line, const char *what, uint64_t max, uint64_t *number) {
-    const char *word = ue_word_need(line, what, &p->mistake);
-    return word != NULL && ue_word_number(word, max, number, &p->mistake);
+static bool need_number(struct script_player *p, char **line, const char *what, uint64_t max, uint64_t *number) {
+    const char *word = script_token_require(line, what, &p->mistake);
+    return word != NULL && script_token_parse_number(word, max, number, &p->mistake);
 }
 
 /* An index that a connection can have. */
-static bool read_channel(struct ue_play *p, const char *word, uint32_t *channel) {
+static bool read_channel(struct script_player *p, const char *word, uint32_t *channel) {
     uint64_t number;
-    bool good = ue_word_number(word, 32766, &number, &p->mistake);
+    bool good = script_token_parse_number(word, 32766, &number, &p->mistake);
     *channel = good ? (uint32_t)number : 0;
     return good;
 }
 
-static bool need_channel(struct ue_play *p, char **line, uint32_t *channel) {
-    const char *word = ue_word_need(line, "a channel", &p->mistake);
+static bool need_channel(struct script_player *p, char **line, uint32_t *channel) {
+    const char *word = script_token_require(line, "a channel", &p->mistake);
     return word != NULL && read_channel(p, word, channel);
 }
 
@@ -50,29 +50,29 @@ struct opening {
     size_t count;
 };
 
-static bool read_opening_word(struct ue_play *p, char *word, struct opening *o) {
-    char *client = ue_word_after(word, "C=");
-    char *server = ue_word_after(word, "S=");
+static bool read_opening_word(struct script_player *p, char *word, struct opening *o) {
+    char *client = script_token_after_prefix(word, "C=");
+    char *server = script_token_after_prefix(word, "S=");
     uint64_t seq;
     if (client != NULL || server != NULL) {
-        bool good = ue_word_number(word + 2, UE_SEQ_BOUND - 1, &seq, &p->mistake);
+        bool good = script_token_parse_number(word + 2, SCRIPT_SEQ_BOUND - 1, &seq, &p->mistake);
         p->config.first[server != NULL] = (uint16_t)(good ? seq : 0);
         return good;
     }
-    o->is_new |= ue_word_is(word, "new");
-    o->is_unadmitted |= ue_word_is(word, "unadmitted");
-    if (ue_word_is(word, "new") || ue_word_is(word, "unadmitted")) {
+    o->is_new |= script_token_is(word, "new");
+    o->is_unadmitted |= script_token_is(word, "unadmitted");
+    if (script_token_is(word, "new") || script_token_is(word, "unadmitted")) {
         return true;
     }
     return (o->count < CHANNELS_MAX || note(p, word, "these are too many channels")) &&
            read_channel(p, word, &o->channels[o->count++]);
 }
 
-static bool read_opening(struct ue_play *p, char *line, struct opening *o) {
-    *o = (struct opening){.channels = {UE_STAGE_CHANNEL}, .count = 1};
+static bool read_opening(struct script_player *p, char *line, struct opening *o) {
+    *o = (struct opening){.channels = {SCRIPT_TESTBED_CHANNEL}, .count = 1};
     p->config.first[0] = 100;
     p->config.first[1] = 500;
-    for (char *word = ue_word(&line); *word != '\0'; word = ue_word(&line)) {
+    for (char *word = script_token_next(&line); *word != '\0'; word = script_token_next(&line)) {
         if (!read_opening_word(p, word, o)) {
             return false;
         }
@@ -80,9 +80,9 @@ static bool read_opening(struct ue_play *p, char *line, struct opening *o) {
     return true;
 }
 
-static bool begin_endpoints(struct ue_play *p, const char *at, const struct opening *o) {
+static bool begin_endpoints(struct script_player *p, const char *at, const struct opening *o) {
     p->has_begun = true;
-    if (!ue_stage_begin(&p->stage, &p->config)) {
+    if (!script_testbed_start(&p->stage, &p->config)) {
         return note(p, at, "a connection with this configuration is not possible");
     }
     if (!o->is_unadmitted) {
@@ -90,77 +90,77 @@ static bool begin_endpoints(struct ue_play *p, const char *at, const struct open
         ue_conn_admit(p->stage.sides[1].conn);
     }
     for (size_t i = 0; i < o->count && !o->is_new; i++) {
-        if (!ue_stage_open(&p->stage, o->channels[i], UE_KIND_OTHER, UE_NAME_DATA_STREAM)) {
+        if (!script_testbed_open_channel(&p->stage, o->channels[i], UE_KIND_OTHER, UE_NAME_DATA_STREAM)) {
             return note(p, at, "there is no memory for the channels");
         }
     }
     if (!o->is_new) {
-        ue_stage_log_in(&p->stage);
+        script_testbed_open_control(&p->stage);
     }
-    ue_stage_forget(&p->stage);
+    script_testbed_discard_output(&p->stage);
     return true;
 }
 
-static bool begin_remote(struct ue_play *p, const char *at, const struct opening *o) {
+static bool begin_remote(struct script_player *p, const char *at, const struct opening *o) {
     char *problem = NULL;
     if (!o->is_new) {
         return note(p, at, "a real host knows of no channels before they are opened: fixture new");
     }
     p->has_begun = true;
-    if (!ue_remote_begin(&p->remote, &p->stage, &p->config, &p->options->target, &problem)) {
-        ue_play_differs(p, NULL, NULL, "%s", problem);
+    if (!script_remote_host_start(&p->remote, &p->stage, &p->config, &p->options->target, &problem)) {
+        script_player_report_difference(p, NULL, NULL, "%s", problem);
         g_free(problem);
         return false;
     }
     if (!o->is_unadmitted) {
         ue_conn_admit(p->stage.sides[p->options->target.host != NULL ? 0 : 1].conn);
     }
-    ue_stage_forget(&p->stage);
+    script_testbed_discard_output(&p->stage);
     return true;
 }
 
-static bool do_fixture(struct ue_play *p, char *line) {
+static bool do_fixture(struct script_player *p, char *line) {
     struct opening o;
     const char *at = line;
-    if (!read_opening(p, line, &o) || !ue_play_end_stage(p)) {
+    if (!read_opening(p, line, &o) || !script_player_stop_testbed(p)) {
         return false;
     }
     for (unsigned side = 0; side < 2; side++) {
         p->config.ends[side].seed = p->options->seed;
     }
-    return ue_remote_is_wanted(&p->options->target) ? begin_remote(p, at, &o) : begin_endpoints(p, at, &o);
+    return script_remote_target_is_set(&p->options->target) ? begin_remote(p, at, &o) : begin_endpoints(p, at, &o);
 }
 
 /* ---- commands of the stage ---- */
 
-static bool do_config(struct ue_play *p, char *line) {
-    return ue_script_configure(&p->config, line, &p->mistake);
+static bool do_config(struct script_player *p, char *line) {
+    return script_config_parse(&p->config, line, &p->mistake);
 }
 
 /* source.c has read it. */
-static bool do_generation(struct ue_play *p, char *line) {
-    return (ue_script_is_generation_line(p->script, p->line) && !p->has_begun) ||
+static bool do_generation(struct script_player *p, char *line) {
+    return (script_file_is_generation_line(p->script, p->line) && !p->has_begun) ||
            note(p, line, "generation stands once, in front of the first fixture");
 }
 
-static bool check_clock(struct ue_play *p, const char *at, uint64_t time_ns) {
-    uint64_t clock_ns = ue_stage_clock_ns(&p->stage);
+static bool check_clock(struct script_player *p, const char *at, uint64_t time_ns) {
+    uint64_t clock_ns = script_testbed_clock_ns(&p->stage);
     return time_ns >= clock_ns || p->remote != NULL ||
-           ue_mistake_note(&p->mistake, at, "the clock stands at %.4f already", (double)clock_ns / NS_PER_S);
+           script_error_set(&p->mistake, at, "the clock stands at %.4f already", (double)clock_ns / NS_PER_S);
 }
 
-static bool do_at(struct ue_play *p, char *line) {
+static bool do_at(struct script_player *p, char *line) {
     uint64_t time_ns;
-    const char *word = ue_word_need(&line, "a time", &p->mistake);
-    if (word == NULL || !ue_word_seconds(word, &time_ns, &p->mistake) || !check_clock(p, word, time_ns) ||
+    const char *word = script_token_require(&line, "a time", &p->mistake);
+    if (word == NULL || !script_token_parse_seconds(word, &time_ns, &p->mistake) || !check_clock(p, word, time_ns) ||
         !is_end(p, &line)) {
         return false;
     }
-    ue_stage_wait(&p->stage, time_ns);
+    script_testbed_advance(&p->stage, time_ns);
     return true;
 }
 
-static bool do_run(struct ue_play *p, char *line) {
+static bool do_run(struct script_player *p, char *line) {
     unsigned who = 3;
     uint64_t hz = 30;
     uint64_t until_ns = UINT64_MAX;
@@ -168,80 +168,80 @@ static bool do_run(struct ue_play *p, char *line) {
     char *value;
     bool good = true;
     const char *begin = line;
-    for (char *word = ue_word(&line); good && *word != '\0'; word = ue_word(&line)) {
-        if (ue_word_is(word, "C") || ue_word_is(word, "S")) {
+    for (char *word = script_token_next(&line); good && *word != '\0'; word = script_token_next(&line)) {
+        if (script_token_is(word, "C") || script_token_is(word, "S")) {
             who = word[0] == 'C' ? 1 : 2;
-        } else if ((value = ue_word_after(word, "until=")) != NULL) {
-            good = ue_word_seconds(value, &until_ns, &p->mistake) && check_clock(p, value, until_ns);
-        } else if ((value = ue_word_after(word, "hz=")) != NULL) {
-            good = ue_word_number(value, HZ_MAX, &hz, &p->mistake) && (hz != 0 || note(p, value, "0 Hz is never"));
-        } else if ((value = ue_word_after(word, "delay=")) != NULL) {
-            good = ue_word_seconds(value, &delay_ns, &p->mistake);
+        } else if ((value = script_token_after_prefix(word, "until=")) != NULL) {
+            good = script_token_parse_seconds(value, &until_ns, &p->mistake) && check_clock(p, value, until_ns);
+        } else if ((value = script_token_after_prefix(word, "hz=")) != NULL) {
+            good = script_token_parse_number(value, HZ_MAX, &hz, &p->mistake) && (hz != 0 || note(p, value, "0 Hz is never"));
+        } else if ((value = script_token_after_prefix(word, "delay=")) != NULL) {
+            good = script_token_parse_seconds(value, &delay_ns, &p->mistake);
         } else {
-            good = ue_mistake_note(&p->mistake, word, "run does not know \"%.40s\"", word);
+            good = script_error_set(&p->mistake, word, "run does not know \"%.40s\"", word);
         }
     }
     if (!good || (until_ns == UINT64_MAX && !note(p, begin, "until= is missing"))) {
         return false;
     }
-    ue_stage_run(&p->stage, who, until_ns, hz, delay_ns);
+    script_testbed_run(&p->stage, who, until_ns, hz, delay_ns);
     return true;
 }
 
-static bool do_show(struct ue_play *p, char *line) {
-    const char *word = ue_word_need(&line, "what to show", &p->mistake);
+static bool do_show(struct script_player *p, char *line) {
+    const char *word = script_token_require(&line, "what to show", &p->mistake);
     if (word == NULL) {
         return false;
     }
-    bool hides = ue_word_is(word, "no");
-    const char *what = hides ? ue_word_need(&line, "what not to show", &p->mistake) : word;
+    bool hides = script_token_is(word, "no");
+    const char *what = hides ? script_token_require(&line, "what not to show", &p->mistake) : word;
     if (what == NULL) {
         return false;
     }
-    if (ue_word_is(what, "packets")) {
+    if (script_token_is(what, "packets")) {
         p->stage.hides_packets = hides;
-    } else if (ue_word_is(what, "sizes")) {
+    } else if (script_token_is(what, "sizes")) {
         p->stage.shows_sizes = !hides;
     } else {
-        return ue_mistake_note(&p->mistake, what, "\"%.40s\" is neither packets nor sizes", what);
+        return script_error_set(&p->mistake, what, "\"%.40s\" is neither packets nor sizes", what);
     }
     return is_end(p, &line);
 }
 
 /* ---- packets ---- */
 
-static struct ue_stage_packet *find_packet(struct ue_play *p, const char *at, unsigned from, int64_t id) {
-    struct ue_stage_packet *packet = ue_stage_packet(&p->stage, from, id);
+static struct script_testbed_packet *find_packet(struct script_player *p, const char *at, unsigned from, int64_t id) {
+    struct script_testbed_packet *packet = script_testbed_packet(&p->stage, from, id);
     if (packet == NULL) {
-        ue_mistake_note(&p->mistake, at, "%c has sent no packet %" PRId64, p->stage.sides[from].letter, id);
+        script_error_set(&p->mistake, at, "%c has sent no packet %" PRId64, p->stage.sides[from].letter, id);
     }
     return packet;
 }
 
-static bool lose(struct ue_play *p, struct ue_stage_packet *packet, unsigned from) {
+static bool lose(struct script_player *p, struct script_testbed_packet *packet, unsigned from) {
     (void)p;
     (void)from;
     packet->is_lost = true;
     return true;
 }
 
-static bool carry(struct ue_play *p, struct ue_stage_packet *packet, unsigned from) {
-    ue_stage_carry(&p->stage, from, packet);
+static bool carry(struct script_player *p, struct script_testbed_packet *packet, unsigned from) {
+    script_testbed_carry_packet(&p->stage, from, packet);
     return true;
 }
 
 /* Does something to each packet of the ranges in a line. */
-static bool each_packet(struct ue_play *p, unsigned from, char *line,
-                        bool (*act)(struct ue_play *p, struct ue_stage_packet *packet, unsigned from)) {
-    char *word = ue_word_need(&line, "a packet", &p->mistake);
-    for (; word != NULL && *word != '\0'; word = ue_word(&line)) {
+static bool each_packet(struct script_player *p, unsigned from, char *line,
+                        bool (*act)(struct script_player *p, struct script_testbed_packet *packet, unsigned from)) {
+    char *word = script_token_require(&line, "a packet", &p->mistake);
+    for (; word != NULL && *word != '\0'; word = script_token_next(&line)) {
         int64_t first;
         int64_t last;
-        if (!ue_word_range(word, &first, &last, &p->mistake)) {
+        if (!script_token_parse_range(word, &first, &last, &p->mistake)) {
             return false;
         }
-        for (; first <= last && !ue_stage_is_exhausted(&p->stage); first++) {
-            struct ue_stage_packet *packet = find_packet(p, word, from, first);
+        for (; first <= last && !script_testbed_is_exhausted(&p->stage); first++) {
+            struct script_testbed_packet *packet = find_packet(p, word, from, first);
             if (packet == NULL || !act(p, packet, from)) {
                 return false;
             }
@@ -250,27 +250,27 @@ static bool each_packet(struct ue_play *p, unsigned from, char *line,
     return word != NULL;
 }
 
-static bool do_lose(struct ue_play *p, char *line) {
-    const char *word = ue_word_need(&line, "C or S", &p->mistake);
-    if (word == NULL || (!ue_word_is(word, "C") && !ue_word_is(word, "S"))) {
+static bool do_lose(struct script_player *p, char *line) {
+    const char *word = script_token_require(&line, "C or S", &p->mistake);
+    if (word == NULL || (!script_token_is(word, "C") && !script_token_is(word, "S"))) {
         return word != NULL && note(p, word, "C or S should stand here");
     }
     return each_packet(p, word[0] == 'S', line, lose);
 }
 
-static bool do_reads(struct ue_play *p, unsigned side, char *line) {
+static bool do_reads(struct script_player *p, unsigned side, char *line) {
     return each_packet(p, !side, line, carry);
 }
 
-static bool do_forged(struct ue_play *p, unsigned side, char *line) {
-    return ue_stage_forge(&p->stage, side, line, &p->mistake);
+static bool do_forged(struct script_player *p, unsigned side, char *line) {
+    return script_testbed_inject(&p->stage, side, line, &p->mistake);
 }
 
 /* Hex digits, perhaps with spaces between bytes. */
-static bool do_bytes(struct ue_play *p, unsigned side, char *line) {
+static bool do_bytes(struct script_player *p, unsigned side, char *line) {
     GByteArray *bytes = g_byte_array_new();
     bool good = true;
-    for (const char *word = ue_word(&line); good && *word != '\0'; word = ue_word(&line)) {
+    for (const char *word = script_token_next(&line); good && *word != '\0'; word = script_token_next(&line)) {
         for (size_t i = 0; good && word[i] != '\0'; i += 2) {
             int high = g_ascii_xdigit_value(word[i]);
             int low = g_ascii_xdigit_value(word[i + 1]);
@@ -281,7 +281,7 @@ static bool do_bytes(struct ue_play *p, unsigned side, char *line) {
         }
     }
     if (good) {
-        ue_stage_receive(&p->stage, side, bytes->data, bytes->len);
+        script_testbed_receive(&p->stage, side, bytes->data, bytes->len);
     }
     g_byte_array_free(bytes, TRUE);
     return good;
@@ -296,95 +296,95 @@ struct sending {
     bool flush;
 };
 
-static bool read_sending_word(struct ue_play *p, char *word, struct sending *s) {
+static bool read_sending_word(struct script_player *p, char *word, struct sending *s) {
     struct ue_outgoing *b = &s->bunch;
     bool *const flags[] = {&b->merge, &b->close, &b->has_mapped, &b->has_exports, &b->paused, &s->flush};
     static const char *const names[] = {"merge", "close", "mapped", "exports", "paused", "each"};
     for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
-        if (ue_word_is(word, names[i])) {
+        if (script_token_is(word, names[i])) {
             *flags[i] = true;
             return true;
         }
     }
-    if (ue_word_is(word, "unreliable")) {
+    if (script_token_is(word, "unreliable")) {
         b->reliable = false;
         return true;
     }
     if (word[0] == 'x') {
-        return ue_word_number(word + 1, COUNT_MAX, &s->count, &p->mistake);
+        return script_token_parse_number(word + 1, COUNT_MAX, &s->count, &p->mistake);
     }
-    return g_ascii_isdigit(word[0]) ? ue_word_number(word, UINT32_MAX, &s->bits, &p->mistake)
-                                    : ue_mistake_note(&p->mistake, word, "send does not know \"%.40s\"", word);
+    return g_ascii_isdigit(word[0]) ? script_token_parse_number(word, UINT32_MAX, &s->bits, &p->mistake)
+                                    : script_error_set(&p->mistake, word, "send does not know \"%.40s\"", word);
 }
 
-static bool do_send(struct ue_play *p, unsigned side, char *line) {
+static bool do_send(struct script_player *p, unsigned side, char *line) {
     struct sending s = {.bunch.reliable = true, .count = 1, .bits = 80};
-    struct ue_payloads *payloads = &p->stage.forged.payloads;
+    struct script_payload_buffer *payloads = &p->stage.forged.payloads;
     bool good = need_channel(p, &line, &s.bunch.channel);
-    const char *name = good ? ue_word_need(&line, "the payload's name", &p->mistake) : NULL;
+    const char *name = good ? script_token_require(&line, "the payload's name", &p->mistake) : NULL;
     good = name != NULL;
-    for (char *word = ue_word(&line); good && *word != '\0'; word = ue_word(&line)) {
+    for (char *word = script_token_next(&line); good && *word != '\0'; word = script_token_next(&line)) {
         good = read_sending_word(p, word, &s);
     }
     const struct ue_context *x = ue_conn_context(p->stage.sides[side].conn);
     payloads->used_bytes = 0;
-    if (!good || !ue_payload_make(payloads, x, s.bunch.channel, name, s.bits, &s.bunch.data, &p->mistake)) {
+    if (!good || !script_payload_write(payloads, x, s.bunch.channel, name, s.bits, &s.bunch.data, &p->mistake)) {
         return false;
     }
-    enum ue_status status = ue_stage_send(&p->stage, side, &s.bunch, s.count, s.flush);
+    enum ue_status status = script_testbed_send(&p->stage, side, &s.bunch, s.count, s.flush);
     if (status != UE_OK) {
-        ue_stage_listen(&p->stage, side);
-        ue_stage_refuse(&p->stage, side, name, status);
+        script_testbed_read_output(&p->stage, side);
+        script_testbed_report_refusal(&p->stage, side, name, status);
     }
     return true;
 }
 
-static bool do_flush(struct ue_play *p, unsigned side, char *line) {
+static bool do_flush(struct script_player *p, unsigned side, char *line) {
     ue_conn_flush(p->stage.sides[side].conn, p->stage.now_ns);
     return is_end(p, &line);
 }
 
-static bool do_tick(struct ue_play *p, unsigned side, char *line) {
+static bool do_tick(struct script_player *p, unsigned side, char *line) {
     ue_conn_end_receive(p->stage.sides[side].conn, p->stage.now_ns);
     ue_conn_tick(p->stage.sides[side].conn, p->stage.now_ns);
     return is_end(p, &line);
 }
 
-static bool do_open(struct ue_play *p, unsigned side, char *line) {
+static bool do_open(struct script_player *p, unsigned side, char *line) {
     uint32_t channel;
     uint32_t opened;
     if (!need_channel(p, &line, &channel)) {
         return false;
     }
-    const char *word = ue_word_need(&line, "the channel's kind", &p->mistake);
+    const char *word = script_token_require(&line, "the channel's kind", &p->mistake);
     size_t kind = 0;
-    while (word != NULL && kind < UE_STAGE_KINDS && !ue_word_is(word, ue_stage_kinds[kind])) {
+    while (word != NULL && kind < SCRIPT_TESTBED_CHANNEL_KINDS && !script_token_is(word, script_testbed_channel_kinds[kind])) {
         kind++;
     }
-    if (word == NULL || kind == UE_STAGE_KINDS) {
+    if (word == NULL || kind == SCRIPT_TESTBED_CHANNEL_KINDS) {
         return note(p, word, "a channel is Control, Actor, Voice or Other");
     }
     enum ue_status status = ue_conn_open(p->stage.sides[side].conn, (enum ue_channel_kind)kind, channel, &opened);
     return (status == UE_OK ||
-            ue_play_differs(p, NULL, NULL, "channel %u cannot be opened: %s", channel, ue_status_text(status))) &&
+            script_player_report_difference(p, NULL, NULL, "channel %u cannot be opened: %s", channel, ue_status_text(status))) &&
            is_end(p, &line);
 }
 
-static bool do_leaves(struct ue_play *p, unsigned side, char *line) {
+static bool do_leaves(struct script_player *p, unsigned side, char *line) {
     ue_conn_close(p->stage.sides[side].conn, p->stage.now_ns, UE_CLOSE_DISCONNECT);
     return is_end(p, &line);
 }
 
 /* The hook of a side that answers once, from inside the handler. */
 static bool answer(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch) {
-    static struct ue_payloads payloads;
-    struct ue_stage_side *side = user;
+    static struct script_payload_buffer payloads;
+    struct script_testbed_endpoint *side = user;
     struct ue_outgoing out = {.channel = side->answer_channel, .reliable = true};
-    struct ue_mistake mistake = {0};
+    struct script_error mistake = {0};
     (void)bunch;
     ue_conn_set_hook(c, NULL, NULL);
     payloads.used_bytes = 0;
-    ue_payload_make(&payloads, ue_conn_context(c), out.channel, side->answer, 80, &out.data, &mistake);
+    script_payload_write(&payloads, ue_conn_context(c), out.channel, side->answer, 80, &out.data, &mistake);
     ue_conn_send(c, now_ns, &out, NULL);
     if (side->answer_flushes) {
         ue_conn_flush(c, now_ns);
@@ -392,29 +392,29 @@ static bool answer(void *user, struct ue_conn *c, uint64_t now_ns, const struct 
     return false;
 }
 
-static bool do_answers(struct ue_play *p, unsigned side, char *line) {
-    struct ue_stage_side *s = &p->stage.sides[side];
+static bool do_answers(struct script_player *p, unsigned side, char *line) {
+    struct script_testbed_endpoint *s = &p->stage.sides[side];
     const char *name =
-        need_channel(p, &line, &s->answer_channel) ? ue_word_need(&line, "the payload's name", &p->mistake) : NULL;
+        need_channel(p, &line, &s->answer_channel) ? script_token_require(&line, "the payload's name", &p->mistake) : NULL;
     if (name == NULL || strlen(name) >= sizeof s->answer) {
         return name != NULL && note(p, name, "the name is too long");
     }
     g_strlcpy(s->answer, name, sizeof s->answer);
-    const char *word = ue_word(&line);
-    s->answer_flushes = ue_word_is(word, "flush");
+    const char *word = script_token_next(&line);
+    s->answer_flushes = script_token_is(word, "flush");
     ue_conn_set_hook(s->conn, answer, s);
     return *word == '\0' || (s->answer_flushes && is_end(p, &line)) || note(p, word, "only flush may stand here");
 }
 
 /* The side believes the channel to be open; the other knows nothing of it. */
-static bool do_knows(struct ue_play *p, unsigned side, char *line) {
+static bool do_knows(struct script_player *p, unsigned side, char *line) {
     uint32_t channel;
     return need_channel(p, &line, &channel) &&
-           (ue_stage_know(&p->stage, side, channel) || note(p, line, "there is no memory for the channel")) &&
+           (script_testbed_open_one_side(&p->stage, side, channel) || note(p, line, "there is no memory for the channel")) &&
            is_end(p, &line);
 }
 
-static bool do_speed(struct ue_play *p, unsigned side, char *line) {
+static bool do_speed(struct script_player *p, unsigned side, char *line) {
     uint64_t speed;
     if (!need_number(p, &line, "bytes per second", INT32_MAX, &speed)) {
         return false;
@@ -443,12 +443,12 @@ static char *fact_text(const struct ue_fact *fact, int64_t value) {
 }
 
 /* "Name" or "Name(5)". */
-static const struct ue_fact *read_fact(struct ue_play *p, char *word, uint32_t *channel) {
+static const struct ue_fact *read_fact(struct script_player *p, char *word, uint32_t *channel) {
     size_t length = strcspn(word, "(");
     const struct ue_fact *fact = ue_fact_find(word, length);
     *channel = 0;
     if (fact == NULL || fact->of_channel != (word[length] == '(')) {
-        ue_mistake_note(
+        script_error_set(
             &p->mistake, word,
             fact == NULL ? "%.40s is not known here" : "%.40s is asked in another form: Name, or Name(channel)", word);
         return NULL;
@@ -466,12 +466,12 @@ static const struct ue_fact *read_fact(struct ue_play *p, char *word, uint32_t *
     return fact;
 }
 
-static bool has(struct ue_play *p, unsigned side, char *word) {
+static bool has(struct script_player *p, unsigned side, char *word) {
     char *expected = strchr(word, '=');
     uint32_t channel;
     int64_t value;
     if (expected == NULL) {
-        return ue_mistake_note(&p->mistake, word, "\"%.40s\" has no value: Name=value", word);
+        return script_error_set(&p->mistake, word, "\"%.40s\" has no value: Name=value", word);
     }
     *expected++ = '\0';
     const struct ue_fact *fact = read_fact(p, word, &channel);
@@ -481,16 +481,16 @@ static bool has(struct ue_play *p, unsigned side, char *word) {
     bool is_there = ue_conn_inspect(p->stage.sides[side].conn, fact, channel, &value);
     char *came = is_there ? fact_text(fact, value) : g_strdup("none");
     bool good = strcmp(came, expected) == 0 ||
-                ue_play_differs(p, g_strdup_printf("%s=%s", word, expected), g_strdup_printf("%s=%s", word, came),
+                script_player_report_difference(p, g_strdup_printf("%s=%s", word, expected), g_strdup_printf("%s=%s", word, came),
                                 "%c has another value", p->stage.sides[side].letter);
     g_free(came);
     return good;
 }
 
-static bool do_has(struct ue_play *p, unsigned side, char *line) {
-    char *word = ue_word_need(&line, "a fact", &p->mistake);
+static bool do_has(struct script_player *p, unsigned side, char *line) {
+    char *word = script_token_require(&line, "a fact", &p->mistake);
     bool good = word != NULL;
-    for (; good && *word != '\0'; word = ue_word(&line)) {
+    for (; good && *word != '\0'; word = script_token_next(&line)) {
         good = has(p, side, word);
     }
     return good;
@@ -500,7 +500,7 @@ static bool do_has(struct ue_play *p, unsigned side, char *line) {
 
 static const struct {
     const char *verb;
-    bool (*run)(struct ue_play *p, unsigned side, char *line);
+    bool (*run)(struct script_player *p, unsigned side, char *line);
     bool needs_endpoint; /* a real host cannot be told to do it */
 } verbs[] = {
     {"send", do_send, true},      {"flush", do_flush, true},  {"tick", do_tick, true},   {"reads", do_reads, false},
@@ -510,7 +510,7 @@ static const struct {
 
 static const struct {
     const char *name;
-    bool (*run)(struct ue_play *p, char *line);
+    bool (*run)(struct script_player *p, char *line);
     bool needs_fixture;
 } commands[] = {
     {"fixture", do_fixture, false},
@@ -522,35 +522,35 @@ static const struct {
     {"show", do_show, true},
 };
 
-static bool need_fixture(struct ue_play *p, const char *at) {
+static bool need_fixture(struct script_player *p, const char *at) {
     return p->has_begun || note(p, at, "there is no connection yet: fixture");
 }
 
-static bool command_of_side(struct ue_play *p, unsigned side, char *line) {
-    const char *verb = ue_word_need(&line, "what the side does", &p->mistake);
+static bool command_of_side(struct script_player *p, unsigned side, char *line) {
+    const char *verb = script_token_require(&line, "what the side does", &p->mistake);
     for (size_t i = 0; verb != NULL && i < G_N_ELEMENTS(verbs); i++) {
-        if (!ue_word_is(verb, verbs[i].verb)) {
+        if (!script_token_is(verb, verbs[i].verb)) {
             continue;
         }
         if (verbs[i].needs_endpoint && p->stage.sides[side].conn == NULL) {
             return note(p, verb, "this is a real host, which only reads, and is sent what is forged and bytes");
         }
         bool good = verbs[i].run(p, side, line);
-        ue_stage_listen(&p->stage, side);
+        script_testbed_read_output(&p->stage, side);
         return good;
     }
-    return verb != NULL && ue_mistake_note(&p->mistake, verb, "unknown command \"%.40s\"", verb);
+    return verb != NULL && script_error_set(&p->mistake, verb, "unknown command \"%.40s\"", verb);
 }
 
-bool ue_play_command(struct ue_play *p, char *line) {
-    const char *word = ue_word(&line);
-    if (ue_word_is(word, "C") || ue_word_is(word, "S")) {
+bool script_player_run_command(struct script_player *p, char *line) {
+    const char *word = script_token_next(&line);
+    if (script_token_is(word, "C") || script_token_is(word, "S")) {
         return need_fixture(p, word) && command_of_side(p, word[0] == 'S', line);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
-        if (ue_word_is(word, commands[i].name)) {
+        if (script_token_is(word, commands[i].name)) {
             return (!commands[i].needs_fixture || need_fixture(p, word)) && commands[i].run(p, line);
         }
     }
-    return ue_mistake_note(&p->mistake, word, "unknown command \"%.40s\"", word);
+    return script_error_set(&p->mistake, word, "unknown command \"%.40s\"", word);
 }

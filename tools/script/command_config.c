@@ -52,32 +52,32 @@ static const struct row {
 
 static const struct row *find(const char *key) {
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        if (ue_word_is(key, rows[i].key)) {
+        if (script_token_is(key, rows[i].key)) {
             return &rows[i];
         }
     }
     return NULL;
 }
 
-static bool set_signed(int32_t *member, const char *value, struct ue_mistake *mistake) {
+static bool set_signed(int32_t *member, const char *value, struct script_error *mistake) {
     gint64 number;
     if (!g_ascii_string_to_signed(value, 10, INT32_MIN, INT32_MAX, &number, NULL)) {
-        return ue_mistake_note(mistake, value, "\"%.40s\" is not a number of 32 bits", value);
+        return script_error_set(mistake, value, "\"%.40s\" is not a number of 32 bits", value);
     }
     *member = (int32_t)number;
     return true;
 }
 
-static bool set_member(void *member, enum kind kind, const char *value, struct ue_mistake *mistake) {
+static bool set_member(void *member, enum kind kind, const char *value, struct script_error *mistake) {
     static const uint64_t most[] = {[FLAG] = 1, [NUMBER_8] = UINT8_MAX, [NUMBER_32] = UINT32_MAX, [SIZE] = SIZE_MAX};
     uint64_t number = 0;
     if (kind == SECONDS) {
-        return ue_word_seconds(value, member, mistake);
+        return script_token_parse_seconds(value, member, mistake);
     }
     if (kind == SIGNED_32) {
         return set_signed(member, value, mistake);
     }
-    if (!ue_word_number(value, most[kind], &number, mistake)) {
+    if (!script_token_parse_number(value, most[kind], &number, mistake)) {
         return false;
     }
     switch (kind) {
@@ -89,21 +89,21 @@ static bool set_member(void *member, enum kind kind, const char *value, struct u
     return true;
 }
 
-static bool set(struct ue_conn_config *config, const char *key, const char *value, struct ue_mistake *mistake) {
+static bool set(struct ue_conn_config *config, const char *key, const char *value, struct script_error *mistake) {
     const struct row *row = find(key);
     if (row != NULL) {
         return set_member((uint8_t *)config + row->at, row->kind, value, mistake);
     }
     switch (ue_settings_set(&config->settings, key, value)) {
     case UE_SETTING_OK: return true;
-    case UE_SETTING_BAD_VALUE: return ue_mistake_note(mistake, value, "\"%.40s\" is no value of %s", value, key);
+    case UE_SETTING_BAD_VALUE: return script_error_set(mistake, value, "\"%.40s\" is no value of %s", value, key);
     case UE_SETTING_UNKNOWN: break;
     }
-    return ue_mistake_note(mistake, key, "\"%.40s\" can not be configured", key);
+    return script_error_set(mistake, key, "\"%.40s\" can not be configured", key);
 }
 
 /* "KEY=VALUE", or "KEY" for 1. */
-static bool set_word(struct ue_stage_config *config, unsigned who, char *word, struct ue_mistake *mistake) {
+static bool set_word(struct script_testbed_config *config, unsigned who, char *word, struct script_error *mistake) {
     char *equals = strchr(word, '=');
     if (equals != NULL) {
         *equals = '\0';
@@ -118,18 +118,18 @@ static bool set_word(struct ue_stage_config *config, unsigned who, char *word, s
     return good;
 }
 
-bool ue_script_configure(struct ue_stage_config *config, char *line, struct ue_mistake *mistake) {
+bool script_config_parse(struct script_testbed_config *config, char *line, struct script_error *mistake) {
     unsigned who = 3;
-    char *word = ue_word_need(&line, "a key", mistake);
-    if (word != NULL && (ue_word_is(word, "C") || ue_word_is(word, "S"))) {
+    char *word = script_token_require(&line, "a key", mistake);
+    if (word != NULL && (script_token_is(word, "C") || script_token_is(word, "S"))) {
         who = word[0] == 'C' ? 1 : 2;
-        word = ue_word_need(&line, "a key", mistake);
+        word = script_token_require(&line, "a key", mistake);
     }
     while (word != NULL && *word != '\0') {
         if (!set_word(config, who, word, mistake)) {
             return false;
         }
-        word = ue_word(&line);
+        word = script_token_next(&line);
     }
     return word != NULL;
 }

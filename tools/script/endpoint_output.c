@@ -5,10 +5,10 @@
 
 #include "tools/script/testbed.h"
 
-const char *const ue_stage_kinds[UE_STAGE_KINDS] = {
+const char *const script_testbed_channel_kinds[SCRIPT_TESTBED_CHANNEL_KINDS] = {
     [UE_KIND_CONTROL] = "Control", [UE_KIND_ACTOR] = "Actor", [UE_KIND_VOICE] = "Voice", [UE_KIND_OTHER] = "Other"};
 static const char *const state_names[] = {[UE_CONN_INVALID] = "invalid",
-                                          [UE_CONN_SHAKING] = "shaking",
+                                          [UE_CONN_HANDSHAKE] = "shaking",
                                           [UE_CONN_PENDING] = "pending",
                                           [UE_CONN_OPEN] = "open",
                                           [UE_CONN_CLOSED] = "closed"};
@@ -19,28 +19,28 @@ struct words {
     int64_t number; /* -1: none */
 };
 
-static void say(struct ue_stage *stage, unsigned side, size_t packet, const struct words *w) {
-    const struct ue_saying saying = {w->head->str, w->number, w->tail->str, side, packet};
-    ue_stage_work(stage, w->head->len + w->tail->len);
-    stage->bytes += sizeof(struct ue_line) + w->head->len + w->tail->len;
-    ue_transcript_say(&stage->transcript, ue_stage_clock_ns(stage), &saying);
+static void say(struct script_testbed *stage, unsigned side, size_t packet, const struct words *w) {
+    const struct script_statement saying = {w->head->str, w->number, w->tail->str, side, packet};
+    script_testbed_count_step(stage, w->head->len + w->tail->len);
+    stage->bytes += sizeof(struct script_line) + w->head->len + w->tail->len;
+    script_transcript_add(&stage->transcript, script_testbed_clock_ns(stage), &saying);
 }
 
 /* ---- events ---- */
 
-static void describe_bunch(const struct ue_stage *stage, unsigned side, const struct ue_event *e, struct words *w) {
+static void describe_bunch(const struct script_testbed *stage, unsigned side, const struct ue_event *e, struct words *w) {
     const struct ue_context *x = ue_conn_context(stage->sides[side].conn);
     w->number = e->reliable ? e->ch_seq + (int32_t)stage->numbers.ch_seq[!side] : -1;
     g_string_append_printf(w->head, "< %u %s", e->channel, e->reliable ? "R" : "U");
     g_string_append_printf(w->tail, "%s%s%s%s%s ", e->open ? " open" : "", e->close ? " close" : "",
                            e->has_exports ? " exports" : "", e->has_mapped ? " mapped" : "",
                            e->paused ? " paused" : "");
-    ue_payload_name(w->tail, x, e->channel, e->data);
+    script_payload_print_name(w->tail, x, e->channel, e->data);
     g_string_append_printf(w->tail, " %zu%s", e->data.bits,
-                           e->channel == 0 || ue_payload_is_intact(e->data) ? "" : " damaged");
+                           e->channel == 0 || script_payload_is_intact(e->data) ? "" : " damaged");
 }
 
-static void describe(const struct ue_stage *stage, unsigned side, const struct ue_event *e, struct words *w) {
+static void describe(const struct script_testbed *stage, unsigned side, const struct ue_event *e, struct words *w) {
     switch (e->type) {
     case UE_EVENT_PACKET:
         g_string_append_printf(w->head, "%s ", e->delivered ? "ack" : "nak");
@@ -53,7 +53,7 @@ static void describe(const struct ue_stage *stage, unsigned side, const struct u
         break;
     case UE_EVENT_FAULT: g_string_append_printf(w->head, "faults %s", ue_close_reason_name(e->reason)); break;
     case UE_EVENT_CHANNEL_OPENED:
-        g_string_append_printf(w->head, "opens %u %s", e->channel, ue_stage_kinds[e->kind]);
+        g_string_append_printf(w->head, "opens %u %s", e->channel, script_testbed_channel_kinds[e->kind]);
         break;
     case UE_EVENT_EXPORTS: g_string_append_printf(w->head, "exports %u", e->channel); break;
     case UE_EVENT_CHANNEL_CLOSED: g_string_append_printf(w->head, "closes %u", e->channel); break;
@@ -66,31 +66,31 @@ static void begin_words(struct words *w, char letter) {
     w->number = -1;
 }
 
-static void listen_events(struct ue_stage *stage, unsigned side, struct words *w) {
+static void listen_events(struct script_testbed *stage, unsigned side, struct words *w) {
     struct ue_event event;
     while (ue_conn_next_event(stage->sides[side].conn, &event)) {
         begin_words(w, stage->sides[side].letter);
         describe(stage, side, &event, w);
-        say(stage, side, UE_NO_PACKET_SHOWN, w);
+        say(stage, side, SCRIPT_NO_PACKET, w);
     }
 }
 
 /* ---- packets ---- */
 
 /* The packet's place among those of its side. */
-static size_t keep(struct ue_stage *stage, unsigned side, const uint8_t *bytes, size_t size_bytes, int64_t id) {
-    struct ue_stage_side *s = &stage->sides[side];
-    struct ue_stage_packet packet = {
+static size_t keep(struct script_testbed *stage, unsigned side, const uint8_t *bytes, size_t size_bytes, int64_t id) {
+    struct script_testbed_endpoint *s = &stage->sides[side];
+    struct script_testbed_packet packet = {
         .bytes = g_memdup2(bytes, size_bytes), .size_bytes = size_bytes, .id = id, .sent_ns = stage->now_ns};
     g_array_append_val(s->packets, packet);
     s->next_id = id >= s->next_id ? id + 1 : s->next_id;
-    ue_stage_work(stage, size_bytes);
+    script_testbed_count_step(stage, size_bytes);
     stage->bytes += sizeof packet + size_bytes;
     return s->packets->len - 1;
 }
 
-static void describe_packet(struct ue_stage *stage, unsigned side, const struct ue_context *x,
-                            const struct ue_datagram *d, const struct ue_verdict *verdict, size_t size_bytes,
+static void describe_packet(struct script_testbed *stage, unsigned side, const struct ue_context *x,
+                            const struct ue_datagram *d, const struct ue_decode_result *verdict, size_t size_bytes,
                             struct words *w) {
     if (verdict->fault.status != UE_OK) {
         g_string_append_printf(w->head, "> malformed %zu bytes: ", size_bytes);
@@ -101,7 +101,7 @@ static void describe_packet(struct ue_stage *stage, unsigned side, const struct 
         g_string_append_printf(w->head, "> opaque %zu bytes", size_bytes);
     } else {
         g_string_append(w->head, "> ");
-        ue_packet_print(w->tail, NULL, x, &stage->numbers, side, d);
+        script_packet_print(w->tail, NULL, x, &stage->numbers, side, d);
         g_string_append(w->tail, verdict->canonical ? "" : " uncanonical");
     }
     if (stage->shows_sizes && w->number >= 0) {
@@ -109,18 +109,18 @@ static void describe_packet(struct ue_stage *stage, unsigned side, const struct 
     }
 }
 
-static void listen_packet(struct ue_stage *stage, unsigned side, const uint8_t *bytes, size_t size_bytes,
+static void listen_packet(struct script_testbed *stage, unsigned side, const uint8_t *bytes, size_t size_bytes,
                           struct words *w) {
-    struct ue_item items[UE_PACKET_ITEMS_MAX];
-    struct ue_datagram d = {.items = items, .item_capacity = UE_PACKET_ITEMS_MAX};
-    struct ue_verdict verdict;
+    struct ue_item items[SCRIPT_PACKET_ITEMS_MAX];
+    struct ue_datagram d = {.items = items, .item_capacity = SCRIPT_PACKET_ITEMS_MAX};
+    struct ue_decode_result verdict;
     struct ue_context x;
-    ue_stage_context(stage, side, &x);
+    script_testbed_context(stage, side, &x);
     ue_datagram_decode(&x, bytes, size_bytes, &d, &verdict);
     begin_words(w, stage->sides[side].letter);
     if (verdict.fault.status == UE_OK && !verdict.is_handshake && !verdict.is_opaque) {
-        uint32_t seq = (verdict.seq + stage->numbers.seq[side]) % UE_SEQ_BOUND;
-        w->number = ue_seq_expand(seq, stage->sides[side].next_id - 1, UE_SEQ_BOUND);
+        uint32_t seq = (verdict.seq + stage->numbers.seq[side]) % SCRIPT_SEQ_BOUND;
+        w->number = ue_seq_expand(seq, stage->sides[side].next_id - 1, SCRIPT_SEQ_BOUND);
     }
     size_t place = keep(stage, side, bytes, size_bytes, w->number);
     if (!stage->hides_packets) {
@@ -129,7 +129,7 @@ static void listen_packet(struct ue_stage *stage, unsigned side, const uint8_t *
     }
 }
 
-void ue_stage_listen(struct ue_stage *stage, unsigned side) {
+void script_testbed_read_output(struct script_testbed *stage, unsigned side) {
     struct words w = {g_string_new(NULL), g_string_new(NULL), -1};
     struct ue_bytes bytes;
     if (stage->sides[side].conn != NULL) {
@@ -142,18 +142,18 @@ void ue_stage_listen(struct ue_stage *stage, unsigned side) {
     g_string_free(w.tail, TRUE);
 }
 
-void ue_stage_hear(struct ue_stage *stage, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+void script_testbed_receive_remote(struct script_testbed *stage, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     struct words w = {g_string_new(NULL), g_string_new(NULL), -1};
     listen_packet(stage, side, bytes, size_bytes, &w);
     g_string_free(w.head, TRUE);
     g_string_free(w.tail, TRUE);
 }
 
-void ue_stage_refuse(struct ue_stage *stage, unsigned side, const char *name, enum ue_status status) {
+void script_testbed_report_refusal(struct script_testbed *stage, unsigned side, const char *name, enum ue_status status) {
     struct words w = {g_string_new(NULL), g_string_new(NULL), -1};
     begin_words(&w, stage->sides[side].letter);
     g_string_append_printf(w.head, "refuses %s: %s", name, ue_status_name(status));
-    say(stage, side, UE_NO_PACKET_SHOWN, &w);
+    say(stage, side, SCRIPT_NO_PACKET, &w);
     g_string_free(w.head, TRUE);
     g_string_free(w.tail, TRUE);
 }

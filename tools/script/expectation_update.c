@@ -13,18 +13,18 @@ struct voice {
 };
 
 static void clear_record(void *record) {
-    g_ptr_array_free(((struct ue_play_record *)record)->lines, TRUE);
+    g_ptr_array_free(((struct script_command_output *)record)->lines, TRUE);
 }
 
-GArray *ue_records_new(void) {
-    GArray *records = g_array_new(FALSE, FALSE, sizeof(struct ue_play_record));
+GArray *script_command_outputs_new(void) {
+    GArray *records = g_array_new(FALSE, FALSE, sizeof(struct script_command_output));
     g_array_set_clear_func(records, clear_record);
     return records;
 }
 
 static const GPtrArray *lines_behind(const GArray *records, size_t line) {
     for (size_t i = 0; i < records->len; i++) {
-        const struct ue_play_record *record = &g_array_index(records, struct ue_play_record, i);
+        const struct script_command_output *record = &g_array_index(records, struct script_command_output, i);
         if (record->line == line) {
             return record->lines;
         }
@@ -44,7 +44,7 @@ static bool are_equal(const GPtrArray *a, const GPtrArray *b) {
 static bool collect(const GArray *takes, size_t line, struct voice *voices, size_t *count, char **problem) {
     *count = 0;
     for (size_t i = 0; i < takes->len; i++) {
-        const struct ue_take *take = &g_array_index(takes, struct ue_take, i);
+        const struct script_generation_output *take = &g_array_index(takes, struct script_generation_output, i);
         const GPtrArray *lines = lines_behind(take->records, line);
         size_t at = 0;
         while (at < *count && voices[at].letter != take->generation->letter) {
@@ -108,7 +108,7 @@ static bool is_expected(const char *line) {
     return words != at && *words != '\0' && *words != '#';
 }
 
-bool ue_script_update(const struct ue_script *script, const GArray *takes, char **problem) {
+bool script_file_update(const struct script_file *script, const GArray *takes, char **problem) {
     GString *text = g_string_new(NULL);
     GError *error = NULL;
     bool good = true;

@@ -13,28 +13,28 @@ struct search {
     size_t items; /* begun so far */
     size_t seen;  /* occurrences outside of items */
     bool is_found;
-    struct ue_place *place;
+    struct script_field_location *place;
 };
 
 static char *value_text(const struct ue_record *record) {
-    struct ue_out out = {0};
+    struct text_buffer out = {0};
     switch (ue_field_row(record->field)->kind) {
-    case UE_KIND_I32: ue_out_signed(&out, (int32_t)record->number); break;
-    case UE_KIND_X32: ue_out_format(&out, "0x%" PRIx64, record->number); break;
-    case UE_KIND_REAL: ue_out_real(&out, ue_record_real(record)); break;
-    case UE_KIND_BYTES: ue_out_hex_view(&out, record->text.units, SIZE_MAX); break;
-    case UE_KIND_TEXT: ue_out_engine_text(&out, record->text, UE_ESCAPE_PLAIN); break;
+    case UE_KIND_I32: text_buffer_add_signed(&out, (int32_t)record->number); break;
+    case UE_KIND_X32: text_buffer_add_format(&out, "0x%" PRIx64, record->number); break;
+    case UE_KIND_REAL: text_buffer_add_real(&out, ue_record_real(record)); break;
+    case UE_KIND_BYTES: text_buffer_add_hex_view(&out, record->text.units, SIZE_MAX); break;
+    case UE_KIND_TEXT: text_buffer_add_engine_text(&out, record->text, TEXT_ESCAPE_PLAIN); break;
     case UE_KIND_STRING:
         if (record->string != NULL) {
-            ue_out_text(&out, record->string);
+            text_buffer_add(&out, record->string);
         } else {
-            ue_out_engine_text(&out, record->text, UE_ESCAPE_PLAIN);
+            text_buffer_add_engine_text(&out, record->text, TEXT_ESCAPE_PLAIN);
         }
         break;
-    default: ue_out_unsigned(&out, record->number); break;
+    default: text_buffer_add_unsigned(&out, record->number); break;
     }
     char *text = g_strndup(out.length != 0 ? out.text : "", out.length);
-    ue_out_free(&out);
+    text_buffer_free(&out);
     return text;
 }
 
@@ -67,45 +67,45 @@ static void take_field(void *user, const struct ue_record *record) {
     }
 }
 
-static const struct ue_stage_packet *packet_of(const struct ue_stage *stage, const struct ue_line *line) {
-    return line->packet != UE_NO_PACKET_SHOWN
-               ? &g_array_index(stage->sides[line->side].packets, struct ue_stage_packet, line->packet)
+static const struct script_testbed_packet *packet_of(const struct script_testbed *stage, const struct script_line *line) {
+    return line->packet != SCRIPT_NO_PACKET
+               ? &g_array_index(stage->sides[line->side].packets, struct script_testbed_packet, line->packet)
                : NULL;
 }
 
-bool ue_locate_field(const struct ue_stage *stage, const struct ue_line *line, enum ue_field field, size_t index,
-                     struct ue_place *place) {
+bool script_field_locate(const struct script_testbed *stage, const struct script_line *line, enum ue_field field, size_t index,
+                     struct script_field_location *place) {
     struct search search = {.field = field, .index = index, .place = place};
-    const struct ue_sink sink = {begin_group, take_field, end_group, &search};
-    const struct ue_stage_packet *packet = packet_of(stage, line);
-    struct ue_verdict verdict;
+    const struct ue_trace sink = {begin_group, take_field, end_group, &search};
+    const struct script_testbed_packet *packet = packet_of(stage, line);
+    struct ue_decode_result verdict;
     struct ue_context x;
-    *place = (struct ue_place){0};
+    *place = (struct script_field_location){0};
     if (packet != NULL) {
-        ue_stage_context(stage, line->side, &x);
+        script_testbed_context(stage, line->side, &x);
         ue_datagram_trace(&x, packet->bytes, packet->size_bytes, NULL, &sink, &verdict);
     }
     return search.is_found;
 }
 
-void ue_place_clear(struct ue_place *place) {
+void script_field_location_clear(struct script_field_location *place) {
     g_free(place->value);
 }
 
 /* ---- words ---- */
 
 /* The words of a packet and their fields; `before` is what the line has in front of them. */
-static GArray *marks_of(const struct ue_stage *stage, const struct ue_line *line, size_t *before) {
-    struct ue_item items[UE_PACKET_ITEMS_MAX];
-    struct ue_datagram d = {.items = items, .item_capacity = UE_PACKET_ITEMS_MAX};
-    const struct ue_stage_packet *packet = packet_of(stage, line);
-    struct ue_verdict verdict;
+static GArray *marks_of(const struct script_testbed *stage, const struct script_line *line, size_t *before) {
+    struct ue_item items[SCRIPT_PACKET_ITEMS_MAX];
+    struct ue_datagram d = {.items = items, .item_capacity = SCRIPT_PACKET_ITEMS_MAX};
+    const struct script_testbed_packet *packet = packet_of(stage, line);
+    struct ue_decode_result verdict;
     struct ue_context x;
-    GArray *marks = g_array_new(FALSE, FALSE, sizeof(struct ue_mark));
+    GArray *marks = g_array_new(FALSE, FALSE, sizeof(struct script_text_field));
     GString *text = g_string_new(NULL);
-    ue_stage_context(stage, line->side, &x);
+    script_testbed_context(stage, line->side, &x);
     ue_datagram_decode(&x, packet->bytes, packet->size_bytes, &d, &verdict);
-    ue_packet_print(text, marks, &x, &stage->numbers, line->side, &d);
+    script_packet_print(text, marks, &x, &stage->numbers, line->side, &d);
     const char *place = strstr(line->text, text->str);
     *before = place != NULL ? (size_t)(place - line->text) : strlen(line->text);
     g_string_free(text, TRUE);
@@ -119,31 +119,31 @@ static size_t number_at(const char *text) {
 }
 
 /* The last mark that is not behind the word. */
-static struct ue_mark mark_at(const struct ue_stage *stage, const struct ue_line *line, size_t at) {
+static struct script_text_field mark_at(const struct script_testbed *stage, const struct script_line *line, size_t at) {
     size_t before;
-    struct ue_mark found = {.field = UE_F_NONE};
+    struct script_text_field found = {.field = UE_F_NONE};
     GArray *marks = marks_of(stage, line, &before);
     for (size_t i = 0; i < marks->len && before <= at; i++) {
-        struct ue_mark mark = g_array_index(marks, struct ue_mark, i);
+        struct script_text_field mark = g_array_index(marks, struct script_text_field, i);
         found = before + mark.at <= at + 1 ? mark : found; /* one more: behind a bracket */
     }
     g_array_free(marks, TRUE);
     return found;
 }
 
-static size_t end_bit(const struct ue_stage *stage, const struct ue_line *line) {
-    const struct ue_stage_packet *packet = packet_of(stage, line);
-    struct ue_verdict verdict;
+static size_t end_bit(const struct script_testbed *stage, const struct script_line *line) {
+    const struct script_testbed_packet *packet = packet_of(stage, line);
+    struct ue_decode_result verdict;
     struct ue_context x;
-    ue_stage_context(stage, line->side, &x);
+    script_testbed_context(stage, line->side, &x);
     ue_datagram_check(&x, packet->bytes, packet->size_bytes, NULL, &verdict);
     return verdict.payload_end_bit;
 }
 
-void ue_locate_word(const struct ue_stage *stage, const struct ue_line *line, size_t at, enum ue_field *field,
+void script_field_at_offset(const struct script_testbed *stage, const struct script_line *line, size_t at, enum ue_field *field,
                     size_t *bit) {
-    struct ue_place place;
-    const struct ue_stage_packet *packet = packet_of(stage, line);
+    struct script_field_location place;
+    const struct script_testbed_packet *packet = packet_of(stage, line);
     *field = UE_F_NONE;
     *bit = 0;
     if (packet == NULL || packet->id < 0) {
@@ -153,13 +153,13 @@ void ue_locate_word(const struct ue_stage *stage, const struct ue_line *line, si
         *bit = end_bit(stage, line);
         return;
     }
-    struct ue_mark mark = mark_at(stage, line, at);
+    struct script_text_field mark = mark_at(stage, line, at);
     if (at == number_at(line->text)) {
-        mark = (struct ue_mark){.field = UE_F_PACKET_SEQ};
+        mark = (struct script_text_field){.field = UE_F_PACKET_SEQ};
     }
-    if (mark.field != UE_F_NONE && ue_locate_field(stage, line, mark.field, mark.item, &place)) {
+    if (mark.field != UE_F_NONE && script_field_locate(stage, line, mark.field, mark.item, &place)) {
         *field = mark.field;
         *bit = place.bit;
-        ue_place_clear(&place);
+        script_field_location_clear(&place);
     }
 }

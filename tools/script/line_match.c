@@ -12,8 +12,8 @@
 /* ---- reading ---- */
 
 /* "*", "0.5" or "0.5-0.6" */
-static bool read_time(struct ue_expected *e, char *word, struct ue_mistake *mistake) {
-    e->any_time = ue_word_is(word, "*");
+static bool read_time(struct script_expected_line *e, char *word, struct script_error *mistake) {
+    e->any_time = script_token_is(word, "*");
     if (e->any_time) {
         return true;
     }
@@ -21,11 +21,11 @@ static bool read_time(struct ue_expected *e, char *word, struct ue_mistake *mist
     if (dash != NULL) {
         *dash = '\0';
     }
-    if (!ue_word_seconds(word, &e->first_ns, mistake)) {
+    if (!script_token_parse_seconds(word, &e->first_ns, mistake)) {
         return false;
     }
     e->last_ns = e->first_ns;
-    return dash == NULL || ue_word_seconds(dash + 1, &e->last_ns, mistake);
+    return dash == NULL || script_token_parse_seconds(dash + 1, &e->last_ns, mistake);
 }
 
 /* Whether a word is "group.name=..." or "group.name[1]=...", which no other word is. */
@@ -36,11 +36,11 @@ static bool is_field(const char *word) {
     return group != 0 && name != 0 && (*end == '=' || *end == '[');
 }
 
-static bool read_field(struct ue_expected *e, char *word, struct ue_mistake *mistake) {
-    struct ue_wanted wanted = {.at = word};
+static bool read_field(struct script_expected_line *e, char *word, struct script_error *mistake) {
+    struct script_expected_field wanted = {.at = word};
     char *equals = strchr(word, '=');
     if (equals == NULL) {
-        return ue_mistake_note(mistake, word, "%.60s has no value", word);
+        return script_error_set(mistake, word, "%.60s has no value", word);
     }
     *equals = '\0';
     wanted.value = equals + 1;
@@ -50,33 +50,33 @@ static bool read_field(struct ue_expected *e, char *word, struct ue_mistake *mis
         size_t length = strlen(bracket);
         *bracket = '\0';
         if (bracket[length - 1] != ']') {
-            return ue_mistake_note(mistake, bracket + 1, "] is missing");
+            return script_error_set(mistake, bracket + 1, "] is missing");
         }
         bracket[length - 1] = '\0';
-        if (!ue_word_number(bracket + 1, UE_PACKET_ITEMS_MAX, &index, mistake)) {
+        if (!script_token_parse_number(bracket + 1, SCRIPT_PACKET_ITEMS_MAX, &index, mistake)) {
             return false;
         }
     }
     wanted.index = (size_t)index;
     wanted.field = ue_field_find(word);
     if (wanted.field == UE_F_NONE) {
-        return ue_mistake_note(mistake, word, "there is no field %.60s", word);
+        return script_error_set(mistake, word, "there is no field %.60s", word);
     }
     g_array_append_val(e->wanted, wanted);
     return true;
 }
 
-bool ue_expected_read(struct ue_expected *e, char *line, struct ue_mistake *mistake) {
+bool script_expected_line_parse(struct script_expected_line *e, char *line, struct script_error *mistake) {
     *e =
-        (struct ue_expected){.words = g_ptr_array_new(), .wanted = g_array_new(FALSE, FALSE, sizeof(struct ue_wanted))};
-    char *word = ue_word(&line);
-    e->is_gap = ue_word_is(word, GAP);
+        (struct script_expected_line){.words = g_ptr_array_new(), .wanted = g_array_new(FALSE, FALSE, sizeof(struct script_expected_field))};
+    char *word = script_token_next(&line);
+    e->is_gap = script_token_is(word, GAP);
     if (!e->is_gap && !read_time(e, word, mistake)) {
         return false;
     }
-    while (*(word = ue_word(&line)) != '\0') {
+    while (*(word = script_token_next(&line)) != '\0') {
         if (e->is_gap) {
-            return ue_mistake_note(mistake, word, "... for any lines stands alone; any time is *");
+            return script_error_set(mistake, word, "... for any lines stands alone; any time is *");
         }
         if (!is_field(word)) {
             g_ptr_array_add(e->words, word);
@@ -85,10 +85,10 @@ bool ue_expected_read(struct ue_expected *e, char *line, struct ue_mistake *mist
         }
     }
     return e->is_gap || e->words->len != 0 ||
-           ue_mistake_note(mistake, word, "what is expected is missing behind the time");
+           script_error_set(mistake, word, "what is expected is missing behind the time");
 }
 
-void ue_expected_clear(struct ue_expected *e) {
+void script_expected_line_clear(struct script_expected_line *e) {
     g_ptr_array_free(e->words, TRUE);
     g_array_free(e->wanted, TRUE);
 }
@@ -133,7 +133,7 @@ static bool match_words(const GPtrArray *patterns, const GPtrArray *words, size_
     *pattern_at = *word_at = 0;
     while (word < words->len) {
         bool has = pattern < patterns->len;
-        if (has && ue_word_is(patterns->pdata[pattern], GAP)) {
+        if (has && script_token_is(patterns->pdata[pattern], GAP)) {
             gap = pattern++;
             since = word;
         } else if (has && match_word(patterns->pdata[pattern], words->pdata[word])) {
@@ -150,26 +150,26 @@ static bool match_words(const GPtrArray *patterns, const GPtrArray *words, size_
             *word_at = word;
         }
     }
-    while (word == words->len && pattern < patterns->len && ue_word_is(patterns->pdata[pattern], GAP)) {
+    while (word == words->len && pattern < patterns->len && script_token_is(patterns->pdata[pattern], GAP)) {
         pattern++;
     }
     return word == words->len && pattern == patterns->len;
 }
 
-static bool match_time(const struct ue_expected *e, uint64_t clock_ns, uint64_t tolerance_ns) {
+static bool match_time(const struct script_expected_line *e, uint64_t clock_ns, uint64_t tolerance_ns) {
     uint64_t slack_ns = tolerance_ns + ROUNDING_NS;
     return e->any_time || (clock_ns + slack_ns >= e->first_ns && clock_ns <= e->last_ns + slack_ns);
 }
 
-void ue_difference_clear(struct ue_difference *difference) {
+void script_difference_clear(struct script_difference *difference) {
     g_free(difference->came_text);
-    *difference = (struct ue_difference){0};
+    *difference = (struct script_difference){0};
 }
 
-static bool match_field(const struct ue_wanted *wanted, const struct ue_stage *stage, const struct ue_line *line,
-                        struct ue_difference *difference) {
-    struct ue_place place;
-    bool is_there = ue_locate_field(stage, line, wanted->field, wanted->index, &place);
+static bool match_field(const struct script_expected_field *wanted, const struct script_testbed *stage, const struct script_line *line,
+                        struct script_difference *difference) {
+    struct script_field_location place;
+    bool is_there = script_field_locate(stage, line, wanted->field, wanted->index, &place);
     bool good = is_there && match_word(wanted->value, place.value);
     if (!good) {
         difference->at = wanted->at;
@@ -178,14 +178,14 @@ static bool match_field(const struct ue_wanted *wanted, const struct ue_stage *s
         difference->field = wanted->field;
         difference->bit = place.bit;
     }
-    ue_place_clear(&place);
+    script_field_location_clear(&place);
     return good;
 }
 
-static bool match_fields(const struct ue_expected *e, const struct ue_stage *stage, const struct ue_line *line,
-                         struct ue_difference *difference) {
+static bool match_fields(const struct script_expected_line *e, const struct script_testbed *stage, const struct script_line *line,
+                         struct script_difference *difference) {
     for (size_t i = 0; i < e->wanted->len; i++) {
-        if (!match_field(&g_array_index(e->wanted, struct ue_wanted, i), stage, line, difference)) {
+        if (!match_field(&g_array_index(e->wanted, struct script_expected_field, i), stage, line, difference)) {
             return false;
         }
     }
@@ -197,15 +197,15 @@ static const char *word_or_end(const GPtrArray *words, size_t at) {
     return at < words->len ? words->pdata[at] : "";
 }
 
-bool ue_expected_match(const struct ue_expected *e, const struct ue_stage *stage, const struct ue_line *line,
-                       uint64_t tolerance_ns, struct ue_difference *difference) {
+bool script_expected_line_match(const struct script_expected_line *e, const struct script_testbed *stage, const struct script_line *line,
+                       uint64_t tolerance_ns, struct script_difference *difference) {
     GPtrArray *words = g_ptr_array_new();
     size_t expected_at;
     size_t came_at;
-    *difference = (struct ue_difference){.came_text = g_strdup(line->text)};
+    *difference = (struct script_difference){.came_text = g_strdup(line->text)};
     char *rest = difference->came_text;
-    const char *time = ue_word(&rest);
-    for (char *word = ue_word(&rest); *word != '\0'; word = ue_word(&rest)) {
+    const char *time = script_token_next(&rest);
+    for (char *word = script_token_next(&rest); *word != '\0'; word = script_token_next(&rest)) {
         g_ptr_array_add(words, word);
     }
     bool good = true;
@@ -215,7 +215,7 @@ bool ue_expected_match(const struct ue_expected *e, const struct ue_stage *stage
         difference->expected = word_or_end(e->words, expected_at);
         difference->came = word_or_end(words, came_at);
         size_t at = came_at < words->len ? (size_t)(difference->came - difference->came_text) : strlen(line->text);
-        ue_locate_word(stage, line, at, &difference->field, &difference->bit);
+        script_field_at_offset(stage, line, at, &difference->field, &difference->bit);
     } else if (!match_time(e, line->time_ns, tolerance_ns)) {
         good = false;
         difference->expected = "another time";

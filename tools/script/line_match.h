@@ -6,7 +6,7 @@
 #include "tools/script/testbed.h"
 
 /* A field that a packet shall have. */
-struct ue_wanted {
+struct script_expected_field {
     const char *at; /* in the expected line */
     enum ue_field field;
     size_t index; /* of bunches and acks: which; of other fields: which occurrence */
@@ -14,20 +14,20 @@ struct ue_wanted {
 };
 
 /* An expected line, taken apart. Texts point into it. */
-struct ue_expected {
+struct script_expected_line {
     bool is_gap; /* "...": any lines */
     bool any_time;
     uint64_t first_ns, last_ns;
     GPtrArray *words; /* behind the time */
-    GArray *wanted;   /* struct ue_wanted */
+    GArray *wanted;   /* struct script_expected_field */
 };
 
 /* False with a mistake. The line must stay as it becomes, and expected is to be cleared in either case. */
-bool ue_expected_read(struct ue_expected *expected, char *line, struct ue_mistake *mistake);
-void ue_expected_clear(struct ue_expected *expected);
+bool script_expected_line_parse(struct script_expected_line *expected, char *line, struct script_error *mistake);
+void script_expected_line_clear(struct script_expected_line *expected);
 
 /* Where the two part. */
-struct ue_difference {
+struct script_difference {
     const char *at;       /* in the expected line; NULL: nowhere in particular */
     const char *expected; /* the word; "": the end of the line */
     const char *came;
@@ -38,8 +38,8 @@ struct ue_difference {
 
 /* Whether a line is what is expected, with its time wrong by at most tolerance_ns. Else *difference, which the caller
    clears. */
-bool ue_expected_match(const struct ue_expected *expected, const struct ue_stage *stage, const struct ue_line *line,
-                       uint64_t tolerance_ns, struct ue_difference *difference);
-void ue_difference_clear(struct ue_difference *difference);
+bool script_expected_line_match(const struct script_expected_line *expected, const struct script_testbed *stage, const struct script_line *line,
+                       uint64_t tolerance_ns, struct script_difference *difference);
+void script_difference_clear(struct script_difference *difference);
 
 #endif

@@ -30,7 +30,7 @@ static bool make_message(const struct ue_context *x, const char *name, uint8_t *
         struct ue_message message = {.type = messages[i].type};
         struct ue_fault fault;
         int params = ue_message_params(x, message.type);
-        if (!ue_word_is(name, messages[i].name) || params < 0) {
+        if (!script_token_is(name, messages[i].name) || params < 0) {
             continue;
         }
         message.param_count = (uint8_t)params;
@@ -42,16 +42,16 @@ static bool make_message(const struct ue_context *x, const char *name, uint8_t *
     return false;
 }
 
-static bool make_hex(const char *digits, uint8_t *bytes, size_t room_bytes, size_t *bits, struct ue_mistake *mistake) {
+static bool make_hex(const char *digits, uint8_t *bytes, size_t room_bytes, size_t *bits, struct script_error *mistake) {
     size_t count = strlen(digits) / 2;
     if (strlen(digits) % 2 != 0 || count > room_bytes) {
-        return ue_mistake_note(mistake, digits, "bytes are pairs of hex digits, at most %zu", room_bytes);
+        return script_error_set(mistake, digits, "bytes are pairs of hex digits, at most %zu", room_bytes);
     }
     for (size_t i = 0; i < count; i++) {
         int high = g_ascii_xdigit_value(digits[2 * i]);
         int low = g_ascii_xdigit_value(digits[2 * i + 1]);
         if (high < 0 || low < 0) {
-            return ue_mistake_note(mistake, digits + 2 * i, "\"%.2s\" are no hex digits", digits + 2 * i);
+            return script_error_set(mistake, digits + 2 * i, "\"%.2s\" are no hex digits", digits + 2 * i);
         }
         bytes[i] = (uint8_t)(high * 16 + low);
     }
@@ -62,7 +62,7 @@ static bool make_hex(const char *digits, uint8_t *bytes, size_t room_bytes, size
 static void make_letters(const char *name, uint8_t *bytes, size_t bits) {
     size_t length = strlen(name) * 8 <= bits ? strlen(name) : bits / 8;
     memset(bytes, 0, ue_bits_bytes(bits));
-    if (ue_word_is(name, "-")) {
+    if (script_token_is(name, "-")) {
         return;
     }
     memcpy(bytes, name, length);
@@ -71,14 +71,14 @@ static void make_letters(const char *name, uint8_t *bytes, size_t bits) {
     }
 }
 
-bool ue_payload_make(struct ue_payloads *payloads, const struct ue_context *x, uint32_t channel, const char *name,
-                     uint64_t bits, struct ue_view *view, struct ue_mistake *mistake) {
+bool script_payload_write(struct script_payload_buffer *payloads, const struct ue_context *x, uint32_t channel, const char *name,
+                     uint64_t bits, struct ue_view *view, struct script_error *mistake) {
     uint8_t *bytes = payloads->bytes + payloads->used_bytes;
     size_t room_bytes = sizeof payloads->bytes - payloads->used_bytes;
     size_t made_bits = (size_t)bits;
     bool is_hex = strncmp(name, "0x", 2) == 0;
     if (bits > 8 * room_bytes) {
-        return ue_mistake_note(mistake, name, "payloads have room for %zu bits more", 8 * room_bytes);
+        return script_error_set(mistake, name, "payloads have room for %zu bits more", 8 * room_bytes);
     }
     if (is_hex && !make_hex(name + 2, bytes, room_bytes, &made_bits, mistake)) {
         return false;
@@ -91,7 +91,7 @@ bool ue_payload_make(struct ue_payloads *payloads, const struct ue_context *x, u
     return true;
 }
 
-bool ue_payload_is_intact(struct ue_view payload) {
+bool script_payload_is_intact(struct ue_view payload) {
     size_t i = PATTERN_BEGIN;
     while (i < payload.bits / 8 && ue_view_load(payload, 8 * i, 8) == pattern(i)) {
         i++;
@@ -156,7 +156,7 @@ static void name_letters(GString *text, struct ue_view payload) {
     g_string_append(text, text->len > begin ? "" : "-");
 }
 
-void ue_payload_name(GString *text, const struct ue_context *x, uint32_t channel, struct ue_view payload) {
+void script_payload_print_name(GString *text, const struct ue_context *x, uint32_t channel, struct ue_view payload) {
     size_t begin = text->len;
     if (channel != 0 || !name_messages(text, x, payload)) {
         name_letters(text, payload);

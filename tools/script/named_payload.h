@@ -7,24 +7,24 @@
 #include <uerudp/codec.h>
 #include "tools/script/token_reader.h"
 
-#define UE_PAYLOAD_BYTES_MAX 66000
+#define SCRIPT_PAYLOAD_BYTES_MAX 66000
 
 /* A payload and where the next one goes. */
-struct ue_payloads {
-    uint8_t bytes[UE_PAYLOAD_BYTES_MAX];
+struct script_payload_buffer {
+    uint8_t bytes[SCRIPT_PAYLOAD_BYTES_MAX];
     size_t used_bytes;
 };
 
 /* Makes the payload called `name`: its letters, then zeros, then a pattern up to `bits`; on the control channel the
    message of that name, as long as it is. "-" has no letters, "0x17ff" is these bytes. The view points into payloads.
    False: there is no room, or the digits are none. */
-bool ue_payload_make(struct ue_payloads *payloads, const struct ue_context *x, uint32_t channel, const char *name,
-                     uint64_t bits, struct ue_view *view, struct ue_mistake *mistake);
+bool script_payload_write(struct script_payload_buffer *payloads, const struct ue_context *x, uint32_t channel, const char *name,
+                     uint64_t bits, struct ue_view *view, struct script_error *mistake);
 
 /* Whether a whole payload made by the function above came as it was. */
-bool ue_payload_is_intact(struct ue_view payload);
+bool script_payload_is_intact(struct ue_view payload);
 
 /* Appends the name of a payload; payloads merged into one bunch give "a+b", messages "Hello", "CloseReason(text)". */
-void ue_payload_name(GString *text, const struct ue_context *x, uint32_t channel, struct ue_view payload);
+void script_payload_print_name(GString *text, const struct ue_context *x, uint32_t channel, struct ue_view payload);
 
 #endif

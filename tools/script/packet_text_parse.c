@@ -5,20 +5,20 @@
 
 struct reading {
     const struct ue_context *x;
-    const struct ue_numbers *numbers;
+    const struct script_sequence_offsets *numbers;
     unsigned side;
-    struct ue_packet_words *packet;
-    struct ue_mistake *mistake;
+    struct script_packet *packet;
+    struct script_error *mistake;
 };
 
 static uint32_t wire_seq(const struct reading *r, unsigned side, uint64_t number) {
-    return (uint32_t)(number - r->numbers->seq[side]) % UE_SEQ_BOUND;
+    return (uint32_t)(number - r->numbers->seq[side]) % SCRIPT_SEQ_BOUND;
 }
 
 /* A sequence of the other side. */
 static bool read_ack(struct reading *r, const char *word, uint16_t *seq) {
     uint64_t number;
-    if (!ue_word_number(word, UE_SEQ_BOUND - 1, &number, r->mistake)) {
+    if (!script_token_parse_number(word, SCRIPT_SEQ_BOUND - 1, &number, r->mistake)) {
         return false;
     }
     *seq = (uint16_t)wire_seq(r, !r->side, number);
@@ -33,18 +33,18 @@ static bool read_history_words(struct reading *r, char *words, struct ue_packet 
     uint64_t times = 1;
     guint64 word = g_ascii_strtoull(words, &end, 16);
     if (end == words || word > UINT32_MAX) {
-        return ue_mistake_note(r->mistake, words, "\"%.40s\" is not a history word, which is hexadecimal", words);
+        return script_error_set(r->mistake, words, "\"%.40s\" is not a history word, which is hexadecimal", words);
     }
-    if (*end == '*' && !ue_word_number(end + 1, UE_HISTORY_WORDS_MAX, &times, r->mistake)) {
+    if (*end == '*' && !script_token_parse_number(end + 1, UE_HISTORY_WORDS_MAX, &times, r->mistake)) {
         return false;
     }
     if (*end != '*' && *end != '\0') {
-        return ue_mistake_note(r->mistake, end, "\"%.40s\" does not belong to a history", end);
+        return script_error_set(r->mistake, end, "\"%.40s\" does not belong to a history", end);
     }
     for (; times > 0 && p->history_words < UE_HISTORY_WORDS_MAX; times--) {
         p->history[p->history_words++] = (uint32_t)word;
     }
-    return times == 0 || ue_mistake_note(r->mistake, words, "a history has %d words", UE_HISTORY_WORDS_MAX);
+    return times == 0 || script_error_set(r->mistake, words, "a history has %d words", UE_HISTORY_WORDS_MAX);
 }
 
 static bool read_history(struct reading *r, char *words, struct ue_packet *p) {
@@ -64,21 +64,21 @@ static bool read_history(struct reading *r, char *words, struct ue_packet *p) {
 static bool read_field(struct reading *r, char *word) {
     struct ue_packet *p = &r->packet->datagram.packet;
     char *value;
-    if ((value = ue_word_after(word, "Ack=")) != NULL) {
+    if ((value = script_token_after_prefix(word, "Ack=")) != NULL) {
         bool good = read_ack(r, value, &p->ack);
         p->acked_history_seq = r->x->profile.packet == UE_PACKET_HISTORY_SEQ ? p->ack : 0;
         return good;
     }
-    if ((value = ue_word_after(word, "AckedHistorySeq=")) != NULL) {
+    if ((value = script_token_after_prefix(word, "AckedHistorySeq=")) != NULL) {
         return read_ack(r, value, &p->acked_history_seq);
     }
-    if ((value = ue_word_after(word, "hist=")) != NULL) {
+    if ((value = script_token_after_prefix(word, "hist=")) != NULL) {
         return read_history(r, value, p);
     }
-    p->history_flush |= ue_word_is(word, "resetting");
-    p->has_info |= ue_word_is(word, "info");
-    return ue_word_is(word, "resetting") || ue_word_is(word, "info") ||
-           ue_mistake_note(r->mistake, word, "\"%.40s\" is neither a field of a packet nor a bunch", word);
+    p->history_flush |= script_token_is(word, "resetting");
+    p->has_info |= script_token_is(word, "info");
+    return script_token_is(word, "resetting") || script_token_is(word, "info") ||
+           script_error_set(r->mistake, word, "\"%.40s\" is neither a field of a packet nor a bunch", word);
 }
 
 /* ---- bunches ---- */
@@ -86,19 +86,19 @@ static bool read_field(struct reading *r, char *word) {
 /* A kind of channel, the engine's number of a name, or "text" for a name as text. */
 static bool read_name(struct reading *r, const char *word, struct ue_name *name) {
     static const uint8_t letters[] = "SomethingElse"; /* with its NUL */
-    const struct ue_packet_kind *kind;
-    for (size_t i = 0; (kind = ue_packet_kind_at(i)) != NULL; i++) {
-        if (ue_word_is(word, kind->word)) {
+    const struct script_channel_kind *kind;
+    for (size_t i = 0; (kind = script_channel_kind_at(i)) != NULL; i++) {
+        if (script_token_is(word, kind->word)) {
             *name = (struct ue_name){.hardcoded = true, .index = kind->index};
             return true;
         }
     }
-    if (ue_word_is(word, "text")) {
+    if (script_token_is(word, "text")) {
         *name = (struct ue_name){.text = {.units = {letters, 0, 8 * (sizeof letters - 1)}}};
         return true;
     }
     uint64_t number;
-    if (!ue_word_number(word, UINT32_MAX, &number, r->mistake)) {
+    if (!script_token_parse_number(word, UINT32_MAX, &number, r->mistake)) {
         return false;
     }
     *name = (struct ue_name){.hardcoded = true, .index = (uint32_t)number};
@@ -112,26 +112,26 @@ static bool read_flag(struct reading *r, char *word, struct ue_bunch *b, bool *k
     static const char *const names[] = {"exports", "mapped", "paused", "initial", "final"};
     *known = true;
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        if (ue_word_is(word, names[i])) {
+        if (script_token_is(word, names[i])) {
             *flags[i] = true;
             b->partial |= i >= 3;
             return true;
         }
     }
-    if ((value = ue_word_after(word, "as:")) != NULL || (value = ue_word_after(word, "open:")) != NULL) {
+    if ((value = script_token_after_prefix(word, "as:")) != NULL || (value = script_token_after_prefix(word, "open:")) != NULL) {
         b->open |= word[0] == 'o';
         return read_name(r, value, &b->name);
     }
-    if ((value = ue_word_after(word, "close:")) != NULL) {
+    if ((value = script_token_after_prefix(word, "close:")) != NULL) {
         uint64_t reason;
-        bool good = ue_word_number(value, UINT8_MAX, &reason, r->mistake);
+        bool good = script_token_parse_number(value, UINT8_MAX, &reason, r->mistake);
         b->close = true;
         b->close_reason = good ? (uint8_t)reason : 0;
         return good;
     }
-    b->close |= ue_word_is(word, "close");
-    b->partial |= ue_word_is(word, "middle");
-    *known = ue_word_is(word, "close") || ue_word_is(word, "middle");
+    b->close |= script_token_is(word, "close");
+    b->partial |= script_token_is(word, "middle");
+    *known = script_token_is(word, "close") || script_token_is(word, "middle");
     return true;
 }
 
@@ -139,7 +139,7 @@ static bool read_flag(struct reading *r, char *word, struct ue_bunch *b, bool *k
 static bool end_item(struct reading *r, char *word) {
     size_t length = strlen(word);
     if (length == 0 || word[length - 1] != ']') {
-        return ue_mistake_note(r->mistake, word, "\"%.40s\" should end with ]", word);
+        return script_error_set(r->mistake, word, "\"%.40s\" should end with ]", word);
     }
     word[length - 1] = '\0';
     return true;
@@ -149,11 +149,11 @@ static bool end_item(struct reading *r, char *word) {
 static bool read_seq(struct reading *r, char *word, struct ue_bunch *b, int64_t *first, int64_t *last) {
     *first = *last = 0;
     b->reliable = word[0] == 'R';
-    if (ue_word_is(word, "U")) {
+    if (script_token_is(word, "U")) {
         return true;
     }
-    return b->reliable ? ue_word_range(word + 1, first, last, r->mistake)
-                       : ue_mistake_note(r->mistake, word, "\"%.40s\" is neither U nor R and a number", word);
+    return b->reliable ? script_token_parse_range(word + 1, first, last, r->mistake)
+                       : script_error_set(r->mistake, word, "\"%.40s\" is neither U nor R and a number", word);
 }
 
 /* Flags, then the payload's name and length. */
@@ -161,21 +161,21 @@ static bool read_rest(struct reading *r, char **line, struct ue_bunch *b) {
     bool is_flag = true;
     char *word = NULL;
     while (is_flag) {
-        word = ue_word_need(line, "the payload's name", r->mistake);
+        word = script_token_require(line, "the payload's name", r->mistake);
         if (word == NULL || !read_flag(r, word, b, &is_flag)) {
             return false;
         }
     }
-    char *length = ue_word_need(line, "the payload's length in bits, and ]", r->mistake);
+    char *length = script_token_require(line, "the payload's length in bits, and ]", r->mistake);
     uint64_t bits;
-    return length != NULL && end_item(r, length) && ue_word_number(length, UINT32_MAX, &bits, r->mistake) &&
-           ue_payload_make(&r->packet->payloads, r->x, b->channel, word, bits, &b->data, r->mistake);
+    return length != NULL && end_item(r, length) && script_token_parse_number(length, UINT32_MAX, &bits, r->mistake) &&
+           script_payload_write(&r->packet->payloads, r->x, b->channel, word, bits, &b->data, r->mistake);
 }
 
 static bool add_item(struct reading *r, const char *at, const struct ue_item *item) {
     struct ue_datagram *d = &r->packet->datagram;
-    if (d->item_count == UE_PACKET_ITEMS_MAX) {
-        return ue_mistake_note(r->mistake, at, "a packet has room for %d bunches", UE_PACKET_ITEMS_MAX);
+    if (d->item_count == SCRIPT_PACKET_ITEMS_MAX) {
+        return script_error_set(r->mistake, at, "a packet has room for %d bunches", SCRIPT_PACKET_ITEMS_MAX);
     }
     d->items[d->item_count++] = *item;
     return true;
@@ -187,12 +187,12 @@ static bool read_bunch(struct reading *r, char *word, char **line) {
     int64_t first;
     int64_t last;
     uint64_t channel;
-    if (!ue_word_number(word, UINT32_MAX, &channel, r->mistake)) {
+    if (!script_token_parse_number(word, UINT32_MAX, &channel, r->mistake)) {
         return false;
     }
     b.channel = (uint32_t)channel;
     b.name = (struct ue_name){.hardcoded = true, .index = r->packet->name_of(r->packet->user, b.channel)};
-    char *seq = ue_word_need(line, "U or R and a number", r->mistake);
+    char *seq = script_token_require(line, "U or R and a number", r->mistake);
     if (seq == NULL || !read_seq(r, seq, &b, &first, &last) || !read_rest(r, line, &b)) {
         return false;
     }
@@ -210,30 +210,30 @@ static bool read_bunch(struct reading *r, char *word, char **line) {
 /* Reads "499]" behind "[ack". */
 static bool read_ack_item(struct reading *r, char **line) {
     struct ue_item item = {.is_ack = true};
-    char *word = ue_word_need(line, "the acknowledged packet, and ]", r->mistake);
+    char *word = script_token_require(line, "the acknowledged packet, and ]", r->mistake);
     return word != NULL && end_item(r, word) && read_ack(r, word, &item.ack.ack_id) && add_item(r, word, &item);
 }
 
 static bool read_item(struct reading *r, char *word, char **line) {
-    return ue_word_is(word, "[ack") ? read_ack_item(r, line) : read_bunch(r, word + 1, line);
+    return script_token_is(word, "[ack") ? read_ack_item(r, line) : read_bunch(r, word + 1, line);
 }
 
 /* ---- packets ---- */
 
-bool ue_packet_read(char *line, const struct ue_context *x, const struct ue_numbers *numbers, unsigned side,
-                    struct ue_packet_words *packet, struct ue_mistake *mistake) {
+bool script_packet_parse(char *line, const struct ue_context *x, const struct script_sequence_offsets *numbers, unsigned side,
+                    struct script_packet *packet, struct script_error *mistake) {
     struct reading r = {x, numbers, side, packet, mistake};
     int64_t first;
     int64_t last;
     packet->datagram = (struct ue_datagram){.items = packet->items, .packet.history_words = 1};
     packet->payloads.used_bytes = 0;
-    char *word = ue_word_need(&line, "the packet's number", mistake);
-    if (word == NULL || !ue_word_range(word, &first, &last, mistake)) {
+    char *word = script_token_require(&line, "the packet's number", mistake);
+    if (word == NULL || !script_token_parse_range(word, &first, &last, mistake)) {
         return false;
     }
     packet->copies = (uint32_t)(last - first + 1);
     packet->datagram.packet.seq = (uint16_t)wire_seq(&r, side, (uint64_t)first);
-    while (*(word = ue_word(&line)) != '\0') {
+    while (*(word = script_token_next(&line)) != '\0') {
         if (word[0] == '[' ? !read_item(&r, word, &line) : !read_field(&r, word)) {
             return false;
         }
@@ -241,9 +241,9 @@ bool ue_packet_read(char *line, const struct ue_context *x, const struct ue_numb
     return true;
 }
 
-void ue_packet_next(const struct ue_context *x, struct ue_packet_words *packet) {
+void script_packet_next(const struct ue_context *x, struct script_packet *packet) {
     struct ue_datagram *d = &packet->datagram;
-    d->packet.seq = (d->packet.seq + 1) & (UE_SEQ_BOUND - 1);
+    d->packet.seq = (d->packet.seq + 1) & (SCRIPT_SEQ_BOUND - 1);
     for (size_t i = 0; i < d->item_count; i++) {
         struct ue_bunch *b = &d->items[i].bunch;
         if (!d->items[i].is_ack) {

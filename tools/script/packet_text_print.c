@@ -4,14 +4,14 @@
 
 #include "tools/script/packet_text.h"
 
-static const struct ue_packet_kind kinds[] = {
+static const struct script_channel_kind kinds[] = {
     {"Actor", UE_NAME_ACTOR, UE_CHANNEL_ACTOR},
     {"Control", UE_NAME_CONTROL, UE_CHANNEL_CONTROL},
     {"Voice", UE_NAME_VOICE, UE_CHANNEL_VOICE},
     {"DataStream", UE_NAME_DATA_STREAM, UE_CHANNEL_FILE},
 };
 
-const struct ue_packet_kind *ue_packet_kind_at(size_t index) {
+const struct script_channel_kind *script_channel_kind_at(size_t index) {
     return index < G_N_ELEMENTS(kinds) ? &kinds[index] : NULL;
 }
 
@@ -19,7 +19,7 @@ struct printing {
     GString *text;
     GArray *marks;
     const struct ue_context *x;
-    const struct ue_numbers *numbers;
+    const struct script_sequence_offsets *numbers;
     unsigned side;
     size_t item;
 };
@@ -28,14 +28,14 @@ struct printing {
 static GString *word(struct printing *p, const char *before, enum ue_field field) {
     g_string_append(p->text, before);
     if (p->marks != NULL) {
-        struct ue_mark mark = {p->text->len, field, p->item};
+        struct script_text_field mark = {p->text->len, field, p->item};
         g_array_append_val(p->marks, mark);
     }
     return p->text;
 }
 
 static unsigned seq_of(const struct printing *p, unsigned side, uint32_t wire) {
-    return (wire + p->numbers->seq[side]) % UE_SEQ_BOUND;
+    return (wire + p->numbers->seq[side]) % SCRIPT_SEQ_BOUND;
 }
 
 static const char *kind_word(const struct ue_bunch *b) {
@@ -76,7 +76,7 @@ static void print_flags(struct printing *p, const struct ue_bunch *b) {
 /* What a bunch shows behind its sequence. */
 static void print_rest(struct printing *p, const struct ue_bunch *b) {
     print_flags(p, b);
-    ue_payload_name(word(p, " ", UE_F_BUNCH_DATA), p->x, b->channel, b->data);
+    script_payload_print_name(word(p, " ", UE_F_BUNCH_DATA), p->x, b->channel, b->data);
     g_string_append_printf(word(p, " ", UE_F_BUNCH_DATA_BITS), "%zu]", b->data.bits);
 }
 
@@ -154,7 +154,7 @@ static void print_history(GString *text, const struct ue_packet *p) {
     }
 }
 
-void ue_packet_print(GString *text, GArray *marks, const struct ue_context *x, const struct ue_numbers *numbers,
+void script_packet_print(GString *text, GArray *marks, const struct ue_context *x, const struct script_sequence_offsets *numbers,
                      unsigned side, const struct ue_datagram *d) {
     struct printing printing = {.text = text, .marks = marks, .x = x, .numbers = numbers, .side = side};
     struct printing *p = &printing;

@@ -10,14 +10,14 @@
 
 /* ---- ends ---- */
 
-static const char *line_of(const struct ue_play *p) {
+static const char *line_of(const struct script_player *p) {
     return p->line < p->script->lines->len ? p->script->lines->pdata[p->line] : "";
 }
 
-bool ue_play_differs(struct ue_play *p, char *expected, char *came, const char *format, ...) {
+bool script_player_report_difference(struct script_player *p, char *expected, char *came, const char *format, ...) {
     va_list list;
-    struct ue_play_end *end = &p->end;
-    if (end->result != UE_PLAY_OK) {
+    struct script_result *end = &p->end;
+    if (end->result != SCRIPT_OK) {
         g_free(expected);
         g_free(came);
         return false;
@@ -25,7 +25,7 @@ bool ue_play_differs(struct ue_play *p, char *expected, char *came, const char *
     va_start(list, format);
     end->what = g_strdup_vprintf(format, list);
     va_end(list);
-    end->result = UE_PLAY_DIFFERS;
+    end->result = SCRIPT_DIFFERS;
     end->line = p->line + 1;
     end->expected = expected;
     end->came = came;
@@ -33,60 +33,60 @@ bool ue_play_differs(struct ue_play *p, char *expected, char *came, const char *
 }
 
 /* From 1, of what stands in the copy of the line under way. */
-static size_t column_of(const struct ue_play *p, const char *at) {
+static size_t column_of(const struct script_player *p, const char *at) {
     return (size_t)g_utf8_pointer_to_offset(line_of(p), line_of(p) + (at - p->copy)) + 1;
 }
 
-static void end_with_mistake(struct ue_play *p) {
-    struct ue_play_end *end = &p->end;
-    if (end->result != UE_PLAY_OK) {
+static void end_with_mistake(struct script_player *p) {
+    struct script_result *end = &p->end;
+    if (end->result != SCRIPT_OK) {
         return;
     }
-    end->result = UE_PLAY_MISTAKE;
+    end->result = SCRIPT_INVALID;
     end->what = g_strdup(p->mistake.text);
     end->line = p->line + 1;
     end->column = column_of(p, p->mistake.at);
 }
 
-void ue_play_end_clear(struct ue_play_end *end) {
+void script_result_clear(struct script_result *end) {
     g_free(end->what);
     g_free(end->expected);
     g_free(end->came);
     g_free(end->expected_value);
     g_free(end->came_value);
-    *end = (struct ue_play_end){0};
+    *end = (struct script_result){0};
 }
 
 /* ---- the transcript ---- */
 
-static GQueue *waiting(struct ue_play *p) {
+static GQueue *waiting(struct script_player *p) {
     return &p->stage.transcript.lines;
 }
 
 /* Takes the first lines, which were expected. */
-static void take_lines(struct ue_play *p, size_t count) {
+static void take_lines(struct script_player *p, size_t count) {
     for (; count > 0; count--) {
-        struct ue_line *line = g_queue_pop_head(waiting(p));
+        struct script_line *line = g_queue_pop_head(waiting(p));
         if (p->options->verbose) {
-            ue_print_line(stdout, "    %s", line->text);
+            cli_print_line(stdout, "    %s", line->text);
         }
-        ue_line_free(line);
+        script_line_free(line);
     }
 }
 
-static void record(struct ue_play *p, const char *text) {
+static void record(struct script_player *p, const char *text) {
     if (p->records != NULL && p->records->len != 0) {
-        struct ue_play_record *last = &g_array_index(p->records, struct ue_play_record, p->records->len - 1);
+        struct script_command_output *last = &g_array_index(p->records, struct script_command_output, p->records->len - 1);
         g_ptr_array_add(last->lines, g_strdup(text));
     }
 }
 
 /* The first lines that wait, for a message; NULL: none. */
-static char *waiting_text(struct ue_play *p) {
+static char *waiting_text(struct script_player *p) {
     GString *text = g_string_new(NULL);
     unsigned shown = 0;
     for (GList *l = waiting(p)->head; l != NULL && shown < SHOWN_MAX; l = l->next, shown++) {
-        const struct ue_line *line = l->data;
+        const struct script_line *line = l->data;
         g_string_append_printf(text, "%s%s", shown != 0 ? "\n" : "", line->text);
     }
     return shown != 0 ? g_string_free(text, FALSE) : g_string_free(text, TRUE);
@@ -95,22 +95,22 @@ static char *waiting_text(struct ue_play *p) {
 /* ---- expectations ---- */
 
 /* Lets a host say more; false: it is too late for that. */
-static bool wait_for_more(struct ue_play *p, uint64_t until_ns) {
-    if (p->remote == NULL || ue_stage_clock_ns(&p->stage) >= until_ns) {
+static bool wait_for_more(struct script_player *p, uint64_t until_ns) {
+    if (p->remote == NULL || script_testbed_clock_ns(&p->stage) >= until_ns) {
         return false;
     }
     p->stage.wire.wait(p->stage.wire.user, p->stage.zero_ns + until_ns, true);
-    ue_transcript_settle(&p->stage.transcript);
+    script_transcript_end_line(&p->stage.transcript);
     return true;
 }
 
 /* How many lines have to be taken so that the expected one is among them; 0: it is not there. */
-static size_t find_line(struct ue_play *p, const struct ue_expected *e, struct ue_difference *difference) {
+static size_t find_line(struct script_player *p, const struct script_expected_line *e, struct script_difference *difference) {
     size_t count = 0;
     for (GList *l = waiting(p)->head; l != NULL && (count == 0 || p->skips); l = l->next) {
         count++;
-        ue_difference_clear(difference);
-        if (ue_expected_match(e, &p->stage, l->data, p->options->tolerance_ns, difference)) {
+        script_difference_clear(difference);
+        if (script_expected_line_match(e, &p->stage, l->data, p->options->tolerance_ns, difference)) {
             return count;
         }
     }
@@ -118,16 +118,16 @@ static size_t find_line(struct ue_play *p, const struct ue_expected *e, struct u
 }
 
 /* Says how the line that came differs from the expected text. */
-static void end_with_difference(struct ue_play *p, const char *text, const struct ue_difference *difference) {
-    struct ue_play_end *end = &p->end;
+static void end_with_difference(struct script_player *p, const char *text, const struct script_difference *difference) {
+    struct script_result *end = &p->end;
     char *came = waiting_text(p);
     if (came == NULL || p->skips) {
-        ue_play_differs(p, g_strdup(text), came, came == NULL ? "nothing came" : "none of what came is this line");
+        script_player_report_difference(p, g_strdup(text), came, came == NULL ? "nothing came" : "none of what came is this line");
         return;
     }
     g_free(came);
-    const struct ue_line *first = waiting(p)->head->data;
-    ue_play_differs(p, g_strdup(text), g_strdup(first->text), "the line differs");
+    const struct script_line *first = waiting(p)->head->data;
+    script_player_report_difference(p, g_strdup(text), g_strdup(first->text), "the line differs");
     end->column = difference->at != NULL ? column_of(p, difference->at) : 0;
     end->field = difference->field;
     end->bit = difference->bit;
@@ -135,9 +135,9 @@ static void end_with_difference(struct ue_play *p, const char *text, const struc
     end->came_value = g_strdup(difference->came);
 }
 
-static bool expect_line(struct ue_play *p, const struct ue_expected *e, const char *text) {
-    struct ue_difference difference = {0};
-    uint64_t begun_ns = e->any_time ? ue_stage_clock_ns(&p->stage) : e->last_ns;
+static bool expect_line(struct script_player *p, const struct script_expected_line *e, const char *text) {
+    struct script_difference difference = {0};
+    uint64_t begun_ns = e->any_time ? script_testbed_clock_ns(&p->stage) : e->last_ns;
     size_t count = find_line(p, e, &difference);
     bool may_come = true;
     while (count == 0 && may_come && (p->skips || waiting(p)->head == NULL)) {
@@ -147,7 +147,7 @@ static bool expect_line(struct ue_play *p, const struct ue_expected *e, const ch
     if (count == 0) {
         end_with_difference(p, text, &difference);
     }
-    ue_difference_clear(&difference);
+    script_difference_clear(&difference);
     take_lines(p, count);
     p->skips = false;
     p->end.expectations += count != 0;
@@ -155,14 +155,14 @@ static bool expect_line(struct ue_play *p, const struct ue_expected *e, const ch
 }
 
 /* at: behind the indentation of the line under way. */
-static bool expect(struct ue_play *p, char *at) {
-    struct ue_expected e;
+static bool expect(struct script_player *p, char *at) {
+    struct script_expected_line e;
     char *text = g_strdup(at);
     if (p->has_differed) { /* the rest of the lines behind this command says nothing more */
         g_free(text);
         return true;
     }
-    bool good = ue_expected_read(&e, at, &p->mistake);
+    bool good = script_expected_line_parse(&e, at, &p->mistake);
     if (good && e.is_gap) {
         p->skips = true;
     } else if (good) {
@@ -171,13 +171,13 @@ static bool expect(struct ue_play *p, char *at) {
     if (good) {
         record(p, text);
     }
-    ue_expected_clear(&e);
+    script_expected_line_clear(&e);
     g_free(text);
     return good;
 }
 
 /* Between two commands nothing may be left over. */
-static bool expect_nothing(struct ue_play *p) {
+static bool expect_nothing(struct script_player *p) {
     GQueue *lines = waiting(p);
     if (p->skips) {
         take_lines(p, lines->length);
@@ -187,19 +187,19 @@ static bool expect_nothing(struct ue_play *p) {
         return true;
     }
     if (p->records == NULL || !p->has_differed) {
-        const struct ue_line *line = lines->head->data;
-        ue_play_differs(p, NULL, g_strdup(line->text), "this came before, and no line expects it");
+        const struct script_line *line = lines->head->data;
+        script_player_report_difference(p, NULL, g_strdup(line->text), "this came before, and no line expects it");
     }
     return false;
 }
 
 /* A recording play goes on with what came. */
-static bool go_on(struct ue_play *p) {
-    if (p->records == NULL || p->end.result != UE_PLAY_DIFFERS) {
+static bool go_on(struct script_player *p) {
+    if (p->records == NULL || p->end.result != SCRIPT_DIFFERS) {
         return false;
     }
     size_t expectations = p->end.expectations;
-    ue_play_end_clear(&p->end);
+    script_result_clear(&p->end);
     p->end.expectations = expectations;
     p->differs_at_all = true;
     p->has_differed = true;
@@ -208,60 +208,60 @@ static bool go_on(struct ue_play *p) {
 
 /* ---- lines ---- */
 
-static void begin_record(struct ue_play *p) {
+static void begin_record(struct script_player *p) {
     if (p->records != NULL) {
-        struct ue_play_record record = {p->line, g_ptr_array_new_with_free_func(g_free)};
+        struct script_command_output record = {p->line, g_ptr_array_new_with_free_func(g_free)};
         g_array_append_val(p->records, record);
     }
 }
 
 /* What is left of the command before. */
-static bool finish_command(struct ue_play *p) {
+static bool finish_command(struct script_player *p) {
     bool good = expect_nothing(p) || p->has_differed || go_on(p);
     for (GList *l = good ? waiting(p)->head : NULL; l != NULL; l = l->next) {
-        record(p, ((struct ue_line *)l->data)->text);
+        record(p, ((struct script_line *)l->data)->text);
     }
     take_lines(p, good ? waiting(p)->length : 0);
     p->has_differed = false;
     return good;
 }
 
-static bool command(struct ue_play *p, char *line) {
+static bool command(struct script_player *p, char *line) {
     if (p->has_begun && !finish_command(p)) {
         return false;
     }
     if (p->options->verbose) {
-        ue_print_line(stdout, "%s", line);
+        cli_print_line(stdout, "%s", line);
     }
     begin_record(p);
     p->end.commands++;
-    bool good = ue_play_command(p, line);
-    if (p->has_begun && ue_stage_is_exhausted(&p->stage)) {
+    bool good = script_player_run_command(p, line);
+    if (p->has_begun && script_testbed_is_exhausted(&p->stage)) {
         p->mistake.at = NULL;
-        good = ue_mistake_note(&p->mistake, line, "the script asks for too much: more than %d steps, or %u bytes",
-                               UE_STAGE_STEPS_MAX, UE_STAGE_BYTES_MAX);
+        good = script_error_set(&p->mistake, line, "the script asks for too much: more than %d steps, or %u bytes",
+                               SCRIPT_TESTBED_STEPS_MAX, SCRIPT_TESTBED_BYTES_MAX);
     }
     if (p->has_begun) {
-        ue_transcript_settle(&p->stage.transcript);
+        script_transcript_end_line(&p->stage.transcript);
     }
     return good;
 }
 
 /* Cuts "@AB " off; NULL: the line is for others. */
-static char *for_generation(struct ue_play *p, char *line) {
+static char *for_generation(struct script_player *p, char *line) {
     if (line[0] != '@') {
         return line;
     }
     size_t letters = strspn(line + 1, "ABCL");
     if (letters == 0 || (line[letters + 1] != ' ' && line[letters + 1] != '\0')) {
-        ue_mistake_note(&p->mistake, line, "behind @ stand some of the letters A, B, C and L, and a space");
+        script_error_set(&p->mistake, line, "behind @ stand some of the letters A, B, C and L, and a space");
         return NULL;
     }
     bool is_for_this = memchr(line + 1, p->generation->letter, letters) != NULL;
     return is_for_this ? line + letters + 1 + (line[letters + 1] != '\0') : NULL;
 }
 
-static bool play_words(struct ue_play *p, char *line) {
+static bool play_words(struct script_player *p, char *line) {
     char *words = line + strspn(line, " ");
     if (*words == '\0' || *words == '#') {
         return true;
@@ -270,10 +270,10 @@ static bool play_words(struct ue_play *p, char *line) {
         return command(p, line);
     }
     return p->has_begun ? expect(p, words) || go_on(p)
-                        : ue_mistake_note(&p->mistake, words, "nothing can have come before a fixture");
+                        : script_error_set(&p->mistake, words, "nothing can have come before a fixture");
 }
 
-static bool play_line(struct ue_play *p) {
+static bool play_line(struct script_player *p) {
     p->copy = g_strdup(line_of(p));
     char *line = for_generation(p, p->copy);
     bool good = line == NULL || play_words(p, line);
@@ -282,15 +282,15 @@ static bool play_line(struct ue_play *p) {
         good = false;
     }
     g_free(p->copy);
-    return good && p->end.result == UE_PLAY_OK;
+    return good && p->end.result == SCRIPT_OK;
 }
 
 /* ---- a play ---- */
 
-static void finish(struct ue_play *p) {
+static void finish(struct script_player *p) {
     if (!p->has_begun) {
-        ue_mistake_note(&p->mistake, "", "there is no fixture");
-        p->end.result = UE_PLAY_MISTAKE;
+        script_error_set(&p->mistake, "", "there is no fixture");
+        p->end.result = SCRIPT_INVALID;
         p->end.what = g_strdup(p->mistake.text);
         p->end.line = p->line + 1;
     } else {
@@ -298,30 +298,30 @@ static void finish(struct ue_play *p) {
     }
 }
 
-bool ue_play_end_stage(struct ue_play *p) {
+bool script_player_stop_testbed(struct script_player *p) {
     bool had_begun = p->has_begun;
     if (had_begun && p->remote != NULL) {
-        ue_remote_leave(p->remote, &p->stage);
+        script_remote_host_close(p->remote, &p->stage);
     }
     p->has_begun = false;
-    return !had_begun || ue_stage_end(&p->stage) ||
-           ue_play_differs(p, NULL, NULL, "memory of the connections is still in use at their end");
+    return !had_begun || script_testbed_stop(&p->stage) ||
+           script_player_report_difference(p, NULL, NULL, "memory of the connections is still in use at their end");
 }
 
-static void clear(struct ue_play *p) {
+static void clear(struct script_player *p) {
     if (p->has_begun) {
         take_lines(p, waiting(p)->length);
     }
-    ue_play_end_stage(p);
-    ue_remote_free(p->remote);
-    if (p->end.result == UE_PLAY_OK && p->differs_at_all) {
-        p->end.result = UE_PLAY_DIFFERS; /* as the records tell */
+    script_player_stop_testbed(p);
+    script_remote_host_free(p->remote);
+    if (p->end.result == SCRIPT_OK && p->differs_at_all) {
+        p->end.result = SCRIPT_DIFFERS; /* as the records tell */
     }
 }
 
-void ue_play(const struct ue_script *script, const struct ue_script_generation *generation,
-             const struct ue_play_options *options, GArray *records, struct ue_play_end *end) {
-    struct ue_play *p = g_new0(struct ue_play, 1);
+void script_player(const struct script_file *script, const struct script_generation *generation,
+             const struct script_player_options *options, GArray *records, struct script_result *end) {
+    struct script_player *p = g_new0(struct script_player, 1);
     p->script = script;
     p->options = options;
     p->generation = generation;
@@ -330,7 +330,7 @@ void ue_play(const struct ue_script *script, const struct ue_script_generation *
     while (p->line < script->lines->len && play_line(p)) {
         p->line++;
     }
-    if (p->end.result == UE_PLAY_OK) {
+    if (p->end.result == SCRIPT_OK) {
         finish(p);
     }
     clear(p);

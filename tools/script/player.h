@@ -9,22 +9,22 @@
 #include "tools/script/script_file.h"
 
 /* How all scripts are played. */
-struct ue_play_options {
-    struct ue_remote_target target; /* a real host; nobody: virtual time */
+struct script_player_options {
+    struct script_remote_target target; /* a real host; nobody: virtual time */
     uint64_t tolerance_ns;          /* by which times may be wrong; with a host also how long a line is waited for */
     uint8_t seed[UE_SEED_BYTES];
     bool verbose; /* print commands and transcript on stdout */
 };
 
-enum ue_play_result {
-    UE_PLAY_OK,
-    UE_PLAY_DIFFERS, /* something else came */
-    UE_PLAY_MISTAKE, /* the script is not understood, or asks for what cannot be */
+enum script_status {
+    SCRIPT_OK,
+    SCRIPT_DIFFERS, /* something else came */
+    SCRIPT_INVALID, /* the script is not understood, or asks for what cannot be */
 };
 
 /* What ended a play; texts are its own. */
-struct ue_play_end {
-    enum ue_play_result result;
+struct script_result {
+    enum script_status result;
     size_t line;           /* from 1 */
     size_t column;         /* in characters from 1, of the word; 0: the whole line */
     char *what;            /* one sentence */
@@ -36,21 +36,21 @@ struct ue_play_end {
 };
 
 /* What came of one command, for --update. */
-struct ue_play_record {
+struct script_command_output {
     size_t line;      /* of the command, from 0 */
     GPtrArray *lines; /* as they are to be written: what came, or the words that fitted it */
 };
 
-struct ue_play {
-    const struct ue_script *script;
-    const struct ue_play_options *options;
-    const struct ue_script_generation *generation;
-    struct ue_stage_config config; /* of the next fixture */
-    struct ue_stage stage;
-    struct ue_mistake mistake;
-    struct ue_play_end end;
-    struct ue_remote *remote; /* NULL: none */
-    GArray *records;          /* struct ue_play_record; NULL: not wanted */
+struct script_player {
+    const struct script_file *script;
+    const struct script_player_options *options;
+    const struct script_generation *generation;
+    struct script_testbed_config config; /* of the next fixture */
+    struct script_testbed stage;
+    struct script_error mistake;
+    struct script_result end;
+    struct script_remote_host *remote; /* NULL: none */
+    GArray *records;          /* struct script_command_output; NULL: not wanted */
     size_t line;              /* under way, from 0 */
     char *copy;               /* of it, whose words are cut */
     bool has_begun;
@@ -59,16 +59,16 @@ struct ue_play {
     bool differs_at_all;
 };
 
-/* Plays and fills *end, which the caller clears. records: NULL, or an array of struct ue_play_record to be filled. */
-void ue_play(const struct ue_script *script, const struct ue_script_generation *generation,
-             const struct ue_play_options *options, GArray *records, struct ue_play_end *end);
-void ue_play_end_clear(struct ue_play_end *end);
+/* Plays and fills *end, which the caller clears. records: NULL, or an array of struct script_command_output to be filled. */
+void script_player(const struct script_file *script, const struct script_generation *generation,
+             const struct script_player_options *options, GArray *records, struct script_result *end);
+void script_result_clear(struct script_result *end);
 
 /* commands.c: carries out one line, whose words are cut; false with p->mistake or p->end. */
-bool ue_play_command(struct ue_play *p, char *line);
+bool script_player_run_command(struct script_player *p, char *line);
 /* Ends the connections, where there are any; false: memory of theirs is lost, which is told. */
-bool ue_play_end_stage(struct ue_play *p);
+bool script_player_stop_testbed(struct script_player *p);
 /* Ends with a difference; expected and came become the end's. Always false. */
-bool ue_play_differs(struct ue_play *p, char *expected, char *came, const char *format, ...) G_GNUC_PRINTF(4, 5);
+bool script_player_report_difference(struct script_player *p, char *expected, char *came, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 #endif

@@ -17,26 +17,26 @@
 #define DATAGRAM_BYTES 65536
 #define NS_PER_US 1000
 
-struct ue_remote {
-    struct ue_socket *socket;
-    struct ue_stage *stage;
+struct script_remote_host {
+    struct net_socket *socket;
+    struct script_testbed *stage;
     struct ue_conn *conn; /* of the end that is here */
     unsigned side;        /* of the one that is not */
     bool is_shaking;
     bool is_unreachable;          /* somebody said so */
     struct ue_listener *listener; /* server: until a client was accepted */
-    struct ue_net_address client; /* server: who was */
+    struct net_address client; /* server: who was */
     uint8_t bytes[DATAGRAM_BYTES];
 };
 
 /* ---- datagrams ---- */
 
 static void send_bytes(void *user, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_remote *r = user;
-    ue_socket_send(r->socket, &r->client, bytes, size_bytes);
+    struct script_remote_host *r = user;
+    net_socket_send(r->socket, &r->client, bytes, size_bytes);
 }
 
-static void send_all(struct ue_remote *r) {
+static void send_all(struct script_remote_host *r) {
     struct ue_bytes datagram;
     while (ue_conn_next_datagram(r->conn, &datagram)) {
         send_bytes(r, datagram.bytes, datagram.size_bytes);
@@ -44,19 +44,19 @@ static void send_all(struct ue_remote *r) {
 }
 
 /* A datagram from somebody who was not accepted yet. */
-static void listen_to(struct ue_remote *r, const struct ue_net_address *from, size_t size_bytes) {
+static void listen_to(struct script_remote_host *r, const struct net_address *from, size_t size_bytes) {
     struct ue_host address;
     struct ue_accepted accepted;
     uint8_t reply[UE_LISTENER_REPLY_BYTES];
     size_t reply_bytes = 0;
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    ue_net_address_format(from, text);
+    char text[NET_ADDRESS_TEXT_BYTES];
+    net_address_format(from, text);
     address.size_bytes = (uint8_t)strnlen(text, sizeof address.text);
     memcpy(address.text, text, address.size_bytes);
     enum ue_listener_result result = ue_listener_receive(r->listener, r->stage->now_ns, &address, false, r->bytes,
                                                          size_bytes, reply, &reply_bytes, &accepted);
     if (result != UE_LISTENER_NOTHING && reply_bytes != 0) {
-        ue_socket_send(r->socket, from, reply, reply_bytes);
+        net_socket_send(r->socket, from, reply, reply_bytes);
     }
     if (result == UE_LISTENER_ACCEPT && !accepted.restarted) {
         ue_conn_accept(r->conn, r->stage->now_ns, &accepted);
@@ -65,13 +65,13 @@ static void listen_to(struct ue_remote *r, const struct ue_net_address *from, si
     }
 }
 
-static void take_datagram(struct ue_remote *r, const struct ue_net_address *from, size_t size_bytes) {
-    bool is_stranger = r->side == 0 && !r->is_shaking && !ue_net_address_equal(from, &r->client);
+static void take_datagram(struct script_remote_host *r, const struct net_address *from, size_t size_bytes) {
+    bool is_stranger = r->side == 0 && !r->is_shaking && !net_address_equal(from, &r->client);
     if (is_stranger) {
         return;
     }
     if (!r->is_shaking) {
-        ue_stage_hear(r->stage, r->side, r->bytes, size_bytes);
+        script_testbed_receive_remote(r->stage, r->side, r->bytes, size_bytes);
     } else if (r->side == 0) {
         listen_to(r, from, size_bytes);
     } else {
@@ -80,16 +80,16 @@ static void take_datagram(struct ue_remote *r, const struct ue_net_address *from
 }
 
 /* Takes everything that waits; false: nothing did. */
-static bool drain(struct ue_remote *r) {
-    struct ue_net_address from;
+static bool drain(struct script_remote_host *r) {
+    struct net_address from;
     size_t size_bytes;
     bool has_heard = false;
-    enum ue_socket_result result = UE_SOCKET_DONE;
-    while (result == UE_SOCKET_DONE && !ue_stage_is_exhausted(r->stage)) {
-        result = ue_socket_receive(r->socket, &from, r->bytes, DATAGRAM_BYTES, &size_bytes);
-        r->stage->now_ns = ue_loop_now_ns();
-        r->is_unreachable |= result == UE_SOCKET_UNREACHABLE;
-        if (result == UE_SOCKET_DONE) {
+    enum net_socket_result result = NET_SOCKET_DONE;
+    while (result == NET_SOCKET_DONE && !script_testbed_is_exhausted(r->stage)) {
+        result = net_socket_receive(r->socket, &from, r->bytes, DATAGRAM_BYTES, &size_bytes);
+        r->stage->now_ns = event_loop_now_ns();
+        r->is_unreachable |= result == NET_SOCKET_UNREACHABLE;
+        if (result == NET_SOCKET_DONE) {
             has_heard = true;
             take_datagram(r, &from, size_bytes);
         }
@@ -98,26 +98,26 @@ static bool drain(struct ue_remote *r) {
 }
 
 static void wait_until(void *user, uint64_t until_ns, bool is_eager) {
-    struct ue_remote *r = user;
+    struct script_remote_host *r = user;
     bool is_over = false;
     while (!is_over) {
         bool has_heard = drain(r);
-        uint64_t now_ns = r->stage->now_ns = ue_loop_now_ns();
-        is_over = now_ns >= until_ns || (is_eager && has_heard) || ue_stage_is_exhausted(r->stage);
+        uint64_t now_ns = r->stage->now_ns = event_loop_now_ns();
+        is_over = now_ns >= until_ns || (is_eager && has_heard) || script_testbed_is_exhausted(r->stage);
         if (!is_over) {
             gint64 wait_us = (gint64)((until_ns - now_ns) / NS_PER_US + 1);
-            g_socket_condition_timed_wait(ue_socket_gio(r->socket), G_IO_IN, wait_us, NULL, NULL);
+            g_socket_condition_timed_wait(net_socket_gio(r->socket), G_IO_IN, wait_us, NULL, NULL);
         }
     }
 }
 
 /* ---- handshake ---- */
 
-static bool shake_as_client(struct ue_remote *r, const char *host, char **problem) {
-    struct ue_stage *stage = r->stage;
-    uint64_t begun_ns = stage->now_ns = ue_loop_now_ns();
+static bool shake_as_client(struct script_remote_host *r, const char *host, char **problem) {
+    struct script_testbed *stage = r->stage;
+    uint64_t begun_ns = stage->now_ns = event_loop_now_ns();
     ue_conn_connect(r->conn, begun_ns);
-    while (ue_conn_state(r->conn) == UE_CONN_SHAKING &&
+    while (ue_conn_state(r->conn) == UE_CONN_HANDSHAKE &&
            stage->now_ns - begun_ns < (r->is_unreachable ? REFUSED_NS : SHAKE_NS)) {
         send_all(r);
         wait_until(r, stage->now_ns + STEP_NS, true);
@@ -134,8 +134,8 @@ static bool shake_as_client(struct ue_remote *r, const char *host, char **proble
     return false;
 }
 
-static bool shake_as_server(struct ue_remote *r, const char *port, char **problem) {
-    struct ue_stage *stage = r->stage;
+static bool shake_as_server(struct script_remote_host *r, const char *port, char **problem) {
+    struct script_testbed *stage = r->stage;
     const struct ue_conn_config *own = &stage->config.ends[1];
     const struct ue_listener_config config = {
         .profile = own->profile,
@@ -143,7 +143,7 @@ static bool shake_as_server(struct ue_remote *r, const char *port, char **proble
         .seed = own->seed,
         .network_version = own->network_version,
     };
-    uint64_t begun_ns = stage->now_ns = ue_loop_now_ns();
+    uint64_t begun_ns = stage->now_ns = event_loop_now_ns();
     r->listener = ue_listener_new(stage->pool, &config, begun_ns);
     while (r->listener != NULL && r->is_shaking && stage->now_ns - begun_ns < PATIENCE_NS) {
         wait_until(r, stage->now_ns + STEP_NS, true);
@@ -164,8 +164,8 @@ static uint32_t fact(const struct ue_conn *c, const char *name) {
 }
 
 /* From here on the script's numbers are shown for those that the handshake gave. */
-static void number(const struct ue_remote *r) {
-    struct ue_stage *stage = r->stage;
+static void number(const struct script_remote_host *r) {
+    struct script_testbed *stage = r->stage;
     uint32_t mask = ue_conn_context(r->conn)->ch_seq_bound - 1;
     uint32_t real[2];
     real[!r->side] = fact(r->conn, "OutPacketId");
@@ -178,13 +178,13 @@ static void number(const struct ue_remote *r) {
 
 /* ---- life ---- */
 
-static bool open_socket(struct ue_remote *r, const struct ue_remote_target *target, char **problem) {
+static bool open_socket(struct script_remote_host *r, const struct script_remote_target *target, char **problem) {
     GError *error = NULL;
     uint64_t port = 0;
     if (target->host != NULL) {
-        r->socket = ue_socket_connect(target->host, UE_SERVER_PORT, &error);
-    } else if (ue_cli_number(target->listen, UINT16_MAX, &port)) {
-        r->socket = ue_socket_listen(NULL, (uint16_t)port, &error);
+        r->socket = net_socket_connect(target->host, WIRE_OPTIONS_SERVER_PORT, &error);
+    } else if (cli_parse_number(target->listen, UINT16_MAX, &port)) {
+        r->socket = net_socket_listen(NULL, (uint16_t)port, &error);
     }
     if (r->socket == NULL) {
         *problem = error != NULL ? g_strdup(error->message) : g_strdup_printf("%s is no port", target->listen);
@@ -193,15 +193,15 @@ static bool open_socket(struct ue_remote *r, const struct ue_remote_target *targ
     return r->socket != NULL;
 }
 
-bool ue_remote_begin(struct ue_remote **remote, struct ue_stage *stage, const struct ue_stage_config *config,
-                     const struct ue_remote_target *target, char **problem) {
-    ue_remote_free(*remote);
-    struct ue_remote *r = *remote = g_new0(struct ue_remote, 1);
-    const struct ue_stage_wire wire = {r, send_bytes, wait_until};
+bool script_remote_host_start(struct script_remote_host **remote, struct script_testbed *stage, const struct script_testbed_config *config,
+                     const struct script_remote_target *target, char **problem) {
+    script_remote_host_free(*remote);
+    struct script_remote_host *r = *remote = g_new0(struct script_remote_host, 1);
+    const struct script_testbed_transport wire = {r, send_bytes, wait_until};
     r->stage = stage;
     r->side = target->host != NULL ? 1 : 0;
     r->is_shaking = true;
-    if (!ue_stage_begin_alone(stage, config, !r->side, &wire)) {
+    if (!script_testbed_start_alone(stage, config, !r->side, &wire)) {
         *problem = g_strdup("a connection with this configuration is not possible");
         return false;
     }
@@ -218,17 +218,17 @@ bool ue_remote_begin(struct ue_remote **remote, struct ue_stage *stage, const st
     return good;
 }
 
-void ue_remote_leave(struct ue_remote *r, struct ue_stage *stage) {
+void script_remote_host_close(struct script_remote_host *r, struct script_testbed *stage) {
     struct ue_conn *conn = stage->sides[!r->side].conn;
     if (r->socket != NULL && conn != NULL && !r->is_shaking && ue_conn_state(conn) != UE_CONN_CLOSED) {
-        ue_conn_close(conn, ue_loop_now_ns(), UE_CLOSE_DISCONNECT);
+        ue_conn_close(conn, event_loop_now_ns(), UE_CLOSE_DISCONNECT);
         send_all(r);
     }
 }
 
-void ue_remote_free(struct ue_remote *r) {
+void script_remote_host_free(struct script_remote_host *r) {
     if (r != NULL && r->socket != NULL) {
-        ue_socket_free(r->socket);
+        net_socket_free(r->socket);
     }
     g_free(r);
 }

@@ -7,29 +7,29 @@
 #include "tools/cli/command_line.h"
 #include "tools/print/json.h"
 
-static void complain_of_packet(const struct ue_play_end *end) {
+static void complain_of_packet(const struct script_result *end) {
     if (end->field != UE_F_NONE) {
-        ue_print_line(stderr, "  %s at bit %zu: expected %s, came %s", ue_field_row(end->field)->name, end->bit,
+        cli_print_line(stderr, "  %s at bit %zu: expected %s, came %s", ue_field_row(end->field)->name, end->bit,
                       end->expected_value[0] != '\0' ? end->expected_value : "the end of the packet", end->came_value);
     } else if (end->bit != 0) {
-        ue_print_line(stderr, "  the packet ends at bit %zu, where %s is expected", end->bit, end->expected_value);
+        cli_print_line(stderr, "  the packet ends at bit %zu, where %s is expected", end->bit, end->expected_value);
     }
 }
 
-void ue_verdict_complain(const struct ue_script *script, const struct ue_script_generation *generation,
-                         const struct ue_play_end *end) {
-    if (end->result == UE_PLAY_OK) {
+void script_result_print_error(const struct script_file *script, const struct script_generation *generation,
+                         const struct script_result *end) {
+    if (end->result == SCRIPT_OK) {
         return;
     }
     char *column = end->column != 0 ? g_strdup_printf("%zu:", end->column) : g_strdup("");
-    ue_print_line(stderr, "%s:%zu:%s generation %s: %s", script->name, end->line, column, generation->name, end->what);
+    cli_print_line(stderr, "%s:%zu:%s generation %s: %s", script->name, end->line, column, generation->name, end->what);
     g_free(column);
     if (end->expected != NULL) {
-        ue_print_line(stderr, "  expected: %s", end->expected);
+        cli_print_line(stderr, "  expected: %s", end->expected);
     }
     char **came = g_strsplit(end->came != NULL ? end->came : "", "\n", -1);
     for (size_t i = 0; end->came != NULL && came[i] != NULL; i++) {
-        ue_print_line(stderr, "  %s %s", i == 0 ? "came:    " : "         ", came[i]);
+        cli_print_line(stderr, "  %s %s", i == 0 ? "came:    " : "         ", came[i]);
     }
     g_strfreev(came);
     complain_of_packet(end);
@@ -42,15 +42,15 @@ static void set_text(json_t *object, const char *key, const char *text) {
     }
 }
 
-void ue_verdict_print(const struct ue_script *script, const struct ue_script_generation *generation,
-                      const struct ue_play_end *end) {
+void script_result_print_json(const struct script_file *script, const struct script_generation *generation,
+                      const struct script_result *end) {
     static const char *const results[] = {
-        [UE_PLAY_OK] = "ok", [UE_PLAY_DIFFERS] = "differs", [UE_PLAY_MISTAKE] = "mistake"};
+        [SCRIPT_OK] = "ok", [SCRIPT_DIFFERS] = "differs", [SCRIPT_INVALID] = "mistake"};
     char *name = g_utf8_make_valid(script->name, -1);
-    json_t *object = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I}", "schema", UE_JSON_SCHEMA, "file", name, "generation",
+    json_t *object = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I}", "schema", PRINT_JSON_SCHEMA, "file", name, "generation",
                                generation->name, "result", results[end->result], "commands", (json_int_t)end->commands,
                                "expectations", (json_int_t)end->expectations);
-    if (end->result != UE_PLAY_OK) {
+    if (end->result != SCRIPT_OK) {
         json_object_set_new(object, "line", json_integer((json_int_t)end->line));
     }
     if (end->column != 0) {

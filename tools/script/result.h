@@ -6,11 +6,11 @@
 #include "tools/script/player.h"
 
 /* On stderr: file, line and column, what was expected, what came, and the field and bit; nothing when all came. */
-void ue_verdict_complain(const struct ue_script *script, const struct ue_script_generation *generation,
-                         const struct ue_play_end *end);
+void script_result_print_error(const struct script_file *script, const struct script_generation *generation,
+                         const struct script_result *end);
 
 /* One JSON object on stdout, in either case. */
-void ue_verdict_print(const struct ue_script *script, const struct ue_script_generation *generation,
-                      const struct ue_play_end *end);
+void script_result_print_json(const struct script_file *script, const struct script_generation *generation,
+                      const struct script_result *end);
 
 #endif

@@ -12,13 +12,13 @@ static GByteArray *read_all(FILE *file) {
     GByteArray *bytes = g_byte_array_new();
     uint8_t block[16384];
     size_t count;
-    while (bytes->len <= UE_SCRIPT_BYTES_MAX && (count = fread(block, 1, sizeof block, file)) != 0) {
+    while (bytes->len <= SCRIPT_FILE_BYTES_MAX && (count = fread(block, 1, sizeof block, file)) != 0) {
         g_byte_array_append(bytes, block, (guint)count);
     }
     return bytes;
 }
 
-struct ue_script *ue_script_read(const char *path, char **problem) {
+struct script_file *script_file_read(const char *path, char **problem) {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *file = is_stdin ? stdin : fopen(path, "rb");
     if (file == NULL) {
@@ -26,11 +26,11 @@ struct ue_script *ue_script_read(const char *path, char **problem) {
         return NULL;
     }
     GByteArray *bytes = read_all(file);
-    struct ue_script *script = NULL;
+    struct script_file *script = NULL;
     if (ferror(file) != 0) {
         *problem = g_strdup_printf("%s: %s", path, g_strerror(errno));
     } else {
-        script = ue_script_parse(path, (const char *)bytes->data, bytes->len, problem);
+        script = script_file_parse(path, (const char *)bytes->data, bytes->len, problem);
     }
     if (!is_stdin) {
         fclose(file);
@@ -67,7 +67,7 @@ static char *describe_foreign(const char *name, const char *text, const char *at
 }
 
 /* False: a line is too long; it is the last one then. */
-static bool split(struct ue_script *script) {
+static bool split(struct script_file *script) {
     char *line = script->text;
     while (*line != '\0') {
         char *end = line + strcspn(line, "\n");
@@ -77,7 +77,7 @@ static bool split(struct ue_script *script) {
             end[-1] = '\0';
         }
         g_ptr_array_add(script->lines, line);
-        if (end - line > UE_SCRIPT_LINE_BYTES_MAX) {
+        if (end - line > SCRIPT_LINE_BYTES_MAX) {
             return false;
         }
         line = next;
@@ -85,9 +85,9 @@ static bool split(struct ue_script *script) {
     return true;
 }
 
-struct ue_script *ue_script_parse(const char *name, const char *text, size_t size_bytes, char **problem) {
-    if (size_bytes > UE_SCRIPT_BYTES_MAX) {
-        *problem = g_strdup_printf("%s: longer than %u bytes", name, UE_SCRIPT_BYTES_MAX);
+struct script_file *script_file_parse(const char *name, const char *text, size_t size_bytes, char **problem) {
+    if (size_bytes > SCRIPT_FILE_BYTES_MAX) {
+        *problem = g_strdup_printf("%s: longer than %u bytes", name, SCRIPT_FILE_BYTES_MAX);
         return NULL;
     }
     const char *foreign = find_foreign(text, size_bytes);
@@ -95,17 +95,17 @@ struct ue_script *ue_script_parse(const char *name, const char *text, size_t siz
         *problem = describe_foreign(name, text, foreign);
         return NULL;
     }
-    struct ue_script *script = g_new(struct ue_script, 1);
-    *script = (struct ue_script){g_strdup(name), g_strndup(size_bytes != 0 ? text : "", size_bytes), g_ptr_array_new()};
+    struct script_file *script = g_new(struct script_file, 1);
+    *script = (struct script_file){g_strdup(name), g_strndup(size_bytes != 0 ? text : "", size_bytes), g_ptr_array_new()};
     if (!split(script)) {
-        *problem = g_strdup_printf("%s:%u: longer than %d bytes", name, script->lines->len, UE_SCRIPT_LINE_BYTES_MAX);
-        ue_script_free(script);
+        *problem = g_strdup_printf("%s:%u: longer than %d bytes", name, script->lines->len, SCRIPT_LINE_BYTES_MAX);
+        script_file_free(script);
         return NULL;
     }
     return script;
 }
 
-void ue_script_free(struct ue_script *script) {
+void script_file_free(struct script_file *script) {
     g_ptr_array_free(script->lines, TRUE);
     g_free(script->name);
     g_free(script->text);
@@ -120,12 +120,12 @@ static const char letters[] = {
 static void add_all(GArray *generations) {
     const struct ue_profile *profile;
     for (size_t i = 0; (profile = ue_profile_at(i)) != NULL; i++) {
-        ue_script_add_generation(generations, profile->name);
+        script_generation_add(generations, profile->name);
     }
 }
 
-bool ue_script_add_generation(GArray *generations, const char *name) {
-    struct ue_script_generation generation = {.name = g_intern_string(name)};
+bool script_generation_add(GArray *generations, const char *name) {
+    struct script_generation generation = {.name = g_intern_string(name)};
     const struct ue_profile *profile = ue_profile_find(name);
     const char *letter = strlen(name) == 1 ? memchr(letters, name[0], sizeof letters) : NULL;
     if (strcmp(name, "all") == 0) {
@@ -133,9 +133,9 @@ bool ue_script_add_generation(GArray *generations, const char *name) {
         return true;
     }
     if (letter != NULL) {
-        ue_stage_config_acks(&generation.config, (enum ue_ack_generation)(letter - letters));
+        script_testbed_config_init(&generation.config, (enum ue_ack_generation)(letter - letters));
     } else if (profile != NULL) {
-        generation.config = (struct ue_stage_config){.profile = *profile};
+        generation.config = (struct script_testbed_config){.profile = *profile};
     } else {
         return false;
     }
@@ -144,14 +144,14 @@ bool ue_script_add_generation(GArray *generations, const char *name) {
     return true;
 }
 
-static const char *generation_words(const struct ue_script *script, size_t line) {
+static const char *generation_words(const struct script_file *script, size_t line) {
     static const char key[] = "generation ";
     const char *text = script->lines->pdata[line];
     return strncmp(text, key, sizeof key - 1) == 0 ? text + sizeof key - 1 : NULL;
 }
 
 /* SIZE_MAX: there is none. */
-static size_t find_generation_line(const struct ue_script *script) {
+static size_t find_generation_line(const struct script_file *script) {
     for (size_t i = 0; i < script->lines->len; i++) {
         if (generation_words(script, i) != NULL) {
             return i;
@@ -160,12 +160,12 @@ static size_t find_generation_line(const struct ue_script *script) {
     return SIZE_MAX;
 }
 
-bool ue_script_is_generation_line(const struct ue_script *script, size_t line) {
+bool script_file_is_generation_line(const struct script_file *script, size_t line) {
     return line == find_generation_line(script);
 }
 
-bool ue_script_add_own_generations(GArray *generations, const struct ue_script *script, size_t *line, size_t *column,
-                                   struct ue_mistake *mistake) {
+bool script_generation_add_declared(GArray *generations, const struct script_file *script, size_t *line, size_t *column,
+                                   struct script_error *mistake) {
     size_t at = find_generation_line(script);
     if (at == SIZE_MAX) {
         return true;
@@ -173,11 +173,11 @@ bool ue_script_add_own_generations(GArray *generations, const struct ue_script *
     char *copy = g_strdup(script->lines->pdata[at]);
     char *rest = copy;
     bool good = true;
-    ue_word(&rest);
-    char *word = ue_word_need(&rest, "a generation", mistake);
-    for (; good && word != NULL && *word != '\0'; word = ue_word(&rest)) {
-        good = ue_script_add_generation(generations, word) ||
-               ue_mistake_note(mistake, word,
+    script_token_next(&rest);
+    char *word = script_token_require(&rest, "a generation", mistake);
+    for (; good && word != NULL && *word != '\0'; word = script_token_next(&rest)) {
+        good = script_generation_add(generations, word) ||
+               script_error_set(mistake, word,
                                "\"%.40s\" is neither an engine release from 4.13 to 5.8, nor A, B, C, L or all", word);
     }
     *line = at + 1;

@@ -5,11 +5,11 @@
 
 #include "tools/script/testbed.h"
 
-#define UE_SCRIPT_BYTES_MAX (1u << 20)
-#define UE_SCRIPT_LINE_BYTES_MAX 16384
+#define SCRIPT_FILE_BYTES_MAX (1u << 20)
+#define SCRIPT_LINE_BYTES_MAX 16384
 
 /* Lines are without their ends, valid UTF-8 without control characters. */
-struct ue_script {
+struct script_file {
     char *name; /* as given; "-" is standard input */
     char *text;
     GPtrArray *lines;
@@ -17,32 +17,32 @@ struct ue_script {
 
 /* What a script is played in: a generation of the ack machinery with the fixture of docs/script.md, or an engine release as
    it is. */
-struct ue_script_generation {
+struct script_generation {
     const char *name; /* static: "A", "B", "C", "L", or the release */
     char letter;      /* of its acks, as "@AB" has them */
-    struct ue_stage_config config;
+    struct script_testbed_config config;
 };
 
 /* NULL with a sentence in *problem, which the caller frees. */
-struct ue_script *ue_script_read(const char *path, char **problem);
+struct script_file *script_file_read(const char *path, char **problem);
 /* The same of a text in memory. */
-struct ue_script *ue_script_parse(const char *name, const char *text, size_t size_bytes, char **problem);
-void ue_script_free(struct ue_script *script);
+struct script_file *script_file_parse(const char *name, const char *text, size_t size_bytes, char **problem);
+void script_file_free(struct script_file *script);
 
-/* Appends the generation of that name to an array of struct ue_script_generation, or for "all" each that changed the
+/* Appends the generation of that name to an array of struct script_generation, or for "all" each that changed the
    wire; false: there is none. */
-bool ue_script_add_generation(GArray *generations, const char *name);
+bool script_generation_add(GArray *generations, const char *name);
 
 /* Appends those of the script's line "generation"; none where there is no such line. False with a mistake in *line
    (from 1). */
-bool ue_script_add_own_generations(GArray *generations, const struct ue_script *script, size_t *line, size_t *column,
-                                   struct ue_mistake *mistake);
+bool script_generation_add_declared(GArray *generations, const struct script_file *script, size_t *line, size_t *column,
+                                   struct script_error *mistake);
 
 /* Whether a line is the one that the function above reads: the first of its kind. */
-bool ue_script_is_generation_line(const struct ue_script *script, size_t line);
+bool script_file_is_generation_line(const struct script_file *script, size_t line);
 
 /* Applies "KEY=VALUE...", perhaps behind "C" or "S" for one side only: settings (protocol.md 18), limits, options.
    False with a mistake. */
-bool ue_script_configure(struct ue_stage_config *config, char *line, struct ue_mistake *mistake);
+bool script_config_parse(struct script_testbed_config *config, char *line, struct script_error *mistake);
 
 #endif

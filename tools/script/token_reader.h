@@ -8,32 +8,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UE_MISTAKE_BYTES 300
+#define SCRIPT_ERROR_BYTES 300
 
 /* What is wrong in a line, and where; zeroed: nothing. */
-struct ue_mistake {
+struct script_error {
     const char *at; /* in the line; NULL: no mistake */
-    char text[UE_MISTAKE_BYTES];
+    char text[SCRIPT_ERROR_BYTES];
 };
 
 /* Notes a mistake, the first one stays; always false. */
-bool ue_mistake_note(struct ue_mistake *mistake, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
+bool script_error_set(struct script_error *mistake, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* Cuts the next word off a line; at the end of the line the empty word there, which is where something is missing. */
-char *ue_word(char **line);
+char *script_token_next(char **line);
 /* The same, which must be there: notes that `what` is missing. NULL then. */
-char *ue_word_need(char **line, const char *what, struct ue_mistake *mistake);
+char *script_token_require(char **line, const char *what, struct script_error *mistake);
 
-bool ue_word_is(const char *word, const char *expected);
+bool script_token_is(const char *word, const char *expected);
 /* What follows `key` in a word; NULL when the word begins differently. */
-char *ue_word_after(char *word, const char *key);
+char *script_token_after_prefix(char *word, const char *key);
 
 /* Each reads a whole word into *value; false with a mistake. */
-bool ue_word_number(const char *word, uint64_t max, uint64_t *value, struct ue_mistake *mistake);
-bool ue_word_seconds(const char *word, uint64_t *value_ns, struct ue_mistake *mistake);
+bool script_token_parse_number(const char *word, uint64_t max, uint64_t *value, struct script_error *mistake);
+bool script_token_parse_seconds(const char *word, uint64_t *value_ns, struct script_error *mistake);
 
-/* "7", or "7-9", of which first is not behind last, and there are at most UE_WORD_RANGE_MAX. */
-#define UE_WORD_RANGE_MAX 100000
-bool ue_word_range(char *word, int64_t *first, int64_t *last, struct ue_mistake *mistake);
+/* "7", or "7-9", of which first is not behind last, and there are at most SCRIPT_TOKEN_RANGE_MAX. */
+#define SCRIPT_TOKEN_RANGE_MAX 100000
+bool script_token_parse_range(char *word, int64_t *first, int64_t *last, struct script_error *mistake);
 
 #endif

@@ -5,23 +5,23 @@
 
 #define NS_PER_S 1e9
 
-void ue_transcript_init(struct ue_transcript *t) {
-    *t = (struct ue_transcript){.head = g_string_new(NULL), .tail = g_string_new(NULL)};
+void script_transcript_init(struct script_transcript *t) {
+    *t = (struct script_transcript){.head = g_string_new(NULL), .tail = g_string_new(NULL)};
     g_queue_init(&t->lines);
 }
 
-void ue_line_free(struct ue_line *line) {
+void script_line_free(struct script_line *line) {
     g_free(line->text);
     g_free(line);
 }
 
-void ue_transcript_clear(struct ue_transcript *t) {
-    g_queue_clear_full(&t->lines, (GDestroyNotify)(void (*)(void))ue_line_free);
+void script_transcript_clear(struct script_transcript *t) {
+    g_queue_clear_full(&t->lines, (GDestroyNotify)(void (*)(void))script_line_free);
     g_string_free(t->head, TRUE);
     g_string_free(t->tail, TRUE);
 }
 
-void ue_transcript_settle(struct ue_transcript *t) {
+void script_transcript_end_line(struct script_transcript *t) {
     if (t->times == 0) {
         return;
     }
@@ -42,7 +42,7 @@ void ue_transcript_settle(struct ue_transcript *t) {
     t->times = 0;
 }
 
-void ue_transcript_say(struct ue_transcript *t, uint64_t time_ns, const struct ue_saying *saying) {
+void script_transcript_add(struct script_transcript *t, uint64_t time_ns, const struct script_statement *saying) {
     bool same = t->times != 0 && t->line.time_ns == time_ns && strcmp(t->head->str, saying->head) == 0 &&
                 strcmp(t->tail->str, saying->tail) == 0;
     if (same && saying->number == (saying->number < 0 ? t->last : t->last + 1)) {
@@ -50,10 +50,10 @@ void ue_transcript_say(struct ue_transcript *t, uint64_t time_ns, const struct u
         t->times++;
         return;
     }
-    ue_transcript_settle(t);
+    script_transcript_end_line(t);
     g_string_assign(t->head, saying->head);
     g_string_assign(t->tail, saying->tail);
-    t->line = (struct ue_line){.time_ns = time_ns, .side = saying->side, .packet = saying->packet};
+    t->line = (struct script_line){.time_ns = time_ns, .side = saying->side, .packet = saying->packet};
     t->first = t->last = saying->number;
     t->times = 1;
 }

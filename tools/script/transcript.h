@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UE_NO_PACKET_SHOWN SIZE_MAX
+#define SCRIPT_NO_PACKET SIZE_MAX
 
-struct ue_line {
+struct script_line {
     char *text;
     uint64_t time_ns; /* of its first word */
     unsigned side;
@@ -17,7 +17,7 @@ struct ue_line {
 };
 
 /* What a line says: "head number tail", without a number where it is below 0. */
-struct ue_saying {
+struct script_statement {
     const char *head;
     int64_t number;
     const char *tail;
@@ -25,22 +25,22 @@ struct ue_saying {
     size_t packet;
 };
 
-struct ue_transcript {
-    GQueue lines;         /* of struct ue_line, the oldest first; taken ones are freed */
+struct script_transcript {
+    GQueue lines;         /* of struct script_line, the oldest first; taken ones are freed */
     GString *head, *tail; /* of the line under way */
-    struct ue_line line;
+    struct script_line line;
     int64_t first, last;
     unsigned times;
 };
 
-void ue_transcript_init(struct ue_transcript *t);
-void ue_transcript_clear(struct ue_transcript *t);
+void script_transcript_init(struct script_transcript *t);
+void script_transcript_clear(struct script_transcript *t);
 
 /* Adds to the line under way where it only counts on, or says the same once more; else begins a line. */
-void ue_transcript_say(struct ue_transcript *t, uint64_t time_ns, const struct ue_saying *saying);
+void script_transcript_add(struct script_transcript *t, uint64_t time_ns, const struct script_statement *saying);
 /* Ends the line under way. */
-void ue_transcript_settle(struct ue_transcript *t);
+void script_transcript_end_line(struct script_transcript *t);
 
-void ue_line_free(struct ue_line *line);
+void script_line_free(struct script_line *line);
 
 #endif

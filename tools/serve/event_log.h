@@ -7,19 +7,19 @@
 #include <uerudp/server.h>
 #include "tools/live/endpoint_log.h"
 
-struct ue_serve_log;
+struct serve_event_log;
 
 /* NULL, with a message, when options->events cannot be written. options must outlive the result. */
-struct ue_serve_log *ue_serve_log_open(const struct ue_live_options *options);
+struct serve_event_log *serve_event_log_open(const struct live_options *options);
 /* Whether all is well, else there was a message; is_good false: leaves nothing behind. */
-bool ue_serve_log_close(struct ue_serve_log *log, bool is_good);
+bool serve_event_log_close(struct serve_event_log *log, bool is_good);
 
 /* A datagram that was received from, or is sent to, a peer; NULL: somebody else, left out. */
-void ue_serve_log_datagram(struct ue_serve_log *log, struct ue_peer *peer, bool is_sent, const uint8_t *bytes,
+void serve_event_log_write_datagram(struct serve_event_log *log, struct ue_peer *peer, bool is_sent, const uint8_t *bytes,
                            size_t size_bytes);
-void ue_serve_log_event(struct ue_serve_log *log, struct ue_peer *peer, const struct ue_event *event);
+void serve_event_log_write_event(struct serve_event_log *log, struct ue_peer *peer, const struct ue_event *event);
 
 /* Once a tick: forgets connections that the server no longer has. */
-void ue_serve_log_tick(struct ue_serve_log *log, const struct ue_server *server);
+void serve_event_log_tick(struct serve_event_log *log, const struct ue_server *server);
 
 #endif

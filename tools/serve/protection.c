@@ -13,11 +13,11 @@
 /* An outage of a minute ends a connection anyway; whoever came through one has another for repetitions. */
 #define STALL_NS UINT64_C(120000000000)
 
-void ue_serve_protection_init(struct ue_serve_protection *protection) {
-    *protection = (struct ue_serve_protection){.restart_requests = RESTART_REQUESTS_DEFAULT};
+void serve_protection_init(struct serve_protection *protection) {
+    *protection = (struct serve_protection){.restart_requests = RESTART_REQUESTS_DEFAULT};
 }
 
-void ue_serve_protection_add(struct ue_serve_protection *protection, GOptionContext *context) {
+void serve_protection_add(struct serve_protection *protection, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"restart-requests", 0, 0, G_OPTION_ARG_INT64, &protection->restart_requests,
          "restart requests per second to all unknown addresses, and a 32nd of them to each; default 256, 0 no limit, "
@@ -37,9 +37,9 @@ void ue_serve_protection_add(struct ue_serve_protection *protection, GOptionCont
     g_option_context_add_group(context, group);
 }
 
-bool ue_serve_protection_resolve(const struct ue_serve_protection *protection) {
-    return ue_cli_within("restart-requests", (double)protection->restart_requests, 0, RESTART_REQUESTS_MAX) &&
-           ue_cli_within("max-per-address", (double)protection->max_per_address, 0, UINT16_MAX);
+bool serve_protection_resolve(const struct serve_protection *protection) {
+    return cli_check_range("restart-requests", (double)protection->restart_requests, 0, RESTART_REQUESTS_MAX) &&
+           cli_check_range("max-per-address", (double)protection->max_per_address, 0, UINT16_MAX);
 }
 
 static const struct ue_ddos_severity unlimited = {
@@ -70,7 +70,7 @@ static void detect_floods(struct ue_ddos_config *ddos, int32_t calm_packets, dou
     ddos->severities[2].limit_packets = per_frame(calm_packets / 4, ticks_per_second);
 }
 
-void ue_serve_protection_configure(const struct ue_serve_protection *protection, double ticks_per_second,
+void serve_protection_configure(const struct serve_protection *protection, double ticks_per_second,
                                    struct ue_server_config *config) {
     config->max_per_machine = (uint32_t)protection->max_per_address;
     config->conn.stall_timeout_ns = STALL_NS;

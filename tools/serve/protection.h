@@ -8,19 +8,19 @@
 
 #include <uerudp/server.h>
 
-struct ue_serve_protection {
+struct serve_protection {
     gboolean no_flood_detection;
     gint64 restart_requests; /* per second, to all addresses; 0: no limit */
     gint64 max_per_address;  /* clients; 0: no limit */
 };
 
-void ue_serve_protection_init(struct ue_serve_protection *protection);
+void serve_protection_init(struct serve_protection *protection);
 /* Adds the options to a command line. */
-void ue_serve_protection_add(struct ue_serve_protection *protection, GOptionContext *context);
+void serve_protection_add(struct serve_protection *protection, GOptionContext *context);
 /* After parsing: false, with a message, when a value is unusable. */
-bool ue_serve_protection_resolve(const struct ue_serve_protection *protection);
+bool serve_protection_resolve(const struct serve_protection *protection);
 /* Fills what the configuration has from these options, and from its max_connections. */
-void ue_serve_protection_configure(const struct ue_serve_protection *protection, double ticks_per_second,
+void serve_protection_configure(const struct serve_protection *protection, double ticks_per_second,
                                    struct ue_server_config *config);
 
 #endif

@@ -45,7 +45,7 @@ static void report(const struct serve_refusals *refusals, const char *client, co
         json_object_set_new(members, "version", json_integer(refusal->version));
         json_object_set_new(members, "network_version", json_integer(refusal->network_version));
     }
-    ue_report(refusals->as_json, "refusal", members);
+    live_report(refusals->as_json, "refusal", members);
 }
 
 void serve_refusals_report(struct serve_refusals *refusals, uint64_t now_ns, const struct ue_host *client,
@@ -53,9 +53,9 @@ void serve_refusals_report(struct serve_refusals *refusals, uint64_t now_ns, con
     if (refusal->reason == UE_REFUSAL_NONE) {
         return;
     }
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    struct ue_net_address address = ue_serve_net_address(client);
-    ue_net_address_format(&address, text);
+    char text[NET_ADDRESS_TEXT_BYTES];
+    struct net_address address = serve_address_from_host(client);
+    net_address_format(&address, text);
     char *key = g_strdup_printf("%s %s", text, reasons[refusal->reason]);
     if (g_hash_table_contains(refusals->reported, key)) {
         g_free(key);

@@ -8,37 +8,37 @@
 #define NS_PER_S 1e9
 #define IPV6_NETWORK_BYTES 8 /* a machine chooses the rest of its addresses */
 
-G_STATIC_ASSERT(sizeof(struct ue_net_address) <= UE_HOST_BYTES_MAX);
+G_STATIC_ASSERT(sizeof(struct net_address) <= UE_HOST_BYTES_MAX);
 
-struct ue_host ue_serve_address(const struct ue_net_address *address) {
+struct ue_host serve_host_from_address(const struct net_address *address) {
     struct ue_host result = {.size_bytes = sizeof *address,
                              .machine_bytes = address->is_ipv6 ? IPV6_NETWORK_BYTES : sizeof address->bytes};
     memcpy(result.text, address, sizeof *address);
     return result;
 }
 
-struct ue_net_address ue_serve_net_address(const struct ue_host *address) {
-    struct ue_net_address result;
+struct net_address serve_address_from_host(const struct ue_host *address) {
+    struct net_address result;
     memcpy(&result, address->text, sizeof result);
     return result;
 }
 
 static json_t *address_of(const struct ue_peer *peer) {
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    struct ue_net_address address = ue_serve_net_address(&peer->address);
-    return json_pack("{s:s}", "client", ue_net_address_format(&address, text));
+    char text[NET_ADDRESS_TEXT_BYTES];
+    struct net_address address = serve_address_from_host(&peer->address);
+    return json_pack("{s:s}", "client", net_address_format(&address, text));
 }
 
-void ue_serve_report_connected(bool as_json, const struct ue_peer *peer) {
-    ue_report(as_json, "connected", address_of(peer));
+void serve_report_connected(bool as_json, const struct ue_peer *peer) {
+    live_report(as_json, "connected", address_of(peer));
 }
 
-void ue_serve_report_joined(bool as_json, const struct ue_peer *peer) {
+void serve_report_joined(bool as_json, const struct ue_peer *peer) {
     json_t *members = address_of(peer);
     if (peer->login.conn != NULL) {
-        json_object_set_new(members, "url", ue_report_text(peer->login.url));
+        json_object_set_new(members, "url", live_report_text(peer->login.url));
     }
-    ue_report(as_json, "joined", members);
+    live_report(as_json, "joined", members);
 }
 
 static void update(json_t *members, json_t *more) {
@@ -46,18 +46,18 @@ static void update(json_t *members, json_t *more) {
     json_decref(more);
 }
 
-void ue_serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns) {
+void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns) {
     json_t *members = address_of(peer);
     json_object_set_new(members, "reason", json_string(ue_close_reason_name(reason)));
     if (peer->login.close_reason[0] != '\0') {
-        json_object_set_new(members, "told", ue_report_text(peer->login.close_reason));
+        json_object_set_new(members, "told", live_report_text(peer->login.close_reason));
     }
     json_object_set_new(members, "seconds", json_real((double)(now_ns - peer->accepted_ns) / NS_PER_S));
     if (peer->user != NULL) {
-        update(members, ue_guest_result(peer->user));
+        update(members, serve_session_result(peer->user));
     }
-    update(members, ue_report_connection(peer->conn));
-    ue_report(as_json, "left", members);
+    update(members, live_report_connection(peer->conn));
+    live_report(as_json, "left", members);
 }
 
 static void set(json_t *members, const char *key, uint64_t value) {
@@ -97,8 +97,8 @@ static json_t *refused(const struct ue_server *server, const struct serve_refusa
     return members;
 }
 
-void ue_serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
-                             const struct ue_pool *pool, const struct ue_port *port) {
+void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
+                             const struct ue_pool *pool, const struct live_transport *port) {
     const struct ue_server_counters *counters = ue_server_counters(server);
     json_t *members = json_object();
     set(members, "clients", counters->accepted);
@@ -107,7 +107,7 @@ void ue_serve_report_summary(bool as_json, const struct ue_server *server, const
     set(members, "handshakes", ue_server_listener_counters(server)->initials);
     set(members, "unreachable", counters->unreachable);
     set(members, "memory_bytes", ue_pool_peak_bytes(pool));
-    update(members, ue_report_port(port));
-    ue_report(as_json, "refused", refused(server, refusals));
-    ue_report(as_json, "served", members);
+    update(members, live_report_transport(port));
+    live_report(as_json, "refused", refused(server, refusals));
+    live_report(as_json, "served", members);
 }

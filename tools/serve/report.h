@@ -6,14 +6,14 @@
 #include "tools/serve/refusals.h"
 #include "tools/serve/session.h"
 
-void ue_serve_report_connected(bool as_json, const struct ue_peer *peer);
-void ue_serve_report_joined(bool as_json, const struct ue_peer *peer);
-void ue_serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns);
-void ue_serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
-                             const struct ue_pool *pool, const struct ue_port *port);
+void serve_report_connected(bool as_json, const struct ue_peer *peer);
+void serve_report_joined(bool as_json, const struct ue_peer *peer);
+void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns);
+void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
+                             const struct ue_pool *pool, const struct live_transport *port);
 
-/* Addresses of peers are the bytes of struct ue_net_address: the core only compares them. */
-struct ue_host ue_serve_address(const struct ue_net_address *address);
-struct ue_net_address ue_serve_net_address(const struct ue_host *address);
+/* Addresses of peers are the bytes of struct net_address: the core only compares them. */
+struct ue_host serve_host_from_address(const struct net_address *address);
+struct net_address serve_address_from_host(const struct ue_host *address);
 
 #endif

@@ -13,16 +13,16 @@
 #define LOCATION_SCALE_BITS_MAX 24
 #define EXTRA_SCALED 64
 
-void ue_actor_put_path(struct ue_bit_writer *w, const struct ue_actor_path *path) {
+void sim_actor_write_path(struct sim_bit_writer *w, const struct sim_object_path *path) {
     size_t count = 0;
-    for (; count < UE_ACTOR_PARTS && path->parts[count].name != NULL; count++) {
-        ue_bit_put_packed(w, path->parts[count].guid);
-        ue_bit_put(w, path->flags, 8);
+    for (; count < SIM_PATH_PARTS_MAX && path->parts[count].name != NULL; count++) {
+        sim_bits_write_packed(w, path->parts[count].guid);
+        sim_bits_write(w, path->flags, 8);
     }
-    ue_bit_put_packed(w, 0);
+    sim_bits_write_packed(w, 0);
     while (count-- > 0) { /* outermost first: an outer stands in front of the name */
-        ue_bit_put_text(w, path->parts[count].name);
-        ue_bit_put(w, count == 0 ? path->checksum : 0, 32);
+        sim_bits_write_text(w, path->parts[count].name);
+        sim_bits_write(w, count == 0 ? path->checksum : 0, 32);
     }
 }
 
@@ -35,25 +35,25 @@ static unsigned magnitude_bits(const int32_t v[3]) {
     return all == 0 ? 1 : 32 - (unsigned)__builtin_clz(all);
 }
 
-static void put_small_vector(struct ue_bit_writer *w, const int32_t v[3]) {
+static void put_small_vector(struct sim_bit_writer *w, const int32_t v[3]) {
     struct ue_bound bound = ue_bound_of(LOCATION_SCALE_BITS_MAX);
     unsigned bits = magnitude_bits(v) - 1;
     bool is_longer = (bits & ue_bits_mask(bound.bits)) < bound.longer;
-    ue_bit_put(w, bits, bound.bits + is_longer);
+    sim_bits_write(w, bits, bound.bits + is_longer);
     for (size_t i = 0; i < 3; i++) {
-        ue_bit_put(w, (uint64_t)(v[i] + (INT64_C(2) << bits)), bits + 2);
+        sim_bits_write(w, (uint64_t)(v[i] + (INT64_C(2) << bits)), bits + 2);
     }
 }
 
-static void put_large_vector(struct ue_bit_writer *w, const int32_t v[3]) {
+static void put_large_vector(struct sim_bit_writer *w, const int32_t v[3]) {
     unsigned bits = magnitude_bits(v) + 1;
-    ue_bit_put(w, bits | EXTRA_SCALED, 7);
+    sim_bits_write(w, bits | EXTRA_SCALED, 7);
     for (size_t i = 0; i < 3; i++) {
-        ue_bit_put(w, (uint64_t)(int64_t)v[i], bits);
+        sim_bits_write(w, (uint64_t)(int64_t)v[i], bits);
     }
 }
 
-static void put_real(struct ue_bit_writer *w, uint16_t netver, double value) {
+static void put_real(struct sim_bit_writer *w, uint16_t netver, double value) {
     float single = (float)value;
     uint64_t bits = 0;
     if (netver >= NETVER_DOUBLES) {
@@ -61,7 +61,7 @@ static void put_real(struct ue_bit_writer *w, uint16_t netver, double value) {
     } else {
         memcpy(&bits, &single, sizeof single);
     }
-    ue_bit_put(w, bits, netver >= NETVER_DOUBLES ? 64 : 32);
+    sim_bits_write(w, bits, netver >= NETVER_DOUBLES ? 64 : 32);
 }
 
 static bool is_equal(const int32_t a[3], const int32_t b[3]) {
@@ -69,13 +69,13 @@ static bool is_equal(const int32_t a[3], const int32_t b[3]) {
 }
 
 /* What is the usual is not said. */
-static void put_vector(struct ue_bit_writer *w, uint16_t netver, const int32_t v[3], const int32_t usual[3],
+static void put_vector(struct sim_bit_writer *w, uint16_t netver, const int32_t v[3], const int32_t usual[3],
                        bool is_exact) {
     bool quantized = netver < NETVER_QUANTIZED || !is_exact;
     bool is_there = !is_equal(v, usual);
-    ue_bit_put(w, is_there, 1);
+    sim_bits_write(w, is_there, 1);
     if (is_there && netver >= NETVER_QUANTIZED) {
-        ue_bit_put(w, quantized, 1);
+        sim_bits_write(w, quantized, 1);
     }
     if (!is_there) {
         return;
@@ -91,22 +91,22 @@ static void put_vector(struct ue_bit_writer *w, uint16_t netver, const int32_t v
     }
 }
 
-static void put_rotation(struct ue_bit_writer *w, const struct ue_actor *actor) {
-    ue_bit_put(w, actor->has_rotation, 1);
+static void put_rotation(struct sim_bit_writer *w, const struct sim_actor *actor) {
+    sim_bits_write(w, actor->has_rotation, 1);
     for (size_t i = 0; actor->has_rotation && i < 3; i++) {
-        ue_bit_put(w, actor->rotation[i] != 0, 1);
-        ue_bit_put(w, actor->rotation[i], actor->rotation[i] != 0 ? 16 : 0);
+        sim_bits_write(w, actor->rotation[i] != 0, 1);
+        sim_bits_write(w, actor->rotation[i], actor->rotation[i] != 0 ? 16 : 0);
     }
 }
 
-void ue_actor_put_actor(struct ue_bit_writer *w, uint16_t netver, const struct ue_actor *actor) {
-    ue_bit_put_packed(w, actor->guid);
+void sim_actor_write_spawn(struct sim_bit_writer *w, uint16_t netver, const struct sim_actor *actor) {
+    sim_bits_write_packed(w, actor->guid);
     if (actor->guid % 2 != 0) {
         return;
     }
-    ue_bit_put_packed(w, actor->archetype);
+    sim_bits_write_packed(w, actor->archetype);
     if (netver >= NETVER_LEVEL) {
-        ue_bit_put_packed(w, actor->level);
+        sim_bits_write_packed(w, actor->level);
     }
     static const int32_t zero[3];
     static const int32_t one[3] = {10, 10, 10};

@@ -5,21 +5,21 @@
 
 #include "tools/sim/bit_stream.h"
 
-#define UE_ACTOR_PARTS 5
+#define SIM_PATH_PARTS_MAX 5
 
 /* An object by its path, which the receiver is told once (5.4.1). */
-struct ue_actor_path {
+struct sim_object_path {
     uint8_t flags;     /* 1 has path, 2 no load, 4 has checksum */
     uint32_t checksum; /* of the object; what it stands in has 0 */
     struct {
         uint64_t guid;
         const char *name;
-    } parts[UE_ACTOR_PARTS]; /* the object, its outer and so on; a name of NULL ends */
+    } parts[SIM_PATH_PARTS_MAX]; /* the object, its outer and so on; a name of NULL ends */
 };
 
 /* What the opening of a channel tells (5.6). A static actor (odd id) stands in the map; the rest is of dynamic ones.
    Vectors are in tenths of a unit, below 2^22. */
-struct ue_actor {
+struct sim_actor {
     uint64_t guid;
     uint64_t archetype;
     uint64_t level;
@@ -31,7 +31,7 @@ struct ue_actor {
 };
 
 /* An object reference as exports hold it (5.4.1). */
-void ue_actor_put_path(struct ue_bit_writer *w, const struct ue_actor_path *path);
-void ue_actor_put_actor(struct ue_bit_writer *w, uint16_t netver, const struct ue_actor *actor);
+void sim_actor_write_path(struct sim_bit_writer *w, const struct sim_object_path *path);
+void sim_actor_write_spawn(struct sim_bit_writer *w, uint16_t netver, const struct sim_actor *actor);
 
 #endif

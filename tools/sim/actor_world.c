@@ -35,7 +35,7 @@ static bool is_static(uint32_t channel) {
 }
 
 static bool is_pilot(uint32_t channel) {
-    return channel == UE_SCENARIO_CHANNEL_FIRST;
+    return channel == SIM_SCENARIO_CHANNEL_FIRST;
 }
 
 static uint64_t lamp_of(uint32_t channel) {
@@ -51,15 +51,15 @@ static uint64_t part_of(uint32_t channel, bool is_text) {
     return 2 * (GUID_DYNAMIC_PARTS + 2 * (uint64_t)channel + is_text);
 }
 
-static struct ue_actor actor_of(const struct ue_world_place *at) {
+static struct sim_actor actor_of(const struct sim_world_message *at) {
     uint32_t channel = at->channel;
     if (is_static(channel)) {
-        return (struct ue_actor){.guid = lamp_of(channel)};
+        return (struct sim_actor){.guid = lamp_of(channel)};
     }
     int32_t place = (int32_t)(channel * 1000 + at->number % 1000);
     int32_t scale = channel % SCALED_EVERY == 3 ? 15 : 10;
     int32_t speed = channel % SCALED_EVERY == 5 ? 120 : 0;
-    return (struct ue_actor){.guid = 2 * (at->number * UINT64_C(1024) + channel + GUID_DYNAMIC),
+    return (struct sim_actor){.guid = 2 * (at->number * UINT64_C(1024) + channel + GUID_DYNAMIC),
                              .archetype = is_pilot(channel) ? GUID_PILOT : GUID_CRATE,
                              .level = GUID_LEVEL,
                              .location = {place, -place / 2, 885},
@@ -71,54 +71,54 @@ static struct ue_actor actor_of(const struct ue_world_place *at) {
 
 /* ---- openings ---- */
 
-bool ue_world_put_opening(struct ue_bit_writer *w, uint16_t netver, const struct ue_world_place *place) {
-    struct ue_actor actor = actor_of(place);
+bool sim_world_write_open(struct sim_bit_writer *w, uint16_t netver, const struct sim_world_message *place) {
+    struct sim_actor actor = actor_of(place);
     if (is_static(place->channel) || place->is_notice) {
-        ue_bit_put_packed(w, actor.guid);
+        sim_bits_write_packed(w, actor.guid);
         return false;
     }
-    ue_bit_put(w, 1, 16);
-    ue_bit_put_packed(w, actor.archetype);
-    ue_actor_put_actor(w, netver, &actor);
+    sim_bits_write(w, 1, 16);
+    sim_bits_write_packed(w, actor.archetype);
+    sim_actor_write_spawn(w, netver, &actor);
     if (is_pilot(place->channel)) {
-        ue_bit_put(w, 0, 8); /* the first player of the connection */
-        ue_bit_put(w, CLIENT_ID, netver >= NETVER_CLIENT_ID ? 32 : 0);
+        sim_bits_write(w, 0, 8); /* the first player of the connection */
+        sim_bits_write(w, CLIENT_ID, netver >= NETVER_CLIENT_ID ? 32 : 0);
     }
     return true;
 }
 
 /* ---- exports ---- */
 
-static void put_exports(struct ue_bit_writer *w, const struct ue_actor_path *paths, uint32_t count) {
-    ue_bit_put(w, 0, 1); /* objects, no layouts */
-    ue_bit_put(w, count, 32);
+static void put_exports(struct sim_bit_writer *w, const struct sim_object_path *paths, uint32_t count) {
+    sim_bits_write(w, 0, 1); /* objects, no layouts */
+    sim_bits_write(w, count, 32);
     for (uint32_t i = 0; i < count; i++) {
-        ue_actor_put_path(w, &paths[i]);
+        sim_actor_write_path(w, &paths[i]);
     }
 }
 
-static void export_dynamic(struct ue_bit_writer *w, uint32_t channel) {
-    static const struct ue_actor_path crate = {
+static void export_dynamic(struct sim_bit_writer *w, uint32_t channel) {
+    static const struct sim_object_path crate = {
         FLAGS_ASSET, 0x51a7c0de, {{GUID_CRATE, "Default__Crate_C"}, {GUID_CRATE + 2, "/Game/Actors/Crate"}}};
-    static const struct ue_actor_path pilot = {
+    static const struct sim_object_path pilot = {
         FLAGS_ASSET, 0x51a7c0df, {{GUID_PILOT, "Default__Pilot_C"}, {GUID_PILOT + 2, "/Game/Actors/Pilot"}}};
-    const struct ue_actor_path paths[] = {
+    const struct sim_object_path paths[] = {
         is_pilot(channel) ? pilot : crate,
         {FLAGS_MAP, 0, {LEVEL_PARTS}},
         {FLAGS_ASSET, 0x1abe1c1a, {{GUID_LABEL_CLASS, "Label_C"}, {GUID_LABEL_CLASS + 2, "/Game/Actors/Label"}}}};
     put_exports(w, paths, sizeof paths / sizeof *paths);
 }
 
-static void export_static(struct ue_bit_writer *w, uint32_t channel) {
+static void export_static(struct sim_bit_writer *w, uint32_t channel) {
     char name[32];
     snprintf(name, sizeof name, "Lamp_%" PRIu32, channel);
-    const struct ue_actor_path paths[] = {
+    const struct sim_object_path paths[] = {
         {FLAGS_MAP, 0, {{lamp_of(channel), name}, LEVEL_PARTS}},
         {FLAGS_MAP, 0, {{light_of(channel), "Light"}, {lamp_of(channel), name}, LEVEL_PARTS}}};
     put_exports(w, paths, sizeof paths / sizeof *paths);
 }
 
-bool ue_world_put_exports(struct ue_bit_writer *w, const struct ue_world_place *place) {
+bool sim_world_write_exports(struct sim_bit_writer *w, const struct sim_world_message *place) {
     if (place->number != 0 || (place->is_notice && !is_static(place->channel))) {
         return false;
     }
@@ -132,32 +132,32 @@ bool ue_world_put_exports(struct ue_bit_writer *w, const struct ue_world_place *
 
 /* ---- messages ---- */
 
-static struct ue_actor_block block_of(const struct ue_world_place *place) {
+static struct sim_content_block block_of(const struct sim_world_message *place) {
     uint32_t channel = place->channel;
     uint64_t turn = place->number % 4;
     if (turn == 1 && is_static(channel)) {
-        return (struct ue_actor_block){.form = UE_ACTOR_STABLE, .guid = light_of(channel)};
+        return (struct sim_content_block){.form = SIM_BLOCK_STABLE, .guid = light_of(channel)};
     }
     if (turn == 1) {
-        return (struct ue_actor_block){
-            .form = UE_ACTOR_CREATED, .guid = part_of(channel, false), .class = GUID_LABEL_CLASS};
+        return (struct sim_content_block){
+            .form = SIM_BLOCK_CREATED, .guid = part_of(channel, false), .class = GUID_LABEL_CLASS};
     }
     if (turn == 2 && !is_static(channel)) {
-        return (struct ue_actor_block){.form = UE_ACTOR_INNER,
+        return (struct sim_content_block){.form = SIM_BLOCK_INNER,
                                        .guid = part_of(channel, true),
                                        .class = GUID_LABEL_CLASS,
                                        .outer = part_of(channel, false)};
     }
-    return (struct ue_actor_block){.form = UE_ACTOR_ITSELF};
+    return (struct sim_content_block){.form = SIM_BLOCK_ACTOR};
 }
 
-void ue_world_put_message(struct ue_bit_writer *w, struct ue_actor_wire wire, const struct ue_world_place *place,
+void sim_world_write_message(struct sim_bit_writer *w, struct sim_block_context wire, const struct sim_world_message *place,
                           bool is_property, struct ue_view value) {
-    struct ue_actor_block block = block_of(place);
+    struct sim_content_block block = block_of(place);
     block.is_property = is_property;
     block.value = value;
     if (wire.from_server && place->number % 8 == 3 && !is_static(place->channel)) {
-        ue_actor_put_deletion(w, wire, part_of(place->channel, true));
+        sim_content_block_write_deletion(w, wire, part_of(place->channel, true));
     }
-    ue_actor_put_block(w, wire, &block);
+    sim_content_block_write(w, wire, &block);
 }

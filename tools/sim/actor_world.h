@@ -6,11 +6,11 @@
 
 #include "tools/sim/content_block.h"
 
-#define UE_WORLD_EXPORT_BYTES 512
-#define UE_WORLD_OPENING_BYTES 128
+#define SIM_WORLD_EXPORT_BYTES 512
+#define SIM_WORLD_OPEN_BYTES 128
 
 /* What is said on a channel: the number of the message among those of its kind. */
-struct ue_world_place {
+struct sim_world_message {
     uint32_t channel;
     uint64_t number;
     bool is_notice; /* the channel opens and closes at once: the actor is gone (5.9) */
@@ -19,15 +19,15 @@ struct ue_world_place {
 /* What stands in front of the first block of a channel that opens: the ids that must be known (5.4.4), where the actor
    is spawned, which is returned (bHasMustBeMappedGUIDs); and the actor, another one for each number, with what its
    class adds (5.6). */
-bool ue_world_put_opening(struct ue_bit_writer *w, uint16_t netver, const struct ue_world_place *place);
+bool sim_world_write_open(struct sim_bit_writer *w, uint16_t netver, const struct sim_world_message *place);
 
-/* What is exported before it (5.4.2), in UE_WORLD_EXPORT_BYTES. False: nothing, since a number above 0 means that the
+/* What is exported before it (5.4.2), in SIM_WORLD_EXPORT_BYTES. False: nothing, since a number above 0 means that the
    channel was open before, and the receiver has acknowledged it. */
-bool ue_world_put_exports(struct ue_bit_writer *w, const struct ue_world_place *place);
+bool sim_world_write_exports(struct sim_bit_writer *w, const struct sim_world_message *place);
 
 /* A message as a content block about the actor or one of its sub-objects, in turn; now and then one is deleted first.
  */
-void ue_world_put_message(struct ue_bit_writer *w, struct ue_actor_wire wire, const struct ue_world_place *place,
+void sim_world_write_message(struct sim_bit_writer *w, struct sim_block_context wire, const struct sim_world_message *place,
                           bool is_property, struct ue_view value);
 
 #endif

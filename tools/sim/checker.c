@@ -10,61 +10,61 @@
 #define CHANNEL_BYTES 256
 #define FLOOR_BYTES 8192u
 
-bool ue_checker_init(struct ue_checker *checker, const struct ue_scenario *scenario) {
+bool sim_checker_init(struct sim_checker *checker, const struct sim_scenario *scenario) {
     memset(checker, 0, sizeof *checker);
     checker->scenario = scenario;
-    return ue_ledger_init(&checker->ledger, scenario, &checker->failure) &&
-           ue_witness_init(&checker->witness, &checker->failure, scenario->hostile);
+    return delivery_checker_init(&checker->ledger, scenario, &checker->failure) &&
+           packet_checker_init(&checker->witness, &checker->failure, scenario->hostile);
 }
 
-void ue_checker_free(struct ue_checker *checker) {
-    ue_ledger_free(&checker->ledger);
-    ue_witness_free(&checker->witness);
+void sim_checker_free(struct sim_checker *checker) {
+    delivery_checker_free(&checker->ledger);
+    packet_checker_free(&checker->witness);
 }
 
-void ue_checker_connect(struct ue_checker *checker, enum ue_role side, const struct ue_conn *conn) {
-    ue_witness_connect(&checker->witness, side, ue_conn_context(conn));
+void sim_checker_connect(struct sim_checker *checker, enum ue_role side, const struct ue_conn *conn) {
+    packet_checker_connect(&checker->witness, side, ue_conn_context(conn));
     if (checker->scenario->encrypt) {
-        ue_witness_seal(&checker->witness);
+        packet_checker_allow_encryption(&checker->witness);
     }
     checker->idle_bytes[side] = ue_conn_memory_bytes(conn, NULL);
 }
 
-void ue_checker_verdict(struct ue_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_event *packet) {
-    ue_witness_verdict(&checker->witness, side, now_ns, packet->packet_id, packet->delivered);
+void sim_checker_ack(struct sim_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_event *packet) {
+    packet_checker_ack(&checker->witness, side, now_ns, packet->packet_id, packet->delivered);
     if (!checker->scenario->hostile) {
-        ue_ledger_verdict(&checker->ledger, side, now_ns, packet->packet_id, packet->delivered);
+        delivery_checker_ack(&checker->ledger, side, now_ns, packet->packet_id, packet->delivered);
     }
 }
 
-static uint32_t open_channels(const struct ue_scenario *scenario) {
+static uint32_t open_channels(const struct sim_scenario *scenario) {
     uint32_t count = 2;
-    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+    for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         count += scenario->streams[i].every_ticks != 0 ? scenario->streams[i].channels + 1 : 0;
     }
     return count;
 }
 
-void ue_checker_tick(struct ue_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
-    int64_t flying = ue_witness_in_flight(&checker->witness, side);
+void sim_checker_tick(struct sim_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
+    int64_t flying = packet_checker_in_flight(&checker->witness, side);
     if (flying > checker->most_flying[side]) {
         checker->most_flying[side] = flying;
     }
     if (ue_conn_state(conn) == UE_CONN_CLOSED && !checker->scenario->hostile &&
-        checker->scenario->ending == UE_ENDING_QUIET) {
-        ue_failure_set(&checker->failure, now_ns, "side %d closed", (int)side);
+        checker->scenario->ending == SIM_ENDING_QUIET) {
+        sim_failure_set(&checker->failure, now_ns, "side %d closed", (int)side);
     }
     const struct ue_counters *counters = ue_conn_counters(conn);
     if (counters->outbox_lost + counters->events_lost > 0) {
-        ue_failure_set(&checker->failure, now_ns, "side %d: an outbox overflowed", (int)side);
+        sim_failure_set(&checker->failure, now_ns, "side %d: an outbox overflowed", (int)side);
     }
 }
 
 /* An unreliable message that lost a part is kept until the next one of its channel, which never comes. */
-static size_t unfinished_bytes(const struct ue_scenario *scenario, enum ue_role side) {
+static size_t unfinished_bytes(const struct sim_scenario *scenario, enum ue_role side) {
     size_t bytes = 0;
-    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
-        const struct ue_stream *stream = &scenario->streams[i];
+    for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
+        const struct sim_stream *stream = &scenario->streams[i];
         if (stream->every_ticks != 0 && !stream->reliable && stream->from != side) {
             bytes += (stream->channels != 0 ? stream->channels : 1) * (stream->max_bits / 8) * 3 / 2;
         }
@@ -73,32 +73,32 @@ static size_t unfinished_bytes(const struct ue_scenario *scenario, enum ue_role 
 }
 
 /* Rings stay as large as they were needed; other messages and bunches do not. */
-static size_t rest_bytes(const struct ue_checker *checker, enum ue_role side) {
+static size_t rest_bytes(const struct sim_checker *checker, enum ue_role side) {
     return checker->idle_bytes[side] + FLOOR_BYTES + open_channels(checker->scenario) * CHANNEL_BYTES +
            (size_t)checker->most_flying[side] * FLIGHT_BYTES + unfinished_bytes(checker->scenario, side);
 }
 
-static void check_side(struct ue_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
+static void check_side(struct sim_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
     size_t used = ue_conn_memory_bytes(conn, NULL);
     if (ue_conn_state(conn) != UE_CONN_OPEN) {
-        ue_failure_set(&checker->failure, now_ns, "side %d is not open at the end", (int)side);
+        sim_failure_set(&checker->failure, now_ns, "side %d is not open at the end", (int)side);
     }
-    for (uint32_t channel = 0; channel < UE_SCENARIO_CHANNELS_MAX; channel++) {
+    for (uint32_t channel = 0; channel < SIM_SCENARIO_CHANNELS_MAX; channel++) {
         uint32_t unacked = ue_conn_unacked(conn, channel);
         if (unacked != 0) {
-            ue_failure_set(&checker->failure, now_ns,
+            sim_failure_set(&checker->failure, now_ns,
                            "side %d still holds %" PRIu32 " reliable bunches of channel %" PRIu32, (int)side, unacked,
                            channel);
         }
     }
     if (used > rest_bytes(checker, side)) {
-        ue_failure_set(&checker->failure, now_ns, "side %d holds %zu bytes at the end, %zu when it began", (int)side,
+        sim_failure_set(&checker->failure, now_ns, "side %d holds %zu bytes at the end, %zu when it began", (int)side,
                        used, checker->idle_bytes[side]);
     }
 }
 
-void ue_checker_settled(struct ue_checker *checker, uint64_t now_ns, struct ue_conn *const conns[2]) {
+void sim_checker_finish(struct sim_checker *checker, uint64_t now_ns, struct ue_conn *const conns[2]) {
     check_side(checker, UE_ROLE_CLIENT, now_ns, conns[UE_ROLE_CLIENT]);
     check_side(checker, UE_ROLE_SERVER, now_ns, conns[UE_ROLE_SERVER]);
-    ue_witness_agree(&checker->witness, now_ns);
+    packet_checker_finish(&checker->witness, now_ns);
 }

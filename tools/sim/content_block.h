@@ -6,21 +6,21 @@
 
 #include "tools/sim/bit_stream.h"
 
-enum ue_actor_form {
-    UE_ACTOR_ITSELF,
-    UE_ACTOR_STABLE,  /* a sub-object of the map, or of the class */
-    UE_ACTOR_CREATED, /* a sub-object of this class, in the actor */
-    UE_ACTOR_INNER    /* ... in another object */
+enum sim_block_target {
+    SIM_BLOCK_ACTOR,
+    SIM_BLOCK_STABLE,  /* a sub-object of the map, or of the class */
+    SIM_BLOCK_CREATED, /* a sub-object of this class, in the actor */
+    SIM_BLOCK_INNER    /* ... in another object */
 };
 
 /* From when on and from whom: the forms differ. */
-struct ue_actor_wire {
+struct sim_block_context {
     uint16_t netver;
     bool from_server; /* only it says more of a sub-object than its id */
 };
 
-struct ue_actor_block {
-    enum ue_actor_form form;
+struct sim_content_block {
+    enum sim_block_target form;
     uint64_t guid; /* of a sub-object */
     uint64_t class;
     uint64_t outer;
@@ -28,12 +28,12 @@ struct ue_actor_block {
     struct ue_view value;
 };
 
-void ue_actor_put_block(struct ue_bit_writer *w, struct ue_actor_wire wire, const struct ue_actor_block *block);
+void sim_content_block_write(struct sim_bit_writer *w, struct sim_block_context wire, const struct sim_content_block *block);
 /* A block that deletes a sub-object; only from servers. */
-void ue_actor_put_deletion(struct ue_bit_writer *w, struct ue_actor_wire wire, uint64_t guid);
+void sim_content_block_write_deletion(struct sim_bit_writer *w, struct sim_block_context wire, uint64_t guid);
 
 /* Takes the block at the front of data, and deletions before it; false: it is no such block. Of its head only
    is_property and value are given. */
-bool ue_actor_take_block(struct ue_view *data, struct ue_actor_wire wire, struct ue_actor_block *block);
+bool sim_content_block_read(struct ue_view *data, struct sim_block_context wire, struct sim_content_block *block);
 
 #endif

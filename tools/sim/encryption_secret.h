@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-#define UE_SECRET_TOKEN_BYTES 24
+#define SIM_SECRET_TOKEN_BYTES 24
 
 /* key: UE_KEY_BYTES. */
-void ue_secret_key(uint64_t seed, uint8_t *key);
+void sim_secret_key(uint64_t seed, uint8_t *key);
 
 /* The token by which the server finds the key. */
-void ue_secret_token(uint64_t seed, char token[UE_SECRET_TOKEN_BYTES]);
+void sim_secret_token(uint64_t seed, char token[SIM_SECRET_TOKEN_BYTES]);
 
 #endif

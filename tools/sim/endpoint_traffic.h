@@ -6,10 +6,10 @@
 #include "tools/sim/simulated_endpoint.h"
 
 /* Client: Hello, on the control channel. */
-void ue_speak_hello(struct ue_end *end, uint64_t now_ns);
+void sim_endpoint_send_hello(struct sim_endpoint *end, uint64_t now_ns);
 /* Server: opens every channel of the scenario that is free. */
-void ue_speak_open_channels(struct ue_end *end, uint64_t now_ns);
+void sim_endpoint_open_channels(struct sim_endpoint *end, uint64_t now_ns);
 /* What the streams have to say in this tick. */
-void ue_speak_streams(struct ue_end *end, uint64_t now_ns);
+void sim_endpoint_send_streams(struct sim_endpoint *end, uint64_t now_ns);
 
 #endif

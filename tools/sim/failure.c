@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void ue_failure_set(struct ue_failure *failure, uint64_t now_ns, const char *format, ...) {
+void sim_failure_set(struct sim_failure *failure, uint64_t now_ns, const char *format, ...) {
     if (failure->is_set) {
         return;
     }

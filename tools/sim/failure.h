@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UE_FAILURE_CHARS 200
+#define SIM_FAILURE_TEXT_CHARS 200
 
-struct ue_failure {
+struct sim_failure {
     bool is_set;
     uint64_t at_ns;
-    char text[UE_FAILURE_CHARS];
+    char text[SIM_FAILURE_TEXT_CHARS];
 };
 
 /* printf. */
-void ue_failure_set(struct ue_failure *failure, uint64_t now_ns, const char *format, ...)
+void sim_failure_set(struct sim_failure *failure, uint64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

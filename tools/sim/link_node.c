@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/sim/link_node.h"
 
-const struct ue_node_kind *const ue_node_kinds[] = {
-    &ue_node_mask,    &ue_node_outage,  &ue_node_loss, &ue_node_corrupt, &ue_node_duplicate, &ue_node_frames,
-    &ue_node_shuffle, &ue_node_reorder, &ue_node_rate, &ue_node_delay,   &ue_node_bloat,     NULL};
+const struct sim_node_type *const sim_node_types[] = {
+    &sim_node_mask,    &sim_node_outage,  &sim_node_loss, &sim_node_corrupt, &sim_node_duplicate, &sim_node_frames,
+    &sim_node_shuffle, &sim_node_reorder, &sim_node_rate, &sim_node_delay,   &sim_node_bloat,     NULL};
 
-void ue_node_keep(struct ue_node *node, struct ue_carried *carried, uint64_t due_ns) {
+void sim_node_push(struct sim_node *node, struct sim_carried_datagram *carried, uint64_t due_ns) {
     carried->due_ns = due_ns;
     node->held_bytes += carried->size_bytes;
-    struct ue_carried **at = &node->first;
+    struct sim_carried_datagram **at = &node->first;
     if (node->last != NULL && node->last->due_ns <= due_ns) {
         at = &node->last->next;
     }
@@ -22,8 +22,8 @@ void ue_node_keep(struct ue_node *node, struct ue_carried *carried, uint64_t due
     }
 }
 
-struct ue_carried *ue_node_take(struct ue_node *node) {
-    struct ue_carried *carried = node->first;
+struct sim_carried_datagram *sim_node_pop(struct sim_node *node) {
+    struct sim_carried_datagram *carried = node->first;
     if (carried != NULL) {
         node->first = carried->next;
         node->last = node->first == NULL ? NULL : node->last;

@@ -8,10 +8,10 @@
 #include "tools/sim/rng.h"
 
 /* Due only by an event, not by time. */
-#define UE_DUE_NEVER UINT64_MAX
+#define SIM_DUE_NEVER UINT64_MAX
 
-struct ue_carried {
-    struct ue_carried *next;
+struct sim_carried_datagram {
+    struct sim_carried_datagram *next;
     uint64_t due_ns;
     uint64_t number;
     uint32_t copy;
@@ -23,24 +23,24 @@ struct ue_carried {
     uint8_t bytes[];
 };
 
-struct ue_node;
+struct sim_node;
 
 /* accept: takes over a datagram. release: a kept one is due; passes it on. tick: of the program at the end of the
    stage; NULL: does not care. */
-struct ue_node_kind {
-    bool (*is_needed)(const struct ue_link_config *config);
-    void (*accept)(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried);
-    void (*release)(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried);
-    void (*tick)(struct ue_link *link, struct ue_node *node, uint64_t now_ns);
+struct sim_node_type {
+    bool (*is_needed)(const struct sim_link_config *config);
+    void (*accept)(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried);
+    void (*release)(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried);
+    void (*tick)(struct sim_link *link, struct sim_node *node, uint64_t now_ns);
 };
 
-struct ue_node {
-    const struct ue_node_kind *kind;
-    struct ue_link_config *config;
+struct sim_node {
+    const struct sim_node_type *kind;
+    struct sim_link_config *config;
     size_t stage;
-    struct ue_rng rng; /* of its own, so that nodes do not disturb each other */
-    struct ue_carried *first;
-    struct ue_carried *last;
+    struct sim_rng rng; /* of its own, so that nodes do not disturb each other */
+    struct sim_carried_datagram *first;
+    struct sim_carried_datagram *last;
     size_t held_bytes;
     uint64_t free_ns; /* rate: when the line is free */
     uint64_t seed;    /* loss: of draws by time */
@@ -51,22 +51,22 @@ struct ue_node {
 };
 
 /* In the order in which they stand in a stage; NULL ends. */
-extern const struct ue_node_kind *const ue_node_kinds[];
-extern const struct ue_node_kind ue_node_mask, ue_node_outage, ue_node_loss, ue_node_corrupt, ue_node_duplicate;
-extern const struct ue_node_kind ue_node_frames, ue_node_shuffle, ue_node_reorder, ue_node_rate, ue_node_delay,
-    ue_node_bloat;
-extern const struct ue_node_kind ue_node_outlet; /* behind the last stage */
+extern const struct sim_node_type *const sim_node_types[];
+extern const struct sim_node_type sim_node_mask, sim_node_outage, sim_node_loss, sim_node_corrupt, sim_node_duplicate;
+extern const struct sim_node_type sim_node_frames, sim_node_shuffle, sim_node_reorder, sim_node_rate, sim_node_delay,
+    sim_node_bloat;
+extern const struct sim_node_type sim_node_outlet; /* behind the last stage */
 
 /* Keeps a datagram until due_ns, behind those that are due at the same time. */
-void ue_node_keep(struct ue_node *node, struct ue_carried *carried, uint64_t due_ns);
+void sim_node_push(struct sim_node *node, struct sim_carried_datagram *carried, uint64_t due_ns);
 /* Takes the earliest; NULL: none. */
-struct ue_carried *ue_node_take(struct ue_node *node);
+struct sim_carried_datagram *sim_node_pop(struct sim_node *node);
 
 /* What nodes ask of their link. */
-void ue_link_pass(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried);
-void ue_link_drop(struct ue_link *link, uint64_t now_ns, struct ue_carried *carried, enum ue_fate fate);
-void ue_link_report(struct ue_link *link, uint64_t now_ns, const struct ue_carried *carried, enum ue_fate fate);
+void sim_link_pass(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried);
+void sim_link_drop(struct sim_link *link, uint64_t now_ns, struct sim_carried_datagram *carried, enum sim_datagram_event fate);
+void sim_link_report(struct sim_link *link, uint64_t now_ns, const struct sim_carried_datagram *carried, enum sim_datagram_event fate);
 /* A second one like it; NULL when the link is full or memory short. */
-struct ue_carried *ue_link_copy(struct ue_link *link, const struct ue_carried *carried);
+struct sim_carried_datagram *sim_link_copy(struct sim_link *link, const struct sim_carried_datagram *carried);
 
 #endif

@@ -4,60 +4,60 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-static void release(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    ue_link_pass(link, node, now_ns, carried);
+static void release(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+    sim_link_pass(link, node, now_ns, carried);
 }
 
-static void release_all(struct ue_link *link, struct ue_node *node, uint64_t now_ns) {
-    struct ue_carried *carried;
-    while ((carried = ue_node_take(node)) != NULL) {
-        ue_link_pass(link, node, now_ns, carried);
+static void release_all(struct sim_link *link, struct sim_node *node, uint64_t now_ns) {
+    struct sim_carried_datagram *carried;
+    while ((carried = sim_node_pop(node)) != NULL) {
+        sim_link_pass(link, node, now_ns, carried);
     }
 }
 
-static bool frames_is_needed(const struct ue_link_config *config) {
+static bool frames_is_needed(const struct sim_link_config *config) {
     return config->frame_delay_ticks > 0;
 }
 
-static void frames_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+static void frames_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
     (void)link;
     (void)now_ns;
     carried->due_tick = node->ticks + node->config->frame_delay_ticks;
-    ue_node_keep(node, carried, UE_DUE_NEVER);
+    sim_node_push(node, carried, SIM_DUE_NEVER);
 }
 
-static void frames_tick(struct ue_link *link, struct ue_node *node, uint64_t now_ns) {
+static void frames_tick(struct sim_link *link, struct sim_node *node, uint64_t now_ns) {
     node->ticks++;
     while (node->first != NULL && node->first->due_tick <= node->ticks) {
-        ue_link_pass(link, node, now_ns, ue_node_take(node));
+        sim_link_pass(link, node, now_ns, sim_node_pop(node));
     }
 }
 
-const struct ue_node_kind ue_node_frames = {
+const struct sim_node_type sim_node_frames = {
     .is_needed = frames_is_needed, .accept = frames_accept, .release = release, .tick = frames_tick};
 
-static bool shuffle_is_needed(const struct ue_link_config *config) {
+static bool shuffle_is_needed(const struct sim_link_config *config) {
     return config->shuffle;
 }
 
 /* The engine's PktOrder: newest first, each of those put aside leaves with one half (endpoint.md 26). */
-static void shuffle_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    struct ue_carried *leaving = NULL;
-    struct ue_carried *staying = NULL;
-    ue_link_report(link, now_ns, carried, UE_FATE_PUT_ASIDE);
-    ue_node_keep(node, carried, UE_DUE_NEVER);
+static void shuffle_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+    struct sim_carried_datagram *leaving = NULL;
+    struct sim_carried_datagram *staying = NULL;
+    sim_link_report(link, now_ns, carried, SIM_DATAGRAM_HELD_BACK);
+    sim_node_push(node, carried, SIM_DUE_NEVER);
     bool is_healed = !node->config->shuffle;
-    while ((carried = ue_node_take(node)) != NULL) {
-        struct ue_carried **list = is_healed || ue_rng_below(&node->rng, 2) != 0 ? &leaving : &staying;
+    while ((carried = sim_node_pop(node)) != NULL) {
+        struct sim_carried_datagram **list = is_healed || sim_rng_below(&node->rng, 2) != 0 ? &leaving : &staying;
         carried->next = *list;
         *list = carried;
     }
-    for (struct ue_carried *next; leaving != NULL; leaving = next) {
+    for (struct sim_carried_datagram *next; leaving != NULL; leaving = next) {
         next = leaving->next;
-        ue_link_pass(link, node, now_ns, leaving);
+        sim_link_pass(link, node, now_ns, leaving);
     }
     while (staying != NULL) { /* is newest first; what is kept is oldest first */
-        struct ue_carried *next = staying->next;
+        struct sim_carried_datagram *next = staying->next;
         staying->next = node->first;
         node->held_bytes += staying->size_bytes;
         node->last = node->last == NULL ? staying : node->last;
@@ -66,79 +66,79 @@ static void shuffle_accept(struct ue_link *link, struct ue_node *node, uint64_t 
     }
 }
 
-const struct ue_node_kind ue_node_shuffle = {
+const struct sim_node_type sim_node_shuffle = {
     .is_needed = shuffle_is_needed, .accept = shuffle_accept, .release = release};
 
-static bool reorder_is_needed(const struct ue_link_config *config) {
+static bool reorder_is_needed(const struct sim_link_config *config) {
     return config->reorder > 0;
 }
 
-static void reorder_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    if (node->first == NULL && ue_rng_unit(&node->rng) < node->config->reorder) {
-        ue_link_report(link, now_ns, carried, UE_FATE_PUT_ASIDE);
-        ue_node_keep(node, carried, now_ns + UE_LINK_ASIDE_NS);
+static void reorder_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+    if (node->first == NULL && sim_rng_unit(&node->rng) < node->config->reorder) {
+        sim_link_report(link, now_ns, carried, SIM_DATAGRAM_HELD_BACK);
+        sim_node_push(node, carried, now_ns + SIM_LINK_REORDER_TIMEOUT_NS);
         return;
     }
-    ue_link_pass(link, node, now_ns, carried);
+    sim_link_pass(link, node, now_ns, carried);
     release_all(link, node, now_ns);
 }
 
-const struct ue_node_kind ue_node_reorder = {
+const struct sim_node_type sim_node_reorder = {
     .is_needed = reorder_is_needed, .accept = reorder_accept, .release = release};
 
-static bool rate_is_needed(const struct ue_link_config *config) {
+static bool rate_is_needed(const struct sim_link_config *config) {
     return config->rate_bytes > 0;
 }
 
 /* A line that serves one datagram after the other; what does not fit into the queue behind the one being served is lost
    at its tail. */
-static void rate_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    const struct ue_link_config *config = node->config;
+static void rate_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+    const struct sim_link_config *config = node->config;
     size_t waiting = node->first != NULL ? node->held_bytes - node->first->size_bytes : 0;
     if (config->queue_bytes != 0 && node->first != NULL && waiting + carried->size_bytes > config->queue_bytes) {
-        ue_link_drop(link, now_ns, carried, UE_FATE_OVERFLOWED);
+        sim_link_drop(link, now_ns, carried, SIM_DATAGRAM_OVERFLOWED);
         return;
     }
     uint64_t begin_ns = node->free_ns > now_ns ? node->free_ns : now_ns;
     node->free_ns = begin_ns + carried->size_bytes * NS_PER_S / config->rate_bytes;
-    ue_node_keep(node, carried, node->free_ns);
+    sim_node_push(node, carried, node->free_ns);
 }
 
-const struct ue_node_kind ue_node_rate = {.is_needed = rate_is_needed, .accept = rate_accept, .release = release};
+const struct sim_node_type sim_node_rate = {.is_needed = rate_is_needed, .accept = rate_accept, .release = release};
 
-static bool delay_is_needed(const struct ue_link_config *config) {
+static bool delay_is_needed(const struct sim_link_config *config) {
     return config->delay_ns > 0 || config->jitter_ns > 0;
 }
 
-static void delay_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+static void delay_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
     (void)link;
     uint64_t jitter_ns = node->config->jitter_ns;
-    uint64_t extra_ns = jitter_ns != 0 ? ue_rng_below(&node->rng, jitter_ns + 1) : 0;
-    ue_node_keep(node, carried, now_ns + node->config->delay_ns + extra_ns);
+    uint64_t extra_ns = jitter_ns != 0 ? sim_rng_below(&node->rng, jitter_ns + 1) : 0;
+    sim_node_push(node, carried, now_ns + node->config->delay_ns + extra_ns);
 }
 
-const struct ue_node_kind ue_node_delay = {.is_needed = delay_is_needed, .accept = delay_accept, .release = release};
+const struct sim_node_type sim_node_delay = {.is_needed = delay_is_needed, .accept = delay_accept, .release = release};
 
-static bool bloat_is_needed(const struct ue_link_config *config) {
+static bool bloat_is_needed(const struct sim_link_config *config) {
     return config->bloat_ns > 0;
 }
 
-static void bloat_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+static void bloat_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
     (void)link;
     uint64_t period_ns = node->config->bloat_ns;
-    ue_node_keep(node, carried, (now_ns + period_ns - 1) / period_ns * period_ns);
+    sim_node_push(node, carried, (now_ns + period_ns - 1) / period_ns * period_ns);
 }
 
-const struct ue_node_kind ue_node_bloat = {.is_needed = bloat_is_needed, .accept = bloat_accept, .release = release};
+const struct sim_node_type sim_node_bloat = {.is_needed = bloat_is_needed, .accept = bloat_accept, .release = release};
 
-static bool outlet_is_needed(const struct ue_link_config *config) {
+static bool outlet_is_needed(const struct sim_link_config *config) {
     (void)config;
     return true;
 }
 
-static void outlet_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    ue_link_report(link, now_ns, carried, UE_FATE_ARRIVED);
-    ue_node_keep(node, carried, UE_DUE_NEVER);
+static void outlet_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+    sim_link_report(link, now_ns, carried, SIM_DATAGRAM_ARRIVED);
+    sim_node_push(node, carried, SIM_DUE_NEVER);
 }
 
-const struct ue_node_kind ue_node_outlet = {.is_needed = outlet_is_needed, .accept = outlet_accept, .release = release};
+const struct sim_node_type sim_node_outlet = {.is_needed = outlet_is_needed, .accept = outlet_accept, .release = release};

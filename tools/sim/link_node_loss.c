@@ -6,23 +6,23 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-static bool mask_is_needed(const struct ue_link_config *config) {
+static bool mask_is_needed(const struct sim_link_config *config) {
     return config->mask != NULL;
 }
 
-static void mask_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+static void mask_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
     const char *mask = node->config->mask;
     if (mask != NULL && carried->number < strlen(mask) && mask[carried->number] == 'x') {
-        ue_link_drop(link, now_ns, carried, UE_FATE_LOST);
+        sim_link_drop(link, now_ns, carried, SIM_DATAGRAM_LOST);
     } else {
-        ue_link_pass(link, node, now_ns, carried);
+        sim_link_pass(link, node, now_ns, carried);
     }
 }
 
-const struct ue_node_kind ue_node_mask = {.is_needed = mask_is_needed, .accept = mask_accept};
+const struct sim_node_type sim_node_mask = {.is_needed = mask_is_needed, .accept = mask_accept};
 
-static bool outage_is_needed(const struct ue_link_config *config) {
-    for (size_t i = 0; i < UE_LINK_OUTAGES_MAX; i++) {
+static bool outage_is_needed(const struct sim_link_config *config) {
+    for (size_t i = 0; i < SIM_LINK_OUTAGES_MAX; i++) {
         if (config->outages[i].to_ns != 0) {
             return true;
         }
@@ -30,8 +30,8 @@ static bool outage_is_needed(const struct ue_link_config *config) {
     return false;
 }
 
-static bool is_out(const struct ue_link_config *config, uint64_t now_ns) {
-    for (size_t i = 0; i < UE_LINK_OUTAGES_MAX; i++) {
+static bool is_out(const struct sim_link_config *config, uint64_t now_ns) {
+    for (size_t i = 0; i < SIM_LINK_OUTAGES_MAX; i++) {
         if (now_ns >= config->outages[i].from_ns && now_ns < config->outages[i].to_ns) {
             return true;
         }
@@ -39,37 +39,37 @@ static bool is_out(const struct ue_link_config *config, uint64_t now_ns) {
     return false;
 }
 
-static void outage_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
+static void outage_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
     if (is_out(node->config, now_ns)) {
-        ue_link_drop(link, now_ns, carried, UE_FATE_LOST);
+        sim_link_drop(link, now_ns, carried, SIM_DATAGRAM_LOST);
     } else {
-        ue_link_pass(link, node, now_ns, carried);
+        sim_link_pass(link, node, now_ns, carried);
     }
 }
 
-const struct ue_node_kind ue_node_outage = {.is_needed = outage_is_needed, .accept = outage_accept};
+const struct sim_node_type sim_node_outage = {.is_needed = outage_is_needed, .accept = outage_accept};
 
-static bool loss_is_needed(const struct ue_link_config *config) {
+static bool loss_is_needed(const struct sim_link_config *config) {
     return config->loss > 0;
 }
 
 /* Drawn by the millisecond of sending and the count in it, so that senders whose datagrams differ meet the same bad
    moments. */
-static double draw_at(struct ue_node *node, uint64_t now_ns) {
+static double draw_at(struct sim_node *node, uint64_t now_ns) {
     uint64_t ms = now_ns / NS_PER_MS;
     node->draws = ms == node->drawn_ms ? node->draws + 1 : 0;
     node->drawn_ms = ms;
-    return ue_rng_unit_of(ue_rng_mix(node->seed, ue_rng_mix(ms, node->draws)));
+    return sim_rng_unit_of(sim_rng_mix(node->seed, sim_rng_mix(ms, node->draws)));
 }
 
-static double draw_for(const struct ue_node *node, const struct ue_carried *carried) {
-    return ue_rng_unit_of(ue_rng_mix(node->seed, ue_rng_mix(carried->number, carried->copy)));
+static double draw_for(const struct sim_node *node, const struct sim_carried_datagram *carried) {
+    return sim_rng_unit_of(sim_rng_mix(node->seed, sim_rng_mix(carried->number, carried->copy)));
 }
 
 /* Gilbert-Elliott with everything lost in the bad state: leaving it with 1 / burst makes the mean run `burst` long,
    entering it with loss / (burst * (1 - loss)) the share lost `loss`. */
-static bool is_lost(struct ue_node *node, uint64_t now_ns, const struct ue_carried *carried) {
-    const struct ue_link_config *config = node->config;
+static bool is_lost(struct sim_node *node, uint64_t now_ns, const struct sim_carried_datagram *carried) {
+    const struct sim_link_config *config = node->config;
     double draw = config->loss_by_number ? draw_for(node, carried) : draw_at(node, now_ns);
     if (config->loss_burst <= 1 || config->loss >= 1) {
         return draw < config->loss;
@@ -79,64 +79,64 @@ static bool is_lost(struct ue_node *node, uint64_t now_ns, const struct ue_carri
     return node->is_bad;
 }
 
-static void loss_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    const struct ue_link_config *config = node->config;
+static void loss_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+    const struct sim_link_config *config = node->config;
     bool is_safe = now_ns < config->loss_from_ns || carried->size_bytes < config->loss_min_bytes ||
                    (config->loss_max_bytes != 0 && carried->size_bytes > config->loss_max_bytes);
     if (config->loss > 0 && !is_safe && is_lost(node, now_ns, carried)) {
-        ue_link_drop(link, now_ns, carried, UE_FATE_LOST);
+        sim_link_drop(link, now_ns, carried, SIM_DATAGRAM_LOST);
     } else {
-        ue_link_pass(link, node, now_ns, carried);
+        sim_link_pass(link, node, now_ns, carried);
     }
 }
 
-const struct ue_node_kind ue_node_loss = {.is_needed = loss_is_needed, .accept = loss_accept};
+const struct sim_node_type sim_node_loss = {.is_needed = loss_is_needed, .accept = loss_accept};
 
-static bool corrupt_is_needed(const struct ue_link_config *config) {
+static bool corrupt_is_needed(const struct sim_link_config *config) {
     return config->corrupt > 0;
 }
 
 /* One bit, and with one in four another one behind it: never the same again, which would leave it whole. */
-static void flip_bits(struct ue_node *node, struct ue_carried *carried) {
+static void flip_bits(struct sim_node *node, struct sim_carried_datagram *carried) {
     uint64_t begin = node->config->corrupt_skip_bytes * UINT64_C(8);
     uint64_t end = carried->size_bytes * 8;
     carried->corrupted_bit = carried->corrupted ? carried->corrupted_bit : UINT32_MAX;
     do {
-        uint64_t bit = begin + ue_rng_below(&node->rng, end - begin);
+        uint64_t bit = begin + sim_rng_below(&node->rng, end - begin);
         carried->corrupted_bit = bit < carried->corrupted_bit ? (uint32_t)bit : carried->corrupted_bit;
         carried->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         begin = bit + 1;
-    } while (begin < end && ue_rng_below(&node->rng, 4) == 0);
+    } while (begin < end && sim_rng_below(&node->rng, 4) == 0);
 }
 
-static void corrupt_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    const struct ue_link_config *config = node->config;
+static void corrupt_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+    const struct sim_link_config *config = node->config;
     bool is_able = now_ns >= config->corrupt_from_ns && carried->size_bytes > config->corrupt_skip_bytes;
-    if (is_able && ue_rng_unit(&node->rng) < config->corrupt) {
+    if (is_able && sim_rng_unit(&node->rng) < config->corrupt) {
         flip_bits(node, carried);
         carried->corrupted = true;
-        ue_link_report(link, now_ns, carried, UE_FATE_CORRUPTED);
+        sim_link_report(link, now_ns, carried, SIM_DATAGRAM_CORRUPTED);
     }
-    ue_link_pass(link, node, now_ns, carried);
+    sim_link_pass(link, node, now_ns, carried);
 }
 
-const struct ue_node_kind ue_node_corrupt = {.is_needed = corrupt_is_needed, .accept = corrupt_accept};
+const struct sim_node_type sim_node_corrupt = {.is_needed = corrupt_is_needed, .accept = corrupt_accept};
 
-static bool duplicate_is_needed(const struct ue_link_config *config) {
+static bool duplicate_is_needed(const struct sim_link_config *config) {
     return config->duplicate > 0;
 }
 
-static void duplicate_accept(struct ue_link *link, struct ue_node *node, uint64_t now_ns, struct ue_carried *carried) {
-    struct ue_carried *copy = NULL;
-    if (ue_rng_unit(&node->rng) < node->config->duplicate) {
-        copy = ue_link_copy(link, carried);
+static void duplicate_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+    struct sim_carried_datagram *copy = NULL;
+    if (sim_rng_unit(&node->rng) < node->config->duplicate) {
+        copy = sim_link_copy(link, carried);
     }
-    ue_link_pass(link, node, now_ns, carried);
+    sim_link_pass(link, node, now_ns, carried);
     if (copy != NULL) {
         copy->copy++;
-        ue_link_report(link, now_ns, copy, UE_FATE_DUPLICATED);
-        ue_link_pass(link, node, now_ns, copy);
+        sim_link_report(link, now_ns, copy, SIM_DATAGRAM_DUPLICATED);
+        sim_link_pass(link, node, now_ns, copy);
     }
 }
 
-const struct ue_node_kind ue_node_duplicate = {.is_needed = duplicate_is_needed, .accept = duplicate_accept};
+const struct sim_node_type sim_node_duplicate = {.is_needed = duplicate_is_needed, .accept = duplicate_accept};

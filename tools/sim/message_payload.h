@@ -6,7 +6,7 @@
 #include <uerudp/bits.h>
 #include "tools/sim/scenario.h"
 
-struct ue_payload {
+struct sim_payload {
     uint64_t seed;
     enum ue_role from;
     uint32_t channel;
@@ -15,8 +15,8 @@ struct ue_payload {
 };
 
 /* A size between the bounds of the stream. */
-uint32_t ue_payload_bits(const struct ue_payload *payload, const struct ue_stream *stream);
+uint32_t sim_payload_bits(const struct sim_payload *payload, const struct sim_stream *stream);
 /* Writes it; the last byte is padded with zeros. Unreliable ones begin with their number in 32 bits. */
-void ue_payload_fill(const struct ue_payload *payload, uint32_t bits, uint8_t *bytes);
+void sim_payload_write(const struct sim_payload *payload, uint32_t bits, uint8_t *bytes);
 
 #endif

@@ -83,7 +83,7 @@
 #define SHORT .duration_ns = 6 * NS_PER_S
 #define JOIN .handshake = true, .login = true
 
-static const struct ue_scenario scenarios[] = {
+static const struct sim_scenario scenarios[] = {
     {.name = "clean",
      .about = "a little of everything both ways over a good network, connected from the start",
      SIDES,
@@ -217,7 +217,7 @@ static const struct ue_scenario scenarios[] = {
      GAME,
      JOIN,
      .duration_ns = NS_PER_S,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "mixed",
      .about = "a little of everything both ways, over a network with a little of everything",
      SIDES,
@@ -225,7 +225,7 @@ static const struct ue_scenario scenarios[] = {
      MIXED,
      JOIN,
      SHORT,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "legacy",
      .about = "the same as engine 4.18 speaks, with an acknowledgement per packet",
      .sides = {{.release = "4.18", .tick_hz = 59.9}, {.release = "4.18", .tick_hz = 60}},
@@ -233,7 +233,7 @@ static const struct ue_scenario scenarios[] = {
      MIXED,
      JOIN,
      SHORT,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "loss-burst",
      .about = "a game that loses 10 % in runs of four",
      SIDES,
@@ -241,7 +241,7 @@ static const struct ue_scenario scenarios[] = {
      GAME,
      JOIN,
      SHORT,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "big-bunch",
      .about = "reliable and unreliable messages of up to 64 KiB, in parts of which some are lost",
      SIDES,
@@ -258,7 +258,7 @@ static const struct ue_scenario scenarios[] = {
           {.from = UE_ROLE_CLIENT, .channel = 2, .every_ticks = 1, .min_bits = 60 * 8, .max_bits = 60 * 8}},
      JOIN,
      .duration_ns = 2 * NS_PER_S,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "actor-world",
      .about = "forty actors that appear, change, call and vanish again",
      SIDES,
@@ -313,7 +313,7 @@ static const struct ue_scenario scenarios[] = {
      .actors = true,
      JOIN,
      .duration_ns = 3 * NS_PER_S,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "voice",
      .about = "players speak over the voice channel while the game goes on",
      SIDES,
@@ -339,7 +339,7 @@ static const struct ue_scenario scenarios[] = {
      .actors = true,
      JOIN,
      .duration_ns = 2 * NS_PER_S,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "overload",
      .about = "the server says more than a line of 40 kB/s carries",
      SIDES,
@@ -359,7 +359,7 @@ static const struct ue_scenario scenarios[] = {
                  {.from = UE_ROLE_CLIENT, .channel = 2, .every_ticks = 1, .min_bits = 60 * 8, .max_bits = 60 * 8}},
      JOIN,
      .duration_ns = 2 * NS_PER_S,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "restart",
      .about = "the client's address changes: restart handshake, and everything goes on (from 4.22)",
      .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}},
@@ -368,7 +368,7 @@ static const struct ue_scenario scenarios[] = {
      JOIN,
      .duration_ns = 14 * NS_PER_S,
      .move_ns = 11500 * NS_PER_MS,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
     {.name = "kick",
      .about = "the server throws the client out",
      SIDES,
@@ -376,7 +376,7 @@ static const struct ue_scenario scenarios[] = {
      GAME,
      JOIN,
      .duration_ns = NS_PER_S,
-     .ending = UE_ENDING_SERVER},
+     .ending = SIM_ENDING_SERVER},
     {.name = "timeout",
      .about = "the network goes dead, and both sides give up",
      .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}},
@@ -385,7 +385,7 @@ static const struct ue_scenario scenarios[] = {
      JOIN,
      .duration_ns = 3 * NS_PER_S,
      .timeout_ns = 3 * NS_PER_S,
-     .ending = UE_ENDING_TIMEOUT},
+     .ending = SIM_ENDING_TIMEOUT},
     {.name = "refused",
      .about = "the server refuses the login with a Failure",
      SIDES,
@@ -393,7 +393,7 @@ static const struct ue_scenario scenarios[] = {
      GAME,
      JOIN,
      .duration_ns = NS_PER_S,
-     .ending = UE_ENDING_FAILURE},
+     .ending = SIM_ENDING_FAILURE},
     {.name = "upgrade",
      .about = "the server refuses another network version with an Upgrade",
      SIDES,
@@ -401,7 +401,7 @@ static const struct ue_scenario scenarios[] = {
      GAME,
      JOIN,
      .duration_ns = NS_PER_S,
-     .ending = UE_ENDING_UPGRADE},
+     .ending = SIM_ENDING_UPGRADE},
     {.name = "close-reasons",
      .about = "actor channels that close for each of the engine's reasons",
      SIDES,
@@ -409,16 +409,16 @@ static const struct ue_scenario scenarios[] = {
      .streams = {CLOSING(2, 0), CLOSING(3, 1), CLOSING(4, 2), CLOSING(5, 3), CLOSING(6, 4), CLOSING(7, 5)},
      JOIN,
      .duration_ns = 2 * NS_PER_S,
-     .ending = UE_ENDING_CLIENT},
+     .ending = SIM_ENDING_CLIENT},
 };
 
-const struct ue_scenario *ue_scenario_at(size_t index) {
+const struct sim_scenario *sim_scenario_at(size_t index) {
     return index < sizeof scenarios / sizeof scenarios[0] ? &scenarios[index] : NULL;
 }
 
-const struct ue_scenario *ue_scenario_find(const char *name) {
-    const struct ue_scenario *scenario;
-    for (size_t i = 0; (scenario = ue_scenario_at(i)) != NULL; i++) {
+const struct sim_scenario *sim_scenario_find(const char *name) {
+    const struct sim_scenario *scenario;
+    for (size_t i = 0; (scenario = sim_scenario_at(i)) != NULL; i++) {
         if (strcmp(scenario->name, name) == 0) {
             return scenario;
         }

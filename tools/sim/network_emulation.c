@@ -27,7 +27,7 @@ enum knob {
 };
 
 struct entry {
-    struct ue_emulation_row row;
+    struct sim_emulation_row row;
     enum knob knob;
     bool is_incoming;
 };
@@ -54,23 +54,23 @@ static const struct entry entries[] = {
 
 #define ENTRY_COUNT (sizeof entries / sizeof entries[0])
 
-const struct ue_emulation_row *ue_emulation_row(size_t index) {
+const struct sim_emulation_row *sim_emulation_row(size_t index) {
     return index < ENTRY_COUNT ? &entries[index].row : NULL;
 }
 
 /* A variance of v around the delay: from v less (never below zero) to v more. */
-static void vary(struct ue_link_config *config, uint64_t variance_ns) {
+static void vary(struct sim_link_config *config, uint64_t variance_ns) {
     uint64_t lowered_ns = variance_ns < config->delay_ns ? variance_ns : config->delay_ns;
     config->delay_ns -= lowered_ns;
     config->jitter_ns += lowered_ns + variance_ns;
 }
 
 /* The most is a delay from the least on; given without one it counts from zero, given below it nothing varies. */
-static void limit_lag(struct ue_link_config *config, uint64_t max_ns) {
+static void limit_lag(struct sim_link_config *config, uint64_t max_ns) {
     config->jitter_ns += max_ns > config->delay_ns ? max_ns - config->delay_ns : 0;
 }
 
-static void apply(struct ue_link_config *config, enum knob knob, uint32_t value) {
+static void apply(struct sim_link_config *config, enum knob knob, uint32_t value) {
     uint64_t ns = value * NS_PER_MS;
     switch (knob) {
     case LOSS: config->loss = value / 100.0; break;
@@ -99,18 +99,18 @@ static bool read_value(const char *text, uint32_t max, uint32_t *value) {
     return true;
 }
 
-enum ue_emulation_result ue_emulation_set(struct ue_emulation *emulation, const char *text) {
+enum sim_emulation_result sim_emulation_set(struct sim_emulation *emulation, const char *text) {
     size_t length = strcspn(text, "=");
     for (size_t i = 0; i < ENTRY_COUNT; i++) {
         const struct entry *entry = &entries[i];
         if (strlen(entry->row.name) == length && memcmp(entry->row.name, text, length) == 0) {
             uint32_t value;
             if (text[length] != '=' || !read_value(text + length + 1, entry->row.max, &value)) {
-                return UE_EMULATION_BAD_VALUE;
+                return SIM_EMULATION_BAD_VALUE;
             }
             apply(entry->is_incoming ? &emulation->incoming : &emulation->outgoing, entry->knob, value);
-            return UE_EMULATION_OK;
+            return SIM_EMULATION_OK;
         }
     }
-    return UE_EMULATION_UNKNOWN;
+    return SIM_EMULATION_UNKNOWN;
 }

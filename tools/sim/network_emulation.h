@@ -6,24 +6,24 @@
 
 #include "tools/sim/link.h"
 
-struct ue_emulation {
-    struct ue_link_config outgoing;
-    struct ue_link_config incoming;
+struct sim_emulation {
+    struct sim_link_config outgoing;
+    struct sim_link_config incoming;
 };
 
-enum ue_emulation_result { UE_EMULATION_OK, UE_EMULATION_UNKNOWN, UE_EMULATION_BAD_VALUE };
+enum sim_emulation_result { SIM_EMULATION_OK, SIM_EMULATION_UNKNOWN, SIM_EMULATION_BAD_VALUE };
 
 /* Sets one knob from "PktLoss=5" and the like: percent, milliseconds, ticks or bytes, as the table says. Later texts
    add to what earlier ones set: PktLag=50 and PktJitter=10 delay by 50 to 60 ms; PktLagMax counts from the delay set
    before it, so PktLagMin comes first. */
-enum ue_emulation_result ue_emulation_set(struct ue_emulation *emulation, const char *text);
+enum sim_emulation_result sim_emulation_set(struct sim_emulation *emulation, const char *text);
 
 /* The knobs with their units, in documentation order; NULL behind the last. */
-struct ue_emulation_row {
+struct sim_emulation_row {
     const char *name;
     const char *unit;
     uint32_t max;
 };
-const struct ue_emulation_row *ue_emulation_row(size_t index);
+const struct sim_emulation_row *sim_emulation_row(size_t index);
 
 #endif

@@ -6,19 +6,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ue_queue {
+struct sim_queue {
     uint64_t *ring;
     uint32_t capacity; /* a power of two, or 0 */
     uint32_t begin;
     uint32_t count;
 };
 
-void ue_queue_free(struct ue_queue *queue);
+void sim_queue_free(struct sim_queue *queue);
 /* False: no memory. */
-bool ue_queue_put(struct ue_queue *queue, uint64_t number);
+bool sim_queue_push(struct sim_queue *queue, uint64_t number);
 /* The i-th from the front, which must exist. */
-uint64_t ue_queue_at(const struct ue_queue *queue, uint32_t i);
+uint64_t sim_queue_at(const struct sim_queue *queue, uint32_t i);
 /* Takes so many, which must exist, from the front. */
-void ue_queue_drop(struct ue_queue *queue, uint32_t count);
+void sim_queue_drop(struct sim_queue *queue, uint32_t count);
 
 #endif

@@ -8,23 +8,23 @@
 #define ITEMS_MAX 1024
 #define NO_PACKET (-1)
 
-static bool init_side(struct ue_witness_side *side) {
-    side->ids = malloc(UE_WITNESS_NUMBERS * sizeof *side->ids);
-    side->arrived = malloc(UE_WITNESS_IDS * sizeof *side->arrived);
+static bool init_side(struct packet_checker_side *side) {
+    side->ids = malloc(PACKET_CHECKER_NUMBERS * sizeof *side->ids);
+    side->arrived = malloc(PACKET_CHECKER_IDS * sizeof *side->arrived);
     if (side->ids == NULL || side->arrived == NULL) {
         return false;
     }
-    memset(side->arrived, 0xff, UE_WITNESS_IDS * sizeof *side->arrived);
+    memset(side->arrived, 0xff, PACKET_CHECKER_IDS * sizeof *side->arrived);
     return true;
 }
 
-bool ue_witness_init(struct ue_witness *witness, struct ue_failure *failure, bool hostile) {
-    *witness = (struct ue_witness){.failure = failure, .hostile = hostile};
+bool packet_checker_init(struct packet_checker *witness, struct sim_failure *failure, bool hostile) {
+    *witness = (struct packet_checker){.failure = failure, .hostile = hostile};
     witness->items = malloc(ITEMS_MAX * sizeof *witness->items);
     return witness->items != NULL && init_side(&witness->sides[0]) && init_side(&witness->sides[1]);
 }
 
-void ue_witness_free(struct ue_witness *witness) {
+void packet_checker_free(struct packet_checker *witness) {
     for (size_t i = 0; i < 2; i++) {
         free(witness->sides[i].ids);
         free(witness->sides[i].arrived);
@@ -32,37 +32,37 @@ void ue_witness_free(struct ue_witness *witness) {
     free(witness->items);
 }
 
-void ue_witness_connect(struct ue_witness *witness, enum ue_role side, const struct ue_context *context) {
+void packet_checker_connect(struct packet_checker *witness, enum ue_role side, const struct ue_context *context) {
     witness->sides[side].context = context;
 }
 
-void ue_witness_seal(struct ue_witness *witness) {
+void packet_checker_allow_encryption(struct packet_checker *witness) {
     witness->sides[0].is_sealed = true;
     witness->sides[1].is_sealed = true;
 }
 
 /* ---- what headers claim ---- */
 
-static bool has_arrived(const struct ue_witness_side *side, int64_t id) {
-    return id >= 0 && side->arrived[id % UE_WITNESS_IDS] == id;
+static bool has_arrived(const struct packet_checker_side *side, int64_t id) {
+    return id >= 0 && side->arrived[id % PACKET_CHECKER_IDS] == id;
 }
 
-static void check_claim(struct ue_witness *w, enum ue_role from, uint64_t now_ns, int64_t id) {
+static void check_claim(struct packet_checker *w, enum ue_role from, uint64_t now_ns, int64_t id) {
     if (!has_arrived(&w->sides[!from], id)) {
-        ue_failure_set(w->failure, now_ns, "side %d acknowledges packet %" PRId64 ", which never arrived", (int)from,
+        sim_failure_set(w->failure, now_ns, "side %d acknowledges packet %" PRId64 ", which never arrived", (int)from,
                        id);
     }
 }
 
 /* The header may not speak of packets behind the newest that arrived; what it marks as delivered must have arrived. */
-static void check_history(struct ue_witness *w, enum ue_role from, uint64_t now_ns, const struct ue_packet *packet) {
-    struct ue_witness_side *peer = &w->sides[!from];
+static void check_history(struct packet_checker *w, enum ue_role from, uint64_t now_ns, const struct ue_packet *packet) {
+    struct packet_checker_side *peer = &w->sides[!from];
     if (!peer->has_id) {
         return;
     }
     int64_t acked = ue_seq_expand(packet->ack, peer->arrived_id, UE_PACKET_SEQ_MAX);
     if (acked > peer->arrived_id) {
-        ue_failure_set(w->failure, now_ns, "side %d acknowledges up to %" PRId64 ", newest that arrived is %" PRId64,
+        sim_failure_set(w->failure, now_ns, "side %d acknowledges up to %" PRId64 ", newest that arrived is %" PRId64,
                        (int)from, acked, peer->arrived_id);
     }
     peer->acked_id = acked;
@@ -77,9 +77,9 @@ static void check_history(struct ue_witness *w, enum ue_role from, uint64_t now_
     }
 }
 
-static void check_legacy_acks(struct ue_witness *w, enum ue_role from, uint64_t now_ns,
+static void check_legacy_acks(struct packet_checker *w, enum ue_role from, uint64_t now_ns,
                               const struct ue_datagram *datagram) {
-    struct ue_witness_side *peer = &w->sides[!from];
+    struct packet_checker_side *peer = &w->sides[!from];
     for (size_t i = 0; i < datagram->item_count; i++) {
         if (datagram->items[i].is_ack) {
             int64_t id = ue_seq_expand(datagram->items[i].ack.ack_id, peer->arrived_id, UE_PACKET_SEQ_MAX);
@@ -92,7 +92,7 @@ static void check_legacy_acks(struct ue_witness *w, enum ue_role from, uint64_t 
 
 /* ---- what happens to datagrams ---- */
 
-static void begin_ids(struct ue_witness_side *side, int64_t id) {
+static void begin_ids(struct packet_checker_side *side, int64_t id) {
     side->has_id = true;
     side->first_id = id;
     side->next_id = id;
@@ -102,13 +102,13 @@ static void begin_ids(struct ue_witness_side *side, int64_t id) {
 }
 
 /* The number of a packet that just left, NO_PACKET for others. */
-static int64_t read_packet(struct ue_witness *w, enum ue_role from, const struct ue_link_report *report) {
-    struct ue_witness_side *side = &w->sides[from];
-    struct ue_verdict verdict;
+static int64_t read_packet(struct packet_checker *w, enum ue_role from, const struct sim_link_report *report) {
+    struct packet_checker_side *side = &w->sides[from];
+    struct ue_decode_result verdict;
     w->newest = (struct ue_datagram){.items = w->items, .item_capacity = ITEMS_MAX};
     enum ue_status status = ue_datagram_decode(side->context, report->bytes, report->size_bytes, &w->newest, &verdict);
     if (status != UE_OK || !verdict.canonical) {
-        ue_failure_set(w->failure, report->now_ns, "side %d sends a datagram that does not decode: %s", (int)from,
+        sim_failure_set(w->failure, report->now_ns, "side %d sends a datagram that does not decode: %s", (int)from,
                        ue_status_text(status));
         return NO_PACKET;
     }
@@ -124,7 +124,7 @@ static int64_t read_packet(struct ue_witness *w, enum ue_role from, const struct
     }
     int64_t id = ue_seq_expand(verdict.seq, side->next_id, UE_PACKET_SEQ_MAX);
     if (id != side->next_id) {
-        ue_failure_set(w->failure, report->now_ns, "side %d sends packet %" PRId64 " where %" PRId64 " is next",
+        sim_failure_set(w->failure, report->now_ns, "side %d sends packet %" PRId64 " where %" PRId64 " is next",
                        (int)from, id, side->next_id);
     }
     bool is_telling = !side->is_sealed && !w->hostile; /* damage may forge numbers, from where claims follow */
@@ -136,46 +136,46 @@ static int64_t read_packet(struct ue_witness *w, enum ue_role from, const struct
     return id;
 }
 
-int64_t ue_witness_report(struct ue_witness *witness, enum ue_role from, const struct ue_link_report *report) {
-    struct ue_witness_side *side = &witness->sides[from];
-    int64_t *id = &side->ids[report->number % UE_WITNESS_NUMBERS];
+int64_t packet_checker_datagram(struct packet_checker *witness, enum ue_role from, const struct sim_link_report *report) {
+    struct packet_checker_side *side = &witness->sides[from];
+    int64_t *id = &side->ids[report->number % PACKET_CHECKER_NUMBERS];
     witness->has_newest = false;
-    if (report->fate == UE_FATE_SENT) {
+    if (report->fate == SIM_DATAGRAM_SENT) {
         *id = side->context != NULL ? read_packet(witness, from, report) : NO_PACKET;
         side->next_id += *id != NO_PACKET;
-    } else if (report->fate == UE_FATE_ARRIVED && *id != NO_PACKET && (!report->corrupted || witness->hostile)) {
-        side->arrived[*id % UE_WITNESS_IDS] = *id;
+    } else if (report->fate == SIM_DATAGRAM_ARRIVED && *id != NO_PACKET && (!report->corrupted || witness->hostile)) {
+        side->arrived[*id % PACKET_CHECKER_IDS] = *id;
         side->arrived_id = *id > side->arrived_id ? *id : side->arrived_id;
     }
     return *id;
 }
 
-void ue_witness_verdict(struct ue_witness *witness, enum ue_role side, uint64_t now_ns, int64_t packet_id,
+void packet_checker_ack(struct packet_checker *witness, enum ue_role side, uint64_t now_ns, int64_t packet_id,
                         bool delivered) {
-    struct ue_witness_side *s = &witness->sides[side];
+    struct packet_checker_side *s = &witness->sides[side];
     if (packet_id != s->next_verdict || packet_id >= s->next_id) {
-        ue_failure_set(witness->failure, now_ns,
+        sim_failure_set(witness->failure, now_ns,
                        "verdict on packet %" PRId64 " of side %d, where %" PRId64 " is next and %" PRId64 " not sent",
                        packet_id, (int)side, s->next_verdict, s->next_id);
     }
     if (delivered && !witness->hostile && !has_arrived(s, packet_id)) {
-        ue_failure_set(witness->failure, now_ns, "side %d believes that packet %" PRId64 " arrived", (int)side,
+        sim_failure_set(witness->failure, now_ns, "side %d believes that packet %" PRId64 " arrived", (int)side,
                        packet_id);
     }
     s->next_verdict = packet_id + 1;
 }
 
-void ue_witness_agree(struct ue_witness *witness, uint64_t now_ns) {
+void packet_checker_finish(struct packet_checker *witness, uint64_t now_ns) {
     for (size_t i = 0; i < 2; i++) {
-        const struct ue_witness_side *side = &witness->sides[i];
+        const struct packet_checker_side *side = &witness->sides[i];
         if (!side->is_sealed && side->unacked_at_send != 0) {
-            ue_failure_set(witness->failure, now_ns,
+            sim_failure_set(witness->failure, now_ns,
                            "packets up to %" PRId64 " of side %zu arrived, acknowledged are %" PRId64, side->arrived_id,
                            i, side->acked_id);
         }
     }
 }
 
-int64_t ue_witness_in_flight(const struct ue_witness *witness, enum ue_role side) {
+int64_t packet_checker_in_flight(const struct packet_checker *witness, enum ue_role side) {
     return witness->sides[side].next_id - witness->sides[side].next_verdict;
 }

@@ -9,11 +9,11 @@
 #include "tools/sim/failure.h"
 #include "tools/sim/link.h"
 
-#define UE_WITNESS_IDS 16384     /* as many as there are sequence numbers */
-#define UE_WITNESS_NUMBERS 65536 /* datagrams that may be on their way, with those that come and go meanwhile */
+#define PACKET_CHECKER_IDS 16384     /* as many as there are sequence numbers */
+#define PACKET_CHECKER_NUMBERS 65536 /* datagrams that may be on their way, with those that come and go meanwhile */
 
 /* One side as a sender. */
-struct ue_witness_side {
+struct packet_checker_side {
     const struct ue_context *context; /* how its datagrams are written; NULL: not yet connected */
     bool is_sealed;                   /* encrypted: numbers are taken for granted */
     bool has_id;
@@ -27,32 +27,32 @@ struct ue_witness_side {
     int64_t *arrived;        /* ids by their low bits */
 };
 
-struct ue_witness {
-    struct ue_witness_side sides[2];
+struct packet_checker {
+    struct packet_checker_side sides[2];
     struct ue_item *items;
     struct ue_datagram newest; /* what left last, where has_newest */
     bool has_newest;
-    struct ue_failure *failure;
+    struct sim_failure *failure;
     bool hostile; /* damaged datagrams may pass for whole ones */
 };
 
 /* False: no memory. */
-bool ue_witness_init(struct ue_witness *witness, struct ue_failure *failure, bool hostile);
-void ue_witness_free(struct ue_witness *witness);
+bool packet_checker_init(struct packet_checker *witness, struct sim_failure *failure, bool hostile);
+void packet_checker_free(struct packet_checker *witness);
 
 /* A side is connected; the context must outlive the witness. */
-void ue_witness_connect(struct ue_witness *witness, enum ue_role side, const struct ue_context *context);
+void packet_checker_connect(struct packet_checker *witness, enum ue_role side, const struct ue_context *context);
 /* From now on datagrams of both sides may be encrypted. */
-void ue_witness_seal(struct ue_witness *witness);
+void packet_checker_allow_encryption(struct packet_checker *witness);
 
 /* Sees what happens to a datagram; returns its packet's number, -1: not a packet. */
-int64_t ue_witness_report(struct ue_witness *witness, enum ue_role from, const struct ue_link_report *report);
-void ue_witness_verdict(struct ue_witness *witness, enum ue_role side, uint64_t now_ns, int64_t packet_id,
+int64_t packet_checker_datagram(struct packet_checker *witness, enum ue_role from, const struct sim_link_report *report);
+void packet_checker_ack(struct packet_checker *witness, enum ue_role side, uint64_t now_ns, int64_t packet_id,
                         bool delivered);
 
 /* At the end of a quiet time: whether the newest headers acknowledge everything. */
-void ue_witness_agree(struct ue_witness *witness, uint64_t now_ns);
+void packet_checker_finish(struct packet_checker *witness, uint64_t now_ns);
 /* Packets of a side without verdict. */
-int64_t ue_witness_in_flight(const struct ue_witness *witness, enum ue_role side);
+int64_t packet_checker_in_flight(const struct packet_checker *witness, enum ue_role side);
 
 #endif

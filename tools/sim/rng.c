@@ -9,15 +9,15 @@ static uint64_t finish(uint64_t word) {
     return word ^ word >> 31;
 }
 
-uint64_t ue_rng_mix(uint64_t a, uint64_t b) {
+uint64_t sim_rng_mix(uint64_t a, uint64_t b) {
     return finish(finish(a + GOLDEN) ^ (b + 1) * GOLDEN);
 }
 
-uint64_t ue_rng_next(struct ue_rng *rng) {
+uint64_t sim_rng_next(struct sim_rng *rng) {
     return finish(rng->state += GOLDEN);
 }
 
-uint64_t ue_rng_below(struct ue_rng *rng, uint64_t bound) {
+uint64_t sim_rng_below(struct sim_rng *rng, uint64_t bound) {
     if (bound == 0) {
         return 0;
     }
@@ -25,15 +25,15 @@ uint64_t ue_rng_below(struct ue_rng *rng, uint64_t bound) {
     uint64_t biased = (0 - bound) % bound;
     uint64_t word;
     do {
-        word = ue_rng_next(rng);
+        word = sim_rng_next(rng);
     } while (word < biased);
     return word % bound;
 }
 
-double ue_rng_unit_of(uint64_t word) {
+double sim_rng_unit_of(uint64_t word) {
     return (double)(word >> 11) * 0x1p-53;
 }
 
-double ue_rng_unit(struct ue_rng *rng) {
-    return ue_rng_unit_of(ue_rng_next(rng));
+double sim_rng_unit(struct sim_rng *rng) {
+    return sim_rng_unit_of(sim_rng_next(rng));
 }

@@ -5,19 +5,19 @@
 
 #include <stdint.h>
 
-struct ue_rng {
+struct sim_rng {
     uint64_t state;
 };
 
 /* A well-mixed function of two words: seeds for parts of a run that must not depend on each other. */
-uint64_t ue_rng_mix(uint64_t a, uint64_t b);
+uint64_t sim_rng_mix(uint64_t a, uint64_t b);
 
-uint64_t ue_rng_next(struct ue_rng *rng);
+uint64_t sim_rng_next(struct sim_rng *rng);
 /* 0 to bound - 1, each as likely; bound 0 gives 0. */
-uint64_t ue_rng_below(struct ue_rng *rng, uint64_t bound);
+uint64_t sim_rng_below(struct sim_rng *rng, uint64_t bound);
 /* 0 <= number < 1. */
-double ue_rng_unit(struct ue_rng *rng);
+double sim_rng_unit(struct sim_rng *rng);
 /* The same from a word that is random already. */
-double ue_rng_unit_of(uint64_t word);
+double sim_rng_unit_of(uint64_t word);
 
 #endif

@@ -7,41 +7,41 @@
 #define PATIENCE_NS (5 * NS_PER_S)
 #define PATIENCE_ROUNDS 10
 
-const struct ue_profile *ue_scenario_profile(const struct ue_scenario *scenario, enum ue_role side) {
+const struct ue_profile *sim_scenario_profile(const struct sim_scenario *scenario, enum ue_role side) {
     const char *release = scenario->sides[side].release;
     return ue_profile_find(release != NULL ? release : RELEASE);
 }
 
-uint64_t ue_scenario_tick_ns(const struct ue_scenario *scenario, enum ue_role side) {
+uint64_t sim_scenario_tick_ns(const struct sim_scenario *scenario, enum ue_role side) {
     double hz = scenario->sides[side].tick_hz;
     return (uint64_t)((double)NS_PER_S / (hz > 0 ? hz : TICK_HZ));
 }
 
-static uint64_t delay_ns(const struct ue_link_config *config, uint64_t tick_ns) {
-    uint64_t aside_ns = config->reorder > 0 ? UE_LINK_ASIDE_NS : 0;
+static uint64_t delay_ns(const struct sim_link_config *config, uint64_t tick_ns) {
+    uint64_t aside_ns = config->reorder > 0 ? SIM_LINK_REORDER_TIMEOUT_NS : 0;
     return config->delay_ns + config->jitter_ns + config->bloat_ns + config->frame_delay_ticks * tick_ns + aside_ns;
 }
 
-uint64_t ue_scenario_rtt_ns(const struct ue_scenario *scenario) {
+uint64_t sim_scenario_rtt_ns(const struct sim_scenario *scenario) {
     uint64_t sum_ns = 0;
     for (enum ue_role side = UE_ROLE_CLIENT; side <= UE_ROLE_SERVER; side++) {
-        const struct ue_emulation *emulation = &scenario->sides[side].emulation;
-        uint64_t tick_ns = ue_scenario_tick_ns(scenario, side);
+        const struct sim_emulation *emulation = &scenario->sides[side].emulation;
+        uint64_t tick_ns = sim_scenario_tick_ns(scenario, side);
         sum_ns += delay_ns(&scenario->paths[side], tick_ns) + delay_ns(&emulation->outgoing, tick_ns) +
                   delay_ns(&emulation->incoming, tick_ns) + 2 * tick_ns;
     }
     return sum_ns;
 }
 
-uint64_t ue_scenario_patience_ns(const struct ue_scenario *scenario) {
+uint64_t sim_scenario_delivery_timeout_ns(const struct sim_scenario *scenario) {
     return scenario->patience_ns != 0 ? scenario->patience_ns
-                                      : PATIENCE_NS + PATIENCE_ROUNDS * ue_scenario_rtt_ns(scenario);
+                                      : PATIENCE_NS + PATIENCE_ROUNDS * sim_scenario_rtt_ns(scenario);
 }
 
-const struct ue_stream *ue_scenario_stream(const struct ue_scenario *scenario, enum ue_role from, uint32_t channel,
+const struct sim_stream *sim_scenario_stream(const struct sim_scenario *scenario, enum ue_role from, uint32_t channel,
                                            bool reliable) {
-    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
-        const struct ue_stream *stream = &scenario->streams[i];
+    for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
+        const struct sim_stream *stream = &scenario->streams[i];
         uint32_t channels = stream->channels != 0 ? stream->channels : 1;
         if (stream->every_ticks != 0 && stream->from == from && stream->reliable == reliable &&
             channel - stream->channel < channels) {
@@ -51,8 +51,8 @@ const struct ue_stream *ue_scenario_stream(const struct ue_scenario *scenario, e
     return NULL;
 }
 
-bool ue_scenario_has_voice(const struct ue_scenario *scenario) {
-    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
+bool sim_scenario_has_voice(const struct sim_scenario *scenario) {
+    for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         if (scenario->streams[i].every_ticks != 0 && scenario->streams[i].is_voice) {
             return true;
         }

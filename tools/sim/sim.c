@@ -23,13 +23,13 @@ enum phase {
     PHASE_OVER
 };
 
-struct ue_sim {
-    const struct ue_scenario *scenario;
-    struct ue_sim_watch watch;
-    struct ue_checker checker;
-    struct ue_end ends[2];
-    struct ue_link *links[2]; /* by sender */
-    struct ue_sim_result result;
+struct simulation {
+    const struct sim_scenario *scenario;
+    struct sim_callbacks watch;
+    struct sim_checker checker;
+    struct sim_endpoint ends[2];
+    struct sim_link *links[2]; /* by sender */
+    struct sim_result result;
     enum phase phase;
     uint64_t now_ns;
     uint64_t until_ns; /* draining at most, settling and leaving just so long */
@@ -51,33 +51,33 @@ static uint64_t hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size) {
     return hash;
 }
 
-static int64_t bear_witness(struct ue_sim *sim, enum ue_role from, const struct ue_link_report *report) {
-    return sim->scenario->unchecked ? -1 : ue_witness_report(&sim->checker.witness, from, report);
+static int64_t bear_witness(struct simulation *sim, enum ue_role from, const struct sim_link_report *report) {
+    return sim->scenario->unchecked ? -1 : packet_checker_datagram(&sim->checker.witness, from, report);
 }
 
-static void note_sent(struct ue_sim_result *result, enum ue_role from, const struct ue_link_report *report) {
-    struct ue_sim_side *side = &result->sides[from];
+static void note_sent(struct sim_result *result, enum ue_role from, const struct sim_link_report *report) {
+    struct sim_side *side = &result->sides[from];
     side->datagrams++;
     side->wire_bytes += report->size_bytes + UDP_IP_BYTES;
 }
 
-static void note_bytes(struct ue_sim_result *result, enum ue_role from, const struct ue_link_report *report) {
+static void note_bytes(struct sim_result *result, enum ue_role from, const struct sim_link_report *report) {
     result->transcript =
-        hash_bytes(ue_rng_mix(result->transcript ^ report->now_ns, from), report->bytes, report->size_bytes);
+        hash_bytes(sim_rng_mix(result->transcript ^ report->now_ns, from), report->bytes, report->size_bytes);
 }
 
-static void see(struct ue_sim *sim, enum ue_role from, const struct ue_link_report *report) {
-    const struct ue_witness *witness = &sim->checker.witness;
+static void see(struct simulation *sim, enum ue_role from, const struct sim_link_report *report) {
+    const struct packet_checker *witness = &sim->checker.witness;
     int64_t packet_id = bear_witness(sim, from, report);
-    if (report->fate == UE_FATE_SENT) {
+    if (report->fate == SIM_DATAGRAM_SENT) {
         note_sent(&sim->result, from, report);
         if (!sim->scenario->unchecked) {
             note_bytes(&sim->result, from, report);
         }
     }
     if (sim->watch.datagram != NULL) {
-        bool is_new = report->fate == UE_FATE_SENT && !sim->scenario->unchecked && witness->has_newest;
-        struct ue_sim_datagram datagram = {
+        bool is_new = report->fate == SIM_DATAGRAM_SENT && !sim->scenario->unchecked && witness->has_newest;
+        struct sim_datagram datagram = {
             .from = from,
             .report = report,
             .packet_id = packet_id,
@@ -87,34 +87,34 @@ static void see(struct ue_sim *sim, enum ue_role from, const struct ue_link_repo
     }
 }
 
-static void see_client(void *user, const struct ue_link_report *report) {
+static void see_client(void *user, const struct sim_link_report *report) {
     see(user, UE_ROLE_CLIENT, report);
 }
 
-static void see_server(void *user, const struct ue_link_report *report) {
+static void see_server(void *user, const struct sim_link_report *report) {
     see(user, UE_ROLE_SERVER, report);
 }
 
 /* ---- making ---- */
 
-static bool make_links(struct ue_sim *sim) {
-    const struct ue_scenario *scenario = sim->scenario;
+static bool make_links(struct simulation *sim) {
+    const struct sim_scenario *scenario = sim->scenario;
     for (enum ue_role from = UE_ROLE_CLIENT; from <= UE_ROLE_SERVER; from++) {
-        const struct ue_link_config stages[] = {scenario->sides[from].emulation.outgoing, scenario->paths[from],
+        const struct sim_link_config stages[] = {scenario->sides[from].emulation.outgoing, scenario->paths[from],
                                                 scenario->sides[!from].emulation.incoming};
-        sim->links[from] = ue_link_new(stages, sizeof stages / sizeof stages[0], scenario->seed, from);
+        sim->links[from] = sim_link_new(stages, sizeof stages / sizeof stages[0], scenario->seed, from);
         if (sim->links[from] == NULL) {
             return false;
         }
     }
-    ue_link_set_tap(sim->links[UE_ROLE_CLIENT], see_client, sim);
-    ue_link_set_tap(sim->links[UE_ROLE_SERVER], see_server, sim);
+    sim_link_set_tap(sim->links[UE_ROLE_CLIENT], see_client, sim);
+    sim_link_set_tap(sim->links[UE_ROLE_SERVER], see_server, sim);
     return true;
 }
 
-static bool make_end(struct ue_sim *sim, enum ue_role role) {
-    struct ue_end *end = &sim->ends[role];
-    if (!ue_end_init(end, sim->scenario, role, &sim->checker)) {
+static bool make_end(struct simulation *sim, enum ue_role role) {
+    struct sim_endpoint *end = &sim->ends[role];
+    if (!sim_endpoint_init(end, sim->scenario, role, &sim->checker)) {
         return false;
     }
     end->in = sim->links[!role];
@@ -125,13 +125,13 @@ static bool make_end(struct ue_sim *sim, enum ue_role role) {
     return true;
 }
 
-static bool make(struct ue_sim *sim) {
-    return ue_checker_init(&sim->checker, sim->scenario) && make_links(sim) && make_end(sim, UE_ROLE_CLIENT) &&
+static bool make(struct simulation *sim) {
+    return sim_checker_init(&sim->checker, sim->scenario) && make_links(sim) && make_end(sim, UE_ROLE_CLIENT) &&
            make_end(sim, UE_ROLE_SERVER);
 }
 
-struct ue_sim *ue_sim_new(const struct ue_scenario *scenario, const struct ue_sim_watch *watch) {
-    struct ue_sim *sim = calloc(1, sizeof *sim);
+struct simulation *sim_new(const struct sim_scenario *scenario, const struct sim_callbacks *watch) {
+    struct simulation *sim = calloc(1, sizeof *sim);
     if (sim == NULL) {
         return NULL;
     }
@@ -140,109 +140,109 @@ struct ue_sim *ue_sim_new(const struct ue_scenario *scenario, const struct ue_si
         sim->watch = *watch;
     }
     if (make(sim)) {
-        ue_end_start(&sim->ends[UE_ROLE_CLIENT]);
-        ue_end_start(&sim->ends[UE_ROLE_SERVER]);
+        sim_endpoint_start(&sim->ends[UE_ROLE_CLIENT]);
+        sim_endpoint_start(&sim->ends[UE_ROLE_SERVER]);
     } else {
-        ue_failure_set(&sim->checker.failure, 0, "cannot begin: no memory, or a configuration that is refused");
+        sim_failure_set(&sim->checker.failure, 0, "cannot begin: no memory, or a configuration that is refused");
     }
     return sim;
 }
 
-void ue_sim_free(struct ue_sim *sim) {
+void sim_free(struct simulation *sim) {
     if (sim == NULL) {
         return;
     }
     for (size_t i = 0; i < 2; i++) {
-        ue_end_free(&sim->ends[i]);
-        ue_link_free(sim->links[i]);
+        sim_endpoint_free(&sim->ends[i]);
+        sim_link_free(sim->links[i]);
     }
-    ue_checker_free(&sim->checker);
+    sim_checker_free(&sim->checker);
     free(sim);
 }
 
 /* ---- phases ---- */
 
-static uint64_t missing(const struct ue_sim *sim) {
+static uint64_t missing(const struct simulation *sim) {
     bool is_checked = !sim->scenario->hostile && !sim->scenario->unchecked;
-    return is_checked ? ue_ledger_missing(&sim->checker.ledger) : 0;
+    return is_checked ? delivery_checker_missing(&sim->checker.ledger) : 0;
 }
 
-static bool is_closed(const struct ue_sim *sim) {
-    return ue_end_is_closed(&sim->ends[UE_ROLE_CLIENT]) && ue_end_is_closed(&sim->ends[UE_ROLE_SERVER]);
+static bool is_closed(const struct simulation *sim) {
+    return sim_endpoint_is_closed(&sim->ends[UE_ROLE_CLIENT]) && sim_endpoint_is_closed(&sim->ends[UE_ROLE_SERVER]);
 }
 
 /* Everything reliable has arrived, and both ends know it. A damaged connection may never get there. */
-static bool is_agreed(const struct ue_sim *sim) {
+static bool is_agreed(const struct simulation *sim) {
     if (sim->scenario->hostile) {
         return true;
     }
-    bool is_acked = ue_end_is_acked(&sim->ends[UE_ROLE_CLIENT]) && ue_end_is_acked(&sim->ends[UE_ROLE_SERVER]);
+    bool is_acked = sim_endpoint_is_acked(&sim->ends[UE_ROLE_CLIENT]) && sim_endpoint_is_acked(&sim->ends[UE_ROLE_SERVER]);
     return is_acked && missing(sim) == 0;
 }
 
-static bool has_talked(const struct ue_sim *sim) {
-    bool is_done = ue_end_is_done(&sim->ends[0]) && ue_end_is_done(&sim->ends[1]);
+static bool has_talked(const struct simulation *sim) {
+    bool is_done = sim_endpoint_is_done(&sim->ends[0]) && sim_endpoint_is_done(&sim->ends[1]);
     return sim->now_ns >= sim->scenario->duration_ns || (is_done && is_agreed(sim)) || is_closed(sim);
 }
 
-static void drain(struct ue_sim *sim) {
-    bool is_dead = sim->scenario->ending == UE_ENDING_TIMEOUT;
+static void drain(struct simulation *sim) {
+    bool is_dead = sim->scenario->ending == SIM_ENDING_TIMEOUT;
     for (size_t i = 0; i < 2; i++) {
         sim->ends[i].is_silent = true;
         if (!is_dead) {
-            ue_link_heal(sim->links[i]);
+            sim_link_stop_impairment(sim->links[i]);
         }
     }
     sim->phase = PHASE_DRAINING;
-    sim->until_ns = sim->now_ns + ue_scenario_patience_ns(sim->scenario);
+    sim->until_ns = sim->now_ns + sim_scenario_delivery_timeout_ns(sim->scenario);
 }
 
 /* Who does not end by itself is told to; either gets the time it takes the other to hear of it. */
-static void leave(struct ue_sim *sim) {
-    enum ue_ending ending = sim->scenario->ending;
-    struct ue_end *end = &sim->ends[ending == UE_ENDING_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
-    if ((ending == UE_ENDING_CLIENT || ending == UE_ENDING_SERVER) && end->conn != NULL) {
+static void leave(struct simulation *sim) {
+    enum sim_ending ending = sim->scenario->ending;
+    struct sim_endpoint *end = &sim->ends[ending == SIM_ENDING_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
+    if ((ending == SIM_ENDING_CLIENT || ending == SIM_ENDING_SERVER) && end->conn != NULL) {
         sim->must_close = sim->ends[0].is_serving && sim->ends[1].is_serving;
-        ue_end_leave(end, sim->now_ns);
+        sim_endpoint_close(end, sim->now_ns);
     }
     sim->phase = PHASE_LEAVING;
-    sim->until_ns = sim->now_ns + LEAVE_ROUNDS * ue_scenario_rtt_ns(sim->scenario) + sim->scenario->timeout_ns;
+    sim->until_ns = sim->now_ns + LEAVE_ROUNDS * sim_scenario_rtt_ns(sim->scenario) + sim->scenario->timeout_ns;
 }
 
-static void settle(struct ue_sim *sim) {
+static void settle(struct simulation *sim) {
     sim->phase = PHASE_SETTLING;
-    sim->until_ns = sim->now_ns + SETTLE_NS + SETTLE_ROUNDS * ue_scenario_rtt_ns(sim->scenario);
+    sim->until_ns = sim->now_ns + SETTLE_NS + SETTLE_ROUNDS * sim_scenario_rtt_ns(sim->scenario);
 }
 
-static void check_end(struct ue_sim *sim) {
-    struct ue_failure *failure = &sim->checker.failure;
+static void check_end(struct simulation *sim) {
+    struct sim_failure *failure = &sim->checker.failure;
     struct ue_conn *conns[2] = {sim->ends[0].conn, sim->ends[1].conn};
     if (conns[0] == NULL || conns[1] == NULL) {
-        ue_failure_set(failure, sim->now_ns, "never connected");
-    } else if (sim->scenario->ending == UE_ENDING_QUIET) {
-        ue_checker_settled(&sim->checker, sim->now_ns, conns);
+        sim_failure_set(failure, sim->now_ns, "never connected");
+    } else if (sim->scenario->ending == SIM_ENDING_QUIET) {
+        sim_checker_finish(&sim->checker, sim->now_ns, conns);
     } else if (sim->must_close && !is_closed(sim)) {
-        ue_failure_set(failure, sim->now_ns, "not closed at the end");
+        sim_failure_set(failure, sim->now_ns, "not closed at the end");
     }
 }
 
-static void finish(struct ue_sim *sim) {
+static void finish(struct simulation *sim) {
     sim->phase = PHASE_OVER;
     if (!sim->scenario->hostile && !sim->scenario->unchecked) {
         check_end(sim);
     }
 }
 
-static bool has_drained(const struct ue_sim *sim) {
-    return sim->scenario->ending > UE_ENDING_SERVER || sim->now_ns >= sim->until_ns || is_agreed(sim);
+static bool has_drained(const struct simulation *sim) {
+    return sim->scenario->ending > SIM_ENDING_SERVER || sim->now_ns >= sim->until_ns || is_agreed(sim);
 }
 
-static void after_draining(struct ue_sim *sim) {
-    bool may_miss = sim->scenario->ending > UE_ENDING_SERVER;
+static void after_draining(struct simulation *sim) {
+    bool may_miss = sim->scenario->ending > SIM_ENDING_SERVER;
     if (missing(sim) > 0 && !may_miss) {
-        ue_failure_set(&sim->checker.failure, sim->now_ns, "%" PRIu64 " reliable messages are still missing",
+        sim_failure_set(&sim->checker.failure, sim->now_ns, "%" PRIu64 " reliable messages are still missing",
                        missing(sim));
-    } else if (sim->scenario->ending == UE_ENDING_QUIET) {
+    } else if (sim->scenario->ending == SIM_ENDING_QUIET) {
         settle(sim);
     } else {
         leave(sim);
@@ -250,7 +250,7 @@ static void after_draining(struct ue_sim *sim) {
 }
 
 /* Goes on to the phase whose turn it is; each may be over as soon as it begins. */
-static void advance(struct ue_sim *sim) {
+static void advance(struct simulation *sim) {
     if (sim->phase == PHASE_TALKING && has_talked(sim)) {
         drain(sim);
     }
@@ -265,24 +265,24 @@ static void advance(struct ue_sim *sim) {
     }
 }
 
-bool ue_sim_step(struct ue_sim *sim) {
+bool sim_step(struct simulation *sim) {
     advance(sim);
     if (sim->phase == PHASE_OVER) {
         return false;
     }
-    struct ue_end *client = &sim->ends[UE_ROLE_CLIENT];
-    struct ue_end *server = &sim->ends[UE_ROLE_SERVER];
-    struct ue_end *next = ue_end_next_ns(client) <= ue_end_next_ns(server) ? client : server;
-    sim->now_ns = ue_end_next_ns(next);
+    struct sim_endpoint *client = &sim->ends[UE_ROLE_CLIENT];
+    struct sim_endpoint *server = &sim->ends[UE_ROLE_SERVER];
+    struct sim_endpoint *next = sim_endpoint_next_ns(client) <= sim_endpoint_next_ns(server) ? client : server;
+    sim->now_ns = sim_endpoint_next_ns(next);
     sim->client_address = sim->scenario->move_ns != 0 && sim->now_ns >= sim->scenario->move_ns;
-    ue_end_tick(next, sim->now_ns);
+    sim_endpoint_tick(next, sim->now_ns);
     return true;
 }
 
 /* ---- results ---- */
 
-static void fill_side(const struct ue_sim *sim, enum ue_role role, struct ue_sim_side *side) {
-    const struct ue_ledger *ledger = &sim->checker.ledger;
+static void fill_side(const struct simulation *sim, enum ue_role role, struct sim_side *side) {
+    const struct delivery_checker *ledger = &sim->checker.ledger;
     memcpy(side->sent, ledger->sent[role], sizeof side->sent);
     memcpy(side->heard, ledger->heard[role], sizeof side->heard);
     side->heard_bytes = ledger->heard_bytes[role];
@@ -292,8 +292,8 @@ static void fill_side(const struct ue_sim *sim, enum ue_role role, struct ue_sim
     }
 }
 
-void ue_sim_result(const struct ue_sim *sim, struct ue_sim_result *result) {
-    const struct ue_failure *failure = &sim->checker.failure;
+void sim_result(const struct simulation *sim, struct sim_result *result) {
+    const struct sim_failure *failure = &sim->checker.failure;
     *result = sim->result;
     result->end_ns = sim->now_ns;
     result->last_ns = sim->checker.ledger.last_ns;
@@ -307,19 +307,19 @@ void ue_sim_result(const struct ue_sim *sim, struct ue_sim_result *result) {
     }
 }
 
-uint32_t ue_sim_reliable_peak(const struct ue_sim *sim, enum ue_role side, uint32_t channel) {
+uint32_t sim_reliable_peak(const struct simulation *sim, enum ue_role side, uint32_t channel) {
     const struct ue_conn *conn = sim->ends[side].conn;
     return conn != NULL ? ue_conn_unacked_peak(conn, channel) : 0;
 }
 
-void ue_sim_run(const struct ue_scenario *scenario, const struct ue_sim_watch *watch, struct ue_sim_result *result) {
-    struct ue_sim *sim = ue_sim_new(scenario, watch);
+void sim_run(const struct sim_scenario *scenario, const struct sim_callbacks *watch, struct sim_result *result) {
+    struct simulation *sim = sim_new(scenario, watch);
     if (sim == NULL) {
-        *result = (struct ue_sim_result){.failure = "no memory"};
+        *result = (struct sim_result){.failure = "no memory"};
         return;
     }
-    while (ue_sim_step(sim)) {
+    while (sim_step(sim)) {
     }
-    ue_sim_result(sim, result);
-    ue_sim_free(sim);
+    sim_result(sim, result);
+    sim_free(sim);
 }

@@ -7,12 +7,12 @@
 
 #include "tools/sim/scenario.h"
 
-#define UE_SIM_FAILURE_CHARS 256
+#define SIM_FAILURE_CHARS 256
 /* What each endpoint may use. */
-#define UE_SIM_MEMORY_BYTES (4u << 20)
+#define SIM_MEMORY_BYTES (4u << 20)
 
 /* A message that was handed to the other side's program. */
-struct ue_sim_delivery {
+struct sim_delivery {
     enum ue_role from;
     uint32_t channel;
     bool reliable;
@@ -23,7 +23,7 @@ struct ue_sim_delivery {
 };
 
 /* A message that was given to an endpoint, and the packets that carry it first. */
-struct ue_sim_saying {
+struct sim_message {
     enum ue_role from;
     uint32_t channel;
     bool reliable;
@@ -34,26 +34,26 @@ struct ue_sim_saying {
 };
 
 /* Something that happened to a datagram. */
-struct ue_sim_datagram {
+struct sim_datagram {
     enum ue_role from;
-    const struct ue_link_report *report;
+    const struct sim_link_report *report;
     int64_t packet_id;                 /* -1: not a packet, or unchecked */
     const struct ue_context *context;  /* in which its sender writes; NULL: before it is connected */
     const struct ue_datagram *content; /* of a packet that just left and is not sealed; else NULL, or unchecked */
 };
 
 /* Sees a run; members may be NULL. */
-struct ue_sim_watch {
-    void (*said)(void *user, const struct ue_sim_saying *saying);
-    void (*delivered)(void *user, const struct ue_sim_delivery *delivery);
-    void (*datagram)(void *user, const struct ue_sim_datagram *datagram);
+struct sim_callbacks {
+    void (*said)(void *user, const struct sim_message *saying);
+    void (*delivered)(void *user, const struct sim_delivery *delivery);
+    void (*datagram)(void *user, const struct sim_datagram *datagram);
     void (*verdict)(void *user, enum ue_role side, int64_t packet_id, bool delivered);
     void (*closed)(void *user, enum ue_role side, enum ue_close_reason reason);
     void *user;
 };
 
 /* One end's figures, as a sender where that makes a difference. */
-struct ue_sim_side {
+struct sim_side {
     uint64_t sent[2]; /* messages, by reliability */
     uint64_t heard[2];
     uint64_t heard_bytes; /* of messages of this side, by the other */
@@ -63,29 +63,29 @@ struct ue_sim_side {
     struct ue_counters counters;
 };
 
-struct ue_sim_result {
+struct sim_result {
     bool ok;
-    char failure[UE_SIM_FAILURE_CHARS]; /* with scenario and seed, which reproduce it; empty when ok */
+    char failure[SIM_FAILURE_CHARS]; /* with scenario and seed, which reproduce it; empty when ok */
     uint64_t transcript;                /* hash of every datagram and event with its time; unchecked: 0 */
     uint64_t end_ns;
     uint64_t last_ns; /* when the last reliable message was heard */
-    struct ue_sim_side sides[2];
+    struct sim_side sides[2];
 };
 
-struct ue_sim;
+struct simulation;
 
 /* A run that has not begun; NULL: no memory. The scenario must outlive it; watch may be NULL and is copied. */
-struct ue_sim *ue_sim_new(const struct ue_scenario *scenario, const struct ue_sim_watch *watch);
-void ue_sim_free(struct ue_sim *sim);
+struct simulation *sim_new(const struct sim_scenario *scenario, const struct sim_callbacks *watch);
+void sim_free(struct simulation *sim);
 /* One tick of one end; false: the run is over, and nothing was done. */
-bool ue_sim_step(struct ue_sim *sim);
+bool sim_step(struct simulation *sim);
 /* What came out so far. */
-void ue_sim_result(const struct ue_sim *sim, struct ue_sim_result *result);
+void sim_result(const struct simulation *sim, struct sim_result *result);
 /* The largest span of reliable bunches that a side ever held on a channel, from the oldest that was not acknowledged to
    the newest; 0: it never sent any. */
-uint32_t ue_sim_reliable_peak(const struct ue_sim *sim, enum ue_role side, uint32_t channel);
+uint32_t sim_reliable_peak(const struct simulation *sim, enum ue_role side, uint32_t channel);
 
 /* Runs a scenario to its end, or to the first failure. watch may be NULL. */
-void ue_sim_run(const struct ue_scenario *scenario, const struct ue_sim_watch *watch, struct ue_sim_result *result);
+void sim_run(const struct sim_scenario *scenario, const struct sim_callbacks *watch, struct sim_result *result);
 
 #endif

@@ -9,25 +9,25 @@
 #include "tools/sim/endpoint_traffic.h"
 #include "tools/sim/voice_packet.h"
 
-#define POOL_BYTES (UE_SIM_MEMORY_BYTES + (1u << 20))
+#define POOL_BYTES (SIM_MEMORY_BYTES + (1u << 20))
 #define NETWORK_VERSION 1000
 #define SALT_END 7
 
 static void fill_random(uint8_t *bytes, size_t size, uint64_t seed) {
-    struct ue_rng rng = {seed};
+    struct sim_rng rng = {seed};
     for (size_t i = 0; i < size; i++) {
-        bytes[i] = (uint8_t)ue_rng_next(&rng);
+        bytes[i] = (uint8_t)sim_rng_next(&rng);
     }
 }
 
-static void configure(struct ue_end *end) {
-    const struct ue_scenario_side *side = &end->scenario->sides[end->role];
-    fill_random(end->seed, sizeof end->seed, ue_rng_mix(end->scenario->seed, SALT_END + (uint64_t)end->role * 16));
-    end->config = (struct ue_conn_config){.profile = ue_scenario_profile(end->scenario, end->role),
+static void configure(struct sim_endpoint *end) {
+    const struct sim_scenario_side *side = &end->scenario->sides[end->role];
+    fill_random(end->seed, sizeof end->seed, sim_rng_mix(end->scenario->seed, SALT_END + (uint64_t)end->role * 16));
+    end->config = (struct ue_conn_config){.profile = sim_scenario_profile(end->scenario, end->role),
                                           .settings = end->scenario->settings,
                                           .role = end->role,
                                           .seed = end->seed,
-                                          .memory_limit_bytes = UE_SIM_MEMORY_BYTES,
+                                          .memory_limit_bytes = SIM_MEMORY_BYTES,
                                           .no_order_cache = side->no_order_cache,
                                           .net_speed = side->net_speed,
                                           .report_packets = !end->scenario->unchecked,
@@ -35,11 +35,11 @@ static void configure(struct ue_end *end) {
                                           .connect_timeout_ns = end->scenario->timeout_ns,
                                           .options = side->options};
     end->config.settings.reliable_buffer = side->reliable_buffer;
-    if (end->scenario->ending == UE_ENDING_UPGRADE) {
+    if (end->scenario->ending == SIM_ENDING_UPGRADE) {
         end->config.network_version = NETWORK_VERSION + (uint32_t)end->role;
     }
     if (end->scenario->encrypt) {
-        ue_secret_key(end->scenario->seed, end->key);
+        sim_secret_key(end->scenario->seed, end->key);
         end->config.key = end->key;
         if (end->config.settings.handlers[0] == UE_HANDLER_NONE) {
             end->config.settings.handlers[0] = UE_HANDLER_AESGCM;
@@ -47,11 +47,11 @@ static void configure(struct ue_end *end) {
     }
 }
 
-static bool make_conn(struct ue_end *end) {
+static bool make_conn(struct sim_endpoint *end) {
     struct ue_login_config login = {.map = "/Game/Maps/Sim", .game = "/Script/Sim.Game", .player = "Sim"};
-    login.decides = end->scenario->ending == UE_ENDING_FAILURE;
+    login.decides = end->scenario->ending == SIM_ENDING_FAILURE;
     if (end->scenario->encrypt) {
-        ue_secret_token(end->scenario->seed, end->token);
+        sim_secret_token(end->scenario->seed, end->token);
         login.encryption_token = end->token;
     }
     end->conn = ue_conn_new(end->pool, &end->config);
@@ -59,7 +59,7 @@ static bool make_conn(struct ue_end *end) {
 }
 
 /* A server that is to shake hands makes its connection when the cookie came back. */
-static bool make_endpoint(struct ue_end *end) {
+static bool make_endpoint(struct sim_endpoint *end) {
     if (end->role == UE_ROLE_SERVER && end->scenario->handshake) {
         struct ue_listener_config config = {
             .profile = end->config.profile, .settings = end->config.settings, .seed = end->seed};
@@ -69,23 +69,23 @@ static bool make_endpoint(struct ue_end *end) {
     return make_conn(end);
 }
 
-bool ue_end_init(struct ue_end *end, const struct ue_scenario *scenario, enum ue_role role,
-                 struct ue_checker *checker) {
-    *end = (struct ue_end){.scenario = scenario, .role = role, .checker = checker};
+bool sim_endpoint_init(struct sim_endpoint *end, const struct sim_scenario *scenario, enum ue_role role,
+                 struct sim_checker *checker) {
+    *end = (struct sim_endpoint){.scenario = scenario, .role = role, .checker = checker};
     end->has_login = scenario->login || scenario->encrypt;
     configure(end);
     uint32_t buffer = end->config.settings.reliable_buffer;
     end->buffer_bunches = buffer != 0 ? buffer : end->config.profile->reliable_buffer;
-    uint64_t phase = ue_rng_mix(scenario->seed, SALT_END + 32 + (uint64_t)role);
-    end->begin_ns = phase % ue_scenario_tick_ns(scenario, role);
-    end->message = malloc(UE_STREAM_BITS_MAX / 8);
-    end->framed = malloc((UE_STREAM_BITS_MAX + UE_STREAM_FRAME_BITS) / 8);
+    uint64_t phase = sim_rng_mix(scenario->seed, SALT_END + 32 + (uint64_t)role);
+    end->begin_ns = phase % sim_scenario_tick_ns(scenario, role);
+    end->message = malloc(SIM_STREAM_BITS_MAX / 8);
+    end->framed = malloc((SIM_STREAM_BITS_MAX + SIM_STREAM_BLOCK_BITS) / 8);
     end->region = malloc(POOL_BYTES);
     end->pool = end->region != NULL ? ue_pool_init(end->region, POOL_BYTES) : NULL;
     return end->message != NULL && end->framed != NULL && end->pool != NULL && make_endpoint(end);
 }
 
-void ue_end_free(struct ue_end *end) {
+void sim_endpoint_free(struct sim_endpoint *end) {
     if (end->conn != NULL) {
         ue_conn_free(end->conn);
     }
@@ -99,56 +99,56 @@ void ue_end_free(struct ue_end *end) {
 
 /* ---- hearing ---- */
 
-static void note(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+static void note(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
     uint64_t what = (uint64_t)event->type << 56 | (uint64_t)event->channel << 24 | (uint64_t)event->delivered << 16 |
                     (uint64_t)event->state << 8 | (uint64_t)event->reason;
-    uint64_t numbers = ue_rng_mix((uint64_t)event->packet_id, (uint64_t)event->ch_seq);
-    *end->transcript = ue_rng_mix(*end->transcript ^ now_ns, ue_rng_mix(what, numbers + event->data.bits));
+    uint64_t numbers = sim_rng_mix((uint64_t)event->packet_id, (uint64_t)event->ch_seq);
+    *end->transcript = sim_rng_mix(*end->transcript ^ now_ns, sim_rng_mix(what, numbers + event->data.bits));
 }
 
 /* Without a login: one message on the control channel, after which a server may speak. */
-static void begin_service(struct ue_end *end, uint64_t now_ns) {
+static void begin_service(struct sim_endpoint *end, uint64_t now_ns) {
     end->is_serving = true;
     ue_conn_admit(end->conn);
     if (end->role == UE_ROLE_CLIENT) {
-        ue_speak_hello(end, now_ns);
+        sim_endpoint_send_hello(end, now_ns);
     }
 }
 
-static void connected(struct ue_end *end, uint64_t now_ns) {
-    ue_checker_connect(end->checker, end->role, end->conn);
+static void connected(struct sim_endpoint *end, uint64_t now_ns) {
+    sim_checker_connect(end->checker, end->role, end->conn);
     if (!end->has_login && end->role == UE_ROLE_CLIENT) {
         begin_service(end, now_ns);
     }
 }
 
-static void hear_message(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
-    ue_ledger_heard(&end->checker->ledger, !end->role, now_ns, event, end->watch->delivered, end->watch->user);
+static void hear_message(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
+    delivery_checker_received(&end->checker->ledger, !end->role, now_ns, event, end->watch->delivered, end->watch->user);
 }
 
-static void refuse_frame(struct ue_end *end, uint64_t now_ns, const struct ue_event *event, const char *what) {
-    ue_failure_set(&end->checker->failure, now_ns, "side %d, channel %" PRIu32 ": %s", (int)end->role, event->channel,
+static void refuse_frame(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event, const char *what) {
+    sim_failure_set(&end->checker->failure, now_ns, "side %d, channel %" PRIu32 ": %s", (int)end->role, event->channel,
                    what);
 }
 
 /* Takes what an opening tells from the front of its bunch; false: it is not what was said. */
-static bool take_opening(struct ue_end *end, const struct ue_event *event, bool is_notice, struct ue_view *data) {
-    uint8_t bytes[UE_WORLD_OPENING_BYTES] = {0};
-    struct ue_bit_writer w = {.bytes = bytes};
-    const struct ue_world_place place = {event->channel,
+static bool take_opening(struct sim_endpoint *end, const struct ue_event *event, bool is_notice, struct ue_view *data) {
+    uint8_t bytes[SIM_WORLD_OPEN_BYTES] = {0};
+    struct sim_bit_writer w = {.bytes = bytes};
+    const struct sim_world_message place = {event->channel,
                                          end->checker->ledger.lanes[!end->role][event->channel].heard[1], is_notice};
-    bool is_mapped = ue_world_put_opening(&w, end->config.profile->netver, &place);
-    return event->has_mapped == is_mapped && ue_bit_take_same(data, &w);
+    bool is_mapped = sim_world_write_open(&w, end->config.profile->netver, &place);
+    return event->has_mapped == is_mapped && sim_bits_read_expected(data, &w);
 }
 
-static bool is_notice(const struct ue_end *end, uint32_t channel) {
-    const struct ue_stream *stream = ue_scenario_stream(end->scenario, UE_ROLE_SERVER, channel, true);
+static bool is_notice(const struct sim_endpoint *end, uint32_t channel) {
+    const struct sim_stream *stream = sim_scenario_stream(end->scenario, UE_ROLE_SERVER, channel, true);
     return stream != NULL && stream->is_notice;
 }
 
 /* Every block of an actor's bunch is a message, but a notice has none. */
-static void hear_actor(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
-    const struct ue_actor_wire wire = {end->config.profile->netver, end->role == UE_ROLE_CLIENT};
+static void hear_actor(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
+    const struct sim_block_context wire = {end->config.profile->netver, end->role == UE_ROLE_CLIENT};
     struct ue_event message = *event;
     struct ue_view data = event->data;
     bool is_all = is_notice(end, event->channel);
@@ -158,8 +158,8 @@ static void hear_actor(struct ue_end *end, uint64_t now_ns, const struct ue_even
         return;
     }
     do {
-        struct ue_actor_block block = {.value = data};
-        if (!is_all && !ue_actor_take_block(&data, wire, &block)) {
+        struct sim_content_block block = {.value = data};
+        if (!is_all && !sim_content_block_read(&data, wire, &block)) {
             refuse_frame(end, now_ns, event, "not a content block");
             return;
         }
@@ -171,11 +171,11 @@ static void hear_actor(struct ue_end *end, uint64_t now_ns, const struct ue_even
     } while (!is_all && data.bits > 0);
 }
 
-static void hear_voice(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+static void hear_voice(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
     struct ue_event message = *event;
     struct ue_view data = event->data;
     while (data.bits > 0) {
-        if (!ue_voice_take(&data, end->config.profile, &message.data)) {
+        if (!sim_voice_read(&data, end->config.profile, &message.data)) {
             refuse_frame(end, now_ns, event, "not a voice packet");
             return;
         }
@@ -184,21 +184,21 @@ static void hear_voice(struct ue_end *end, uint64_t now_ns, const struct ue_even
     }
 }
 
-static void hear_exports(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
-    uint8_t bytes[UE_WORLD_EXPORT_BYTES];
-    struct ue_bit_writer w = {.bytes = bytes};
-    const struct ue_world_place place = {event->channel, 0, is_notice(end, event->channel)};
-    ue_world_put_exports(&w, &place);
-    if (ue_end_is_checked(end) && !ue_view_equal(event->data, (struct ue_view){bytes, 0, w.bits})) {
+static void hear_exports(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
+    uint8_t bytes[SIM_WORLD_EXPORT_BYTES];
+    struct sim_bit_writer w = {.bytes = bytes};
+    const struct sim_world_message place = {event->channel, 0, is_notice(end, event->channel)};
+    sim_world_write_exports(&w, &place);
+    if (sim_endpoint_is_checked(end) && !ue_view_equal(event->data, (struct ue_view){bytes, 0, w.bits})) {
         refuse_frame(end, now_ns, event, "not what was exported");
     }
 }
 
-static void hear_bunch(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
-    if (event->channel != 0 && ue_end_is_checked(end)) {
-        if (ue_scenario_acts(end->scenario, event->channel)) {
+static void hear_bunch(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
+    if (event->channel != 0 && sim_endpoint_is_checked(end)) {
+        if (sim_scenario_is_actor_channel(end->scenario, event->channel)) {
             hear_actor(end, now_ns, event);
-        } else if (ue_scenario_speaks(end->scenario, event->channel)) {
+        } else if (sim_scenario_is_voice_channel(end->scenario, event->channel)) {
             hear_voice(end, now_ns, event);
         } else {
             hear_message(end, now_ns, event);
@@ -208,14 +208,14 @@ static void hear_bunch(struct ue_end *end, uint64_t now_ns, const struct ue_even
     }
 }
 
-static void set_channel(struct ue_end *end, uint32_t channel, enum ue_end_channel state) {
-    if (channel < UE_SCENARIO_CHANNELS_MAX) {
+static void set_channel(struct sim_endpoint *end, uint32_t channel, enum sim_channel_state state) {
+    if (channel < SIM_SCENARIO_CHANNELS_MAX) {
         end->channels[channel] = (uint8_t)state;
-        end->has_opened &= state != UE_END_FREE;
+        end->has_opened &= state != SIM_CHANNEL_FREE;
     }
 }
 
-static void hear_state(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+static void hear_state(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
     if (event->state == UE_CONN_PENDING && end->role == UE_ROLE_CLIENT && !end->is_serving) {
         connected(end, now_ns);
     } else if (event->state == UE_CONN_CLOSED && end->watch->closed != NULL) {
@@ -223,9 +223,9 @@ static void hear_state(struct ue_end *end, uint64_t now_ns, const struct ue_even
     }
 }
 
-static void hear_verdict(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+static void hear_verdict(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
     if (!end->scenario->unchecked) {
-        ue_checker_verdict(end->checker, end->role, now_ns, event);
+        sim_checker_ack(end->checker, end->role, now_ns, event);
     }
     if (end->watch->verdict != NULL) {
         end->watch->verdict(end->watch->user, end->role, event->packet_id, event->delivered);
@@ -233,22 +233,22 @@ static void hear_verdict(struct ue_end *end, uint64_t now_ns, const struct ue_ev
 }
 
 /* Damaged and encrypted datagrams are faults that must be survived, and ends have their reasons. */
-static void hear_fault(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
-    const struct ue_scenario *scenario = end->scenario;
-    if (!scenario->hostile && !scenario->encrypt && scenario->ending == UE_ENDING_QUIET) {
-        ue_failure_set(&end->checker->failure, now_ns, "side %d met a fault: %s, %s", (int)end->role,
+static void hear_fault(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
+    const struct sim_scenario *scenario = end->scenario;
+    if (!scenario->hostile && !scenario->encrypt && scenario->ending == SIM_ENDING_QUIET) {
+        sim_failure_set(&end->checker->failure, now_ns, "side %d met a fault: %s, %s", (int)end->role,
                        ue_status_text(event->fault.status), ue_close_reason_name(event->reason));
     }
 }
 
-static void hear(struct ue_end *end, uint64_t now_ns, const struct ue_event *event) {
+static void hear(struct sim_endpoint *end, uint64_t now_ns, const struct ue_event *event) {
     if (!end->scenario->unchecked) {
         note(end, now_ns, event);
     }
     switch (event->type) {
     case UE_EVENT_STATE: hear_state(end, now_ns, event); break;
-    case UE_EVENT_CHANNEL_OPENED: set_channel(end, event->channel, UE_END_OPEN); break;
-    case UE_EVENT_CHANNEL_CLOSED: set_channel(end, event->channel, UE_END_FREE); break;
+    case UE_EVENT_CHANNEL_OPENED: set_channel(end, event->channel, SIM_CHANNEL_OPEN); break;
+    case UE_EVENT_CHANNEL_CLOSED: set_channel(end, event->channel, SIM_CHANNEL_FREE); break;
     case UE_EVENT_BUNCH: hear_bunch(end, now_ns, event); break;
     case UE_EVENT_PACKET: hear_verdict(end, now_ns, event); break;
     case UE_EVENT_EXPORTS: hear_exports(end, now_ns, event); break;
@@ -256,29 +256,29 @@ static void hear(struct ue_end *end, uint64_t now_ns, const struct ue_event *eve
     }
 }
 
-static void take_events(struct ue_end *end, uint64_t now_ns) {
+static void take_events(struct sim_endpoint *end, uint64_t now_ns) {
     struct ue_event event;
     while (ue_conn_next_event(end->conn, &event)) {
         hear(end, now_ns, &event);
     }
 }
 
-static void send_datagrams(struct ue_end *end, uint64_t now_ns) {
+static void send_datagrams(struct sim_endpoint *end, uint64_t now_ns) {
     struct ue_bytes datagram;
     bool is_lost = end->role == UE_ROLE_SERVER && end->peer_address != *end->client_address;
-    ue_link_set_address(end->out, end->role == UE_ROLE_SERVER ? end->peer_address : *end->client_address);
+    sim_link_set_address(end->out, end->role == UE_ROLE_SERVER ? end->peer_address : *end->client_address);
     while (ue_conn_next_datagram(end->conn, &datagram)) {
         if (is_lost) {
-            ue_link_waste(end->out, now_ns, datagram.bytes, datagram.size_bytes);
+            sim_link_send_lost(end->out, now_ns, datagram.bytes, datagram.size_bytes);
         } else {
-            ue_link_send(end->out, now_ns, datagram.bytes, datagram.size_bytes);
+            sim_link_send(end->out, now_ns, datagram.bytes, datagram.size_bytes);
         }
     }
 }
 
 /* ---- before the connection ---- */
 
-static void accept(struct ue_end *end, uint64_t now_ns, uint32_t address, const struct ue_accepted *accepted) {
+static void accept(struct sim_endpoint *end, uint64_t now_ns, uint32_t address, const struct ue_accepted *accepted) {
     if (end->conn != NULL && accepted->restarted) {
         end->peer_address = address;
         ue_conn_rebind(end->conn, now_ns, accepted);
@@ -288,14 +288,14 @@ static void accept(struct ue_end *end, uint64_t now_ns, uint32_t address, const 
         return; /* a copy of what it was made for */
     }
     if (!make_conn(end)) {
-        ue_failure_set(&end->checker->failure, now_ns, "no connection for the client");
+        sim_failure_set(&end->checker->failure, now_ns, "no connection for the client");
         return;
     }
     ue_conn_accept(end->conn, now_ns, accepted);
     connected(end, now_ns);
 }
 
-static void listen_to(struct ue_end *end, uint64_t now_ns, uint32_t address, const uint8_t *bytes, size_t size_bytes) {
+static void listen_to(struct sim_endpoint *end, uint64_t now_ns, uint32_t address, const uint8_t *bytes, size_t size_bytes) {
     static const struct ue_host hosts[] = {{.size_bytes = 14, .text = "127.0.0.1:4000"},
                                            {.size_bytes = 14, .text = "127.0.0.1:4001"}};
     uint8_t reply[UE_LISTENER_REPLY_BYTES];
@@ -304,15 +304,15 @@ static void listen_to(struct ue_end *end, uint64_t now_ns, uint32_t address, con
     enum ue_listener_result result = ue_listener_receive(end->listener, now_ns, &hosts[address], true, bytes,
                                                          size_bytes, reply, &reply_bytes, &accepted);
     if (reply_bytes != 0) { /* the oldest layout has no Ack */
-        ue_link_set_address(end->out, address);
-        ue_link_send(end->out, now_ns, reply, reply_bytes);
+        sim_link_set_address(end->out, address);
+        sim_link_send(end->out, now_ns, reply, reply_bytes);
     }
     if (result == UE_LISTENER_ACCEPT) {
         accept(end, now_ns, address, &accepted);
     }
 }
 
-void ue_end_start(struct ue_end *end) {
+void sim_endpoint_start(struct sim_endpoint *end) {
     if (end->conn == NULL) {
         return;
     }
@@ -327,15 +327,15 @@ void ue_end_start(struct ue_end *end) {
 
 /* ---- ticks ---- */
 
-uint64_t ue_end_next_ns(const struct ue_end *end) {
-    return end->begin_ns + end->ticks * ue_scenario_tick_ns(end->scenario, end->role);
+uint64_t sim_endpoint_next_ns(const struct sim_endpoint *end) {
+    return end->begin_ns + end->ticks * sim_scenario_tick_ns(end->scenario, end->role);
 }
 
-static void read_datagrams(struct ue_end *end, uint64_t now_ns) {
+static void read_datagrams(struct sim_endpoint *end, uint64_t now_ns) {
     const uint8_t *bytes;
     size_t size_bytes;
-    while (ue_link_take(end->in, now_ns, &bytes, &size_bytes)) {
-        uint32_t address = ue_link_taken_address(end->in);
+    while (sim_link_pop(end->in, now_ns, &bytes, &size_bytes)) {
+        uint32_t address = sim_link_popped_address(end->in);
         bool is_stranger = end->conn == NULL || (end->role == UE_ROLE_SERVER && address != end->peer_address);
         if (is_stranger) {
             listen_to(end, now_ns, address, bytes, size_bytes);
@@ -348,7 +348,7 @@ static void read_datagrams(struct ue_end *end, uint64_t now_ns) {
 }
 
 /* A client joins as a game does, says the rest when the server lets it. */
-static void tick_login(struct ue_end *end, uint64_t now_ns) {
+static void tick_login(struct sim_endpoint *end, uint64_t now_ns) {
     ue_login_tick(&end->login, now_ns);
     take_events(end, now_ns);
     enum ue_login_state state = end->login.state;
@@ -356,14 +356,14 @@ static void tick_login(struct ue_end *end, uint64_t now_ns) {
     if (state == UE_LOGIN_ASKED && end->role == UE_ROLE_SERVER) {
         ue_login_refuse(&end->login, now_ns, "Server full.");
     }
-    if (state == UE_LOGIN_FAILED && !end->scenario->hostile && end->scenario->ending == UE_ENDING_QUIET) {
-        ue_failure_set(&end->checker->failure, now_ns, "side %d: login failed: %s", (int)end->role, end->login.failure);
+    if (state == UE_LOGIN_FAILED && !end->scenario->hostile && end->scenario->ending == SIM_ENDING_QUIET) {
+        sim_failure_set(&end->checker->failure, now_ns, "side %d: login failed: %s", (int)end->role, end->login.failure);
     }
 }
 
-void ue_end_tick(struct ue_end *end, uint64_t now_ns) {
+void sim_endpoint_tick(struct sim_endpoint *end, uint64_t now_ns) {
     end->ticks++;
-    ue_link_tick(end->in, now_ns, 2);
+    sim_link_tick(end->in, now_ns, 2);
     read_datagrams(end, now_ns);
     if (end->conn == NULL) {
         return;
@@ -374,38 +374,38 @@ void ue_end_tick(struct ue_end *end, uint64_t now_ns) {
         tick_login(end, now_ns);
     }
     if (end->is_serving && end->role == UE_ROLE_SERVER && !end->is_silent && !end->has_opened) {
-        ue_speak_open_channels(end, now_ns);
+        sim_endpoint_open_channels(end, now_ns);
     }
     if (end->is_serving && !end->is_silent) {
-        ue_speak_streams(end, now_ns);
+        sim_endpoint_send_streams(end, now_ns);
     }
     ue_conn_tick(end->conn, now_ns);
     take_events(end, now_ns);
     send_datagrams(end, now_ns);
-    ue_link_tick(end->out, now_ns, 0);
+    sim_link_tick(end->out, now_ns, 0);
     if (!end->scenario->unchecked) {
-        ue_checker_tick(end->checker, end->role, now_ns, end->conn);
+        sim_checker_tick(end->checker, end->role, now_ns, end->conn);
     }
 }
 
-void ue_end_leave(struct ue_end *end, uint64_t now_ns) {
+void sim_endpoint_close(struct sim_endpoint *end, uint64_t now_ns) {
     ue_conn_close(end->conn, now_ns, end->role == UE_ROLE_CLIENT ? UE_CLOSE_DISCONNECT : UE_CLOSE_HOST_CLOSED);
     take_events(end, now_ns);
 }
 
-bool ue_end_is_closed(const struct ue_end *end) {
+bool sim_endpoint_is_closed(const struct sim_endpoint *end) {
     return end->conn != NULL && ue_conn_state(end->conn) == UE_CONN_CLOSED;
 }
 
-bool ue_end_is_acked(const struct ue_end *end) {
+bool sim_endpoint_is_acked(const struct sim_endpoint *end) {
     if (end->conn == NULL) {
         return true;
     }
     if (ue_conn_unacked(end->conn, 0) != 0) {
         return false;
     }
-    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
-        const struct ue_stream *stream = &end->scenario->streams[i];
+    for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
+        const struct sim_stream *stream = &end->scenario->streams[i];
         uint32_t count = stream->every_ticks == 0 ? 0 : stream->channels != 0 ? stream->channels : 1;
         for (uint32_t channel = stream->channel; channel < stream->channel + count; channel++) {
             if (ue_conn_unacked(end->conn, channel) != 0) {
@@ -416,9 +416,9 @@ bool ue_end_is_acked(const struct ue_end *end) {
     return true;
 }
 
-bool ue_end_is_done(const struct ue_end *end) {
-    for (size_t i = 0; i < UE_SCENARIO_STREAMS_MAX; i++) {
-        const struct ue_stream *stream = &end->scenario->streams[i];
+bool sim_endpoint_is_done(const struct sim_endpoint *end) {
+    for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
+        const struct sim_stream *stream = &end->scenario->streams[i];
         if (stream->every_ticks != 0 && stream->from == end->role &&
             (stream->total == 0 || end->streams[i].said < stream->total)) {
             return false;

@@ -10,25 +10,25 @@ static bool has_sample_count(const struct ue_profile *profile) {
     return ue_profile_index(profile) >= ue_profile_index(ue_profile_find("4.19"));
 }
 
-static void put_front(struct ue_bit_writer *w, const struct ue_profile *profile, size_t size_bytes) {
-    ue_bit_put_text(w, UE_VOICE_SENDER);
+static void put_front(struct sim_bit_writer *w, const struct ue_profile *profile, size_t size_bytes) {
+    sim_bits_write_text(w, SIM_VOICE_SENDER);
     if (profile->netver >= NETVER_AMPLITUDE) {
-        ue_bit_put(w, AMPLITUDE, 16);
+        sim_bits_write(w, AMPLITUDE, 16);
     }
-    ue_bit_put(w, size_bytes, 16);
+    sim_bits_write(w, size_bytes, 16);
     if (has_sample_count(profile)) {
-        ue_bit_put(w, size_bytes * SAMPLES_PER_BYTE, 64);
+        sim_bits_write(w, size_bytes * SAMPLES_PER_BYTE, 64);
     }
 }
 
-void ue_voice_put(struct ue_bit_writer *w, const struct ue_profile *profile, struct ue_view value) {
+void sim_voice_write(struct sim_bit_writer *w, const struct ue_profile *profile, struct ue_view value) {
     put_front(w, profile, value.bits / 8);
-    ue_bit_put_view(w, value);
+    sim_bits_write_view(w, value);
 }
 
-bool ue_voice_take(struct ue_view *data, const struct ue_profile *profile, struct ue_view *value) {
+bool sim_voice_read(struct ue_view *data, const struct ue_profile *profile, struct ue_view *value) {
     uint8_t bytes[FRONT_BYTES] = {0};
-    struct ue_bit_writer front = {.bytes = bytes};
+    struct sim_bit_writer front = {.bytes = bytes};
     put_front(&front, profile, 0);
     size_t length_bit = front.bits - 16 - (has_sample_count(profile) ? 64 : 0);
     if (data->bits < front.bits) {
@@ -37,5 +37,5 @@ bool ue_voice_take(struct ue_view *data, const struct ue_profile *profile, struc
     uint64_t size_bytes = ue_view_load(*data, length_bit, 16);
     front.bits = 0;
     put_front(&front, profile, size_bytes);
-    return ue_bit_take_same(data, &front) && ue_bit_take_view(data, size_bytes * 8, value);
+    return sim_bits_read_expected(data, &front) && sim_bits_read_view(data, size_bytes * 8, value);
 }

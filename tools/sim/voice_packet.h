@@ -6,12 +6,12 @@
 #include <uerudp/profile.h>
 #include "tools/sim/bit_stream.h"
 
-#define UE_VOICE_SENDER "Sim"
+#define SIM_VOICE_SENDER "Sim"
 
 /* Appends a voice packet with this value, of whole bytes, as its data. */
-void ue_voice_put(struct ue_bit_writer *w, const struct ue_profile *profile, struct ue_view value);
+void sim_voice_write(struct sim_bit_writer *w, const struct ue_profile *profile, struct ue_view value);
 
 /* Takes the packet at the front of data and gives its value; false: it is none. */
-bool ue_voice_take(struct ue_view *data, const struct ue_profile *profile, struct ue_view *value);
+bool sim_voice_read(struct ue_view *data, const struct ue_profile *profile, struct ue_view *value);
 
 #endif

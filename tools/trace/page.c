@@ -19,17 +19,17 @@ static GBytes *load(const char *file) {
     return bytes;
 }
 
-static void write_bytes(struct ue_out *out, GBytes *bytes) {
+static void write_bytes(struct text_buffer *out, GBytes *bytes) {
     gsize size;
     const void *data = g_bytes_get_data(bytes, &size);
-    ue_out_bytes(out, data, size);
+    text_buffer_add_bytes(out, data, size);
     g_bytes_unref(bytes);
 }
 
-static void write_part(const struct ue_plot *plot, struct ue_out *out, const char *mark) {
+static void write_part(const struct trace_plot *plot, struct text_buffer *out, const char *mark) {
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
         if (strcmp(parts[i].mark, mark) == 0 && parts[i].file == NULL) {
-            ue_plot_write(plot, out);
+            trace_plot_write_json(plot, out);
         } else if (strcmp(parts[i].mark, mark) == 0) {
             write_bytes(out, load(parts[i].file));
         }
@@ -37,7 +37,7 @@ static void write_part(const struct ue_plot *plot, struct ue_out *out, const cha
 }
 
 /* The page's text and marks alternate. */
-void ue_page_write(const struct ue_plot *plot, struct ue_out *out) {
+void trace_write_page(const struct trace_plot *plot, struct text_buffer *out) {
     GBytes *page = load("page.html");
     gsize size;
     const char *text = g_bytes_get_data(page, &size);
@@ -45,7 +45,7 @@ void ue_page_write(const struct ue_plot *plot, struct ue_out *out) {
     char **pieces = g_strsplit(copy, "@", -1);
     for (size_t i = 0; pieces[i] != NULL; i++) {
         if (i % 2 == 0) {
-            ue_out_text(out, pieces[i]);
+            text_buffer_add(out, pieces[i]);
         } else {
             write_part(plot, out, pieces[i]);
         }

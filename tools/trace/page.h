@@ -7,6 +7,6 @@
 #include "tools/trace/plot.h"
 
 /* Appends the page. */
-void ue_page_write(const struct ue_plot *plot, struct ue_out *out);
+void trace_write_page(const struct trace_plot *plot, struct text_buffer *out);
 
 #endif

@@ -9,33 +9,33 @@
 #define LOOK_BACK 4096
 #define FIRST_BIN_NS INT64_C(1000000)
 
-/* Together UE_PLOT_POINTS_MAX. */
-static const unsigned kept_max[UE_PLOT_KINDS] = {
-    [UE_PLOT_ORDINARY] = 10000, [UE_PLOT_MARKED] = 4000, [UE_PLOT_RESENDS] = 4000,
-    [UE_PLOT_GAPS] = 1000,      [UE_PLOT_NOTES] = 1000,
+/* Together TRACE_PLOT_POINTS_MAX. */
+static const unsigned kept_max[TRACE_PLOT_KINDS] = {
+    [TRACE_PLOT_ORDINARY] = 10000, [TRACE_PLOT_MARKED] = 4000, [TRACE_PLOT_RESENDS] = 4000,
+    [TRACE_PLOT_GAPS] = 1000,      [TRACE_PLOT_NOTES] = 1000,
 };
 
-struct ue_plot *ue_plot_new(const struct ue_seen *first) {
-    const struct ue_connection *connection = first->connection;
+struct trace_plot *trace_plot_new(const struct input_datagram *first) {
+    const struct observe_connection *connection = first->connection;
     unsigned server_side = first->role == 1 ? first->held->side : !first->held->side;
-    struct ue_plot *plot = g_new0(struct ue_plot, 1);
+    struct trace_plot *plot = g_new0(struct trace_plot, 1);
     plot->stream = connection->stream;
     plot->server = g_strdup(connection->texts[server_side]);
     plot->client = g_strdup(connection->texts[!server_side]);
     plot->begin_ns = first->held->time_ns;
-    plot->packets = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_packet));
-    plot->resends = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_resend));
-    plot->gaps = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_gap));
-    plot->notes = g_array_new(FALSE, FALSE, sizeof(struct ue_plot_note));
+    plot->packets = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_packet));
+    plot->resends = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_resend));
+    plot->gaps = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_gap));
+    plot->notes = g_array_new(FALSE, FALSE, sizeof(struct trace_plot_note));
     plot->bands = g_ptr_array_new_with_free_func(g_free);
     plot->bin_ns = FIRST_BIN_NS;
-    for (size_t kind = 0; kind < UE_PLOT_KINDS; kind++) {
+    for (size_t kind = 0; kind < TRACE_PLOT_KINDS; kind++) {
         plot->stride[kind] = 1;
     }
     return plot;
 }
 
-void ue_plot_free(struct ue_plot *plot) {
+void trace_plot_free(struct trace_plot *plot) {
     g_free(plot->client);
     g_free(plot->server);
     g_free(plot->generation);
@@ -47,35 +47,35 @@ void ue_plot_free(struct ue_plot *plot) {
     g_free(plot);
 }
 
-uint64_t ue_plot_points(const struct ue_plot *plot) {
+uint64_t trace_plot_points(const struct trace_plot *plot) {
     return plot->packet_count + plot->resend_count + plot->gap_count + plot->note_count;
 }
 
-uint64_t ue_plot_shown(const struct ue_plot *plot) {
+uint64_t trace_plot_points_kept(const struct trace_plot *plot) {
     return plot->packets->len + plot->resends->len + plot->gaps->len + plot->notes->len;
 }
 
 /* ---- thinning ---- */
 
-static GArray *rows_of(const struct ue_plot *plot, enum ue_plot_kind kind) {
+static GArray *rows_of(const struct trace_plot *plot, enum trace_plot_kind kind) {
     switch (kind) {
-    case UE_PLOT_RESENDS: return plot->resends;
-    case UE_PLOT_GAPS: return plot->gaps;
-    case UE_PLOT_NOTES: return plot->notes;
-    case UE_PLOT_ORDINARY:
-    case UE_PLOT_MARKED: break;
+    case TRACE_PLOT_RESENDS: return plot->resends;
+    case TRACE_PLOT_GAPS: return plot->gaps;
+    case TRACE_PLOT_NOTES: return plot->notes;
+    case TRACE_PLOT_ORDINARY:
+    case TRACE_PLOT_MARKED: break;
     }
     return plot->packets;
 }
 
 /* Packets of two kinds share an array. */
-static bool is_of_kind(const GArray *rows, guint index, enum ue_plot_kind kind) {
-    bool is_packet = kind == UE_PLOT_ORDINARY || kind == UE_PLOT_MARKED;
-    return !is_packet || g_array_index(rows, struct ue_plot_packet, index).is_plain == (kind == UE_PLOT_ORDINARY);
+static bool is_of_kind(const GArray *rows, guint index, enum trace_plot_kind kind) {
+    bool is_packet = kind == TRACE_PLOT_ORDINARY || kind == TRACE_PLOT_MARKED;
+    return !is_packet || g_array_index(rows, struct trace_plot_packet, index).is_plain == (kind == TRACE_PLOT_ORDINARY);
 }
 
 /* Leaves out every second point of a kind. */
-static void thin(struct ue_plot *plot, enum ue_plot_kind kind) {
+static void thin(struct trace_plot *plot, enum trace_plot_kind kind) {
     GArray *rows = rows_of(plot, kind);
     size_t size = g_array_get_element_size(rows);
     guint kept = 0, seen = 0;
@@ -90,7 +90,7 @@ static void thin(struct ue_plot *plot, enum ue_plot_kind kind) {
 }
 
 /* Appends a point, unless it is one of those that are left out. */
-static void add_point(struct ue_plot *plot, enum ue_plot_kind kind, const void *row) {
+static void add_point(struct trace_plot *plot, enum trace_plot_kind kind, const void *row) {
     uint64_t number = plot->offered[kind]++;
     if (number % plot->stride[kind] == 0 && plot->kept[kind] >= kept_max[kind]) {
         thin(plot, kind);
@@ -101,34 +101,34 @@ static void add_point(struct ue_plot *plot, enum ue_plot_kind kind, const void *
     }
 }
 
-static void remove_point(struct ue_plot *plot, enum ue_plot_kind kind, guint index) {
+static void remove_point(struct trace_plot *plot, enum trace_plot_kind kind, guint index) {
     plot->kept[kind]--;
     g_array_remove_index(rows_of(plot, kind), index);
 }
 
 /* ---- packets ---- */
 
-static void add_packet(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
+static void add_packet(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event) {
     bool is_plain = !event->is_late && !event->is_duplicate;
-    struct ue_plot_packet packet = {.time_ns = event->time_ns,
+    struct trace_plot_packet packet = {.time_ns = event->time_ns,
                                     .id = event->packet_id,
                                     .frame = event->frame,
                                     .bytes = (uint32_t)seen->held->length_bytes,
                                     .side = (uint8_t)event->side,
-                                    .fate = UE_TRACK_PENDING,
+                                    .fate = UE_TRACKER_PACKET_PENDING,
                                     .is_late = event->is_late,
                                     .is_duplicate = event->is_duplicate,
                                     .is_plain = is_plain};
     plot->packet_count++;
-    add_point(plot, is_plain ? UE_PLOT_ORDINARY : UE_PLOT_MARKED, &packet);
+    add_point(plot, is_plain ? TRACE_PLOT_ORDINARY : TRACE_PLOT_MARKED, &packet);
 }
 
 /* Its place among those shown; their number where it was left out. */
-static guint find_packet(const struct ue_plot *plot, unsigned side, int64_t id) {
-    const struct ue_plot_packet *rows = (const struct ue_plot_packet *)(const void *)plot->packets->data;
+static guint find_packet(const struct trace_plot *plot, unsigned side, int64_t id) {
+    const struct trace_plot_packet *rows = (const struct trace_plot_packet *)(const void *)plot->packets->data;
     guint first = plot->packets->len > LOOK_BACK ? plot->packets->len - LOOK_BACK : 0;
     for (guint i = plot->packets->len; i > first; i--) {
-        const struct ue_plot_packet *row = &rows[i - 1];
+        const struct trace_plot_packet *row = &rows[i - 1];
         if (row->side == side && row->id == id) {
             return i - 1;
         }
@@ -139,60 +139,60 @@ static guint find_packet(const struct ue_plot *plot, unsigned side, int64_t id) 
     return plot->packets->len;
 }
 
-static void set_verdict(struct ue_plot_packet *packet, const struct ue_track_event *event) {
+static void set_verdict(struct trace_plot_packet *packet, const struct ue_tracker_event *event) {
     if (event->is_withdrawn) {
-        packet->fate = UE_PLOT_UNHEARD; /* what reported it as delivered remains */
+        packet->fate = TRACE_PLOT_ACK_LOST; /* what reported it as delivered remains */
         packet->is_plain = false;
         return;
     }
     packet->verdict_ns = event->time_ns;
     packet->verdict_frame = event->frame;
-    packet->fate = event->type == UE_TRACK_ACKED ? UE_TRACK_DELIVERED : UE_TRACK_NOT_DELIVERED;
-    packet->is_plain &= event->type == UE_TRACK_ACKED;
+    packet->fate = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
+    packet->is_plain &= event->type == UE_TRACKER_ACK;
 }
 
 /* An ordinary packet that was left out is shown after all where it was lost. */
-static struct ue_plot_packet lost_packet(const struct ue_track_event *event) {
+static struct trace_plot_packet lost_packet(const struct ue_tracker_event *event) {
     bool was_seen = event->other_frame != 0;
-    return (struct ue_plot_packet){.time_ns = was_seen ? ue_ns_since(event->time_ns, event->span_ns) : event->time_ns,
+    return (struct trace_plot_packet){.time_ns = was_seen ? ue_time_ns_since(event->time_ns, event->span_ns) : event->time_ns,
                                    .id = event->packet_id,
                                    .frame = event->other_frame,
                                    .side = !event->side};
 }
 
-static void take_verdict(struct ue_plot *plot, const struct ue_track_event *event) {
+static void take_verdict(struct trace_plot *plot, const struct ue_tracker_event *event) {
     guint index = find_packet(plot, !event->side, event->packet_id);
-    struct ue_plot_packet *shown =
-        index < plot->packets->len ? &g_array_index(plot->packets, struct ue_plot_packet, index) : NULL;
-    bool is_lost = event->type == UE_TRACK_NACKED;
+    struct trace_plot_packet *shown =
+        index < plot->packets->len ? &g_array_index(plot->packets, struct trace_plot_packet, index) : NULL;
+    bool is_lost = event->type == UE_TRACKER_NAK;
     plot->lost_count[!event->side] += is_lost;
     plot->packet_count += is_lost && shown == NULL && event->other_frame == 0;
     if (is_lost && (shown == NULL || shown->is_plain)) {
-        struct ue_plot_packet lost = shown != NULL ? *shown : lost_packet(event);
+        struct trace_plot_packet lost = shown != NULL ? *shown : lost_packet(event);
         if (shown != NULL) {
-            remove_point(plot, UE_PLOT_ORDINARY, index);
+            remove_point(plot, TRACE_PLOT_ORDINARY, index);
         }
         set_verdict(&lost, event);
-        add_point(plot, UE_PLOT_MARKED, &lost);
+        add_point(plot, TRACE_PLOT_MARKED, &lost);
     } else if (shown != NULL) {
         set_verdict(shown, event);
     }
 }
 
-static void add_gap(struct ue_plot *plot, const struct ue_track_event *event) {
-    struct ue_plot_gap gap = {.time_ns = event->time_ns,
+static void add_gap(struct trace_plot *plot, const struct ue_tracker_event *event) {
+    struct trace_plot_gap gap = {.time_ns = event->time_ns,
                               .first_id = event->packet_id,
                               .last_id = event->last_id,
                               .side = (uint8_t)event->side};
     plot->gap_count++;
-    add_point(plot, UE_PLOT_GAPS, &gap);
+    add_point(plot, TRACE_PLOT_GAPS, &gap);
 }
 
-static void fill_gap(struct ue_plot *plot, const struct ue_track_event *event) {
-    struct ue_plot_gap *gaps = (struct ue_plot_gap *)(void *)plot->gaps->data;
+static void fill_gap(struct trace_plot *plot, const struct ue_tracker_event *event) {
+    struct trace_plot_gap *gaps = (struct trace_plot_gap *)(void *)plot->gaps->data;
     guint first = plot->gaps->len > LOOK_BACK ? plot->gaps->len - LOOK_BACK : 0;
     for (guint i = plot->gaps->len; i > first; i--) {
-        struct ue_plot_gap *gap = &gaps[i - 1];
+        struct trace_plot_gap *gap = &gaps[i - 1];
         if (gap->side == event->side && gap->first_id <= event->packet_id && event->packet_id <= gap->last_id) {
             gap->filled_ns = event->time_ns;
             return;
@@ -200,12 +200,12 @@ static void fill_gap(struct ue_plot *plot, const struct ue_track_event *event) {
     }
 }
 
-static void remove_gap(struct ue_plot *plot, const struct ue_track_event *event) {
+static void remove_gap(struct trace_plot *plot, const struct ue_tracker_event *event) {
     plot->gap_count -= plot->gap_count != 0;
-    const struct ue_plot_gap *gaps = (const struct ue_plot_gap *)(const void *)plot->gaps->data;
+    const struct trace_plot_gap *gaps = (const struct trace_plot_gap *)(const void *)plot->gaps->data;
     for (guint i = plot->gaps->len; i > 0; i--) {
         if (gaps[i - 1].side == event->side && gaps[i - 1].first_id == event->packet_id) {
-            remove_point(plot, UE_PLOT_GAPS, i - 1);
+            remove_point(plot, TRACE_PLOT_GAPS, i - 1);
             return;
         }
     }
@@ -213,28 +213,28 @@ static void remove_gap(struct ue_plot *plot, const struct ue_track_event *event)
 
 /* ---- channels ---- */
 
-static void name_channel(const struct ue_seen *seen, const struct ue_bunch *bunch, struct ue_out *name) {
+static void name_channel(const struct input_datagram *seen, const struct ue_bunch *bunch, struct text_buffer *name) {
     const char *known = ue_bunch_channel_name(&seen->context, bunch);
     if (known != NULL) {
-        ue_out_text(name, known);
+        text_buffer_add(name, known);
     } else if (bunch->has_name && !bunch->name.hardcoded) {
-        ue_out_engine_text(name, bunch->name.text, UE_ESCAPE_PLAIN);
+        text_buffer_add_engine_text(name, bunch->name.text, TEXT_ESCAPE_PLAIN);
     }
-    ue_out_char(name, '\0');
+    text_buffer_add_char(name, '\0');
 }
 
-static struct ue_plot_band *add_band(struct ue_plot *plot, uint32_t channel) {
-    struct ue_plot_band *band = g_new0(struct ue_plot_band, 1);
+static struct trace_plot_band *add_band(struct trace_plot *plot, uint32_t channel) {
+    struct trace_plot_band *band = g_new0(struct trace_plot_band, 1);
     band->channel = channel;
-    band->is_rest = plot->bands->len == UE_PLOT_BANDS_MAX - 1;
+    band->is_rest = plot->bands->len == TRACE_PLOT_BANDS_MAX - 1;
     g_strlcpy(band->name, band->is_rest ? "all others" : "", sizeof band->name);
     g_ptr_array_add(plot->bands, band);
     return band;
 }
 
-static struct ue_plot_band *find_band(struct ue_plot *plot, uint32_t channel) {
+static struct trace_plot_band *find_band(struct trace_plot *plot, uint32_t channel) {
     for (guint i = 0; i < plot->bands->len; i++) {
-        struct ue_plot_band *band = plot->bands->pdata[i];
+        struct trace_plot_band *band = plot->bands->pdata[i];
         if (band->channel == channel || band->is_rest) {
             return band;
         }
@@ -243,37 +243,37 @@ static struct ue_plot_band *find_band(struct ue_plot *plot, uint32_t channel) {
 }
 
 /* Twice the width: the same time in half of the bins. */
-static void widen_bins(struct ue_plot *plot) {
+static void widen_bins(struct trace_plot *plot) {
     plot->bin_ns *= 2;
     for (guint i = 0; i < plot->bands->len; i++) {
-        struct ue_plot_band *band = plot->bands->pdata[i];
+        struct trace_plot_band *band = plot->bands->pdata[i];
         for (unsigned side = 0; side < 2; side++) {
             uint64_t *bits = band->bits[side];
-            for (size_t bin = 0; bin < UE_PLOT_BINS / 2; bin++) {
+            for (size_t bin = 0; bin < TRACE_PLOT_BINS / 2; bin++) {
                 bits[bin] = bits[2 * bin] + bits[2 * bin + 1];
             }
-            memset(&bits[UE_PLOT_BINS / 2], 0, sizeof *bits * UE_PLOT_BINS / 2);
+            memset(&bits[TRACE_PLOT_BINS / 2], 0, sizeof *bits * TRACE_PLOT_BINS / 2);
         }
     }
 }
 
-static void add_bunch(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
-    struct ue_plot_band *band = find_band(plot, event->bunch->channel);
+static void add_bunch(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event) {
+    struct trace_plot_band *band = find_band(plot, event->bunch->channel);
     if (band->name[0] == '\0') {
-        struct ue_out name = {0};
+        struct text_buffer name = {0};
         name_channel(seen, event->bunch, &name);
         g_utf8_strncpy(band->name, name.text, (sizeof band->name - 1) / 4);
-        ue_out_free(&name);
+        text_buffer_free(&name);
     }
-    int64_t since_ns = MAX(ue_ns_since(event->time_ns, plot->begin_ns), 0);
-    while (since_ns / plot->bin_ns >= UE_PLOT_BINS) {
+    int64_t since_ns = MAX(ue_time_ns_since(event->time_ns, plot->begin_ns), 0);
+    while (since_ns / plot->bin_ns >= TRACE_PLOT_BINS) {
         widen_bins(plot);
     }
     band->bits[event->side][since_ns / plot->bin_ns] += event->bunch->data.bits;
 }
 
-static void add_resend(struct ue_plot *plot, const struct ue_track_event *event) {
-    struct ue_plot_resend resend = {.time_ns = event->time_ns,
+static void add_resend(struct trace_plot *plot, const struct ue_tracker_event *event) {
+    struct trace_plot_resend resend = {.time_ns = event->time_ns,
                                     .id = event->packet_id,
                                     .reliable_id = event->reliable_id,
                                     .frame = event->frame,
@@ -284,74 +284,74 @@ static void add_resend(struct ue_plot *plot, const struct ue_track_event *event)
                                     .side = (uint8_t)event->side,
                                     .is_spurious = event->is_spurious};
     plot->resend_count++;
-    add_point(plot, UE_PLOT_RESENDS, &resend);
+    add_point(plot, TRACE_PLOT_RESENDS, &resend);
 }
 
 /* ---- notes ---- */
 
 static void G_GNUC_PRINTF(3, 4)
-    add_note(struct ue_plot *plot, const struct ue_track_event *event, const char *format, ...) {
-    struct ue_plot_note note = {.time_ns = event->time_ns, .frame = event->frame, .side = (uint8_t)event->side};
+    add_note(struct trace_plot *plot, const struct ue_tracker_event *event, const char *format, ...) {
+    struct trace_plot_note note = {.time_ns = event->time_ns, .frame = event->frame, .side = (uint8_t)event->side};
     va_list arguments;
     va_start(arguments, format);
     g_vsnprintf(note.text, sizeof note.text, format, arguments);
     va_end(arguments);
     plot->note_count++;
-    add_point(plot, UE_PLOT_NOTES, &note);
+    add_point(plot, TRACE_PLOT_NOTES, &note);
 }
 
-static void note_handshake(struct ue_plot *plot, const struct ue_track_event *event) {
+static void note_handshake(struct trace_plot *plot, const struct ue_tracker_event *event) {
     const char *name = ue_values_name(UE_VALUES_HANDSHAKE_TYPE, event->datagram->handshake.type);
     add_note(plot, event, "%s", name != NULL ? name : "handshake");
 }
 
-static void note_closed(struct ue_plot *plot, const struct ue_track_event *event) {
+static void note_closed(struct trace_plot *plot, const struct ue_tracker_event *event) {
     const char *reason = ue_values_name(ue_field_row(UE_F_BUNCH_CLOSE_REASON)->values, event->close_reason);
     add_note(plot, event, "channel %" G_GUINT32_FORMAT " closed: %s", event->bunch->channel,
              reason != NULL ? reason : "no known reason");
 }
 
-static void note_opened(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
-    struct ue_out name = {0};
+static void note_opened(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event) {
+    struct text_buffer name = {0};
     name_channel(seen, event->bunch, &name);
     add_note(plot, event, "channel %" G_GUINT32_FORMAT " opened: %.40s", event->bunch->channel, name.text);
-    ue_out_free(&name);
+    text_buffer_free(&name);
 }
 
 /* ---- the tracker ---- */
 
-void ue_plot_begin(struct ue_plot *plot, const struct ue_seen *seen) {
+void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *seen) {
     plot->end_ns = MAX(plot->end_ns, seen->held->time_ns);
-    const struct ue_flow *flow = &seen->connection->flow;
+    const struct ue_detection *flow = &seen->connection->flow;
     char text[UE_RANGE_CHARS];
-    const char *generations = ue_flow_generations(flow, ue_flow_choice(flow, &seen->held->link), text);
+    const char *generations = ue_detection_generations(flow, ue_detection_result_of(flow, &seen->held->link), text);
     if (g_strcmp0(plot->generation, generations) != 0) {
         g_free(plot->generation);
         plot->generation = g_strdup(generations);
     }
 }
 
-void ue_plot_event(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event) {
+void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event) {
     switch (event->type) {
-    case UE_TRACK_HANDSHAKE: note_handshake(plot, event); break;
-    case UE_TRACK_PACKET:
+    case UE_TRACKER_HANDSHAKE: note_handshake(plot, event); break;
+    case UE_TRACKER_PACKET:
         add_packet(plot, seen, event);
         if (event->is_late) {
             fill_gap(plot, event);
         }
         break;
-    case UE_TRACK_MISSING: add_gap(plot, event); break;
-    case UE_TRACK_DISPROVED: remove_gap(plot, event); break;
-    case UE_TRACK_ACKED:
-    case UE_TRACK_NACKED: take_verdict(plot, event); break;
-    case UE_TRACK_BUNCH:
+    case UE_TRACKER_LOST: add_gap(plot, event); break;
+    case UE_TRACKER_NOT_LOST: remove_gap(plot, event); break;
+    case UE_TRACKER_ACK:
+    case UE_TRACKER_NAK: take_verdict(plot, event); break;
+    case UE_TRACKER_BUNCH:
         add_bunch(plot, seen, event);
         if (event->copy > 1) {
             add_resend(plot, event);
         }
         break;
-    case UE_TRACK_OPENED: note_opened(plot, seen, event); break;
-    case UE_TRACK_CLOSED: note_closed(plot, event); break;
-    case UE_TRACK_RESET: add_note(plot, event, "restarted"); break;
+    case UE_TRACKER_CHANNEL_OPENED: note_opened(plot, seen, event); break;
+    case UE_TRACKER_CHANNEL_CLOSED: note_closed(plot, event); break;
+    case UE_TRACKER_RESTARTED: add_note(plot, event, "restarted"); break;
     }
 }

@@ -10,27 +10,27 @@
 #include "tools/print/text_buffer.h"
 
 /* What a picture consists of. Each kind has a limit of its own, at which every second of its points is left out. */
-enum ue_plot_kind {
-    UE_PLOT_ORDINARY, /* packets of which nothing but size and acknowledgement can be said */
-    UE_PLOT_MARKED,   /* packets that were late, duplicate or not delivered */
-    UE_PLOT_RESENDS,
-    UE_PLOT_GAPS,
-    UE_PLOT_NOTES
+enum trace_plot_kind {
+    TRACE_PLOT_ORDINARY, /* packets of which nothing but size and acknowledgement can be said */
+    TRACE_PLOT_MARKED,   /* packets that were late, duplicate or not delivered */
+    TRACE_PLOT_RESENDS,
+    TRACE_PLOT_GAPS,
+    TRACE_PLOT_NOTES
 };
-#define UE_PLOT_KINDS (UE_PLOT_NOTES + 1)
+#define TRACE_PLOT_KINDS (TRACE_PLOT_NOTES + 1)
 
 /* All kinds together. */
-#define UE_PLOT_POINTS_MAX 20000
+#define TRACE_PLOT_POINTS_MAX 20000
 
-#define UE_PLOT_BINS 512
+#define TRACE_PLOT_BINS 512
 /* Channels with a band of their own; the last band is for all others. */
-#define UE_PLOT_BANDS_MAX 64
+#define TRACE_PLOT_BANDS_MAX 64
 
-/* Behind those of enum ue_track_fate: delivered, but its sender heard no ack of it (up to 4.21, endpoint.md 25). */
-#define UE_PLOT_UNHEARD (UE_TRACK_NOT_DELIVERED + 1)
+/* Behind those of enum ue_tracker_packet_state: delivered, but its sender heard no ack of it (up to 4.21, endpoint.md 25). */
+#define TRACE_PLOT_ACK_LOST (UE_TRACKER_PACKET_NOT_DELIVERED + 1)
 
 /* One datagram with a packet id. */
-struct ue_plot_packet {
+struct trace_plot_packet {
     int64_t time_ns;
     int64_t id;
     uint64_t frame;
@@ -38,14 +38,14 @@ struct ue_plot_packet {
     uint64_t verdict_frame;
     uint32_t bytes; /* 0: its frame was left out */
     uint8_t side;
-    uint8_t fate; /* enum ue_track_fate, or UE_PLOT_UNHEARD */
+    uint8_t fate; /* enum ue_tracker_packet_state, or TRACE_PLOT_ACK_LOST */
     bool is_late;
     bool is_duplicate;
-    bool is_plain; /* UE_PLOT_ORDINARY, else UE_PLOT_MARKED */
+    bool is_plain; /* TRACE_PLOT_ORDINARY, else TRACE_PLOT_MARKED */
 };
 
 /* A reliable bunch that was sent again. */
-struct ue_plot_resend {
+struct trace_plot_resend {
     int64_t time_ns;
     int64_t id; /* of the packet */
     int64_t reliable_id;
@@ -57,7 +57,7 @@ struct ue_plot_resend {
 };
 
 /* Packets that were overtaken: a receiver's order cache waits for them. */
-struct ue_plot_gap {
+struct trace_plot_gap {
     int64_t time_ns;
     int64_t first_id, last_id;
     int64_t filled_ns; /* when the last of them came; 0: never */
@@ -65,7 +65,7 @@ struct ue_plot_gap {
 };
 
 /* A handshake message, a channel opened or closed. */
-struct ue_plot_note {
+struct trace_plot_note {
     int64_t time_ns;
     uint64_t frame;
     uint8_t side;
@@ -73,43 +73,43 @@ struct ue_plot_note {
 };
 
 /* Bits of one channel's bunches in each direction over time. */
-struct ue_plot_band {
+struct trace_plot_band {
     uint32_t channel;
     bool is_rest;
     char name[64];
-    uint64_t bits[2][UE_PLOT_BINS];
+    uint64_t bits[2][TRACE_PLOT_BINS];
 };
 
-struct ue_plot {
+struct trace_plot {
     uint32_t stream;
     char *client, *server, *generation;
     int64_t begin_ns, end_ns;
-    GArray *packets; /* struct ue_plot_packet */
+    GArray *packets; /* struct trace_plot_packet */
     GArray *resends;
     GArray *gaps;
     GArray *notes;
-    GPtrArray *bands; /* struct ue_plot_band */
+    GPtrArray *bands; /* struct trace_plot_band */
     int64_t bin_ns;
     /* What was seen, whether or not it is shown. */
     uint64_t packet_count, resend_count, gap_count, note_count;
     uint64_t lost_count[2];          /* packets reported as not delivered, by sender */
-    uint64_t offered[UE_PLOT_KINDS]; /* points of a kind, of which every stride-th is kept */
-    uint64_t stride[UE_PLOT_KINDS];
-    unsigned kept[UE_PLOT_KINDS];
+    uint64_t offered[TRACE_PLOT_KINDS]; /* points of a kind, of which every stride-th is kept */
+    uint64_t stride[TRACE_PLOT_KINDS];
+    unsigned kept[TRACE_PLOT_KINDS];
 };
 
-struct ue_plot *ue_plot_new(const struct ue_seen *first);
-void ue_plot_free(struct ue_plot *plot);
+struct trace_plot *trace_plot_new(const struct input_datagram *first);
+void trace_plot_free(struct trace_plot *plot);
 
 /* Takes a datagram and what the tracker tells of it. */
-void ue_plot_begin(struct ue_plot *plot, const struct ue_seen *seen);
-void ue_plot_event(struct ue_plot *plot, const struct ue_seen *seen, const struct ue_track_event *event);
+void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *seen);
+void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event);
 
 /* Points that there were, and points that are in the picture. */
-uint64_t ue_plot_points(const struct ue_plot *plot);
-uint64_t ue_plot_shown(const struct ue_plot *plot);
+uint64_t trace_plot_points(const struct trace_plot *plot);
+uint64_t trace_plot_points_kept(const struct trace_plot *plot);
 
 /* Appends the data as one JSON object, safe inside an HTML script element. */
-void ue_plot_write(const struct ue_plot *plot, struct ue_out *out);
+void trace_plot_write_json(const struct trace_plot *plot, struct text_buffer *out);
 
 #endif

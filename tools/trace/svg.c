@@ -89,7 +89,7 @@ static char *draw(const char *program, const char *path, GError **error) {
     return picture;
 }
 
-char *ue_svg_draw(const char *browser, const char *path, GError **error) {
+char *trace_draw_svg(const char *browser, const char *path, GError **error) {
     char *program = find_browser(browser, error);
     char *picture = program != NULL ? draw(program, path, error) : NULL;
     g_free(program);

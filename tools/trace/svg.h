@@ -7,6 +7,6 @@
 
 /* The SVG text of the page at path, to be freed with g_free; NULL with an error. browser NULL: the first Chromium or
    Chrome in the path of programs. */
-char *ue_svg_draw(const char *browser, const char *path, GError **error);
+char *trace_draw_svg(const char *browser, const char *path, GError **error);
 
 #endif

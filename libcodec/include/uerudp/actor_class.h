@@ -5,19 +5,19 @@
 
 #include <uerudp/content.h>
 
-struct ue_opening {
+struct ue_actor_guids {
     uint64_t guid;
     uint64_t archetype; /* 0: an actor of the map, or one that is gone already (protocol.md 23.3) */
 };
 
 /* False: the message opens no actor's channel, or is not readable so far. */
-bool ue_opening_find(const struct ue_context *context, const struct ue_content *content, struct ue_opening *opening);
+bool ue_actor_class_find(const struct ue_context *context, const struct ue_content *content, struct ue_actor_guids *opening);
 
 /* The path of a class from that of its archetype: "/Game/Crate.Crate_C" from "/Game/Crate.Default__Crate_C". Other
    paths stay as they are; what does not fit is cut. */
-void ue_opening_class(const char *archetype_path, char *class_path, size_t size_bytes);
+void ue_actor_class_path(const char *archetype_path, char *class_path, size_t size_bytes);
 
 /* The last name of a path, without what archetypes have in front: "Crate_C". Points into the path. */
-const char *ue_opening_name(const char *path);
+const char *ue_actor_class_name(const char *path);
 
 #endif

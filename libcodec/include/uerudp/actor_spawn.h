@@ -23,7 +23,7 @@ struct ue_rotation {
     uint16_t steps[3];
 };
 
-struct ue_actor {
+struct ue_actor_spawn {
     struct ue_object object;
     bool is_spawned; /* of a dynamic actor: the rest is there. Without it the bunch says that the actor is gone */
     struct ue_object archetype;
@@ -38,9 +38,9 @@ struct ue_actor {
 };
 
 /* Reads at *bit of a message and advances *bit, or appends at *bit of bytes. class_bits is given, for decoding, too. */
-enum ue_status ue_actor_decode(const struct ue_context *context, struct ue_view data, size_t *bit,
-                               struct ue_actor *actor, struct ue_fault *fault);
-enum ue_status ue_actor_encode(const struct ue_context *context, const struct ue_actor *actor, uint8_t *bytes,
+enum ue_status ue_actor_spawn_decode(const struct ue_context *context, struct ue_view data, size_t *bit,
+                               struct ue_actor_spawn *actor, struct ue_fault *fault);
+enum ue_status ue_actor_spawn_encode(const struct ue_context *context, const struct ue_actor_spawn *actor, uint8_t *bytes,
                                size_t size_bytes, size_t *bit, struct ue_fault *fault);
 
 #endif

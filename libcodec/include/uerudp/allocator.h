@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* resize: as realloc; 0 bytes free the block; NULL: there is no memory, and what does not fit is not kept. */
-struct ue_track_memory {
+struct ue_allocator {
     void *(*resize)(void *user, void *old, size_t size_bytes);
     void *user;
 };

@@ -35,7 +35,7 @@ struct ue_bound {
     unsigned bits;
 };
 
-#define UE_BOUND_BITS_ORDINARY 20 /* enough for every bound but odd settings: a bunch length of 65,535 bytes */
+#define UE_BOUND_BITS_COMMON 20 /* enough for every bound but odd settings: a bunch length of 65,535 bytes */
 
 UE_INLINE struct ue_bound ue_bound_of(uint32_t max) {
     unsigned width = ue_bits_width(max);

@@ -41,6 +41,6 @@ struct ue_content {
 /* Reports what is inside to the sink, to the last bit: what cannot be known is told as opaque bits (protocol.md 23). A
    fault ends the report; what is left is then told as opaque, so that nothing is lost. names may be NULL. */
 enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
-                                const struct ue_guid_names *names, const struct ue_sink *sink, struct ue_fault *fault);
+                                const struct ue_guid_names *names, const struct ue_trace *sink, struct ue_fault *fault);
 
 #endif

@@ -32,7 +32,7 @@ struct ue_datagram {
 };
 
 /* What a decode found besides the fields. */
-struct ue_verdict {
+struct ue_decode_result {
     struct ue_fault fault;   /* of the datagram itself; UE_OK when it decodes to its last bit */
     struct ue_fault message; /* first fault inside a control message; never spoils the datagram */
     bool canonical;          /* encoding the fields gives the same bytes */
@@ -49,7 +49,7 @@ struct ue_verdict {
 };
 
 /* Context of a packet within its connection, for generated fields; all optional (zero: not shown). */
-struct ue_links {
+struct ue_packet_ids {
     int64_t packet_id; /* full number of verdict.seq */
     bool has_id;
     bool has_acked_before;
@@ -59,12 +59,12 @@ struct ue_links {
 /* Decodes to the last bit or to the first fault; items beyond the capacity give UE_E_FULL. Encrypted content stays
    opaque, so that encode gives the same bytes. */
 enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                  struct ue_datagram *datagram, struct ue_verdict *verdict);
+                                  struct ue_datagram *datagram, struct ue_decode_result *verdict);
 
 /* As decode, but reports every field to the sink and keeps nothing; control messages are traced inside their bunch.
    links may be NULL. */
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_links *links, const struct ue_sink *sink, struct ue_verdict *verdict);
+                                 const struct ue_packet_ids *links, const struct ue_trace *sink, struct ue_decode_result *verdict);
 
 /* Sees the packet header and each item of a datagram as they are read; they live only during the call. */
 struct ue_visitor {
@@ -75,7 +75,7 @@ struct ue_visitor {
 
 /* Walks the datagram without keeping fields, to learn whether it fits the context; visitor may be NULL. */
 enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_visitor *visitor, struct ue_verdict *verdict);
+                                 const struct ue_visitor *visitor, struct ue_decode_result *verdict);
 
 /* How many bunches a datagram has, and how many of them are, or do, these. */
 struct ue_bunch_counts {
@@ -84,7 +84,7 @@ struct ue_bunch_counts {
 
 /* As check, and counts the bunches, up to the first fault. */
 enum ue_status ue_datagram_count(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 struct ue_bunch_counts *counts, struct ue_verdict *verdict);
+                                 struct ue_bunch_counts *counts, struct ue_decode_result *verdict);
 
 /* The same of items that were decoded. */
 void ue_items_count(const struct ue_item *items, size_t count, struct ue_bunch_counts *counts);
@@ -92,14 +92,14 @@ void ue_items_count(const struct ue_item *items, size_t count, struct ue_bunch_c
 /* As check, but may stop behind the packet header: for sequence and ack, where it does not matter whether the bunches
    fit. */
 enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                        struct ue_verdict *verdict);
+                                        struct ue_decode_result *verdict);
 
 /* Writes a datagram with its terminators; *written_bytes is set on success. */
 enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
                                   size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault);
 
 /* What is left of a datagram whose head was read. */
-struct ue_rest {
+struct ue_item_range {
     size_t bit;
     size_t end_bit; /* the inner terminator */
 };
@@ -108,13 +108,13 @@ struct ue_rest {
    message, or handlers and packet header; items follow until rest.bit is rest.end_bit, unless handlers.is_opaque.
    Members that a fault left unread are zero. */
 enum ue_status ue_datagram_decode_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                       struct ue_datagram *datagram, struct ue_rest *rest, struct ue_fault *fault);
-enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+                                       struct ue_datagram *datagram, struct ue_item_range *rest, struct ue_fault *fault);
+enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
                               struct ue_item *item, struct ue_fault *fault);
 
 /* As many of the next items as have room, which takes less than one by one; how many. A fault comes behind
    them. */
-size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_rest *rest,
+size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
                        struct ue_item *items, size_t capacity, struct ue_fault *fault);
 
 /* A packet piece by piece, for senders that fill it over time: head, items, end. Each call writes at *bit and advances
@@ -129,9 +129,9 @@ enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t 
 
 /* Fills prefix, handshake, handlers and packet of a datagram from a source; items are built with the two calls below.
  */
-enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_source *source,
+enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_field_source *source,
                                  struct ue_datagram *datagram, struct ue_fault *fault);
-enum ue_status ue_item_build(const struct ue_context *context, const struct ue_source *source, struct ue_item *item,
+enum ue_status ue_item_build(const struct ue_context *context, const struct ue_field_source *source, struct ue_item *item,
                              struct ue_fault *fault);
 
 /* Whether the payload is a sequence of control messages: a whole bunch of channel 0. */

@@ -8,25 +8,25 @@
 #include <uerudp/content.h>
 
 /* What one connection's map may hold at most, whatever a capture says. */
-#define UE_PACKAGE_MAP_BYTES_MAX (8u << 20)
-#define UE_PACKAGE_MAP_PATH_MAX 1023 /* bytes; longer paths are cut */
+#define UE_GUID_MAP_BYTES_MAX (8u << 20)
+#define UE_GUID_MAP_PATH_MAX 1023 /* bytes; longer paths are cut */
 
-struct ue_package_map;
+struct ue_guid_map;
 
 /* NULL: no memory. */
-struct ue_package_map *ue_package_map_new(const struct ue_track_memory *memory);
-void ue_package_map_free(struct ue_package_map *map);
+struct ue_guid_map *ue_guid_map_new(const struct ue_allocator *memory);
+void ue_guid_map_free(struct ue_guid_map *map);
 
 /* Learns from the exports of a whole message, and from control messages, in the order of their frames. Faulty content
    tells what comes before its fault. */
-void ue_package_map_learn(struct ue_package_map *map, const struct ue_context *context,
+void ue_guid_map_learn(struct ue_guid_map *map, const struct ue_context *context,
                           const struct ue_content *content, uint64_t frame);
 
 /* The full path of an id as known at this frame ("/Game/Map.Map:PersistentLevel.Door"), in UTF-8, into path; its
    length, 0 when it is not known. Outer objects come first. */
-size_t ue_package_map_path(const struct ue_package_map *map, uint64_t guid, uint64_t frame,
-                           char path[UE_PACKAGE_MAP_PATH_MAX + 1]);
+size_t ue_guid_map_path(const struct ue_guid_map *map, uint64_t guid, uint64_t frame,
+                           char path[UE_GUID_MAP_PATH_MAX + 1]);
 
-size_t ue_package_map_bytes(const struct ue_package_map *map);
+size_t ue_guid_map_bytes(const struct ue_guid_map *map);
 
 #endif

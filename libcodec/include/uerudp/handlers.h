@@ -29,7 +29,7 @@ struct ue_handlers {
 };
 
 /* Encrypted content of one component; iv and tag are NULL where the component has none. */
-struct ue_sealed {
+struct ue_ciphertext {
     enum ue_handler handler;
     const uint8_t *iv;  /* UE_AES_IV_BYTES */
     const uint8_t *tag; /* UE_AES_TAG_BYTES */
@@ -37,7 +37,7 @@ struct ue_sealed {
 };
 
 /* What became of it; valid until the trace or check ends. */
-struct ue_opened {
+struct ue_plaintext {
     const uint8_t *plain;
     size_t plain_bytes;
     const char *key; /* names the key for users, without its value */
@@ -45,8 +45,8 @@ struct ue_opened {
 
 /* Decrypts for a trace or check; the library itself knows no cipher. open returns false when it cannot or the tag does
    not match. */
-struct ue_opener {
-    bool (*open)(void *user, const struct ue_sealed *sealed, struct ue_opened *opened);
+struct ue_decryptor {
+    bool (*open)(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened);
     void *user;
 };
 

@@ -72,7 +72,7 @@ enum ue_status ue_message_encode(const struct ue_context *context, const struct 
                                  size_t size_bytes, size_t *bit, struct ue_fault *fault);
 
 /* Fills a message from a source; parameters for which the source has nothing take the default (0, empty). */
-enum ue_status ue_message_build(const struct ue_context *context, const struct ue_source *source,
+enum ue_status ue_message_build(const struct ue_context *context, const struct ue_field_source *source,
                                 struct ue_message *message, struct ue_fault *fault);
 
 #endif

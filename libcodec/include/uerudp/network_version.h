@@ -16,16 +16,16 @@ struct ue_project {
 };
 
 /* Highest EngineNetVer that is tried. */
-#define UE_NETVER_MAX 60
+#define UE_NETWORK_VERSION_MAX 60
 
 /* CRC-32 over the lower-cased text, each character as four little-endian bytes. Text is UTF-8; only ASCII letters are
    lower-cased. */
-uint32_t ue_netver_checksum_text(const char *text, size_t length);
+uint32_t ue_network_version_checksum_text(const char *text, size_t length);
 
 /* The checksum of a project built with one EngineNetVer. */
-uint32_t ue_netver_checksum(const struct ue_project *project, uint32_t netver);
+uint32_t ue_network_version_checksum(const struct ue_project *project, uint32_t netver);
 
-/* Finds the EngineNetVer (1 to UE_NETVER_MAX) whose checksum this is; 0 when there is none. */
-uint32_t ue_netver_learn(const struct ue_project *project, uint32_t checksum);
+/* Finds the EngineNetVer (1 to UE_NETWORK_VERSION_MAX) whose checksum this is; 0 when there is none. */
+uint32_t ue_network_version_find(const struct ue_project *project, uint32_t checksum);
 
 #endif

@@ -12,25 +12,25 @@
 #include <uerudp/datagram.h>
 
 /* What one tracker holds at most, whatever a capture says: bytes, all tables together. */
-#define UE_TRACK_BYTES_MAX (4u << 20)
+#define UE_TRACKER_BYTES_MAX (4u << 20)
 
-enum ue_track_type {
-    UE_TRACK_HANDSHAKE, /* a handshake message; span_ns: since the message that it answers, -1 unknown */
-    UE_TRACK_PACKET,    /* an ordinary packet; is_duplicate, is_late, span_ns: since the packet before of this side */
-    UE_TRACK_MISSING,   /* packet_id to last_id were not seen before this packet; they may still come (is_late) */
-    UE_TRACK_DISPROVED, /* ... and none of that was true: the number of the packet in other_frame is damaged */
-    UE_TRACK_ACKED,  /* this packet reports packet_id of the other side as delivered; other_frame, span_ns: since it */
-    UE_TRACK_NACKED, /* ... as not delivered. Up to 4.21 also of one that was ACKED, where both acks are known to be
+enum ue_tracker_event_type {
+    UE_TRACKER_HANDSHAKE, /* a handshake message; span_ns: since the message that it answers, -1 unknown */
+    UE_TRACKER_PACKET,    /* an ordinary packet; is_duplicate, is_late, span_ns: since the packet before of this side */
+    UE_TRACKER_LOST,   /* packet_id to last_id were not seen before this packet; they may still come (is_late) */
+    UE_TRACKER_NOT_LOST, /* ... and none of that was true: the number of the packet in other_frame is damaged */
+    UE_TRACKER_ACK,  /* this packet reports packet_id of the other side as delivered; other_frame, span_ns: since it */
+    UE_TRACKER_NAK, /* ... as not delivered. Up to 4.21 also of one that was ACKED, where both acks are known to be
                         lost: its sender learned of a loss. The later verdict holds */
-    UE_TRACK_BUNCH,  /* a bunch in this packet; members below */
-    UE_TRACK_OPENED, /* the bunch opens its channel */
-    UE_TRACK_CLOSED, /* the bunch closes it, for close_reason; channel 0: the connection. span_ns: it was open */
-    UE_TRACK_RESET   /* a restart handshake is over: the connection goes on, perhaps from other addresses */
+    UE_TRACKER_BUNCH,  /* a bunch in this packet; members below */
+    UE_TRACKER_CHANNEL_OPENED, /* the bunch opens its channel */
+    UE_TRACKER_CHANNEL_CLOSED, /* the bunch closes it, for close_reason; channel 0: the connection. span_ns: it was open */
+    UE_TRACKER_RESTARTED   /* a restart handshake is over: the connection goes on, perhaps from other addresses */
 };
 
 /* Members that a type does not name are zero; they live during the call. span_ns is -1 where it is not known. */
-struct ue_track_event {
-    enum ue_track_type type;
+struct ue_tracker_event {
+    enum ue_tracker_event_type type;
     uint64_t frame;
     int64_t time_ns;
     unsigned side;        /* who sent the datagram: 0 or 1 */
@@ -63,53 +63,53 @@ struct ue_track_event {
                                      this one: what the reliable buffer holds (NumOutRec) */
 };
 
-struct ue_track_sink {
-    void (*event)(void *user, const struct ue_track_event *event);
+struct ue_tracker_callbacks {
+    void (*event)(void *user, const struct ue_tracker_event *event);
     void *user;
     /* NULL, or told of bunches of a packet some time before their events, to send for the memory that these need. */
-    void (*ahead)(void *user, const struct ue_item *items, size_t count);
+    void (*prefetch)(void *user, const struct ue_item *items, size_t count);
 };
 
 /* The items of a datagram, for callers who need them, too. Views point into its bytes. */
-#define UE_TRACK_ITEMS_MAX 16
-struct ue_track_reading {
-    struct ue_item items[UE_TRACK_ITEMS_MAX];
+#define UE_TRACKER_ITEMS_MAX 16
+struct ue_tracker_items {
+    struct ue_item items[UE_TRACKER_ITEMS_MAX];
     size_t count;
     bool is_whole; /* they are all that it has, and there is no fault; else they mean nothing */
 };
 
 /* One datagram of the connection, whole and decodable. */
-struct ue_track_datagram {
+struct ue_tracker_datagram {
     uint64_t frame;
     int64_t time_ns;
     unsigned side;
     const struct ue_context *context; /* knows the direction */
-    const struct ue_links *links;     /* as the flow found them */
+    const struct ue_packet_ids *links;     /* as the flow found them */
     const uint8_t *bytes;
     size_t size_bytes;
-    struct ue_track_reading *reading; /* to be filled; NULL: not wanted */
+    struct ue_tracker_items *reading; /* to be filled; NULL: not wanted */
 };
 
-struct ue_track;
+struct ue_tracker;
 
 /* NULL: no memory. The memory's user must outlive it. */
-struct ue_track *ue_track_new(const struct ue_track_memory *memory);
-void ue_track_free(struct ue_track *track);
+struct ue_tracker *ue_tracker_new(const struct ue_allocator *memory);
+void ue_tracker_free(struct ue_tracker *track);
 
 /* Takes a datagram and tells what follows from it, in this order: HANDSHAKE or DISPROVED, MISSING, PACKET, then
    verdicts in the order of their ids, then bunches in wire order, each followed by its OPENED and CLOSED (of a copy:
    none). Legacy packets: ack items and bunches in wire order. A malformed datagram tells what comes before its fault.
    Nothing is told of a packet without links.has_id (encrypted and not opened, of a replay, or not believed). */
-void ue_track_feed(struct ue_track *track, const struct ue_track_datagram *datagram, const struct ue_track_sink *sink);
+void ue_tracker_feed(struct ue_tracker *track, const struct ue_tracker_datagram *datagram, const struct ue_tracker_callbacks *sink);
 
 /* What it holds now. */
-size_t ue_track_bytes(const struct ue_track *track);
+size_t ue_tracker_bytes(const struct ue_tracker *track);
 
 /* What a packet of this side is known to be, while it is remembered (at least the newest 1,024). */
-enum ue_track_fate { UE_TRACK_UNKNOWN, UE_TRACK_PENDING, UE_TRACK_DELIVERED, UE_TRACK_NOT_DELIVERED };
-enum ue_track_fate ue_track_fate(const struct ue_track *track, unsigned side, int64_t packet_id);
+enum ue_tracker_packet_state { UE_TRACKER_PACKET_UNKNOWN, UE_TRACKER_PACKET_PENDING, UE_TRACKER_PACKET_DELIVERED, UE_TRACKER_PACKET_NOT_DELIVERED };
+enum ue_tracker_packet_state ue_tracker_packet_state(const struct ue_tracker *track, unsigned side, int64_t packet_id);
 
-struct ue_track_counts {
+struct ue_tracker_counts {
     uint64_t packets, handshakes, duplicates, late;
     uint64_t missing; /* ids never seen so far: late ones are taken off again */
     uint64_t acked, nacked;
@@ -120,6 +120,6 @@ struct ue_track_counts {
     uint64_t untracked; /* bunches and packets for which there was no memory */
 };
 /* Of what a side sent; acked and nacked: of its packets, as the other side reports them. */
-const struct ue_track_counts *ue_track_counts(const struct ue_track *track, unsigned side);
+const struct ue_tracker_counts *ue_tracker_counts(const struct ue_tracker *track, unsigned side);
 
 #endif

@@ -6,7 +6,7 @@
 #include <uerudp/bunch.h>
 
 enum ue_partial_fault {
-    UE_PARTIAL_FINE,
+    UE_PARTIAL_VALID,
     UE_PARTIAL_UNALIGNED,    /* rules 3, 5: no whole number of bytes, although more follows, or as a first one */
     UE_PARTIAL_FINAL_EXPORTS /* rule 6 */
 };
@@ -15,9 +15,9 @@ enum ue_partial_fault {
 UE_INLINE enum ue_partial_fault ue_partial_check(const struct ue_bunch *fragment) {
     bool may_be_ragged = fragment->has_exports || fragment->partial_exports_final;
     if (fragment->partial_initial || !fragment->partial_final) {
-        return may_be_ragged || fragment->data.bits % 8 == 0 ? UE_PARTIAL_FINE : UE_PARTIAL_UNALIGNED;
+        return may_be_ragged || fragment->data.bits % 8 == 0 ? UE_PARTIAL_VALID : UE_PARTIAL_UNALIGNED;
     }
-    return fragment->has_exports ? UE_PARTIAL_FINAL_EXPORTS : UE_PARTIAL_FINE;
+    return fragment->has_exports ? UE_PARTIAL_FINAL_EXPORTS : UE_PARTIAL_VALID;
 }
 
 /* How many bits a fragment adds to its message. */

@@ -85,7 +85,7 @@ enum ue_handler {
 
 #define UE_HANDLERS_MAX 4
 
-struct ue_opener;
+struct ue_decryptor;
 
 /* What is not on the wire and must be told; zero members mean "the stock value". */
 struct ue_settings {
@@ -101,7 +101,7 @@ struct ue_settings {
     uint8_t guid_bits;                         /* 0 = packed */
     uint8_t netver;                            /* EngineNetVer; 0 = the lowest of the profile, or what a trial finds */
     uint32_t reliable_buffer;                  /* 0 = the profile's own */
-    const struct ue_opener *opener;            /* NULL: encrypted content stays opaque; see handlers.h */
+    const struct ue_decryptor *decryptor;            /* NULL: encrypted content stays opaque; see handlers.h */
 };
 
 #define UE_EXTRA_BITS_MAX 4096
@@ -122,7 +122,7 @@ struct ue_context {
     uint32_t reliable_buffer;
     struct ue_bound data_length; /* how these two are written */
     struct ue_bound ch_seq;
-    bool is_ordinary; /* modern layouts, no handlers, no replay: what the hot path of decoding takes on */
+    bool is_common; /* modern layouts, no handlers, no replay: what the hot path of decoding takes on */
 };
 
 /* Resolves a context from a profile and settings; NULL settings mean stock. Direction starts unknown. */

@@ -5,10 +5,10 @@
 
 #include <uerudp/datagram.h>
 
-enum ue_features_seen { UE_FEATURES_OPEN, UE_FEATURES_ABSENT, UE_FEATURES_PRESENT };
+enum ue_features_seen { UE_FEATURES_UNDECIDED, UE_FEATURES_ABSENT, UE_FEATURES_PRESENT };
 
 /* What a handshake datagram says by itself. */
-struct ue_shape {
+struct ue_handshake_match {
     uint16_t profiles; /* bit mask of profile rows that send this form */
     uint16_t assumed;  /* of these, the ones to believe in while nothing contradicts */
     bool ids;          /* session and client id in front */
@@ -24,32 +24,32 @@ struct ue_shape {
 };
 
 /* Whether no handshake message is that long, the settings' magic header and wrapper included. */
-bool ue_detect_is_too_long(const struct ue_settings *settings, size_t size_bytes);
+bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t size_bytes);
 
 /* Whether the datagram has the form of a handshake message of any generation, under the settings' magic header and
    wrapper. Costs a few comparisons for a datagram that does not. */
-bool ue_detect_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
-                         struct ue_shape *shape);
+bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
+                         struct ue_handshake_match *shape);
 
 /* Whether the datagram begins with 32 set bits, as queries of Steam's A2S protocol and their answers do, which game
    servers also get on their own port. Without magic header and wrapper no datagram of this protocol does. */
-bool ue_detect_is_query(const uint8_t *bytes, size_t size_bytes);
+bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes);
 
 /* Initials of one form from one side that prove a conversation which nobody answers. */
-#define UE_BINDING_INITIALS 3
+#define UE_PROTOCOL_PROOF_INITIALS 3
 
 /* Ordinary packets with bunches that prove a conversation after an Initial, and among how many datagrams. */
-#define UE_BINDING_PACKETS 2
-#define UE_BINDING_PATIENCE 16
+#define UE_PROTOCOL_PROOF_PACKETS 2
+#define UE_PROTOCOL_PROOF_DATAGRAMS_MAX 16
 
 /* Whether datagrams of a conversation prove by themselves that it speaks this protocol. One datagram never does: among
    the sparse headers and counters of other protocols each form of a handshake message occurs. These do:
    - an Initial with an all-zero body, and a message of the same form with a cookie;
    - two messages of different types with the same cookie, for example Challenge and Ack. A message that comes back
      unchanged is an echo, although up to 5.0 a Response is the same as its Challenge;
-   - UE_BINDING_INITIALS Initials of one form from one side;
-   - an Initial, and UE_BINDING_PACKETS ordinary packets that fit a generation of its form. */
-struct ue_binding {
+   - UE_PROTOCOL_PROOF_INITIALS Initials of one form from one side;
+   - an Initial, and UE_PROTOCOL_PROOF_PACKETS ordinary packets that fit a generation of its form. */
+struct ue_protocol_proof {
     uint16_t initial_profiles; /* that fit the Initials and the ordinary packets counted; 0: no Initial */
     uint8_t initials;
     uint8_t packets;  /* ordinary ones that fit */
@@ -63,22 +63,22 @@ struct ue_binding {
 };
 
 /* Feeds one handshake message that side 0 or 1 sent; true once the conversation is proven. */
-bool ue_binding_feed(struct ue_binding *binding, unsigned side, const struct ue_shape *shape);
+bool ue_protocol_proof_add_handshake(struct ue_protocol_proof *binding, unsigned side, const struct ue_handshake_match *shape);
 
 /* Whether datagrams that are no handshake messages are to be fed, too. */
-bool ue_binding_waits(const struct ue_binding *binding);
+bool ue_protocol_proof_needs_packets(const struct ue_protocol_proof *binding);
 
 /* Feeds such a datagram; true once the conversation is proven. */
-bool ue_binding_feed_packet(struct ue_binding *binding, const struct ue_settings *settings, unsigned side,
+bool ue_protocol_proof_add_packet(struct ue_protocol_proof *binding, const struct ue_settings *settings, unsigned side,
                             const uint8_t *bytes, size_t size_bytes);
 
 /* How well an ordinary datagram fits a context. */
-struct ue_fit {
+struct ue_packet_match {
     bool fits;        /* decodes to the last bit, canonically, and every bunch is plausible */
     bool has_bunches; /* evidence, as opposed to a header that fits anything */
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
 };
 
-void ue_detect_fit(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_fit *fit);
+void ue_profile_match_packet(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit);
 
 #endif

@@ -31,7 +31,7 @@ static inline int64_t ue_seq_expand(uint32_t seq, int64_t reference, uint32_t ma
 
 /* What a full packet number is called. Those below zero come before the first turn, in captures that begin in the
    middle of it, and are called as on the wire. */
-static inline uint64_t ue_seq_shown(int64_t packet_id) {
+static inline uint64_t ue_seq_display(int64_t packet_id) {
     return packet_id < 0 ? ue_seq_of(packet_id) : (uint64_t)packet_id;
 }
 

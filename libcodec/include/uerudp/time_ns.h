@@ -7,23 +7,23 @@
 
 #define UE_NS_PER_S INT64_C(1000000000)
 
-static inline int64_t ue_ns_add(int64_t time_ns, int64_t span_ns) {
+static inline int64_t ue_time_ns_add(int64_t time_ns, int64_t span_ns) {
     int64_t sum;
     return __builtin_add_overflow(time_ns, span_ns, &sum) ? (span_ns < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
-static inline int64_t ue_ns_since(int64_t time_ns, int64_t before_ns) {
+static inline int64_t ue_time_ns_since(int64_t time_ns, int64_t before_ns) {
     int64_t span;
     return __builtin_sub_overflow(time_ns, before_ns, &span) ? (before_ns > 0 ? INT64_MIN : INT64_MAX) : span;
 }
 
 /* Seconds and nanoseconds, both of any size and sign. */
-static inline int64_t ue_ns_of(int64_t seconds, int64_t nanoseconds) {
+static inline int64_t ue_time_ns_from(int64_t seconds, int64_t nanoseconds) {
     int64_t time_ns;
     if (__builtin_mul_overflow(seconds, UE_NS_PER_S, &time_ns)) {
         return seconds < 0 ? INT64_MIN : INT64_MAX;
     }
-    return ue_ns_add(time_ns, nanoseconds);
+    return ue_time_ns_add(time_ns, nanoseconds);
 }
 
 #endif

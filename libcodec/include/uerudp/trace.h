@@ -54,7 +54,7 @@ struct ue_record {
 double ue_record_real(const struct ue_record *record);
 
 /* Receives a trace; user is handed back in every call. Records live only during the call. */
-struct ue_sink {
+struct ue_trace {
     void (*begin)(void *user, enum ue_group group, size_t bit);
     void (*field)(void *user, const struct ue_record *record);
     void (*end)(void *user, enum ue_group group, size_t bit);
@@ -63,7 +63,7 @@ struct ue_sink {
 
 /* Gives values to a builder. field: fills number or text of a record that holds the default and returns whether a
    value was given. more: whether an optional part whose presence is not said by another field shall be there. */
-struct ue_source {
+struct ue_field_source {
     bool (*field)(void *user, struct ue_record *record);
     bool (*more)(void *user, enum ue_field field);
     void *user;

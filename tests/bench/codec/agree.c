@@ -93,7 +93,7 @@ static bool library_agrees(const struct bench *bench, uint32_t index) {
     memset(&guard, 0x5a, sizeof guard);
     items[p->sample.bunch_count] = guard;
     struct ue_datagram d = {.items = items, .item_capacity = p->sample.bunch_count};
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     if (ue_datagram_decode(&bench->context, p->bytes, p->size, &d, &verdict) != UE_OK) {
         return differs("library", "status", index);
     }
@@ -124,7 +124,7 @@ static bool same_fault(const struct ue_fault *a, const struct ue_fault *b) {
     return a->status == b->status && a->field == b->field && a->bit == b->bit;
 }
 
-static bool same_verdict(const struct ue_verdict *a, const struct ue_verdict *b) {
+static bool same_verdict(const struct ue_decode_result *a, const struct ue_decode_result *b) {
     return same_fault(&a->fault, &b->fault) && same_fault(&a->message, &b->message) && a->canonical == b->canonical &&
            a->is_handshake == b->is_handshake && a->is_opaque == b->is_opaque && a->is_opened == b->is_opened && a->closed_by == b->closed_by &&
            a->seq == b->seq && a->ack == b->ack && a->acked_history_seq == b->acked_history_seq &&
@@ -136,10 +136,10 @@ static bool same_verdict(const struct ue_verdict *a, const struct ue_verdict *b)
 static bool readings_agree(const struct bench *bench, uint32_t index) {
     const struct packet *p = &bench->pool.packets[index];
     struct ue_context careful = bench->context;
-    careful.is_ordinary = false;
+    careful.is_common = false;
     struct ue_item items[2][SAMPLE_BUNCHES_MAX];
     struct ue_datagram d[2];
-    struct ue_verdict verdicts[3];
+    struct ue_decode_result verdicts[3];
     memset(items, 0, sizeof items);
     memset(d, 0, sizeof d);
     for (int i = 0; i < 2; i++) {

@@ -186,7 +186,7 @@ static void continue_sequences(struct sample *s, struct client *client, unsigned
 static bool write_opening(const struct ue_context *x, const struct ue_bunch *bunch, uint8_t *bytes, size_t *bit) {
     const struct ue_actor actor = {.object = {.count = 1, .links = {{.guid = {.number = 2 * bunch->channel + 1}}}}};
     struct ue_fault fault;
-    return !bunch->open || ue_actor_encode(x, &actor, bytes, SAMPLE_BYTES_MAX, bit, &fault) == UE_OK;
+    return !bunch->open || ue_actor_spawn_encode(x, &actor, bytes, SAMPLE_BYTES_MAX, bit, &fault) == UE_OK;
 }
 
 /* A block about the actor whose payload is the rest of the random bits. How long its header is follows from that. */

@@ -61,7 +61,7 @@ static uint8_t bytes[SAMPLE_BYTES_MAX + SAMPLE_SLACK_BYTES];
     }
 
 UE_INLINE void library_decode(const struct bench *bench, const struct packet *p, struct ue_datagram *d) {
-    struct ue_verdict verdict;
+    struct ue_decode_result verdict;
     d->items = items;
     d->item_capacity = SAMPLE_BUNCHES_MAX;
     ue_datagram_decode(&bench->context, p->bytes, p->size, d, &verdict);
@@ -98,7 +98,7 @@ CANDIDATE(naive_payload, naive_decode_payload(p->bytes, p->size, &sample, payloa
 CANDIDATE(naive_encode, naive_encode(&p->sample, p->payloads, bytes))
 CANDIDATE(library_headers, library_headers(bench, p))
 CANDIDATE(library_payload, library_payload(bench, p))
-CANDIDATE(library_check, struct ue_verdict verdict; ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &verdict))
+CANDIDATE(library_check, struct ue_decode_result verdict; ue_datagram_check(&bench->context, p->bytes, p->size, NULL, &verdict))
 CANDIDATE(library_encode, (void)p; library_encode(bench, index))
 
 static const struct candidate candidates[] = {

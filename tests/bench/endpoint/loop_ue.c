@@ -11,8 +11,8 @@
 
 struct ends {
     void *pair;
-    struct ue_socket *sockets[2]; /* by side; the server's listens */
-    struct ue_net_address client;
+    struct net_socket *sockets[2]; /* by side; the server's listens */
+    struct net_address client;
     struct loop_counts counts;
     bool failed;
 };
@@ -20,7 +20,7 @@ struct ends {
 static void emit(void *user, enum rival_side from, const uint8_t *bytes, size_t size_bytes) {
     struct ends *ends = user;
     ends->counts.datagrams++;
-    ends->failed |= ue_socket_send(ends->sockets[from], &ends->client, bytes, size_bytes) != UE_SOCKET_DONE;
+    ends->failed |= net_socket_send(ends->sockets[from], &ends->client, bytes, size_bytes) != NET_SOCKET_DONE;
 }
 
 static void deliver(void *user, enum rival_side from, const uint8_t *message, size_t size_bytes) {
@@ -29,10 +29,10 @@ static void deliver(void *user, enum rival_side from, const uint8_t *message, si
 }
 
 static void receive(struct ends *ends, enum rival_side at, uint64_t now_ns) {
-    struct ue_net_address from;
+    struct net_address from;
     uint8_t bytes[DATAGRAM_BYTES_MAX];
     size_t size_bytes;
-    while (ue_socket_receive(ends->sockets[at], &from, bytes, sizeof bytes, &size_bytes) == UE_SOCKET_DONE) {
+    while (net_socket_receive(ends->sockets[at], &from, bytes, sizeof bytes, &size_bytes) == NET_SOCKET_DONE) {
         rival_ue.receive(ends->pair, at, now_ns, bytes, size_bytes);
     }
     rival_ue.end_receive(ends->pair, at, now_ns);
@@ -42,13 +42,13 @@ static bool step(void *pair, uint32_t messages) {
     static const uint8_t message[LOOP_MESSAGE_BYTES];
     struct ends *ends = pair;
     uint64_t before = ends->counts.messages;
-    uint64_t now_ns = ue_loop_now_ns();
+    uint64_t now_ns = event_loop_now_ns();
     receive(ends, RIVAL_SERVER, now_ns);
     for (uint32_t i = 0; i < messages; i++) {
         ends->failed |= !rival_ue.send(ends->pair, RIVAL_SERVER, now_ns, true, message, LOOP_MESSAGE_BYTES);
     }
     rival_ue.tick(ends->pair, RIVAL_SERVER, now_ns);
-    now_ns = ue_loop_now_ns();
+    now_ns = event_loop_now_ns();
     receive(ends, RIVAL_CLIENT, now_ns);
     rival_ue.tick(ends->pair, RIVAL_CLIENT, now_ns);
     return !ends->failed && ends->counts.messages - before == messages;
@@ -63,21 +63,21 @@ static void close_ends(void *pair) {
     if (ends->pair != NULL) {
         rival_ue.destroy(ends->pair);
     }
-    ue_socket_free(ends->sockets[RIVAL_CLIENT]);
-    ue_socket_free(ends->sockets[RIVAL_SERVER]);
+    net_socket_free(ends->sockets[RIVAL_CLIENT]);
+    net_socket_free(ends->sockets[RIVAL_SERVER]);
     free(ends);
 }
 
 static bool open_sockets(struct ends *ends) {
-    char text[UE_NET_ADDRESS_TEXT_BYTES];
-    ends->sockets[RIVAL_SERVER] = ue_socket_listen("127.0.0.1", 0, NULL);
+    char text[NET_ADDRESS_TEXT_BYTES];
+    ends->sockets[RIVAL_SERVER] = net_socket_listen("127.0.0.1", 0, NULL);
     if (ends->sockets[RIVAL_SERVER] == NULL) {
         return false;
     }
-    ue_net_address_format(ue_socket_local(ends->sockets[RIVAL_SERVER]), text);
-    ends->sockets[RIVAL_CLIENT] = ue_socket_connect(text, 0, NULL);
+    net_address_format(net_socket_local(ends->sockets[RIVAL_SERVER]), text);
+    ends->sockets[RIVAL_CLIENT] = net_socket_connect(text, 0, NULL);
     if (ends->sockets[RIVAL_CLIENT] != NULL) {
-        ends->client = *ue_socket_local(ends->sockets[RIVAL_CLIENT]);
+        ends->client = *net_socket_local(ends->sockets[RIVAL_CLIENT]);
     }
     return ends->sockets[RIVAL_CLIENT] != NULL;
 }
@@ -88,7 +88,7 @@ static void *open_ends(void) {
         return NULL;
     }
     const struct rival_host host = {emit, deliver, ends};
-    if (!open_sockets(ends) || (ends->pair = rival_ue.create(&host, 1, ue_loop_now_ns())) == NULL) {
+    if (!open_sockets(ends) || (ends->pair = rival_ue.create(&host, 1, event_loop_now_ns())) == NULL) {
         close_ends(ends);
         return NULL;
     }

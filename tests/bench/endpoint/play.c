@@ -25,7 +25,7 @@ struct playing {
     const struct play *play;
     struct play_result *result;
     void *pair;
-    struct ue_link *links[2]; /* by sender */
+    struct sim_link *links[2]; /* by sender */
     uint64_t poll_ns[2];
     uint64_t polls[2];
     uint32_t polls_per_tick;
@@ -43,7 +43,7 @@ static void emit(void *user, enum rival_side from, const uint8_t *bytes, size_t 
     struct playing *p = user;
     p->wire_bytes += p->is_draining ? 0 : size_bytes + UDP_IP_BYTES;
     p->result->datagrams[from]++;
-    ue_link_send(p->links[from], p->now_ns, bytes, size_bytes);
+    sim_link_send(p->links[from], p->now_ns, bytes, size_bytes);
 }
 
 static void deliver(void *user, enum rival_side from, const uint8_t *message, size_t size_bytes) {
@@ -114,7 +114,7 @@ static void poll(struct playing *p, enum rival_side side, bool is_talking) {
     bool is_tick = p->polls[side] % p->polls_per_tick == 0;
     const uint8_t *bytes;
     size_t size_bytes;
-    while (ue_link_take(p->links[!side], p->now_ns, &bytes, &size_bytes)) {
+    while (sim_link_pop(p->links[!side], p->now_ns, &bytes, &size_bytes)) {
         p->rival->receive(p->pair, side, p->now_ns, bytes, size_bytes);
     }
     p->rival->end_receive(p->pair, side, p->now_ns);
@@ -161,7 +161,7 @@ static void finish(struct playing *p) {
     r->wire_per_app = p->app_bytes > 0 ? (double)p->wire_bytes / (double)p->app_bytes : 0;
     r->bulk_seconds = is_bulk_done(p) ? (double)(p->now_ns - BEGIN_NS) / (double)NS_PER_S : 0;
     for (size_t side = 0; side < 2; side++) {
-        r->datagrams_lost[side] = ue_link_counts(p->links[side])[UE_FATE_LOST];
+        r->datagrams_lost[side] = sim_link_event_counts(p->links[side])[SIM_DATAGRAM_LOST];
     }
 }
 
@@ -171,8 +171,8 @@ static bool make(struct playing *p) {
     p->capacity = (uint64_t)messages + 100;
     p->sent_ns = calloc(p->capacity, sizeof *p->sent_ns);
     p->latency_ms = calloc(p->capacity, sizeof *p->latency_ms);
-    p->links[RIVAL_CLIENT] = ue_link_new(&p->play->path, 1, p->play->seed, RIVAL_CLIENT);
-    p->links[RIVAL_SERVER] = ue_link_new(&p->play->path, 1, p->play->seed, RIVAL_SERVER);
+    p->links[RIVAL_CLIENT] = sim_link_new(&p->play->path, 1, p->play->seed, RIVAL_CLIENT);
+    p->links[RIVAL_SERVER] = sim_link_new(&p->play->path, 1, p->play->seed, RIVAL_SERVER);
     p->polls_per_tick = p->play->polls != 0 ? p->play->polls : 1;
     p->poll_ns[RIVAL_CLIENT] = (uint64_t)((double)NS_PER_S / CLIENT_HZ / p->polls_per_tick);
     p->poll_ns[RIVAL_SERVER] = (uint64_t)((double)NS_PER_S / SERVER_HZ / p->polls_per_tick);
@@ -185,8 +185,8 @@ static void destroy(struct playing *p) {
     if (p->pair != NULL) {
         p->rival->destroy(p->pair);
     }
-    ue_link_free(p->links[0]);
-    ue_link_free(p->links[1]);
+    sim_link_free(p->links[0]);
+    sim_link_free(p->links[1]);
     free(p->sent_ns);
     free(p->latency_ms);
 }

@@ -8,7 +8,7 @@
 #include "tools/sim/link.h"
 
 struct play {
-    struct ue_link_config path; /* of both directions */
+    struct sim_link_config path; /* of both directions */
     uint64_t seed;
     double seconds;       /* of the game; 0: bulk */
     uint64_t bulk_bytes;  /* server to client, in messages of 900 bytes */

@@ -31,16 +31,16 @@ bool ue_cookies_init(struct ue_cookies *cookies, const struct ue_context *contex
 void ue_cookies_free(struct ue_cookies *cookies);
 
 /* Fills secret id, timestamp and cookie of a Challenge. */
-void ue_cookies_bake(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
+void ue_cookies_create(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                      struct ue_handshake *challenge);
 
-enum ue_cookie_verdict {
+enum ue_cookie_result {
     UE_COOKIE_VALID,
     UE_COOKIE_OLD, /* or from the future, or the secret is not the one of that time */
     UE_COOKIE_BAD
 };
 
-enum ue_cookie_verdict ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
+enum ue_cookie_result ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                                         const struct ue_handshake *response);
 
 #endif

@@ -7,23 +7,23 @@
 #include <uerudp/datagram.h>
 #include <uerudp/seeded_random.h>
 
-struct ue_seal;
+struct ue_encryption;
 
-/* key: UE_KEY_BYTES. NULL when libgcrypt fails; free it with ue_seal_free. */
-struct ue_seal *ue_seal_new(const uint8_t *key);
-void ue_seal_free(struct ue_seal *seal);
+/* key: UE_KEY_BYTES. NULL when libgcrypt fails; free it with ue_encryption_free. */
+struct ue_encryption *ue_encryption_new(const uint8_t *key);
+void ue_encryption_free(struct ue_encryption *seal);
 
-#define UE_SEAL_OVERHEAD_BYTES 30
+#define UE_ENCRYPTION_OVERHEAD_BYTES 30
 
-/* Encrypts what follows the handler's flag. out: room for size_bytes + UE_SEAL_OVERHEAD_BYTES. 0: not a clear datagram
+/* Encrypts what follows the handler's flag. out: room for size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES. 0: not a clear datagram
    with a packet. */
-size_t ue_seal_close(struct ue_seal *seal, const struct ue_context *context, struct ue_random *random,
+size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context *context, struct ue_random *random,
                      const uint8_t *clear, size_t size_bytes, uint8_t *out);
 
-/* Restores the clear datagram, bit by bit what ue_seal_close was given; out: room for size_bytes, undefined on failure.
+/* Restores the clear datagram, bit by bit what ue_encryption_encrypt was given; out: room for size_bytes, undefined on failure.
    0: not encrypted with this key, or damaged. *was_clear: it was not encrypted, or is a handshake: then copied as is.
  */
-size_t ue_seal_open(struct ue_seal *seal, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+size_t ue_encryption_decrypt(struct ue_encryption *seal, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                     uint8_t *out, bool *was_clear);
 
 #endif

@@ -78,9 +78,9 @@ void ue_ddos_begin_frame(struct ue_ddos *d, uint64_t now_ns);
 void ue_ddos_end_frame(struct ue_ddos *d, uint64_t now_ns);
 
 /* A packet from an address without connection; has_left: its connection ended just now. False: drop it unread. */
-bool ue_ddos_take_unknown(struct ue_ddos *d, uint64_t now_ns, bool has_left);
+bool ue_ddos_allow_unknown(struct ue_ddos *d, uint64_t now_ns, bool has_left);
 /* A packet of a connection. False: read no more of them in this frame. */
-bool ue_ddos_take_connected(struct ue_ddos *d, uint64_t now_ns);
+bool ue_ddos_allow_connected(struct ue_ddos *d, uint64_t now_ns);
 /* An empty or overlong packet; an error of the socket. */
 void ue_ddos_count_bad(struct ue_ddos *d);
 void ue_ddos_count_error(struct ue_ddos *d);

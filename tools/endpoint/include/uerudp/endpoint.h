@@ -24,7 +24,7 @@ enum ue_driver { UE_DRIVER_GAME, UE_DRIVER_DEMO, UE_DRIVER_BEACON };
 /* States and their legal transitions are in connection.c. */
 enum ue_conn_state {
     UE_CONN_INVALID, /* created; nothing happened */
-    UE_CONN_SHAKING, /* client: handshake under way; nothing but handshake packets leaves */
+    UE_CONN_HANDSHAKE, /* client: handshake under way; nothing but handshake packets leaves */
     UE_CONN_PENDING, /* client: connected, not yet admitted */
     UE_CONN_OPEN,
     UE_CONN_CLOSED

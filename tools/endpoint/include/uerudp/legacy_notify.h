@@ -29,19 +29,19 @@ void ue_legacy_free(struct ue_legacy *l);
 
 /* A packet was processed and its ack written into the packet being filled. False: no memory; then it is written once
    only. */
-bool ue_legacy_note(struct ue_legacy *l, int64_t packet_id);
+bool ue_legacy_add(struct ue_legacy *l, int64_t packet_id);
 /* The packet being filled left: acks written in it for the first time are due once more. */
 void ue_legacy_flushed(struct ue_legacy *l);
 /* Takes an ack that is due once more; false when there is none. */
 bool ue_legacy_next_resend(struct ue_legacy *l, int64_t *packet_id);
 
 /* Verdicts that an arriving ack brings, oldest first: ids before it that were not acknowledged are lost. */
-struct ue_legacy_verdicts {
+struct ue_legacy_acks {
     int64_t next_id;
     int64_t acked_id;
     bool is_late; /* not newer than what was known: acknowledges bunches, loses none */
 };
-void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_verdicts *verdicts);
-bool ue_legacy_next(struct ue_legacy_verdicts *verdicts, int64_t *packet_id, bool *delivered);
+void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *verdicts);
+bool ue_legacy_next(struct ue_legacy_acks *verdicts, int64_t *packet_id, bool *delivered);
 
 #endif

@@ -89,7 +89,7 @@ enum ue_listener_result {
 
 /* A datagram from an address without connection. reply: room for UE_LISTENER_REPLY_BYTES. may_restart: ordinary packets
    from here are answered with a restart request (not those of a client that left just now). */
-#define UE_LISTENER_REPLY_BYTES UE_SHAKE_BYTES
+#define UE_LISTENER_REPLY_BYTES UE_HANDSHAKE_DATAGRAM_BYTES
 enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_host *address,
                                             bool may_restart, const uint8_t *bytes, size_t size_bytes, uint8_t *reply,
                                             size_t *reply_bytes, struct ue_accepted *accepted);

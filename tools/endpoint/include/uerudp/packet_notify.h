@@ -48,7 +48,7 @@ void ue_notify_free(struct ue_notify *n);
 uint32_t ue_notify_delta(const struct ue_notify *n, const struct ue_packet *header);
 
 /* Verdicts of one header on own packets, oldest first, each packet exactly once. */
-struct ue_verdicts {
+struct ue_notify_acks {
     uint16_t next_seq;
     uint32_t left;
     uint32_t lost_before; /* of those left, how many are older than the history reaches */
@@ -57,9 +57,9 @@ struct ue_verdicts {
 };
 
 /* First half of Update(): takes the ack record and starts the verdicts; the header must outlive them. */
-void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_verdicts *verdicts);
+void ue_notify_begin_acks(struct ue_notify *n, const struct ue_packet *header, struct ue_notify_acks *verdicts);
 /* The next verdict; false when there are no more. */
-bool ue_verdicts_next(struct ue_verdicts *verdicts, uint16_t *seq, bool *delivered);
+bool ue_notify_next_ack(struct ue_notify_acks *verdicts, uint16_t *seq, bool *delivered);
 /* After the last verdict: moves out_ack_seq and ends the wait for a flush where the header says so. */
 void ue_notify_end_acks(struct ue_notify *n, const struct ue_packet *header);
 
@@ -71,7 +71,7 @@ bool ue_notify_is_waiting(const struct ue_notify *n);
 
 /* Enters the verdict of in_seq into the history; sequences skipped since the last one count as not delivered (AckSeq,
    NakSeq). */
-void ue_notify_judge(struct ue_notify *n, uint16_t seq, bool delivered);
+void ue_notify_report(struct ue_notify *n, uint16_t seq, bool delivered);
 
 /* Fills seq, ack, history and reset mark of a header. refresh: keep the number of words chosen before; false, and
    nothing changed, when the verdicts need more words now (WriteHeader). */

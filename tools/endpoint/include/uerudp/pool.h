@@ -55,13 +55,13 @@ size_t ue_share_room_bytes(const struct ue_share *share);
 
 /* A block of at least size_bytes, aligned to 8, contents undefined; NULL when the share's limit or the pool is
    exhausted. */
-void *ue_share_take(struct ue_share *share, size_t size_bytes);
+void *ue_share_alloc(struct ue_share *share, size_t size_bytes);
 
 /* Grows or shrinks a block, moving it where needed; NULL, and the old block stays, when there is no room. A block that
    moves counts twice while it does. NULL: takes a new one. */
 void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes);
 
 /* Gives a block back; NULL is ignored. */
-void ue_share_give(struct ue_share *share, void *memory);
+void ue_share_free_block(struct ue_share *share, void *memory);
 
 #endif

@@ -16,16 +16,16 @@ int32_t ue_net_speed(int32_t configured);
 int32_t ue_net_speed_clamp(int32_t asked, int32_t max_client_rate);
 
 /* QueuedBits: above zero the connection is over its budget. */
-struct ue_budget {
+struct ue_send_budget {
     int32_t net_speed;
     int32_t queued_bits;
 };
 
-void ue_budget_sent(struct ue_budget *b, uint32_t packet_bytes);
+void ue_send_budget_sent(struct ue_send_budget *b, uint32_t packet_bytes);
 /* The end of a tick; desired_tick_ns clamps the elapsed time, 0 = no clamp. */
-void ue_budget_tick(struct ue_budget *b, uint64_t elapsed_ns, uint64_t desired_tick_ns);
+void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t desired_tick_ns);
 /* IsNetReady; saturate: forget the debt first. */
-bool ue_budget_ready(struct ue_budget *b, uint32_t buffered_bits, bool saturate);
+bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate);
 
 #define UE_JITTER_IGNORED 1023
 

@@ -44,10 +44,10 @@ enum ue_reorder_result {
 };
 
 /* Decides on a packet `delta` (>= 1) ahead of the newest processed one, and keeps a copy where it is to wait. */
-enum ue_reorder_result ue_reorder_put(struct ue_reorder *r, uint32_t delta, const uint8_t *bytes, size_t size_bytes);
+enum ue_reorder_result ue_reorder_push(struct ue_reorder *r, uint32_t delta, const uint8_t *bytes, size_t size_bytes);
 
 /* Takes the next packet in order, which the caller processes and gives back to the share; NULL when a hole comes first
    and not whole, or the cache is empty. A packet in the last slot makes every take whole until the cache is empty. */
-struct ue_early *ue_reorder_take(struct ue_reorder *r, bool whole);
+struct ue_early *ue_reorder_pop(struct ue_reorder *r, bool whole);
 
 #endif

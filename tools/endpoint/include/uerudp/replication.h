@@ -14,16 +14,16 @@
 /* ---- objects ---- */
 
 /* One property: a value of fixed width. */
-struct ue_property {
+struct ue_replicated_property {
     uint32_t bits;
     uint32_t first_bit; /* in the object's values */
 };
 
-struct ue_object {
+struct ue_replicated_object {
     struct ue_share *share;
     uint32_t id;
     uint32_t property_count;
-    struct ue_property properties[UE_HANDLES_MAX];
+    struct ue_replicated_property properties[UE_HANDLES_MAX];
     uint64_t dirty; /* changed since it was collected */
     struct ue_changes changes;
     uint32_t watchers; /* connections that replicate it */
@@ -32,15 +32,15 @@ struct ue_object {
 
 /* An object whose properties, handles 1 to count, have these widths and are zero. The share must outlive it. NULL: no
    memory, more than UE_HANDLES_MAX properties, or one wider than UE_PROPERTY_BITS_MAX. */
-struct ue_object *ue_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits, uint32_t count);
+struct ue_replicated_object *ue_replicated_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits, uint32_t count);
 /* No connection may replicate it any more. */
-void ue_object_free(struct ue_object *o);
+void ue_replicated_object_free(struct ue_replicated_object *o);
 /* Sets a property, which is a change when the value differs. UE_E_RANGE: no such handle; UE_E_LENGTH: other width. */
-enum ue_status ue_object_set(struct ue_object *o, uint32_t handle, struct ue_view value);
+enum ue_status ue_replicated_object_set(struct ue_replicated_object *o, uint32_t handle, struct ue_view value);
 /* The value of a handle that exists. */
-struct ue_view ue_object_get(const struct ue_object *o, uint32_t handle);
+struct ue_view ue_replicated_object_get(const struct ue_replicated_object *o, uint32_t handle);
 /* Puts what changed since the last time on the list that all connections share; once per update of the object. */
-void ue_object_collect(struct ue_object *o);
+void ue_replicated_object_collect(struct ue_replicated_object *o);
 
 /* ---- one connection's view of them, at the sender ---- */
 
@@ -48,7 +48,7 @@ void ue_object_collect(struct ue_object *o);
 #define UE_CALLS_HELD_MAX 32
 #define UE_HELD_CALL_BITS_MAX 4096 /* so that they and all properties fit one bunch */
 
-struct ue_call {
+struct ue_replicated_call {
     uint16_t function;
     bool reliable;
     bool multicast; /* unreliable ones then wait for the object's next update */
@@ -60,7 +60,7 @@ struct ue_held_call;
 /* An object on a channel of a connection. */
 struct ue_replica {
     struct ue_replica *next;
-    struct ue_object *object;
+    struct ue_replicated_object *object;
     uint32_t channel;
     bool is_opened; /* the first bunch left */
     bool is_closing;
@@ -96,7 +96,7 @@ void ue_replicator_init(struct ue_replicator *r, struct ue_conn *conn, struct ue
 void ue_replicator_free(struct ue_replicator *r);
 
 /* Replicates an object on a new channel, at the next tick. NULL: no channel or no memory. */
-struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_object *object);
+struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_replicated_object *object);
 /* Closes the channel with an engine's reason; the replica goes when the close was acknowledged. Errors of
    ue_conn_send: nothing changed. */
 enum ue_status ue_replicator_remove(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
@@ -112,7 +112,7 @@ void ue_replicator_tick(struct ue_replicator *r, uint64_t now_ns);
    without budget; multicast: held for the next update. UE_E_CONFLICT: the object's first bunch has not left, or the
    channel closes; UE_E_FULL: dropped; UE_E_LENGTH: too many parameters. */
 enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
-                               const struct ue_call *call);
+                               const struct ue_replicated_call *call);
 
 /* ---- the receiver's copy ---- */
 

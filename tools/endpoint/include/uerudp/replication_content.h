@@ -17,34 +17,34 @@
 #define UE_PROPERTY_BITS_MAX 4096 /* all properties of an object together fit one bunch */
 #define UE_CALL_BITS_MAX UINT16_MAX
 
-enum ue_content_kind { UE_CONTENT_OBJECT, UE_CONTENT_PROPERTY, UE_CONTENT_CALL };
+enum ue_replication_block_kind { UE_REPLICATION_OBJECT, UE_REPLICATION_PROPERTY, UE_REPLICATION_CALL };
 
-struct ue_content_item {
-    enum ue_content_kind kind;
+struct ue_replication_block {
+    enum ue_replication_block_kind kind;
     uint32_t number; /* id, handle, function */
     struct ue_view value;
 };
 
 /* Bits that blocks take. */
-#define UE_CONTENT_OBJECT_BITS 34
-#define UE_CONTENT_PROPERTIES_BITS 9 /* without the properties, each of which takes its value and: */
-#define UE_CONTENT_PROPERTY_BITS 19
-#define UE_CONTENT_CALL_BITS 34 /* without the parameters */
+#define UE_REPLICATION_OBJECT_BITS 34
+#define UE_REPLICATION_PROPERTIES_BITS 9 /* without the properties, each of which takes its value and: */
+#define UE_REPLICATION_PROPERTY_BITS 19
+#define UE_REPLICATION_CALL_BITS 34 /* without the parameters */
 
 /* Appends to a buffer that has room for all that is to be written. */
-struct ue_content_writer {
+struct ue_replication_writer {
     uint8_t *bytes;
     size_t bits;
 };
 
-void ue_content_put_object(struct ue_content_writer *w, uint32_t id);
-/* So many ue_content_put_property must follow. */
-void ue_content_put_properties(struct ue_content_writer *w, uint32_t count);
-void ue_content_put_property(struct ue_content_writer *w, uint32_t handle, struct ue_view value);
-void ue_content_put_call(struct ue_content_writer *w, uint16_t function, struct ue_view parameters);
+void ue_replication_write_object(struct ue_replication_writer *w, uint32_t id);
+/* So many ue_replication_write_property must follow. */
+void ue_replication_write_properties(struct ue_replication_writer *w, uint32_t count);
+void ue_replication_write_property(struct ue_replication_writer *w, uint32_t handle, struct ue_view value);
+void ue_replication_write_call(struct ue_replication_writer *w, uint16_t function, struct ue_view parameters);
 
 /* Reads a bunch item by item; begins with data, everything else zero. */
-struct ue_content_reader {
+struct ue_replication_reader {
     struct ue_view data;
     size_t at;
     uint32_t properties;   /* to come before the next block */
@@ -52,6 +52,6 @@ struct ue_content_reader {
 };
 
 /* False at the end, or where the data is malformed: see status. */
-bool ue_content_next(struct ue_content_reader *r, struct ue_content_item *item);
+bool ue_replication_read(struct ue_replication_reader *r, struct ue_replication_block *item);
 
 #endif
