@@ -19,16 +19,16 @@ uint64_t ue_bits_load_tail(const uint8_t *base, size_t bit, unsigned count) {
     return low & ue_bits_mask(count);
 }
 
-static void store_few(uint8_t *to, unsigned shift, unsigned count, uint64_t value) {
+static void store_bits(uint8_t *to, unsigned shift, unsigned count, uint64_t value) {
     uint8_t mask = (uint8_t)(ue_bits_mask(count) << shift);
     *to = (uint8_t)((*to & ~mask) | ((value << shift) & mask));
 }
 
-/* Four words that the compiler may keep in one register. */
-typedef uint64_t lanes __attribute__((vector_size(32)));
+/* Four words that the compiler can keep in one vector register. */
+typedef uint64_t words4 __attribute__((vector_size(32)));
 
-/* From little-endian to the machine's order, and back. */
-UE_INLINE void swap_lanes(lanes *words) {
+/* Converts between little-endian and the machine's byte order. */
+UE_INLINE void swap_words(words4 *words) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     for (size_t i = 0; i < 4; i++) {
         (*words)[i] = __builtin_bswap64((*words)[i]);
@@ -38,33 +38,33 @@ UE_INLINE void swap_lanes(lanes *words) {
 #endif
 }
 
-/* Shifting one load right and another, from the next byte on, left moves each word without looking at its neighbours:
-   where the two overlap, they agree. */
-UE_INLINE void move_lanes(uint8_t *to, const uint8_t *from, unsigned shift) {
-    lanes low, high;
+/* Shifts one load right and a load from the next byte left, so that no word needs bits of its neighbour. Where the two
+   overlap, they hold the same bits. */
+UE_INLINE void shift_words(uint8_t *to, const uint8_t *from, unsigned shift) {
+    words4 low, high;
     memcpy(&low, from, sizeof low);
     memcpy(&high, from + 1, sizeof high);
-    swap_lanes(&low);
-    swap_lanes(&high);
+    swap_words(&low);
+    swap_words(&high);
     low = low >> shift | high << (8 - shift);
-    swap_lanes(&low);
+    swap_words(&low);
     memcpy(to, &low, sizeof low);
 }
 
-/* 64 bits that begin inside a byte; reads nine bytes. */
+/* Loads 64 bits from bit `shift` on; reads nine bytes. */
 UE_INLINE uint64_t load_shifted(const uint8_t *from, unsigned shift) {
     return ue_bytes_load64(from) >> shift | ue_bytes_load64(from + 1) << (8 - shift);
 }
 
-/* Copies bytes whose source begins inside a byte, shift is not 0. The last block of a run may overlap the one before:
-   cheaper than a loop for the rest. */
+/* Copies bytes whose source begins at bit `shift` (1 to 7) of a byte. The last block of a run may overlap the block
+   before it, which is cheaper than a loop for the rest. */
 static void copy_shifted(uint8_t *to, const uint8_t *from, unsigned shift, size_t bytes) {
     size_t done = 0;
-    if (bytes >= sizeof(lanes)) {
-        for (; done + sizeof(lanes) < bytes; done += sizeof(lanes)) {
-            move_lanes(to + done, from + done, shift);
+    if (bytes >= sizeof(words4)) {
+        for (; done + sizeof(words4) < bytes; done += sizeof(words4)) {
+            shift_words(to + done, from + done, shift);
         }
-        move_lanes(to + bytes - sizeof(lanes), from + bytes - sizeof(lanes), shift);
+        shift_words(to + bytes - sizeof(words4), from + bytes - sizeof(words4), shift);
     } else if (bytes >= 8) {
         for (; done + 8 < bytes; done += 8) {
             ue_bytes_store64(to + done, load_shifted(from + done, shift));
@@ -79,13 +79,13 @@ static void copy_shifted(uint8_t *to, const uint8_t *from, unsigned shift, size_
 
 void ue_bits_copy(uint8_t *to, size_t to_bit, const uint8_t *from, size_t from_bit, size_t count) {
     if (count == 0) {
-        return; /* an empty run may have no bytes at all */
+        return; /* the pointers of an empty run may be NULL */
     }
     to += to_bit >> 3;
     unsigned to_shift = (unsigned)(to_bit & 7);
     if (to_shift != 0) {
         unsigned head = 8 - to_shift < count ? 8 - to_shift : (unsigned)count;
-        store_few(to, to_shift, head, ue_bits_load_tail(from, from_bit, head));
+        store_bits(to, to_shift, head, ue_bits_load_tail(from, from_bit, head));
         to++;
         from_bit += head;
         count -= head;
@@ -101,11 +101,11 @@ void ue_bits_copy(uint8_t *to, size_t to_bit, const uint8_t *from, size_t from_b
     unsigned tail = (unsigned)(count & 7);
     if (tail != 0) {
         bool both = shift + tail > 8;
-        store_few(to + bytes, 0, tail, (uint64_t)(from[bytes] | (both ? from[bytes + 1] << 8 : 0)) >> shift);
+        store_bits(to + bytes, 0, tail, (uint64_t)(from[bytes] | (both ? from[bytes + 1] << 8 : 0)) >> shift);
     }
 }
 
-/* Steps back over runs of zero words that end at the byte border `end`. */
+/* Skips zero words backwards from `end`, which is a multiple of 8 bits; `words` words at a time. */
 UE_INLINE size_t skip_zeros(const uint8_t *base, size_t begin, size_t end, size_t words) {
     while (end - begin >= 64 * words) {
         uint64_t any = 0;
@@ -122,7 +122,7 @@ UE_INLINE size_t skip_zeros(const uint8_t *base, size_t begin, size_t end, size_
 
 bool ue_bits_last_set(const uint8_t *base, size_t begin, size_t end, size_t *bit) {
     while (end > begin) {
-        size_t aligned = 64 - (-end & 7); /* the most that one load gives: it ends with the byte of the last bit */
+        size_t aligned = 64 - (-end & 7); /* the most bits that one load yields: it ends at a byte boundary */
         unsigned count = (unsigned)(end - begin < aligned ? end - begin : aligned);
         uint64_t word = ue_bits_load(base, ue_bits_bytes(end), end - count, count);
         if (word != 0) {
@@ -158,7 +158,7 @@ uint64_t ue_view_load(struct ue_view view, size_t offset_bits, unsigned count) {
     return ue_bits_load(view.base, ue_bits_bytes(view.bit + view.bits), view.bit + offset_bits, count);
 }
 
-/* Whether the views are equal from offset_bits on, which may be behind them. */
+/* Whether the views are equal from offset_bits on. The offset may be past their end. */
 static bool is_end_equal(struct ue_view a, struct ue_view b, size_t offset_bits) {
     for (size_t done = offset_bits; done < a.bits; done += 56) {
         unsigned count = a.bits - done < 56 ? (unsigned)(a.bits - done) : 56;
@@ -170,7 +170,7 @@ static bool is_end_equal(struct ue_view a, struct ue_view b, size_t offset_bits)
 }
 
 bool ue_view_equal(struct ue_view a, struct ue_view b) {
-    size_t words = a.bits > 8 ? (a.bits - 8) / 64 : 0; /* behind which there is a ninth byte */
+    size_t words = a.bits > 8 ? (a.bits - 8) / 64 : 0; /* load_shifted reads a ninth byte */
     uint64_t difference = 0;
     if (a.bits != b.bits) {
         return false;

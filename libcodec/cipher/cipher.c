@@ -4,7 +4,6 @@
 #include <gcrypt.h>
 #include <stdlib.h>
 
-#include "libcodec/cipher/cipher_session.h"
 
 #define PLAIN_BYTES_MAX 65536
 #define AES_BLOCK_BYTES 16
@@ -13,12 +12,12 @@ struct ue_cipher {
     gcry_cipher_hd_t gcm;
     gcry_cipher_hd_t ecb;
     struct ue_keys *keys;
-    size_t last; /* index of the key that opened the last packet for no session */
-    uint8_t sealed[PLAIN_BYTES_MAX];
+    size_t last; /* index of the key that decrypted the last packet without a session */
+    uint8_t ciphertext[PLAIN_BYTES_MAX];
     uint8_t plain[PLAIN_BYTES_MAX];
     size_t plain_bytes;
-    enum ue_handler handler;          /* that they came from */
-    uint8_t key[UE_CIPHER_KEY_BYTES]; /* that gave them */
+    enum ue_handler handler;          /* of the plaintext */
+    uint8_t key[UE_CIPHER_KEY_BYTES]; /* of the plaintext */
 };
 
 static bool initialise(void) {
@@ -75,65 +74,68 @@ bool ue_cipher_add(struct ue_cipher *cipher, const char *key_or_file, const char
     return ue_cipher_add_key(cipher, key_or_file) || ue_keys_add_file(cipher->keys, key_or_file, problem);
 }
 
-static bool open_gcm(struct ue_cipher *cipher, const uint8_t *key, const struct ue_ciphertext *sealed, size_t bytes) {
+static bool decrypt_gcm(struct ue_cipher *cipher, const uint8_t *key, const struct ue_ciphertext *ciphertext,
+                        size_t bytes) {
     return gcry_cipher_setkey(cipher->gcm, key, UE_CIPHER_KEY_BYTES) == 0 &&
-           gcry_cipher_setiv(cipher->gcm, sealed->iv, UE_AES_IV_BYTES) == 0 &&
-           gcry_cipher_decrypt(cipher->gcm, cipher->plain, bytes, cipher->sealed, bytes) == 0 &&
-           gcry_cipher_checktag(cipher->gcm, sealed->tag, UE_AES_TAG_BYTES) == 0;
+           gcry_cipher_setiv(cipher->gcm, ciphertext->iv, UE_AES_IV_BYTES) == 0 &&
+           gcry_cipher_decrypt(cipher->gcm, cipher->plain, bytes, cipher->ciphertext, bytes) == 0 &&
+           gcry_cipher_checktag(cipher->gcm, ciphertext->tag, UE_AES_TAG_BYTES) == 0;
 }
 
-static bool open_ecb(struct ue_cipher *cipher, const uint8_t *key, size_t bytes) {
+static bool decrypt_ecb(struct ue_cipher *cipher, const uint8_t *key, size_t bytes) {
     size_t terminator;
     return bytes % AES_BLOCK_BYTES == 0 && gcry_cipher_setkey(cipher->ecb, key, UE_CIPHER_KEY_BYTES) == 0 &&
-           gcry_cipher_decrypt(cipher->ecb, cipher->plain, bytes, cipher->sealed, bytes) == 0 &&
+           gcry_cipher_decrypt(cipher->ecb, cipher->plain, bytes, cipher->ciphertext, bytes) == 0 &&
            ue_bits_last_set(cipher->plain, 0, bytes * 8, &terminator);
 }
 
-static bool open_with(struct ue_cipher *cipher, const uint8_t *key, const struct ue_ciphertext *sealed, size_t bytes) {
-    switch (sealed->handler) {
+static bool decrypt_with(struct ue_cipher *cipher, const uint8_t *key, const struct ue_ciphertext *ciphertext,
+                         size_t bytes) {
+    switch (ciphertext->handler) {
     case UE_HANDLER_AESGCM:
-    case UE_HANDLER_AESGCM_BYTES: return open_gcm(cipher, key, sealed, bytes);
-    case UE_HANDLER_AES_ECB: return open_ecb(cipher, key, bytes);
+    case UE_HANDLER_AESGCM_BYTES: return decrypt_gcm(cipher, key, ciphertext, bytes);
+    case UE_HANDLER_AES_ECB: return decrypt_ecb(cipher, key, bytes);
     default: return false;
     }
 }
 
-/* ---- which key ---- */
+/* ---- selection of the key ---- */
 
-static bool is_at(const struct ue_key_endpoint *wanted, const struct ue_key_endpoint *end) {
+static bool matches_endpoint(const struct ue_key_endpoint *wanted, const struct ue_key_endpoint *end) {
     return (wanted->port == 0 || wanted->port == end->port) &&
            (wanted->address_bytes == 0 || (wanted->address_bytes == end->address_bytes &&
                                            memcmp(wanted->address, end->address, end->address_bytes) == 0));
 }
 
-static bool is_for(const struct ue_key *key, const struct ue_cipher_session *session) {
-    return session == NULL || ((is_at(&key->end, &session->ends[0]) || is_at(&key->end, &session->ends[1])) &&
-                               (key->token[0] == '\0' || strcmp(key->token, session->token) == 0));
+static bool is_key_for(const struct ue_key *key, const struct ue_cipher_session *session) {
+    return session == NULL ||
+           ((matches_endpoint(&key->end, &session->ends[0]) || matches_endpoint(&key->end, &session->ends[1])) &&
+            (key->token[0] == '\0' || strcmp(key->token, session->token) == 0));
 }
 
-/* The packet that is being opened. */
+/* The search for the key of one packet. */
 struct attempt {
     struct ue_cipher *cipher;
     const struct ue_cipher_session *session; /* NULL: every key is for it */
-    const struct ue_ciphertext *sealed;
+    const struct ue_ciphertext *ciphertext;
     size_t bytes;
     size_t tried;
 };
 
 static bool try_key(struct attempt *a, size_t index) {
     const struct ue_key *key = ue_keys_at(a->cipher->keys, index);
-    if (!is_for(key, a->session)) {
+    if (!is_key_for(key, a->session)) {
         return false;
     }
     a->tried++;
-    return open_with(a->cipher, key->bytes, a->sealed, a->bytes);
+    return decrypt_with(a->cipher, key->bytes, a->ciphertext, a->bytes);
 }
 
-/* The key that opened the last packet comes first, where a tag proves that it is the right one. */
+/* Tries the key of the last packet first if a tag can confirm it. */
 static bool find_key(struct attempt *a, size_t *index) {
     size_t count = ue_keys_count(a->cipher->keys);
     size_t last = *index;
-    bool has_tag = a->sealed->tag != NULL && last < count;
+    bool has_tag = a->ciphertext->tag != NULL && last < count;
     a->tried = 0;
     if (has_tag && try_key(a, last)) {
         return true;
@@ -150,14 +152,15 @@ static bool refresh(const struct attempt *a) {
     return (a->session == NULL || a->session->is_learning) && ue_keys_refresh(a->cipher->keys);
 }
 
-bool ue_cipher_decrypt(struct ue_cipher *cipher, struct ue_cipher_session *session, const struct ue_ciphertext *sealed,
-                    struct ue_plaintext *opened) {
+bool ue_cipher_decrypt(struct ue_cipher *cipher, struct ue_cipher_session *session,
+                       const struct ue_ciphertext *ciphertext, struct ue_plaintext *plaintext) {
     size_t *last = session != NULL ? &session->last : &cipher->last;
-    struct attempt a = {.cipher = cipher, .session = session, .sealed = sealed, .bytes = sealed->ciphertext.bits / 8};
-    if (sealed->ciphertext.bits % 8 != 0 || a.bytes == 0 || a.bytes > PLAIN_BYTES_MAX) {
+    struct attempt a = {
+        .cipher = cipher, .session = session, .ciphertext = ciphertext, .bytes = ciphertext->ciphertext.bits / 8};
+    if (ciphertext->ciphertext.bits % 8 != 0 || a.bytes == 0 || a.bytes > PLAIN_BYTES_MAX) {
         return false;
     }
-    ue_view_copy(sealed->ciphertext, cipher->sealed);
+    ue_view_copy(ciphertext->ciphertext, cipher->ciphertext);
     size_t index = *last;
     bool found = find_key(&a, &index) || (refresh(&a) && find_key(&a, &index));
     if (session != NULL) {
@@ -168,8 +171,8 @@ bool ue_cipher_decrypt(struct ue_cipher *cipher, struct ue_cipher_session *sessi
         *last = index;
         memcpy(cipher->key, key->bytes, sizeof cipher->key);
         cipher->plain_bytes = a.bytes;
-        cipher->handler = sealed->handler;
-        *opened = (struct ue_plaintext){cipher->plain, a.bytes, key->origin};
+        cipher->handler = ciphertext->handler;
+        *plaintext = (struct ue_plaintext){cipher->plain, a.bytes, key->origin};
     }
     return found;
 }
@@ -184,7 +187,7 @@ static bool make_iv(const struct ue_cipher *cipher, const uint8_t *plain, size_t
     }
     memcpy(iv, digest, UE_AES_IV_BYTES);
     if (cipher->handler == UE_HANDLER_AESGCM_BYTES && iv[0] == 0) {
-        iv[0] = 1; /* a zero there marks content that is not encrypted */
+        iv[0] = 1; /* a zero byte would mark content that is not encrypted */
     }
     return true;
 }
@@ -205,12 +208,12 @@ bool ue_cipher_encrypt(struct ue_cipher *cipher, const uint8_t *plain, size_t si
            gcry_cipher_gettag(cipher->gcm, tag, UE_AES_TAG_BYTES) == 0;
 }
 
-static bool open_any(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened) {
-    return ue_cipher_decrypt(user, NULL, sealed, opened);
+static bool decrypt_any(void *user, const struct ue_ciphertext *ciphertext, struct ue_plaintext *plaintext) {
+    return ue_cipher_decrypt(user, NULL, ciphertext, plaintext);
 }
 
 void ue_cipher_decryptor(struct ue_cipher *cipher, struct ue_decryptor *decryptor) {
-    *decryptor = (struct ue_decryptor){open_any, cipher};
+    *decryptor = (struct ue_decryptor){decrypt_any, cipher};
 }
 
 const uint8_t *ue_cipher_key(const struct ue_cipher *cipher) {

@@ -4,13 +4,14 @@
 #include <uerudp/datagram.h>
 #include <uerudp/text.h>
 
-static bool open_for(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened) {
-    return ue_cipher_decrypt(((struct ue_cipher_session *)user)->cipher, user, sealed, opened);
+static bool decrypt_for(void *user, const struct ue_ciphertext *ciphertext, struct ue_plaintext *plaintext) {
+    return ue_cipher_decrypt(((struct ue_cipher_session *)user)->cipher, user, ciphertext, plaintext);
 }
 
-void ue_cipher_session_init(struct ue_cipher_session *session, struct ue_cipher *cipher, const struct ue_key_endpoint ends[2]) {
+void ue_cipher_session_init(struct ue_cipher_session *session, struct ue_cipher *cipher,
+                            const struct ue_key_endpoint ends[2]) {
     *session = (struct ue_cipher_session){.cipher = cipher, .is_learning = true};
-    session->decryptor = (struct ue_decryptor){open_for, session};
+    session->decryptor = (struct ue_decryptor){decrypt_for, session};
     memcpy(session->ends, ends, sizeof session->ends);
 }
 
@@ -23,34 +24,34 @@ bool ue_cipher_session_is_needed(const struct ue_settings *settings) {
     return found;
 }
 
-struct hearing {
+struct hello_search {
     struct ue_cipher_session *session;
     const struct ue_context *context;
 };
 
-static void hear(void *user, const struct ue_item *item) {
-    const struct hearing *hearing = user;
+static void on_item(void *user, const struct ue_item *item) {
+    const struct hello_search *hello_search = user;
     struct ue_message message;
     struct ue_fault fault;
     size_t bit = 0;
-    if (item->is_ack || !ue_bunch_has_messages(hearing->context, &item->bunch) ||
-        ue_message_decode(hearing->context, item->bunch.data, &bit, &message, &fault) != UE_OK ||
+    if (item->is_ack || !ue_bunch_has_messages(hello_search->context, &item->bunch) ||
+        ue_message_decode(hello_search->context, item->bunch.data, &bit, &message, &fault) != UE_OK ||
         message.type != UE_MESSAGE_HELLO) {
         return;
     }
-    struct ue_cipher_session *session = hearing->session;
+    struct ue_cipher_session *session = hello_search->session;
     session->has_token = true;
     ue_text_to_utf8(message.params[UE_HELLO_ENCRYPTION_TOKEN].text, session->token, sizeof session->token);
 }
 
-/* Hello comes before encryption begins. Sent again, it says the same. */
+/* Hello precedes encryption, and its retransmissions are equal. */
 void ue_cipher_session_learn(struct ue_cipher_session *session, const struct ue_context *context, const uint8_t *bytes,
                       size_t size_bytes) {
-    struct hearing hearing = {session, context};
-    const struct ue_visitor visitor = {.item = hear, .user = &hearing};
-    struct ue_decode_result verdict;
+    struct hello_search hello_search = {session, context};
+    const struct ue_visitor visitor = {.item = on_item, .user = &hello_search};
+    struct ue_decode_result result;
     if (session->is_learning && !session->has_token && context->direction != UE_SERVER_TO_CLIENT) {
-        ue_datagram_check(context, bytes, size_bytes, &visitor, &verdict);
+        ue_datagram_check(context, bytes, size_bytes, &visitor, &result);
     }
 }
 

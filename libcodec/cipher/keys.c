@@ -16,13 +16,13 @@
 
 static const char no_key[] = "not a key of 64 hexadecimal digits";
 static const char unreadable[] = "neither a key of 64 hexadecimal digits nor a file that can be read";
-static const char no_room[] = "there are too many keys";
+static const char too_many_keys[] = "there are too many keys";
 
 struct key_file {
     char path[PATH_BYTES];
-    long size;      /* when it was read */
-    long read_to;   /* behind the last whole line */
-    unsigned lines; /* before that */
+    long size;      /* of the file when it was read */
+    long read_to;   /* offset after the last whole line */
+    unsigned lines; /* number of lines before that offset */
 };
 
 struct ue_keys {
@@ -51,7 +51,7 @@ void ue_keys_free(struct ue_keys *keys) {
     }
 }
 
-static struct ue_key *make_room(struct ue_keys *keys) {
+static struct ue_key *reserve_key(struct ue_keys *keys) {
     if (keys->count == keys->capacity) {
         size_t capacity = keys->capacity != 0 ? 2 * keys->capacity : 4;
         struct ue_key *rows = keys->count < UE_KEYS_MAX ? realloc(keys->rows, capacity * sizeof *rows) : NULL;
@@ -104,7 +104,7 @@ static bool parse_address(const char *text, struct ue_key_endpoint *end) {
     return end->address_bytes != 0;
 }
 
-/* Takes the address and the port of a key log apart; the text becomes the address. */
+/* Splits SERVER of a key log. The text becomes the address. Returns the port, or NULL when there is none. */
 static const char *split_port(char *text) {
     char *colon = strrchr(text, ':');
     char *bracket = strchr(text, ']');
@@ -139,9 +139,9 @@ bool ue_key_parse(const struct ue_key_row *row, struct ue_key *key, const char *
 }
 
 bool ue_keys_add_row(struct ue_keys *keys, const struct ue_key_row *row, const char *origin, const char **problem) {
-    struct ue_key *key = make_room(keys);
+    struct ue_key *key = reserve_key(keys);
     if (key == NULL) {
-        *problem = no_room;
+        *problem = too_many_keys;
         return false;
     }
     bool ok = ue_key_parse(row, key, problem);
@@ -152,8 +152,8 @@ bool ue_keys_add_row(struct ue_keys *keys, const struct ue_key_row *row, const c
 
 /* ---- files ---- */
 
-/* Cuts the next word off; what is left begins with no blank. */
-static char *take_word(char **rest) {
+/* Splits off the first word and advances *rest to the next. */
+static char *next_word(char **rest) {
     char *word = *rest;
     size_t length = strcspn(word, BLANKS);
     *rest = word + length + strspn(word + length, BLANKS);
@@ -170,8 +170,8 @@ static bool add_line(struct ue_keys *keys, const struct key_file *file, char *li
     if (*line == '\0' || *line == '#') {
         return true;
     }
-    row.key = take_word(&line);
-    char *server = take_word(&line);
+    row.key = next_word(&line);
+    char *server = next_word(&line);
     row.port = split_port(server);
     row.address = server;
     row.token = line;
@@ -179,8 +179,8 @@ static bool add_line(struct ue_keys *keys, const struct key_file *file, char *li
     return ue_keys_add_row(keys, &row, origin, problem);
 }
 
-/* Reads lines to the end, or to the first that is no key. One that has no end yet counts now, and again when the file
-   has grown. A line that is too long, and one with zero bytes, is no key. */
+/* Reads lines to the end of the file or to the first invalid line. A last line without newline is used, and read again
+   when the file has grown. A line that is too long or contains a zero byte is invalid. */
 static bool read_lines(struct ue_keys *keys, struct key_file *file, FILE *stream, const char **problem) {
     char line[LINE_BYTES] = "";
     bool ok = true;
@@ -226,7 +226,7 @@ bool ue_keys_add_file(struct ue_keys *keys, const char *path, const char **probl
     return ok;
 }
 
-/* A file that became shorter was begun anew. */
+/* Reads the new lines of a file; all lines when the file has become shorter. */
 static void refresh_file(struct ue_keys *keys, struct key_file *file) {
     const char *ignored;
     struct stat now;

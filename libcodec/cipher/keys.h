@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of users, each with the connections that it is for, from options, tables and key logs. A key log has one key a
-   line, and may grow while it is read:
+/* The user's keys, from options, tables and key logs. A key can be limited to a server and a token. A key log has one
+   key per line, and may grow while it is read:
 
        KEY [SERVER [TOKEN]]
 
    KEY: 64 hexadecimal digits. SERVER: ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, *:PORT, or * for all. TOKEN: the
-   EncryptionToken of Hello, to the end of the line. Empty lines, and those that begin with #, are skipped. */
+   EncryptionToken of Hello, to the end of the line. Empty lines and lines that begin with # are skipped. */
 #ifndef UERUDP_LIBCODEC_CIPHER_KEYS_H
 #define UERUDP_LIBCODEC_CIPHER_KEYS_H
 
@@ -15,42 +15,42 @@
 
 #define UE_CIPHER_KEY_BYTES 32
 #define UE_KEYS_MAX 4096
-#define UE_TOKEN_BYTES 512 /* of which the last is NUL; longer tokens are cut */
+#define UE_TOKEN_BYTES 512 /* with the terminating NUL; longer tokens are cut */
 #define UE_KEY_ORIGIN_BYTES 96
 
-/* One end of a connection. */
+/* An endpoint of a connection. */
 struct ue_key_endpoint {
     uint8_t address[16];
-    uint8_t address_bytes; /* 4 or 16; 0: any, or not known */
-    uint16_t port;         /* 0: any, or not known */
+    uint8_t address_bytes; /* 4 or 16; 0: any, or unknown */
+    uint16_t port;         /* 0: any, or unknown */
 };
 
 struct ue_key {
     uint8_t bytes[UE_CIPHER_KEY_BYTES];
-    struct ue_key_endpoint end;            /* the connections of which one end is this */
+    struct ue_key_endpoint end;       /* for connections with this endpoint */
     char token[UE_TOKEN_BYTES];       /* and with this token; empty: any */
     char origin[UE_KEY_ORIGIN_BYTES]; /* "line 3 of keys.txt" */
 };
 
-/* A key as texts; NULL and empty texts, but that of the key, mean any. */
+/* A key as text. Apart from the key, a text that is NULL or empty means any. */
 struct ue_key_row {
     const char *address, *port, *token, *key;
 };
 
-/* False, with a static sentence in *problem, when the row is no key. */
+/* Returns false and sets *problem to a static phrase when the row is no valid key. */
 bool ue_key_parse(const struct ue_key_row *row, struct ue_key *key, const char **problem);
 
 struct ue_keys;
 
-struct ue_keys *ue_keys_new(void); /* NULL: no memory */
+struct ue_keys *ue_keys_new(void); /* NULL when there is no memory */
 void ue_keys_free(struct ue_keys *keys);
-void ue_keys_clear(struct ue_keys *keys); /* all of them, and their files */
+void ue_keys_clear(struct ue_keys *keys); /* removes all keys and key logs */
 
-/* Each gives false, with a static sentence in *problem, when there is no such key; keys before it are kept. */
+/* Return false and set *problem to a static phrase on an error. Keys before the error are added. */
 bool ue_keys_add_row(struct ue_keys *keys, const struct ue_key_row *row, const char *origin, const char **problem);
 bool ue_keys_add_file(struct ue_keys *keys, const char *path, const char **problem);
 
-/* Looks for lines that its files gained; whether there are new keys. Lines that are no keys are passed over. */
+/* Reads new lines of the key logs. Returns whether there are new keys. Invalid lines are skipped. */
 bool ue_keys_refresh(struct ue_keys *keys);
 
 size_t ue_keys_count(const struct ue_keys *keys);

@@ -3,27 +3,28 @@
 
 #include <string.h>
 
-/* What names of archetypes begin with: a class's default object. */
+/* Prefix of the names of class default objects. */
 #define DEFAULT "Default__"
 #define DEFAULT_LENGTH (sizeof DEFAULT - 1)
 
 static void on_field(void *user, const struct ue_record *record) {
-    struct ue_actor_guids *opening = user;
+    struct ue_actor_guids *guids = user;
     if (record->field == UE_F_ACTOR_GUID) {
-        opening->guid = record->number;
+        guids->guid = record->number;
     } else if (record->field == UE_F_ACTOR_ARCHETYPE) {
-        opening->archetype = record->number;
+        guids->archetype = record->number;
     }
 }
 
-bool ue_actor_class_find(const struct ue_context *context, const struct ue_content *content, struct ue_actor_guids *opening) {
-    const struct ue_trace sink = {.field = on_field, .user = opening};
+bool ue_actor_class_find(const struct ue_context *context, const struct ue_content *content,
+                         struct ue_actor_guids *guids) {
+    const struct ue_trace trace = {.field = on_field, .user = guids};
     struct ue_fault fault;
-    *opening = (struct ue_actor_guids){0};
+    *guids = (struct ue_actor_guids){0};
     if (content->kind == UE_CONTENT_ACTOR && content->open && !content->is_custom_exports) {
-        ue_content_trace(context, content, NULL, &sink, &fault);
+        ue_content_trace(context, content, NULL, &trace, &fault);
     }
-    return opening->guid != 0;
+    return guids->guid != 0;
 }
 
 static const char *last_name(const char *path) {

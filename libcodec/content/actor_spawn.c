@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/actor_spawn.h>
 
-#include "libcodec/content/content_layouts.h"
+#include "libcodec/content/actor_spawn_layout.h"
+#include "libcodec/content/object_layout.h"
+#include "libcodec/wire/layout_run.h"
 
-/* The two halves of releases differ: 22 and 23 came together, and 26 is a branch without either (protocol.md 23.3). */
+/* Whether the release has the double-precision format of EngineNetVer `since`, 22 or 23. Releases with EngineNetVer 26
+   branched off before both (protocol.md 23.3). */
 static bool is_large_world(const struct ue_context *x, unsigned since) {
     unsigned netver = ue_context_netver(x);
     return netver >= since && netver != 26;
@@ -12,7 +15,7 @@ static bool is_large_world(const struct ue_context *x, unsigned since) {
 #define SCALE 10.0
 #define LEGACY_BITS_BOUND 24
 
-/* The records of a vector, counted from that of its presence. */
+/* Offsets of a vector's fields from the field of its presence bit. */
 enum vector_record { RECORD_PRESENT, RECORD_QUANTIZED, RECORD_BITS, RECORD_SCALED, RECORD_X };
 
 #define RECORDS_FOLLOW(vector)                                                                                         \
@@ -89,8 +92,8 @@ UE_INLINE void components(enum ue_op op, struct ue_cursor *c, const struct ue_co
     }
 }
 
-UE_INLINE void packed_head(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
-                           struct ue_vector *m) {
+UE_INLINE void quantization(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+                            struct ue_vector *m) {
     enum ue_field field = first + RECORD_BITS;
     if (!m->quantized) {
         ABSENT(m->bits, ACTOR_LOCATION_BITS, 0);
@@ -119,7 +122,7 @@ UE_INLINE void vector_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     } else {
         ABSENT(m->quantized, ACTOR_LOCATION_QUANTIZED, true);
     }
-    packed_head(op, c, x, first, m);
+    quantization(op, c, x, first, m);
     components(op, c, x, first, m);
 }
 
@@ -153,7 +156,7 @@ UE_INLINE void rotation_layout(enum ue_op op, struct ue_cursor *c, struct ue_rot
     }
 }
 
-UE_INLINE void spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m) {
+UE_INLINE void spawn_data(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m) {
     ue_reference_run(op, c, x, UE_F_ACTOR_ARCHETYPE, &m->archetype);
     if (ue_context_netver(x) >= 5) {
         ue_reference_run(op, c, x, UE_F_ACTOR_LEVEL, &m->level);
@@ -175,7 +178,7 @@ UE_INLINE void actor_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     REQUIRE(dynamic || !m->is_spawned, UE_E_ABSENT, ACTOR_ARCHETYPE);
     REQUIRE(!dynamic || m->is_spawned || m->class_bits == 0, UE_E_CONFLICT, ACTOR_CLASS_DATA);
     if (m->is_spawned) {
-        spawn(op, c, x, m);
+        spawn_data(op, c, x, m);
     }
     REQUIRE(op != UE_ENCODE || m->class_data.bits == m->class_bits, UE_E_CONFLICT, ACTOR_CLASS_DATA);
     if (m->class_bits != 0) {

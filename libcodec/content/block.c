@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/block.h>
 
-#include "libcodec/content/content_layouts.h"
+#include "libcodec/content/block_layout.h"
+#include "libcodec/content/object_layout.h"
+#include "libcodec/wire/layout_run.h"
 
-/* An object that the client does not know by its name is created, or destroyed. */
+/* An object that the client does not know by name is created or destroyed. Returns whether a payload follows. */
 UE_INLINE bool unstable_object(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_block *m) {
     unsigned netver = ue_context_netver(x);
     FLAG_IF(netver >= 30, m->is_destroy, BLOCK_IS_DESTROY);

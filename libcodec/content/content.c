@@ -1,24 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/content.h>
 
-#include "libcodec/content/content_layouts.h"
-#include "libcodec/wire/layouts.h"
+#include "libcodec/content/actor_spawn_layout.h"
+#include "libcodec/content/block_layout.h"
+#include "libcodec/content/exports_layout.h"
+#include "libcodec/content/object_layout.h"
+#include "libcodec/content/voice_layout.h"
+#include "libcodec/wire/layout_run.h"
+#include "libcodec/wire/message_layout.h"
 
-/* One message on its way to the caller's sink. */
+/* ---- voice packets ---- */
+
+UE_INLINE void amplitude(enum ue_op op, struct ue_cursor *c, struct ue_voice *m) {
+    size_t at = ue_cursor_pos(c);
+    if (op == UE_TRACE) {
+        m->amplitude = (uint16_t)ue_cursor_read_bits(c, 16, UE_F_VOICE_AMPLITUDE);
+        ue_cursor_report(c, UE_F_VOICE_AMPLITUDE, at, (uint32_t)(int16_t)m->amplitude, true);
+    } else {
+        UINT(m->amplitude, VOICE_AMPLITUDE, 16);
+    }
+}
+
+UE_INLINE void voice_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_voice *m) {
+    BEGIN(VOICE);
+    TEXT(m->sender, VOICE_SENDER);
+    if (x->profile.voice >= 2) {
+        amplitude(op, c, m);
+    } else {
+        ABSENT(m->amplitude, VOICE_AMPLITUDE, 0);
+    }
+    UINT(m->length_bytes, VOICE_LENGTH_BYTES, 16);
+    UINT_IF(x->profile.voice >= 1, m->samples, VOICE_SAMPLES, 64);
+    size_t bits = m->length_bytes <= UE_VOICE_BYTES_MAX ? m->length_bytes * 8u : 0;
+    REQUIRE(op != UE_ENCODE || m->data.bits == bits, UE_E_CONFLICT, VOICE_DATA);
+    VIEW(m->data, VOICE_DATA, bits);
+    END(VOICE);
+}
+
+UE_DEFINE_CONTENT_RUN(ue_voice, voice_layout, struct ue_voice)
+UE_DEFINE_CONTENT_CODEC(ue_voice, struct ue_voice)
+
+/* ---- messages ---- */
+
+/* The state of tracing one message. */
 struct pass {
     struct ue_cursor c;
     const struct ue_context *x;
     const struct ue_content *content;
     const struct ue_guid_names *names;
     const struct ue_trace *to;
-    size_t told_bit; /* behind the last bit that was told */
+    size_t reported_bit;   /* the bit after the last reported bit */
     struct ue_view mapped; /* ids of the must-be-mapped list */
-    unsigned mapped_reads; /* ids read so far to find one there */
+    unsigned mapped_reads; /* ids read so far in searches of that list */
 };
 
-/* ---- between the layouts and the caller's sink ---- */
+/* ---- between the layouts and the caller's trace ---- */
 
-/* The path that belongs to an id. */
+/* The field that holds the path of the object in an id field. */
 static enum ue_field path_field(enum ue_field guid) {
     switch (guid) {
     case UE_F_EXPORT_GUID: return UE_F_EXPORT_FULL_PATH;
@@ -33,7 +71,7 @@ static enum ue_field path_field(enum ue_field guid) {
     }
 }
 
-static void tell_path(const struct pass *p, const struct ue_record *guid) {
+static void report_path(const struct pass *p, const struct ue_record *guid) {
     enum ue_field field = p->names != NULL && guid->number != 0 ? path_field(guid->field) : UE_F_NONE;
     const char *path = field != UE_F_NONE ? p->names->path(p->names->user, guid->number) : NULL;
     if (path != NULL) {
@@ -59,20 +97,20 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
 
 static void on_field(void *user, const struct ue_record *record) {
     struct pass *p = user;
-    if (!record->generated && record->bit + record->bits > p->told_bit) {
-        p->told_bit = record->bit + record->bits;
+    if (!record->generated && record->bit + record->bits > p->reported_bit) {
+        p->reported_bit = record->bit + record->bits;
     }
     if (p->to->field != NULL) {
         p->to->field(p->to->user, record);
-        tell_path(p, record);
+        report_path(p, record);
     }
 }
 
-/* What no layout told, to the end. */
-static void tell_rest(struct pass *p, enum ue_field field) {
+/* Reports the bits that no layout has reported. */
+static void report_rest(struct pass *p, enum ue_field field) {
     const struct ue_view *data = &p->content->data;
     size_t end = data->bit + data->bits;
-    size_t at = p->told_bit;
+    size_t at = p->reported_bit;
     if (at < end) {
         struct ue_text rest = {{data->base, at, end - at}, false};
         on_field(p, &(struct ue_record){.field = field, .bit = at, .bits = end - at, .text = rest});
@@ -83,13 +121,13 @@ static void tell_rest(struct pass *p, enum ue_field field) {
 
 #define NO_NETVER 0
 
-/* Bits of class data after the open data of an actor: none; of player controllers 8, from EngineNetVer 41 on 40, and in
-   the stock 5.7 72 (protocol.md 23.3). */
+/* Possible lengths of the class data after the open data of an actor: none; player controllers have 8 bits, from
+   EngineNetVer 41 on 40 bits, and 72 bits in release 5.7 (protocol.md 23.3). */
 static const uint8_t class_bits[] = {0, 8, 40, 72};
 #define CLASS_BITS_COUNT (sizeof class_bits / sizeof *class_bits)
 
-/* Releases of one generation agree in all but what is inside of messages: the EngineNetVer of those that differ from
-   the first (protocol.md 23.3). */
+/* The other EngineNetVer to try. The releases of a generation can differ in the content of messages only; this is the
+   EngineNetVer of the releases that differ from the first one (protocol.md 23.3). */
 static unsigned other_netver(const struct ue_context *x) {
     switch (ue_context_netver(x)) {
     case 10: return 13; /* 4.24 */
@@ -98,15 +136,15 @@ static unsigned other_netver(const struct ue_context *x) {
     }
 }
 
-/* How much there is to believe in what a trial reads. */
-enum belief {
-    BELIEF_NONE,     /* it does not end with the message */
-    BELIEF_REFUTED,  /* it ends with the message and says the impossible */
-    BELIEF_DOUBTFUL, /* it names ids that nobody exported, or nothing but the opening */
-    BELIEF_GOOD
+/* How plausible an interpretation of a message is. */
+enum plausibility {
+    DOES_NOT_FIT, /* it does not end with the message */
+    IMPOSSIBLE,   /* it ends with the message, but a value is impossible */
+    DOUBTFUL,     /* it refers to ids that were never exported, or contains the open data only */
+    PLAUSIBLE
 };
 
-/* Ids of the list that are read for one message at most: the list may be as long as the blocks that refer to it. */
+/* Limits the work for one message: the list can be as long as the blocks that refer to it. */
 #define MAPPED_READS_MAX 65536
 
 static bool is_mapped(struct pass *p, const struct ue_guid *guid) {
@@ -127,30 +165,30 @@ static bool is_known(struct pass *p, const struct ue_guid *guid) {
     return (p->names != NULL && p->names->path(p->names->user, guid->number) != NULL) || is_mapped(p, guid);
 }
 
-/* Guid 0 is no object. A sub-object with an even id is created by the block; what has an odd one, its class, and what
-   is destroyed were named before. */
-static enum belief belief_in(struct pass *p, const struct ue_block *block) {
+/* Guid 0 is no object. The block creates a sub-object with an even id; a sub-object with an odd id, its class, and an
+   object that is destroyed must have been exported before. */
+static enum plausibility plausibility_of(struct pass *p, const struct ue_block *block) {
     const struct ue_guid *object = &block->object.links[0].guid;
     if (block->is_actor) {
-        return BELIEF_GOOD;
+        return PLAUSIBLE;
     }
     if (ue_guid_is_null(object)) {
-        return BELIEF_REFUTED;
+        return IMPOSSIBLE;
     }
     bool creates = block->has_payload && p->x->direction != UE_CLIENT_TO_SERVER && !block->stably_named;
     if (creates && !is_known(p, &block->class_object.links[0].guid)) {
-        return BELIEF_DOUBTFUL;
+        return DOUBTFUL;
     }
     bool is_new = block->has_payload && ue_guid_is_dynamic(object);
-    return is_new || is_known(p, object) ? BELIEF_GOOD : BELIEF_DOUBTFUL;
+    return is_new || is_known(p, object) ? PLAUSIBLE : DOUBTFUL;
 }
 
-static void open_actor(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, uint8_t skipped) {
-    struct ue_actor_spawn actor = {.class_bits = skipped};
+static void run_actor_spawn(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, uint8_t class_data_bits) {
+    struct ue_actor_spawn actor = {.class_bits = class_data_bits};
     ue_actor_spawn_run(op, c, x, &actor);
 }
 
-/* Each turn takes at least two bits or is the last. */
+/* Each iteration consumes at least two bits or is the last one. */
 static void run_blocks(enum ue_op op, struct ue_cursor *c, const struct ue_context *x) {
     while (ue_cursor_left(c) != 0) {
         struct ue_block block;
@@ -158,73 +196,74 @@ static void run_blocks(enum ue_op op, struct ue_cursor *c, const struct ue_conte
     }
 }
 
-static enum belief try_actor(struct pass *p, const struct ue_context *x, uint8_t skipped) {
+static enum plausibility try_actor(struct pass *p, const struct ue_context *x, uint8_t class_data_bits) {
     struct ue_cursor c = p->c;
     if (p->content->open) {
-        open_actor(UE_DECODE, &c, x, skipped);
+        run_actor_spawn(UE_DECODE, &c, x, class_data_bits);
     }
-    enum belief belief = skipped == 0 || ue_cursor_left(&c) != 0 ? BELIEF_GOOD : BELIEF_DOUBTFUL;
+    enum plausibility plausibility = class_data_bits == 0 || ue_cursor_left(&c) != 0 ? PLAUSIBLE : DOUBTFUL;
     while (ue_cursor_left(&c) != 0) {
         struct ue_block block;
         ue_block_run(UE_DECODE, &c, x, &block);
-        enum belief of_block = ue_cursor_ok(&c) ? belief_in(p, &block) : BELIEF_NONE;
-        belief = of_block < belief ? of_block : belief;
+        enum plausibility of_block = ue_cursor_ok(&c) ? plausibility_of(p, &block) : DOES_NOT_FIT;
+        plausibility = of_block < plausibility ? of_block : plausibility;
     }
-    return ue_cursor_ok(&c) ? belief : BELIEF_NONE;
+    return ue_cursor_ok(&c) ? plausibility : DOES_NOT_FIT;
 }
 
-/* How to read a message of an actor channel. */
-struct reading {
-    enum belief belief;
-    uint8_t skipped; /* bits of class data */
-    unsigned netver; /* NO_NETVER: that of the context */
+/* An interpretation of a message of an actor channel. */
+struct interpretation {
+    enum plausibility plausibility;
+    uint8_t class_data_bits;
+    unsigned netver; /* NO_NETVER: the EngineNetVer of the context */
 };
 
-/* The reading with the most belief; of equals the one with the fewest bits of class data. */
-static void find_reading(struct pass *p, const struct ue_context *x, unsigned netver, struct reading *best) {
+/* Finds the most plausible interpretation; among equals the one with the shortest class data. */
+static void find_interpretation(struct pass *p, const struct ue_context *x, unsigned netver,
+                                struct interpretation *best) {
     size_t choices = p->content->open ? CLASS_BITS_COUNT : 1;
-    for (size_t i = 0; i < choices && best->belief < BELIEF_GOOD; i++) {
-        enum belief belief = try_actor(p, x, class_bits[i]);
-        if (belief > best->belief) {
-            *best = (struct reading){belief, class_bits[i], netver};
+    for (size_t i = 0; i < choices && best->plausibility < PLAUSIBLE; i++) {
+        enum plausibility plausibility = try_actor(p, x, class_bits[i]);
+        if (plausibility > best->plausibility) {
+            *best = (struct interpretation){plausibility, class_bits[i], netver};
         }
     }
 }
 
-/* Reports what is not on the wire and was found by trial. */
-static void report_trial(struct pass *p, const struct reading *reading) {
+/* Reports what is not on the wire and follows from the interpretation. */
+static void report_interpretation(struct pass *p, const struct interpretation *interpretation) {
     size_t at = ue_cursor_pos(&p->c);
     size_t bits = ue_cursor_left(&p->c);
-    if (reading->netver != NO_NETVER) {
-        ue_cursor_report_generated(&p->c, UE_F_CONTENT_NETVER, at, bits, reading->netver);
+    if (interpretation->netver != NO_NETVER) {
+        ue_cursor_report_generated(&p->c, UE_F_CONTENT_NETVER, at, bits, interpretation->netver);
     }
-    if (reading->netver != NO_NETVER || reading->skipped != 0) {
+    if (interpretation->netver != NO_NETVER || interpretation->class_data_bits != 0) {
         ue_cursor_report_generated(&p->c, UE_F_CONTENT_GUESS, at, bits, 1);
     }
 }
 
-/* Where no reading is possible, what follows the opening stays opaque. */
+/* When no interpretation is possible, the bits after the open data stay opaque. */
 static void trace_actor(struct pass *p) {
     unsigned other = p->x->settings.netver == 0 ? other_netver(p->x) : NO_NETVER;
-    struct reading reading = {BELIEF_NONE, 0, NO_NETVER};
+    struct interpretation interpretation = {DOES_NOT_FIT, 0, NO_NETVER};
     struct ue_context x = *p->x;
     if (p->content->open || other != NO_NETVER) {
-        find_reading(p, p->x, NO_NETVER, &reading);
+        find_interpretation(p, p->x, NO_NETVER, &interpretation);
     }
-    if (reading.belief <= BELIEF_REFUTED && other != NO_NETVER) {
+    if (interpretation.plausibility <= IMPOSSIBLE && other != NO_NETVER) {
         x.settings.netver = (uint8_t)other;
-        find_reading(p, &x, other, &reading);
+        find_interpretation(p, &x, other, &interpretation);
     }
-    bool is_refuted = p->content->open && reading.belief == BELIEF_REFUTED;
-    if (is_refuted) {
-        reading = (struct reading){BELIEF_REFUTED, 0, NO_NETVER};
+    bool is_impossible = p->content->open && interpretation.plausibility == IMPOSSIBLE;
+    if (is_impossible) {
+        interpretation = (struct interpretation){IMPOSSIBLE, 0, NO_NETVER};
     }
-    const struct ue_context *chosen = reading.netver != NO_NETVER ? &x : p->x;
-    report_trial(p, &reading);
+    const struct ue_context *chosen = interpretation.netver != NO_NETVER ? &x : p->x;
+    report_interpretation(p, &interpretation);
     if (p->content->open) {
-        open_actor(UE_TRACE, &p->c, chosen, reading.skipped);
+        run_actor_spawn(UE_TRACE, &p->c, chosen, interpretation.class_data_bits);
     }
-    if (!is_refuted) {
+    if (!is_impossible) {
         run_blocks(UE_TRACE, &p->c, chosen);
     }
 }
@@ -257,11 +296,11 @@ static void trace_voice(struct pass *p) {
 
 static void trace_control(struct pass *p) {
     struct ue_view rest = {p->c.in, ue_cursor_pos(&p->c), ue_cursor_left(&p->c)};
-    ue_messages_trace(p->x, rest, p->c.sink, &p->c.fault);
+    ue_messages_trace(p->x, rest, p->c.trace, &p->c.fault);
 }
 
-/* Behind exports there is, in what engines send, nothing else. */
-static void trace(struct pass *p) {
+/* Engines send exports without further content. */
+static void trace_message(struct pass *p) {
     if (p->content->has_exports) {
         trace_exports(p);
     }
@@ -293,17 +332,18 @@ const char *ue_content_kind_name(enum ue_content_kind kind) {
 }
 
 enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
-                                const struct ue_guid_names *names, const struct ue_trace *sink, struct ue_fault *fault) {
+                                const struct ue_guid_names *names, const struct ue_trace *trace,
+                                struct ue_fault *fault) {
     const struct ue_view *data = &content->data;
-    struct pass p = {.x = context, .content = content, .names = names, .to = sink, .told_bit = data->bit};
+    struct pass p = {.x = context, .content = content, .names = names, .to = trace, .reported_bit = data->bit};
     const struct ue_trace between = {on_begin, on_field, on_end, &p};
     ue_cursor_init_read(&p.c, data->base, data->bit, data->bit + data->bits);
-    p.c.sink = &between;
+    p.c.trace = &between;
     if (content->is_custom_exports) {
-        tell_rest(&p, UE_F_CONTENT_CUSTOM_EXPORTS);
+        report_rest(&p, UE_F_CONTENT_CUSTOM_EXPORTS);
     } else {
-        trace(&p);
-        tell_rest(&p, UE_F_CONTENT_OPAQUE);
+        trace_message(&p);
+        report_rest(&p, UE_F_CONTENT_OPAQUE);
     }
     *fault = p.c.fault;
     return fault->status;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/exports.h>
 
-#include "libcodec/content/content_layouts.h"
+#include "libcodec/content/exports_layout.h"
+#include "libcodec/content/object_layout.h"
+#include "libcodec/wire/layout_run.h"
 
 UE_INLINE void exports_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_exports *m) {
     (void)x;
@@ -59,7 +61,8 @@ UE_INLINE void field_export_layout(enum ue_op op, struct ue_cursor *c, const str
 UE_DEFINE_CONTENT_RUN(ue_field_export, field_export_layout, struct ue_field_export)
 UE_DEFINE_CONTENT_CODEC(ue_field_export, struct ue_field_export)
 
-static bool ids_are(const struct ue_context *x, const struct ue_mapped *m) {
+/* Whether the view holds exactly `count` ids. */
+static bool ids_are_whole(const struct ue_context *x, const struct ue_mapped *m) {
     struct ue_cursor c;
     ue_cursor_init_read(&c, m->ids.base, m->ids.bit, m->ids.bit + m->ids.bits);
     for (unsigned i = 0; i < m->count; i++) {
@@ -73,7 +76,7 @@ UE_INLINE void mapped_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     BEGIN(MAPPED);
     UINT(m->count, MAPPED_COUNT, 16);
     if (op == UE_ENCODE) {
-        REQUIRE(ids_are(x, m), UE_E_CONFLICT, MAPPED_GUID);
+        REQUIRE(ids_are_whole(x, m), UE_E_CONFLICT, MAPPED_GUID);
         ue_cursor_write_view(c, m->ids, UE_F_MAPPED_GUID);
     } else {
         size_t at = ue_cursor_pos(c);

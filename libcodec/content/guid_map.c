@@ -9,110 +9,146 @@
 #include "libcodec/base/memory_limit.h"
 #include "libcodec/content/guid_bindings.h"
 
-#define FIRST_NAMES_BYTES 4096u
-#define FIRST_TELLINGS 64u
+/* ---- search of bindings (guid_bindings.h) ---- */
 
-/* Tellings and names are only added. */
+/* The link to the first binding of an id, or where it belongs. Ids branch by their bits, so that no path is longer than
+   64 links. */
+static const uint32_t *slot_of(const struct ue_guid_binding *bindings, uint64_t id) {
+    const uint32_t *slot = &bindings[0].branches[id & 1];
+    for (uint64_t bits = id >> 1; *slot != 0 && bindings[*slot].id != id; bits >>= 1) {
+        slot = &bindings[*slot].branches[bits & 1];
+    }
+    return slot;
+}
+
+void ue_guid_bindings_add(struct ue_guid_binding *bindings, uint32_t index) {
+    uint32_t *slot = (uint32_t *)slot_of(bindings, bindings[index].id);
+    uint32_t first = *slot != 0 ? *slot : index;
+    *slot = first;
+    uint32_t previous = bindings[first].latest;
+    uint32_t jump = bindings[previous].jump;
+    uint32_t far_jump = bindings[jump].jump;
+    uint32_t step = bindings[previous].number - bindings[jump].number;
+    bindings[index].number = bindings[previous].number + 1;
+    bindings[index].previous = previous;
+    bindings[index].jump = step == bindings[jump].number - bindings[far_jump].number ? far_jump : previous;
+    bindings[first].latest = index;
+}
+
+uint32_t ue_guid_bindings_find(const struct ue_guid_binding *bindings, uint64_t id, uint64_t frame) {
+    uint32_t at = bindings[*slot_of(bindings, id)].latest;
+    while (bindings[at].frame > frame) {
+        uint32_t jump = bindings[at].jump;
+        at = bindings[jump].frame > frame ? jump : bindings[at].previous;
+    }
+    return at;
+}
+
+/* ---- map ---- */
+
+#define NAMES_CAPACITY_MIN 4096u
+#define CAPACITY_MIN 64u
+
+/* Bindings and names are never removed. */
 struct ue_guid_map {
-    struct ue_limited_allocator budget;
-    struct ue_guid_binding *tellings; /* the first is none */
+    struct ue_limited_allocator memory;
+    struct ue_guid_binding *bindings; /* element 0 is the sentinel, see guid_bindings.h */
     uint32_t count;
-    uint32_t room;
+    uint32_t capacity;
     char *names;
     uint32_t names_bytes;
-    uint32_t names_room;
+    uint32_t names_capacity;
 };
 
-/* ---- memory ---- */
+/* ---- allocator ---- */
 
-struct ue_guid_map *ue_guid_map_new(const struct ue_allocator *memory) {
-    struct ue_guid_map *map = memory->resize(memory->user, NULL, sizeof *map);
+struct ue_guid_map *ue_guid_map_new(const struct ue_allocator *allocator) {
+    struct ue_guid_map *map = allocator->resize(allocator->user, NULL, sizeof *map);
     if (map != NULL) {
-        *map = (struct ue_guid_map){.budget = {*memory, sizeof *map, UE_GUID_MAP_BYTES_MAX}};
+        *map = (struct ue_guid_map){.memory = {*allocator, sizeof *map, UE_GUID_MAP_BYTES_MAX}};
     }
     return map;
 }
 
 void ue_guid_map_free(struct ue_guid_map *map) {
     if (map != NULL) {
-        const struct ue_allocator memory = map->budget.memory;
-        memory.resize(memory.user, map->tellings, 0);
-        memory.resize(memory.user, map->names, 0);
-        memory.resize(memory.user, map, 0);
+        const struct ue_allocator allocator = map->memory.allocator;
+        allocator.resize(allocator.user, map->bindings, 0);
+        allocator.resize(allocator.user, map->names, 0);
+        allocator.resize(allocator.user, map, 0);
     }
 }
 
 size_t ue_guid_map_bytes(const struct ue_guid_map *map) {
-    return map->budget.bytes;
+    return map->memory.bytes;
 }
 
-/* ---- tellings ---- */
+/* ---- bindings ---- */
 
-static bool make_room(struct ue_guid_map *map) {
-    if (map->count < map->room) {
+static bool reserve_binding(struct ue_guid_map *map) {
+    if (map->count < map->capacity) {
         return true;
     }
-    uint32_t room = map->room == 0 ? FIRST_TELLINGS : map->room * 2;
-    struct ue_guid_binding *tellings =
-        ue_limited_allocator_resize(&map->budget, map->tellings, map->room * sizeof *tellings, room * sizeof *tellings);
-    if (tellings == NULL) {
+    uint32_t capacity = map->capacity == 0 ? CAPACITY_MIN : map->capacity * 2;
+    struct ue_guid_binding *bindings = ue_limited_allocator_resize(
+        &map->memory, map->bindings, map->capacity * sizeof *bindings, capacity * sizeof *bindings);
+    if (bindings == NULL) {
         return false;
     }
-    map->tellings = tellings;
-    map->room = room;
+    map->bindings = bindings;
+    map->capacity = capacity;
     if (map->count == 0) {
-        map->tellings[map->count++] = (struct ue_guid_binding){0};
+        map->bindings[map->count++] = (struct ue_guid_binding){0};
     }
     return true;
 }
 
-/* The latest telling of an id up to a frame; NULL: none. */
-static const struct ue_guid_binding *find(const struct ue_guid_map *map, uint64_t guid, uint64_t frame) {
-    uint32_t index = map->count != 0 ? ue_guid_bindings_find(map->tellings, guid, frame) : 0;
-    return index != 0 ? &map->tellings[index] : NULL;
+/* The latest binding of an id up to a frame; NULL when there is none. */
+static const struct ue_guid_binding *find_binding(const struct ue_guid_map *map, uint64_t guid, uint64_t frame) {
+    uint32_t index = map->count != 0 ? ue_guid_bindings_find(map->bindings, guid, frame) : 0;
+    return index != 0 ? &map->bindings[index] : NULL;
 }
 
-/* ---- learning ---- */
+/* ---- adding bindings ---- */
 
-static bool make_names_room(struct ue_guid_map *map, size_t length) {
-    uint32_t room = map->names_room;
-    while (map->names_bytes + length > room) {
-        room = room == 0 ? FIRST_NAMES_BYTES : room * 2;
+static bool reserve_name(struct ue_guid_map *map, size_t length) {
+    uint32_t capacity = map->names_capacity;
+    while (map->names_bytes + length > capacity) {
+        capacity = capacity == 0 ? NAMES_CAPACITY_MIN : capacity * 2;
     }
-    if (room == map->names_room) {
+    if (capacity == map->names_capacity) {
         return true;
     }
-    char *names = ue_limited_allocator_resize(&map->budget, map->names, map->names_room, room);
+    char *names = ue_limited_allocator_resize(&map->memory, map->names, map->names_capacity, capacity);
     if (names == NULL) {
         return false;
     }
     map->names = names;
-    map->names_room = room;
+    map->names_capacity = capacity;
     return true;
 }
 
-static void tell(struct ue_guid_map *map, uint64_t guid, uint64_t outer, const struct ue_text *text,
-                 uint64_t frame) {
+static void add(struct ue_guid_map *map, uint64_t guid, uint64_t outer, const struct ue_text *text, uint64_t frame) {
     char name[UE_GUID_MAP_PATH_MAX + 1];
     size_t length = ue_text_to_utf8(*text, name, sizeof name);
-    const struct ue_guid_binding *known = find(map, guid, frame);
+    const struct ue_guid_binding *known = find_binding(map, guid, frame);
     bool same = known != NULL && known->outer == outer && known->name_bytes == length &&
                 memcmp(map->names + known->name, name, length) == 0;
-    if (guid == 0 || length == 0 || same || !make_room(map) || !make_names_room(map, length)) {
+    if (guid == 0 || length == 0 || same || !reserve_binding(map) || !reserve_name(map, length)) {
         return;
     }
     memcpy(map->names + map->names_bytes, name, length);
-    map->tellings[map->count] = (struct ue_guid_binding){
+    map->bindings[map->count] = (struct ue_guid_binding){
         .id = guid, .outer = outer, .frame = frame, .name = map->names_bytes, .name_bytes = (uint16_t)length};
     map->names_bytes += (uint32_t)length;
-    ue_guid_bindings_add(map->tellings, map->count++);
+    ue_guid_bindings_add(map->bindings, map->count++);
 }
 
 static void learn_object(struct ue_guid_map *map, const struct ue_object *object, uint64_t frame) {
     for (unsigned i = object->count; i-- > 0;) {
         const struct ue_object_link *link = &object->links[i];
         if ((link->flags & UE_EXPORT_HAS_PATH) != 0) {
-            tell(map, link->guid.number, object->links[i + 1].guid.number, &link->name, frame);
+            add(map, link->guid.number, object->links[i + 1].guid.number, &link->name, frame);
         }
     }
 }
@@ -145,7 +181,7 @@ static void learn_messages(struct ue_guid_map *map, const struct ue_context *x, 
         bool assigns = message.type == UE_MESSAGE_NET_GUID_ASSIGN && message.param_count == 2;
         if (fault.status == UE_OK && assigns) {
             const struct ue_param *params = message.params;
-            tell(map, param_guid(&params[UE_NET_GUID_ASSIGN_GUID]), 0, &params[UE_NET_GUID_ASSIGN_PATH].text, frame);
+            add(map, param_guid(&params[UE_NET_GUID_ASSIGN_GUID]), 0, &params[UE_NET_GUID_ASSIGN_PATH].text, frame);
         }
     }
 }
@@ -169,11 +205,11 @@ struct path {
     size_t length;
 };
 
-/* Cuts at the end of a character. */
+/* Appends to a path, which is cut at a character boundary when it is too long. */
 static void append(struct path *path, const char *text, size_t length) {
-    size_t room = UE_GUID_MAP_PATH_MAX - path->length;
-    if (length > room) {
-        length = room;
+    size_t available = UE_GUID_MAP_PATH_MAX - path->length;
+    if (length > available) {
+        length = available;
         while (length > 0 && ((uint8_t)text[length] & 0xc0) == 0x80) {
             length--;
         }
@@ -182,15 +218,15 @@ static void append(struct path *path, const char *text, size_t length) {
     path->length += length;
 }
 
-/* Between a package and what is in it a point, then once a colon, then points. */
+/* The separators of an engine path: "." between a package and its object, then one ":", then ".". */
 size_t ue_guid_map_path(const struct ue_guid_map *map, uint64_t guid, uint64_t frame,
                            char path[UE_GUID_MAP_PATH_MAX + 1]) {
     const struct ue_guid_binding *links[UE_OBJECT_LINKS_MAX];
     struct path built = {path, 0};
     size_t count = 0;
-    const struct ue_guid_binding *link = guid != 0 ? find(map, guid, frame) : NULL;
+    const struct ue_guid_binding *link = guid != 0 ? find_binding(map, guid, frame) : NULL;
     for (; link != NULL && count < UE_OBJECT_LINKS_MAX;
-         link = link->outer != 0 ? find(map, link->outer, frame) : NULL) {
+         link = link->outer != 0 ? find_binding(map, link->outer, frame) : NULL) {
         links[count++] = link;
     }
     for (size_t depth = 0; depth < count; depth++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/object.h>
 
-#include "libcodec/content/content_layouts.h"
+#include "libcodec/content/object_layout.h"
+#include "libcodec/wire/layout_run.h"
 
 #define NUMBER_BITS 64
 
-/* The sender has no id for the object: its name follows (protocol.md 23.1). */
+/* The id of an object for which the sender has none: its name follows (protocol.md 23.1). */
 #define GUID_DEFAULT 1
 
 struct ue_guid ue_guid_fixed(struct ue_view bits) {
@@ -64,8 +65,8 @@ void ue_guid_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
     }
 }
 
-/* What stands in front of the object around it. In exports, and of what is around an object, the id belongs to the
-   group; of references the group is only what says the name. */
+/* The part of a link before its outer object. In exports and outer objects the id is inside the group; in references
+   the group contains only the name. */
 UE_INLINE bool link_head(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field field,
                          bool exporting, struct ue_object_link *m) {
     bool grouped = field == UE_F_EXPORT_GUID;
@@ -81,7 +82,7 @@ UE_INLINE bool link_head(enum ue_op op, struct ue_cursor *c, const struct ue_con
     return grouped || named;
 }
 
-/* What stands behind it. */
+/* The part of a link after its outer object. */
 UE_INLINE void link_tail(enum ue_op op, struct ue_cursor *c, struct ue_object_link *m) {
     bool has_path = (m->flags & UE_EXPORT_HAS_PATH) != 0;
     if (has_path) {

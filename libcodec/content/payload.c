@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the payload of a content block holds: properties, then fields (protocol.md 23.5). */
-#include "libcodec/content/content_layouts.h"
+/* The payload of a content block: properties, then fields (protocol.md 23.5). */
+#include "libcodec/content/block_layout.h"
+#include "libcodec/wire/layout_run.h"
 
 #define INDEX_BITS_MAX 16
 #define ZERO_HANDLE_BITS 8
 
-/* A run of bits with its length in front. */
+/* A run of bits that is preceded by its length. */
 UE_INLINE void counted(enum ue_op op, struct ue_cursor *c, enum ue_field length, enum ue_field field,
                        struct ue_view *m) {
     REQUIRE(op != UE_ENCODE || m->bits <= UINT32_MAX, UE_E_RANGE, BLOCK_PAYLOAD_BITS);
@@ -46,7 +47,7 @@ UE_INLINE void call_layout(enum ue_op op, struct ue_cursor *c, const struct ue_c
 UE_DEFINE_CONTENT_RUN(ue_call, call_layout, struct ue_call)
 UE_DEFINE_CONTENT_CODEC(ue_call, struct ue_call)
 
-/* Walks fields with indices of that many bits; whether the last ends with the payload. */
+/* Decodes fields whose indices have index_bits bits. Returns whether the last field ends with the payload. */
 static bool walk_calls(enum ue_op op, struct ue_cursor c, const struct ue_context *x, unsigned index_bits) {
     while (ue_cursor_left(&c) != 0) {
         struct ue_call call = {.index_bits = (uint8_t)index_bits};
@@ -55,8 +56,8 @@ static bool walk_calls(enum ue_op op, struct ue_cursor c, const struct ue_contex
     return ue_cursor_ok(&c);
 }
 
-/* The length of an index follows from the class, which nobody here knows. Fields are told where exactly one length
-   makes them end with the payload. */
+/* The length of an index depends on the class, which the wire does not show. Fields are reported when exactly one
+   length makes them end with the payload. */
 static void trace_calls(const struct ue_cursor *c, const struct ue_context *x) {
     unsigned found = 0;
     for (unsigned bits = 1; bits <= INDEX_BITS_MAX; bits++) {
@@ -72,7 +73,7 @@ static void trace_calls(const struct ue_cursor *c, const struct ue_context *x) {
     }
 }
 
-/* Walks the properties of a replay; whether a handle of 0 ends them. */
+/* Decodes the properties of a replay. Returns whether a handle of 0 ends them. */
 static bool walk_properties(enum ue_op op, struct ue_cursor *c, const struct ue_context *x) {
     bool do_checksum = false;
     ue_layout_flag(op, c, UE_F_BLOCK_DO_CHECKSUM, &do_checksum);
@@ -103,7 +104,7 @@ static void trace_live_properties(struct ue_cursor *c) {
 void ue_payload_trace(struct ue_cursor *outer, const struct ue_context *x, const struct ue_block *block) {
     struct ue_cursor c;
     ue_cursor_init_read(&c, block->payload.base, block->payload.bit, block->payload.bit + block->payload.bits);
-    c.sink = outer->sink;
+    c.trace = outer->trace;
     if (block->has_rep_layout && !x->settings.internal_ack) {
         trace_live_properties(&c);
         return;

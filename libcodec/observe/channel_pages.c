@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Makes room for a page that has none; false: no memory. */
-static bool reach(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, uint32_t index) {
+/* Grows the array of pages to include an index. Returns false when there is no memory. */
+static bool grow(struct ue_channel_pages *pages, struct ue_limited_allocator *memory, uint32_t index) {
     uint32_t count = pages->count != 0 ? pages->count : 1;
     while (count <= index) {
         count *= 2;
@@ -12,8 +12,8 @@ static bool reach(struct ue_channel_pages *pages, struct ue_limited_allocator *b
     if (count == pages->count) {
         return true;
     }
-    void **grown =
-        ue_limited_allocator_resize(budget, pages->pages, pages->count * sizeof *pages->pages, count * sizeof *pages->pages);
+    void **grown = ue_limited_allocator_resize(memory, pages->pages, pages->count * sizeof *pages->pages,
+                                               count * sizeof *pages->pages);
     if (grown == NULL) {
         return false;
     }
@@ -22,14 +22,14 @@ static bool reach(struct ue_channel_pages *pages, struct ue_limited_allocator *b
     return true;
 }
 
-void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, uint32_t channel,
+void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_limited_allocator *memory, uint32_t channel,
                            size_t entry_bytes) {
     uint32_t index = channel / UE_CHANNEL_PAGE_ENTRIES;
     const size_t page_bytes = UE_CHANNEL_PAGE_ENTRIES * entry_bytes;
-    if (channel > UE_CHANNEL_MAX || !reach(pages, budget, index)) {
+    if (channel > UE_CHANNEL_MAX || !grow(pages, memory, index)) {
         return NULL;
     }
-    void *page = pages->pages[index] = ue_limited_allocator_resize(budget, NULL, 0, page_bytes);
+    void *page = pages->pages[index] = ue_limited_allocator_resize(memory, NULL, 0, page_bytes);
     if (page == NULL) {
         return NULL;
     }
@@ -37,14 +37,14 @@ void *ue_channel_pages_add(struct ue_channel_pages *pages, struct ue_limited_all
     return ue_channel_pages_find(pages, channel, entry_bytes);
 }
 
-void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_limited_allocator *budget, size_t entry_bytes) {
+void ue_channel_pages_free(struct ue_channel_pages *pages, struct ue_limited_allocator *memory, size_t entry_bytes) {
     for (uint32_t i = 0; i < pages->count; i++) {
         if (pages->pages[i] != NULL) {
-            ue_limited_allocator_resize(budget, pages->pages[i], UE_CHANNEL_PAGE_ENTRIES * entry_bytes, 0);
+            ue_limited_allocator_resize(memory, pages->pages[i], UE_CHANNEL_PAGE_ENTRIES * entry_bytes, 0);
         }
     }
     if (pages->count != 0) {
-        ue_limited_allocator_resize(budget, pages->pages, pages->count * sizeof *pages->pages, 0);
+        ue_limited_allocator_resize(memory, pages->pages, pages->count * sizeof *pages->pages, 0);
     }
     *pages = (struct ue_channel_pages){0};
 }

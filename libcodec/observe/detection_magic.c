@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libcodec/observe/detection_magic.h"
 
-/* Datagrams that must begin with the same bits. */
+/* Minimum number of datagrams that begin with the same bits. */
 #define DATAGRAMS_MIN 8
 
 /* FNV-1a; never 0. */
@@ -13,59 +13,61 @@ static uint32_t hash_of(const uint8_t cookie[UE_COOKIE_BYTES]) {
     return hash != 0 ? hash : 1;
 }
 
-static void learn_shape(struct ue_detection_magic *trial, unsigned bits, unsigned side, const struct ue_handshake_match *shape) {
+static void add_handshake(struct ue_detection_magic *magic, unsigned bits, unsigned side,
+                          const struct ue_handshake_match *match) {
     uint32_t flag = UINT32_C(1) << (bits - 1);
-    uint32_t hash = shape->has_cookie ? hash_of(shape->cookie) : 0;
-    bool other = ((trial->sides & flag) != 0) != (side != 0);
-    if (shape->type == UE_HANDSHAKE_INITIAL && !shape->has_cookie) {
-        trial->initials |= flag;
+    uint32_t hash = match->has_cookie ? hash_of(match->cookie) : 0;
+    bool other = ((magic->sides & flag) != 0) != (side != 0);
+    if (match->type == UE_HANDSHAKE_INITIAL && !match->has_cookie) {
+        magic->initials |= flag;
     }
     if (hash == 0) {
         return;
     }
-    if (other && trial->cookies[bits - 1] == hash) {
-        trial->answers |= flag;
+    if (other && magic->cookies[bits - 1] == hash) {
+        magic->answers |= flag;
     }
-    trial->cookies[bits - 1] = hash;
-    trial->sides = side != 0 ? trial->sides | flag : trial->sides & ~flag;
+    magic->cookies[bits - 1] = hash;
+    magic->sides = side != 0 ? magic->sides | flag : magic->sides & ~flag;
 }
 
-/* Tries all lengths. A restart is left out: its bit is next to the handshake bit, so that a header one bit shorter
-   would pass for one. */
-static void learn_lengths(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+/* Tries all lengths. Restarts do not count: the restart bit follows the handshake bit, so that they also match a header
+   that is one bit shorter. */
+static void try_lengths(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
     for (uint8_t bits = 1; bits <= UE_MAGIC_BITS_MAX; bits++) {
-        struct ue_settings settings = flow->settings;
-        struct ue_handshake_match shape;
+        struct ue_settings settings = detection->settings;
+        struct ue_handshake_match match;
         settings.magic_bits = bits;
-        if (ue_profile_match_handshake(&settings, bytes, size_bytes, &shape) && !shape.restart) {
-            learn_shape(&flow->magic, bits, side, &shape);
+        if (ue_profile_match_handshake(&settings, bytes, size_bytes, &match) && !match.restart) {
+            add_handshake(&detection->magic, bits, side, &match);
         }
     }
 }
 
-void ue_detection_observe_magic(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_detection_magic *trial = &flow->magic;
-    size_t at = (size_t)flow->settings.skip_bytes * 8;
-    if (flow->settings.magic_bits != 0 || flow->given || flow->has_ids_evidence || trial->datagrams == UE_DETECTION_HELD_MAX ||
-        size_bytes * 8 < at + UE_MAGIC_BITS_MAX) {
+void ue_detection_observe_magic(struct ue_detection *detection, unsigned side, const uint8_t *bytes,
+                                size_t size_bytes) {
+    struct ue_detection_magic *magic = &detection->magic;
+    size_t at = (size_t)detection->settings.skip_bytes * 8;
+    if (detection->settings.magic_bits != 0 || detection->is_given || detection->has_ids_evidence ||
+        magic->datagrams == UE_DETECTION_HELD_MAX || size_bytes * 8 < at + UE_MAGIC_BITS_MAX) {
         return;
     }
     uint32_t first = (uint32_t)ue_bits_load(bytes, size_bytes, at, UE_MAGIC_BITS_MAX);
-    if (trial->datagrams++ == 0) {
-        trial->bits = first;
+    if (magic->datagrams++ == 0) {
+        magic->bits = first;
     }
-    trial->changed |= first ^ trial->bits;
-    learn_lengths(flow, side, bytes, size_bytes);
+    magic->changed |= first ^ magic->bits;
+    try_lengths(detection, side, bytes, size_bytes);
 }
 
-bool ue_detection_find_magic(const struct ue_detection *flow, unsigned *bits, uint32_t *value) {
-    const struct ue_detection_magic *trial = &flow->magic;
-    uint32_t lengths = trial->initials & trial->answers;
+bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value) {
+    const struct ue_detection_magic *magic = &detection->magic;
+    uint32_t lengths = magic->initials & magic->answers;
     bool is_one = lengths != 0 && (lengths & (lengths - 1)) == 0;
-    if (!is_one || trial->datagrams < DATAGRAMS_MIN || flow->choice.reason != UE_DETECTION_REASON_CLOSEST) {
+    if (!is_one || magic->datagrams < DATAGRAMS_MIN || detection->choice.reason != UE_DETECTION_REASON_CLOSEST) {
         return false;
     }
     *bits = (unsigned)__builtin_ctz(lengths) + 1;
-    *value = trial->bits & (uint32_t)ue_bits_mask(*bits);
-    return (trial->changed & (uint32_t)ue_bits_mask(*bits)) == 0;
+    *value = magic->bits & (uint32_t)ue_bits_mask(*bits);
+    return (magic->changed & (uint32_t)ue_bits_mask(*bits)) == 0;
 }

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* The full numbers of a flow's packets, also where the header moves with the choice of the generation. */
+/* Packet ids of a connection. The position of the header depends on the generation, so that ids are read again
+   when the result changes. */
 #ifndef UERUDP_LIBCODEC_OBSERVE_DETECTION_PACKET_IDS_H
 #define UERUDP_LIBCODEC_OBSERVE_DETECTION_PACKET_IDS_H
 
 #include <uerudp/detection.h>
 
-/* Where the header of a profile stands. */
+/* The header position of a profile. */
 enum ue_header_position ue_detection_header_position(unsigned profile, bool ids);
 
-/* Whether this profile has ids in its prefix, as far as the flow shows it. */
-bool ue_detection_has_ids(const struct ue_detection *flow, unsigned profile);
+/* Whether datagrams have ids in their prefix if the connection speaks this profile. */
+bool ue_detection_has_ids(const struct ue_detection *detection, unsigned profile);
 
-/* Numbers the next packet of a side. */
-void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint16_t ack, bool modern, struct ue_packet_ids *links);
+/* Expands sequence and ack of the next packet of a side. */
+void ue_detection_side_expand(struct ue_detection_side *side, uint16_t seq, uint16_t ack, bool modern,
+                              struct ue_packet_ids *ids);
 
-/* Notes what this profile reads in the present datagram, which comes before the verdict. At each place the first that
-   is noted counts. */
-void ue_detection_add_header(struct ue_detection *flow, unsigned profile, unsigned side, uint16_t seq, uint16_t ack);
+/* Stores sequence and ack of the current datagram as this profile reads them, before the release. The first call for
+   each position counts. */
+void ue_detection_add_header(struct ue_detection *detection, unsigned profile, unsigned side, uint16_t seq,
+                             uint16_t ack);
 
-/* Before the choice changes: numbers that were read where another generation has its header are worth nothing. Up to
-   the verdict they are read anew, behind it they are forgotten. */
-void ue_detection_move_header(struct ue_detection *flow, unsigned profile, bool ids);
+/* Call before the result changes. If the position of the header changes, ids are read again from the stored headers,
+   or, after the release, discarded. */
+void ue_detection_move_header(struct ue_detection *detection, unsigned profile, bool ids);
 
-/* Sequences continue across a move; what the new address has shown so far is newer than the old state. */
+/* Continues the sequences of a connection that moved to a new address. The new side's state is newer than the old. */
 void ue_detection_side_adopt(struct ue_detection_side *side, const struct ue_detection_side *old);
 
 #endif

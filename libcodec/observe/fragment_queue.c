@@ -9,120 +9,122 @@
 
 /* ---- memory ---- */
 
-void *ue_reassembly_alloc_block(struct ue_reassembly *assembly, size_t size_bytes) {
-    return ue_limited_allocator_resize(&assembly->budget, NULL, 0, size_bytes);
+void *ue_reassembly_alloc_block(struct ue_reassembly *reassembly, size_t size_bytes) {
+    return ue_limited_allocator_resize(&reassembly->memory, NULL, 0, size_bytes);
 }
 
-void ue_reassembly_free_block(struct ue_reassembly *assembly, void *block, size_t size_bytes) {
+void ue_reassembly_free_block(struct ue_reassembly *reassembly, void *block, size_t size_bytes) {
     if (block != NULL) {
-        ue_limited_allocator_resize(&assembly->budget, block, size_bytes, 0);
+        ue_limited_allocator_resize(&reassembly->memory, block, size_bytes, 0);
     }
 }
 
 /* ---- channels ---- */
 
-static void reach(struct ue_reassembly *assembly, uint32_t index) {
-    uint32_t former = assembly->channel_count;
+static void grow(struct ue_reassembly *reassembly, uint32_t index) {
+    uint32_t former = reassembly->channel_count;
     uint32_t count = former != 0 ? former : CHANNELS_MIN;
     while (count <= index) {
         count *= 2;
     }
-    struct ue_reassembly_channel *channels = ue_limited_allocator_resize(&assembly->budget, assembly->channels, former, count);
+    struct ue_reassembly_channel *channels =
+        ue_limited_allocator_resize(&reassembly->memory, reassembly->channels, former, count);
     if (channels != NULL) {
         memset(channels + former, 0, count - former);
-        assembly->channels = channels;
-        assembly->channel_count = count;
+        reassembly->channels = channels;
+        reassembly->channel_count = count;
     }
 }
 
-struct ue_reassembly_channel *ue_reassembly_ensure_channel(struct ue_reassembly *assembly, uint32_t index) {
-    if (index >= assembly->channel_count && index <= UE_CHANNEL_MAX) {
-        reach(assembly, index);
+struct ue_reassembly_channel *ue_reassembly_ensure_channel(struct ue_reassembly *reassembly, uint32_t index) {
+    if (index >= reassembly->channel_count && index <= UE_CHANNEL_MAX) {
+        grow(reassembly, index);
     }
-    return ue_reassembly_find_channel(assembly, index);
+    return ue_reassembly_find_channel(reassembly, index);
 }
 
-static struct ue_fragment_queue **find_lanes(const struct ue_reassembly *assembly, uint32_t index) {
-    return ue_channel_pages_find(&assembly->lanes, index, sizeof(struct ue_fragment_queue *));
+static struct ue_fragment_queue **find_queues(const struct ue_reassembly *reassembly, uint32_t index) {
+    return ue_channel_pages_find(&reassembly->queues, index, sizeof(struct ue_fragment_queue *));
 }
 
-static void free_lanes(struct ue_reassembly *assembly, uint32_t index) {
-    struct ue_fragment_queue **lanes = find_lanes(assembly, index);
-    while (lanes != NULL && *lanes != NULL) {
-        struct ue_fragment_queue *lane = *lanes;
-        *lanes = lane->next;
-        ue_reassembly_free_block(assembly, lane, sizeof *lane);
+static void free_queues(struct ue_reassembly *reassembly, uint32_t index) {
+    struct ue_fragment_queue **queues = find_queues(reassembly, index);
+    while (queues != NULL && *queues != NULL) {
+        struct ue_fragment_queue *queue = *queues;
+        *queues = queue->next;
+        ue_reassembly_free_block(reassembly, queue, sizeof *queue);
     }
 }
 
-void ue_reassembly_free_channels(struct ue_reassembly *assembly) {
-    for (uint32_t i = 0; i < assembly->lanes.count * UE_CHANNEL_PAGE_ENTRIES; i++) {
-        free_lanes(assembly, i);
+void ue_reassembly_free_channels(struct ue_reassembly *reassembly) {
+    for (uint32_t i = 0; i < reassembly->queues.count * UE_CHANNEL_PAGE_ENTRIES; i++) {
+        free_queues(reassembly, i);
     }
-    ue_channel_pages_free(&assembly->lanes, &assembly->budget, sizeof(struct ue_fragment_queue *));
-    ue_reassembly_free_block(assembly, assembly->channels, assembly->channel_count);
+    ue_channel_pages_free(&reassembly->queues, &reassembly->memory, sizeof(struct ue_fragment_queue *));
+    ue_reassembly_free_block(reassembly, reassembly->channels, reassembly->channel_count);
 }
 
-struct ue_fragment_queue *ue_fragment_queue_find(const struct ue_reassembly *assembly, uint32_t index, unsigned side,
-                                               bool is_reliable) {
-    struct ue_fragment_queue *const *lanes = find_lanes(assembly, index);
-    struct ue_fragment_queue *lane = lanes != NULL ? *lanes : NULL;
-    while (lane != NULL && (lane->side != side || lane->is_reliable != is_reliable)) {
-        lane = lane->next;
+struct ue_fragment_queue *ue_fragment_queue_find(const struct ue_reassembly *reassembly, uint32_t index, unsigned side,
+                                                 bool is_reliable) {
+    struct ue_fragment_queue *const *queues = find_queues(reassembly, index);
+    struct ue_fragment_queue *queue = queues != NULL ? *queues : NULL;
+    while (queue != NULL && (queue->side != side || queue->is_reliable != is_reliable)) {
+        queue = queue->next;
     }
-    return lane;
+    return queue;
 }
 
-static struct ue_fragment_queue *add_lane(struct ue_reassembly *assembly, struct ue_fragment_queue **lanes) {
-    struct ue_fragment_queue *lane = ue_reassembly_alloc_block(assembly, sizeof *lane);
-    if (lane != NULL) {
-        *lane = (struct ue_fragment_queue){.done = INT64_MIN, .next = *lanes};
-        *lanes = lane;
+static struct ue_fragment_queue *add_queue(struct ue_reassembly *reassembly, struct ue_fragment_queue **queues) {
+    struct ue_fragment_queue *queue = ue_reassembly_alloc_block(reassembly, sizeof *queue);
+    if (queue != NULL) {
+        *queue = (struct ue_fragment_queue){.done = INT64_MIN, .next = *queues};
+        *queues = queue;
     }
-    return lane;
+    return queue;
 }
 
-struct ue_fragment_queue *ue_fragment_queue_ensure(struct ue_reassembly *assembly, uint32_t index, unsigned side,
-                                               bool is_reliable) {
-    struct ue_fragment_queue **lanes = ue_channel_pages_ensure(&assembly->lanes, &assembly->budget, index, sizeof *lanes);
-    struct ue_fragment_queue *lane = ue_fragment_queue_find(assembly, index, side, is_reliable);
-    if (lane != NULL || lanes == NULL || ue_reassembly_ensure_channel(assembly, index) == NULL) {
-        return lane;
+struct ue_fragment_queue *ue_fragment_queue_ensure(struct ue_reassembly *reassembly, uint32_t index, unsigned side,
+                                                   bool is_reliable) {
+    struct ue_fragment_queue **queues =
+        ue_channel_pages_ensure(&reassembly->queues, &reassembly->memory, index, sizeof *queues);
+    struct ue_fragment_queue *queue = ue_fragment_queue_find(reassembly, index, side, is_reliable);
+    if (queue != NULL || queues == NULL || ue_reassembly_ensure_channel(reassembly, index) == NULL) {
+        return queue;
     }
-    lane = add_lane(assembly, lanes);
-    if (lane != NULL) {
-        lane->channel = (uint16_t)index;
-        lane->side = (uint8_t)side;
-        lane->is_reliable = is_reliable;
+    queue = add_queue(reassembly, queues);
+    if (queue != NULL) {
+        queue->channel = (uint16_t)index;
+        queue->side = (uint8_t)side;
+        queue->is_reliable = is_reliable;
     }
-    return lane;
+    return queue;
 }
 
-/* ---- ahead ---- */
+/* ---- prefetch ---- */
 
-static void expect_head(const struct ue_reassembly *assembly, const struct ue_bunch *bunch) {
-    ue_prefetch(ue_reassembly_find_channel(assembly, bunch->channel));
+static void prefetch_channel(const struct ue_reassembly *reassembly, const struct ue_bunch *bunch) {
+    ue_prefetch(ue_reassembly_find_channel(reassembly, bunch->channel));
     if (bunch->partial) {
-        ue_prefetch(find_lanes(assembly, bunch->channel));
+        ue_prefetch(find_queues(reassembly, bunch->channel));
     }
 }
 
-static void expect_lane(const struct ue_reassembly *assembly, const struct ue_bunch *bunch) {
-    struct ue_fragment_queue *const *lanes = bunch->partial ? find_lanes(assembly, bunch->channel) : NULL;
-    if (lanes != NULL) {
-        ue_prefetch(*lanes);
+static void prefetch_queue(const struct ue_reassembly *reassembly, const struct ue_bunch *bunch) {
+    struct ue_fragment_queue *const *queues = bunch->partial ? find_queues(reassembly, bunch->channel) : NULL;
+    if (queues != NULL) {
+        ue_prefetch(*queues);
     }
 }
 
-void ue_reassembly_prefetch(const struct ue_reassembly *assembly, const struct ue_item *items, size_t count) {
+void ue_reassembly_prefetch(const struct ue_reassembly *reassembly, const struct ue_item *items, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!items[i].is_ack) {
-            expect_head(assembly, &items[i].bunch);
+            prefetch_channel(reassembly, &items[i].bunch);
         }
     }
     for (size_t i = 0; i < count; i++) {
         if (!items[i].is_ack) {
-            expect_lane(assembly, &items[i].bunch);
+            prefetch_queue(reassembly, &items[i].bunch);
         }
     }
 }
@@ -130,64 +132,67 @@ void ue_reassembly_prefetch(const struct ue_reassembly *assembly, const struct u
 /* ---- fragments ---- */
 
 static size_t size_of(const struct ue_queued_fragment *fragment) {
-    return sizeof *fragment + ue_bits_bytes(fragment->seen.bits);
+    return sizeof *fragment + ue_bits_bytes(fragment->source.bits);
 }
 
 static bool is_before(const struct ue_queued_fragment *fragment, int64_t number, uint32_t item) {
-    bool shares_packet = fragment->number == number && !fragment->lane->is_reliable;
-    return fragment->number < number || (shares_packet && fragment->seen.item < item);
+    bool shares_packet = fragment->number == number && !fragment->queue->is_reliable;
+    return fragment->number < number || (shares_packet && fragment->source.item < item);
 }
 
-/* Most come in their order, so that the search begins at the end. */
-struct ue_queued_fragment *ue_fragment_queue_find_before(const struct ue_fragment_queue *lane, int64_t number, uint32_t item) {
-    struct ue_queued_fragment *before = lane->last;
-    while (before != NULL && !is_before(before, number, item)) {
-        before = before->before;
+/* Most fragments arrive in order; therefore the search begins at the end. */
+struct ue_queued_fragment *ue_fragment_queue_find_before(const struct ue_fragment_queue *queue, int64_t number,
+                                                         uint32_t item) {
+    struct ue_queued_fragment *previous = queue->last;
+    while (previous != NULL && !is_before(previous, number, item)) {
+        previous = previous->previous;
     }
-    return before;
+    return previous;
 }
 
-/* Says of its channel whether anything waits in a lane. */
-static void mark(struct ue_reassembly *assembly, const struct ue_fragment_queue *lane) {
-    struct ue_reassembly_channel *channel = ue_reassembly_find_channel(assembly, lane->channel);
-    unsigned bit = 1u << (2 * lane->side + lane->is_reliable);
-    channel->waiting = (uint8_t)(lane->count != 0 ? channel->waiting | bit : channel->waiting & ~bit) & 15u;
+/* Updates the channel's bit for a queue. */
+static void update_channel(struct ue_reassembly *reassembly, const struct ue_fragment_queue *queue) {
+    struct ue_reassembly_channel *channel = ue_reassembly_find_channel(reassembly, queue->channel);
+    unsigned bit = 1u << (2 * queue->side + queue->is_reliable);
+    channel->pending = (uint8_t)(queue->count != 0 ? channel->pending | bit : channel->pending & ~bit) & 15u;
 }
 
-static void link_in(struct ue_reassembly *assembly, struct ue_fragment_queue *lane, struct ue_queued_fragment *before,
-                    struct ue_queued_fragment *fragment) {
-    fragment->lane = lane;
-    fragment->before = before;
-    fragment->behind = before != NULL ? before->behind : lane->first;
-    *(before != NULL ? &before->behind : &lane->first) = fragment;
-    *(fragment->behind != NULL ? &fragment->behind->before : &lane->last) = fragment;
-    lane->count++;
-    mark(assembly, lane);
-    fragment->older = assembly->newest;
+static void insert(struct ue_reassembly *reassembly, struct ue_fragment_queue *queue,
+                   struct ue_queued_fragment *previous, struct ue_queued_fragment *fragment) {
+    fragment->queue = queue;
+    fragment->previous = previous;
+    fragment->next = previous != NULL ? previous->next : queue->first;
+    *(previous != NULL ? &previous->next : &queue->first) = fragment;
+    *(fragment->next != NULL ? &fragment->next->previous : &queue->last) = fragment;
+    queue->count++;
+    update_channel(reassembly, queue);
+    fragment->older = reassembly->newest;
     fragment->newer = NULL;
-    *(assembly->newest != NULL ? &assembly->newest->newer : &assembly->oldest) = fragment;
-    assembly->newest = fragment;
+    *(reassembly->newest != NULL ? &reassembly->newest->newer : &reassembly->oldest) = fragment;
+    reassembly->newest = fragment;
 }
 
-static void unlink_from(struct ue_reassembly *assembly, struct ue_queued_fragment *fragment) {
-    struct ue_fragment_queue *lane = fragment->lane;
-    *(fragment->before != NULL ? &fragment->before->behind : &lane->first) = fragment->behind;
-    *(fragment->behind != NULL ? &fragment->behind->before : &lane->last) = fragment->before;
-    lane->count--;
-    mark(assembly, lane);
-    *(fragment->older != NULL ? &fragment->older->newer : &assembly->oldest) = fragment->newer;
-    *(fragment->newer != NULL ? &fragment->newer->older : &assembly->newest) = fragment->older;
+static void remove_fragment(struct ue_reassembly *reassembly, struct ue_queued_fragment *fragment) {
+    struct ue_fragment_queue *queue = fragment->queue;
+    *(fragment->previous != NULL ? &fragment->previous->next : &queue->first) = fragment->next;
+    *(fragment->next != NULL ? &fragment->next->previous : &queue->last) = fragment->previous;
+    queue->count--;
+    update_channel(reassembly, queue);
+    *(fragment->older != NULL ? &fragment->older->newer : &reassembly->oldest) = fragment->newer;
+    *(fragment->newer != NULL ? &fragment->newer->older : &reassembly->newest) = fragment->older;
 }
 
-struct ue_queued_fragment *ue_fragment_queue_add(struct ue_reassembly *assembly, struct ue_fragment_queue *lane, int64_t number,
-                                  const struct ue_fragment *seen, const struct ue_bunch *bunch) {
-    struct ue_queued_fragment *fragment = ue_reassembly_alloc_block(assembly, sizeof *fragment + ue_bits_bytes(seen->bits));
+struct ue_queued_fragment *ue_fragment_queue_add(struct ue_reassembly *reassembly, struct ue_fragment_queue *queue,
+                                                 int64_t number, const struct ue_fragment *source,
+                                                 const struct ue_bunch *bunch) {
+    struct ue_queued_fragment *fragment =
+        ue_reassembly_alloc_block(reassembly, sizeof *fragment + ue_bits_bytes(source->bits));
     if (fragment == NULL) {
         return NULL;
     }
     *fragment = (struct ue_queued_fragment){
         .number = number,
-        .seen = *seen,
+        .source = *source,
         .is_initial = bunch->partial_initial,
         .is_final = bunch->partial_final,
         .is_exports_final = bunch->partial_exports_final,
@@ -195,38 +200,38 @@ struct ue_queued_fragment *ue_fragment_queue_add(struct ue_reassembly *assembly,
         .close = bunch->close,
         .has_mapped = bunch->has_mapped,
     };
-    ue_view_copy((struct ue_view){bunch->data.base, bunch->data.bit, seen->bits}, fragment->data);
-    link_in(assembly, lane, ue_fragment_queue_find_before(lane, number, seen->item), fragment);
+    ue_view_copy((struct ue_view){bunch->data.base, bunch->data.bit, source->bits}, fragment->data);
+    insert(reassembly, queue, ue_fragment_queue_find_before(queue, number, source->item), fragment);
     return fragment;
 }
 
 /* ---- runs ---- */
 
-static bool hangs_together(const struct ue_queued_fragment *before, const struct ue_queued_fragment *behind) {
-    return !before->is_final && !behind->is_initial &&
-           ue_partial_is_next(before->lane->is_reliable, before->number, behind->number);
+static bool is_same_run(const struct ue_queued_fragment *previous, const struct ue_queued_fragment *next) {
+    return !previous->is_final && !next->is_initial &&
+           ue_partial_is_next(previous->queue->is_reliable, previous->number, next->number);
 }
 
 struct ue_fragment_run ue_fragment_run_of(struct ue_queued_fragment *fragment) {
     struct ue_fragment_run run = {fragment, fragment, 1};
-    while (run.first->before != NULL && hangs_together(run.first->before, run.first)) {
-        run.first = run.first->before;
+    while (run.first->previous != NULL && is_same_run(run.first->previous, run.first)) {
+        run.first = run.first->previous;
         run.count++;
     }
-    while (run.last->behind != NULL && hangs_together(run.last, run.last->behind)) {
-        run.last = run.last->behind;
+    while (run.last->next != NULL && is_same_run(run.last, run.last->next)) {
+        run.last = run.last->next;
         run.count++;
     }
     return run;
 }
 
-void ue_fragment_run_drop(struct ue_reassembly *assembly, const struct ue_fragment_run *run) {
+void ue_fragment_run_drop(struct ue_reassembly *reassembly, const struct ue_fragment_run *run) {
     struct ue_queued_fragment *fragment = run->first;
-    run->first->lane->done = run->last->number;
+    run->first->queue->done = run->last->number;
     for (uint32_t i = 0; i < run->count; i++) {
-        struct ue_queued_fragment *behind = fragment->behind;
-        unlink_from(assembly, fragment);
-        ue_reassembly_free_block(assembly, fragment, size_of(fragment));
-        fragment = behind;
+        struct ue_queued_fragment *next = fragment->next;
+        remove_fragment(reassembly, fragment);
+        ue_reassembly_free_block(reassembly, fragment, size_of(fragment));
+        fragment = next;
     }
 }

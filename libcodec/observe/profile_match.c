@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/profile_match.h>
 
-#include "libcodec/wire/layouts.h"
+#include "libcodec/wire/handshake_layout.h"
+#include "libcodec/wire/prefix_layout.h"
 
 enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_424, ROW_425, ROW_51, ROW_54, ROW_55, ROW_58 };
 
@@ -19,7 +20,7 @@ enum { ROW_413, ROW_414, ROW_418, ROW_419, ROW_420, ROW_422, ROW_424, ROW_425, R
 #define CLOSE_REASON_KNOWN_MAX 5
 #define PACKED_CHANNEL_MAX 32767
 
-/* Exact sizes of the layouts without version fields, in bits behind the magic header (protocol.md 5.2 to 5.4). */
+/* Exact sizes of the layouts without version fields, in bits after the magic header (protocol.md 5.2 to 5.4). */
 static const struct {
     uint16_t bits;
     uint16_t profiles;
@@ -30,14 +31,14 @@ static const struct {
     {483, ROW(425), ROW_425},
 };
 
-/* Where the payload ends: the position of the outer terminator; 0 when there is none. */
+/* Length of the payload: the position of the outer terminator; 0 when there is none. */
 static size_t payload_bits(const uint8_t *bytes, size_t size_bytes) {
     size_t at = 0;
     bool found = size_bytes != 0 && ue_bits_last_set(bytes, (size_bytes - 1) * 8, size_bytes * 8, &at);
     return found ? at : 0;
 }
 
-/* Reads the datagram as a handshake of the given profile row. */
+/* Decodes the datagram as a handshake message of a profile row. */
 static bool read_handshake(const struct ue_settings *settings, size_t row, bool ids, bool features,
                            const uint8_t *bytes, size_t end_bit, struct ue_handshake *handshake) {
     struct ue_context x;
@@ -61,7 +62,7 @@ static double timestamp_of(size_t row, const struct ue_handshake *handshake) {
     return ue_handshake_timestamp(&x, handshake);
 }
 
-/* Whether timestamp and cookie are such as a sender of this type writes. */
+/* Whether timestamp and cookie have values that a sender writes in a message of this type. */
 static bool body_is_plausible(size_t row, const struct ue_handshake *h) {
     double time = timestamp_of(row, h);
     switch (h->type) {
@@ -78,20 +79,21 @@ static bool body_is_plausible(size_t row, const struct ue_handshake *h) {
     return false;
 }
 
-static void shape_from(const struct ue_handshake *h, uint16_t profiles, struct ue_handshake_match *shape) {
-    *shape = (struct ue_handshake_match){.profiles = profiles, .assumed = profiles, .type = h->type, .restart = h->restart};
-    shape->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
+static void fill_match(const struct ue_handshake *h, uint16_t profiles, struct ue_handshake_match *match) {
+    *match =
+        (struct ue_handshake_match){.profiles = profiles, .assumed = profiles, .type = h->type, .restart = h->restart};
+    match->direction = h->has_body || h->restart == (h->type == UE_HANDSHAKE_RESTART_REQUEST)
                            ? ue_handshake_sender(h->type)
-                           : UE_SERVER_TO_CLIENT; /* a restart request whatever its type says (protocol.md 5.4) */
-    shape->has_body = h->has_body;
-    shape->has_cookie = h->has_body && !ue_bytes_zero(h->cookie, sizeof h->cookie);
-    memcpy(shape->cookie, h->cookie, sizeof shape->cookie);
-    shape->has_orig_cookie = h->has_orig_cookie;
-    memcpy(shape->orig_cookie, h->orig_cookie, sizeof shape->orig_cookie);
+                           : UE_SERVER_TO_CLIENT; /* a restart request, whatever its type field says (protocol.md 5.4) */
+    match->has_body = h->has_body;
+    match->has_cookie = h->has_body && !ue_bytes_zero(h->cookie, sizeof h->cookie);
+    memcpy(match->cookie, h->cookie, sizeof match->cookie);
+    match->has_orig_cookie = h->has_orig_cookie;
+    memcpy(match->orig_cookie, h->orig_cookie, sizeof match->orig_cookie);
 }
 
 static bool detect_exact(const struct ue_settings *settings, const uint8_t *bytes, size_t end_bit, size_t bits,
-                         struct ue_handshake_match *shape) {
+                         struct ue_handshake_match *match) {
     for (size_t i = 0; i < sizeof exact_sizes / sizeof *exact_sizes; i++) {
         struct ue_handshake h;
         if (exact_sizes[i].bits != bits ||
@@ -101,7 +103,7 @@ static bool detect_exact(const struct ue_settings *settings, const uint8_t *byte
         }
         bool is_ack = h.type == UE_HANDSHAKE_ACK;
         uint16_t profiles = exact_sizes[i].profiles;
-        shape_from(&h, is_ack && bits == 194 ? ROWS_WITH_ACK : profiles, shape);
+        fill_match(&h, is_ack && bits == 194 ? ROWS_WITH_ACK : profiles, match);
         return true;
     }
     return false;
@@ -121,40 +123,40 @@ static bool tail_is_zero(const struct ue_handshake *h) {
 }
 
 static bool detect_versioned(const struct ue_settings *settings, bool ids, const uint8_t *bytes, size_t end_bit,
-                             struct ue_handshake_match *shape) {
+                             struct ue_handshake_match *match) {
     struct ue_handshake with;
     struct ue_handshake without;
-    bool can = versioned_fits(settings, ids, true, bytes, end_bit, &with) && with.version >= 2;
-    bool cannot = versioned_fits(settings, ids, false, bytes, end_bit, &without);
-    if (!can && !cannot) {
+    bool with_fits = versioned_fits(settings, ids, true, bytes, end_bit, &with) && with.version >= 2;
+    bool without_fits = versioned_fits(settings, ids, false, bytes, end_bit, &without);
+    if (!with_fits && !without_fits) {
         return false;
     }
     enum ue_features_seen seen = UE_FEATURES_UNDECIDED;
-    if (can != cannot) {
-        seen = can ? UE_FEATURES_PRESENT : UE_FEATURES_ABSENT;
+    if (with_fits != without_fits) {
+        seen = with_fits ? UE_FEATURES_PRESENT : UE_FEATURES_ABSENT;
     } else if (with.type == UE_HANDSHAKE_INITIAL && !tail_is_zero(&with)) {
-        seen = UE_FEATURES_PRESENT; /* both readings see only zeros, and no engine's tail begins with sixteen of them */
+        seen = UE_FEATURES_PRESENT; /* the 16 bits are zero in both layouts, and no engine's random tail begins so */
     }
     bool assume = seen == UE_FEATURES_PRESENT || (seen == UE_FEATURES_UNDECIDED && with.version >= 4);
     uint16_t profiles = seen == UE_FEATURES_PRESENT  ? ROWS_FEATURES
                         : seen == UE_FEATURES_ABSENT ? ROW(51)
                                                      : ROWS_FEATURES | ROW(51);
-    shape_from(assume ? &with : &without, profiles, shape);
+    fill_match(assume ? &with : &without, profiles, match);
     if (seen != UE_FEATURES_UNDECIDED || with.type != UE_HANDSHAKE_RESTART_REQUEST) {
-        shape->assumed = assume ? ROWS_FEATURES : ROW(51);
-    } /* else it is in the oldest version that the server speaks (endpoint.md 21.1), whatever its engine */
-    shape->features = seen;
-    shape->ids = ids;
+        match->assumed = assume ? ROWS_FEATURES : ROW(51);
+    } /* else unknown: a restart request has the oldest version that the server accepts (endpoint.md 21.1) */
+    match->features = seen;
+    match->ids = ids;
     return true;
 }
 
-/* What stands in front of the handshake bit, or of the ids. */
-static size_t lead_bits(const struct ue_settings *settings) {
+/* Length of wrapper and magic header. */
+static size_t prefix_bits(const struct ue_settings *settings) {
     return settings->magic_bits + (size_t)settings->skip_bytes * 8;
 }
 
 bool ue_profile_match_is_too_long(const struct ue_settings *settings, size_t size_bytes) {
-    return size_bytes * 8 > lead_bits(settings) + HANDSHAKE_BITS_MAX;
+    return size_bytes * 8 > prefix_bits(settings) + HANDSHAKE_BITS_MAX;
 }
 
 bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes) {
@@ -163,70 +165,72 @@ bool ue_profile_match_is_query(const uint8_t *bytes, size_t size_bytes) {
 }
 
 bool ue_profile_match_handshake(const struct ue_settings *settings, const uint8_t *bytes, size_t size_bytes,
-                         struct ue_handshake_match *shape) {
-    size_t lead = lead_bits(settings);
+                                struct ue_handshake_match *match) {
+    size_t prefix = prefix_bits(settings);
     size_t end = ue_profile_match_is_too_long(settings, size_bytes) ? 0 : payload_bits(bytes, size_bytes);
-    if (end < lead + 2) {
+    if (end < prefix + 2) {
         return false;
     }
-    size_t bits = end - lead;
-    bool first = ue_bits_load(bytes, size_bytes, lead, 1) != 0;
-    if (first && detect_exact(settings, bytes, end, bits, shape)) {
+    size_t bits = end - prefix;
+    bool first = ue_bits_load(bytes, size_bytes, prefix, 1) != 0;
+    if (first && detect_exact(settings, bytes, end, bits, match)) {
         return true;
     }
-    bool sixth = bits > 6 && ue_bits_load(bytes, size_bytes, lead + 5, 1) != 0;
+    bool sixth = bits > 6 && ue_bits_load(bytes, size_bytes, prefix + 5, 1) != 0;
     unsigned residue = (unsigned)(bits % 8);
     if (sixth && (residue == 0 || residue == 7)) {
-        return detect_versioned(settings, true, bytes, end, shape);
+        return detect_versioned(settings, true, bytes, end, match);
     }
-    return first && (residue == 3 || residue == 2) && bits > 32 && detect_versioned(settings, false, bytes, end, shape);
+    return first && (residue == 3 || residue == 2) && bits > 32 && detect_versioned(settings, false, bytes, end, match);
 }
 
-static bool feed_initial(struct ue_protocol_proof *binding, bool from_side_one, const struct ue_handshake_match *shape) {
-    bool again = (binding->initial_profiles & shape->profiles) != 0 && binding->initial_from_side_one == from_side_one;
-    binding->initials = again ? binding->initials + 1 : 1;
-    binding->initial_profiles = again ? binding->initial_profiles & shape->profiles : shape->profiles;
-    binding->initial_from_side_one = from_side_one;
-    binding->packets = 0;
-    binding->patience = UE_PROTOCOL_PROOF_DATAGRAMS_MAX;
-    return binding->initials >= UE_PROTOCOL_PROOF_INITIALS;
+static bool add_initial(struct ue_protocol_proof *proof, bool from_side_one, const struct ue_handshake_match *match) {
+    bool again = (proof->initial_profiles & match->profiles) != 0 && proof->initial_from_side_one == from_side_one;
+    proof->initials = again ? proof->initials + 1 : 1;
+    proof->initial_profiles = again ? proof->initial_profiles & match->profiles : match->profiles;
+    proof->initial_from_side_one = from_side_one;
+    proof->packets = 0;
+    proof->patience = UE_PROTOCOL_PROOF_DATAGRAMS_MAX;
+    return proof->initials >= UE_PROTOCOL_PROOF_INITIALS;
 }
 
-/* Whether the message belongs to the one with the same cookie, and is not that message again. */
-static bool confirms(const struct ue_protocol_proof *binding, bool from_side_one, const struct ue_handshake_match *shape) {
-    bool same = binding->has_cookie && memcmp(binding->cookie, shape->cookie, sizeof binding->cookie) == 0;
-    bool answered = from_side_one != binding->from_side_one || shape->type == UE_HANDSHAKE_ACK;
-    return same && answered && shape->ids == binding->versioned && shape->type != binding->type;
+/* Whether the message has the cookie of the stored message and is not a repetition of it. */
+static bool completes(const struct ue_protocol_proof *proof, bool from_side_one,
+                      const struct ue_handshake_match *match) {
+    bool same = proof->has_cookie && memcmp(proof->cookie, match->cookie, sizeof proof->cookie) == 0;
+    bool answered = from_side_one != proof->from_side_one || match->type == UE_HANDSHAKE_ACK;
+    return same && answered && match->ids == proof->versioned && match->type != proof->type;
 }
 
-static void remember(struct ue_protocol_proof *binding, bool from_side_one, const struct ue_handshake_match *shape) {
-    binding->has_cookie = true;
-    binding->from_side_one = from_side_one;
-    binding->versioned = shape->ids;
-    binding->type = (uint8_t)shape->type;
-    memcpy(binding->cookie, shape->cookie, sizeof binding->cookie);
+static void store(struct ue_protocol_proof *proof, bool from_side_one, const struct ue_handshake_match *match) {
+    proof->has_cookie = true;
+    proof->from_side_one = from_side_one;
+    proof->versioned = match->ids;
+    proof->type = (uint8_t)match->type;
+    memcpy(proof->cookie, match->cookie, sizeof proof->cookie);
 }
 
-bool ue_protocol_proof_add_handshake(struct ue_protocol_proof *binding, unsigned side, const struct ue_handshake_match *shape) {
+bool ue_protocol_proof_add_handshake(struct ue_protocol_proof *proof, unsigned side,
+                                     const struct ue_handshake_match *match) {
     bool from_side_one = side != 0;
-    if (shape->has_body && shape->type == UE_HANDSHAKE_INITIAL) {
-        return feed_initial(binding, from_side_one, shape);
+    if (match->has_body && match->type == UE_HANDSHAKE_INITIAL) {
+        return add_initial(proof, from_side_one, match);
     }
-    if (!shape->has_cookie) {
+    if (!match->has_cookie) {
         return false;
     }
-    if ((binding->initial_profiles & shape->profiles) != 0 || confirms(binding, from_side_one, shape)) {
+    if ((proof->initial_profiles & match->profiles) != 0 || completes(proof, from_side_one, match)) {
         return true;
     }
-    if (shape->type != UE_HANDSHAKE_ACK) {
-        remember(binding, from_side_one, shape);
+    if (match->type != UE_HANDSHAKE_ACK) {
+        store(proof, from_side_one, match);
     }
     return false;
 }
 
-/* ---- ordinary packets (protocol.md 17.2) ---- */
+/* ---- packets (protocol.md 17.2) ---- */
 
-struct fit_walk {
+struct match_pass {
     const struct ue_context *x;
     bool plausible;
     bool has_bunches;
@@ -251,7 +255,7 @@ static bool name_is_plausible(const struct ue_bunch *b) {
     return b->name.index != 0 && b->name.index <= NAME_INDEX_MAX && control == (b->channel == 0);
 }
 
-/* A Hello opens the control channel; with or without a token it must end with the bunch. */
+/* A Hello that opens the control channel must end with its bunch. */
 static bool hello_is_plausible(const struct ue_context *x, const struct ue_bunch *b) {
     struct ue_message message;
     struct ue_fault fault;
@@ -269,7 +273,7 @@ static bool bunch_is_plausible(const struct ue_context *x, const struct ue_bunch
     bool legacy = x->profile.packet == UE_PACKET_LEGACY;
     bool on_control = b->channel == 0 && !x->settings.internal_ack;
     if (on_control && !b->reliable) {
-        return false; /* all of the control channel is reliable (protocol.md 12) */
+        return false; /* all bunches of the control channel are reliable (protocol.md 12) */
     }
     if (b->control != (b->open || b->close) || b->close_reason > CLOSE_REASON_KNOWN_MAX ||
         b->channel >= PACKED_CHANNEL_MAX) {
@@ -289,30 +293,31 @@ static bool bunch_is_plausible(const struct ue_context *x, const struct ue_bunch
     return hello_is_plausible(x, b);
 }
 
-static void visit(void *user, const struct ue_item *item) {
-    struct fit_walk *walk = user;
+static void on_item(void *user, const struct ue_item *item) {
+    struct match_pass *pass = user;
     if (!item->is_ack) {
-        walk->has_bunches = true;
-        walk->plausible = walk->plausible && bunch_is_plausible(walk->x, &item->bunch);
+        pass->has_bunches = true;
+        pass->plausible = pass->plausible && bunch_is_plausible(pass->x, &item->bunch);
     }
 }
 
-void ue_profile_match_packet(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_packet_match *fit) {
-    struct fit_walk walk = {.x = context, .plausible = true};
-    struct ue_visitor visitor = {.item = visit, .user = &walk};
-    enum ue_status status = ue_datagram_check(context, bytes, size_bytes, &visitor, &fit->verdict);
-    fit->fits = status == UE_OK && fit->verdict.canonical && !fit->verdict.is_handshake && walk.plausible;
-    fit->has_bunches = walk.has_bunches;
+void ue_profile_match_packet(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                             struct ue_packet_match *fit) {
+    struct match_pass pass = {.x = context, .plausible = true};
+    struct ue_visitor visitor = {.item = on_item, .user = &pass};
+    enum ue_status status = ue_datagram_check(context, bytes, size_bytes, &visitor, &fit->result);
+    fit->fits = status == UE_OK && fit->result.canonical && !fit->result.is_handshake && pass.plausible;
+    fit->has_bunches = pass.has_bunches;
 }
 
-/* ---- proof by ordinary packets ---- */
+/* ---- proof by packets ---- */
 
-bool ue_protocol_proof_needs_packets(const struct ue_protocol_proof *binding) {
-    return binding->patience != 0;
+bool ue_protocol_proof_needs_packets(const struct ue_protocol_proof *proof) {
+    return proof->patience != 0;
 }
 
-static bool packet_fits(size_t row, const struct ue_settings *settings, enum ue_direction direction,
-                        const uint8_t *bytes, size_t size_bytes) {
+static bool packet_matches(size_t row, const struct ue_settings *settings, enum ue_direction direction,
+                           const uint8_t *bytes, size_t size_bytes) {
     struct ue_context x;
     struct ue_packet_match fit;
     ue_context_init(&x, ue_profile_at(row), settings);
@@ -321,20 +326,20 @@ static bool packet_fits(size_t row, const struct ue_settings *settings, enum ue_
     return fit.fits && fit.has_bunches;
 }
 
-bool ue_protocol_proof_add_packet(struct ue_protocol_proof *binding, const struct ue_settings *settings, unsigned side,
-                            const uint8_t *bytes, size_t size_bytes) {
-    bool from_client = (side != 0) == binding->initial_from_side_one;
-    uint16_t fitting = 0;
-    binding->patience--;
+bool ue_protocol_proof_add_packet(struct ue_protocol_proof *proof, const struct ue_settings *settings, unsigned side,
+                                  const uint8_t *bytes, size_t size_bytes) {
+    bool from_client = (side != 0) == proof->initial_from_side_one;
+    uint16_t matching = 0;
+    proof->patience--;
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
-        if ((binding->initial_profiles >> row & 1) != 0 &&
-            packet_fits(row, settings, from_client ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT, bytes, size_bytes)) {
-            fitting |= (uint16_t)(1u << row);
+        if ((proof->initial_profiles >> row & 1) != 0 &&
+            packet_matches(row, settings, from_client ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT, bytes, size_bytes)) {
+            matching |= (uint16_t)(1u << row);
         }
     }
-    if (fitting == 0) {
+    if (matching == 0) {
         return false;
     }
-    binding->initial_profiles = fitting;
-    return ++binding->packets >= UE_PROTOCOL_PROOF_PACKETS;
+    proof->initial_profiles = matching;
+    return ++proof->packets >= UE_PROTOCOL_PROOF_PACKETS;
 }

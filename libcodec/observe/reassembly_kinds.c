@@ -46,28 +46,29 @@ static enum ue_content_kind kind_of_text(const struct ue_text *text) {
     return UE_CONTENT_UNKNOWN;
 }
 
-static void learn(struct ue_reassembly *assembly, uint32_t index, enum ue_content_kind kind) {
-    struct ue_reassembly_channel *channel = ue_reassembly_ensure_channel(assembly, index);
+static void learn(struct ue_reassembly *reassembly, uint32_t index, enum ue_content_kind kind) {
+    struct ue_reassembly_channel *channel = ue_reassembly_ensure_channel(reassembly, index);
     if (channel != NULL) {
         channel->kind = (uint8_t)kind & 7u;
         channel->has_kind = true;
     }
 }
 
-void ue_reassembly_learn_kind(struct ue_reassembly *assembly, const struct ue_context *context,
-                            const struct ue_bunch *bunch) {
+void ue_reassembly_learn_kind(struct ue_reassembly *reassembly, const struct ue_context *context,
+                              const struct ue_bunch *bunch) {
     const struct ue_name *name = &bunch->name;
     if (bunch->has_name) {
-        learn(assembly, bunch->channel, name->hardcoded ? kind_of_index(name->index) : kind_of_text(&name->text));
+        learn(reassembly, bunch->channel, name->hardcoded ? kind_of_index(name->index) : kind_of_text(&name->text));
     } else if (context->profile.packet == UE_PACKET_LEGACY && bunch->ch_type != 0) {
-        learn(assembly, bunch->channel, kind_of_type(bunch->ch_type));
+        learn(reassembly, bunch->channel, kind_of_type(bunch->ch_type));
     }
 }
 
-/* Where nothing was said: index 0 is always that of control, 1 that of voice in games that have it
+/* When no bunch names the kind: channel 0 is always control, and channel 1 is voice in games that use it
    (protocol.md 11.1). */
-enum ue_content_kind ue_reassembly_channel_kind(const struct ue_reassembly *assembly, uint32_t channel, bool *is_guessed) {
-    const struct ue_reassembly_channel *known = ue_reassembly_find_channel(assembly, channel);
+enum ue_content_kind ue_reassembly_channel_kind(const struct ue_reassembly *reassembly, uint32_t channel,
+                                                bool *is_guessed) {
+    const struct ue_reassembly_channel *known = ue_reassembly_find_channel(reassembly, channel);
     *is_guessed = known == NULL || !known->has_kind;
     if (!*is_guessed) {
         return (enum ue_content_kind)known->kind;

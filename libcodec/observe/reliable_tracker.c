@@ -4,48 +4,48 @@
 #include "libcodec/base/prefetch.h"
 #include "libcodec/observe/tracker_state.h"
 
-/* Looking one up takes so many steps at most, whatever the numbers are. */
+/* Longest hash chain, whatever the input. */
 #define CHAIN_MAX 16
 
-#define ROOM_MIN 8
+#define CAPACITY_MIN 8
 
-/* So many are asked whether they are settled before the table grows. */
-#define LOOKS 8
+/* Number of old entries that are tested for eviction before the table grows. */
+#define EVICTION_TESTS 8
 
-#define SETTLED_NS INT64_C(5000000000)
-#define NOWHERE UE_TRACKER_BUNCHES_MAX
+#define EVICTABLE_NS INT64_C(5000000000)
+#define NONE UE_TRACKER_BUNCHES_MAX
 
-/* More than entries: most lead to one. */
-static uint32_t chain_count(uint32_t room) {
-    return 4 * room;
+/* More chains than entries, so that most have one entry. */
+static uint32_t chain_count(uint32_t capacity) {
+    return 4 * capacity;
 }
 
 static uint16_t *chain_of(const struct ue_tracked_bunches *table, uint32_t channel, int64_t id) {
-    uint32_t hash = (uint32_t)id + channel * 2654435761u; /* channels of equal numbers lie apart */
-    return &table->chains[hash & (chain_count(table->room) - 1)];
+    uint32_t hash = (uint32_t)id + channel * 2654435761u; /* separates channels with equal ids */
+    return &table->chains[hash & (chain_count(table->capacity) - 1)];
 }
 
 struct ue_tracked_bunch *ue_reliable_tracker_find(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
     const struct ue_tracked_bunches *table = &side->reliables;
-    uint32_t index = table->room != 0 ? *chain_of(table, channel, id) : NOWHERE;
-    while (index != NOWHERE && (table->entries[index].id != (uint32_t)id || table->entries[index].channel != channel)) {
+    uint32_t index = table->capacity != 0 ? *chain_of(table, channel, id) : NONE;
+    while (index != NONE && (table->entries[index].id != (uint32_t)id || table->entries[index].channel != channel)) {
         index = table->entries[index].next;
     }
-    return index != NOWHERE ? &table->entries[index] : NULL;
+    return index != NONE ? &table->entries[index] : NULL;
 }
 
-/* ---- ahead ---- */
+/* ---- prefetch ---- */
 
 void ue_reliable_tracker_prefetch_chain(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
-    if (side->reliables.room != 0) {
+    if (side->reliables.capacity != 0) {
         ue_prefetch(chain_of(&side->reliables, channel, id));
     }
 }
 
 void ue_reliable_tracker_prefetch_bunch(const struct ue_tracker_side *side, uint32_t channel, int64_t id) {
     const struct ue_tracked_bunches *table = &side->reliables;
-    uint32_t index = table->room != 0 ? *chain_of(table, channel, id) : NOWHERE;
-    if (index != NOWHERE) {
+    uint32_t index = table->capacity != 0 ? *chain_of(table, channel, id) : NONE;
+    if (index != NONE) {
         ue_prefetch(&table->entries[index]);
     }
 }
@@ -55,14 +55,14 @@ void ue_reliable_tracker_prefetch_packet(const struct ue_tracker_side *side, con
     ue_prefetch(ue_tracker_window_slot(&side->packets, sizeof(struct ue_tracked_packet), packet_id));
 }
 
-/* They give way one by one. */
+/* Entries are evicted in order. */
 const struct ue_tracked_bunch *ue_reliable_tracker_next_evicted(const struct ue_tracker_side *side, uint32_t before) {
     const struct ue_tracked_bunches *table = &side->reliables;
-    bool is_full = table->room != 0 && table->count == table->room;
-    return is_full ? &table->entries[(table->oldest + before) & (table->room - 1)] : NULL;
+    bool is_full = table->capacity != 0 && table->count == table->capacity;
+    return is_full ? &table->entries[(table->oldest + before) & (table->capacity - 1)] : NULL;
 }
 
-/* ---- what the sender may have given up ---- */
+/* ---- which bunches the sender has released ---- */
 
 static bool packet_is_delivered(const struct ue_tracker_side *side, int64_t id) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, id);
@@ -71,53 +71,55 @@ static bool packet_is_delivered(const struct ue_tracker_side *side, int64_t id) 
 
 bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
     return bunch->was_delivered || packet_is_delivered(side, ue_reliable_tracker_last_packet(side, bunch)) ||
-           (bunch->is_resent && packet_is_delivered(side, ue_reliable_tracker_transmissions(side, bunch)->first_packet));
+           (bunch->was_retransmitted &&
+            packet_is_delivered(side, ue_reliable_tracker_transmissions(side, bunch)->first_packet));
 }
 
-/* Also where its packet is forgotten: had that not been delivered, the bunch would have been sent again long ago. */
+/* Whether the sender is done with a bunch. A packet that is no longer remembered was delivered, else its bunches would
+   have been retransmitted long ago. */
 static bool is_done(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
     return ue_reliable_tracker_last_packet(side, bunch) <= side->newest_id - UE_TRACKER_PACKETS_MAX ||
            ue_reliable_tracker_was_delivered(side, bunch);
 }
 
-/* The first that is not released; NULL: there is none, or it was not seen or is forgotten. */
+/* The first bunch that is not released; NULL when there is none, or it was not captured or was evicted. */
 static const struct ue_tracked_bunch *find_unreleased(const struct ue_tracker_side *side,
-                                                       const struct ue_channel_state *lane, uint32_t channel) {
-    return lane->released_back != 0 ? ue_reliable_tracker_find(side, channel, lane->newest - lane->released_back + 1)
-                                    : NULL;
+                                                      const struct ue_channel_state *state, uint32_t channel) {
+    return state->released_back != 0 ? ue_reliable_tracker_find(side, channel, state->newest - state->released_back + 1)
+                                     : NULL;
 }
 
-void ue_reliable_tracker_release(const struct ue_tracker_side *side, struct ue_channel_state *lane, uint32_t channel) {
-    const struct ue_tracked_bunch *bunch = find_unreleased(side, lane, channel);
+void ue_reliable_tracker_release(const struct ue_tracker_side *side, struct ue_channel_state *state, uint32_t channel) {
+    const struct ue_tracked_bunch *bunch = find_unreleased(side, state, channel);
     if (bunch == NULL) {
-        return; /* not seen so far */
+        return; /* not captured so far */
     }
-    while (bunch != NULL ? is_done(side, bunch) : lane->released_back > lane->forgotten_back) {
-        lane->released_back--;
-        bunch = find_unreleased(side, lane, channel);
+    while (bunch != NULL ? is_done(side, bunch) : state->released_back > state->evicted_back) {
+        state->released_back--;
+        bunch = find_unreleased(side, state, channel);
     }
 }
 
-/* Whether copies of a bunch need no longer be expected, by all that senders do: its packet lies further back than
-   reports reach, and than they take. */
-static bool is_settled(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
+/* Whether no retransmission of a bunch is expected any more: its packet is older than an ack history covers, and than
+   acks take. */
+static bool is_evictable(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
     const int64_t packet_id = ue_reliable_tracker_last_packet(side, bunch);
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
     bool is_recent = packet != NULL && (packet_id >= side->newest_id - UE_HISTORY_REACH ||
-                                        ue_time_ns_since(side->last_ns, packet->time_ns) < SETTLED_NS);
+                                        ue_time_ns_since(side->last_ns, packet->time_ns) < EVICTABLE_NS);
     return !is_recent && is_done(side, bunch);
 }
 
 /* ---- chains ---- */
 
-static void link_in(struct ue_tracked_bunches *table, uint32_t index) {
+static void insert(struct ue_tracked_bunches *table, uint32_t index) {
     struct ue_tracked_bunch *bunch = &table->entries[index];
     uint16_t *chain = chain_of(table, bunch->channel, bunch->id);
     bunch->next = *chain;
     *chain = (uint16_t)index;
 }
 
-static void unlink_from(struct ue_tracked_bunches *table, uint32_t index) {
+static void remove_entry(struct ue_tracked_bunches *table, uint32_t index) {
     const struct ue_tracked_bunch *bunch = &table->entries[index];
     uint16_t *link = chain_of(table, bunch->channel, bunch->id);
     while (*link != index) {
@@ -126,120 +128,123 @@ static void unlink_from(struct ue_tracked_bunches *table, uint32_t index) {
     *link = bunch->next;
 }
 
-/* The last of a chain that has no room for another; NOWHERE: it has. */
-static uint32_t last_of_full(const struct ue_tracked_bunches *table, uint32_t channel, int64_t id) {
-    uint32_t last = NOWHERE;
+/* The last entry of a hash chain of maximum length; NONE when the chain is shorter. */
+static uint32_t last_of_full_chain(const struct ue_tracked_bunches *table, uint32_t channel, int64_t id) {
+    uint32_t last = NONE;
     uint32_t steps = 0;
-    for (uint32_t index = *chain_of(table, channel, id); index != NOWHERE; index = table->entries[index].next) {
+    for (uint32_t index = *chain_of(table, channel, id); index != NONE; index = table->entries[index].next) {
         last = index;
         steps++;
     }
-    return steps >= CHAIN_MAX ? last : NOWHERE;
+    return steps >= CHAIN_MAX ? last : NONE;
 }
 
-/* ---- places ---- */
+/* ---- entries ---- */
 
-static void forget(struct ue_tracker *track, struct ue_tracker_side *side, uint32_t index) {
+static void evict(struct ue_tracker *tracker, struct ue_tracker_side *side, uint32_t index) {
     const struct ue_tracked_bunch *bunch = &side->reliables.entries[index];
-    struct ue_tracked_channel *channel = ue_channel_tracker_ensure(track, bunch->channel);
-    struct ue_channel_state *lane = &channel->lanes[side - track->sides];
-    int32_t back = (int32_t)((uint32_t)lane->newest - bunch->id);
-    if (back < lane->released_back) {
-        ue_reliable_tracker_release(side, lane, bunch->channel);
+    struct ue_tracked_channel *channel = ue_channel_tracker_ensure(tracker, bunch->channel);
+    struct ue_channel_state *state = &channel->states[side - tracker->sides];
+    int32_t back = (int32_t)((uint32_t)state->newest - bunch->id);
+    if (back < state->released_back) {
+        ue_reliable_tracker_release(side, state, bunch->channel);
     }
-    if (back < lane->forgotten_back) {
-        lane->forgotten_back = (uint16_t)back;
+    if (back < state->evicted_back) {
+        state->evicted_back = (uint16_t)back;
     }
-    unlink_from(&side->reliables, index);
+    remove_entry(&side->reliables, index);
 }
 
-static size_t size_of(uint32_t room) {
+static size_t size_of(uint32_t capacity) {
     const struct ue_tracked_bunches *table;
-    return room * (sizeof *table->entries + sizeof *table->copies) + chain_count(room) * sizeof *table->chains;
+    return capacity * (sizeof *table->entries + sizeof *table->transmissions) +
+           chain_count(capacity) * sizeof *table->chains;
 }
 
-/* A table with places only; without entries: there is no memory. */
-static struct ue_tracked_bunches empty_table(struct ue_limited_allocator *budget, uint32_t room) {
-    struct ue_tracked_bunches table = {.entries = ue_limited_allocator_resize(budget, NULL, 0, size_of(room)), .room = room};
+/* Allocates an empty table; its entries are NULL when there is no memory. */
+static struct ue_tracked_bunches empty_table(struct ue_limited_allocator *memory, uint32_t capacity) {
+    struct ue_tracked_bunches table = {.entries = ue_limited_allocator_resize(memory, NULL, 0, size_of(capacity)),
+                                       .capacity = capacity};
     if (table.entries != NULL) {
-        table.copies = (struct ue_tracked_transmissions *)&table.entries[room];
-        table.chains = (uint16_t *)&table.copies[room];
-        for (uint32_t i = 0; i < chain_count(room); i++) {
-            table.chains[i] = NOWHERE;
+        table.transmissions = (struct ue_tracked_transmissions *)&table.entries[capacity];
+        table.chains = (uint16_t *)&table.transmissions[capacity];
+        for (uint32_t i = 0; i < chain_count(capacity); i++) {
+            table.chains[i] = NONE;
         }
     }
     return table;
 }
 
-/* Doubles a full table, where the oldest comes first again; false: there is no memory, or this is all. */
-static bool grow(struct ue_tracker *track, struct ue_tracked_bunches *table) {
-    uint32_t room = table->room == 0 ? ROOM_MIN : table->room * 2;
+/* Doubles a full table and moves the oldest entry to the front. Returns false at the limit, or when there is no
+   memory. */
+static bool grow(struct ue_tracker *tracker, struct ue_tracked_bunches *table) {
+    uint32_t capacity = table->capacity == 0 ? CAPACITY_MIN : table->capacity * 2;
     struct ue_tracked_bunches grown = {0};
-    if (room <= UE_TRACKER_BUNCHES_MAX) {
-        grown = empty_table(&track->budget, room);
+    if (capacity <= UE_TRACKER_BUNCHES_MAX) {
+        grown = empty_table(&tracker->memory, capacity);
     }
     if (grown.entries == NULL) {
         return false;
     }
     for (; grown.count < table->count; grown.count++) {
-        uint32_t from = (table->oldest + grown.count) & (table->room - 1);
+        uint32_t from = (table->oldest + grown.count) & (table->capacity - 1);
         grown.entries[grown.count] = table->entries[from];
-        grown.copies[grown.count] = table->copies[from];
-        link_in(&grown, grown.count);
+        grown.transmissions[grown.count] = table->transmissions[from];
+        insert(&grown, grown.count);
     }
-    if (table->room != 0) {
-        ue_limited_allocator_resize(&track->budget, table->entries, size_of(table->room), 0);
+    if (table->capacity != 0) {
+        ue_limited_allocator_resize(&tracker->memory, table->entries, size_of(table->capacity), 0);
     }
     *table = grown;
     return true;
 }
 
-/* One of those that stand the longest, and is settled; NOWHERE: none. */
-static uint32_t find_settled(const struct ue_tracker_side *side) {
+/* Finds an old entry that can be evicted; NONE when there is none. */
+static uint32_t find_evictable(const struct ue_tracker_side *side) {
     const struct ue_tracked_bunches *table = &side->reliables;
-    for (uint32_t i = 0; i < LOOKS && i < table->count; i++) {
-        uint32_t index = (table->oldest + i) & (table->room - 1);
-        if (is_settled(side, &table->entries[index])) {
+    for (uint32_t i = 0; i < EVICTION_TESTS && i < table->count; i++) {
+        uint32_t index = (table->oldest + i) & (table->capacity - 1);
+        if (is_evictable(side, &table->entries[index])) {
             return index;
         }
     }
-    return NOWHERE;
+    return NONE;
 }
 
-/* A place that no chain leads to; NOWHERE: there is no memory. */
-static uint32_t free_place(struct ue_tracker *track, struct ue_tracker_side *side) {
+/* The index of a free entry; NONE when there is no memory. */
+static uint32_t free_entry(struct ue_tracker *tracker, struct ue_tracker_side *side) {
     struct ue_tracked_bunches *table = &side->reliables;
-    uint32_t index = table->count == table->room ? find_settled(side) : NOWHERE;
-    if (index == NOWHERE && (table->count < table->room || grow(track, table))) {
+    uint32_t index = table->count == table->capacity ? find_evictable(side) : NONE;
+    if (index == NONE && (table->count < table->capacity || grow(tracker, table))) {
         return table->count++;
     }
-    if (index == NOWHERE) {
+    if (index == NONE) {
         side->counts.untracked++;
         index = table->oldest;
     }
     if (table->count == 0) {
-        return NOWHERE;
+        return NONE;
     }
-    forget(track, side, index);
-    table->oldest = (index + 1) & (table->room - 1);
+    evict(tracker, side, index);
+    table->oldest = (index + 1) & (table->capacity - 1);
     return index;
 }
 
-struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *track, struct ue_tracker_side *side, uint32_t channel,
-                                                int64_t id) {
+struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *tracker, struct ue_tracker_side *side,
+                                                 uint32_t channel, int64_t id) {
     struct ue_tracked_bunches *table = &side->reliables;
-    uint32_t index = table->room != 0 ? last_of_full(table, channel, id) : NOWHERE;
-    if (index != NOWHERE) {
+    uint32_t index = table->capacity != 0 ? last_of_full_chain(table, channel, id) : NONE;
+    if (index != NONE) {
         side->counts.untracked++;
-        forget(track, side, index);
+        evict(tracker, side, index);
     } else {
-        index = free_place(track, side);
+        index = free_entry(tracker, side);
     }
-    if (index == NOWHERE) {
+    if (index == NONE) {
         return NULL;
     }
     table->entries[index] = (struct ue_tracked_bunch){.id = (uint32_t)id, .channel = (uint16_t)channel};
-    table->copies[index] = (struct ue_tracked_transmissions){0};
-    link_in(table, index);
+    table->transmissions[index] = (struct ue_tracked_transmissions){0};
+    insert(table, index);
     return &table->entries[index];
 }

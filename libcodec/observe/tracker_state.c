@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#define PLACES_MIN 4
+#define SLOTS_MIN 4
 
-/* Each entry stays, or moves by the former count. */
+/* Moves entries to their slots in a table of twice the size: each stays, or moves by the former count. */
 static void spread(struct ue_tracker_window *window, size_t entry_bytes, uint32_t former) {
-    for (uint32_t place = 0; place < former; place++) {
-        int64_t *from = ue_tracker_window_at(window, entry_bytes, place);
-        int64_t *to = ue_tracker_window_at(window, entry_bytes, place + former);
+    for (uint32_t slot = 0; slot < former; slot++) {
+        int64_t *from = ue_tracker_window_at(window, entry_bytes, slot);
+        int64_t *to = ue_tracker_window_at(window, entry_bytes, slot + former);
         *to = UE_TRACKER_NO_ID;
         if (*from != UE_TRACKER_NO_ID && ((uint32_t)*from & former) != 0) {
             memcpy(to, from, entry_bytes);
@@ -18,20 +18,21 @@ static void spread(struct ue_tracker_window *window, size_t entry_bytes, uint32_
     }
 }
 
-/* Doubles the places; false: there is no memory, or these are all. */
-static bool grow(struct ue_tracker *track, struct ue_tracker_window *window, size_t entry_bytes) {
-    uint32_t count = window->count == 0 ? PLACES_MIN : window->count * 2;
+/* Doubles the number of slots. Returns false at the limit, or when there is no memory. */
+static bool grow(struct ue_tracker *tracker, struct ue_tracker_window *window, size_t entry_bytes) {
+    uint32_t count = window->count == 0 ? SLOTS_MIN : window->count * 2;
     void *entries = NULL;
     if (count <= UE_TRACKER_PACKETS_MAX) {
-        entries = ue_limited_allocator_resize(&track->budget, window->entries, window->count * entry_bytes, count * entry_bytes);
+        entries = ue_limited_allocator_resize(&tracker->memory, window->entries, window->count * entry_bytes,
+                                              count * entry_bytes);
     }
     if (entries == NULL) {
         return false;
     }
     window->entries = entries;
     if (window->count == 0) {
-        for (uint32_t place = 0; place < count; place++) {
-            *(int64_t *)ue_tracker_window_at(window, entry_bytes, place) = UE_TRACKER_NO_ID;
+        for (uint32_t slot = 0; slot < count; slot++) {
+            *(int64_t *)ue_tracker_window_at(window, entry_bytes, slot) = UE_TRACKER_NO_ID;
         }
     } else {
         spread(window, entry_bytes, window->count);
@@ -40,9 +41,10 @@ static bool grow(struct ue_tracker *track, struct ue_tracker_window *window, siz
     return true;
 }
 
-void *ue_tracker_window_ensure(struct ue_tracker *track, struct ue_tracker_window *window, size_t entry_bytes, int64_t id) {
+void *ue_tracker_window_ensure(struct ue_tracker *tracker, struct ue_tracker_window *window, size_t entry_bytes,
+                               int64_t id) {
     int64_t *entry = ue_tracker_window_slot(window, entry_bytes, id);
-    while ((entry == NULL || (*entry != id && *entry != UE_TRACKER_NO_ID)) && grow(track, window, entry_bytes)) {
+    while ((entry == NULL || (*entry != id && *entry != UE_TRACKER_NO_ID)) && grow(tracker, window, entry_bytes)) {
         entry = ue_tracker_window_slot(window, entry_bytes, id);
     }
     return entry != NULL && *entry <= id ? entry : NULL;
@@ -52,5 +54,5 @@ void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_tracker_event *even
     event->frame = pass->in->frame;
     event->time_ns = pass->in->time_ns;
     event->side = pass->in->side;
-    pass->sink->event(pass->sink->user, event);
+    pass->callbacks->event(pass->callbacks->user, event);
 }

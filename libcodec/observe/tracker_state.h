@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the passive tracker remembers, and how it is bounded. */
+/* The state of the passive tracker, its limits, and the functions that its parts share. */
 #ifndef UERUDP_LIBCODEC_OBSERVE_TRACKER_STATE_H
 #define UERUDP_LIBCODEC_OBSERVE_TRACKER_STATE_H
 
@@ -7,61 +7,62 @@
 #include <uerudp/packet_tracker.h>
 #include "libcodec/observe/channel_pages.h"
 
-/* Packets and reliable bunches remembered per side, and how far the latter may reach on one channel; more than any
-   sender has in flight. */
+/* Number of packets and reliable bunches that are remembered per side, and the largest span of channel sequences on one
+   channel. More than any sender has in flight. */
 #define UE_TRACKER_PACKETS_MAX 1024
-_Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "what a header tells of fits what is remembered");
+_Static_assert(UE_HISTORY_SKIPPED_MAX < UE_TRACKER_PACKETS_MAX, "the packets that a header reports are remembered");
 #define UE_TRACKER_BUNCHES_MAX 16384
 #define UE_TRACKER_CHANNEL_SPAN_MAX 1024
 
 #define UE_TRACKER_NO_ID INT64_MIN
 
-/* Legacy: packets in which an ack travels (endpoint.md 25). */
+/* Legacy: a receiver writes each ack into two packets (endpoint.md 25). */
 #define UE_LEGACY_ACK_CARRIERS 2
 
-/* Entries by their number, each in the place of its low bits: finding one takes one look, and a jump of the numbers
-   walks nothing. An entry gives way to newer ones only, so that an older or empty place proves that a number was not
-   there. Every entry begins with its int64_t number. */
+/* A table of entries by id. The low bits of an id select its slot, so that a lookup takes one access and a jump of ids
+   costs nothing. Only a newer entry replaces an entry; therefore a slot that is empty or holds an older id proves that
+   an id was never added. Every entry begins with its int64_t id. */
 struct ue_tracker_window {
     void *entries;
-    uint32_t count; /* places: a power of two, or 0 */
+    uint32_t count; /* slots: a power of two, or 0 */
 };
 
 struct ue_tracked_packet {
     int64_t id;
-    uint64_t frame; /* of the first copy */
+    uint64_t frame; /* where it was captured first */
     int64_t time_ns;
-    uint8_t fate;
-    bool is_seen;     /* else only reported about */
-    bool was_acked;   /* by its receiver, whether or not the sender learned it */
-    bool is_doubtful; /* legacy: denied, but packets are missing that may have held its acks */
-    bool is_resent;   /* legacy: its sender said again what it carried, so it was told of a loss */
-    bool is_unsure;   /* legacy: counts as such */
+    uint8_t state;          /* enum ue_tracker_packet_state */
+    bool is_seen;           /* captured; else known only from an ack or nak */
+    bool was_acked;         /* by its receiver, whether or not the ack reached its sender */
+    bool is_doubtful;       /* legacy: implied nak, but packets that may have held its acks are missing */
+    bool was_retransmitted; /* legacy: its sender retransmitted a bunch of it, so the sender assumed a loss */
+    bool is_unsure;         /* legacy: included in counts.unsure */
 };
 
-/* Legacy: other packets that the fate of one hangs on. */
+/* Legacy: other packets that determine whether a packet was delivered. */
 struct ue_legacy_ack_state {
     int64_t id;
-    int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* of the other side, in which an ack of it travels; or UE_TRACKER_NO_ID */
-    uint64_t needs; /* it is refused without these; bit n: the packet n + 1 before it, 63: any further back */
+    int64_t carriers[UE_LEGACY_ACK_CARRIERS]; /* packets of the other side with an ack of it; or UE_TRACKER_NO_ID */
+    uint64_t
+        dependencies; /* packets without which it is rejected; bit n: the packet n + 1 before it, 63: any older one */
 };
 
-/* What the search and the release of a reliable bunch ask for: small, because many are asked that lie far away. Ids are
-   told by their low bits. */
+/* The part of a remembered reliable bunch that lookup and release need. It is small, because both read many entries
+   that are not in the cache. Ids are stored as their low bits. */
 struct ue_tracked_bunch {
     uint32_t id;
-    uint32_t last_packet; /* that carried the latest copy; see ue_reliable_tracker_last_packet */
+    uint32_t last_packet; /* packet of the latest transmission; see ue_reliable_tracker_last_packet */
     uint16_t channel;
-    uint16_t next; /* in its chain; UE_TRACKER_BUNCHES_MAX: the last */
+    uint16_t next; /* in its hash chain; UE_TRACKER_BUNCHES_MAX: the last */
     bool is_partial : 1;
     bool is_initial : 1;
     bool is_final : 1;
-    bool is_resent : 1;     /* the first copy came in another packet than the latest */
-    bool was_delivered : 1; /* a copy that is neither of the two */
+    bool was_retransmitted : 1; /* the first and the latest transmission are in different packets */
+    bool was_delivered : 1;     /* another transmission was delivered */
 };
-_Static_assert(sizeof(struct ue_tracked_bunch) == 16, "it lies in one line of the cache");
+_Static_assert(sizeof(struct ue_tracked_bunch) == 16, "it does not cross a cache line");
 
-/* The rest of it: where its copies were. */
+/* The other part: where its transmissions were captured. */
 struct ue_tracked_transmissions {
     uint64_t first_frame, last_frame;
     int64_t first_packet;
@@ -69,178 +70,184 @@ struct ue_tracked_transmissions {
     uint32_t last_item;
 };
 
-/* Reliable bunches of a side, of all its channels, in chains by channel and id. The one that stands the longest gives
-   way as soon as nothing more is expected of it: the table grows with what is in flight, not with how many channels
-   there are. */
+/* The reliable bunches of a side on all channels, in hash chains by channel and id. The oldest entry is evicted as soon
+   as no retransmission of it is expected: the table grows with the bunches in flight, not with the number of channels.
+ */
 struct ue_tracked_bunches {
-    struct ue_tracked_bunch *entries; /* the other two lie behind them in the same block */
-    struct ue_tracked_transmissions *copies;
-    uint16_t *chains; /* where each begins */
+    struct ue_tracked_bunch *entries; /* the next two arrays follow in the same block */
+    struct ue_tracked_transmissions *transmissions;
+    uint16_t *chains; /* first entry of each chain */
     uint32_t count;   /* entries in use */
-    uint32_t room;    /* a power of two, or 0 */
-    uint32_t oldest;  /* of a full table: the one that stands the longest */
+    uint32_t capacity; /* a power of two, or 0 */
+    uint32_t oldest;   /* in a full table: the oldest entry */
 };
 
-/* What one side sends on one channel. Many of them are kept: ids before the newest are told by how far back they are,
-   the largest number also for all that are further. */
+/* The channel state of one side. There are many of them; therefore ids are stored as their distance back from the
+   newest id, saturated at the largest number. */
 struct ue_channel_state {
     int64_t newest;          /* reliable id */
-    uint32_t first_back;     /* all reliable ids behind it, up to `released`, were seen or given up */
-    uint32_t part_packet;    /* low bits of the id, of the latest unreliable part */
-    uint16_t released_back;  /* everything up to it has left the sender's buffer */
-    uint16_t opening_back;   /* the latest that opens */
-    uint16_t forgotten_back; /* the highest id of a bunch that gave way; the sender is done with those that did */
+    uint32_t first_back;     /* all reliable ids after it, up to the released ones, were captured */
+    uint32_t fragment_packet; /* low bits of the packet id of the latest unreliable fragment */
+    uint16_t released_back;   /* all bunches up to it have left the sender's reliable buffer */
+    uint16_t open_back;       /* the latest bunch that opens the channel */
+    uint16_t evicted_back;    /* the highest id of an evicted bunch; evicted bunches have left the reliable buffer */
     bool has_newest : 1;
-    bool has_opening : 1;
-    bool is_unfinished : 1; /* the newest is a part, and more must follow */
-    bool has_part : 1;      /* and more parts must follow */
-    bool has_opened : 1;    /* this side opened the channel, and none closed it so far */
+    bool has_open : 1;
+    bool is_unfinished : 1; /* the newest bunch is a fragment, and another must follow */
+    bool has_fragment : 1;  /* another unreliable fragment must follow */
+    bool has_opened : 1;    /* this side opened the channel, and no side has closed it since */
 };
-_Static_assert(UE_TRACKER_CHANNEL_SPAN_MAX < UINT16_MAX, "what is not released is within reach of uint16_t");
+_Static_assert(UE_TRACKER_CHANNEL_SPAN_MAX < UINT16_MAX, "the distance to unreleased bunches fits uint16_t");
 
 struct ue_tracked_channel {
     int64_t opened_ns;
-    struct ue_channel_state lanes[2];
+    struct ue_channel_state states[2];
 };
 
 struct ue_tracker_side {
     struct ue_tracker_window packets;
-    struct ue_tracker_window ties;
+    struct ue_tracker_window ack_states;
     struct ue_tracked_bunches reliables;
-    int64_t newest_id;  /* seen, or the one before the first by the handshake */
-    int64_t jump_id;    /* of a packet far ahead of those before it; it is not believed if others fall back behind it */
-    int64_t jump_from;  /* the newest before it */
-    int64_t doubted_id; /* acknowledged, far ahead of what is known to have been sent: the next ack must bear it out */
-    int64_t first_id;   /* what came before this one's successor is not counted as missing */
-    int64_t earliest_id; /* before all that were seen */
-    int64_t judged_id;   /* the other side has given its verdict on all up to this one */
-    int64_t learned_id;  /* legacy: and whether that arrived is settled up to this one */
-    int64_t acking_id;   /* legacy: the newest packet of this side with an ack in it */
-    int64_t last_ns;     /* of its latest packet */
-    uint16_t first_seq;  /* by the handshake */
-    uint32_t hole;       /* packets missing since the last that carried an ack */
+    int64_t newest_id;    /* captured; initially the id before the first sequence in the handshake */
+    int64_t jump_id;      /* a packet far ahead of its predecessors; later packets behind it retract the jump */
+    int64_t jump_from;    /* the newest id before the jump */
+    int64_t suspect_id;   /* an ack far ahead of all ids that are known to be sent; the next ack must confirm it */
+    int64_t first_id;     /* packets up to this one do not count as missing */
+    int64_t earliest_id;  /* below all captured ids */
+    int64_t reported_id;  /* the other side has reported all packets up to this one, by ack or nak */
+    int64_t confirmed_id; /* legacy: up to this one it is decided whether these acks reached this side */
+    int64_t last_ack_carrier_id; /* legacy: the newest packet of this side that carries an ack */
+    int64_t last_ns;             /* time of the latest packet */
+    uint16_t first_seq;          /* from the handshake */
+    uint32_t missing_since_ack;  /* packets missing since the last packet that carried an ack */
     bool has_newest;
-    bool has_judged;
-    bool has_doubted;
+    bool has_reported;
+    bool has_suspect;
     bool has_first;
     struct ue_tracker_counts counts;
 };
 
 struct ue_tracker {
-    struct ue_limited_allocator budget;
+    struct ue_limited_allocator memory;
     bool is_restarting;
-    uint8_t handshakes; /* types seen, by bit */
+    uint8_t handshakes; /* bit n: a message of type n was captured */
     int64_t handshake_ns[UE_HANDSHAKE_TYPE_UNKNOWN];
     struct ue_tracker_side sides[2];
     struct ue_channel_pages channels; /* of struct ue_tracked_channel */
 };
 
-/* One datagram on its way through the tracker. */
+/* The processing of one datagram. */
 struct ue_tracker_step {
-    struct ue_tracker *track;
+    struct ue_tracker *tracker;
     const struct ue_tracker_datagram *in;
-    const struct ue_tracker_callbacks *sink;
+    const struct ue_tracker_callbacks *callbacks;
     struct ue_datagram head;
     int64_t packet_id;
-    bool is_taken; /* it is a packet whose id is known and new: its items count */
+    bool is_tracked; /* a packet with a known id that is no duplicate: its items are processed */
     bool is_late;
     uint32_t item;
-    int64_t verdicts_left; /* implied ones that may still be looked for: bounds the work, whatever is acknowledged */
+    int64_t naks_left; /* limits the number of implied naks per datagram */
 };
 
 UE_INLINE void *ue_tracker_window_at(const struct ue_tracker_window *window, size_t entry_bytes, uint32_t place) {
     return (char *)window->entries + place * entry_bytes;
 }
 
-/* The place of a number, whoever holds it; NULL: the window has no places. */
+/* The slot of an id, whichever entry it holds; NULL when the table has no slots. */
 UE_INLINE void *ue_tracker_window_slot(const struct ue_tracker_window *window, size_t entry_bytes, int64_t id) {
     return window->count == 0 ? NULL : ue_tracker_window_at(window, entry_bytes, (uint32_t)id & (window->count - 1));
 }
 
-/* The same, among up to UE_TRACKER_PACKETS_MAX places. An older one there gives way, and is to be written over; NULL: a
-   newer one has it, or there is no memory. */
-void *ue_tracker_window_ensure(struct ue_tracker *track, struct ue_tracker_window *window, size_t entry_bytes, int64_t id);
+/* The slot of an id for writing; grows the table to at most UE_TRACKER_PACKETS_MAX slots. The caller overwrites an
+   older entry. NULL when a newer entry occupies the slot, or there is no memory. */
+void *ue_tracker_window_ensure(struct ue_tracker *tracker, struct ue_tracker_window *window, size_t entry_bytes,
+                               int64_t id);
 
-/* Completes and tells an event of this datagram. */
+/* Fills in frame, time and side of an event, and emits it. */
 void ue_tracker_emit(struct ue_tracker_step *pass, struct ue_tracker_event *event);
 
-/* What is known of a packet; NULL: nothing, or no longer. */
+/* The entry of a packet; NULL when there is none, or it was replaced. */
 UE_INLINE struct ue_tracked_packet *ue_tracker_find_packet(const struct ue_tracker_side *side, int64_t id) {
     struct ue_tracked_packet *packet = ue_tracker_window_slot(&side->packets, sizeof *packet, id);
     return packet != NULL && packet->id == id ? packet : NULL;
 }
 
-/* This datagram's verdict on a packet of the other side. Its entry; NULL: it is not remembered. */
+/* Stores and emits that this datagram acks or naks a packet of the other side. Returns its entry; NULL when it cannot
+   be stored. */
 struct ue_tracked_packet *ue_tracker_report_ack(struct ue_tracker_step *pass, int64_t id, bool delivered);
 
-/* The full number of an acknowledged sequence. */
+/* Expands an acked sequence. */
 int64_t ue_tracker_acked_id(const struct ue_tracker_side *other, uint16_t seq);
 
-/* Whether a verdict up to this packet can be, as far as is known now. */
+/* Whether an ack of this packet is plausible: not far ahead of what the other side is known to have sent. */
 bool ue_tracker_ack_is_plausible(struct ue_tracker_side *other, int64_t id);
 
-/* The first verdict that is seen: on what was captured before it none can have been given, on the rest it may have. */
-void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t judged_id);
+/* Initialises reported ids with the first ack: acks of packets that were captured before it have not been missed. */
+void ue_tracker_begin_acks(struct ue_tracker_side *other, int64_t reported_id);
 
-/* Everything without a verdict up to last_id was not delivered, as a verdict on acked_id implies. What lies further
-   back than a history reaches is named only where a packet shows that it was sent. */
+/* Emits the naks that an ack of acked_id implies: for all packets up to last_id without ack or nak. Packets
+   older than a history covers are included only when they are known to have been sent. */
 void ue_tracker_report_naks(struct ue_tracker_step *pass, int64_t last_id, int64_t acked_id, bool is_doubtful);
 
-/* Legacy: an ack in a packet that is_taken. */
+/* Legacy: processes an ack. */
 void ue_legacy_acks_handle_ack(struct ue_tracker_step *pass, const struct ue_ack *ack);
 
-/* Legacy: takes back the acks that are known by now not to have reached the sender. */
+/* Legacy: retracts the acks that are now known to be lost. */
 void ue_legacy_acks_correct(struct ue_tracker_step *pass);
 
-/* Legacy: this packet of the pass's side is refused by its receiver unless the one with that id came before. */
+/* Legacy: records that the receiver rejects the current packet unless it has received packet needed_id. */
 void ue_legacy_acks_add_dependency(struct ue_tracker_step *pass, int64_t needed_id);
 
-/* Legacy: a bunch of that packet of the pass's side was sent again. */
+/* Legacy: records that a bunch of a packet was retransmitted. */
 void ue_legacy_acks_mark_retransmitted(struct ue_tracker_step *pass, int64_t packet_id);
 
-/* The state of a channel, made where there is none; NULL: no memory, or an index that no engine uses. */
-struct ue_tracked_channel *ue_channel_tracker_ensure(struct ue_tracker *track, uint32_t index);
+/* Finds or adds a channel; NULL when there is no memory, or no engine uses the index. */
+struct ue_tracked_channel *ue_channel_tracker_ensure(struct ue_tracker *tracker, uint32_t index);
 
-/* NULL: it was not seen, or is forgotten. */
+/* Finds a reliable bunch; NULL when it was not captured, or was evicted. */
 struct ue_tracked_bunch *ue_reliable_tracker_find(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
 
-/* A place for a bunch that has none, on a channel that ue_channel_tracker_ensure found; others may move. NULL: there is no
+/* Adds a reliable bunch of a channel that exists. Pointers to other entries become invalid. NULL when there is no
    memory. */
-struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *track, struct ue_tracker_side *side, uint32_t channel,
-                                                int64_t id);
+struct ue_tracked_bunch *ue_reliable_tracker_add(struct ue_tracker *tracker, struct ue_tracker_side *side,
+                                                 uint32_t channel, int64_t id);
 
 UE_INLINE struct ue_tracked_transmissions *ue_reliable_tracker_transmissions(const struct ue_tracker_side *side,
                                                      const struct ue_tracked_bunch *bunch) {
-    return &side->reliables.copies[bunch - side->reliables.entries];
+    return &side->reliables.transmissions[bunch - side->reliables.entries];
 }
 
-/* The full id of the packet that carried its latest copy. */
-UE_INLINE int64_t ue_reliable_tracker_last_packet(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch) {
+/* The id of the packet that carried the latest transmission. */
+UE_INLINE int64_t ue_reliable_tracker_last_packet(const struct ue_tracker_side *side,
+                                                  const struct ue_tracked_bunch *bunch) {
     return side->newest_id + (int32_t)(bunch->last_packet - (uint32_t)side->newest_id);
 }
 
-/* Whether a copy of it is known to have arrived. */
+/* Whether a transmission of the bunch is known to be delivered. */
 bool ue_reliable_tracker_was_delivered(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);
 
-/* Follows the sender, which gives bunches up from the front only, when they are delivered (endpoint.md 18). */
-void ue_reliable_tracker_release(const struct ue_tracker_side *side, struct ue_channel_state *lane, uint32_t channel);
+/* Releases delivered bunches as the sender does: in order, up to the first that is not acknowledged (endpoint.md 18).
+ */
+void ue_reliable_tracker_release(const struct ue_tracker_side *side, struct ue_channel_state *state, uint32_t channel);
 
-/* Sends for the memory that a bunch will need: of its channel and its chain. */
+/* Prefetches what a bunch needs, in three steps; each step uses what the step before has prefetched. First its channel
+   and its hash chain. before: number of reliable bunches before it among the items. */
 void ue_channel_tracker_prefetch_channel(const struct ue_tracker_step *pass, const struct ue_bunch *bunch);
 
-/* When these are there: of others that it hangs on, if it is reliable and this many reliable ones come before it. When
-   these are there, too: of what decides on them. */
-void ue_channel_tracker_prefetch_bunches(const struct ue_tracker_step *pass, const struct ue_bunch *bunch, uint32_t before);
-void ue_channel_tracker_prefetch_packets(const struct ue_tracker_step *pass, const struct ue_bunch *bunch, uint32_t before);
+/* Second the bunches that its processing reads, third the packets of these bunches. */
+void ue_channel_tracker_prefetch_bunches(const struct ue_tracker_step *pass, const struct ue_bunch *bunch,
+                                         uint32_t before);
+void ue_channel_tracker_prefetch_packets(const struct ue_tracker_step *pass, const struct ue_bunch *bunch,
+                                         uint32_t before);
 
-/* The same, of a chain, of a bunch in it, of the packet that carried that; and of the bunch that gives way when so many
-   others have. */
+/* Prefetch a hash chain, the first bunch in it, the packet of a bunch; and the bunch that is evicted next after
+   `before` others. */
 void ue_reliable_tracker_prefetch_chain(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
 void ue_reliable_tracker_prefetch_bunch(const struct ue_tracker_side *side, uint32_t channel, int64_t id);
 void ue_reliable_tracker_prefetch_packet(const struct ue_tracker_side *side, const struct ue_tracked_bunch *bunch);
 const struct ue_tracked_bunch *ue_reliable_tracker_next_evicted(const struct ue_tracker_side *side, uint32_t before);
 
-/* A bunch of a packet that is_taken: tells BUNCH, OPENED and CLOSED. */
+/* Processes a bunch: emits BUNCH, CHANNEL_OPENED and CHANNEL_CLOSED. */
 void ue_channel_tracker_handle_bunch(struct ue_tracker_step *pass, const struct ue_bunch *bunch);
 
 #endif

@@ -3,12 +3,13 @@
 #ifndef UERUDP_LIBCODEC_WIRE_BUNCH_LAYOUT_H
 #define UERUDP_LIBCODEC_WIRE_BUNCH_LAYOUT_H
 
-#include "libcodec/wire/layouts.h"
+#include <uerudp/bunch.h>
+#include "libcodec/wire/layout.h"
 
 #define CLOSE_REASON_BOUND 15
 #define CHANNEL_TYPE_BITS 3
 
-UE_INLINE void open_close(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
+UE_INLINE void open_close_bits(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
     bool legacy = x->profile.packet == UE_PACKET_LEGACY;
     FLAG(m->control, BUNCH_CONTROL);
     FLAG_IF(m->control, m->open, BUNCH_OPEN);
@@ -27,7 +28,7 @@ UE_INLINE void partial_bits(enum ue_op op, struct ue_cursor *c, const struct ue_
     FLAG_IF(m->partial, m->partial_final, BUNCH_PARTIAL_FINAL);
 }
 
-UE_INLINE void name(enum ue_op op, struct ue_cursor *c, bool named, struct ue_name *m) {
+UE_INLINE void channel_name(enum ue_op op, struct ue_cursor *c, bool named, struct ue_name *m) {
     FLAG_IF(named, m->hardcoded, BUNCH_NAME_HARDCODED);
     PACKED_IF(m->hardcoded, m->index, BUNCH_NAME_INDEX);
     if (RARELY(named & !m->hardcoded)) {
@@ -45,17 +46,17 @@ UE_INLINE void channel_kind(enum ue_op op, struct ue_cursor *c, const struct ue_
     bool legacy = x->profile.packet == UE_PACKET_LEGACY;
     UINT_IF(named && legacy, m->ch_type, BUNCH_CH_TYPE, CHANNEL_TYPE_BITS);
     ABSENT(m->has_name, BUNCH_NAME_HARDCODED, named && !legacy);
-    name(op, c, m->has_name, &m->name);
+    channel_name(op, c, m->has_name, &m->name);
 }
 
-UE_INLINE void data(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
+UE_INLINE void bunch_data(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m) {
     REQUIRE(op != UE_ENCODE || m->data.bits < x->data_bound, UE_E_RANGE, BUNCH_DATA_BITS);
     uint32_t bits = op == UE_ENCODE ? (uint32_t)m->data.bits : 0;
     BELOW(bits, BUNCH_DATA_BITS, x->data_length);
     VIEW(m->data, BUNCH_DATA, bits);
     if (op == UE_BUILD) {
         REQUIRE(bits <= m->data.bits, UE_E_CONFLICT, BUNCH_DATA_BITS);
-        m->data.bits = bits; /* the source speaks in whole bytes */
+        m->data.bits = bits; /* a field source supplies whole bytes */
     }
 }
 
@@ -64,7 +65,7 @@ UE_INLINE void bunch_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     size_t at = ue_cursor_pos(c);
     FLAG_IF(x->profile.packet == UE_PACKET_LEGACY, m->legacy_bit, LEGACY_IS_ACK);
     REQUIRE(!m->legacy_bit || x->settings.internal_ack, UE_E_CONFLICT, LEGACY_IS_ACK);
-    open_close(op, c, x, m);
+    open_close_bits(op, c, x, m);
     FLAG_IF(x->profile.paused, m->paused, BUNCH_PAUSED);
     FLAG(m->reliable, BUNCH_RELIABLE);
     if (x->profile.channel == UE_CHANNEL_BOUNDED) {
@@ -79,15 +80,17 @@ UE_INLINE void bunch_layout(enum ue_op op, struct ue_cursor *c, const struct ue_
     partial_bits(op, c, x, m);
     channel_kind(op, c, x, m);
     if (op == UE_TRACE) {
-        const char *known = ue_bunch_channel_name(x, m);
-        if (known != NULL) {
-            ue_cursor_report_string(c, UE_F_BUNCH_CHANNEL_NAME, at, ue_cursor_pos(c) - at, known);
+        const char *known_name = ue_bunch_channel_name(x, m);
+        if (known_name != NULL) {
+            ue_cursor_report_string(c, UE_F_BUNCH_CHANNEL_NAME, at, ue_cursor_pos(c) - at, known_name);
         } else if (m->has_name && !m->name.hardcoded) {
             ue_cursor_report_text_generated(c, UE_F_BUNCH_CHANNEL_NAME, at, m->name.text);
         }
     }
-    data(op, c, x, m);
+    bunch_data(op, c, x, m);
     END(BUNCH);
 }
+
+void ue_bunch_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_bunch *m);
 
 #endif

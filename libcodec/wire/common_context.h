@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What hot paths know of an ordinary context (is_common). */
+/* The context of the fast path. */
 #ifndef UERUDP_LIBCODEC_WIRE_COMMON_CONTEXT_H
 #define UERUDP_LIBCODEC_WIRE_COMMON_CONTEXT_H
 
 #include <uerudp/bits.h>
 #include <uerudp/profile.h>
 
-/* What the layouts ask of an ordinary context: a copy that nothing written meanwhile can be an alias of, and
-   in which the compiler sees what need not be asked. */
+/* Copies what layouts read from a context with is_common. Stores of the caller cannot alias the copy, and the compiler
+   sees which members are constant. */
 UE_INLINE struct ue_context ue_common_context(const struct ue_context *x) {
     enum ue_packet_layout packet = x->profile.packet;
     if (packet == UE_PACKET_LEGACY) {

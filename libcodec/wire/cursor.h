@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A position in a buffer that is read or written bit by bit. */
+/* A position in a buffer that is read or written bit by bit, with a sticky fault. */
 #ifndef UERUDP_LIBCODEC_WIRE_CURSOR_H
 #define UERUDP_LIBCODEC_WIRE_CURSOR_H
 
@@ -7,26 +7,26 @@
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
-/* UE_DECODE_FAST decodes what is as it should be, see quick.h. */
+/* Operations of a layout. UE_DECODE_FAST decodes valid structures of the common form, see cursor_fast.h. */
 enum ue_op { UE_DECODE, UE_ENCODE, UE_TRACE, UE_BUILD, UE_DECODE_FAST };
 
 struct ue_cursor {
     const uint8_t *in;
     uint8_t *out;
-    size_t size_bytes; /* of the buffer behind in or out */
+    size_t size_bytes; /* size of the buffer in or out */
     size_t end;        /* first bit that may not be used */
-    size_t next;       /* the bit behind the word */
-    uint64_t word;     /* reading: bits loaded and not yet taken; writing: 64 aligned bits, not stored yet */
-    unsigned held;     /* bits of the word that are still to take or to fill: the position is next - held */
-    unsigned fresh;    /* quick: so many bits of the word are from the buffer, at least; held is 0 */
-    bool strange;      /* quick: something is not as it should be */
+    size_t next;       /* the bit after the word */
+    uint64_t word;     /* reading: bits loaded and not consumed; writing: 64 aligned bits, not stored yet */
+    unsigned held;     /* bits of the word that are not consumed or not filled: the position is next - held */
+    unsigned valid_bits;  /* fast path: lower bound of the bits of the word that are loaded; held is 0 */
+    bool needs_slow_path; /* fast path: the structure is invalid or of a rare form */
     bool canonical;
     struct ue_fault fault;
-    const struct ue_trace *sink;
+    const struct ue_trace *trace;
     const struct ue_field_source *source;
 };
 
-/* Member by member: compilers clear a structure of this size by a string instruction, which is slow to start. */
+/* Member by member: compilers clear a structure of this size with a string instruction, which starts slowly. */
 UE_INLINE void ue_cursor_clear(struct ue_cursor *c) {
     c->in = NULL;
     c->out = NULL;
@@ -35,11 +35,11 @@ UE_INLINE void ue_cursor_clear(struct ue_cursor *c) {
     c->next = 0;
     c->word = 0;
     c->held = 0;
-    c->fresh = 0;
-    c->strange = false;
+    c->valid_bits = 0;
+    c->needs_slow_path = false;
     c->canonical = true;
     c->fault = (struct ue_fault){0};
-    c->sink = NULL;
+    c->trace = NULL;
     c->source = NULL;
 }
 

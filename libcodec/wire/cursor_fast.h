@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading without asking after each field whether it was there.
-   The next bits are in the cursor's word, which is loaded anew when it may run short; behind the buffer there are
-   zeros. Every field says how many bits it takes at most, so the compiler knows, not the program, when that is. Whether
-   the end was overrun is asked once, behind a structure (ue_cursor_fast_failed). Rare forms are not read at all but make it
-   fail, too. What failed must be read again as UE_DECODE, which knows where and why. */
+/* The fast path of decoding (UE_DECODE_FAST). It reads without a bounds check after each field. The next bits
+   are in the cursor's word; after the end of the buffer they are zeros. Each field has a constant maximum length, so
+   that the compiler decides where the word must be loaded again. ue_cursor_fast_failed tests once per structure whether
+   the end was overrun. Structures of a rare form fail as well. The caller decodes what failed again with UE_DECODE,
+   which reports the fault. */
 #ifndef UERUDP_LIBCODEC_WIRE_CURSOR_FAST_H
 #define UERUDP_LIBCODEC_WIRE_CURSOR_FAST_H
 
 #include "libcodec/wire/cursor.h"
 
-#define UE_CURSOR_FAST_BITS 57 /* what loading a word gives at least */
+#define UE_CURSOR_FAST_BITS 57 /* loading a word yields at least this many bits */
 
-/* The bits from this position on, zeros behind the buffer. */
+/* The bits from this position on, and zeros after the end of the buffer. */
 uint64_t ue_cursor_fast_load_tail(const uint8_t *in, size_t size_bytes, size_t bit);
 
 UE_INLINE void ue_cursor_fast_start(struct ue_cursor *c) {
-    c->fresh = 0;
-    c->strange = false;
+    c->valid_bits = 0;
+    c->needs_slow_path = false;
 }
 
 UE_INLINE bool ue_cursor_fast_failed(const struct ue_cursor *c) {
-    return c->strange || c->next > c->end;
+    return c->needs_slow_path || c->next > c->end;
 }
 
 UE_INLINE void ue_cursor_fast_load(struct ue_cursor *c, unsigned most) {
-    if (c->fresh >= most) {
+    if (c->valid_bits >= most) {
         return;
     }
     size_t byte = c->next >> 3;
     c->word = UE_UNLIKELY(byte + 8 > c->size_bytes) ? ue_cursor_fast_load_tail(c->in, c->size_bytes, c->next)
                                                     : ue_bytes_load64(c->in + byte) >> (c->next & 7);
-    c->fresh = UE_CURSOR_FAST_BITS;
+    c->valid_bits = UE_CURSOR_FAST_BITS;
 }
 
 UE_INLINE void ue_cursor_fast_skip(struct ue_cursor *c, unsigned count, unsigned most) {
     c->word >>= count;
     c->next += count;
-    c->fresh -= most;
+    c->valid_bits -= most;
 }
 
-/* Takes count bits, at most `most`. */
+/* Reads count bits; `most` is the upper bound of count. */
 UE_INLINE uint64_t ue_cursor_fast_read(struct ue_cursor *c, unsigned count, unsigned most) {
     ue_cursor_fast_load(c, most);
     uint64_t value = c->word & ((UINT64_C(1) << count) - 1);
     ue_cursor_fast_skip(c, count, most);
     if (!__builtin_constant_p(most)) {
-        c->fresh = 0; /* the compiler has lost count */
+        c->valid_bits = 0; /* not known to the compiler any more */
     }
     return value;
 }
@@ -57,7 +57,7 @@ UE_INLINE bool ue_cursor_fast_read_flag(struct ue_cursor *c, bool present) {
     return value;
 }
 
-/* All bits when the condition holds: an and instead of a branch. */
+/* All bits set when the condition holds: turns a branch into a bitwise and. */
 UE_INLINE uint32_t ue_cursor_fast_mask(bool condition) {
     return -(uint32_t)condition;
 }
@@ -72,13 +72,14 @@ UE_INLINE uint32_t ue_cursor_fast_read_below(struct ue_cursor *c, bool present, 
     return value;
 }
 
-/* One or two groups as a sender writes them; uses up as many bits as a bounded integer: the layout has either. */
+/* Reads a canonical packed integer of one or two groups. It uses the same maximum length as a bounded integer, because
+   a layout has one or the other. */
 UE_INLINE uint32_t ue_cursor_fast_read_packed(struct ue_cursor *c, bool present) {
     ue_cursor_fast_load(c, UE_BOUND_BITS_COMMON);
     uint32_t more = (uint32_t)c->word & present;
     uint32_t first = (uint32_t)c->word >> 1 & 127 & ue_cursor_fast_mask(present);
     uint32_t second = (uint32_t)c->word >> 8 & 0xff & ue_cursor_fast_mask(more);
-    c->strange |= (more > second) | (second & 1);
+    c->needs_slow_path |= (more > second) | (second & 1);
     ue_cursor_fast_skip(c, 8 * present + 8 * more, UE_BOUND_BITS_COMMON);
     return first | second << 6;
 }
@@ -86,7 +87,7 @@ UE_INLINE uint32_t ue_cursor_fast_read_packed(struct ue_cursor *c, bool present)
 UE_INLINE struct ue_view ue_cursor_fast_read_view(struct ue_cursor *c, size_t bits) {
     struct ue_view view = {c->in, c->next, bits};
     c->next += bits;
-    c->fresh = 0;
+    c->valid_bits = 0;
     return view;
 }
 

@@ -3,28 +3,41 @@
 
 #include <uerudp/history.h>
 #include <uerudp/seq.h>
-#include "libcodec/wire/layouts.h"
+#include "libcodec/wire/bunch_layout.h"
+#include "libcodec/wire/datagram_slow.h"
+#include "libcodec/wire/handlers_layout.h"
+#include "libcodec/wire/handshake_layout.h"
+#include "libcodec/wire/layout_run.h"
+#include "libcodec/wire/message_layout.h"
+#include "libcodec/wire/packet_layout.h"
+#include "libcodec/wire/prefix_layout.h"
 
-/* One pass over a datagram: what decode, trace and check share. */
+UE_DEFINE_RUN(ue_prefix, prefix_layout, struct ue_prefix)
+
+UE_DEFINE_RUN(ue_packet, packet_layout, struct ue_packet)
+
+UE_DEFINE_RUN(ue_ack, ack_layout, struct ue_ack)
+
+/* The slow path of decoding, and tracing. One pass over a datagram is shared by decode, trace and check. */
 struct pass {
     enum ue_op op; /* UE_DECODE or UE_TRACE */
     struct ue_cursor c;
     const struct ue_context *x;
-    const struct ue_packet_ids *links;
-    struct ue_datagram *into; /* NULL: keep nothing */
+    const struct ue_packet_ids *packet_ids;
+    struct ue_datagram *into; /* NULL: do not store fields */
     const struct ue_visitor *visitor;
-    struct ue_item_range *rest; /* NULL: the items are read, too */
-    struct ue_decode_result *verdict;
+    struct ue_item_range *range; /* NULL: decode the items, too */
+    struct ue_decode_result *result;
     size_t handlers_begin;
     size_t terminators[2]; /* inner before outer */
     size_t terminator_count;
 };
 
-/* How many zeros may stand behind a terminator. */
+/* How many zero bits may follow a terminator. */
 enum padding {
-    PADDING_BYTE,  /* up to the next byte: the outer terminator */
-    PADDING_NONE,  /* a sender writes what the handlers ask for; more are tolerated but not canonical */
-    PADDING_BYTES, /* a byte-oriented component restores whole bytes or blocks */
+    PADDING_BYTE,  /* up to the end of the byte: the outer terminator */
+    PADDING_NONE,  /* as many as the handlers require; more are accepted but not canonical */
+    PADDING_BYTES, /* any number: a byte-oriented component restores whole bytes or blocks */
 };
 
 static bool find_terminator(const struct ue_cursor *c, enum padding padding, size_t *at) {
@@ -40,7 +53,7 @@ static bool find_terminator(const struct ue_cursor *c, enum padding padding, siz
     return ue_bits_last_set(c->in, begin, c->end, at);
 }
 
-/* Cuts the terminator off the end of what is left. */
+/* Removes the terminator from the end of the payload. */
 static void cut_terminator(struct pass *p, enum padding padding) {
     size_t at = 0;
     struct ue_cursor *c = &p->c;
@@ -76,13 +89,13 @@ bool ue_bunch_has_messages(const struct ue_context *context, const struct ue_bun
 
 static void trace_messages(struct pass *p, const struct ue_bunch *bunch) {
     struct ue_fault fault;
-    if (ue_messages_trace(p->x, bunch->data, p->c.sink, &fault) != UE_OK && p->verdict->message.status == UE_OK) {
-        p->verdict->message = fault;
+    if (ue_messages_trace(p->x, bunch->data, p->c.trace, &fault) != UE_OK && p->result->message.status == UE_OK) {
+        p->result->message = fault;
     }
 }
 
 static struct ue_item *next_item(struct pass *p, struct ue_item *scratch) {
-    size_t index = p->verdict->item_count;
+    size_t index = p->result->item_count;
     if (p->into == NULL) {
         return scratch;
     }
@@ -115,7 +128,7 @@ static void run_items(struct pass *p) {
             return;
         }
         run_item(p->op, &p->c, p->x, item);
-        p->verdict->item_count += ue_cursor_ok(&p->c);
+        p->result->item_count += ue_cursor_ok(&p->c);
         if (p->visitor != NULL && ue_cursor_ok(&p->c)) {
             p->visitor->item(p->visitor->user, item);
         }
@@ -125,14 +138,14 @@ static void run_items(struct pass *p) {
     }
 }
 
-/* Sequences on which this packet is the first to report, oldest first, as the receiver rule reads them. */
+/* Reports the sequences that this packet is the first to acknowledge or to report as not received, oldest first. */
 static void report_acks(struct pass *p, const struct ue_packet *packet, size_t history_bit) {
-    if (p->links == NULL || !p->links->has_acked_before) {
+    if (p->packet_ids == NULL || !p->packet_ids->has_acked_before) {
         return;
     }
-    int32_t news = ue_seq_difference(packet->ack, p->links->acked_before, UE_PACKET_SEQ_MAX);
+    int32_t new_count = ue_seq_difference(packet->ack, p->packet_ids->acked_before, UE_PACKET_SEQ_MAX);
     int32_t reach = (int32_t)ue_history_reach(packet);
-    for (int32_t age = (news < reach ? news : reach) - 1; age >= 0; age--) {
+    for (int32_t age = (new_count < reach ? new_count : reach) - 1; age >= 0; age--) {
         uint32_t bit = ue_history_bit(packet, (uint32_t)age);
         bool delivered = ue_history_reports(packet, (uint32_t)age);
         ue_cursor_report_generated(&p->c, delivered ? UE_F_PACKET_ACKED : UE_F_PACKET_NACKED,
@@ -144,24 +157,24 @@ static void report_acks(struct pass *p, const struct ue_packet *packet, size_t h
 static void run_packet_header(struct pass *p, struct ue_packet *packet) {
     size_t at = ue_cursor_pos(&p->c);
     ue_packet_run(p->op, &p->c, p->x, packet);
-    p->verdict->seq = packet->seq;
-    p->verdict->ack = packet->ack;
-    p->verdict->acked_history_seq = packet->acked_history_seq;
-    p->verdict->has_frame_time = packet->has_frame_time;
+    p->result->seq = packet->seq;
+    p->result->ack = packet->ack;
+    p->result->acked_history_seq = packet->acked_history_seq;
+    p->result->has_frame_time = packet->has_frame_time;
     if (p->visitor != NULL && p->visitor->packet != NULL && ue_cursor_ok(&p->c)) {
         p->visitor->packet(p->visitor->user, packet);
     }
     if (p->op != UE_TRACE || !ue_cursor_ok(&p->c)) {
         return;
     }
-    const struct ue_packet_ids *links = p->links;
-    bool has_id = links != NULL && links->has_id;
-    if (has_id && ue_seq_of(links->packet_id) != packet->seq) {
-        return; /* linked before the generation was known: read at another place */
+    const struct ue_packet_ids *packet_ids = p->packet_ids;
+    bool has_id = packet_ids != NULL && packet_ids->has_id;
+    if (has_id && ue_seq_of(packet_ids->packet_id) != packet->seq) {
+        return; /* the id was read before the generation was known, at another bit position */
     }
     if (has_id) {
         ue_cursor_report_generated(&p->c, UE_F_PACKET_ID, at, ue_cursor_pos(&p->c) - at,
-                                   ue_seq_display(links->packet_id));
+                                   ue_seq_display(packet_ids->packet_id));
     }
     if (p->x->profile.packet != UE_PACKET_LEGACY) {
         report_acks(p, packet, at + 32);
@@ -170,8 +183,8 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
 
 static void run_packet(struct pass *p, enum padding padding);
 
-/* Index of the component behind which all is encrypted or compressed. */
-static size_t closing_component(const struct ue_handlers *handlers) {
+/* Index of the component whose content is encrypted or compressed. */
+static size_t opaque_component(const struct ue_handlers *handlers) {
     size_t i = 0;
     while (i + 1 < UE_HANDLERS_MAX && !handlers->components[i].encrypted && !handlers->components[i].compressed) {
         i++;
@@ -179,22 +192,22 @@ static size_t closing_component(const struct ue_handlers *handlers) {
     return i;
 }
 
-/* The plain bytes are a packet under the context without the components that are already behind it. */
-static void run_plain(struct pass *p, size_t sealing, const struct ue_plaintext *opened) {
+/* Decodes plaintext: a packet in a context without the components up to and including the one that encrypted it. */
+static void run_plain(struct pass *p, size_t component, const struct ue_plaintext *plaintext) {
     const struct ue_context *outer = p->x;
     struct ue_context x = *outer;
-    enum ue_handler handler = outer->settings.handlers[sealing];
+    enum ue_handler handler = outer->settings.handlers[component];
     for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
-        size_t from = i + sealing + 1;
+        size_t from = i + component + 1;
         x.settings.handlers[i] = from < UE_HANDLERS_MAX ? outer->settings.handlers[from] : UE_HANDLER_NONE;
     }
     trace_terminators(p);
-    const struct ue_trace *sink = p->c.sink;
-    ue_cursor_init_read(&p->c, opened->plain, 0, opened->plain_bytes * 8);
-    p->c.sink = sink;
+    const struct ue_trace *trace = p->c.trace;
+    ue_cursor_init_read(&p->c, plaintext->plain, 0, plaintext->plain_bytes * 8);
+    p->c.trace = trace;
     p->x = &x;
-    p->verdict->is_opened = true;
-    p->verdict->closed_by = UE_HANDLER_NONE;
+    p->result->is_opened = true;
+    p->result->closed_by = UE_HANDLER_NONE;
     if (p->op == UE_TRACE) {
         ue_cursor_begin_group(&p->c, UE_GROUP_OPENED);
     }
@@ -210,24 +223,25 @@ static void run_plain(struct pass *p, size_t sealing, const struct ue_plaintext 
     p->x = outer;
 }
 
-static void open_sealed(struct pass *p, const struct ue_handlers *handlers) {
+static void decrypt(struct pass *p, const struct ue_handlers *handlers) {
     const struct ue_decryptor *decryptor = p->x->settings.decryptor;
-    size_t sealing = closing_component(handlers);
-    if (decryptor == NULL || p->into != NULL || !handlers->components[sealing].encrypted || !ue_cursor_ok(&p->c)) {
+    size_t component = opaque_component(handlers);
+    if (decryptor == NULL || p->into != NULL || !handlers->components[component].encrypted || !ue_cursor_ok(&p->c)) {
         return;
     }
-    enum ue_handler handler = p->x->settings.handlers[sealing];
+    enum ue_handler handler = p->x->settings.handlers[component];
     bool gcm = handler == UE_HANDLER_AESGCM || handler == UE_HANDLER_AESGCM_BYTES;
-    const struct ue_handler_bits *bits = &handlers->components[sealing];
-    struct ue_ciphertext sealed = {handler, gcm ? bits->iv : NULL, gcm ? bits->tag : NULL, handlers->opaque};
-    struct ue_plaintext opened = {0};
-    if (!decryptor->open(decryptor->user, &sealed, &opened)) {
+    const struct ue_handler_bits *bits = &handlers->components[component];
+    struct ue_ciphertext ciphertext = {handler, gcm ? bits->iv : NULL, gcm ? bits->tag : NULL, handlers->opaque};
+    struct ue_plaintext plaintext = {0};
+    if (!decryptor->open(decryptor->user, &ciphertext, &plaintext)) {
         return;
     }
     if (p->op == UE_TRACE) {
-        ue_cursor_report_string(&p->c, UE_F_HANDLER_KEY, sealed.ciphertext.bit, sealed.ciphertext.bits, opened.key);
+        ue_cursor_report_string(&p->c, UE_F_HANDLER_KEY, ciphertext.ciphertext.bit, ciphertext.ciphertext.bits,
+                                plaintext.key);
     }
-    run_plain(p, sealing, &opened);
+    run_plain(p, component, &plaintext);
 }
 
 static void run_packet(struct pass *p, enum padding padding) {
@@ -241,9 +255,9 @@ static void run_packet(struct pass *p, enum padding padding) {
         ue_handlers_run(p->op, &p->c, p->x, handlers_to);
     }
     if (handlers_to->is_opaque) {
-        p->verdict->is_opaque = true;
-        p->verdict->closed_by = p->x->settings.handlers[closing_component(handlers_to)];
-        open_sealed(p, handlers_to);
+        p->result->is_opaque = true;
+        p->result->closed_by = p->x->settings.handlers[opaque_component(handlers_to)];
+        decrypt(p, handlers_to);
         return;
     }
     if (p->x->settings.terminators > 1) {
@@ -258,7 +272,7 @@ static void run_packet(struct pass *p, enum padding padding) {
             ue_cursor_end_group(&p->c, UE_GROUP_PACKET);
         }
     }
-    if (p->rest == NULL) {
+    if (p->range == NULL) {
         run_items(p);
     }
 }
@@ -280,7 +294,7 @@ static void run(struct pass *p) {
     if (!p->x->settings.internal_ack) {
         ue_prefix_run(p->op, &p->c, p->x, &prefix);
     }
-    p->verdict->is_handshake = prefix.is_handshake;
+    p->result->is_handshake = prefix.is_handshake;
     if (p->into != NULL) {
         p->into->prefix = prefix;
         p->into->item_count = 0;
@@ -296,75 +310,77 @@ static void run(struct pass *p) {
 }
 
 static enum ue_status finish(struct pass *p) {
-    p->verdict->payload_end_bit = ue_cursor_pos(&p->c);
-    p->verdict->fault = p->c.fault;
-    p->verdict->canonical = p->c.canonical && ue_cursor_ok(&p->c);
+    p->result->payload_end_bit = ue_cursor_pos(&p->c);
+    p->result->fault = p->c.fault;
+    p->result->canonical = p->c.canonical && ue_cursor_ok(&p->c);
     if (p->into != NULL) {
-        p->into->item_count = p->verdict->item_count;
+        p->into->item_count = p->result->item_count;
     }
     trace_terminators(p);
-    return p->verdict->fault.status;
+    return p->result->fault.status;
 }
 
 /* Member by member, as ue_cursor_clear and for the same reason. */
-static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x, struct ue_decode_result *verdict) {
+static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x, struct ue_decode_result *result) {
     p->op = op;
     p->x = x;
-    p->links = NULL;
+    p->packet_ids = NULL;
     p->into = NULL;
     p->visitor = NULL;
-    p->rest = NULL;
-    p->verdict = verdict;
+    p->range = NULL;
+    p->result = result;
     p->handlers_begin = 0;
     p->terminator_count = 0;
 }
 
-static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_bytes, const struct ue_trace *sink) {
+static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_bytes, const struct ue_trace *trace) {
     ue_cursor_init_read(&p->c, bytes, 0, size_bytes * 8);
-    p->c.sink = sink;
-    *p->verdict = (struct ue_decode_result){0};
+    p->c.trace = trace;
+    *p->result = (struct ue_decode_result){0};
     run(p);
     return finish(p);
 }
 
 enum ue_status ue_datagram_decode_slow(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                      struct ue_datagram *into, const struct ue_visitor *visitor,
-                                      struct ue_decode_result *verdict) {
+                                       struct ue_datagram *into, const struct ue_visitor *visitor,
+                                       struct ue_decode_result *result) {
     struct pass p;
-    pass_begin(&p, UE_DECODE, context, verdict);
+    pass_begin(&p, UE_DECODE, context, result);
     p.into = into;
     p.visitor = visitor;
     return walk(&p, bytes, size_bytes, NULL);
 }
 
 enum ue_status ue_datagram_decode_head_slow(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                           struct ue_datagram *into, struct ue_item_range *rest, struct ue_fault *fault) {
+                                            struct ue_datagram *into, struct ue_item_range *range,
+                                            struct ue_fault *fault) {
     struct pass p;
-    struct ue_decode_result verdict;
-    pass_begin(&p, UE_DECODE, context, &verdict);
+    struct ue_decode_result result;
+    pass_begin(&p, UE_DECODE, context, &result);
     p.into = into;
-    p.rest = rest;
+    p.range = range;
     into->handlers.is_opaque = false;
     walk(&p, bytes, size_bytes, NULL);
-    *rest = (struct ue_item_range){ue_cursor_pos(&p.c), p.c.end};
-    *fault = verdict.fault;
-    return verdict.fault.status;
+    *range = (struct ue_item_range){ue_cursor_pos(&p.c), p.c.end};
+    *fault = result.fault;
+    return result.fault.status;
 }
 
-enum ue_status ue_item_decode_slow(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
-                                  struct ue_item *item, struct ue_fault *fault) {
+enum ue_status ue_item_decode_slow(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *range,
+                                   struct ue_item *item, struct ue_fault *fault) {
     struct ue_cursor c;
-    ue_cursor_init_read(&c, bytes, rest->bit, rest->end_bit);
+    ue_cursor_init_read(&c, bytes, range->bit, range->end_bit);
     run_item(UE_DECODE, &c, context, item);
-    rest->bit = ue_cursor_pos(&c);
+    range->bit = ue_cursor_pos(&c);
     *fault = c.fault;
     return c.fault.status;
 }
 
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_packet_ids *links, const struct ue_trace *sink, struct ue_decode_result *verdict) {
+                                 const struct ue_packet_ids *packet_ids, const struct ue_trace *trace,
+                                 struct ue_decode_result *result) {
     struct pass p;
-    pass_begin(&p, UE_TRACE, context, verdict);
-    p.links = links;
-    return walk(&p, bytes, size_bytes, sink);
+    pass_begin(&p, UE_TRACE, context, result);
+    p.packet_ids = packet_ids;
+    return walk(&p, bytes, size_bytes, trace);
 }

@@ -1,57 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* The writing half of datagram.h. */
+/* Encoding and building of datagrams: the writing half of datagram.h. */
+#include <uerudp/datagram.h>
+
 #include "libcodec/wire/bunch_layout.h"
 #include "libcodec/wire/common_context.h"
+#include "libcodec/wire/handlers_layout.h"
+#include "libcodec/wire/handshake_layout.h"
 #include "libcodec/wire/packet_layout.h"
 #include "libcodec/wire/prefix_layout.h"
 
-/* What is rare works on a copy, so that the cursor itself stays in registers. */
-#define FAR(run, c, x, m)                                                                                              \
+/* Runs the layout of a rare structure on a copy of the cursor, so that the cursor itself stays in registers. */
+#define RUN_ON_COPY(run, c, x, m)                                                                                      \
     do {                                                                                                               \
-        struct ue_cursor far = *(c);                                                                                   \
-        run(UE_ENCODE, &far, (x), (m));                                                                                \
-        *(c) = far;                                                                                                    \
+        struct ue_cursor copy = *(c);                                                                                  \
+        run(UE_ENCODE, &copy, (x), (m));                                                                               \
+        *(c) = copy;                                                                                                   \
     } while (0)
 
-UE_INLINE void put_item(struct ue_cursor *c, const struct ue_context *x, struct ue_item *item) {
+UE_INLINE void write_item(struct ue_cursor *c, const struct ue_context *x, struct ue_item *item) {
     if (!item->is_ack && x->is_common) {
-        const struct ue_context narrowed = ue_common_context(x);
-        bunch_layout(UE_ENCODE, c, &narrowed, &item->bunch);
+        const struct ue_context common = ue_common_context(x);
+        bunch_layout(UE_ENCODE, c, &common, &item->bunch);
     } else if (!item->is_ack) {
-        FAR(ue_bunch_run, c, x, &item->bunch);
+        RUN_ON_COPY(ue_bunch_run, c, x, &item->bunch);
     } else if (x->profile.packet == UE_PACKET_LEGACY && !x->settings.internal_ack) {
-        FAR(ue_ack_run, c, x, &item->ack);
+        RUN_ON_COPY(ue_ack_run, c, x, &item->ack);
     } else {
         ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_LEGACY_IS_ACK);
     }
 }
 
-/* A handshake and opaque content leave no room for items. */
-UE_INLINE void put_no_items(struct ue_cursor *c, const struct ue_datagram *d) {
+/* A handshake message or opaque content excludes items. */
+UE_INLINE void require_no_items(struct ue_cursor *c, const struct ue_datagram *d) {
     if (d->item_count != 0) {
         ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_BUNCH_CONTROL);
     }
 }
 
-/* Replay packets begin with their first bunch. */
-UE_INLINE void put_no_prefix(struct ue_cursor *c, const struct ue_prefix *m) {
+/* Packets of replays have no prefix. */
+UE_INLINE void require_no_prefix(struct ue_cursor *c, const struct ue_prefix *m) {
     if (m->wrapper.bits != 0 || m->magic != 0 || (m->session_id | m->client_id) != 0 || m->is_handshake) {
         ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_IS_HANDSHAKE);
     }
 }
 
-UE_INLINE void put_prefix(struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {
+UE_INLINE void write_prefix(struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {
     if (!x->settings.internal_ack) {
         prefix_layout(UE_ENCODE, c, x, m);
     } else {
-        put_no_prefix(c, m);
+        require_no_prefix(c, m);
     }
 }
 
-/* What stands between prefix and items. */
-UE_INLINE void put_header(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
+/* Writes handlers and packet header. */
+UE_INLINE void write_header(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
     if (x->settings.handlers[0] != UE_HANDLER_NONE) {
-        FAR(ue_handlers_run, c, x, &d->handlers);
+        RUN_ON_COPY(ue_handlers_run, c, x, &d->handlers);
     } else if (d->handlers.is_opaque) {
         ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_HANDLER_CIPHERTEXT);
     }
@@ -60,28 +64,28 @@ UE_INLINE void put_header(struct ue_cursor *c, const struct ue_context *x, struc
     }
 }
 
-UE_INLINE void put_inner_end(struct ue_cursor *c, const struct ue_context *x, size_t begin) {
+UE_INLINE void write_inner_terminator(struct ue_cursor *c, const struct ue_context *x, size_t begin) {
     if (x->settings.terminators > 1) {
         ue_cursor_write_bits(c, 1, 1, UE_F_TERMINATOR);
         ue_cursor_write_bits(c, 0, (unsigned)ue_handlers_padding(x, begin, ue_cursor_pos(c)), UE_F_TERMINATOR);
     }
 }
 
-UE_INLINE void put_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
+UE_INLINE void write_packet(struct ue_cursor *c, const struct ue_context *x, struct ue_datagram *d) {
     size_t begin = ue_cursor_pos(c);
-    put_header(c, x, d);
+    write_header(c, x, d);
     if (d->handlers.is_opaque) {
-        put_no_items(c, d);
+        require_no_items(c, d);
         return;
     }
     for (size_t i = 0; i < d->item_count && ue_cursor_ok(c); i++) {
-        put_item(c, x, &d->items[i]);
+        write_item(c, x, &d->items[i]);
     }
-    put_inner_end(c, x, begin);
+    write_inner_terminator(c, x, begin);
 }
 
-/* Ends a piece of a packet. */
-UE_INLINE enum ue_status put_done(struct ue_cursor *c, size_t *bit, struct ue_fault *fault) {
+/* Completes one encoding step. */
+UE_INLINE enum ue_status finish(struct ue_cursor *c, size_t *bit, struct ue_fault *fault) {
     ue_cursor_flush(c);
     *bit = ue_cursor_pos(c);
     *fault = c->fault;
@@ -93,16 +97,16 @@ enum ue_status ue_datagram_encode(const struct ue_context *context, const struct
     struct ue_datagram *d = (struct ue_datagram *)datagram; /* encoding only reads it */
     struct ue_cursor c;
     ue_cursor_init_write(&c, bytes, capacity_bytes, 0);
-    put_prefix(&c, context, &d->prefix);
+    write_prefix(&c, context, &d->prefix);
     if (d->prefix.is_handshake) {
-        FAR(ue_handshake_run, &c, context, &d->handshake);
-        put_no_items(&c, d);
+        RUN_ON_COPY(ue_handshake_run, &c, context, &d->handshake);
+        require_no_items(&c, d);
     } else {
-        put_packet(&c, context, d);
+        write_packet(&c, context, d);
     }
     ue_cursor_write_bits(&c, 1, 1, UE_F_TERMINATOR);
     size_t bit;
-    enum ue_status status = put_done(&c, &bit, fault);
+    enum ue_status status = finish(&c, &bit, fault);
     *written_bytes = ue_bits_bytes(bit);
     return status;
 }
@@ -112,23 +116,23 @@ enum ue_status ue_datagram_encode_head(const struct ue_context *context, const s
     struct ue_datagram *d = (struct ue_datagram *)datagram;
     struct ue_cursor c;
     ue_cursor_init_write(&c, bytes, size_bytes, *bit);
-    put_prefix(&c, context, &d->prefix);
+    write_prefix(&c, context, &d->prefix);
     if (d->prefix.is_handshake) {
         ue_cursor_fault_encode(&c, UE_E_CONFLICT, UE_F_IS_HANDSHAKE);
     }
-    put_header(&c, context, d);
-    return put_done(&c, bit, fault);
+    write_header(&c, context, d);
+    return finish(&c, bit, fault);
 }
 
 enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_item *item, uint8_t *bytes,
                               size_t size_bytes, size_t *bit, struct ue_fault *fault) {
     struct ue_cursor c;
     ue_cursor_init_write(&c, bytes, size_bytes, *bit);
-    put_item(&c, context, (struct ue_item *)item);
-    return put_done(&c, bit, fault);
+    write_item(&c, context, (struct ue_item *)item);
+    return finish(&c, bit, fault);
 }
 
-/* Bits of the prefix: where the handlers begin. */
+/* Length of the prefix, which is where the handlers begin. */
 static size_t prefix_bits(const struct ue_context *x) {
     return x->settings.internal_ack
                ? 0
@@ -139,9 +143,9 @@ enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t 
                                       struct ue_fault *fault) {
     struct ue_cursor c;
     ue_cursor_init_write(&c, bytes, size_bytes, *bit);
-    put_inner_end(&c, context, prefix_bits(context));
+    write_inner_terminator(&c, context, prefix_bits(context));
     ue_cursor_write_bits(&c, 1, 1, UE_F_TERMINATOR);
-    return put_done(&c, bit, fault);
+    return finish(&c, bit, fault);
 }
 
 enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_field_source *source,
@@ -164,8 +168,8 @@ enum ue_status ue_datagram_build(const struct ue_context *context, const struct 
     return c.fault.status;
 }
 
-enum ue_status ue_item_build(const struct ue_context *context, const struct ue_field_source *source, struct ue_item *item,
-                             struct ue_fault *fault) {
+enum ue_status ue_item_build(const struct ue_context *context, const struct ue_field_source *source,
+                             struct ue_item *item, struct ue_fault *fault) {
     struct ue_cursor c = {.canonical = true, .source = source};
     bool legacy = context->profile.packet == UE_PACKET_LEGACY && !context->settings.internal_ack;
     item->is_ack = legacy && ue_cursor_build_number(&c, UE_F_LEGACY_IS_ACK, 0, 1) != 0;

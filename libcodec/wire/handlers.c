@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/wire/layouts.h"
+#include "libcodec/wire/handlers_layout.h"
 
-/* Encrypted or compressed content takes all that is left. */
+#include "libcodec/wire/layout_run.h"
+
+/* Encrypted or compressed content extends to the end of the payload. */
 UE_INLINE void opaque(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, enum ue_field field) {
     ue_layout_view(op, c, field, ue_cursor_left(c), &m->opaque);
 }
 
-/* The wire has the size less one. */
+/* The wire holds the size minus one. */
 UE_INLINE void decompressed_bytes(enum ue_op op, struct ue_cursor *c, const struct ue_context *x,
                                   struct ue_handler_bits *h) {
     const enum ue_field field = UE_F_HANDLER_DECOMPRESSED_BYTES;
@@ -16,7 +18,8 @@ UE_INLINE void decompressed_bytes(enum ue_op op, struct ue_cursor *c, const stru
         return;
     }
     enum ue_op read_or_write = op == UE_ENCODE ? UE_ENCODE : UE_DECODE;
-    uint32_t wire = ue_layout_below(read_or_write, c, field, ue_bound_of(x->data_bound / 8), UE_LAYOUT_OLD(h->decompressed_bytes) - 1);
+    uint32_t wire = ue_layout_below(read_or_write, c, field, ue_bound_of(x->data_bound / 8),
+                                    UE_LAYOUT_OLD(h->decompressed_bytes) - 1);
     if (op != UE_ENCODE) {
         h->decompressed_bytes = wire + 1;
     }
@@ -42,7 +45,7 @@ UE_INLINE void aes_gcm_content(enum ue_op op, struct ue_cursor *c, struct ue_han
     opaque(op, c, m, UE_F_HANDLER_CIPHERTEXT);
 }
 
-/* The byte-wise form has no flag bit: a zero first byte marks plain content, any other is the first of the IV. */
+/* The byte-wise form has no flag bit: a zero byte marks plain content, any other byte is the first of the IV. */
 UE_INLINE void aes_gcm_bytes(enum ue_op op, struct ue_cursor *c, struct ue_handlers *m, struct ue_handler_bits *h) {
     if (op == UE_BUILD) {
         h->encrypted = ue_cursor_build_more(c, UE_F_HANDLER_IV);
@@ -91,8 +94,8 @@ UE_INLINE void component(enum ue_op op, struct ue_cursor *c, const struct ue_con
     }
 }
 
-/* Whether the members that this component does not have are zero. */
-static bool has_only_its_own(const struct ue_handler_bits *h, enum ue_handler kind) {
+/* Whether the members that this component lacks are zero. */
+static bool absent_members_are_zero(const struct ue_handler_bits *h, enum ue_handler kind) {
     bool gcm = kind == UE_HANDLER_AESGCM || kind == UE_HANDLER_AESGCM_BYTES;
     bool dtls = kind == UE_HANDLER_DTLS;
     bool encrypts = gcm || dtls || kind == UE_HANDLER_AES_ECB;
@@ -106,16 +109,16 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     if (op != UE_ENCODE) {
         *m = (struct ue_handlers){0};
     }
-    bool reached = false;
+    bool is_opaque_content = false;
     for (size_t i = 0; i < UE_HANDLERS_MAX; i++) {
         struct ue_handler_bits *h = &m->components[i];
-        enum ue_handler kind = reached ? UE_HANDLER_NONE : x->settings.handlers[i];
+        enum ue_handler kind = is_opaque_content ? UE_HANDLER_NONE : x->settings.handlers[i];
         component(op, c, x, m, h, kind);
-        REQUIRE(op != UE_ENCODE || has_only_its_own(h, kind), UE_E_ABSENT, HANDLER_ENCRYPTED);
-        reached |= h->compressed || h->encrypted;
+        REQUIRE(op != UE_ENCODE || absent_members_are_zero(h, kind), UE_E_ABSENT, HANDLER_ENCRYPTED);
+        is_opaque_content |= h->compressed || h->encrypted;
     }
-    ABSENT(m->is_opaque, HANDLER_CIPHERTEXT, reached);
-    if (!reached) {
+    ABSENT(m->is_opaque, HANDLER_CIPHERTEXT, is_opaque_content);
+    if (!is_opaque_content) {
         ABSENT_VIEW(m->opaque, HANDLER_CIPHERTEXT);
     }
 }
@@ -127,11 +130,11 @@ size_t ue_handlers_padding(const struct ue_context *x, size_t begin, size_t end)
         switch (x->settings.handlers[i]) {
         case UE_HANDLER_NONE: return 0;
         case UE_HANDLER_AESGCM_BYTES: return (begin - end) % 8;
-        case UE_HANDLER_RELIABILITY: break; /* whole bytes */
+        case UE_HANDLER_RELIABILITY: break; /* its fields are whole bytes */
         case UE_HANDLER_OODLE:
         case UE_HANDLER_AESGCM:
         case UE_HANDLER_AES_ECB:
-        case UE_HANDLER_DTLS: begin++; break; /* one bit */
+        case UE_HANDLER_DTLS: begin++; break; /* its flag is one bit */
         }
     }
     return 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "libcodec/wire/layouts.h"
+#include "libcodec/wire/handshake_layout.h"
+
+#include "libcodec/wire/layout_run.h"
 
 static unsigned timestamp_bits(const struct ue_context *x) {
     return x->profile.handshake <= UE_HANDSHAKE_B ? 32 : 64;
@@ -43,8 +45,8 @@ struct ue_sequences ue_cookie_sequences(const uint8_t cookie[UE_COOKIE_BYTES]) {
     };
 }
 
-/* Layouts A to C have no type field: it follows from direction, presence and timestamp (protocol.md 5.6). -1: no such
-   type. */
+/* Layouts A to C have no type field: derives the type from direction, presence and timestamp (protocol.md 5.6). Returns
+   -1 when no type matches. */
 static int infer_type(const struct ue_context *x, const struct ue_handshake *m) {
     bool from_client = x->direction != UE_SERVER_TO_CLIENT;
     bool from_server = x->direction != UE_CLIENT_TO_SERVER;
@@ -108,7 +110,7 @@ UE_INLINE void diagnostics(enum ue_op op, struct ue_cursor *c, struct ue_handsha
     }
 }
 
-/* Layouts A0, A, B and C: exact sizes, presence by the bits left. */
+/* Layouts A0, A, B and C. Messages have exact sizes, and the number of bits left decides which parts are present. */
 UE_INLINE void exact(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handshake *m) {
     size_t at = ue_cursor_pos(c);
     ABSENT(m->min_version, HANDSHAKE_MIN_VERSION, 0);

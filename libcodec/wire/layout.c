@@ -16,8 +16,8 @@ void ue_bytes_store_tail(uint8_t *bytes, uint64_t word, size_t count) {
 }
 
 static void report(struct ue_cursor *c, const struct ue_record *record) {
-    if (ue_cursor_ok(c) && c->sink->field != NULL) {
-        c->sink->field(c->sink->user, record);
+    if (ue_cursor_ok(c) && c->trace->field != NULL) {
+        c->trace->field(c->trace->user, record);
     }
 }
 
@@ -45,19 +45,19 @@ void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bi
 }
 
 void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group) {
-    if (c->sink->begin != NULL) {
-        c->sink->begin(c->sink->user, group, ue_cursor_pos(c));
+    if (c->trace->begin != NULL) {
+        c->trace->begin(c->trace->user, group, ue_cursor_pos(c));
     }
 }
 
 void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group) {
-    if (c->sink->end != NULL) {
-        c->sink->end(c->sink->user, group, ue_cursor_pos(c));
+    if (c->trace->end != NULL) {
+        c->trace->end(c->trace->user, group, ue_cursor_pos(c));
     }
 }
 
-uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t otherwise, unsigned bits) {
-    struct ue_record record = {.field = field, .bits = bits, .number = otherwise};
+uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t default_number, unsigned bits) {
+    struct ue_record record = {.field = field, .bits = bits, .number = default_number};
     c->source->field(c->source->user, &record);
     if (record.number > ue_bits_mask(bits)) {
         ue_cursor_fault(c, UE_E_RANGE, field, ue_cursor_pos(c));
@@ -81,7 +81,7 @@ static uint64_t word_at(const uint8_t *from, unsigned shift) {
     return shift == 0 ? word : word >> shift | (uint64_t)from[8] << (64 - shift);
 }
 
-/* Behind the first word the output is at a byte border, and the rest a copy. */
+/* After the first word the output is byte-aligned, so that the rest can be copied. */
 uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift,
                          size_t words) {
     uint64_t last = word_at(from + (words - 1) * 8, shift);
@@ -112,7 +112,7 @@ struct ue_packed ue_packed_load(struct ue_view view, unsigned groups) {
         packed.bits += 8;
         uint64_t part = group >> 1;
         unsigned shift = 7 * i;
-        /* A group that adds nothing, bits above the integer, a continuation nobody reads: no sender writes these. */
+        /* Senders never write a group that adds nothing, bits above the integer, or a continuation that is not read. */
         bool needless = i > 0 && part == 0 && (group & 1) == 0;
         bool excess = limit - shift < 7 && (part >> (limit - shift)) != 0;
         bool endless = i + 1 == groups && (group & 1) != 0;
@@ -128,22 +128,22 @@ static uint32_t text_unit(struct ue_text text, size_t index) {
     return (uint32_t)ue_view_load(text.units, index * width, width);
 }
 
-/* Whether a sender would have chosen this form: wide exactly when a unit is outside ASCII, no NUL inside, and no half
-   of a surrogate pair alone. */
+/* Whether a sender writes this form: wide exactly when a unit is outside ASCII, no NUL inside, no unpaired surrogate.
+ */
 static bool text_is_canonical(struct ue_text text) {
     size_t count = text.units.bits / (text.wide ? 16 : 8);
     bool needs_wide = false;
-    bool after_high = false;
+    bool after_high_surrogate = false;
     for (size_t i = 0; i < count; i++) {
         uint32_t unit = text_unit(text, i);
         bool low = unit >= 0xdc00 && unit < 0xe000;
-        if (unit == 0 || low != after_high) {
+        if (unit == 0 || low != after_high_surrogate) {
             return false;
         }
-        after_high = unit >= 0xd800 && unit < 0xdc00;
+        after_high_surrogate = unit >= 0xd800 && unit < 0xdc00;
         needs_wide |= unit >= 0x80;
     }
-    return needs_wide == text.wide && !after_high;
+    return needs_wide == text.wide && !after_high_surrogate;
 }
 
 struct ue_text ue_cursor_read_text_slow(struct ue_cursor *c, enum ue_field field) {

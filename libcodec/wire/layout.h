@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The cursor and the words in which layouts are written.
-   A layout is an always-inlined function whose first argument `op` is a compile-time constant, so that one text gives
-   a decoder, an encoder, a tracer and a builder. After the first fault a reading cursor is at its end and gives zeros:
-   layouts contain no error branches. In a layout, op, c (cursor), x (context) and m (structure) are in scope. */
+/* The words that layouts are written in, and the cursor operations that they use.
+   A layout describes one wire structure. It is an always-inlined function whose first argument `op` is a compile-time
+   constant, so that the same text yields a decoder, an encoder, a tracer and a builder. After the first fault a reading
+   cursor is at its end and yields zeros; therefore layouts contain no error branches. In a layout, op, c (cursor), x
+   (context) and m (structure) are in scope. */
 #ifndef UERUDP_LIBCODEC_WIRE_LAYOUT_H
 #define UERUDP_LIBCODEC_WIRE_LAYOUT_H
 
 #include "libcodec/wire/cursor_fast.h"
 
-/* Continues at `bit` of a buffer whose earlier bits stay. */
+/* Begins writing at `bit`. Earlier bits of the buffer do not change. */
 UE_INLINE void ue_cursor_init_write(struct ue_cursor *c, uint8_t *out, size_t size_bytes, size_t bit) {
     size_t word_bit = bit & ~(size_t)63;
     unsigned used = (unsigned)(bit - word_bit);
@@ -21,7 +22,7 @@ UE_INLINE void ue_cursor_init_write(struct ue_cursor *c, uint8_t *out, size_t si
     c->held = 64 - used;
 }
 
-/* Records the first fault and stops the cursor. Inline, like all of the hot path, so that a cursor's address never
+/* Records the first fault and stops the cursor. Inline, like the rest of the hot path, so that a cursor's address never
    leaves a layout and its members stay in registers. */
 UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum ue_field field, size_t bit) {
     if (c->fault.status == UE_OK) {
@@ -33,8 +34,8 @@ UE_INLINE void ue_cursor_fault(struct ue_cursor *c, enum ue_status status, enum 
     c->end = c->next;
 }
 
-/* Records the first fault of a writing cursor, which from then on drops what it is given. Nothing is on the wire yet,
-   so the field says where, and the bit stays 0. */
+/* Records the first fault of a writing cursor, which then discards further writes. The fault names the field; its bit
+   is 0, for an incomplete encoding has no useful position. */
 UE_INLINE void ue_cursor_fault_encode(struct ue_cursor *c, enum ue_status status, enum ue_field field) {
     if (c->fault.status == UE_OK) {
         c->fault.status = status;
@@ -42,7 +43,7 @@ UE_INLINE void ue_cursor_fault_encode(struct ue_cursor *c, enum ue_status status
     }
 }
 
-/* Gives a local copy of a cursor back: what reading and writing can have changed. */
+/* Copies back from a local copy what reading and writing can have changed. */
 UE_INLINE void ue_cursor_copy_back(struct ue_cursor *c, const struct ue_cursor *local) {
     c->next = local->next;
     c->end = local->end;
@@ -62,7 +63,7 @@ UE_INLINE size_t ue_cursor_left(const struct ue_cursor *c) {
     return c->end - ue_cursor_pos(c);
 }
 
-/* Reports a field to the sink, unless decoding has failed. */
+/* Report a field to the trace, unless decoding has failed. */
 void ue_cursor_report(struct ue_cursor *c, enum ue_field field, size_t bit, uint64_t number, bool coded);
 void ue_cursor_report_text(struct ue_cursor *c, enum ue_field field, size_t bit, struct ue_text text, bool coded);
 void ue_cursor_report_generated(struct ue_cursor *c, enum ue_field field, size_t bit, size_t bits, uint64_t number);
@@ -71,18 +72,18 @@ void ue_cursor_report_string(struct ue_cursor *c, enum ue_field field, size_t bi
 void ue_cursor_begin_group(struct ue_cursor *c, enum ue_group group);
 void ue_cursor_end_group(struct ue_cursor *c, enum ue_group group);
 
-/* Asks the source for a field; the answer must fit the given number of bits. */
+/* Request a field from the field source. A number that does not fit `bits` bits is a fault. */
 uint64_t ue_cursor_build_number(struct ue_cursor *c, enum ue_field field, uint64_t otherwise, unsigned bits);
 struct ue_text ue_cursor_build_text(struct ue_cursor *c, enum ue_field field);
 bool ue_cursor_build_more(struct ue_cursor *c, enum ue_field field);
 
-/* Up to 64 bits of a buffer, for one load to serve many fields. */
+/* Up to 64 bits of a buffer, so that one load serves several fields. */
 struct ue_bit_window {
     uint64_t word;
     size_t held;
 };
 
-/* The bits from bit on: at least 57, or all up to end. */
+/* Loads the bits from `bit` on: at least 57, or all up to `end`. */
 struct ue_bit_window ue_bit_window_load(const uint8_t *in, size_t size_bytes, size_t bit, size_t end);
 
 UE_INLINE void ue_cursor_load(struct ue_cursor *c) {
@@ -125,7 +126,7 @@ UE_INLINE bool ue_cursor_read_flag(struct ue_cursor *c, enum ue_field field) {
     return ue_cursor_read_short(c, 1, field) != 0;
 }
 
-/* Writes 0 to 64 bits of a value that fits them. A writing cursor has 1 to 64 bits to fill. */
+/* Writes 0 to 64 bits. The value must fit. The word of a writing cursor has 1 to 64 free bits. */
 UE_INLINE void ue_cursor_write_bits(struct ue_cursor *c, uint64_t value, unsigned count, enum ue_field field) {
     c->word |= value << ((64 - c->held) & 63);
     if (__builtin_expect(count < c->held, 1)) {
@@ -142,11 +143,11 @@ UE_INLINE void ue_cursor_write_bits(struct ue_cursor *c, uint64_t value, unsigne
     c->next += 64;
 }
 
-/* Stores the low bytes of a word. */
+/* Stores the `count` low bytes of a word. */
 void ue_bytes_store_tail(uint8_t *bytes, uint64_t word, size_t count);
 
-/* Stores what is still in the word. Behind it are zeros: to the end of its byte, and of the word where there is room.
- */
+/* Stores the bits that are still in the word. Zeros follow to the end of the last byte, or to the end of the word when
+   the buffer is large enough. */
 UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
     if (UE_UNLIKELY(!ue_cursor_ok(c) || ue_cursor_pos(c) > c->end)) {
         ue_cursor_fault_encode(c, UE_E_FULL, UE_F_NONE);
@@ -160,7 +161,7 @@ UE_INLINE void ue_cursor_flush(struct ue_cursor *c) {
     ue_bytes_store64(to, c->word);
 }
 
-/* ---- bounded integers (protocol.md 2.3): the top bit is omitted when it could only be 0 ---- */
+/* ---- bounded integers (protocol.md 2.3): the top bit is omitted when it can only be 0 ---- */
 
 UE_INLINE uint32_t ue_cursor_read_below(struct ue_cursor *c, struct ue_bound bound, enum ue_field field) {
     uint32_t value = (uint32_t)ue_cursor_read_bits(c, bound.bits, field);
@@ -183,10 +184,10 @@ struct ue_packed {
     bool canonical;
 };
 
-/* Reads up to `groups` groups from the view. */
+/* Reads a packed integer of at most `groups` groups from a view. */
 struct ue_packed ue_packed_load(struct ue_view view, unsigned groups);
 
-/* Reads a packed integer of one or two groups from the word, longer ones out of line. */
+/* Reads a packed integer: one or two groups from the word, longer ones out of line. */
 UE_INLINE uint64_t ue_cursor_read_packed(struct ue_cursor *c, unsigned groups, enum ue_field field) {
     if (c->held < 16) {
         ue_cursor_load(c);
@@ -231,11 +232,11 @@ UE_INLINE struct ue_view ue_cursor_read_view(struct ue_cursor *c, size_t bits, e
     return view;
 }
 
-/* Writes whole 64-bit words of a run, at least one, behind the `fill` bits of word; returns the bits that are left
- * over. */
+/* Writes the `fill` bits of word and `words` (at least 1) 64-bit words of a run after them. Returns the bits that
+   remain in the last word. */
 uint64_t ue_words_append(uint8_t *out, uint64_t word, unsigned fill, const uint8_t *from, unsigned shift, size_t words);
 
-/* The last 1 to 63 bits of a view, by one load where eight bytes are there. */
+/* The last 1 to 63 bits of a view, with a single load if the view has eight bytes. */
 UE_INLINE uint64_t ue_view_tail(struct ue_view view, unsigned count) {
     size_t end = view.bit + view.bits;
     size_t begin = end - count;
@@ -265,7 +266,7 @@ UE_INLINE void ue_cursor_write_view(struct ue_cursor *c, struct ue_view view, en
     }
 }
 
-/* Texts are rare: their code stays out of line and works on a copy of the cursor. */
+/* Texts are rare: their code is out of line and works on a copy of the cursor. */
 struct ue_text ue_cursor_read_text_slow(struct ue_cursor *c, enum ue_field field);
 void ue_cursor_write_text_slow(struct ue_cursor *c, struct ue_text text, enum ue_field field);
 
@@ -282,7 +283,7 @@ UE_INLINE void ue_cursor_write_text(struct ue_cursor *c, struct ue_text text, en
     *c = copy;
 }
 
-/* A fault of a layout. */
+/* A fault that the layout itself detects. */
 UE_INLINE void ue_layout_fault(enum ue_op op, struct ue_cursor *c, enum ue_status status, enum ue_field field) {
     if (op == UE_ENCODE) {
         ue_cursor_fault_encode(c, status, field);
@@ -291,7 +292,7 @@ UE_INLINE void ue_layout_fault(enum ue_op op, struct ue_cursor *c, enum ue_statu
     }
 }
 
-/* ---- words, as functions; op is constant at every call ---- */
+/* ---- the words as functions; op is constant at every call ---- */
 
 UE_INLINE void ue_layout_flag(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool *member) {
     size_t at = ue_cursor_pos(c);
@@ -372,7 +373,7 @@ UE_INLINE uint64_t ue_layout_packed(enum ue_op op, struct ue_cursor *c, enum ue_
 UE_INLINE void ue_layout_text(enum ue_op op, struct ue_cursor *c, enum ue_field field, struct ue_text *member) {
     size_t at = ue_cursor_pos(c);
     switch (op) {
-    case UE_DECODE_FAST: c->strange = true; break;
+    case UE_DECODE_FAST: c->needs_slow_path = true; break;
     case UE_DECODE: *member = ue_cursor_read_text(c, field); break;
     case UE_ENCODE: ue_cursor_write_text(c, *member, field); break;
     case UE_BUILD: *member = ue_cursor_build_text(c, field); break;
@@ -383,7 +384,7 @@ UE_INLINE void ue_layout_text(enum ue_op op, struct ue_cursor *c, enum ue_field 
     }
 }
 
-/* bits: the length, which decode knows from elsewhere; encode and build take it from the view and check it. */
+/* bits: the length for decoding. Encoding and building use the length of the view, which the layout checks. */
 UE_INLINE void ue_layout_view(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bits,
                             struct ue_view *member) {
     size_t at = ue_cursor_pos(c);
@@ -399,10 +400,11 @@ UE_INLINE void ue_layout_view(enum ue_op op, struct ue_cursor *c, enum ue_field 
     }
 }
 
-/* A fixed number of bytes, copied into the structure. */
+/* A fixed number of bytes, stored in the structure. */
 void ue_layout_bytes(enum ue_op op, struct ue_cursor *c, enum ue_field field, size_t bytes, uint8_t *member);
 
-/* Optional part: decode asks the bits left, encode the member, build the source. */
+/* An optional part. Decoding: `present`, which the layout derives from the bits left; encoding: the member; building:
+   the field source. */
 UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field field, bool present, bool *member) {
     if (op == UE_DECODE || op == UE_TRACE || op == UE_DECODE_FAST) {
         *member = present && ue_cursor_ok(c);
@@ -411,11 +413,11 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
     }
 }
 
-/* ---- words, as layouts spell them ---- */
+/* ---- the words as layouts spell them ---- */
 
 #define FLAG(member, field) ue_layout_flag(op, c, UE_F_##field, &(member))
 
-#define UE_LAYOUT_ASSIGN(member, expression)                                                                             \
+#define UE_LAYOUT_ASSIGN(member, expression)                                                                           \
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             (void)(expression);                                                                                        \
@@ -426,14 +428,16 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
 
 #define UE_LAYOUT_OLD(member) (op == UE_ENCODE ? (member) : 0)
 
-#define UINT(member, field, bits) UE_LAYOUT_ASSIGN(member, ue_layout_uint(op, c, UE_F_##field, (bits), UE_LAYOUT_OLD(member)))
+#define UINT(member, field, bits)                                                                                      \
+    UE_LAYOUT_ASSIGN(member, ue_layout_uint(op, c, UE_F_##field, (bits), UE_LAYOUT_OLD(member)))
 
 #define BELOW(member, field, bound)                                                                                    \
     UE_LAYOUT_ASSIGN(member, ue_layout_below(op, c, UE_F_##field, (bound), UE_LAYOUT_OLD(member)))
 
 #define PACKED(member, field) UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, UE_F_##field, 5, UE_LAYOUT_OLD(member)))
 
-#define PACKED64(member, field) UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, UE_F_##field, 10, UE_LAYOUT_OLD(member)))
+#define PACKED64(member, field)                                                                                        \
+    UE_LAYOUT_ASSIGN(member, ue_layout_packed(op, c, UE_F_##field, 10, UE_LAYOUT_OLD(member)))
 
 #define BYTES(member, field) ue_layout_bytes(op, c, UE_F_##field, sizeof(member), (member))
 
@@ -447,7 +451,7 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             if (UE_UNLIKELY((member) != (otherwise))) {                                                                \
-                ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                        \
+                ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                  \
             }                                                                                                          \
         } else {                                                                                                       \
             (member) = (otherwise);                                                                                    \
@@ -458,19 +462,19 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
     do {                                                                                                               \
         if (op == UE_ENCODE) {                                                                                         \
             if (UE_UNLIKELY((member).bits != 0)) {                                                                     \
-                ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                        \
+                ue_cursor_fault_encode(c, UE_E_ABSENT, UE_F_##field);                                                  \
             }                                                                                                          \
         } else {                                                                                                       \
             (member) = (struct ue_view){0};                                                                            \
         }                                                                                                              \
     } while (0)
 
-/* Fields that are there when the condition holds, and zero otherwise. */
-#define UE_LAYOUT_IF(condition, quick, word, member, field)                                                              \
+/* Fields that are present when the condition holds, and zero otherwise. */
+#define UE_LAYOUT_IF(condition, fast, word, member, field)                                                             \
     do {                                                                                                               \
         bool present = (condition);                                                                                    \
-        if (op == UE_DECODE_FAST) {                                                                                          \
-            (member) = (__typeof__(member))(quick);                                                                    \
+        if (op == UE_DECODE_FAST) {                                                                                    \
+            (member) = (__typeof__(member))(fast);                                                                     \
         } else if (present) {                                                                                          \
             word;                                                                                                      \
         } else {                                                                                                       \
@@ -482,7 +486,8 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
     UE_LAYOUT_IF(condition, ue_cursor_fast_read_flag(c, present), FLAG(member, field), member, field)
 
 #define UINT_IF(condition, member, field, bits)                                                                        \
-    UE_LAYOUT_IF(condition, ue_cursor_fast_read(c, present ? (bits) : 0, (bits)), UINT(member, field, bits), member, field)
+    UE_LAYOUT_IF(condition, ue_cursor_fast_read(c, present ? (bits) : 0, (bits)), UINT(member, field, bits), member,   \
+                 field)
 
 #define BELOW_IF(condition, member, field, bound)                                                                      \
     UE_LAYOUT_IF(condition, ue_cursor_fast_read_below(c, present, bound), BELOW(member, field, bound), member, field)
@@ -490,33 +495,33 @@ UE_INLINE void ue_layout_more(enum ue_op op, struct ue_cursor *c, enum ue_field 
 #define PACKED_IF(condition, member, field)                                                                            \
     UE_LAYOUT_IF(condition, ue_cursor_fast_read_packed(c, present), PACKED(member, field), member, field)
 
-/* A condition under which a structure has a rare form. */
-#define RARELY(condition) (op == UE_DECODE_FAST ? (c->strange |= (condition), false) : (condition))
+/* A condition that is true for structures of a rare form only. */
+#define RARELY(condition) (op == UE_DECODE_FAST ? (c->needs_slow_path |= (condition), false) : (condition))
 
 #define REQUIRE(condition, status, field)                                                                              \
     do {                                                                                                               \
-        if (op == UE_DECODE_FAST) {                                                                                          \
-            c->strange |= !(condition);                                                                                \
+        if (op == UE_DECODE_FAST) {                                                                                    \
+            c->needs_slow_path |= !(condition);                                                                        \
         } else if (UE_UNLIKELY(!(condition))) {                                                                        \
-            ue_layout_fault(op, c, (status), UE_F_##field);                                                               \
+            ue_layout_fault(op, c, (status), UE_F_##field);                                                            \
         }                                                                                                              \
     } while (0)
 
 #define BEGIN(group)                                                                                                   \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
-            ue_cursor_begin_group(c, UE_GROUP_##group);                                                                      \
+            ue_cursor_begin_group(c, UE_GROUP_##group);                                                                \
         }                                                                                                              \
     } while (0)
 
 #define END(group)                                                                                                     \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \
-            ue_cursor_end_group(c, UE_GROUP_##group);                                                                        \
+            ue_cursor_end_group(c, UE_GROUP_##group);                                                                  \
         }                                                                                                              \
     } while (0)
 
-/* A field that is derived from wire fields: shown in a trace, never read or written. */
+/* A field that is derived from wire fields: reported to the trace, never read or written. */
 #define GENERATED(field, from_bit, length_bits, value)                                                                 \
     do {                                                                                                               \
         if (op == UE_TRACE) {                                                                                          \

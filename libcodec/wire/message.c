@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <uerudp/message.h>
 
-#include "libcodec/wire/layouts.h"
+#include "libcodec/wire/layout_run.h"
+#include "libcodec/wire/message_layout.h"
 
 enum param_kind {
     KIND_U8,
@@ -9,11 +10,11 @@ enum param_kind {
     KIND_I32,
     KIND_U64,
     KIND_TEXT,
-    KIND_TOKEN,    /* a text that releases up to 4.17 do not have */
-    KIND_FEATURES, /* 16 bits, from 5.1; last in its bunch, so exactly 16 bits left tell that it is there */
+    KIND_TOKEN,    /* a text that releases up to 4.17 lack */
+    KIND_FEATURES, /* 16 bits, from 5.1; the last parameter of its bunch: present when exactly 16 bits are left */
     KIND_NET_GUID,
-    KIND_REFERENCE,   /* to an object, of servers: they never name it in place of its id */
-    KIND_BEACON_GUID, /* a network id; from EngineNetVer 39 on in a form that is not known */
+    KIND_REFERENCE,   /* a reference to an object by a server, which never writes a name in place of the id */
+    KIND_BEACON_GUID, /* a network id; its format from EngineNetVer 39 on is not known */
     KIND_GUID,
     KIND_UNIQUE_ID,
     KIND_U8_ARRAY,
@@ -22,7 +23,7 @@ enum param_kind {
 
 #define FEATURES_BITS 16
 #define GUID_BITS 128
-#define GUID_DEFAULT 1 /* of references: flags and a name would follow (protocol.md 23.1) */
+#define GUID_DEFAULT 1 /* in a reference: flags and a name would follow (protocol.md 23.1) */
 
 struct param_row {
     uint8_t type;
@@ -86,8 +87,8 @@ int ue_message_params(const struct ue_context *context, uint8_t type) {
 }
 
 /* A counted run: int32 number of elements, then the elements. */
-UE_INLINE void array(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned element_bits,
-                     struct ue_view *m) {
+UE_INLINE void counted_array(enum ue_op op, struct ue_cursor *c, enum ue_field field, unsigned element_bits,
+                             struct ue_view *m) {
     size_t at = ue_cursor_pos(c);
     if (op == UE_BUILD) {
         *m = ue_cursor_build_text(c, field).units;
@@ -209,17 +210,17 @@ UE_INLINE void param(enum ue_op op, struct ue_cursor *c, const struct ue_context
         ue_layout_view(op, c, row->field, GUID_BITS, &m->text.units);
         break;
     case KIND_UNIQUE_ID: unique_id(op, c, x, &message->unique_id); break;
-    case KIND_U8_ARRAY: array(op, c, row->field, 8, &m->text.units); break;
-    case KIND_U64_ARRAY: array(op, c, row->field, 64, &m->text.units); break;
+    case KIND_U8_ARRAY: counted_array(op, c, row->field, 8, &m->text.units); break;
+    case KIND_U64_ARRAY: counted_array(op, c, row->field, 64, &m->text.units); break;
     }
 }
 
-/* Whether a reader finds this parameter: senders may stop early at the end of a bunch. */
+/* Whether this parameter is present: senders may omit trailing parameters at the end of a bunch. */
 static bool param_follows(const struct ue_cursor *c, const struct param_row *row) {
     return row->kind == KIND_FEATURES ? ue_cursor_left(c) == FEATURES_BITS : ue_cursor_left(c) != 0;
 }
 
-UE_INLINE void params_of(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m) {
+UE_INLINE void message_params(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_message *m) {
     const struct param_row *row = first_param(m->type);
     unsigned declared = (unsigned)ue_message_params(x, m->type);
     bool reads = op == UE_DECODE || op == UE_TRACE;
@@ -248,7 +249,7 @@ UE_INLINE void layout(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     size_t at = ue_cursor_pos(c);
     UINT(m->type, CONTROL_TYPE, 8);
     if (type_is_known(m->type)) {
-        params_of(op, c, x, m);
+        message_params(op, c, x, m);
     } else if (op == UE_ENCODE) {
         ue_cursor_fault_encode(c, UE_E_TYPE, UE_F_CONTROL_TYPE);
     } else {
@@ -269,13 +270,13 @@ enum ue_status ue_message_build(const struct ue_context *context, const struct u
     return c.fault.status;
 }
 
-enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payload, const struct ue_trace *sink,
+enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payload, const struct ue_trace *trace,
                                  struct ue_fault *fault) {
     struct ue_cursor c;
     size_t end = payload.bit + payload.bits;
     *fault = (struct ue_fault){0};
     ue_cursor_init_read(&c, payload.base, payload.bit, end);
-    c.sink = sink;
+    c.trace = trace;
     while (ue_cursor_left(&c) != 0) {
         size_t at = ue_cursor_pos(&c);
         struct ue_message message;
@@ -283,7 +284,7 @@ enum ue_status ue_messages_trace(const struct ue_context *x, struct ue_view payl
         if (!ue_cursor_ok(&c)) {
             *fault = c.fault;
             ue_cursor_init_read(&c, payload.base, end, end);
-            c.sink = sink;
+            c.trace = trace;
             struct ue_view rest = {payload.base, at, end - at};
             ue_cursor_report_text(&c, UE_F_CONTROL_OPAQUE, at, (struct ue_text){rest, false}, false);
         }

@@ -3,28 +3,28 @@
 
 #include <string.h>
 
-/* The text is fed piece by piece, so that no buffer limits the project's name. */
+/* The text is hashed piece by piece, so that no buffer limits the length of the project's name. */
 struct crc {
     uint32_t value;
 };
 
-static void feed_byte(struct crc *crc, uint8_t byte) {
+static void hash_byte(struct crc *crc, uint8_t byte) {
     crc->value ^= byte;
     for (int i = 0; i < 8; i++) {
         crc->value = (crc->value >> 1) ^ (UINT32_C(0xedb88320) & (0 - (crc->value & 1)));
     }
 }
 
-static void feed_character(struct crc *crc, uint32_t character) {
+static void hash_character(struct crc *crc, uint32_t character) {
     if (character >= 'A' && character <= 'Z') {
         character += 'a' - 'A';
     }
     for (int i = 0; i < 4; i++) {
-        feed_byte(crc, (uint8_t)(character >> (8 * i)));
+        hash_byte(crc, (uint8_t)(character >> (8 * i)));
     }
 }
 
-/* Reads one UTF-8 character; a byte that begins none stands for itself. */
+/* Reads one UTF-8 character. A byte that begins no character counts as a character. */
 static uint32_t next_character(const char **at, const char *end) {
     uint8_t lead = (uint8_t)*(*at)++;
     unsigned more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
@@ -38,18 +38,18 @@ static uint32_t next_character(const char **at, const char *end) {
     return character;
 }
 
-static void feed_text(struct crc *crc, const char *text, size_t length) {
+static void hash_text(struct crc *crc, const char *text, size_t length) {
     const char *end = text + length;
     while (text < end) {
-        feed_character(crc, next_character(&text, end));
+        hash_character(crc, next_character(&text, end));
     }
 }
 
-static void feed_string(struct crc *crc, const char *text) {
-    feed_text(crc, text, strlen(text));
+static void hash_string(struct crc *crc, const char *text) {
+    hash_text(crc, text, strlen(text));
 }
 
-static void feed_number(struct crc *crc, uint32_t number) {
+static void hash_number(struct crc *crc, uint32_t number) {
     char digits[10];
     size_t count = 0;
     do {
@@ -57,27 +57,27 @@ static void feed_number(struct crc *crc, uint32_t number) {
         number /= 10;
     } while (number != 0);
     while (count > 0) {
-        feed_character(crc, (uint32_t)digits[--count]);
+        hash_character(crc, (uint32_t)digits[--count]);
     }
 }
 
 uint32_t ue_network_version_checksum_text(const char *text, size_t length) {
     struct crc crc = {UINT32_MAX};
-    feed_text(&crc, text, length);
+    hash_text(&crc, text, length);
     return ~crc.value;
 }
 
 uint32_t ue_network_version_checksum(const struct ue_project *project, uint32_t netver) {
     struct crc crc = {UINT32_MAX};
-    feed_string(&crc, project->name);
-    feed_string(&crc, " ");
-    feed_string(&crc, project->version != NULL ? project->version : "1.0.0.0");
-    feed_string(&crc, ", NetCL: ");
-    feed_number(&crc, project->changelist);
-    feed_string(&crc, ", EngineNetVer: ");
-    feed_number(&crc, netver);
-    feed_string(&crc, ", GameNetVer: ");
-    feed_number(&crc, project->game_netver);
+    hash_string(&crc, project->name);
+    hash_string(&crc, " ");
+    hash_string(&crc, project->version != NULL ? project->version : "1.0.0.0");
+    hash_string(&crc, ", NetCL: ");
+    hash_number(&crc, project->changelist);
+    hash_string(&crc, ", EngineNetVer: ");
+    hash_number(&crc, netver);
+    hash_string(&crc, ", GameNetVer: ");
+    hash_number(&crc, project->game_netver);
     return ~crc.value;
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The layouts of packet headers. */
+/* The layouts of packet headers and legacy acks. */
 #ifndef UERUDP_LIBCODEC_WIRE_PACKET_LAYOUT_H
 #define UERUDP_LIBCODEC_WIRE_PACKET_LAYOUT_H
 
+#include <uerudp/packet.h>
 #include <uerudp/seq.h>
-#include "libcodec/wire/layouts.h"
+#include "libcodec/wire/layout.h"
 
 #define NIBBLE_FLUSH 15
 
-/* Number of history words and, from 5.8 on, the flush mark share four bits. */
+/* The number of history words and, from 5.8 on, the flush mark share four bits. */
 UE_INLINE void history_words(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m) {
     const enum ue_field field = UE_F_PACKET_HISTORY_WORDS;
     bool can_flush = x->profile.packet == UE_PACKET_HISTORY_SEQ;
@@ -54,8 +55,9 @@ UE_INLINE void history(enum ue_op op, struct ue_cursor *c, struct ue_packet *m) 
     REQUIRE(rest == 0, UE_E_ABSENT, PACKET_HISTORY);
 }
 
-/* A client announces that it wants frame times; only a server's bit is followed by one. */
-UE_INLINE void frame_time(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, bool possible, struct ue_packet *m) {
+/* A client sets the bit to request frame times; only in packets of a server a frame time follows the bit. */
+UE_INLINE void frame_time(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, bool possible,
+                          struct ue_packet *m) {
     FLAG_IF(possible, m->has_frame_time, PACKET_HAS_FRAME_TIME);
     UINT_IF(m->has_frame_time && x->direction == UE_SERVER_TO_CLIENT, m->frame_time_ms, PACKET_FRAME_TIME_MS, 8);
 }
@@ -84,7 +86,7 @@ UE_INLINE void extra(enum ue_op op, struct ue_cursor *c, const struct ue_context
         REQUIRE(op != UE_ENCODE || m->extra.bits == x->settings.extra_bits, UE_E_RANGE, PACKET_EXTRA);
         VIEW(m->extra, PACKET_EXTRA, x->settings.extra_bits);
         if (op == UE_BUILD && m->extra.bits > x->settings.extra_bits) {
-            m->extra.bits = x->settings.extra_bits; /* the source speaks in whole bytes */
+            m->extra.bits = x->settings.extra_bits; /* a field source supplies whole bytes */
         }
     } else {
         ABSENT_VIEW(m->extra, PACKET_EXTRA);
@@ -101,7 +103,7 @@ UE_INLINE void modern(enum ue_op op, struct ue_cursor *c, const struct ue_contex
     info(op, c, x, m);
 }
 
-/* A legacy packet begins with its id; acks are items among the bunches. */
+/* A legacy packet begins with its id; its acks are items between the bunches. */
 UE_INLINE void legacy(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m) {
     UINT(m->seq, PACKET_SEQ, UE_PACKET_SEQ_BITS);
     ABSENT(m->history_words, PACKET_HISTORY_WORDS, 0);
@@ -123,5 +125,24 @@ UE_INLINE void packet_layout(enum ue_op op, struct ue_cursor *c, const struct ue
         modern(op, c, x, m);
     }
 }
+
+UE_INLINE void ack_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_ack *m) {
+    BEGIN(ACK);
+    bool is_ack = true;
+    FLAG(is_ack, LEGACY_IS_ACK);
+    REQUIRE(is_ack, UE_E_CONFLICT, LEGACY_IS_ACK);
+    UINT(m->ack_id, LEGACY_ACK_ID, UE_PACKET_SEQ_BITS);
+    FLAG(m->has_frame_time, LEGACY_HAS_FRAME_TIME);
+    if (m->has_frame_time && x->direction == UE_SERVER_TO_CLIENT) {
+        UINT(m->frame_time_ms, LEGACY_FRAME_TIME_MS, 8);
+    } else {
+        ABSENT(m->frame_time_ms, LEGACY_FRAME_TIME_MS, 0);
+    }
+    PACKED(m->remote_kbps, LEGACY_REMOTE_KBPS);
+    END(ACK);
+}
+
+void ue_packet_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_packet *m);
+void ue_ack_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_ack *m);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of what stands in front of every datagram. */
+/* The layout of the prefix of datagrams. */
 #ifndef UERUDP_LIBCODEC_WIRE_PREFIX_LAYOUT_H
 #define UERUDP_LIBCODEC_WIRE_PREFIX_LAYOUT_H
 
-#include "libcodec/wire/layouts.h"
+#include <uerudp/prefix.h>
+#include "libcodec/wire/layout.h"
 
 UE_INLINE void prefix_layout(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m) {
     const struct ue_settings *s = &x->settings;
@@ -22,5 +23,7 @@ UE_INLINE void prefix_layout(enum ue_op op, struct ue_cursor *c, const struct ue
     UINT_IF(x->ids, m->client_id, CLIENT_ID, 3);
     FLAG(m->is_handshake, IS_HANDSHAKE);
 }
+
+void ue_prefix_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_prefix *m);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* As release_number() gives them. */
+/* Releases in the form of release_number(). */
 #define FIRST_OF_4 413
 #define LAST_OF_4 427
 #define FIRST_OF_5 500
@@ -46,7 +46,7 @@ size_t ue_profile_index(const struct ue_profile *profile) {
     return index;
 }
 
-/* "4.22" gives 422 and "5.8" 508; -1 for anything else. */
+/* 422 for "4.22" and 508 for "5.8"; -1 for anything else. */
 static int release_number(const char *release) {
     if ((release[0] != '4' && release[0] != '5') || release[1] != '.') {
         return -1;
@@ -60,7 +60,7 @@ static int release_number(const char *release) {
     return plain ? (release[0] - '0') * 100 + minor : -1;
 }
 
-static char *put(char *to, const char *text) {
+static char *append(char *to, const char *text) {
     size_t length = strlen(text);
     memcpy(to, text, length);
     return to + length;
@@ -77,7 +77,7 @@ const char *ue_profile_releases(const struct ue_profile *profile, char text[UE_R
     if (last == release_number(profile->name)) {
         return profile->name;
     }
-    char *end = put(put(text, profile->name), " to ");
+    char *end = append(append(text, profile->name), " to ");
     *end++ = (char)('0' + last / 100);
     *end++ = '.';
     if (last % 100 >= 10) {
@@ -89,7 +89,7 @@ const char *ue_profile_releases(const struct ue_profile *profile, char text[UE_R
 }
 
 const char *ue_profile_range(uint16_t mask, char text[UE_RANGE_CHARS]) {
-    _Static_assert(UE_PROFILE_COUNT / 2 * (UE_RELEASES_CHARS + 1) < UE_RANGE_CHARS, "room for a mask with most gaps");
+    _Static_assert(UE_PROFILE_COUNT / 2 * (UE_RELEASES_CHARS + 1) < UE_RANGE_CHARS, "a mask with the most gaps fits");
     char *end = text;
     *end = '\0';
     for (size_t row = 0; row < UE_PROFILE_COUNT; row++) {
@@ -103,10 +103,10 @@ const char *ue_profile_range(uint16_t mask, char text[UE_RANGE_CHARS]) {
         char last[UE_RELEASES_CHARS];
         const char *releases = ue_profile_releases(&profiles[row], last);
         const char *to = strstr(releases, " to ");
-        end = put(end, end != text ? ", " : "");
-        end = put(end, row == first ? releases : profiles[first].name);
+        end = append(end, end != text ? ", " : "");
+        end = append(end, row == first ? releases : profiles[first].name);
         if (row != first) {
-            end = put(put(end, " to "), to != NULL ? to + 4 : releases);
+            end = append(append(end, " to "), to != NULL ? to + 4 : releases);
         }
         *end = '\0';
     }

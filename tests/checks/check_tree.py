@@ -44,9 +44,11 @@ LAYERS = {
 # An installed header belongs to the layer that has the source of its name; these have none.
 INSTALLED = ("libcodec/include/uerudp/", "tools/endpoint/include/uerudp/")
 SOURCELESS = {
-    "seq.h": "libcodec/base", "allocator.h": "libcodec/base", "time_ns.h": "libcodec/base", "status.def": "libcodec/base", "fields.def": "libcodec/base",
-    "enums.def": "libcodec/base", "messages.def": "libcodec/base", "history.h": "libcodec/wire",
-    "partial.h": "libcodec/wire", "codec.h": "libcodec",
+    "allocator.h": "libcodec/base", "enums.def": "libcodec/base", "fields.def": "libcodec/base",
+    "messages.def": "libcodec/base", "seq.h": "libcodec/base", "status.def": "libcodec/base",
+    "status.h": "libcodec/base", "time_ns.h": "libcodec/base", "trace.h": "libcodec/base",
+    "history.h": "libcodec/wire", "packet.h": "libcodec/wire", "partial.h": "libcodec/wire", "prefix.h": "libcodec/wire",
+    "voice.h": "libcodec/content", "clock_jitter.h": "libcodec/observe", "codec.h": "libcodec",
 }
 GENERATED = {"uerudp_version.h", "trace_resource.h"}
 

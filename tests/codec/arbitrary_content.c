@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/codec/arbitrary_content.h"
 
-#include "libcodec/content/content_layouts.h"
-#include "libcodec/wire/layouts.h"
+#include "libcodec/content/object_layout.h"
 
 static const uint8_t zeros[16];
 

@@ -111,7 +111,7 @@ static void assert_trace_agrees(const struct ue_context *x, const struct ue_curs
     const struct ue_trace nobody = {NULL, NULL, NULL, NULL};
     struct ue_cursor c;
     ue_cursor_init_read(&c, in, 0, end);
-    c.sink = &nobody;
+    c.trace = &nobody;
     law.part->run(UE_TRACE, &c, x, law.one);
     if (c.fault.status != decoded->fault.status || ue_cursor_pos(&c) != ue_cursor_pos(decoded)) {
         complain("trace and decode disagree", row);

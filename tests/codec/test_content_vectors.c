@@ -10,8 +10,11 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "libcodec/content/content_layouts.h"
-#include "libcodec/wire/layouts.h"
+#include <uerudp/actor_spawn.h>
+#include <uerudp/block.h>
+#include <uerudp/exports.h>
+#include <uerudp/voice.h>
+#include "libcodec/wire/layout.h"
 #include "tests/codec/vectors.h"
 #include "tests/support/content_tally.h"
 #include "tests/support/guarded.h"

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "libcodec/wire/layouts.h"
+#include "libcodec/wire/handlers_layout.h"
 #include "tests/support/equal.h"
 #include "tests/support/guarded.h"
 

@@ -9,6 +9,12 @@
 #include "tests/codec/arbitrary_message.h"
 #include "tests/codec/laws.h"
 #include "tests/support/equal.h"
+#include "libcodec/wire/bunch_layout.h"
+#include "libcodec/wire/handlers_layout.h"
+#include "libcodec/wire/handshake_layout.h"
+#include "libcodec/wire/message_layout.h"
+#include "libcodec/wire/packet_layout.h"
+#include "libcodec/wire/prefix_layout.h"
 
 PART(prefix, struct ue_prefix, arbitrary_prefix, ue_prefix_run, prefix_equal, false, false)
 PART(handshake, struct ue_handshake, arbitrary_handshake, ue_handshake_run, handshake_equal, true, false)

@@ -11,8 +11,6 @@
 
 #include <uerudp/network_version.h>
 #include <uerudp/reassembly.h>
-#include "libcodec/content/content_layouts.h"
-#include "libcodec/wire/layouts.h"
 #include "tests/codec/cuts.h"
 #include "tests/codec/expected.h"
 #include "tests/codec/vectors.h"

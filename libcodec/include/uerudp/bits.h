@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits of a byte buffer, least significant bit of each byte first (protocol.md 2.1, 4.2). */
+/* Reading and copying runs of bits in a byte buffer. Bit 0 is the least significant bit of byte 0, and integers are
+   little-endian at bit granularity (protocol.md 2.1, 4.2). Nothing here allocates or fails; the caller checks bounds.
+ */
 #ifndef UERUDP_BITS_H
 #define UERUDP_BITS_H
 
@@ -11,31 +13,32 @@
 #define UE_INLINE static inline __attribute__((always_inline))
 #define UE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* A run of bits inside somebody else's buffer; valid as long as that buffer. */
+/* A run of bits inside a buffer that the view does not own; valid as long as that buffer. */
 struct ue_view {
     const uint8_t *base;
     size_t bit;  /* first bit, counted from base */
     size_t bits; /* length */
 };
 
-/* Bytes that hold this many bits. */
+/* Number of bytes that `bits` bits occupy. */
 UE_INLINE size_t ue_bits_bytes(size_t bits) {
     return bits / 8 + (bits % 8 != 0);
 }
 
-/* Bits needed to write every value below max: the longest form of a bounded integer. */
+/* Number of bits that the largest value below max needs: the longest form of a bounded integer. */
 UE_INLINE unsigned ue_bits_width(uint32_t max) {
     return max > 1 ? 32u - (unsigned)__builtin_clz(max - 1) : 0;
 }
 
-/* How the values below max are written: `bits` bits, and one more when these are a number below `longer`. */
+/* Encoding of a bounded integer (protocol.md 2.3). A value below max takes `bits` bits; one more bit follows when the
+   number in these bits is below `longer`. */
 struct ue_bound {
     uint32_t max;
     uint32_t longer;
     unsigned bits;
 };
 
-#define UE_BOUND_BITS_COMMON 20 /* enough for every bound but odd settings: a bunch length of 65,535 bytes */
+#define UE_BOUND_BITS_COMMON 20 /* the fast path handles bounds up to this width: a bunch length of 65,535 bytes */
 
 UE_INLINE struct ue_bound ue_bound_of(uint32_t max) {
     unsigned width = ue_bits_width(max);
@@ -65,10 +68,10 @@ UE_INLINE void ue_bytes_store64(uint8_t *bytes, uint64_t word) {
     memcpy(bytes, &word, sizeof word);
 }
 
-/* The slow way for the last bytes of a buffer: loads only the bytes that the bits touch. */
+/* As ue_bits_load, but loads only the bytes that contain the bits: for the last bytes of a buffer. */
 uint64_t ue_bits_load_tail(const uint8_t *base, size_t bit, unsigned count);
 
-/* Loads 0 to 64 bits. The bits must lie inside size_bytes; nothing beyond is read. */
+/* Loads 0 to 64 bits. They must lie inside size_bytes; no byte after size_bytes is read. */
 UE_INLINE uint64_t ue_bits_load(const uint8_t *base, size_t size_bytes, size_t bit, unsigned count) {
     size_t byte = bit >> 3;
     unsigned shift = (unsigned)(bit & 7);
@@ -78,19 +81,18 @@ UE_INLINE uint64_t ue_bits_load(const uint8_t *base, size_t size_bytes, size_t b
     return (ue_bytes_load64(base + byte) >> shift) & ue_bits_mask(count);
 }
 
-/* Copies count bits; the other bits of the destination's bytes stay. The runs must not overlap. */
+/* Copies count bits and leaves the other bits of the destination's bytes unchanged. The runs must not overlap. */
 void ue_bits_copy(uint8_t *to, size_t to_bit, const uint8_t *from, size_t from_bit, size_t count);
 
-/* Finds the highest set bit in [begin, end); false when all are zero. */
+/* Finds the highest set bit in [begin, end). Returns false when all bits are zero. */
 bool ue_bits_last_set(const uint8_t *base, size_t begin, size_t end, size_t *bit);
 
-/* Whether all bytes are zero. */
 bool ue_bytes_zero(const uint8_t *bytes, size_t count);
 
-/* Copies a view to ue_bits_bytes(view.bits) bytes starting at bit 0, the last byte padded with zeros. */
+/* Copies a view to ue_bits_bytes(view.bits) bytes, aligned to bit 0, and pads the last byte with zeros. */
 void ue_view_copy(struct ue_view view, uint8_t *to);
 
-/* Loads count (at most 64) bits that start offset bits into the view; they must lie inside it. */
+/* Loads count (at most 64) bits that begin at offset_bits of the view. They must lie inside the view. */
 uint64_t ue_view_load(struct ue_view view, size_t offset_bits, unsigned count);
 
 /* Whether two views hold the same bits. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole library in one include. It allocates nothing, keeps no state and touches no file or clock. */
+/* The codec in one include: encoding, decoding and detection of datagrams. These functions allocate nothing, keep no
+   global state and use no file and no clock. */
 #ifndef UERUDP_CODEC_H
 #define UERUDP_CODEC_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a whole message of a channel carries: a bunch that is not partial, or an assembled chain (protocol.md 23).
-   Control messages are those of message.h. */
+/* The content of a whole message of a channel: of a bunch that is not partial, or of a reassembled message
+   (protocol.md 23). Control messages are described in message.h. */
 #ifndef UERUDP_CONTENT_H
 #define UERUDP_CONTENT_H
 
@@ -9,7 +9,7 @@
 #include <uerudp/trace.h>
 
 enum ue_content_kind {
-    UE_CONTENT_UNKNOWN, /* its opening was not seen, or the game's own */
+    UE_CONTENT_UNKNOWN, /* the open of the channel was not seen, or it is a game's own kind */
     UE_CONTENT_CONTROL,
     UE_CONTENT_ACTOR,
     UE_CONTENT_VOICE,
@@ -21,26 +21,27 @@ enum ue_content_kind {
 /* The channel's name as engines write it, "Actor"; NULL for UE_CONTENT_UNKNOWN. */
 const char *ue_content_kind_name(enum ue_content_kind kind);
 
-/* Names for network ids, where the caller knows some. path: a text that lives during the call, or NULL. */
+/* The caller's guid bindings. path returns a text that is valid during the call, or NULL when the id is not known. */
 struct ue_guid_names {
     const char *(*path)(void *user, uint64_t guid);
     void *user;
 };
 
-/* One whole message. Bits in records and faults count from the first bit of data.base: the datagram, where data is a
-   view into it. */
+/* One whole message. Bits in records and faults count from the first bit of data.base, which is the start of the
+   datagram when data is a view into it. */
 struct ue_content {
     enum ue_content_kind kind;
     bool open, close;
     bool has_exports;
     bool has_mapped;
-    bool is_custom_exports; /* the part of a chain before its bPartialCustomExportsFinal */
+    bool is_custom_exports; /* the fragments up to the one with bPartialCustomExportsFinal */
     struct ue_view data;
 };
 
-/* Reports what is inside to the sink, to the last bit: what cannot be known is told as opaque bits (protocol.md 23). A
-   fault ends the report; what is left is then told as opaque, so that nothing is lost. names may be NULL. */
+/* Reports the content to a trace. Every bit of the message is reported: bits whose format is not known, and bits after
+   a fault, are reported as opaque (protocol.md 23). names may be NULL. */
 enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
-                                const struct ue_guid_names *names, const struct ue_trace *sink, struct ue_fault *fault);
+                                const struct ue_guid_names *names, const struct ue_trace *trace,
+                                struct ue_fault *fault);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One whole datagram: prefix, then a handshake message, or handlers, packet header and items (protocol.md 1). */
+/* Encoding, decoding and tracing of whole datagrams (protocol.md 1): prefix, then a handshake message, or handler
+   components, packet header and items. No function allocates; structures are the caller's, and views point into the
+   decoded bytes. */
 #ifndef UERUDP_DATAGRAM_H
 #define UERUDP_DATAGRAM_H
 
@@ -11,7 +13,7 @@
 #include <uerudp/prefix.h>
 #include <uerudp/status.h>
 
-/* A bunch, or in legacy packets an acknowledgement. */
+/* An item of a packet: a bunch, or, in legacy packets, an ack. */
 struct ue_item {
     bool is_ack;
     union {
@@ -20,106 +22,108 @@ struct ue_item {
     };
 };
 
-/* The caller provides items and item_capacity; views point into the decoded bytes. */
+/* The caller provides items and item_capacity. */
 struct ue_datagram {
     struct ue_prefix prefix;
     struct ue_handshake handshake; /* when prefix.is_handshake */
-    struct ue_handlers handlers;   /* otherwise; when handlers.is_opaque, packet and items are not there */
+    struct ue_handlers handlers;   /* otherwise; when handlers.is_opaque, there are no packet and no items */
     struct ue_packet packet;
     struct ue_item *items;
     size_t item_capacity;
     size_t item_count;
 };
 
-/* What a decode found besides the fields. */
+/* The result of decoding one datagram, besides its fields. */
 struct ue_decode_result {
-    struct ue_fault fault;   /* of the datagram itself; UE_OK when it decodes to its last bit */
-    struct ue_fault message; /* first fault inside a control message; never spoils the datagram */
-    bool canonical;          /* encoding the fields gives the same bytes */
+    struct ue_fault fault;   /* of the datagram; UE_OK when it decodes to its last bit */
+    struct ue_fault message; /* first fault inside a control message; the datagram itself is still valid */
+    bool canonical;          /* encoding the fields yields the same bytes */
     bool is_handshake;
-    bool is_opaque;            /* encrypted or compressed content */
-    bool is_opened;            /* of which an opener decrypted what followed; fault.bit counts in the plain bytes */
-    enum ue_handler closed_by; /* the component whose content stays unread, in plain bytes too; NONE: all is read */
-    uint16_t seq;              /* packets: as on the wire */
+    bool is_opaque;            /* has encrypted or compressed content */
+    bool is_opened;            /* a decryptor decrypted that content; fault.bit counts in the plaintext */
+    enum ue_handler closed_by; /* the component whose content could not be read; NONE: everything was read */
+    uint16_t seq;              /* packets: wire sequence */
     uint16_t ack;
     uint16_t acked_history_seq;
     bool has_frame_time;
     size_t item_count;
-    size_t payload_end_bit; /* first bit behind the last field, where the inner terminator stands */
+    size_t payload_end_bit; /* first bit after the last field: the inner terminator */
 };
 
-/* Context of a packet within its connection, for generated fields; all optional (zero: not shown). */
+/* What the connection's history adds to a packet header, for generated fields. All zero: nothing is known. */
 struct ue_packet_ids {
-    int64_t packet_id; /* full number of verdict.seq */
+    int64_t packet_id; /* full number of the packet's sequence */
     bool has_id;
     bool has_acked_before;
-    uint16_t acked_before; /* newest sequence that an earlier packet of this direction acknowledged */
+    uint16_t acked_before; /* newest ack in an earlier packet of this direction */
 };
 
-/* Decodes to the last bit or to the first fault; items beyond the capacity give UE_E_FULL. Encrypted content stays
-   opaque, so that encode gives the same bytes. */
+/* Decodes to the last bit or to the first fault. More items than item_capacity give UE_E_FULL. Encrypted content stays
+   opaque even with a decryptor, so that encoding yields the same bytes. */
 enum ue_status ue_datagram_decode(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                  struct ue_datagram *datagram, struct ue_decode_result *verdict);
+                                  struct ue_datagram *datagram, struct ue_decode_result *result);
 
-/* As decode, but reports every field to the sink and keeps nothing; control messages are traced inside their bunch.
-   links may be NULL. */
+/* As decode, but reports every field to the trace and stores nothing. Control messages are traced inside their bunch,
+   decrypted content inside UE_GROUP_OPENED. packet_ids may be NULL. */
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_packet_ids *links, const struct ue_trace *sink, struct ue_decode_result *verdict);
+                                 const struct ue_packet_ids *packet_ids, const struct ue_trace *trace,
+                                 struct ue_decode_result *result);
 
-/* Sees the packet header and each item of a datagram as they are read; they live only during the call. */
+/* Receives the packet header and each item of a datagram while it is decoded. They are valid only during the call. */
 struct ue_visitor {
     void (*packet)(void *user, const struct ue_packet *packet); /* NULL: not wanted */
     void (*item)(void *user, const struct ue_item *item);
     void *user;
 };
 
-/* Walks the datagram without keeping fields, to learn whether it fits the context; visitor may be NULL. */
+/* Decodes a datagram without storing fields, to test whether it matches the context. visitor may be NULL. */
 enum ue_status ue_datagram_check(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 const struct ue_visitor *visitor, struct ue_decode_result *verdict);
+                                 const struct ue_visitor *visitor, struct ue_decode_result *result);
 
-/* How many bunches a datagram has, and how many of them are, or do, these. */
+/* Number of bunches in a datagram, and of those with one property. */
 struct ue_bunch_counts {
     uint32_t all, reliable, partial, open, close;
 };
 
-/* As check, and counts the bunches, up to the first fault. */
+/* As check, and counts the bunches before the first fault. */
 enum ue_status ue_datagram_count(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                 struct ue_bunch_counts *counts, struct ue_decode_result *verdict);
+                                 struct ue_bunch_counts *counts, struct ue_decode_result *result);
 
-/* The same of items that were decoded. */
+/* Counts the bunches among decoded items. */
 void ue_items_count(const struct ue_item *items, size_t count, struct ue_bunch_counts *counts);
 
-/* As check, but may stop behind the packet header: for sequence and ack, where it does not matter whether the bunches
-   fit. */
+/* As check, but may stop after the packet header: for callers that need sequence and ack, whether or not the bunches
+   are valid. */
 enum ue_status ue_datagram_check_header(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                        struct ue_decode_result *verdict);
+                                        struct ue_decode_result *result);
 
-/* Writes a datagram with its terminators; *written_bytes is set on success. */
+/* Encodes a datagram with its terminators. Sets *written_bytes on success. */
 enum ue_status ue_datagram_encode(const struct ue_context *context, const struct ue_datagram *datagram, uint8_t *bytes,
                                   size_t capacity_bytes, size_t *written_bytes, struct ue_fault *fault);
 
-/* What is left of a datagram whose head was read. */
+/* The bits of a packet that hold the items which are not decoded yet. */
 struct ue_item_range {
     size_t bit;
     size_t end_bit; /* the inner terminator */
 };
 
-/* A datagram piece by piece, for receivers that act between its parts: the head is prefix, then a whole handshake
-   message, or handlers and packet header; items follow until rest.bit is rest.end_bit, unless handlers.is_opaque.
-   Members that a fault left unread are zero. */
+/* Decoding in steps, for receivers that act between them. The head is the prefix and a whole handshake message, or the
+   prefix, handlers and packet header. Items follow until range->bit is range->end_bit, unless handlers.is_opaque.
+   Members after a fault are zero. */
 enum ue_status ue_datagram_decode_head(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
-                                       struct ue_datagram *datagram, struct ue_item_range *rest, struct ue_fault *fault);
-enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
+                                       struct ue_datagram *datagram, struct ue_item_range *range,
+                                       struct ue_fault *fault);
+enum ue_status ue_item_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *range,
                               struct ue_item *item, struct ue_fault *fault);
 
-/* As many of the next items as have room, which takes less than one by one; how many. A fault comes behind
-   them. */
-size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *rest,
+/* Decodes up to `capacity` of the next items, faster than one at a time, and returns their number. A fault occurred
+   after them. */
+size_t ue_items_decode(const struct ue_context *context, const uint8_t *bytes, struct ue_item_range *range,
                        struct ue_item *items, size_t capacity, struct ue_fault *fault);
 
-/* A packet piece by piece, for senders that fill it over time: head, items, end. Each call writes at *bit and advances
-   it; the bits before stay, those behind in the last bytes are undefined. The head is prefix, handlers and packet
-   header of a datagram, whose items are not looked at; the end is the terminators. */
+/* Encoding in steps, for senders that fill a packet over time: head, items, end. Each call writes at *bit and advances
+   *bit. Bits before *bit do not change; bits after it, up to size_bytes, are undefined. The head is prefix, handlers
+   and packet header; the items of the datagram are ignored. The end is the terminators. */
 enum ue_status ue_datagram_encode_head(const struct ue_context *context, const struct ue_datagram *datagram,
                                        uint8_t *bytes, size_t size_bytes, size_t *bit, struct ue_fault *fault);
 enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_item *item, uint8_t *bytes,
@@ -127,14 +131,14 @@ enum ue_status ue_item_encode(const struct ue_context *context, const struct ue_
 enum ue_status ue_datagram_encode_end(const struct ue_context *context, uint8_t *bytes, size_t size_bytes, size_t *bit,
                                       struct ue_fault *fault);
 
-/* Fills prefix, handshake, handlers and packet of a datagram from a source; items are built with the two calls below.
- */
+/* Fills prefix, handshake, handlers and packet header of a datagram from a field source. ue_item_build builds its
+   items. */
 enum ue_status ue_datagram_build(const struct ue_context *context, const struct ue_field_source *source,
                                  struct ue_datagram *datagram, struct ue_fault *fault);
-enum ue_status ue_item_build(const struct ue_context *context, const struct ue_field_source *source, struct ue_item *item,
-                             struct ue_fault *fault);
+enum ue_status ue_item_build(const struct ue_context *context, const struct ue_field_source *source,
+                             struct ue_item *item, struct ue_fault *fault);
 
-/* Whether the payload is a sequence of control messages: a whole bunch of channel 0. */
+/* Whether the payload of a bunch is a sequence of control messages: a bunch of channel 0 that is not partial. */
 bool ue_bunch_has_messages(const struct ue_context *context, const struct ue_bunch *bunch);
 
 #endif

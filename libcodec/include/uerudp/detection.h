@@ -1,62 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* A passive observer of one connection: learns generation, direction and full packet ids from its datagrams, in
-   capture order, once; what it says about a datagram is kept in a small struct ue_decode_state, from which the datagram can be
-   decoded again at any time (protocol.md 17). */
+/* Detection of the generation, direction and packet ids of one connection from its datagrams (protocol.md 17). The
+   caller feeds each datagram once, in capture order. For each datagram the detection fills a small struct
+   ue_decode_state, from which the caller can decode that datagram again at any time. Nothing is allocated. */
 #ifndef UERUDP_DETECTION_H
 #define UERUDP_DETECTION_H
 
 #include <uerudp/profile_match.h>
 
-/* Datagrams that wait for the verdict on the generation; later ones are labelled at once. */
+/* Number of first datagrams that are decoded with the released result, see ue_detection_release. */
 #define UE_DETECTION_HELD_MAX 64
 
-/* Settings that games change, tried when no stock profile fits: bounds of channel sequence and packet size. */
+/* Number of variants: bounds of channel sequence and packet size that games change. They are tried when no profile
+   matches with the engine's own bounds. */
 #define UE_DETECTION_VARIANT_COUNT 14
 
 enum ue_detection_reason {
-    UE_DETECTION_REASON_NONE,        /* nothing seen yet: the oldest possible */
-    UE_DETECTION_REASON_SETTING,       /* a setting */
-    UE_DETECTION_REASON_HANDSHAKE,   /* only this profile sends such a handshake */
+    UE_DETECTION_REASON_NONE,          /* no evidence yet: the oldest possible profile */
+    UE_DETECTION_REASON_SETTING,       /* the caller gave the generation */
+    UE_DETECTION_REASON_HANDSHAKE,     /* only this profile sends such a handshake */
     UE_DETECTION_REASON_ONLY_MATCH,    /* the only profile in which the bunches end at the terminator */
-    UE_DETECTION_REASON_OLDEST_MATCH,  /* the oldest of several that fit */
-    UE_DETECTION_REASON_SPAWN,       /* the only profile in which the spawn data of actors ends with its message */
-    UE_DETECTION_REASON_VARIANT_MATCH, /* fits with other bounds than the stock ones */
-    UE_DETECTION_REASON_CLOSEST,     /* nothing fits well: the one that fits most often */
+    UE_DETECTION_REASON_OLDEST_MATCH,  /* the oldest of several profiles that match */
+    UE_DETECTION_REASON_SPAWN,         /* the only profile in which the spawn data of actors ends with its message */
+    UE_DETECTION_REASON_VARIANT_MATCH, /* matches with other bounds than the engine's */
+    UE_DETECTION_REASON_CLOSEST,       /* no profile matches well: the one that matches most often */
     UE_DETECTION_REASON_COUNT
 };
 
-/* Whether packets still count for the choice. */
+/* Whether further packets can change the result. */
 enum ue_detection_state {
-    UE_DETECTION_STATE_OPEN,    /* each packet may change the choice */
-    UE_DETECTION_STATE_CLOSED,  /* done; packets are only compared with the choice */
-    UE_DETECTION_STATE_REOPENED /* most packets failed: packets are counted again, and the choice holds meanwhile */
+    UE_DETECTION_STATE_OPEN,    /* each packet can change the result */
+    UE_DETECTION_STATE_CLOSED,  /* done; packets are only compared with the result */
+    UE_DETECTION_STATE_REOPENED /* most packets failed: packets are counted again, the result does not change meanwhile
+                                 */
 };
 
-/* One choice of generation. */
+/* The detection result: which generation the connection speaks, and why. */
 struct ue_detection_result {
-    uint16_t candidates; /* bit mask of profiles that fit equally well, the chosen one included */
+    uint16_t candidates; /* bit mask of the profiles that match equally well, the chosen one included */
     uint8_t profile;     /* row */
-    uint8_t variant;     /* 0 = the settings as given */
+    uint8_t variant;     /* 0 = the settings of the caller */
     uint8_t reason;      /* enum ue_detection_reason */
     bool ids;
     bool features;
 };
 
-/* What is to be known to decode one datagram: small, copyable, without pointers. */
+/* What is needed to decode one datagram again: small, copyable, without pointers. */
 struct ue_decode_state {
-    struct ue_detection_result choice; /* as of this datagram; see held */
-    bool held;               /* seen before the verdict: the flow's released choice counts instead */
+    struct ue_detection_result choice; /* when this datagram was fed; see held */
+    bool held; /* fed before the release: the released result of the detection applies instead of choice */
     bool restarting;
     uint8_t side;
-    uint8_t direction; /* enum ue_direction as of this datagram; ue_detection_context() knows better once more was seen */
-    uint8_t number;    /* among those before the verdict, from 1; 0: behind it */
-    struct ue_packet_ids links; /* as of this datagram; ue_detection_packet_ids() knows better */
+    uint8_t direction; /* enum ue_direction when this datagram was fed; ue_detection_context returns the current one */
+    uint8_t number;    /* position among the datagrams before the release, from 1; 0: after it */
+    struct ue_packet_ids links; /* when this datagram was fed; ue_detection_packet_ids returns the current ones */
 };
 
-/* Places of the packet header, which generations do not share. */
+/* Bit positions of the packet header, which differ between generations. */
 enum ue_header_position { UE_HEADER_LEGACY, UE_HEADER_PLAIN, UE_HEADER_IDS, UE_HEADER_COUNT };
 
-/* What an ordinary datagram before the verdict says at each place. */
+/* Sequence and ack of one packet before the release, read at each position of the header. */
 struct ue_detection_header {
     bool is_readable[UE_HEADER_COUNT];
     uint8_t side;
@@ -66,12 +68,12 @@ struct ue_detection_header {
 
 #define UE_MAGIC_BITS_MAX 32
 
-/* What the first datagrams show of a magic header that the settings do not name. */
+/* Search for a magic header that is not in the settings, in the first datagrams. */
 struct ue_detection_magic {
-    uint8_t datagrams;                   /* looked at */
-    uint32_t bits;                       /* the first 32 of the first datagram */
-    uint32_t changed;                    /* those that another datagram has otherwise */
-    uint32_t initials;                   /* bit n - 1: an Initial stood after n bits */
+    uint8_t datagrams;                   /* examined */
+    uint32_t bits;                       /* the first 32 bits of the first datagram */
+    uint32_t changed;                    /* bits that differ in another datagram */
+    uint32_t initials;                   /* bit n - 1: an Initial was found after n bits */
     uint32_t answers;                    /* bit n - 1: both sides sent the same cookie after n bits */
     uint32_t sides;                      /* bit n - 1: side 1 sent the latest cookie after n bits */
     uint32_t cookies[UE_MAGIC_BITS_MAX]; /* the latest cookie after n bits, hashed; 0: none */
@@ -84,96 +86,103 @@ struct ue_detection_side {
     int64_t last_id;
 };
 
+/* The state of a detection. Callers may set settings.decryptor, and read settings, custom, choice, server_side and
+   is_released; the other members are private. */
 struct ue_detection {
     struct ue_settings settings;
-    const struct ue_profile *custom; /* a user's own generation; NULL: rows of profiles.def */
+    const struct ue_profile *custom; /* the generation that the caller gave; NULL: automatic */
     struct ue_detection_result choice;
     struct ue_detection_result released;
-    bool given; /* the generation is a setting */
-    bool has_ordinary;
-    bool has_proof;        /* a handshake message with a body, or with versions */
-    bool has_ids_evidence; /* a handshake showed whether ids are there */
+    bool is_given; /* the generation is a setting */
+    bool has_packets;
+    bool has_proof;        /* a handshake message with a body, or with versions, was fed */
+    bool has_ids_evidence; /* a handshake message showed whether the prefix has ids */
     bool ids;
     bool is_released;
     bool restarting;
     int8_t server_side;  /* -1 unknown */
-    int8_t spawn_votes;  /* spawns that fit only the newer of two profiles, less those that fit only the older */
-    int8_t server_votes; /* packets that fit only with side 1 as the server, less those that fit only with side 0 */
-    uint16_t possible;   /* profiles that the handshakes leave */
+    int8_t spawn_votes;  /* spawns that match only the newer of two profiles, minus those that match only the older */
+    int8_t server_votes; /* packets that match only with side 1 as the server, minus those only with side 0 */
+    uint16_t possible;   /* profiles that the handshakes do not exclude */
     uint32_t datagrams;
     enum ue_detection_state detection;
-    uint8_t misses;          /* since the release: packets that did not fit, weighed against those that did */
-    uint8_t failures;        /* detections that found nothing in a row */
+    uint8_t misses;          /* since the release: packets that did not match, weighed against those that did */
+    uint8_t failures;        /* consecutive detections without a match */
     uint16_t pause;          /* packets until the next detection */
-    uint16_t trials;         /* ordinary datagrams tried */
-    uint16_t variant_trials; /* of them tried with other bounds, too: those that left no profile without a miss */
-    uint16_t evidence;       /* of them with bunches in the chosen reading */
+    uint16_t trials;         /* packets tried */
+    uint16_t variant_trials; /* of them tried with variants, too: those after every profile had a miss */
+    uint16_t evidence;       /* of them with bunches under the result */
     uint16_t fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
     uint16_t bunch_fits[UE_PROFILE_COUNT][UE_DETECTION_VARIANT_COUNT];
     uint16_t last_seq[UE_PROFILE_COUNT][2];
     bool has_seq[UE_PROFILE_COUNT][2];
     struct ue_detection_magic magic;
     struct ue_detection_side sides[2];
-    struct ue_detection_side first_sides[2]; /* before the first ordinary datagram */
-    struct ue_detection_header numbers[UE_DETECTION_HELD_MAX];
-    struct ue_detection_result resolved_choice; /* what the next is made from */
-    struct ue_context resolved;       /* without a name until the first ordinary datagram */
+    struct ue_detection_side first_sides[2]; /* before the first packet */
+    struct ue_detection_header headers[UE_DETECTION_HELD_MAX];
+    struct ue_detection_result resolved_choice; /* the result that `resolved` was made from */
+    struct ue_context resolved;                 /* profile.name is NULL before the first packet */
 };
 
-/* Starts observing. generation: NULL for automatic; server_side: 0 or 1 when known from the ports, else -1. The
-   generation must outlive the flow. */
-void ue_detection_init(struct ue_detection *flow, const struct ue_settings *settings, const struct ue_profile *generation,
-                  int server_side);
+/* Initialises a detection. generation: NULL for automatic detection, else it must outlive the detection. server_side: 0
+   or 1 when known, else -1. */
+void ue_detection_init(struct ue_detection *detection, const struct ue_settings *settings,
+                       const struct ue_profile *generation, int server_side);
 
-/* Observes one datagram sent by side 0 or 1. shape: what ue_profile_match_handshake said, or NULL for an ordinary one. */
-void ue_detection_feed(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size_bytes,
-                  const struct ue_handshake_match *shape, struct ue_decode_state *frame);
+/* Processes one datagram from side 0 or 1. match: the result of ue_profile_match_handshake, or NULL when it is no
+   handshake message. */
+void ue_detection_feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes,
+                       const struct ue_handshake_match *match, struct ue_decode_state *state);
 
-/* One of which a snap length cut the end: it teaches nothing, and is read as its neighbours are. */
-void ue_detection_feed_truncated(const struct ue_detection *flow, unsigned side, struct ue_decode_state *frame);
+/* Fills the decode state of a datagram that the capture's snap length has cut. Such a datagram changes nothing. */
+void ue_detection_feed_truncated(const struct ue_detection *detection, unsigned side, struct ue_decode_state *state);
 
-/* Whether this handshake begins another connection on the same addresses: an Initial without restart bit behind
-   ordinary packets, or behind handshakes of generations that do not send its form. */
-bool ue_detection_is_new_connection(const struct ue_detection *flow, const struct ue_handshake_match *shape);
+/* Whether this handshake message begins another connection of the same addresses: an Initial without restart bit after
+   packets, or after handshakes of generations that do not send its form. */
+bool ue_detection_is_new_connection(const struct ue_detection *detection, const struct ue_handshake_match *match);
 
-/* Continues an earlier connection that moved to a new address (restart handshake): takes over what is known of it,
-   for the datagrams held so far, too. */
-void ue_detection_adopt(struct ue_detection *flow, const struct ue_detection *earlier);
+/* Continues an earlier connection that moved to a new address (restart handshake): adopts its generation and packet
+   ids, for held datagrams, too. */
+void ue_detection_adopt(struct ue_detection *detection, const struct ue_detection *earlier);
 
-/* Ends the waiting: the choice so far is the one for all held datagrams. Done by itself when the choice is certain or
-   UE_DETECTION_HELD_MAX datagrams have been seen. */
-void ue_detection_release(struct ue_detection *flow);
+/* Releases the held datagrams: the current result applies to all of them. Happens automatically when the result is
+   certain or after UE_DETECTION_HELD_MAX datagrams. */
+void ue_detection_release(struct ue_detection *detection);
 
-/* The choice that counts for a datagram now. */
-const struct ue_detection_result *ue_detection_result_of(const struct ue_detection *flow, const struct ue_decode_state *frame);
+/* The result that applies to a datagram now. */
+const struct ue_detection_result *ue_detection_result_of(const struct ue_detection *detection,
+                                                         const struct ue_decode_state *state);
 
 /* The context in which to decode a datagram. */
-void ue_detection_context(const struct ue_detection *flow, const struct ue_decode_state *frame, struct ue_context *context);
+void ue_detection_context(const struct ue_detection *detection, const struct ue_decode_state *state,
+                          struct ue_context *context);
 
-/* The full numbers of a datagram as they are known now. */
-struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *flow, const struct ue_decode_state *frame);
+/* The packet ids of a datagram as they are known now. */
+struct ue_packet_ids ue_detection_packet_ids(const struct ue_detection *detection, const struct ue_decode_state *state);
 
-/* The releases that the choice leaves, for people: "4.22 to 4.24"; a user's own generation has its name. */
-const char *ue_detection_generations(const struct ue_detection *flow, const struct ue_detection_result *choice, char text[UE_RANGE_CHARS]);
+/* The releases of a result, for display: "4.22 to 4.24", or the name of a user-defined generation. */
+const char *ue_detection_generations(const struct ue_detection *detection, const struct ue_detection_result *choice,
+                                     char text[UE_RANGE_CHARS]);
 
-/* What a magic header looks like for people: bits, "" or "s", value, and both again. */
+/* Message about a magic header. Arguments: number of bits, "" or "s", value, number of bits, value. */
 #define UE_MAGIC_FORMAT "looks like a magic header of %u bit%s, value 0x%x: --magic-bits %u --magic 0x%x"
 
-/* Whether no generation fits, but an Initial and a cookie of both sides stand after one number of bits, and these bits
-   are equal in all datagrams. */
-bool ue_detection_find_magic(const struct ue_detection *flow, unsigned *bits, uint32_t *value);
+/* Finds a magic header that is missing in the settings: no generation matches, but after *bits bits there are an
+   Initial and a cookie of both sides, and these bits are equal in all datagrams. */
+bool ue_detection_find_magic(const struct ue_detection *detection, unsigned *bits, uint32_t *value);
 
-/* Whether the generation of a datagram rests on nothing. */
-bool ue_detection_is_doubtful(const struct ue_detection *flow, const struct ue_decode_state *frame);
+/* Whether there is no evidence for the generation of a datagram. */
+bool ue_detection_is_doubtful(const struct ue_detection *detection, const struct ue_decode_state *state);
 
-/* Whether a datagram between our addresses is probably of another protocol: one that does not decode, where no
-   generation fits or where it is a query (ue_profile_match_is_query); the two bits of a restart request, where nothing else
-   came; a lone packet up to 4.18 that acknowledges packets and is about a channel in the thousands. Costs little for
-   any other. */
-bool ue_detection_is_foreign(const struct ue_detection *flow, const struct ue_decode_state *frame, const uint8_t *bytes,
-                        size_t size_bytes);
+/* Whether a datagram of this connection probably belongs to another protocol:
+   - it does not decode, and no generation matches or it is a query (ue_profile_match_is_query);
+   - the connection consists of restart requests only, which have two bits;
+   - it is the only datagram, and a packet up to 4.18 with an ack and a channel index of 1000 or more.
+   Cheap for all other datagrams. */
+bool ue_detection_is_foreign(const struct ue_detection *detection, const struct ue_decode_state *state,
+                             const uint8_t *bytes, size_t size_bytes);
 
-/* A static English sentence without final period. */
+/* A static English phrase without final period. */
 const char *ue_detection_reason_text(enum ue_detection_reason reason);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The field catalogue: every name that the plugin, the program and the documentation share. */
+/* The field catalogue: identifiers, names, labels and value tables of all fields, which the plugin, the program and the
+   documentation share. The rows are those of fields.def and enums.def. */
 #ifndef UERUDP_FIELD_H
 #define UERUDP_FIELD_H
 
@@ -43,7 +44,7 @@ enum ue_values {
     UE_VALUES_COUNT
 };
 
-/* One catalogue row; all texts are static. */
+/* One row of the catalogue; all texts are static. */
 struct ue_field_row {
     const char *name; /* dotted key, for example "bunch.ch_seq" */
     const char *label;
@@ -57,21 +58,22 @@ struct ue_value_name {
     const char *name;
 };
 
-/* By enum ue_field. */
+/* Indexed by enum ue_field. */
 extern const struct ue_field_row ue_field_rows[UE_FIELD_COUNT];
 
-/* The row of a field; never NULL, of what is no identifier that of UE_F_NONE. Inline: every item of a tree asks. */
+/* The row of a field; the row of UE_F_NONE for a number that is no field. Never NULL. Inline because it is called for
+   every field of a Wireshark tree. */
 static inline const struct ue_field_row *ue_field_row(enum ue_field field) {
     return &ue_field_rows[(size_t)field < UE_FIELD_COUNT ? field : UE_F_NONE];
 }
 
-/* Finds a field by its dotted name; UE_F_NONE when there is none. */
+/* Finds a field by its dotted name. Returns UE_F_NONE when there is none. */
 enum ue_field ue_field_find(const char *name);
 
-/* The names of a value table and their number; NULL and 0 for UE_VALUES_NONE. */
+/* The rows of a value table; sets *count to their number. Returns NULL and sets 0 for UE_VALUES_NONE. */
 const struct ue_value_name *ue_values_names(enum ue_values table, size_t *count);
 
-/* The name of one value; NULL when it has none. */
+/* The name of a value; NULL when the table does not list it. */
 const char *ue_values_name(enum ue_values table, uint64_t number);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What packet handler components put between prefix and packet header (protocol.md 13). */
+/* Packet handler components: what encryption, compression and other components write between the prefix and the packet
+   header (protocol.md 13), and the interface to decryption. */
 #ifndef UERUDP_HANDLERS_H
 #define UERUDP_HANDLERS_H
 
@@ -9,7 +10,7 @@
 #define UE_AES_IV_BYTES 12
 #define UE_AES_TAG_BYTES 16
 
-/* The bits of one component; members that the component does not have are zero. */
+/* The fields of one component. Members that the component lacks are zero. */
 struct ue_handler_bits {
     bool encrypted;
     bool compressed;
@@ -21,14 +22,14 @@ struct ue_handler_bits {
     uint32_t reliability_id;
 };
 
-/* One entry per configured component, outermost first; the entries behind an opaque one are zero. */
+/* One entry for each configured component, outermost first. Entries after an opaque component are zero. */
 struct ue_handlers {
     struct ue_handler_bits components[UE_HANDLERS_MAX];
-    bool is_opaque;        /* encrypted or compressed content follows instead of a packet */
-    struct ue_view opaque; /* that content */
+    bool is_opaque;        /* encrypted or compressed content follows instead of a packet header */
+    struct ue_view opaque; /* that content, a view into the datagram */
 };
 
-/* Encrypted content of one component; iv and tag are NULL where the component has none. */
+/* Encrypted content of one component. iv and tag are NULL when the component has none. */
 struct ue_ciphertext {
     enum ue_handler handler;
     const uint8_t *iv;  /* UE_AES_IV_BYTES */
@@ -36,15 +37,15 @@ struct ue_ciphertext {
     struct ue_view ciphertext;
 };
 
-/* What became of it; valid until the trace or check ends. */
+/* Decrypted content. The decryptor owns it; it must stay valid until the call that requested it returns. */
 struct ue_plaintext {
     const uint8_t *plain;
     size_t plain_bytes;
-    const char *key; /* names the key for users, without its value */
+    const char *key; /* where the key comes from, for display; not its value */
 };
 
-/* Decrypts for a trace or check; the library itself knows no cipher. open returns false when it cannot or the tag does
-   not match. */
+/* Decrypts for ue_datagram_trace and ue_datagram_check; the codec itself contains no cipher. open fills `opened` and
+   returns true, or returns false when no key fits. */
 struct ue_decryptor {
     bool (*open)(void *user, const struct ue_ciphertext *sealed, struct ue_plaintext *opened);
     void *user;

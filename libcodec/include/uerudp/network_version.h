@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The network version checksum of Hello and of handshakes, and what it tells about the engine (protocol.md 16). */
+/* The network version checksum of Hello and of handshakes (protocol.md 16), and the search for the EngineNetVer that it
+   was made from. */
 #ifndef UERUDP_NETWORK_VERSION_H
 #define UERUDP_NETWORK_VERSION_H
 
@@ -7,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the checksum covers besides the engine's network version. */
+/* Input of the checksum besides the EngineNetVer. Strings are borrowed. */
 struct ue_project {
     const char *name;    /* UTF-8 */
     const char *version; /* NULL = "1.0.0.0" */
@@ -15,17 +16,16 @@ struct ue_project {
     uint32_t game_netver;
 };
 
-/* Highest EngineNetVer that is tried. */
+/* Highest EngineNetVer that the search tries. */
 #define UE_NETWORK_VERSION_MAX 60
 
-/* CRC-32 over the lower-cased text, each character as four little-endian bytes. Text is UTF-8; only ASCII letters are
-   lower-cased. */
+/* CRC-32 of a UTF-8 text of `length` bytes: ASCII letters in lower case, each character as four little-endian bytes. */
 uint32_t ue_network_version_checksum_text(const char *text, size_t length);
 
-/* The checksum of a project built with one EngineNetVer. */
+/* The checksum of a project that is built with this EngineNetVer. */
 uint32_t ue_network_version_checksum(const struct ue_project *project, uint32_t netver);
 
-/* Finds the EngineNetVer (1 to UE_NETWORK_VERSION_MAX) whose checksum this is; 0 when there is none. */
+/* Finds the EngineNetVer (1 to UE_NETWORK_VERSION_MAX) with this checksum. Returns 0 when there is none. */
 uint32_t ue_network_version_find(const struct ue_project *project, uint32_t checksum);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packet headers: modern with ack history, legacy with a packet id and ack items (protocol.md 6 to 8). */
+/* Packet headers (protocol.md 6 to 8). Modern headers (from 4.22) carry an ack and an ack history; legacy headers carry
+   a packet id, and acks are items between the bunches. */
 #ifndef UERUDP_PACKET_H
 #define UERUDP_PACKET_H
 
@@ -7,12 +8,12 @@
 
 #define UE_HISTORY_WORDS_MAX 8
 
-/* Members that a layout does not have are zero. */
+/* Members that the layout of the generation lacks are zero. */
 struct ue_packet {
     uint16_t seq; /* the packet id in the legacy layout */
     uint16_t ack;
     uint8_t history_words; /* 1 to 8 */
-    bool history_flush;    /* nibble 15; eight words follow */
+    bool history_flush;    /* word count nibble 15; eight words follow */
     uint32_t history[UE_HISTORY_WORDS_MAX];
     uint16_t acked_history_seq;
     struct ue_view extra; /* settings.extra_bits */
@@ -23,7 +24,7 @@ struct ue_packet {
     uint8_t remote_kbps;
 };
 
-/* One acknowledgement of the legacy layout. */
+/* One ack of the legacy layout. */
 struct ue_ack {
     uint16_t ack_id;
     bool has_frame_time;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands in front of every datagram: wrapper, magic header, ids, handshake bit (protocol.md 4.1). */
+/* The prefix of every datagram: wrapper, magic header, session and client id, handshake bit (protocol.md 4.1). */
 #ifndef UERUDP_PREFIX_H
 #define UERUDP_PREFIX_H
 

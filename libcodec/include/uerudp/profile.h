@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol generations (protocol.md 3), and the wire context: one generation with settings and what was learned. */
+/* Protocol generations (protocol.md 3), settings, and the wire context that combines them with what is known of a
+   connection. Every encoder and decoder receives a context. */
 #ifndef UERUDP_PROFILE_H
 #define UERUDP_PROFILE_H
 
@@ -15,10 +16,10 @@ enum ue_packet_layout { UE_PACKET_LEGACY, UE_PACKET_KBPS, UE_PACKET_JITTER, UE_P
 
 enum ue_channel_layout { UE_CHANNEL_BOUNDED, UE_CHANNEL_PACKED };
 
-/* How an endpoint acknowledges (endpoint.md 13): the engine's generations L, A, B and C. */
+/* How an endpoint acknowledges: generations L, A, B and C of endpoint.md 13. */
 enum ue_ack_generation { UE_ACKS_LEGACY, UE_ACKS_PLAIN, UE_ACKS_FLUSH, UE_ACKS_RESET };
 
-/* One generation; the columns are explained in profiles.def. */
+/* One generation. profiles.def describes the members. */
 struct ue_profile {
     const char *name;
     uint16_t netver;
@@ -41,35 +42,34 @@ struct ue_profile {
 #define UE_PROFILE_COUNT 12
 #define UE_PROFILE_ALL ((1u << UE_PROFILE_COUNT) - 1)
 
-/* Profile by its row number, oldest first; NULL from UE_PROFILE_COUNT on. */
+/* The profile of a row, oldest first; NULL when index is UE_PROFILE_COUNT or higher. Static. */
 const struct ue_profile *ue_profile_at(size_t index);
 
-/* Profile that an engine release speaks: accepts every release from "4.13" to "5.8" and maps it to the row that
-   introduced its wire form ("5.3" to "5.1"); NULL for anything else. */
+/* The profile of an engine release from "4.13" to "5.8": the row of the release that introduced its wire format, for
+   example "5.1" for "5.3". NULL for anything else. */
 const struct ue_profile *ue_profile_find(const char *release);
 
-/* Row number of a profile returned by the functions above. */
+/* The row of a profile by its name; the last row when the name is unknown. */
 size_t ue_profile_index(const struct ue_profile *profile);
 
 #define UE_RELEASES_CHARS 16
 
-/* The releases of a generation, for people: "4.14 to 4.17", or its name where that says all. The result is the name or
-   the text. */
+/* The releases of a generation, for display: "4.14 to 4.17", or one release. Returns the profile's name or `text`. */
 const char *ue_profile_releases(const struct ue_profile *profile, char text[UE_RELEASES_CHARS]);
 
 #define UE_RANGE_CHARS 128
 
-/* The releases of all profiles in a mask, for people: "4.22 to 4.24", or "4.13, 4.20 to 4.21" where the mask has gaps.
-   An empty mask gives "". */
+/* The releases of all profiles in a mask (bit n is row n), for display: "4.22 to 4.24", or "4.13, 4.20 to 4.21" when
+   the mask has gaps. An empty mask gives "". Returns `text`. */
 const char *ue_profile_range(uint16_t mask, char text[UE_RANGE_CHARS]);
 
-/* Whether all profiles in a mask put the same bits into packets and handshakes: they differ only in what messages
-   carry, and in what endpoints do. */
+/* Whether all profiles in a mask have the same format of handshakes, packets and bunches, so that they differ only in
+   the content of messages and in the behaviour of endpoints. False for an empty mask. */
 bool ue_profile_same_wire(uint16_t mask);
 
 enum ue_direction { UE_DIRECTION_UNKNOWN, UE_CLIENT_TO_SERVER, UE_SERVER_TO_CLIENT };
 
-/* The other way; unknown stays unknown. */
+/* The opposite direction; UE_DIRECTION_UNKNOWN for an unknown one. */
 enum ue_direction ue_direction_reverse(enum ue_direction direction);
 
 /* Packet handler components (protocol.md 13). */
@@ -87,19 +87,19 @@ enum ue_handler {
 
 struct ue_decryptor;
 
-/* What is not on the wire and must be told; zero members mean "the stock value". */
+/* What the wire does not show and the user must configure. A member that is zero selects the engine's own value. */
 struct ue_settings {
     uint8_t magic_bits; /* 0 to 32 */
-    uint32_t magic;     /* written by senders, never checked by receivers */
+    uint32_t magic;     /* senders write it, receivers do not check it */
     uint32_t skip_bytes;
     uint32_t max_packet_bytes;                 /* 0 = the profile's own */
     uint32_t ch_seq_bound;                     /* 0 = 1024 */
-    uint32_t extra_bits;                       /* a game's own bits behind the history, at most UE_EXTRA_BITS_MAX */
+    uint32_t extra_bits;                       /* a game's own bits after the history, at most UE_EXTRA_BITS_MAX */
     uint8_t terminators;                       /* 1 or 2; 0 = 2 */
     enum ue_handler handlers[UE_HANDLERS_MAX]; /* outermost first */
     bool internal_ack;                         /* replay packets: bunches without a packet header */
     uint8_t guid_bits;                         /* 0 = packed */
-    uint8_t netver;                            /* EngineNetVer; 0 = the lowest of the profile, or what a trial finds */
+    uint8_t netver;                            /* EngineNetVer; 0 = the lowest of the profile, or found by trial */
     uint32_t reliable_buffer;                  /* 0 = the profile's own */
     const struct ue_decryptor *decryptor;            /* NULL: encrypted content stays opaque; see handlers.h */
 };
@@ -109,34 +109,36 @@ struct ue_settings {
 #define UE_CH_SEQ_BOUND_STOCK 1024
 #define UE_REPLAY_PACKET_BYTES 2048
 
-/* Everything that the layouts consult: a resolved copy, cheap to pass by pointer. */
+/* Everything that a layout depends on, resolved from profile and settings. ids, features, direction and restarting come
+   from the handshake; the caller sets them. */
 struct ue_context {
     struct ue_profile profile;
     struct ue_settings settings;
     enum ue_direction direction;
-    bool ids;            /* session and client id in the prefix: handshake version 3 and later */
+    bool ids;            /* the prefix has session and client id: handshake version 3 and later */
     bool features;       /* the versioned handshake carries NetworkFeatures */
-    bool restarting;     /* the handshake continues an earlier connection: its cookie gives no sequences */
+    bool restarting;     /* the handshake continues an earlier connection: its cookie holds no first sequences */
     uint32_t data_bound; /* bound of the bunch length: max_packet_bytes * 8 */
     uint32_t ch_seq_bound;
     uint32_t reliable_buffer;
-    struct ue_bound data_length; /* how these two are written */
-    struct ue_bound ch_seq;
-    bool is_common; /* modern layouts, no handlers, no replay: what the hot path of decoding takes on */
+    struct ue_bound data_length; /* encoding of integers below data_bound */
+    struct ue_bound ch_seq;      /* encoding of integers below ch_seq_bound */
+    bool is_common;              /* modern layout, no handlers, no replay: the fast path of decoding handles it */
 };
 
-/* Resolves a context from a profile and settings; NULL settings mean stock. Direction starts unknown. */
+/* Resolves a context from a profile and settings; NULL: the engine's own settings. The direction is unknown. The
+   decryptor of the settings must outlive the context. */
 void ue_context_init(struct ue_context *context, const struct ue_profile *profile, const struct ue_settings *settings);
 
-/* The EngineNetVer that decides about what is inside of messages. */
+/* The EngineNetVer, which determines the format of message content. */
 UE_INLINE unsigned ue_context_netver(const struct ue_context *context) {
     return context->settings.netver != 0 ? context->settings.netver : context->profile.netver;
 }
 
-/* Name of a handler component as users write it ("oodle"); NULL for UE_HANDLER_NONE. */
+/* The name of a handler component in settings, for example "oodle"; NULL for UE_HANDLER_NONE. Static. */
 const char *ue_handler_name(enum ue_handler handler);
 
-/* Component by its name; UE_HANDLER_NONE when there is none of that name. */
+/* Finds a handler component by its name of `length` bytes. Returns UE_HANDLER_NONE when there is none. */
 enum ue_handler ue_handler_find(const char *name, size_t length);
 
 #endif

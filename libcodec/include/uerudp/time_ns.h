@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and differences of times in captures, which may be any number: held at the ends of what 64 bits can say. */
+/* Saturating arithmetic of times in nanoseconds. A capture can hold any 64-bit time; sums and differences that overflow
+   become INT64_MIN or INT64_MAX. */
 #ifndef UERUDP_TIME_NS_H
 #define UERUDP_TIME_NS_H
 
@@ -17,7 +18,7 @@ static inline int64_t ue_time_ns_since(int64_t time_ns, int64_t before_ns) {
     return __builtin_sub_overflow(time_ns, before_ns, &span) ? (before_ns > 0 ? INT64_MIN : INT64_MAX) : span;
 }
 
-/* Seconds and nanoseconds, both of any size and sign. */
+/* Combines seconds and nanoseconds, each of any size and sign. */
 static inline int64_t ue_time_ns_from(int64_t seconds, int64_t nanoseconds) {
     int64_t time_ns;
     if (__builtin_mul_overflow(seconds, UE_NS_PER_S, &time_ns)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What one speaker said: the packets of a voice channel, back to back (protocol.md 23.6). */
+/* Voice packets, one after the other in a message of a voice channel (protocol.md 23.6). Views point into the
+   message. */
 #ifndef UERUDP_VOICE_H
 #define UERUDP_VOICE_H
 
@@ -7,7 +8,7 @@
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
-/* Longer data counts as none. */
+/* A longer length means that no data follows. */
 #define UE_VOICE_BYTES_MAX 8192
 
 /* Members that are absent on the wire are zero. */
@@ -19,7 +20,7 @@ struct ue_voice {
     struct ue_view data;
 };
 
-/* Reads at *bit of a message and advances *bit, or appends at *bit of bytes. */
+/* Decodes at *bit of a message, or encodes at *bit of bytes. Both advance *bit. */
 enum ue_status ue_voice_decode(const struct ue_context *context, struct ue_view data, size_t *bit,
                                struct ue_voice *voice, struct ue_fault *fault);
 enum ue_status ue_voice_encode(const struct ue_context *context, const struct ue_voice *voice, uint8_t *bytes,

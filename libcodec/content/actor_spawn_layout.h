@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the layouts of actor spawns and of vectors. They support no UE_BUILD. */
+#ifndef UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_LAYOUT_H
+#define UERUDP_LIBCODEC_CONTENT_ACTOR_SPAWN_LAYOUT_H
+
+#include <uerudp/actor_spawn.h>
+#include "libcodec/wire/layout.h"
+
+/* A vector that is reported as location, scale or velocity; `first` is the field of its presence bit. */
+void ue_vector_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, enum ue_field first,
+                   struct ue_vector *m);
+void ue_actor_spawn_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m);
+
+#endif

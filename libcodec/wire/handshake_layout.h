@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the layout of handshake messages. */
+#ifndef UERUDP_LIBCODEC_WIRE_HANDSHAKE_LAYOUT_H
+#define UERUDP_LIBCODEC_WIRE_HANDSHAKE_LAYOUT_H
+
+#include <uerudp/handshake.h>
+#include "libcodec/wire/layout.h"
+
+void ue_handshake_run(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_handshake *m);
+
+#endif
