@@ -124,10 +124,10 @@ static void arbitrary_rotation(struct rng *rng, struct ue_rotation *m) {
     }
 }
 
-void arbitrary_actor(struct rng *rng, const struct ue_context *x, struct ue_actor_spawn *m) {
+void arbitrary_actor_spawn(struct rng *rng, const struct ue_context *x, struct ue_actor_spawn *m) {
     *m = (struct ue_actor_spawn){.class_bits = ARBITRARY_CLASS_BITS};
     arbitrary_reference(rng, x, &m->object);
-    /* The bits of the class are bits that are left, so that a dynamic actor has all of it. */
+    /* A dynamic actor with class data is spawned: bits after its id mean that the spawn data is present. */
     m->is_spawned = ue_guid_is_dynamic(&m->object.links[0].guid) != arbitrary_spoil(rng);
     arbitrary_reference(rng, x, &m->archetype);
     arbitrary_reference(rng, x, &m->level);

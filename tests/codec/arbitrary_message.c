@@ -120,6 +120,6 @@ void arbitrary_message(struct rng *rng, const struct ue_context *x, struct ue_me
         }
     }
     if (arbitrary_spoil(rng) && m->param_count < UE_MESSAGE_PARAMS_MAX) {
-        m->param_count++; /* more than declared, or one that was left out, empty */
+        m->param_count++; /* more than declared, or an omitted one, which is empty */
     }
 }

@@ -9,7 +9,7 @@
 
 #include <uerudp/profile_match.h>
 
-/* The bytes that the first bits need, at the end of the room, the bits behind them zero. */
+/* Copies the first bits to the end of the buffer; the bits after them are zero. */
 static uint8_t *put_cut(const struct guarded *room, const uint8_t *bytes, size_t bits) {
     size_t size = ue_bits_bytes(bits);
     uint8_t *at = guarded_put(room, bytes, size);
@@ -32,13 +32,13 @@ void assert_cuts_are_clean(struct roundtrip *roundtrip, const struct guarded *ro
         if (problem != NULL) {
             fail_msg("cut at bit %zu: %s", bits, problem);
         }
-        const struct ue_decode_result *verdict = &roundtrip->verdict;
-        if (verdict->fault.status != UE_OK) {
-            assert_fault_within(&verdict->fault, size * 8);
+        const struct ue_decode_result *result = &roundtrip->verdict;
+        if (result->fault.status != UE_OK) {
+            assert_fault_within(&result->fault, size * 8);
         }
-        struct ue_handshake_match shape;
+        struct ue_handshake_match match;
         struct ue_packet_match fit;
-        ue_profile_match_handshake(&x->settings, cut, size, &shape);
+        ue_profile_match_handshake(&x->settings, cut, size, &match);
         ue_profile_match_packet(x, cut, size, &fit);
     }
 }

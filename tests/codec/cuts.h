@@ -10,10 +10,10 @@
 void assert_cuts_are_clean(struct roundtrip *roundtrip, const struct guarded *room, const struct ue_context *x,
                            const uint8_t *bytes, size_t size_bytes);
 
-/* The first bunch of a run of bits: each cut inside it must fault, at a bit not behind the cut. */
+/* The first bunch of a run of bits: each cut inside it must fault, at a bit not after the cut. */
 void assert_bunch_cuts_fault(const struct guarded *room, const struct ue_context *x, const uint8_t *bytes, size_t bits);
 
-/* Control messages: trailing parameters may be missing, so a cut may decode, but then to no bit behind it. */
+/* Control messages: trailing parameters may be missing, so a cut may decode, but not past the cut. */
 void assert_message_cuts_are_clean(const struct guarded *room, const struct ue_context *x, struct ue_view payload);
 
 #endif

@@ -40,7 +40,7 @@ static bool rotation_equal(const struct ue_rotation *a, const struct ue_rotation
     return SAME_BYTES(present) && SAME_BYTES(steps);
 }
 
-bool actor_equal(const struct ue_context *x, const struct ue_actor_spawn *a, const struct ue_actor_spawn *b) {
+bool actor_spawn_equal(const struct ue_context *x, const struct ue_actor_spawn *a, const struct ue_actor_spawn *b) {
     if (!object_equal(&a->object, &b->object) || !SAME(is_spawned) || !SAME_VIEW(class_data)) {
         return false;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether two structures of what is inside messages say the same; members that do not count are not compared. */
+/* Comparison of structures inside messages; members that are not used are not compared. */
 #ifndef UERUDP_TESTS_CODEC_EQUAL_CONTENT_H
 #define UERUDP_TESTS_CODEC_EQUAL_CONTENT_H
 
@@ -12,7 +12,7 @@ bool object_equal(const struct ue_object *a, const struct ue_object *b);
 bool exports_equal(const struct ue_exports *a, const struct ue_exports *b);
 bool field_export_equal(const struct ue_field_export *a, const struct ue_field_export *b);
 bool mapped_equal(const struct ue_mapped *a, const struct ue_mapped *b);
-bool actor_equal(const struct ue_context *x, const struct ue_actor_spawn *a, const struct ue_actor_spawn *b);
+bool actor_spawn_equal(const struct ue_context *x, const struct ue_actor_spawn *a, const struct ue_actor_spawn *b);
 bool block_equal(const struct ue_context *x, const struct ue_block *a, const struct ue_block *b);
 bool property_equal(const struct ue_property *a, const struct ue_property *b);
 bool call_equal(const struct ue_call *a, const struct ue_call *b);

@@ -15,7 +15,7 @@ static void fault(struct expected *e, const char *path, const char *what, const 
     e->faults++;
 }
 
-/* ---- which records a JSON object speaks of ---- */
+/* ---- the records that a JSON object describes ---- */
 
 static bool is_item(enum ue_group kind) {
     return kind == UE_GROUP_ACK || kind == UE_GROUP_BUNCH;
@@ -51,7 +51,7 @@ static size_t nth_item(const struct expected *e, size_t n) {
     return NO_GROUP;
 }
 
-/* Messages come behind their bunch, before the next item. */
+/* Messages follow their bunch, before the next item. */
 static size_t nth_message(const struct expected *e, size_t item, size_t n) {
     for (size_t i = item + 1; i < e->recorder->group_count && !is_item(e->recorder->groups[i].kind); i++) {
         if (e->recorder->groups[i].kind == UE_GROUP_MESSAGE && n-- == 0) {
@@ -108,7 +108,7 @@ static bool text_matches(const struct ue_record *record, enum ue_field_kind kind
     return strcmp(got, expected) == 0;
 }
 
-/* A number written as 0x1f, 31, "1 (Challenge)", "Challenge", "NMT_Hello". */
+/* Parses a number such as 0x1f, 31, "1 (Challenge)", "Challenge", "NMT_Hello". */
 static bool number_matches(const struct ue_field_row *row, uint64_t number, const char *expected) {
     const char *name = ue_values_name(row->values, number);
     const char *plain = strncmp(expected, "NMT_", 4) == 0 ? expected + 4 : expected;
@@ -121,7 +121,7 @@ static bool number_matches(const struct ue_field_row *row, uint64_t number, cons
     return end != expected && value == number && (*end == '\0' || rest_is_name);
 }
 
-/* FGuid and bit runs may be given as a number, least significant bit first. */
+/* A vector may contain an FGuid or a bit run as a number, least significant bit first. */
 static bool bytes_match_number(const struct ue_record *record, uint64_t expected) {
     return record->text.units.bits <= 64 &&
            ue_view_load(record->text.units, 0, (unsigned)record->text.units.bits) == expected;
@@ -131,7 +131,7 @@ static bool value_matches(const struct ue_record *record, const json_t *value) {
     const struct ue_field_row *row = ue_field_row(record->field);
     bool is_text = row->kind == UE_KIND_BYTES || row->kind == UE_KIND_TEXT || row->kind == UE_KIND_STRING;
     if (json_is_null(value)) {
-        return true; /* whoever made the vector had no name for it */
+        return true; /* a type without a name in the vector */
     }
     if (json_is_string(value)) {
         const char *text = json_string_value(value);
@@ -142,10 +142,11 @@ static bool value_matches(const struct ue_record *record, const json_t *value) {
     }
     uint64_t number = json_is_true(value) ? 1 : json_is_false(value) ? 0 : (uint64_t)json_integer_value(value);
     uint64_t got = row->kind == UE_KIND_I32 ? (uint64_t)(int64_t)(int32_t)record->number : record->number;
-    return is_text ? bytes_match_number(record, number) : (json_is_integer(value) || json_is_boolean(value)) && got == number;
+    return is_text ? bytes_match_number(record, number)
+                   : (json_is_integer(value) || json_is_boolean(value)) && got == number;
 }
 
-/* ---- what vectors state about positions ---- */
+/* ---- positions in vectors ---- */
 
 static size_t terminator_bit(const struct expected *e, bool inner) {
     size_t first = find_record(e, 0, UE_F_TERMINATOR, 0);
@@ -164,7 +165,7 @@ static size_t first_item_bit(const struct expected *e) {
     return first != NO_GROUP ? e->recorder->groups[first].begin_bit : terminator_bit(e, true);
 }
 
-/* False for what this table does not know. */
+/* Returns false for a key that this table lacks. */
 static bool position_of(const struct expected *e, const char *key, size_t scope, uint64_t *value) {
     const struct recorded_group *group = &e->recorder->groups[scope];
     const struct {
@@ -208,12 +209,12 @@ static void check_position(struct expected *e, const char *path, const char *key
     }
 }
 
-/* ---- the walk ---- */
+/* ---- comparison ---- */
 
 static void check_object(struct expected *e, const char *path, const json_t *object, size_t scope);
 
-/* Vectors give 0 for bits that are not on the wire, and the sequences of a cookie even to a connection that keeps its
-   own while it restarts. */
+/* Vectors contain 0 for bits that are not on the wire, and the sequences of a cookie even in a restart, where the
+   connection keeps its own. */
 static bool may_be_absent(const struct expected *e, enum ue_field field, const json_t *value) {
     bool zero = json_is_false(value) || (json_is_integer(value) && json_integer_value(value) == 0);
     switch (field) {
@@ -335,7 +336,7 @@ static void check_object(struct expected *e, const char *path, const json_t *obj
     }
 }
 
-/* Vectors state these by position, or not at all. */
+/* Vectors contain these by position, or not at all. */
 static bool has_no_key(enum ue_field field) {
     switch (field) {
     case UE_F_TERMINATOR:
@@ -348,7 +349,7 @@ static bool has_no_key(enum ue_field field) {
     }
 }
 
-/* Everything that was read from the wire must have been expected. */
+/* Every field that was decoded must be in the vector. */
 static void check_unexpected(struct expected *e, size_t scope) {
     for (size_t i = 0; i < e->recorder->count; i++) {
         const struct recorded *at = &e->recorder->records[i];

@@ -46,7 +46,7 @@ static enum ue_status encode(const struct ue_context *x, void *m, size_t *bits) 
     return c.fault.status;
 }
 
-/* Makes a structure and encodes it; false: it was refused. */
+/* Makes a random structure and encodes it. Returns false when encoding fails. */
 static bool encode_arbitrary(const struct ue_context *x, size_t *bits) {
     law.part->make(&law.rng, x, law.one);
     bool is_accepted = encode(x, law.one, bits) == UE_OK;
@@ -81,7 +81,7 @@ static void try_struct(size_t row) {
 
 /* ---- L1 ---- */
 
-/* Random bits; or an encoding of a random structure with a few bits changed, which gets deeper. */
+/* Random bits, or an encoding of a random structure with a few bits changed, which decodes further. */
 static size_t random_bits(const struct ue_context *x, uint8_t *bytes) {
     size_t bits;
     size_t size = RANDOM_BYTES;
@@ -105,7 +105,7 @@ static size_t random_bits(const struct ue_context *x, uint8_t *bytes) {
     return bits;
 }
 
-/* Tracing reads what decoding reads. */
+/* Tracing and decoding must read the same. */
 static void assert_trace_agrees(const struct ue_context *x, const struct ue_cursor *decoded, const uint8_t *in,
                                 size_t end, size_t row) {
     const struct ue_trace nobody = {NULL, NULL, NULL, NULL};
@@ -146,7 +146,7 @@ static void try_bits(size_t row) {
 
 /* ---- L4 ---- */
 
-/* What takes all that is left may be whole at a cut. */
+/* A structure that extends to the end of the payload may be complete at a cut. */
 static void try_cuts(size_t row) {
     struct ue_context x = context_for(law.part, row);
     size_t bits;

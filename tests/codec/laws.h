@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Laws for one wire structure alone, in every generation:
-   L1  what decodes canonically encodes to the same bits;
-   L2  what encodes decodes to an equal structure;
-   L4  cut at any bit, decoding faults cleanly and reads nothing past the cut. */
+/* Laws for one wire structure, in every generation. L1: what decodes canonically encodes to the same bits. L2: what
+   encodes decodes to an equal structure. L4: cut at any bit, decoding faults and reads nothing past the cut. */
 #ifndef UERUDP_TESTS_CODEC_LAWS_H
 #define UERUDP_TESTS_CODEC_LAWS_H
 
@@ -10,24 +8,24 @@
 #include "tests/support/rng.h"
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__) || defined(__clang__)
-#define LAWS_ROUNDS 30000 /* instrumented, perhaps */
+#define LAWS_ROUNDS 30000 /* possibly with sanitizers */
 #else
 #define LAWS_ROUNDS 100000
 #endif
 
 #define LAWS_PART_BYTES 8192 /* of the largest structure */
 
-/* One structure: how it is made, run and compared. */
+/* One structure: functions that make, run and compare it. */
 struct part {
     const char *name;
     void (*make)(struct rng *rng, const struct ue_context *x, void *m);
     void (*run)(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, void *m);
     bool (*equal)(const struct ue_context *x, const void *a, const void *b);
-    bool whole;    /* takes all bits that are left */
+    bool whole;    /* extends to the end of the payload */
     bool handlers; /* only with packet handlers */
 };
 
-/* Hold a law for a part, that many rounds in each generation: what breaks it fails the test. */
+/* Test a law for a part, `rounds` times in each generation. */
 void laws_hold_L1(const struct part *part, uint64_t rounds);
 void laws_hold_L2(const struct part *part, uint64_t rounds);
 void laws_hold_L4(const struct part *part, uint64_t rounds);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of classes, from the paths that exports tell. What openings say is held against the simulator's world by
-   check_content. */
+/* Class names from exported paths. check_content compares actor spawns with the world of the simulator. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

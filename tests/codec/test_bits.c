@@ -117,12 +117,12 @@ static void views_are_read_copied_and_compared(void **state) {
 
     uint8_t copy[3] = {0xff, 0xff, 0xff};
     ue_view_copy((struct ue_view){bytes, 3, 13}, copy);
-    assert_hex(copy, sizeof copy, "f61fff"); /* the last byte padded with zeros, the one behind untouched */
+    assert_hex(copy, sizeof copy, "f61fff"); /* the last byte is padded with zeros, the byte after it unchanged */
     ue_view_copy((struct ue_view){0}, copy);
     assert_hex(copy, sizeof copy, "f61fff");
 }
 
-/* protocol.md 4.2: how many bits a payload of three bytes has, by its last byte. */
+/* protocol.md 4.2: the length of a payload of three bytes, by its last byte. */
 static void comparing_sees_every_bit_and_reads_nothing_behind_the_views(void **state) {
     (void)state;
     struct guarded rooms[] = {guarded_new(64), guarded_new(64)};

@@ -19,7 +19,7 @@ static struct ue_context context(const char *release, struct ue_settings setting
     return x;
 }
 
-/* The header's bits as the text says, and back. */
+/* Encodes a header to the bits of the text, and decodes it. */
 static void assert_bunch(const struct ue_context *x, const struct ue_bunch *bunch, const char *header) {
     uint8_t bytes[ROOM];
     struct ue_bunch back;
@@ -46,7 +46,8 @@ static void assert_bunch(const struct ue_context *x, const struct ue_bunch *bunc
 static void the_hello_of_5_0(void **state) {
     (void)state;
     struct ue_context x = context("5.0", (struct ue_settings){0});
-    struct ue_bunch b = {.control = true, .open = true, .reliable = true, .ch_seq = 4, NAMED(UE_NAME_CONTROL), DATA(80)};
+    struct ue_bunch b = {
+        .control = true, .open = true, .reliable = true, .ch_seq = 4, NAMED(UE_NAME_CONTROL), DATA(80)};
     assert_bunch(&x, &b, "1 1 0 0 1 00000000 0 0 0 0010000000 1 1111111101000000 0000101000000");
 }
 
@@ -66,10 +67,12 @@ static void fragments_of_5_6(void **state) {
 static void closes(void **state) {
     (void)state;
     struct ue_context x = context("5.4", (struct ue_settings){0});
-    struct ue_bunch b = {.control = true, .close = true, .reliable = true, .ch_seq = 554, NAMED(UE_NAME_CONTROL), DATA(0)};
+    struct ue_bunch b = {
+        .control = true, .close = true, .reliable = true, .ch_seq = 554, NAMED(UE_NAME_CONTROL), DATA(0)};
     assert_bunch(&x, &b, "1 0 1 0000 0 1 00000000 0 0 0 0101010001 1 1111111101000000 0000000000000");
     x = context("4.23", (struct ue_settings){.internal_ack = true});
-    b = (struct ue_bunch){.control = true, .close = true, .reliable = true, .channel = 28, NAMED(UE_NAME_ACTOR), DATA(0)};
+    b = (struct ue_bunch){
+        .control = true, .close = true, .reliable = true, .channel = 28, NAMED(UE_NAME_ACTOR), DATA(0)};
     assert_bunch(&x, &b, "1 0 1 0000 0 1 00011100 0 0 0 1 00110011 00000000000000");
 }
 

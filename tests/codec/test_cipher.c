@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening encrypted content: packets are sealed here with libgcrypt itself, opened by the library, and traced. */
+/* Decryption: the tests encrypt packets with libgcrypt; the library decrypts and traces them. */
 #include <gcrypt.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@ static void on_field(void *user, const struct ue_record *record) {
     seen->terminators += record->field == UE_F_TERMINATOR;
 }
 
-/* A packet with one Netspeed message; returns its bits behind the prefix bit, the inner terminator included. */
+/* Makes a packet with one Netspeed message. Returns its length in bits after the prefix bit, with the inner
+   terminator. */
 static size_t inner_packet(uint8_t *bytes, size_t size) {
     static const uint8_t netspeed[] = {4, 0xa0, 0x86, 0x01, 0x00};
     struct ue_item item = {.bunch = {.reliable = true, .has_name = true, .ch_seq = 5}};
@@ -53,7 +54,7 @@ static size_t inner_packet(uint8_t *bytes, size_t size) {
     return outer - 1; /* without the prefix bit and the outer terminator */
 }
 
-static void seal(enum gcry_cipher_modes mode, const uint8_t *iv, uint8_t *bytes, size_t size, uint8_t *tag) {
+static void encrypt(enum gcry_cipher_modes mode, const uint8_t *iv, uint8_t *bytes, size_t size, uint8_t *tag) {
     uint8_t key[UE_CIPHER_KEY_BYTES];
     gcry_cipher_hd_t handle;
     for (size_t i = 0; i < sizeof key; i++) {
@@ -71,7 +72,7 @@ static void seal(enum gcry_cipher_modes mode, const uint8_t *iv, uint8_t *bytes,
     gcry_cipher_close(handle);
 }
 
-/* Seals the packet with the handler and returns the datagram's size. */
+/* Encrypts the packet with the handler and returns the datagram's size. */
 static size_t sealed_datagram(enum ue_handler handler, uint8_t *out, size_t size) {
     uint8_t packet[128] = {0};
     uint8_t plain[128] = {0};
@@ -87,10 +88,10 @@ static size_t sealed_datagram(enum ue_handler handler, uint8_t *out, size_t size
     component->encrypted = true;
     if (handler == UE_HANDLER_AES_ECB) {
         bytes = (bytes + 15) / 16 * 16;
-        seal(GCRY_CIPHER_MODE_ECB, NULL, plain, bytes, NULL);
+        encrypt(GCRY_CIPHER_MODE_ECB, NULL, plain, bytes, NULL);
     } else {
         memset(component->iv, 7, sizeof component->iv);
-        seal(GCRY_CIPHER_MODE_GCM, component->iv, plain, bytes, component->tag);
+        encrypt(GCRY_CIPHER_MODE_GCM, component->iv, plain, bytes, component->tag);
     }
     datagram.handlers.is_opaque = true;
     datagram.handlers.opaque = (struct ue_view){plain, 0, bytes * 8};
@@ -103,18 +104,18 @@ static size_t sealed_datagram(enum ue_handler handler, uint8_t *out, size_t size
     return written;
 }
 
-static struct ue_decode_result trace(enum ue_handler handler, struct ue_cipher *cipher, const uint8_t *bytes, size_t size,
-                               struct seen *seen) {
+static struct ue_decode_result trace(enum ue_handler handler, struct ue_cipher *cipher, const uint8_t *bytes,
+                                     size_t size, struct seen *seen) {
     struct ue_decryptor decryptor;
     ue_cipher_decryptor(cipher, &decryptor);
     struct ue_settings settings = {.handlers = {handler}, .decryptor = &decryptor};
     struct ue_context x;
-    struct ue_decode_result verdict;
-    struct ue_trace sink = {on_begin, on_field, NULL, seen};
+    struct ue_decode_result result;
+    struct ue_trace trace = {on_begin, on_field, NULL, seen};
     ue_context_init(&x, ue_profile_find("4.25"), &settings);
     *seen = (struct seen){0};
-    ue_datagram_trace(&x, bytes, size, NULL, &sink, &verdict);
-    return verdict;
+    ue_datagram_trace(&x, bytes, size, NULL, &trace, &result);
+    return result;
 }
 
 static void check_handler(enum ue_handler handler, size_t terminators) {
@@ -124,18 +125,18 @@ static void check_handler(enum ue_handler handler, size_t terminators) {
     assert_non_null(cipher);
     size_t size = sealed_datagram(handler, bytes, sizeof bytes);
 
-    struct ue_decode_result verdict = trace(handler, cipher, bytes, size, &seen);
-    assert_true(verdict.is_opaque && !verdict.is_opened && !seen.opened);
+    struct ue_decode_result result = trace(handler, cipher, bytes, size, &seen);
+    assert_true(result.is_opaque && !result.is_opened && !seen.opened);
     assert_null(ue_cipher_key(cipher));
 
-    if (handler != UE_HANDLER_AES_ECB) { /* a wrong key shows by the tag, and there is none in ECB */
+    if (handler != UE_HANDLER_AES_ECB) { /* the tag detects a wrong key, but ECB has no tag */
         assert_true(ue_cipher_add_key(cipher, wrong_text));
         assert_false(trace(handler, cipher, bytes, size, &seen).is_opened);
     }
     assert_true(ue_cipher_add_key(cipher, key_text));
-    verdict = trace(handler, cipher, bytes, size, &seen);
-    assert_int_equal(verdict.fault.status, UE_OK);
-    assert_true(verdict.is_opened && seen.opened);
+    result = trace(handler, cipher, bytes, size, &seen);
+    assert_int_equal(result.fault.status, UE_OK);
+    assert_true(result.is_opened && seen.opened);
     assert_int_equal(seen.seq, 4242);
     assert_int_equal(seen.rate, 100000);
     assert_int_equal(seen.terminators, terminators);
@@ -160,7 +161,7 @@ static void opens_ecb(void **state) {
     check_handler(UE_HANDLER_AES_ECB, 3);
 }
 
-/* Other content in the place of the old one opens again; old and new share no initialisation vector. */
+/* Replaced content decrypts again, and has another initialisation vector. */
 static void check_closing(enum ue_handler handler) {
     uint8_t bytes[256], plain[256], iv[UE_AES_IV_BYTES], tag[UE_AES_TAG_BYTES], ciphertext[256], again[256];
     bool has_iv = handler != UE_HANDLER_AES_ECB;
@@ -181,9 +182,9 @@ static void check_closing(enum ue_handler handler) {
         assert_true(ue_cipher_encrypt(cipher, plain, plain_bytes, iv, tag, ciphertext));
         assert_int_equal(memcmp(iv, old, sizeof iv) != 0, has_iv);
         assert_true(handler != UE_HANDLER_AESGCM_BYTES || iv[0] != 0);
-        const struct ue_ciphertext sealed = {
+        const struct ue_ciphertext encrypted = {
             handler, has_iv ? iv : NULL, has_iv ? tag : NULL, {ciphertext, 0, plain_bytes * 8}};
-        assert_true(ue_cipher_decrypt(cipher, NULL, &sealed, &opened));
+        assert_true(ue_cipher_decrypt(cipher, NULL, &encrypted, &opened));
         assert_memory_equal(opened.plain, plain, plain_bytes);
         memcpy(iv, old, sizeof iv);
         assert_true(ue_cipher_encrypt(cipher, plain, plain_bytes, iv, tag, again));

@@ -15,7 +15,7 @@
 #define BYTES 256
 #define SEEN_MAX 100
 
-/* What a trace told, in its order. */
+/* The records of a trace, in order. */
 struct seen {
     enum ue_field field;
     bool generated;
@@ -64,12 +64,12 @@ static const char *path_of(void *user, uint64_t guid) {
 
 static void trace(enum ue_content_kind kind, bool open) {
     const struct ue_guid_names names = {path_of, NULL};
-    const struct ue_trace sink = {.field = on_field};
+    const struct ue_trace trace = {.field = on_field};
     const struct ue_content content = {.kind = kind, .open = open, .data = {stage.bytes, 0, stage.bit}};
     struct content_tally tally = {0};
     struct ue_fault fault;
     stage.count = 0;
-    stage.status = ue_content_trace(&stage.x, &content, &names, &sink, &fault);
+    stage.status = ue_content_trace(&stage.x, &content, &names, &trace, &fault);
     content_tally_add(&tally, &stage.x, &content, &names);
     assert_null(tally.problem);
 }
@@ -153,7 +153,7 @@ static void put_classed(const uint8_t *data, unsigned bits) {
     put_actor(&actor);
 }
 
-/* Player controllers add 8, 40 or 72 bits: those with which the blocks end with the message. */
+/* Player controllers add 8, 40 or 72 bits: the length with which the blocks end with the message. */
 static void bits_of_the_class_are_found_by_trial(void **state) {
     (void)state;
     static const uint8_t payload[] = {0x5a, 0xa5};
@@ -173,7 +173,7 @@ static void bits_of_the_class_are_found_by_trial(void **state) {
     }
 }
 
-/* So many bits, at least 19, that read as a block about an object. */
+/* A run of at least 19 bits that decodes as a block about an object. */
 static void block_of(uint64_t guid, unsigned bits, uint8_t bytes[9]) {
     static const uint8_t payload[8] = {0};
     struct ue_block block = {
@@ -185,8 +185,8 @@ static void block_of(uint64_t guid, unsigned bits, uint8_t bytes[9]) {
     assert_int_equal(bit, bits);
 }
 
-/* Class data of 72 bits of which 0 or 8 bits skipped leave blocks about guid 0, or about ids that nobody exported, and
-   the message ends with a block. */
+/* 72 bits of class data. With 0 or 8 bits of class data the message decodes to blocks about guid 0, or about ids that
+   were never exported, and ends with a block. */
 static void what_ends_with_the_message_and_is_impossible_is_no_fit(void **state) {
     (void)state;
     static const uint8_t payload[] = {0x5a, 0xa5};
@@ -209,7 +209,7 @@ static void what_ends_with_the_message_and_is_impossible_is_no_fit(void **state)
     }
 }
 
-/* Where every reading is impossible, the opening is shown and the rest is opaque. */
+/* When every interpretation is impossible, the spawn data is reported and the rest is opaque. */
 static void impossible_blocks_are_opaque(void **state) {
     (void)state;
     for (size_t i = 0; i < RECENT_RELEASES; i++) {
@@ -226,7 +226,7 @@ static void impossible_blocks_are_opaque(void **state) {
     }
 }
 
-/* Sub-objects that were exported, are new, or were named before the capture began: none of that is class data. */
+/* Sub-objects that were exported, are new, or were exported before the capture began: none of these is class data. */
 static void ordinary_actors_have_no_class_data(void **state) {
     (void)state;
     static const uint8_t payload[16] = {0x5a};
@@ -259,7 +259,7 @@ static void ordinary_actors_have_no_class_data(void **state) {
     }
 }
 
-/* A client's block about a sub-object has only its id: nothing else of it may be looked at. */
+/* A client's block about a sub-object has only its id: the other members must not be read. */
 static void clients_say_no_more_than_the_id(void **state) {
     (void)state;
     static const uint8_t payload[4] = {0x5a};
@@ -272,7 +272,7 @@ static void clients_say_no_more_than_the_id(void **state) {
     assert_int_equal(number(UE_F_BLOCK_PAYLOAD_BITS), 21);
 }
 
-/* 5.0 speaks generation 4.25, but has vectors of its own. */
+/* 5.0 belongs to generation 4.25, but has its own format of vectors. */
 static void the_release_is_found_by_trial(void **state) {
     (void)state;
     static const uint8_t payload[] = {0x5a};
@@ -291,7 +291,7 @@ static void the_release_is_found_by_trial(void **state) {
     assert_int_equal(number(UE_F_CONTENT_NETVER), 23);
     assert_non_null(find(UE_F_CONTENT_GUESS, 0));
     assert_true(find(UE_F_ACTOR_LOCATION_X, 0)->real == 12345.6);
-    stage.x.settings.netver = 14; /* a wrong one is believed */
+    stage.x.settings.netver = 14; /* a wrong setting is used */
     trace(UE_CONTENT_ACTOR, true);
     assert_int_not_equal(stage.status, UE_OK);
 }
@@ -317,7 +317,8 @@ static void fields_are_told_where_one_length_fits(void **state) {
 
 static void fields_are_not_told_where_two_lengths_fit(void **state) {
     (void)state;
-    /* 8 bits of index and no payload, or 1 bit and 7 bits of payload, whose length is the same zero bits. */
+    /* An index of 8 bits without payload, or an index of 1 bit with a payload of 7 bits: both decode the same zero
+       bits. */
     static const uint8_t payload[] = {0x1c, 0x00};
     begin("5.4", NULL);
     put_payload(false, payload, 16);
@@ -351,7 +352,7 @@ static void what_is_behind_a_fault_is_opaque(void **state) {
     stage.bit -= 3;
     trace(UE_CONTENT_ACTOR, false);
     assert_int_equal(stage.status, UE_E_LENGTH);
-    assert_int_equal(find(UE_F_CONTENT_OPAQUE, 0)->bits, 5); /* what is left of the second payload */
+    assert_int_equal(find(UE_F_CONTENT_OPAQUE, 0)->bits, 5); /* the rest of the second payload */
     assert_int_equal(stage.bit - whole, 15);
 }
 
@@ -370,17 +371,17 @@ static void what_is_not_known_is_opaque(void **state) {
 
 static void custom_exports_are_opaque(void **state) {
     (void)state;
-    const struct ue_trace sink = {.field = on_field};
+    const struct ue_trace trace = {.field = on_field};
     struct ue_fault fault;
     begin("5.5", NULL);
     const struct ue_content content = {
         .kind = UE_CONTENT_ACTOR, .open = true, .is_custom_exports = true, .data = {stage.bytes, 3, 50}};
-    assert_int_equal(ue_content_trace(&stage.x, &content, NULL, &sink, &fault), UE_OK);
+    assert_int_equal(ue_content_trace(&stage.x, &content, NULL, &trace, &fault), UE_OK);
     assert_int_equal(stage.count, 1);
     assert_int_equal(find(UE_F_CONTENT_CUSTOM_EXPORTS, 0)->bits, 50);
 }
 
-/* 20,000 blocks, or one payload of half a million bits: each is walked at most once for every length of an index. */
+/* 20,000 blocks, or one payload of half a million bits: each is decoded at most once for every length of an index. */
 static void hostile_messages_take_linear_time(void **state) {
     (void)state;
     static uint8_t bytes[65536];
@@ -400,19 +401,19 @@ static void hostile_messages_take_linear_time(void **state) {
     assert_int_equal(tally.messages, 52 * 8);
 }
 
-/* 32,767 ids that must be mapped, then 13,700 blocks of sub-objects that only the last of these ids explains. */
+/* 32,767 ids that must be mapped, then 13,700 blocks about the sub-object of the last of these ids. */
 static void the_list_of_mapped_ids_is_not_searched_for_every_block(void **state) {
     (void)state;
     enum { IDS = 32767, FILLER = 0x02, KNOWN = 0x06 }; /* packed: ids 1 and 3 */
     static uint8_t bytes[65536];
-    const struct ue_trace sink = {0};
+    const struct ue_trace trace = {0};
     struct ue_fault fault;
     begin("5.4", NULL);
     memset(bytes, FILLER, sizeof bytes);
     bytes[0] = IDS & 0xff;
     bytes[1] = IDS >> 8;
     bytes[1 + IDS] = KNOWN;
-    bytes[2 + IDS] = KNOWN; /* the actor, which is static */
+    bytes[2 + IDS] = KNOWN; /* a static actor */
     size_t bit = (3 + (size_t)IDS) * 8;
     for (; bit + 19 <= sizeof bytes * 8; bit += 19) {
         const uint8_t block[] = {(uint8_t)(KNOWN << 2), KNOWN >> 6 | 1 << 2, 0}; /* stably named, no payload */
@@ -421,7 +422,7 @@ static void the_list_of_mapped_ids_is_not_searched_for_every_block(void **state)
     const struct ue_content content = {
         .kind = UE_CONTENT_ACTOR, .open = true, .has_mapped = true, .data = {bytes, 0, bit}};
     clock_t begun = clock();
-    assert_int_equal(ue_content_trace(&stage.x, &content, NULL, &sink, &fault), UE_OK);
+    assert_int_equal(ue_content_trace(&stage.x, &content, NULL, &trace, &fault), UE_OK);
     assert_true(clock() - begun < CLOCKS_PER_SEC / 2);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What real engines put into messages: each message decodes to its last bit, and there are as
-   many openings and blocks as an independent decoder found. */
+/* Messages of real engines: each decodes to its last bit, and the number of actor spawns and blocks is that of an
+   independent decoder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static struct ue_content content_of(const struct ue_bunch *bunch) {
                                .data = bunch->data};
 }
 
-/* A replay has actor channels only, and these no fragments. */
+/* A replay has only actor channels, without fragments. */
 static struct content_tally tally_replay(const char *name, uint8_t netver) {
     struct content_tally tally = {0};
     const struct ue_settings settings = {.internal_ack = true, .netver = netver};
@@ -50,9 +50,9 @@ static struct content_tally tally_replay(const char *name, uint8_t netver) {
         uint8_t bytes[PACKET_BYTES_MAX];
         struct ue_item items[ITEMS_MAX];
         struct ue_datagram datagram = {.items = items, .item_capacity = ITEMS_MAX};
-        struct ue_decode_result verdict;
+        struct ue_decode_result result;
         size_t size = hex_read(json_string_value(json_object_get(packet, "hex")), bytes, sizeof bytes);
-        assert_int_equal(ue_datagram_decode(&x, bytes, size, &datagram, &verdict), UE_OK);
+        assert_int_equal(ue_datagram_decode(&x, bytes, size, &datagram, &result), UE_OK);
         for (size_t i = 0; i < datagram.item_count; i++) {
             struct ue_content content = content_of(&items[i].bunch);
             content_tally_add(&tally, &x, &content, NULL);
@@ -96,7 +96,7 @@ static void test_fortnite(void **state) {
 
 struct live {
     struct content_tally tally;
-    struct ue_reassembly *assembly;
+    struct ue_reassembly *reassembly;
     struct ue_guid_map *map;
     const struct input_datagram *seen;
     char path[UE_GUID_MAP_PATH_MAX + 1];
@@ -118,12 +118,13 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
 
 static void on_event(void *user, const struct ue_tracker_event *event) {
     struct live *live = user;
-    ue_reassembly_feed(live->assembly, &live->seen->context, event, &(struct ue_reassembly_callbacks){on_message, live});
+    ue_reassembly_feed(live->reassembly, &live->seen->context, event,
+                       &(struct ue_reassembly_callbacks){on_message, live});
 }
 
 static struct content_tally tally_capture(const char *name, const struct ue_settings *settings) {
-    struct live live = {.assembly = ue_reassembly_new(&heap), .map = ue_guid_map_new(&heap)};
-    const struct ue_tracker_callbacks sink = {.event = on_event, .user = &live};
+    struct live live = {.reassembly = ue_reassembly_new(&heap), .map = ue_guid_map_new(&heap)};
+    const struct ue_tracker_callbacks callbacks = {.event = on_event, .user = &live};
     char file[RECORDING_PATH_BYTES], *path = file;
     assert_true(recording_path(file, name, ""));
     struct capture_reader reading;
@@ -135,11 +136,11 @@ static struct content_tally tally_capture(const char *name, const struct ue_sett
     struct tracker_table *tracks = tracker_table_new();
     while (capture_reader_next(&reading, &seen)) {
         live.seen = &seen;
-        tracker_table_on_datagram(tracks, &seen, &sink);
+        tracker_table_on_datagram(tracks, &seen, &callbacks);
     }
     tracker_table_free(tracks);
     capture_reader_clear(&reading);
-    ue_reassembly_free(live.assembly);
+    ue_reassembly_free(live.reassembly);
     ue_guid_map_free(live.map);
     return live.tally;
 }

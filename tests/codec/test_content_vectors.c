@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Vectors about what is inside messages: each structure must decode to what an
-   independent decoder found, and encode back to the same bits. */
+/* Vectors of structures inside messages: each must decode to the result of an independent decoder, and encode to the
+   same bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +108,7 @@ static void assert_vector(const json_t *expected, const struct ue_vector *vector
     }
 }
 
-/* Runs a structure and holds its encoding against the bits that it came from. */
+/* Decodes a structure and compares its encoding with the original bits. */
 #define DECODE(type, m)                                                                                                \
     do {                                                                                                               \
         struct ue_fault fault;                                                                                         \
@@ -180,7 +180,7 @@ static void check_properties(const json_t *block, struct ue_view payload) {
 }
 
 static void check_block(const json_t *expected) {
-    struct ue_block block = {0}; /* members that do not count are not assigned */
+    struct ue_block block = {0}; /* unused members are not assigned */
     assert_number(expected, "bit_offset", (double)message.bit);
     DECODE(block, &block);
     assert_number(expected, "bOutHasRepLayout", block.has_rep_layout);
@@ -285,7 +285,7 @@ static void test_actors_and_voice(void **state) {
     json_decref(file);
 }
 
-/* Objects of export sections; they stand in whole bytes. */
+/* Objects of export sections, in whole bytes. */
 static void test_exports(void **state) {
     (void)state;
     json_t *file = load("bunch-guid-exports.json");
@@ -336,7 +336,7 @@ static void check_exports(const json_t *expected, const struct ue_view *data) {
     assert_traced(&(struct ue_content){.kind = UE_CONTENT_ACTOR, .has_exports = true, .data = *data});
 }
 
-/* The fragments of a chain, one behind the other, as the last of them names the result. */
+/* Joins the fragments of a message; the last one holds the expected result. */
 static void check_bunch(const json_t *expected, const struct ue_bunch *bunch, uint8_t *chain, size_t *chain_bits,
                         bool *is_open) {
     const json_t *exports = json_object_get(expected, "NetGUIDBunch");

@@ -93,7 +93,7 @@ static void damage_is_named(void **state) {
     assert_fault("5.0", "", UE_E_TRUNCATED, UE_F_TERMINATOR);
     assert_fault("5.0", "00", UE_E_TERMINATOR, UE_F_TERMINATOR);
     assert_fault("5.0", "c0831b8d0300000000", UE_E_TERMINATOR, UE_F_TERMINATOR); /* a zero last byte */
-    assert_fault("5.0", "02", UE_E_TERMINATOR, UE_F_TERMINATOR);                 /* no second one */
+    assert_fault("5.0", "02", UE_E_TERMINATOR, UE_F_TERMINATOR);                 /* no second terminator */
     assert_fault("5.0", "0c", UE_E_TRUNCATED, UE_F_PACKET_HISTORY_WORDS);
     assert_fault("5.0", "8000b57801000000fe6f02e0e2ff0251002060a60f931100000060", UE_E_LENGTH, UE_F_BUNCH_DATA);
     assert_fault("4.25", "0d", UE_E_TRUNCATED, UE_F_HANDSHAKE_TIMESTAMP);
@@ -107,38 +107,39 @@ static void zeros_above_the_inner_terminator_are_tolerated(void **state) {
     assert_false(roundtrip->verdict.canonical);
 }
 
-/* Faults inside a control message leave the datagram well. */
+/* A fault inside a control message does not affect the datagram. */
 static void an_unknown_message_is_opaque(void **state) {
     (void)state;
-    static const uint8_t data[] = {0x09, 0x63, 0xaa, 0xbb}; /* Join, then nothing known */
+    static const uint8_t data[] = {0x09, 0x63, 0xaa, 0xbb}; /* Join, then an unknown type */
     struct ue_context x = context("5.0", UE_CLIENT_TO_SERVER);
     struct ue_item item = {.bunch = {.data = {data, 0, 32}}};
     struct ue_datagram d = {.packet = {.history_words = 1}, .items = &item, .item_count = 1};
     struct ue_fault fault;
     assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
     assert_null(roundtrip_problem(roundtrip, &x, bytes, size));
-    struct ue_decode_result verdict;
-    struct ue_trace sink = recorder_sink(&roundtrip->recorder);
-    assert_int_equal(ue_datagram_trace(&x, bytes, size, NULL, &sink, &verdict), UE_OK);
-    assert_int_equal(verdict.message.status, UE_E_TYPE);
-    assert_int_equal(verdict.message.field, UE_F_CONTROL_TYPE);
+    struct ue_decode_result result;
+    struct ue_trace trace = recorder_sink(&roundtrip->recorder);
+    assert_int_equal(ue_datagram_trace(&x, bytes, size, NULL, &trace, &result), UE_OK);
+    assert_int_equal(result.message.status, UE_E_TYPE);
+    assert_int_equal(result.message.field, UE_F_CONTROL_TYPE);
     const struct ue_record *rest = find(UE_F_CONTROL_OPAQUE);
     assert_non_null(rest);
     assert_int_equal(rest->bits, 24);
     assert_int_equal(ue_view_load(rest->text.units, 0, 8), 0x63);
 }
 
-/* What a packet newly reports, from the first sequence it has not heard of before. */
+/* The sequences that a packet is the first to report. */
 static void acks_are_reported_once(void **state) {
     (void)state;
     struct ue_context x = context("5.0", UE_SERVER_TO_CLIENT);
     struct ue_datagram d = {.packet = {.seq = 5, .ack = 3, .history_words = 1, .history = {0x2d}}}; /* 101101 */
-    struct ue_packet_ids links = {.has_id = true, .packet_id = 16384 + 5, .has_acked_before = true, .acked_before = 16381};
+    struct ue_packet_ids links = {
+        .has_id = true, .packet_id = 16384 + 5, .has_acked_before = true, .acked_before = 16381};
     struct ue_fault fault;
     assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
-    struct ue_decode_result verdict;
-    struct ue_trace sink = recorder_sink(&roundtrip->recorder);
-    ue_datagram_trace(&x, bytes, size, &links, &sink, &verdict);
+    struct ue_decode_result result;
+    struct ue_trace trace = recorder_sink(&roundtrip->recorder);
+    ue_datagram_trace(&x, bytes, size, &links, &trace, &result);
     static const struct {
         enum ue_field field;
         uint32_t seq;
@@ -156,14 +157,14 @@ static void acks_are_reported_once(void **state) {
     }
     assert_int_equal(at, 6);
     assert_at(UE_F_PACKET_ID, 1, 65, 16384 + 5);
-    links.packet_id++; /* a number that cannot be this packet's is not shown, and neither are its reports */
-    sink = recorder_sink(&roundtrip->recorder);
-    ue_datagram_trace(&x, bytes, size, &links, &sink, &verdict);
+    links.packet_id++; /* an id that does not match the packet's sequence is not reported, and neither are acks */
+    trace = recorder_sink(&roundtrip->recorder);
+    ue_datagram_trace(&x, bytes, size, &links, &trace, &result);
     assert_null(find(UE_F_PACKET_ID));
     assert_null(find(UE_F_PACKET_ACKED));
 }
 
-/* Reports of a packet whose history begins so many packets behind its ack, all of them news. */
+/* Number of reports of a packet whose history begins `skipped` packets before its ack, all of them new. */
 static size_t reports_behind(uint16_t skipped, uint16_t *oldest) {
     struct ue_context x = context("5.8", UE_SERVER_TO_CLIENT);
     struct ue_datagram d = {.packet = {.seq = 5,
@@ -173,10 +174,10 @@ static size_t reports_behind(uint16_t skipped, uint16_t *oldest) {
                                        .history_words = 8}};
     struct ue_packet_ids links = {.has_id = true, .packet_id = 5, .has_acked_before = true, .acked_before = 1000};
     struct ue_fault fault;
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
-    struct ue_trace sink = recorder_sink(&roundtrip->recorder);
-    ue_datagram_trace(&x, bytes, size, &links, &sink, &verdict);
+    struct ue_trace trace = recorder_sink(&roundtrip->recorder);
+    ue_datagram_trace(&x, bytes, size, &links, &trace, &result);
     size_t count = 0;
     for (size_t i = 0; i < roundtrip->recorder.count; i++) {
         const struct ue_record *record = &roundtrip->recorder.records[i].record;
@@ -187,7 +188,7 @@ static size_t reports_behind(uint16_t skipped, uint16_t *oldest) {
     return count;
 }
 
-/* The history reaches 256 behind where it begins, unless what it skips is beyond belief. */
+/* The history covers 256 packets from where it begins, unless the skip is implausible. */
 static void a_history_reset_tells_of_what_it_skips(void **state) {
     (void)state;
     static const struct {
@@ -203,11 +204,11 @@ static void a_history_reset_tells_of_what_it_skips(void **state) {
 static void too_many_items_and_too_little_room_are_told(void **state) {
     (void)state;
     struct ue_context x = context("5.0", UE_CLIENT_TO_SERVER);
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_datagram none = {.item_capacity = 0};
     struct ue_fault fault;
     decode(&x, HELLO);
-    assert_int_equal(ue_datagram_decode(&x, bytes, size, &none, &verdict), UE_E_FULL);
+    assert_int_equal(ue_datagram_decode(&x, bytes, size, &none, &result), UE_E_FULL);
     for (size_t room = 0; room < size; room++) {
         uint8_t out[64];
         size_t written;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing piece by piece is the same as at once: the same bytes, the same fields, the same faults. Counting
-   is the same as decoding. */
+/* Decoding and encoding in steps yields the same bytes, fields and faults as in one call. Counting yields the same as
+   decoding. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "tests/support/guarded.h"
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__) || defined(__clang__)
-#define ROUNDS 60000 /* instrumented, perhaps */
+#define ROUNDS 60000 /* possibly with sanitizers */
 #else
 #define ROUNDS 300000
 #endif
@@ -38,7 +38,7 @@ static _Noreturn void complain(const char *what, size_t row) {
     abort();
 }
 
-/* ---- writing ---- */
+/* ---- encoding ---- */
 
 static enum ue_status encode_pieces(const struct ue_context *x, const struct ue_datagram *d, size_t *size_bytes,
                                     struct ue_fault *fault) {
@@ -62,7 +62,7 @@ static bool try_encode(size_t row) {
     size_t whole_bytes, piece_bytes;
     arbitrary_datagram(&law.rng, &x, &d);
     enum ue_status status = ue_datagram_encode(&x, &d, law.bytes, sizeof law.bytes, &whole_bytes, &whole);
-    memset(law.pieces, 0xff, sizeof law.pieces); /* what was there does not shine through */
+    memset(law.pieces, 0xff, sizeof law.pieces); /* earlier content of the buffer does not remain */
     if (d.prefix.is_handshake) {
         if (encode_pieces(&x, &d, &piece_bytes, &pieces) == UE_OK) {
             complain("a handshake message has no pieces", row);
@@ -70,7 +70,7 @@ static bool try_encode(size_t row) {
         return false;
     }
     if (d.handlers.is_opaque) {
-        return false; /* nothing is filled into what is encrypted already */
+        return false; /* encrypted content takes no items */
     }
     if (encode_pieces(&x, &d, &piece_bytes, &pieces) != status) {
         complain("pieces have another status", row);
@@ -87,7 +87,7 @@ static bool try_encode(size_t row) {
     return true;
 }
 
-/* ---- reading ---- */
+/* ---- decoding ---- */
 
 /* Random bytes, or an encoding with bits changed, cut off, or bytes appended. */
 static size_t random_bytes(const struct ue_context *x) {
@@ -157,7 +157,7 @@ static struct ue_bunch_counts sum_bunches(const struct ue_datagram *d) {
 }
 
 static void expect_counts(const struct ue_context *x, size_t row, const uint8_t *bytes, size_t size,
-                          const struct ue_datagram *whole, const struct ue_decode_result *verdict) {
+                          const struct ue_datagram *whole, const struct ue_decode_result *result) {
     struct ue_decode_result counted;
     struct ue_bunch_counts counts;
     struct ue_bunch_counts wanted = sum_bunches(whole);
@@ -166,7 +166,7 @@ static void expect_counts(const struct ue_context *x, size_t row, const uint8_t 
         complain("counting items gives other numbers", row);
     }
     ue_datagram_count(x, bytes, size, &counts, &counted);
-    if (!fault_equal(&counted.fault, &verdict->fault) || counted.item_count != verdict->item_count) {
+    if (!fault_equal(&counted.fault, &result->fault) || counted.item_count != result->item_count) {
         complain("counting ends elsewhere", row);
     }
     if (memcmp(&counts, &wanted, sizeof counts) != 0) {
@@ -180,11 +180,11 @@ static bool try_decode(size_t row) {
     const uint8_t *bytes = guarded_put(&law.room, law.bytes, size);
     struct ue_datagram whole = {.items = law.whole_items, .item_capacity = ITEMS_MAX};
     struct ue_datagram pieces = {.items = law.piece_items, .item_capacity = ITEMS_MAX};
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct ue_item_range rest;
     struct ue_fault fault;
-    enum ue_status status = ue_datagram_decode(&x, bytes, size, &whole, &verdict);
-    if (decode_pieces(&x, bytes, size, &pieces, &rest, &fault) != status || !fault_equal(&fault, &verdict.fault)) {
+    enum ue_status status = ue_datagram_decode(&x, bytes, size, &whole, &result);
+    if (decode_pieces(&x, bytes, size, &pieces, &rest, &fault) != status || !fault_equal(&fault, &result.fault)) {
         complain("pieces end in another fault", row);
     }
     if (pieces.item_count != whole.item_count || !prefix_equal(&pieces.prefix, &whole.prefix)) {
@@ -194,10 +194,10 @@ static bool try_decode(size_t row) {
     if (has_head && !datagram_equal(&x, &pieces, &whole)) {
         complain("pieces give other fields", row);
     }
-    if (status == UE_OK && rest.bit != verdict.payload_end_bit) {
+    if (status == UE_OK && rest.bit != result.payload_end_bit) {
         complain("pieces end at another bit", row);
     }
-    expect_counts(&x, row, bytes, size, &whole, &verdict);
+    expect_counts(&x, row, bytes, size, &whole, &result);
     return status == UE_OK && !whole.prefix.is_handshake;
 }
 

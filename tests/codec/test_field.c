@@ -22,7 +22,7 @@ static void every_row_is_complete_and_found_by_its_name(void **state) {
         const struct ue_field_row *row = ue_field_row((enum ue_field)i);
         assert_true(is_dotted_key(row->name));
         assert_true(row->label[0] != '\0' && row->description[0] != '\0');
-        assert_int_equal(ue_field_find(row->name), i); /* names are unique, too */
+        assert_int_equal(ue_field_find(row->name), i); /* names are unique */
         size_t length = strlen(row->description);
         assert_true(row->description[length - 1] != '.' && row->description[length - 1] != ' ');
     }
@@ -31,7 +31,7 @@ static void every_row_is_complete_and_found_by_its_name(void **state) {
     assert_ptr_equal(ue_field_row((enum ue_field)UE_FIELD_COUNT), ue_field_row(UE_F_NONE));
 }
 
-/* Users write filters against these. */
+/* Users write display filters with these names. */
 static void the_published_names_are_there(void **state) {
     (void)state;
     static const char *const names[] = {

@@ -11,29 +11,29 @@
 #define COUNT 50000u
 #define DEPTH_MAX 64u
 
-static struct ue_guid_binding *tellings;
+static struct ue_guid_binding *bindings;
 static uint32_t count;
 
 static int set_up(void **state) {
     (void)state;
-    tellings = calloc(COUNT + 1, sizeof *tellings);
+    bindings = calloc(COUNT + 1, sizeof *bindings);
     count = 0;
-    return tellings == NULL;
+    return bindings == NULL;
 }
 
 static int tear_down(void **state) {
     (void)state;
-    free(tellings);
+    free(bindings);
     return 0;
 }
 
 static uint32_t tell(uint64_t id, uint64_t frame) {
-    tellings[++count] = (struct ue_guid_binding){.id = id, .frame = frame};
-    ue_guid_bindings_add(tellings, count);
+    bindings[++count] = (struct ue_guid_binding){.id = id, .frame = frame};
+    ue_guid_bindings_add(bindings, count);
     return count;
 }
 
-/* The deepest id, counted along the tree. */
+/* The depth of the tree. */
 static unsigned depth_of(uint32_t root) {
     struct {
         uint32_t at;
@@ -48,9 +48,9 @@ static unsigned depth_of(uint32_t root) {
         unsigned depth = waiting[left].depth;
         deepest = depth > deepest ? depth : deepest;
         for (unsigned i = 0; i < 2; i++) {
-            if (tellings[at].branches[i] != 0) {
+            if (bindings[at].branches[i] != 0) {
                 assert_true(left < DEPTH_MAX * 2 + 2);
-                waiting[left].at = tellings[at].branches[i];
+                waiting[left].at = bindings[at].branches[i];
                 waiting[left++].depth = depth + 1;
             }
         }
@@ -60,7 +60,7 @@ static unsigned depth_of(uint32_t root) {
 
 static unsigned jumps_of(uint32_t at) {
     unsigned jumps = 0;
-    for (; at != 0; at = tellings[at].jump) {
+    for (; at != 0; at = bindings[at].jump) {
         jumps++;
     }
     return jumps;
@@ -76,17 +76,17 @@ static unsigned log2_of(uint32_t number) {
 
 static void nothing_is_found_of_nothing(void **state) {
     (void)state;
-    assert_int_equal(ue_guid_bindings_find(tellings, 0, 9), 0);
-    assert_int_equal(ue_guid_bindings_find(tellings, 7, 9), 0);
+    assert_int_equal(ue_guid_bindings_find(bindings, 0, 9), 0);
+    assert_int_equal(ue_guid_bindings_find(bindings, 7, 9), 0);
     uint32_t index = tell(7, 9);
-    assert_int_equal(ue_guid_bindings_find(tellings, 7, 8), 0);
-    assert_int_equal(ue_guid_bindings_find(tellings, 7, 9), index);
-    assert_int_equal(ue_guid_bindings_find(tellings, 7, UINT64_MAX), index);
-    assert_int_equal(ue_guid_bindings_find(tellings, 6, 9), 0);
-    assert_int_equal(ue_guid_bindings_find(tellings, UINT64_MAX, 9), 0);
+    assert_int_equal(ue_guid_bindings_find(bindings, 7, 8), 0);
+    assert_int_equal(ue_guid_bindings_find(bindings, 7, 9), index);
+    assert_int_equal(ue_guid_bindings_find(bindings, 7, UINT64_MAX), index);
+    assert_int_equal(ue_guid_bindings_find(bindings, 6, 9), 0);
+    assert_int_equal(ue_guid_bindings_find(bindings, UINT64_MAX, 9), 0);
 }
 
-/* What engines do: ids one after the other, even ones for what is created, odd ones for what is loaded. */
+/* Ids of engines: consecutive, even for spawned objects, odd for loaded ones. */
 static void ids_in_a_row_make_a_shallow_tree(void **state) {
     (void)state;
     for (uint64_t id = 1; id <= COUNT; id++) {
@@ -94,7 +94,7 @@ static void ids_in_a_row_make_a_shallow_tree(void **state) {
     }
     assert_true(depth_of(0) <= log2_of(COUNT) + 1);
     for (uint32_t id = 1; id <= COUNT; id += 7) {
-        assert_int_equal(ue_guid_bindings_find(tellings, id, 1), id);
+        assert_int_equal(ue_guid_bindings_find(bindings, id, 1), id);
     }
 }
 
@@ -102,7 +102,7 @@ static uint64_t with_equal_low_bits(uint64_t n) {
     return n << 40;
 }
 
-/* Ids that fall together where they are mixed by a multiplication with the golden ratio: by its inverse. */
+/* Ids that collide in a hash that multiplies by the golden ratio: multiples of its inverse. */
 static uint64_t with_equal_hash(uint64_t n) {
     return n * UINT64_C(0xf1de83e19937733d);
 }
@@ -121,13 +121,13 @@ static void no_ids_make_a_deep_tree(void **state) {
         }
     }
     assert_true(depth_of(0) <= DEPTH_MAX);
-    assert_true(depth_of(0) > 40); /* the ids are as bad as they are meant to be */
+    assert_true(depth_of(0) > 40); /* the ids do collide in such a hash */
     for (uint32_t index = 1; index <= count; index += 11) {
-        assert_true(ue_guid_bindings_find(tellings, tellings[index].id, 1) != 0);
+        assert_true(ue_guid_bindings_find(bindings, bindings[index].id, 1) != 0);
     }
 }
 
-/* Every third frame tells it, twice. */
+/* Every third frame binds the id twice. */
 static void an_id_told_often_is_found_in_few_steps(void **state) {
     (void)state;
     for (uint32_t n = 1; n <= COUNT; n++) {
@@ -135,7 +135,7 @@ static void an_id_told_often_is_found_in_few_steps(void **state) {
         assert_true(jumps_of(count) <= 2 * log2_of(n) + 2);
     }
     for (uint64_t frame = 0; frame < COUNT / 2 * 3; frame += 13) {
-        assert_int_equal(ue_guid_bindings_find(tellings, 4, frame), (uint32_t)(frame / 3) * 2 + 1);
+        assert_int_equal(ue_guid_bindings_find(bindings, 4, frame), (uint32_t)(frame / 3) * 2 + 1);
     }
 }
 

@@ -12,10 +12,10 @@
 
 #define MESSAGE_BYTES 70000
 
-/* Memory that counts what is out, and can end. */
+/* An allocator that counts what is allocated, and can fail. */
 struct pool {
     size_t blocks;
-    size_t left; /* calls that succeed from now on */
+    size_t left; /* number of further calls that succeed */
 };
 
 static void *pool_resize(void *user, void *old, size_t size_bytes) {
@@ -123,7 +123,7 @@ static void outer_objects_come_first(void **state) {
     assert_path(0, 10, "");
 }
 
-/* Later objects name a known one around them by its id alone. */
+/* Later objects refer to a known outer object by its id alone. */
 static void an_outer_without_path_is_looked_up(void **state) {
     (void)state;
     tell(3, "/Game/Maps/Entry", 1);
@@ -189,7 +189,7 @@ static void what_comes_before_a_fault_is_learned(void **state) {
     assert_path(10, 1, "");
 }
 
-/* Forged: objects that are around each other. */
+/* Forged: objects that are outer objects of each other. */
 static void a_circle_ends(void **state) {
     (void)state;
     for (uint64_t id = 2; id <= 4; id += 2) {
@@ -224,7 +224,7 @@ static void a_path_is_cut_at_a_character(void **state) {
     assert_int_equal(strlen(path), 2 + 340 * 3);
 }
 
-/* A flood of names stays below the bound, and what was learned stays known. */
+/* A flood of names stays below the limit, and earlier bindings remain. */
 static void memory_is_bounded(void **state) {
     (void)state;
     char name[500];

@@ -16,7 +16,7 @@ static struct ue_context chain(enum ue_handler first, enum ue_handler second) {
     return x;
 }
 
-/* Encodes, holds the first bits against the text, decodes. */
+/* Encodes, compares the first bits with the text, decodes. */
 static void assert_handlers(const struct ue_context *x, const struct ue_handlers *handlers, const char *bits,
                             size_t count) {
     struct ue_handlers m = *handlers;
@@ -70,7 +70,7 @@ static void compressed_content_tells_its_size(void **state) {
     struct ue_context x = chain(UE_HANDLER_OODLE, UE_HANDLER_NONE);
     struct ue_handlers m = {.is_opaque = true, .opaque = {content, 0, 16}};
     m.components[0] = (struct ue_handler_bits){.compressed = true, .decompressed_bytes = 1};
-    assert_handlers(&x, &m, "1 0000000000 11000011", 1 + 10 + 16); /* the size less one */
+    assert_handlers(&x, &m, "1 0000000000 11000011", 1 + 10 + 16); /* the size minus one */
     m.components[0].decompressed_bytes = 1024;
     assert_handlers(&x, &m, "1 1111111111", 1 + 10 + 16);
 }

@@ -63,7 +63,7 @@ static void a_restart_request_is_two_bits(void **state) {
     assert_true(h->restart && !h->has_body);
 }
 
-/* Sizes of protocol.md 5.2 to 5.4, in bits before the terminator, the random tail left out. */
+/* Sizes of protocol.md 5.2 to 5.4, in bits before the terminator, without the random tail. */
 static void every_type_has_its_documented_size(void **state) {
     (void)state;
     static const struct {
@@ -85,7 +85,8 @@ static void every_type_has_its_documented_size(void **state) {
         struct ue_fault fault;
         uint8_t bytes[128];
         size_t size;
-        struct ue_datagram d = {.prefix.is_handshake = true, .handshake = {.type = rows[i].type, .version = rows[i].version}};
+        struct ue_datagram d = {.prefix.is_handshake = true,
+                                .handshake = {.type = rows[i].type, .version = rows[i].version}};
         struct ue_handshake *h = &d.handshake;
         ue_context_init(&x, ue_profile_find(rows[i].release), NULL);
         x.direction = rows[i].type == UE_HANDSHAKE_RESTART_RESPONSE ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
@@ -117,9 +118,9 @@ static void contents_without_a_type_are_refused(void **state) {
         d.handshake.type = rows[i].seconds == 0 ? UE_HANDSHAKE_INITIAL : UE_HANDSHAKE_ACK;
         assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_OK);
         x.direction = rows[i].direction;
-        struct ue_decode_result verdict;
-        assert_int_equal(ue_datagram_check(&x, bytes, size, NULL, &verdict), UE_E_TYPE);
-        assert_int_equal(verdict.fault.field, UE_F_HANDSHAKE_TYPE);
+        struct ue_decode_result result;
+        assert_int_equal(ue_datagram_check(&x, bytes, size, NULL, &result), UE_E_TYPE);
+        assert_int_equal(result.fault.field, UE_F_HANDSHAKE_TYPE);
         assert_int_equal(ue_datagram_encode(&x, &d, bytes, sizeof bytes, &size, &fault), UE_E_TYPE);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys of users: what a row may say, key logs that grow, and which key a session tries. */
+/* Keys: the syntax of a row, key logs that grow, and the keys that a session tries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -118,7 +118,7 @@ static void bad_files_are_refused(void **state) {
     assert_false(ue_keys_refresh(log->keys));
 }
 
-/* What a writer has not finished counts as far as it goes, and again when it is whole; nonsense is passed over. */
+/* An unfinished last line is used, and read again when it is complete; invalid lines are skipped. */
 static void logs_grow(void **state) {
     struct key_log *log = *state;
     const char *problem = NULL;

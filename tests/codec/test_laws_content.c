@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Laws L1, L2 and L4 for each structure inside of messages. */
+/* Laws L1, L2 and L4 for each structure inside messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define ROUNDS (LAWS_ROUNDS / 20)
 #define CUT_ROUNDS (LAWS_ROUNDS / 500)
 
-/* What is not on the wire is given. */
+/* The index length is not on the wire. */
 static void run_actor_given(enum ue_op op, struct ue_cursor *c, const struct ue_context *x, struct ue_actor_spawn *m) {
     m->class_bits = ARBITRARY_CLASS_BITS;
     ue_actor_spawn_run(op, c, x, m);
@@ -29,14 +29,14 @@ static void run_call_given(enum ue_op op, struct ue_cursor *c, const struct ue_c
     ue_call_run(op, c, x, m);
 }
 
-#define SAME_ACTOR(a, b) actor_equal(x, (a), (b))
+#define SAME_ACTOR(a, b) actor_spawn_equal(x, (a), (b))
 #define SAME_BLOCK(a, b) block_equal(x, (a), (b))
 
 PART(object, struct ue_object, arbitrary_export, ue_export_run, object_equal, false, false)
 PART(exports, struct ue_exports, arbitrary_exports, ue_exports_run, exports_equal, false, false)
 PART(field, struct ue_field_export, arbitrary_field_export, ue_field_export_run, field_export_equal, false, false)
 PART(mapped, struct ue_mapped, arbitrary_mapped, ue_mapped_run, mapped_equal, false, false)
-PART(actor, struct ue_actor_spawn, arbitrary_actor, run_actor_given, SAME_ACTOR, false, false)
+PART(actor, struct ue_actor_spawn, arbitrary_actor_spawn, run_actor_given, SAME_ACTOR, false, false)
 PART(block, struct ue_block, arbitrary_block, ue_block_run, SAME_BLOCK, false, false)
 PART(property, struct ue_property, arbitrary_property, ue_property_run, property_equal, false, false)
 PART(call, struct ue_call, arbitrary_call, run_call_given, call_equal, false, false)

@@ -15,7 +15,7 @@
 #include "tests/support/roundtrip.h"
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__) || defined(__clang__)
-#define ROUNDS 60000 /* instrumented, perhaps */
+#define ROUNDS 60000 /* possibly with sanitizers */
 #else
 #define ROUNDS 300000
 #endif
@@ -94,9 +94,9 @@ static bool try_bytes(size_t row) {
     if (problem != NULL) {
         complain(problem, row);
     }
-    struct ue_handshake_match shape;
+    struct ue_handshake_match match;
     struct ue_packet_match fit;
-    ue_profile_match_handshake(&x.settings, bytes, size, &shape);
+    ue_profile_match_handshake(&x.settings, bytes, size, &match);
     ue_profile_match_packet(&x, bytes, size, &fit);
     return law.roundtrip->verdict.canonical;
 }
@@ -109,8 +109,8 @@ static void hold(const char *name, bool (*attempt)(size_t row)) {
             accepted += attempt(row);
         }
         unsigned percent = (unsigned)(accepted * 100 / rounds);
-        printf("%s datagram %-4s %" PRIu64 " of %" PRIu64 " accepted (%u%%)\n", name, ue_profile_at(row)->name, accepted,
-               rounds, percent);
+        printf("%s datagram %-4s %" PRIu64 " of %" PRIu64 " accepted (%u%%)\n", name, ue_profile_at(row)->name,
+               accepted, rounds, percent);
         if (percent < ACCEPTED_MIN) {
             complain("too few accepted", row);
         }

@@ -148,7 +148,7 @@ static void packed_integers_have_the_documented_bytes(void **state) {
     }
 }
 
-/* What a reader accepts although no sender writes it (protocol.md 2.4). */
+/* Packed integers that readers accept and senders never write (protocol.md 2.4). */
 static void needless_groups_are_read_and_noted(void **state) {
     (void)state;
     static const struct {
@@ -160,7 +160,7 @@ static void needless_groups_are_read_and_noted(void **state) {
         {"0100", 5, 0, 16},
         {"ff0100", 5, 127, 24},
         {"ffffffff3e", 5, UINT32_MAX, 40}, /* bits above the integer */
-        {"ffffffff1f", 5, UINT32_MAX, 40}, /* a continuation behind the last group */
+        {"ffffffff1f", 5, UINT32_MAX, 40}, /* a continuation after the last group */
         {"ffffffffffffffffff03", 10, UINT64_MAX, 80},
         {"ffffffffffffffffff06", 10, UINT64_MAX, 80},
     };
@@ -242,13 +242,13 @@ static void texts_of_both_widths(void **state) {
 static void texts_that_no_sender_writes_are_read_and_noted(void **state) {
     (void)state;
     static const struct text_row rows[] = {
-        {"03000000414243", "414243", false, false},       /* no NUL */
-        {"0100000000", "", false, false},                 /* only the NUL */
-        {"ffffffff0000", "", false, false},               /* the same, wide */
-        {"feffffff41000000", "4100", true, false},        /* wide without need */
-        {"02000000e900", "e9", false, false},             /* not ASCII, yet narrow */
-        {"04000000410042 00", "410042", false, false},    /* NUL inside */
-        {"feffffff00d80000", "00d8", true, false},        /* half a surrogate pair */
+        {"03000000414243", "414243", false, false},    /* no NUL */
+        {"0100000000", "", false, false},              /* only the NUL */
+        {"ffffffff0000", "", false, false},            /* a wide text */
+        {"feffffff41000000", "4100", true, false},     /* wide, although all units are ASCII */
+        {"02000000e900", "e9", false, false},          /* narrow, although a unit is not ASCII */
+        {"04000000410042 00", "410042", false, false}, /* NUL inside */
+        {"feffffff00d80000", "00d8", true, false},     /* an unpaired surrogate */
         {"fdffffff00dce9000000", "00dce900", true, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -323,7 +323,7 @@ static void a_full_output_is_a_fault_and_never_overrun(void **state) {
                 ue_cursor_write_bits(&c, rng_next(&rng) & ue_bits_mask(count), count, ANY);
                 bits += count;
             }
-            ue_cursor_flush(&c); /* at the latest here, for the last word waits */
+            ue_cursor_flush(&c); /* at the latest here, because the last word is not stored before */
             assert_int_equal(c.fault.status, bits <= size * 8 ? UE_OK : UE_E_FULL);
         }
     }

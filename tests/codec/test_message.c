@@ -52,7 +52,7 @@ static void hello_grew_twice(void **state) {
     m = read_back("5.1", "000178563412000000000100");
     assert_int_equal(m.param_count, 4);
     assert_true(m.params[UE_HELLO_FEATURES].number == 1);
-    m = read_back("5.1", "00017856341200000000"); /* a 5.1 beacon leaves the features out */
+    m = read_back("5.1", "00017856341200000000"); /* a 5.1 beacon omits the features */
     assert_int_equal(m.param_count, 3);
 }
 
@@ -67,7 +67,7 @@ static void login_has_the_unique_id_of_its_time(void **state) {
     m = read_back("4.19", "05 020000003000 03000000 3f6100 01000000 03000000 496400 050000004e554c4c00");
     assert_int_equal(m.unique_id.size, 1);
     assert_text(m.unique_id.text, "Id");
-    m = read_back("4.16", "05 020000003000 03000000 3f6100 00000000"); /* no id, and no platform yet */
+    m = read_back("4.16", "05 020000003000 03000000 3f6100 00000000"); /* no id, and this generation has no platform */
     assert_int_equal(m.param_count, 3);
 }
 
@@ -96,11 +96,11 @@ static void read_fault(const char *release, const char *digits, enum ue_status s
     assert_int_equal(fault.bit, bit);
 }
 
-/* What cannot be known is not made up. */
+/* Formats that are not known stay undecoded. */
 static void forms_that_are_not_known(void **state) {
     (void)state;
     assert_true(read_back("5.1", "16 00 34").params[UE_DESTRUCTION_INFO_GUID].number == 26);
-    read_fault("5.1", "16 00 02 01 00 02000000 5800", UE_E_TYPE, 24); /* id 1: an object that is named */
+    read_fault("5.1", "16 00 02 01 00 02000000 5800", UE_E_TYPE, 24); /* id 1: a name would follow */
     struct ue_message m = read_back("5.8", "1b a51234");
     assert_int_equal(m.params[UE_BEACON_ASSIGN_GUID_GUID].text.units.bits, 24);
     assert_int_equal(m.params[UE_BEACON_ASSIGN_GUID_GUID].number, 0);

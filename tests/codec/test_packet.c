@@ -90,7 +90,7 @@ static void the_history_sequence_of_5_8(void **state) {
     assert_wire_bits(bytes, 0, "1111");
 }
 
-/* Counts 9 to 15 are never sent: eight words are read, and it is noted. */
+/* Word counts 9 to 15 are never sent: eight words are read, and the header is not canonical. */
 static void a_count_beyond_eight_is_not_canonical(void **state) {
     (void)state;
     for (unsigned nibble = 0; nibble < 16; nibble++) {

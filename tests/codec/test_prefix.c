@@ -39,7 +39,8 @@ static void widths_follow_generation_and_settings(void **state) {
     struct ue_settings wrapped = {.skip_bytes = 1, .magic_bits = 3};
     assert_prefix("4.18", &stock, &(struct ue_prefix){.is_handshake = true}, "1");
     assert_prefix("5.0", &stock, &(struct ue_prefix){0}, "0");
-    assert_prefix("5.1", &stock, &(struct ue_prefix){.session_id = 2, .client_id = 1, .is_handshake = true}, "01 100 1");
+    assert_prefix("5.1", &stock, &(struct ue_prefix){.session_id = 2, .client_id = 1, .is_handshake = true},
+                  "01 100 1");
     assert_prefix("4.25", &magic, &(struct ue_prefix){.magic = 7}, "1110 0"); /* the text "1110" */
     assert_prefix("5.4", &wrapped,
                   &(struct ue_prefix){.wrapper = {wrapper, 0, 8}, .magic = 1, .session_id = 3, .client_id = 4},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of other implementations through the observer and every path of the codec: each datagram decodes to its
-   last bit under the generation that was found, comes back bit for bit, and its numbers agree with the wire. */
+/* Recordings of other implementations through detection and every path of the codec: each datagram decodes to its last
+   bit with the detected generation, encodes to the same bits, and its packet id matches the wire. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ struct datagram {
     const uint8_t *bytes;
     size_t size;
     unsigned side;
-    unsigned flow;
+    unsigned detection;
     bool is_handshake;
     struct ue_decode_state frame;
 };
@@ -43,7 +43,7 @@ static struct roundtrip *roundtrip;
 
 /* ---- classic pcap with Ethernet, IPv4 and UDP, as all of these are ---- */
 
-/* False: only the folder UERUDP_SHARED has it, and is not there. */
+/* Returns false when the file is only in the folder UERUDP_SHARED, and that is absent. */
 static bool read_file(const char *name) {
     char path[RECORDING_PATH_BYTES];
     if (!recording_path(path, name, ".pcap")) {
@@ -66,7 +66,7 @@ static uint16_t big16(const uint8_t *at) {
     return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-static unsigned flow_of(uint16_t client_port) {
+static unsigned detection_of(uint16_t client_port) {
     for (unsigned i = 0; i < capture.flow_count; i++) {
         if (capture.ports[i] == client_port) {
             return i;
@@ -88,7 +88,7 @@ static void read_datagrams(void) {
             .bytes = udp + 8,
             .size = big16(udp + 4) - 8u,
             .side = from_server,
-            .flow = flow_of(big16(from_server ? udp + 2 : udp)),
+            .detection = detection_of(big16(from_server ? udp + 2 : udp)),
         };
         at += 16 + little32(capture.file + at + 8);
     }
@@ -118,11 +118,11 @@ static const struct row rows[] = {
     {"utcp-ue418-loss", 1337, NULL, {0}},
 };
 
-static void adopt(struct ue_detection *flow, const struct ue_handshake_match *shape) {
+static void adopt(struct ue_detection *detection, const struct ue_handshake_match *match) {
     for (size_t i = 0; i < capture.flow_count; i++) {
-        bool same = memcmp(capture.cookies[i], shape->orig_cookie, UE_COOKIE_BYTES) == 0;
-        if (same && flow != &capture.flows[i]) {
-            ue_detection_adopt(flow, &capture.flows[i]);
+        bool same = memcmp(capture.cookies[i], match->orig_cookie, UE_COOKIE_BYTES) == 0;
+        if (same && detection != &capture.flows[i]) {
+            ue_detection_adopt(detection, &capture.flows[i]);
         }
     }
 }
@@ -134,14 +134,14 @@ static void observe(const struct row *row, int server_side) {
     }
     for (size_t i = 0; i < capture.count; i++) {
         struct datagram *d = &capture.datagrams[i];
-        struct ue_detection *flow = &capture.flows[d->flow];
-        struct ue_handshake_match shape;
-        d->is_handshake = ue_profile_match_handshake(&row->settings, d->bytes, d->size, &shape);
-        ue_detection_feed(flow, d->side, d->bytes, d->size, d->is_handshake ? &shape : NULL, &d->frame);
-        if (d->is_handshake && shape.has_orig_cookie) {
-            adopt(flow, &shape);
-        } else if (d->is_handshake && shape.has_cookie) {
-            memcpy(capture.cookies[d->flow], shape.cookie, UE_COOKIE_BYTES);
+        struct ue_detection *detection = &capture.flows[d->detection];
+        struct ue_handshake_match match;
+        d->is_handshake = ue_profile_match_handshake(&row->settings, d->bytes, d->size, &match);
+        ue_detection_feed(detection, d->side, d->bytes, d->size, d->is_handshake ? &match : NULL, &d->frame);
+        if (d->is_handshake && match.has_orig_cookie) {
+            adopt(detection, &match);
+        } else if (d->is_handshake && match.has_cookie) {
+            memcpy(capture.cookies[d->detection], match.cookie, UE_COOKIE_BYTES);
         }
     }
     for (size_t i = 0; i < capture.flow_count; i++) {
@@ -159,19 +159,19 @@ static void keep_id(void *user, const struct ue_record *record) {
 static void assert_datagram(const struct row *row, size_t number) {
     const struct datagram *d = &capture.datagrams[number];
     struct ue_context x;
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     int64_t id = -1;
-    struct ue_trace sink = {.field = keep_id, .user = &id};
-    ue_detection_context(&capture.flows[d->flow], &d->frame, &x);
+    struct ue_trace trace = {.field = keep_id, .user = &id};
+    ue_detection_context(&capture.flows[d->detection], &d->frame, &x);
     const char *problem = roundtrip_problem(roundtrip, &x, d->bytes, d->size);
-    ue_datagram_trace(&x, d->bytes, d->size, &d->frame.links, &sink, &verdict);
-    if (problem != NULL || verdict.fault.status != UE_OK) {
+    ue_datagram_trace(&x, d->bytes, d->size, &d->frame.links, &trace, &result);
+    if (problem != NULL || result.fault.status != UE_OK) {
         fail_msg("%s frame %zu read as %s: %s at bit %zu; %s", row->name, number + 1, x.profile.name,
-                 ue_status_text(verdict.fault.status), verdict.fault.bit, problem != NULL ? problem : "paths agree");
+                 ue_status_text(result.fault.status), result.fault.bit, problem != NULL ? problem : "paths agree");
     }
-    assert_true(verdict.is_handshake == d->is_handshake);
-    if (!verdict.is_handshake && (id < 0 || (id & 16383) != verdict.seq)) {
-        fail_msg("%s frame %zu: full number %" PRId64 " of sequence %u", row->name, number + 1, id, verdict.seq);
+    assert_true(result.is_handshake == d->is_handshake);
+    if (!result.is_handshake && (id < 0 || (id & 16383) != result.seq)) {
+        fail_msg("%s frame %zu: full number %" PRId64 " of sequence %u", row->name, number + 1, id, result.seq);
     }
     assert_int_equal(x.direction, d->side != 0 ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER);
 }

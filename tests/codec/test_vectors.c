@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every vector that is not about actors or exports: it must decode to what it says, and encode back to the same bits;
-   cut at any bit it must fault cleanly (law L4). */
+/* Every vector without actors and exports: it must decode to its fields and encode to the same bits; cut at any bit, it
+   must fault (law L4). */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static size_t bytes_of(const json_t *object, const char *key, uint8_t *bytes) {
 
 typedef void check_fn(const json_t *vector);
 
-/* own and all: how many there are at least, without the folder UERUDP_SHARED and with it. */
+/* own and all: the minimum number of vectors without and with the folder UERUDP_SHARED. */
 static void for_each_vector(const char *file_name, check_fn *check, size_t own, size_t all) {
     json_t *vectors = vectors_load(file_name, "vectors", 0);
     size_t n;
@@ -61,7 +61,7 @@ static void for_each_vector(const char *file_name, check_fn *check, size_t own, 
     }
 }
 
-/* ---- settings from the words of the vectors ---- */
+/* ---- settings of vectors ---- */
 
 static enum ue_direction direction_of(const json_t *vector) {
     return strncmp(text_of(vector, "direction"), "S2C", 3) == 0 ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
@@ -216,7 +216,7 @@ static bool give_plaintext(void *user, const struct ue_ciphertext *sealed, struc
     return true;
 }
 
-/* The library has no ciphers: the plaintext is taken from the vector. */
+/* The codec has no cipher: the vector contains the plaintext. */
 static void check_handlers(const json_t *vector) {
     static struct plaintext known;
     const struct ue_decryptor decryptor = {give_plaintext, &known};
@@ -266,7 +266,7 @@ static void assert_bare_encodes_back(const struct ue_context *x, size_t count, c
     assert_true(ue_view_equal((struct ue_view){written, 0, bits}, (struct ue_view){bytes, 0, bits}));
 }
 
-/* Puts the bunches into a datagram, which is then treated as the others; returns where they begin there. */
+/* Makes a datagram with the bunches, to be tested like the others. Returns the bit at which they begin. */
 static size_t wrap(const json_t *vector, const struct ue_context *x, size_t count, uint8_t *out, size_t *size) {
     struct ue_fault fault;
     struct ue_datagram d = {.items = round_trip->built_items, .item_count = count};
@@ -307,7 +307,7 @@ static void check_bunch(const json_t *vector) {
     check_bare(vector, bytes, number_of(vector, "bits", 0), json_object_get(vector, "decode"), true);
 }
 
-/* A header whose payload was left out of the vector: zeros take its place. */
+/* A header whose payload is not in the vector: adds a payload of zeros. */
 static void check_header(const json_t *vector, const json_t *header) {
     uint8_t bytes[BYTES_MAX] = {0};
     const json_t *decode = json_object_get(header, "decode");
@@ -330,14 +330,14 @@ static void check_partial(const json_t *vector) {
     }
 }
 
-/* ---- chains of partial bunches ---- */
+/* ---- partial bunches ---- */
 
 struct joined {
-    struct ue_reassembly *assembly;
+    struct ue_reassembly *reassembly;
     size_t messages, exports, fragments, bits;
 };
 
-static void hear_message(void *user, const struct ue_reassembly_event *event) {
+static void on_message(void *user, const struct ue_reassembly_event *event) {
     struct joined *joined = user;
     assert_int_not_equal(event->type, UE_REASSEMBLY_ABANDONED);
     joined->exports += event->content.has_exports;
@@ -349,7 +349,7 @@ static void hear_message(void *user, const struct ue_reassembly_event *event) {
 }
 
 static void join(struct joined *joined, const json_t *vector, const uint8_t *bytes, size_t bits) {
-    const struct ue_reassembly_callbacks sink = {hear_message, joined};
+    const struct ue_reassembly_callbacks callbacks = {on_message, joined};
     struct ue_settings settings = settings_of(json_object_get(vector, "params"));
     struct ue_context x = context_of(vector, release_of_bunch(json_object_get(vector, "params")), &settings);
     static uint32_t item;
@@ -361,11 +361,11 @@ static void join(struct joined *joined, const json_t *vector, const uint8_t *byt
                                              .item = item++,
                                              .reliable_id = bunch->ch_seq,
                                              .copy = bunch->reliable};
-        ue_reassembly_feed(joined->assembly, &x, &event, &sink);
+        ue_reassembly_feed(joined->reassembly, &x, &event, &callbacks);
     }
 }
 
-/* What the bunches say of themselves. */
+/* The flags of the bunches. */
 static void count_bunch(const json_t *bunch, struct joined *counts) {
     bool is_partial = number_of(bunch, "bPartial", 0) != 0;
     bool has_exports = number_of(bunch, "bHasPackageMapExports", 0) != 0;
@@ -388,7 +388,7 @@ static void join_headers(struct joined *joined, const json_t *vector, struct joi
 }
 
 static void check_chain(const json_t *vector) {
-    struct joined joined = {.assembly = ue_reassembly_new(&heap)};
+    struct joined joined = {.reassembly = ue_reassembly_new(&heap)};
     struct joined counts = {0};
     uint8_t bytes[BYTES_MAX];
     size_t n;
@@ -402,7 +402,7 @@ static void check_chain(const json_t *vector) {
     assert_int_equal(joined.messages, counts.messages);
     assert_int_equal(joined.exports, counts.exports);
     assert_true(joined.fragments == counts.fragments && joined.bits == counts.bits);
-    ue_reassembly_free(joined.assembly);
+    ue_reassembly_free(joined.reassembly);
 }
 
 static void assert_messages_encode_back(const struct ue_context *x, struct ue_view payload) {
@@ -426,7 +426,7 @@ static void check_messages(const json_t *vector) {
     uint8_t whole[BYTES_MAX];
     size_t size;
     bytes_of(vector, "hex", bytes);
-    bool old_login = strcmp(text_of(vector, "name"), "login-4.19") == 0; /* says netver 0, yet has a platform */
+    bool old_login = strcmp(text_of(vector, "name"), "login-4.19") == 0; /* has netver 0, but also a platform */
     const char *release = old_login ? "4.19" : release_of_netver(number_of(vector, "engine_netver", 0));
     struct ue_context x = context_of(vector, release, NULL);
     struct ue_view payload = {bytes, 0, number_of(vector, "bits", 0)};

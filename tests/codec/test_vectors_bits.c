@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Vectors of the primitives, read and written with the cursor's words. Left out are those
-   that no structure of the library has yet: packed vectors, and names as releases before 4.22 write them. */
+/* Vectors of the primitives, read and written with cursor and layout words. Not tested: packed vectors, and names of
+   releases before 4.22, which no structure of the library contains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void text(struct vector *v) {
     ue_cursor_write_text(&v->out, text, ANY);
 }
 
-/* As a bunch has it: a bit, then an index, or a text and a number. */
+/* A name as in a bunch: a bit, then an index, or a text and a number. */
 static void static_name(struct vector *v) {
     const json_t *args = json_object_get(v->json, "args");
     const json_t *index = json_object_get(args, "index");

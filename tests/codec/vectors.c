@@ -36,7 +36,7 @@ static void cut_large_numbers(char *text) {
     }
 }
 
-/* Appends the entries of a file, without those whose name the array has. */
+/* Appends the entries of a file, except those whose name is already in the array. */
 static void append_file(json_t *all, const char *path, const char *key, size_t flags) {
     json_error_t error;
     if (access(path, R_OK) != 0) {

@@ -113,32 +113,32 @@ size_t talk_restart_request(struct talk *t, uint8_t *bytes) {
     return size;
 }
 
-/* ---- the observer's side ---- */
+/* ---- detection ---- */
 
-struct ue_decode_state feed(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size) {
-    struct ue_handshake_match shape;
+struct ue_decode_state feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size) {
+    struct ue_handshake_match match;
     struct ue_decode_state frame;
-    bool handshake = ue_profile_match_handshake(&flow->settings, bytes, size, &shape);
-    ue_detection_feed(flow, side, bytes, size, handshake ? &shape : NULL, &frame);
+    bool handshake = ue_profile_match_handshake(&detection->settings, bytes, size, &match);
+    ue_detection_feed(detection, side, bytes, size, handshake ? &match : NULL, &frame);
     return frame;
 }
 
-struct ue_decode_state feed_packet(struct ue_detection *flow, struct talk *t, unsigned side) {
+struct ue_decode_state feed_packet(struct ue_detection *detection, struct talk *t, unsigned side) {
     uint8_t bytes[PACKET_BYTES];
     size_t size = talk_packet(t, side, bytes);
-    return feed(flow, side, bytes, size);
+    return feed(detection, side, bytes, size);
 }
 
 const uint8_t cookie_a[UE_COOKIE_BYTES] = {0x1e, 0xdc, 0x7a, 0xb1, 5};
 const uint8_t cookie_b[UE_COOKIE_BYTES] = {0x62, 0x35, 0x6a, 0xe0, 6};
 const uint8_t no_cookie[UE_COOKIE_BYTES];
 
-void shake_hands(struct ue_detection *flow, struct talk *t, const uint8_t *cookie) {
+void talk_shake_hands(struct ue_detection *detection, struct talk *t, const uint8_t *cookie) {
     uint8_t bytes[PACKET_BYTES];
-    feed(flow, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes));
-    feed(flow, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie, NULL, bytes));
-    feed(flow, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_RESPONSE, 3.5, cookie, NULL, bytes));
-    feed(flow, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_ACK, -1.0, cookie, NULL, bytes));
+    feed(detection, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes));
+    feed(detection, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie, NULL, bytes));
+    feed(detection, CLIENT, bytes, talk_handshake(t, UE_HANDSHAKE_RESPONSE, 3.5, cookie, NULL, bytes));
+    feed(detection, SERVER, bytes, talk_handshake(t, UE_HANDSHAKE_ACK, -1.0, cookie, NULL, bytes));
     struct ue_sequences first = ue_cookie_sequences(cookie);
     t->sides[SERVER].seq = (first.server - 1) & 16383;
     t->sides[CLIENT].seq = (first.client - 1) & 16383;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A conversation as an engine would hold it, and the flow that observes it. */
+/* A conversation of two engines, and the detection that observes it. */
 #ifndef UERUDP_TESTS_OBSERVE_DETECTION_STAGE_H
 #define UERUDP_TESTS_OBSERVE_DETECTION_STAGE_H
 
@@ -38,24 +38,24 @@ extern const uint8_t no_cookie[UE_COOKIE_BYTES];
 
 void talk_begin(struct talk *t, const char *release, const struct ue_settings *settings, uint64_t seed);
 
-/* A header with the next sequence of a side. */
+/* A packet header with the next sequence of a side. */
 void talk_header(struct talk *t, unsigned side, struct ue_packet *p);
 
-/* The next packet of a side; the result is its size in bytes. */
+/* Makes the next packet of a side. Returns its size in bytes. */
 size_t talk_packet(struct talk *t, unsigned side, uint8_t *bytes);
 
-/* A handshake message; orig is the earlier cookie of a restart, or NULL. */
+/* Makes a handshake message. orig: the earlier cookie of a restart, or NULL. */
 size_t talk_handshake(struct talk *t, enum ue_handshake_type type, double seconds, const uint8_t *cookie,
                       const uint8_t *orig, uint8_t *bytes);
 
-/* The server's answer to packets from an unknown address, in the oldest version that it speaks. */
+/* Makes the server's answer to packets from an unknown address, in the oldest version that it accepts. */
 size_t talk_restart_request(struct talk *t, uint8_t *bytes);
 
-struct ue_decode_state feed(struct ue_detection *flow, unsigned side, const uint8_t *bytes, size_t size);
-struct ue_decode_state feed_packet(struct ue_detection *flow, struct talk *t, unsigned side);
+struct ue_decode_state feed(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size);
+struct ue_decode_state feed_packet(struct ue_detection *detection, struct talk *t, unsigned side);
 
-/* Initial, Challenge, Response, Ack; both sides begin with the sequences of the cookie. */
-void shake_hands(struct ue_detection *flow, struct talk *t, const uint8_t *cookie);
+/* Sends Initial, Challenge, Response and Ack; both sides begin with the sequences of the cookie. */
+void talk_shake_hands(struct ue_detection *detection, struct talk *t, const uint8_t *cookie);
 
 bool is_candidate(const struct ue_detection_result *choice, const char *release);
 

@@ -10,72 +10,73 @@
 
 /* ---- the transcript ---- */
 
-static void say_content(struct assembly_stage *stage, const struct ue_content *content) {
+static void say_content(struct reassembly_stage *stage, const struct ue_content *content) {
     static uint8_t bytes[UE_REASSEMBLY_BYTES_MAX];
     ue_view_copy(content->data, bytes);
-    stage_say(&stage->track, "%s%s%s%s '", content->open ? " open" : "", content->close ? " close" : "",
+    stage_say(&stage->tracker, "%s%s%s%s '", content->open ? " open" : "", content->close ? " close" : "",
               content->has_exports ? " exports" : "", content->has_mapped ? " mapped" : "");
     for (size_t i = 0; i < ue_bits_bytes(content->data.bits) && i < 40; i++) {
-        stage_say(&stage->track, bytes[i] >= 32 && bytes[i] < 127 ? "%c" : "<%02x>", bytes[i]);
+        stage_say(&stage->tracker, bytes[i] >= 32 && bytes[i] < 127 ? "%c" : "<%02x>", bytes[i]);
     }
-    stage_say(&stage->track, "' %zu", content->data.bits);
+    stage_say(&stage->tracker, "' %zu", content->data.bits);
 }
 
-static void hear(void *user, const struct ue_reassembly_event *event) {
+static void on_event(void *user, const struct ue_reassembly_event *event) {
     static const char *const types[] = {"whole", "waits", "given up"};
     static const char *const kinds[] = {"unknown", "control", "actor", "voice", "data-stream"};
     static const char *const problems[] = {"",        "new began", "no beginning",  "no end",    "mixed",
                                            "missing", "unaligned", "final exports", "too large", "no memory"};
-    struct assembly_stage *stage = user;
-    assert_int_equal(event->frame, stage->track.frame);
-    assert_true(ue_reassembly_bytes(stage->assembly) <= UE_REASSEMBLY_BYTES_MAX);
-    stage_say(&stage->track, "%d %s", (int)event->frame, types[event->type]);
+    struct reassembly_stage *stage = user;
+    assert_int_equal(event->frame, stage->tracker.frame);
+    assert_true(ue_reassembly_bytes(stage->reassembly) <= UE_REASSEMBLY_BYTES_MAX);
+    stage_say(&stage->tracker, "%d %s", (int)event->frame, types[event->type]);
     if (event->type != UE_REASSEMBLY_ABANDONED) {
-        stage_say(&stage->track, " %s%s", kinds[event->content.kind], event->is_kind_guessed ? "?" : "");
+        stage_say(&stage->tracker, " %s%s", kinds[event->content.kind], event->is_kind_guessed ? "?" : "");
     }
     if (event->type == UE_REASSEMBLY_COMPLETE) {
-        stage_say(&stage->track, "%s", event->content.is_custom_exports ? " custom" : "");
+        stage_say(&stage->tracker, "%s", event->content.is_custom_exports ? " custom" : "");
         say_content(stage, &event->content);
     }
-    stage_say(&stage->track, " of");
+    stage_say(&stage->tracker, " of");
     for (uint32_t i = 0; i < event->fragment_count && i < 8; i++) {
         const struct ue_fragment *fragment = &event->fragments[i];
-        stage_say(&stage->track, " %d.%u(%u)", (int)fragment->frame, fragment->item, fragment->bits);
+        stage_say(&stage->tracker, " %d.%u(%u)", (int)fragment->frame, fragment->item, fragment->bits);
     }
-    stage_say(&stage->track, "%s%s\n", event->problem != UE_REASSEMBLY_NO_PROBLEM ? ": " : "", problems[event->problem]);
+    stage_say(&stage->tracker, "%s%s\n", event->problem != UE_REASSEMBLY_NO_PROBLEM ? ": " : "",
+              problems[event->problem]);
 }
 
 static void pass_on(void *user, const struct ue_tracker_event *event) {
-    struct assembly_stage *stage = user;
-    const struct ue_reassembly_callbacks sink = {hear, stage};
-    ue_reassembly_feed(stage->assembly, &stage->track.x[event->side], event, &sink);
+    struct reassembly_stage *stage = user;
+    const struct ue_reassembly_callbacks callbacks = {on_event, stage};
+    ue_reassembly_feed(stage->reassembly, &stage->tracker.x[event->side], event, &callbacks);
 }
 
-void assembly_stage_begin(struct assembly_stage *stage, const char *release, size_t bytes_max) {
-    stage_begin(&stage->track, release, bytes_max);
-    stage->track.listener = (struct ue_tracker_callbacks){.event = pass_on, .user = stage};
-    stage->assembly = ue_reassembly_new(&stage->track.memory);
+void reassembly_stage_begin(struct reassembly_stage *stage, const char *release, size_t bytes_max) {
+    tracker_stage_begin(&stage->tracker, release, bytes_max);
+    stage->tracker.listener = (struct ue_tracker_callbacks){.event = pass_on, .user = stage};
+    stage->reassembly = ue_reassembly_new(&stage->tracker.memory);
 }
 
-void assembly_stage_end(struct assembly_stage *stage) {
-    ue_reassembly_free(stage->assembly);
-    stage_end(&stage->track);
+void reassembly_stage_end(struct reassembly_stage *stage) {
+    ue_reassembly_free(stage->reassembly);
+    tracker_stage_end(&stage->tracker);
 }
 
-void assembly_stage_forget(struct assembly_stage *stage) {
-    stage->track.length = 0;
-    stage->track.text[0] = '\0';
+void reassembly_stage_clear(struct reassembly_stage *stage) {
+    stage->tracker.length = 0;
+    stage->tracker.text[0] = '\0';
 }
 
 /* ---- what is sent ---- */
 
-void assembly_stage_flush(struct assembly_stage *stage, unsigned side, int64_t id) {
-    const struct ue_reassembly_callbacks sink = {hear, stage};
-    stage_packet(&stage->track, side, id, 0, 0);
-    ue_reassembly_end_datagram(stage->assembly, &sink);
+void reassembly_stage_flush(struct reassembly_stage *stage, unsigned side, int64_t id) {
+    const struct ue_reassembly_callbacks callbacks = {on_event, stage};
+    tracker_stage_packet(&stage->tracker, side, id, 0, 0);
+    ue_reassembly_end_datagram(stage->reassembly, &callbacks);
 }
 
-struct ue_bunch *assembly_stage_flag(struct ue_bunch *bunch, const char *flags, const char *text) {
+struct ue_bunch *reassembly_stage_bunch(struct ue_bunch *bunch, const char *flags, const char *text) {
     bunch->data = (struct ue_view){(const uint8_t *)text, 0, 8 * strlen(text)};
     bunch->partial = strpbrk(flags, "picf") != NULL;
     bunch->partial_initial = strchr(flags, 'i') != NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bunches and channels, told from datagrams made by hand; what was read of these is handed out as a whole, or not at all. */
+/* Bunches and channels of hand-made datagrams; the decoded items of a datagram are returned completely or not at
+   all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,24 +14,24 @@ static struct track_stage stage;
 
 static int begin(void **state) {
     (void)state;
-    stage_begin(&stage, "5.1", SIZE_MAX / 2);
+    tracker_stage_begin(&stage, "5.1", SIZE_MAX / 2);
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    stage_end(&stage);
+    tracker_stage_end(&stage);
     return 0;
 }
 
 static const struct ue_tracker_counts *counts_of(unsigned side) {
-    return ue_tracker_counts(stage.track, side);
+    return ue_tracker_counts(stage.tracker, side);
 }
 
-/* Only the bunches of what is told are looked at: packets with one reliable bunch each. */
+/* Compares the BUNCH events only: packets with one reliable bunch each. */
 static void send_reliable(int64_t id, uint32_t ch_seq) {
-    stage_reliable(&stage, 3, ch_seq);
-    stage_packet(&stage, SERVER, id, 0, 0);
+    tracker_stage_reliable(&stage, 3, ch_seq);
+    tracker_stage_packet(&stage, SERVER, id, 0, 0);
 }
 
 static void forget(void) {
@@ -38,7 +39,7 @@ static void forget(void) {
     stage.text[0] = '\0';
 }
 
-/* ---- copies ---- */
+/* ---- retransmissions ---- */
 
 static void a_copy_names_the_copies_before(void **state) {
     (void)state;
@@ -55,15 +56,15 @@ static void a_copy_names_the_copies_before(void **state) {
 
 static void a_copy_of_what_was_delivered_is_spurious(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 70, 9, 0);
+    tracker_stage_packet(&stage, CLIENT, 70, 9, 0);
     send_reliable(10, 5);
     send_reliable(11, 6);
-    stage_packet(&stage, CLIENT, 71, 11, 2); /* 10 delivered, 11 not */
+    tracker_stage_packet(&stage, CLIENT, 71, 11, 2); /* 10 delivered, 11 not */
     forget();
-    stage_reliable(&stage, 3, 6);
-    stage_reliable(&stage, 3, 5);
-    stage_reliable(&stage, 3, 7);
-    stage_packet(&stage, SERVER, 12, 0, 0);
+    tracker_stage_reliable(&stage, 3, 6);
+    tracker_stage_reliable(&stage, 3, 5);
+    tracker_stage_reliable(&stage, 3, 7);
+    tracker_stage_packet(&stage, SERVER, 12, 0, 0);
     stage_expect(&stage, "5 s packet 12, 1 in flight\n"
                          "5 s bunch 0 on 3: 6, 1 in flight, copy 2 of 3, 3\n"
                          "5 s bunch 1 on 3: 5, 0 in flight, copy 2 of 2, 2, spurious\n"
@@ -71,17 +72,17 @@ static void a_copy_of_what_was_delivered_is_spurious(void **state) {
     assert_int_equal(counts_of(SERVER)->spurious, 1);
 }
 
-/* What the sender holds: from the oldest that is not delivered on (endpoint.md 18, 19). */
+/* The reliable buffer of the sender: from the oldest bunch that is not delivered (endpoint.md 18, 19). */
 static void the_buffer_is_given_up_from_the_front(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 70, 9, 0);
+    tracker_stage_packet(&stage, CLIENT, 70, 9, 0);
     for (unsigned i = 0; i < 4; i++) {
         send_reliable(10 + i, 5 + i);
     }
-    stage_packet(&stage, CLIENT, 71, 12, 3); /* 11 and 12 delivered, 10 not */
+    tracker_stage_packet(&stage, CLIENT, 71, 12, 3); /* 11 and 12 delivered, 10 not */
     forget();
     send_reliable(14, 5);
-    stage_packet(&stage, CLIENT, 72, 14, 5);
+    tracker_stage_packet(&stage, CLIENT, 72, 14, 5);
     send_reliable(15, 9);
     stage_expect(&stage, "7 s packet 14, 2 in flight\n"
                          "7 s bunch 0 on 3: 5, 1 in flight, copy 2 of 2, 2\n"
@@ -122,17 +123,17 @@ static void sequences_wrap_and_copies_are_found_behind_it(void **state) {
     assert_int_equal(counts_of(SERVER)->resends, 1);
 }
 
-/* A steady stream keeps few entries, and a copy from long ago is still known to be one. */
+/* A steady stream keeps few entries, and a late retransmission is still recognised. */
 static void what_is_settled_gives_its_place(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 0, 16383, 0);
+    tracker_stage_packet(&stage, CLIENT, 0, 16383, 0);
     for (uint32_t i = 0; i < 4000; i++) {
         send_reliable(2 * i, i & 1023);
-        stage_packet(&stage, SERVER, 2 * i + 1, i, 1);
-        stage_packet(&stage, CLIENT, i + 1, 2 * i + 1, 3);
+        tracker_stage_packet(&stage, SERVER, 2 * i + 1, i, 1);
+        tracker_stage_packet(&stage, CLIENT, i + 1, 2 * i + 1, 3);
         forget();
     }
-    size_t bytes = ue_tracker_bytes(stage.track);
+    size_t bytes = ue_tracker_bytes(stage.tracker);
     send_reliable(8000, (3999 - 400) & 1023);
     stage_expect(&stage, "12002 s packet 8000, 1 in flight\n"
                          "12002 s bunch 0 on 3: 3599, 0 in flight, copy 2 of 0, 0\n");
@@ -143,37 +144,37 @@ static void what_is_settled_gives_its_place(void **state) {
 static void play_on_channels(int64_t first_id, uint32_t packets, uint32_t channels) {
     for (uint32_t i = 0; i < packets; i++) {
         int64_t id = first_id + i;
-        stage_reliable(&stage, 100 + i % channels, 1 + i / channels);
-        stage_packet(&stage, SERVER, id, i, 1);
-        stage_packet(&stage, CLIENT, i + 1, id, 1);
+        tracker_stage_reliable(&stage, 100 + i % channels, 1 + i / channels);
+        tracker_stage_packet(&stage, SERVER, id, i, 1);
+        tracker_stage_packet(&stage, CLIENT, i + 1, id, 1);
         forget();
     }
 }
 
-/* What is remembered goes by what is under way, not by the channels. */
+/* Memory depends on the bunches in flight, not on the number of channels. */
 static void many_channels_keep_few_bunches(void **state) {
     (void)state;
     play_on_channels(10, 8000, 2000);
-    assert_true(ue_tracker_bytes(stage.track) < 250000);
+    assert_true(ue_tracker_bytes(stage.tracker) < 250000);
     assert_int_equal(counts_of(SERVER)->reliable, 8000);
     assert_int_equal(counts_of(SERVER)->resends, 0);
     assert_int_equal(counts_of(SERVER)->untracked, 0);
-    stage_reliable(&stage, 100, 2);
-    stage_packet(&stage, SERVER, 8010, 0, 0);
+    tracker_stage_reliable(&stage, 100, 2);
+    tracker_stage_packet(&stage, SERVER, 8010, 0, 0);
     stage_expect(&stage, "16001 s packet 8010, 1 in flight\n"
                          "16001 s bunch 0 on 100: 2, 0 in flight, copy 2 of 0, 0\n");
 }
 
-/* ---- parts ---- */
+/* ---- fragments ---- */
 
 static void part(int64_t id, uint32_t ch_seq, bool is_initial, bool is_final, size_t bits) {
     static const uint8_t zeros[100];
-    struct ue_bunch *bunch = ch_seq != 0 ? stage_reliable(&stage, 3, ch_seq) : stage_bunch(&stage, 3);
+    struct ue_bunch *bunch = ch_seq != 0 ? tracker_stage_reliable(&stage, 3, ch_seq) : tracker_stage_bunch(&stage, 3);
     bunch->partial = true;
     bunch->partial_initial = is_initial;
     bunch->partial_final = is_final;
     bunch->data = (struct ue_view){zeros, 0, bits};
-    stage_packet(&stage, SERVER, id, 0, 0);
+    tracker_stage_packet(&stage, SERVER, id, 0, 0);
 }
 
 static bool is_bad(void) {
@@ -189,15 +190,15 @@ static void reliable_parts_follow_each_other(void **state) {
     part(12, 7, false, true, 13);
     send_reliable(13, 8);
     assert_false(is_bad());
-    part(14, 9, false, true, 80); /* continues nothing */
+    part(14, 9, false, true, 80); /* continues no fragment */
     assert_true(is_bad());
     part(15, 10, true, false, 80);
     assert_false(is_bad());
     part(16, 11, true, false, 80); /* before the last was complete */
     assert_true(is_bad());
-    part(17, 13, false, false, 80); /* 12 is still to come */
+    part(17, 13, false, false, 80); /* 12 can still arrive */
     assert_false(is_bad());
-    part(18, 12, false, true, 80); /* and leaves nothing to continue */
+    part(18, 12, false, true, 80); /* and leaves no fragment to continue */
     assert_true(is_bad());
 }
 
@@ -206,7 +207,7 @@ static void parts_follow_what_came_long_ago(void **state) {
     part(8, 5, true, false, 80);
     part(9, 6, false, true, 80);
     play_on_channels(10, 8000, 2000);
-    part(8010, 7, false, true, 80); /* continues nothing */
+    part(8010, 7, false, true, 80); /* continues no fragment */
     assert_true(is_bad());
 }
 
@@ -218,7 +219,7 @@ static void unreliable_parts_stand_in_neighbouring_packets(void **state) {
     assert_false(is_bad());
     part(13, 0, false, true, 80);
     assert_true(is_bad());
-    part(20, 0, false, true, 80); /* its beginning may have been in 19 */
+    part(20, 0, false, true, 80); /* packet 19 may have held its first fragment */
     assert_false(is_bad());
     part(21, 0, true, false, 80);
     part(22, 0, true, true, 80); /* begins anew */
@@ -232,9 +233,9 @@ static void parts_have_whole_bytes(void **state) {
     assert_true(is_bad());
     part(11, 6, false, false, 13);
     assert_true(is_bad());
-    stage_reliable(&stage, 3, 7)->has_exports = true;
+    tracker_stage_reliable(&stage, 3, 7)->has_exports = true;
     stage.items[0].bunch.partial = stage.items[0].bunch.partial_final = true;
-    stage_packet(&stage, SERVER, 12, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 12, 0, 0);
     assert_true(is_bad());
 }
 
@@ -242,21 +243,21 @@ static void parts_have_whole_bytes(void **state) {
 
 static void channels_open_and_close_once(void **state) {
     (void)state;
-    struct ue_bunch *bunch = stage_reliable(&stage, 3, 5);
+    struct ue_bunch *bunch = tracker_stage_reliable(&stage, 3, 5);
     bunch->control = bunch->open = true;
-    stage_packet(&stage, SERVER, 10, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 10, 0, 0);
     for (int64_t id = 11; id < 13; id++) {
-        bunch = stage_reliable(&stage, 3, 6);
+        bunch = tracker_stage_reliable(&stage, 3, 6);
         bunch->control = bunch->close = true;
         bunch->close_reason = 3;
-        stage_packet(&stage, SERVER, id, 0, 0);
+        tracker_stage_packet(&stage, SERVER, id, 0, 0);
     }
-    bunch = stage_bunch(&stage, 4);
+    bunch = tracker_stage_bunch(&stage, 4);
     bunch->control = bunch->open = bunch->close = bunch->has_name = true;
     bunch->name = (struct ue_name){.hardcoded = true, .index = UE_NAME_ACTOR};
-    bunch = stage_reliable(&stage, 0, 5);
+    bunch = tracker_stage_reliable(&stage, 0, 5);
     bunch->control = bunch->close = true;
-    stage_packet(&stage, SERVER, 13, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 13, 0, 0);
     stage_expect(&stage, "1 s packet 10, 0 in flight\n"
                          "1 s bunch 0 on 3: 5, 1 in flight\n"
                          "1 s opened 3\n"
@@ -275,40 +276,41 @@ static void channels_open_and_close_once(void **state) {
 
 static void a_dormant_channel_closes_for_dormancy(void **state) {
     (void)state;
-    stage_end(&stage);
-    stage_begin(&stage, "4.18", SIZE_MAX / 2);
-    struct ue_bunch *bunch = stage_reliable(&stage, 3, 5);
+    tracker_stage_end(&stage);
+    tracker_stage_begin(&stage, "4.18", SIZE_MAX / 2);
+    struct ue_bunch *bunch = tracker_stage_reliable(&stage, 3, 5);
     bunch->control = bunch->close = bunch->dormant = true;
-    stage_packet(&stage, SERVER, 10, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 10, 0, 0);
     stage_expect(&stage, "1 s packet 10, 0 in flight\n1 s bunch 0 on 3: 5, 1 in flight\n1 s closed 3 for 1\n");
 }
 
-/* ---- bounds ---- */
+/* ---- limits ---- */
 
-/* Every channel there is, far apart and far beyond what engines use: told, within the bound, and given back. */
+/* Every channel index up to and far beyond the highest of engines: events are emitted, memory stays within the limit
+   and is freed. */
 static void a_flood_of_channels_stays_within_the_bound(void **state) {
     (void)state;
     int64_t id = 0;
     for (uint32_t channel = 0; channel < 60000; channel += 40) {
         for (uint32_t i = 0; i < 40; i++) {
-            stage_reliable(&stage, channel + i, (i * 40) & 1023);
+            tracker_stage_reliable(&stage, channel + i, (i * 40) & 1023);
         }
-        stage_packet(&stage, SERVER, id++, 0, 0);
+        tracker_stage_packet(&stage, SERVER, id++, 0, 0);
         forget();
-        assert_true(ue_tracker_bytes(stage.track) <= UE_TRACKER_BYTES_MAX);
+        assert_true(ue_tracker_bytes(stage.tracker) <= UE_TRACKER_BYTES_MAX);
     }
     assert_int_equal(counts_of(SERVER)->reliable, 60000);
     assert_true(counts_of(SERVER)->untracked != 0);
 }
 
-/* Channels and sequences that somebody chose to be looked for at one place: the oldest there give way, and no bunch
-   takes longer to find than others. */
+/* Channels and sequences that an attacker chooses to collide in one hash chain: the oldest entries are evicted, and no
+   lookup takes longer than others. */
 static void numbers_that_collide_give_way(void **state) {
     (void)state;
     for (uint32_t channel = 1; channel <= 40; channel++) {
-        stage_reliable(&stage, channel, (0 - channel * 2654435761u) & 1023);
+        tracker_stage_reliable(&stage, channel, (0 - channel * 2654435761u) & 1023);
     }
-    stage_packet(&stage, SERVER, 10, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 10, 0, 0);
     forget();
     assert_int_equal(counts_of(SERVER)->reliable, 40);
     assert_int_equal(counts_of(SERVER)->untracked, 40 - 16);
@@ -318,15 +320,15 @@ static void sequences_that_jump_stay_within_the_bound(void **state) {
     (void)state;
     for (int64_t id = 0; id < 3000; id++) {
         for (uint32_t channel = 0; channel < 40; channel++) {
-            stage_reliable(&stage, channel * 64, (uint32_t)(id * 511) & 1023);
+            tracker_stage_reliable(&stage, channel * 64, (uint32_t)(id * 511) & 1023);
         }
-        stage_packet(&stage, SERVER, id, 0, 0);
+        tracker_stage_packet(&stage, SERVER, id, 0, 0);
         forget();
-        assert_true(ue_tracker_bytes(stage.track) <= UE_TRACKER_BYTES_MAX);
+        assert_true(ue_tracker_bytes(stage.tracker) <= UE_TRACKER_BYTES_MAX);
     }
 }
 
-/* ---- what was read ---- */
+/* ---- decoded items ---- */
 
 static void expect_read(size_t count) {
     assert_true(stage.reading.is_whole);
@@ -338,9 +340,9 @@ static void expect_read(size_t count) {
 
 static void feed_bunches(int64_t id, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        stage_bunch(&stage, (uint32_t)(i + 1));
+        tracker_stage_bunch(&stage, (uint32_t)(i + 1));
     }
-    stage_packet(&stage, CLIENT, id, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, id, 0, 0);
 }
 
 static void all_items_are_handed_out_or_none(void **state) {
@@ -363,10 +365,10 @@ static void what_was_not_read_is_not_handed_out(void **state) {
     feed_bunches(100, 2); /* seen before */
     assert_false(stage.reading.is_whole);
     feed_bunches(101, 2);
-    stage_feed(&stage, CLIENT, &links, empty, sizeof empty);
+    tracker_stage_feed(&stage, CLIENT, &links, empty, sizeof empty);
     assert_false(stage.reading.is_whole);
     feed_bunches(102, 2);
-    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
+    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
     assert_false(stage.reading.is_whole);
 }
 

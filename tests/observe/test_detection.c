@@ -11,7 +11,7 @@
 
 #define PACKETS 40
 
-/* ---- protocol.md 17.2: ties perhaps, but never a wrong single answer ---- */
+/* ---- protocol.md 17.2: a tie is possible, a wrong single result is not ---- */
 
 struct kept {
     uint8_t bytes[PACKET_BYTES];
@@ -26,18 +26,18 @@ static void keep_id(void *user, const struct ue_record *record) {
     }
 }
 
-/* With the final verdict every packet decodes, and has a full number, which ends in the sequence on the wire. */
-static void assert_readable(const struct ue_detection *flow, const struct kept *kept, const char *release) {
+/* With the final result every packet decodes and has a packet id that matches its sequence. */
+static void assert_readable(const struct ue_detection *detection, const struct kept *kept, const char *release) {
     struct ue_context x;
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     int64_t id = -1;
-    struct ue_trace sink = {.field = keep_id, .user = &id};
-    ue_detection_context(flow, &kept->frame, &x);
-    const struct ue_packet_ids links = ue_detection_packet_ids(flow, &kept->frame);
-    ue_datagram_trace(&x, kept->bytes, kept->size, &links, &sink, &verdict);
-    if (verdict.fault.status != UE_OK || id < 0 || (id & 16383) != verdict.seq) {
+    struct ue_trace callbacks = {.field = keep_id, .user = &id};
+    ue_detection_context(detection, &kept->frame, &x);
+    const struct ue_packet_ids links = ue_detection_packet_ids(detection, &kept->frame);
+    ue_datagram_trace(&x, kept->bytes, kept->size, &links, &callbacks, &result);
+    if (result.fault.status != UE_OK || id < 0 || (id & 16383) != result.seq) {
         fail_msg("%s read as %s: %s, id %" PRId64 ", seq %u", release, x.profile.name,
-                 ue_status_text(verdict.fault.status), id, verdict.seq);
+                 ue_status_text(result.fault.status), id, result.seq);
     }
 }
 
@@ -45,31 +45,31 @@ static void assert_never_wrong(const char *release, const struct ue_settings *se
                                uint64_t seed) {
     static struct kept kept[PACKETS];
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     talk_begin(&t, release, settings, seed);
     t.partials = seed % 2 != 0;
-    ue_detection_init(&flow, STOCK, NULL, server_side);
+    ue_detection_init(&detection, STOCK, NULL, server_side);
     for (unsigned n = 0; n < PACKETS; n++) {
         unsigned side = (unsigned)rng_below(&t.rng, 2);
         kept[n].size = talk_packet(&t, side, kept[n].bytes);
-        kept[n].frame = feed(&flow, side, kept[n].bytes, kept[n].size);
-        const struct ue_detection_result *choice = ue_detection_result_of(&flow, &kept[n].frame);
+        kept[n].frame = feed(&detection, side, kept[n].bytes, kept[n].size);
+        const struct ue_detection_result *choice = ue_detection_result_of(&detection, &kept[n].frame);
         bool sure = choice->reason == UE_DETECTION_REASON_ONLY_MATCH || choice->reason == UE_DETECTION_REASON_HANDSHAKE;
         if (sure && n >= 5 && !is_candidate(choice, release)) {
             fail_msg("%s taken for %s after %u packets, seed %" PRIu64, release, ue_profile_at(choice->profile)->name,
                      n + 1, seed);
         }
-        if (flow.server_side == (int)CLIENT) {
+        if (detection.server_side == (int)CLIENT) {
             fail_msg("%s: client taken for the server after %u packets, seed %" PRIu64, release, n + 1, seed);
         }
     }
-    ue_detection_release(&flow);
-    if (!is_candidate(&flow.choice, release)) {
-        fail_msg("%s ends as %s (%s), seed %" PRIu64, release, ue_profile_at(flow.choice.profile)->name,
-                 ue_detection_reason_text((enum ue_detection_reason)flow.choice.reason), seed);
+    ue_detection_release(&detection);
+    if (!is_candidate(&detection.choice, release)) {
+        fail_msg("%s ends as %s (%s), seed %" PRIu64, release, ue_profile_at(detection.choice.profile)->name,
+                 ue_detection_reason_text((enum ue_detection_reason)detection.choice.reason), seed);
     }
     for (unsigned n = 0; n < PACKETS; n++) {
-        assert_readable(&flow, &kept[n], release);
+        assert_readable(&detection, &kept[n], release);
     }
 }
 
@@ -88,17 +88,17 @@ static void a_changed_bound_is_found(void **state) {
     struct ue_settings changed = {.ch_seq_bound = 4096};
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct talk t;
-        struct ue_detection flow;
+        struct ue_detection detection;
         talk_begin(&t, "4.18", &changed, seed);
-        ue_detection_init(&flow, STOCK, NULL, SERVER);
+        ue_detection_init(&detection, STOCK, NULL, SERVER);
         for (unsigned n = 0; n < 40; n++) {
-            feed_packet(&flow, &t, n % 2);
+            feed_packet(&detection, &t, n % 2);
         }
-        assert_int_equal(flow.choice.reason, UE_DETECTION_REASON_VARIANT_MATCH);
-        assert_true(is_candidate(&flow.choice, "4.18"));
+        assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_VARIANT_MATCH);
+        assert_true(is_candidate(&detection.choice, "4.18"));
         struct ue_context x;
-        struct ue_decode_state frame = feed_packet(&flow, &t, CLIENT);
-        ue_detection_context(&flow, &frame, &x);
+        struct ue_decode_state frame = feed_packet(&detection, &t, CLIENT);
+        ue_detection_context(&detection, &frame, &x);
         assert_int_equal(x.ch_seq_bound, 4096);
     }
 }
@@ -106,13 +106,13 @@ static void a_changed_bound_is_found(void **state) {
 static void frame_times_tell_the_server(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     talk_begin(&t, "4.25", STOCK, 7);
-    ue_detection_init(&flow, STOCK, NULL, -1);
+    ue_detection_init(&detection, STOCK, NULL, -1);
     for (unsigned n = 0; n < 30; n++) {
-        feed_packet(&flow, &t, n % 2);
+        feed_packet(&detection, &t, n % 2);
     }
-    assert_int_equal(flow.server_side, SERVER);
+    assert_int_equal(detection.server_side, SERVER);
 }
 
 /* ---- handshakes ---- */
@@ -127,17 +127,17 @@ static void a_handshake_settles_what_it_can(void **state) {
                 {"5.1", "5.1", true},   {"5.4", "5.4", false},  {"4.18", "4.18", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct talk t;
-        struct ue_detection flow;
+        struct ue_detection detection;
         talk_begin(&t, rows[i].release, STOCK, 1);
-        ue_detection_init(&flow, STOCK, NULL, -1);
-        shake_hands(&flow, &t, cookie_a);
-        assert_int_equal(flow.server_side, SERVER);
-        assert_string_equal(ue_profile_at(flow.choice.profile)->name, rows[i].chosen);
-        assert_int_equal(flow.choice.reason == UE_DETECTION_REASON_HANDSHAKE, rows[i].certain);
-        assert_false(flow.is_released); /* it says nothing of a game's own bounds, which packets with bunches do */
-        for (unsigned n = 0; rows[i].certain && !flow.is_released; n++) {
+        ue_detection_init(&detection, STOCK, NULL, -1);
+        talk_shake_hands(&detection, &t, cookie_a);
+        assert_int_equal(detection.server_side, SERVER);
+        assert_string_equal(ue_profile_at(detection.choice.profile)->name, rows[i].chosen);
+        assert_int_equal(detection.choice.reason == UE_DETECTION_REASON_HANDSHAKE, rows[i].certain);
+        assert_false(detection.is_released); /* it does not show a game's own bounds; packets with bunches do */
+        for (unsigned n = 0; rows[i].certain && !detection.is_released; n++) {
             assert_true(n < 8);
-            feed_packet(&flow, &t, n % 2);
+            feed_packet(&detection, &t, n % 2);
         }
     }
 }
@@ -145,17 +145,17 @@ static void a_handshake_settles_what_it_can(void **state) {
 static void numbers_begin_with_the_cookie(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     talk_begin(&t, "4.25", STOCK, 2);
-    ue_detection_init(&flow, STOCK, NULL, -1);
-    shake_hands(&flow, &t, cookie_a);
-    struct ue_decode_state frame = feed_packet(&flow, &t, CLIENT);
+    ue_detection_init(&detection, STOCK, NULL, -1);
+    talk_shake_hands(&detection, &t, cookie_a);
+    struct ue_decode_state frame = feed_packet(&detection, &t, CLIENT);
     assert_true(frame.links.has_id && frame.links.packet_id == 12666); /* protocol.md 5.7 */
     assert_true(frame.links.has_acked_before && frame.links.acked_before == 7197);
-    frame = feed_packet(&flow, &t, SERVER);
+    frame = feed_packet(&detection, &t, SERVER);
     assert_true(frame.links.packet_id == 7198);
     for (unsigned n = 1; n < 40000; n++) {
-        frame = feed_packet(&flow, &t, CLIENT);
+        frame = feed_packet(&detection, &t, CLIENT);
         assert_true(frame.links.packet_id == 12666 + (int64_t)n); /* across two wraps */
     }
 }
@@ -163,24 +163,24 @@ static void numbers_begin_with_the_cookie(void **state) {
 static void a_new_initial_ends_the_connection(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
-    struct ue_handshake_match shape;
+    struct ue_detection detection;
+    struct ue_handshake_match match;
     uint8_t bytes[PACKET_BYTES];
     talk_begin(&t, "5.4", STOCK, 3);
-    ue_detection_init(&flow, STOCK, NULL, -1);
+    ue_detection_init(&detection, STOCK, NULL, -1);
     size_t size = talk_handshake(&t, UE_HANDSHAKE_INITIAL, 0, no_cookie, NULL, bytes);
-    assert_true(ue_profile_match_handshake(STOCK, bytes, size, &shape));
-    assert_false(ue_detection_is_new_connection(&flow, &shape));
-    shake_hands(&flow, &t, cookie_a);
-    assert_false(ue_detection_is_new_connection(&flow, &shape)); /* sent again before anything else */
-    feed_packet(&flow, &t, CLIENT);
-    assert_true(ue_detection_is_new_connection(&flow, &shape));
-    shape.restart = true;
-    assert_false(ue_detection_is_new_connection(&flow, &shape));
+    assert_true(ue_profile_match_handshake(STOCK, bytes, size, &match));
+    assert_false(ue_detection_is_new_connection(&detection, &match));
+    talk_shake_hands(&detection, &t, cookie_a);
+    assert_false(ue_detection_is_new_connection(&detection, &match)); /* retransmitted before anything else */
+    feed_packet(&detection, &t, CLIENT);
+    assert_true(ue_detection_is_new_connection(&detection, &match));
+    match.restart = true;
+    assert_false(ue_detection_is_new_connection(&detection, &match));
 }
 
-/* Address change: an ordinary packet, then a restart handshake on the new address (endpoint.md 21.4). What is known of
-   the connection counts for all of them. */
+/* Address change: a packet, then a restart handshake on the new address (endpoint.md 21.4). The state of the connection
+   applies to all of them. */
 static void assert_restart_continues(const char *release) {
     struct talk t;
     struct ue_detection old;
@@ -188,7 +188,7 @@ static void assert_restart_continues(const char *release) {
     uint8_t bytes[PACKET_BYTES];
     talk_begin(&t, release, STOCK, 4);
     ue_detection_init(&old, STOCK, NULL, -1);
-    shake_hands(&old, &t, cookie_a);
+    talk_shake_hands(&old, &t, cookie_a);
     for (unsigned n = 0; n < 50; n++) {
         feed_packet(&old, &t, n % 2);
     }
@@ -216,7 +216,7 @@ static void a_restart_continues_the_connection(void **state) {
     }
 }
 
-/* What the new address has settled before it was known where the connection comes from counts no more. */
+/* A result of the new address is discarded when the earlier connection becomes known. */
 static void a_late_adoption_counts_for_what_was_held(void **state) {
     (void)state;
     struct talk t;
@@ -233,99 +233,99 @@ static void a_late_adoption_counts_for_what_was_held(void **state) {
     assert_string_equal(ue_profile_at(ue_detection_result_of(&moved, &first)->profile)->name, "5.5");
 }
 
-/* ---- holding back ---- */
+/* ---- held datagrams ---- */
 
 static void datagrams_wait_for_the_verdict(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     struct ue_decode_state first;
     struct ue_decode_state frame;
     talk_begin(&t, "5.1", STOCK, 5);
-    ue_detection_init(&flow, STOCK, NULL, SERVER);
-    first = feed_packet(&flow, &t, CLIENT);
+    ue_detection_init(&detection, STOCK, NULL, SERVER);
+    first = feed_packet(&detection, &t, CLIENT);
     assert_true(first.held);
     for (unsigned n = 1; n < UE_DETECTION_HELD_MAX; n++) {
-        assert_false(flow.is_released);
-        frame = feed_packet(&flow, &t, n % 2);
+        assert_false(detection.is_released);
+        frame = feed_packet(&detection, &t, n % 2);
         assert_true(frame.held);
     }
-    assert_true(flow.is_released); /* 5.1 and 5.4 always tie */
-    frame = feed_packet(&flow, &t, CLIENT);
+    assert_true(detection.is_released); /* 5.1 and 5.4 always tie */
+    frame = feed_packet(&detection, &t, CLIENT);
     assert_false(frame.held);
-    assert_ptr_equal(ue_detection_result_of(&flow, &first), &flow.released);
-    assert_string_equal(ue_profile_at(flow.released.profile)->name, "5.1");
-    assert_int_equal(flow.released.reason, UE_DETECTION_REASON_OLDEST_MATCH);
+    assert_ptr_equal(ue_detection_result_of(&detection, &first), &detection.released);
+    assert_string_equal(ue_profile_at(detection.released.profile)->name, "5.1");
+    assert_int_equal(detection.released.reason, UE_DETECTION_REASON_OLDEST_MATCH);
 }
 
-/* Released as a tie of 5.1 to 5.5; the first partial bunch tells. Earlier labels stay. */
+/* Released as a tie of 5.1 to 5.5; the first partial bunch decides. Earlier decode states do not change. */
 static void later_evidence_settles_a_tie(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     struct ue_decode_state first;
     talk_begin(&t, "5.5", STOCK, 6);
-    ue_detection_init(&flow, STOCK, NULL, SERVER);
-    first = feed_packet(&flow, &t, CLIENT);
+    ue_detection_init(&detection, STOCK, NULL, SERVER);
+    first = feed_packet(&detection, &t, CLIENT);
     for (unsigned n = 1; n < UE_DETECTION_HELD_MAX; n++) {
-        feed_packet(&flow, &t, n % 2);
+        feed_packet(&detection, &t, n % 2);
     }
-    assert_true(is_candidate(&flow.choice, "5.4") && is_candidate(&flow.choice, "5.5"));
+    assert_true(is_candidate(&detection.choice, "5.4") && is_candidate(&detection.choice, "5.5"));
     t.partials = true;
     for (unsigned n = 0; n < 60; n++) {
-        feed_packet(&flow, &t, n % 2);
+        feed_packet(&detection, &t, n % 2);
     }
-    assert_string_equal(ue_profile_at(flow.choice.profile)->name, "5.5");
-    assert_string_equal(ue_profile_at(ue_detection_result_of(&flow, &first)->profile)->name, "5.1");
+    assert_string_equal(ue_profile_at(detection.choice.profile)->name, "5.5");
+    assert_string_equal(ue_profile_at(ue_detection_result_of(&detection, &first)->profile)->name, "5.1");
 }
 
 static void a_given_generation_is_believed(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     talk_begin(&t, "5.5", STOCK, 8);
-    ue_detection_init(&flow, STOCK, ue_profile_find("5.8"), SERVER);
-    struct ue_decode_state frame = feed_packet(&flow, &t, CLIENT);
+    ue_detection_init(&detection, STOCK, ue_profile_find("5.8"), SERVER);
+    struct ue_decode_state frame = feed_packet(&detection, &t, CLIENT);
     assert_false(frame.held);
     assert_int_equal(frame.choice.reason, UE_DETECTION_REASON_SETTING);
     assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.8");
 }
 
-/* Ids are believed because of the generation, until a handshake has none. */
+/* The prefix has ids by the generation, until a handshake shows that it has none. */
 static void a_late_handshake_changes_how_packets_are_read(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     struct ue_context x;
     struct ue_decode_state frame;
     uint8_t bytes[PACKET_BYTES];
     talk_begin(&t, "5.1", STOCK, 9);
-    ue_detection_init(&flow, STOCK, ue_profile_find("5.1"), SERVER);
-    const struct ue_handshake_match without_ids = {.profiles = flow.possible, .type = UE_HANDSHAKE_CHALLENGE};
+    ue_detection_init(&detection, STOCK, ue_profile_find("5.1"), SERVER);
+    const struct ue_handshake_match without_ids = {.profiles = detection.possible, .type = UE_HANDSHAKE_CHALLENGE};
     for (unsigned n = 0; n < 2; n++) {
-        frame = feed_packet(&flow, &t, CLIENT);
-        ue_detection_context(&flow, &frame, &x);
+        frame = feed_packet(&detection, &t, CLIENT);
+        ue_detection_context(&detection, &frame, &x);
         assert_int_equal(x.ids, n == 0);
         assert_int_equal(x.direction, UE_CLIENT_TO_SERVER);
         size_t size = talk_handshake(&t, UE_HANDSHAKE_CHALLENGE, 3.5, cookie_a, NULL, bytes);
-        ue_detection_feed(&flow, SERVER, bytes, size, &without_ids, &frame);
+        ue_detection_feed(&detection, SERVER, bytes, size, &without_ids, &frame);
     }
 }
 
 static void nonsense_gives_no_verdict(void **state) {
     (void)state;
     struct rng rng = rng_seeded("nonsense");
-    struct ue_detection flow;
+    struct ue_detection detection;
     struct ue_decode_state frame;
-    ue_detection_init(&flow, STOCK, NULL, -1);
+    ue_detection_init(&detection, STOCK, NULL, -1);
     for (unsigned n = 0; n < 100; n++) {
         uint8_t bytes[200];
         size_t size = 20 + rng_below(&rng, 180);
         rng_fill(&rng, bytes, size);
         bytes[0] &= 0xde; /* no handshake bit */
-        ue_detection_feed(&flow, n % 2, bytes, size, NULL, &frame);
+        ue_detection_feed(&detection, n % 2, bytes, size, NULL, &frame);
     }
-    assert_int_equal(flow.choice.reason, UE_DETECTION_REASON_CLOSEST);
+    assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_CLOSEST);
     for (int i = 0; i < UE_DETECTION_REASON_COUNT; i++) {
         assert_string_not_equal(ue_detection_reason_text((enum ue_detection_reason)i), "unknown");
     }

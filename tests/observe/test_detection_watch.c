@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What may change the generation of a flow after its detection. */
+/* Changes of the detected generation after the release. */
 #include "tests/observe/detection_stage.h"
 
-/* A packet of the talk that by chance also fits another generation. */
+/* A packet of the conversation that by chance also matches another generation. */
 static size_t packet_that_also_fits(struct talk *t, unsigned side, const char *release, uint8_t *bytes) {
     struct ue_context other;
     struct ue_packet_match fit;
@@ -21,8 +21,8 @@ static size_t packet_that_also_fits(struct talk *t, unsigned side, const char *r
     return 0;
 }
 
-/* Control bunches without reliability, which no engine sends, fit no generation. */
-static struct ue_decode_state feed_oddity(struct ue_detection *flow, struct talk *t, unsigned side) {
+/* Unreliable control bunches, which no engine sends, match no generation. */
+static struct ue_decode_state feed_oddity(struct ue_detection *detection, struct talk *t, unsigned side) {
     uint8_t bytes[PACKET_BYTES];
     struct ue_item item = {.bunch = {.channel = 0, .data = {bytes, 0, 8}}};
     struct ue_datagram d = {.items = &item, .item_count = 1};
@@ -32,57 +32,58 @@ static struct ue_decode_state feed_oddity(struct ue_detection *flow, struct talk
     memset(bytes, 0, sizeof bytes);
     uint8_t out[PACKET_BYTES];
     assert_int_equal(ue_datagram_encode(&t->sides[side].x, &d, out, sizeof out, &size, &fault), UE_OK);
-    return feed(flow, side, out, size);
+    return feed(detection, side, out, size);
 }
 
-/* Some packets of the first 64 fit nothing, so that no generation is certain. Far from the sequences of the verdict a
-   packet that also fits an older generation decides nothing. */
+/* Some of the first 64 packets match nothing, so that no generation is certain. A packet that also matches an older
+   generation, but with an implausible sequence, changes nothing. */
 static void a_chance_fit_far_from_the_verdict_changes_nothing(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     uint8_t bytes[PACKET_BYTES];
     talk_begin(&t, "5.5", STOCK, 11);
     t.partials = true;
-    ue_detection_init(&flow, STOCK, NULL, SERVER);
+    ue_detection_init(&detection, STOCK, NULL, SERVER);
     for (unsigned n = 0; n < UE_DETECTION_HELD_MAX; n++) {
         if (n % 8 == 0) {
-            feed_oddity(&flow, &t, n % 2);
+            feed_oddity(&detection, &t, n % 2);
         } else {
-            feed_packet(&flow, &t, n % 2);
+            feed_packet(&detection, &t, n % 2);
         }
     }
-    assert_int_equal(flow.choice.reason, UE_DETECTION_REASON_CLOSEST);
-    assert_string_equal(ue_profile_at(flow.choice.profile)->name, "5.5");
+    assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_CLOSEST);
+    assert_string_equal(ue_profile_at(detection.choice.profile)->name, "5.5");
     for (unsigned n = 0; n < 3000; n++) {
-        struct ue_decode_state frame = feed_packet(&flow, &t, n % 2);
+        struct ue_decode_state frame = feed_packet(&detection, &t, n % 2);
         assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.5");
     }
     for (unsigned n = 0; n < 8; n++) {
         size_t size = packet_that_also_fits(&t, n % 2, "4.25", bytes);
-        struct ue_decode_state frame = feed(&flow, n % 2, bytes, size);
+        struct ue_decode_state frame = feed(&detection, n % 2, bytes, size);
         assert_string_equal(ue_profile_at(frame.choice.profile)->name, "5.5");
     }
-    assert_int_equal(flow.choice.reason, UE_DETECTION_REASON_ONLY_MATCH); /* what followed the 64 all fits */
+    assert_int_equal(detection.choice.reason,
+                     UE_DETECTION_REASON_ONLY_MATCH); /* all packets after the first 64 match */
 }
 
-/* The verdict of the first packets is contradicted by those that follow: another connection on the same addresses, of
-   which no handshake was captured. */
+/* Later packets contradict the result of the first ones: another connection of the same addresses, without a captured
+   handshake. */
 static void assert_contradiction_reopens(const char *first, const char *second) {
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     struct ue_decode_state frame;
     talk_begin(&t, first, STOCK, 12);
     t.partials = true;
-    ue_detection_init(&flow, STOCK, NULL, SERVER);
+    ue_detection_init(&detection, STOCK, NULL, SERVER);
     for (unsigned n = 0; n < 100; n++) {
-        frame = feed_packet(&flow, &t, n % 2);
+        frame = feed_packet(&detection, &t, n % 2);
     }
     assert_true(is_candidate(&frame.choice, first));
     talk_begin(&t, second, STOCK, 13);
     t.partials = true;
     for (unsigned n = 0; n < 600; n++) {
-        frame = feed_packet(&flow, &t, n % 2);
+        frame = feed_packet(&detection, &t, n % 2);
     }
     if (!is_candidate(&frame.choice, second) || frame.choice.reason == UE_DETECTION_REASON_CLOSEST) {
         fail_msg("%s, then %s: ends as %s (%s)", first, second, ue_profile_at(frame.choice.profile)->name,
@@ -99,19 +100,20 @@ static void a_contradiction_opens_the_detection_again(void **state) {
     }
 }
 
-/* Damaged packets and those of strangers come one by one, and in runs; a jump of the sequence comes once. */
+/* Damaged and foreign packets, singly and in runs, and one jump of the sequence. */
 static void damage_and_gaps_change_nothing(void **state) {
     (void)state;
     struct talk t;
-    struct ue_detection flow;
+    struct ue_detection detection;
     talk_begin(&t, "4.25", STOCK, 14);
-    ue_detection_init(&flow, STOCK, NULL, SERVER);
+    ue_detection_init(&detection, STOCK, NULL, SERVER);
     for (unsigned n = 0; n < 4000; n++) {
         uint8_t bytes[PACKET_BYTES];
         size_t size = 20 + rng_below(&t.rng, 180);
         rng_fill(&t.rng, bytes, size);
         bool is_damage = n > 20 && (n % 40 == 0 || (n >= 2000 && n < 2100));
-        struct ue_decode_state frame = is_damage ? feed(&flow, n % 2, bytes, size) : feed_packet(&flow, &t, n % 2);
+        struct ue_decode_state frame =
+            is_damage ? feed(&detection, n % 2, bytes, size) : feed_packet(&detection, &t, n % 2);
         if (n > 20 && strcmp(ue_profile_at(frame.choice.profile)->name, "4.25") != 0) {
             fail_msg("packet %u: %s", n, ue_profile_at(frame.choice.profile)->name);
         }
@@ -119,7 +121,7 @@ static void damage_and_gaps_change_nothing(void **state) {
             t.sides[SERVER].seq = (t.sides[SERVER].seq + 5000) & 16383;
         }
     }
-    assert_int_equal(flow.choice.reason, UE_DETECTION_REASON_ONLY_MATCH);
+    assert_int_equal(detection.choice.reason, UE_DETECTION_REASON_ONLY_MATCH);
 }
 
 int main(void) {

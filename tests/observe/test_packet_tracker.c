@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets, verdicts and handshakes, told from datagrams made by hand. */
+/* Packets, acks and handshakes of hand-made datagrams. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,35 +13,35 @@ static struct track_stage stage;
 
 static int begin(void **state) {
     (void)state;
-    stage_begin(&stage, "5.1", SIZE_MAX / 2);
+    tracker_stage_begin(&stage, "5.1", SIZE_MAX / 2);
     return 0;
 }
 
 static int begin_legacy(void **state) {
     (void)state;
-    stage_begin(&stage, "4.18", SIZE_MAX / 2);
+    tracker_stage_begin(&stage, "4.18", SIZE_MAX / 2);
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    stage_end(&stage);
+    tracker_stage_end(&stage);
     return 0;
 }
 
 static const struct ue_tracker_counts *counts_of(unsigned side) {
-    return ue_tracker_counts(stage.track, side);
+    return ue_tracker_counts(stage.tracker, side);
 }
 
 /* ---- packets ---- */
 
 static void what_is_missing_may_come_late(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 100, 0, 0);
-    stage_packet(&stage, CLIENT, 104, 0, 0);
-    stage_packet(&stage, CLIENT, 102, 0, 0);
-    stage_packet(&stage, CLIENT, 99, 0, 0); /* before the first: never counted as missing */
-    stage_packet(&stage, CLIENT, 105, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 104, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 102, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 99, 0, 0); /* before the first packet: never counted as missing */
+    tracker_stage_packet(&stage, CLIENT, 105, 0, 0);
     stage_expect(&stage, "1 c packet 100, 0 in flight\n"
                          "2 c missing 101-103\n"
                          "2 c packet 104, 0 in flight\n"
@@ -53,12 +53,12 @@ static void what_is_missing_may_come_late(void **state) {
     assert_int_equal(counts_of(CLIENT)->late, 2);
 }
 
-/* Where no handshake says where the numbers begin, packets that overtook each other must. */
+/* Without a handshake the first ids follow from reordered packets. */
 static void packets_before_the_first_are_judged(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 100, 6, 0);
-    stage_packet(&stage, CLIENT, 98, 6, 0);
-    stage_packet(&stage, SERVER, 7, 100, 1);
+    tracker_stage_packet(&stage, CLIENT, 100, 6, 0);
+    tracker_stage_packet(&stage, CLIENT, 98, 6, 0);
+    tracker_stage_packet(&stage, SERVER, 7, 100, 1);
     stage_expect(&stage, "1 c packet 100, 0 in flight\n"
                          "2 c packet 98 late, 0 in flight\n"
                          "3 s packet 7, 1 in flight\n"
@@ -69,12 +69,12 @@ static void packets_before_the_first_are_judged(void **state) {
 
 static void a_duplicate_tells_nothing_else(void **state) {
     (void)state;
-    stage_packet(&stage, SERVER, 7, 99, 0);
-    stage_packet(&stage, CLIENT, 100, 5, 0);
-    stage_bunch(&stage, 3);
-    stage_packet(&stage, CLIENT, 101, 7, 1);
-    stage_bunch(&stage, 3);
-    stage_packet(&stage, CLIENT, 101, 7, 1);
+    tracker_stage_packet(&stage, SERVER, 7, 99, 0);
+    tracker_stage_packet(&stage, CLIENT, 100, 5, 0);
+    tracker_stage_bunch(&stage, 3);
+    tracker_stage_packet(&stage, CLIENT, 101, 7, 1);
+    tracker_stage_bunch(&stage, 3);
+    tracker_stage_packet(&stage, CLIENT, 101, 7, 1);
     stage_expect(&stage, "1 s packet 7, 0 in flight\n"
                          "2 c packet 100, 1 in flight\n"
                          "3 c packet 101, 2 in flight\n"
@@ -89,22 +89,22 @@ static void a_duplicate_tells_nothing_else(void **state) {
 static void numbers_wrap(void **state) {
     (void)state;
     for (int64_t id = 16380; id < 16390; id++) {
-        stage_packet(&stage, CLIENT, id, 5, 1);
+        tracker_stage_packet(&stage, CLIENT, id, 5, 1);
         stage.length = 0;
-        stage_packet(&stage, SERVER, id - 16375, id, 1);
+        tracker_stage_packet(&stage, SERVER, id - 16375, id, 1);
     }
     stage_expect(&stage, "20 s packet 14, 9 in flight\n20 s ack 16389 in 19 after 10\n");
     assert_int_equal(counts_of(CLIENT)->acked, 10);
     assert_int_equal(counts_of(CLIENT)->missing, 0);
 }
 
-/* A damaged number far ahead costs a line; what falls back behind it shows that nothing is missing. */
+/* A damaged sequence far ahead causes one LOST; the older packets after it retract the loss. */
 static void a_jump_is_not_walked(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 100, 0, 0);
-    stage_packet(&stage, CLIENT, 100 + 8191, 0, 0);
-    stage_packet(&stage, CLIENT, 101, 0, 0);
-    stage_packet(&stage, CLIENT, 100, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 100 + 8191, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 101, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
     stage_expect(&stage, "1 c packet 100, 0 in flight\n"
                          "2 c missing 101-8290\n"
                          "2 c packet 8291, 0 in flight\n"
@@ -115,69 +115,69 @@ static void a_jump_is_not_walked(void **state) {
     assert_int_equal(counts_of(CLIENT)->late, 0);
 }
 
-/* So many packets were really lost. */
+/* Packets that were really lost. */
 static void a_true_jump_is_believed(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 100, 0, 0);
-    stage_packet(&stage, CLIENT, 2100, 0, 0);
-    stage_packet(&stage, CLIENT, 2099, 0, 0);
-    stage_packet(&stage, CLIENT, 2101, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 2100, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 2099, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 2101, 0, 0);
     assert_int_equal(counts_of(CLIENT)->missing, 1998);
     assert_int_equal(counts_of(CLIENT)->late, 1);
 }
 
-/* Its receiver acknowledges a damaged number, and then nothing more: none of those between was denied. */
+/* The receiver acknowledges the damaged sequence, and nothing more: no packet in between gets a nak. */
 static void a_disproved_jump_is_not_judged(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 100, 0, 0);
-    stage_packet(&stage, CLIENT, 101 + 2048, 0, 0);
-    stage_packet(&stage, SERVER, 7, 101 + 2048, 1);
-    stage_packet(&stage, SERVER, 8, 101 + 2048, 1);
+    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 101 + 2048, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 7, 101 + 2048, 1);
+    tracker_stage_packet(&stage, SERVER, 8, 101 + 2048, 1);
     stage.length = 0;
-    stage_packet(&stage, CLIENT, 102, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 102, 0, 0);
     stage_expect(&stage, "5 c nothing missing in 2, 101-2148\n5 c missing 101-101\n5 c packet 102, 0 in flight\n");
-    stage_packet(&stage, SERVER, 9, 101 + 2048, 1);
+    tracker_stage_packet(&stage, SERVER, 9, 101 + 2048, 1);
     assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
     assert_int_equal(counts_of(CLIENT)->missing, 1);
 }
 
-/* A verdict on what was not sent needs another that bears it out. */
+/* An ack of a packet that was not sent counts only when the next ack confirms it. */
 static void a_damaged_ack_judges_nothing(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 100, 0, 0);
-    stage_packet(&stage, CLIENT, 101, 0, 0);
-    stage_packet(&stage, SERVER, 7, 100 + 2048, 1);
+    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 101, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 7, 100 + 2048, 1);
     assert_int_equal(counts_of(CLIENT)->nacked + counts_of(CLIENT)->acked, 0);
-    stage_packet(&stage, SERVER, 8, 101, 3);
+    tracker_stage_packet(&stage, SERVER, 8, 101, 3);
     assert_int_equal(counts_of(CLIENT)->acked, 2);
-    stage_packet(&stage, SERVER, 9, 3000, 1);
-    stage_packet(&stage, SERVER, 10, 3001, 3);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 3001), UE_TRACKER_PACKET_DELIVERED);
+    tracker_stage_packet(&stage, SERVER, 9, 3000, 1);
+    tracker_stage_packet(&stage, SERVER, 10, 3001, 3);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 3001), UE_TRACKER_PACKET_DELIVERED);
 }
 
 static void the_newest_are_remembered(void **state) {
     (void)state;
     for (int64_t id = 0; id < 5000; id++) {
-        stage_packet(&stage, CLIENT, id, 0, 0);
+        tracker_stage_packet(&stage, CLIENT, id, 0, 0);
         stage.length = 0;
     }
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 4999), UE_TRACKER_PACKET_PENDING);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 4999 - 1023), UE_TRACKER_PACKET_PENDING);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 100), UE_TRACKER_PACKET_UNKNOWN);
-    assert_true(ue_tracker_bytes(stage.track) < UE_TRACKER_BYTES_MAX);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 4999), UE_TRACKER_PACKET_PENDING);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 4999 - 1023), UE_TRACKER_PACKET_PENDING);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 100), UE_TRACKER_PACKET_UNKNOWN);
+    assert_true(ue_tracker_bytes(stage.tracker) < UE_TRACKER_BYTES_MAX);
 }
 
-/* ---- verdicts ---- */
+/* ---- acks ---- */
 
 static void verdicts_are_told_once_and_in_order(void **state) {
     (void)state;
-    stage_packet(&stage, SERVER, 50, 99, 0);
+    tracker_stage_packet(&stage, SERVER, 50, 99, 0);
     for (int64_t id = 100; id < 104; id++) {
-        stage_packet(&stage, CLIENT, id, 49, 0);
+        tracker_stage_packet(&stage, CLIENT, id, 49, 0);
     }
     stage.length = 0;
-    stage_packet(&stage, SERVER, 51, 102, 5);
-    stage_packet(&stage, SERVER, 52, 104, 0x17);
+    tracker_stage_packet(&stage, SERVER, 51, 102, 5);
+    tracker_stage_packet(&stage, SERVER, 52, 104, 0x17);
     stage_expect(&stage, "6 s packet 51, 2 in flight\n"
                          "6 s ack 100 in 2 after 40\n"
                          "6 s nak 101 in 3 after 30\n"
@@ -185,19 +185,19 @@ static void verdicts_are_told_once_and_in_order(void **state) {
                          "7 s packet 52, 3 in flight\n"
                          "7 s ack 103 in 5 after 20\n"
                          "7 s ack 104 unseen\n");
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 101), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 101), UE_TRACKER_PACKET_NOT_DELIVERED);
     assert_int_equal(counts_of(CLIENT)->acked, 4);
     assert_int_equal(counts_of(CLIENT)->nacked, 1);
 }
 
-/* What the history no longer reaches counts as not delivered, whether it was seen or not (endpoint.md 15.4). */
+/* Packets older than the history covers count as not delivered, captured or not (endpoint.md 15.4). */
 static void beyond_the_history_nothing_is_delivered(void **state) {
     (void)state;
-    stage_packet(&stage, SERVER, 50, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 50, 0, 0);
     for (int64_t id = 1; id <= 300; id++) {
         if (id != 20) {
-            stage_packet(&stage, CLIENT, id, 49, 0);
+            tracker_stage_packet(&stage, CLIENT, id, 49, 0);
             stage.length = 0;
         }
     }
@@ -205,27 +205,27 @@ static void beyond_the_history_nothing_is_delivered(void **state) {
     for (size_t i = 0; i < UE_HISTORY_WORDS_MAX; i++) {
         stage.header.history[i] = UINT32_MAX;
     }
-    stage_packet(&stage, SERVER, 51, 300, UINT32_MAX);
+    tracker_stage_packet(&stage, SERVER, 51, 300, UINT32_MAX);
     assert_int_equal(counts_of(CLIENT)->nacked, 44);
     assert_int_equal(counts_of(CLIENT)->acked, 256);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 44), UE_TRACKER_PACKET_NOT_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 45), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 44), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 45), UE_TRACKER_PACKET_DELIVERED);
 }
 
-/* While a 5.8 sender resets its history, this begins at acked_history_seq (endpoint.md 15.6). */
+/* While a 5.8 sender resets its history, the history begins at acked_history_seq (endpoint.md 15.6). */
 static void a_reset_history_begins_further_back(void **state) {
     (void)state;
-    stage_end(&stage);
-    stage_begin(&stage, "5.8", SIZE_MAX / 2);
-    stage_packet(&stage, SERVER, 500, 99, 0);
+    tracker_stage_end(&stage);
+    tracker_stage_begin(&stage, "5.8", SIZE_MAX / 2);
+    tracker_stage_packet(&stage, SERVER, 500, 99, 0);
     for (int64_t id = 100; id < 104; id++) {
-        stage_packet(&stage, CLIENT, id, 499, 0);
+        tracker_stage_packet(&stage, CLIENT, id, 499, 0);
     }
     stage.length = 0;
     stage.header.history_flush = true;
     stage.header.history_words = 8;
     stage.header.acked_history_seq = 101;
-    stage_packet(&stage, SERVER, 501, 103, 3);
+    tracker_stage_packet(&stage, SERVER, 501, 103, 3);
     stage_expect(&stage, "6 s packet 501, 2 in flight\n"
                          "6 s ack 100 in 2 after 40\n"
                          "6 s ack 101 in 3 after 30\n"
@@ -233,14 +233,14 @@ static void a_reset_history_begins_further_back(void **state) {
                          "6 s nak 103 in 5 after 10\n");
 }
 
-/* Then it reaches as much further back, too. */
+/* The history then also covers older packets. */
 static void a_reset_history_reaches_further_back(void **state) {
     (void)state;
-    stage_end(&stage);
-    stage_begin(&stage, "5.8", SIZE_MAX / 2);
-    stage_packet(&stage, SERVER, 500, 99, 0);
+    tracker_stage_end(&stage);
+    tracker_stage_begin(&stage, "5.8", SIZE_MAX / 2);
+    tracker_stage_packet(&stage, SERVER, 500, 99, 0);
     for (int64_t id = 100; id < 400; id++) {
-        stage_packet(&stage, CLIENT, id, 499, 0);
+        tracker_stage_packet(&stage, CLIENT, id, 499, 0);
         stage.length = 0;
     }
     stage.header.history_flush = true;
@@ -249,11 +249,11 @@ static void a_reset_history_reaches_further_back(void **state) {
         stage.header.history[i] = UINT32_MAX;
     }
     stage.header.acked_history_seq = 299;
-    stage_packet(&stage, SERVER, 501, 399, UINT32_MAX);
+    tracker_stage_packet(&stage, SERVER, 501, 399, UINT32_MAX);
     assert_int_equal(counts_of(CLIENT)->acked, 200);
     assert_int_equal(counts_of(CLIENT)->nacked, 100);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 300), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 100), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 300), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
 /* ---- legacy ---- */
@@ -261,13 +261,13 @@ static void a_reset_history_reaches_further_back(void **state) {
 /* The example of endpoint.md 25. */
 static void legacy_acks_imply_naks(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 16381, 0, 0);
-    stage_packet(&stage, CLIENT, 16384, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 16381, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 16384, 0, 0);
     stage.length = 0;
-    stage_ack(&stage, 16381);
-    stage_ack(&stage, 16384);
-    stage_ack(&stage, 16383);
-    stage_packet(&stage, SERVER, 1, 0, 0);
+    tracker_stage_ack(&stage, 16381);
+    tracker_stage_ack(&stage, 16384);
+    tracker_stage_ack(&stage, 16383);
+    tracker_stage_packet(&stage, SERVER, 1, 0, 0);
     stage_expect(&stage, "3 s packet 1, 0 in flight\n"
                          "3 s ack 16381 in 1 after 20\n"
                          "3 s nak 16382 unseen\n"
@@ -275,123 +275,124 @@ static void legacy_acks_imply_naks(void **state) {
                          "3 s ack 16384 in 2 after 10\n");
 }
 
-/* Both copies of an ack are lost: the sender goes by the next one, which skips its packet. */
+/* Both packets with an ack are lost: the next ack, which skips its packet, is an implied nak. */
 static void a_legacy_ack_that_is_lost_twice_is_a_nak(void **state) {
     (void)state;
     for (int64_t id = 10; id < 14; id++) {
-        stage_packet(&stage, CLIENT, id, 0, 0);
+        tracker_stage_packet(&stage, CLIENT, id, 0, 0);
     }
-    stage_ack(&stage, 10);
-    stage_packet(&stage, SERVER, 1, 0, 0);
-    stage_ack(&stage, 11);
-    stage_packet(&stage, SERVER, 2, 0, 0);
-    stage_ack(&stage, 11);
-    stage_ack(&stage, 12);
-    stage_packet(&stage, SERVER, 3, 0, 0);
-    stage_ack(&stage, 12);
-    stage_ack(&stage, 13);
-    stage_packet(&stage, SERVER, 4, 0, 0);
-    stage_ack(&stage, 1);
-    stage_ack(&stage, 4);
-    stage_packet(&stage, CLIENT, 14, 0, 0);
+    tracker_stage_ack(&stage, 10);
+    tracker_stage_packet(&stage, SERVER, 1, 0, 0);
+    tracker_stage_ack(&stage, 11);
+    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
+    tracker_stage_ack(&stage, 11);
+    tracker_stage_ack(&stage, 12);
+    tracker_stage_packet(&stage, SERVER, 3, 0, 0);
+    tracker_stage_ack(&stage, 12);
+    tracker_stage_ack(&stage, 13);
+    tracker_stage_packet(&stage, SERVER, 4, 0, 0);
+    tracker_stage_ack(&stage, 1);
+    tracker_stage_ack(&stage, 4);
+    tracker_stage_packet(&stage, CLIENT, 14, 0, 0);
     stage.length = 0;
-    stage_packet(&stage, SERVER, 5, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 5, 0, 0);
     stage_expect(&stage, "10 s packet 5, 1 in flight\n10 s nak 11 in 2 after 80\n");
     assert_int_equal(counts_of(CLIENT)->nacked, 1);
     assert_int_equal(counts_of(CLIENT)->acked, 3);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 11), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
-/* What the other side acknowledged may have been in packets that the capture lacks: then nothing is taken back. */
+/* The acks may have been in packets that the capture lacks: then no ack is retracted. */
 static void a_legacy_ack_that_may_have_arrived_stands(void **state) {
     (void)state;
     for (int64_t id = 10; id < 14; id++) {
-        stage_packet(&stage, CLIENT, id, 0, 0);
+        tracker_stage_packet(&stage, CLIENT, id, 0, 0);
     }
-    stage_packet(&stage, SERVER, 2, 0, 0);
-    stage_ack(&stage, 10);
-    stage_packet(&stage, SERVER, 3, 0, 0);
-    stage_ack(&stage, 10);
-    stage_packet(&stage, SERVER, 4, 0, 0);
-    stage_ack(&stage, 2);
-    stage_packet(&stage, CLIENT, 14, 0, 0);
-    stage_ack(&stage, 5); /* 15 to 17 are missing, which may have acknowledged 3 and 4 */
-    stage_packet(&stage, CLIENT, 18, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
+    tracker_stage_ack(&stage, 10);
+    tracker_stage_packet(&stage, SERVER, 3, 0, 0);
+    tracker_stage_ack(&stage, 10);
+    tracker_stage_packet(&stage, SERVER, 4, 0, 0);
+    tracker_stage_ack(&stage, 2);
+    tracker_stage_packet(&stage, CLIENT, 14, 0, 0);
+    tracker_stage_ack(&stage, 5); /* 15 to 17 are missing, which may have acknowledged 3 and 4 */
+    tracker_stage_packet(&stage, CLIENT, 18, 0, 0);
     assert_int_equal(counts_of(SERVER)->nacked, 2);
-    stage_packet(&stage, SERVER, 6, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 6, 0, 0);
     assert_int_equal(counts_of(CLIENT)->nacked, 0);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
 }
 
-/* An ack that travels twice can be hidden by missing packets that others lie between: 15 says 2 to 4 for the first
-   time, 16 has room to repeat 2, and 17 repeats the rest. 18 skips 3 and 4, which are not lost to be sure. */
+/* Both packets with an ack can be missing with others in between: 15 acks 2 to 4, 16 repeats the ack of 2, and 17
+   repeats the rest. 18 skips 3 and 4, which are not certainly lost. */
 static void a_legacy_ack_behind_a_missing_packet_is_not_known(void **state) {
     (void)state;
     for (int64_t id = 10; id < 14; id++) {
-        stage_packet(&stage, CLIENT, id, 0, 0);
+        tracker_stage_packet(&stage, CLIENT, id, 0, 0);
     }
-    stage_packet(&stage, SERVER, 2, 0, 0);
-    stage_ack(&stage, 10);
-    stage_packet(&stage, SERVER, 3, 0, 0);
-    stage_ack(&stage, 10);
-    stage_packet(&stage, SERVER, 4, 0, 0);
-    stage_ack(&stage, 1);
-    stage_packet(&stage, CLIENT, 14, 0, 0);
-    stage_ack(&stage, 2);
-    stage_packet(&stage, CLIENT, 16, 0, 0);
-    stage_ack(&stage, 5);
-    stage_packet(&stage, CLIENT, 18, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
+    tracker_stage_ack(&stage, 10);
+    tracker_stage_packet(&stage, SERVER, 3, 0, 0);
+    tracker_stage_ack(&stage, 10);
+    tracker_stage_packet(&stage, SERVER, 4, 0, 0);
+    tracker_stage_ack(&stage, 1);
+    tracker_stage_packet(&stage, CLIENT, 14, 0, 0);
+    tracker_stage_ack(&stage, 2);
+    tracker_stage_packet(&stage, CLIENT, 16, 0, 0);
+    tracker_stage_ack(&stage, 5);
+    tracker_stage_packet(&stage, CLIENT, 18, 0, 0);
     assert_int_equal(counts_of(SERVER)->nacked, 2);
-    stage_packet(&stage, SERVER, 6, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 6, 0, 0);
     assert_int_equal(counts_of(CLIENT)->nacked, 0);
     assert_int_equal(counts_of(CLIENT)->unsure, 1);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
 }
 
-/* An ack behind that of a later packet changes no verdict, but that packet came, and what it acknowledged was read. */
+/* An ack after the ack of a later packet changes nothing, but its packet was delivered, and the acks in that packet
+   were processed. */
 static void a_legacy_ack_behind_a_later_one_tells_of_an_arrival(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 10, 0, 0);
-    stage_packet(&stage, SERVER, 1, 0, 0);
-    stage_ack(&stage, 10);
-    stage_packet(&stage, SERVER, 2, 0, 0);
-    stage_ack(&stage, 10);
-    stage_packet(&stage, SERVER, 3, 0, 0);
-    stage_packet(&stage, SERVER, 4, 0, 0);
-    stage_ack(&stage, 1);
-    stage_ack(&stage, 4);
-    stage_ack(&stage, 2);
-    stage_packet(&stage, CLIENT, 11, 0, 0);
-    stage_ack(&stage, 11);
-    stage_packet(&stage, SERVER, 5, 0, 0);
-    assert_int_equal(ue_tracker_packet_state(stage.track, SERVER, 2), UE_TRACKER_PACKET_NOT_DELIVERED);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
+    tracker_stage_packet(&stage, CLIENT, 10, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 1, 0, 0);
+    tracker_stage_ack(&stage, 10);
+    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
+    tracker_stage_ack(&stage, 10);
+    tracker_stage_packet(&stage, SERVER, 3, 0, 0);
+    tracker_stage_packet(&stage, SERVER, 4, 0, 0);
+    tracker_stage_ack(&stage, 1);
+    tracker_stage_ack(&stage, 4);
+    tracker_stage_ack(&stage, 2);
+    tracker_stage_packet(&stage, CLIENT, 11, 0, 0);
+    tracker_stage_ack(&stage, 11);
+    tracker_stage_packet(&stage, SERVER, 5, 0, 0);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, SERVER, 2), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 10), UE_TRACKER_PACKET_DELIVERED);
     assert_int_equal(counts_of(CLIENT)->nacked, 0);
 }
 
-/* Two packets behind that one need the channel that 2 opens: without it they are refused, and what they say may have
-   been read. */
+/* Two packets after it depend on the channel that 2 opens: without it the receiver rejects them, but may have processed
+   their acks. */
 static void refuse_by_need(int64_t last_between, bool is_resent) {
-    stage_packet(&stage, CLIENT, 10, 0, 0);
-    struct ue_bunch *opening = stage_reliable(&stage, 5, 7);
-    opening->control = opening->open = true;
-    stage_packet(&stage, SERVER, 2, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 10, 0, 0);
+    struct ue_bunch *guids = tracker_stage_reliable(&stage, 5, 7);
+    guids->control = guids->open = true;
+    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
     for (int64_t id = 3; id <= last_between; id++) {
-        stage_packet(&stage, SERVER, id, 0, 0);
+        tracker_stage_packet(&stage, SERVER, id, 0, 0);
     }
     for (int64_t id = last_between + 1; id <= last_between + 2; id++) {
-        stage_bunch(&stage, 5);
-        stage_ack(&stage, 10);
-        stage_packet(&stage, SERVER, id, 0, 0);
+        tracker_stage_bunch(&stage, 5);
+        tracker_stage_ack(&stage, 10);
+        tracker_stage_packet(&stage, SERVER, id, 0, 0);
     }
-    stage_ack(&stage, 1);
-    stage_ack(&stage, last_between + 3);
+    tracker_stage_ack(&stage, 1);
+    tracker_stage_ack(&stage, last_between + 3);
     if (is_resent) {
-        stage_reliable(&stage, 6, 9);
+        tracker_stage_reliable(&stage, 6, 9);
     }
-    stage_packet(&stage, CLIENT, 11, 0, 0);
-    stage_ack(&stage, 11);
-    stage_packet(&stage, SERVER, last_between + 4, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 11, 0, 0);
+    tracker_stage_ack(&stage, 11);
+    tracker_stage_packet(&stage, SERVER, last_between + 4, 0, 0);
 }
 
 static void expect_unsure(void) {
@@ -406,51 +407,51 @@ static void a_refused_legacy_packet_may_have_been_read(void **state) {
     expect_unsure();
 }
 
-/* A whole flight is refused for want of a packet long before it. */
+/* All packets of a flight are rejected because a much older packet is missing. */
 static void what_a_legacy_packet_needs_may_be_far_before_it(void **state) {
     (void)state;
     refuse_by_need(100, false);
     expect_unsure();
 }
 
-/* Whoever says again what it said was told of a loss. */
+/* A sender that retransmits a bunch has seen a loss. */
 static void what_is_sent_again_was_not_acknowledged(void **state) {
     (void)state;
-    stage_reliable(&stage, 6, 9);
+    tracker_stage_reliable(&stage, 6, 9);
     refuse_by_need(2, true);
     assert_int_equal(counts_of(CLIENT)->acked, 1);
     assert_int_equal(counts_of(CLIENT)->unsure, 0);
     assert_int_equal(counts_of(CLIENT)->nacked, 1);
-    assert_int_equal(ue_tracker_packet_state(stage.track, CLIENT, 10), UE_TRACKER_PACKET_NOT_DELIVERED);
+    assert_int_equal(ue_tracker_packet_state(stage.tracker, CLIENT, 10), UE_TRACKER_PACKET_NOT_DELIVERED);
 }
 
-/* Before 4.24 nobody waits for a late packet: it is dropped, and with it what it acknowledges. */
+/* Receivers before 4.24 drop a late packet with the acks in it. */
 static void a_late_legacy_packet_acknowledges_nothing(void **state) {
     (void)state;
-    stage_packet(&stage, CLIENT, 10, 0, 0);
-    stage_packet(&stage, CLIENT, 11, 0, 0);
-    stage_ack(&stage, 10);
-    stage_packet(&stage, SERVER, 2, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 10, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 11, 0, 0);
+    tracker_stage_ack(&stage, 10);
+    tracker_stage_packet(&stage, SERVER, 2, 0, 0);
     stage.length = 0;
-    stage_ack(&stage, 11);
-    stage_packet(&stage, SERVER, 1, 0, 0);
+    tracker_stage_ack(&stage, 11);
+    tracker_stage_packet(&stage, SERVER, 1, 0, 0);
     stage_expect(&stage, "4 s packet 1 late, 0 in flight\n");
 }
 
 /* ---- handshakes ---- */
 
 static void shake(uint16_t server_seq, uint16_t client_seq) {
-    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
-    stage_handshake(&stage, SERVER, UE_HANDSHAKE_CHALLENGE, false, server_seq, client_seq);
-    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_RESPONSE, false, server_seq, client_seq);
-    stage_handshake(&stage, SERVER, UE_HANDSHAKE_ACK, false, server_seq, client_seq);
+    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, false, 0, 0);
+    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_CHALLENGE, false, server_seq, client_seq);
+    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_RESPONSE, false, server_seq, client_seq);
+    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_ACK, false, server_seq, client_seq);
 }
 
 static void the_handshake_says_where_numbers_begin(void **state) {
     (void)state;
     shake(500, 1027);
-    stage_reliable(&stage, 0, (1027 & 1023) + 2);
-    stage_packet(&stage, CLIENT, 1029, 500, 1);
+    tracker_stage_reliable(&stage, 0, (1027 & 1023) + 2);
+    tracker_stage_packet(&stage, CLIENT, 1029, 500, 1);
     stage_expect(&stage, "1 c handshake 0\n"
                          "2 s handshake 1 after 10\n"
                          "3 c handshake 2 after 10\n"
@@ -461,27 +462,27 @@ static void the_handshake_says_where_numbers_begin(void **state) {
                          "5 c bunch 0 on 0: 5, 2 in flight, gap\n");
 }
 
-/* Releases up to 4.17 have other cookies, and a handshake may be forged: the packets are believed. */
+/* Cookies up to 4.17 hold no sequences, and a handshake may be forged: packets take precedence. */
 static void packets_disprove_a_cookie(void **state) {
     (void)state;
     shake(500, 1027);
     stage.length = 0;
-    stage_reliable(&stage, 0, 7);
-    stage_packet(&stage, CLIENT, 9000, 499, 0);
+    tracker_stage_reliable(&stage, 0, 7);
+    tracker_stage_packet(&stage, CLIENT, 9000, 499, 0);
     stage_expect(&stage, "5 c packet 9000, 0 in flight\n5 c bunch 0 on 0: 7, 1 in flight\n");
 }
 
 static void a_restart_keeps_the_numbers(void **state) {
     (void)state;
     shake(500, 1027);
-    stage_packet(&stage, CLIENT, 1027, 499, 0);
+    tracker_stage_packet(&stage, CLIENT, 1027, 499, 0);
     stage.length = 0;
-    stage_handshake(&stage, SERVER, UE_HANDSHAKE_RESTART_REQUEST, true, 0, 0);
-    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, true, 0, 0);
-    stage_handshake(&stage, SERVER, UE_HANDSHAKE_CHALLENGE, true, 9, 9);
-    stage_handshake(&stage, CLIENT, UE_HANDSHAKE_RESTART_RESPONSE, true, 9, 9);
-    stage_handshake(&stage, SERVER, UE_HANDSHAKE_ACK, true, 9, 9);
-    stage_packet(&stage, CLIENT, 1028, 499, 0);
+    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_RESTART_REQUEST, true, 0, 0);
+    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_INITIAL, true, 0, 0);
+    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_CHALLENGE, true, 9, 9);
+    tracker_stage_handshake(&stage, CLIENT, UE_HANDSHAKE_RESTART_RESPONSE, true, 9, 9);
+    tracker_stage_handshake(&stage, SERVER, UE_HANDSHAKE_ACK, true, 9, 9);
+    tracker_stage_packet(&stage, CLIENT, 1028, 499, 0);
     stage_expect(&stage, "6 s handshake 4\n"
                          "7 c handshake 0 after 10\n"
                          "8 s handshake 1 after 10\n"
@@ -492,26 +493,26 @@ static void a_restart_keeps_the_numbers(void **state) {
     assert_int_equal(counts_of(SERVER)->handshakes, 5);
 }
 
-/* ---- what cannot be followed ---- */
+/* ---- packets that cannot be tracked ---- */
 
 static void without_a_number_nothing_is_told(void **state) {
     (void)state;
     static const uint8_t bytes[] = {0, 0, 0x28, 0, 0, 0, 0, 0, 0x0c};
-    stage_feed(&stage, CLIENT, &(struct ue_packet_ids){0}, bytes, sizeof bytes);
-    stage_feed(&stage, CLIENT, &(struct ue_packet_ids){.has_id = true, .packet_id = 77}, bytes, sizeof bytes);
-    stage_feed(&stage, CLIENT, &(struct ue_packet_ids){.has_id = true}, bytes, 0);
+    tracker_stage_feed(&stage, CLIENT, &(struct ue_packet_ids){0}, bytes, sizeof bytes);
+    tracker_stage_feed(&stage, CLIENT, &(struct ue_packet_ids){.has_id = true, .packet_id = 77}, bytes, sizeof bytes);
+    tracker_stage_feed(&stage, CLIENT, &(struct ue_packet_ids){.has_id = true}, bytes, 0);
     stage_expect(&stage, "");
     assert_int_equal(counts_of(CLIENT)->packets, 0);
 }
 
 static void without_memory_packets_are_told_and_not_known_again(void **state) {
     (void)state;
-    stage_end(&stage);
-    stage_begin(&stage, "5.1", SIZE_MAX / 2);
-    stage.bytes_left = 0; /* but for the tracker itself */
-    stage_reliable(&stage, 3, 10);
-    stage_packet(&stage, CLIENT, 100, 0, 0);
-    stage_packet(&stage, CLIENT, 100, 0, 0);
+    tracker_stage_end(&stage);
+    tracker_stage_begin(&stage, "5.1", SIZE_MAX / 2);
+    stage.bytes_left = 0; /* except the tracker itself */
+    tracker_stage_reliable(&stage, 3, 10);
+    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
+    tracker_stage_packet(&stage, CLIENT, 100, 0, 0);
     stage_expect(&stage, "1 c packet 100, 0 in flight\n"
                          "1 c bunch 0 on 3: 10, 0 in flight\n"
                          "2 c packet 100 late, 0 in flight\n");
@@ -521,8 +522,8 @@ static void without_memory_packets_are_told_and_not_known_again(void **state) {
 static void without_any_memory_there_is_no_tracker(void **state) {
     (void)state;
     struct track_stage empty;
-    stage_begin(&empty, "5.1", 0);
-    assert_null(empty.track);
+    tracker_stage_begin(&empty, "5.1", 0);
+    assert_null(empty.tracker);
 }
 
 #define IN(setup, test) cmocka_unit_test_setup_teardown(test, setup, end)

@@ -60,9 +60,9 @@ static struct made make(const char *release, enum ue_handshake_type type, enum u
 }
 
 static struct ue_handshake_match detect(const struct made *made) {
-    struct ue_handshake_match shape;
-    assert_true(ue_profile_match_handshake(STOCK, made->bytes, made->size, &shape));
-    return shape;
+    struct ue_handshake_match match;
+    assert_true(ue_profile_match_handshake(STOCK, made->bytes, made->size, &match));
+    return match;
 }
 
 static unsigned row_of(const char *release) {
@@ -87,14 +87,14 @@ static void every_message_of_every_layout_is_recognised(void **state) {
             double seconds = type == UE_HANDSHAKE_INITIAL ? 0 : type == UE_HANDSHAKE_ACK ? -1.0 : 1234.5;
             struct made made = make(releases[i], (enum ue_handshake_type)type, direction, seconds,
                                     type == UE_HANDSHAKE_INITIAL ? 0 : 0x5c);
-            struct ue_handshake_match shape = detect(&made);
+            struct ue_handshake_match match = detect(&made);
             bool ambiguous = !versioned && (type == UE_HANDSHAKE_CHALLENGE || type == UE_HANDSHAKE_RESPONSE);
-            assert_int_equal(shape.type, ambiguous ? UE_HANDSHAKE_TYPE_UNKNOWN : type);
-            assert_int_equal(shape.direction, ambiguous ? UE_DIRECTION_UNKNOWN : direction);
-            assert_true((shape.profiles & row_of(releases[i])) != 0);
-            assert_int_equal(shape.ids, versioned);
-            assert_int_equal(shape.has_orig_cookie, type == UE_HANDSHAKE_RESTART_RESPONSE);
-            assert_int_equal(shape.restart, restarts);
+            assert_int_equal(match.type, ambiguous ? UE_HANDSHAKE_TYPE_UNKNOWN : type);
+            assert_int_equal(match.direction, ambiguous ? UE_DIRECTION_UNKNOWN : direction);
+            assert_true((match.profiles & row_of(releases[i])) != 0);
+            assert_int_equal(match.ids, versioned);
+            assert_int_equal(match.has_orig_cookie, type == UE_HANDSHAKE_RESTART_RESPONSE);
+            assert_int_equal(match.restart, restarts);
         }
     }
 }
@@ -108,15 +108,15 @@ static void the_layout_tells_the_generations(void **state) {
     made = make("4.18", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
     assert_true((detect(&made).profiles & row_of("4.13")) != 0);
     made = make("4.18", UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -1.0, 9);
-    assert_true((detect(&made).profiles & (row_of("4.13") | row_of("4.14"))) == 0); /* these send no Ack */
+    assert_true((detect(&made).profiles & (row_of("4.13") | row_of("4.14"))) == 0); /* these releases send no Ack */
     made = make("5.1", UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -1.0, 9);
     assert_int_equal(detect(&made).profiles, row_of("5.1"));
     made = make("5.4", UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -1.0, 9);
     assert_int_equal(detect(&made).profiles, row_of("5.4") | row_of("5.5") | row_of("5.8"));
 }
 
-/* Sixteen bits into a Challenge without features, a second timestamp can be plausible by chance (one cookie in about a
-   hundred). Then the Challenge decides nothing, and the version number is believed (protocol.md 17.1). */
+/* Sixteen bits into a Challenge without features, another timestamp can be plausible by chance (one cookie in about a
+   hundred). Then the Challenge is ambiguous, and the version number decides (protocol.md 17.1). */
 static void two_plausible_timestamps_leave_the_features_open(void **state) {
     (void)state;
     struct ue_context x;
@@ -125,12 +125,12 @@ static void two_plausible_timestamps_leave_the_features_open(void **state) {
     struct ue_handshake h = {.type = UE_HANDSHAKE_CHALLENGE, .min_version = 3, .version = 3, .network_version = 1};
     set_body(&x, 77.25, 0x33, &h);
     h.random = (struct ue_view){tail, 0, 96};
-    h.cookie[0] = 0x53; /* the reading 16 bits later: an exponent near 2^6 */
+    h.cookie[0] = 0x53; /* read 16 bits later: an exponent near 2^6 */
     h.cookie[1] = 0x40;
     struct made made = encode(&x, &h);
-    struct ue_handshake_match shape = detect(&made);
-    assert_int_equal(shape.features, UE_FEATURES_UNDECIDED);
-    assert_int_equal(shape.assumed, row_of("5.1"));
+    struct ue_handshake_match match = detect(&made);
+    assert_int_equal(match.features, UE_FEATURES_UNDECIDED);
+    assert_int_equal(match.assumed, row_of("5.1"));
 }
 
 static void an_initial_with_an_empty_tail_leaves_the_features_open(void **state) {
@@ -151,23 +151,23 @@ static void an_initial_with_an_empty_tail_leaves_the_features_open(void **state)
 
 static void implausible_contents_are_no_handshake(void **state) {
     (void)state;
-    struct ue_handshake_match shape;
+    struct ue_handshake_match match;
     struct made made = make("4.25", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 5e8, 1);
-    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &match));
     made = make("4.25", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 1e-30, 1);
-    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &match));
     made = make("4.25", UE_HANDSHAKE_ACK, UE_SERVER_TO_CLIENT, -2.0, 1);
-    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &match));
     made = make("4.25", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 1); /* a cookie already */
-    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
-    /* An ordinary packet that passes the test of sizes and versions alone (protocol.md 17.1). */
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &match));
+    /* A packet that passes the tests of size and version (protocol.md 17.1). */
     uint8_t bytes[16];
     size_t size = hex_read("7c8181018082018001", bytes, sizeof bytes);
-    assert_false(ue_profile_match_handshake(STOCK, bytes, size, &shape));
-    assert_false(ue_profile_match_handshake(STOCK, bytes, 0, &shape));
+    assert_false(ue_profile_match_handshake(STOCK, bytes, size, &match));
+    assert_false(ue_profile_match_handshake(STOCK, bytes, 0, &match));
 }
 
-/* What is refused by its length alone is as long as no message; the longest is a restart response of 76 bytes. */
+/* Datagrams are rejected by length only above the longest message, a restart response of 76 bytes. */
 static void only_longer_datagrams_are_too_long(void **state) {
     (void)state;
     const struct ue_settings wrapped = {.magic_bits = 16, .skip_bytes = 8};
@@ -183,22 +183,22 @@ static void magic_header_and_wrapper_are_skipped(void **state) {
     struct ue_context x;
     struct made made;
     struct ue_fault fault;
-    struct ue_handshake_match shape;
+    struct ue_handshake_match match;
     const uint8_t wrapper[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     ue_context_init(&x, ue_profile_find("4.25"), &settings);
     struct ue_datagram d = {.prefix = {.wrapper = {wrapper, 0, 64}, .magic = 0xabc, .is_handshake = true},
                             .handshake = {.type = UE_HANDSHAKE_INITIAL, .has_body = true}};
     assert_int_equal(ue_datagram_encode(&x, &d, made.bytes, sizeof made.bytes, &made.size, &fault), UE_OK);
-    assert_true(ue_profile_match_handshake(&settings, made.bytes, made.size, &shape));
-    assert_int_equal(shape.type, UE_HANDSHAKE_INITIAL);
-    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &shape));
+    assert_true(ue_profile_match_handshake(&settings, made.bytes, made.size, &match));
+    assert_int_equal(match.type, UE_HANDSHAKE_INITIAL);
+    assert_false(ue_profile_match_handshake(STOCK, made.bytes, made.size, &match));
 }
 
-/* ---- binding ---- */
+/* ---- proof ---- */
 
 static bool feed(struct ue_protocol_proof *binding, unsigned side, struct made made) {
-    struct ue_handshake_match shape = detect(&made);
-    return ue_protocol_proof_add_handshake(binding, side, &shape);
+    struct ue_handshake_match match = detect(&made);
+    return ue_protocol_proof_add_handshake(binding, side, &match);
 }
 
 static const char *const bound_releases[] = {"4.13", "4.18", "4.22", "4.25", "5.1", "5.4", "5.5", "5.8"};
@@ -227,7 +227,7 @@ static void an_answer_of_another_form_does_not_bind(void **state) {
     assert_false(feed(&binding, 1, make("4.18", UE_HANDSHAKE_CHALLENGE, UE_SERVER_TO_CLIENT, 10, 4)));
 }
 
-/* A client asks again each second, until its server is there. */
+/* A client repeats its Initial each second until the server answers. */
 static void three_initials_bind(void **state) {
     (void)state;
     struct made initial = make("4.18", UE_HANDSHAKE_INITIAL, UE_CLIENT_TO_SERVER, 0, 0);
@@ -237,13 +237,13 @@ static void three_initials_bind(void **state) {
     assert_true(feed(&binding, 1, initial));
     binding = (struct ue_protocol_proof){0};
     for (unsigned i = 0; i < 10; i++) {
-        assert_false(feed(&binding, i % 2, initial)); /* no server asks */
+        assert_false(feed(&binding, i % 2, initial)); /* servers send no Initial */
     }
 }
 
 static void two_packets_after_an_initial_bind(void **state) {
     (void)state;
-    static const char hello[] = "8000b57801000000fe6f02e0e2ff0250002060a60f931100000060"; /* of a 5.0 client */
+    static const char hello[] = "8000b57801000000fe6f02e0e2ff0250002060a60f931100000060"; /* as a 5.0 client sends it */
     uint8_t bytes[64];
     size_t size = hex_read(hello, bytes, sizeof bytes);
     struct ue_protocol_proof binding = {0};
@@ -264,14 +264,14 @@ static void other_packets_after_an_initial_do_not_bind(void **state) {
         unsigned fed = 0;
         for (; ue_protocol_proof_needs_packets(&binding); fed++) {
             rng_fill(&rng, bytes, sizeof bytes);
-            assert_false(ue_protocol_proof_add_packet(&binding, STOCK, fed % 2, bytes, 1 + rng_below(&rng, sizeof bytes)));
+            assert_false(
+                ue_protocol_proof_add_packet(&binding, STOCK, fed % 2, bytes, 1 + rng_below(&rng, sizeof bytes)));
         }
         assert_int_equal(fed, UE_PROTOCOL_PROOF_DATAGRAMS_MAX);
     }
 }
 
-/* Up to 5.0 Challenge and Response are the same bytes, as are question and answer of whoever sends back what he gets.
- */
+/* Up to 5.0 Challenge and Response have the same bytes, like request and answer of an echo server. */
 static void an_echo_does_not_bind_and_what_follows_it_does(void **state) {
     (void)state;
     for (size_t i = 1; i < BOUND_RELEASES; i++) { /* 4.13 sends no Ack */
@@ -312,18 +312,18 @@ static void two_messages_with_one_cookie_bind(void **state) {
     assert_false(feed(&binding, 1, ack));
 }
 
-/* An Initial of the versioned layout whose restart bit is set and that ends after its versions. */
+/* An Initial of the versioned layout with the restart bit that ends after its versions. */
 static void a_message_without_body_never_binds(void **state) {
     (void)state;
     uint8_t bytes[32];
     size_t size = hex_read("ff810700b635288c612b45e963e50e96c6d1cc5b9665b1149a", bytes, sizeof bytes);
-    struct ue_handshake_match shape;
+    struct ue_handshake_match match;
     struct ue_protocol_proof binding = {0};
     for (unsigned i = 0; i < 10; i++) {
-        assert_true(ue_profile_match_handshake(STOCK, bytes, size, &shape));
-        assert_int_equal(shape.type, UE_HANDSHAKE_INITIAL);
-        assert_false(shape.has_body);
-        assert_false(ue_protocol_proof_add_handshake(&binding, i % 3 == 0, &shape));
+        assert_true(ue_profile_match_handshake(STOCK, bytes, size, &match));
+        assert_int_equal(match.type, UE_HANDSHAKE_INITIAL);
+        assert_false(match.has_body);
+        assert_false(ue_protocol_proof_add_handshake(&binding, i % 3 == 0, &match));
         assert_false(ue_protocol_proof_needs_packets(&binding));
     }
 }
@@ -339,11 +339,12 @@ static void a_restart_request_never_binds(void **state) {
     }
 }
 
-/* ---- what is not ours ---- */
+/* ---- foreign datagrams ---- */
 
 static bool binds(struct ue_protocol_proof *binding, unsigned side, const uint8_t *bytes, size_t size) {
-    struct ue_handshake_match shape;
-    return ue_profile_match_handshake(STOCK, bytes, size, &shape) && ue_protocol_proof_add_handshake(binding, side, &shape);
+    struct ue_handshake_match match;
+    return ue_profile_match_handshake(STOCK, bytes, size, &match) &&
+           ue_protocol_proof_add_handshake(binding, side, &match);
 }
 
 static void random_payloads_never_bind(void **state) {
@@ -365,7 +366,7 @@ static void random_payloads_never_bind(void **state) {
     printf("%u random payloads, none bound\n", (unsigned)payloads);
 }
 
-/* First bytes of protocols that are met on the same ports, with bodies random or zero, from both sides in turn. */
+/* First bytes of protocols on the same ports, with random or zero bodies, from both sides in turn. */
 static void foreign_protocols_never_bind(void **state) {
     (void)state;
     static const char *const heads[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages put together from fragments made by hand, whose numbers the tracker finds. */
+/* Messages that are reassembled from hand-made fragments, with the events of the tracker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #define CHANNEL 3
 #define FIRST_ID 10
 
-static struct assembly_stage play;
-static struct track_stage *const stage = &play.track;
+static struct reassembly_stage play;
+static struct track_stage *const stage = &play.tracker;
 static int64_t next_id;
 
 static void begin_as(const char *release, size_t bytes_max) {
-    assembly_stage_begin(&play, release, bytes_max);
+    reassembly_stage_begin(&play, release, bytes_max);
     next_id = FIRST_ID;
 }
 
@@ -30,7 +30,7 @@ static int begin(void **state) {
 
 static int end(void **state) {
     (void)state;
-    assembly_stage_end(&play);
+    reassembly_stage_end(&play);
     return 0;
 }
 
@@ -39,18 +39,18 @@ static void begin_again(const char *release, size_t bytes_max) {
     begin_as(release, bytes_max);
 }
 
-/* ---- what is sent ---- */
+/* ---- fragments ---- */
 
 static struct ue_bunch *add_reliable(uint32_t ch_seq, const char *flags, const char *text) {
-    return assembly_stage_flag(stage_reliable(stage, CHANNEL, ch_seq), flags, text);
+    return reassembly_stage_bunch(tracker_stage_reliable(stage, CHANNEL, ch_seq), flags, text);
 }
 
 static struct ue_bunch *add_unreliable(const char *flags, const char *text) {
-    return assembly_stage_flag(stage_bunch(stage, CHANNEL), flags, text);
+    return reassembly_stage_bunch(tracker_stage_bunch(stage, CHANNEL), flags, text);
 }
 
 static void flush_as(int64_t id) {
-    assembly_stage_flush(&play, SERVER, id);
+    reassembly_stage_flush(&play, SERVER, id);
 }
 
 static void flush(void) {
@@ -92,7 +92,7 @@ static void a_reliable_chain_takes_flags_of_both_ends(void **state) {
 static void order_is_that_of_the_sequence_and_copies_count_once(void **state) {
     (void)state;
     reliable(1022, "i", "ab");
-    reliable(1, "f", "gh"); /* behind the wrap */
+    reliable(1, "f", "gh"); /* after the wrap */
     reliable(0, "p", "ef");
     reliable(1022, "i", "ab");
     reliable(0, "p", "ef");
@@ -214,16 +214,16 @@ static void both_directions_and_reliabilities_have_their_own_chains(void **state
     (void)state;
     reliable(5, "i", "a");
     unreliable(next_id++, "i", "A");
-    stage_reliable(stage, CHANNEL, 6);
-    assembly_stage_flag(&stage->items[0].bunch, "f", "z");
-    assembly_stage_flush(&play, CLIENT, 70);
+    tracker_stage_reliable(stage, CHANNEL, 6);
+    reassembly_stage_bunch(&stage->items[0].bunch, "f", "z");
+    reassembly_stage_flush(&play, CLIENT, 70);
     unreliable(next_id++, "f", "B");
     reliable(6, "f", "b");
     stage_expect(stage, "1 waits actor of 1.0(8)\n2 waits actor of 2.0(8)\n3 waits actor of 3.0(8)\n"
                         "4 whole actor 'AB' 16 of 2.0(8) 4.0(8)\n5 whole actor 'ab' 16 of 1.0(8) 5.0(8)\n");
 }
 
-/* ---- broken ones ---- */
+/* ---- messages that cannot be completed ---- */
 
 static void a_new_message_ends_the_one_before(void **state) {
     (void)state;
@@ -300,7 +300,7 @@ static void the_other_reliability_does_not_continue(void **state) {
 static void unreliable_ones_wait_for_64_packets(void **state) {
     (void)state;
     unreliable(10, "i", "a");
-    unreliable(12, "f", "c"); /* 11 may still come */
+    unreliable(12, "f", "c"); /* 11 can still arrive */
     unreliable(74, "if", "d");
     stage_expect(stage, "1 waits actor? of 1.0(8)\n2 waits actor? of 2.0(8)\n3 whole actor? 'd' 8 of 3.0(8)\n");
     unreliable(75, "if", "e");
@@ -313,7 +313,7 @@ static void reliable_ones_wait_for_all_that_can_be_in_flight(void **state) {
     reliable(1, "i", "a");
     reliable(402, "if", "");
     reliable(802, "if", "");
-    assembly_stage_forget(&play);
+    reassembly_stage_clear(&play);
     reliable(1, "if", ""); /* 1025 */
     stage_expect(stage, "4 whole actor '' 0 of 4.0(0)\n");
     reliable(2, "if", ""); /* 1026 */
@@ -339,7 +339,7 @@ static void the_last_fragment_carries_no_exports(void **state) {
                         "1 given up of 1.0(8) 1.1(0): final exports\n");
 }
 
-/* ---- bounds ---- */
+/* ---- limits ---- */
 
 static void a_large_message_is_whole_and_says_so(void **state) {
     (void)state;
@@ -347,7 +347,7 @@ static void a_large_message_is_whole_and_says_so(void **state) {
     const uint32_t count = UE_REASSEMBLY_MESSAGE_BYTES_MAX / sizeof bytes + 1;
     char line[200];
     for (uint32_t i = 0; i < count; i++) {
-        assembly_stage_forget(&play);
+        reassembly_stage_clear(&play);
         add_reliable(5 + i,
                      i == 0          ? "i"
                      : i + 1 < count ? "p"
@@ -364,17 +364,17 @@ static void a_large_message_is_whole_and_says_so(void **state) {
     assert_non_null(strstr(stage->text, line));
 }
 
-/* Chains without end on many channels: what waits the longest gives way. */
+/* Unfinished messages on many channels: the oldest pending fragments are dropped. */
 static void what_waits_is_bounded(void **state) {
     (void)state;
     static const uint8_t bytes[900] = {0};
     uint64_t fragments = UE_REASSEMBLY_BYTES_MAX / sizeof bytes + 10;
     for (uint32_t i = 0; i < fragments; i++) {
-        assembly_stage_forget(&play);
-        assembly_stage_flag(stage_reliable(stage, 2 + i, 1), "i", "")->data =
+        reassembly_stage_clear(&play);
+        reassembly_stage_bunch(tracker_stage_reliable(stage, 2 + i, 1), "i", "")->data =
             (struct ue_view){bytes, 0, 8 * sizeof bytes};
         flush();
-        assert_true(ue_reassembly_bytes(play.assembly) <= UE_REASSEMBLY_BYTES_MAX);
+        assert_true(ue_reassembly_bytes(play.reassembly) <= UE_REASSEMBLY_BYTES_MAX);
     }
     assert_non_null(strstr(stage->text, "(7200): no memory\n"));
     assert_non_null(strstr(stage->text, " waits actor of "));
@@ -383,13 +383,13 @@ static void what_waits_is_bounded(void **state) {
 static void fragments_of_a_channel_are_bounded(void **state) {
     (void)state;
     for (unsigned i = 0; i < UE_REASSEMBLY_FRAGMENTS_MAX; i++) {
-        assembly_stage_forget(&play);
+        reassembly_stage_clear(&play);
         add_unreliable(i == 0 ? "i" : "p", "a");
         if (stage->item_count == STAGE_ITEMS_MAX) {
             flush();
         }
     }
-    assembly_stage_forget(&play);
+    reassembly_stage_clear(&play);
     add_unreliable("p", "z");
     flush();
     assert_non_null(strstr(stage->text, "17 given up of 1.0(8)"));
@@ -398,13 +398,13 @@ static void fragments_of_a_channel_are_bounded(void **state) {
 
 static void without_memory_fragments_are_given_up(void **state) {
     (void)state;
-    flush(); /* the tracker has what it needs */
+    flush(); /* the memory of the tracker */
     reliable(5, "if", "x");
-    assembly_stage_forget(&play);
+    reassembly_stage_clear(&play);
     stage->bytes_left = 0;
     reliable(6, "i", "a");
     stage_expect(stage, "3 given up of 3.0(8): no memory\n");
-    stage->bytes_left = 400; /* for the fragments, not to join them */
+    stage->bytes_left = 400; /* enough for the fragments, not for the joined message */
     reliable(7, "if", "a");
     unreliable(next_id, "", "b");
     assert_non_null(strstr(stage->text, "whole actor 'b' 8 of 5.0(8)\n"));
@@ -414,14 +414,14 @@ static void without_memory_fragments_are_given_up(void **state) {
 
 static void expect_kind(uint32_t channel, enum ue_content_kind expected, bool guessed) {
     bool is_guessed;
-    assert_int_equal(ue_reassembly_channel_kind(play.assembly, channel, &is_guessed), expected);
+    assert_int_equal(ue_reassembly_channel_kind(play.reassembly, channel, &is_guessed), expected);
     assert_int_equal(is_guessed, guessed);
 }
 
 static void name_channel(unsigned side, uint32_t channel, struct ue_name name) {
-    stage_reliable(stage, channel, 5)->name = name;
-    assembly_stage_flush(&play, side, next_id++);
-    assembly_stage_forget(&play);
+    tracker_stage_reliable(stage, channel, 5)->name = name;
+    reassembly_stage_flush(&play, side, next_id++);
+    reassembly_stage_clear(&play);
 }
 
 static void a_name_tells_the_kind_to_both_sides(void **state) {
@@ -465,7 +465,7 @@ static void legacy_bunches_have_a_type(void **state) {
                 {UE_CHANNEL_VOICE, UE_CONTENT_VOICE}};
     begin_again("4.18", SIZE_MAX / 2);
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        stage_reliable(stage, 10 + i, 5)->ch_type = rows[i].type;
+        tracker_stage_reliable(stage, 10 + i, 5)->ch_type = rows[i].type;
         flush();
         expect_kind(10 + i, rows[i].kind, false);
     }

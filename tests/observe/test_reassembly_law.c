@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A law: whatever the endpoint sends in fragments, the passive reassembly finds bit by bit, when the capture shows the
-   datagrams in another order and some of them twice, and when the link lost some, so that fragments are sent again. */
+/* A law: the passive reassembly finds every message that the endpoint sends in fragments, bit by bit, even if the
+   capture reorders and duplicates datagrams, and the link loses some, so that fragments are retransmitted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define DATAGRAMS_MAX 4000
 #define CHANNELS 3
 #define FIRST_CHANNEL 2
-#define SHUFFLE_MAX 24 /* packets: within what unreliable fragments wait for */
+#define SHUFFLE_MAX 24 /* packets: less than unreliable fragments wait */
 
 struct sent {
     uint32_t channel;
@@ -30,7 +30,7 @@ struct sent {
 };
 
 struct shown {
-    uint64_t place; /* where the capture shows it */
+    uint64_t place; /* position in the capture */
     uint8_t bytes[1100];
     size_t size_bytes;
     int64_t packet_id;
@@ -44,13 +44,13 @@ struct world {
     struct shown shown[DATAGRAMS_MAX];
     size_t shown_count;
     struct ue_context x;
-    struct ue_reassembly *assembly;
+    struct ue_reassembly *reassembly;
     size_t found, joined, given_up;
 };
 
 static struct world w;
 
-/* ---- what is sent ---- */
+/* ---- sent messages ---- */
 
 static struct sent *make(uint32_t channel, bool is_exports, size_t bits) {
     struct sent *sent = &w.sent[w.sent_count++];
@@ -81,13 +81,13 @@ static void speak(void) {
 }
 
 static void show(const struct ue_bytes *datagram) {
-    struct ue_decode_result verdict;
+    struct ue_decode_result result;
     struct shown *shown = &w.shown[w.shown_count];
     assert_true(datagram->size_bytes <= sizeof shown->bytes && w.shown_count < DATAGRAMS_MAX);
     memcpy(shown->bytes, datagram->bytes, datagram->size_bytes);
     shown->size_bytes = datagram->size_bytes;
-    assert_int_equal(ue_datagram_check(&w.x, shown->bytes, shown->size_bytes, NULL, &verdict), UE_OK);
-    shown->packet_id = verdict.seq;
+    assert_int_equal(ue_datagram_check(&w.x, shown->bytes, shown->size_bytes, NULL, &result), UE_OK);
+    shown->packet_id = result.seq;
     shown->place = w.shown_count * 1000 + rng_below(&w.rng, rng_chance(&w.rng, 50) ? 1 : SHUFFLE_MAX * 1000);
     w.shown_count++;
 }
@@ -134,7 +134,7 @@ static void talk(const char *release) {
     pair_end(&w.pair);
 }
 
-/* ---- what is found ---- */
+/* ---- reassembled messages ---- */
 
 static bool is_that(const struct sent *sent, const struct ue_reassembly_event *event) {
     const struct ue_view bits = {sent->bytes, 0, sent->bits};
@@ -162,7 +162,7 @@ static const struct ue_reassembly_callbacks finder = {find, NULL};
 
 static void pass_on(void *user, const struct ue_tracker_event *event) {
     (void)user;
-    ue_reassembly_feed(w.assembly, &w.x, event, &finder);
+    ue_reassembly_feed(w.reassembly, &w.x, event, &finder);
 }
 
 static int by_place(const void *a, const void *b) {
@@ -172,9 +172,9 @@ static int by_place(const void *a, const void *b) {
 }
 
 static void read_capture(void) {
-    const struct ue_tracker_callbacks sink = {.event = pass_on, .user = NULL};
-    struct ue_tracker *track = ue_tracker_new(&heap);
-    w.assembly = ue_reassembly_new(&heap);
+    const struct ue_tracker_callbacks callbacks = {.event = pass_on, .user = NULL};
+    struct ue_tracker *tracker = ue_tracker_new(&heap);
+    w.reassembly = ue_reassembly_new(&heap);
     qsort(w.shown, w.shown_count, sizeof *w.shown, by_place);
     for (size_t i = 0; i < w.shown_count; i++) {
         const struct ue_packet_ids links = {.has_id = true, .packet_id = w.shown[i].packet_id};
@@ -185,13 +185,13 @@ static void read_capture(void) {
                                                    .bytes = w.shown[i].bytes,
                                                    .size_bytes = w.shown[i].size_bytes};
         for (unsigned copies = 1 + rng_chance(&w.rng, 10); copies > 0; copies--) {
-            ue_tracker_feed(track, &datagram, &sink);
-            ue_reassembly_end_datagram(w.assembly, &finder);
+            ue_tracker_feed(tracker, &datagram, &callbacks);
+            ue_reassembly_end_datagram(w.reassembly, &finder);
         }
     }
-    assert_true(ue_reassembly_bytes(w.assembly) < 20000); /* nothing waits */
-    ue_reassembly_free(w.assembly);
-    ue_tracker_free(track);
+    assert_true(ue_reassembly_bytes(w.reassembly) < 20000); /* no fragment is pending */
+    ue_reassembly_free(w.reassembly);
+    ue_tracker_free(tracker);
 }
 
 static void what_is_sent_in_fragments_is_found_whole(void **state) {

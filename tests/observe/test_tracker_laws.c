@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds of everything that the tracker tells, whatever it is fed: random packets of every generation, with numbers
-   that jump, repeat and wrap, acknowledgements of anything, damaged bytes, and memory that ends at any moment. */
+/* Invariants of the tracker's events for any input: random packets of every generation, with sequences that jump,
+   repeat and wrap, acks of anything, damaged bytes, and an allocator that fails at any time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@
 struct world {
     struct rng rng;
     struct ue_context x[2];
-    struct ue_detection flow;
-    struct ue_tracker *track;
+    struct ue_detection detection;
+    struct ue_tracker *tracker;
     struct ue_tracker_datagram now;
-    uint8_t verdicts[2][IDS]; /* that were told, by the low bits of the id */
-    uint64_t told[2][UE_TRACKER_RESTARTED + 1];
+    uint8_t results[2][IDS]; /* emitted acks, by the low bits of the id */
+    uint64_t emitted[2][UE_TRACKER_RESTARTED + 1];
     uint64_t copies[2], first_copies[2], spurious[2], late[2], duplicates[2];
     bool had_packet; /* of this datagram */
     bool had_bunch;
@@ -59,11 +59,12 @@ static void *resize(void *user, void *old, size_t size_bytes) {
 
 static void check_verdict(struct world *w, const struct ue_tracker_event *event) {
     bool is_legacy = w->now.context->profile.packet == UE_PACKET_LEGACY;
-    uint8_t verdict = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
-    uint8_t *told = &w->verdicts[!event->side][event->packet_id & (IDS - 1)];
-    bool is_correction = is_legacy && *told == UE_TRACKER_PACKET_DELIVERED && verdict == UE_TRACKER_PACKET_NOT_DELIVERED;
-    assert_true(*told == UE_TRACKER_PACKET_UNKNOWN || is_correction);
-    *told = verdict;
+    uint8_t result = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
+    uint8_t *emitted = &w->results[!event->side][event->packet_id & (IDS - 1)];
+    bool is_correction =
+        is_legacy && *emitted == UE_TRACKER_PACKET_DELIVERED && result == UE_TRACKER_PACKET_NOT_DELIVERED;
+    assert_true(*emitted == UE_TRACKER_PACKET_UNKNOWN || is_correction);
+    *emitted = result;
     assert_true(is_legacy || !w->had_bunch);
     assert_true((event->other_frame == 0) == (event->span_ns == -1));
     assert_true(event->other_frame < event->frame);
@@ -93,19 +94,19 @@ static void check_packet(struct world *w, const struct ue_tracker_event *event) 
     assert_false(event->is_late && event->is_duplicate);
     assert_true(event->is_duplicate == (event->other_frame != 0));
     assert_true(event->span_ns >= -1);
-    if (w->told[event->side][UE_TRACKER_PACKET] == 1) { /* until now the cycle of its numbers was a guess */
-        memset(w->verdicts[event->side], UE_TRACKER_PACKET_UNKNOWN, IDS);
+    if (w->emitted[event->side][UE_TRACKER_PACKET] == 1) { /* before this packet its ids were a guess */
+        memset(w->results[event->side], UE_TRACKER_PACKET_UNKNOWN, IDS);
     }
     w->had_packet = true;
     w->late[event->side] += event->is_late;
     w->duplicates[event->side] += event->is_duplicate;
 }
 
-static void hear(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_tracker_event *event) {
     struct world *w = user;
     assert_int_equal(event->frame, w->now.frame);
     assert_int_equal(event->side, w->now.side);
-    w->told[event->side][event->type]++;
+    w->emitted[event->side][event->type]++;
     switch (event->type) {
     case UE_TRACKER_HANDSHAKE:
     case UE_TRACKER_RESTARTED: assert_false(w->had_packet); break;
@@ -130,13 +131,13 @@ static void hear(void *user, const struct ue_tracker_event *event) {
 
 static void check_counts(const struct world *w) {
     for (unsigned side = 0; side < 2; side++) {
-        const struct ue_tracker_counts *counts = ue_tracker_counts(w->track, side);
-        assert_int_equal(counts->packets, w->told[side][UE_TRACKER_PACKET]);
-        assert_int_equal(counts->handshakes, w->told[side][UE_TRACKER_HANDSHAKE]);
+        const struct ue_tracker_counts *counts = ue_tracker_counts(w->tracker, side);
+        assert_int_equal(counts->packets, w->emitted[side][UE_TRACKER_PACKET]);
+        assert_int_equal(counts->handshakes, w->emitted[side][UE_TRACKER_HANDSHAKE]);
         assert_int_equal(counts->duplicates, w->duplicates[side]);
         assert_int_equal(counts->late, w->late[side]);
-        assert_int_equal(counts->nacked, w->told[!side][UE_TRACKER_NAK]);
-        assert_true(counts->acked <= w->told[!side][UE_TRACKER_ACK]);
+        assert_int_equal(counts->nacked, w->emitted[!side][UE_TRACKER_NAK]);
+        assert_true(counts->acked <= w->emitted[!side][UE_TRACKER_ACK]);
         assert_int_equal(counts->reliable, w->first_copies[side]);
         assert_int_equal(counts->resends, w->copies[side]);
         assert_int_equal(counts->spurious, w->spurious[side]);
@@ -144,7 +145,7 @@ static void check_counts(const struct world *w) {
     }
 }
 
-/* ---- what is fed ---- */
+/* ---- input ---- */
 
 static void add_items(struct world *w, const struct ue_context *x, struct ue_datagram *datagram) {
     bool is_legacy = x->profile.packet == UE_PACKET_LEGACY;
@@ -188,12 +189,12 @@ static size_t make(struct world *w, unsigned side, uint8_t *bytes) {
 static void feed(struct world *w, uint64_t frame) {
     static uint8_t bytes[BYTES_MAX];
     static struct ue_decode_state link;
-    const struct ue_tracker_callbacks sink = {.event = hear, .user = w};
-    struct ue_handshake_match shape;
+    const struct ue_tracker_callbacks callbacks = {.event = on_event, .user = w};
+    struct ue_handshake_match match;
     unsigned side = (unsigned)rng_below(&w->rng, 2);
     size_t size_bytes = make(w, side, bytes);
-    bool is_handshake = ue_profile_match_handshake(&w->x[side].settings, bytes, size_bytes, &shape);
-    ue_detection_feed(&w->flow, side, bytes, size_bytes, is_handshake ? &shape : NULL, &link);
+    bool is_handshake = ue_profile_match_handshake(&w->x[side].settings, bytes, size_bytes, &match);
+    ue_detection_feed(&w->detection, side, bytes, size_bytes, is_handshake ? &match : NULL, &link);
     w->now = (struct ue_tracker_datagram){.frame = frame,
                                         .time_ns = w->now.time_ns + (int64_t)rng_below(&w->rng, 1000) - 100,
                                         .side = side,
@@ -204,7 +205,7 @@ static void feed(struct world *w, uint64_t frame) {
     w->had_packet = false;
     w->had_bunch = false;
     w->next_item = 0;
-    ue_tracker_feed(w->track, &w->now, &sink);
+    ue_tracker_feed(w->tracker, &w->now, &callbacks);
 }
 
 static void begin(struct world *w, struct rng rng, size_t row) {
@@ -216,8 +217,8 @@ static void begin(struct world *w, struct rng rng, size_t row) {
         ue_context_init(&w->x[side], ue_profile_at(row), NULL);
         w->x[side].direction = side == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
     }
-    ue_detection_init(&w->flow, &w->x[0].settings, ue_profile_at(row), 1);
-    w->track = ue_tracker_new(&memory);
+    ue_detection_init(&w->detection, &w->x[0].settings, ue_profile_at(row), 1);
+    w->tracker = ue_tracker_new(&memory);
     if (rng_chance(&w->rng, 30)) {
         w->bytes_max = w->bytes + rng_below(&w->rng, 30000);
     }
@@ -235,9 +236,9 @@ static void nothing_that_is_told_contradicts_itself(void **state) {
         }
         check_counts(&world);
         for (unsigned type = 0; type <= UE_TRACKER_RESTARTED; type++) {
-            events += world.told[0][type] + world.told[1][type];
+            events += world.emitted[0][type] + world.emitted[1][type];
         }
-        ue_tracker_free(world.track);
+        ue_tracker_free(world.tracker);
         assert_int_equal(world.bytes, 0);
         rng = world.rng;
     }

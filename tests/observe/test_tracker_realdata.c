@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracker over recordings of another implementation whose recorder noted what the two ends meant
-   (NAME.sent.json): it must find the same verdicts, reliable bunches and resends. */
+/* The tracker with recordings of another implementation, whose recorder logged what both endpoints sent
+   (NAME.sent.json): it must find the same acks, reliable bunches and retransmissions. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,16 +19,16 @@
 
 struct story {
     GHashTable *nacked[2];   /* packet ids, as text */
-    GHashTable *reliable[2]; /* "channel reliable_id" of first copies */
+    GHashTable *reliable[2]; /* "channel reliable_id" of first transmissions */
     uint64_t resends[2];
     uint64_t packets;
     uint64_t resets;
-    uint64_t wrong_frames;      /* verdicts that name another frame than the packet's */
+    uint64_t wrong_frames;      /* acks that name another frame than the packet's */
     int64_t frames[FRAMES_MAX]; /* the packet id that each frame carried */
     unsigned sides[FRAMES_MAX];
 };
 
-static struct story told;
+static struct story emitted;
 static struct ue_tracker_counts counts[2];
 
 static void story_begin(struct story *story) {
@@ -53,7 +53,7 @@ static void check_frame(struct story *story, const struct ue_tracker_event *even
     story->wrong_frames += !right;
 }
 
-static void note(void *user, const struct ue_tracker_event *event) {
+static void on_tracker_event(void *user, const struct ue_tracker_event *event) {
     struct story *story = user;
     unsigned side = event->side;
     assert_true(event->frame >= 1 && event->frame < FRAMES_MAX);
@@ -87,7 +87,7 @@ static char *path_of(const char *name, const char *suffix) {
 
 static void track_capture(const char *name) {
     char *path = path_of(name, "pcap");
-    const struct ue_tracker_callbacks sink = {.event = note, .user = &told};
+    const struct ue_tracker_callbacks callbacks = {.event = on_tracker_event, .user = &emitted};
     struct capture_reader reading;
     struct input_datagram seen;
     capture_reader_init(&reading);
@@ -95,17 +95,17 @@ static void track_capture(const char *name) {
     capture_reader_start(&reading, 1, &path);
     struct tracker_table *tracks = tracker_table_new();
     while (capture_reader_next(&reading, &seen)) {
-        const struct ue_tracker *track = tracker_table_on_datagram(tracks, &seen, &sink);
-        assert_non_null(track);
-        counts[0] = *ue_tracker_counts(track, 0);
-        counts[1] = *ue_tracker_counts(track, 1);
+        const struct ue_tracker *tracker = tracker_table_on_datagram(tracks, &seen, &callbacks);
+        assert_non_null(tracker);
+        counts[0] = *ue_tracker_counts(tracker, 0);
+        counts[1] = *ue_tracker_counts(tracker, 1);
     }
     tracker_table_free(tracks);
     capture_reader_clear(&reading);
     g_free(path);
 }
 
-/* ---- what the recorder noted ---- */
+/* ---- the log of the recorder ---- */
 
 static json_t *load(const char *name, const char *suffix) {
     char *path = path_of(name, suffix);
@@ -133,16 +133,16 @@ static size_t check_nacked(const json_t *sent, unsigned side) {
     gpointer key;
     g_hash_table_iter_init(&iter, expected);
     while (g_hash_table_iter_next(&iter, &key, NULL)) {
-        assert_true(g_hash_table_contains(told.nacked[side], key));
+        assert_true(g_hash_table_contains(emitted.nacked[side], key));
     }
     size_t count = g_hash_table_size(expected);
-    assert_int_equal(g_hash_table_size(told.nacked[side]), count);
+    assert_int_equal(g_hash_table_size(emitted.nacked[side]), count);
     assert_int_equal(counts[side].nacked, count);
     g_hash_table_unref(expected);
     return count;
 }
 
-/* Reliable bunches that the library meant to send; each must have been seen. */
+/* Reliable bunches that the endpoint sent; each must be found. */
 static size_t check_reliable(const json_t *sent, unsigned side) {
     size_t count = 0, i, j;
     json_t *message, *ch_seq;
@@ -154,12 +154,12 @@ static size_t check_reliable(const json_t *sent, unsigned side) {
         json_array_foreach(json_object_get(message, "ch_sequence"), j, ch_seq) {
             char *key = g_strdup_printf("%" JSON_INTEGER_FORMAT " %" JSON_INTEGER_FORMAT,
                                         json_integer_value(json_object_get(message, "ch")), json_integer_value(ch_seq));
-            assert_true(g_hash_table_contains(told.reliable[side], key));
+            assert_true(g_hash_table_contains(emitted.reliable[side], key));
             g_free(key);
             count++;
         }
     }
-    assert_int_equal(g_hash_table_size(told.reliable[side]), count);
+    assert_int_equal(g_hash_table_size(emitted.reliable[side]), count);
     assert_int_equal(counts[side].reliable, count);
     return count;
 }
@@ -181,20 +181,20 @@ static size_t count_wire(const json_t *decoded, unsigned side) {
 static void check_capture(const char *name, size_t client_nacked, size_t server_nacked, unsigned resets) {
     json_t *sent = load(name, "sent.json");
     json_t *decoded = load(name, "expected.json");
-    story_begin(&told);
+    story_begin(&emitted);
     track_capture(name);
     assert_int_equal(check_nacked(sent, 0), client_nacked);
     assert_int_equal(check_nacked(sent, 1), server_nacked);
-    assert_int_equal(told.wrong_frames, 0);
-    assert_int_equal(told.resets, resets);
+    assert_int_equal(emitted.wrong_frames, 0);
+    assert_int_equal(emitted.resets, resets);
     for (unsigned side = 0; side < 2; side++) {
         size_t resends = count_wire(decoded, side) - check_reliable(sent, side);
-        assert_int_equal(told.resends[side], resends);
+        assert_int_equal(emitted.resends[side], resends);
         assert_int_equal(counts[side].resends, resends);
         assert_int_equal(counts[side].missing + counts[side].late + counts[side].duplicates + counts[side].untracked,
                          0);
     }
-    story_end(&told);
+    story_end(&emitted);
     json_decref(sent);
     json_decref(decoded);
 }

@@ -39,7 +39,7 @@ static void *resize(void *user, void *old, size_t size_bytes) {
     return head + 2;
 }
 
-void stage_begin(struct track_stage *stage, const char *release, size_t bytes_max) {
+void tracker_stage_begin(struct track_stage *stage, const char *release, size_t bytes_max) {
     memset(stage, 0, sizeof *stage);
     stage->memory = (struct ue_allocator){resize, stage};
     for (unsigned side = 0; side < 2; side++) {
@@ -47,11 +47,11 @@ void stage_begin(struct track_stage *stage, const char *release, size_t bytes_ma
         stage->x[side].direction = side == CLIENT ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
     }
     stage->bytes_left = bytes_max;
-    stage->track = ue_tracker_new(&stage->memory);
+    stage->tracker = ue_tracker_new(&stage->memory);
 }
 
-void stage_end(struct track_stage *stage) {
-    ue_tracker_free(stage->track);
+void tracker_stage_end(struct track_stage *stage) {
+    ue_tracker_free(stage->tracker);
     assert_int_equal(stage->blocks, 0);
 }
 
@@ -95,7 +95,7 @@ static void say_bunch(struct track_stage *stage, const struct ue_tracker_event *
               event->is_jump ? ", jump" : "", event->is_partial_error ? ", bad part" : "");
 }
 
-static void hear(void *user, const struct ue_tracker_event *event) {
+static void on_event(void *user, const struct ue_tracker_event *event) {
     struct track_stage *stage = user;
     assert_int_equal(event->frame, stage->frame);
     assert_int_equal(event->time_ns, stage->now_ns);
@@ -128,7 +128,7 @@ static void hear(void *user, const struct ue_tracker_event *event) {
     stage_say(stage, "\n");
 }
 
-void stage_expect_at(struct track_stage *stage, const char *lines, const char *file, int line) {
+void tracker_stage_expect_at(struct track_stage *stage, const char *lines, const char *file, int line) {
     if (strcmp(stage->text, lines) != 0) {
         print_error("%s:%d: expected\n%sbut was told\n%s", file, line, lines, stage->text);
         fail();
@@ -139,10 +139,10 @@ void stage_expect_at(struct track_stage *stage, const char *lines, const char *f
 
 /* ---- datagrams ---- */
 
-void stage_feed(struct track_stage *stage, unsigned side, const struct ue_packet_ids *links, const uint8_t *bytes,
-                size_t size_bytes) {
-    const struct ue_tracker_callbacks transcript = {.event = hear, .user = stage};
-    const struct ue_tracker_callbacks *sink = stage->listener.event != NULL ? &stage->listener : &transcript;
+void tracker_stage_feed(struct track_stage *stage, unsigned side, const struct ue_packet_ids *links,
+                        const uint8_t *bytes, size_t size_bytes) {
+    const struct ue_tracker_callbacks transcript = {.event = on_event, .user = stage};
+    const struct ue_tracker_callbacks *callbacks = stage->listener.event != NULL ? &stage->listener : &transcript;
     stage->frame++;
     stage->now_ns += STEP_NS;
     const struct ue_tracker_datagram datagram = {.frame = stage->frame,
@@ -153,7 +153,7 @@ void stage_feed(struct track_stage *stage, unsigned side, const struct ue_packet
                                                .bytes = bytes,
                                                .size_bytes = size_bytes,
                                                .reading = &stage->reading};
-    ue_tracker_feed(stage->track, &datagram, sink);
+    ue_tracker_feed(stage->tracker, &datagram, callbacks);
 }
 
 static void encode_and_feed(struct track_stage *stage, unsigned side, const struct ue_packet_ids *links,
@@ -162,14 +162,14 @@ static void encode_and_feed(struct track_stage *stage, unsigned side, const stru
     size_t size_bytes;
     struct ue_fault fault;
     assert_int_equal(ue_datagram_encode(&stage->x[side], datagram, bytes, sizeof bytes, &size_bytes, &fault), UE_OK);
-    stage_feed(stage, side, links, bytes, size_bytes);
+    tracker_stage_feed(stage, side, links, bytes, size_bytes);
 }
 
 static bool is_legacy(const struct track_stage *stage) {
     return stage->x[CLIENT].profile.packet == UE_PACKET_LEGACY;
 }
 
-void stage_packet(struct track_stage *stage, unsigned side, int64_t id, int64_t ack_id, uint32_t history) {
+void tracker_stage_packet(struct track_stage *stage, unsigned side, int64_t id, int64_t ack_id, uint32_t history) {
     struct ue_packet *header = &stage->header;
     uint16_t ack = (uint16_t)(ack_id & SEQ_MASK);
     header->seq = (uint16_t)(id & SEQ_MASK);
@@ -189,15 +189,15 @@ void stage_packet(struct track_stage *stage, unsigned side, int64_t id, int64_t 
     *header = (struct ue_packet){0};
 }
 
-struct ue_bunch *stage_bunch(struct track_stage *stage, uint32_t channel) {
+struct ue_bunch *tracker_stage_bunch(struct track_stage *stage, uint32_t channel) {
     struct ue_item *item = &stage->items[stage->item_count++];
     assert_true(stage->item_count <= STAGE_ITEMS_MAX);
     *item = (struct ue_item){.bunch = {.channel = channel}};
     return &item->bunch;
 }
 
-struct ue_bunch *stage_reliable(struct track_stage *stage, uint32_t channel, uint32_t ch_seq) {
-    struct ue_bunch *bunch = stage_bunch(stage, channel);
+struct ue_bunch *tracker_stage_reliable(struct track_stage *stage, uint32_t channel, uint32_t ch_seq) {
+    struct ue_bunch *bunch = tracker_stage_bunch(stage, channel);
     bunch->reliable = true;
     bunch->ch_seq = ch_seq;
     if (is_legacy(stage)) {
@@ -209,14 +209,14 @@ struct ue_bunch *stage_reliable(struct track_stage *stage, uint32_t channel, uin
     return bunch;
 }
 
-void stage_ack(struct track_stage *stage, int64_t id) {
+void tracker_stage_ack(struct track_stage *stage, int64_t id) {
     struct ue_item *item = &stage->items[stage->item_count++];
     assert_true(stage->item_count <= STAGE_ITEMS_MAX);
     *item = (struct ue_item){.is_ack = true, .ack = {.ack_id = (uint16_t)(id & SEQ_MASK)}};
 }
 
-void stage_handshake(struct track_stage *stage, unsigned side, enum ue_handshake_type type, bool restart,
-                     uint16_t server_seq, uint16_t client_seq) {
+void tracker_stage_handshake(struct track_stage *stage, unsigned side, enum ue_handshake_type type, bool restart,
+                             uint16_t server_seq, uint16_t client_seq) {
     struct ue_datagram datagram = {.prefix.is_handshake = true};
     struct ue_handshake *h = &datagram.handshake;
     const struct ue_packet_ids links = {0};
@@ -231,7 +231,7 @@ void stage_handshake(struct track_stage *stage, unsigned side, enum ue_handshake
         memcpy(h->cookie, first, sizeof first);
         h->cookie[UE_COOKIE_BYTES - 1] = 1;
     }
-    stage->has_acked[CLIENT] = stage->has_acked[SERVER] = true; /* as the flow learns from the cookie */
+    stage->has_acked[CLIENT] = stage->has_acked[SERVER] = true; /* as the detection learns from the cookie */
     stage->acked[CLIENT] = (uint16_t)((server_seq - 1u) & SEQ_MASK);
     stage->acked[SERVER] = (uint16_t)((client_seq - 1u) & SEQ_MASK);
     encode_and_feed(stage, side, &links, &datagram);
