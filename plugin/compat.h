@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs between the Wireshark series 4.0, 4.2, 4.4 and 4.6. Include it before any Wireshark header. */
+/* Differences between Wireshark 4.0, 4.2, 4.4 and 4.6. Include this before any Wireshark header. */
 #ifndef UERUDP_PLUGIN_COMPAT_H
 #define UERUDP_PLUGIN_COMPAT_H
 
@@ -8,53 +8,53 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#define UERUDP_WIRESHARK_BEFORE(major, minor)                                                                              \
+#define UERUDP_WIRESHARK_BEFORE(major, minor)                                                                          \
     (WIRESHARK_VERSION_MAJOR < (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR < (minor)))
 
-/* The truth type of callbacks: int-sized up to 4.2. */
+/* The boolean type of Wireshark's callbacks: gboolean before 4.4, then bool. */
 #if UERUDP_WIRESHARK_BEFORE(4, 4)
 typedef gboolean uerudp_callback_bool;
 #else
 typedef bool uerudp_callback_bool;
 #endif
 
-/* A plugin says what it is from 4.2 on; the header for it is packaged from 4.4 on. */
+/* A plugin exports plugin_describe() from 4.2 on; Debian packages its header from 4.4 on. */
 #define UERUDP_PLUGIN_DESCRIBES_ITSELF (!UERUDP_WIRESHARK_BEFORE(4, 4))
 
-/* What stands between the menus in the name of a stats tree. */
+/* Separates menu levels in the name of a stats tree. */
 #if UERUDP_WIRESHARK_BEFORE(4, 2)
 #define UERUDP_STATS_MENU_SEPARATOR "/"
 #else
 #define UERUDP_STATS_MENU_SEPARATOR "//"
 #endif
 
-/* Followers have sub-streams, and tell how many streams there are, from 4.4 on. */
+/* From 4.4 on a follower has sub-streams and reports the number of streams. */
 #define UERUDP_FOLLOW_HAS_SUB_STREAMS (!UERUDP_WIRESHARK_BEFORE(4, 4))
 #if UERUDP_FOLLOW_HAS_SUB_STREAMS
 #define uerudp_register_follow_stream register_follow_stream
 #else
-#define uerudp_register_follow_stream(proto, tap, conversation, by_index, address, port, handler, count, sub_stream)       \
+#define uerudp_register_follow_stream(proto, tap, conversation, by_index, address, port, handler, count, sub_stream)   \
     ((void)(count), (void)(sub_stream),                                                                                \
      register_follow_stream(proto, tap, conversation, by_index, address, port, handler))
 #endif
 
-/* A statistic of the command line says whether it began, from 4.6 on. */
+/* From 4.6 on the init function of a command line statistic returns whether it started. */
 #define UERUDP_STAT_INIT_RETURNS_BOOL (!UERUDP_WIRESHARK_BEFORE(4, 6))
 
-/* The value of a struct field_info. */
+/* Pointer to the value of a struct field_info. */
 #if UERUDP_WIRESHARK_BEFORE(4, 2)
 #define UERUDP_FIELD_VALUE(info) (&(info)->value)
 #else
 #define UERUDP_FIELD_VALUE(info) ((info)->value)
 #endif
 
-/* Labels show 36 bytes of a run, or 24 with spaces; later series as many as there is room for. */
+/* Before 4.2 a label of bytes shows at most 36 bytes (24 with spaces); later series fill the label. */
 #define UERUDP_BYTES_LABELS_ARE_SHORT (UERUDP_WIRESHARK_BEFORE(4, 2))
 
-/* Labels of times are all in seconds; in later series, short ones may be in smaller units. */
+/* Before 4.2 a label of a relative time is always in seconds; later series choose smaller units for short times. */
 #define UERUDP_TIME_LABELS_ARE_SECONDS (UERUDP_WIRESHARK_BEFORE(4, 2))
 
-/* The first argument of mark_frame_as_depended_upon. */
+/* The first argument of mark_frame_as_depended_upon(). */
 #if UERUDP_WIRESHARK_BEFORE(4, 4)
 #define UERUDP_DEPENDENT_FRAME(pinfo) (pinfo)
 #else

@@ -7,7 +7,7 @@ static void register_key(module_t *module, const char *description) {
     prefs_register_string_preference(module, "key", "Key", description, &key_text);
 }
 
-#ifdef UE_HAS_CIPHER
+#ifdef UERUDP_HAS_CIPHER
 
 #include <epan/uat.h>
 #include <epan/wmem_scopes.h>
@@ -19,28 +19,28 @@ static void register_key(module_t *module, const char *description) {
 
 enum { COLUMN_ADDRESS, COLUMN_PORT, COLUMN_TOKEN, COLUMN_KEY, COLUMN_COUNT };
 
-struct key_row {
+struct key_table_row {
     char *texts[COLUMN_COUNT];
 };
 
-static struct key_row *rows;
+static struct key_table_row *rows;
 static unsigned row_count;
-static struct ue_cipher *cipher; /* stays, whatever its keys are: sessions refer to it */
+static struct ue_cipher *cipher; /* lives until Wireshark exits, because sessions point to it */
 
 /* ---- the table ---- */
 
 static void *copy_row(void *to, const void *from, size_t size _U_) {
-    struct key_row *copy = to;
-    *copy = *(const struct key_row *)from;
+    struct key_table_row *copy = to;
+    *copy = *(const struct key_table_row *)from;
     uerudp_uat_text_copy(copy->texts, COLUMN_COUNT);
     return copy;
 }
 
 static void free_row(void *record) {
-    uerudp_uat_text_free(((struct key_row *)record)->texts, COLUMN_COUNT);
+    uerudp_uat_text_free(((struct key_table_row *)record)->texts, COLUMN_COUNT);
 }
 
-static struct ue_key_row texts_of(const struct key_row *row) {
+static struct ue_key_row row_texts(const struct key_table_row *row) {
     return (struct ue_key_row){.address = row->texts[COLUMN_ADDRESS],
                                .port = row->texts[COLUMN_PORT],
                                .token = row->texts[COLUMN_TOKEN],
@@ -48,16 +48,16 @@ static struct ue_key_row texts_of(const struct key_row *row) {
 }
 
 static uerudp_callback_bool update_row(void *record, char **error) {
-    const struct ue_key_row texts = texts_of(record);
+    const struct ue_key_row texts = row_texts(record);
     const char *problem = NULL;
     struct ue_key ignored;
     bool valid = ue_key_parse(&texts, &ignored, &problem);
-    *error = valid ? NULL : g_strdup_printf("This is no key: %s", problem);
+    *error = valid ? NULL : g_strdup_printf("Not a valid key: %s", problem);
     return valid;
 }
 
 static void add_row(unsigned row) {
-    const struct ue_key_row texts = texts_of(&rows[row]);
+    const struct ue_key_row texts = row_texts(&rows[row]);
     const char *problem = NULL;
     char origin[UE_KEY_ORIGIN_BYTES];
     snprintf(origin, sizeof origin, "row %u of the table", row + 1);
@@ -82,14 +82,17 @@ void uerudp_decryption_apply_prefs(void) {
 
 void uerudp_decryption_register(module_t *module) {
     static uat_field_t columns[COLUMN_COUNT + 1];
-    columns[COLUMN_ADDRESS] = uerudp_uat_text_column(COLUMN_ADDRESS, "address", "Address", "Of server or client; empty = any");
+    columns[COLUMN_ADDRESS] =
+        uerudp_uat_text_column(COLUMN_ADDRESS, "address", "Address", "Address of the server or client; empty = any");
     columns[COLUMN_PORT] = uerudp_uat_text_column(COLUMN_PORT, "port", "Port", "UDP port at that address; empty = any");
-    columns[COLUMN_TOKEN] = uerudp_uat_text_column(COLUMN_TOKEN, "token", "Token", "Encryption token of Hello; empty = any");
+    columns[COLUMN_TOKEN] =
+        uerudp_uat_text_column(COLUMN_TOKEN, "token", "Token", "Encryption token in the Hello; empty = any");
     columns[COLUMN_KEY] = uerudp_uat_text_column(COLUMN_KEY, "key", "Key", "AES key, 64 hexadecimal digits");
-    uat_t *table = uat_new("Unreal Engine keys", sizeof(struct key_row), "uerudp_keys", true, &rows, &row_count,
-                           UAT_AFFECTS_DISSECTION, NULL, copy_row, update_row, free_row, uerudp_decryption_apply_prefs, NULL, columns);
+    uat_t *table = uat_new("Unreal Engine keys", sizeof(struct key_table_row), "uerudp_keys", true, &rows, &row_count,
+                           UAT_AFFECTS_DISSECTION, NULL, copy_row, update_row, free_row, uerudp_decryption_apply_prefs,
+                           NULL, columns);
     cipher = ue_cipher_new();
-    register_key(module, "AES key in hexadecimal, or the name of a key log");
+    register_key(module, "AES key in hexadecimal, or the path of a key log");
     prefs_register_uat_preference(module, "keys", "Keys", "AES keys by address, port and encryption token", table);
 }
 
@@ -104,14 +107,14 @@ static struct ue_key_endpoint end_of(const address *address, uint32_t port) {
     return end;
 }
 
-struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo, struct ue_detection *flow) {
-    if (cipher == NULL || !ue_cipher_session_is_needed(&flow->settings)) {
+struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo, struct ue_detection *detection) {
+    if (cipher == NULL || !ue_cipher_session_is_needed(&detection->settings)) {
         return NULL;
     }
     const struct ue_key_endpoint ends[2] = {end_of(&pinfo->src, pinfo->srcport), end_of(&pinfo->dst, pinfo->destport)};
     struct ue_cipher_session *session = wmem_new(wmem_file_scope(), struct ue_cipher_session);
     ue_cipher_session_init(session, cipher, ends);
-    flow->settings.decryptor = &session->decryptor;
+    detection->settings.decryptor = &session->decryptor;
     return session;
 }
 
@@ -119,11 +122,12 @@ void uerudp_decryption_session_adopt(struct ue_cipher_session *session, const st
     ue_cipher_session_adopt(session, earlier);
 }
 
-void uerudp_decryption_session_read_token(struct ue_cipher_session *session, const struct ue_detection *flow, const struct ue_decode_state *frame,
-                  const uint8_t *bytes, size_t size_bytes) {
+void uerudp_decryption_session_read_token(struct ue_cipher_session *session, const struct ue_detection *detection,
+                                          const struct ue_decode_state *frame, const uint8_t *bytes,
+                                          size_t size_bytes) {
     struct ue_context context;
     if (session != NULL && !session->has_token) {
-        ue_detection_context(flow, frame, &context);
+        ue_detection_context(detection, frame, &context);
         ue_cipher_session_learn(session, &context, bytes, size_bytes);
     }
 }
@@ -138,46 +142,51 @@ const uint8_t *uerudp_decryption_plaintext(size_t *bytes) {
     return ue_cipher_plain(cipher, bytes);
 }
 
-static const char *token_in_words(const struct ue_cipher_session *session, wmem_allocator_t *pool) {
+static const char *describe_token(const struct ue_cipher_session *session, wmem_allocator_t *pool) {
     if (!session->has_token) {
-        return "its Hello with the token was not captured";
+        return "the Hello with its encryption token was not captured";
     }
-    return session->token[0] == '\0'
-               ? "its Hello has no token"
-               : uerudp_label_text_mask_controls(wmem_strdup_printf(pool, "its token is \"%s\"", session->token));
+    return session->token[0] == '\0' ? "its Hello has no encryption token"
+                                     : uerudp_label_text_mask_controls(
+                                           wmem_strdup_printf(pool, "its encryption token is \"%s\"", session->token));
 }
 
 const char *uerudp_decryption_problem(const struct ue_cipher_session *session, wmem_allocator_t *pool, bool *has_keys) {
     *has_keys = session != NULL && session->tried != 0;
     if (session == NULL) {
-        return "libgcrypt is not usable";
+        return "libgcrypt cannot be used";
     }
-    const char *token = token_in_words(session, pool);
+    const char *token = describe_token(session, pool);
     if (session->tried == 1) {
-        return wmem_strdup_printf(pool, "the only key for this connection does not open it; %s", token);
+        return wmem_strdup_printf(pool, "the only key for this connection does not decrypt it; %s", token);
     }
     if (*has_keys) {
-        return wmem_strdup_printf(pool, "none of the %zu keys for this connection opens it; %s", session->tried, token);
+        return wmem_strdup_printf(pool, "none of the %zu keys for this connection decrypts it; %s", session->tried,
+                                  token);
     }
-    return wmem_strdup_printf(pool, "no key for this connection in the preferences key and Keys; %s", token);
+    return wmem_strdup_printf(pool, "no key for this connection is set in the preferences key and Keys; %s", token);
 }
 
 #else
 
 void uerudp_decryption_register(module_t *module) {
-    register_key(module, "Without use: this plugin was built without libgcrypt");
+    register_key(module, "No effect: this plugin was built without libgcrypt");
 }
 
 void uerudp_decryption_apply_prefs(void) {}
 
-struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo _U_, struct ue_detection *flow _U_) {
+struct ue_cipher_session *uerudp_decryption_session_new(const packet_info *pinfo _U_,
+                                                        struct ue_detection *detection _U_) {
     return NULL;
 }
 
-void uerudp_decryption_session_adopt(struct ue_cipher_session *session _U_, const struct ue_cipher_session *earlier _U_) {}
+void uerudp_decryption_session_adopt(struct ue_cipher_session *session _U_,
+                                     const struct ue_cipher_session *earlier _U_) {}
 
-void uerudp_decryption_session_read_token(struct ue_cipher_session *session _U_, const struct ue_detection *flow _U_, const struct ue_decode_state *frame _U_,
-                  const uint8_t *bytes _U_, size_t size_bytes _U_) {}
+void uerudp_decryption_session_read_token(struct ue_cipher_session *session _U_,
+                                          const struct ue_detection *detection _U_,
+                                          const struct ue_decode_state *frame _U_, const uint8_t *bytes _U_,
+                                          size_t size_bytes _U_) {}
 
 void uerudp_decryption_session_set_pass(struct ue_cipher_session *session _U_, bool is_first _U_) {}
 
@@ -186,7 +195,8 @@ const uint8_t *uerudp_decryption_plaintext(size_t *bytes) {
     return NULL;
 }
 
-const char *uerudp_decryption_problem(const struct ue_cipher_session *session _U_, wmem_allocator_t *pool _U_, bool *has_keys) {
+const char *uerudp_decryption_problem(const struct ue_cipher_session *session _U_, wmem_allocator_t *pool _U_,
+                                      bool *has_keys) {
     *has_keys = false;
     return "this plugin was built without libgcrypt";
 }

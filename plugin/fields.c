@@ -20,7 +20,7 @@ int uerudp_hf[UE_FIELD_COUNT] = {
 #undef UE_FIELD
 };
 
-/* The value tables of enums.def as Wireshark wants them: values_DIRECTION and so on. */
+/* enums.def as value strings: values_DIRECTION and so on. */
 #define UE_ENUM_BEGIN(table) static const value_string values_##table[] = {
 #define UE_VALUE(number, name) {number, name},
 #define UE_ENUM_END(table)                                                                                             \
@@ -33,7 +33,7 @@ int uerudp_hf[UE_FIELD_COUNT] = {
 #undef UE_ENUM_END
 #define values_NONE NULL
 
-/* Type and base of each catalogue kind. */
+/* Field type and display base of each kind in fields.def. */
 #define FIELD_BOOL FT_BOOLEAN, BASE_NONE
 #define FIELD_U8 FT_UINT8, BASE_DEC
 #define FIELD_U16 FT_UINT16, BASE_DEC
@@ -50,11 +50,11 @@ int uerudp_hf[UE_FIELD_COUNT] = {
 #define FIELD_FLAG FT_NONE, BASE_NONE
 #define FIELD_FINDING FT_NONE, BASE_NONE
 
-/* The second level lets FIELD_... expand to its two arguments first. */
+/* The second level expands FIELD_... to its two arguments first. */
 #define ROW(...) ROW_EXPANDED(__VA_ARGS__)
 #define ROW_EXPANDED(id, name, label, type, base, strings, description)                                                \
     {                                                                                                                  \
-        &uerudp_hf[UE_F_##id], {                                                                                           \
+        &uerudp_hf[UE_F_##id], {                                                                                       \
             label, "uerudp." name, type, base, strings, 0, description, HFILL                                          \
         }                                                                                                              \
     }
@@ -68,7 +68,7 @@ static hf_register_info field_rows[] = {
 
 #define GROUP(group, name, label, description)                                                                         \
     {                                                                                                                  \
-        &uerudp_hf_group[UE_GROUP_##group], {                                                                              \
+        &uerudp_hf_group[UE_GROUP_##group], {                                                                          \
             label, "uerudp." name, FT_NONE, BASE_NONE, NULL, 0, description, HFILL                                     \
         }                                                                                                              \
     }
@@ -80,68 +80,83 @@ static hf_register_info group_rows[] = {
     GROUP(BUNCH, "bunch", "Bunch", "One bunch, header and data (FInBunch)"),
     GROUP(MESSAGE, "control", "Control message", "One message of the control channel (FNetControlMessage)"),
     GROUP(UNIQUE_ID, "control.unique_id", "Unique id", "A player's identity (FUniqueNetIdRepl)"),
-    GROUP(OPENED, "opened", "Decrypted content", "What encrypted content became"),
-    GROUP(EXPORTS, "exports", "Exports", "Names of objects or fields, told once (ReceiveNetGUIDBunch)"),
-    GROUP(EXPORT, "export", "Object", "One object with its name (InternalLoadObject)"),
+    GROUP(OPENED, "opened", "Decrypted content", "The packet after decryption"),
+    GROUP(EXPORTS, "exports", "Exports", "Names of net GUIDs or of fields (ReceiveNetGUIDBunch)"),
+    GROUP(EXPORT, "export", "Object", "One net GUID with the name of its object (InternalLoadObject)"),
     GROUP(FIELD_EXPORT, "field_export", "Field export", "One field of a class (FNetFieldExport)"),
-    GROUP(MAPPED, "mapped", "Must be mapped", "Ids that must be loadable first (MustBeMappedGUIDs)"),
-    GROUP(ACTOR, "actor", "Actor", "Opening of an actor channel (SerializeNewActor)"),
-    GROUP(BLOCK, "block", "Content block", "Content of the actor or of one of its objects (ReadContentBlockHeader)"),
+    GROUP(MAPPED, "mapped", "Must be mapped",
+          "Net GUIDs that a receiver must have loaded before it reads the message (MustBeMappedGUIDs)"),
+    GROUP(ACTOR, "actor", "Actor", "Spawn data at the start of an actor channel (SerializeNewActor)"),
+    GROUP(BLOCK, "block", "Content block",
+          "Replicated content of the actor or of one of its sub-objects (ReadContentBlockHeader)"),
     GROUP(PROPERTY, "property", "Property", "One property of a replay"),
-    GROUP(FIELD, "field", "Field", "One remote call or property (ReadFieldHeaderAndPayload)"),
-    GROUP(VOICE, "voice", "Voice packet", "What one speaker said (FVoicePacket)"),
+    GROUP(FIELD, "field", "Field", "One remote procedure call or property (ReadFieldHeaderAndPayload)"),
+    GROUP(VOICE, "voice", "Voice packet", "Voice data of one speaker (FVoicePacket)"),
     {&uerudp_hf_analysis,
-     {"Analysis", "uerudp.analysis", FT_NONE, BASE_NONE, NULL, 0, "What the course of the connection tells", HFILL}},
+     {"Analysis", "uerudp.analysis", FT_NONE, BASE_NONE, NULL, 0,
+      "What other packets of the connection show about this datagram", HFILL}},
     {&uerudp_hf_reassembled,
-     {"Reassembled message", "uerudp.reassembled", FT_NONE, BASE_NONE, NULL, 0, "A message put together from fragments",
-      HFILL}},
+     {"Reassembled message", "uerudp.reassembled", FT_NONE, BASE_NONE, NULL, 0,
+      "A message reassembled from its fragments", HFILL}},
 };
 
 static ei_register_info expert_rows[] = {
     {&uerudp_experts.malformed,
-     {"uerudp.expert.malformed", PI_MALFORMED, PI_ERROR, "The datagram does not decode to its end", EXPFILL}},
+     {"uerudp.expert.malformed", PI_MALFORMED, PI_ERROR, "The datagram does not decode to its last bit", EXPFILL}},
     {&uerudp_experts.unsettled,
      {"uerudp.expert.unsettled", PI_UNDECODED, PI_NOTE,
-      "Does not decode with the generation and bounds that fit so far; a second pass knows more", EXPFILL}},
+      "The datagram does not decode with the generation and bounds detected so far; a second pass uses the final ones",
+      EXPFILL}},
     {&uerudp_experts.size_limited,
-     {"uerudp.expert.size_limited", PI_UNDECODED, PI_NOTE, "The capture holds only a part of the datagram", EXPFILL}},
+     {"uerudp.expert.size_limited", PI_UNDECODED, PI_NOTE, "The datagram was cut by the snap length of the capture",
+      EXPFILL}},
     {&uerudp_experts.not_canonical,
-     {"uerudp.expert.not_canonical", PI_PROTOCOL, PI_WARN, "Not encoded as a sender of the engine does", EXPFILL}},
+     {"uerudp.expert.not_canonical", PI_PROTOCOL, PI_WARN, "The datagram has an encoding that the engine never sends",
+      EXPFILL}},
     {&uerudp_experts.message,
-     {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "A control message that does not decode", EXPFILL}},
+     {"uerudp.expert.message", PI_UNDECODED, PI_WARN, "The control message does not decode", EXPFILL}},
     {&uerudp_experts.content,
-     {"uerudp.expert.content", PI_UNDECODED, PI_NOTE, "What a message carries is not in the engine's form", EXPFILL}},
+     {"uerudp.expert.content", PI_UNDECODED, PI_NOTE,
+      "The content of the message does not decode in the engine's format", EXPFILL}},
     {&uerudp_experts.no_key,
-     {"uerudp.expert.no_key", PI_DECRYPTION, PI_NOTE, "Encrypted, and there is no key for it", EXPFILL}},
+     {"uerudp.expert.no_key", PI_DECRYPTION, PI_NOTE, "The packet is encrypted and no key is set for its connection",
+      EXPFILL}},
     {&uerudp_experts.wrong_key,
-     {"uerudp.expert.wrong_key", PI_DECRYPTION, PI_WARN, "Encrypted, and none of its keys opens it", EXPFILL}},
+     {"uerudp.expert.wrong_key", PI_DECRYPTION, PI_WARN,
+      "The packet is encrypted and no key for its connection decrypts it", EXPFILL}},
     {&uerudp_experts.compressed,
      {"uerudp.expert.compressed", PI_DECRYPTION, PI_NOTE,
-      "Compressed by Oodle: not readable without the game's dictionary", EXPFILL}},
+      "The packet is compressed by Oodle and needs the game's dictionary", EXPFILL}},
     {&uerudp_experts.dtls,
-     {"uerudp.expert.dtls", PI_DECRYPTION, PI_NOTE, "Encrypted by DTLS, which is not decrypted here", EXPFILL}},
+     {"uerudp.expert.dtls", PI_DECRYPTION, PI_NOTE,
+      "The packet is encrypted by DTLS, which the plugin does not decrypt", EXPFILL}},
     {&uerudp_experts.generation,
-     {"uerudp.expert.generation", PI_PROTOCOL, PI_CHAT, "The generation of this connection was chosen", EXPFILL}},
-    {&uerudp_experts.no_generation,
-     {"uerudp.expert.no_generation", PI_PROTOCOL, PI_WARN, "No generation fits: what is shown may be none of it",
+     {"uerudp.expert.generation", PI_PROTOCOL, PI_CHAT, "The generation of this connection was detected or set",
       EXPFILL}},
+    {&uerudp_experts.no_generation,
+     {"uerudp.expert.no_generation", PI_PROTOCOL, PI_WARN,
+      "No generation fits this connection: the fields shown may be wrong", EXPFILL}},
     {&uerudp_experts.unfinished,
-     {"uerudp.expert.unfinished", PI_REASSEMBLE, PI_WARN, "No message comes of this fragment", EXPFILL}},
+     {"uerudp.expert.unfinished", PI_REASSEMBLE, PI_WARN, "The fragment never becomes part of a complete message",
+      EXPFILL}},
     {&uerudp_experts.large_message,
-     {"uerudp.expert.large_message", PI_REASSEMBLE, PI_NOTE, "The message is larger than receivers take by themselves",
+     {"uerudp.expert.large_message", PI_REASSEMBLE, PI_NOTE, "The message is larger than a receiver accepts by default",
       EXPFILL}},
     {&uerudp_experts.ack_lost,
-     {"uerudp.expert.ack_lost", PI_SEQUENCE, PI_NOTE, "What was reported as delivered is not to its sender", EXPFILL}},
-    {&uerudp_experts.items, {"uerudp.expert.items", PI_UNDECODED, PI_NOTE, "More items than a packet may have", EXPFILL}},
+     {"uerudp.expert.ack_lost", PI_SEQUENCE, PI_NOTE, "The sender regards a packet as lost because its acks were lost",
+      EXPFILL}},
+    {&uerudp_experts.items,
+     {"uerudp.expert.items", PI_UNDECODED, PI_NOTE,
+      "The datagram has more tree items than the preference max_items allows", EXPFILL}},
 };
 
-/* ---- who looks at expert items ---- */
+/* ---- whether expert items are wanted ---- */
 
 static int expert_tap;
 static int expert_proto;
 
-/* The tap of expert items comes to be behind all dissectors. */
-static void look_for_experts(void) {
+/* The "expert" tap exists only after all dissectors are registered. */
+static void find_expert_tap(void) {
     expert_tap = find_tap_id("expert");
     expert_proto = proto_get_id_by_filter_name("_ws.expert");
 }
@@ -171,7 +186,7 @@ static const int severities[FINDING_COUNT] = {
     AT(BUFFER_HIGH) = PI_WARN,
 };
 
-/* What the packet list draws beside the frame that a field leads to. */
+/* Symbols that the packet list draws beside a linked frame. */
 static const struct {
     enum ue_field field;
     ft_framenum_type_t type;
@@ -196,9 +211,9 @@ static void register_findings(expert_module_t *module) {
     expert_register_field_array(module, rows, FINDING_COUNT);
 }
 
-/* ---- all ---- */
+/* ---- registration ---- */
 
-/* Findings are registered as expert items. The first row is UE_F_NONE. */
+/* A field of kind FINDING is registered as an expert item. Row 0 is UE_F_NONE. */
 static void register_fields(void) {
     for (size_t i = 0; i < G_N_ELEMENTS(links); i++) {
         field_rows[links[i].field].hfinfo.strings = FRAMENUM_TYPE(links[i].type);
@@ -225,5 +240,5 @@ void uerudp_fields_register(void) {
     }
     expert_register_field_array(experts, expert_rows, G_N_ELEMENTS(expert_rows));
     register_findings(experts);
-    register_init_routine(look_for_experts);
+    register_init_routine(find_expert_tap);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is registered with Wireshark: the protocol, one header field per row of the catalogue, subtrees, expert items.
- */
+/* Registers the protocol, a header field for each row of fields.def, the subtrees and the expert items. */
 #ifndef UERUDP_PLUGIN_FIELDS_H
 #define UERUDP_PLUGIN_FIELDS_H
 
@@ -34,18 +33,18 @@ struct uerudp_experts {
 
 extern int uerudp_proto;
 extern int uerudp_hf[UE_FIELD_COUNT];       /* by enum ue_field */
-extern int uerudp_hf_group[UE_GROUP_COUNT]; /* by enum ue_group: the item that carries the subtree */
+extern int uerudp_hf_group[UE_GROUP_COUNT]; /* by enum ue_group: the item that holds the subtree */
 extern int uerudp_ett_group[UE_GROUP_COUNT];
 extern int uerudp_ett_datagram;
 extern int uerudp_hf_analysis, uerudp_ett_analysis;
 extern int uerudp_hf_reassembled, uerudp_ett_reassembled;
 extern struct uerudp_experts uerudp_experts;
 
-/* Whether somebody collects expert items, with or without a tree; whether this tree is to have them, one or all. */
+/* Whether a tap collects expert items, and whether a tree wants them: all (NULL) or this one. */
 bool uerudp_fields_expert_is_collected(void);
 bool uerudp_fields_expert_is_wanted(proto_tree *tree, const expert_field *expert);
 
-/* The expert item of a field of kind FINDING, which stands for the field, too. */
+/* The expert item that stands for a field of kind FINDING. */
 expert_field *uerudp_fields_finding_expert(enum ue_field field);
 
 void uerudp_fields_register(void);

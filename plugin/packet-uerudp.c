@@ -31,7 +31,7 @@ bool uerudp_packet_is_our_port(uint32_t port) {
     return dissector_get_uint_handle(udp_ports, port) == handle;
 }
 
-static struct uerudp_captured_bytes bytes_of(tvbuff_t *tvb) {
+static struct uerudp_captured_bytes captured_bytes(tvbuff_t *tvb) {
     unsigned captured = tvb_captured_length(tvb);
     return (struct uerudp_captured_bytes){
         .base = captured != 0 ? tvb_get_ptr(tvb, 0, (int)captured) : NULL,
@@ -40,84 +40,86 @@ static struct uerudp_captured_bytes bytes_of(tvbuff_t *tvb) {
     };
 }
 
-static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct uerudp_frame_state *visit,
+static void show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct uerudp_frame_state *state,
                  const struct uerudp_captured_bytes *bytes) {
     bool wants_items = proto_field_is_referenced(tree, uerudp_proto) || uerudp_fields_expert_is_wanted(tree, NULL);
     bool wants_line = col_get_writable(pinfo->cinfo, COL_INFO);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
-    uerudp_tap_data_queue(tvb, pinfo, visit, bytes);
+    uerudp_tap_data_queue(tvb, pinfo, state, bytes);
     if (!wants_items && !wants_line && !uerudp_subdissectors_exist() && !uerudp_fields_expert_is_collected()) {
         return;
     }
-    struct uerudp_subdissector_queue *handoffs = uerudp_subdissectors_exist() ? uerudp_subdissector_queue_new(pinfo, tree) : NULL;
-    uerudp_datagram_tree_add(tvb, pinfo, wants_items ? tree : NULL, visit, bytes, handoffs);
-    uerudp_subdissector_queue_run(handoffs);
+    struct uerudp_subdissector_queue *subdissectors =
+        uerudp_subdissectors_exist() ? uerudp_subdissector_queue_new(pinfo, tree) : NULL;
+    uerudp_datagram_tree_add(tvb, pinfo, wants_items ? tree : NULL, state, bytes, subdissectors);
+    uerudp_subdissector_queue_run(subdissectors);
 }
 
-/* On a later pass nothing may wait any more. */
-static const struct uerudp_frame_state *find_visit(const packet_info *pinfo) {
+/* A later pass begins after all datagrams were observed. */
+static const struct uerudp_frame_state *find_state(const packet_info *pinfo) {
     if (pinfo->fd->visited) {
         uerudp_observe_finish();
     }
     return uerudp_conversation_find_frame_state(pinfo);
 }
 
-/* By port, Decode As, or because the conversation is ours. */
+/* Called by port, by Decode As, or by the conversation. */
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
-    const struct uerudp_captured_bytes bytes = bytes_of(tvb);
+    const struct uerudp_captured_bytes bytes = captured_bytes(tvb);
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return 0;
     }
-    const struct uerudp_frame_state *visit = find_visit(pinfo);
-    if (visit == NULL && !pinfo->fd->visited) {
-        visit = uerudp_conversation_observe(pinfo, &bytes, true);
+    const struct uerudp_frame_state *state = find_state(pinfo);
+    if (state == NULL && !pinfo->fd->visited) {
+        state = uerudp_conversation_observe(pinfo, &bytes, true);
     }
-    if (visit == NULL || uerudp_conversation_is_foreign(visit, &bytes)) {
+    if (state == NULL || uerudp_conversation_is_foreign(state, &bytes)) {
         return 0;
     }
-    show(tvb, pinfo, tree, visit, &bytes);
+    show(tvb, pinfo, tree, state, &bytes);
     return (int)tvb_reported_length(tvb);
 }
 
-static void claim(packet_info *pinfo) {
+static void bind_conversation(packet_info *pinfo) {
     conversation_t *conversation = find_or_create_conversation(pinfo);
     conversation_set_dissector_from_frame_number(conversation, pinfo->num, handle);
 }
 
 static bool is_server_of_table(const packet_info *pinfo) {
-    const struct uerudp_prefs_wire *ignored;
-    return uerudp_prefs_find_server(pinfo, &ignored) != UERUDP_PREFS_SERVER_NONE;
+    const struct uerudp_prefs_wire *unused;
+    return uerudp_prefs_find_server(pinfo, &unused) != UERUDP_PREFS_SERVER_NONE;
 }
 
-/* What nearly every packet of others comes to; so it is asked before anything that takes longer. */
-static bool is_refused_at_sight(tvbuff_t *tvb, const packet_info *pinfo) {
-    return !pinfo->fd->visited && ue_profile_match_is_too_long(&uerudp_prefs_default_wire()->settings, tvb_reported_length(tvb)) &&
+/* Rejects most datagrams of other protocols before any costlier check. */
+static bool is_rejected_early(tvbuff_t *tvb, const packet_info *pinfo) {
+    return !pinfo->fd->visited &&
+           ue_profile_match_is_too_long(&uerudp_prefs_default_wire()->settings, tvb_reported_length(tvb)) &&
            !uerudp_conversation_any_is_pending() && !is_server_of_table(pinfo);
 }
 
-/* On any other port: only a connection whose handshake proves it, or a server of the table. */
+/* On other ports: accepts a connection that its handshake proves, or a server of the table. */
 static uerudp_callback_bool dissect_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
-    if (is_refused_at_sight(tvb, pinfo)) {
+    if (is_rejected_early(tvb, pinfo)) {
         return false;
     }
-    const struct uerudp_captured_bytes bytes = bytes_of(tvb);
+    const struct uerudp_captured_bytes bytes = captured_bytes(tvb);
     if (bytes.size == 0 || pinfo->flags.in_error_pkt) {
         return false;
     }
-    const struct uerudp_frame_state *visit = find_visit(pinfo);
+    const struct uerudp_frame_state *state = find_state(pinfo);
     if (!pinfo->fd->visited) {
-        if (visit != NULL) {
-            return false; /* refused just now, when it came by its port */
+        if (state != NULL) {
+            return false; /* already rejected when it was dissected by port */
         }
-        visit = uerudp_conversation_observe(pinfo, &bytes, is_server_of_table(pinfo));
+        state = uerudp_conversation_observe(pinfo, &bytes, is_server_of_table(pinfo));
     }
-    if (visit == NULL || !visit->connection->is_proven || uerudp_conversation_is_foreign(visit, &bytes)) {
+    if (state == NULL || !state->connection->is_proven || uerudp_conversation_is_foreign(state, &bytes)) {
         return false;
     }
     if (!pinfo->fd->visited) {
-        claim(pinfo);
+        bind_conversation(pinfo);
     }
-    show(tvb, pinfo, tree, visit, &bytes);
+    show(tvb, pinfo, tree, state, &bytes);
     return true;
 }
 
@@ -149,5 +151,6 @@ void uerudp_packet_register(void) {
 void uerudp_packet_handoff(void) {
     udp_ports = find_dissector_table("udp.port");
     dissector_add_uint_range_with_preference("udp.port", DEFAULT_PORT, handle);
-    heur_dissector_add("udp", dissect_heuristic, "Unreal Engine over UDP", "uerudp_udp", uerudp_proto, HEURISTIC_ENABLE);
+    heur_dissector_add("udp", dissect_heuristic, "Unreal Engine over UDP", "uerudp_udp", uerudp_proto,
+                       HEURISTIC_ENABLE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What Wireshark's loader looks for. */
+/* The symbols that Wireshark's plugin loader needs. */
 #include "plugin/compat.h"
 
 #include <epan/proto.h>

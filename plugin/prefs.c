@@ -14,43 +14,43 @@
 
 #define SETTINGS_MAX 16
 #define PORT_MAX 65535
-#define MAX_ITEMS_STOCK 10000 /* ordinary packets have a hundred; Wireshark itself gives up at a million */
+#define MAX_ITEMS_STOCK 10000 /* an ordinary packet has about a hundred; Wireshark stops at a million */
 
-/* Columns of the table: where the server is, then a preset. */
+/* Columns of the table: address and port of the server, then its wire settings. */
 enum { COLUMN_ADDRESS, COLUMN_PORT, COLUMN_GENERATION, COLUMN_SETTINGS, COLUMNS_MAX = COLUMN_SETTINGS + SETTINGS_MAX };
 
-struct server {
+struct server_row {
     char *texts[COLUMNS_MAX];
     uint8_t address[16];
     size_t address_bytes; /* 0: any */
     uint16_t port;
-    struct uerudp_prefs_wire preset;
+    struct uerudp_prefs_wire wire;
 };
 
-static struct uerudp_prefs_wire common;
+static struct uerudp_prefs_wire default_wire;
 static const char *generation_text = "auto";
 static const char *handlers_text = "";
 static unsigned numbers[SETTINGS_MAX];
 static unsigned max_items = MAX_ITEMS_STOCK;
-static uerudp_callback_bool analyses = true;
-static uerudp_callback_bool reassembles = true;
+static uerudp_callback_bool analyse = true;
+static uerudp_callback_bool reassemble = true;
 
-static range_t *followed;
+static range_t *follow_channels;
 
-static struct server *servers;
+static struct server_row *servers;
 static unsigned server_count;
 
 static bool is_handlers(const struct ue_setting_row *row) {
     return strcmp(row->key, "handlers") == 0;
 }
 
-static bool set_generation(struct uerudp_prefs_wire *preset, const char *text) {
-    preset->generation = NULL;
+static bool set_generation(struct uerudp_prefs_wire *wire, const char *text) {
+    wire->generation = NULL;
     if (text == NULL || *text == '\0' || strcmp(text, "auto") == 0) {
         return true;
     }
-    preset->generation = ue_profile_find(text);
-    return preset->generation != NULL;
+    wire->generation = ue_profile_find(text);
+    return wire->generation != NULL;
 }
 
 /* ---- preferences ---- */
@@ -59,14 +59,14 @@ static void apply_setting(const struct ue_setting_row *row, unsigned number) {
     char digits[16];
     snprintf(digits, sizeof digits, "%u", number);
     const char *text = is_handlers(row) ? handlers_text : digits;
-    if (ue_settings_set(&common.settings, row->key, text) != UE_SETTING_OK) {
-        report_failure("uerudp.%s: %s is not possible here: %s", row->key, text, row->description);
+    if (ue_settings_set(&default_wire.settings, row->key, text) != UE_SETTING_OK) {
+        report_failure("uerudp.%s: %s is not a valid value: %s", row->key, text, row->description);
     }
 }
 
 static void apply(void) {
-    common = (struct uerudp_prefs_wire){0};
-    if (!set_generation(&common, generation_text)) {
+    default_wire = (struct uerudp_prefs_wire){0};
+    if (!set_generation(&default_wire, generation_text)) {
         report_failure("uerudp.generation: %s is neither auto nor a release from 4.13 to 5.8", generation_text);
     }
     const struct ue_setting_row *row;
@@ -76,7 +76,7 @@ static void apply(void) {
     uerudp_decryption_apply_prefs();
 }
 
-/* "max_packet" to "Max packet", kept for ever. */
+/* "max_packet" becomes "Max packet"; allocated for the lifetime of the program. */
 static const char *title_of(const char *key) {
     char *title = wmem_strdup(wmem_epan_scope(), key);
     for (char *c = title; *c != '\0'; c++) {
@@ -89,7 +89,7 @@ static const char *title_of(const char *key) {
 static void register_settings(module_t *module) {
     const struct ue_setting_row *row;
     prefs_register_string_preference(module, "generation", "Generation",
-                                     "auto, or the engine release whose wire form is spoken, from 4.13 to 5.8",
+                                     "auto, or the engine release whose wire format is used, from 4.13 to 5.8",
                                      &generation_text);
     uerudp_decryption_register(module);
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
@@ -103,10 +103,10 @@ static void register_settings(module_t *module) {
 }
 
 static void register_max_items(module_t *module) {
-    prefs_register_uint_preference(
-        module, "max_items", "Max items",
-        "Tree items that one datagram may have, and again what is in its messages; more are only counted", 10,
-        &max_items);
+    prefs_register_uint_preference(module, "max_items", "Max items",
+                                   "Tree items that one datagram may have, and as many for the content of its "
+                                   "messages; further items are only counted",
+                                   10, &max_items);
 }
 
 uint32_t uerudp_prefs_max_items(void) {
@@ -116,17 +116,17 @@ uint32_t uerudp_prefs_max_items(void) {
 /* ---- the table ---- */
 
 static void *copy_server(void *to, const void *from, size_t size _U_) {
-    struct server *copy = to;
-    *copy = *(const struct server *)from;
+    struct server_row *copy = to;
+    *copy = *(const struct server_row *)from;
     uerudp_uat_text_copy(copy->texts, COLUMNS_MAX);
     return copy;
 }
 
 static void free_server(void *record) {
-    uerudp_uat_text_free(((struct server *)record)->texts, COLUMNS_MAX);
+    uerudp_uat_text_free(((struct server_row *)record)->texts, COLUMNS_MAX);
 }
 
-static bool parse_address(struct server *server, const char *text) {
+static bool parse_address(struct server_row *server, const char *text) {
     ws_in4_addr v4;
     ws_in6_addr v6;
     server->address_bytes = 0;
@@ -143,31 +143,30 @@ static bool parse_address(struct server *server, const char *text) {
     return server->address_bytes != 0;
 }
 
-static bool parse_port(struct server *server, const char *text) {
+static bool parse_port(struct server_row *server, const char *text) {
     uint64_t port = 0;
     bool valid = text != NULL && g_ascii_string_to_unsigned(text, 10, 1, PORT_MAX, &port, NULL);
     server->port = (uint16_t)port;
     return valid;
 }
 
-/* Reads all columns of an edited row; the message goes to the user. */
+/* Checks and parses an edited row; *error is shown to the user. */
 static uerudp_callback_bool update_server(void *record, char **error) {
-    struct server *server = record;
+    struct server_row *server = record;
     const struct ue_setting_row *row;
     *error = NULL;
-    server->preset = (struct uerudp_prefs_wire){0};
+    server->wire = (struct uerudp_prefs_wire){0};
     if (!parse_address(server, server->texts[COLUMN_ADDRESS])) {
         *error = g_strdup("Address is neither an IPv4 nor an IPv6 address; empty means any");
     } else if (!parse_port(server, server->texts[COLUMN_PORT])) {
         *error = g_strdup_printf("Port must be a number from 1 to %d", PORT_MAX);
-    } else if (!set_generation(&server->preset, server->texts[COLUMN_GENERATION])) {
+    } else if (!set_generation(&server->wire, server->texts[COLUMN_GENERATION])) {
         *error = g_strdup("Generation is neither auto nor a release from 4.13 to 5.8");
     }
     for (size_t i = 0; *error == NULL && (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         const char *text = server->texts[COLUMN_SETTINGS + i];
-        if (text != NULL && *text != '\0' &&
-            ue_settings_set(&server->preset.settings, row->key, text) != UE_SETTING_OK) {
-            *error = g_strdup_printf("%s: %s is not possible here: %s", row->key, text, row->description);
+        if (text != NULL && *text != '\0' && ue_settings_set(&server->wire.settings, row->key, text) != UE_SETTING_OK) {
+            *error = g_strdup_printf("%s: %s is not a valid value: %s", row->key, text, row->description);
         }
     }
     return *error == NULL;
@@ -179,69 +178,70 @@ static void register_table(module_t *module) {
     columns[COLUMN_ADDRESS] =
         uerudp_uat_text_column(COLUMN_ADDRESS, "address", "Address", "Address of the server; empty = any");
     columns[COLUMN_PORT] = uerudp_uat_text_column(COLUMN_PORT, "port", "Port", "UDP port of the server");
-    columns[COLUMN_GENERATION] = uerudp_uat_text_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
+    columns[COLUMN_GENERATION] =
+        uerudp_uat_text_column(COLUMN_GENERATION, "generation", "Generation", "auto, or 4.13 to 5.8");
     for (unsigned i = 0; (row = ue_setting_row(i)) != NULL && i < SETTINGS_MAX; i++) {
         columns[COLUMN_SETTINGS + i] =
             uerudp_uat_text_column(COLUMN_SETTINGS + i, row->key, title_of(row->key), row->description);
     }
     uat_t *table =
-        uat_new("Unreal Engine servers", sizeof(struct server), "uerudp_servers", true, &servers, &server_count,
+        uat_new("Unreal Engine servers", sizeof(struct server_row), "uerudp_servers", true, &servers, &server_count,
                 UAT_AFFECTS_DISSECTION, NULL, copy_server, update_server, free_server, NULL, NULL, columns);
     prefs_register_uat_preference(module, "servers", "Servers",
-                                  "Servers with their own settings; all their traffic is taken for this protocol",
+                                  "Servers with their own settings; all their traffic is dissected as this protocol",
                                   table);
 }
 
 void uerudp_prefs_register(int proto) {
     module_t *module = prefs_register_protocol(proto, apply);
     prefs_register_bool_preference(module, "analyse", "Analyse",
-                                   "Follow connections: lost and resent packets, acknowledgements, whole messages",
-                                   &analyses);
+                                   "Track connections: lost packets, retransmissions, acknowledgements, whole messages",
+                                   &analyse);
     prefs_register_bool_preference(module, "reassemble", "Reassemble",
-                                   "Put messages together that were sent in parts; needs Analyse", &reassembles);
+                                   "Reassemble messages that were sent in fragments; needs Analyse", &reassemble);
     register_settings(module);
     register_max_items(module);
     register_table(module);
-    range_convert_str(wmem_epan_scope(), &followed, "0", UE_CHANNEL_MAX);
+    range_convert_str(wmem_epan_scope(), &follow_channels, "0", UE_CHANNEL_MAX);
     prefs_register_range_preference(module, "follow_channel", "Channels to follow",
-                                    "Channels whose messages Follow shows, where it is not told a sub-stream",
-                                    &followed, UE_CHANNEL_MAX);
+                                    "Channels whose messages Follow shows when no sub-stream is selected",
+                                    &follow_channels, UE_CHANNEL_MAX);
 }
 
 bool uerudp_prefs_follows_channel(uint32_t channel) {
-    return value_is_in_range(followed, channel);
+    return value_is_in_range(follow_channels, channel);
 }
 
 bool uerudp_prefs_analyse(void) {
-    return analyses;
+    return analyse;
 }
 
 bool uerudp_prefs_reassemble(void) {
-    return reassembles;
+    return reassemble;
 }
 
 const struct uerudp_prefs_wire *uerudp_prefs_default_wire(void) {
-    return &common;
+    return &default_wire;
 }
 
-static bool is_server(const struct server *server, const address *address, uint32_t port) {
+static bool is_server(const struct server_row *server, const address *address, uint32_t port) {
     return server->port == port &&
            (server->address_bytes == 0 || (server->address_bytes == (size_t)address->len &&
                                            memcmp(server->address, address->data, server->address_bytes) == 0));
 }
 
-static enum uerudp_prefs_server_end find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **preset) {
+static enum uerudp_prefs_server_end find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **wire) {
     for (unsigned i = 0; i < server_count; i++) {
         bool source = is_server(&servers[i], &pinfo->src, pinfo->srcport);
         if (source || is_server(&servers[i], &pinfo->dst, pinfo->destport)) {
-            *preset = &servers[i].preset;
+            *wire = &servers[i].wire;
             return source ? UERUDP_PREFS_SERVER_SOURCE : UERUDP_PREFS_SERVER_DESTINATION;
         }
     }
     return UERUDP_PREFS_SERVER_NONE;
 }
 
-/* Most have no table, and are asked about every packet. */
-enum uerudp_prefs_server_end uerudp_prefs_find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **preset) {
-    return server_count == 0 ? UERUDP_PREFS_SERVER_NONE : find_server(pinfo, preset);
+/* Called for every packet; most users have no table. */
+enum uerudp_prefs_server_end uerudp_prefs_find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **wire) {
+    return server_count == 0 ? UERUDP_PREFS_SERVER_NONE : find_server(pinfo, wire);
 }

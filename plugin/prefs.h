@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Preferences, and the table of servers with their own settings. */
+/* Preferences of the protocol, and the table of servers with their own settings. */
 #ifndef UERUDP_PLUGIN_PREFS_H
 #define UERUDP_PLUGIN_PREFS_H
 
@@ -9,32 +9,32 @@
 
 #include <uerudp/profile.h>
 
-/* What a user says about the wire. */
+/* The wire settings of a server: what a capture does not tell. */
 struct uerudp_prefs_wire {
     struct ue_settings settings;
-    const struct ue_profile *generation; /* NULL: automatic */
+    const struct ue_profile *generation; /* NULL: detected */
 };
 
 void uerudp_prefs_register(int proto);
 
-/* What holds for servers that are not in the table. */
+/* The settings of servers that are not in the table. */
 const struct uerudp_prefs_wire *uerudp_prefs_default_wire(void);
 
-/* Whether Follow shows this channel where nobody chose another. */
+/* Whether Follow shows this channel when no sub-stream is selected. */
 bool uerudp_prefs_follows_channel(uint32_t channel);
 
-/* Whether connections are followed: sequence analysis and reassembly. */
+/* Whether sequence analysis and reassembly are enabled. */
 bool uerudp_prefs_analyse(void);
 
-/* Whether messages that are put together are kept and shown. */
+/* Whether reassembled messages are stored and shown. */
 bool uerudp_prefs_reassemble(void);
 
-/* Tree items that one datagram may have; never 0. */
+/* Limit of tree items for one datagram; never 0. */
 uint32_t uerudp_prefs_max_items(void);
 
 enum uerudp_prefs_server_end { UERUDP_PREFS_SERVER_NONE, UERUDP_PREFS_SERVER_SOURCE, UERUDP_PREFS_SERVER_DESTINATION };
 
-/* Which end of the datagram is a server of the table; the preset is set only then. */
-enum uerudp_prefs_server_end uerudp_prefs_find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **preset);
+/* Which end of the datagram is a server of the table. The settings are written only if one is. */
+enum uerudp_prefs_server_end uerudp_prefs_find_server(const packet_info *pinfo, const struct uerudp_prefs_wire **wire);
 
 #endif

@@ -15,7 +15,7 @@ static void get_text(void *record, char **text, unsigned *length, const void *co
     *length = (unsigned)strlen(*text);
 }
 
-/* Wireshark hands the column to the callbacks from any of the three places, depending on who calls. */
+/* Wireshark reads the column number from any of the three callback data, depending on the caller. */
 uat_field_t uerudp_uat_text_column(unsigned place, const char *name, const char *title, const char *description) {
     const void *column = GUINT_TO_POINTER(place);
     return (uat_field_t){name, title,       PT_TXTMOD_STRING, {NULL, set_text, get_text}, {column, column, column},

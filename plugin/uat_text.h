@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tables that users edit, all of whose columns are texts. A record begins with an array of its texts, `char *texts[]`,
-   which are NULL or owned by it. */
+/* Helpers for user tables (UAT) whose columns are all text. A record begins with the array `char *texts[]`; each
+   element is NULL or owned by the record. */
 #ifndef UERUDP_PLUGIN_UAT_TEXT_H
 #define UERUDP_PLUGIN_UAT_TEXT_H
 
@@ -8,10 +8,10 @@
 
 #include <epan/uat.h>
 
-/* One column, the text with this place. */
+/* A column that edits texts[place]. */
 uat_field_t uerudp_uat_text_column(unsigned place, const char *name, const char *title, const char *description);
 
-/* For a record that was copied as it is: gives it texts of its own. */
+/* Replaces the texts of a bitwise copied record with copies of its own. */
 void uerudp_uat_text_copy(char **texts, size_t count);
 void uerudp_uat_text_free(char **texts, size_t count);
 

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- A game's own dissector, as an example: the wire tells where the payload of a class begins and ends, and only the game
--- knows what is in it. Copy it, put in the class paths and fields of the game, and load it
+-- Example of a dissector for one game. uerudp finds the payload of each replicated class; only the game knows its
+-- format. Copy this file, replace the class paths and fields by those of the game, and load it
 --
 --   once:    tshark -X lua_script:crate.lua -V -r game.pcapng    (wireshark takes -X, too)
 --   always:  from the personal Lua folder, which "tshark -G folders" names
 --
--- Class paths are those that uerudp.block.class_path shows; of blocks about the actor itself, that of the class which
--- its archetype is of: "/Game/Actors/Crate.Crate_C" for "/Game/Actors/Crate.Default__Crate_C". Actors of the map have no
--- class on the wire, and are known by their own paths.
+-- The class path of a sub-object is shown as uerudp.block.class_path. A block about the actor itself has the class of the
+-- actor's archetype: "/Game/Actors/Crate.Crate_C" for "/Game/Actors/Crate.Default__Crate_C". Actors of the map have no
+-- class on the wire: use their own path.
 --
--- The buffer begins with the first bit of the payload, and its last byte is filled with zeros. Bits count from the least
--- significant one of each byte on.
+-- The buffer begins with the first bit of the payload; its last byte is padded with zero bits. The first bit of a byte is
+-- its least significant one.
 local crate = Proto("crate", "Crate of the example game")
 local size = ProtoField.uint32("crate.size", "Bytes of the payload")
 local first = ProtoField.uint32("crate.first", "First property, where the block has properties")
@@ -18,7 +18,7 @@ crate.fields = {size, first}
 
 local paths = {"/Game/Actors/Crate.Crate_C", "/Game/Actors/Label.Label_C"}
 
--- count bits from this one on, the first the least significant.
+-- The number in `count` bits from bit `from` on, least significant bit first.
 local function bits(buffer, from, count)
     local value = 0
     for at = from + count - 1, from, -1 do
@@ -28,7 +28,8 @@ local function bits(buffer, from, count)
     return value
 end
 
--- SerializeIntPacked: bytes of seven bits, and one that tells whether more follow; nil: the buffer ends before.
+-- SerializeIntPacked: each byte holds a bit that tells whether another byte follows, and seven bits of the number. nil:
+-- the buffer ends before the number.
 local function packed(buffer, from)
     local value, factor = 0, 1
     for at = from, from + 32, 8 do
@@ -47,7 +48,7 @@ end
 function crate.dissector(buffer, pinfo, tree)
     local item = tree:add(crate, buffer())
     item:add(size, buffer:len())
-    local handle = packed(buffer, 1) -- behind bDoChecksum
+    local handle = packed(buffer, 1) -- after bDoChecksum
     if handle ~= nil then
         item:add(first, handle)
     end

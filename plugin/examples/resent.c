@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A plugin of its own that listens to ours: `tshark -2 -q -r FILE -z resent,uerudp` says for each connection and sender
-   how many packets are missing, how many bunches there are, and how many of these were sent before. Build it like every
-   plugin of Wireshark, with the root of this tree among the folders of headers, and put it beside uerudp.so. */
+/* Example of a plugin that listens to the taps of uerudp: `tshark -2 -q -r FILE -z resent,uerudp` prints for each
+   connection and sender how many packets are missing, how many bunches there are, and how many of these are
+   retransmissions. Build it like any Wireshark plugin, with the root of this tree in the include path, and install it
+   beside uerudp.so. */
 #include "plugin/taps/tap.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ WS_DLL_PUBLIC void plugin_register(void);
 static const char *const sender_names[SENDERS] = {"unknown", "client", "server"};
 
 struct sums {
-    guint packets, missing, bunches, resent;
+    guint packets, missing, bunches, retransmitted;
 };
 
 static struct sums *sums_of(GArray *all, const struct uerudp_tap *tap) {
@@ -37,12 +38,12 @@ static struct sums *sums_of(GArray *all, const struct uerudp_tap *tap) {
 static tap_packet_status add(void *user, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                              tap_flags_t flags _U_) {
     const struct uerudp_tap *tap = data;
-    const struct uerudp_tap_analysis *findings = tap->findings(tap);
+    const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
     struct sums *sums = sums_of(user, tap);
     sums->packets++;
-    sums->missing += findings->missing;
+    sums->missing += analysis->missing;
     sums->bunches += tap->content(tap)->bunches.all;
-    sums->resent += findings->resent_count;
+    sums->retransmitted += analysis->retransmission_count;
     return TAP_PACKET_REDRAW;
 }
 
@@ -51,8 +52,8 @@ static void print(void *user) {
     for (guint i = 0; i < all->len; i++) {
         const struct sums *sums = &g_array_index(all, struct sums, i);
         if (sums->packets != 0) {
-            printf("connection %u, %s: %u packets, %u missing, %u bunches, %u of them sent before\n", i / SENDERS,
-                   sender_names[i % SENDERS], sums->packets, sums->missing, sums->bunches, sums->resent);
+            printf("connection %u, %s: %u packets, %u missing, %u bunches, %u of them retransmitted\n", i / SENDERS,
+                   sender_names[i % SENDERS], sums->packets, sums->missing, sums->bunches, sums->retransmitted);
         }
     }
 }
@@ -68,7 +69,7 @@ static void finish(void *user) {
 static bool start_listening(void) {
     GArray *all = g_array_new(FALSE, TRUE, sizeof(struct sums));
     GString *error = register_tap_listener(UERUDP_TAP_NAME, all, NULL, 0, start_anew, add, print, finish);
-    if (error != NULL) { /* uerudp.so is not there */
+    if (error != NULL) { /* uerudp.so is not loaded */
         fprintf(stderr, "resent: %s\n", error->str);
         g_string_free(error, TRUE);
         finish(all);
@@ -88,13 +89,13 @@ static void begin(const char *arguments _U_, void *unused _U_) {
 #endif
 
 static void register_listener(void) {
-    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, "Bunches sent before", "resent,uerudp", begin, 0, NULL};
+    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, "Retransmitted bunches", "resent,uerudp", begin, 0, NULL};
     register_stat_tap_ui(&ui, NULL);
 }
 
 void plugin_register(void) {
-    static const tap_plugin resent = {register_listener};
-    tap_register_plugin(&resent);
+    static const tap_plugin retransmitted = {register_listener};
+    tap_register_plugin(&retransmitted);
 }
 
 #if UERUDP_PLUGIN_DESCRIBES_ITSELF

@@ -6,16 +6,16 @@
 #include "plugin/first_pass/frame_state.h"
 #include "plugin/taps/tap.h"
 
-/* Notes are written as few bytes: a type, then of the members that it names one number after the other, seven bits to
-   a byte. Frames are told by their distance. */
-#define NOTE_BYTES_MAX 40
-#define NOTES_EXPECTED 16
+/* Encoding of a result: a byte with the type, then each member that the type has, as a number of 7-bit groups. A frame
+   is encoded as its distance from the frame of the datagram. */
+#define RESULT_BYTES_MAX 40
+#define RESULTS_EXPECTED 16
 #define SLAB_BYTES 65536
 #define SET_BIT 0x20u
 
 G_STATIC_ASSERT(UERUDP_RESULT_TYPE_COUNT <= SET_BIT && UERUDP_RESULTS_WITH_FLAG(0) == UINT64_C(1) << SET_BIT);
 
-/* Members of a type. */
+/* Members that a type has. */
 enum { ITEM = 1, FRAME = 2, FIRST = 4, NUMBER = 8, ID = 16, SPAN = 32 };
 
 static const uint8_t members[UERUDP_RESULT_TYPE_COUNT] = {
@@ -43,92 +43,93 @@ static const uint8_t members[UERUDP_RESULT_TYPE_COUNT] = {
     [UERUDP_RESULT_REMOVED] = 0,
 };
 
-/* Notes are kept in chunks: where the next one of the datagram is, how many bytes, then these. The chunks of a datagram
-   are a ring, which its visit holds by the last. Places are bytes from the first slab on; 0 is none. */
+/* Results are stored in chunks: position of the next chunk of the same datagram, size in bytes, encoded results. The
+   chunks of a datagram form a ring; its frame state points to the last one. A position counts bytes from the first
+   slab; 0 means none. */
 #define HEAD_BYTES (sizeof(uint32_t) + sizeof(uint16_t))
 #define CHUNK_BYTES_MAX 4096
 #define SLABS_MAX (UINT32_MAX / SLAB_BYTES)
 
-/* Slabs are in the scope of the capture file: chunk by chunk, the allocator would take more than they do. */
+/* Slabs are in file scope. One wmem allocation for each chunk would need more memory than the chunks. */
 static uint8_t **slabs;
 static uint32_t slab_count;
-static uint32_t end; /* of what is used */
+static uint32_t used_end; /* position after the last chunk */
 
-/* The notes of the datagram in hand are written together. */
-static struct uerudp_frame_state *in_hand;
-static uint8_t gathered[CHUNK_BYTES_MAX];
-static size_t gathered_bytes;
+/* Results about the current datagram are collected here and stored as one chunk. */
+static struct uerudp_frame_state *current;
+static uint8_t current_bytes[CHUNK_BYTES_MAX];
+static size_t current_size;
 
-static void forget(void) {
+static void reset(void) {
     slabs = NULL;
     slab_count = 0;
-    end = 0;
-    in_hand = NULL;
-    gathered_bytes = 0;
+    used_end = 0;
+    current = NULL;
+    current_size = 0;
 }
 
 void uerudp_analysis_results_register(void) {
-    register_init_routine(forget);
+    register_init_routine(reset);
 }
 
 /* ---- chunks ---- */
 
-static uint8_t *at(uint32_t place) {
+static uint8_t *chunk_at(uint32_t place) {
     return slabs[place / SLAB_BYTES] + place % SLAB_BYTES;
 }
 
-static uint32_t next_of(uint32_t chunk) {
+static uint32_t next_chunk(uint32_t chunk) {
     uint32_t next;
-    memcpy(&next, at(chunk), sizeof next);
+    memcpy(&next, chunk_at(chunk), sizeof next);
     return next;
 }
 
-static uint16_t size_of(uint32_t chunk) {
+static uint16_t chunk_size(uint32_t chunk) {
     uint16_t size;
-    memcpy(&size, at(chunk) + sizeof(uint32_t), sizeof size);
+    memcpy(&size, chunk_at(chunk) + sizeof(uint32_t), sizeof size);
     return size;
 }
 
-static void set_next(uint32_t chunk, uint32_t next) {
-    memcpy(at(chunk), &next, sizeof next);
+static void set_next_chunk(uint32_t chunk, uint32_t next) {
+    memcpy(chunk_at(chunk), &next, sizeof next);
 }
 
 static bool add_slab(void) {
     if (slab_count == SLABS_MAX) {
         return false;
     }
-    if ((slab_count & (slab_count - 1)) == 0) { /* a power of two: the table is full */
+    if ((slab_count & (slab_count - 1)) == 0) { /* slab_count is a power of two: the table is full */
         slabs = wmem_realloc(wmem_file_scope(), slabs, MAX(2 * slab_count, 1) * sizeof *slabs);
     }
     slabs[slab_count] = wmem_alloc(wmem_file_scope(), SLAB_BYTES);
-    end = slab_count == 0 ? 1 : slab_count * SLAB_BYTES;
+    used_end = slab_count == 0 ? 1 : slab_count * SLAB_BYTES;
     slab_count++;
     return true;
 }
 
-/* Capture files with 4 GiB of notes lose what comes then. */
-static void add_chunk(struct uerudp_frame_state *visit, const uint8_t *bytes, size_t size) {
-    uint32_t chunk = end;
+/* After 4 GiB of results, further ones are dropped. */
+static void add_chunk(struct uerudp_frame_state *state, const uint8_t *bytes, size_t size) {
+    uint32_t chunk = used_end;
     uint16_t size16 = (uint16_t)size;
-    if (end + HEAD_BYTES + size > (uint64_t)slab_count * SLAB_BYTES) {
+    if (used_end + HEAD_BYTES + size > (uint64_t)slab_count * SLAB_BYTES) {
         if (!add_slab()) {
             return;
         }
-        chunk = end;
+        chunk = used_end;
     }
-    end += (uint32_t)(HEAD_BYTES + size);
-    set_next(chunk, visit->notes != 0 ? next_of(visit->notes) : chunk);
-    memcpy(at(chunk) + sizeof(uint32_t), &size16, sizeof size16);
-    memcpy(at(chunk) + HEAD_BYTES, bytes, size);
-    if (visit->notes != 0) {
-        set_next(visit->notes, chunk);
+    used_end += (uint32_t)(HEAD_BYTES + size);
+    set_next_chunk(chunk, state->results != 0 ? next_chunk(state->results) : chunk);
+    memcpy(chunk_at(chunk) + sizeof(uint32_t), &size16, sizeof size16);
+    memcpy(chunk_at(chunk) + HEAD_BYTES, bytes, size);
+    if (state->results != 0) {
+        set_next_chunk(state->results, chunk);
     }
-    visit->notes = chunk;
+    state->results = chunk;
 }
 
 /* ---- writing ---- */
 
-static uint8_t *put(uint8_t *to, uint64_t number) {
+static uint8_t *write_number(uint8_t *to, uint64_t number) {
     for (; number >= 0x80; number >>= 7) {
         *to++ = (uint8_t)(number | 0x80);
     }
@@ -136,75 +137,76 @@ static uint8_t *put(uint8_t *to, uint64_t number) {
     return to;
 }
 
-/* Small numbers of both signs become small ones. */
-static uint64_t fold(int64_t number) {
+/* Zigzag encoding: small negative numbers become small unsigned ones. */
+static uint64_t zigzag_encode(int64_t number) {
     return (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0);
 }
 
-/* 0 is no frame; the others are told by how far they are from this one, which is never a fold of 0. */
-static uint64_t distance(const struct uerudp_frame_state *visit, uint32_t frame) {
-    return frame == 0 ? 0 : fold((int64_t)frame - visit->number) + 1;
+/* 0 means no frame; any other frame is its distance plus one. */
+static uint64_t frame_distance(const struct uerudp_frame_state *state, uint32_t frame) {
+    return frame == 0 ? 0 : zigzag_encode((int64_t)frame - state->frame_number) + 1;
 }
 
-/* What has only small numbers of the first kinds, as most of a bunch, is written in one go. */
-static size_t write_note(const struct uerudp_frame_state *visit, const struct uerudp_analysis_result *note, uint8_t bytes[NOTE_BYTES_MAX]) {
-    unsigned has = members[note->type];
+/* Most results of a bunch have a small item and number: these are written directly. */
+static size_t encode_result(const struct uerudp_frame_state *state, const struct uerudp_analysis_result *result,
+                            uint8_t bytes[RESULT_BYTES_MAX]) {
+    unsigned has = members[result->type];
     uint8_t *to = bytes;
-    *to++ = (uint8_t)(note->type | (note->is_set ? SET_BIT : 0));
-    if (has == (ITEM | NUMBER) && (note->item | note->number) < 0x80) {
-        to[0] = (uint8_t)note->item;
-        to[1] = (uint8_t)note->number;
+    *to++ = (uint8_t)(result->type | (result->is_set ? SET_BIT : 0));
+    if (has == (ITEM | NUMBER) && (result->item | result->number) < 0x80) {
+        to[0] = (uint8_t)result->item;
+        to[1] = (uint8_t)result->number;
         return 3;
     }
-    to = (has & ITEM) != 0 ? put(to, note->item) : to;
-    to = (has & FRAME) != 0 ? put(to, distance(visit, note->frame)) : to;
-    to = (has & FIRST) != 0 ? put(to, distance(visit, note->first_frame)) : to;
-    to = (has & NUMBER) != 0 ? put(to, note->number) : to;
-    to = (has & ID) != 0 ? put(to, fold(note->id)) : to;
-    to = (has & SPAN) != 0 ? put(to, fold(note->span_ns)) : to;
+    to = (has & ITEM) != 0 ? write_number(to, result->item) : to;
+    to = (has & FRAME) != 0 ? write_number(to, frame_distance(state, result->frame)) : to;
+    to = (has & FIRST) != 0 ? write_number(to, frame_distance(state, result->first_frame)) : to;
+    to = (has & NUMBER) != 0 ? write_number(to, result->number) : to;
+    to = (has & ID) != 0 ? write_number(to, zigzag_encode(result->id)) : to;
+    to = (has & SPAN) != 0 ? write_number(to, zigzag_encode(result->span_ns)) : to;
     return (size_t)(to - bytes);
 }
 
-static void write_gathered(void) {
-    if (gathered_bytes != 0) {
-        add_chunk(in_hand, gathered, gathered_bytes);
-        gathered_bytes = 0;
+static void flush_current(void) {
+    if (current_size != 0) {
+        add_chunk(current, current_bytes, current_size);
+        current_size = 0;
     }
 }
 
-void uerudp_analysis_results_begin(struct uerudp_frame_state *visit) {
-    in_hand = visit;
+void uerudp_analysis_results_begin(struct uerudp_frame_state *state) {
+    current = state;
 }
 
 void uerudp_analysis_results_end(void) {
-    write_gathered();
-    in_hand = NULL;
+    flush_current();
+    current = NULL;
 }
 
-void uerudp_analysis_results_add(struct uerudp_frame_state *visit, const struct uerudp_analysis_result *note) {
-    uint8_t alone[NOTE_BYTES_MAX];
-    bool is_in_hand = visit == in_hand;
-    if (is_in_hand && gathered_bytes > CHUNK_BYTES_MAX - NOTE_BYTES_MAX) {
-        write_gathered();
+void uerudp_analysis_results_add(struct uerudp_frame_state *state, const struct uerudp_analysis_result *result) {
+    uint8_t encoded[RESULT_BYTES_MAX];
+    bool is_current = state == current;
+    if (is_current && current_size > CHUNK_BYTES_MAX - RESULT_BYTES_MAX) {
+        flush_current();
     }
-    size_t size = write_note(visit, note, is_in_hand ? gathered + gathered_bytes : alone);
-    if (is_in_hand) {
-        gathered_bytes += size;
+    size_t size = encode_result(state, result, is_current ? current_bytes + current_size : encoded);
+    if (is_current) {
+        current_size += size;
     } else {
-        add_chunk(visit, alone, size);
+        add_chunk(state, encoded, size);
     }
 }
 
 /* ---- reading ---- */
 
-/* Notes in the order in which they were added. */
-struct reading {
+/* Results in the order in which they were added. */
+struct result_list {
     wmem_allocator_t *pool;
-    struct uerudp_analysis_result *notes;
+    struct uerudp_analysis_result *results;
     size_t count, capacity;
 };
 
-static uint64_t get(const uint8_t **from) {
+static uint64_t read_number(const uint8_t **from) {
     uint64_t number = 0;
     unsigned shift = 0;
     for (; (**from & 0x80) != 0; shift += 7) {
@@ -213,30 +215,30 @@ static uint64_t get(const uint8_t **from) {
     return number | (uint64_t) * (*from)++ << shift;
 }
 
-static int64_t unfold(uint64_t number) {
+static int64_t zigzag_decode(uint64_t number) {
     return (int64_t)(number >> 1 ^ (~(number & 1) + 1));
 }
 
-static uint32_t get_frame(const struct uerudp_frame_state *visit, const uint8_t **from) {
-    uint64_t number = get(from);
-    return number == 0 ? 0 : (uint32_t)(visit->number + unfold(number - 1));
+static uint32_t read_frame(const struct uerudp_frame_state *state, const uint8_t **from) {
+    uint64_t number = read_number(from);
+    return number == 0 ? 0 : (uint32_t)(state->frame_number + zigzag_decode(number - 1));
 }
 
-static struct uerudp_analysis_result read_note(const struct uerudp_frame_state *visit, const uint8_t **from) {
-    struct uerudp_analysis_result note = {.is_set = (**from & SET_BIT) != 0};
-    note.type = (enum uerudp_analysis_result_type)(*(*from)++ & ~SET_BIT);
-    unsigned has = members[note.type];
-    note.item = (has & ITEM) != 0 ? (uint32_t)get(from) : 0;
-    note.frame = (has & FRAME) != 0 ? get_frame(visit, from) : 0;
-    note.first_frame = (has & FIRST) != 0 ? get_frame(visit, from) : 0;
-    note.number = (has & NUMBER) != 0 ? (uint32_t)get(from) : 0;
-    note.id = (has & ID) != 0 ? unfold(get(from)) : 0;
-    note.span_ns = (has & SPAN) != 0 ? unfold(get(from)) : 0;
-    return note;
+static struct uerudp_analysis_result decode_result(const struct uerudp_frame_state *state, const uint8_t **from) {
+    struct uerudp_analysis_result result = {.is_set = (**from & SET_BIT) != 0};
+    result.type = (enum uerudp_analysis_result_type)(*(*from)++ & ~SET_BIT);
+    unsigned has = members[result.type];
+    result.item = (has & ITEM) != 0 ? (uint32_t)read_number(from) : 0;
+    result.frame = (has & FRAME) != 0 ? read_frame(state, from) : 0;
+    result.first_frame = (has & FIRST) != 0 ? read_frame(state, from) : 0;
+    result.number = (has & NUMBER) != 0 ? (uint32_t)read_number(from) : 0;
+    result.id = (has & ID) != 0 ? zigzag_decode(read_number(from)) : 0;
+    result.span_ns = (has & SPAN) != 0 ? zigzag_decode(read_number(from)) : 0;
+    return result;
 }
 
-static bool is_of_item(const struct uerudp_analysis_result *note) {
-    return (members[note->type] & ITEM) != 0;
+static bool is_of_item(const struct uerudp_analysis_result *result) {
+    return (members[result->type] & ITEM) != 0;
 }
 
 static int compare(const struct uerudp_analysis_result *one, const struct uerudp_analysis_result *other) {
@@ -246,77 +248,80 @@ static int compare(const struct uerudp_analysis_result *one, const struct uerudp
     return by_scope != 0 ? by_scope : by_item != 0 ? by_item : by_type;
 }
 
-/* Joins two neighbours that are in order. */
-static void merge(struct uerudp_analysis_result *notes, size_t middle, size_t count, struct uerudp_analysis_result *first) {
+/* Merges two adjacent sorted runs. */
+static void merge(struct uerudp_analysis_result *results, size_t middle, size_t count,
+                  struct uerudp_analysis_result *first) {
     size_t right = middle;
-    memcpy(first, notes, middle * sizeof *notes);
+    memcpy(first, results, middle * sizeof *results);
     for (size_t left = 0, to = 0; left < middle; to++) {
-        bool is_right = right < count && compare(&first[left], &notes[right]) > 0;
-        notes[to] = is_right ? notes[right++] : first[left++];
+        bool is_right = right < count && compare(&first[left], &results[right]) > 0;
+        results[to] = is_right ? results[right++] : first[left++];
     }
 }
 
-/* They were written in nearly this order, and those of one type keep theirs. */
-static void sort(struct uerudp_analysis_result *notes, size_t count, wmem_allocator_t *pool) {
+/* A stable merge sort: results were added nearly in order. */
+static void sort(struct uerudp_analysis_result *results, size_t count, wmem_allocator_t *pool) {
     struct uerudp_analysis_result *space = NULL;
     for (size_t width = 1; width < count; width *= 2) {
         for (size_t from = 0; from + width < count; from += 2 * width) {
-            if (compare(&notes[from + width - 1], &notes[from + width]) > 0) {
+            if (compare(&results[from + width - 1], &results[from + width]) > 0) {
                 space = space != NULL ? space : wmem_alloc_array(pool, struct uerudp_analysis_result, count);
-                merge(notes + from, width, MIN(2 * width, count - from), space);
+                merge(results + from, width, MIN(2 * width, count - from), space);
             }
         }
     }
 }
 
-static void take(void *user, const struct uerudp_analysis_result *note) {
-    struct reading *all = user;
+static void append_result(void *user, const struct uerudp_analysis_result *result) {
+    struct result_list *all = user;
     if (all->count == all->capacity) {
-        all->capacity = MAX(2 * all->capacity, NOTES_EXPECTED);
-        all->notes = wmem_realloc(all->pool, all->notes, all->capacity * sizeof *all->notes);
+        all->capacity = MAX(2 * all->capacity, RESULTS_EXPECTED);
+        all->results = wmem_realloc(all->pool, all->results, all->capacity * sizeof *all->results);
     }
-    all->notes[all->count++] = *note;
+    all->results[all->count++] = *result;
 }
 
-struct uerudp_analysis_results uerudp_analysis_results_read(const struct uerudp_frame_state *visit, wmem_allocator_t *pool) {
-    struct reading all = {.pool = pool};
-    uerudp_analysis_results_for_each(visit, UERUDP_RESULTS_EVERY, take, &all);
-    sort(all.notes, all.count, pool);
-    return (struct uerudp_analysis_results){all.notes, all.count};
+struct uerudp_analysis_results uerudp_analysis_results_read(const struct uerudp_frame_state *state,
+                                                            wmem_allocator_t *pool) {
+    struct result_list all = {.pool = pool};
+    uerudp_analysis_results_for_each(state, UERUDP_RESULTS_EVERY, append_result, &all);
+    sort(all.results, all.count, pool);
+    return (struct uerudp_analysis_results){all.results, all.count};
 }
 
-/* ---- chunk by chunk ---- */
+/* ---- chunks of a datagram ---- */
 
-/* 0: there is none. */
-static uint32_t first_chunk(const struct uerudp_frame_state *visit) {
-    return visit->notes != 0 ? next_of(visit->notes) : 0;
+/* 0: none */
+static uint32_t first_chunk(const struct uerudp_frame_state *state) {
+    return state->results != 0 ? next_chunk(state->results) : 0;
 }
 
-static uint32_t chunk_behind(const struct uerudp_frame_state *visit, uint32_t chunk) {
-    return chunk != visit->notes ? next_of(chunk) : 0;
+static uint32_t chunk_after(const struct uerudp_frame_state *state, uint32_t chunk) {
+    return chunk != state->results ? next_chunk(chunk) : 0;
 }
 
-/* Each of their bytes becomes a note that says nothing. */
-static void void_in_chunk(const struct uerudp_frame_state *visit, uint32_t chunk, enum uerudp_analysis_result_type type) {
-    uint8_t *begin = at(chunk) + HEAD_BYTES;
+/* Overwrites results of this type with results of type REMOVED, which have one byte. */
+static void remove_in_chunk(const struct uerudp_frame_state *state, uint32_t chunk,
+                            enum uerudp_analysis_result_type type) {
+    uint8_t *begin = chunk_at(chunk) + HEAD_BYTES;
     const uint8_t *from = begin;
-    const uint8_t *to = begin + size_of(chunk);
+    const uint8_t *to = begin + chunk_size(chunk);
     while (from < to) {
-        uint8_t *note = begin + (from - begin);
-        if (read_note(visit, &from).type == type) {
-            memset(note, UERUDP_RESULT_REMOVED, (size_t)(from - note));
+        uint8_t *result = begin + (from - begin);
+        if (decode_result(state, &from).type == type) {
+            memset(result, UERUDP_RESULT_REMOVED, (size_t)(from - result));
         }
     }
 }
 
-void uerudp_analysis_results_remove(const struct uerudp_frame_state *visit, enum uerudp_analysis_result_type type) {
-    for (uint32_t chunk = first_chunk(visit); chunk != 0; chunk = chunk_behind(visit, chunk)) {
-        void_in_chunk(visit, chunk, type);
+void uerudp_analysis_results_remove(const struct uerudp_frame_state *state, enum uerudp_analysis_result_type type) {
+    for (uint32_t chunk = first_chunk(state); chunk != 0; chunk = chunk_after(state, chunk)) {
+        remove_in_chunk(state, chunk, type);
     }
 }
 
-/* Every number ends with the first byte that is below 0x80. */
-static const uint8_t *skip_note(const uint8_t *from) {
+/* Every number ends with the first byte below 0x80. */
+static const uint8_t *skip_result(const uint8_t *from) {
     unsigned has = members[*from++ & ~SET_BIT];
     for (; has != 0; has &= has - 1) {
         while ((*from++ & 0x80) != 0) {
@@ -325,84 +330,89 @@ static const uint8_t *skip_note(const uint8_t *from) {
     return from;
 }
 
-static void walk_chunk(const struct uerudp_frame_state *visit, uint32_t chunk, uint64_t set,
-                       void (*tell)(void *user, const struct uerudp_analysis_result *note), void *user) {
-    const uint8_t *from = at(chunk) + HEAD_BYTES;
-    const uint8_t *to = from + size_of(chunk);
+static void for_each_in_chunk(const struct uerudp_frame_state *state, uint32_t chunk, uint64_t set,
+                              void (*callback)(void *user, const struct uerudp_analysis_result *result), void *user) {
+    const uint8_t *from = chunk_at(chunk) + HEAD_BYTES;
+    const uint8_t *to = from + chunk_size(chunk);
     while (from < to) {
         if ((set >> *from & 1) == 0) {
-            from = skip_note(from);
+            from = skip_result(from);
         } else {
-            const struct uerudp_analysis_result note = read_note(visit, &from);
-            tell(user, &note);
+            const struct uerudp_analysis_result result = decode_result(state, &from);
+            callback(user, &result);
         }
     }
 }
 
-void uerudp_analysis_results_for_each(const struct uerudp_frame_state *visit, uint64_t set, void (*tell)(void *user, const struct uerudp_analysis_result *note),
-                   void *user) {
-    for (uint32_t chunk = first_chunk(visit); chunk != 0; chunk = chunk_behind(visit, chunk)) {
-        walk_chunk(visit, chunk, set, tell, user);
+void uerudp_analysis_results_for_each(const struct uerudp_frame_state *state, uint64_t set,
+                                      void (*callback)(void *user, const struct uerudp_analysis_result *result),
+                                      void *user) {
+    for (uint32_t chunk = first_chunk(state); chunk != 0; chunk = chunk_after(state, chunk)) {
+        for_each_in_chunk(state, chunk, set, callback, user);
     }
 }
 
 struct uerudp_analysis_results uerudp_analysis_results_of_datagram(const struct uerudp_analysis_results *all) {
     size_t count = 0;
-    while (count < all->count && !is_of_item(&all->notes[count])) {
+    while (count < all->count && !is_of_item(&all->results[count])) {
         count++;
     }
-    return (struct uerudp_analysis_results){all->notes, count};
+    return (struct uerudp_analysis_results){all->results, count};
 }
 
-/* Where the notes of an item begin, or those behind it: a datagram may have thousands of items. */
+/* Binary search for the first result of an item, or of the items after it: a datagram may have thousands of items. */
 static size_t first_of_item(const struct uerudp_analysis_results *all, uint32_t item) {
     size_t low = 0;
     size_t high = all->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct uerudp_analysis_result *note = &all->notes[middle];
-        bool is_before = !is_of_item(note) || note->item < item;
+        const struct uerudp_analysis_result *result = &all->results[middle];
+        bool is_before = !is_of_item(result) || result->item < item;
         *(is_before ? &low : &high) = middle + is_before;
     }
     return low;
 }
 
-struct uerudp_analysis_results uerudp_analysis_results_of_item(const struct uerudp_analysis_results *all, uint32_t item) {
+struct uerudp_analysis_results uerudp_analysis_results_of_item(const struct uerudp_analysis_results *all,
+                                                               uint32_t item) {
     size_t from = first_of_item(all, item);
     size_t to = from;
-    while (to < all->count && all->notes[to].item == item) {
+    while (to < all->count && all->results[to].item == item) {
         to++;
     }
-    return (struct uerudp_analysis_results){from < to ? all->notes + from : NULL, to - from};
+    return (struct uerudp_analysis_results){from < to ? all->results + from : NULL, to - from};
 }
 
-uint32_t uerudp_analysis_result_flags(const struct uerudp_analysis_result *note) {
-    switch (note->type) {
+uint32_t uerudp_analysis_result_flags(const struct uerudp_analysis_result *result) {
+    switch (result->type) {
     case UERUDP_RESULT_MISSING: return UERUDP_ANALYSIS_LOST;
     case UERUDP_RESULT_OUT_OF_ORDER: return UERUDP_ANALYSIS_OUT_OF_ORDER;
     case UERUDP_RESULT_DUPLICATE: return UERUDP_ANALYSIS_DUPLICATE;
-    case UERUDP_RESULT_ACK: return note->frame == 0 ? UERUDP_ANALYSIS_ACK_OF_UNSEEN : 0;
-    case UERUDP_RESULT_NAK: return note->is_set ? 0 : UERUDP_ANALYSIS_NAK;
-    case UERUDP_RESULT_RELIABLE: return note->is_set ? UERUDP_ANALYSIS_BUFFER_HIGH : 0;
-    case UERUDP_RESULT_RETRANSMISSION: return UERUDP_ANALYSIS_RETRANSMISSION | (note->is_set ? UERUDP_ANALYSIS_SPURIOUS_RETRANSMISSION : 0);
-    case UERUDP_RESULT_RELIABLE_GAP: return note->is_set ? UERUDP_ANALYSIS_RELIABLE_JUMP : UERUDP_ANALYSIS_RELIABLE_GAP;
+    case UERUDP_RESULT_ACK: return result->frame == 0 ? UERUDP_ANALYSIS_ACK_OF_UNSEEN : 0;
+    case UERUDP_RESULT_NAK: return result->is_set ? 0 : UERUDP_ANALYSIS_NAK;
+    case UERUDP_RESULT_RELIABLE: return result->is_set ? UERUDP_ANALYSIS_BUFFER_HIGH : 0;
+    case UERUDP_RESULT_RETRANSMISSION:
+        return UERUDP_ANALYSIS_RETRANSMISSION | (result->is_set ? UERUDP_ANALYSIS_SPURIOUS_RETRANSMISSION : 0);
+    case UERUDP_RESULT_RELIABLE_GAP:
+        return result->is_set ? UERUDP_ANALYSIS_RELIABLE_JUMP : UERUDP_ANALYSIS_RELIABLE_GAP;
     case UERUDP_RESULT_PARTIAL_ERROR: return UERUDP_ANALYSIS_PARTIAL_ERROR;
     default: return 0;
     }
 }
 
-uint32_t uerudp_analysis_results_all_flags(const struct uerudp_analysis_results *part) {
+uint32_t uerudp_analysis_results_all_flags(const struct uerudp_analysis_results *results) {
     uint32_t flags = 0;
-    for (size_t i = 0; i < part->count; i++) {
-        flags |= uerudp_analysis_result_flags(&part->notes[i]);
+    for (size_t i = 0; i < results->count; i++) {
+        flags |= uerudp_analysis_result_flags(&results->results[i]);
     }
     return flags;
 }
 
-const struct uerudp_analysis_result *uerudp_analysis_results_find(const struct uerudp_analysis_results *part, enum uerudp_analysis_result_type type) {
-    for (size_t i = 0; i < part->count; i++) {
-        if (part->notes[i].type == type) {
-            return &part->notes[i];
+const struct uerudp_analysis_result *uerudp_analysis_results_find(const struct uerudp_analysis_results *results,
+                                                                  enum uerudp_analysis_result_type type) {
+    for (size_t i = 0; i < results->count; i++) {
+        if (results->results[i].type == type) {
+            return &results->results[i];
         }
     }
     return NULL;

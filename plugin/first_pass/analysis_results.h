@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tracker and the reassembly found out about a datagram: written on the first pass, when it or a later
-   datagram told, and only read by later passes. */
+/* What sequence analysis and reassembly found about each datagram. The first pass writes results, for the current
+   datagram and for earlier ones; later passes only read them. */
 #ifndef UERUDP_PLUGIN_FIRST_PASS_ANALYSIS_RESULTS_H
 #define UERUDP_PLUGIN_FIRST_PASS_ANALYSIS_RESULTS_H
 
@@ -15,38 +15,38 @@ struct uerudp_frame_state;
 
 enum uerudp_analysis_result_type {
     /* of the datagram */
-    UERUDP_RESULT_MISSING,   /* number: packets missing right before this one; id: the last of them */
-    UERUDP_RESULT_OUT_OF_ORDER,      /* a packet with a higher number came before it */
-    UERUDP_RESULT_DUPLICATE, /* frame: the first copy of this packet */
-    UERUDP_RESULT_PACKETS_IN_FLIGHT, /* number: packets of this side without verdict */
-    UERUDP_RESULT_JITTER,    /* span_ns: of the sender's clock against the capture's, smoothed */
-    UERUDP_RESULT_HANDSHAKE_RTT, /* span_ns: since the message that it answers */
-    UERUDP_RESULT_ACK,      /* this packet reports the one of frame (0: never seen) as delivered; id: its number, span_ns */
-    UERUDP_RESULT_NAK,     /* ... as not delivered; is_set: not this packet reports it, but an ack of it was lost */
-    UERUDP_RESULT_ACKED_IN,  /* later told: frame reports this packet as delivered */
-    UERUDP_RESULT_NACKED_IN, /* later told, perhaps behind the other: as not delivered */
-    /* of one item, a bunch; in the order in which most are added */
-    UERUDP_RESULT_MESSAGE,         /* its data are a message, or exports are; number: enum ue_content_kind of its channel */
-    UERUDP_RESULT_CHANNEL_KIND,          /* no WHOLE; number: the same, where the bunch does not say it */
-    UERUDP_RESULT_RELIABLE,      /* id: full channel sequence; number: in flight on its channel; is_set: near the limit */
-    UERUDP_RESULT_RETRANSMISSION,          /* number: which, from 2; frame has the copy before, first_frame the first (0: not known);
-                              is_set: spurious */
-    UERUDP_RESULT_RETRANSMITTED_IN,     /* later told: frame has the next copy */
-    UERUDP_RESULT_RELIABLE_GAP,           /* reliable bunches before it are missing; is_set: more than a buffer holds */
-    UERUDP_RESULT_PARTIAL_ERROR, /* number: enum ue_reassembly_problem, or 0 */
-    UERUDP_RESULT_REASSEMBLED,     /* the bunch completes a message; see chains.h */
-    UERUDP_RESULT_REASSEMBLED_IN,  /* told by the last of its message, perhaps later: frame completes it */
-    UERUDP_RESULT_GIVEN_UP,      /* the bunch proves that fragments will be no message; see chains.h */
-    UERUDP_RESULT_GIVEN_UP_IN,   /* told later or now: frame proves that this fragment is of none; number: enum
-                              ue_reassembly_problem */
-    UERUDP_RESULT_REMOVED,          /* of no item: nothing; what was a note, see uerudp_analysis_results_remove */
+    UERUDP_RESULT_MISSING,           /* number: packets missing directly before this one; id: the last of them */
+    UERUDP_RESULT_OUT_OF_ORDER,      /* a packet with a higher id was captured before */
+    UERUDP_RESULT_DUPLICATE,         /* frame: where this packet was captured first */
+    UERUDP_RESULT_PACKETS_IN_FLIGHT, /* number: packets of this side without ack or nak so far, this one included */
+    UERUDP_RESULT_JITTER,            /* span_ns: smoothed jitter of the sender's clock against the capture's */
+    UERUDP_RESULT_HANDSHAKE_RTT,     /* span_ns: since the handshake message that this one answers */
+    UERUDP_RESULT_ACK,      /* id: of the packet that is reported as delivered; frame: of it (0: not captured); span_ns:
+                               since it */
+    UERUDP_RESULT_NAK,      /* likewise, not delivered; is_set: inferred, because its ack never reached the sender */
+    UERUDP_RESULT_ACKED_IN, /* frame: the later frame that acknowledges this packet */
+    UERUDP_RESULT_NACKED_IN, /* frame: the later frame that reports it as not delivered; may follow ACKED_IN */
+    /* of one bunch; in the order in which most are added */
+    UERUDP_RESULT_MESSAGE,          /* a whole message, or whole exports; number: enum ue_content_kind of the channel */
+    UERUDP_RESULT_CHANNEL_KIND,     /* without MESSAGE; number: the same, where the bunch does not name it */
+    UERUDP_RESULT_RELIABLE,         /* id: full channel sequence; number: in flight; is_set: buffer nearly full */
+    UERUDP_RESULT_RETRANSMISSION,   /* number: transmission, from 2; frame: previous; first_frame: first (0: not known);
+                                       is_set: spurious */
+    UERUDP_RESULT_RETRANSMITTED_IN, /* frame: the next transmission of this bunch */
+    UERUDP_RESULT_RELIABLE_GAP,     /* bunches before it are missing; is_set: more than the buffer holds */
+    UERUDP_RESULT_PARTIAL_ERROR,    /* number: enum ue_reassembly_problem, or 0 */
+    UERUDP_RESULT_REASSEMBLED,      /* the bunch completes a message, see reassembly_results.h */
+    UERUDP_RESULT_REASSEMBLED_IN,   /* frame: where the message of this fragment is completed */
+    UERUDP_RESULT_GIVEN_UP,         /* the bunch ends fragments without a message, see reassembly_results.h */
+    UERUDP_RESULT_GIVEN_UP_IN,      /* frame: where this fragment is given up; number: enum ue_reassembly_problem */
+    UERUDP_RESULT_REMOVED,          /* a removed result; has no members */
     UERUDP_RESULT_TYPE_COUNT
 };
 
-/* One note. Members that a type does not name are zero. */
+/* One result. Members that its type does not have are zero. */
 struct uerudp_analysis_result {
     enum uerudp_analysis_result_type type;
-    uint32_t item; /* of a bunch: its place among the items of the packet */
+    uint32_t item; /* index of the bunch among the items of the packet */
     uint32_t frame, first_frame;
     uint32_t number;
     int64_t id;
@@ -54,47 +54,51 @@ struct uerudp_analysis_result {
     bool is_set;
 };
 
-/* Some notes, one behind the other. */
+/* An array of results. */
 struct uerudp_analysis_results {
-    const struct uerudp_analysis_result *notes;
+    const struct uerudp_analysis_result *results;
     size_t count;
 };
 
 void uerudp_analysis_results_register(void);
 
-/* From here to the end, this datagram is in hand: most notes are about it, and are kept together. */
-void uerudp_analysis_results_begin(struct uerudp_frame_state *visit);
+/* Between begin and end, this datagram is the current one: its results are stored together. */
+void uerudp_analysis_results_begin(struct uerudp_frame_state *state);
 void uerudp_analysis_results_end(void);
 
-/* Adds a note to the datagram in hand, or to another: first pass only. */
-void uerudp_analysis_results_add(struct uerudp_frame_state *visit, const struct uerudp_analysis_result *note);
+/* Adds a result to the current datagram or to an earlier one. First pass only. */
+void uerudp_analysis_results_add(struct uerudp_frame_state *state, const struct uerudp_analysis_result *result);
 
-/* Takes back the notes of one type about a datagram that is no longer in hand: first pass only. */
-void uerudp_analysis_results_remove(const struct uerudp_frame_state *visit, enum uerudp_analysis_result_type type);
+/* Removes the results of one type from an earlier datagram. First pass only. */
+void uerudp_analysis_results_remove(const struct uerudp_frame_state *state, enum uerudp_analysis_result_type type);
 
-/* All notes of a datagram, in the pool: those of the datagram first, then those of its items, item by item; in the
-   order of their type, and of one type as they were added. */
-struct uerudp_analysis_results uerudp_analysis_results_read(const struct uerudp_frame_state *visit, wmem_allocator_t *pool);
+/* All results of a datagram, allocated in pool and sorted: first those of the datagram, then those of each item; by
+   type, then in the order of adding. */
+struct uerudp_analysis_results uerudp_analysis_results_read(const struct uerudp_frame_state *state,
+                                                            wmem_allocator_t *pool);
 
-/* Sets of notes: those of a type, or of them only those with is_set. */
+/* Sets of results: all of a type, or only those with is_set. */
 #define UERUDP_RESULTS_OF_TYPE(type) (UINT64_C(0x100000001) << (type))
 #define UERUDP_RESULTS_WITH_FLAG(type) (UINT64_C(0x100000000) << (type))
 #define UERUDP_RESULTS_EVERY UINT64_MAX
 
-/* Calls with each note of a set, in the order in which they are kept: nearly that in which they were added. Takes less
-   than reading all where few are wanted. The note lives during the call. */
-void uerudp_analysis_results_for_each(const struct uerudp_frame_state *visit, uint64_t set, void (*tell)(void *user, const struct uerudp_analysis_result *note),
-                   void *user);
+/* Calls back for each result of a set, in storage order. Cheaper than uerudp_analysis_results_read() where few results
+   are wanted. The result is valid during the call. */
+void uerudp_analysis_results_for_each(const struct uerudp_frame_state *state, uint64_t set,
+                                      void (*callback)(void *user, const struct uerudp_analysis_result *result),
+                                      void *user);
 
-/* The part of them about the datagram itself, and about one item. */
+/* The results of the datagram itself, and those of one item. */
 struct uerudp_analysis_results uerudp_analysis_results_of_datagram(const struct uerudp_analysis_results *all);
-struct uerudp_analysis_results uerudp_analysis_results_of_item(const struct uerudp_analysis_results *all, uint32_t item);
+struct uerudp_analysis_results uerudp_analysis_results_of_item(const struct uerudp_analysis_results *all,
+                                                               uint32_t item);
 
-/* The flags that follow from a note, and from a part: enum uerudp_tap_analysis_flag. */
-uint32_t uerudp_analysis_result_flags(const struct uerudp_analysis_result *note);
-uint32_t uerudp_analysis_results_all_flags(const struct uerudp_analysis_results *part);
+/* Analysis flags (enum uerudp_tap_analysis_flag) of one result, and of an array. */
+uint32_t uerudp_analysis_result_flags(const struct uerudp_analysis_result *result);
+uint32_t uerudp_analysis_results_all_flags(const struct uerudp_analysis_results *results);
 
-/* The first note of a type in a part; NULL: none. */
-const struct uerudp_analysis_result *uerudp_analysis_results_find(const struct uerudp_analysis_results *part, enum uerudp_analysis_result_type type);
+/* The first result of a type; NULL: none. */
+const struct uerudp_analysis_result *uerudp_analysis_results_find(const struct uerudp_analysis_results *results,
+                                                                  enum uerudp_analysis_result_type type);
 
 #endif

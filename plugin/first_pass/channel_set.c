@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool make_room(struct uerudp_channel_set *set, const struct ue_allocator *memory, uint32_t channel) {
+static bool grow(struct uerudp_channel_set *set, const struct ue_allocator *memory, uint32_t channel) {
     uint32_t needed = channel / 8 + 1;
     uint32_t size = needed > 2 * set->size_bytes ? needed : 2 * set->size_bytes;
     uint8_t *bits = memory->resize(memory->user, set->bits, size);
@@ -17,7 +17,7 @@ static bool make_room(struct uerudp_channel_set *set, const struct ue_allocator 
 
 size_t uerudp_channel_set_add(struct uerudp_channel_set *set, const struct ue_allocator *memory, uint32_t channel) {
     uint32_t before = set->size_bytes;
-    if (channel <= UE_CHANNEL_MAX && (channel / 8 < set->size_bytes || make_room(set, memory, channel))) {
+    if (channel <= UE_CHANNEL_MAX && (channel / 8 < set->size_bytes || grow(set, memory, channel))) {
         set->bits[channel / 8] |= (uint8_t)(1u << channel % 8);
     }
     return set->size_bytes - before;
@@ -31,7 +31,7 @@ bool uerudp_channel_set_find(const struct uerudp_channel_set *set, uint32_t chan
     uint32_t end = set->size_bytes * 8;
     uint32_t i = up_to && channel >= end ? end - 1 : channel;
     while (i < end && !has(set, i)) {
-        i += up_to ? -1u : 1u; /* below 0 is beyond the end, too */
+        i += up_to ? -1u : 1u; /* an index below 0 wraps to a large one */
     }
     if (i >= end) {
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A set of channels, a bit for each. Zeroed it is empty. */
+/* A set of channel indices, one bit each. A zeroed set is empty. */
 #ifndef UERUDP_PLUGIN_FIRST_PASS_CHANNEL_SET_H
 #define UERUDP_PLUGIN_FIRST_PASS_CHANNEL_SET_H
 
@@ -11,11 +11,10 @@ struct uerudp_channel_set {
     uint32_t size_bytes;
 };
 
-/* Gives back by how many bytes the set grew. A channel beyond UE_CHANNEL_MAX, or for which there is no memory, is left
-   out. */
+/* Returns the number of bytes by which the set grew. Ignores a channel above UE_CHANNEL_MAX and a failed allocation. */
 size_t uerudp_channel_set_add(struct uerudp_channel_set *set, const struct ue_allocator *memory, uint32_t channel);
 
-/* The nearest member up to, or from, a channel; false: there is none, and nothing is written. */
+/* The nearest member at or below (up_to), or at or above a channel. false: none, and *found is unchanged. */
 bool uerudp_channel_set_find(const struct uerudp_channel_set *set, uint32_t channel, bool up_to, uint32_t *found);
 
 #endif

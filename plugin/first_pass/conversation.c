@@ -9,32 +9,32 @@
 
 #define ADDRESS_BYTES_MAX 16
 
-/* The datagrams between two addresses with ports. Side 0 sent the first of them. */
+/* A pair of addresses with ports. Side 0 sent its first datagram. */
 struct peers {
-    struct uerudp_prefs_wire preset;
-    int server_side; /* from ports or the table of servers; -1 unknown */
-    struct ue_protocol_proof binding;
-    struct uerudp_connection *connection; /* the present one */
+    struct uerudp_prefs_wire wire;
+    int server_side; /* from a port or the table of servers; -1: unknown */
+    struct ue_protocol_proof proof;
+    struct uerudp_connection *connection; /* the current one */
 };
 
-/* One direction: where from and where to. Wireshark's conversations would do, at five times the cost per packet. */
+/* One direction between two peers. Wireshark's conversation lookup costs five times as much for each packet. */
 struct route {
-    uint32_t size; /* bytes in use; the others are zero */
+    uint32_t size; /* bytes used in ends; the rest is zero */
     uint8_t ends[2 * (sizeof(uint32_t) + ADDRESS_BYTES_MAX)];
 };
 
-/* What a route leads to. */
+/* The value of a route in the table. */
 struct leg {
     struct peers *peers;
     unsigned side; /* of the sender */
 };
 
 static uint32_t stream_count;
-static size_t waiting_count; /* peers whose binding waits for ordinary packets */
+static size_t pending_count; /* peers whose detection waits for ordinary packets */
 static wmem_tree_t *connections_by_stream;
 static wmem_map_t *connections_by_cookie;
 static wmem_map_t *legs_by_route;
-static uint64_t route_secrets[2]; /* where the hash starts, and its odd factor */
+static uint64_t route_secrets[2]; /* start value and odd factor of the route hash */
 
 static unsigned cookie_hash(const void *cookie) {
     return wmem_strong_hash(cookie, UE_COOKIE_BYTES);
@@ -44,7 +44,7 @@ static gboolean cookie_equal(const void *a, const void *b) {
     return memcmp(a, b, UE_COOKIE_BYTES) == 0;
 }
 
-/* The two secrets keep an attacker from finding addresses and ports that collide. Words behind the size are zero. */
+/* The secrets prevent an attacker from choosing addresses and ports that collide. Bytes after the size are zero. */
 static unsigned route_hash(const void *key) {
     const struct route *route = key;
     uint64_t hash = route_secrets[0];
@@ -67,9 +67,9 @@ static uint64_t random_word(void) {
     return (uint64_t)g_random_int() << 32 | g_random_int();
 }
 
-static void forget_streams(void) {
+static void reset(void) {
     stream_count = 0;
-    waiting_count = 0;
+    pending_count = 0;
 }
 
 uint32_t uerudp_conversation_stream_count(void) {
@@ -87,7 +87,7 @@ void uerudp_conversation_register(void) {
     connections_by_stream = wmem_tree_new_autoreset(wmem_epan_scope(), wmem_file_scope());
     connections_by_cookie = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cookie_hash, cookie_equal);
     legs_by_route = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), route_hash, route_equal);
-    register_init_routine(forget_streams);
+    register_init_routine(reset);
 }
 
 /* ---- peers ---- */
@@ -108,7 +108,7 @@ static struct route route_between(const address *from, uint32_t from_port, const
     return route;
 }
 
-/* The source of the first datagram is side 0. */
+/* Side 0 is the source of the first datagram. */
 static int side_of_end(enum uerudp_prefs_server_end end) {
     switch (end) {
     case UERUDP_PREFS_SERVER_SOURCE: return 0;
@@ -135,20 +135,20 @@ static const struct leg *add_leg(const struct route *route, struct peers *peers,
 
 static const struct leg *start_peers(const packet_info *pinfo, const struct route *there, const struct route *back) {
     struct peers *peers = wmem_new0(wmem_file_scope(), struct peers);
-    const struct uerudp_prefs_wire *preset = uerudp_prefs_default_wire();
-    enum uerudp_prefs_server_end server = uerudp_prefs_find_server(pinfo, &preset);
-    peers->preset = *preset;
+    const struct uerudp_prefs_wire *wire = uerudp_prefs_default_wire();
+    enum uerudp_prefs_server_end server = uerudp_prefs_find_server(pinfo, &wire);
+    peers->wire = *wire;
     peers->server_side = side_of_end(server != UERUDP_PREFS_SERVER_NONE ? server : end_with_our_port(pinfo));
     add_leg(back, peers, 1);
     return add_leg(there, peers, 0);
 }
 
-static const struct leg *lookup_leg(const packet_info *pinfo) {
+static const struct leg *find_leg(const packet_info *pinfo) {
     struct route there = route_between(&pinfo->src, pinfo->srcport, &pinfo->dst, pinfo->destport);
     return wmem_map_lookup(legs_by_route, &there);
 }
 
-static const struct leg *find_leg(const packet_info *pinfo) {
+static const struct leg *require_leg(const packet_info *pinfo) {
     struct route there = route_between(&pinfo->src, pinfo->srcport, &pinfo->dst, pinfo->destport);
     const struct leg *leg = wmem_map_lookup(legs_by_route, &there);
     if (leg != NULL) {
@@ -160,24 +160,24 @@ static const struct leg *find_leg(const packet_info *pinfo) {
 
 /* ---- connections ---- */
 
-/* Addresses that were not seen before begin with an ordinary packet: a connection that was captured from its start on
-   may go on there, which only the server's answer tells. */
-static bool may_have_moved(const struct peers *peers, bool handshake) {
-    return peers->connection == NULL && !handshake && wmem_map_size(connections_by_cookie) != 0;
+/* New addresses whose first datagram is an ordinary packet: a connection that was captured from its start may have
+   moved there; only the restart handshake tells. */
+static bool may_have_moved(const struct peers *peers, bool is_handshake) {
+    return peers->connection == NULL && !is_handshake && wmem_map_size(connections_by_cookie) != 0;
 }
 
-static struct uerudp_connection *start_connection(struct peers *peers, const packet_info *pinfo, bool handshake) {
+static struct uerudp_connection *start_connection(struct peers *peers, const packet_info *pinfo, bool is_handshake) {
     struct uerudp_connection *connection = wmem_new0(wmem_file_scope(), struct uerudp_connection);
-    const struct uerudp_prefs_wire *preset = &peers->preset;
-    ue_detection_init(&connection->flow, &preset->settings, preset->generation, peers->server_side);
-    connection->session = uerudp_decryption_session_new(pinfo, &connection->flow);
+    const struct uerudp_prefs_wire *wire = &peers->wire;
+    ue_detection_init(&connection->detection, &wire->settings, wire->generation, peers->server_side);
+    connection->session = uerudp_decryption_session_new(pinfo, &connection->detection);
     connection->first_frame = pinfo->num;
-    connection->is_unanswered = may_have_moved(peers, handshake);
+    connection->is_unanswered = may_have_moved(peers, is_handshake);
     peers->connection = connection;
     return connection;
 }
 
-/* From here on the connection is shown, and counts. */
+/* The connection gets a stream number and is shown from now on. */
 static void prove(struct uerudp_connection *connection) {
     if (!connection->is_proven) {
         connection->is_proven = true;
@@ -186,109 +186,114 @@ static void prove(struct uerudp_connection *connection) {
     }
 }
 
-/* A connection that moved to other addresses names itself by its old cookie. */
-static void follow_move(struct uerudp_connection *connection, const struct ue_handshake_match *shape) {
-    if (!shape->has_orig_cookie) {
+/* A restart handshake names the connection that it continues by that connection's cookie. */
+static void join_earlier(struct uerudp_connection *connection, const struct ue_handshake_match *match) {
+    if (!match->has_orig_cookie) {
         return;
     }
-    struct uerudp_connection *earlier = wmem_map_lookup(connections_by_cookie, shape->orig_cookie);
+    struct uerudp_connection *earlier = wmem_map_lookup(connections_by_cookie, match->orig_cookie);
     if (earlier != NULL && earlier != connection) {
-        ue_detection_adopt(&connection->flow, &earlier->flow);
+        ue_detection_adopt(&connection->detection, &earlier->detection);
         uerudp_decryption_session_adopt(connection->session, earlier->session);
         connection->stream = earlier->stream;
         uerudp_observe_merge(connection, earlier);
     }
 }
 
-static void remember_cookie(struct uerudp_connection *connection, const struct ue_handshake_match *shape) {
-    if (shape->has_cookie && wmem_map_lookup(connections_by_cookie, shape->cookie) != connection) {
-        void *key = wmem_memdup(wmem_file_scope(), shape->cookie, UE_COOKIE_BYTES);
+static void remember_cookie(struct uerudp_connection *connection, const struct ue_handshake_match *match) {
+    if (match->has_cookie && wmem_map_lookup(connections_by_cookie, match->cookie) != connection) {
+        void *key = wmem_memdup(wmem_file_scope(), match->cookie, UE_COOKIE_BYTES);
         wmem_map_insert(connections_by_cookie, key, connection);
     }
 }
 
 /* ---- datagrams ---- */
 
-static struct uerudp_frame_state *keep(const struct leg *leg, const packet_info *pinfo, const struct uerudp_captured_bytes *bytes,
-                             const struct ue_handshake_match *shape) {
-    struct uerudp_frame_state *visit = uerudp_frame_state_add(pinfo);
+static struct uerudp_frame_state *store_state(const struct leg *leg, const packet_info *pinfo,
+                                              const struct uerudp_captured_bytes *bytes,
+                                              const struct ue_handshake_match *match) {
+    struct uerudp_frame_state *state = uerudp_frame_state_add(pinfo);
     struct uerudp_connection *connection = leg->peers->connection;
-    visit->connection = connection;
+    state->connection = connection;
     if (bytes->is_cut) {
-        ue_detection_feed_truncated(&connection->flow, leg->side, &visit->frame);
+        ue_detection_feed_truncated(&connection->detection, leg->side, &state->decode);
     } else {
-        ue_detection_feed(&connection->flow, leg->side, bytes->base, bytes->size, shape, &visit->frame);
-        uerudp_decryption_session_read_token(connection->session, &connection->flow, &visit->frame, bytes->base, bytes->size);
+        ue_detection_feed(&connection->detection, leg->side, bytes->base, bytes->size, match, &state->decode);
+        uerudp_decryption_session_read_token(connection->session, &connection->detection, &state->decode, bytes->base,
+                                             bytes->size);
     }
-    return visit;
+    return state;
 }
 
-static bool find_shape(const struct uerudp_prefs_wire *preset, const struct uerudp_captured_bytes *bytes, struct ue_handshake_match *shape) {
-    return !bytes->is_cut && ue_profile_match_handshake(&preset->settings, bytes->base, bytes->size, shape);
+static bool detect_handshake(const struct uerudp_prefs_wire *wire, const struct uerudp_captured_bytes *bytes,
+                             struct ue_handshake_match *match) {
+    return !bytes->is_cut && ue_profile_match_handshake(&wire->settings, bytes->base, bytes->size, match);
 }
 
 bool uerudp_conversation_any_is_pending(void) {
-    return waiting_count != 0;
+    return pending_count != 0;
 }
 
-/* Whether this datagram, which is no handshake message, may prove that its conversation is ours. */
-static bool is_awaited(const packet_info *pinfo, const struct uerudp_captured_bytes *bytes) {
-    const struct leg *leg = waiting_count != 0 && !bytes->is_cut ? lookup_leg(pinfo) : NULL;
-    return leg != NULL && ue_protocol_proof_needs_packets(&leg->peers->binding);
+/* Whether this ordinary packet may prove that its peers speak this protocol. */
+static bool may_prove(const packet_info *pinfo, const struct uerudp_captured_bytes *bytes) {
+    const struct leg *leg = pending_count != 0 && !bytes->is_cut ? find_leg(pinfo) : NULL;
+    return leg != NULL && ue_protocol_proof_needs_packets(&leg->peers->proof);
 }
 
-static bool proves(struct peers *peers, unsigned side, const struct uerudp_captured_bytes *bytes, const struct ue_handshake_match *shape) {
-    struct ue_protocol_proof *binding = &peers->binding;
-    bool waited = ue_protocol_proof_needs_packets(binding);
+static bool is_proof(struct peers *peers, unsigned side, const struct uerudp_captured_bytes *bytes,
+                     const struct ue_handshake_match *match) {
+    struct ue_protocol_proof *proof = &peers->proof;
+    bool waited = ue_protocol_proof_needs_packets(proof);
     bool is_proof = false;
-    if (shape != NULL) {
-        is_proof = ue_protocol_proof_add_handshake(binding, side, shape);
+    if (match != NULL) {
+        is_proof = ue_protocol_proof_add_handshake(proof, side, match);
     } else if (waited) {
-        is_proof = ue_protocol_proof_add_packet(binding, &peers->preset.settings, side, bytes->base, bytes->size);
+        is_proof = ue_protocol_proof_add_packet(proof, &peers->wire.settings, side, bytes->base, bytes->size);
     }
     if (is_proof) {
-        binding->patience = 0;
+        proof->patience = 0;
     }
-    waiting_count = waiting_count - waited + ue_protocol_proof_needs_packets(binding);
+    pending_count = pending_count - waited + ue_protocol_proof_needs_packets(proof);
     return is_proof;
 }
 
-const struct uerudp_frame_state *uerudp_conversation_observe(const packet_info *pinfo, const struct uerudp_captured_bytes *bytes, bool is_ours) {
-    struct ue_handshake_match shape;
-    if (!is_ours && !find_shape(uerudp_prefs_default_wire(), bytes, &shape) && !is_awaited(pinfo, bytes)) {
+const struct uerudp_frame_state *uerudp_conversation_observe(const packet_info *pinfo,
+                                                             const struct uerudp_captured_bytes *bytes, bool is_ours) {
+    struct ue_handshake_match match;
+    if (!is_ours && !detect_handshake(uerudp_prefs_default_wire(), bytes, &match) && !may_prove(pinfo, bytes)) {
         return NULL;
     }
-    const struct leg *leg = find_leg(pinfo);
+    const struct leg *leg = require_leg(pinfo);
     struct peers *peers = leg->peers;
-    bool handshake = find_shape(&peers->preset, bytes, &shape);
+    bool is_handshake = detect_handshake(&peers->wire, bytes, &match);
     struct uerudp_connection *connection = peers->connection;
-    if (connection == NULL || (handshake && ue_detection_is_new_connection(&connection->flow, &shape))) {
-        connection = start_connection(peers, pinfo, handshake);
+    if (connection == NULL || (is_handshake && ue_detection_is_new_connection(&connection->detection, &match))) {
+        connection = start_connection(peers, pinfo, is_handshake);
     }
-    struct uerudp_frame_state *visit = keep(leg, pinfo, bytes, handshake ? &shape : NULL);
-    if (is_ours || proves(peers, leg->side, bytes, handshake ? &shape : NULL)) {
+    struct uerudp_frame_state *state = store_state(leg, pinfo, bytes, is_handshake ? &match : NULL);
+    if (is_ours || is_proof(peers, leg->side, bytes, is_handshake ? &match : NULL)) {
         prove(connection);
     }
-    if (handshake) {
-        follow_move(connection, &shape);
-        remember_cookie(connection, &shape);
+    if (is_handshake) {
+        join_earlier(connection, &match);
+        remember_cookie(connection, &match);
     }
     if (uerudp_prefs_analyse()) {
-        uerudp_observe_datagram(visit, pinfo, bytes, handshake ? &shape : NULL);
+        uerudp_observe_datagram(state, pinfo, bytes, is_handshake ? &match : NULL);
     }
-    return visit;
+    return state;
 }
 
 const struct uerudp_frame_state *uerudp_conversation_find_frame_state(const packet_info *pinfo) {
-    struct uerudp_frame_state *visit = uerudp_frame_state_find(pinfo);
-    if (visit != NULL && visit->frame.number != 0) {
-        visit->frame.links = ue_detection_packet_ids(&visit->connection->flow, &visit->frame);
+    struct uerudp_frame_state *state = uerudp_frame_state_find(pinfo);
+    if (state != NULL && state->decode.number != 0) {
+        state->decode.links = ue_detection_packet_ids(&state->connection->detection, &state->decode);
     }
-    return visit;
+    return state;
 }
 
-bool uerudp_conversation_is_foreign(const struct uerudp_frame_state *visit, const struct uerudp_captured_bytes *bytes) {
-    const struct ue_detection *flow = &visit->connection->flow;
-    return bytes->is_cut ? ue_detection_is_doubtful(flow, &visit->frame)
-                         : ue_detection_is_foreign(flow, &visit->frame, bytes->base, bytes->size);
+bool uerudp_conversation_is_foreign(const struct uerudp_frame_state *state, const struct uerudp_captured_bytes *bytes) {
+    const struct ue_detection *detection = &state->connection->detection;
+    return bytes->is_cut ? ue_detection_is_doubtful(detection, &state->decode)
+                         : ue_detection_is_foreign(detection, &state->decode, bytes->base, bytes->size);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The scope of the capture file as the memory of the codec's trackers, reassemblies and package maps. */
+/* Wireshark's file scope as the allocator of libcodec. */
 #ifndef UERUDP_PLUGIN_FIRST_PASS_FILE_ALLOCATOR_H
 #define UERUDP_PLUGIN_FIRST_PASS_FILE_ALLOCATOR_H
 

@@ -6,68 +6,68 @@
 
 #include "plugin/first_pass/conversation.h"
 
-/* Visits are allocated so many at once: one by one, the allocator would take longer than all else about them. */
-#define VISITS_AT_ONCE 64
+/* Frame states are allocated in arrays: one wmem allocation for each takes longer than all other work on it. */
+#define STATES_PER_ALLOCATION 64
 
-/* All of it lies in the scope of the capture file. */
+/* All in file scope. */
 static struct uerudp_frame_state **first_of_frame;
 static size_t frame_capacity;
-static struct uerudp_frame_state *spares;
-static size_t spare_count;
+static struct uerudp_frame_state *unused;
+static size_t unused_count;
 
-static void forget(void) {
+static void reset(void) {
     first_of_frame = NULL;
     frame_capacity = 0;
-    spares = NULL;
-    spare_count = 0;
+    unused = NULL;
+    unused_count = 0;
 }
 
 void uerudp_frame_state_register(void) {
-    register_init_routine(forget);
+    register_init_routine(reset);
 }
 
-static void make_room(size_t frame) {
+static void grow_table(size_t frame) {
     size_t capacity = MAX(frame + 1, 2 * frame_capacity);
     first_of_frame = wmem_realloc(wmem_file_scope(), first_of_frame, capacity * sizeof *first_of_frame);
     memset(first_of_frame + frame_capacity, 0, (capacity - frame_capacity) * sizeof *first_of_frame);
     frame_capacity = capacity;
 }
 
-static struct uerudp_frame_state *take_spare(void) {
-    if (spare_count == 0) {
-        spares = wmem_alloc_array(wmem_file_scope(), struct uerudp_frame_state, VISITS_AT_ONCE);
-        spare_count = VISITS_AT_ONCE;
+static struct uerudp_frame_state *allocate_state(void) {
+    if (unused_count == 0) {
+        unused = wmem_alloc_array(wmem_file_scope(), struct uerudp_frame_state, STATES_PER_ALLOCATION);
+        unused_count = STATES_PER_ALLOCATION;
     }
-    return &spares[--spare_count];
+    return &unused[--unused_count];
 }
 
 struct uerudp_frame_state *uerudp_frame_state_add(const packet_info *pinfo) {
     if (pinfo->num >= frame_capacity) {
-        make_room(pinfo->num);
+        grow_table(pinfo->num);
     }
     struct uerudp_frame_state **first = &first_of_frame[pinfo->num];
-    struct uerudp_frame_state *visit = take_spare();
-    visit->number = pinfo->num;
-    visit->layer = pinfo->curr_layer_num;
-    visit->notes = 0;
-    visit->chains = 0;
-    visit->next = *first;
-    *first = visit;
-    return visit;
+    struct uerudp_frame_state *state = allocate_state();
+    state->frame_number = pinfo->num;
+    state->layer = pinfo->curr_layer_num;
+    state->results = 0;
+    state->reassemblies = 0;
+    state->next = *first;
+    *first = state;
+    return state;
 }
 
-struct uerudp_frame_state *uerudp_frame_state_of_frame(uint32_t number) {
-    return number < frame_capacity ? first_of_frame[number] : NULL;
+struct uerudp_frame_state *uerudp_frame_state_of_frame(uint32_t frame_number) {
+    return frame_number < frame_capacity ? first_of_frame[frame_number] : NULL;
 }
 
 struct uerudp_frame_state *uerudp_frame_state_find(const packet_info *pinfo) {
-    struct uerudp_frame_state *visit = uerudp_frame_state_of_frame(pinfo->num);
-    while (visit != NULL && visit->layer != pinfo->curr_layer_num) {
-        visit = visit->next;
+    struct uerudp_frame_state *state = uerudp_frame_state_of_frame(pinfo->num);
+    while (state != NULL && state->layer != pinfo->curr_layer_num) {
+        state = state->next;
     }
-    return visit;
+    return state;
 }
 
-bool uerudp_frame_state_is_final(const struct uerudp_frame_state *visit, const packet_info *pinfo) {
-    return pinfo->fd->visited || !visit->frame.held || visit->connection->flow.is_released;
+bool uerudp_frame_state_is_final(const struct uerudp_frame_state *state, const packet_info *pinfo) {
+    return pinfo->fd->visited || !state->decode.held || state->connection->detection.is_released;
 }

@@ -6,41 +6,41 @@
 #include "plugin/first_pass/file_allocator.h"
 #include "plugin/tree/label_text.h"
 
-/* A channel was opened for this actor. */
-struct opened {
+/* The spawn of the actor of a channel. */
+struct channel_spawn {
     uint64_t frame;
-    struct ue_actor_guids opening;
+    struct ue_actor_guids guids;
 };
 
-struct news {
+struct pending_spawn {
     uint32_t channel;
-    struct opened opened;
+    struct channel_spawn spawn;
 };
 
-/* Openings are only appended to the news; what they bring is sorted by channels when somebody asks. */
+/* Spawns are appended to the list; a query sorts them into the channels first. */
 struct uerudp_knowledge_spawns {
-    wmem_map_t *channels;
-    wmem_array_t *news; /* of struct news; NULL: none */
+    wmem_map_t *by_channel;
+    wmem_array_t *pending; /* of struct pending_spawn; NULL: none */
 };
 
 static size_t bytes_in_use;
-static size_t opening_count;
+static size_t spawn_count;
 
-static void forget(void) {
+static void reset(void) {
     bytes_in_use = 0;
-    opening_count = 0;
+    spawn_count = 0;
 }
 
 void uerudp_knowledge_register(void) {
-    register_init_routine(forget);
+    register_init_routine(reset);
 }
 
-/* ---- learning ---- */
+/* ---- first pass ---- */
 
-static void learn_paths(struct uerudp_knowledge *knowledge, const struct ue_context *context,
-                        const struct ue_content *content, uint64_t frame) {
-    bool may_tell = content->has_exports || content->kind == UE_CONTENT_CONTROL;
-    if (!may_tell || bytes_in_use > UERUDP_KNOWLEDGE_BYTES_MAX) {
+static void add_paths(struct uerudp_knowledge *knowledge, const struct ue_context *context,
+                      const struct ue_content *content, uint64_t frame) {
+    bool may_bind = content->has_exports || content->kind == UE_CONTENT_CONTROL;
+    if (!may_bind || bytes_in_use > UERUDP_KNOWLEDGE_BYTES_MAX) {
         return;
     }
     size_t before = knowledge->map != NULL ? ue_guid_map_bytes(knowledge->map) : 0;
@@ -51,107 +51,107 @@ static void learn_paths(struct uerudp_knowledge *knowledge, const struct ue_cont
     bytes_in_use += ue_guid_map_bytes(knowledge->map) - before;
 }
 
-static struct uerudp_knowledge_spawns *need_openings(struct uerudp_knowledge *knowledge) {
-    if (knowledge->openings == NULL) {
-        knowledge->openings = wmem_new0(wmem_file_scope(), struct uerudp_knowledge_spawns);
+static struct uerudp_knowledge_spawns *require_spawns(struct uerudp_knowledge *knowledge) {
+    if (knowledge->spawns == NULL) {
+        knowledge->spawns = wmem_new0(wmem_file_scope(), struct uerudp_knowledge_spawns);
     }
-    return knowledge->openings;
+    return knowledge->spawns;
 }
 
-static void add_opened(struct uerudp_knowledge *knowledge, uint32_t channel, const struct opened *opened) {
-    if (opening_count == UERUDP_KNOWLEDGE_SPAWNS_MAX) {
+static void add_spawn(struct uerudp_knowledge *knowledge, uint32_t channel, const struct channel_spawn *spawn) {
+    if (spawn_count == UERUDP_KNOWLEDGE_SPAWNS_MAX) {
         return;
     }
-    opening_count++;
-    struct uerudp_knowledge_spawns *openings = need_openings(knowledge);
-    const struct news news = {channel, *opened};
-    if (openings->news == NULL) {
-        openings->news = wmem_array_new(wmem_file_scope(), sizeof news);
+    spawn_count++;
+    struct uerudp_knowledge_spawns *spawns = require_spawns(knowledge);
+    const struct pending_spawn pending = {channel, *spawn};
+    if (spawns->pending == NULL) {
+        spawns->pending = wmem_array_new(wmem_file_scope(), sizeof pending);
     }
-    wmem_array_append_one(openings->news, news);
+    wmem_array_append_one(spawns->pending, pending);
 }
 
-static void learn_talk(struct uerudp_knowledge *knowledge, const struct ue_content *content, uint32_t channel) {
+static void add_channel(struct uerudp_knowledge *knowledge, const struct ue_content *content, uint32_t channel) {
     if (content->data.bits != 0 && !content->is_custom_exports && bytes_in_use <= UERUDP_KNOWLEDGE_BYTES_MAX) {
-        bytes_in_use += uerudp_channel_set_add(&knowledge->talked, &uerudp_file_allocator, channel);
+        bytes_in_use += uerudp_channel_set_add(&knowledge->channels, &uerudp_file_allocator, channel);
     }
 }
 
 void uerudp_knowledge_add_message(struct uerudp_knowledge *knowledge, const struct ue_context *context,
-                        const struct ue_reassembly_event *event) {
-    struct opened opened = {.frame = event->frame};
-    learn_paths(knowledge, context, &event->content, opened.frame);
-    learn_talk(knowledge, &event->content, event->channel);
-    if (ue_actor_class_find(context, &event->content, &opened.opening)) {
-        add_opened(knowledge, event->channel, &opened);
+                                  const struct ue_reassembly_event *event) {
+    struct channel_spawn spawn = {.frame = event->frame};
+    add_paths(knowledge, context, &event->content, spawn.frame);
+    add_channel(knowledge, &event->content, event->channel);
+    if (ue_actor_class_find(context, &event->content, &spawn.guids)) {
+        add_spawn(knowledge, event->channel, &spawn);
     }
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-static void sort_in(struct uerudp_knowledge_spawns *openings, const struct news *news) {
-    void *key = GUINT_TO_POINTER(news->channel);
-    wmem_array_t *of_channel = wmem_map_lookup(openings->channels, key);
+static void sort_spawn(struct uerudp_knowledge_spawns *spawns, const struct pending_spawn *pending) {
+    void *key = GUINT_TO_POINTER(pending->channel);
+    wmem_array_t *of_channel = wmem_map_lookup(spawns->by_channel, key);
     if (of_channel == NULL) {
-        of_channel = wmem_array_sized_new(wmem_file_scope(), sizeof news->opened, 1);
-        wmem_map_insert(openings->channels, key, of_channel);
+        of_channel = wmem_array_sized_new(wmem_file_scope(), sizeof pending->spawn, 1);
+        wmem_map_insert(spawns->by_channel, key, of_channel);
     }
-    wmem_array_append_one(of_channel, news->opened);
+    wmem_array_append_one(of_channel, pending->spawn);
 }
 
-static void sort_news_in(struct uerudp_knowledge_spawns *openings) {
-    if (openings->news == NULL) {
+static void sort_pending(struct uerudp_knowledge_spawns *spawns) {
+    if (spawns->pending == NULL) {
         return;
     }
-    for (unsigned i = 0; i < wmem_array_get_count(openings->news); i++) {
-        sort_in(openings, wmem_array_index(openings->news, i));
+    for (unsigned i = 0; i < wmem_array_get_count(spawns->pending); i++) {
+        sort_spawn(spawns, wmem_array_index(spawns->pending, i));
     }
-    wmem_destroy_array(openings->news);
-    openings->news = NULL;
+    wmem_destroy_array(spawns->pending);
+    spawns->pending = NULL;
 }
 
-/* Those of a channel; NULL: none. */
-static wmem_array_t *find_openings(struct uerudp_knowledge_spawns *openings, uint32_t channel) {
-    if (openings == NULL) {
+/* The spawns of a channel; NULL: none. */
+static wmem_array_t *find_spawns(struct uerudp_knowledge_spawns *spawns, uint32_t channel) {
+    if (spawns == NULL) {
         return NULL;
     }
-    if (openings->channels == NULL) {
-        openings->channels = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    if (spawns->by_channel == NULL) {
+        spawns->by_channel = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
-    sort_news_in(openings);
-    return wmem_map_lookup(openings->channels, GUINT_TO_POINTER(channel));
+    sort_pending(spawns);
+    return wmem_map_lookup(spawns->by_channel, GUINT_TO_POINTER(channel));
 }
 
 const char *uerudp_knowledge_find_path(const struct uerudp_knowledge *knowledge, wmem_allocator_t *pool, uint64_t guid,
-                              uint64_t frame) {
+                                       uint64_t frame) {
     char path[UE_GUID_MAP_PATH_MAX + 1];
     bool is_known = knowledge->map != NULL && ue_guid_map_path(knowledge->map, guid, frame, path) != 0;
     return is_known ? uerudp_label_text_mask_controls(wmem_strdup(pool, path)) : NULL;
 }
 
-/* The last opening up to a frame; they were appended in the order of their frames. */
-static const struct opened *find_opened(wmem_array_t *openings, uint64_t frame) {
+/* The last spawn up to a frame; the array is sorted by frame. */
+static const struct channel_spawn *last_spawn(wmem_array_t *spawns, uint64_t frame) {
     unsigned low = 0;
-    unsigned high = wmem_array_get_count(openings);
+    unsigned high = wmem_array_get_count(spawns);
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
-        const struct opened *opened = wmem_array_index(openings, middle);
-        *(opened->frame <= frame ? &low : &high) = opened->frame <= frame ? middle + 1 : middle;
+        const struct channel_spawn *spawn = wmem_array_index(spawns, middle);
+        *(spawn->frame <= frame ? &low : &high) = spawn->frame <= frame ? middle + 1 : middle;
     }
-    return low != 0 ? wmem_array_index(openings, low - 1) : NULL;
+    return low != 0 ? wmem_array_index(spawns, low - 1) : NULL;
 }
 
-bool uerudp_knowledge_find_actor(const struct uerudp_knowledge *knowledge, wmem_allocator_t *pool, uint32_t channel, uint64_t frame,
-                        struct uerudp_knowledge_actor *actor) {
-    wmem_array_t *openings = find_openings(knowledge->openings, channel);
-    const struct opened *opened = openings != NULL ? find_opened(openings, frame) : NULL;
-    if (opened == NULL) {
+bool uerudp_knowledge_find_actor(const struct uerudp_knowledge *knowledge, wmem_allocator_t *pool, uint32_t channel,
+                                 uint64_t frame, struct uerudp_knowledge_actor *actor) {
+    wmem_array_t *spawns = find_spawns(knowledge->spawns, channel);
+    const struct channel_spawn *spawn = spawns != NULL ? last_spawn(spawns, frame) : NULL;
+    if (spawn == NULL) {
         return false;
     }
-    const struct ue_actor_guids *opening = &opened->opening;
-    bool has_class = opening->archetype != 0;
-    const char *path = uerudp_knowledge_find_path(knowledge, pool, has_class ? opening->archetype : opening->guid, frame);
-    *actor = (struct uerudp_knowledge_actor){opening->guid, opened->frame, path};
+    const struct ue_actor_guids *guids = &spawn->guids;
+    bool has_class = guids->archetype != 0;
+    const char *path = uerudp_knowledge_find_path(knowledge, pool, has_class ? guids->archetype : guids->guid, frame);
+    *actor = (struct uerudp_knowledge_actor){guids->guid, spawn->frame, path};
     if (has_class && path != NULL) {
         char class_path[UE_GUID_MAP_PATH_MAX + 1];
         ue_actor_class_path(path, class_path, sizeof class_path);

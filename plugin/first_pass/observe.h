@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Follows connections on the first pass, in capture order, and writes down what it finds as notes. What is followed
-   is a stream: connections that continue one another share their observer. Datagrams of a connection whose generation
-   is not decided are kept until it is; on a second pass nothing is missing. */
+/* Tracks each stream on the first pass, in capture order, and stores analysis results. Connections that continue one
+   another are one stream. Datagrams are queued until the generation of their connection is known; a second pass shows
+   results for all of them. */
 #ifndef UERUDP_PLUGIN_FIRST_PASS_OBSERVE_H
 #define UERUDP_PLUGIN_FIRST_PASS_OBSERVE_H
 
@@ -14,8 +14,8 @@
 #include "plugin/first_pass/knowledge.h"
 #include "plugin/tree/tree_items.h"
 
-/* What the trackers and reassemblies of all streams hold at most together: bytes. Those that were silent the longest
-   are given up; what comes later of such a stream is followed anew. */
+/* Limit in bytes of the trackers and reassemblies of all streams. Beyond it, those of the least recently used stream
+   are freed; its later datagrams start a new tracker. */
 #define UERUDP_OBSERVE_BYTES_MAX (256u << 20)
 
 struct uerudp_connection;
@@ -23,21 +23,21 @@ struct uerudp_frame_state;
 
 void uerudp_observe_register(void);
 
-/* Takes a datagram, once. shape: of a handshake, else NULL. */
-void uerudp_observe_datagram(struct uerudp_frame_state *visit, const packet_info *pinfo, const struct uerudp_captured_bytes *bytes,
-                const struct ue_handshake_match *shape);
+/* Observes a datagram; call it once for each. shape: of a handshake message, else NULL. */
+void uerudp_observe_datagram(struct uerudp_frame_state *state, const packet_info *pinfo,
+                             const struct uerudp_captured_bytes *bytes, const struct ue_handshake_match *match);
 
-/* The connection turned out to continue the earlier one on other addresses. */
+/* Joins a connection to the earlier one that it continues on other addresses. */
 void uerudp_observe_merge(struct uerudp_connection *connection, struct uerudp_connection *earlier);
 
-/* The items of a datagram, where it is the one that was just taken; NULL: they are to be read again, as on later
-   passes. */
-const struct ue_tracker_items *uerudp_observe_latest_items(const struct uerudp_frame_state *visit, const struct uerudp_captured_bytes *bytes);
+/* The items of a datagram, if it is the one observed last; NULL: decode them again. */
+const struct ue_tracker_items *uerudp_observe_latest_items(const struct uerudp_frame_state *state,
+                                                           const struct uerudp_captured_bytes *bytes);
 
-/* What is known of the stream of a connection; all zeros where nothing was learned. */
+/* What is known about the stream of a connection; all zeros: nothing. */
 const struct uerudp_knowledge *uerudp_observe_knowledge(const struct uerudp_connection *connection);
 
-/* The first pass is over: takes what was kept. */
+/* Ends the first pass: observes the datagrams that are still queued. */
 void uerudp_observe_finish(void);
 
 #endif

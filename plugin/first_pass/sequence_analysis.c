@@ -5,157 +5,174 @@
 #include "plugin/first_pass/conversation.h"
 #include "plugin/first_pass/frame_state.h"
 
-/* A reliable buffer counts as nearly full from here on. */
+/* The reliable buffer is reported as nearly full from this fraction on. */
 #define HIGH_NUMERATOR 7
 #define HIGH_DENOMINATOR 8
 
-void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *findings, unsigned side) {
-    findings->cut[side]++;
-    findings->has_cut[side] = true;
+void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *analysis, unsigned side) {
+    analysis->cut[side]++;
+    analysis->has_cut[side] = true;
 }
 
-/* ---- the datagram that an event speaks of ---- */
+/* ---- other datagrams of the stream ---- */
 
-struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct uerudp_frame_state *visit, uint64_t frame, const int64_t *packet_id) {
+struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct uerudp_frame_state *state,
+                                                                  uint64_t frame, const int64_t *packet_id) {
     struct uerudp_frame_state *other = uerudp_frame_state_of_frame((uint32_t)frame);
-    while (other != NULL && (other->connection->observer != visit->connection->observer ||
-                             (packet_id != NULL && other->frame.links.packet_id != *packet_id))) {
+    while (other != NULL && (other->connection->observer != state->connection->observer ||
+                             (packet_id != NULL && other->decode.links.packet_id != *packet_id))) {
         other = other->next;
     }
     return other;
 }
 
-static void tell_other(const struct uerudp_frame_state *visit, struct uerudp_frame_state *other, enum uerudp_analysis_result_type type, uint32_t item) {
+static void add_to_other(const struct uerudp_frame_state *state, struct uerudp_frame_state *other,
+                         enum uerudp_analysis_result_type type, uint32_t item) {
     if (other != NULL) {
-        const struct uerudp_analysis_result note = {.type = type, .item = item, .frame = visit->number};
-        uerudp_analysis_results_add(other, &note);
+        const struct uerudp_analysis_result result = {.type = type, .item = item, .frame = state->frame_number};
+        uerudp_analysis_results_add(other, &result);
     }
 }
 
 /* ---- events ---- */
 
-static void note_missing(const struct uerudp_sequence_analysis *findings, struct uerudp_frame_state *visit,
-                         const struct ue_tracker_event *event) {
+static void add_missing(const struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
+                        const struct ue_tracker_event *event) {
     uint64_t count = (uint64_t)(event->last_id - event->packet_id) + 1;
-    uint32_t cut = findings->cut[event->side];
+    uint32_t cut = analysis->cut[event->side];
     if (count > cut) {
-        const struct uerudp_analysis_result note = {
+        const struct uerudp_analysis_result result = {
             .type = UERUDP_RESULT_MISSING, .number = (uint32_t)(count - cut), .id = cut == 0 ? event->last_id : -1};
-        uerudp_analysis_results_add(visit, &note);
+        uerudp_analysis_results_add(state, &result);
     }
 }
 
-/* With its number goes what followed from it. */
-static void take_back(const struct uerudp_frame_state *visit, const struct ue_tracker_event *event) {
-    const int64_t damaged_id = event->last_id + 1;
-    const struct uerudp_frame_state *other = uerudp_sequence_analysis_find_datagram(visit, event->other_frame, &damaged_id);
+/* A packet was damaged and had a wrong id: removes the results that followed from that id. */
+static void remove_disproved(const struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
+    const int64_t wrong_id = event->last_id + 1;
+    const struct uerudp_frame_state *other =
+        uerudp_sequence_analysis_find_datagram(state, event->other_frame, &wrong_id);
     if (other != NULL) {
         uerudp_analysis_results_remove(other, UERUDP_RESULT_MISSING);
         uerudp_analysis_results_remove(other, UERUDP_RESULT_PACKETS_IN_FLIGHT);
     }
 }
 
-static void note_jitter(struct uerudp_sequence_analysis *findings, struct uerudp_frame_state *visit, const struct ue_tracker_event *event) {
-    struct ue_clock_jitter *jitter = &findings->jitter[event->side];
+static void add_jitter(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
+                       const struct ue_tracker_event *event) {
+    struct ue_clock_jitter *jitter = &analysis->jitter[event->side];
     const struct ue_packet *packet = &event->datagram->packet;
-    bool is_heard = packet->has_info && !event->is_late && !event->is_duplicate;
-    if (is_heard && ue_clock_jitter_feed(jitter, event->time_ns, packet->jitter_ms)) {
-        uerudp_analysis_results_add(visit, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_JITTER, .span_ns = jitter->average_ns});
+    bool has_clock = packet->has_info && !event->is_late && !event->is_duplicate;
+    if (has_clock && ue_clock_jitter_feed(jitter, event->time_ns, packet->jitter_ms)) {
+        uerudp_analysis_results_add(
+            state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_JITTER, .span_ns = jitter->average_ns});
     }
 }
 
-static void note_packet(struct uerudp_sequence_analysis *findings, struct uerudp_frame_state *visit, const struct ue_tracker_event *event) {
-    findings->cut[event->side] = 0;
+static void add_packet(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
+                       const struct ue_tracker_event *event) {
+    analysis->cut[event->side] = 0;
     if (event->is_duplicate) {
-        const struct uerudp_analysis_result note = {.type = UERUDP_RESULT_DUPLICATE, .frame = (uint32_t)event->other_frame};
-        uerudp_analysis_results_add(visit, &note);
+        const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_DUPLICATE,
+                                                      .frame = (uint32_t)event->other_frame};
+        uerudp_analysis_results_add(state, &result);
     }
     if (event->is_late) {
-        uerudp_analysis_results_add(visit, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_OUT_OF_ORDER});
+        uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_OUT_OF_ORDER});
     }
     if (event->packets_in_flight != 0) {
-        const struct uerudp_analysis_result note = {.type = UERUDP_RESULT_PACKETS_IN_FLIGHT, .number = event->packets_in_flight};
-        uerudp_analysis_results_add(visit, &note);
+        const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_PACKETS_IN_FLIGHT,
+                                                      .number = event->packets_in_flight};
+        uerudp_analysis_results_add(state, &result);
     }
-    note_jitter(findings, visit, event);
+    add_jitter(analysis, state, event);
 }
 
-static void note_verdict(const struct uerudp_sequence_analysis *findings, struct uerudp_frame_state *visit,
-                         const struct ue_tracker_event *event) {
+static void add_ack(const struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
+                    const struct ue_tracker_event *event) {
     bool is_ack = event->type == UE_TRACKER_ACK;
-    if (event->other_frame == 0 && findings->has_cut[!event->side]) {
+    if (event->other_frame == 0 && analysis->has_cut[!event->side]) {
         return;
     }
-    const struct uerudp_analysis_result note = {.type = is_ack ? UERUDP_RESULT_ACK : UERUDP_RESULT_NAK,
-                                 .frame = (uint32_t)event->other_frame,
-                                 .id = event->packet_id,
-                                 .span_ns = event->span_ns,
-                                 .is_set = event->is_withdrawn};
-    uerudp_analysis_results_add(visit, &note);
+    const struct uerudp_analysis_result result = {.type = is_ack ? UERUDP_RESULT_ACK : UERUDP_RESULT_NAK,
+                                                  .frame = (uint32_t)event->other_frame,
+                                                  .id = event->packet_id,
+                                                  .span_ns = event->span_ns,
+                                                  .is_set = event->is_withdrawn};
+    uerudp_analysis_results_add(state, &result);
     if (event->is_withdrawn) {
         return;
     }
-    tell_other(visit, uerudp_sequence_analysis_find_datagram(visit, event->other_frame, &event->packet_id),
-               is_ack ? UERUDP_RESULT_ACKED_IN : UERUDP_RESULT_NACKED_IN, 0);
+    add_to_other(state, uerudp_sequence_analysis_find_datagram(state, event->other_frame, &event->packet_id),
+                 is_ack ? UERUDP_RESULT_ACKED_IN : UERUDP_RESULT_NACKED_IN, 0);
 }
 
-static void note_copy(struct uerudp_frame_state *visit, const struct ue_tracker_event *event) {
-    const struct uerudp_analysis_result note = {.type = UERUDP_RESULT_RETRANSMISSION,
-                                 .item = event->item,
-                                 .frame = (uint32_t)event->other_frame,
-                                 .first_frame = (uint32_t)event->first_frame,
-                                 .number = event->copy,
-                                 .is_set = event->is_spurious};
-    uerudp_analysis_results_add(visit, &note);
-    tell_other(visit, uerudp_sequence_analysis_find_datagram(visit, event->other_frame, NULL), UERUDP_RESULT_RETRANSMITTED_IN, event->other_item);
+static void add_retransmission(struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
+    const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_RETRANSMISSION,
+                                                  .item = event->item,
+                                                  .frame = (uint32_t)event->other_frame,
+                                                  .first_frame = (uint32_t)event->first_frame,
+                                                  .number = event->copy,
+                                                  .is_set = event->is_spurious};
+    uerudp_analysis_results_add(state, &result);
+    add_to_other(state, uerudp_sequence_analysis_find_datagram(state, event->other_frame, NULL),
+                 UERUDP_RESULT_RETRANSMITTED_IN, event->other_item);
 }
 
 static bool is_high(const struct ue_context *x, uint32_t in_flight) {
     return in_flight >= x->reliable_buffer * HIGH_NUMERATOR / HIGH_DENOMINATOR;
 }
 
-static void note_reliable(struct uerudp_frame_state *visit, const struct ue_context *x, const struct ue_tracker_event *event) {
-    const struct uerudp_analysis_result note = {.type = UERUDP_RESULT_RELIABLE,
-                                 .item = event->item,
-                                 .id = event->reliable_id,
-                                 .number = event->reliable_in_flight,
-                                 .is_set = is_high(x, event->reliable_in_flight)};
-    uerudp_analysis_results_add(visit, &note);
+static void add_reliable(struct uerudp_frame_state *state, const struct ue_context *x,
+                         const struct ue_tracker_event *event) {
+    const struct uerudp_analysis_result result = {.type = UERUDP_RESULT_RELIABLE,
+                                                  .item = event->item,
+                                                  .id = event->reliable_id,
+                                                  .number = event->reliable_in_flight,
+                                                  .is_set = is_high(x, event->reliable_in_flight)};
+    uerudp_analysis_results_add(state, &result);
     if (event->copy > 1) {
-        note_copy(visit, event);
+        add_retransmission(state, event);
     }
 }
 
-static void note_bunch(const struct uerudp_sequence_analysis *findings, struct uerudp_frame_state *visit, const struct ue_context *x,
-                       const struct ue_tracker_event *event, enum ue_reassembly_problem problem) {
-    bool is_whole = !findings->has_cut[event->side];
+static void add_bunch(const struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
+                      const struct ue_context *x, const struct ue_tracker_event *event,
+                      enum ue_reassembly_problem problem) {
+    bool is_whole = !analysis->has_cut[event->side];
     if (event->reliable_id >= 0) {
-        note_reliable(visit, x, event);
+        add_reliable(state, x, event);
     }
     if (event->is_jump || (event->is_gap && is_whole)) {
-        uerudp_analysis_results_add(visit, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_RELIABLE_GAP, .item = event->item, .is_set = event->is_jump});
+        uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_RELIABLE_GAP,
+                                                                            .item = event->item,
+                                                                            .is_set = event->is_jump});
     }
     if (event->is_partial_error && is_whole) {
-        uerudp_analysis_results_add(visit, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_PARTIAL_ERROR, .item = event->item, .number = problem});
+        uerudp_analysis_results_add(state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_PARTIAL_ERROR,
+                                                                            .item = event->item,
+                                                                            .number = problem});
     }
 }
 
-static void note_handshake(struct uerudp_frame_state *visit, const struct ue_tracker_event *event) {
+static void add_handshake(struct uerudp_frame_state *state, const struct ue_tracker_event *event) {
     if (event->span_ns >= 0) {
-        uerudp_analysis_results_add(visit, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_HANDSHAKE_RTT, .span_ns = event->span_ns});
+        uerudp_analysis_results_add(
+            state, &(struct uerudp_analysis_result){.type = UERUDP_RESULT_HANDSHAKE_RTT, .span_ns = event->span_ns});
     }
 }
 
-void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *findings, struct uerudp_frame_state *visit, const struct ue_context *context,
-                      const struct ue_tracker_event *event, enum ue_reassembly_problem problem) {
+void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
+                                        const struct ue_context *context, const struct ue_tracker_event *event,
+                                        enum ue_reassembly_problem problem) {
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: note_handshake(visit, event); break;
-    case UE_TRACKER_PACKET: note_packet(findings, visit, event); break;
-    case UE_TRACKER_LOST: note_missing(findings, visit, event); break;
-    case UE_TRACKER_NOT_LOST: take_back(visit, event); break;
+    case UE_TRACKER_HANDSHAKE: add_handshake(state, event); break;
+    case UE_TRACKER_PACKET: add_packet(analysis, state, event); break;
+    case UE_TRACKER_LOST: add_missing(analysis, state, event); break;
+    case UE_TRACKER_NOT_LOST: remove_disproved(state, event); break;
     case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: note_verdict(findings, visit, event); break;
-    case UE_TRACKER_BUNCH: note_bunch(findings, visit, context, event, problem); break;
+    case UE_TRACKER_NAK: add_ack(analysis, state, event); break;
+    case UE_TRACKER_BUNCH: add_bunch(analysis, state, context, event, problem); break;
     case UE_TRACKER_CHANNEL_OPENED:
     case UE_TRACKER_CHANNEL_CLOSED:
     case UE_TRACKER_RESTARTED: break;

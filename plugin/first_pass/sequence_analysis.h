@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Turns what the tracker tells into notes: of the datagram in hand, and of those that it speaks of. */
+/* Turns the events of the packet tracker into analysis results of the current datagram and of the datagrams that it
+   refers to. */
 #ifndef UERUDP_PLUGIN_FIRST_PASS_SEQUENCE_ANALYSIS_H
 #define UERUDP_PLUGIN_FIRST_PASS_SEQUENCE_ANALYSIS_H
 
@@ -10,21 +11,24 @@
 
 struct uerudp_frame_state;
 
-/* Of one stream. A side of which datagrams were cut is not blamed for what the capture does not hold. */
+/* Of one stream. After datagrams of a side were cut by the snap length, the analysis reports nothing missing that those
+   datagrams may have held. */
 struct uerudp_sequence_analysis {
-    uint32_t cut[2]; /* datagrams of a side since its last whole one */
-    bool has_cut[2]; /* ever */
+    uint32_t cut[2]; /* datagrams of a side that were cut, since its last whole one */
+    bool has_cut[2]; /* at any time */
     struct ue_clock_jitter jitter[2];
 };
 
-/* Notes one event of a datagram. problem: what it proved of fragments. */
-void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *findings, struct uerudp_frame_state *visit, const struct ue_context *context,
-                      const struct ue_tracker_event *event, enum ue_reassembly_problem problem);
+/* Adds the results of one event. problem: what the event revealed in a reassembly. */
+void uerudp_sequence_analysis_add_event(struct uerudp_sequence_analysis *analysis, struct uerudp_frame_state *state,
+                                        const struct ue_context *context, const struct ue_tracker_event *event,
+                                        enum ue_reassembly_problem problem);
 
-/* Another datagram of the same stream; packet_id: NULL where it is not known. A frame has one, but in tunnels. */
-struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct uerudp_frame_state *visit, uint64_t frame, const int64_t *packet_id);
+/* Another datagram of the same stream. packet_id tells datagrams of one frame apart (tunnels); NULL: not known. */
+struct uerudp_frame_state *uerudp_sequence_analysis_find_datagram(const struct uerudp_frame_state *state,
+                                                                  uint64_t frame, const int64_t *packet_id);
 
-/* A datagram of this side is not whole. */
-void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *findings, unsigned side);
+/* Counts a datagram of this side that was cut by the snap length. */
+void uerudp_sequence_analysis_add_cut(struct uerudp_sequence_analysis *analysis, unsigned side);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Conversations and endpoints, counted in datagrams and their bytes. */
+/* The Conversations and Endpoints tables: datagrams and bytes. */
 #include "plugin/compat.h"
 
 #include <epan/conversation_table.h>
@@ -35,8 +35,8 @@ static const char *endpoint_filter(endpoint_item_t *item, conv_filter_type_e fil
     return filter_name(&item->myaddress, filter);
 }
 
-/* Two connections one after the other between the same ports are two rows. Of UDP, Wireshark would take their number
-   for that of its own streams; NCP is a type of which it believes that there are ports to filter by, and no more. */
+/* Connections that use the same ports one after another get separate rows. With type UDP, Wireshark would take the
+   stream number for its own udp.stream; with NCP it only offers filters for ports. */
 static tap_packet_status count_conversation(void *table, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                             tap_flags_t flags) {
     static ct_dissector_info_t info = {conversation_filter};

@@ -4,7 +4,7 @@
 #include <epan/export_object.h>
 #include <epan/to_str.h>
 
-#define NAME_MAX_LENGTH 32 /* of a channel, as a part of a file's name */
+#define NAME_MAX_LENGTH 32 /* characters of a channel name in a file name */
 
 static int object_tap;
 
@@ -13,7 +13,7 @@ static const char *sender_name(uint8_t direction) {
     return names[direction];
 }
 
-/* Letters and digits stay; the name came from the wire. */
+/* Keeps letters and digits: the name comes from the wire. */
 static void safe_name(const char *name, char safe[NAME_MAX_LENGTH + 1]) {
     size_t length = 0;
     for (; *name != '\0' && length < NAME_MAX_LENGTH; name++) {
@@ -22,7 +22,7 @@ static void safe_name(const char *name, char safe[NAME_MAX_LENGTH + 1]) {
     safe[length] = '\0';
 }
 
-/* The number of bits says which of the last byte's count. */
+/* The bit count tells how much of the last byte is used. */
 static char *file_name(const packet_info *pinfo, const struct uerudp_tap_message *message) {
     char channel[NAME_MAX_LENGTH + 1];
     safe_name(message->channel_name != NULL ? message->channel_name : "unknown", channel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whole messages as files (--export-objects uerudp,DIR). */
+/* Saves messages as files: --export-objects uerudp,DIR. */
 #ifndef UERUDP_PLUGIN_TAPS_EXPORT_OBJECTS_H
 #define UERUDP_PLUGIN_TAPS_EXPORT_OBJECTS_H
 
@@ -7,7 +7,6 @@
 
 void uerudp_export_objects_register(int proto);
 
-/* As those of the taps. */
 bool uerudp_export_objects_is_wanted(void);
 void uerudp_export_objects_queue(packet_info *pinfo, const struct uerudp_tap_message *message);
 

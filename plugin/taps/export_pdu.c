@@ -11,9 +11,9 @@
 #define TITLE "Unreal Engine messages"
 #define DISSECTOR "uerudp.message"
 
-/* The head, numbers most significant byte first; then as many bytes of the generation's name, then the message. */
+/* The header, integers in big-endian order; the name of the generation and the message follow. */
 enum {
-    AT_FORM,
+    AT_VERSION,
     AT_DIRECTION,
     AT_KIND,
     AT_FLAGS,
@@ -24,17 +24,17 @@ enum {
     AT_NAME
 };
 enum { IS_OPEN = 1, IS_CLOSE = 2, HAS_EXPORTS = 4, HAS_MAPPED = 8, IS_RELIABLE = 16 };
-#define FORM 1
+#define FORMAT_VERSION 1
 
 static int tap;
 
-/* Wireshark's own calls for it have other names from 4.6 on. */
-static void put_number(uint8_t *to, uint32_t number) {
+/* Wireshark renamed its own functions for this in 4.6. */
+static void write_number(uint8_t *to, uint32_t number) {
     uint32_t ordered = GUINT32_TO_BE(number);
     memcpy(to, &ordered, sizeof ordered);
 }
 
-static uint32_t get_number(const uint8_t *from) {
+static uint32_t read_number(const uint8_t *from) {
     uint32_t ordered;
     memcpy(&ordered, from, sizeof ordered);
     return GUINT32_FROM_BE(ordered);
@@ -48,18 +48,18 @@ static uint8_t flags_of(const struct uerudp_tap_message *message) {
                      (message->is_reliable ? IS_RELIABLE : 0));
 }
 
-static tvbuff_t *wrap(packet_info *pinfo, const struct uerudp_tap_message *message) {
+static tvbuff_t *encode_pdu(packet_info *pinfo, const struct uerudp_tap_message *message) {
     unsigned size = tvb_captured_length(message->tvb);
     unsigned name_length = (unsigned)MIN(strlen(message->generation), UINT8_MAX);
     unsigned total = AT_NAME + name_length + size;
     uint8_t *bytes = wmem_alloc(pinfo->pool, total);
-    bytes[AT_FORM] = FORM;
+    bytes[AT_VERSION] = FORMAT_VERSION;
     bytes[AT_DIRECTION] = message->direction;
     bytes[AT_KIND] = (uint8_t)message->kind;
     bytes[AT_FLAGS] = flags_of(message);
-    put_number(bytes + AT_STREAM, message->stream);
-    put_number(bytes + AT_CHANNEL, message->channel);
-    put_number(bytes + AT_BITS, (uint32_t)message->bits);
+    write_number(bytes + AT_STREAM, message->stream);
+    write_number(bytes + AT_CHANNEL, message->channel);
+    write_number(bytes + AT_BITS, (uint32_t)message->bits);
     bytes[AT_NAME_LENGTH] = (uint8_t)name_length;
     memcpy(bytes + AT_NAME, message->generation, name_length);
     tvb_memcpy(message->tvb, bytes + AT_NAME + name_length, 0, size);
@@ -75,7 +75,7 @@ void uerudp_export_pdu_queue(packet_info *pinfo, const struct uerudp_tap_message
         return;
     }
     exp_pdu_data_t *pdu = export_pdu_create_common_tags(pinfo, DISSECTOR, EXP_PDU_TAG_DISSECTOR_NAME);
-    pdu->pdu_tvb = wrap(pinfo, message);
+    pdu->pdu_tvb = encode_pdu(pinfo, message);
     pdu->tvb_captured_length = tvb_captured_length(pdu->pdu_tvb);
     pdu->tvb_reported_length = tvb_reported_length(pdu->pdu_tvb);
     tap_queue_packet(tap, pinfo, pdu);
@@ -83,16 +83,16 @@ void uerudp_export_pdu_queue(packet_info *pinfo, const struct uerudp_tap_message
 
 /* ---- reading ---- */
 
-/* A wrapped message. */
-struct pdu {
+/* A decoded header and its message. */
+struct message_pdu {
     const uint8_t *head;
     uint32_t bits;
     struct ue_context context;
     struct uerudp_captured_bytes bytes; /* of the message */
-    tvbuff_t *tvb;         /* of these */
+    tvbuff_t *tvb;                      /* of the message */
 };
 
-static void add_head(const struct pdu *p, tvbuff_t *tvb, proto_tree *tree) {
+static void add_head(const struct message_pdu *p, tvbuff_t *tvb, proto_tree *tree) {
     int name_length = p->head[AT_NAME_LENGTH];
     uint8_t flags = p->head[AT_FLAGS];
     proto_tree_add_item(tree, uerudp_hf[UE_F_STREAM], tvb, AT_STREAM, 4, ENC_BIG_ENDIAN);
@@ -105,11 +105,11 @@ static void add_head(const struct pdu *p, tvbuff_t *tvb, proto_tree *tree) {
     proto_tree_add_item(tree, uerudp_hf[UE_F_BUNCH_DATA_BITS], tvb, AT_BITS, 4, ENC_BIG_ENDIAN);
 }
 
-/* false: not one of ours. What a file says is believed only as far as its bytes reach. */
-static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
+/* false: not this format. Every length is checked against the captured bytes. */
+static bool read_head(struct message_pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
     unsigned captured = tvb_captured_length(tvb);
     const uint8_t *bytes = captured >= AT_NAME ? tvb_memdup(pinfo->pool, tvb, 0, captured) : NULL;
-    if (bytes == NULL || bytes[AT_FORM] != FORM || captured - AT_NAME < bytes[AT_NAME_LENGTH] ||
+    if (bytes == NULL || bytes[AT_VERSION] != FORMAT_VERSION || captured - AT_NAME < bytes[AT_NAME_LENGTH] ||
         bytes[AT_DIRECTION] > UE_SERVER_TO_CLIENT || bytes[AT_KIND] > UE_CONTENT_DATA_STREAM) {
         return false;
     }
@@ -117,7 +117,7 @@ static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
     const struct ue_profile *profile =
         ue_profile_find(wmem_strndup(pinfo->pool, (const char *)bytes + AT_NAME, bytes[AT_NAME_LENGTH]));
     p->head = bytes;
-    p->bits = get_number(bytes + AT_BITS);
+    p->bits = read_number(bytes + AT_BITS);
     if (profile == NULL || ue_bits_bytes(p->bits) > captured - begin) {
         return false;
     }
@@ -128,15 +128,15 @@ static bool read_head(struct pdu *p, tvbuff_t *tvb, packet_info *pinfo) {
     return true;
 }
 
-static void show_content(const struct pdu *p, packet_info *pinfo, proto_tree *tree) {
-    const struct uerudp_knowledge nothing = {.map = NULL};
-    struct uerudp_tree_item_limit budget = {.left = uerudp_prefs_max_items()};
+static void show_content(const struct message_pdu *p, packet_info *pinfo, proto_tree *tree) {
+    const struct uerudp_knowledge no_knowledge = {.map = NULL};
+    struct uerudp_tree_item_limit limit = {.left = uerudp_prefs_max_items()};
     struct uerudp_item_label_allocator labels = {.pool = pinfo->pool};
-    const struct uerudp_content_tree inside = {.ground = {p->tvb, pinfo->pool, &p->bytes, &budget, &labels},
-                                     .pinfo = pinfo,
-                                     .tree = tree,
-                                     .context = &p->context,
-                                     .knowledge = &nothing};
+    const struct uerudp_content_tree content_tree = {.buffer = {p->tvb, pinfo->pool, &p->bytes, &limit, &labels},
+                                                     .pinfo = pinfo,
+                                                     .tree = tree,
+                                                     .context = &p->context,
+                                                     .knowledge = &no_knowledge};
     uint8_t flags = p->head[AT_FLAGS];
     const struct ue_content content = {
         .kind = (enum ue_content_kind)p->head[AT_KIND],
@@ -146,17 +146,17 @@ static void show_content(const struct pdu *p, packet_info *pinfo, proto_tree *tr
         .has_mapped = (flags & HAS_MAPPED) != 0,
         .data = {p->bytes.base, 0, p->bits},
     };
-    uerudp_content_tree_add(&inside, &content);
-    uerudp_tree_item_report_limit(&budget, pinfo, proto_tree_get_parent(tree));
+    uerudp_content_tree_add(&content_tree, &content);
+    uerudp_tree_item_report_limit(&limit, pinfo, proto_tree_get_parent(tree));
 }
 
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_) {
-    struct pdu p;
+    struct message_pdu p;
     if (!read_head(&p, tvb, pinfo)) {
         return 0;
     }
     col_set_str(pinfo->cinfo, COL_PROTOCOL, "UERUDP");
-    col_add_fstr(pinfo->cinfo, COL_INFO, "Message on channel %u, %u bits", get_number(p.head + AT_CHANNEL), p.bits);
+    col_add_fstr(pinfo->cinfo, COL_INFO, "Message on channel %u, %u bits", read_number(p.head + AT_CHANNEL), p.bits);
     proto_item *root = proto_tree_add_item(tree, uerudp_proto, tvb, 0, -1, ENC_NA);
     proto_tree *own_tree = proto_item_add_subtree(root, uerudp_ett_datagram);
     add_head(&p, tvb, own_tree);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whole messages as packets of their own (Export PDUs, tshark -U "Unreal Engine messages"), which the dissector
-   uerudp.message reads again. docs/wireshark.md has the form. */
+/* Exports messages as packets (Export PDUs, tshark -U "Unreal Engine messages"). The dissector uerudp.message decodes
+   them; docs/wireshark.md describes the format. */
 #ifndef UERUDP_PLUGIN_TAPS_EXPORT_PDU_H
 #define UERUDP_PLUGIN_TAPS_EXPORT_PDU_H
 
@@ -8,7 +8,6 @@
 
 void uerudp_export_pdu_register(int proto);
 
-/* As those of the taps. */
 bool uerudp_export_pdu_is_wanted(void);
 void uerudp_export_pdu_queue(packet_info *pinfo, const struct uerudp_tap_message *message);
 

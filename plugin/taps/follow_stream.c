@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Follow: what both sides said on a channel of a connection, behind reassembly. From Wireshark 4.4 on the channel is
-   the sub-stream; before, and where none is given, the preference follow_channel names it. */
+/* Follow Stream: the messages of one channel, after reassembly. From Wireshark 4.4 on the sub-stream is the channel;
+   before, and without a sub-stream, the preference follow_channel selects channels. */
 #include "plugin/compat.h"
 
 #include <epan/addr_resolv.h>
@@ -27,7 +27,7 @@ static char *stream_filter(unsigned stream, unsigned sub_stream) {
     return g_strdup_printf("uerudp.stream == %u && uerudp.bunch.channel == %u", stream, sub_stream);
 }
 
-/* The first value of a field in the tree of the packet that is looked at. */
+/* The first value of a field in a tree. */
 static void find_number(const epan_dissect_t *edt, enum ue_field field, unsigned *number) {
     GPtrArray *found = proto_find_finfo(edt->tree, uerudp_hf[field]);
     if (found->len != 0) {
@@ -37,14 +37,14 @@ static void find_number(const epan_dissect_t *edt, enum ue_field field, unsigned
     g_ptr_array_free(found, TRUE);
 }
 
-/* sharkd asks without a tree. */
+/* sharkd passes no tree. */
 static char *packet_filter(epan_dissect_t *edt, packet_info *pinfo, unsigned *stream, unsigned *sub_stream) {
-    const struct uerudp_frame_state *visit = uerudp_frame_state_of_frame(pinfo->num);
+    const struct uerudp_frame_state *state = uerudp_frame_state_of_frame(pinfo->num);
     *sub_stream = 0;
-    if (visit == NULL) {
+    if (state == NULL) {
         return NULL;
     }
-    *stream = visit->connection->stream;
+    *stream = state->connection->stream;
     if (edt != NULL && edt->tree != NULL) {
         find_number(edt, UE_F_BUNCH_CHANNEL, sub_stream);
     }
@@ -64,11 +64,13 @@ static char *address_filter(address *from, address *to, int from_port, int to_po
     return filter;
 }
 
-/* The nearest channel up to, or from, the given one. What the window offers as sub-streams, so it is asked before any
-   message was listened to. */
-static uerudp_callback_bool find_channel(unsigned stream, unsigned channel, uerudp_callback_bool up_to, unsigned *found) {
+/* The nearest channel with messages at or below (up_to), or at or above the given one. The window asks for sub-streams
+   before any message is tapped. */
+static uerudp_callback_bool find_channel(unsigned stream, unsigned channel, uerudp_callback_bool up_to,
+                                         unsigned *found) {
     const struct uerudp_connection *connection = uerudp_conversation_of_stream(stream);
-    return connection != NULL && uerudp_channel_set_find(&uerudp_observe_knowledge(connection)->talked, channel, up_to, found);
+    return connection != NULL &&
+           uerudp_channel_set_find(&uerudp_observe_knowledge(connection)->channels, channel, up_to, found);
 }
 
 /* ---- messages ---- */
@@ -80,7 +82,7 @@ static bool is_followed(const follow_info_t *info, uint32_t channel) {
     return uerudp_prefs_follows_channel(channel);
 }
 
-static void remember_ends(follow_info_t *info, const packet_info *pinfo, bool from_server) {
+static void set_ends(follow_info_t *info, const packet_info *pinfo, bool from_server) {
     if (info->client_port != 0 || info->server_port != 0) {
         return;
     }
@@ -90,7 +92,7 @@ static void remember_ends(follow_info_t *info, const packet_info *pinfo, bool fr
     copy_address(&info->server_ip, from_server ? &pinfo->src : &pinfo->dst);
 }
 
-/* Where nobody knows, the first sender counts as the client. */
+/* While the server is not known, the first sender counts as the client. */
 static bool is_from_server(const follow_info_t *info, const packet_info *pinfo, uint8_t direction) {
     if (direction != UE_DIRECTION_UNKNOWN || info->client_port == 0) {
         return direction == UE_SERVER_TO_CLIENT;
@@ -102,7 +104,7 @@ static void add_record(follow_info_t *info, const packet_info *pinfo, const stru
     bool from_server = is_from_server(info, pinfo, message->direction);
     unsigned size = tvb_captured_length(message->tvb);
     follow_record_t *record = g_new0(follow_record_t, 1);
-    remember_ends(info, pinfo, from_server);
+    set_ends(info, pinfo, from_server);
     record->is_server = from_server;
     record->packet_num = pinfo->num;
     record->abs_ts = pinfo->abs_ts;
@@ -111,8 +113,8 @@ static void add_record(follow_info_t *info, const packet_info *pinfo, const stru
     info->payload = g_list_prepend(info->payload, record);
 }
 
-static tap_packet_status take_message(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
-                                      tap_flags_t flags _U_) {
+static tap_packet_status tap_message(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
+                                     tap_flags_t flags _U_) {
     const struct uerudp_tap_message *message = data;
     if (message->bits == 0 || !is_followed(user, message->channel)) {
         return TAP_PACKET_DONT_REDRAW;
@@ -123,5 +125,5 @@ static tap_packet_status take_message(void *user, packet_info *pinfo, epan_disse
 
 void uerudp_follow_stream_register(int proto) {
     uerudp_register_follow_stream(proto, UERUDP_TAP_MESSAGE_NAME, packet_filter, stream_filter, address_filter,
-                              udp_port_to_display, take_message, uerudp_conversation_stream_count, find_channel);
+                                  udp_port_to_display, tap_message, uerudp_conversation_stream_count, find_channel);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Wireshark's tools that listen to our taps; each call registers one of them, before any capture is read. */
+/* Registers Wireshark's statistics and exports that listen to the taps. */
 #ifndef UERUDP_PLUGIN_TAPS_LISTENERS_H
 #define UERUDP_PLUGIN_TAPS_LISTENERS_H
 
-void uerudp_conversation_table_register(int proto);  /* conversations and endpoints: -z conv,uerudp and -z endpoints,uerudp */
-void uerudp_stats_tree_register(void);       /* -z uerudp,tree and others, see docs/wireshark.md */
-void uerudp_response_time_register(int proto);    /* response times: -z uerudp,srt */
-void uerudp_follow_stream_register(int proto); /* -z follow,uerudp,MODE,STREAM */
+void uerudp_conversation_table_register(int proto); /* -z conv,uerudp and -z endpoints,uerudp */
+void uerudp_stats_tree_register(void);              /* -z uerudp,tree and others, see docs/wireshark.md */
+void uerudp_response_time_register(int proto);      /* -z uerudp,srt */
+void uerudp_follow_stream_register(int proto);      /* -z follow,uerudp,MODE,STREAM */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long the other side took: between the steps of the handshake, and until a packet was acknowledged. */
+/* Response times: between the messages of a handshake, and from a packet to its ack or nak. */
 #include "plugin/compat.h"
 
 #include <epan/srt_table.h>
@@ -23,8 +23,8 @@ static void init_handshake(GArray *tables) {
     }
 }
 
-/* Rows are the directions of the packets that report. */
-static void init_verdicts(GArray *tables, const char *name, const char *short_name) {
+/* A row for each direction of the packet that carries the ack. */
+static void init_acks(GArray *tables, const char *name, const char *short_name) {
     int count = (int)G_N_ELEMENTS(acknowledged_names);
     srt_stat_table *table = init_srt_table(name, short_name, tables, count, "Packets", "uerudp.direction", NULL);
     for (int i = 0; i < count; i++) {
@@ -34,11 +34,11 @@ static void init_verdicts(GArray *tables, const char *name, const char *short_na
 
 static void init(struct register_srt *srt _U_, GArray *tables) {
     init_handshake(tables);
-    init_verdicts(tables, "Unreal Engine packets reported as delivered", "Acks");
-    init_verdicts(tables, "Unreal Engine packets reported as not delivered", "Naks");
+    init_acks(tables, "Unreal Engine packets reported as delivered", "Acks");
+    init_acks(tables, "Unreal Engine packets reported as not delivered", "Naks");
 }
 
-/* Wireshark asks for the time of the request. */
+/* Wireshark expects the time of the request. */
 static void add(const srt_data_t *data, unsigned table, int row, int64_t span_ns, packet_info *pinfo) {
     const nstime_t span = {.secs = span_ns / NS_PER_S, .nsecs = (int)(span_ns % NS_PER_S)};
     nstime_t request;
@@ -55,21 +55,21 @@ static void add_handshake(const srt_data_t *data, const struct uerudp_tap_conten
     }
 }
 
-static tap_packet_status count_spans(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                                     tap_flags_t flags _U_) {
+static tap_packet_status add_times(void *user, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                                   tap_flags_t flags _U_) {
     const srt_data_t *data = user;
     const struct uerudp_tap *tap = tapped;
-    const struct uerudp_tap_analysis *findings = tap->findings(tap);
-    if (findings->handshake_span_ns >= 0) {
-        add_handshake(data, tap->content(tap), findings->handshake_span_ns, pinfo);
+    const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
+    if (analysis->handshake_span_ns >= 0) {
+        add_handshake(data, tap->content(tap), analysis->handshake_span_ns, pinfo);
     }
-    for (uint32_t i = 0; i < findings->verdict_count; i++) {
-        const struct uerudp_tap_ack *verdict = &findings->verdicts[i];
-        add(data, verdict->is_delivered ? TABLE_ACKED : TABLE_NACKED, tap->direction, verdict->span_ns, pinfo);
+    for (uint32_t i = 0; i < analysis->ack_count; i++) {
+        const struct uerudp_tap_ack *decoded = &analysis->acks[i];
+        add(data, decoded->is_delivered ? TABLE_ACKED : TABLE_NACKED, tap->direction, decoded->span_ns, pinfo);
     }
     return TAP_PACKET_REDRAW;
 }
 
 void uerudp_response_time_register(int proto) {
-    register_srt_table(proto, UERUDP_TAP_NAME, TABLE_COUNT, count_spans, init, NULL);
+    register_srt_table(proto, UERUDP_TAP_NAME, TABLE_COUNT, add_times, init, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Trees of counts. A node is made when it is first counted. */
+/* Statistics trees: packets, bunches, channels and losses. */
 #include "plugin/compat.h"
 
 #include <epan/stats_tree.h>
@@ -18,7 +18,7 @@ static const char *or_unknown(const char *name) {
     return name != NULL ? name : "unknown";
 }
 
-/* Each count costs some hundred instructions, so those of a packet are put together. */
+/* An increment costs some hundred instructions, so a packet's equal counts are added at once. */
 static void add(stats_tree *st, int parent, const char *name, uint32_t count) {
     if (count != 0) {
         increase_stat_node(st, name, parent, false, (int)count);
@@ -35,8 +35,8 @@ static const char *packet_kind(const struct uerudp_tap_content *content) {
     if (content->is_malformed) {
         return "malformed";
     }
-    if (content->is_unsettled) {
-        return "generation not settled";
+    if (content->is_undecided) {
+        return "generation not final";
     }
     if (content->is_handshake) {
         return or_unknown(ue_values_name(UE_VALUES_HANDSHAKE_TYPE, content->handshake_type));
@@ -47,12 +47,12 @@ static const char *packet_kind(const struct uerudp_tap_content *content) {
     return content->bunches.all != 0 ? "with bunches" : "without bunches";
 }
 
-/* Nodes whose number is known are found without their names. They are made first, so that all trees number them alike;
-   packets of an unknown direction are rare. */
+/* Nodes with a known id need no lookup by name. They are created first, so that every tree has the same ids; an unknown
+   direction is rare. */
 static int sides[] = {[UE_CLIENT_TO_SERVER] = 0, [UE_SERVER_TO_CLIENT] = 0};
 static int generations;
 
-static void start_packets(stats_tree *st) {
+static void init_packets(stats_tree *st) {
     int all = stats_tree_create_node(st, "Packets", ROOT, STAT_DT_INT, true);
     for (uint8_t i = UE_CLIENT_TO_SERVER; i < G_N_ELEMENTS(sides); i++) {
         sides[i] = stats_tree_create_pivot(st, direction_name(i), all);
@@ -87,7 +87,7 @@ static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, e
         add_parent(st, add_parent(st, ROOT, "Bunches", counts->all), direction_name(tap->direction), counts->all);
     add(st, side, "reliable", counts->reliable);
     add(st, side, "unreliable", counts->all - counts->reliable);
-    add(st, side, "parts of messages", counts->partial);
+    add(st, side, "fragments", counts->partial);
     add(st, side, "whole messages", counts->all - counts->partial);
     add(st, side, "open a channel", counts->open);
     add(st, side, "close a channel", counts->close);
@@ -96,7 +96,7 @@ static tap_packet_status count_bunches(stats_tree *st, packet_info *pinfo _U_, e
 
 /* ---- channels ---- */
 
-/* How many of the first of these bunches are of channels with the same name. */
+/* The number of leading bunches with the same channel name. */
 static uint32_t run_length(const struct uerudp_tap_bunch *bunches, uint32_t count) {
     uint32_t length = 1;
     while (length < count && bunches[length].channel_name == bunches->channel_name) {
@@ -105,8 +105,8 @@ static uint32_t run_length(const struct uerudp_tap_bunch *bunches, uint32_t coun
     return length;
 }
 
-/* A copy was counted when its first was. */
-static void count_change(stats_tree *st, const struct uerudp_tap_bunch *bunch) {
+/* A retransmission was counted at its first transmission. */
+static void count_open_close(stats_tree *st, const struct uerudp_tap_bunch *bunch) {
     if ((bunch->flags & UERUDP_ANALYSIS_SEEN_BEFORE) != 0) {
         return;
     }
@@ -133,26 +133,26 @@ static tap_packet_status count_channels(stats_tree *st, packet_info *pinfo _U_, 
         add(st, all, or_unknown(bunches[i].channel_name), length);
     }
     for (uint32_t i = 0; i < count; i++) {
-        count_change(st, &bunches[i]);
+        count_open_close(st, &bunches[i]);
     }
     return TAP_PACKET_REDRAW;
 }
 
 /* ---- losses ---- */
 
-enum loss { MISSING, OUT_OF_ORDER, SEEN_TWICE, NOT_DELIVERED, SENT_AGAIN, SENT_NEEDLESSLY, LOSS_COUNT };
+enum loss { MISSING, OUT_OF_ORDER, DUPLICATED, NOT_DELIVERED, RETRANSMITTED, SPURIOUS, LOSS_COUNT };
 
 static const char *const loss_names[] = {
     "Packets missing",
     "Packets out of order",
-    "Packets seen twice",
+    "Packets duplicated",
     "Packets reported as not delivered",
-    "Reliable bunches sent again",
-    "Reliable bunches sent again needlessly",
+    "Reliable bunches retransmitted",
+    "Spurious retransmissions",
 };
 
-/* That there was no loss is worth a row. */
-static void start_losses(stats_tree *st) {
+/* A row with 0 tells that there was no loss. */
+static void init_losses(stats_tree *st) {
     for (int i = 0; i < LOSS_COUNT; i++) {
         stats_tree_create_node(st, loss_names[i], ROOT, STAT_DT_INT, true);
     }
@@ -164,10 +164,10 @@ static void add_loss(stats_tree *st, enum loss loss, uint8_t sender, uint32_t co
     }
 }
 
-static uint32_t count_not_delivered(const struct uerudp_tap_analysis *findings) {
+static uint32_t count_not_delivered(const struct uerudp_tap_analysis *analysis) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < findings->verdict_count; i++) {
-        count += !findings->verdicts[i].is_delivered;
+    for (uint32_t i = 0; i < analysis->ack_count; i++) {
+        count += !analysis->acks[i].is_delivered;
     }
     return count;
 }
@@ -175,21 +175,21 @@ static uint32_t count_not_delivered(const struct uerudp_tap_analysis *findings) 
 static tap_packet_status count_losses(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                       tap_flags_t flags _U_) {
     const struct uerudp_tap *tap = data;
-    const struct uerudp_tap_analysis *findings = tap->findings(tap);
+    const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
     uint8_t other = (uint8_t)ue_direction_reverse((enum ue_direction)tap->direction);
-    add_loss(st, MISSING, tap->direction, findings->missing);
-    add_loss(st, OUT_OF_ORDER, tap->direction, (findings->flags & UERUDP_ANALYSIS_OUT_OF_ORDER) != 0);
-    add_loss(st, SEEN_TWICE, tap->direction, (findings->flags & UERUDP_ANALYSIS_DUPLICATE) != 0);
-    add_loss(st, NOT_DELIVERED, other, count_not_delivered(findings));
-    add_loss(st, SENT_AGAIN, tap->direction, findings->resent_count);
-    add_loss(st, SENT_NEEDLESSLY, tap->direction, findings->spurious_count);
+    add_loss(st, MISSING, tap->direction, analysis->missing);
+    add_loss(st, OUT_OF_ORDER, tap->direction, (analysis->flags & UERUDP_ANALYSIS_OUT_OF_ORDER) != 0);
+    add_loss(st, DUPLICATED, tap->direction, (analysis->flags & UERUDP_ANALYSIS_DUPLICATE) != 0);
+    add_loss(st, NOT_DELIVERED, other, count_not_delivered(analysis));
+    add_loss(st, RETRANSMITTED, tap->direction, analysis->retransmission_count);
+    add_loss(st, SPURIOUS, tap->direction, analysis->spurious_count);
     return TAP_PACKET_REDRAW;
 }
 
 /* ---- registration ---- */
 
-/* Wireshark's window calls what tshark leaves out when it is NULL. */
-static void start_empty(stats_tree *st _U_) {}
+/* Wireshark's window calls these functions without a check for NULL. */
+static void init_empty(stats_tree *st _U_) {}
 
 static void end(stats_tree *st _U_) {}
 
@@ -197,15 +197,15 @@ void uerudp_stats_tree_register(void) {
     static const struct {
         const char *abbreviation, *name;
         stat_tree_packet_cb count;
-        stat_tree_init_cb start;
+        stat_tree_init_cb init;
     } trees[] = {
-        {"uerudp", MENU "Packets", count_packets, start_packets},
-        {"uerudp_bunches", MENU "Bunches", count_bunches, start_empty},
-        {"uerudp_channels", MENU "Channels", count_channels, start_empty},
-        {"uerudp_losses", MENU "Losses", count_losses, start_losses},
+        {"uerudp", MENU "Packets", count_packets, init_packets},
+        {"uerudp_bunches", MENU "Bunches", count_bunches, init_empty},
+        {"uerudp_channels", MENU "Channels", count_channels, init_empty},
+        {"uerudp_losses", MENU "Losses", count_losses, init_losses},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(trees); i++) {
-        stats_tree_register_plugin(UERUDP_TAP_NAME, trees[i].abbreviation, trees[i].name, 0, trees[i].count, trees[i].start,
-                                   end);
+        stats_tree_register_plugin(UERUDP_TAP_NAME, trees[i].abbreviation, trees[i].name, 0, trees[i].count,
+                                   trees[i].init, end);
     }
 }

@@ -7,40 +7,41 @@
 #include "plugin/first_pass/observe.h"
 #include "plugin/first_pass/reassembly_results.h"
 #include "plugin/taps/tap.h"
-#include "plugin/tree/info_column.h"
+#include "plugin/tree/label_text.h"
 #include "plugin/tree/tree_items.h"
 
 #define BUNCHES_EXPECTED 8
 #define ITEMS_AT_ONCE UE_TRACKER_ITEMS_MAX
-#define VERDICTS_EXPECTED 4
+#define ACKS_EXPECTED 4
 
 #define ALL(name) UERUDP_RESULTS_OF_TYPE(UERUDP_RESULT_##name)
-#define NOTES_OF_FLAGS (ALL(RETRANSMISSION) | ALL(RELIABLE_GAP) | ALL(PARTIAL_ERROR) | UERUDP_RESULTS_WITH_FLAG(UERUDP_RESULT_RELIABLE))
-#define NOTES_OF_DATAGRAM                                                                                              \
-    (NOTES_OF_FLAGS | ALL(MISSING) | ALL(OUT_OF_ORDER) | ALL(DUPLICATE) | ALL(HANDSHAKE_RTT) | ALL(ACK) | ALL(NAK))
-#define NOTES_OF_BUNCHES (NOTES_OF_FLAGS | ALL(RELIABLE) | ALL(MESSAGE) | ALL(CHANNEL_KIND) | ALL(DUPLICATE))
+#define RESULTS_WITH_FLAGS                                                                                             \
+    (ALL(RETRANSMISSION) | ALL(RELIABLE_GAP) | ALL(PARTIAL_ERROR) | UERUDP_RESULTS_WITH_FLAG(UERUDP_RESULT_RELIABLE))
+#define RESULTS_OF_DATAGRAM                                                                                            \
+    (RESULTS_WITH_FLAGS | ALL(MISSING) | ALL(OUT_OF_ORDER) | ALL(DUPLICATE) | ALL(HANDSHAKE_RTT) | ALL(ACK) | ALL(NAK))
+#define RESULTS_OF_BUNCHES (RESULTS_WITH_FLAGS | ALL(RELIABLE) | ALL(MESSAGE) | ALL(CHANNEL_KIND) | ALL(DUPLICATE))
 
-/* What a report is made from, and its parts: these are unset until somebody asks. Bunches and messages have the same
-   indices: a message stands for a bunch that is one. */
+/* Data of one datagram; each part is computed when a listener asks for it. messages[i] belongs to bunches[i], whether
+   that bunch is a message or not. */
 struct uerudp_tap_data {
     struct uerudp_tap tap;
     packet_info *pinfo;
-    const struct uerudp_frame_state *visit;
+    const struct uerudp_frame_state *state;
     struct uerudp_captured_bytes bytes;
-    struct uerudp_tree_buffer ground;
+    struct uerudp_tree_buffer buffer;
     struct ue_context context;
-    bool has_content, has_findings;
-    bool is_settled; /* asked while the datagram is dissected: listeners run after Wireshark has marked it as visited */
+    bool has_content, has_analysis;
+    bool is_final; /* read during dissection: when listeners run, Wireshark has already marked the frame as visited */
     struct uerudp_tap_content content;
-    struct uerudp_tap_analysis findings;
+    struct uerudp_tap_analysis analysis;
     wmem_array_t *bunches;
     wmem_array_t *messages; /* NULL: not wanted */
-    struct uerudp_tap_ack *verdicts;
-    size_t verdict_capacity;
+    struct uerudp_tap_ack *acks;
+    size_t ack_capacity;
     uint32_t item;
 };
 
-/* ---- what the datagram says ---- */
+/* ---- content ---- */
 
 static enum ue_content_kind kind_of_name(const char *name) {
     for (enum ue_content_kind kind = UE_CONTENT_UNKNOWN + 1; name != NULL && kind < UE_CONTENT_KIND_COUNT; kind++) {
@@ -51,26 +52,26 @@ static enum ue_content_kind kind_of_name(const char *name) {
     return UE_CONTENT_UNKNOWN;
 }
 
-static const char *channel_name(const struct uerudp_tap_data *r, const struct ue_bunch *bunch) {
+static const char *channel_name(const struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
     if (bunch->has_name && !bunch->name.hardcoded) {
         const struct ue_record record = {.text = bunch->name.text};
-        return uerudp_label_text_name_of_record(r->pinfo->pool, &record);
+        return uerudp_label_text_name_of_record(d->pinfo->pool, &record);
     }
-    return ue_bunch_channel_name(&r->context, bunch);
+    return ue_bunch_channel_name(&d->context, bunch);
 }
 
-/* The bits may go away with the call, where they were decrypted. */
-static tvbuff_t *aligned_tvb(const struct uerudp_tap_data *r, struct ue_view data) {
+/* Copied, because decrypted bits are overwritten by the next decryption. */
+static tvbuff_t *aligned_tvb(const struct uerudp_tap_data *d, struct ue_view data) {
     unsigned size = (unsigned)ue_bits_bytes(data.bits);
-    return tvb_new_child_real_data(r->ground.tvb, uerudp_tree_item_copy_bits(&r->ground, data), size, (int)size);
+    return tvb_new_child_real_data(d->buffer.tvb, uerudp_tree_item_copy_bits(&d->buffer, data), size, (int)size);
 }
 
-static void add_message(struct uerudp_tap_data *r, const struct ue_bunch *bunch, const char *name) {
+static void add_message(struct uerudp_tap_data *d, const struct ue_bunch *bunch, const char *name) {
     struct uerudp_tap_message message = {
-        .stream = r->tap.stream,
-        .item = r->item,
-        .direction = r->tap.direction,
-        .generation = r->tap.generation,
+        .stream = d->tap.stream,
+        .item = d->item,
+        .direction = d->tap.direction,
+        .generation = d->tap.generation,
         .channel = bunch->channel,
         .channel_name = name,
         .kind = kind_of_name(name),
@@ -80,20 +81,20 @@ static void add_message(struct uerudp_tap_data *r, const struct ue_bunch *bunch,
         .has_exports = bunch->has_exports,
         .has_mapped = bunch->has_mapped,
     };
-    if (!bunch->partial || bunch->has_exports) { /* export fragments are no part of the chain around them */
-        message.tvb = aligned_tvb(r, bunch->data);
+    if (!bunch->partial || bunch->has_exports) { /* exports are not part of the reassembled message */
+        message.tvb = aligned_tvb(d, bunch->data);
         message.bits = bunch->data.bits;
     }
-    wmem_array_append_one(r->messages, message);
+    wmem_array_append_one(d->messages, message);
 }
 
-static struct uerudp_tap_bunch tell_bunch(struct uerudp_tap_data *r, const struct ue_bunch *bunch) {
-    const char *name = channel_name(r, bunch);
-    if (r->messages != NULL) {
-        add_message(r, bunch, name);
+static struct uerudp_tap_bunch make_bunch(struct uerudp_tap_data *d, const struct ue_bunch *bunch) {
+    const char *name = channel_name(d, bunch);
+    if (d->messages != NULL) {
+        add_message(d, bunch, name);
     }
     return (struct uerudp_tap_bunch){
-        .item = r->item,
+        .item = d->item,
         .channel = bunch->channel,
         .channel_name = name,
         .reliable_id = -1,
@@ -106,143 +107,144 @@ static struct uerudp_tap_bunch tell_bunch(struct uerudp_tap_data *r, const struc
     };
 }
 
-/* At most ITEMS_AT_ONCE. */
-static void take_items(struct uerudp_tap_data *r, const struct ue_item *items, size_t count) {
+/* count: at most ITEMS_AT_ONCE. */
+static void add_items(struct uerudp_tap_data *d, const struct ue_item *items, size_t count) {
     struct uerudp_tap_bunch bunches[ITEMS_AT_ONCE];
     unsigned bunch_count = 0;
-    for (size_t i = 0; i < count; i++, r->item++) {
+    for (size_t i = 0; i < count; i++, d->item++) {
         if (!items[i].is_ack) {
-            bunches[bunch_count++] = tell_bunch(r, &items[i].bunch);
+            bunches[bunch_count++] = make_bunch(d, &items[i].bunch);
         }
     }
-    wmem_array_append(r->bunches, bunches, bunch_count);
+    wmem_array_append(d->bunches, bunches, bunch_count);
 }
 
-static void read_items(struct uerudp_tap_data *r, struct ue_item_range *rest) {
+static void decode_items(struct uerudp_tap_data *d, struct ue_item_range *rest) {
     struct ue_item items[ITEMS_AT_ONCE];
     struct ue_fault fault = {.status = UE_OK};
     while (fault.status == UE_OK && rest->bit < rest->end_bit) {
-        size_t count = ue_items_decode(&r->context, r->bytes.base, rest, items, ITEMS_AT_ONCE, &fault);
-        take_items(r, items, count);
+        size_t count = ue_items_decode(&d->context, d->bytes.base, rest, items, ITEMS_AT_ONCE, &fault);
+        add_items(d, items, count);
     }
 }
 
-static void take_item(void *user, const struct ue_item *item) {
-    take_items(user, item, 1);
+static void on_item(void *user, const struct ue_item *item) {
+    add_items(user, item, 1);
 }
 
-/* Encrypted content is read only where somebody opens it. */
-static void read_sealed(struct uerudp_tap_data *r) {
-    const struct ue_visitor visitor = {.item = take_item, .user = r};
-    struct ue_decode_result verdict;
-    ue_datagram_check(&r->context, r->bytes.base, r->bytes.size, &visitor, &verdict);
+/* Decodes a datagram with encrypted content, if it can be decrypted. */
+static void decode_encrypted(struct uerudp_tap_data *d) {
+    const struct ue_visitor visitor = {.item = on_item, .user = d};
+    struct ue_decode_result decoded;
+    ue_datagram_check(&d->context, d->bytes.base, d->bytes.size, &visitor, &decoded);
 }
 
-static enum ue_status decode_head(const struct uerudp_tap_data *r, struct ue_datagram *head, struct ue_item_range *rest) {
+static enum ue_status decode_head(const struct uerudp_tap_data *d, struct ue_datagram *head,
+                                  struct ue_item_range *rest) {
     struct ue_fault fault;
-    return ue_datagram_decode_head(&r->context, r->bytes.base, r->bytes.size, head, rest, &fault);
+    return ue_datagram_decode_head(&d->context, d->bytes.base, d->bytes.size, head, rest, &fault);
 }
 
-static void read_again(struct uerudp_tap_data *r) {
+static void decode_bunches(struct uerudp_tap_data *d) {
     struct ue_datagram head;
     struct ue_item_range rest;
-    if (decode_head(r, &head, &rest) != UE_OK || head.prefix.is_handshake) {
+    if (decode_head(d, &head, &rest) != UE_OK || head.prefix.is_handshake) {
         return;
     }
     if (head.handlers.is_opaque) {
-        read_sealed(r);
+        decode_encrypted(d);
     } else {
-        read_items(r, &rest);
+        decode_items(d, &rest);
     }
 }
 
-/* What the tracker just read need not be read again. */
-static void read_bunches(struct uerudp_tap_data *r) {
-    const struct ue_tracker_items *reading = uerudp_observe_latest_items(r->visit, &r->bytes);
-    if (reading != NULL) {
-        take_items(r, reading->items, reading->count);
+/* Uses the items that the tracker has just decoded, if it has. */
+static void fill_bunches(struct uerudp_tap_data *d) {
+    const struct ue_tracker_items *tracked = uerudp_observe_latest_items(d->state, &d->bytes);
+    if (tracked != NULL) {
+        add_items(d, tracked->items, tracked->count);
     } else {
-        read_again(r);
+        decode_bunches(d);
     }
 }
 
-static uint8_t handshake_type(const struct uerudp_tap_data *r) {
+static uint8_t handshake_type(const struct uerudp_tap_data *d) {
     struct ue_datagram head;
     struct ue_item_range rest;
-    return decode_head(r, &head, &rest) == UE_OK ? (uint8_t)head.handshake.type : UE_HANDSHAKE_TYPE_UNKNOWN;
+    return decode_head(d, &head, &rest) == UE_OK ? (uint8_t)head.handshake.type : UE_HANDSHAKE_TYPE_UNKNOWN;
 }
 
-static void count_datagram(struct uerudp_tap_data *r) {
-    struct uerudp_tap_content *content = &r->content;
-    struct ue_decode_result verdict;
-    enum ue_status status = ue_datagram_count(&r->context, r->bytes.base, r->bytes.size, &content->bunches, &verdict);
-    content->is_malformed = status != UE_OK && !r->bytes.is_cut && r->is_settled;
-    content->is_unsettled = status != UE_OK && !r->bytes.is_cut && !content->is_malformed;
-    content->is_handshake = verdict.is_handshake;
-    content->is_opaque = verdict.closed_by != UE_HANDLER_NONE;
-    content->handshake_type = verdict.is_handshake ? handshake_type(r) : UE_HANDSHAKE_TYPE_UNKNOWN;
+static void count_datagram(struct uerudp_tap_data *d) {
+    struct uerudp_tap_content *content = &d->content;
+    struct ue_decode_result decoded;
+    enum ue_status status = ue_datagram_count(&d->context, d->bytes.base, d->bytes.size, &content->bunches, &decoded);
+    content->is_malformed = status != UE_OK && !d->bytes.is_cut && d->is_final;
+    content->is_undecided = status != UE_OK && !d->bytes.is_cut && !content->is_malformed;
+    content->is_handshake = decoded.is_handshake;
+    content->is_opaque = decoded.closed_by != UE_HANDLER_NONE;
+    content->handshake_type = decoded.is_handshake ? handshake_type(d) : UE_HANDSHAKE_TYPE_UNKNOWN;
 }
 
 static const struct uerudp_tap_content *content_of(const struct uerudp_tap *tap) {
-    struct uerudp_tap_data *r = tap->report;
-    if (!r->has_content) {
-        const struct ue_tracker_items *reading = uerudp_observe_latest_items(r->visit, &r->bytes);
-        if (reading != NULL) {
-            r->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
-            ue_items_count(reading->items, reading->count, &r->content.bunches);
+    struct uerudp_tap_data *d = tap->data;
+    if (!d->has_content) {
+        const struct ue_tracker_items *tracked = uerudp_observe_latest_items(d->state, &d->bytes);
+        if (tracked != NULL) {
+            d->content = (struct uerudp_tap_content){.handshake_type = UE_HANDSHAKE_TYPE_UNKNOWN};
+            ue_items_count(tracked->items, tracked->count, &d->content.bunches);
         } else {
-            count_datagram(r);
+            count_datagram(d);
         }
-        r->has_content = true;
+        d->has_content = true;
     }
-    return &r->content;
+    return &d->content;
 }
 
-/* ---- what its notes say ---- */
+/* ---- analysis ---- */
 
-static void add_verdict(struct uerudp_tap_data *r, const struct uerudp_analysis_result *note) {
-    uint32_t count = r->findings.verdict_count++;
-    if (count == r->verdict_capacity) {
-        r->verdict_capacity = MAX(2 * r->verdict_capacity, VERDICTS_EXPECTED);
-        r->verdicts = wmem_realloc(r->pinfo->pool, r->verdicts, r->verdict_capacity * sizeof *r->verdicts);
+static void add_ack(struct uerudp_tap_data *d, const struct uerudp_analysis_result *result) {
+    uint32_t count = d->analysis.ack_count++;
+    if (count == d->ack_capacity) {
+        d->ack_capacity = MAX(2 * d->ack_capacity, ACKS_EXPECTED);
+        d->acks = wmem_realloc(d->pinfo->pool, d->acks, d->ack_capacity * sizeof *d->acks);
     }
-    r->verdicts[count] = (struct uerudp_tap_ack){.packet_id = note->id,
-                                                 .frame = note->frame,
-                                                 .span_ns = note->span_ns,
-                                                 .is_delivered = note->type == UERUDP_RESULT_ACK};
+    d->acks[count] = (struct uerudp_tap_ack){.packet_id = result->id,
+                                             .frame = result->frame,
+                                             .span_ns = result->span_ns,
+                                             .is_delivered = result->type == UERUDP_RESULT_ACK};
 }
 
-static void add_finding(void *user, const struct uerudp_analysis_result *note) {
-    struct uerudp_tap_data *r = user;
-    struct uerudp_tap_analysis *findings = &r->findings;
-    findings->flags |= uerudp_analysis_result_flags(note);
-    switch (note->type) {
-    case UERUDP_RESULT_MISSING: findings->missing = note->number; break;
-    case UERUDP_RESULT_HANDSHAKE_RTT: findings->handshake_span_ns = note->span_ns; break;
+static void add_result(void *user, const struct uerudp_analysis_result *result) {
+    struct uerudp_tap_data *d = user;
+    struct uerudp_tap_analysis *analysis = &d->analysis;
+    analysis->flags |= uerudp_analysis_result_flags(result);
+    switch (result->type) {
+    case UERUDP_RESULT_MISSING: analysis->missing = result->number; break;
+    case UERUDP_RESULT_HANDSHAKE_RTT: analysis->handshake_span_ns = result->span_ns; break;
     case UERUDP_RESULT_RETRANSMISSION:
-        findings->resent_count++;
-        findings->spurious_count += note->is_set;
+        analysis->retransmission_count++;
+        analysis->spurious_count += result->is_set;
         break;
     case UERUDP_RESULT_ACK:
-    case UERUDP_RESULT_NAK: add_verdict(r, note); break;
+    case UERUDP_RESULT_NAK: add_ack(d, result); break;
     default: break;
     }
 }
 
-static const struct uerudp_tap_analysis *findings_of(const struct uerudp_tap *tap) {
-    struct uerudp_tap_data *r = tap->report;
-    if (!r->has_findings) {
-        r->findings = (struct uerudp_tap_analysis){.handshake_span_ns = -1};
-        r->verdicts = NULL;
-        r->verdict_capacity = 0;
-        uerudp_analysis_results_for_each(r->visit, NOTES_OF_DATAGRAM, add_finding, r);
-        r->findings.verdicts = r->verdicts;
-        r->has_findings = true;
+static const struct uerudp_tap_analysis *analysis_of(const struct uerudp_tap *tap) {
+    struct uerudp_tap_data *d = tap->data;
+    if (!d->has_analysis) {
+        d->analysis = (struct uerudp_tap_analysis){.handshake_span_ns = -1};
+        d->acks = NULL;
+        d->ack_capacity = 0;
+        uerudp_analysis_results_for_each(d->state, RESULTS_OF_DATAGRAM, add_result, d);
+        d->analysis.acks = d->acks;
+        d->has_analysis = true;
     }
-    return &r->findings;
+    return &d->analysis;
 }
 
-/* ---- both, of each bunch ---- */
+/* ---- bunches with analysis ---- */
 
 static int compare_item(const void *key, const void *element) {
     uint32_t item = *(const uint32_t *)key;
@@ -250,61 +252,61 @@ static int compare_item(const void *key, const void *element) {
     return (item > bunch->item) - (item < bunch->item);
 }
 
-/* NULL: it was not read. Where there are no acks between them, bunches and items have the same places. */
-static struct uerudp_tap_bunch *bunch_of_item(const struct uerudp_tap_data *r, uint32_t item) {
-    struct uerudp_tap_bunch *bunches = wmem_array_get_raw(r->bunches);
-    unsigned count = wmem_array_get_count(r->bunches);
+/* NULL: the bunch was not decoded. In a packet without acks, a bunch has the same index as its item. */
+static struct uerudp_tap_bunch *bunch_of_item(const struct uerudp_tap_data *d, uint32_t item) {
+    struct uerudp_tap_bunch *bunches = wmem_array_get_raw(d->bunches);
+    unsigned count = wmem_array_get_count(d->bunches);
     if (item < count && bunches[item].item == item) {
         return &bunches[item];
     }
     return bsearch(&item, bunches, count, sizeof *bunches, compare_item);
 }
 
-static void add_to_bunch(const struct uerudp_tap_data *r, const struct uerudp_analysis_result *note) {
-    struct uerudp_tap_bunch *bunch = bunch_of_item(r, note->item);
+static void add_to_bunch(const struct uerudp_tap_data *d, const struct uerudp_analysis_result *result) {
+    struct uerudp_tap_bunch *bunch = bunch_of_item(d, result->item);
     if (bunch == NULL) {
         return;
     }
-    bunch->flags |= uerudp_analysis_result_flags(note);
-    if (note->type == UERUDP_RESULT_RELIABLE) {
-        bunch->reliable_id = note->id;
+    bunch->flags |= uerudp_analysis_result_flags(result);
+    if (result->type == UERUDP_RESULT_RELIABLE) {
+        bunch->reliable_id = result->id;
     }
-    bool tells_kind = note->type == UERUDP_RESULT_MESSAGE || note->type == UERUDP_RESULT_CHANNEL_KIND;
-    if (tells_kind && bunch->channel_name == NULL) {
-        bunch->channel_name = ue_content_kind_name((enum ue_content_kind)note->number);
+    bool has_kind = result->type == UERUDP_RESULT_MESSAGE || result->type == UERUDP_RESULT_CHANNEL_KIND;
+    if (has_kind && bunch->channel_name == NULL) {
+        bunch->channel_name = ue_content_kind_name((enum ue_content_kind)result->number);
     }
 }
 
-static void add_to_all_bunches(const struct uerudp_tap_data *r, uint32_t flags) {
-    struct uerudp_tap_bunch *bunches = wmem_array_get_raw(r->bunches);
-    for (unsigned i = 0; i < wmem_array_get_count(r->bunches); i++) {
+static void add_to_all_bunches(const struct uerudp_tap_data *d, uint32_t flags) {
+    struct uerudp_tap_bunch *bunches = wmem_array_get_raw(d->bunches);
+    for (unsigned i = 0; i < wmem_array_get_count(d->bunches); i++) {
         bunches[i].flags |= flags;
     }
 }
 
-static void add_to_bunches(void *user, const struct uerudp_analysis_result *note) {
-    if (note->type == UERUDP_RESULT_DUPLICATE) {
+static void add_to_bunches(void *user, const struct uerudp_analysis_result *result) {
+    if (result->type == UERUDP_RESULT_DUPLICATE) {
         add_to_all_bunches(user, UERUDP_ANALYSIS_DUPLICATE);
     } else {
-        add_to_bunch(user, note);
+        add_to_bunch(user, result);
     }
 }
 
 static const struct uerudp_tap_bunch *bunches_of(const struct uerudp_tap *tap, uint32_t *count) {
-    struct uerudp_tap_data *r = tap->report;
-    if (r->bunches == NULL) {
-        r->item = 0;
-        r->bunches = wmem_array_sized_new(r->pinfo->pool, sizeof(struct uerudp_tap_bunch), BUNCHES_EXPECTED);
-        read_bunches(r);
-        uerudp_analysis_results_for_each(r->visit, NOTES_OF_BUNCHES, add_to_bunches, r);
+    struct uerudp_tap_data *d = tap->data;
+    if (d->bunches == NULL) {
+        d->item = 0;
+        d->bunches = wmem_array_sized_new(d->pinfo->pool, sizeof(struct uerudp_tap_bunch), BUNCHES_EXPECTED);
+        fill_bunches(d);
+        uerudp_analysis_results_for_each(d->state, RESULTS_OF_BUNCHES, add_to_bunches, d);
     }
-    *count = wmem_array_get_count(r->bunches);
-    return wmem_array_get_raw(r->bunches);
+    *count = wmem_array_get_count(d->bunches);
+    return wmem_array_get_raw(d->bunches);
 }
 
 /* ---- messages ---- */
 
-/* What only the analysis knew when the message was made from its bunch. */
+/* Adds what only the analysis knows. */
 static void complete_message(struct uerudp_tap_message *message, const struct uerudp_tap_bunch *bunch) {
     message->channel_name = bunch->channel_name;
     message->kind = kind_of_name(bunch->channel_name);
@@ -313,81 +315,85 @@ static void complete_message(struct uerudp_tap_message *message, const struct ue
     }
 }
 
-/* The message that a bunch completes; that of the bunch itself are exports. Its bytes live as long as the capture. */
-static void queue_chain(const struct uerudp_tap_data *r, const struct uerudp_tap_message *bunch, const struct uerudp_reassembly_result *chain) {
-    const struct ue_content *content = &chain->content;
+/* The reassembled message that a bunch completes; the message of the bunch itself holds exports. Its bytes are in file
+   scope. */
+static void queue_reassembled(const struct uerudp_tap_data *d, const struct uerudp_tap_message *bunch,
+                              const struct uerudp_reassembly_result *reassembly) {
+    const struct ue_content *content = &reassembly->content;
     unsigned size = (unsigned)ue_bits_bytes(content->data.bits);
-    struct uerudp_tap_message *message = wmem_memdup(r->pinfo->pool, bunch, sizeof *bunch);
-    message->tvb = tvb_new_child_real_data(r->ground.tvb, content->data.base, size, (int)size);
+    struct uerudp_tap_message *message = wmem_memdup(d->pinfo->pool, bunch, sizeof *bunch);
+    message->tvb = tvb_new_child_real_data(d->buffer.tvb, content->data.base, size, (int)size);
     message->bits = content->data.bits;
     message->kind = content->kind;
     message->is_open = content->open;
     message->is_close = content->close;
     message->has_exports = content->has_exports;
     message->has_mapped = content->has_mapped;
-    message->is_assembled = true;
-    uerudp_tap_message_queue(r->pinfo, message);
+    message->is_reassembled = true;
+    uerudp_tap_message_queue(d->pinfo, message);
 }
 
-static void queue_message(const struct uerudp_tap_data *r, struct uerudp_tap_message *message, const struct uerudp_tap_bunch *bunch) {
-    const struct uerudp_reassembly_result *chain = bunch->partial ? uerudp_reassembly_results_find_message(r->visit, bunch->item) : NULL;
+static void queue_message(const struct uerudp_tap_data *d, struct uerudp_tap_message *message,
+                          const struct uerudp_tap_bunch *bunch) {
+    const struct uerudp_reassembly_result *reassembly =
+        bunch->partial ? uerudp_reassembly_results_find_message(d->state, bunch->item) : NULL;
     complete_message(message, bunch);
     if (message->tvb != NULL) {
-        uerudp_tap_message_queue(r->pinfo, message);
+        uerudp_tap_message_queue(d->pinfo, message);
     }
-    if (chain != NULL) {
-        queue_chain(r, message, chain);
+    if (reassembly != NULL) {
+        queue_reassembled(d, message, reassembly);
     }
 }
 
-static void queue_messages(struct uerudp_tap_data *r) {
-    r->messages = wmem_array_sized_new(r->pinfo->pool, sizeof(struct uerudp_tap_message), BUNCHES_EXPECTED);
+static void queue_messages(struct uerudp_tap_data *d) {
+    d->messages = wmem_array_sized_new(d->pinfo->pool, sizeof(struct uerudp_tap_message), BUNCHES_EXPECTED);
     uint32_t count;
-    const struct uerudp_tap_bunch *bunches = bunches_of(&r->tap, &count);
+    const struct uerudp_tap_bunch *bunches = bunches_of(&d->tap, &count);
     for (uint32_t i = 0; i < count; i++) {
-        queue_message(r, wmem_array_index(r->messages, i), &bunches[i]);
+        queue_message(d, wmem_array_index(d->messages, i), &bunches[i]);
     }
 }
 
-static struct uerudp_tap_data *new_report(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *visit,
-                                    const struct uerudp_captured_bytes *bytes) {
-    struct uerudp_tap_data *r = wmem_new(pinfo->pool, struct uerudp_tap_data);
-    const struct ue_packet_ids *links = &visit->frame.links;
-    r->pinfo = pinfo;
-    r->visit = visit;
-    r->bytes = *bytes;
-    r->is_settled = uerudp_frame_state_is_final(visit, pinfo);
-    r->has_content = false;
-    r->has_findings = false;
-    r->bunches = NULL;
-    r->messages = NULL;
-    r->ground = (struct uerudp_tree_buffer){.tvb = tvb, .pool = pinfo->pool, .bytes = &r->bytes};
-    ue_detection_context(&visit->connection->flow, &visit->frame, &r->context);
-    r->tap = (struct uerudp_tap){.stream = visit->connection->stream,
-                             .size_bytes = tvb_reported_length(tvb),
-                             .packet_id = links->has_id ? links->packet_id : -1,
-                             .generation = r->context.profile.name,
-                             .direction = (uint8_t)r->context.direction,
-                             .content = content_of,
-                             .findings = findings_of,
-                             .bunches = bunches_of,
-                             .report = r};
-    return r;
+static struct uerudp_tap_data *new_data(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *state,
+                                        const struct uerudp_captured_bytes *bytes) {
+    struct uerudp_tap_data *d = wmem_new(pinfo->pool, struct uerudp_tap_data);
+    const struct ue_packet_ids *links = &state->decode.links;
+    d->pinfo = pinfo;
+    d->state = state;
+    d->bytes = *bytes;
+    d->is_final = uerudp_frame_state_is_final(state, pinfo);
+    d->has_content = false;
+    d->has_analysis = false;
+    d->bunches = NULL;
+    d->messages = NULL;
+    d->buffer = (struct uerudp_tree_buffer){.tvb = tvb, .pool = pinfo->pool, .bytes = &d->bytes};
+    ue_detection_context(&state->connection->detection, &state->decode, &d->context);
+    d->tap = (struct uerudp_tap){.stream = state->connection->stream,
+                                 .size_bytes = tvb_reported_length(tvb),
+                                 .packet_id = links->has_id ? links->packet_id : -1,
+                                 .generation = d->context.profile.name,
+                                 .direction = (uint8_t)d->context.direction,
+                                 .content = content_of,
+                                 .analysis = analysis_of,
+                                 .bunches = bunches_of,
+                                 .data = d};
+    return d;
 }
 
-/* A call of its own, which benchmarks count. */
-G_GNUC_NO_INLINE void uerudp_tap_data_queue(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *visit,
-                                         const struct uerudp_captured_bytes *bytes) {
+/* Never inlined, so that a benchmark can count its instructions. */
+G_GNUC_NO_INLINE void uerudp_tap_data_queue(tvbuff_t *tvb, packet_info *pinfo, const struct uerudp_frame_state *state,
+                                            const struct uerudp_captured_bytes *bytes) {
     bool wants_datagrams = uerudp_tap_is_wanted();
     bool wants_messages = uerudp_tap_message_is_wanted();
     if (!wants_datagrams && !wants_messages) {
         return;
     }
-    struct uerudp_tap_data *r = new_report(tvb, pinfo, visit, bytes);
+    struct uerudp_tap_data *d = new_data(tvb, pinfo, state, bytes);
     if (wants_messages) {
-        queue_messages(r);
+        queue_messages(d);
     }
     if (wants_datagrams) {
-        uerudp_tap_queue(pinfo, &r->tap);
+        uerudp_tap_queue(pinfo, &d->tap);
     }
 }

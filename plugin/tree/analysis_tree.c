@@ -12,24 +12,30 @@
 #include "plugin/tree/item_label.h"
 #include "plugin/tree/tree_items.h"
 
-/* So many ids are told one by one. */
-#define IDS_TOLD 8
+/* Greatest number of ids that a sentence lists. */
+#define IDS_LISTED_MAX 8
 
-/* A packet that came twice says the same of its bunches; they were followed the first time. */
-static struct uerudp_analysis_results notes_of_first(const struct uerudp_frame_state *visit, const struct uerudp_analysis_results *notes,
-                                      wmem_allocator_t *pool) {
-    struct uerudp_analysis_results part = uerudp_analysis_results_of_datagram(notes);
-    const struct uerudp_analysis_result *duplicate = uerudp_analysis_results_find(&part, UERUDP_RESULT_DUPLICATE);
+/* A duplicate packet contains the same bunches; the results of these belong to the first copy. */
+static struct uerudp_analysis_results results_of_first(const struct uerudp_frame_state *state,
+                                                       const struct uerudp_analysis_results *results,
+                                                       wmem_allocator_t *pool) {
+    struct uerudp_analysis_results of_datagram = uerudp_analysis_results_of_datagram(results);
+    const struct uerudp_analysis_result *duplicate =
+        uerudp_analysis_results_find(&of_datagram, UERUDP_RESULT_DUPLICATE);
     const struct uerudp_frame_state *first =
-        duplicate != NULL ? uerudp_sequence_analysis_find_datagram(visit, duplicate->frame, &visit->frame.links.packet_id) : NULL;
+        duplicate != NULL
+            ? uerudp_sequence_analysis_find_datagram(state, duplicate->frame, &state->decode.links.packet_id)
+            : NULL;
     return first != NULL ? uerudp_analysis_results_read(first, pool) : (struct uerudp_analysis_results){0};
 }
 
-void uerudp_analysis_tree_init(struct uerudp_analysis_tree *analysis, packet_info *pinfo, const struct uerudp_tree_buffer *ground,
-                      const struct uerudp_frame_state *visit, const struct ue_context *context) {
-    *analysis = (struct uerudp_analysis_tree){.pinfo = pinfo, .ground = ground, .reliable_buffer = context->reliable_buffer};
-    analysis->notes = uerudp_analysis_results_read(visit, pinfo->pool);
-    analysis->first = notes_of_first(visit, &analysis->notes, pinfo->pool);
+void uerudp_analysis_tree_init(struct uerudp_analysis_tree *analysis, packet_info *pinfo,
+                               const struct uerudp_tree_buffer *buffer, const struct uerudp_frame_state *state,
+                               const struct ue_context *context) {
+    *analysis =
+        (struct uerudp_analysis_tree){.pinfo = pinfo, .buffer = buffer, .reliable_buffer = context->reliable_buffer};
+    analysis->results = uerudp_analysis_results_read(state, pinfo->pool);
+    analysis->first = results_of_first(state, &analysis->results, pinfo->pool);
 }
 
 /* ---- items ---- */
@@ -38,14 +44,13 @@ static void add_number(const struct uerudp_analysis_tree *a, proto_tree *tree, e
     int hf = uerudp_hf[field];
     if (uerudp_tree_item_is_wanted(tree, field)) {
         bool is_wide = ue_field_row(field)->kind == UE_KIND_U64;
-        proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->ground->tvb, 0, 0, number)
-                                   : proto_tree_add_uint(tree, hf, a->ground->tvb, 0, 0, (uint32_t)number);
+        proto_item *item = is_wide ? proto_tree_add_uint64(tree, hf, a->buffer->tvb, 0, 0, number)
+                                   : proto_tree_add_uint(tree, hf, a->buffer->tvb, 0, 0, (uint32_t)number);
         proto_item_set_generated(item);
-        uerudp_item_label_set_generated(item, a->ground->labels, field, number, NULL);
+        uerudp_item_label_set_generated(item, a->buffer->label_allocator, field, number, NULL);
     }
 }
 
-/* A frame, where it is known. */
 static void add_frame(const struct uerudp_analysis_tree *a, proto_tree *tree, enum ue_field field, uint32_t frame) {
     if (frame != 0) {
         add_number(a, tree, field, frame);
@@ -56,41 +61,43 @@ static void add_span(const struct uerudp_analysis_tree *a, proto_tree *tree, enu
     int hf = uerudp_hf[field];
     if (span_ns >= 0 && proto_field_is_referenced(tree, hf)) {
         const nstime_t span = {.secs = span_ns / UE_NS_PER_S, .nsecs = (int)(span_ns % UE_NS_PER_S)};
-        proto_item *item = proto_tree_add_time(tree, hf, a->ground->tvb, 0, 0, &span);
+        proto_item *item = proto_tree_add_time(tree, hf, a->buffer->tvb, 0, 0, &span);
         proto_item_set_generated(item);
-        uerudp_item_label_set_time(item, a->ground->labels, field, span_ns);
+        uerudp_item_label_set_time(item, a->buffer->label_allocator, field, span_ns);
     }
 }
 
 static proto_tree *subtree(struct uerudp_analysis_tree *a) {
     if (a->tree == NULL && a->parent != NULL) {
-        proto_item *item = proto_tree_add_item(a->parent, uerudp_hf_analysis, a->ground->tvb, 0, 0, ENC_NA);
+        proto_item *item = proto_tree_add_item(a->parent, uerudp_hf_analysis, a->buffer->tvb, 0, 0, ENC_NA);
         proto_item_set_generated(item);
         a->tree = proto_item_add_subtree(item, uerudp_ett_analysis);
     }
     return a->tree;
 }
 
-/* Tells a finding by a sentence below the item of a tree. */
-static void report(struct uerudp_analysis_tree *a, proto_tree *tree, enum ue_field finding, const char *format, ...)
-    G_GNUC_PRINTF(4, 5);
+/* Adds the expert item of a finding, with a sentence, to the item of a tree. */
+static void add_finding(struct uerudp_analysis_tree *a, proto_tree *tree, enum ue_field finding, const char *format,
+                        ...) G_GNUC_PRINTF(4, 5);
 
-static void report(struct uerudp_analysis_tree *a, proto_tree *tree, enum ue_field finding, const char *format, ...) {
+static void add_finding(struct uerudp_analysis_tree *a, proto_tree *tree, enum ue_field finding, const char *format,
+                        ...) {
     va_list arguments;
     va_start(arguments, format);
     const char *sentence = wmem_strdup_vprintf(a->pinfo->pool, format, arguments);
     va_end(arguments);
-    expert_add_info_format(a->pinfo, proto_tree_get_parent(tree), uerudp_fields_finding_expert(finding), "%s", sentence);
+    expert_add_info_format(a->pinfo, proto_tree_get_parent(tree), uerudp_fields_finding_expert(finding), "%s",
+                           sentence);
 }
 
-/* ---- names of findings ---- */
+/* ---- findings in the info column ---- */
 
 G_STATIC_ASSERT(UERUDP_ANALYSIS_BUFFER_HIGH == 1u << (UE_F_ANALYSIS_BUFFER_HIGH - UE_F_ANALYSIS_LOST));
 
-/* All findings of a datagram by name. */
+/* The names of all findings of a datagram. */
 static const char *list_findings(const struct uerudp_analysis_tree *a, const char *before_first, const char *before,
-                                 const char *behind) {
-    uint32_t flags = uerudp_analysis_results_all_flags(&a->notes);
+                                 const char *after) {
+    uint32_t flags = uerudp_analysis_results_all_flags(&a->results);
     wmem_strbuf_t *names = flags != 0 ? wmem_strbuf_new(a->pinfo->pool, NULL) : NULL;
     for (enum ue_field field = UE_F_ANALYSIS_LOST; flags != 0; field++, flags >>= 1) {
         uint32_t number = field == UE_F_ANALYSIS_LOST ? a->missing : field == UE_F_ANALYSIS_NAK ? a->naks : 0;
@@ -102,7 +109,7 @@ static const char *list_findings(const struct uerudp_analysis_tree *a, const cha
         if (number != 0) {
             wmem_strbuf_append_printf(names, " %u", number);
         }
-        wmem_strbuf_append(names, behind);
+        wmem_strbuf_append(names, after);
     }
     return names != NULL ? wmem_strbuf_get_str(names) : "";
 }
@@ -113,47 +120,48 @@ const char *uerudp_analysis_tree_info_marks(const struct uerudp_analysis_tree *a
 
 /* ---- the datagram ---- */
 
-static void report_missing(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *note) {
-    const char *verb = note->number == 1 ? "packet is" : "packets are";
-    a->missing = note->number;
-    if (note->id < 0) {
-        report(a, subtree(a), UE_F_ANALYSIS_LOST, "%u %s missing before this one", note->number, verb);
-    } else if (note->number == 1) {
-        report(a, subtree(a), UE_F_ANALYSIS_LOST, "1 packet is missing before this one: id %" PRIu64,
-               ue_seq_display(note->id));
+static void report_missing(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *result) {
+    const char *verb = result->number == 1 ? "packet is" : "packets are";
+    a->missing = result->number;
+    if (result->id < 0) {
+        add_finding(a, subtree(a), UE_F_ANALYSIS_LOST, "%u %s missing before this one", result->number, verb);
+    } else if (result->number == 1) {
+        add_finding(a, subtree(a), UE_F_ANALYSIS_LOST, "1 packet is missing before this one: id %" PRIu64,
+                    ue_seq_display(result->id));
     } else {
-        report(a, subtree(a), UE_F_ANALYSIS_LOST, "%u packets are missing before this one: ids %" PRIu64 " to %" PRIu64,
-               note->number, ue_seq_display(note->id - note->number + 1), ue_seq_display(note->id));
+        add_finding(a, subtree(a), UE_F_ANALYSIS_LOST,
+                    "%u packets are missing before this one: ids %" PRIu64 " to %" PRIu64, result->number,
+                    ue_seq_display(result->id - result->number + 1), ue_seq_display(result->id));
     }
-    add_number(a, subtree(a), UE_F_ANALYSIS_MISSING, note->number);
+    add_number(a, subtree(a), UE_F_ANALYSIS_MISSING, result->number);
 }
 
-static bool is_nak(const struct uerudp_analysis_result *note) {
-    return note->type == UERUDP_RESULT_NAK && !note->is_set;
+static bool is_nak(const struct uerudp_analysis_result *result) {
+    return result->type == UERUDP_RESULT_NAK && !result->is_set;
 }
 
-static bool is_ack_lost(const struct uerudp_analysis_result *note) {
-    return note->type == UERUDP_RESULT_NAK && note->is_set;
+static bool is_ack_lost(const struct uerudp_analysis_result *result) {
+    return result->type == UERUDP_RESULT_NAK && result->is_set;
 }
 
-static bool is_ack_of_unseen(const struct uerudp_analysis_result *note) {
-    return note->type == UERUDP_RESULT_ACK && note->frame == 0;
+static bool is_ack_of_unseen(const struct uerudp_analysis_result *result) {
+    return result->type == UERUDP_RESULT_ACK && result->frame == 0;
 }
 
-/* Writes the ids of these, where there are any. */
-static uint32_t list_verdicts(const struct uerudp_analysis_tree *a, bool (*is_listed)(const struct uerudp_analysis_result *),
-                              wmem_strbuf_t **list) {
+/* Lists the ids of the matching results. Returns their number; 0: *list is NULL. */
+static uint32_t list_ids(const struct uerudp_analysis_tree *a, bool (*is_listed)(const struct uerudp_analysis_result *),
+                         wmem_strbuf_t **list) {
     wmem_strbuf_t *ids = NULL;
     uint32_t count = 0;
-    for (size_t i = 0; i < a->notes.count; i++) {
-        const struct uerudp_analysis_result *note = &a->notes.notes[i];
-        if (is_listed(note) && ++count <= IDS_TOLD) {
+    for (size_t i = 0; i < a->results.count; i++) {
+        const struct uerudp_analysis_result *result = &a->results.results[i];
+        if (is_listed(result) && ++count <= IDS_LISTED_MAX) {
             ids = ids != NULL ? ids : wmem_strbuf_new(a->pinfo->pool, NULL);
-            wmem_strbuf_append_printf(ids, "%s%" PRIu64, count > 1 ? ", " : "", ue_seq_display(note->id));
+            wmem_strbuf_append_printf(ids, "%s%" PRIu64, count > 1 ? ", " : "", ue_seq_display(result->id));
         }
     }
-    if (count > IDS_TOLD) {
-        wmem_strbuf_append_printf(ids, " and %u more", count - IDS_TOLD);
+    if (count > IDS_LISTED_MAX) {
+        wmem_strbuf_append_printf(ids, " and %u more", count - IDS_LISTED_MAX);
     }
     *list = ids;
     return count;
@@ -161,68 +169,77 @@ static uint32_t list_verdicts(const struct uerudp_analysis_tree *a, bool (*is_li
 
 static void report_naks(struct uerudp_analysis_tree *a) {
     wmem_strbuf_t *ids;
-    a->naks = list_verdicts(a, is_nak, &ids);
+    a->naks = list_ids(a, is_nak, &ids);
     if (a->naks != 0) {
-        report(a, subtree(a), UE_F_ANALYSIS_NAK, "%u %s reported as not delivered: %s %s", a->naks,
-               a->naks == 1 ? "packet is" : "packets are", a->naks == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
+        add_finding(a, subtree(a), UE_F_ANALYSIS_NAK, "%u %s reported as not delivered: %s %s", a->naks,
+                    a->naks == 1 ? "packet is" : "packets are", a->naks == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
     }
 }
 
 static void report_unseen(struct uerudp_analysis_tree *a) {
     wmem_strbuf_t *ids;
-    uint32_t count = list_verdicts(a, is_ack_of_unseen, &ids);
+    uint32_t count = list_ids(a, is_ack_of_unseen, &ids);
     if (count != 0) {
-        report(a, subtree(a), UE_F_ANALYSIS_ACK_OF_UNSEEN, "%u %s reported as delivered but not in the capture: %s %s",
-               count, count == 1 ? "packet is" : "packets are", count == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
+        add_finding(a, subtree(a), UE_F_ANALYSIS_ACK_OF_UNSEEN,
+                    "%u %s reported as delivered but not in the capture: %s %s", count,
+                    count == 1 ? "packet is" : "packets are", count == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
     }
 }
 
-/* Of packets for which this one is just the first to come behind the proof. */
+/* The acks were lost earlier; this packet is the first one after the proof. */
 static void report_lost_acks(struct uerudp_analysis_tree *a) {
     wmem_strbuf_t *ids;
-    uint32_t count = list_verdicts(a, is_ack_lost, &ids);
+    uint32_t count = list_ids(a, is_ack_lost, &ids);
     if (count != 0) {
         expert_add_info_format(a->pinfo, proto_tree_get_parent(subtree(a)), &uerudp_experts.ack_lost,
-                               "Lost to the sender, which the acknowledgements did not reach: %s %s",
+                               "Regarded as lost by the sender, because the acks were lost: %s %s",
                                count == 1 ? "id" : "ids", wmem_strbuf_get_str(ids));
     }
 }
 
-static void show_note(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *note) {
-    switch (note->type) {
-    case UERUDP_RESULT_MISSING: report_missing(a, note); break;
+static void show_result(struct uerudp_analysis_tree *a, const struct uerudp_analysis_result *result) {
+    switch (result->type) {
+    case UERUDP_RESULT_MISSING: report_missing(a, result); break;
     case UERUDP_RESULT_OUT_OF_ORDER:
-        report(a, subtree(a), UE_F_ANALYSIS_OUT_OF_ORDER, "A packet with a higher id came before this one");
+        add_finding(a, subtree(a), UE_F_ANALYSIS_OUT_OF_ORDER,
+                    "A packet with a higher id was captured before this one");
         break;
     case UERUDP_RESULT_DUPLICATE:
-        report(a, subtree(a), UE_F_ANALYSIS_DUPLICATE, "This packet was captured before, in frame %u", note->frame);
-        add_frame(a, subtree(a), UE_F_ANALYSIS_DUPLICATE_OF, note->frame);
+        add_finding(a, subtree(a), UE_F_ANALYSIS_DUPLICATE, "This packet was captured before, in frame %u",
+                    result->frame);
+        add_frame(a, subtree(a), UE_F_ANALYSIS_DUPLICATE_OF, result->frame);
         break;
-    case UERUDP_RESULT_PACKETS_IN_FLIGHT: add_number(a, subtree(a), UE_F_ANALYSIS_PACKETS_IN_FLIGHT, note->number); break;
-    case UERUDP_RESULT_JITTER: add_span(a, subtree(a), UE_F_ANALYSIS_JITTER, note->span_ns); break;
-    case UERUDP_RESULT_HANDSHAKE_RTT: add_span(a, subtree(a), UE_F_ANALYSIS_HANDSHAKE_RTT, note->span_ns); break;
+    case UERUDP_RESULT_PACKETS_IN_FLIGHT:
+        add_number(a, subtree(a), UE_F_ANALYSIS_PACKETS_IN_FLIGHT, result->number);
+        break;
+    case UERUDP_RESULT_JITTER: add_span(a, subtree(a), UE_F_ANALYSIS_JITTER, result->span_ns); break;
+    case UERUDP_RESULT_HANDSHAKE_RTT: add_span(a, subtree(a), UE_F_ANALYSIS_HANDSHAKE_RTT, result->span_ns); break;
     case UERUDP_RESULT_ACK:
-        add_frame(a, subtree(a), UE_F_ANALYSIS_ACKS_FRAME, note->frame);
-        add_span(a, subtree(a), UE_F_ANALYSIS_ACK_RTT, note->span_ns);
+        add_frame(a, subtree(a), UE_F_ANALYSIS_ACKS_FRAME, result->frame);
+        add_span(a, subtree(a), UE_F_ANALYSIS_ACK_RTT, result->span_ns);
         break;
-    case UERUDP_RESULT_NAK: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKS_FRAME, note->is_set ? 0 : note->frame); break;
-    case UERUDP_RESULT_ACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_ACKED_IN, note->frame); break;
-    case UERUDP_RESULT_NACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKED_IN, note->frame); break;
+    case UERUDP_RESULT_NAK:
+        add_frame(a, subtree(a), UE_F_ANALYSIS_NACKS_FRAME, result->is_set ? 0 : result->frame);
+        break;
+    case UERUDP_RESULT_ACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_ACKED_IN, result->frame); break;
+    case UERUDP_RESULT_NACKED_IN: add_frame(a, subtree(a), UE_F_ANALYSIS_NACKED_IN, result->frame); break;
     default: break;
     }
 }
 
 void uerudp_analysis_tree_add_datagram(struct uerudp_analysis_tree *a, proto_tree *datagram) {
-    struct uerudp_analysis_results part = uerudp_analysis_results_of_datagram(&a->notes);
+    struct uerudp_analysis_results of_datagram = uerudp_analysis_results_of_datagram(&a->results);
     a->parent = datagram;
-    for (size_t i = 0; i < part.count; i++) {
-        show_note(a, &part.notes[i]);
+    for (size_t i = 0; i < of_datagram.count; i++) {
+        show_result(a, &of_datagram.results[i]);
     }
     report_naks(a);
     report_lost_acks(a);
     report_unseen(a);
-    if (uerudp_analysis_results_all_flags(&a->notes) != 0 && proto_field_is_referenced(a->parent, uerudp_hf[UE_F_ANALYSIS_FLAGS])) {
-        proto_item *item = proto_tree_add_item(subtree(a), uerudp_hf[UE_F_ANALYSIS_FLAGS], a->ground->tvb, 0, 0, ENC_NA);
+    if (uerudp_analysis_results_all_flags(&a->results) != 0 &&
+        proto_field_is_referenced(a->parent, uerudp_hf[UE_F_ANALYSIS_FLAGS])) {
+        proto_item *item =
+            proto_tree_add_item(subtree(a), uerudp_hf[UE_F_ANALYSIS_FLAGS], a->buffer->tvb, 0, 0, ENC_NA);
         proto_item_set_generated(item);
         if (uerudp_item_label_is_visible(item)) {
             proto_item_append_text(item, "%s", list_findings(a, ": ", ", ", ""));
@@ -232,83 +249,93 @@ void uerudp_analysis_tree_add_datagram(struct uerudp_analysis_tree *a, proto_tre
 
 /* ---- bunches ---- */
 
-/* A bunch, its subtree, and how sentences call it. */
-struct bunch {
+/* A bunch as the sentences below name it. */
+struct shown_bunch {
     proto_tree *tree;
     int64_t id;
     uint64_t channel;
 };
 
-static void show_copy(struct uerudp_analysis_tree *a, const struct bunch *bunch, const struct uerudp_analysis_result *note) {
-    if (note->first_frame == 0) {
-        report(a, bunch->tree, UE_F_ANALYSIS_RETRANSMISSION,
-               "Reliable bunch #%" PRId64 " of channel %" PRIu64 " sent again, long after its first copy", bunch->id,
-               bunch->channel);
+static void show_retransmission(struct uerudp_analysis_tree *a, const struct shown_bunch *bunch,
+                                const struct uerudp_analysis_result *result) {
+    if (result->first_frame == 0) {
+        add_finding(a, bunch->tree, UE_F_ANALYSIS_RETRANSMISSION,
+                    "Reliable bunch #%" PRId64 " of channel %" PRIu64
+                    " retransmitted, long after its first transmission",
+                    bunch->id, bunch->channel);
         return;
     }
-    report(a, bunch->tree, UE_F_ANALYSIS_RETRANSMISSION,
-           "Reliable bunch #%" PRId64 " of channel %" PRIu64 " sent again: copy %u; first in frame %u, which %s",
-           bunch->id, bunch->channel, note->number, note->first_frame,
-           note->is_set ? "was acknowledged" : "was not acknowledged");
-    if (note->is_set) {
-        report(a, bunch->tree, UE_F_ANALYSIS_SPURIOUS_RETRANSMISSION,
-               "Reliable bunch #%" PRId64 " of channel %" PRIu64 " sent again although it had been delivered",
-               bunch->id, bunch->channel);
+    add_finding(a, bunch->tree, UE_F_ANALYSIS_RETRANSMISSION,
+                "Reliable bunch #%" PRId64 " of channel %" PRIu64
+                " retransmitted: transmission %u; the first is in frame %u, which %s",
+                bunch->id, bunch->channel, result->number, result->first_frame,
+                result->is_set ? "was acknowledged" : "was not acknowledged");
+    if (result->is_set) {
+        add_finding(a, bunch->tree, UE_F_ANALYSIS_SPURIOUS_RETRANSMISSION,
+                    "Reliable bunch #%" PRId64 " of channel %" PRIu64 " retransmitted although it had been delivered",
+                    bunch->id, bunch->channel);
     }
-    add_frame(a, bunch->tree, UE_F_ANALYSIS_RETRANSMISSION_OF, note->frame);
-    mark_frame_as_depended_upon(UERUDP_DEPENDENT_FRAME(a->pinfo), note->frame); /* to be saved with it */
+    add_frame(a, bunch->tree, UE_F_ANALYSIS_RETRANSMISSION_OF, result->frame);
+    mark_frame_as_depended_upon(UERUDP_DEPENDENT_FRAME(a->pinfo), result->frame); /* saved with this frame */
 }
 
-static void show_reliable(struct uerudp_analysis_tree *a, const struct bunch *bunch, const struct uerudp_analysis_result *note) {
-    add_number(a, bunch->tree, UE_F_BUNCH_RELIABLE_ID, (uint64_t)note->id);
-    add_number(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_IN_FLIGHT, note->number);
-    if (note->is_set) {
-        report(a, bunch->tree, UE_F_ANALYSIS_BUFFER_HIGH,
-               "%u reliable bunches of channel %" PRIu64 " are not acknowledged; the buffer holds %u", note->number,
-               bunch->channel, a->reliable_buffer);
+static void show_reliable(struct uerudp_analysis_tree *a, const struct shown_bunch *bunch,
+                          const struct uerudp_analysis_result *result) {
+    add_number(a, bunch->tree, UE_F_BUNCH_RELIABLE_ID, (uint64_t)result->id);
+    add_number(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_IN_FLIGHT, result->number);
+    if (result->is_set) {
+        add_finding(a, bunch->tree, UE_F_ANALYSIS_BUFFER_HIGH,
+                    "%u reliable bunches of channel %" PRIu64 " are not acknowledged; the sender's buffer holds %u",
+                    result->number, bunch->channel, a->reliable_buffer);
     }
 }
 
-static void show_gap(struct uerudp_analysis_tree *a, const struct bunch *bunch, const struct uerudp_analysis_result *note) {
-    if (note->is_set) {
-        report(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_JUMP,
-               "More reliable bunches of channel %" PRIu64 " are missing before #%" PRId64
-               " than the buffer of %u can hold",
-               bunch->channel, bunch->id, a->reliable_buffer);
+static void show_gap(struct uerudp_analysis_tree *a, const struct shown_bunch *bunch,
+                     const struct uerudp_analysis_result *result) {
+    if (result->is_set) {
+        add_finding(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_JUMP,
+                    "More reliable bunches of channel %" PRIu64 " are missing before #%" PRId64
+                    " than the sender's buffer can hold (%u)",
+                    bunch->channel, bunch->id, a->reliable_buffer);
     } else {
-        report(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_GAP,
-               "Reliable bunches of channel %" PRIu64 " right before #%" PRId64 " were not captured so far",
-               bunch->channel, bunch->id);
+        add_finding(a, bunch->tree, UE_F_ANALYSIS_RELIABLE_GAP,
+                    "Reliable bunches of channel %" PRIu64 " directly before #%" PRId64
+                    " have not been captured so far",
+                    bunch->channel, bunch->id);
     }
 }
 
-static void show_bunch_note(struct uerudp_analysis_tree *a, const struct bunch *bunch, const struct uerudp_analysis_result *note) {
-    switch (note->type) {
-    case UERUDP_RESULT_RELIABLE: show_reliable(a, bunch, note); break;
-    case UERUDP_RESULT_RETRANSMISSION: show_copy(a, bunch, note); break;
-    case UERUDP_RESULT_RETRANSMITTED_IN: add_frame(a, bunch->tree, UE_F_ANALYSIS_RETRANSMITTED_IN, note->frame); break;
-    case UERUDP_RESULT_RELIABLE_GAP: show_gap(a, bunch, note); break;
+static void show_bunch_result(struct uerudp_analysis_tree *a, const struct shown_bunch *bunch,
+                              const struct uerudp_analysis_result *result) {
+    switch (result->type) {
+    case UERUDP_RESULT_RELIABLE: show_reliable(a, bunch, result); break;
+    case UERUDP_RESULT_RETRANSMISSION: show_retransmission(a, bunch, result); break;
+    case UERUDP_RESULT_RETRANSMITTED_IN:
+        add_frame(a, bunch->tree, UE_F_ANALYSIS_RETRANSMITTED_IN, result->frame);
+        break;
+    case UERUDP_RESULT_RELIABLE_GAP: show_gap(a, bunch, result); break;
     case UERUDP_RESULT_PARTIAL_ERROR:
-        if (note->number != UE_REASSEMBLY_NO_PROBLEM) {
-            break; /* it is told with the fragments that are given up */
+        if (result->number != UE_REASSEMBLY_NO_PROBLEM) {
+            break; /* the sentence about the fragments that are given up covers it */
         }
-        report(a, bunch->tree, UE_F_ANALYSIS_PARTIAL_ERROR,
-               "This part of a message on channel %" PRIu64 " does not fit those around it", bunch->channel);
+        add_finding(a, bunch->tree, UE_F_ANALYSIS_PARTIAL_ERROR,
+                    "The partial flags of this fragment on channel %" PRIu64 " contradict the fragments around it",
+                    bunch->channel);
         break;
     default: break;
     }
 }
 
-void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *a, proto_tree *tree, const struct uerudp_analysis_results *notes, uint32_t item,
-                            uint64_t channel) {
-    const struct uerudp_analysis_result *reliable = uerudp_analysis_results_find(notes, UERUDP_RESULT_RELIABLE);
-    const struct bunch bunch = {tree, reliable != NULL ? reliable->id : 0, channel};
+void uerudp_analysis_tree_add_bunch(struct uerudp_analysis_tree *a, proto_tree *tree,
+                                    const struct uerudp_analysis_results *results, uint32_t item, uint64_t channel) {
+    const struct uerudp_analysis_result *reliable = uerudp_analysis_results_find(results, UERUDP_RESULT_RELIABLE);
+    const struct shown_bunch bunch = {tree, reliable != NULL ? reliable->id : 0, channel};
     struct uerudp_analysis_results first = uerudp_analysis_results_of_item(&a->first, item);
     const struct uerudp_analysis_result *known = uerudp_analysis_results_find(&first, UERUDP_RESULT_RELIABLE);
     if (known != NULL) {
         add_number(a, tree, UE_F_BUNCH_RELIABLE_ID, (uint64_t)known->id);
     }
-    for (size_t i = 0; i < notes->count; i++) {
-        show_bunch_note(a, &bunch, &notes->notes[i]);
+    for (size_t i = 0; i < results->count; i++) {
+        show_bunch_result(a, &bunch, &results->results[i]);
     }
 }

@@ -5,150 +5,153 @@
 
 #include <uerudp/actor_class.h>
 #include "plugin/fields.h"
-#include "plugin/tree/info_column.h"
+#include "plugin/tree/label_text.h"
 
-/* ---- what the records say ---- */
+/* ---- values ---- */
 
-static void note_count(struct uerudp_content_label *facts, uint64_t count) {
-    facts->count = count;
-    facts->has_count = true;
+static void set_count(struct uerudp_content_label *label, uint64_t count) {
+    label->count = count;
+    label->has_count = true;
 }
 
-static void note_place(struct uerudp_content_label *facts, unsigned axis, const struct ue_record *record) {
-    facts->place[axis] = ue_record_real(record);
-    facts->has_place = true;
+static void set_location(struct uerudp_content_label *label, unsigned axis, const struct ue_record *record) {
+    label->location[axis] = ue_record_real(record);
+    label->has_location = true;
 }
 
-void uerudp_content_label_add_field(struct uerudp_content_label *facts, const struct ue_record *record, wmem_allocator_t *pool) {
+void uerudp_content_label_add_field(struct uerudp_content_label *label, const struct ue_record *record,
+                                    wmem_allocator_t *pool) {
     switch (record->field) {
     case UE_F_EXPORT_GUID:
     case UE_F_ACTOR_GUID:
-    case UE_F_BLOCK_GUID: facts->guid = record->number; break;
+    case UE_F_BLOCK_GUID: label->guid = record->number; break;
     case UE_F_EXPORT_FULL_PATH:
     case UE_F_ACTOR_PATH:
-    case UE_F_BLOCK_PATH: facts->path = record->string; break;
+    case UE_F_BLOCK_PATH: label->path = record->string; break;
     case UE_F_ACTOR_ARCHETYPE_PATH:
-    case UE_F_BLOCK_CLASS_PATH: facts->class_path = record->string; break;
-    case UE_F_ACTOR_ARCHETYPE: facts->has_class = true; break;
-    case UE_F_BLOCK_CLASS: facts->is_destroyed = record->number == 0; break;
-    case UE_F_BLOCK_IS_DESTROY: facts->is_destroyed |= record->number != 0; break;
-    case UE_F_BLOCK_IS_ACTOR: facts->is_actor = record->number != 0; break;
-    case UE_F_BLOCK_HAS_REP_LAYOUT: facts->has_properties = record->number != 0; break;
-    case UE_F_ACTOR_LOCATION_X: note_place(facts, 0, record); break;
-    case UE_F_ACTOR_LOCATION_Y: note_place(facts, 1, record); break;
-    case UE_F_ACTOR_LOCATION_Z: note_place(facts, 2, record); break;
+    case UE_F_BLOCK_CLASS_PATH: label->class_path = record->string; break;
+    case UE_F_ACTOR_ARCHETYPE: label->has_class = true; break;
+    case UE_F_BLOCK_CLASS: label->is_destroyed = record->number == 0; break;
+    case UE_F_BLOCK_IS_DESTROY: label->is_destroyed |= record->number != 0; break;
+    case UE_F_BLOCK_IS_ACTOR: label->is_actor = record->number != 0; break;
+    case UE_F_BLOCK_HAS_REP_LAYOUT: label->has_properties = record->number != 0; break;
+    case UE_F_ACTOR_LOCATION_X: set_location(label, 0, record); break;
+    case UE_F_ACTOR_LOCATION_Y: set_location(label, 1, record); break;
+    case UE_F_ACTOR_LOCATION_Z: set_location(label, 2, record); break;
     case UE_F_EXPORT_COUNT:
     case UE_F_MAPPED_COUNT:
     case UE_F_BLOCK_PAYLOAD_BITS:
     case UE_F_FIELD_PAYLOAD_BITS:
     case UE_F_PROPERTY_BITS:
-    case UE_F_VOICE_LENGTH_BYTES: note_count(facts, record->number); break;
+    case UE_F_VOICE_LENGTH_BYTES: set_count(label, record->number); break;
     case UE_F_FIELD_INDEX:
     case UE_F_FIELD_EXPORT_HANDLE:
     case UE_F_PROPERTY_HANDLE:
-    case UE_F_CONTROL_TYPE: facts->number = record->number; break;
+    case UE_F_CONTROL_TYPE: label->number = record->number; break;
     case UE_F_FIELD_EXPORT_NAME:
-    case UE_F_VOICE_SENDER: facts->name = uerudp_label_text_name_of_record(pool, record); break;
+    case UE_F_VOICE_SENDER: label->name = uerudp_label_text_name_of_record(pool, record); break;
     default: break;
     }
 }
 
-/* ---- the words ---- */
+/* ---- labels ---- */
 
-static void add(struct uerudp_label_text *words, const char *text, uint64_t number) {
-    uerudp_label_text_add(words, text);
-    uerudp_label_text_add_number(words, number);
+static void add(struct uerudp_label_text *out, const char *text, uint64_t number) {
+    uerudp_label_text_add(out, text);
+    uerudp_label_text_add_number(out, number);
 }
 
-static void add_text(struct uerudp_label_text *words, const char *front, const char *text) {
+static void add_text(struct uerudp_label_text *out, const char *before, const char *text) {
     if (text != NULL) {
-        uerudp_label_text_add(words, front);
-        uerudp_label_text_add(words, text);
+        uerudp_label_text_add(out, before);
+        uerudp_label_text_add(out, text);
     }
 }
 
-static void add_size(struct uerudp_label_text *words, const struct uerudp_content_label *facts, const char *unit) {
-    if (facts->has_count) {
-        add(words, ", ", facts->count);
-        uerudp_label_text_add(words, unit);
+static void add_size(struct uerudp_label_text *out, const struct uerudp_content_label *label, const char *unit) {
+    if (label->has_count) {
+        add(out, ", ", label->count);
+        uerudp_label_text_add(out, unit);
     }
 }
 
-static void add_counted(struct uerudp_label_text *words, const char *front, uint64_t count, const char *noun) {
-    add(words, front, count);
-    uerudp_label_text_add(words, noun);
-    uerudp_label_text_add(words, count == 1 ? "" : "s");
+static void add_counted(struct uerudp_label_text *out, const char *before, uint64_t count, const char *noun) {
+    add(out, before, count);
+    uerudp_label_text_add(out, noun);
+    uerudp_label_text_add(out, count == 1 ? "" : "s");
 }
 
-static void describe_actor(const struct uerudp_content_label *facts, struct uerudp_label_text *words) {
-    add(words, "Actor ", facts->guid);
-    if (facts->class_path != NULL) {
-        add_text(words, " ", ue_actor_class_name(facts->class_path));
-    } else if (facts->path != NULL) {
-        add_text(words, " ", ue_actor_class_name(facts->path));
-    } else if (facts->has_class) {
-        uerudp_label_text_add(words, " of a class that was not told");
+static void describe_actor(const struct uerudp_content_label *label, struct uerudp_label_text *out) {
+    add(out, "Actor ", label->guid);
+    if (label->class_path != NULL) {
+        add_text(out, " ", ue_actor_class_name(label->class_path));
+    } else if (label->path != NULL) {
+        add_text(out, " ", ue_actor_class_name(label->path));
+    } else if (label->has_class) {
+        uerudp_label_text_add(out, " of an unknown class");
     }
-    if (facts->has_place) {
-        char place[96];
-        snprintf(place, sizeof place, " at (%.1f, %.1f, %.1f)", facts->place[0], facts->place[1], facts->place[2]);
-        uerudp_label_text_add(words, place);
+    if (label->has_location) {
+        char location[96];
+        snprintf(location, sizeof location, " at (%.1f, %.1f, %.1f)", label->location[0], label->location[1],
+                 label->location[2]);
+        uerudp_label_text_add(out, location);
     }
 }
 
-static void describe_block(const struct uerudp_content_label *facts, struct uerudp_label_text *words) {
-    uerudp_label_text_add(words, "Block: ");
-    if (facts->is_actor) {
-        uerudp_label_text_add(words, "actor");
+static void describe_block(const struct uerudp_content_label *label, struct uerudp_label_text *out) {
+    uerudp_label_text_add(out, "Block: ");
+    if (label->is_actor) {
+        uerudp_label_text_add(out, "actor");
     } else {
-        add(words, "object ", facts->guid);
-        add_text(words, " ", facts->path);
+        add(out, "object ", label->guid);
+        add_text(out, " ", label->path);
     }
-    if (facts->class_path != NULL) {
-        add_text(words, " of class ", ue_actor_class_name(facts->class_path));
+    if (label->class_path != NULL) {
+        add_text(out, " of class ", ue_actor_class_name(label->class_path));
     }
-    if (facts->is_destroyed) {
-        uerudp_label_text_add(words, ", destroyed");
+    if (label->is_destroyed) {
+        uerudp_label_text_add(out, ", destroyed");
         return;
     }
-    if (facts->has_properties) {
-        uerudp_label_text_add(words, ", properties");
+    if (label->has_properties) {
+        uerudp_label_text_add(out, ", properties");
     }
-    add_size(words, facts, " bits");
+    add_size(out, label, " bits");
 }
 
-void uerudp_content_label_write(const struct uerudp_content_label *facts, enum ue_group group, struct uerudp_label_text *words) {
+void uerudp_content_label_write(const struct uerudp_content_label *label, enum ue_group group,
+                                struct uerudp_label_text *out) {
     switch (group) {
-    case UE_GROUP_EXPORTS: add_counted(words, "Exports: ", facts->count, " name"); break;
+    case UE_GROUP_EXPORTS: add_counted(out, "Exports: ", label->count, " name"); break;
     case UE_GROUP_EXPORT:
-        add(words, "Object ", facts->guid);
-        add_text(words, ": ", facts->path);
+        add(out, "Object ", label->guid);
+        add_text(out, ": ", label->path);
         break;
     case UE_GROUP_FIELD_EXPORT:
-        add(words, "Field ", facts->number);
-        add_text(words, ": ", facts->name);
+        add(out, "Field ", label->number);
+        add_text(out, ": ", label->name);
         break;
-    case UE_GROUP_MAPPED: add_counted(words, "Must be mapped: ", facts->count, " id"); break;
-    case UE_GROUP_ACTOR: describe_actor(facts, words); break;
-    case UE_GROUP_BLOCK: describe_block(facts, words); break;
+    case UE_GROUP_MAPPED: add_counted(out, "Must be mapped: ", label->count, " id"); break;
+    case UE_GROUP_ACTOR: describe_actor(label, out); break;
+    case UE_GROUP_BLOCK: describe_block(label, out); break;
     case UE_GROUP_PROPERTY:
-        add(words, "Property ", facts->number);
-        add_size(words, facts, " bits");
+        add(out, "Property ", label->number);
+        add_size(out, label, " bits");
         break;
     case UE_GROUP_FIELD:
-        add(words, "Field ", facts->number);
-        add_size(words, facts, " bits, a guess");
+        add(out, "Field ", label->number);
+        add_size(out, label, " bits, a guess");
         break;
     case UE_GROUP_VOICE:
-        uerudp_label_text_add(words, "Voice packet");
-        add_text(words, " of ", facts->name);
-        add_size(words, facts, " bytes");
+        uerudp_label_text_add(out, "Voice packet");
+        add_text(out, " of ", label->name);
+        add_size(out, label, " bytes");
         break;
     case UE_GROUP_MESSAGE: {
-        const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, facts->number);
-        add_text(words, "Message: ", name != NULL ? name : "unknown");
+        const char *name = ue_values_name(UE_VALUES_MESSAGE_TYPE, label->number);
+        add_text(out, "Message: ", name != NULL ? name : "unknown");
         break;
     }
-    default: uerudp_label_text_add(words, "Unique id"); break;
+    default: uerudp_label_text_add(out, "Unique id"); break;
     }
 }

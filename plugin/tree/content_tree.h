@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is inside a whole message: tree items, a few words for the info column, and blocks for other dissectors. */
+/* Shows the content of whole messages: tree items, the actor's class for the info column, and content blocks for
+   subdissectors. */
 #ifndef UERUDP_PLUGIN_TREE_CONTENT_TREE_H
 #define UERUDP_PLUGIN_TREE_CONTENT_TREE_H
 
@@ -8,25 +9,25 @@
 #include "plugin/tree/subdissectors.h"
 #include "plugin/tree/tree_items.h"
 
-/* Where a message is shown. */
+/* Where and how a message is shown. */
 struct uerudp_content_tree {
-    struct uerudp_tree_buffer ground; /* what the bits of its records count in: behind content.data.base */
+    struct uerudp_tree_buffer buffer; /* counts bits from content.data.base */
     packet_info *pinfo;
-    proto_tree *tree; /* of the bunch, or of the message that was put together; NULL: no items are wanted */
+    proto_tree *tree; /* of the bunch or of the reassembled message; NULL: no items are wanted */
     const struct ue_context *context;
-    const struct uerudp_knowledge *knowledge; /* of its stream */
-    struct uerudp_subdissector_queue *handoffs;         /* NULL: nobody wants blocks */
-    struct uerudp_subdissector_data handoff;            /* stream, direction, channel, channel_name */
+    const struct uerudp_knowledge *knowledge;          /* of its stream */
+    struct uerudp_subdissector_queue *subdissectors;   /* NULL: no subdissector is registered for blocks */
+    struct uerudp_subdissector_data subdissector_data; /* stream, direction, channel, channel_name */
 };
 
-/* Whether some item of some message may be wanted in this tree. */
+/* Whether a tree wants any field or expert item of message content. */
 bool uerudp_content_tree_is_wanted(proto_tree *tree);
 
-/* Shows all of it. Whole bunches of the control channel are left out: the trace of the datagram has them. */
-void uerudp_content_tree_add(const struct uerudp_content_tree *inside, const struct ue_content *content);
+/* Shows a message. Skips whole bunches of the control channel, which the trace of the datagram already shows. */
+void uerudp_content_tree_add(const struct uerudp_content_tree *content_tree, const struct ue_content *content);
 
-/* The name of the class of the actor on the channel, or of an actor of the map; opens: only where this frame opens the
-   channel. NULL: not known. In the pool. */
-const char *uerudp_content_tree_actor_name(const struct uerudp_content_tree *inside, bool opens);
+/* The class name of the actor on the channel, or the name of an actor of the map; opens: only if this frame opens the
+   channel. Allocated in the packet scope; NULL: not known. */
+const char *uerudp_content_tree_actor_name(const struct uerudp_content_tree *content_tree, bool opens);
 
 #endif

@@ -8,28 +8,28 @@
 #include <uerudp/time_ns.h>
 #include "plugin/tree/label_text.h"
 
-/* The longest run of bits whose picture fits a line: a packed integer of five bytes, over six. */
+/* Longest run of bits that is drawn: a packed integer of five bytes, in up to six bytes. */
 #define PICTURE_BITS_MAX 40
 #define PICTURE_BYTES_MAX 6
-#define CHARS_PER_BYTE 11 /* "0000 0000" and two blanks */
-#define BYTES_DRAWN 36    /* of a run of bytes, as Wireshark 4.0 does */
+#define CHARS_PER_BYTE 11 /* "0000 0000" and two spaces */
+#define BYTES_DRAWN 36    /* of a byte string; as many as Wireshark 4.0 shows */
 #define BYTES_DRAWN_ROUNDED 48
-#define LABELS_AT_ONCE 16
+#define LABELS_PER_ALLOCATION 16
 #define EVERY_BYTE 0x01010101u
 
-/* What stands before the value: "Client id: ". */
-struct name {
+/* "Client id: ", the part before the value. */
+struct label_name {
     uint8_t length;
     char text[UERUDP_LABEL_TEXT_SHORT];
 };
 
-static const struct name names[UE_FIELD_COUNT] = {
+static const struct label_name names[UE_FIELD_COUNT] = {
 #define UE_FIELD(id, name, label, kind, values, description) {sizeof label ": " - 1, label ": "},
 #include <uerudp/fields.def>
 #undef UE_FIELD
 };
 
-/* One character per bit, 1 or 0; the highest bit first. */
+/* One character (value 0 or 1) for each bit, the highest first. */
 static uint32_t spread(unsigned nibble) {
 #define BITS(n)                                                                                                        \
     { (n) >> 3 & 1, (n) >> 2 & 1, (n) >> 1 & 1, (n)&1 }
@@ -41,13 +41,13 @@ static uint32_t spread(unsigned nibble) {
     return chars;
 }
 
-/* The bits of the mask as digits, the others as dots; '.' and '0' are two apart. */
+/* Bits of the mask become digits, others dots; '0' is '.' + 2. */
 static void draw_nibble(char *to, unsigned nibble, unsigned mask) {
     uint32_t chars = '.' * EVERY_BYTE + 2 * spread(mask) + spread(nibble & mask);
     memcpy(to, &chars, sizeof chars);
 }
 
-/* "...1 0110  ". */
+/* Draws "...1 0110  ". */
 static char *draw_byte(char *to, unsigned byte, unsigned mask) {
     draw_nibble(to, byte >> 4, mask >> 4);
     to[4] = ' ';
@@ -56,7 +56,7 @@ static char *draw_byte(char *to, unsigned byte, unsigned mask) {
     return to + CHARS_PER_BYTE;
 }
 
-/* The bytes that hold the bits, the last one first, so that a value reads from left to right:
+/* Draws the bytes that hold the bits, the last byte first, so that a value reads from left to right:
    "...1 0110  11.. .... = ". */
 static char *draw_bits(char *to, const uint8_t *bytes, size_t bit, size_t bits) {
     uint64_t mask = ((UINT64_C(1) << bits) - 1) << bit % 8;
@@ -68,29 +68,29 @@ static char *draw_bits(char *to, const uint8_t *bytes, size_t bit, size_t bits) 
     return to + 1;
 }
 
-static void add_named(struct uerudp_label_text *words, enum ue_values values, uint64_t number) {
+static void add_named(struct uerudp_label_text *out, enum ue_values values, uint64_t number) {
     const char *name = ue_values_name(values, number);
-    uerudp_label_text_add(words, name != NULL ? name : "Unknown");
-    uerudp_label_text_add(words, " (");
-    uerudp_label_text_add_number(words, number);
-    uerudp_label_text_add(words, ")");
+    uerudp_label_text_add(out, name != NULL ? name : "Unknown");
+    uerudp_label_text_add(out, " (");
+    uerudp_label_text_add_number(out, number);
+    uerudp_label_text_add(out, ")");
 }
 
-/* As Wireshark writes the value of such a field. */
-static void add_value(struct uerudp_label_text *words, const struct ue_field_row *row, uint64_t number) {
+/* Formats a value as Wireshark does. */
+static void add_value(struct uerudp_label_text *out, const struct ue_field_row *row, uint64_t number) {
     int64_t value = (int32_t)(uint32_t)number;
     if (row->values != UE_VALUES_NONE) {
-        add_named(words, row->values, number);
+        add_named(out, row->values, number);
     } else if (row->kind == UE_KIND_BOOL) {
-        uerudp_label_text_add(words, number != 0 ? "True" : "False");
+        uerudp_label_text_add(out, number != 0 ? "True" : "False");
     } else if (row->kind == UE_KIND_X32) {
-        uerudp_label_text_add(words, "0x");
-        uerudp_label_text_add_hex(words, (uint32_t)number);
+        uerudp_label_text_add(out, "0x");
+        uerudp_label_text_add_hex(out, (uint32_t)number);
     } else if (row->kind == UE_KIND_I32) {
-        uerudp_label_text_add(words, value < 0 ? "-" : "");
-        uerudp_label_text_add_number(words, (uint64_t)(value < 0 ? -value : value));
+        uerudp_label_text_add(out, value < 0 ? "-" : "");
+        uerudp_label_text_add_number(out, (uint64_t)(value < 0 ? -value : value));
     } else {
-        uerudp_label_text_add_number(words, number);
+        uerudp_label_text_add_number(out, number);
     }
 }
 
@@ -98,8 +98,8 @@ static char hex_digit(uint8_t number) {
     return (char)('0' + number + (number > 9 ? 'a' - '9' - 1 : 0));
 }
 
-/* Digits are made of whole vectors of bytes. */
-static void add_hex(struct uerudp_label_text *words, const uint8_t *bytes, size_t size) {
+/* All digits are computed, so that the compiler vectorises the loop. */
+static void add_hex(struct uerudp_label_text *out, const uint8_t *bytes, size_t size) {
     uint8_t first[BYTES_DRAWN_ROUNDED] = {0};
     char digits[2 * BYTES_DRAWN_ROUNDED];
     size_t drawn = MIN(size, BYTES_DRAWN);
@@ -110,50 +110,51 @@ static void add_hex(struct uerudp_label_text *words, const uint8_t *bytes, size_
         digits[2 * i] = hex_digit(bytes[i] >> 4);
         digits[2 * i + 1] = hex_digit(bytes[i] & 15);
     }
-    uerudp_label_text_add_bytes(words, digits, 2 * drawn);
-    uerudp_label_text_add(words, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
+    uerudp_label_text_add_bytes(out, digits, 2 * drawn);
+    uerudp_label_text_add(out, size > drawn ? UTF8_HORIZONTAL_ELLIPSIS : "");
 }
 
-/* Words that are written right where Wireshark reads them. */
+/* A label text whose characters lie where Wireshark reads them. */
 union uerudp_item_label {
-    struct uerudp_label_text words;
+    struct uerudp_label_text text;
     struct {
         size_t length;
         item_label_t label;
     } drawn;
 };
-G_STATIC_ASSERT(offsetof(union uerudp_item_label, words.text) == offsetof(union uerudp_item_label, drawn.label.representation));
+G_STATIC_ASSERT(offsetof(union uerudp_item_label, text.text) ==
+                offsetof(union uerudp_item_label, drawn.label.representation));
 G_STATIC_ASSERT(UERUDP_LABEL_TEXT_MAX + 1 + UERUDP_LABEL_TEXT_SHORT <= ITEM_LABEL_LENGTH);
 
-struct uerudp_label_text *uerudp_item_label_new(struct uerudp_item_label_allocator *labels) {
-    if (labels->spare == labels->spares_end) {
-        labels->spare = wmem_alloc_array(labels->pool, union uerudp_item_label, LABELS_AT_ONCE);
-        labels->spares_end = labels->spare + LABELS_AT_ONCE;
+struct uerudp_label_text *uerudp_item_label_new(struct uerudp_item_label_allocator *allocator) {
+    if (allocator->next == allocator->end) {
+        allocator->next = wmem_alloc_array(allocator->pool, union uerudp_item_label, LABELS_PER_ALLOCATION);
+        allocator->end = allocator->next + LABELS_PER_ALLOCATION;
     }
-    struct uerudp_label_text *words = &labels->spare++->words;
-    words->length = 0;
-    return words;
+    struct uerudp_label_text *out = &allocator->next++->text;
+    out->length = 0;
+    return out;
 }
 
-/* Later series keep more in a label than its text. */
-static item_label_t *finish(struct uerudp_label_text *words) {
-    item_label_t *label = &((union uerudp_item_label *)words)->drawn.label;
+/* Later series have more members after the text. */
+static item_label_t *finish_label(struct uerudp_label_text *out) {
+    item_label_t *label = &((union uerudp_item_label *)out)->drawn.label;
     memset((char *)label + ITEM_LABEL_LENGTH, 0, sizeof *label - ITEM_LABEL_LENGTH);
     return label;
 }
 
-void uerudp_item_label_set(proto_item *item, struct uerudp_label_text *words) {
-    PITEM_FINFO(item)->rep = finish(words);
+void uerudp_item_label_set(proto_item *item, struct uerudp_label_text *out) {
+    PITEM_FINFO(item)->rep = finish_label(out);
 }
 
-/* A label that begins with the name of its field. */
-static struct uerudp_label_text *new_named(struct uerudp_item_label_allocator *labels, enum ue_field field) {
-    struct uerudp_label_text *words = uerudp_item_label_new(labels);
-    uerudp_label_text_add_short(words, names[field].text, names[field].length);
-    return words;
+/* Allocates a label that begins with the name of its field. */
+static struct uerudp_label_text *new_named(struct uerudp_item_label_allocator *allocator, enum ue_field field) {
+    struct uerudp_label_text *out = uerudp_item_label_new(allocator);
+    uerudp_label_text_add_short(out, names[field].text, names[field].length);
+    return out;
 }
 
-/* Wireshark escapes some characters, and marks what is too long. */
+/* Wireshark escapes other characters and truncates long strings. */
 static bool is_plain(const char *string, size_t length) {
     size_t at = 0;
     while (at < length && string[at] >= ' ' && string[at] <= '~' && string[at] != '\\' && string[at] != '"') {
@@ -162,44 +163,45 @@ static bool is_plain(const char *string, size_t length) {
     return at == length && length <= UERUDP_LABEL_TEXT_MAX - UERUDP_LABEL_TEXT_SHORT;
 }
 
-static bool is_drawn(enum ue_field_kind kind, const char *string) {
+static bool can_draw(enum ue_field_kind kind, const char *string) {
     return string != NULL ? is_plain(string, strlen(string)) : kind <= UE_KIND_I32 || kind == UE_KIND_FRAME;
 }
 
-void uerudp_item_label_set_generated(proto_item *item, struct uerudp_item_label_allocator *labels, enum ue_field field, uint64_t number,
-                        const char *string) {
+void uerudp_item_label_set_generated(proto_item *item, struct uerudp_item_label_allocator *allocator,
+                                     enum ue_field field, uint64_t number, const char *string) {
     const struct ue_field_row *row = ue_field_row(field);
-    if (!uerudp_item_label_is_visible(item) || !is_drawn(row->kind, string)) {
+    if (!uerudp_item_label_is_visible(item) || !can_draw(row->kind, string)) {
         return;
     }
-    struct uerudp_label_text *words = new_named(labels, field);
+    struct uerudp_label_text *out = new_named(allocator, field);
     if (string != NULL) {
-        uerudp_label_text_add(words, string);
+        uerudp_label_text_add(out, string);
     } else {
-        add_value(words, row, number);
+        add_value(out, row, number);
     }
-    uerudp_item_label_set(item, words);
+    uerudp_item_label_set(item, out);
 }
 
-static item_label_t *draw_label(struct uerudp_item_label_allocator *labels, const uint8_t *bytes, const struct ue_record *record) {
+static item_label_t *draw_label(struct uerudp_item_label_allocator *allocator, const uint8_t *bytes,
+                                const struct ue_record *record) {
     G_STATIC_ASSERT(PICTURE_BYTES_MAX * CHARS_PER_BYTE < UERUDP_LABEL_TEXT_MAX);
-    const struct name *name = &names[record->field];
-    struct uerudp_label_text *words = uerudp_item_label_new(labels);
-    words->length = (size_t)(draw_bits(words->text, bytes, record->bit, record->bits) - words->text);
-    uerudp_label_text_add_short(words, name->text, name->length);
-    add_value(words, ue_field_row(record->field), record->number);
-    return finish(words);
+    const struct label_name *name = &names[record->field];
+    struct uerudp_label_text *out = uerudp_item_label_new(allocator);
+    out->length = (size_t)(draw_bits(out->text, bytes, record->bit, record->bits) - out->text);
+    uerudp_label_text_add_short(out, name->text, name->length);
+    add_value(out, ue_field_row(record->field), record->number);
+    return finish_label(out);
 }
 
-/* More than half of all items are flags, and a flag has but sixteen labels: each is drawn once, and shared. That is
-   safe because an item's label changes only when its own dissector changes it. */
+/* Flags are more than half of all items, and a flag has 16 different labels: each is drawn once and shared. This is
+   safe, because only its own dissector changes the label of an item. */
 static item_label_t *flag_label(const uint8_t *bytes, const struct ue_record *record) {
-    static struct uerudp_item_label_allocator labels;
+    static struct uerudp_item_label_allocator allocator;
     static item_label_t *drawn[UE_FIELD_COUNT][8][2];
     item_label_t **label = &drawn[record->field][record->bit % 8][record->number != 0];
     if (*label == NULL) {
-        labels.pool = wmem_epan_scope();
-        *label = draw_label(&labels, bytes, record);
+        allocator.pool = wmem_epan_scope();
+        *label = draw_label(&allocator, bytes, record);
     }
     return *label;
 }
@@ -216,38 +218,41 @@ void uerudp_item_label_set_flag(proto_item *item, const uint8_t *bytes, const st
     }
 }
 
-void uerudp_item_label_set_bits(proto_item *item, struct uerudp_item_label_allocator *labels, const uint8_t *bytes, const struct ue_record *record) {
+void uerudp_item_label_set_bits(proto_item *item, struct uerudp_item_label_allocator *allocator, const uint8_t *bytes,
+                                const struct ue_record *record) {
     if (uerudp_item_label_is_visible(item) && ue_field_row(record->field)->kind <= UE_KIND_I32 && record->bits != 0 &&
         record->bits <= PICTURE_BITS_MAX) {
-        set_bits(item, record, draw_label(labels, bytes, record));
+        set_bits(item, record, draw_label(allocator, bytes, record));
     }
 }
 
-void uerudp_item_label_set_bytes(proto_item *item, struct uerudp_item_label_allocator *labels, enum ue_field field, const uint8_t *bytes,
-                    size_t size) {
+void uerudp_item_label_set_bytes(proto_item *item, struct uerudp_item_label_allocator *allocator, enum ue_field field,
+                                 const uint8_t *bytes, size_t size) {
     bool is_ours = UERUDP_BYTES_LABELS_ARE_SHORT && !prefs.display_byte_fields_with_spaces && size != 0;
     if (is_ours && uerudp_item_label_is_visible(item)) {
-        struct uerudp_label_text *words = new_named(labels, field);
-        add_hex(words, bytes, size);
-        uerudp_item_label_set(item, words);
+        struct uerudp_label_text *out = new_named(allocator, field);
+        add_hex(out, bytes, size);
+        uerudp_item_label_set(item, out);
     }
 }
 
-/* As Wireshark writes it: all nine decimals. */
-static void add_span(struct uerudp_label_text *words, int64_t span_ns) {
+/* Nine decimals, as in Wireshark. */
+static void add_span(struct uerudp_label_text *out, int64_t span_ns) {
     struct uerudp_label_text decimals;
     decimals.length = 0;
-    uerudp_label_text_add_number(words, (uint64_t)(span_ns / UE_NS_PER_S));
-    uerudp_label_text_add_number(&decimals, (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, and nine digits */
+    uerudp_label_text_add_number(out, (uint64_t)(span_ns / UE_NS_PER_S));
+    uerudp_label_text_add_number(&decimals,
+                                 (uint64_t)(span_ns % UE_NS_PER_S + UE_NS_PER_S)); /* a 1, then nine digits */
     decimals.text[0] = '.';
-    uerudp_label_text_join(words, &decimals);
-    uerudp_label_text_add(words, " seconds");
+    uerudp_label_text_join(out, &decimals);
+    uerudp_label_text_add(out, " seconds");
 }
 
-void uerudp_item_label_set_time(proto_item *item, struct uerudp_item_label_allocator *labels, enum ue_field field, int64_t span_ns) {
+void uerudp_item_label_set_time(proto_item *item, struct uerudp_item_label_allocator *allocator, enum ue_field field,
+                                int64_t span_ns) {
     if (UERUDP_TIME_LABELS_ARE_SECONDS && uerudp_item_label_is_visible(item)) {
-        struct uerudp_label_text *words = new_named(labels, field);
-        add_span(words, span_ns);
-        uerudp_item_label_set(item, words);
+        struct uerudp_label_text *out = new_named(allocator, field);
+        add_span(out, span_ns);
+        uerudp_item_label_set(item, out);
     }
 }

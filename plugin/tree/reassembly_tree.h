@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shows what became of fragments: links to the frame that completes their message, there the message itself with a tab
-   of its own and links back, and a sentence where no message came of them. */
+/* Shows the reassembly of fragments: at each fragment a link to the frame that completes the message; in that frame the
+   message as a data source, with links to its fragments; and a sentence for fragments that never became a message. */
 #ifndef UERUDP_PLUGIN_TREE_REASSEMBLY_TREE_H
 #define UERUDP_PLUGIN_TREE_REASSEMBLY_TREE_H
 
@@ -17,10 +17,10 @@ struct uerudp_reassembly_tree {
     packet_info *pinfo;
     tvbuff_t *tvb;
     proto_tree *tree; /* of the bunch; NULL: no item is wanted */
-    const struct uerudp_frame_state *visit;
-    const struct uerudp_analysis_results *notes;   /* its own */
-    const struct uerudp_content_tree *inside; /* where what is inside is shown, but for ground and tree */
-    bool wants_inside;              /* items of it */
+    const struct uerudp_frame_state *state;
+    const struct uerudp_analysis_results *results;  /* of this bunch */
+    const struct uerudp_content_tree *content_tree; /* where the content is shown; buffer and tree are replaced */
+    bool wants_content;                             /* items of the content */
     uint32_t item;
     bool is_partial;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Payloads for other people's dissectors, in C or Lua: whole messages by the name of their channel (dissector table
-   "uerudp.channel"), payloads of content blocks by a class path (table "uerudp.class"). */
+/* Passes payloads to dissectors in C or Lua: whole messages by channel name (dissector table "uerudp.channel"),
+   payloads of content blocks by class path (dissector table "uerudp.class"). */
 #ifndef UERUDP_PLUGIN_TREE_SUBDISSECTORS_H
 #define UERUDP_PLUGIN_TREE_SUBDISSECTORS_H
 
@@ -12,38 +12,39 @@
 #define UERUDP_SUBDISSECTOR_CHANNEL_TABLE "uerudp.channel"
 #define UERUDP_SUBDISSECTOR_CLASS_TABLE "uerudp.class"
 
-/* What a dissector of either table gets as its data; in the scope of the packet. Its buffer is aligned to bit 0, and
-   the last byte is padded with zeros. */
+/* The data argument of a dissector in either table, in packet scope. The buffer is aligned to bit 0; its last byte is
+   padded with zero bits. */
 struct uerudp_subdissector_data {
     uint32_t stream;
     uint8_t direction; /* enum ue_direction */
     uint32_t channel;
     size_t bits;
     const char *channel_name; /* NULL: not known */
-    const char *class_path;   /* by which it was found; NULL: by the name of its channel */
-    uint64_t guid;            /* of the object that a block is about; 0: not known */
-    bool has_properties;      /* a block begins with properties (bOutHasRepLayout) */
+    const char *class_path;   /* key of the class table; NULL: the dissector was found by channel name */
+    uint64_t guid;            /* net GUID of the object of a block; 0: not known */
+    bool has_properties;      /* the block begins with properties (bOutHasRepLayout) */
 };
 
-/* Payloads of one datagram; NULL: nobody wants any. */
+/* Payloads of one datagram that wait for their dissectors. NULL: no dissector is registered. */
 struct uerudp_subdissector_queue;
 
 void uerudp_subdissectors_register(int proto);
 
-/* Whether somebody registered before the first packet of this file. */
+/* Whether a dissector is registered in either table, and in the class table. */
 bool uerudp_subdissectors_exist(void);
 bool uerudp_subdissectors_exist_for_classes(void);
 
-/* tree: the whole one. */
+/* tree: the root of the packet's tree. */
 struct uerudp_subdissector_queue *uerudp_subdissector_queue_new(packet_info *pinfo, proto_tree *tree);
 
-/* Remembers a payload, where somebody has registered for it. Dissectors of messages add their items to the whole tree,
-   behind ours; those of blocks to the tree of the block, where nobody looks at ours (NULL) to the whole one, too. */
-void uerudp_subdissector_queue_add_message(struct uerudp_subdissector_queue *handoffs, tvbuff_t *tvb, const struct uerudp_subdissector_data *message);
-void uerudp_subdissector_queue_add_block(struct uerudp_subdissector_queue *handoffs, tvbuff_t *tvb, proto_tree *tree,
-                           const struct uerudp_subdissector_data *block);
+/* Queues a payload if a dissector is registered for it. Items of a message go into the root, after those of uerudp;
+   items of a block go into the block's tree, or into the root if that is NULL. */
+void uerudp_subdissector_queue_add_message(struct uerudp_subdissector_queue *subdissectors, tvbuff_t *tvb,
+                                           const struct uerudp_subdissector_data *message);
+void uerudp_subdissector_queue_add_block(struct uerudp_subdissector_queue *subdissectors, tvbuff_t *tvb,
+                                         proto_tree *tree, const struct uerudp_subdissector_data *block);
 
-/* Calls the dissectors; what they throw is shown where it happened. */
-void uerudp_subdissector_queue_run(const struct uerudp_subdissector_queue *handoffs);
+/* Calls the dissectors. An exception becomes an item where it occurred. */
+void uerudp_subdissector_queue_run(const struct uerudp_subdissector_queue *subdissectors);
 
 #endif

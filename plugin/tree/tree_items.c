@@ -3,98 +3,98 @@
 
 #include <epan/expert.h>
 
-#include "plugin/tree/info_column.h"
+#include "plugin/tree/label_text.h"
 
-int uerudp_tree_item_first_byte(const struct uerudp_tree_buffer *ground, size_t bit) {
-    return (int)MIN(bit / 8, ground->bytes->size);
+int uerudp_tree_item_first_byte(const struct uerudp_tree_buffer *b, size_t bit) {
+    return (int)MIN(bit / 8, b->bytes->size);
 }
 
-int uerudp_tree_item_byte_count(const struct uerudp_tree_buffer *ground, size_t bit, size_t bits) {
-    size_t end = MIN(ue_bits_bytes(bit + bits), ground->bytes->size);
+int uerudp_tree_item_byte_count(const struct uerudp_tree_buffer *b, size_t bit, size_t bits) {
+    size_t end = MIN(ue_bits_bytes(bit + bits), b->bytes->size);
     return bits == 0 ? 0 : (int)(end - MIN(bit / 8, end));
 }
 
-const uint8_t *uerudp_tree_item_copy_bits(const struct uerudp_tree_buffer *ground, struct ue_view view) {
-    uint8_t *bytes = wmem_alloc(ground->pool, ue_bits_bytes(view.bits) + 1);
+const uint8_t *uerudp_tree_item_copy_bits(const struct uerudp_tree_buffer *b, struct ue_view view) {
+    uint8_t *bytes = wmem_alloc(b->pool, ue_bits_bytes(view.bits) + 1);
     ue_view_copy(view, bytes);
     return bytes;
 }
 
-bool uerudp_tree_item_reserve(struct uerudp_tree_item_limit *budget) {
-    bool has_one = budget == NULL || budget->left > 0;
-    if (budget != NULL) {
-        budget->left -= has_one;
-        budget->refused += !has_one;
+bool uerudp_tree_item_reserve(struct uerudp_tree_item_limit *limit) {
+    bool has_one = limit == NULL || limit->left > 0;
+    if (limit != NULL) {
+        limit->left -= has_one;
+        limit->refused += !has_one;
     }
     return has_one;
 }
 
-void uerudp_tree_item_report_limit(const struct uerudp_tree_item_limit *budget, packet_info *pinfo, proto_item *item) {
-    if (budget->refused != 0) {
+void uerudp_tree_item_report_limit(const struct uerudp_tree_item_limit *limit, packet_info *pinfo, proto_item *item) {
+    if (limit->refused != 0) {
         expert_add_info_format(pinfo, item, &uerudp_experts.items,
-                               "%u more items not shown: more than the preference uerudp.max_items allows",
-                               budget->refused);
+                               "%u items not shown: the datagram has more than the preference uerudp.max_items allows",
+                               limit->refused);
     }
 }
 
-static proto_item *add_bytes(const struct uerudp_tree_buffer *g, proto_tree *tree, int start, int length,
-                             const struct ue_record *record, const uint8_t *aligned) {
+static proto_item *add_bytes(const struct uerudp_tree_buffer *b, proto_tree *tree, int start, int length,
+                             const struct ue_record *record, const uint8_t *copy) {
     struct ue_view view = record->text.units;
     size_t size = ue_bits_bytes(view.bits);
-    const uint8_t *bytes = aligned != NULL ? aligned : uerudp_tree_item_copy_bits(g, view);
+    const uint8_t *bytes = copy != NULL ? copy : uerudp_tree_item_copy_bits(b, view);
     proto_item *item =
-        proto_tree_add_bytes_with_length(tree, uerudp_hf[record->field], g->tvb, start, length, bytes, (int)size);
-    uerudp_item_label_set_bytes(item, g->labels, record->field, bytes, size);
+        proto_tree_add_bytes_with_length(tree, uerudp_hf[record->field], b->tvb, start, length, bytes, (int)size);
+    uerudp_item_label_set_bytes(item, b->label_allocator, record->field, bytes, size);
     return item;
 }
 
-static proto_item *add_value(const struct uerudp_tree_buffer *g, proto_tree *tree, const struct ue_record *record,
-                             const uint8_t *aligned) {
+static proto_item *add_value(const struct uerudp_tree_buffer *b, proto_tree *tree, const struct ue_record *record,
+                             const uint8_t *copy) {
     int hf = uerudp_hf[record->field];
-    int start = uerudp_tree_item_first_byte(g, record->bit);
-    int length = uerudp_tree_item_byte_count(g, record->bit, record->bits);
+    int start = uerudp_tree_item_first_byte(b, record->bit);
+    int length = uerudp_tree_item_byte_count(b, record->bit, record->bits);
     uint32_t number = (uint32_t)record->number;
     switch (ue_field_row(record->field)->kind) {
-    case UE_KIND_BOOL: return proto_tree_add_boolean(tree, hf, g->tvb, start, length, number);
+    case UE_KIND_BOOL: return proto_tree_add_boolean(tree, hf, b->tvb, start, length, number);
     case UE_KIND_U8:
     case UE_KIND_U16:
     case UE_KIND_U32:
-    case UE_KIND_X32: return proto_tree_add_uint(tree, hf, g->tvb, start, length, number);
-    case UE_KIND_U64: return proto_tree_add_uint64(tree, hf, g->tvb, start, length, record->number);
-    case UE_KIND_I32: return proto_tree_add_int(tree, hf, g->tvb, start, length, (int32_t)number);
-    case UE_KIND_REAL: return proto_tree_add_double(tree, hf, g->tvb, start, length, ue_record_real(record));
-    case UE_KIND_BYTES: return add_bytes(g, tree, start, length, record, aligned);
+    case UE_KIND_X32: return proto_tree_add_uint(tree, hf, b->tvb, start, length, number);
+    case UE_KIND_U64: return proto_tree_add_uint64(tree, hf, b->tvb, start, length, record->number);
+    case UE_KIND_I32: return proto_tree_add_int(tree, hf, b->tvb, start, length, (int32_t)number);
+    case UE_KIND_REAL: return proto_tree_add_double(tree, hf, b->tvb, start, length, ue_record_real(record));
+    case UE_KIND_BYTES: return add_bytes(b, tree, start, length, record, copy);
     case UE_KIND_TEXT:
     case UE_KIND_STRING:
-        return proto_tree_add_string(tree, hf, g->tvb, start, length, uerudp_label_text_of_record(g->pool, record));
+        return proto_tree_add_string(tree, hf, b->tvb, start, length, uerudp_label_text_of_record(b->pool, record));
     case UE_KIND_FRAME:
     case UE_KIND_SPAN:
     case UE_KIND_FLAG:
-    case UE_KIND_FINDING: break; /* of no record */
+    case UE_KIND_FINDING: break; /* not a kind of a record */
     }
     return NULL;
 }
 
-/* More than half of all items. */
-static __attribute__((noinline)) proto_item *add_flag(const struct uerudp_tree_buffer *g, proto_tree *tree,
+/* More than half of all items are flags. */
+static __attribute__((noinline)) proto_item *add_flag(const struct uerudp_tree_buffer *b, proto_tree *tree,
                                                       const struct ue_record *record) {
     size_t byte = record->bit / 8;
-    bool has_byte = byte < g->bytes->size;
+    bool has_byte = byte < b->bytes->size;
     proto_item *item =
-        proto_tree_add_boolean(tree, uerudp_hf[record->field], g->tvb, has_byte ? (int)byte : (int)g->bytes->size, has_byte,
-                               (uint32_t)record->number);
-    uerudp_item_label_set_flag(item, g->bytes->base, record);
+        proto_tree_add_boolean(tree, uerudp_hf[record->field], b->tvb, has_byte ? (int)byte : (int)b->bytes->size,
+                               has_byte, (uint32_t)record->number);
+    uerudp_item_label_set_flag(item, b->bytes->base, record);
     return item;
 }
 
-static __attribute__((noinline)) proto_item *add_other(const struct uerudp_tree_buffer *g, proto_tree *tree,
-                                                       const struct ue_record *record, const uint8_t *aligned) {
-    proto_item *item = add_value(g, tree, record, aligned);
+static __attribute__((noinline)) proto_item *add_other(const struct uerudp_tree_buffer *b, proto_tree *tree,
+                                                       const struct ue_record *record, const uint8_t *copy) {
+    proto_item *item = add_value(b, tree, record, copy);
     if (record->generated) {
         proto_item_set_generated(item);
-        uerudp_item_label_set_generated(item, g->labels, record->field, record->number, record->string);
+        uerudp_item_label_set_generated(item, b->label_allocator, record->field, record->number, record->string);
     } else {
-        uerudp_item_label_set_bits(item, g->labels, g->bytes->base, record);
+        uerudp_item_label_set_bits(item, b->label_allocator, b->bytes->base, record);
     }
     return item;
 }
@@ -104,10 +104,10 @@ static bool is_flag(const struct ue_record *record) {
            ue_field_row(record->field)->kind == UE_KIND_BOOL;
 }
 
-proto_item *uerudp_tree_item_add(const struct uerudp_tree_buffer *ground, proto_tree *tree, const struct ue_record *record,
-                         const uint8_t *aligned) {
-    if (!uerudp_tree_item_reserve(ground->budget)) {
+proto_item *uerudp_tree_item_add(const struct uerudp_tree_buffer *b, proto_tree *tree, const struct ue_record *record,
+                                 const uint8_t *copy) {
+    if (!uerudp_tree_item_reserve(b->limit)) {
         return NULL;
     }
-    return is_flag(record) ? add_flag(ground, tree, record) : add_other(ground, tree, record, aligned);
+    return is_flag(record) ? add_flag(b, tree, record) : add_other(b, tree, record, copy);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads and writes classic captures of UDP over IPv4 over Ethernet, and makes a few datagrams of our own."""
+"""Reads and writes classic pcap files of UDP over IPv4 over Ethernet, and makes a few uerudp datagrams."""
 import socket
 import struct
 from collections import namedtuple
@@ -14,7 +14,7 @@ CLIENT_PORT, SERVER_PORT = 50000, 7777
 
 
 def read(path):
-    """Datagrams of a little-endian classic pcap file without IP options."""
+    """The datagrams of a little-endian classic pcap file without IP options."""
     with open(path, "rb") as file:
         content = file.read()
     datagrams, at = [], 24
@@ -30,7 +30,7 @@ def read(path):
 
 
 def pcap(datagrams, snap_bytes=65535):
-    """The bytes of a capture, one datagram per 10 ms."""
+    """The bytes of a pcap file with one datagram every 10 ms."""
     parts = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, snap_bytes, 1)]
     for number, datagram in enumerate(datagrams):
         frame = ethernet(datagram)
@@ -48,7 +48,7 @@ def ethernet(datagram):
 
 
 def with_server_port(datagrams, port):
-    """The same traffic with another port wherever the server's stood."""
+    """The same traffic with another server port."""
     def moved(number):
         return port if number == SERVER_PORT else number
     return [d._replace(source_port=moved(d.source_port), destination_port=moved(d.destination_port)) for d in datagrams]

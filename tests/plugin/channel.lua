@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Somebody else's dissector for what actors say: it knows the size and the first byte of a payload.
+-- A dissector of another plugin for actor channels: shows the size and the first byte of a payload.
 local actor = Proto("testactor", "Test actor")
 local size = ProtoField.uint32("testactor.size", "Size")
 local first = ProtoField.uint8("testactor.first", "First byte", base.HEX)

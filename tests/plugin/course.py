@@ -1,39 +1,40 @@
 # SPDX-License-Identifier: MIT
-"""The course of a connection by the plain reading of protocol.md 6 to 10, on the packet ids that the simulator
-wrote down (NAME.sent.json) and on what the program decodes: the truth for what the plugin finds."""
+"""Reference model of a connection's analysis: a direct implementation of protocol.md 6 to 10 on the packet ids that the
+simulator recorded (NAME.sent.json) and on the bunches that the program decodes. Tests compare the plugin's findings
+with it."""
 import collections
 
 import decoded
 
 SEQ_BOUND, CH_SEQ_BOUND = 16384, 1024
 CLIENT, SERVER = 1, 2  # directions
-LEGACY = {"4.13", "4.14", "4.18", "4.19", "4.20"}  # an acknowledgement per packet
+LEGACY = {"4.13", "4.14", "4.18", "4.19", "4.20"}  # acks and naks in the order of their ids
 
-# A reliable one; previous_frame: of the copy before.
+# A reliable bunch; previous_frame: of its previous transmission.
 Bunch = collections.namedtuple("Bunch", "id previous_frame is_spurious is_gap in_flight")
 
 
 def nearest(number, base, bound):
-    """The full number, near to base, of one that wraps."""
+    """The full number nearest to base whose wire form is this one."""
     return base + (number - base + bound // 2) % bound - bound // 2
 
 
 class Side:
-    """What one side sent so far."""
+    """State of one sender."""
 
     def __init__(self):
-        self.frames = {}  # of packets, by id: the first copy
+        self.frames = {}  # packets by id: the first copy
         self.newest = None
-        self.judged = None  # the newest that the other side told about
+        self.judged = None  # the newest packet that the other side reported on
         self.acked = set()
-        self.copies = {}  # by channel and id of a reliable bunch: (packet id, frame) of each
-        self.lanes = {}  # by channel: first and newest id
+        self.copies = {}  # by channel and reliable id: (packet id, frame) of each transmission
+        self.lanes = {}  # by channel: first and newest reliable id
 
     def is_acked(self, channel, reliable_id):
         return any(packet_id in self.acked for packet_id, _ in self.copies.get((channel, reliable_id), []))
 
     def in_flight(self, channel, reliable_id):
-        """From the oldest that is not acknowledged."""
+        """Reliable bunches in flight, from the oldest that is not acknowledged."""
         first = self.lanes.get(channel, (reliable_id, None))[0]
         oldest = next((number for number in range(first, reliable_id) if not self.is_acked(channel, number)), None)
         if oldest is None:
@@ -42,18 +43,18 @@ class Side:
 
 
 class Frame:
-    """What a datagram with a packet id tells."""
+    """Findings of a datagram with a packet id."""
 
     def __init__(self):
-        self.missing = []  # ids before it
+        self.missing = []  # missing ids before it
         self.is_late = self.is_duplicate = False
-        self.acked, self.nacked = [], []  # ids
-        self.acks_frames, self.nacks_frames = [], []  # where those were seen
-        self.bunches = []  # a Bunch, or None for one that is not reliable
+        self.acked, self.nacked = [], []  # ids of packets that it acknowledges
+        self.acks_frames, self.nacks_frames = [], []  # frames of those packets
+        self.bunches = []  # a Bunch; None: not reliable
 
 
 class Course:
-    """Reads a capture, once."""
+    """Computes the findings of each datagram of a capture."""
 
     def __init__(self, name):
         sent = decoded.sent(name)
@@ -67,11 +68,11 @@ class Course:
             elif "packet" in datagram:
                 side = self.sides[datagram["stream"], datagram["direction"]]
                 guess = nearest(datagram["packet"]["seq"], side.newest or 0, SEQ_BOUND)
-                # the second copy of a datagram is none of those that the simulator lists
+                # the simulator does not list the second copy of a datagram
                 self.read(datagram, side, ids.get(datagram["frame"], guess))
 
     def begin(self, datagram):
-        """A handshake tells the first ids."""
+        """A handshake gives the initial packet ids."""
         for direction, key in ((CLIENT, "client_seq"), (SERVER, "server_seq")):
             side = self.sides[datagram["stream"], direction]
             if key in datagram["handshake"] and side.newest is None:
@@ -94,7 +95,7 @@ class Course:
                          for bunch in datagram.get("items", datagram.get("bunches", [])) if not bunch.get("is_ack")]
 
     def reported(self, datagram, other):
-        """The newest id that a datagram reports on, None: on none; and those that it calls delivered."""
+        """The newest id that a datagram reports on (None: no ack) and the ids that it reports as delivered."""
         if self.is_legacy:
             delivered = {nearest(item["ack_id"], other.newest, SEQ_BOUND) for item in datagram.get("items", [])
                          if item["is_ack"]}

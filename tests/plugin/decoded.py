@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the program says about a capture: the truth that tests hold the plugin's tables against."""
+"""What the program prints about a capture; tests compare the plugin's tables with it."""
 import collections
 import json
 import os
@@ -12,12 +12,12 @@ DIRECTIONS = ("unknown", "client to server", "server to client")
 
 
 def path_of(name):
-    """A capture of this tree."""
+    """Path of a capture of this tree."""
     return os.path.join(CAPTURES, name + ".pcapng")
 
 
 def run(*arguments):
-    """JSON Lines of a subcommand, which may find faults in the capture."""
+    """JSON Lines of a subcommand, whose exit status may report faults in the capture."""
     command = [os.environ["UERUDP_PROGRAM"], *arguments]
     result = subprocess.run(command, capture_output=True, timeout=harness.TIMEOUT_S, check=False)
     if result.returncode not in (0, 1):
@@ -34,7 +34,7 @@ def connections(path):
 
 
 def sent(name):
-    """What was sent, lost and delivered, as the simulator knows it."""
+    """What the simulator recorded as sent, lost and delivered."""
     with open(os.path.join(CAPTURES, name + ".sent.json"), encoding="utf-8") as file:
         return json.load(file)
 
@@ -43,7 +43,7 @@ Bunch = collections.namedtuple("Bunch", "frame item stream direction bunch")
 
 
 def bunches(decoded):
-    """Every whole bunch with its place; acks of legacy packets count as items."""
+    """Every whole bunch with its item index; acks of legacy packets count as items."""
     for datagram in decoded:
         items = datagram.get("items", datagram.get("bunches", []))
         for number, item in enumerate(items):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datagrams of other protocols, made from a seed: what our heuristic must leave alone."""
+"""Datagrams of other protocols, generated from a seed. The heuristic dissector must not claim them."""
 import struct
 
 
@@ -74,7 +74,7 @@ def ntp(random):
         struct.pack(">II", 0xE9000000 + random.getrandbits(20), random.getrandbits(32)) for _ in range(4))
 
 
-# Protocol: its port, its layer in tshark (None: tshark has no dissector for it), its maker.
+# Protocol: its port, its layer in tshark (None: tshark has no dissector for it), its generator.
 PROTOCOLS = {"DNS": (53, "dns", dns), "mDNS": (5353, "mdns", mdns), "QUIC": (443, "quic", quic),
              "RTP": (5004, "rtp", rtp), "ENet": (1234, None, enet), "RakNet": (19132, "raknet", raknet),
              "STUN": (3478, "stun", stun), "NTP": (123, "ntp", ntp)}

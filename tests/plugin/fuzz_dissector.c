@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A sequence of datagrams through Wireshark itself: first pass, then with all details, forwards or backwards as a user
-   clicks. The first byte chooses settings and port; then each datagram is a 16-bit word (bit 15: from the server, the
-   rest its length) and that many bytes, as in the seeds of fuzz_handshake.c. The top bits of long lengths cut the
-   datagram. How the passes look at it is chosen by the size of the input. The taps are heard, so that all that
-   statistics stand on is read, too. */
+/* Dissects a sequence of datagrams in Wireshark: the first pass, then each datagram with all details, in order or in
+   reverse order. The first byte of the input selects settings and port. Each datagram is a 16-bit word (bit 15: from
+   the server; bits 13 and 14: bytes that are cut off its end; the rest: its length) and its bytes, as in the seeds of
+   fuzz_handshake.c. The size of the input selects the order and whether the first pass builds trees. Tap listeners read
+   all data of the taps. */
 #include "plugin/compat.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #define DATAGRAMS_MAX 24
 #define OTHER_PORT 31415
 #define CLIENT_PORT_FIRST 50000
-/* A session grows with every datagram, and a new one is dear. */
+/* A session grows with every datagram, and a new session is slow to create. */
 #define INPUTS_PER_SESSION 5000
 #define FRAME_NS 5000000
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -37,13 +37,13 @@ int LLVMFuzzerInitialize(int *argument_count, char ***arguments);
 void plugin_register(void);
 const char *__asan_default_options(void);
 
-/* Wireshark keeps memory until the session ends; looking for leaks after each input would take all the time,
-   and so would a stack and long quarantine of each block. */
+/* Wireshark frees its memory at the end of a session: a search for leaks after each input would take most of the time,
+   and so would a stack trace and a long quarantine for each block. */
 const char *__asan_default_options(void) {
     return "detect_leaks=0:malloc_context_size=0:quarantine_size_mb=16";
 }
 
-struct frame {
+struct fuzz_frame {
     frame_data data;
     uint8_t *bytes;
     uint32_t captured;
@@ -60,7 +60,7 @@ static nstime_t time_of(uint32_t frame_number) {
     return (nstime_t){.secs = (time_t)(ns / 1000000000), .nsecs = (int)(ns % 1000000000)};
 }
 
-static const nstime_t *give_time(struct packet_provider_data *provider, uint32_t frame_number) {
+static const nstime_t *frame_time(struct packet_provider_data *provider, uint32_t frame_number) {
     provider->time = time_of(frame_number);
     return &provider->time;
 }
@@ -69,59 +69,59 @@ static struct packet_provider_data provider;
 static column_info columns;
 static unsigned inputs;
 static uint32_t last_frame_number;
-static const struct frame *present;
+static const struct fuzz_frame *present;
 static unsigned server_port;
-/* Another for each input, so that it meets no conversation of an earlier one. */
+/* Another port for each input, so that no conversation of an earlier input matches. */
 static unsigned client_port;
-static const struct packet_provider_funcs provider_functions = {.get_frame_ts = give_time};
+static const struct packet_provider_funcs provider_functions = {.get_frame_ts = frame_time};
 
-static void complain(const char *format, va_list arguments) {
+static void log_message(const char *format, va_list arguments) {
     vfprintf(stderr, format, arguments);
 }
 
-/* What changed with 4.6: some signatures, and the bytes travel in the record. */
+/* Wireshark 4.6 changed some signatures and moved the bytes into the record. */
 #if UERUDP_WIRESHARK_BEFORE(4, 6)
 static void start_library(const char *program) {
-    ws_log_init("fuzz_dissector", complain);
+    ws_log_init("fuzz_dissector", log_message);
     init_process_policies();
     g_free(configuration_init(program, NULL));
 }
 
-static void start_record(wtap_rec *rec, const struct frame *frame) {
+static void start_record(wtap_rec *rec, const struct fuzz_frame *frame) {
     (void)frame;
     wtap_rec_init(rec);
 }
 
-static void run(epan_dissect_t *edt, wtap_rec *rec, struct frame *frame, column_info *cinfo) {
+static void run(epan_dissect_t *edt, wtap_rec *rec, struct fuzz_frame *frame, column_info *cinfo) {
     tvbuff_t *tvb = tvb_new_real_data(frame->bytes, frame->captured, (int)frame->length);
     epan_dissect_run_with_taps(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, tvb, &frame->data, cinfo);
 }
 #else
 static void start_library(const char *program) {
-    ws_log_init(complain);
+    ws_log_init(log_message);
     init_process_policies();
     g_free(configuration_init(program));
 }
 
-static void start_record(wtap_rec *rec, const struct frame *frame) {
+static void start_record(wtap_rec *rec, const struct fuzz_frame *frame) {
     wtap_rec_init(rec, frame->captured);
     ws_buffer_append(&rec->data, frame->bytes, frame->captured);
 }
 
-static void run(epan_dissect_t *edt, wtap_rec *rec, struct frame *frame, column_info *cinfo) {
+static void run(epan_dissect_t *edt, wtap_rec *rec, struct fuzz_frame *frame, column_info *cinfo) {
     epan_dissect_run_with_taps(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, &frame->data, cinfo);
 }
 #endif
 
-/* In place of Wireshark's: 4.0 reads its table of the makers of network cards for each session and never frees it, 11
-   MB that would come to gigabytes. */
+/* Replaces Wireshark's function: 4.0 reads its table of network card manufacturers (11 MB) for each session and never
+   frees it. */
 #if UERUDP_WIRESHARK_BEFORE(4, 2)
 char *get_datafile_path(const char *filename) {
     return g_build_filename("/nonexistent", filename, NULL);
 }
 #endif
 
-/* Only what is under test: a crash elsewhere in Wireshark is not ours to find. */
+/* Only the protocols under test, so that a crash elsewhere in Wireshark is not found here. */
 static void enable_few_protocols(void) {
     void *cookie = NULL;
     for (int id = proto_get_first_protocol(&cookie); id != -1; id = proto_get_next_protocol(&cookie)) {
@@ -131,8 +131,8 @@ static void enable_few_protocols(void) {
     }
 }
 
-/* Stands for IP and UDP, whose own fields and texts would take a third of the time; for the same reason nothing of the
-   frame is made visible. */
+/* Replaces IP and UDP, whose fields and texts would take a third of the time; for the same reason no item of the frame
+   is visible. */
 static int carry(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) {
     static const uint8_t server[] = {192, 168, 0, 1}, client[] = {10, 0, 0, 1};
     bool back = present->from_server;
@@ -153,39 +153,39 @@ static int carry(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data
 
 /* ---- taps ---- */
 
-static volatile uint64_t heard; /* keeps what is read from being left out */
+static volatile uint64_t sum; /* prevents the compiler from removing the reads */
 
-static tap_packet_status hear_datagram(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
+static tap_packet_status read_datagram(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
                                        tap_flags_t flags) {
     const struct uerudp_tap *tap = data;
     (void)user, (void)pinfo, (void)edt, (void)flags;
-    const struct uerudp_tap_analysis *findings = tap->findings(tap);
+    const struct uerudp_tap_analysis *analysis = tap->analysis(tap);
     uint32_t bunch_count;
     const struct uerudp_tap_bunch *bunches = tap->bunches(tap, &bunch_count);
-    for (uint32_t i = 0; i < findings->verdict_count; i++) {
-        heard += (uint64_t)findings->verdicts[i].packet_id;
+    for (uint32_t i = 0; i < analysis->ack_count; i++) {
+        sum += (uint64_t)analysis->acks[i].packet_id;
     }
-    heard += tap->content(tap)->bunches.all == bunch_count;
+    sum += tap->content(tap)->bunches.all == bunch_count;
     for (uint32_t i = 0; i < bunch_count; i++) {
-        heard += bunches[i].channel_name != NULL ? strlen(bunches[i].channel_name) : 0;
+        sum += bunches[i].channel_name != NULL ? strlen(bunches[i].channel_name) : 0;
     }
     return TAP_PACKET_REDRAW;
 }
 
-static tap_packet_status hear_message(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
+static tap_packet_status read_message(void *user, packet_info *pinfo, epan_dissect_t *edt, const void *data,
                                       tap_flags_t flags) {
     const struct uerudp_tap_message *message = data;
     (void)user, (void)pinfo, (void)edt, (void)flags;
     for (size_t i = 0; i < (message->bits + 7) / 8; i++) {
-        heard += *tvb_get_ptr(message->tvb, (int)i, 1);
+        sum += *tvb_get_ptr(message->tvb, (int)i, 1);
     }
     return TAP_PACKET_REDRAW;
 }
 
-static void listen_to(const char *tap, tap_packet_cb hear) {
+static void listen_to(const char *tap, tap_packet_cb callback) {
     static int listeners[2];
     static unsigned count;
-    GString *error = register_tap_listener(tap, &listeners[count++], NULL, 0, NULL, hear, NULL, NULL);
+    GString *error = register_tap_listener(tap, &listeners[count++], NULL, 0, NULL, callback, NULL, NULL);
     if (error != NULL) {
         abort();
     }
@@ -195,7 +195,7 @@ int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
     (void)argument_count;
     g_setenv("WIRESHARK_ABORT_ON_DISSECTOR_BUG", "1", 0);
     g_setenv("WIRESHARK_ABORT_ON_TOO_MANY_ITEMS", "1", 0);
-    g_setenv("WIRESHARK_DEBUG_WMEM_OVERRIDE", "simple", 0); /* each block stands alone before the sanitizer */
+    g_setenv("WIRESHARK_DEBUG_WMEM_OVERRIDE", "simple", 0); /* one malloc for each block, for the sanitizer */
     g_setenv("HOME", "/nonexistent", 1);
     start_library((*arguments)[0]);
     wtap_init(FALSE);
@@ -208,8 +208,8 @@ int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
     dissector_add_uint("wtap_encap", WTAP_ENCAP_USER0, create_dissector_handle(carry, -1));
     prefs_apply_all();
     build_column_format_array(&columns, prefs.num_cols, TRUE);
-    listen_to(UERUDP_TAP_NAME, hear_datagram);
-    listen_to(UERUDP_TAP_MESSAGE_NAME, hear_message);
+    listen_to(UERUDP_TAP_NAME, read_datagram);
+    listen_to(UERUDP_TAP_MESSAGE_NAME, read_message);
     return 0;
 }
 
@@ -223,8 +223,8 @@ static void set(const char *name, const char *value) {
     g_free(error);
 }
 
-/* Bits 0 to 2: length of the magic header; 3 to 6: generation, the last four with a handler; 7: another port. Without a
-   tag, aes-ecb opens anything to something. */
+/* Bits 0 to 2: length of the magic header; 3 to 6: generation, the last four with a handler; 7: another port. AES-ECB
+   has no tag, so it decrypts any input. */
 static void choose_settings(uint8_t choice) {
     static const struct {
         const char *generation, *handlers;
@@ -245,8 +245,8 @@ static void choose_settings(uint8_t choice) {
     prefs_apply_all();
 }
 
-/* Takes one datagram off the input; false at its end. */
-static bool take_frame(const uint8_t **data, size_t *size, struct frame *frame) {
+/* Reads one datagram from the input; false at its end. */
+static bool read_frame(const uint8_t **data, size_t *size, struct fuzz_frame *frame) {
     if (*size < 2) {
         return false;
     }
@@ -256,14 +256,14 @@ static bool take_frame(const uint8_t **data, size_t *size, struct frame *frame) 
     frame->captured = (unsigned)MIN(wanted, *size - 2);
     frame->length = frame->captured + cut;
     frame->from_server = word >> 15 != 0;
-    frame->bytes = malloc(frame->captured); /* unlike g_malloc's, a block even for no bytes */
+    frame->bytes = malloc(frame->captured); /* unlike g_malloc, returns a block even for 0 bytes */
     memcpy(frame->bytes, *data + 2, frame->captured);
     *data += 2 + frame->captured;
     *size -= 2 + frame->captured;
     return true;
 }
 
-/* Compiled only for tests/fuzz/prove.sh: a fault behind a fragment and a bunch that opens or closes. */
+/* Compiled only for tests/fuzz/prove.sh: a read beyond the end of a datagram with a fragment and a closing bunch. */
 #ifdef UERUDP_PLANT_BUG
 static bool shows(proto_tree *tree, enum ue_field field) {
     GPtrArray *found = proto_find_first_finfo(tree, uerudp_hf[field]);
@@ -272,21 +272,21 @@ static bool shows(proto_tree *tree, enum ue_field field) {
     return any;
 }
 
-static void plant_bug(epan_dissect_t *edt, const struct frame *frame) {
+static void plant_bug(epan_dissect_t *edt, const struct fuzz_frame *frame) {
     if (edt->tree != NULL && shows(edt->tree, UE_F_BUNCH_PARTIAL_FINAL) && shows(edt->tree, UE_F_BUNCH_CLOSE)) {
         volatile uint8_t past = frame->bytes[frame->captured];
         (void)past;
     }
 }
 #else
-static void plant_bug(epan_dissect_t *edt, const struct frame *frame) {
+static void plant_bug(epan_dissect_t *edt, const struct fuzz_frame *frame) {
     (void)edt;
     (void)frame;
 }
 #endif
 
-/* The packet list asks for columns and no tree, the details for a tree. */
-static void dissect(epan_t *session, struct frame *frame, bool details) {
+/* The packet list needs columns and no tree, the details need a tree. */
+static void dissect(epan_t *session, struct fuzz_frame *frame, bool details) {
     static nstime_t elapsed;
     static const frame_data *reference;
     wtap_rec rec;
@@ -324,7 +324,7 @@ static epan_t *session_for_next_input(void) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static struct frame frames[DATAGRAMS_MAX];
+    static struct fuzz_frame frames[DATAGRAMS_MAX];
     size_t count = 0;
     if (size == 0) {
         return 0;
@@ -337,7 +337,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     data++;
     size--;
     memset(frames, 0, sizeof frames);
-    while (count < DATAGRAMS_MAX && take_frame(&data, &size, &frames[count])) {
+    while (count < DATAGRAMS_MAX && read_frame(&data, &size, &frames[count])) {
         frames[count].data.num = ++last_frame_number;
         dissect(session, &frames[count++], details_at_once);
     }

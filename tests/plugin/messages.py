@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Whole messages of a capture, put together from what the program decodes by the plain reading of protocol.md 10.2: for
-captures in which no unreliable part is lost."""
+"""Whole messages of a capture, reassembled from what the program decodes, by a direct implementation of protocol.md
+10.2. Only for captures that lose no unreliable fragment."""
 import collections
 
 import course
@@ -10,7 +10,7 @@ Message = collections.namedtuple("Message", "frame item stream direction channel
 
 
 def first_copies(bunches):
-    """Without what was sent or delivered again; reliable ones get their full channel sequence, "id"."""
+    """Without retransmissions and duplicates; reliable bunches get their full channel sequence, "id"."""
     newest, seen = {}, set()
     for bunch in bunches:
         if not bunch.bunch["reliable"]:
@@ -29,7 +29,7 @@ def latest(parts):
 
 
 def join(parts, last=None):
-    """Only the last part may end inside a byte; what comes last need not be one."""
+    """Only the last fragment may end inside a byte; the last bunch need not be one."""
     last = last or latest(parts)
     data = b"".join(bytes.fromhex(part.bunch.get("data", "")) for part in parts)
     return Message(last.frame, last.item, last.stream, last.direction, last.bunch["channel"],
@@ -37,7 +37,7 @@ def join(parts, last=None):
 
 
 def chains(bunches):
-    """Lists of bunches that are a message together, exports among them."""
+    """Lists of bunches that form a message together, exports included."""
     by_channel = collections.defaultdict(list)
     for bunch in bunches:
         by_channel[(bunch.stream, bunch.direction, bunch.bunch["channel"], bunch.bunch["reliable"])].append(bunch)
@@ -53,13 +53,13 @@ def chains(bunches):
 
 
 def apart(parts):
-    """Exports in parts are no part of the message, each is one of its own; but the message waits for them, too."""
+    """Exports in fragments are not part of the message, each is one of its own; but the message waits for them, too."""
     exports = [part for part in parts if part.bunch["partial"] and part.bunch["has_exports"]]
     rest = [part for part in parts if part not in exports]
     return [join([part]) for part in exports] + ([join(rest, latest(parts))] if rest else [])
 
 
 def of(path):
-    """Every message with bits, in the order in which the capture completes them."""
+    """Every message that is not empty, in the order in which the capture completes them."""
     found = [message for parts in chains(first_copies(decoded.bunches(decoded.datagrams(path)))) for message in apart(parts)]
     return sorted((message for message in found if message.bits), key=lambda m: (m.frame, m.item))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Reads the tables that tshark prints for -z."""
+"""Parses the tables that tshark prints for -z."""
 import re
 
 
 def read_tree(lines):
-    """The counts of a stats tree by their path."""
+    """The counts of a stats tree by path."""
     rows, path = {}, []
     for line in lines[2:]:
         match = re.match(r"( *)(\S.*?) {2,}(\d+) ", line)
@@ -16,18 +16,18 @@ def read_tree(lines):
 
 
 def read_trees(text):
-    """Stats trees by the last part of their names."""
+    """Stats trees by the last component of their name."""
     lines = text.splitlines()
     heads = [i for i, line in enumerate(lines) if line.startswith("Topic / Item")]
     return {lines[i - 1].rstrip(":").split("/")[-1].strip(): read_tree(lines[i:]) for i in heads}
 
 
 def counts(rows, *parent):
-    """The counts below a node, by name."""
+    """The counts below a node by name."""
     return {path[-1]: count for path, count in rows.items() if path[:-1] == parent}
 
 
-NUMBER = r"(\d+(?:\.\d+)?)(?: bytes)?"  # of large numbers of bytes, only thousands are printed
+NUMBER = r"(\d+(?:\.\d+)?)(?: bytes)?"  # large byte counts are printed in thousands
 
 
 def read_conversations(text):
@@ -43,13 +43,13 @@ def read_conversations(text):
 
 
 def read_endpoints(text):
-    """Rows of -z endpoints: (address, packets and bytes in all, sent, received)."""
+    """Rows of -z endpoints: (address, packets and bytes in total, sent, received)."""
     matches = (re.match(rf"(\S+)((?:\s+{NUMBER}){{6}})\s*$", line) for line in text.splitlines())
     return [(match[1], *map(int, re.findall(NUMBER, match[2]))) for match in matches if match]
 
 
 def read_times(text):
-    """Rows of -z srt, one dict per table: name to (calls, lowest, highest, average)."""
+    """Rows of -z srt, one dict per table: name to (calls, minimum, maximum, average)."""
     found = []
     for line in text.splitlines():
         if line.startswith("Index"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the plugin finds in the course of a connection, against what the simulator says it did (NAME.sent.json)."""
+"""The plugin's sequence analysis, compared with what the simulator recorded (NAME.sent.json)."""
 import collections
 import json
 import os
@@ -14,7 +14,7 @@ import harness
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures")
 NAMES = ("actor-world", "big-bunch", "close-reasons", "corrupt", "duplicate", "legacy", "loss-burst", "mixed", "overload",
          "reorder", "restart", "spurious", "two-clients", "ue4.13", "ue5.8", "voice", "wrap")
-DAMAGED = {"corrupt"}  # what arrived is not what was sent
+DAMAGED = {"corrupt"}  # the capture differs from what was sent
 DIRECTIONS = {1: "c2s", 2: "s2c"}
 
 
@@ -45,7 +45,7 @@ class Truth(unittest.TestCase):
         return [(name, self.packets[name], self.sent[name]) for name in NAMES if name not in DAMAGED]
 
     def test_verdicts(self):
-        """A packet that never arrived is never acked."""
+        """A packet that is not delivered is never acknowledged."""
         checked = collections.Counter()
         for name, packets, sent in self.whole():
             for datagram in sent["datagrams"]:
@@ -77,7 +77,8 @@ class Truth(unittest.TestCase):
                     self.assertEqual(resends[key], connection["resends"][way], (name, key))
 
     def test_a_damaged_number_is_no_loss(self):
-        """Frame 15 names a packet far ahead, those behind it fall back: only its own number is missing."""
+        """Frame 15 has a damaged packet id far ahead, and the packets after it continue: only the id of frame 15 is
+        missing."""
         missing = {frame: packet.numbers("analysis.missing") for frame, packet in self.packets["corrupt"].items()}
         self.assertEqual({17: [1]}, {frame: count for frame, count in missing.items() if count})
         in_flight = {frame: packet.numbers("analysis.packets_in_flight") for frame, packet in self.packets["corrupt"].items()}
@@ -105,8 +106,8 @@ class Truth(unittest.TestCase):
     def test_sentences(self):
         packet = self.packets["mixed"][34]
         self.assertEqual(["1 packet is missing before this one: id 15229"], sentences(packet, "lost"))
-        self.assertEqual(["Reliable bunch #569 of channel 4 sent again: copy 2; first in frame 32, which was not "
-                          "acknowledged"], sentences(self.packets["mixed"][37], "retransmission"))
+        self.assertEqual(["Reliable bunch #569 of channel 4 retransmitted: transmission 2; the first is in "
+                          "frame 32, which was not acknowledged"], sentences(self.packets["mixed"][37], "retransmission"))
 
     def lines(self, name):
         """The info column by frame number."""
@@ -128,7 +129,7 @@ class Truth(unittest.TestCase):
 
 
 class Ways(unittest.TestCase):
-    """The findings are the same whatever way one looks at them."""
+    """The findings are the same in every way of asking for them."""
 
     @classmethod
     def setUpClass(cls):
@@ -166,7 +167,7 @@ class Ways(unittest.TestCase):
         self.assertEqual(text.split()[0], "5")
 
     def test_experts(self):
-        """The list of expert items needs nobody to look at the tree, and filters find each of them."""
+        """Expert items are collected without a tree, and filters find each of them."""
         kinds = collections.Counter()
         for name in ("mixed", "spurious", "actor-world", "corrupt", "fuzz", "unfinished"):
             with self.subTest(name):
@@ -213,7 +214,7 @@ class Limits(unittest.TestCase):
         self.assertLessEqual(lost["cut"], lost["whole"])
 
     def test_what_is_before_the_first_turn(self):
-        """A capture begins behind a turn of the sequence, and a packet from before comes late."""
+        """A capture begins after a wrap of the sequence, and a packet from before the wrap arrives late."""
         def datagram(ends, direction, seq, ack, history):
             return {"src": ends[0], "dst": ends[1], "direction": direction, "generation": "5.5",
                     "packet": {"seq": seq, "ack": ack, "history": [history]}, "bunches": []}
@@ -226,7 +227,7 @@ class Limits(unittest.TestCase):
         self.assertEqual(sentences(packets[5], "nak"), ["2 packets are reported as not delivered: ids 16383, 1"])
 
     def test_small_buffer(self):
-        """A reliable buffer of 4 is nearly full with 3."""
+        """With a reliable buffer of 4, 3 bunches in flight are nearly full."""
         packets = self.stage.packets(self.stage.copy(path_of("mixed")), {"reliable_buffer": 4})
         high = 0
         for packet in packets.values():
@@ -238,7 +239,7 @@ class Limits(unittest.TestCase):
 
 
 def labels(node):
-    """What a tree of sharkd's says of the analysis."""
+    """The analysis in a tree of sharkd."""
     if isinstance(node, list):
         return [label for child in node for label in labels(child)]
     own = [node["l"]] if node.get("f", "").startswith("uerudp.analysis.") else []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the plugin finds in captures of real implementations: what is known to have happened, and nothing impossible."""
+"""The plugin's findings in captures of real implementations: the known events, and nothing impossible."""
 import collections
 import json
 import re
@@ -13,18 +13,18 @@ SIDES = {"C2S": "client", "S2C": "server"}
 DIRECTIONS = {1: "C2S", 2: "S2C"}
 IMPOSSIBLE = {"uerudp.analysis.reliable_jump", "uerudp.analysis.partial_error"}
 
-# utcp's own Login has a unique id that ends before its text.
+# the Login of utcp has a unique id that ends before its text
 LOGIN = {"Control message not decoded": 1}
-# What was truly captured that way, but for what the analysis finds (group Sequence); no capture has an error.
+# Known properties of the captures, except findings of group Sequence; no capture has an error.
 WARNINGS = {"utcp-clean": LOGIN, "utcp-loss": LOGIN, "utcp-orig-clean": LOGIN, "utcp-orig-restart": LOGIN,
-            # fragments were lost before they were captured
+            # fragments were lost before the capture point
             "fortnite1510-081d-plain-scrubbed": {"Not all fragments of this message are in the capture": 3}}
 LISTED = re.compile(r"^ +(\d+) +(\S+) +UERUDP +([^:\n]*)", re.MULTILINE)
 
 
 class RealData(unittest.TestCase):
     def listed(self, stage, path, severity):
-        """How often there are expert items of a severity and above, but for Sequence, by how they begin."""
+        """Number of expert items of at least a severity, except group Sequence, by their first words."""
         text = stage.tshark("-2", "-r", stage.copy(path), *harness.preferences(harness.settings_of(path)), "-q", "-z",
                             f"expert,{severity}")
         counts = collections.Counter()

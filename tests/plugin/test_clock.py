@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Capture times that 64 bits of nanoseconds do not hold, and those that are 0 or far back, are read like others."""
+"""Capture times that do not fit 64 bits of nanoseconds, that are 0 or that go backwards do not disturb dissection."""
 import struct
 import unittest
 
@@ -31,7 +31,8 @@ def option(code, value):
 
 
 def pcapng(frames, times, offset_s):
-    """A capture whose interface counts whole seconds: the first half of the frames at one time, the rest at another."""
+    """A capture whose interface counts whole seconds: the first half of the frames has one time, the second half
+    another."""
     section = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
     options = option(SECONDS_PER_TICK, b"\0") + option(OFFSET, struct.pack("<q", offset_s)) + option(0, b"")
     parts = [block(0x0A0D0D0A, section), block(1, struct.pack("<HHI", 1, 0, 65535) + options)]
@@ -44,7 +45,7 @@ def pcapng(frames, times, offset_s):
 
 class Clock(unittest.TestCase):
     def test_times(self):
-        """The plugin finds in each what it finds without times; the sanitizers' build sees every overflow."""
+        """The plugin finds the same as without times; a build with sanitizers reports every overflow."""
         with harness.Stage() as stage:
             text = stage.tshark("-r", stage.copy(decoded.path_of("mixed")), "-T", "fields", "-e", "udp.srcport", "-e",
                                 "udp.payload")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What whole messages carry, as the tree tells it: what the simulator meant, with labels that say it in a line, and
-payloads of blocks for those who registered for a class."""
+"""Content of whole messages in the tree: what the simulator sent, with one-line labels, and payloads of blocks for
+dissectors that registered for a class."""
 import os
 import re
 import unittest
@@ -19,7 +19,7 @@ def capture(name):
 
 
 def labels(packet, kind):
-    """Of the subtrees of one kind."""
+    """The subtrees of one kind."""
     return [group.get("showname") for group in packet.protocol.iter("field") if group.get("name") == f"uerudp.{kind}"]
 
 
@@ -48,7 +48,7 @@ class Content(unittest.TestCase):
             self.assertTrue([label for label in blocks if re.fullmatch(wanted, label)], wanted)
 
     def test_labels_of_actors(self):
-        """Openings that came in parts, which are put together."""
+        """Actor spawns in fragmented messages."""
         actors = self.every("actor")
         self.assertIn("Actor 134 Crate_C at (300.0, -150.0, 88.5)", actors)
         self.assertIn("Actor 1009 Lamp_4", actors)
@@ -61,7 +61,7 @@ class Content(unittest.TestCase):
         self.assertIn("[Ch 4 Actor open Lamp_4 reliable", lines)
 
     def test_filters(self):
-        """A filter on what is inside finds the frames that the tree shows it in, without a visible tree."""
+        """A filter on content fields finds the frames whose tree shows them, without a visible tree."""
         wanted = [frame for frame, packet in self.packets.items() if LABEL in packet.texts("block.class_path")]
         text = self.stage.tshark("-2", "-r", self.world, "-Y", f'uerudp.block.class_path == "{LABEL}"', "-T", "fields", "-e",
                                  "frame.number")
@@ -75,7 +75,7 @@ class Content(unittest.TestCase):
         self.assertRegex(spoken[0], r"^Voice packet of Sim, \d+ bytes$")
 
     def payloads(self):
-        """Sizes of the payloads of crates and labels by frame, from our own fields."""
+        """Sizes of the payloads of crates and labels by frame, from uerudp's own fields."""
         wanted = {}
         crates = {channel for channel in range(3, 42) if channel % 4}
         for frame, packet in self.packets.items():

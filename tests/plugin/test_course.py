@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every finding in every frame of every capture is that of the plain reading of docs/protocol.md (course.py)."""
+"""Every finding in every frame of every capture equals that of the reference model (course.py)."""
 import collections
 import os
 import re
@@ -10,14 +10,14 @@ import course
 import decoded
 import harness
 
-DAMAGED = {"corrupt", "fuzz"}  # what arrived is not what was sent
+DAMAGED = {"corrupt", "fuzz"}  # the capture differs from what was sent
 NAMES = sorted({name.removesuffix(".pcapng") for name in os.listdir(decoded.CAPTURES) if name.endswith(".pcapng")} - DAMAGED)
 FLAGS = ("lost", "out_of_order", "duplicate", "nak", "retransmission", "spurious_retransmission", "reliable_gap",
          "ack_of_unseen", "reliable_jump", "partial_error", "buffer_high")
 
 
 def flags_of(frame):
-    """How often the plain reading raises each flag."""
+    """How often the reference model raises each flag."""
     bunches = [bunch for bunch in frame.bunches if bunch is not None]
     return {flag: count for flag, count in {
         "lost": bool(frame.missing), "out_of_order": frame.is_late, "duplicate": frame.is_duplicate,
@@ -50,7 +50,7 @@ class Truth(unittest.TestCase):
                             for name in NAMES}
 
     def frames(self):
-        """Each frame as the plugin shows it, and as it is; with what to say where they differ."""
+        """Each frame as the plugin shows it, and as the model has it; prints the first differences."""
         for name, (packets, truth) in self.captures.items():
             for number, frame in truth.frames.items():
                 yield f"{name} frame {number}", packets[number], frame
@@ -75,8 +75,8 @@ class Truth(unittest.TestCase):
             self.assertEqual(ids_told(packet, "analysis.nak"), frame.nacked, where)
 
     def test_lost_acknowledgements(self):
-        """Up to 4.21 a resend proves that a sender never saw an ack. The packet that has to bring it up reports nothing
-        of the kind itself."""
+        """Up to 4.21 a retransmission proves that the sender never received an ack. The packet that carries this
+        finding does not itself report a nak."""
         told = [(where, ids_told(packet, "expert.ack_lost")) for where, packet, _ in self.frames()]
         self.assertEqual([(where, ids) for where, ids in told if ids], [("spurious frame 26", [2457])])
         self.assertEqual(self.captures["spurious"][0][20].numbers("analysis.nacked_in"), [])
@@ -97,7 +97,7 @@ class Truth(unittest.TestCase):
         self.assertGreater(compared, 600)
 
     def test_duplicates(self):
-        """The bunches of a packet that came twice have the numbers of the first."""
+        """The bunches of a duplicate packet have the numbers of the first copy."""
         found = []
         for packets, _ in self.captures.values():
             for packet in packets.values():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A capture with a snap length says so, shows every field before the cut, and calls nothing malformed."""
+"""A capture with a snap length: the tree says so, shows every field before the cut, and reports nothing as
+malformed."""
 import os
 import subprocess
 import unittest
@@ -8,7 +9,7 @@ import unittest
 import harness
 
 
-# Capture, snap length, and the generation where the cut leaves nothing to learn it from.
+# Capture, snap length, and the generation if the cut leaves too little to detect it.
 LEGACY = {"generation": "4.18", "max_packet": 512, "ch_seq_bound": 4096}
 CASES = [("utcp-clean", 60, {}), ("utcp-clean", 72, {}), ("utcp-ue418-clean", 64, LEGACY),
          ("supervive-ue54", 96, {"generation": "5.4"})]
@@ -45,8 +46,8 @@ class Cut(unittest.TestCase):
         self.assertGreater(shortened, 3)
 
     def compare_packet(self, packet, whole, present):
-        """Wire fields are the first ones of the whole packet, in its order, and all that lie before the cut and what
-        is needed to get there."""
+        """The fields are a prefix of those of the whole packet, and include all that lie before the cut and can be
+        reached."""
         def wire(fields):
             return [(f.key, f.text, f.begin_bit, f.bits) for f in fields if f.begin_bit is not None]
         got, want = wire(packet.wire()), wire(f for f in whole.wire() if f.key != "terminator")

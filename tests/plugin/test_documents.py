@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The commands of the guide and of the reference print what stands there."""
+"""The commands in the guide and in the reference print the output that is shown there."""
 import os
 import pathlib
 import re
@@ -52,7 +52,7 @@ class Documents(unittest.TestCase):
                         self.assertRegex(narrow(output), rf"\A{sessions.pattern(narrow(shown), False)}\Z", errors)
 
     def test_filters(self):
-        """What documents name is a field."""
+        """Every field that the documents name exists."""
         known = set(self.stage.tshark("-G", "fields").split("\t"))
         text = "".join((ROOT / name).read_text() for name in (*DOCUMENTS, "README.md"))
         fields = set(FIELD.findall(text))
@@ -60,7 +60,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(fields - known, set())
 
     def test_preferences(self):
-        """The reference has every preference and every finding of the plugin, by its name."""
+        """The reference names every preference and every finding of the plugin."""
         names = set(re.findall(r"^#?uerudp\.([a-z_]+):", self.stage.tshark("-G", "currentprefs"), re.M))
         fields = set(re.findall(r"uerudp\.analysis\.([a-z_]+)", self.stage.tshark("-G", "fields")))
         text = (ROOT / DOCUMENTS[1]).read_text()

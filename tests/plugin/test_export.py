@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every whole message becomes a file with its bytes, under a name that says where it was."""
+"""Every whole message is exported as a file with its bytes; the file name tells its origin."""
 import copy
 import os
 import re
@@ -22,7 +22,7 @@ class Export(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
 
     def exported(self, path):
-        """The files of a capture: name to content."""
+        """The exported files of a capture: name to content."""
         folder = os.path.join(self.stage.home, os.path.basename(path) + ".objects")
         self.stage.tshark("-2", "-q", "-r", path, "--export-objects", f"uerudp,{folder}")
         files = {}
@@ -32,7 +32,7 @@ class Export(unittest.TestCase):
         return files
 
     def late_exports(self):
-        """A login, and an actor's opening of which the exports, its first part, arrive behind the last."""
+        """A login, and an actor spawn whose first fragment, the exports, arrives after the last."""
         objects = decoded.datagrams(decoded.path_of("big-bunch"))[:13]
         exports, last = objects[12]["bunches"][:2]
         again = copy.deepcopy(objects[12])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every file of a process is shown as if it were the first: neither connections, fragments, paths, actors nor keys go
-from one to the next, nor does what taps counted."""
+"""A process shows every file as if it were the first: connections, fragments, paths, actors, keys and tap counts do not
+carry over."""
 import json
 import os
 import re
@@ -17,7 +17,7 @@ SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "
 
 
 def questions(path, first):
-    """What is asked of one file, numbered from first."""
+    """Requests to sharkd about one file, numbered from first."""
     wanted = [("load", {"file": path}), ("tap", {f"tap{i}": tap for i, tap in enumerate(TAPS)})]
     wanted += [("frame", {"frame": frame, "proto": True, "bytes": True}) for frame in range(1, FRAMES + 1)]
     wanted.append(("follow", {"follow": "UERUDP", "filter": "uerudp.stream == 0"}))
@@ -36,7 +36,7 @@ class Files(unittest.TestCase):
         return path
 
     def shown(self, paths):
-        """What one sharkd answers about each of the files, one after the other."""
+        """The answers of one sharkd about each of the files in turn."""
         asked = [questions(path, 1 + 1000 * i) for i, path in enumerate(paths)]
         text = "".join(line for lines in asked for line in lines)
         found = [[] for _ in paths]
@@ -57,7 +57,7 @@ class Files(unittest.TestCase):
             self.assertEqual(again, alone, path)
 
     def encrypted(self, seed):
-        """A capture, and its keys."""
+        """A capture and its keys."""
         path = os.path.join(self.stage.path, f"secret{seed}.pcapng")
         subprocess.run([os.environ["UERUDP_PROGRAM"], "generate", SCENARIO, "--seed", str(seed), "--output", path],
                        check=True, timeout=harness.TIMEOUT_S)

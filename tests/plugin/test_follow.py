@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Follow shows every message of the chosen channel, whole, in both directions, and nothing else."""
+"""Follow shows every message of the selected channel, complete, in both directions, and nothing else."""
 import json
 import re
 import unittest
@@ -23,17 +23,17 @@ class Follow(unittest.TestCase):
         cls.has_sub_streams = tuple(map(int, version.groups())) >= (4, 4)
 
     def test_filter_without_a_tree(self):
-        """sharkd asks how to follow a frame, and has no tree of it."""
+        """sharkd asks how to follow a frame without passing its tree."""
         text = harness.request(1, "load", file=self.paths[NAMES[0]]) + harness.request(2, "frame", frame=9)
         answer = json.loads(self.stage.run(["sharkd", "-"], stdin=text).stdout.splitlines()[-1])
-        filters = {name: text for name, text, *_ in answer["result"]["fol"]}  # from 4.4 on with the numbers of the stream
+        filters = {name: text for name, text, *_ in answer["result"]["fol"]}  # from 4.4 on with the stream number
         self.assertRegex(filters["UERUDP"], "^uerudp.stream == 0")
 
     def follow(self, name, what, *options, mode="raw"):
         return self.stage.tshark("-2", "-q", "-r", self.paths[name], *options, "-z", f"follow,uerudp,{mode},{what}")
 
     def follow_channel(self, name, stream, channel, mode="raw"):
-        """The way to name a channel changed with Wireshark 4.4."""
+        """Wireshark 4.4 changed the way to name a channel."""
         if self.has_sub_streams:
             return self.follow(name, f"{stream},{channel}", mode=mode)
         return self.follow(name, stream, "-o", f"uerudp.follow_channel:{channel}", mode=mode)
@@ -43,7 +43,7 @@ class Follow(unittest.TestCase):
         return connection["client"], connection["server"]
 
     def records(self, text):
-        """(direction, bytes) of each line behind the names of both nodes; what the second node sent is indented."""
+        """(direction, bytes) of each line after the names of both nodes; lines of the second node are indented."""
         lines = text[text.index("Node 1:"):].splitlines()[1:]
         return [(1 + line.startswith("\t"), bytes.fromhex(line.strip())) for line in lines if not line.startswith("=")]
 

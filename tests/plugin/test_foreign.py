@@ -32,7 +32,7 @@ class Foreign(unittest.TestCase):
         return [line.split(":") for line in text.splitlines()]
 
     def both_ways(self, payloads, port):
-        """Alternating directions between few client ports and one server port."""
+        """Alternating directions between a few client ports and one server port."""
         made = []
         for number, payload in enumerate(payloads):
             client = 40000 + number // 2 % 50
@@ -55,7 +55,7 @@ class Foreign(unittest.TestCase):
                 self.assertEqual([layers for layers in accepted + asked if "uerudp" in layers], [])
 
     def test_conversations(self):
-        """No conversation of strangers.py is ours; and our own, among them, is."""
+        """No conversation of foreign.py is claimed; uerudp connections among them are."""
         for number, (content, protocols) in enumerate(strangers.captures(CONVERSATION_PACKETS, with_ours=True)):
             path = self.stage.put("strangers.pcap", content)
             text = self.stage.tshark("--disable-protocol", "ALL", *ONLY_OURS, "--enable-heuristic", "uerudp_udp", "-r",
@@ -66,7 +66,7 @@ class Foreign(unittest.TestCase):
                 self.assertEqual(len(claimed), len(strangers.LOGIN) - 1, "all of ours but the first, in one pass")
 
     def test_own_port(self):
-        """A restart request, an A2S query inside of a connection, and a packet by chance, on our port."""
+        """A restart request, an A2S query inside a connection, and a random packet, on the port of uerudp."""
         query = b"\xff\xff\xff\xffTSource Engine Query\0"
         login = [capture.from_server(payload) if side else capture.from_client(payload)
                  for side, payload in strangers.LOGIN]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The generation that the plugin names: the same words as the program's, and a preference for each release."""
+"""The plugin names the generation in the words of the program, and has a preference value for each release."""
 import os
 import subprocess
 import unittest
@@ -42,7 +42,7 @@ class Generation(unittest.TestCase):
         self.assertIn(wanted, self.sentences("login", *magic))
 
     def test_no_magic_header(self):
-        """None on the wire, or one that the preferences name."""
+        """No magic header, or one that the preferences name."""
         for arguments, settings in (((), {}), (("--magic-bits", "13", "--magic", "0x1234"), {"magic_bits": "13"})):
             said = self.sentences("login", "--generation", "5.4", *arguments, settings=settings)
             self.assertEqual(["Generation 5.4 to 5.7"], [text.split(":")[0] for text in said])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What Wireshark shows of each phenomenon, word for word: golden/NAME.json, each looked over by hand.
+"""What Wireshark shows of each phenomenon, compared with golden/NAME.json, which was reviewed by hand.
 
-After a change that is meant, write them anew, and read the difference as one reads code:
+After an intended change, write these files again and review the difference:
 
     UERUDP_PLUGINS=build/dev/plugins UERUDP_PROGRAM=build/dev/tools/uerudp tests/plugin/test_golden.py --update
     git diff tests/plugin/golden
@@ -55,7 +55,7 @@ GOLDENS = (
 
 
 def short(value):
-    """Long bytes as their number and what changes when they do; flags as Wireshark 4.0 shows them."""
+    """Long bytes as their length and a checksum; flags as Wireshark 4.0 shows them."""
     if value in ("True", "False"):
         return str(int(value == "True"))
     if set(value) <= set("0123456789abcdef:") and len(value) >= 3 * BYTES_SHOWN and value[2] == ":":
@@ -70,7 +70,7 @@ def finding(expert):
 
 
 def plain(node):
-    """A part of Wireshark's JSON without what is the same everywhere."""
+    """Wireshark's JSON without the parts that are equal everywhere."""
     if isinstance(node, list):
         return [plain(child) for child in node]
     if not isinstance(node, dict):
@@ -81,8 +81,8 @@ def plain(node):
 
 
 def capture_of(stage, golden):
-    """The capture, and the settings that it takes. What is not one of the tree's is made from a scenario here; with a
-    file of keys beside it."""
+    """The capture and its settings. A capture that is not in the tree is generated from a scenario here, with its key
+    file."""
     scenario = os.path.join(HERE, golden.capture + ".ini")
     if not os.path.exists(scenario):
         return stage.copy(decoded.path_of(golden.capture)), golden.settings
@@ -93,7 +93,7 @@ def capture_of(stage, golden):
 
 
 def show(stage, golden):
-    """The document of a golden file."""
+    """The content of a golden file."""
     path, settings = capture_of(stage, golden)
     options = ["-2", "-r", path, *harness.preferences(settings), "-Y", golden.filter]
     packets = json.loads(stage.tshark(*options, "-T", "json", "-J", "uerudp", "--no-duplicate-keys"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""On any port a connection is found by its handshake, first packet included, and by nothing else."""
+"""On any port a connection is found by its handshake, from its first packet on, and by nothing else."""
 import unittest
 
 import capture
@@ -43,7 +43,7 @@ class Heuristic(unittest.TestCase):
         self.assertEqual(two[1].numbers("stream"), [0])
 
     def test_challenge_response_and_ack_of_the_original_layout(self):
-        """A Response is the same bytes as its Challenge there, like an echo; the Ack is not."""
+        """A Response has the same bytes as its Challenge there, like an echo; the Ack differs."""
         datagrams = capture.read(harness.recording("utcp-orig-clean"))[1:20]
         self.assertEqual(sorted(self.moved(datagrams, two_pass=False)), list(range(3, 20)))
         self.assertEqual(sorted(self.moved(datagrams)), list(range(1, 20)))
@@ -55,7 +55,7 @@ class Heuristic(unittest.TestCase):
         self.assertEqual(sorted(self.moved([initial] * 3)), [1, 2, 3])
 
     def test_initial_and_packets(self):
-        """The login of an engine's client, of whose handshake only the Initial was captured."""
+        """The login of an engine client of whose handshake only the Initial was captured."""
         datagrams = capture.read(harness.recording("utcp-tests-ue50"))
         self.assertEqual(sorted(self.moved(datagrams, two_pass=False)), list(range(3, 8)))
         self.assertEqual(sorted(self.moved(datagrams)), list(range(1, 8)))

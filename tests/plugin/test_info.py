@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The info column names the messages of the control channel, a few of each bunch, whoever looks at what else."""
+"""The info column names the control messages of each bunch, up to a limit, whether or not a tree is built."""
 import pathlib
 import re
 import unittest
@@ -16,7 +16,7 @@ NAMED = re.compile(r"\[Ch 0 Control((?: (?:[A-Z]\w*|unknown|\.\.\.),?)*)")
 NETSPEED, JOIN, CUT_CHALLENGE, UNKNOWN = "0450c30000", "09", "03ff", "c8"
 OF_CONTROL = {"channel": 0, "reliable": True, "name_hardcoded": True, "name_index": 255}
 
-# What bunches of the control channel hold, and how the column has them.
+# Content of control bunches, and its form in the column.
 BUNCHES = (
     ({"data": NETSPEED}, "[Ch 0 Control Netspeed reliable #1 40 bits]"),
     ({"data": NETSPEED + JOIN, "control": True, "open": True}, "[Ch 0 Control Netspeed, Join open reliable #2 48 bits]"),
@@ -76,7 +76,7 @@ class Info(unittest.TestCase):
             self.assertEqual([line[line.index("[Ch"):] for line in lines.values()], [line for _, line in BUNCHES])
 
     def test_tree_and_its_limits(self):
-        """The line is the same beside a visible tree, whose bunches say it, too."""
+        """The line is the same with a visible tree, whose bunches have the same text."""
         lines = self.lines(self.crafted, "-o", "uerudp.generation:5.5")
         self.assertEqual(lines, self.lines(self.crafted, "-o", "uerudp.generation:5.5", "-o", "uerudp.max_items:3"))
         text = self.stage.tshark("-r", self.crafted, "-o", "uerudp.generation:5.5", "-V", "-P")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""AES-GCM: each connection is opened by its own key, found by token or address; what stays closed says what is missing."""
+"""AES-GCM: each connection is decrypted with its own key, found by token or address; a packet that stays encrypted says
+what is missing."""
 import collections
 import json
 import os
@@ -37,7 +38,7 @@ class Key(unittest.TestCase):
         return self.stage.packets(self.path, SETTINGS | settings, options, two_pass)
 
     def count(self, packets):
-        """How many encrypted datagrams of each stream met which key and which expert items."""
+        """Number of encrypted datagrams of each stream by key and expert items."""
         counts = collections.Counter()
         for packet in packets.values():
             if packet.numbers("handler.encrypted") == [1]:
@@ -78,18 +79,19 @@ class Key(unittest.TestCase):
         self.assertEqual(set(self.count(self.packets(key=self.keys[0][0]))), {("0", "given key"), ("1", WRONG_KEY)})
 
     def test_texts(self):
-        missing = "Encrypted (aesgcm): no key for this connection in the preferences key and Keys; its token is \"{}\""
+        missing = ("Encrypted (aesgcm): no key for this connection is set in the preferences key and Keys; "
+                   "its encryption token is \"{}\"")
         self.assertEqual(self.labels(NO_KEY), {missing.format(key[2]) for key in self.keys})
-        wrong = "Encrypted (aesgcm): {}; its token is \"" + self.keys[1][2] + "\""
+        wrong = "Encrypted (aesgcm): {}; its encryption token is \"" + self.keys[1][2] + "\""
         self.assertEqual(self.labels(WRONG_KEY, key=self.keys[0][0]),
-                         {wrong.format("the only key for this connection does not open it")})
+                         {wrong.format("the only key for this connection does not decrypt it")})
         self.assertEqual(self.labels(WRONG_KEY, *table(("", "", "", self.keys[0][0])), key=self.keys[0][0]),
-                         {wrong.format("none of the 2 keys for this connection opens it")})
+                         {wrong.format("none of the 2 keys for this connection decrypts it")})
         self.assertEqual(len(self.labels(COMPRESSED, handlers="oodle")), 1)
         self.assertEqual(len(self.labels(DTLS, handlers="dtls")), 1)
 
     def test_without_handlers(self):
-        """Nothing on the wire tells of encryption: that nothing fits is more than a remark."""
+        """Nothing on the wire tells of encryption, so the missing generation is a warning."""
         packets = self.packets(handlers="")
         self.assertEqual({name: text for name, text in packets[1].sentences if "generation" in name},
                          {"uerudp.expert.no_generation":
@@ -98,10 +100,10 @@ class Key(unittest.TestCase):
         self.assertIn("no generation fits well", text)
 
     def test_expert_table(self):
-        """The tap of expert items is heard where nobody asks for the tree."""
+        """The tap of expert items works without a tree."""
         for quiet in ((), ("-q",)):
             text = self.stage.tshark("-r", self.path, *harness.preferences(SETTINGS), *quiet, "-z", "expert,note")
-            self.assertIn(f'its token is "{self.keys[1][2]}"', text)
+            self.assertIn(f'its encryption token is "{self.keys[1][2]}"', text)
 
     def test_same_as_the_program(self):
         text = subprocess.run([PROGRAM, "decode", "--json", "--handlers=aesgcm", "--key", self.log, self.path],
@@ -114,7 +116,7 @@ class Key(unittest.TestCase):
                           if packet.all("handler.key")}, wanted)
 
     def test_key_log_grows(self):
-        """Keys that come into the log behind the start of Wireshark are found."""
+        """Keys that are appended to the key log after Wireshark has started are found."""
         path = self.stage.put("growing.keys", b"")
         folder = os.path.join(self.stage.path, "config")
         os.mkdir(folder)
@@ -141,7 +143,7 @@ class Key(unittest.TestCase):
     def test_bad_rows(self):
         for row in (("here", "", "", self.keys[0][0]), ("", "0", "", self.keys[0][0]), ("", "", "", "00")):
             result = self.stage.run(["tshark", "-r", self.path, *table(row)], check=False)
-            self.assertIn("This is no key", result.stderr)
+            self.assertIn("Not a valid key", result.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Encrypted packets say that they are, and with the key they are read like plain ones."""
+"""Packets encrypted with AES in ECB mode are reported as encrypted, and with the key they are dissected like plain
+ones."""
 import os
 import shutil
 import subprocess
@@ -23,7 +24,7 @@ def to_bytes(bits):
 
 
 def encrypt(payload):
-    """The datagram as a client with AES in ECB mode sends it; a handshake stays as it is but for the flag's absence."""
+    """The datagram as a client with AES in ECB mode sends it; a handshake lacks only the encryption flag."""
     bits = to_bits(payload)
     end = max(i for i, bit in enumerate(bits) if bit)
     if bits[0] == 1:

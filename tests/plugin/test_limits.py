@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No datagram has more tree items than the preference allows; what is left out is counted, and the rest is as ever."""
+"""No datagram has more tree items than the preference allows; further items are counted, and everything else is
+unchanged."""
 import collections
 import pathlib
 import re
@@ -13,17 +14,17 @@ CAPTURE = ROOT / "captures/ue5.5.pcapng"
 WORLD = ROOT / "captures/actor-world.pcapng"
 EXAMPLE = ROOT / "plugin/examples/crate.lua"
 LIMIT = 12
-# What is said about a datagram as a whole, and what whole messages carry.
+# Items about the datagram as a whole, and items of message content.
 OTHER = {"analysis", "expert", "fault", "canonical"}
 INSIDE = {"block", "field", "content", "export", "mapped", "actor", "property", "voice"}
-MORE = re.compile(r"(\d+) more items not shown")
-FOUR_BLOCKS = bytes.fromhex("0208208000") # each of the actor, without payload
+MORE = re.compile(r"(\d+) items not shown")
+FOUR_BLOCKS = bytes.fromhex("0208208000") # each about the actor, without payload
 PARTS = 60
 PART_BLOCKS = 720
 
 
 def blocks_in_parts():
-    """A message of tens of thousands of blocks, on an actor's channel."""
+    """A message of tens of thousands of blocks on an actor channel."""
     for part in range(PARTS):
         bunch = {"channel": 3, "reliable": True, "ch_seq": 359 + part, "name_hardcoded": True, "name_index": 102,
                  "partial": True, "partial_initial": part == 0, "partial_exports_final": False,
@@ -33,7 +34,7 @@ def blocks_in_parts():
 
 
 def items_of(packet, inside):
-    """The items that a limit is about: those of the datagram and of its context, or those of what its messages carry."""
+    """The items to which a limit applies: those of the datagram and its context, or those of message content."""
     names = [(node.get("name") or "").removeprefix("uerudp.") for node in packet.protocol.iter("field")
              if (node.get("name") or "").startswith("uerudp.")]
     return [name for name in names if name.partition(".")[0] not in OTHER and name != "bunch.reliable_id" and
@@ -65,7 +66,7 @@ class Limits(unittest.TestCase):
         self.assertGreater(many, 20)
 
     def test_stock(self):
-        """Ordinary packets are far from it; a limit of nothing is one item."""
+        """Ordinary packets are far below the limit; a limit of 0 means one item."""
         self.assertNotIn("uerudp.expert.items", sum((packet.experts for packet in self.whole.values()), []))
         for packet in self.stage.packets(self.path, {"max_items": 0}).values():
             self.assertEqual(len(items_of(packet, False)), 1)
@@ -83,7 +84,8 @@ class Limits(unittest.TestCase):
         self.assertLess(len(few.numbers("fragment")), LIMIT)
 
     def tabs(self, path, *options):
-        """The most byte views of each kind that a frame has, and what another dissector finds in all blocks."""
+        """The greatest number of data sources of each kind in a frame, and what another dissector finds in all
+        blocks."""
         run = ("-2", "-r", path, "-X", f"lua_script:{self.stage.copy(EXAMPLE)}", *options)
         frames = re.split(r"^Frame \d+:", self.stage.tshark(*run, "-Vx"), flags=re.M)
         counts = [collections.Counter(re.findall(r"^(Payload|Block payload).* \(\d+ bytes\):$", text, re.M))
@@ -92,7 +94,7 @@ class Limits(unittest.TestCase):
                 self.stage.tshark(*run, "-T", "fields", "-e", "frame.number", "-e", "crate.size"))
 
     def test_tabs(self):
-        """They count as items do; other dissectors get all payloads all the same."""
+        """Data sources count as items; other dissectors get all payloads nevertheless."""
         path = self.stage.copy(WORLD)
         views, found = self.tabs(path)
         self.assertGreater(min(views.values()), 4)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every link between frames leads to the right one, and back, in every capture."""
+"""Every link between frames leads to the right frame, and back, in every capture."""
 import collections
 import os
 import unittest
@@ -31,7 +31,7 @@ def way(packet):
 
 
 def fragments(packets):
-    """(completing frame, fragment's frame) of messages, and of those that are given up."""
+    """(completing frame, fragment's frame) of messages, and of fragments that are given up."""
     whole = sorted((frame, field.number()) for frame, packet in packets.items() for group in packet.groups("reassembled")
                    for field in group if field.key == "fragment")
     given_up = collections.Counter(links(packets, "fragment")) - collections.Counter(whole)
@@ -39,7 +39,7 @@ def fragments(packets):
 
 
 def names(bunch):
-    """What a bunch and its copy have in common."""
+    """What a bunch and its retransmission have in common."""
     return [field.number() for key in ("bunch.channel", "bunch.ch_seq") for field in bunch if field.key == key]
 
 
@@ -51,7 +51,7 @@ class Links(unittest.TestCase):
                             for path in captures()}
 
     def check(self, least, count_links):
-        """Runs a check on every capture; together they see at least so many links."""
+        """Runs a check on every capture; together the captures must have at least this many links."""
         total = 0
         for name, packets in self.captures.items():
             with self.subTest(name):

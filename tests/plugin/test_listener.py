@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A plugin of its own listens to ours, and counts what the program counts: plugin/examples/resent.c."""
+"""The example plugin plugin/examples/resent.c listens to the taps and counts what the program counts."""
 import os
 import re
 import unittest
@@ -11,7 +11,7 @@ import harness
 LISTENER = os.path.join(os.environ["UERUDP_BUILD"], "examples", "resent.so")
 NAMES = ("loss-burst", "legacy", "two-clients", "mixed")
 SENDERS = ("unknown", "client", "server")
-LINE = re.compile(r"(?m)^connection (\d+), (\w+): (\d+) packets, (\d+) missing, (\d+) bunches, (\d+) of them sent before$")
+LINE = re.compile(r"(?m)^connection (\d+), (\w+): (\d+) packets, (\d+) missing, (\d+) bunches, (\d+) of them retransmitted$")
 
 
 class Listener(unittest.TestCase):
@@ -22,7 +22,7 @@ class Listener(unittest.TestCase):
         cls.stage.put_plugin(LISTENER)
 
     def listen(self, path):
-        """(packets, missing, bunches, sent before) by connection and sender."""
+        """(packets, missing, bunches, retransmitted) by connection and sender."""
         text = self.stage.tshark("-2", "-q", "-r", path, "-z", "resent,uerudp")
         return {(int(stream), sender): tuple(map(int, numbers)) for stream, sender, *numbers in LINE.findall(text)}
 
@@ -57,7 +57,7 @@ class Listener(unittest.TestCase):
             stage.put_plugin(LISTENER)
             os.remove(stage.plugin())
             command = ["tshark", "-q", "-r", stage.copy(decoded.path_of("legacy")), "-z", "resent,uerudp"]
-            result = stage.run(command, check=False)  # from 4.6 on tshark stops then
+            result = stage.run(command, check=False)  # from 4.6 on tshark exits in this case
             self.assertIn("resent: ", result.stderr)
 
 

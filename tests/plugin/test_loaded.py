@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The plugin is loaded and registers what the documentation promises. Without this, other tests might test nothing."""
+"""The plugin is loaded and registers what the documentation promises. Other tests rely on it."""
 import os
 import re
 import unittest
@@ -43,7 +43,7 @@ class Loaded(unittest.TestCase):
                 listed[columns[2]] = (columns[1], columns[3])
         self.assertGreater(len(catalogue()), 100)
         for _, key, label, kind, description in catalogue():
-            name = description if kind == "FINDING" else label  # what an expert item is called
+            name = description if kind == "FINDING" else label  # prefix of an expert item
             self.assertEqual(listed.get("uerudp." + key), (name, types[kind]), key)
 
     def test_heuristic_is_on(self):

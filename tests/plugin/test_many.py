@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Thousands of small bunches in one datagram, of which later ones tell out of order: each keeps its own links."""
+"""Thousands of small bunches in one datagram to which later datagrams refer out of order: each keeps its own links."""
 import unittest
 
 import harness
@@ -12,13 +12,13 @@ SETTINGS = {"max_packet": 65000, "max_items": 100_000}
 
 
 def bunch(number):
-    """Behind one another, the bunches of every channel are in order."""
+    """In sequence, the bunches of every channel are in order."""
     return {"channel": 3 + number % CHANNELS, "reliable": True, "ch_seq": 100 + number // CHANNELS,
             "name_hardcoded": True, "name_index": 102, "data": "01"}
 
 
 def resend_of(number):
-    """Which of the later datagrams has the copy."""
+    """Which of the later datagrams has the retransmission."""
     return number * 13 % RESENDS
 
 
@@ -28,7 +28,7 @@ def datagram(seq, numbers):
 
 
 def datagrams():
-    """All bunches, then copies of some in each datagram, from the last to the first."""
+    """All bunches, then retransmissions of some in each datagram, from the last to the first."""
     yield datagram(5000, range(BUNCHES))
     for resend in range(RESENDS):
         yield datagram(5001 + resend, [i for i in reversed(range(BUNCHES)) if resend_of(i) == resend])
@@ -42,7 +42,7 @@ class Many(unittest.TestCase):
             cls.packets = stage.packets(path, SETTINGS)
 
     def check(self, frame, key, expected):
-        """Each bunch of the frame has the field once, with the number that is expected."""
+        """Each bunch of the frame has the field once, with the expected number."""
         told = [[field.number() for field in group if field.key == key] for group in self.packets[frame].groups("bunch")]
         self.assertEqual(len(told), len(expected))
         self.assertEqual([], [i for i, numbers in enumerate(told) if numbers != [expected[i]]][:20])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Names from the wire begin no line of their own and steer no terminal, wherever they are shown."""
+"""Names from the wire break no line and control no terminal, wherever they are shown."""
 import re
 import unittest
 
@@ -8,11 +8,11 @@ import decoded
 import harness
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-ESCAPE = 0x1B << 1  # characters of the exports begin with the second bit of a byte
+ESCAPE = 0x1B << 1  # characters of the exports begin at the second bit of a byte
 
 
 def steering():
-    """The beginning of a capture in which channel, actor and a class path have names that would steer."""
+    """The beginning of a capture in which channel, actor and a class path have names with control characters."""
     objects = decoded.datagrams(decoded.path_of("big-bunch"))[:13]
     exports = objects[12]["bunches"][0]
     pilot = "Pilot".encode().translate(bytes(byte << 1 & 255 for byte in range(256))).hex()
@@ -30,7 +30,7 @@ class Names(unittest.TestCase):
         self.path = self.stage.encode("names.pcapng", steering())
 
     def shown(self, *options):
-        """What tshark prints. No generation fits such names, so it is given."""
+        """The output of tshark. No generation fits such names, so it is a preference."""
         return self.stage.tshark("-2", "-o", "uerudp.generation:5.5", "-r", self.path, *options)
 
     def test_list(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A capture that shows less than all gets no statement that the whole one refutes, and conclusions that are easily wrong
-are not drawn: the same as tests/tools/check_partial_view.py and check_statements.py hold the program to."""
+"""A partial capture gets no statement that the complete one refutes, and no unsafe conclusion is drawn: the same checks
+as tests/tools/check_partial_view.py and check_statements.py make for the program."""
 import collections
 import re
 import unittest
@@ -21,8 +21,8 @@ COLUMNS = {"stream": "uerudp.stream", "direction": "uerudp.direction", "id": "ue
            "acked": "uerudp.packet.acked", "nacked": "uerudp.packet.nacked", "missing": "uerudp.analysis.missing",
            "in_flight": "uerudp.analysis.reliable_in_flight", "info": "_ws.col.Info", "said": "_ws.expert.message",
            **{flag: f"uerudp.analysis.{flag}" for flag in FLAGS}}
-COURSE = ("id", "acked", "nacked", "missing", "lost", "out_of_order", "duplicate", "nak")  # what headers tell
-WRONG = ("lost", "nak", "ack_of_unseen", "reliable_jump")  # where nothing was lost
+COURSE = ("id", "acked", "nacked", "missing", "lost", "out_of_order", "duplicate", "nak")  # from headers only
+WRONG = ("lost", "nak", "ack_of_unseen", "reliable_jump")  # captures without loss
 
 
 class Case(unittest.TestCase):
@@ -32,7 +32,7 @@ class Case(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
 
     def show(self, frames, two_pass=True, **settings):
-        """What tshark shows of each frame of ours: texts by the name of the column."""
+        """The columns of each frame of uerudp: texts by column name."""
         path = self.stage.put("a.pcapng", traffic.write(frames))
         columns = [part for name in ("frame.number", *COLUMNS.values()) for part in ("-e", name)]
         text = self.stage.tshark(*(["-2"] if two_pass else []), "-r", path, *harness.preferences(settings), "-Y", "uerudp",
@@ -43,11 +43,11 @@ class Case(unittest.TestCase):
         return shown
 
     def flagged(self, shown, *flags):
-        """(frame, flag) of what has one of these."""
+        """(frame, flag) of the frames with one of these flags."""
         return [(frame, flag) for frame, row in shown.items() for flag in flags if row[flag]]
 
     def told(self, shown, pattern):
-        """Whether an expert item says that."""
+        """Whether an expert item has this text."""
         self.assertTrue([row["said"] for row in shown.values() if re.search(pattern, row["said"], re.I)],
                         f"no expert item says {pattern!r}")
 
@@ -62,7 +62,7 @@ class Case(unittest.TestCase):
 
 
 class Cut(Case):
-    """The headers of a packet stand in front."""
+    """The headers of a packet precede the cut."""
 
     def test_course(self):
         for generation in NEW:
@@ -70,21 +70,21 @@ class Cut(Case):
             self.same(self.show(frames), self.show(traffic.snapped(frames, 96), generation=generation))
 
     def test_acks_beyond_the_cut(self):
-        """Up to 4.21 they stand among bunches: what is not seen is not known."""
+        """Up to 4.21 acks stand among bunches: an ack beyond the cut is not known."""
         for generation in OLD:
             frames = traffic.generate(*LOSSLESS, "--generation", generation).frames
             shown = self.show(traffic.snapped(frames, 96), generation=generation)
             self.assertEqual([], self.flagged(shown, *WRONG)[:10], generation)
 
     def test_nothing_lost(self):
-        """Of the whole captures nothing of the kind is said."""
+        """The complete captures have no such statement."""
         for generation in ("4.18", "5.5"):
             shown = self.show(traffic.generate(*LOSSLESS, "--generation", generation).frames)
             self.assertEqual([], self.flagged(shown, *WRONG))
 
 
 class Opaque(Case):
-    """Packets that nobody can read were heard, and have ids."""
+    """Packets that cannot be decoded were captured, and have ids."""
 
     def shown(self, generation, frames):
         return self.show(frames, generation=generation, handlers="oodle")
@@ -101,17 +101,17 @@ class Opaque(Case):
         self.assertEqual(capture.sent["connections"][0]["lost"]["s2c"], missing)
 
     def test_all_of_it_readable(self):
-        """The same bit in front, and nothing compressed: as without the handler."""
+        """The same first bit, and nothing compressed: as without the handler."""
         frames = traffic.generate(*LOSSY, "--generation=5.5").frames
         self.same(self.show(frames), self.shown("5.5", traffic.opaque(frames, lambda *_: False)))
 
 
 class Buffer(Case):
     """Reliable bunches in flight."""
-    EXCEEDED = r"not acknowledged; the buffer holds 256"
+    EXCEEDED = r"not acknowledged; the sender's buffer holds 256"
 
     def test_limit_that_is_not_certain(self):
-        """5.4 holds 512; nothing tells it from 5.1, which stands for 5.2 and 5.3, too."""
+        """5.4 holds 512; nothing distinguishes it from 5.1, which stands for 5.2 and 5.3, too."""
         self.not_told(self.show(traffic.generate(*FULL).frames), self.EXCEEDED)
 
     def test_limit_that_nobody_knows(self):
@@ -121,14 +121,14 @@ class Buffer(Case):
         self.told(self.show(traffic.generate(*FULL).frames, generation="5.1", reliable_buffer=256), self.EXCEEDED)
 
     def test_range(self):
-        """The words of info, which name the generation that it is."""
+        """The wording of info, which names the generation."""
         frames = traffic.generate(*FULL).frames[:300]
         text = traffic.program("info", "-", data=traffic.write(frames)).decode()
         named = re.search(r"generation (\d\.\d+ to \d\.\d+)", text)[1]
         self.told(self.show(frames), re.escape(named))
 
     def test_middle_of_a_capture(self):
-        """What was never seen is not known, not unacknowledged."""
+        """A bunch that was not captured is unknown, not unacknowledged."""
         capture = traffic.generate("bulk", "--generation=5.5")
         shown = self.show(capture.frames[len(capture.frames) // 2:], generation="5.5")
         peak = max(each["bunches"] for each in capture.sent["connections"][0]["reliable_peak"]["s2c"])
@@ -139,7 +139,7 @@ class Buffer(Case):
 
 
 class Attempts(Case):
-    """Acks of packets that nobody sent; handshakes and logins that stop."""
+    """Acks of packets that were not sent; handshakes and logins that stop."""
 
     def conversation(self, talk):
         return self.show(traffic.read(talk.capture()))
@@ -172,7 +172,7 @@ class Attempts(Case):
 
 
 class Reports(Case):
-    """What packets report as delivered and not delivered."""
+    """Packets reported as delivered and as not delivered."""
 
     def test_each_once(self):
         for jump in (65, 100):
@@ -185,22 +185,22 @@ class Reports(Case):
             self.assertEqual([], self.flagged({late: shown[late]}, "nak"))
 
     def test_not_delivered_up_to_4_21(self):
-        """packet.nacked lists what the sentence about the same frame counts."""
+        """packet.nacked lists the ids that the sentence about the same frame counts."""
         frames, lost = check_statements.Reports().lost("4.18")
         found = {(traffic.WAYS[2 - int(row["direction"])], int(number)) for row in self.show(frames).values()
                  for number in row["nacked"].split(",") if number}
         self.assertEqual(0, len(lost - found), "packets that were lost, and packet.nacked lacks")
 
     def test_nak_of_acks_that_nobody_heard(self):
-        """Frame 28 reports two losses; frame 29 takes acks back, which is no report."""
+        """Frame 28 reports two losses; frame 29 withdraws acks, which is not a report."""
         for two_pass in (False, True):
             shown = self.show(traffic.read(talk.unheard().capture()), two_pass, generation="4.18")
             self.assertEqual([28], [frame for frame, row in shown.items() if "[Nak" in row["info"]])
-            self.assertIn("Lost to the sender", shown[29]["said"])
+            self.assertIn("Regarded as lost by the sender", shown[29]["said"])
 
 
 class BothEnds(Case):
-    """One run that was captured at both ends: the same packets are seen twice, nobody sent them twice."""
+    """One run captured at both ends: each packet is captured twice, but not sent twice."""
 
     def test_copies(self):
         arguments = ("lossy", "--duration=2", "--generation=5.5")
@@ -215,7 +215,7 @@ class BothEnds(Case):
 
 
 class Layers(Case):
-    """IPv6, VLAN tags and fragments of IPv4 change nothing of it."""
+    """IPv6, VLAN tags and IPv4 fragments make no difference."""
 
     def shown(self, frames, **settings):
         """By layer, in the order of the datagrams: fragments have frames of their own."""

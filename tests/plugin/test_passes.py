@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One pass, two passes and a display filter show the same, but for what one pass cannot know yet."""
+"""One pass, two passes and a display filter show the same, except for what one pass cannot know yet."""
 import unittest
 
 import decoded
 import harness
 
-# Settled only when enough of a connection has been seen, or its last restart message, which names the earlier one;
-# whatever depends on them may differ until then.
+# Final only after enough of a connection was captured, or after its last restart message, which names the earlier one;
+# fields that depend on it may differ until then.
 LATER = {"generation", "generation_reason", "stream"}
-# Told by a later datagram.
+# Added by a later datagram.
 TOLD_LATER = {"analysis.acked_in", "analysis.nacked_in", "analysis.retransmitted_in", "reassembled_in",
               "fragment.given_up_in"}
 HELD = 64  # datagrams of a connection that may be analysed later than one pass shows them
-# A restart on other addresses, a change of bounds found on the way, a login, packets with long histories.
+# A restart on other addresses, bounds that are detected later, a login, packets with long histories.
 CAPTURES = ("utcp-orig-restart", "utcp-ue418-clean", "supervive-ue54", "fortnite1510-081d-plain-scrubbed")
 
 
@@ -69,7 +69,7 @@ class Passes(unittest.TestCase):
         self.assertEqual(len(last), len([frame for frame in two if frame > max(two) // 2]))
 
     def test_known_generation(self):
-        """Where nothing waits for a verdict, one pass shows all but what is told later, in every field."""
+        """If nothing waits for detection, one pass shows every field except those that later datagrams add."""
         compared = 0
         with harness.Stage() as stage:
             for name in ("actor-world", "big-bunch", "voice", "mixed", "legacy", "spurious", "wrap"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Payloads are views of their own, and a dissector from elsewhere gets those of the channel it asks for."""
+"""Payloads are data sources, and another plugin's dissector gets those of the channel for which it registered."""
 import collections
 import os
 import re
@@ -23,8 +23,8 @@ class Payload(unittest.TestCase):
         cls.script = cls.stage.copy(SCRIPT)
 
     def actor_payloads(self):
-        """Payloads of actor channels that are no fragments: (frame, bytes, first byte) of bunches that name their
-        channel, and of those on a channel that an earlier one named."""
+        """Payloads of actor channels that are not fragments: (frame, bytes, first byte) of bunches that name their
+        channel, and of bunches whose channel an earlier one named."""
         named, unnamed, actors = [], [], set()
         for frame, packet in self.stage.packets(self.path).items():
             for fields in packet.groups("bunch"):
@@ -41,7 +41,7 @@ class Payload(unittest.TestCase):
         return collections.Counter(named), collections.Counter(unnamed)
 
     def handed(self, *options):
-        """What the script's dissector was given."""
+        """The payloads that the script's dissector got."""
         columns = [part for name in FIELDS for part in ("-e", name)]
         text = self.stage.tshark(*options, "-X", f"lua_script:{self.script}", "-r", self.path, "-Y", "testactor",
                                  "-T", "fields", *columns)
@@ -56,14 +56,14 @@ class Payload(unittest.TestCase):
         self.assertEqual(self.handed("-2"), named + unnamed)
 
     def test_in_one_pass(self):
-        """What does not name its channel goes nowhere until the generation is certain."""
+        """A bunch that does not name its channel is passed on only when the generation is known."""
         named, unnamed = self.actor_payloads()
         got = self.handed()
         self.assertTrue(named <= got <= named + unnamed)
         self.assertGreater((got - named).total(), 0)
 
     def test_one_that_throws(self):
-        """A dissector in C that reads behind the end does not keep the next message from the next."""
+        """A C dissector that reads beyond the end does not affect the next message."""
         script = self.stage.put("dns.lua", b'DissectorTable.get("uerudp.channel"):add("Actor", Dissector.get("dns"))')
         path = self.stage.copy(decoded.path_of("loss-burst"))
         text = self.stage.tshark("-2", "-X", f"lua_script:{script}", "-r", path, "-V", "-O", "uerudp",
@@ -80,7 +80,7 @@ class Payload(unittest.TestCase):
             self.assertIn(content.strip(), payloads)
 
     def test_labels_of_bytes(self):
-        """The first bytes, how many depends on Wireshark, in the form that the user's preference asks of it."""
+        """The first bytes (their number depends on Wireshark), in the form that the preference selects."""
         for preference, between in (("FALSE", ""), ("TRUE", " ")):
             option = ("-o", f"protocols.display_byte_fields_with_spaces:{preference}")
             labels = [(between.join(f"{byte:02x}" for byte in field.payload()), field.label)

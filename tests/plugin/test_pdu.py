@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Messages that were exported as packets of their own are read again, with the same content."""
+"""Messages that were exported as packets are dissected again, with the same content."""
 import os
 import re
 import unittest
@@ -12,13 +12,13 @@ import messages
 
 NAMES = ("login", "legacy", "actor-world", "big-bunch", "ue4.13", "ue5.8")
 TITLE = "Unreal Engine messages"
-CHANGED_BYTES = 17 + 3 + 1  # our head, the name of a generation, and the first byte of the message
-HEADS_BYTES = 16 + 6 * 8 + 4  # the tags of Wireshark's from the dissector's name on
+CHANGED_BYTES = 17 + 3 + 1  # the header, the name of a generation, and the first byte of the message
+HEADS_BYTES = 16 + 6 * 8 + 4  # Wireshark's tags, from the dissector's name on
 ITEMS = 6
 
 
 def count_items(packet):
-    """Items of our own, but for what is said about them."""
+    """Items of uerudp, except expert items."""
     return sum((node.get("name") or "").startswith("uerudp.") for node in packet.protocol.iter("field")
                if not (node.get("name") or "").startswith("uerudp.expert."))
 
@@ -35,7 +35,7 @@ class Pdu(unittest.TestCase):
         return to
 
     def read(self, path, *options):
-        """The messages in the order of the file, and the frames that they came from."""
+        """The messages in file order, and their original frames."""
         text = self.stage.tshark("-r", path, *options, "-T", "pdml")
         nodes = list(ElementTree.fromstring(text).iter("packet"))
         frames = [int(field.get("show")) for node in nodes for field in node.iter("field")
@@ -69,7 +69,7 @@ class Pdu(unittest.TestCase):
                 self.assertEqual([p.experts for p in got if p.experts and p.texts("control.type")], [])
 
     def test_labels(self):
-        """As in the capture, but for paths, which were exported elsewhere."""
+        """As in the capture, except for paths, which were exported in other messages."""
         got, _ = self.read(self.exported(self.stage.copy(decoded.path_of("actor-world"))))
         told = {node.get("showname") for p in got for node in p.protocol.iter("field")}
         for label in ("Exports: 3 names", "Object 101", "Must be mapped: 1 id", "Message: Login"):
@@ -92,7 +92,7 @@ class Pdu(unittest.TestCase):
         self.assertGreater(len(told), 3)
 
     def test_heads_that_lie(self):
-        """One byte of each exported packet is changed, every time another one."""
+        """In each exported packet one byte is changed, at another position each time."""
         with open(self.exported(self.stage.copy(decoded.path_of("actor-world"))), "rb") as file:
             content = file.read()
         packets = [match.start() for match in re.finditer(b"uerudp.message", content)]

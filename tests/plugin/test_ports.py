@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the port preference and the table of servers claim, and that garbage on our port is shown as data."""
+"""What the port preference and the table of servers claim; random bytes on the port are shown as data."""
 import random
 import unittest
 
@@ -13,7 +13,7 @@ COLUMNS = ("address", "port", "generation", "magic_bits", "magic", "skip_bytes",
 
 
 def server_row(**values):
-    """One row of the table, as tshark's -o takes it."""
+    """One row of the table as an option of tshark."""
     return f"uat:{TABLE}:" + ",".join('"%s"' % values.get(column, "") for column in COLUMNS)
 
 
@@ -37,7 +37,7 @@ class Ports(unittest.TestCase):
         for two_pass in (False, True):
             layers = self.layers(datagrams, two_pass)
             ours = [i for i, names in enumerate(layers) if "uerudp" in names]
-            # One random datagram alone can look whole; shown as malformed must be none, and most are data.
+            # A single random datagram may decode by chance; none may be shown as malformed, and most are data.
             self.assertLess(len(ours), len(datagrams) // 10)
         path = self.stage.put("garbage.pcap", capture.pcap(datagrams))
         self.assertEqual(self.stage.tshark("-2", "-r", path, "-Y", "uerudp.expert.malformed || _ws.malformed"), "")
@@ -72,7 +72,7 @@ class Ports(unittest.TestCase):
         self.assertEqual({packet.numbers("direction")[0] for packet in packets.values()}, {1, 2})
 
     def test_server_table(self):
-        """A modified game is found by its server alone, without any preference."""
+        """The table of servers alone finds a modified game, without any preference."""
         for name, settings in (("utcp-ue418-clean", {"generation": "4.18", "max_packet": 512, "ch_seq_bound": 4096}),
                                ("aoc-ue56-firebolt", harness.settings_of("aoc-ue56-firebolt"))):
             with self.subTest(name):

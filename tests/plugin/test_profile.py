@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The shipped profile: installed where Wireshark looks for it, every filter of it finds something, columns have values."""
+"""The shipped profile is installed where Wireshark looks for it, every filter of it finds something, and its columns
+have values."""
 import csv
 import os
 import pathlib
@@ -15,7 +16,7 @@ PROFILE = ROOT / "plugin/profile/uerudp"
 CAPTURES = ("ue5.5", "legacy", "loss-burst", "reorder", "duplicate", "corrupt", "overload", "fuzz", "close-reasons")
 COLOUR = re.compile(r"^@([^@]+)@(.*)@\[(\d+),(\d+),(\d+)\]\[(\d+),(\d+),(\d+)\]$")
 MACRO = re.compile(r'^"(\w+)" (.*)$')
-# Sorts of traffic that no sample shows.
+# Traffic that no sample shows.
 UNSEEN = {"uerudp.analysis.spurious_retransmission", "uerudp.expert.message",
           "uerudp.analysis.reliable_jump", "uerudp.analysis.partial_error", "uerudp.analysis.buffer_high",
           "uerudp.expert.no_key", "uerudp.expert.wrong_key", "uerudp.expert.compressed", "uerudp.expert.dtls"}
@@ -50,7 +51,7 @@ class Profile(unittest.TestCase):
         return result.stdout + result.stderr
 
     def matches(self, filters, paths=None):
-        """How many packets of the samples each filter finds; one run for all of them."""
+        """Number of sample packets that each filter finds, from one run."""
         totals = [0] * len(filters)
         for path in paths or self.paths:
             text = self.stage.tshark("-C", "uerudp", "-2", "-q", "-r", path, "-z", ",".join(["io,stat,0", *filters]))
@@ -75,7 +76,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(changed.read_text(), before + "# mine\n")
 
     def test_filters(self):
-        """Each part of each filter is known, and finds something where the samples have it; each button does."""
+        """Each part of each filter is valid and finds something if the samples have it; so does each button."""
         buttons = rows_of("dfilter_buttons")
         self.assertTrue(all(row[0] == "TRUE" and len(row) == 4 and row[1] and row[3] for row in buttons))
         filters = [text for _, text, *_ in colours()] + [row[2] for row in buttons]
@@ -85,7 +86,7 @@ class Profile(unittest.TestCase):
         self.assertEqual({text for text, count in found.items() if count == 0}, UNSEEN)
 
     def test_colours(self):
-        """Wireshark itself reads the rules, and gives each packet that of the first that fits."""
+        """Wireshark itself reads the rules, and gives each packet the first that matches."""
         names = [name for name, *_ in colours()]
         self.assertEqual(len(names), len(set(names)))
         found = set()
@@ -97,7 +98,7 @@ class Profile(unittest.TestCase):
         self.assertGreaterEqual(len(found), 7)
 
     def test_columns(self):
-        """In the order of the profile; Wireshark 4.4 has no fields for columns of the user's own."""
+        """In the order of the profile; Wireshark 4.4 has no fields for custom columns."""
         text = self.stage.tshark("-C", "uerudp", "-r", self.paths[0], "-T", "tabs", "-Y", "frame.number == 20")
         cells = [cell.strip() for cell in text.split("\t") if cell.strip() != "→"]
         stream, direction, packet, ack, channels = cells[4:9]
@@ -107,8 +108,8 @@ class Profile(unittest.TestCase):
             self.assertRegex(column, r"^\d+(,\d+)*$")
 
     def test_widths(self):
-        """Wireshark, which makes columns of the user's own all alike, is told how wide each of them is: of all columns,
-        because from 4.4 on it takes the widths by their order."""
+        """Wireshark gives custom columns equal widths, so the profile sets each: of all columns, because from 4.4 on
+        Wireshark takes the widths by position."""
         columns = re.findall(r'^\t"[^"]+", "(%[^":]+(?::[^":]+)?)', (PROFILE / "preferences").read_text(), re.M)
         widths = dict(re.findall(r'^\t"?(%[^",]+)"?, (-?\d+),?$', (PROFILE / "recent").read_text(), re.M))
         self.assertEqual(list(widths), columns)

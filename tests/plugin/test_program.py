@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The plugin and `uerudp decode` say the same about every capture, and place each field at the same bits."""
+"""The plugin and `uerudp decode` show the same values for every capture, at the same bits."""
 import json
 import os
 import subprocess
@@ -11,9 +11,9 @@ import recordings
 
 LIMITED = "uerudp.expert.items"
 LEGACY_KEYS = {"is_ack", "ack_id", "has_frame_time", "frame_time_ms", "remote_kbps"}
-# What the program says about capture, file and encoding, and the plugin does not.
+# Keys about capture, file and encoding that only the program has.
 PROGRAM_ONLY = {"schema", "frame", "time", "src", "dst", "length", "raw", "bits", "settings"}
-# Lists, and objects around them, of which the elements have keys under a prefix of their own.
+# Lists, and objects around them, whose elements have keys under their own prefix.
 PREFIXES = {"bunches": "bunch.", "items": "bunch.", "messages": "control.", "content": "content.", "exports": "export.",
             "objects": "export.", "outer": "export.", "object": "export.", "archetype_object": "export.",
             "level_object": "export.", "class_object": "export.", "outer_object": "export.", "mapped": "mapped.", "ids": "mapped.", "actor": "actor.",
@@ -21,14 +21,14 @@ PREFIXES = {"bunches": "bunch.", "items": "bunch.", "messages": "control.", "con
 
 
 def prefix_of(prefix, key):
-    """Of what is in an object or list; None: a value."""
+    """The content of an object or list; None: a value."""
     if key == "fields":
         return "field_export." if prefix == "export." else "field."
     return PREFIXES.get(key)
 
 
 def flatten(value, prefix, into):
-    """Values of one JSON object by their dotted keys, each a list in the order of the wire."""
+    """Values of a JSON object by dotted key, each a list in wire order."""
     for key, member in value.items():
         if prefix == "" and key in PROGRAM_ONLY or key.endswith("_raw") or prefix == "content." and key in ("frames", "fault"):
             continue
@@ -46,7 +46,7 @@ def flatten(value, prefix, into):
 
 
 def same(field, value):
-    """Whether an item of the tree shows a JSON value."""
+    """Whether a tree item shows a JSON value."""
     if value is None:
         return field.text.lower() in ("nan", "-nan", "inf", "-inf")
     if isinstance(value, bool):
@@ -78,7 +78,7 @@ class Program(unittest.TestCase):
         shown = {}
         for field in packet.wire() + packet.inside():
             shown.setdefault(field.key, []).append(field)
-        if LIMITED in packet.experts: # the plugin shows the first so many items of a datagram
+        if LIMITED in packet.experts: # the plugin shows only the first items of a datagram
             wanted = {key: wanted[key][:len(fields)] for key, fields in shown.items()}
         self.assertEqual(sorted(shown), sorted(wanted), f"frame {packet.frame}: keys")
         for key, values in wanted.items():
@@ -89,7 +89,7 @@ class Program(unittest.TestCase):
     def compare_places(self, packet, line):
         places = {}
         for key, bit, bits, *where in line["bits"]:
-            begin = packet.origin * 8 if where == ["message"] else 0 # a tab of its own, where counting begins anew
+            begin = packet.origin * 8 if where == ["message"] else 0 # a separate data source, whose offsets begin at 0
             places.setdefault(key, []).append((bit - begin, bits))
         for key, wanted in places.items():
             fields = packet.all(key)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every key that an independent decoder found in the captures is what the plugin shows, at the same bits."""
+"""Every key that an independent decoder found in the captures has the same value and bits in the plugin."""
 import hashlib
 import json
 import unittest
 
 import harness
 
-# Name in NAME.expected.json: our key. Keys that need more than a comparison of numbers have a method below.
+# Name in NAME.expected.json: key of uerudp. Keys that need more than a comparison of numbers have a method below.
 FRAME_NUMBERS = {"handshake": "is_handshake", "magic": "magic", "session_id": "session_id", "client_id": "client_id",
                  "seq": "packet.seq", "packet_id": "packet.seq", "acked_seq": "packet.ack",
                  "history_words": "packet.history_words", "has_packet_info": "packet.has_info",
@@ -22,13 +22,13 @@ BUNCH_NUMBERS = {"control": "control", "open": "open", "close": "close", "dorman
                  "ch_sequence": "ch_seq", "ch_type": "ch_type", "close_reason": "close_reason",
                  "data_bits": "data_bits"}
 ACK_NUMBERS = {"ack_packet_id": "ack_id", "has_server_frame_time": "has_frame_time", "kbytes_per_second": "remote_kbps"}
-# What the independent decoder gives as 0 where the wire has no such bit.
+# Keys that the independent decoder reports as 0 when the wire has no such bit.
 ABSENT_AS_ZERO = {"open", "close", "dormant", "runtime_features"}
 DIRECTIONS = {"C2S": 1, "S2C": 2}
 
 
 class Comparison:
-    """One frame against its expectation; collects the differences."""
+    """Compares one frame with its expectation; collects the differences."""
 
     def __init__(self, packet, expected):
         self.packet = packet
@@ -42,7 +42,7 @@ class Comparison:
             self.faults.append(f"frame {self.packet.frame} {key}: got {got!r}, want {want!r}")
 
     def check_numbers(self, names, expected, prefix, numbers):
-        """Takes the keys of the table out of expected."""
+        """Removes the keys of the table from expected."""
         for name, key in names.items():
             if name in expected:
                 want = expected.pop(name)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Messages in fragments: links that lead there and back, the bits that were sent, and a sentence where no message comes
-of them."""
+"""Fragmented messages: links in both directions, the bits that were sent, and a sentence at fragments that never become
+a message."""
 import os
 import subprocess
 import unittest
@@ -30,7 +30,7 @@ def shown(packets):
 
 
 def expected(path):
-    """The same by the plain reading of protocol.md 10.2: exports add nothing to the message."""
+    """The same by a direct implementation of protocol.md 10.2: exports are not part of the message."""
     found = {}
     for parts in messages.chains(messages.first_copies(decoded.bunches(decoded.datagrams(path)))):
         if parts[0].bunch["partial"]:
@@ -41,7 +41,7 @@ def expected(path):
 
 
 def links(packets):
-    """Frames of bunches that say where they are completed: (fragment's frame, completing frame), sorted."""
+    """Links from fragments: (fragment's frame, completing frame), sorted."""
     return sorted((frame, number) for frame, packet in packets.items() for number in packet.numbers("reassembled_in"))
 
 
@@ -53,14 +53,14 @@ class Reassembly(unittest.TestCase):
         return self.stage.packets(self.stage.copy(decoded.path_of(name)), **arguments)
 
     def without(self, name, *frames):
-        """A capture that lacks some frames; later ones keep their order, not their numbers."""
+        """A capture without some frames; the others are renumbered."""
         path = os.path.join(self.stage.home, "lost.pcapng")
         subprocess.run(["editcap", decoded.path_of(name), path, *map(str, frames)], check=True)
         os.chmod(path, 0o644)
         return path
 
     def unfinished(self, path):
-        """{frame: sentences} of fragments that no message comes of, on the second pass."""
+        """{frame: sentences} of fragments that never become a message, on the second pass."""
         text = self.stage.tshark("-2", "-r", path, "-Y", UNFINISHED, "-T", "fields", "-e", "frame.number", "-e",
                                  "_ws.expert.message")
         return {int(frame): sentences for frame, sentences in (line.split("\t") for line in text.splitlines())}
@@ -77,7 +77,7 @@ class Reassembly(unittest.TestCase):
                 self.assertFalse([packet.frame for packet in packets.values() if UNFINISHED in packet.experts])
 
     def test_messages_are_those_that_were_sent(self):
-        """The simulator wrote down which packets carry the first copies of a message, and how much the program gave."""
+        """The simulator recorded which packets carry the first transmission of a message, and how many bytes it has."""
         told = decoded.sent("big-bunch")
         packet_ids = {row["frame"]: row["packet_id"] for row in told["datagrams"]}
         found = {(packet_ids[frames[0]], packet_ids[frames[-1]]): group[0][0]
@@ -108,7 +108,7 @@ class Reassembly(unittest.TestCase):
         self.assertEqual(sorted(self.unfinished(self.without("big-bunch", 23))), [23])
 
     def test_a_new_message_before_the_end(self):
-        """The third of six fragments says that it is the first of another message."""
+        """The third of six fragments is marked as the first of another message."""
         objects = decoded.datagrams(decoded.path_of("big-bunch"))
         objects[17]["bunches"][0]["partial_initial"] = True
         path = self.stage.encode("changed.pcapng", objects)
@@ -133,7 +133,7 @@ class Reassembly(unittest.TestCase):
                                 if "uerudp.expert.size_limited" in packet.experts]), 5)
         self.assertEqual(links(packets), [])
         self.assertEqual([(frame, sentences.split(",")[0]) for frame, sentences in self.unfinished(path).items()],
-                         [(21, MISSING)]) # a short one that is whole
+                         [(21, MISSING)]) # short and complete
 
     def test_preference(self):
         packets = self.packets("big-bunch", settings={"reassemble": "FALSE"})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A client that moves to another port: what is known of its connection counts from its first packet there."""
+"""A client that moves to another port: what is known of its connection applies from its first packet there."""
 import os
 import subprocess
 import unittest
@@ -16,7 +16,7 @@ def generate(generation):
 
 
 def course(packets):
-    """What the course of the connection tells, frame by frame."""
+    """The analysis, frame by frame."""
     return {frame: (packet.texts("stream"), [(field.key, field.text) for field in packet.analysis()],
                     [text for name, text in packet.sentences if name.startswith("uerudp.analysis.")])
             for frame, packet in packets.items()}
@@ -35,8 +35,8 @@ class Restart(unittest.TestCase):
                     self.assertEqual(1, len({tuple(packet.texts("generation")) for packet in packets}))
 
     def test_given_generation(self):
-        """It makes no difference: what came from the new port before the restart is not missing behind it. Only in one
-        pass, that is not known yet to be of the same stream."""
+        """The move makes no difference: what arrived from the new port before the restart is not missing after it. Only
+        one pass does not know yet that both belong to one stream."""
         with harness.Stage() as stage:
             for generation in GENERATIONS:
                 with self.subTest(generation):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Before generation and bounds of a connection are settled, nothing of it is called malformed."""
+"""Until generation and bounds of a connection are final, nothing of it is reported as malformed."""
 import json
 import os
 import subprocess
@@ -15,7 +15,7 @@ BOUNDS = {"ue4.18": ["--ch-seq-bound=4096"], "ue5.5": ["--ch-seq-bound=4096"], "
           "legacy": ["--max-packet=1024"]}
 ACCUSATIONS = ("malformed", "not_canonical", "message")
 HARMLESS = "uerudp.expert.unsettled"
-DAMAGED_AT = 20  # datagrams of the capture that is damaged on purpose
+DAMAGED_AT = 20  # datagrams of the capture that are damaged on purpose
 
 
 def accused(packets):
@@ -32,10 +32,10 @@ class Settling(unittest.TestCase):
                         for name, options in BOUNDS.items()}
 
     def kinds(self, path, *passes):
-        """How often the tree of packets has a kind."""
+        """How often the stats tree of packets counts a kind."""
         tree, = tables.read_trees(self.stage.tshark(*passes, "-q", "-r", path, "-z", "uerudp,tree")).values()
         return {name: sum(count for path, count in tree.items() if path[-1] == name)
-                for name in ("malformed", "generation not settled")}
+                for name in ("malformed", "generation not final")}
 
     def test_one_pass(self):
         waited = 0
@@ -44,7 +44,7 @@ class Settling(unittest.TestCase):
                 packets = self.stage.packets(path, two_pass=False)
                 self.assertEqual(accused(packets), [])
                 unsettled = [frame for frame, packet in packets.items() if HARMLESS in packet.experts]
-                self.assertEqual(self.kinds(path), {"malformed": 0, "generation not settled": len(unsettled)})
+                self.assertEqual(self.kinds(path), {"malformed": 0, "generation not final": len(unsettled)})
                 waited += len(unsettled)
         self.assertGreater(waited, 0)
 
@@ -54,7 +54,7 @@ class Settling(unittest.TestCase):
                 packets = self.stage.packets(path)
                 self.assertEqual(accused(packets), [])
                 self.assertFalse([frame for frame, packet in packets.items() if HARMLESS in packet.experts])
-                self.assertEqual(self.kinds(path, "-2"), {"malformed": 0, "generation not settled": 0})
+                self.assertEqual(self.kinds(path, "-2"), {"malformed": 0, "generation not final": 0})
 
     def test_program_on_a_pipe(self):
         for name, path in self.captures.items():
@@ -67,7 +67,7 @@ class Settling(unittest.TestCase):
                 self.assertFalse([line for line in lines if "fault" in line])
 
     def test_damage(self):
-        """Two passes call it malformed wherever it stands; one pass does once the connection is settled."""
+        """Two passes report every malformed datagram; one pass does once the generation is final."""
         columns = ("ip.src", "udp.srcport", "ip.dst", "udp.dstport", "udp.payload")
         text = self.stage.tshark("-r", self.stage.copy(decoded.path_of("mixed")), "-T", "fields",
                                  *(part for column in columns for part in ("-e", column)))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What bunches cost does not grow with how many others there are: instructions of both passes, by callgrind."""
+"""The cost of a bunch does not grow with the number of other bunches: instructions of both passes, counted by
+callgrind."""
 import shutil
 import sys
 import unittest
@@ -12,7 +13,7 @@ FEW = 150
 
 
 def datagrams(bunches_of_each):
-    """From a server, one behind the other."""
+    """From a server, in sequence."""
     for number, bunches in enumerate(bunches_of_each):
         yield {"src": "10.0.0.2:7777", "dst": "10.0.0.1:50123", "direction": 2, "generation": "5.5",
                "packet": {"seq": 4454 + number, "ack": 4263, "history": [1]}, "bunches": bunches}
@@ -34,17 +35,17 @@ class Effort(unittest.TestCase):
         cls.addClassCleanup(cls.stage.__exit__)
 
     def instructions(self, bunches_of_each, *options):
-        """What the plugin takes, and what it calls, for datagrams with these bunches."""
+        """Instructions of the plugin, and of what it calls, for datagrams with these bunches."""
         path = self.stage.encode("many.pcapng", datagrams(bunches_of_each))
         return self.stage.instructions("-2", "-o", "uerudp.generation:5.5", "-r", path, *options, functions=["dissect"])
 
     def test_bunches(self):
-        """In one datagram they take hardly more than in datagrams of their own."""
+        """Many bunches in one datagram cost little more than in separate datagrams."""
         bunches = [{"channel": 3, "reliable": False, "data": ""}] * MANY
         self.assertLess(self.instructions([bunches]), 1.2 * self.instructions(apart(bunches)))
 
     def test_copies(self):
-        """So do those whose copies come the other way round, also where all of it is shown."""
+        """So do bunches whose retransmissions come in reverse order, with all items shown, too."""
         firsts = [opening(channel) for channel in range(2, 2 + MANY)]
         for options in ((), ("-V", "-o", "uerudp.max_items:1000000")):
             few = self.instructions(apart(firsts) * 2, *options)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Several files in one process leave nothing behind, and the plugin touches no memory that is not its own (valgrind)."""
+"""Several files in one process leave nothing behind, and the plugin accesses only its own memory (valgrind)."""
 import json
 import os
 import shutil
@@ -66,7 +66,7 @@ class Files(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    # An instrumented plugin brings its own checker, and the two do not go together.
+    # An instrumented plugin has its own checker, which does not work under valgrind.
     if os.environ.get("UERUDP_PRELOAD"):
         VALGRIND.clear()
     elif not shutil.which("valgrind"):

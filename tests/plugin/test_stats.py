@@ -14,7 +14,7 @@ HANDSHAKES = ("Initial", "Challenge", "Response", "Ack", "RestartHandshake", "Re
 
 
 def kind_of(datagram):
-    """As the tree names packets."""
+    """Names of packets in the tree."""
     if "fault" in datagram:
         return "malformed"
     if datagram["is_handshake"]:
@@ -24,7 +24,7 @@ def kind_of(datagram):
 
 def bunch_kinds(bunch):
     yield "reliable" if bunch["reliable"] else "unreliable"
-    yield "parts of messages" if bunch["partial"] else "whole messages"
+    yield "fragments" if bunch["partial"] else "whole messages"
     if bunch.get("open", False):
         yield "open a channel"
     if bunch.get("close", False):
@@ -70,7 +70,7 @@ class Stats(unittest.TestCase):
                     (b.direction, kind) for b in bunches for kind in bunch_kinds(b.bunch)))
 
     def test_one_pass(self):
-        """What was just read for the analysis is counted as what is read again."""
+        """Items that the analysis has just decoded are counted like items that are decoded again."""
         for name in NAMES:
             with self.subTest(name):
                 path = self.stage.copy(decoded.path_of(name))
@@ -91,9 +91,9 @@ class Stats(unittest.TestCase):
         self.assertEqual(set(got), {"Destroyed", "Dormancy", "LevelUnloaded", "Relevancy", "TearOff", "Migrated"})
 
 
-LOSSES = {"Packets out of order": "late", "Packets seen twice": "duplicates",
-          "Packets reported as not delivered": "not_acked", "Reliable bunches sent again": "resends",
-          "Reliable bunches sent again needlessly": "spurious"}
+LOSSES = {"Packets out of order": "late", "Packets duplicated": "duplicates",
+          "Packets reported as not delivered": "not_acked", "Reliable bunches retransmitted": "resends",
+          "Spurious retransmissions": "spurious"}
 LOSSY = ("loss-burst", "reorder", "duplicate", "mixed", "legacy", "big-bunch", "two-clients")
 SIDES = {"c2s": "client to server", "s2c": "server to client"}
 
@@ -111,7 +111,7 @@ class Losses(unittest.TestCase):
             cls.connections[name] = decoded.connections(path)
 
     def expect(self, name, row, counts):
-        """counts: by direction; rows without a count are not there."""
+        """counts: by direction; rows without a count are absent."""
         self.assertEqual(self.rows[name][(row,)], sum(counts.values()))
         self.assertEqual(tables.counts(self.rows[name], row), {SIDES[side]: n for side, n in counts.items() if n})
 
@@ -128,16 +128,16 @@ class Losses(unittest.TestCase):
         for name in LOSSY:
             truth = decoded.sent(name)["connections"]
             for row, key in (("Packets reported as not delivered", "not_acked"),
-                             ("Reliable bunches sent again", "resends")):
+                             ("Reliable bunches retransmitted", "resends")):
                 with self.subTest(name, row=row):
                     self.expect(name, row, self.sums(truth, key))
 
     def test_something_is_lost(self):
-        for row in set(LOSSES) - {"Reliable bunches sent again needlessly"}:
+        for row in set(LOSSES) - {"Spurious retransmissions"}:
             self.assertGreater(sum(self.rows[name][(row,)] for name in LOSSY), 0, row)
 
     def test_missing(self):
-        """Those that come later are not lost."""
+        """Packets that arrive later are not lost."""
         for name in LOSSY:
             with self.subTest(name):
                 lost = [c["lost"][side] for c in self.connections[name] for side in SIDES]

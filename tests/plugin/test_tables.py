@@ -28,7 +28,7 @@ class Tables(unittest.TestCase):
         return self.stage.tshark("-2", "-q", "-r", self.paths[name], "-z", table)
 
     def conversations(self, datagrams):
-        """By stream and ports: both ends, and the datagrams to each."""
+        """By stream and ports: both ends, and the number of datagrams to each."""
         found = collections.defaultdict(lambda: collections.defaultdict(list))
         for d in datagrams:
             found[(d["stream"], *sorted((d["src"], d["dst"])))][d["dst"]].append(d)
@@ -63,7 +63,7 @@ class Tables(unittest.TestCase):
                 self.assertEqual(sorted(got), sorted((address(end), *row) for end, row in wanted.items()))
 
     def test_filters(self):
-        """What the windows make of a row: exactly its datagrams, or those of its end."""
+        """The filter that a window makes from a row finds exactly its datagrams, or those of its endpoint."""
         for name in ("two-clients", "restart"):
             text = harness.request(1, "load", file=self.paths[name])
             text += harness.request(2, "tap", tap0="conv:UERUDP", tap1="endpt:UERUDP")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Response times are those that the program finds."""
+"""Response times equal those that the program finds."""
 import collections
 import unittest
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two datagrams in one frame are two: an aggregate of 802.11 holds several."""
+"""Two datagrams in one frame: an 802.11 aggregate holds several."""
 import struct
 import unittest
 
@@ -14,7 +14,7 @@ SNAP = bytes.fromhex("aaaa03000000")
 
 
 def subframe(datagram):
-    """One subframe: addresses, length, then what follows the addresses of Ethernet behind a SNAP header."""
+    """One subframe: addresses, length, then a SNAP header and the Ethernet payload."""
     ethernet = capture.ethernet(datagram)
     content = SNAP + ethernet[12:]
     return ethernet[:12] + struct.pack(">H", len(content)) + content + bytes(-(14 + len(content)) % 4)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Wireshark's window opens every menu entry and dialog that the plugin adds or feeds, lives, and shows rows."""
+"""Every menu entry and dialog of Wireshark's window that the plugin adds or fills opens, does not crash, and shows
+rows."""
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ import harness
 import tables
 
 CAPTURE = "mixed"
-PYTHON = "/usr/bin/python3"  # Debian's, for which the bindings are
+PYTHON = "/usr/bin/python3"  # Debian's Python, which has the bindings
 TREES = {"Packets": "uerudp", "Bunches": "uerudp_bunches", "Channels": "uerudp_channels", "Losses": "uerudp_losses"}
 LIMIT_S, EMPTY_LIMIT_S = 60, 3
 RESPONSE_TIMES = ["table", "Statistics", "Service Response Time", "UERUDP"]
@@ -33,7 +34,7 @@ def tree(name):
 
 
 def looked_at(content, limit_s, *steps):
-    """What the window shows of the capture with this content: rows by the step."""
+    """Rows of the window for this capture, by step."""
     with harness.Stage() as stage:
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "window.py"), "rb") as file:
             driver = stage.put("window.py", file.read())
@@ -64,7 +65,7 @@ class Window(unittest.TestCase):
         return self.found[tuple(step)]
 
     def test_statistics(self):
-        """The rows are those of tshark."""
+        """The rows equal those of tshark."""
         for name, key in TREES.items():
             with self.subTest(name):
                 text = self.stage.tshark("-2", "-q", "-r", self.path, "-z", key + ",tree")
@@ -120,7 +121,7 @@ class Window(unittest.TestCase):
 
 class Nothing(unittest.TestCase):
     def test_rows_are_missed(self):
-        """A window without rows is seen as such: the capture has no packet of ours."""
+        """A window without rows is recognised: the capture has no packet of uerudp."""
         datagrams = [capture.from_client(b"another protocol", port=9) for _ in range(10)]
         steps = [tree("Bunches"), OBJECTS, EXPERTS, CONVERSATIONS, ENDPOINTS, GRAPH]
         found = looked_at(capture.pcap(datagrams), EMPTY_LIMIT_S, *steps)

@@ -5,8 +5,8 @@
 usage: window.py SECONDS FOLDER CAPTURE STEP...
 
 Rows are read through the accessibility interface (AT-SPI): no pixels, no fonts. Debian's Python has its bindings. Each
-wait ends with its condition, or after SECONDS. STEP is a JSON list: a path of menu entries, or one of the words that
-DIALOGS has. FOLDER is for what must be in the user's home.
+wait ends with its condition, or after SECONDS. STEP is a JSON list: a path of menu entries, or one of the words in
+DIALOGS. FOLDER holds the files of the user's home.
 """
 import contextlib
 import ctypes
@@ -18,12 +18,12 @@ import sys
 import time
 
 PAUSE_S = 0.1
-TYPING_S = 1  # after this long, what is typed in a list is searched anew
+TYPING_S = 1  # after this pause, typing in a list starts a new search
 CALL_MS, PRESS_MS, START_MS = 20000, 500, 60000
-OUR_PAGE = "ueru"  # what the user types to get from "Protocols" to our page
+OUR_PAGE = "ueru"  # what the user types to get from "Protocols" to the page of uerudp
 SMALL_TABLE = 100
 INSET = 5
-BUTTON, TABLE = ("push button", "button"), ("tree", "table", "tree table")  # as the series of Qt name them
+BUTTON, TABLE = ("push button", "button"), ("tree", "table", "tree table")  # names in the Qt releases
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 CONFIGURATION = {
     "recent": "gui.conversation_tabs: UERUDP\ngui.endpoint_tabs: UERUDP\n",
@@ -32,7 +32,7 @@ CONFIGURATION = {
 
 
 class Failure(Exception):
-    """Wireshark died, or what was waited for did not come."""
+    """Wireshark exited, or the expected event did not occur."""
 
 
 def start(command, **options):
@@ -52,8 +52,8 @@ def ended(process):
 
 @contextlib.contextmanager
 def display(folder):
-    """An X server and a message bus of our own, in the environment. Without -noreset the X server would end the sessions
-    of all when its first client leaves."""
+    """A private X server and message bus, in the environment. Without -noreset the X server would reset when its first
+    client disconnects."""
     reader, writer = os.pipe()
     server = ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1600x1200x24", "-nolisten", "tcp", "-noreset"]
     with ended(start(server, pass_fds=[writer], stderr=subprocess.DEVNULL)):
@@ -88,7 +88,7 @@ class Wireshark:
         self.wait("packets", lambda: self.rows(self.main))
 
     def wait(self, what, find, is_required=True):
-        """What find returns, once it is something."""
+        """The result of find, once it is not empty."""
         end = time.monotonic() + self.limit_s
         while True:
             try:
@@ -105,7 +105,7 @@ class Wireshark:
         return found
 
     def children(self, node):
-        """None of a node that is gone."""
+        """Empty for a node that no longer exists."""
         if node is None:
             return []
         nodes = (node.get_child_at_index(i) for i in range(node.get_child_count()))
@@ -171,7 +171,7 @@ class Wireshark:
         return node
 
     def open(self, path):
-        """The window that an entry of the menus opens."""
+        """The window that a menu entry opens."""
         entry = self.wait(f"the entry {path}", lambda: self.entry(path))
         self.wait(f"the entry {path}, enabled", lambda: entry.get_state_set().contains(self.atspi.StateType.SENSITIVE))
         before = self.windows()
@@ -194,17 +194,17 @@ class Wireshark:
         box = self.atspi.Component.get_extents(node, self.atspi.CoordType.SCREEN)
         self.xdotool("mousemove", box.x + INSET, box.y + box.height // 2, "click", 1)
 
-    # ---- windows of their own kinds ----
+    # ---- particular windows ----
 
     def table(self, path):
-        """Any window with tables: rows as soon as there are some that are not about another protocol."""
+        """Any window with tables: rows as soon as some are not about another protocol."""
         window = self.open(path)
         rows = self.wait(f"rows of {path}", lambda: self.rows(window), is_required=False)
         self.close(window)
         return rows or []
 
     def conversations(self, path):
-        """Rows of the page that is ours: after the tree of protocols, pages stand in the order of their tabs."""
+        """Rows of the page of uerudp: after the tree of protocols, pages are in the order of their tabs."""
         window = self.open(path)
 
         def ours():
@@ -250,7 +250,7 @@ class Wireshark:
         return rows or []
 
     def page(self, path):
-        """The names on our page of the preferences, and of the tables that its buttons open."""
+        """The names on the page of uerudp in the preferences, and of the tables that its buttons open."""
         window = self.open(path)
         self.click(self.wait("the list of pages", lambda: self.list_of_pages(window))["Protocols"])
         self.xdotool("key", "Right")
@@ -271,7 +271,7 @@ class Wireshark:
         return rows
 
     def list_of_pages(self, window):
-        """Its cells by their names; another table of this window has all preferences, and is slow to read."""
+        """Its cells by name; another table of this window has all preferences, and is slow to read."""
         tables = [table for table in self.tables(window) if table.get_child_count() < SMALL_TABLE]
         cells = {plain(cell.get_name()): cell for table in tables for cell in self.children(table)}
         return "Protocols" in cells and cells
