@@ -9,17 +9,17 @@
 
 void connect_job_attach(struct connect_job *job, struct ue_conn *conn, bool wraps) {
     job->conn = conn;
-    send_queue_init(&job->backlog, conn, wraps, BACKLOG_BYTES);
+    send_queue_init(&job->queue, conn, wraps, BACKLOG_BYTES);
 }
 
 void connect_job_begin(struct connect_job *job, uint64_t now_ns) {
-    job->begun_ns = now_ns;
-    job->heard_ns = now_ns;
+    job->start_ns = now_ns;
+    job->last_received_ns = now_ns;
 }
 
 void connect_job_free(struct connect_job *job) {
     if (job != NULL) {
-        send_queue_clear(&job->backlog);
+        send_queue_clear(&job->queue);
         if (job->kind->clear != NULL) {
             job->kind->clear(job);
         }
@@ -29,7 +29,7 @@ void connect_job_free(struct connect_job *job) {
 
 size_t connect_job_message_bytes_max(const struct connect_job *job, uint32_t channel) {
     size_t room_bytes = ue_conn_room_bits(job->conn, channel) / 8;
-    size_t wrapping_bytes = job->backlog.wraps ? ACTOR_MESSAGE_BYTES : 0;
+    size_t wrapping_bytes = job->queue.wraps ? ACTOR_MESSAGE_BYTES : 0;
     return room_bytes > wrapping_bytes ? room_bytes - wrapping_bytes : 0;
 }
 
@@ -50,24 +50,25 @@ void connect_job_add_channel(struct connect_job *job, uint32_t channel) {
     }
 }
 
-/* A server may open channels and speak before the client notices that it has joined. */
+/* A server may open channels and send before the client learns that it has joined. */
 void connect_job_receive(struct connect_job *job, uint64_t now_ns, const struct ue_event *event) {
     if (event->type == UE_EVENT_CHANNEL_OPENED && event->kind == UE_KIND_ACTOR) {
         connect_job_add_channel(job, event->channel);
-    } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open && job->state == CONNECT_JOB_RUNNING) {
+    } else if (event->type == UE_EVENT_BUNCH && event->channel != 0 && !event->open &&
+               job->state == CONNECT_JOB_RUNNING) {
         struct ue_event message = *event;
-        message.data = job->backlog.wraps ? actor_message_unwrap(job->conn, event->data) : event->data;
-        job->heard_ns = now_ns;
-        job->kind->take(job, now_ns, &message);
+        message.data = job->queue.wraps ? actor_message_unwrap(job->conn, event->data) : event->data;
+        job->last_received_ns = now_ns;
+        job->kind->receive(job, now_ns, &message);
     }
 }
 
 void connect_job_tick(struct connect_job *job, uint64_t now_ns) {
     if (job->state == CONNECT_JOB_RUNNING) {
-        job->kind->work(job, now_ns);
-        send_queue_send(&job->backlog, now_ns);
-        if (job->backlog.refused != 0) {
-            connect_job_fail(job, "a message is too large, or its channel is gone");
+        job->kind->tick(job, now_ns);
+        send_queue_send(&job->queue, now_ns);
+        if (job->queue.refused != 0) {
+            connect_job_fail(job, "a message is too large, or its channel is closed");
         }
     }
 }
@@ -75,7 +76,7 @@ void connect_job_tick(struct connect_job *job, uint64_t now_ns) {
 void connect_job_fail(struct connect_job *job, const char *format, ...) {
     va_list arguments;
     if (job->state == CONNECT_JOB_FAILED) {
-        return; /* the first problem explains the others */
+        return; /* the first problem is the cause of later ones */
     }
     va_start(arguments, format);
     g_vsnprintf(job->problem, sizeof job->problem, format, arguments);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* connect --check: everything reliable comes back once, in order and intact (issue "Live"). A message's contents follow
-   from seed, channel and number, so that an echo is compared with what was sent without keeping it. */
+/* connect --check: sends reliable messages and verifies that each comes back once, in order and unchanged. The content
+   of a message follows from seed, channel and number, so the echo is compared without a copy. */
 #include "tools/connect/job.h"
 #include "tools/sim/rng.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* A server opens its channels soon after the join, but perhaps not all in one packet. */
+/* A server opens its channels soon after the join, perhaps not all in one packet. */
 #define CHANNELS_WANTED 4
 #define CHANNELS_WAIT_NS (2 * NS_PER_S)
-/* After the last echo, for messages that should not come and unreliable ones that still may. */
+/* Wait after the last echo: for messages that must not come, and for unreliable ones that may. */
 #define LINGER_NS (NS_PER_S / 4)
-/* Sent, not yet echoed. */
+/* sent and not yet echoed */
 #define ECHOES_BYTES_MAX (128u << 10)
 
 static const uint32_t reliable_bytes[] = {1, 2, 3, 7, 64, 255, 500, 1000, 65536, 512, 2000, 1024, 4096, 10000, 1, 8191};
@@ -21,12 +21,12 @@ static const uint32_t reliable_bytes[] = {1, 2, 3, 7, 64, 255, 500, 1000, 65536,
 struct check {
     struct connect_job job;
     uint64_t seed;
-    uint32_t max_bytes; /* of a message: what an idle channel takes, where packets are small */
+    uint32_t max_bytes; /* of a message: what an idle channel accepts where packets are small */
     uint32_t round;     /* of the next message */
-    uint32_t place;     /* and its channel's */
+    uint32_t index;     /* index of its channel */
     uint32_t echoed[CONNECT_JOB_CHANNELS_MAX];
     uint32_t reliable_sent, reliable_echoed, unreliable_sent, unreliable_echoed;
-    uint64_t sent_bytes, echoed_bytes; /* reliable */
+    uint64_t sent_bytes, echoed_bytes; /* of reliable messages */
 };
 
 static uint32_t message_bytes(const struct check *check, uint32_t round, bool reliable, struct sim_rng *rng) {
@@ -36,9 +36,9 @@ static uint32_t message_bytes(const struct check *check, uint32_t round, bool re
     return reliable_bytes[round] < check->max_bytes ? reliable_bytes[round] : check->max_bytes;
 }
 
-/* Unreliable ones begin with their round, since not all of them come. Free it with g_free. */
-static uint8_t *make_message(const struct check *check, uint32_t place, uint32_t round, bool reliable, size_t *size) {
-    struct sim_rng rng = {sim_rng_mix(check->seed, (uint64_t)place << 32 | round << 1 | reliable)};
+/* An unreliable message begins with its round, because some are lost. Free it with g_free. */
+static uint8_t *make_message(const struct check *check, uint32_t index, uint32_t round, bool reliable, size_t *size) {
+    struct sim_rng rng = {sim_rng_mix(check->seed, (uint64_t)index << 32 | round << 1 | reliable)};
     uint32_t bytes = message_bytes(check, round, reliable, &rng);
     uint8_t *message = g_malloc(bytes + sizeof(uint64_t));
     for (uint32_t i = 0; i < bytes; i += 8) {
@@ -55,9 +55,9 @@ static uint8_t *make_message(const struct check *check, uint32_t place, uint32_t
 
 static bool put(struct check *check, bool reliable) {
     size_t size;
-    uint8_t *message = make_message(check, check->place, check->round, reliable, &size);
-    bool good = send_queue_push(&check->job.backlog, check->job.channels[check->place], reliable,
-                               (struct ue_view){message, 0, size * 8});
+    uint8_t *message = make_message(check, check->index, check->round, reliable, &size);
+    bool good = send_queue_push(&check->job.queue, check->job.channels[check->index], reliable,
+                                (struct ue_view){message, 0, size * 8});
     g_free(message);
     if (good && reliable) {
         check->reliable_sent++;
@@ -73,8 +73,8 @@ static void send_more(struct check *check) {
         if (!put(check, true) || !put(check, false)) {
             return;
         }
-        if (++check->place == check->job.channel_count) {
-            check->place = 0;
+        if (++check->index == check->job.channel_count) {
+            check->index = 0;
             check->round++;
         }
     }
@@ -83,7 +83,7 @@ static void send_more(struct check *check) {
 static bool has_channels(const struct check *check, uint64_t now_ns) {
     uint32_t count = check->job.channel_count;
     return check->reliable_sent != 0 || count >= CHANNELS_WANTED ||
-           (count != 0 && now_ns - check->job.begun_ns > CHANNELS_WAIT_NS);
+           (count != 0 && now_ns - check->job.start_ns > CHANNELS_WAIT_NS);
 }
 
 static void begin(struct check *check) {
@@ -92,7 +92,7 @@ static void begin(struct check *check) {
     check->max_bytes = (uint32_t)connect_job_message_bytes_max(job, job->channels[0]);
 }
 
-static void work(struct connect_job *job, uint64_t now_ns) {
+static void tick(struct connect_job *job, uint64_t now_ns) {
     struct check *check = (struct check *)job;
     if (!has_channels(check, now_ns)) {
         return;
@@ -102,49 +102,49 @@ static void work(struct connect_job *job, uint64_t now_ns) {
     }
     send_more(check);
     bool complete = check->round == ROUNDS && check->reliable_echoed == check->reliable_sent;
-    if (complete && now_ns - job->heard_ns > LINGER_NS) {
+    if (complete && now_ns - job->last_received_ns > LINGER_NS) {
         job->state = CONNECT_JOB_DONE;
     }
 }
 
 /* ---- echoes ---- */
 
-static bool is_message(const struct check *check, uint32_t place, uint32_t round, bool reliable, struct ue_view data) {
+static bool is_message(const struct check *check, uint32_t index, uint32_t round, bool reliable, struct ue_view data) {
     size_t size;
-    uint8_t *expected = make_message(check, place, round, reliable, &size);
+    uint8_t *expected = make_message(check, index, round, reliable, &size);
     bool same = ue_view_equal(data, (struct ue_view){expected, 0, size * 8});
     g_free(expected);
     return same;
 }
 
-static void take_reliable(struct check *check, uint32_t place, const struct ue_event *bunch) {
-    uint32_t round = check->echoed[place]++;
+static void check_reliable(struct check *check, uint32_t index, const struct ue_event *bunch) {
+    uint32_t round = check->echoed[index]++;
     if (round >= ROUNDS) {
         connect_job_fail(&check->job, "channel %u returned more than was sent", bunch->channel);
-    } else if (!is_message(check, place, round, true, bunch->data)) {
-        connect_job_fail(&check->job, "message %u of channel %u came back as something else (%zu bits)", round,
-                    bunch->channel, bunch->data.bits);
+    } else if (!is_message(check, index, round, true, bunch->data)) {
+        connect_job_fail(&check->job, "message %u of channel %u came back changed (%zu bits)", round, bunch->channel,
+                         bunch->data.bits);
     } else {
         check->reliable_echoed++;
         check->echoed_bytes += bunch->data.bits / 8;
     }
 }
 
-static void take_unreliable(struct check *check, uint32_t place, const struct ue_event *bunch) {
+static void check_unreliable(struct check *check, uint32_t index, const struct ue_event *bunch) {
     uint32_t round = bunch->data.bits >= 8 ? (uint32_t)ue_view_load(bunch->data, 0, 8) : ROUNDS;
-    if (round >= ROUNDS || !is_message(check, place, round, false, bunch->data)) {
+    if (round >= ROUNDS || !is_message(check, index, round, false, bunch->data)) {
         connect_job_fail(&check->job, "an unreliable message of channel %u came back damaged", bunch->channel);
     } else {
         check->unreliable_echoed++;
     }
 }
 
-static void take(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+static void receive(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
     struct check *check = (struct check *)job;
-    uint32_t place = connect_job_channel_index(job, bunch->channel);
+    uint32_t index = connect_job_channel_index(job, bunch->channel);
     (void)now_ns;
-    if (place != CONNECT_JOB_NO_CHANNEL) {
-        (bunch->reliable ? take_reliable : take_unreliable)(check, place, bunch);
+    if (index != CONNECT_JOB_NO_CHANNEL) {
+        (bunch->reliable ? check_reliable : check_unreliable)(check, index, bunch);
     }
 }
 
@@ -157,7 +157,7 @@ static json_t *result(const struct connect_job *job) {
 }
 
 struct connect_job *connect_job_echo_new(const struct connect_job_options *options) {
-    static const struct connect_job_type kind = {"check", take, work, result, NULL};
+    static const struct connect_job_type kind = {"check", receive, tick, result, NULL};
     struct check *check = g_new0(struct check, 1);
     check->job.kind = &kind;
     check->seed = options->seed;

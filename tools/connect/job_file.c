@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connect --file: a file as reliable messages of one channel. */
+/* connect --file: sends a file as reliable messages of one channel. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +15,10 @@ struct file_job {
     struct connect_job job;
     FILE *file;
     int64_t channel;
-    size_t message_bytes; /* what an idle channel takes, or less; 0: not known yet */
-    bool is_read;         /* to its end */
+    size_t message_bytes; /* at most what an idle channel accepts; 0: not known yet */
+    bool is_read;         /* to the end of the file */
     uint64_t messages, sent_bytes, echoed_bytes;
-    uint64_t last_ns; /* when the last piece was acknowledged */
+    uint64_t last_ns; /* when the last message was acknowledged */
 };
 
 static void send_piece(struct file_job *f, uint32_t channel) {
@@ -29,7 +29,7 @@ static void send_piece(struct file_job *f, uint32_t channel) {
         if (ferror(f->file)) {
             connect_job_fail(&f->job, "the file cannot be read: %s", g_strerror(errno));
         }
-    } else if (send_queue_push(&f->job.backlog, channel, true, (struct ue_view){bytes, 0, size * 8})) {
+    } else if (send_queue_push(&f->job.queue, channel, true, (struct ue_view){bytes, 0, size * 8})) {
         f->messages++;
         f->sent_bytes += size;
     } else {
@@ -37,7 +37,7 @@ static void send_piece(struct file_job *f, uint32_t channel) {
     }
 }
 
-static void work(struct connect_job *job, uint64_t now_ns) {
+static void tick(struct connect_job *job, uint64_t now_ns) {
     struct file_job *f = (struct file_job *)job;
     if (job->channel_count == 0 ||
         (f->channel >= 0 && connect_job_channel_index(job, (uint32_t)f->channel) == CONNECT_JOB_NO_CHANNEL)) {
@@ -48,24 +48,24 @@ static void work(struct connect_job *job, uint64_t now_ns) {
         size_t room_bytes = connect_job_message_bytes_max(job, channel);
         f->message_bytes = room_bytes < MESSAGE_BYTES_MAX ? room_bytes : MESSAGE_BYTES_MAX;
     }
-    while (!f->is_read && job->state == CONNECT_JOB_RUNNING && job->backlog.size_bytes < WAITING_BYTES_MAX) {
+    while (!f->is_read && job->state == CONNECT_JOB_RUNNING && job->queue.size_bytes < WAITING_BYTES_MAX) {
         send_piece(f, channel);
     }
-    if (f->is_read && send_queue_is_empty(&job->backlog) && ue_conn_unacked(job->conn, channel) == 0 &&
+    if (f->is_read && send_queue_is_empty(&job->queue) && ue_conn_unacked(job->conn, channel) == 0 &&
         job->state == CONNECT_JOB_RUNNING) {
         f->last_ns = now_ns;
         job->state = CONNECT_JOB_DONE;
     }
 }
 
-static void take(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+static void receive(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
     (void)now_ns;
     ((struct file_job *)job)->echoed_bytes += bunch->data.bits / 8;
 }
 
 static json_t *result(const struct connect_job *job) {
     const struct file_job *f = (const struct file_job *)job;
-    double seconds = f->last_ns > job->begun_ns ? (double)(f->last_ns - job->begun_ns) / NS_PER_S : 0;
+    double seconds = f->last_ns > job->start_ns ? (double)(f->last_ns - job->start_ns) / NS_PER_S : 0;
     return json_pack("{s:I, s:I, s:b, s:I, s:f, s:f}", "messages", (json_int_t)f->messages, "bytes",
                      (json_int_t)f->sent_bytes, "delivered", job->state == CONNECT_JOB_DONE, "bytes_echoed",
                      (json_int_t)f->echoed_bytes, "seconds", seconds, "bytes_per_second",
@@ -76,7 +76,7 @@ static void clear(struct connect_job *job) {
     fclose(((struct file_job *)job)->file);
 }
 
-/* A directory can be opened, and not read. */
+/* A directory can be opened but not read. */
 static FILE *open_file(const char *path) {
     if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
         errno = EISDIR;
@@ -86,7 +86,7 @@ static FILE *open_file(const char *path) {
 }
 
 struct connect_job *connect_job_file_new(const struct connect_job_options *options) {
-    static const struct connect_job_type kind = {"file", take, work, result, clear};
+    static const struct connect_job_type kind = {"file", receive, tick, result, clear};
     FILE *file = open_file(options->file);
     if (file == NULL) {
         cli_error("%s: %s", options->file, g_strerror(errno));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of standard input as reliable calls (RPCs) on one channel; what comes back is printed. */
+/* connect without other options: sends lines of standard input as reliable calls (RPCs) on one channel and prints the
+   answers. */
 #include <string.h>
 
 #include <uerudp/replication_content.h>
@@ -7,7 +8,7 @@
 #include "tools/live/report.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* How long the server may take to answer the last line. */
+/* Longest wait for the answer to the last line. */
 #define ANSWER_WAIT_NS NS_PER_S
 #define WAITING_BYTES_MAX (64u << 10)
 /* The function that is called; its one parameter is the text. */
@@ -18,11 +19,11 @@ struct lines_job {
     struct connect_job job;
     int64_t channel;
     bool as_json;
-    bool is_over; /* no more lines will come */
+    bool is_over; /* the input has ended */
     GQueue lines;
     size_t waiting_bytes;
     uint64_t sent, received;
-    uint64_t acked_ns; /* since when nothing is under way; 0: something is */
+    uint64_t acked_ns; /* since when everything is acknowledged; 0: it is not */
 };
 
 bool connect_job_lines_add(struct connect_job *job, const char *line) {
@@ -47,32 +48,32 @@ static void put_line(struct lines_job *l, uint32_t channel, const char *line) {
     }
     memset(bytes, 0, sizeof bytes);
     ue_replication_write_call(&writer, FUNCTION_SAY, (struct ue_view){(const uint8_t *)line, 0, size * 8});
-    l->sent += send_queue_push(&l->job.backlog, channel, true, (struct ue_view){bytes, 0, writer.bits});
+    l->sent += send_queue_push(&l->job.queue, channel, true, (struct ue_view){bytes, 0, writer.bits});
 }
 
 static void put_lines(struct lines_job *l, uint32_t channel) {
     char *line;
-    while (l->job.backlog.size_bytes < WAITING_BYTES_MAX && (line = g_queue_pop_head(&l->lines)) != NULL) {
+    while (l->job.queue.size_bytes < WAITING_BYTES_MAX && (line = g_queue_pop_head(&l->lines)) != NULL) {
         put_line(l, channel, line);
         g_free(line);
     }
 }
 
 static void finish(struct lines_job *l, uint32_t channel, uint64_t now_ns) {
-    bool quiet = g_queue_is_empty(&l->lines) && send_queue_is_empty(&l->job.backlog) &&
+    bool quiet = g_queue_is_empty(&l->lines) && send_queue_is_empty(&l->job.queue) &&
                  (l->sent == 0 || ue_conn_unacked(l->job.conn, channel) == 0);
     if (!quiet || l->job.state != CONNECT_JOB_RUNNING) {
         l->acked_ns = 0;
         return;
     }
     l->acked_ns = l->acked_ns != 0 ? l->acked_ns : now_ns;
-    uint64_t since_ns = l->acked_ns > l->job.heard_ns ? l->acked_ns : l->job.heard_ns;
+    uint64_t since_ns = l->acked_ns > l->job.last_received_ns ? l->acked_ns : l->job.last_received_ns;
     if (l->is_over && (l->received >= l->sent || now_ns - since_ns > ANSWER_WAIT_NS)) {
         l->job.state = CONNECT_JOB_DONE;
     }
 }
 
-static void work(struct connect_job *job, uint64_t now_ns) {
+static void tick(struct connect_job *job, uint64_t now_ns) {
     struct lines_job *l = (struct lines_job *)job;
     uint32_t channel = l->channel >= 0 ? (uint32_t)l->channel : job->channel_count != 0 ? job->channels[0] : 0;
     if (connect_job_channel_index(job, channel) != CONNECT_JOB_NO_CHANNEL) {
@@ -87,12 +88,12 @@ static void print_call(struct lines_job *l, const struct ue_event *bunch, struct
     char *line = g_malloc0(ue_bits_bytes(text.bits) + 1);
     ue_view_copy(text, (uint8_t *)line);
     live_report(l->as_json, "message",
-              json_pack("{s:i, s:b, s:o}", "channel", (int)bunch->channel, "unreliable", !bunch->reliable, "text",
-                        live_report_text(line)));
+                json_pack("{s:i, s:b, s:o}", "channel", (int)bunch->channel, "unreliable", !bunch->reliable, "text",
+                          live_report_text(line)));
     g_free(line);
 }
 
-static void take(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+static void receive(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
     struct lines_job *l = (struct lines_job *)job;
     struct ue_replication_reader reader = {.data = bunch->data};
     struct ue_replication_block item;
@@ -116,7 +117,7 @@ static void clear(struct connect_job *job) {
 }
 
 struct connect_job *connect_job_lines_new(const struct connect_job_options *options) {
-    static const struct connect_job_type kind = {"lines", take, work, result, clear};
+    static const struct connect_job_type kind = {"lines", receive, tick, result, clear};
     struct lines_job *l = g_new0(struct lines_job, 1);
     l->job.kind = &kind;
     l->channel = options->channel;

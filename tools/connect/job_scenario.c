@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connect --scenario: the client's side of a scenario, with a server that plays the other side. */
+/* connect --scenario: sends the client's side of a scenario to a server that plays the other side. */
 #include "tools/cli/command_line.h"
 #include "tools/connect/job.h"
 #include "tools/live/scenario_traffic.h"
@@ -7,7 +7,7 @@
 struct scenario_job {
     struct connect_job job;
     const struct sim_scenario *scenario;
-    struct scenario_traffic *streams;
+    struct scenario_traffic *traffic;
 };
 
 static bool is_acked(const struct scenario_job *s) {
@@ -16,46 +16,47 @@ static bool is_acked(const struct scenario_job *s) {
             return false;
         }
     }
-    return send_queue_is_empty(&s->job.backlog);
+    return send_queue_is_empty(&s->job.queue);
 }
 
-static void work(struct connect_job *job, uint64_t now_ns) {
+static void tick(struct connect_job *job, uint64_t now_ns) {
     struct scenario_job *s = (struct scenario_job *)job;
-    if (now_ns - job->begun_ns < s->scenario->duration_ns) {
-        scenario_traffic_tick(s->streams, &job->backlog, job->opened_count);
+    if (now_ns - job->start_ns < s->scenario->duration_ns) {
+        scenario_traffic_tick(s->traffic, &job->queue, job->opened_count);
     } else if (is_acked(s)) {
         job->state = CONNECT_JOB_DONE;
     }
 }
 
-static void take(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
+static void receive(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
     struct scenario_job *s = (struct scenario_job *)job;
     (void)now_ns;
-    if (!scenario_traffic_receive(s->streams, bunch)) {
-        connect_job_fail(job, "channel %u: not the next message of the scenario (does the server play it?)", bunch->channel);
+    if (!scenario_traffic_receive(s->traffic, bunch)) {
+        connect_job_fail(job, "channel %u: not the next message of the scenario (does the server play it?)",
+                         bunch->channel);
     }
 }
 
 static json_t *result(const struct connect_job *job) {
-    return scenario_traffic_result(((const struct scenario_job *)job)->streams);
+    return scenario_traffic_result(((const struct scenario_job *)job)->traffic);
 }
 
 static void clear(struct connect_job *job) {
-    scenario_traffic_free(((struct scenario_job *)job)->streams);
+    scenario_traffic_free(((struct scenario_job *)job)->traffic);
 }
 
 struct connect_job *connect_job_scenario_new(const struct connect_job_options *options) {
-    static const struct connect_job_type kind = {"scenario", take, work, result, clear};
+    static const struct connect_job_type kind = {"scenario", receive, tick, result, clear};
     const struct sim_scenario *scenario = sim_scenario_find(options->scenario);
     if (scenario == NULL) {
         char *names = scenario_traffic_scenario_names();
-        cli_error("--scenario=%s: there is none of that name; there are %s", options->scenario, names);
+        cli_error("--scenario=%s: no such scenario; use one of %s", options->scenario, names);
         g_free(names);
         return NULL;
     }
     struct scenario_job *s = g_new0(struct scenario_job, 1);
     s->job.kind = &kind;
     s->scenario = scenario;
-    s->streams = scenario_traffic_new(scenario, UE_ROLE_CLIENT);
+    s->traffic = scenario_traffic_new(scenario, UE_ROLE_CLIENT);
     return &s->job;
 }

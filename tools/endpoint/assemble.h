@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts partial bunches together (endpoint.md 17.3). */
+/* Reassembles partial bunches (endpoint.md 17.3). */
 #ifndef UERUDP_TOOLS_ENDPOINT_ASSEMBLE_H
 #define UERUDP_TOOLS_ENDPOINT_ASSEMBLE_H
 
 #include "tools/endpoint/channel.h"
 
 enum ue_assemble_result {
-    UE_ASSEMBLE_WAIT,  /* taken; more parts are to come */
+    UE_ASSEMBLE_WAIT,  /* accepted; more parts follow */
     UE_ASSEMBLE_WHOLE, /* channel->partial is complete */
-    UE_ASSEMBLE_SKIP,  /* not taken: the packet counts as not delivered */
-    UE_ASSEMBLE_ERROR, /* a rule is broken, see reason; skip as well where skip says so */
+    UE_ASSEMBLE_SKIP,  /* refused: the packet counts as not delivered */
+    UE_ASSEMBLE_ERROR, /* a rule is violated, see reason; the packet counts as not delivered where skip is set */
     UE_ASSEMBLE_NO_MEMORY
 };
 
@@ -19,11 +19,11 @@ struct ue_assembled {
     enum ue_close_reason reason;
 };
 
-/* Takes one part. ch_seq is the full number of a reliable part, the packet id of an unreliable one. */
+/* Handles one part. ch_seq: the full number of a reliable part, the packet id of an unreliable one. */
 struct ue_assembled ue_assemble(struct ue_share *share, struct ue_channel *channel, const struct ue_bunch *part,
                                 int64_t ch_seq, int64_t packet_id, uint32_t max_bytes);
 
-/* Forgets what was put together so far. */
+/* Drops the incomplete bunch. */
 void ue_assemble_drop(struct ue_share *share, struct ue_channel *channel);
 
 #endif

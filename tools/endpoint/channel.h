@@ -29,8 +29,8 @@ struct ue_out {
     bool partial_initial;
     bool partial_exports_final;
     bool partial_final;
-    bool unknown;  /* of a shadow: nobody knows what is in it */
-    bool repeated; /* of a shadow: copies are in several packets without verdict */
+    bool unknown;  /* reference model: its content is unknown */
+    bool repeated; /* reference model: copies are in several packets that were not reported yet */
     uint8_t close_reason;
     uint8_t data[];
 };
@@ -68,7 +68,7 @@ struct ue_lane {
 };
 
 #define UE_NO_PACKET INT64_MIN
-#define UE_DORMANCY 1 /* the reason for closing that legacy layouts have a bit for */
+#define UE_DORMANCY 1 /* the one close reason that legacy layouts have a bit for */
 
 struct ue_channel {
     uint32_t index;

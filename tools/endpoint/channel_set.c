@@ -92,7 +92,7 @@ static bool copy_name(struct ue_conn *c, struct ue_channel *channel, const struc
     return true;
 }
 
-/* A channel on an index that owes numbers has something to send from the beginning. */
+/* A channel on an index with missing numbers has bunches to send from the beginning. */
 static struct ue_channel *new_channel(struct ue_conn *c, uint32_t index, enum ue_channel_kind kind) {
     struct ue_lane *lane = ue_lane_need(&c->lanes, index);
     struct ue_channel *channel = lane != NULL ? ue_channel_new(&c->lanes, lane, kind) : NULL;

@@ -18,7 +18,8 @@
 
 /* ---- messages ---- */
 
-struct ue_handshake_versions ue_handshake_versions_of(const struct ue_profile *profile, struct ue_handshake_versions wished) {
+struct ue_handshake_versions ue_handshake_versions_of(const struct ue_profile *profile,
+                                                      struct ue_handshake_versions wished) {
     if (profile->handshake != UE_HANDSHAKE_V) {
         return (struct ue_handshake_versions){0, 0};
     }
@@ -43,10 +44,11 @@ static size_t versioned_bits(const struct ue_context *x, const struct ue_handsha
     return bits + (h->has_orig_cookie ? UE_COOKIE_BYTES * 8 : 0);
 }
 
-/* Versions without ids share the first bits with the Original layout, which is told by its exact length. */
+/* Versions without ids share the first bits with the Original layout; its exact length distinguishes it. */
 static size_t tail_bytes(const struct ue_context *x, const struct ue_handshake *h, struct ue_random *random) {
     size_t bytes = TAIL_BYTES_MAX - ue_random_below(random, TAIL_BYTES_SPREAD + 1);
-    bool mistakable = h->version < UE_HANDSHAKE_VERSION_WITH_IDS && versioned_bits(x, h) + bytes * 8 == ORIGINAL_RESTART_RESPONSE_BITS;
+    bool mistakable = h->version < UE_HANDSHAKE_VERSION_WITH_IDS &&
+                      versioned_bits(x, h) + bytes * 8 == ORIGINAL_RESTART_RESPONSE_BITS;
     return mistakable ? bytes - 1 : bytes;
 }
 
@@ -69,8 +71,8 @@ static void clear_what_is_absent(const struct ue_context *x, struct ue_datagram 
     }
 }
 
-size_t ue_handshake_datagram_write(const struct ue_context *context, struct ue_datagram *message, struct ue_random *random,
-                      uint8_t *bytes, size_t capacity_bytes) {
+size_t ue_handshake_datagram_write(const struct ue_context *context, struct ue_datagram *message,
+                                   struct ue_random *random, uint8_t *bytes, size_t capacity_bytes) {
     static const uint8_t wrapper[UE_HANDSHAKE_DATAGRAM_BYTES] = {0};
     const struct ue_settings *settings = &context->settings;
     if (settings->skip_bytes > sizeof wrapper) {
@@ -96,7 +98,7 @@ size_t ue_handshake_datagram_write(const struct ue_context *context, struct ue_d
     return status == UE_OK ? written : 0;
 }
 
-/* Layouts A to C tell the type by these very members; in a versioned message they could contradict it. */
+/* Layouts A to C derive the type from these members; in a versioned message they could contradict it. */
 static bool is_consistent(const struct ue_context *x, const struct ue_handshake *h) {
     double time = ue_handshake_timestamp(x, h);
     switch (h->type) {
@@ -120,7 +122,8 @@ static void learn_features(struct ue_context *x, const uint8_t *bytes, size_t si
     }
 }
 
-bool ue_handshake_datagram_read(struct ue_context *context, const uint8_t *bytes, size_t size_bytes, struct ue_datagram *message) {
+bool ue_handshake_datagram_read(struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
+                                struct ue_datagram *message) {
     struct ue_decode_result verdict;
     struct ue_handshake *h = &message->handshake;
     *message = (struct ue_datagram){0};
@@ -139,9 +142,10 @@ bool ue_handshake_datagram_read(struct ue_context *context, const uint8_t *bytes
 
 /* ---- client ---- */
 
-void ue_client_handshake_init(struct ue_client_handshake *s, const struct ue_context *context, const struct ue_conn_config *config,
-                   struct ue_random *random) {
-    *s = (struct ue_client_handshake){.state = UE_CLIENT_HANDSHAKE_UNINITIALIZED, .context = *context, .random = random};
+void ue_client_handshake_init(struct ue_client_handshake *s, const struct ue_context *context,
+                              const struct ue_conn_config *config, struct ue_random *random) {
+    *s =
+        (struct ue_client_handshake){.state = UE_CLIENT_HANDSHAKE_UNINITIALIZED, .context = *context, .random = random};
     struct ue_handshake_versions wished = {config->min_handshake_version, config->max_handshake_version};
     s->versions = ue_handshake_versions_of(&context->profile, wished);
     s->network_version = config->network_version;
@@ -152,7 +156,7 @@ void ue_client_handshake_init(struct ue_client_handshake *s, const struct ue_con
     s->context.ids = s->version >= UE_HANDSHAKE_VERSION_WITH_IDS;
 }
 
-/* Sends a message of which only type and body are given. */
+/* Sends a message of which only type and body are set. */
 static void send(struct ue_client_handshake *s, uint64_t now_ns, const struct ue_handshake *handshake) {
     struct ue_datagram message = {.handshake = *handshake};
     struct ue_handshake *h = &message.handshake;
@@ -215,15 +219,16 @@ void ue_client_handshake_tick(struct ue_client_handshake *s, uint64_t now_ns) {
     }
 }
 
-/* The engine resends when more than the interval has passed. */
+/* The engine sends again when more than the interval has passed. */
 uint64_t ue_client_handshake_deadline(const struct ue_client_handshake *s) {
     bool is_done = s->state == UE_CLIENT_HANDSHAKE_INITIALIZED && !s->unanswered;
     return is_done ? UINT64_MAX : s->last_sent_ns + RESEND_NS + 1;
 }
 
-/* The session is the server's to say, and the client knows it from the first Challenge on. */
+/* The server chooses the session; the client knows it from the first Challenge on. */
 static bool has_own_ids(const struct ue_client_handshake *s, const struct ue_datagram *message) {
-    bool knows_session = s->state != UE_CLIENT_HANDSHAKE_UNINITIALIZED && message->handshake.type != UE_HANDSHAKE_CHALLENGE;
+    bool knows_session =
+        s->state != UE_CLIENT_HANDSHAKE_UNINITIALIZED && message->handshake.type != UE_HANDSHAKE_CHALLENGE;
     return !s->context.ids || (message->prefix.client_id == s->client_id &&
                                (!knows_session || message->prefix.session_id == s->session_id));
 }
@@ -244,8 +249,9 @@ static enum ue_client_handshake_result finish(struct ue_client_handshake *s, con
     return resumed ? UE_CLIENT_HANDSHAKE_RESUMED : UE_CLIENT_HANDSHAKE_CONNECTED;
 }
 
-static enum ue_client_handshake_result on_challenge(struct ue_client_handshake *s, uint64_t now_ns, const struct ue_context *read_in,
-                                         const struct ue_datagram *message) {
+static enum ue_client_handshake_result on_challenge(struct ue_client_handshake *s, uint64_t now_ns,
+                                                    const struct ue_context *read_in,
+                                                    const struct ue_datagram *message) {
     const struct ue_handshake *h = &message->handshake;
     if (h->version >= UE_HANDSHAKE_VERSION_WITH_NETWORK) {
         s->context.features = read_in->features;
@@ -261,8 +267,9 @@ static enum ue_client_handshake_result on_challenge(struct ue_client_handshake *
     return s->context.profile.handshake == UE_HANDSHAKE_A0 ? finish(s, s->challenge) : UE_CLIENT_HANDSHAKE_NOTHING;
 }
 
-/* Whether a client that was connected for a while may believe that the server lost it (endpoint.md 21.4). Since 4.25 a
-   second request soon after the first counts only in silence: two paths to the server would otherwise take turns. */
+/* Whether a client that was connected for some time may accept that the server lost the connection (endpoint.md 21.4).
+   Since 4.25 a second request soon after the first counts only when nothing else arrives: two paths to the server would
+   otherwise alternate. */
 static bool accepts_restart(const struct ue_client_handshake *s, uint64_t now_ns, uint64_t last_packet_ns) {
     bool guarded = s->context.profile.handshake >= UE_HANDSHAKE_C;
     return s->has_cookie && now_ns - s->last_sent_ns > RESTART_INTERVAL_NS &&
@@ -270,7 +277,8 @@ static bool accepts_restart(const struct ue_client_handshake *s, uint64_t now_ns
             now_ns - last_packet_ns > SILENCE_NS);
 }
 
-static enum ue_client_handshake_result on_restart_request(struct ue_client_handshake *s, uint64_t now_ns, uint64_t last_packet_ns) {
+static enum ue_client_handshake_result on_restart_request(struct ue_client_handshake *s, uint64_t now_ns,
+                                                          uint64_t last_packet_ns) {
     bool accepted = accepts_restart(s, now_ns, last_packet_ns);
     s->has_request = true;
     s->last_request_ns = now_ns;
@@ -287,8 +295,9 @@ static bool speaks(const struct ue_client_handshake *s, const struct ue_handshak
     return s->versions.min <= h->version && h->version <= s->versions.max;
 }
 
-enum ue_client_handshake_result ue_client_handshake_receive(struct ue_client_handshake *s, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes,
-                                      uint64_t last_packet_ns) {
+enum ue_client_handshake_result ue_client_handshake_receive(struct ue_client_handshake *s, uint64_t now_ns,
+                                                            const uint8_t *bytes, size_t size_bytes,
+                                                            uint64_t last_packet_ns) {
     struct ue_datagram message;
     struct ue_context context = s->context;
     const struct ue_handshake *h = &message.handshake;

@@ -104,7 +104,8 @@ static bool init_seal(struct ue_conn *c) {
     const enum ue_handler *handlers = c->config.settings.handlers;
     for (size_t i = 0; i < UE_HANDLERS_MAX && c->config.key != NULL; i++) {
         if (handlers[i] == UE_HANDLER_AESGCM) {
-            c->seal = i == 0 ? ue_encryption_new(c->config.key) : NULL; /* within another component's bits: not offered */
+            c->seal =
+                i == 0 ? ue_encryption_new(c->config.key) : NULL; /* within another component's bits: not offered */
             return c->seal != NULL;
         }
     }
@@ -203,7 +204,7 @@ static void come_up(struct ue_conn *c) {
     ue_conn_enter(c, ue_conn_is_server(c) ? UE_CONN_OPEN : UE_CONN_PENDING, UE_CLOSE_NONE);
     if (has_control && ue_conn_open(c, UE_KIND_CONTROL, 0, &opened) != UE_OK) {
         ue_conn_enter(c, UE_CONN_CLOSED, UE_CLOSE_PENDING_CONNECTION_FAILURE);
-    } else if (c->config.no_login) { /* channel 0 says nothing before the connection ends */
+    } else if (c->config.no_login) { /* without login, channel 0 carries nothing before the close */
         ue_conn_admit(c);
     }
 }
@@ -214,7 +215,7 @@ void ue_conn_adopt(struct ue_conn *c, uint64_t now_ns, uint16_t in, uint16_t out
         return;
     }
     c->client_id = c->config.client_id & 7u;
-    c->shake.state = UE_CLIENT_HANDSHAKE_INITIALIZED; /* nobody can begin it anew */
+    c->shake.state = UE_CLIENT_HANDSHAKE_INITIALIZED; /* the client cannot start it again */
     init_sequences(c, now_ns, in, out);
     come_up(c);
 }

@@ -46,7 +46,7 @@ struct ue_last {
 /* The packet being filled (SendBuffer). */
 struct ue_send_buffer {
     struct ue_outbox_block *parcel; /* NULL: nothing begun; has room for the largest packet */
-    size_t bit;               /* written so far */
+    size_t bit;                     /* written so far */
     size_t head_bits;
     struct ue_datagram head; /* prefix and packet header as begun */
     uint64_t head_ns;        /* when it was written */
@@ -58,19 +58,19 @@ struct ue_send_buffer {
 
 #define UE_MODEL_RETRANSMISSIONS 16
 
-/* What a shadow remembers (shadow.h). */
+/* State of the reference model (reference_model.h). */
 struct ue_model {
     bool is_on;          /* nothing is ever sent */
-    bool opens_freely;   /* the peer may open what it may not */
-    bool learns;         /* channels are taken as they appear */
+    bool opens_freely;   /* the peer may open channels that an engine would not */
+    bool learns;         /* channels are created as they appear */
     int64_t first_in;    /* the peer's first packet; of those before nothing is known */
-    bool has_delivered;  /* the packet that was received counts as delivered */
-    int64_t told;        /* newest packet of the peer that an own header spoke of */
-    int64_t flushed;     /* ... the newest that one spoke of when a history was cleared; INT64_MIN: none */
+    bool has_delivered;  /* the packet that is being received counts as delivered */
+    int64_t told;        /* newest packet of the peer that an own header reported */
+    int64_t flushed;     /* ... the newest that was reported when a history was cleared; INT64_MIN: none */
     uint32_t overflows;  /* of the history at that time */
-    int64_t unknown_out; /* the newest own packet whose bytes nobody knows */
+    int64_t unknown_out; /* the newest own packet whose bytes are unknown */
     struct ue_model_retransmissions notes;
-    int64_t retransmitted_id; /* the newest own packet with a retransmission that was due */
+    int64_t retransmitted_id;                          /* the newest own packet with a retransmission that was due */
     int64_t retransmissions[UE_MODEL_RETRANSMISSIONS]; /* since when the newest of these were due: own packets */
     uint64_t retransmission_count;
 };
@@ -85,16 +85,16 @@ struct ue_conn {
     enum ue_close_reason closed_for;
     bool is_admitted;
     bool is_encrypting;
-    bool peer_seals; /* an encrypted packet of the peer was read */
+    bool peer_seals; /* the peer has sent an encrypted packet */
     bool has_told_reason;
     bool is_leaving; /* closing is under way */
     uint8_t session_id;
     uint8_t client_id;
     struct ue_random random;
-    struct ue_client_handshake shake;       /* client */
-    struct ue_accepted accepted; /* server */
-    bool answers_handshakes;     /* server: the Ack may have been missed */
-    struct ue_encryption *seal;        /* AES-GCM, or NULL */
+    struct ue_client_handshake shake; /* client */
+    struct ue_accepted accepted;      /* server */
+    bool answers_handshakes;          /* server: the Ack may have been missed */
+    struct ue_encryption *seal;       /* AES-GCM, or NULL */
 
     struct ue_notify notify;   /* generations A to C */
     struct ue_legacy legacy;   /* generation L */
@@ -144,7 +144,7 @@ struct ue_conn {
 };
 
 /* limits.c */
-/* False: the settings cannot be spoken by an endpoint. */
+/* False: an endpoint cannot use these settings. */
 bool ue_limits_init(struct ue_limits *limits, const struct ue_conn_config *config, const struct ue_context *context);
 
 /* connection.c */
@@ -161,13 +161,13 @@ static inline bool ue_conn_is_legacy(const struct ue_conn *c) {
 static inline bool ue_conn_is_up(const struct ue_conn *c) {
     return c->state == UE_CONN_PENDING || c->state == UE_CONN_OPEN;
 }
-/* Every public call begins with it: what the program took is given back. */
+/* Each public call begins with it: frees the outputs that the program has read. */
 void ue_conn_settle(struct ue_conn *c);
 void ue_conn_enter(struct ue_conn *c, enum ue_conn_state state, enum ue_close_reason reason);
 /* Whether the server may send: a reliable bunch of the client was taken on channel 0 (endpoint.md 19.5). */
 bool ue_conn_may_send(const struct ue_conn *c);
 bool ue_conn_is_client_restarting(const struct ue_conn *c);
-/* What became of a handshake packet. */
+/* The result of a handshake packet. */
 void ue_conn_finish_handshake(struct ue_conn *c, uint64_t now_ns, enum ue_client_handshake_result result);
 void ue_conn_send_handshake(struct ue_conn *c);
 /* The message CloseReason, where the generation has it, once: in front of a Failure, or else when closing. */
@@ -192,7 +192,7 @@ static inline bool ue_kind_both_open(enum ue_channel_kind kind) {
 uint32_t ue_conn_room_parts(const struct ue_conn *c, const struct ue_lane *lane, bool closes);
 /* Frees a channel and tells the program; the end of channel 0 is the end of the connection. */
 void ue_conn_clean_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel);
-/* Frees what became free while a packet's acks were processed. */
+/* Frees the channels that closed while a packet's acks were processed. */
 void ue_conn_bury(struct ue_conn *c, uint64_t now_ns);
 
 /* packer.c: the packet being filled */
@@ -223,10 +223,10 @@ enum ue_status ue_send_now(struct ue_conn *c, uint64_t now_ns, struct ue_lane *l
 bool ue_send_has_room(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_outgoing *bunch);
 /* Writes an OutRec entry again, after all that must go first; where there is no room now, later. */
 void ue_resend(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
-/* Takes an OutRec entry out of the packet that it left in and writes it again: it does not wait for a verdict. */
+/* Removes an OutRec entry from the packet that it left in and sends it again, without waiting for an ack or nak. */
 void ue_resend_early(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, struct ue_out *out);
-/* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: a
-   verdict on the copy's packet says nothing of it. */
+/* Writes a copy into the packet being filled, where it must fit. The bunch stays with the packet that it left in: an
+   ack of the copy's packet does not count for it. */
 void ue_repeat(struct ue_conn *c, uint64_t now_ns, const struct ue_channel *channel, const struct ue_out *out);
 /* Sends the bunches that wait for room: retransmissions in the order of their naks, then what never left. */
 void ue_send_waiting(struct ue_conn *c, uint64_t now_ns);
@@ -235,12 +235,12 @@ bool ue_send_is_waiting(const struct ue_conn *c);
 /* control.c: channel 0 */
 enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct ue_message *message);
 enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch);
-/* Sends what left before that time and has no verdict again. */
+/* Sends again what left before that time and was not acknowledged. */
 void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel, uint64_t before_ns);
 void ue_control_tick(struct ue_conn *c, uint64_t now_ns);
 
 /* acks.c */
-/* Verdict on the next own packet (endpoint.md 18). */
+/* The next own packet was acknowledged or reported as not received (endpoint.md 18). */
 void ue_conn_handle_ack(struct ue_conn *c, uint64_t now_ns, int64_t packet_id, bool delivered);
 /* A replay's packets all arrive. */
 void ue_conn_ack_everything(struct ue_conn *c, uint64_t now_ns);
@@ -251,7 +251,8 @@ void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns);
 
 /* dispatch.c: the bunches of one packet (endpoint.md 17) */
 /* Returns whether the packet must count as not delivered. *bunches: how many there were. */
-bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest, uint32_t *bunches);
+bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
+                 uint32_t *bunches);
 /* Takes what is due since memory was short. */
 void ue_dispatch_waiting(struct ue_conn *c, uint64_t now_ns);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Channel 0: its messages never fail for want of room, and its opening is repeated (endpoint.md 19.1, 20.3). */
+/* Channel 0: its messages wait when the reliable buffer is full, and its open is sent again (endpoint.md 19.1, 20.3).
+ */
 #include "tools/endpoint/connection.h"
 
 #define MESSAGE_BYTES_MAX 8192
@@ -19,7 +20,7 @@ enum ue_status ue_control_send(struct ue_conn *c, uint64_t now_ns, const struct 
     return lane != NULL && lane->channel != NULL ? ue_send(c, now_ns, lane, &bunch, NULL) : UE_E_CONFLICT;
 }
 
-/* A parcel of the queue: how many bits, then the bits. */
+/* An entry of the queue: the number of bits, then the bits. */
 enum ue_status ue_control_queue(struct ue_conn *c, const struct ue_outgoing *bunch) {
     size_t bits = bunch->data.bits;
     struct ue_outbox_block *parcel = ue_outbox_new(&c->control_queue, sizeof bits + ue_bits_bytes(bits));
@@ -60,7 +61,7 @@ void ue_control_repeat(struct ue_conn *c, uint64_t now_ns, struct ue_channel *ch
     }
 }
 
-/* Until the server has the channel, nothing may ever tell that the first messages were lost. */
+/* Until the server has the channel, the loss of the first messages cannot be noticed. */
 static void repeat_opening(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
     if (channel->out_count <= RESEND_BUNCHES_MAX && now_ns > RESEND_AFTER_NS) {
         ue_control_repeat(c, now_ns, channel, now_ns - RESEND_AFTER_NS);

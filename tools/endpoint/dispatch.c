@@ -6,9 +6,9 @@
 
 #define NAME_INDEX_MAX 410 /* MAX_NETWORKED_HARDCODED_NAME: names beyond it travel as text */
 
-/* What happens to one bunch, and through it to its packet. */
+/* Legacy layouts have a bit for one reason only. */
 struct outcome {
-    bool skip;    /* the packet counts as not delivered */
+    bool skip;    /* exports of parts were delivered before */
     bool is_over; /* nothing more of this packet is looked at */
 };
 
@@ -53,7 +53,7 @@ static struct ue_taken take_in_turn(struct ue_conn *c, uint64_t now_ns, struct u
     return taken;
 }
 
-/* What came early and is now in order. Its packet was acknowledged long ago, so its skip says nothing. */
+/* An early bunch that is now in order. Its packet was acknowledged long ago, so its skip has no effect. */
 static struct outcome take_waiting(struct ue_conn *c, uint64_t now_ns, struct ue_lane *lane) {
     struct outcome outcome = TAKEN;
     while (lane->channel != NULL && c->state != UE_CONN_CLOSED && !outcome.is_over) {
@@ -282,7 +282,8 @@ static enum ue_close_reason refused_cut(const struct ue_conn *c, const struct ue
     return refused_header(c, ue_conn_channel(c, bunch->channel), bunch);
 }
 
-bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest, uint32_t *bunches) {
+bool ue_dispatch(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, struct ue_item_range rest,
+                 uint32_t *bunches) {
     struct outcome all = TAKEN;
     *bunches = 0;
     while (rest.bit < rest.end_bit && !all.is_over && c->state != UE_CONN_CLOSED) {

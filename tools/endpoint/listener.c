@@ -31,7 +31,7 @@ struct call {
     uint64_t now_ns;
     const struct ue_host *address;
     struct ue_context context;  /* server to client, as this client speaks */
-    struct ue_datagram message; /* what he said */
+    struct ue_datagram message; /* the client's message */
     uint8_t version;            /* for the reply */
     uint8_t *reply;
     size_t *reply_bytes;
@@ -50,7 +50,8 @@ struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listen
     *l = (struct ue_listener){.share = share, .config = *config};
     l->config.seed = NULL;
     l->config.session_id &= 3;
-    l->versions = ue_handshake_versions_of(config->profile, (struct ue_handshake_versions){config->min_version, config->max_version});
+    l->versions = ue_handshake_versions_of(config->profile,
+                                           (struct ue_handshake_versions){config->min_version, config->max_version});
     ue_context_init(&l->context, config->profile, &config->settings);
     l->context.direction = UE_SERVER_TO_CLIENT;
     l->context.ids = l->versions.max >= UE_HANDSHAKE_VERSION_WITH_IDS;
@@ -92,7 +93,8 @@ static enum ue_listener_result reply(struct call *call, uint8_t version, struct 
     h->version = version;
     h->network_version = l->config.network_version;
     h->features = l->config.network_features;
-    *call->reply_bytes = ue_handshake_datagram_write(&call->context, message, &l->random, call->reply, UE_LISTENER_REPLY_BYTES);
+    *call->reply_bytes =
+        ue_handshake_datagram_write(&call->context, message, &l->random, call->reply, UE_LISTENER_REPLY_BYTES);
     return *call->reply_bytes != 0 ? UE_LISTENER_REPLY : UE_LISTENER_NOTHING;
 }
 
@@ -137,7 +139,8 @@ static enum ue_listener_result refuse_version(struct call *call) {
     const struct ue_handshake *h = &call->message.handshake;
     l->counters.bad_versions++;
     l->refusal = (struct ue_refusal){UE_REFUSAL_VERSION, h->min_version, h->version, h->network_version};
-    bool understands = h->version >= UE_HANDSHAKE_VERSION_WITH_UPGRADE && l->versions.max >= UE_HANDSHAKE_VERSION_WITH_UPGRADE;
+    bool understands =
+        h->version >= UE_HANDSHAKE_VERSION_WITH_UPGRADE && l->versions.max >= UE_HANDSHAKE_VERSION_WITH_UPGRADE;
     if (h->type != UE_HANDSHAKE_INITIAL || !understands || !may_upgrade(l, call->now_ns)) {
         return UE_LISTENER_NOTHING;
     }
@@ -285,7 +288,7 @@ static bool is_own_magic(const struct ue_listener *l, const struct ue_prefix *pr
     return !l->config.verify_magic || prefix->magic == (settings->magic & ue_bits_mask(settings->magic_bits));
 }
 
-/* Whether ids are in front is not in the packet: where both are allowed, the form of a handshake message tells. */
+/* A packet does not show whether ids precede it: where both forms are allowed, a handshake message shows the form. */
 static bool has_ids(const struct ue_listener *l, const uint8_t *bytes, size_t size_bytes) {
     struct ue_handshake_match shape;
     bool both = l->versions.min < UE_HANDSHAKE_VERSION_WITH_IDS && l->context.ids;
@@ -293,11 +296,12 @@ static bool has_ids(const struct ue_listener *l, const uint8_t *bytes, size_t si
            !(both && ue_profile_match_handshake(&l->context.settings, bytes, size_bytes, &shape) && !shape.ids);
 }
 
-/* Whether it is an Initial in a form that this side does not speak: of another layout, or with or without ids where this
-   side has them otherwise. Nothing of it can be answered; the refusal says what it speaks. */
+/* Whether it is an Initial in a form that this side does not support: of another layout, or with or without ids where
+   this side has them otherwise. It cannot be answered; the refusal says what the client supports. */
 static bool refuse_other_form(struct ue_listener *l, const uint8_t *bytes, size_t size_bytes) {
     struct ue_handshake_match shape;
-    if (!ue_profile_match_handshake(&l->context.settings, bytes, size_bytes, &shape) || shape.type != UE_HANDSHAKE_INITIAL) {
+    if (!ue_profile_match_handshake(&l->context.settings, bytes, size_bytes, &shape) ||
+        shape.type != UE_HANDSHAKE_INITIAL) {
         return false;
     }
     bool same_layout = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the engine does not do and a peer cannot tell from what it does (endpoint.md 7). */
+/* Options that the engine does not have and that a peer cannot distinguish from it (endpoint.md 7). */
 #include "tools/endpoint/connection.h"
 
 #define CLOSE_REPEATS_NS UINT64_C(100000000)

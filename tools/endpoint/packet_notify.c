@@ -8,7 +8,7 @@
 
 #define WORD_BITS 32
 #define RECORD_FIRST 16
-#define RECORD_MAX (UE_PACKET_SEQ_MAX / 2) /* of more packets the peer could not tell old from new */
+#define RECORD_MAX (UE_PACKET_SEQ_MAX / 2) /* with more packets the peer could not distinguish old from new */
 
 static uint16_t seq_add(uint32_t seq, int32_t step) {
     return ue_seq_of((int64_t)seq + step);
@@ -64,7 +64,7 @@ static void record_append(struct ue_ack_record *record, struct ue_share *share, 
     record->acked[(record->begin + record->count++) & (record->capacity - 1)] = acked;
 }
 
-/* What the packet that the peer acknowledges with `ack` told it (TakeRecord). */
+/* What the packet that the peer acknowledges with `ack` had reported (TakeRecord). */
 static uint16_t record_take(struct ue_notify *n, uint16_t ack) {
     struct ue_ack_record *record = &n->record;
     int32_t index = seq_difference(ack, record->first_seq);
@@ -141,14 +141,14 @@ void ue_notify_end_acks(struct ue_notify *n, const struct ue_packet *header) {
         n->flush_seq = n->out_ack_seq;
     }
     if (n->generation == UE_ACKS_RESET && was_waiting && !ue_notify_is_waiting(n)) {
-        /* What came since the flush was lost, and the reset said so: AckedSeq must not go back. */
+        /* Packets since the flush were lost, and the reset reported that: AckedSeq must not go back. */
         memset(n->history, 0, sizeof n->history);
         n->in_ack_seq = n->in_seq;
         n->overflows++;
     }
 }
 
-/* Makes room for the verdicts on `count` more packets. */
+/* Makes room for `count` more packets in the history. */
 static void history_shift(uint32_t history[UE_HISTORY_WORDS_MAX], uint32_t count) {
     uint32_t words = count / WORD_BITS < UE_HISTORY_WORDS_MAX ? count / WORD_BITS : UE_HISTORY_WORDS_MAX;
     uint32_t bits = count % WORD_BITS;
@@ -203,8 +203,8 @@ static uint32_t move_in_seq(struct ue_notify *n, uint16_t seq) {
     return delta;
 }
 
-/* A packet that the history cannot take: waits for the peer to acknowledge what is in it, or forgets what tells the
-   peer nothing. */
+/* A packet that the history cannot hold: waits for the peer to acknowledge the history, or drops entries that report
+   nothing new. */
 static void overflow(struct ue_notify *n, uint16_t seq) {
     if (!has_unreported(n)) {
         n->in_ack_seq_ack = seq_add(seq, -1);

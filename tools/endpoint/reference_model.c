@@ -5,9 +5,9 @@
 #include "tools/endpoint/reference_model_state.h"
 
 #define LEARN (INT32_MIN / 2)    /* number of a lane that is not known yet; */
-#define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, which something must have come on */
-#define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet that nobody knows */
-#define PASSED_OVER_MIN 2        /* retransmissions that show one before them to be missing */
+#define LEARNED_ONE (LEARN + 1)  /* ... of the control channel, on which something must have come */
+#define UNKNOWN_OUT_PACKETS 1024 /* how long numbers may be missing after a packet with unknown bytes */
+#define PASSED_OVER_MIN 2        /* later retransmissions that show that one is missing */
 
 struct type {
     const char *name;
@@ -36,7 +36,7 @@ int64_t ue_model_unknown_id(const struct ue_conn *c) {
     return c->shadow.unknown_out;
 }
 
-const struct ue_model_retransmissions *ue_model_retransmissions(const struct ue_conn *c) {
+const struct ue_model_retransmissions *ue_model_get_retransmissions(const struct ue_conn *c) {
     return &c->shadow.notes;
 }
 
@@ -57,7 +57,7 @@ static struct ue_channel *learn_channel(struct ue_conn *c, struct ue_lane *lane,
     return channel;
 }
 
-/* Somebody opened channel 0 long ago. */
+/* The peer opened channel 0 before the capture began. */
 static void learn_control(struct ue_conn *c) {
     c->lanes.in_first = c->lanes.out_first = LEARN;
     ue_lanes_free(&c->lanes);
@@ -78,17 +78,17 @@ void ue_model_begin(struct ue_conn *c, const struct ue_model_start *start) {
     ue_conn_admit(c);
     c->session_id = start->prefix.session_id;
     c->shadow = (struct ue_model){.is_on = true,
-                                   .opens_freely = start->opens_freely,
-                                   .learns = !start->is_whole,
-                                   .first_in = start->in,
-                                   .told = start->in - 1,
-                                   .flushed = INT64_MIN,
-                                   .unknown_out = INT64_MIN};
+                                  .opens_freely = start->opens_freely,
+                                  .learns = !start->is_whole,
+                                  .first_in = start->in,
+                                  .told = start->in - 1,
+                                  .flushed = INT64_MIN,
+                                  .unknown_out = INT64_MIN};
     join(c, start);
     if (c->shadow.learns) {
         learn_control(c);
     }
-    if (c->shadow.learns && ue_conn_is_legacy(c)) { /* which packets wait for an acknowledgement no header says */
+    if (c->shadow.learns && ue_conn_is_legacy(c)) { /* no header shows which packets wait for an acknowledgement */
         c->shadow.unknown_out = start->out - 1;
     }
 }
@@ -100,7 +100,7 @@ static enum ue_channel_kind kind_or_actor(const struct ue_conn *c, const struct 
     return ue_conn_kind_of(c, bunch, &kind) ? kind : bunch->channel == 0 ? UE_KIND_CONTROL : UE_KIND_ACTOR;
 }
 
-/* A channel that was opened before the capture began is taken as the bunch says it is, as far as it says it. */
+/* A channel that was opened before the capture began; the bunch shows what it is, as far as it does. */
 static void learn(void *user, const struct ue_item *item) {
     struct ue_conn *c = user;
     const struct ue_bunch *bunch = &item->bunch;
@@ -188,12 +188,13 @@ static bool may_miss_numbers(const struct ue_conn *c) {
     return c->shadow.unknown_out >= c->out_packet_id - UNKNOWN_OUT_PACKETS;
 }
 
-/* Whether the numbers before this one may have been given in packets that nobody knows. */
+/* Whether the numbers before this one may have been used in packets with unknown bytes. */
 static bool may_jump(const struct ue_conn *c, const struct ue_lane *lane, int32_t ch_seq) {
     return may_miss_numbers(c) || ch_seq <= lane->channel->given_unseen;
 }
 
-/* In a shadow, what waits to be sent again has the own packet since when, negative. */
+/* In a reference model a bunch that must be sent again has the negative id of the own packet from which on it is due.
+ */
 static bool is_owed(const struct ue_out *out) {
     return out->packet_id < 0 && !out->acked;
 }
@@ -230,7 +231,7 @@ static void put_in_packet(const struct sending *s, struct ue_channel *channel, s
     ue_sent_packets_add_channel(&s->c->flight, out->packet_id, channel, out);
 }
 
-/* Numbers that unknown packets took: their bunches count as sent, and are known once a copy is seen. */
+/* Numbers that unknown packets used: their bunches count as sent, and become known with a copy. */
 static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
     static const struct ue_bunch nothing;
     while (lane->out_reliable + 1 < until) {
@@ -243,11 +244,11 @@ static void fill_gap(struct ue_conn *c, struct ue_lane *lane, int32_t until) {
     }
 }
 
-/* Unknown bunches may have been acknowledged long ago. */
+/* Unknown bunches may have been acknowledged before. */
 static void forget_unknown(struct ue_conn *c, struct ue_channel *channel) {
     while (channel->out_count > c->limits.reliable && (channel->out_first->unknown || channel->out_first->repeated)) {
         struct ue_out *first = channel->out_first;
-        ue_sent_packets_unlink(&c->flight, first->packet_id, channel, first); /* a repeated one may still be there */
+        ue_sent_packets_unlink(&c->flight, first->packet_id, channel, first); /* a copy may still be in that packet */
         first->acked = true;
         ue_channel_release(&c->lanes, channel);
     }
@@ -321,7 +322,7 @@ static void repeat(const struct sending *s, struct ue_lane *lane, struct ue_out 
     put_in_packet(s, lane->channel, out);
 }
 
-/* They are in the order in which they were first seen, which need not be that of their numbers. */
+/* In the order in which they were first seen, which may differ from that of their numbers. */
 static struct ue_out *find_out(const struct ue_channel *channel, int32_t ch_seq) {
     struct ue_out *out = channel->out_first;
     while (out != NULL && out->ch_seq != ch_seq) {
@@ -347,13 +348,13 @@ static void take_reliable(const struct sending *s, struct ue_lane *lane, const s
     }
 }
 
-/* Dates the bunches that verdicts made due again: they get the own packet since when. Whether one must come again of
-   which nobody knows the copies, nobody can tell: it counts as sent. Whether any waits. */
+/* Sets from which own packet on the newly lost bunches are due. Where a copy may be in a packet with unknown bytes, the
+   bunch counts as sent. Returns whether any is due. */
 static bool date_debts_of(const struct ue_conn *c, struct ue_channel *channel) {
     channel->has_unsent = false;
     for (struct ue_out *out = channel->out_first; out != NULL; out = out->next) {
         if (out->packet_id == UE_NO_PACKET && !out->acked) {
-            out->repeated |= c->shadow.unknown_out == c->out_packet_id - 1; /* perhaps there already */
+            out->repeated |= c->shadow.unknown_out == c->out_packet_id - 1; /* perhaps in that packet already */
             out->packet_id = out->unknown || out->repeated ? c->out_packet_id : -c->out_packet_id;
         }
         channel->has_unsent |= is_owed(out);
@@ -381,7 +382,7 @@ void ue_model_set_ack_uncertain(struct ue_conn *c, int64_t packet_id) {
     }
 }
 
-/* What is owed may be in a packet that nobody knows. */
+/* Bunches that are due may be in a packet with unknown bytes. */
 static void settle_debts(struct ue_conn *c) {
     for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
         const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
@@ -409,7 +410,7 @@ static void open_here(struct ue_channel *channel, const struct ue_bunch *bunch, 
     channel->open_packets = (struct ue_packet_range){packet_id, packet_id};
 }
 
-/* Channels that exist without a word, or that the shadow had no chance to see opened. */
+/* Channels that need no open, or whose open the model may not have seen. */
 static bool needs_no_open(const struct ue_conn *c, enum ue_channel_kind kind) {
     return c->shadow.learns || may_miss_numbers(c) || ue_kind_both_open(kind);
 }
@@ -434,7 +435,7 @@ static struct ue_channel *new_channel(const struct sending *s, struct ue_lane *l
     return channel;
 }
 
-/* Whether the bunch is a copy of one that waits for its verdict. */
+/* Whether the bunch is a copy of one that was not reported yet. */
 static bool is_copy(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_bunch *bunch) {
     return bunch->reliable && lane->out_reliable > LEARNED_ONE &&
            ue_seq_expand(bunch->ch_seq, lane->out_reliable, c->out_context.ch_seq_bound) <= lane->out_reliable;
@@ -470,8 +471,8 @@ static void take_channel(const struct sending *s, struct ue_lane *lane, const st
     }
 }
 
-/* Whether something is missing that would explain the bunch: an answer may leave before its packet acknowledges what
-   it answers. *nacked_id: the own packet whose loss would, or -1. */
+/* Whether a bunch would be explained by packets not yet received: an answer may be sent before a packet acknowledges
+   its cause. *nacked_id: the own packet whose loss would explain it, or -1. */
 static bool is_unexplained(const struct ue_conn *c, const struct ue_lane *lane, const struct ue_bunch *bunch,
                            int64_t *nacked_id) {
     *nacked_id = -1;
@@ -496,7 +497,7 @@ static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
         date_debts(c);
     }
     if (lane->channel != NULL && lane->channel->closing && bunch->open && !is_copy(c, lane, bunch)) {
-        ue_channel_free(&c->lanes, lane); /* its close was acknowledged, but by packets that nobody knows */
+        ue_channel_free(&c->lanes, lane); /* its close was acknowledged, by packets with unknown bytes */
         lane->owed_from = 0;
     }
     if (lane->channel == NULL && new_channel(s, lane, bunch) == NULL) {
@@ -512,7 +513,7 @@ static void take_bunch(const struct sending *s, const struct ue_bunch *bunch) {
 
 /* ---- what was not sent ---- */
 
-/* Whether bunches were sent again that were due later. */
+/* Whether bunches that were due later were sent again. */
 static bool is_passed_over(const struct ue_model *shadow, const struct ue_out *out) {
     unsigned count = 0;
     for (uint64_t i = 0; i < shadow->retransmission_count && i < UE_MODEL_RETRANSMISSIONS; i++) {
@@ -521,7 +522,8 @@ static bool is_passed_over(const struct ue_model *shadow, const struct ue_out *o
     return count >= PASSED_OVER_MIN;
 }
 
-static bool is_missed(const struct ue_conn *c, const struct ue_out *out, const struct ue_model_retransmission_limits *patience) {
+static bool is_missed(const struct ue_conn *c, const struct ue_out *out,
+                      const struct ue_model_retransmission_limits *patience) {
     bool is_silent = c->shadow.retransmitted_id < patience->silent_id;
     return (is_silent && -out->packet_id < patience->silent_id) ||
            (-out->packet_id < patience->order_id && is_passed_over(&c->shadow, out));
@@ -531,8 +533,9 @@ bool ue_model_is_out_of_memory(const struct ue_conn *c) {
     return c->share.refusals != 0;
 }
 
-bool ue_model_find_missing_retransmission(const struct ue_conn *c, const struct ue_model_retransmission_limits *patience,
-                       struct ue_model_missing_retransmission *debt) {
+bool ue_model_find_missing_retransmission(const struct ue_conn *c,
+                                          const struct ue_model_retransmission_limits *patience,
+                                          struct ue_model_missing_retransmission *debt) {
     for (uint32_t i = 0; c->has_unsent && i < c->lanes.capacity; i++) {
         const struct ue_channel *channel = c->lanes.slots[i] != NULL ? c->lanes.slots[i]->channel : NULL;
         if (channel == NULL || !channel->has_unsent) {
@@ -549,7 +552,7 @@ bool ue_model_find_missing_retransmission(const struct ue_conn *c, const struct 
 }
 
 void ue_model_compare_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
-                    const struct ue_model_sink *sink) {
+                           const struct ue_model_sink *sink) {
     struct sending s = {.c = c, .now_ns = now_ns, .sink = sink};
     ue_conn_settle(c);
     date_debts(c);

@@ -4,19 +4,19 @@
 
 #define WORD_BITS 32
 
-/* The newest packet that the history of a header speaks of. */
+/* The newest packet that the history of a header reports. */
 static int64_t told_id(const struct ue_conn *c, const struct ue_packet *packet) {
     uint16_t seq = packet->history_flush ? ue_seq_of(packet->acked_history_seq) : packet->ack;
     return ue_seq_expand(seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
 }
 
-/* Which of `count` bits are known when the first of them speaks of this packet. */
+/* How many of `count` bits are known when the first of them is for this packet. */
 static uint32_t known_bits(const struct ue_conn *c, int64_t packet_id) {
     int64_t known = packet_id - c->shadow.first_in + 1;
     return known >= WORD_BITS ? UINT32_MAX : known <= 0 ? 0 : (UINT32_C(1) << known) - 1;
 }
 
-/* 32 verdicts of the own history, the newest on the packet that has this age; older ones than there are: 0. */
+/* 32 bits of the own history, the newest for the packet of this age; 0 for older packets than it holds. */
 static uint32_t verdicts_from(const struct ue_notify *n, uint32_t age) {
     uint32_t word = age / WORD_BITS;
     uint64_t low = word < UE_HISTORY_WORDS_MAX ? n->history[word] : 0;
@@ -24,7 +24,7 @@ static uint32_t verdicts_from(const struct ue_notify *n, uint32_t age) {
     return (uint32_t)((high << WORD_BITS | low) >> age % WORD_BITS);
 }
 
-/* Sets the verdicts as the endpoint knows them; whether they were others. */
+/* Sets the history bits to those that the model knows. Returns whether any differed. */
 static bool correct_history(const struct ue_conn *c, int64_t told, uint32_t age, struct ue_packet *packet) {
     uint32_t differs = 0;
     for (uint32_t i = 0; i < packet->history_words; i++) {
@@ -37,18 +37,18 @@ static bool correct_history(const struct ue_conn *c, int64_t told, uint32_t age,
     return differs != 0;
 }
 
-/* When the history overflows, what was taken and what not depends on packets that nobody knows to have come. */
+/* When the history overflows, the result depends on packets that are not known to have arrived. */
 static bool is_overflowing(const struct ue_notify *n) {
     return n->generation != UE_ACKS_PLAIN &&
            (ue_notify_is_waiting(n) || ue_notify_unreported(n) == UE_NOTIFY_HISTORY_BITS);
 }
 
-/* ... and after a flush mark, when the history was cleared (endpoint.md 15.6), until it has no bit of before. */
+/* ... and after a flush mark, when the history was cleared (endpoint.md 15.6), until all its bits are newer. */
 static bool is_flushing(const struct ue_conn *c, int64_t told) {
     return c->notify.generation == UE_ACKS_RESET && c->shadow.flushed >= told - UE_NOTIFY_HISTORY_BITS;
 }
 
-/* Takes what the header says as right. */
+/* Accepts what the header reports. */
 static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t told) {
     ue_model_report_packet(c, told, false);
     if (told == c->in_packet_id) {
@@ -59,7 +59,7 @@ static void believe(struct ue_conn *c, const struct ue_packet *packet, int64_t t
     }
 }
 
-/* The header may be older than what the endpoint took: it was written while a packet was being handled. */
+/* The header may be older than the newest received packet: it was written while that packet was handled. */
 void ue_model_compare_header(struct ue_conn *c, const struct ue_packet *packet, const struct ue_model_sink *sink) {
     const struct ue_notify *n = &c->notify;
     struct ue_packet expected = *packet;

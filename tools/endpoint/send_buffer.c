@@ -4,7 +4,7 @@
 #define HEAD_BYTES_MAX 1200 /* wrapper 512, magic 4, header and history 40, a game's own bits 512 */
 #define SLACK_BYTES 16      /* terminators, and the codec's whole words */
 
-/* Own packets without verdict beyond which the peer could not tell new ones from old (endpoint.md 15.7). */
+/* Own packets in flight beyond which the peer could not distinguish new ones from old (endpoint.md 15.7). */
 #define WINDOW_MAX (UE_PACKET_SEQ_MAX / 2 - 8)
 
 static const uint8_t zeros[HEAD_BYTES_MAX];
@@ -81,7 +81,7 @@ static size_t room_bytes(const struct ue_conn *c) {
     return ue_bits_bytes(c->limits.prefix_bits + c->limits.buffer_bits) + SLACK_BYTES;
 }
 
-/* Writes the header as it is now; *bit says how long it is. */
+/* Writes the current header; *bit becomes its length. */
 static bool write_head(struct ue_conn *c, uint64_t now_ns, uint8_t *bytes, size_t size_bytes, size_t *bit) {
     struct ue_send_buffer *p = &c->packer;
     struct ue_fault fault;
@@ -175,15 +175,15 @@ static size_t finish(struct ue_conn *c) {
 static struct ue_outbox_block *seal(struct ue_conn *c, size_t size_bytes) {
     struct ue_outbox_block *sealed = ue_outbox_new(&c->datagrams, size_bytes + UE_ENCRYPTION_OVERHEAD_BYTES);
     if (sealed != NULL) {
-        sealed->size_bytes =
-            ue_encryption_encrypt(c->seal, &c->out_context, &c->random, c->packer.parcel->bytes, size_bytes, sealed->bytes);
+        sealed->size_bytes = ue_encryption_encrypt(c->seal, &c->out_context, &c->random, c->packer.parcel->bytes,
+                                                   size_bytes, sealed->bytes);
     }
     ue_share_free_block(&c->share, c->packer.parcel);
     return sealed;
 }
 
-/* The packet as it stays in the outbox: alone with room to spare, which soon serves the next one; cut to its size when
-   there is a queue. */
+/* Moves the packet to the output queue: the only packet keeps its full size, which the next one uses again; others are
+   cut to their size. */
 static struct ue_outbox_block *keep(struct ue_conn *c, size_t size_bytes) {
     struct ue_outbox_block *parcel = c->packer.parcel;
     parcel->size_bytes = size_bytes;

@@ -114,7 +114,7 @@ static bool take_memory(struct ue_server *s) {
            ue_machines_init(&s->machines, &s->share, s->hash_key, s->config.max_connections);
 }
 
-/* Whether the settings can be spoken at all: better said now than to each client. */
+/* Whether the settings can be used at all: an error now is better than one for each client. */
 static bool is_usable(struct ue_pool *pool, struct ue_conn_config config) {
     config.memory_limit_bytes = 0; /* a matter of each connection */
     struct ue_conn *trial = ue_conn_new(pool, &config);
@@ -225,7 +225,7 @@ static bool has_left(const struct ue_server *s, uint64_t now_ns, const struct ue
     return false;
 }
 
-/* ---- strangers ---- */
+/* ---- addresses without connection ---- */
 
 /* False: no room, the reply is lost. */
 static bool put_reply(struct ue_server *s, const struct ue_host *to, const uint8_t *bytes, size_t size_bytes) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bunches that came early and partial bunches without their next part cannot wait for ever where a peer means no good
-   (endpoint.md, Fair shares). The engine waits for as long as the connection lasts. */
+/* Early bunches and partial bunches without their next part must not wait for ever for a hostile peer (endpoint.md
+   6.1). The engine waits as long as the connection lasts. */
 #include "tools/endpoint/connection.h"
 
 #define LOOKS_NS UINT64_C(1000000000)
@@ -9,7 +9,7 @@ static bool is_part_missing(const struct ue_channel *channel) {
     return channel->partial != NULL && !channel->partial->complete;
 }
 
-/* What changes with each bunch that something waited for. */
+/* Changes with each bunch for which something waited. */
 static int64_t progress_of(const struct ue_lane *lane) {
     const struct ue_channel *channel = lane->channel;
     bool is_unreliable = is_part_missing(channel) && !channel->partial->reliable;
@@ -27,7 +27,7 @@ static bool is_stalled(const struct ue_conn *c, uint64_t now_ns, const struct ue
     return now_ns - channel->progress_ns > c->config.stall_timeout_ns;
 }
 
-/* Nobody sends unreliable parts again; a reliable bunch cannot be left out. */
+/* Unreliable parts are never sent again; a reliable bunch cannot be skipped. */
 static void give_up(struct ue_conn *c, uint64_t now_ns, struct ue_channel *channel) {
     if (channel->in_first == NULL && is_part_missing(channel) && !channel->partial->reliable) {
         ue_assemble_drop(&c->share, channel);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What time does: timeouts, repetitions, keep-alives, the flush at the end of a tick (endpoint.md 19.6). */
+/* Work that depends on time: timeouts, retransmissions, keep-alives, the flush at the end of a tick (endpoint.md
+   19.6). */
 #include "tools/endpoint/connection.h"
 
 static uint64_t timeout_ns(const struct ue_conn *c) {
@@ -19,7 +20,7 @@ static void tick_shaking(struct ue_conn *c, uint64_t now_ns) {
     ue_conn_send_handshake(c);
 }
 
-/* Channel 0 gone although it was used: the connection is over. */
+/* Channel 0 was used and is gone: the connection is over. */
 static bool is_control_lost(const struct ue_conn *c) {
     const struct ue_lane *lane = ue_lane_find(&c->lanes, 0);
     return lane != NULL && lane->channel == NULL && lane->in_reliable != c->lanes.in_first;
@@ -103,8 +104,8 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* A server that may not send yet waits for the client, whatever it has to say; a client that shakes hands anew for the
-   server. */
+/* A server that may not send yet waits for the client, whatever it has to send; a client in a restart handshake waits
+   for the server. */
 static uint64_t flush_deadline(const struct ue_conn *c) {
     if (!ue_conn_may_send(c)) {
         return UINT64_MAX;

@@ -8,80 +8,82 @@
 #define CAPACITY_MIN 64
 #define NS_PER_MS 1e6
 
-void datagram_outcome_ring_clear(struct datagram_outcome_ring *journeys) {
-    g_free(journeys->ring);
-    *journeys = (struct datagram_outcome_ring){0};
+void datagram_outcome_ring_clear(struct datagram_outcome_ring *outcomes) {
+    g_free(outcomes->ring);
+    *outcomes = (struct datagram_outcome_ring){0};
 }
 
-static struct datagram_outcome *slot(const struct datagram_outcome_ring *journeys, uint64_t number) {
-    return &journeys->ring[number & (journeys->capacity - 1)];
+static struct datagram_outcome *slot(const struct datagram_outcome_ring *outcomes, uint64_t number) {
+    return &outcomes->ring[number & (outcomes->capacity - 1)];
 }
 
-struct datagram_outcome *datagram_outcome_ring_at(const struct datagram_outcome_ring *journeys, uint64_t number) {
-    return slot(journeys, number);
+struct datagram_outcome *datagram_outcome_ring_at(const struct datagram_outcome_ring *outcomes, uint64_t number) {
+    return slot(outcomes, number);
 }
 
-static void grow(struct datagram_outcome_ring *journeys) {
-    struct datagram_outcome_ring old = *journeys;
-    journeys->capacity = old.capacity != 0 ? 2 * old.capacity : CAPACITY_MIN;
-    journeys->ring = g_new(struct datagram_outcome, journeys->capacity);
+static void grow(struct datagram_outcome_ring *outcomes) {
+    struct datagram_outcome_ring old = *outcomes;
+    outcomes->capacity = old.capacity != 0 ? 2 * old.capacity : CAPACITY_MIN;
+    outcomes->ring = g_new(struct datagram_outcome, outcomes->capacity);
     for (uint64_t number = old.first; number < old.next; number++) {
-        *slot(journeys, number) = *slot(&old, number);
+        *slot(outcomes, number) = *slot(&old, number);
     }
     g_free(old.ring);
 }
 
-static struct datagram_outcome *begin(struct datagram_outcome_ring *journeys, const struct sim_datagram *datagram) {
-    if (journeys->next - journeys->first == journeys->capacity) {
-        grow(journeys);
+static struct datagram_outcome *begin(struct datagram_outcome_ring *outcomes, const struct sim_datagram *datagram) {
+    if (outcomes->next - outcomes->first == outcomes->capacity) {
+        grow(outcomes);
     }
-    struct datagram_outcome *journey = slot(journeys, journeys->next++);
-    *journey = (struct datagram_outcome){.sent_ns = datagram->report->now_ns,
-                                   .size_bytes = (uint32_t)datagram->report->size_bytes,
-                                   .address = datagram->report->address,
-                                   .packet_id = datagram->packet_id,
-                                   .flying = 1};
-    return journey;
+    struct datagram_outcome *outcome = slot(outcomes, outcomes->next++);
+    *outcome = (struct datagram_outcome){.sent_ns = datagram->report->now_ns,
+                                         .size_bytes = (uint32_t)datagram->report->size_bytes,
+                                         .address = datagram->report->address,
+                                         .packet_id = datagram->packet_id,
+                                         .copies_in_link = 1};
+    return outcome;
 }
 
-static void arrive(struct datagram_outcome_ring *journeys, struct datagram_outcome *journey, const struct sim_link_report *report) {
-    if (journey->arrived_count < DATAGRAM_OUTCOME_COPIES_MAX) {
-        journey->arrived_ns[journey->arrived_count++] = report->now_ns;
+static void arrive(struct datagram_outcome_ring *outcomes, struct datagram_outcome *outcome,
+                   const struct sim_link_report *report) {
+    if (outcome->arrived_count < DATAGRAM_OUTCOME_COPIES_MAX) {
+        outcome->arrived_ns[outcome->arrived_count++] = report->now_ns;
     }
-    uint64_t overtaken = journeys->highest > journeys->first ? journeys->highest : journeys->first;
+    uint64_t overtaken = outcomes->highest > outcomes->first ? outcomes->highest : outcomes->first;
     for (; overtaken < report->number; overtaken++) {
-        slot(journeys, overtaken)->overtaken_ns = report->now_ns;
+        slot(outcomes, overtaken)->overtaken_ns = report->now_ns;
     }
-    journeys->highest = report->number >= journeys->highest ? report->number + 1 : journeys->highest;
+    outcomes->highest = report->number >= outcomes->highest ? report->number + 1 : outcomes->highest;
 }
 
-struct datagram_outcome *datagram_outcome_ring_update(struct datagram_outcome_ring *journeys, const struct sim_datagram *datagram) {
+struct datagram_outcome *datagram_outcome_ring_update(struct datagram_outcome_ring *outcomes,
+                                                      const struct sim_datagram *datagram) {
     const struct sim_link_report *report = datagram->report;
-    struct datagram_outcome *journey =
-        report->fate == SIM_DATAGRAM_SENT ? begin(journeys, datagram) : slot(journeys, report->number);
-    journey->fates |= 1u << report->fate;
-    switch (report->fate) {
-    case SIM_DATAGRAM_DUPLICATED: journey->flying++; break;
-    case SIM_DATAGRAM_CORRUPTED: journey->corrupted_bit = report->corrupted_bit; break;
+    struct datagram_outcome *outcome =
+        report->event == SIM_DATAGRAM_SENT ? begin(outcomes, datagram) : slot(outcomes, report->number);
+    outcome->events |= 1u << report->event;
+    switch (report->event) {
+    case SIM_DATAGRAM_DUPLICATED: outcome->copies_in_link++; break;
+    case SIM_DATAGRAM_CORRUPTED: outcome->corrupted_bit = report->corrupted_bit; break;
     case SIM_DATAGRAM_ARRIVED:
-        arrive(journeys, journey, report);
-        journey->flying--;
+        arrive(outcomes, outcome, report);
+        outcome->copies_in_link--;
         break;
     case SIM_DATAGRAM_LOST:
-    case SIM_DATAGRAM_OVERFLOWED: journey->flying--; break;
+    case SIM_DATAGRAM_OVERFLOWED: outcome->copies_in_link--; break;
     default: break;
     }
-    return journey;
+    return outcome;
 }
 
-void datagram_outcome_ring_drop(struct datagram_outcome_ring *journeys) {
-    while (journeys->first < journeys->next && slot(journeys, journeys->first)->flying == 0 &&
-           slot(journeys, journeys->first)->frames == 0) {
-        journeys->first++;
+void datagram_outcome_ring_drop(struct datagram_outcome_ring *outcomes) {
+    while (outcomes->first < outcomes->next && slot(outcomes, outcomes->first)->copies_in_link == 0 &&
+           slot(outcomes, outcomes->first)->frames == 0) {
+        outcomes->first++;
     }
 }
 
-/* ---- remarks ---- */
+/* ---- comments ---- */
 
 static void append(char *text, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -96,11 +98,11 @@ static void append(char *text, const char *format, ...) {
     va_end(arguments);
 }
 
-static void append_delay(char *text, const struct datagram_outcome *journey, uint64_t now_ns) {
-    if (journey->overtaken_ns == 0 || now_ns < journey->overtaken_ns) {
+static void append_delay(char *text, const struct datagram_outcome *outcome, uint64_t now_ns) {
+    if (outcome->overtaken_ns == 0 || now_ns < outcome->overtaken_ns) {
         return;
     }
-    uint64_t late_ns = now_ns - journey->overtaken_ns;
+    uint64_t late_ns = now_ns - outcome->overtaken_ns;
     if (late_ns != 0) {
         append(text, "late by %.3g ms: overtaken", (double)late_ns / NS_PER_MS);
     } else {
@@ -108,43 +110,43 @@ static void append_delay(char *text, const struct datagram_outcome *journey, uin
     }
 }
 
-static void remark_sent(const struct datagram_outcome *journey, char *text) {
-    bool has_arrived = journey->arrived_count > 0;
-    if (datagram_outcome_has(journey, SIM_DATAGRAM_LOST)) {
+static void comment_sent(const struct datagram_outcome *outcome, char *text) {
+    bool has_arrived = outcome->arrived_count > 0;
+    if (datagram_outcome_has(outcome, SIM_DATAGRAM_LOST)) {
         append(text, has_arrived ? "one copy lost behind this point" : "lost behind this point");
     }
-    if (datagram_outcome_has(journey, SIM_DATAGRAM_OVERFLOWED)) {
+    if (datagram_outcome_has(outcome, SIM_DATAGRAM_OVERFLOWED)) {
         append(text, has_arrived ? "one copy did not fit into a queue behind this point"
                                  : "lost in a full queue behind this point");
     }
-    if (datagram_outcome_has(journey, SIM_DATAGRAM_DUPLICATED)) {
+    if (datagram_outcome_has(outcome, SIM_DATAGRAM_DUPLICATED)) {
         append(text, "duplicated behind this point");
     }
-    if (datagram_outcome_has(journey, SIM_DATAGRAM_CORRUPTED)) {
-        append(text, "corrupted at bit %u behind this point", journey->corrupted_bit);
+    if (datagram_outcome_has(outcome, SIM_DATAGRAM_CORRUPTED)) {
+        append(text, "corrupted at bit %u behind this point", outcome->corrupted_bit);
     }
     if (has_arrived) {
-        append_delay(text, journey, journey->arrived_ns[0]);
+        append_delay(text, outcome, outcome->arrived_ns[0]);
     }
 }
 
-static void remark_arrived(const struct datagram_outcome *journey, uint32_t copy, bool is_corrupted, uint64_t now_ns,
-                           char *text) {
+static void comment_arrived(const struct datagram_outcome *outcome, uint32_t copy, bool is_corrupted, uint64_t now_ns,
+                            char *text) {
     if (copy != 0) {
         append(text, "duplicate");
     }
     if (is_corrupted) {
-        append(text, "corrupted at bit %u", journey->corrupted_bit);
+        append(text, "corrupted at bit %u", outcome->corrupted_bit);
     }
-    append_delay(text, journey, now_ns);
+    append_delay(text, outcome, now_ns);
 }
 
-void datagram_outcome_comment(const struct datagram_outcome *journey, bool at_sender, uint32_t copy, bool is_corrupted,
-                       uint64_t now_ns, char text[DATAGRAM_OUTCOME_COMMENT_BYTES]) {
+void datagram_outcome_comment(const struct datagram_outcome *outcome, bool at_sender, uint32_t copy, bool is_corrupted,
+                              uint64_t now_ns, char text[DATAGRAM_OUTCOME_COMMENT_BYTES]) {
     text[0] = '\0';
     if (at_sender) {
-        remark_sent(journey, text);
+        comment_sent(outcome, text);
     } else {
-        remark_arrived(journey, copy, is_corrupted, now_ns, text);
+        comment_arrived(outcome, copy, is_corrupted, now_ns, text);
     }
 }

@@ -4,7 +4,7 @@
 #include "tools/cli/output_file.h"
 #include "tools/input/capture_reader.h"
 #include "tools/print/json.h"
-#include "tools/print/roundtrip.h"
+#include "tools/print/datagram.h"
 
 #define FLUSH_BYTES 65536
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FILE.expected.json: what uerudp decode --json prints of a capture. */
+/* Writes FILE.expected.json: the output of `uerudp decode --json` for a capture. */
 #ifndef UERUDP_TOOLS_GENERATE_DECODE_SIDECAR_H
 #define UERUDP_TOOLS_GENERATE_DECODE_SIDECAR_H
 
@@ -7,7 +7,7 @@
 
 #include <uerudp/profile.h>
 
-/* Reads the capture with these settings and writes its decode; false, with a message, when either fails. */
+/* Decodes the capture with these settings. False, with a message: reading or writing failed. */
 bool decode_sidecar_write(const char *capture, const struct ue_settings *settings, const char *path);
 
 #endif

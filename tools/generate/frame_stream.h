@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One simulated connection as a stream of captured frames, in the order of their times. */
+/* One simulated connection as a stream of captured frames, in the order of time. */
 #ifndef UERUDP_TOOLS_GENERATE_FRAME_STREAM_H
 #define UERUDP_TOOLS_GENERATE_FRAME_STREAM_H
 
@@ -8,7 +8,7 @@
 #include "tools/generate/datagram_outcome.h"
 #include "tools/generate/run_log.h"
 
-/* Where a capture is taken: at one end, or of each datagram where it leaves. */
+/* Where the capture is taken: on one side, or for each datagram where it leaves. */
 enum generate_capture_point { GENERATE_CAPTURE_CLIENT, GENERATE_CAPTURE_SERVER, GENERATE_CAPTURE_SENDER };
 
 struct frame_stream_frame {
@@ -17,40 +17,43 @@ struct frame_stream_frame {
     uint64_t number; /* of the datagram in its link */
     uint32_t copy;
     bool is_corrupted;
-    size_t begin; /* in the bytes of what waits */
+    size_t begin; /* in the stream's bytes */
     size_t size_bytes;
 };
 
 struct frame_stream {
     struct sim_scenario scenario;
     enum generate_capture_point point;
-    uint64_t offset_ns; /* of its times */
+    uint64_t offset_ns; /* added to its times */
     struct simulation *sim;
     bool is_over;
-    struct datagram_outcome_ring journeys[2]; /* by sender */
-    struct run_log *truth;         /* NULL: not wanted */
-    struct ue_context contexts[2];  /* in which each side wrote last */
-    GArray *frames;                 /* struct frame_stream_frame, of which head are taken */
+    struct datagram_outcome_ring outcomes[2]; /* [sender] */
+    struct run_log *run_log;                  /* NULL: not wanted */
+    struct ue_context contexts[2];            /* in which each side encoded last */
+    GArray *frames;                           /* struct frame_stream_frame; the first head ones were popped */
     GByteArray *bytes;
     guint head;
 };
 
-/* Begins; stays where it is until it is cleared. False: no memory. with_truth: everything that happens is kept. */
-bool frame_stream_init(struct frame_stream *feed, const struct sim_scenario *scenario, enum generate_capture_point point,
-                  uint64_t offset_ns, bool with_truth);
-void frame_stream_clear(struct frame_stream *feed);
+/* Starts a run; the stream must not move until it is cleared. with_truth: the run log is kept. False: no memory. */
+bool frame_stream_init(struct frame_stream *source, const struct sim_scenario *scenario,
+                       enum generate_capture_point point, uint64_t offset_ns, bool with_run_log);
+void frame_stream_clear(struct frame_stream *source);
 
-/* The next frame, which stays the next one until it is taken; NULL: that was all. */
-const struct frame_stream_frame *frame_stream_peek(struct frame_stream *feed);
-static inline const uint8_t *frame_stream_bytes(const struct frame_stream *feed, const struct frame_stream_frame *frame) {
-    return feed->bytes->data + frame->begin;
+/* The next frame, until it is popped. NULL: there are no more. */
+const struct frame_stream_frame *frame_stream_peek(struct frame_stream *source);
+static inline const uint8_t *frame_stream_bytes(const struct frame_stream *source,
+                                                const struct frame_stream_frame *frame) {
+    return source->bytes->data + frame->begin;
 }
-static inline struct datagram_outcome *frame_stream_outcome(const struct frame_stream *feed, const struct frame_stream_frame *frame) {
-    return datagram_outcome_ring_at(&feed->journeys[frame->from], frame->number);
+static inline struct datagram_outcome *frame_stream_outcome(const struct frame_stream *source,
+                                                            const struct frame_stream_frame *frame) {
+    return datagram_outcome_ring_at(&source->outcomes[frame->from], frame->number);
 }
-/* The remark about a frame; an empty text where there is nothing to say. */
-void frame_stream_comment(const struct frame_stream *feed, const struct frame_stream_frame *frame, char text[DATAGRAM_OUTCOME_COMMENT_BYTES]);
-/* Takes it: it was written under this number. */
-void frame_stream_pop(struct frame_stream *feed, uint64_t frame_number);
+/* The comment on a frame; empty: nothing happened to it. */
+void frame_stream_comment(const struct frame_stream *source, const struct frame_stream_frame *frame,
+                          char text[DATAGRAM_OUTCOME_COMMENT_BYTES]);
+/* Removes the frame, which was written with this number. */
+void frame_stream_pop(struct frame_stream *source, uint64_t frame_number);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- the fields of a datagram ---- */
 
-static void note_field(void *user, const struct ue_record *record) {
+static void add_field(void *user, const struct ue_record *record) {
     struct generate_fuzz *fuzz = user;
     bool is_on_wire = !record->generated && record->bits != 0 && record->bit + record->bits <= fuzz->bits;
     if (is_on_wire && fuzz->field_count < GENERATE_FUZZ_FIELDS_MAX) {
@@ -19,8 +19,9 @@ static void note_field(void *user, const struct ue_record *record) {
     }
 }
 
-static void load(struct generate_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
-    struct ue_trace sink = {NULL, note_field, NULL, fuzz};
+static void load(struct generate_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes,
+                 size_t size_bytes) {
+    struct ue_trace sink = {NULL, add_field, NULL, fuzz};
     struct ue_decode_result verdict;
     memset(fuzz->bytes, 0, sizeof fuzz->bytes);
     memcpy(fuzz->bytes, bytes, size_bytes);
@@ -31,10 +32,10 @@ static void load(struct generate_fuzz *fuzz, const struct ue_context *context, c
 
 /* ---- mutations ---- */
 
-static void tell(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f, const char *format, ...)
+static void describe(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void tell(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f, const char *format, ...) {
+static void describe(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f, const char *format, ...) {
     int used = snprintf(fuzz->text, sizeof fuzz->text, "fuzz: %s at bit %zu, %zu bits: ", ue_field_row(f->field)->name,
                         f->bit, f->bits);
     va_list arguments;
@@ -43,8 +44,8 @@ static void tell(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f
     va_end(arguments);
 }
 
-/* Replaces the bits from `at` on by those that stood at `from`; the end moves with them. */
-static void move(struct generate_fuzz *fuzz, size_t at, size_t from) {
+/* Replaces the bits from `at` to the end by those from `from` to the end. */
+static void move_tail(struct generate_fuzz *fuzz, size_t at, size_t from) {
     uint8_t old[GENERATE_FUZZ_BYTES_MAX];
     size_t count = fuzz->bits - from;
     memcpy(old, fuzz->bytes, sizeof old);
@@ -55,7 +56,7 @@ static void move(struct generate_fuzz *fuzz, size_t at, size_t from) {
 static void flip(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     size_t bit = f->bit + sim_rng_below(&fuzz->rng, f->bits);
     fuzz->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    tell(fuzz, f, "bit %zu flipped", bit);
+    describe(fuzz, f, "bit %zu flipped", bit);
 }
 
 static void fill(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f, bool ones) {
@@ -63,7 +64,7 @@ static void fill(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f
         uint8_t mask = (uint8_t)(1u << bit % 8);
         fuzz->bytes[bit / 8] = (uint8_t)(ones ? fuzz->bytes[bit / 8] | mask : fuzz->bytes[bit / 8] & ~mask);
     }
-    tell(fuzz, f, "all %s", ones ? "ones" : "zeros");
+    describe(fuzz, f, "all %s", ones ? "ones" : "zeros");
 }
 
 static void set_ones(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
@@ -74,8 +75,8 @@ static void set_zeros(struct generate_fuzz *fuzz, const struct generate_fuzz_fie
     fill(fuzz, f, false);
 }
 
-/* One more or one less: what lengths and counts fear. */
-static void step(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
+/* One more or one less: finds errors in lengths and counts. */
+static void change_by_one(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     unsigned bits = f->bits < 64 ? (unsigned)f->bits : 64;
     uint64_t old = ue_view_load((struct ue_view){fuzz->bytes, f->bit, bits}, 0, bits);
     bool up = sim_rng_below(&fuzz->rng, 2) != 0;
@@ -85,10 +86,10 @@ static void step(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f
         bytes[i] = (uint8_t)(number >> 8 * i);
     }
     ue_bits_copy(fuzz->bytes, f->bit, bytes, 0, bits);
-    tell(fuzz, f, "%" PRIu64 " instead of %" PRIu64 " in its low bits", number, old);
+    describe(fuzz, f, "%" PRIu64 " instead of %" PRIu64 " in its low bits", number, old);
 }
 
-/* The end comes inside the field, with a terminator or without. */
+/* Ends the datagram inside the field, with a terminator or without. */
 static void cut(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     bool ends = sim_rng_below(&fuzz->rng, 2) != 0;
     size_t bit = f->bit + sim_rng_below(&fuzz->rng, f->bits + 1);
@@ -96,20 +97,20 @@ static void cut(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f)
     uint8_t mask = (uint8_t)ue_bits_mask(bit % 8);
     fuzz->bytes[bit / 8] = (uint8_t)((fuzz->bytes[bit / 8] & mask) | (ends ? 1u << bit % 8 : 0));
     fuzz->bits = size * 8;
-    tell(fuzz, f, "cut at bit %zu, %s terminator", bit, ends ? "with a" : "without");
+    describe(fuzz, f, "cut at bit %zu, %s terminator", bit, ends ? "with a" : "without");
 }
 
 static void insert(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     bool bit = sim_rng_below(&fuzz->rng, 2) != 0;
-    move(fuzz, f->bit + 1, f->bit);
+    move_tail(fuzz, f->bit + 1, f->bit);
     uint8_t mask = (uint8_t)(1u << f->bit % 8);
     fuzz->bytes[f->bit / 8] = (uint8_t)(bit ? fuzz->bytes[f->bit / 8] | mask : fuzz->bytes[f->bit / 8] & ~mask);
-    tell(fuzz, f, "a bit %d in front of it", bit);
+    describe(fuzz, f, "a bit %d in front of it", bit);
 }
 
 static void leave_out(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
-    move(fuzz, f->bit, f->bit + f->bits);
-    tell(fuzz, f, "left out");
+    move_tail(fuzz, f->bit, f->bit + f->bits);
+    describe(fuzz, f, "left out");
 }
 
 static void repeat(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
@@ -117,23 +118,25 @@ static void repeat(struct generate_fuzz *fuzz, const struct generate_fuzz_field 
         leave_out(fuzz, f);
         return;
     }
-    move(fuzz, f->bit + f->bits, f->bit);
-    tell(fuzz, f, "said twice");
+    move_tail(fuzz, f->bit + f->bits, f->bit);
+    describe(fuzz, f, "said twice");
 }
 
-/* Each group of a packed number says whether another one follows; this one then says so for ever. */
-static void prolong(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
+/* Each group of a packed integer says whether another one follows; sets that bit in all. */
+static void set_continuation_bits(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f) {
     for (size_t bit = f->bit; bit < f->bit + f->bits; bit += 8) {
         fuzz->bytes[bit / 8] |= (uint8_t)(1u << bit % 8);
     }
-    tell(fuzz, f, "every eighth bit set, as of a packed number without end");
+    describe(fuzz, f, "every eighth bit set, as of a packed number without end");
 }
 
 typedef void mutation(struct generate_fuzz *fuzz, const struct generate_fuzz_field *f);
 
-static mutation *const mutations[] = {flip, set_ones, set_zeros, step, cut, insert, leave_out, repeat, prolong};
+static mutation *const mutations[] = {flip,   set_ones,  set_zeros, change_by_one,        cut,
+                                      insert, leave_out, repeat,    set_continuation_bits};
 
-bool generate_fuzz(struct generate_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes, size_t size_bytes) {
+bool generate_fuzz_datagram(struct generate_fuzz *fuzz, const struct ue_context *context, const uint8_t *bytes,
+                            size_t size_bytes) {
     if (sim_rng_below(&fuzz->rng, 2) == 0 || size_bytes + GROWTH_BYTES + 8 > GENERATE_FUZZ_BYTES_MAX) {
         return false;
     }

@@ -5,13 +5,14 @@
 
 #include "tools/cli/wire_options.h"
 
-/* Between the beginnings of connections. */
+/* between the starts of connections */
 #define STAGGER_NS UINT64_C(20000000)
 
 static const uint8_t server_ip[] = {192, 0, 2, 1};
 static const uint8_t client_ip[] = {198, 51, 100, 1};
 
-void generator_addresses(uint32_t index, uint32_t place, struct capture_address *client, struct capture_address *server) {
+void generator_addresses(uint32_t index, uint32_t place, struct capture_address *client,
+                         struct capture_address *server) {
     *server = (struct capture_address){.port = WIRE_OPTIONS_SERVER_PORT, .family = CAPTURE_IPV4};
     memcpy(server->bytes, server_ip, sizeof server_ip);
     *client = (struct capture_address){.family = CAPTURE_IPV4};
@@ -25,8 +26,8 @@ bool generator_init(struct generator *generator, const struct generator_config *
     for (uint32_t i = 0; i < config->connections; i++) {
         struct sim_scenario scenario = config->scenario;
         scenario.seed = i == 0 ? scenario.seed : sim_rng_mix(scenario.seed, i);
-        if (!frame_stream_init(&generator->connections[i].feed, &scenario, config->point, i * STAGGER_NS,
-                          config->with_truth)) {
+        if (!frame_stream_init(&generator->connections[i].source, &scenario, config->point, i * STAGGER_NS,
+                               config->with_run_log)) {
             return false;
         }
     }
@@ -35,18 +36,18 @@ bool generator_init(struct generator *generator, const struct generator_config *
 
 void generator_clear(struct generator *generator) {
     for (uint32_t i = 0; generator->connections != NULL && i < generator->config.connections; i++) {
-        frame_stream_clear(&generator->connections[i].feed);
+        frame_stream_clear(&generator->connections[i].source);
     }
     g_free(generator->connections);
     *generator = (struct generator){0};
 }
 
-/* Which connection has the earliest frame; the count of connections: none has any. */
-static uint32_t earliest(struct generator *generator) {
+/* The connection with the earliest frame; the number of connections: there are no more frames. */
+static uint32_t earliest_connection(struct generator *generator) {
     uint32_t best = generator->config.connections;
     uint64_t time_ns = UINT64_MAX;
     for (uint32_t i = 0; i < generator->config.connections; i++) {
-        const struct frame_stream_frame *frame = frame_stream_peek(&generator->connections[i].feed);
+        const struct frame_stream_frame *frame = frame_stream_peek(&generator->connections[i].source);
         if (frame != NULL && frame->time_ns < time_ns) {
             time_ns = frame->time_ns;
             best = i;
@@ -57,44 +58,44 @@ static uint32_t earliest(struct generator *generator) {
 
 static void write_frame(struct generator *generator, uint32_t index, const struct frame_stream_frame *frame,
                         struct pcapng_writer *writer, uint32_t interface) {
-    const struct frame_stream *feed = &generator->connections[index].feed;
+    const struct frame_stream *source = &generator->connections[index].source;
     struct generate_fuzz *fuzz = generator->config.fuzz;
-    const uint8_t *bytes = frame_stream_bytes(feed, frame);
+    const uint8_t *bytes = frame_stream_bytes(source, frame);
     size_t size_bytes = frame->size_bytes;
-    struct capture_address addresses[2]; /* by role */
-    char remark[DATAGRAM_OUTCOME_COMMENT_BYTES];
-    frame_stream_comment(feed, frame, remark);
-    const char *comment = remark[0] != '\0' ? remark : NULL;
-    if (fuzz != NULL && generate_fuzz(fuzz, &feed->contexts[frame->from], bytes, size_bytes)) {
+    struct capture_address addresses[2]; /* [role] */
+    char outcome_comment[DATAGRAM_OUTCOME_COMMENT_BYTES];
+    frame_stream_comment(source, frame, outcome_comment);
+    const char *comment = outcome_comment[0] != '\0' ? outcome_comment : NULL;
+    if (fuzz != NULL && generate_fuzz_datagram(fuzz, &source->contexts[frame->from], bytes, size_bytes)) {
         bytes = fuzz->bytes;
         size_bytes = ue_bits_bytes(fuzz->bits);
         comment = fuzz->text;
     }
-    uint32_t place = frame_stream_outcome(feed, frame)->address;
+    uint32_t place = frame_stream_outcome(source, frame)->address;
     uint32_t *newest = &generator->connections[index].place;
     *newest = place > *newest ? place : *newest;
     generator_addresses(index, place, &addresses[UE_ROLE_CLIENT], &addresses[UE_ROLE_SERVER]);
     pcapng_writer_add_datagram(writer, interface, GENERATE_EPOCH_NS + (int64_t)frame->time_ns, &addresses[frame->from],
-                  &addresses[!frame->from], bytes, size_bytes, comment);
+                               &addresses[!frame->from], bytes, size_bytes, comment);
 }
 
 bool generator_step(struct generator *generator, struct pcapng_writer *writer, uint32_t interface) {
-    uint32_t index = earliest(generator);
+    uint32_t index = earliest_connection(generator);
     if (index == generator->config.connections) {
         return false;
     }
     struct generator_connection *connection = &generator->connections[index];
-    write_frame(generator, index, frame_stream_peek(&connection->feed), writer, interface);
+    write_frame(generator, index, frame_stream_peek(&connection->source), writer, interface);
     if (connection->frames++ == 0) {
         connection->stream = generator->streams++;
     }
-    frame_stream_pop(&connection->feed, ++generator->frames);
+    frame_stream_pop(&connection->source, ++generator->frames);
     return true;
 }
 
 const char *generator_failure(struct generator *generator, struct sim_result *result) {
     for (uint32_t i = 0; i < generator->config.connections; i++) {
-        sim_result(generator->connections[i].feed.sim, result);
+        sim_read_result(generator->connections[i].source.sim, result);
         if (!result->ok) {
             return result->failure;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One or several connections as one capture. */
+/* Generates a capture of one or several connections. */
 #ifndef UERUDP_TOOLS_GENERATE_GENERATOR_H
 #define UERUDP_TOOLS_GENERATE_GENERATOR_H
 
@@ -9,24 +9,24 @@
 
 #define GENERATE_CONNECTIONS_MAX 5000
 #define GENERATE_CLIENT_PORT 50000
-/* Behind the first one, where a client moves to. */
+/* Added to a client's port when its address changes. */
 #define GENERATE_MOVED_PORTS 10000
-/* When each run begins: 1 January 2026. */
+/* When each run starts: 1 January 2026. */
 #define GENERATE_EPOCH_NS INT64_C(1767225600000000000)
 
 struct generator_config {
-    struct sim_scenario scenario; /* of the first connection; others differ in their seeds */
+    struct sim_scenario scenario; /* of the first connection; the others differ by their seeds */
     enum generate_capture_point point;
     uint32_t connections;
-    bool with_truth;      /* everything that happens is kept in memory, and checked */
-    struct generate_fuzz *fuzz; /* NULL: nothing is damaged on purpose */
+    bool with_run_log;          /* keeps the run log in memory, and checks the run */
+    struct generate_fuzz *fuzz; /* NULL: no mutations */
 };
 
 struct generator_connection {
-    struct frame_stream feed;
+    struct frame_stream source;
     uint64_t frames;
-    uint32_t place;  /* of the client, as the newest frame has it */
-    uint32_t stream; /* as readers count: in the order of the first frames */
+    uint32_t place;  /* of the client's address, in the newest frame */
+    uint32_t stream; /* as readers number it: by the first frame */
 };
 
 struct generator {
@@ -36,17 +36,18 @@ struct generator {
     uint32_t streams;
 };
 
-/* Begins; clear releases all, also when this failed for want of memory. */
+/* Starts; clear it also when it failed. False: no memory. */
 bool generator_init(struct generator *generator, const struct generator_config *config);
 void generator_clear(struct generator *generator);
 
-/* Writes one frame; false: that was all. */
+/* Writes one frame. False: there are no more. */
 bool generator_step(struct generator *generator, struct pcapng_writer *writer, uint32_t interface);
 
-/* The first thing that went wrong in a run; NULL: all went well. Lives as long as the generator. */
+/* The first failure of a run; NULL: none. Valid as long as the generator. */
 const char *generator_failure(struct generator *generator, struct sim_result *result);
 
-/* Addresses of a connection, by the client's place (see move_ns). */
-void generator_addresses(uint32_t index, uint32_t place, struct capture_address *client, struct capture_address *server);
+/* Addresses of a connection; place: number of the client's address (see move_ns). */
+void generator_addresses(uint32_t index, uint32_t place, struct capture_address *client,
+                         struct capture_address *server);
 
 #endif

@@ -17,6 +17,6 @@ static void write_line(FILE *file, uint64_t seed) {
 void generate_key_log_write(FILE *file, const struct generator *generator) {
     fputs("# key, server, token\n", file);
     for (uint32_t i = 0; i < generator->config.connections; i++) {
-        write_line(file, generator->connections[i].feed.scenario.seed);
+        write_line(file, generator->connections[i].source.scenario.seed);
     }
 }

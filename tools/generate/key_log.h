@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* FILE.keys: the keys of encrypted connections, as the option --key and Wireshark read them (libcodec/cipher/keys.h).
- */
+/* Writes FILE.keys: the keys of encrypted connections, in the form that the option --key and Wireshark read
+   (uerudp/keys.h). */
 #ifndef UERUDP_TOOLS_GENERATE_KEY_LOG_H
 #define UERUDP_TOOLS_GENERATE_KEY_LOG_H
 
@@ -8,7 +8,7 @@
 
 #include "tools/generate/generator.h"
 
-/* A line for each connection. */
+/* One line for each connection. */
 void generate_key_log_write(FILE *file, const struct generator *generator);
 
 #endif

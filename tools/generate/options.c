@@ -15,25 +15,25 @@
 #define DURATION_S_MAX 1e6
 #define TICK_HZ_MAX 1000.0
 #define CLIENT_PACE 0.998
-#define UNSET (-DBL_MAX) /* nobody says so */
+#define UNSET (-DBL_MAX) /* not set by an option */
 
-struct knob {
+struct network_option {
     const char *name;
     const char *about;
     const char *unit;
     double max;
 };
 
-static const struct knob knobs[GENERATE_NETWORK_COUNT] = {
+static const struct network_option network[GENERATE_NETWORK_COUNT] = {
     [GENERATE_NETWORK_LOSS] = {"loss", "lose datagrams with this probability, 0 to 1", "P", 1},
     [GENERATE_NETWORK_BURST] = {"loss-burst", "mean length of a run of losses", "NUMBER", 1000},
-    [GENERATE_NETWORK_DELAY] = {"delay", "time from one end to the other in milliseconds", "MS", MS_MAX},
-    [GENERATE_NETWORK_JITTER] = {"jitter", "and up to so many more, by chance", "MS", MS_MAX},
-    [GENERATE_NETWORK_REORDER] = {"reorder", "let the next one overtake with this probability", "P", 1},
-    [GENERATE_NETWORK_DUP] = {"dup", "deliver twice with this probability", "P", 1},
+    [GENERATE_NETWORK_DELAY] = {"delay", "one-way delay in milliseconds", "MS", MS_MAX},
+    [GENERATE_NETWORK_JITTER] = {"jitter", "add up to this many milliseconds of random delay", "MS", MS_MAX},
+    [GENERATE_NETWORK_REORDER] = {"reorder", "reorder with this probability: the next one overtakes", "P", 1},
+    [GENERATE_NETWORK_DUP] = {"dup", "duplicate with this probability", "P", 1},
     [GENERATE_NETWORK_CORRUPT] = {"corrupt", "flip bits with this probability", "P", 1},
-    [GENERATE_NETWORK_RATE] = {"rate", "bytes per second that a line carries; 0 no limit", "BYTES", BYTES_MAX},
-    [GENERATE_NETWORK_QUEUE] = {"queue", "bytes that wait in front of that line at most; 0 no limit", "BYTES", UINT32_MAX},
+    [GENERATE_NETWORK_RATE] = {"rate", "limit the rate to this many bytes per second; 0 no limit", "BYTES", BYTES_MAX},
+    [GENERATE_NETWORK_QUEUE] = {"queue", "bytes of the queue before --rate; 0 no limit", "BYTES", UINT32_MAX},
 };
 
 void generate_options_init(struct generate_options *options) {
@@ -42,7 +42,7 @@ void generate_options_init(struct generate_options *options) {
     options->tick_hz = UNSET;
     options->connection_count = 1;
     for (size_t i = 0; i < GENERATE_NETWORK_COUNT; i++) {
-        options->knobs[i] = UNSET;
+        options->network[i] = UNSET;
     }
 }
 
@@ -68,29 +68,28 @@ static void add_output(struct generate_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "the capture; default standard output", "FILE.pcapng"},
         {"no-sidecar", 0, 0, G_OPTION_ARG_NONE, &o->no_sidecar,
-         "only the capture, without a look at what is in it: fast, and in little memory", NULL},
+         "write only the capture, without its .json files: fast, with little memory", NULL},
         {"capture-at", 0, 0, G_OPTION_ARG_STRING, &o->capture_at,
-         "client (default), server, or sender: each datagram where it leaves", "POINT"},
+         "capture point: client (default), server, or sender (each datagram where it leaves)", "POINT"},
         {"fuzz", 0, 0, G_OPTION_ARG_NONE, &o->fuzz,
-         "damage half of the datagrams at the borders of their fields; comments say how", NULL},
-        {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "print the names of scenarios, a sentence with each", NULL},
+         "mutate half of the datagrams at the borders of their fields; comments describe each mutation", NULL},
+        {"list", 0, 0, G_OPTION_ARG_NONE, &o->list, "print the names of the scenarios, with a sentence for each", NULL},
         {0},
     };
-    add_group(context, "output", "What to write:", entries);
+    add_group(context, "output", "Output:", entries);
 }
 
 static void add_run(struct generate_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text, "of all chance; default 1", "NUMBER"},
-        {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation, "engine release that both ends speak, 4.13 to 5.8",
-         "NAME"},
-        {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &o->duration_s, "of the play, in seconds", "SECONDS"},
-        {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->tick_hz, "ticks per second of both ends, 1 to 1000", "HZ"},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text, "seed of all random numbers; default 1", "NUMBER"},
+        {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation, "engine release of both sides, 4.13 to 5.8", "NAME"},
+        {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &o->duration_s, "duration in seconds", "SECONDS"},
+        {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->tick_hz, "ticks per second of both sides, 1 to 1000", "HZ"},
         {"connections", 0, 0, G_OPTION_ARG_INT64, &o->connection_count,
-         "so many clients of one server, on ports of their own; default 1", "NUMBER"},
+         "number of clients of one server, each on its own port; default 1", "NUMBER"},
         {0},
     };
-    add_group(context, "run", "What of the scenario shall be otherwise:", entries);
+    add_group(context, "run", "Changes to the scenario:", entries);
 }
 
 static void add_wire(struct generate_options *o, GOptionContext *context) {
@@ -100,22 +99,21 @@ static void add_wire(struct generate_options *o, GOptionContext *context) {
         {"magic", 0, 0, G_OPTION_ARG_STRING, &o->magic, "value of the magic header, first wire bit least significant",
          "NUMBER"},
         {"handlers", 0, 0, G_OPTION_ARG_STRING, &o->handlers,
-         "packet handler components, outermost first: oodle, and one of aesgcm and aes-ecb; default none, or aesgcm "
-         "where the "
-         "scenario encrypts, which needs aesgcm first. The other components write their flag and leave packets clear",
+         "packet handler components, outermost first: oodle, and aesgcm or aes-ecb; default none, or aesgcm where the "
+         "scenario encrypts, which needs aesgcm first. Other components write their flag and do not change packets",
          "LIST"},
         {0},
     };
-    add_group(context, "wire", "What both ends are configured to:", entries);
+    add_group(context, "wire", "Settings of both sides:", entries);
 }
 
 static void add_network(struct generate_options *o, GOptionContext *context) {
     GOptionEntry entries[GENERATE_NETWORK_COUNT + 1] = {0};
     for (size_t i = 0; i < GENERATE_NETWORK_COUNT; i++) {
-        entries[i] =
-            (GOptionEntry){knobs[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->knobs[i], knobs[i].about, knobs[i].unit};
+        entries[i] = (GOptionEntry){network[i].name, 0, 0, G_OPTION_ARG_DOUBLE, &o->network[i], network[i].about,
+                                    network[i].unit};
     }
-    add_group(context, "network", "How bad the network is, both ways; default as the scenario says:", entries);
+    add_group(context, "network", "Network impairment in both directions; default the scenario's:", entries);
 }
 
 void generate_options_add(struct generate_options *options, GOptionContext *context) {
@@ -127,8 +125,8 @@ void generate_options_add(struct generate_options *options, GOptionContext *cont
 
 /* ---- resolution ---- */
 
-static void apply(struct sim_link_config *path, enum generate_network_option knob, double value) {
-    switch (knob) {
+static void apply(struct sim_link_config *path, enum generate_network_option network_option, double value) {
+    switch (network_option) {
     case GENERATE_NETWORK_LOSS: path->loss = value; break;
     case GENERATE_NETWORK_BURST: path->loss_burst = value; break;
     case GENERATE_NETWORK_DELAY: path->delay_ns = (uint64_t)(value * NS_PER_MS); break;
@@ -143,17 +141,18 @@ static void apply(struct sim_link_config *path, enum generate_network_option kno
 }
 
 static bool resolve_network(struct generate_options *o) {
-    for (enum generate_network_option knob = 0; knob < GENERATE_NETWORK_COUNT; knob++) {
-        if (o->knobs[knob] == UNSET) {
+    for (enum generate_network_option network_option = 0; network_option < GENERATE_NETWORK_COUNT; network_option++) {
+        if (o->network[network_option] == UNSET) {
             continue;
         }
-        if (!cli_check_range(knobs[knob].name, o->knobs[knob], 0, knobs[knob].max)) {
+        if (!cli_check_range(network[network_option].name, o->network[network_option], 0,
+                             network[network_option].max)) {
             return false;
         }
-        apply(&o->scenario.paths[UE_ROLE_CLIENT], knob, o->knobs[knob]);
-        apply(&o->scenario.paths[UE_ROLE_SERVER], knob, o->knobs[knob]);
+        apply(&o->scenario.paths[UE_ROLE_CLIENT], network_option, o->network[network_option]);
+        apply(&o->scenario.paths[UE_ROLE_SERVER], network_option, o->network[network_option]);
     }
-    o->scenario.hostile |= o->knobs[GENERATE_NETWORK_CORRUPT] > 0;
+    o->scenario.hostile |= o->network[GENERATE_NETWORK_CORRUPT] > 0;
     return true;
 }
 
@@ -207,9 +206,9 @@ static bool set_wire(struct ue_settings *settings, const char *key, const char *
     return true;
 }
 
-/* The components that an endpoint speaks: one that may encrypt, and only in the first place, and one that may compress.
- */
-static bool are_speakable(const struct sim_scenario *scenario) {
+/* Whether an endpoint can use these handlers: at most one that encrypts, which must be the first, and one that
+   compresses. */
+static bool are_supported(const struct sim_scenario *scenario) {
     const enum ue_handler *handlers = scenario->settings.handlers;
     unsigned ciphers = 0;
     unsigned compressors = 0;
@@ -217,8 +216,8 @@ static bool are_speakable(const struct sim_scenario *scenario) {
         ciphers += handlers[i] == UE_HANDLER_AESGCM || handlers[i] == UE_HANDLER_AES_ECB;
         compressors += handlers[i] == UE_HANDLER_OODLE;
         if (ciphers + compressors != i + 1 || ciphers > 1 || compressors > 1) {
-            cli_error("--handlers: %s is not possible here; at most one of aesgcm and aes-ecb is, and oodle once",
-                        ue_handler_name(handlers[i]));
+            cli_error("--handlers: %s is not supported here; use at most one of aesgcm and aes-ecb, and oodle once",
+                      ue_handler_name(handlers[i]));
             return false;
         }
     }
@@ -239,10 +238,10 @@ static bool resolve_wire(struct generate_options *o) {
         cli_error("--magic=0x%x: not a value of %u bits; see --magic-bits", settings->magic, settings->magic_bits);
         return false;
     }
-    return are_speakable(&o->scenario);
+    return are_supported(&o->scenario);
 }
 
-/* The client ticks a little slower, so that the phases of both sweep past each other. */
+/* The client ticks a little slower, so that the phase between the sides changes. */
 static bool resolve_tick(struct generate_options *o) {
     if (o->tick_hz == UNSET) {
         return true;
@@ -263,7 +262,7 @@ static bool resolve_run(struct generate_options *o) {
     o->scenario.seed = seed;
     if (o->connection_count < 1 || o->connection_count > GENERATE_CONNECTIONS_MAX) {
         cli_error("--connections=%" G_GINT64_FORMAT ": not between 1 and %d", o->connection_count,
-                    GENERATE_CONNECTIONS_MAX);
+                  GENERATE_CONNECTIONS_MAX);
         return false;
     }
     o->connections = (uint32_t)o->connection_count;
@@ -276,8 +275,8 @@ static bool resolve_run(struct generate_options *o) {
     return true;
 }
 
-/* What the generation does not have. */
-static bool is_possible(const struct sim_scenario *scenario) {
+/* Whether the generation has what the scenario needs. */
+static bool is_valid(const struct sim_scenario *scenario) {
     const struct ue_profile *profile = sim_scenario_profile(scenario, UE_ROLE_CLIENT);
     if (scenario->move_ns != 0 && profile->handshake < UE_HANDSHAKE_B) {
         cli_error("%s: engines before 4.22 have no restart handshake", scenario->name);
@@ -293,7 +292,7 @@ bool generate_options_resolve(struct generate_options *options, int argc, char *
     }
     return find_scenario(options, argv[1]) && resolve_generation(options) && resolve_wire(options) &&
            resolve_point(options) && resolve_run(options) && resolve_tick(options) && resolve_network(options) &&
-           is_possible(&options->scenario);
+           is_valid(&options->scenario);
 }
 
 bool generate_has_sidecars(const struct generate_options *options) {

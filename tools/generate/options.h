@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command line of generate says: a scenario, and what of it shall be otherwise. */
+/* Options of `uerudp generate`: a scenario and what the command line changes in it. */
 #ifndef UERUDP_TOOLS_GENERATE_OPTIONS_H
 #define UERUDP_TOOLS_GENERATE_OPTIONS_H
 
@@ -29,9 +29,9 @@ struct generate_options {
 
     char *seed_text, *generation, *capture_at;
     char *magic_bits, *magic, *handlers;
-    double tick_hz;              /* negative: the scenario's */
-    double duration_s;           /* negative: the scenario's */
-    double knobs[GENERATE_NETWORK_COUNT]; /* negative: the scenario's */
+    double tick_hz;                         /* negative: the scenario's */
+    double duration_s;                      /* negative: the scenario's */
+    double network[GENERATE_NETWORK_COUNT]; /* negative: the scenario's */
     gint64 connection_count;
 };
 
@@ -39,7 +39,7 @@ void generate_options_init(struct generate_options *options);
 void generate_options_clear(struct generate_options *options);
 /* Adds the options to a command line. */
 void generate_options_add(struct generate_options *options, GOptionContext *context);
-/* After parsing, with what is left of the command line; false, with a message, when something is unusable. */
+/* Call it after parsing, with the remaining arguments. False, with a message: an option is unusable. */
 bool generate_options_resolve(struct generate_options *options, int argc, char **argv);
 
 /* Whether files are written beside the capture. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What really happened in a run, kept for the sidecar: messages, packets and what they carried, verdicts of the
-   endpoints, and what of it a capture shows. It comes from the simulator alone, so that a reader of the capture can be
-   checked against it. */
+/* The run log records what happened in a run, for FILE.sent.json: messages, packets with their content,
+   acknowledgements, and what a capture shows of it. Its only source is the simulator, so that readers of the capture
+   can be tested against it. */
 #ifndef UERUDP_TOOLS_GENERATE_RUN_LOG_H
 #define UERUDP_TOOLS_GENERATE_RUN_LOG_H
 
@@ -10,7 +10,7 @@
 #include "tools/sim/sim.h"
 
 struct run_log_message {
-    struct sim_message said;
+    struct sim_message sent;
     bool is_delivered;
     uint64_t delivered_ns;
 };
@@ -29,31 +29,31 @@ struct run_log_figures {
     uint64_t packets;   /* datagrams */
     uint64_t bytes;     /* of UDP payload */
     uint64_t not_acked; /* packets that the other side reported as not delivered */
-    uint64_t missing;   /* packets that never were captured, though later ones were */
-    uint64_t resends;   /* copies of reliable bunches, beyond the first that was captured */
+    uint64_t missing;   /* packets that were never captured, though later ones were */
+    uint64_t resends;   /* copies of reliable bunches after the first captured one */
 };
 
 struct run_log;
 
 struct run_log *run_log_new(void);
-void run_log_free(struct run_log *truth);
+void run_log_free(struct run_log *run_log);
 
-/* What the simulator tells (sim.h). */
-void run_log_add_datagram(struct run_log *truth, const struct sim_datagram *datagram);
-void run_log_add_message(struct run_log *truth, const struct sim_message *saying);
-void run_log_add_delivery(struct run_log *truth, const struct sim_delivery *delivery);
-void run_log_add_ack(struct run_log *truth, enum ue_role side, int64_t packet_id, bool delivered);
-void run_log_add_close(struct run_log *truth, enum ue_role side, enum ue_close_reason reason);
+/* Events of the simulator (sim.h). */
+void run_log_add_datagram(struct run_log *run_log, const struct sim_datagram *datagram);
+void run_log_add_message(struct run_log *run_log, const struct sim_message *sent);
+void run_log_add_delivery(struct run_log *run_log, const struct sim_delivery *delivery);
+void run_log_add_ack(struct run_log *run_log, enum ue_role side, int64_t packet_id, bool delivered);
+void run_log_add_close(struct run_log *run_log, enum ue_role side, enum ue_close_reason reason);
 /* The next datagram of the capture. */
-void run_log_add_frame(struct run_log *truth, const struct run_log_frame *sight);
+void run_log_add_frame(struct run_log *run_log, const struct run_log_frame *captured);
 
-/* At the end. */
-void run_log_figures(const struct run_log *truth, enum ue_role from, struct run_log_figures *figures);
-/* Loop time, nearest rank, percent above 0; false: nothing was measured. */
-bool run_log_rtt_ms(const struct run_log *truth, unsigned percent, double *ms);
+/* Call it at the end. */
+void run_log_compute_figures(const struct run_log *run_log, enum ue_role from, struct run_log_figures *figures);
+/* Percentile of the round-trip times (nearest rank, percent above 0). False: none was measured. */
+bool run_log_rtt_ms(const struct run_log *run_log, unsigned percent, double *ms);
 /* client, server, timeout or none. */
-const char *run_log_closed_by(const struct run_log *truth);
-/* struct run_log_message, in the order in which they were said. */
-const GArray *run_log_messages(const struct run_log *truth);
+const char *run_log_closed_by(const struct run_log *run_log);
+/* struct run_log_message, in the order in which they were sent. */
+const GArray *run_log_messages(const struct run_log *run_log);
 
 #endif

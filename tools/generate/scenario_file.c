@@ -13,7 +13,7 @@
 #define NS_PER_S 1e9
 #define SECONDS_MAX 1e6
 
-/* What a key's text becomes, and where. */
+/* The type of a key's value. */
 enum kind {
     FLAG,
     COUNT,
@@ -36,7 +36,7 @@ enum kind {
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset; /* in the struct that the section describes */
+    size_t offset; /* in the struct of the section */
 };
 
 #define SCENARIO(member) offsetof(struct sim_scenario, member)
@@ -52,7 +52,7 @@ static const struct key scenario_keys[] = {
     {"actors", FLAG, SCENARIO(actors)},
     {"hostile", FLAG, SCENARIO(hostile)},
     {"duration", SECONDS, SCENARIO(duration_ns)},
-    {"patience", SECONDS, SCENARIO(patience_ns)},
+    {"patience", SECONDS, SCENARIO(delivery_timeout_ns)},
     {"ending", ENDING, SCENARIO(ending)},
     {"timeout", SECONDS, SCENARIO(timeout_ns)},
     {"move", SECONDS, SCENARIO(move_ns)},
@@ -121,26 +121,26 @@ static const struct key stream_keys[] = {
     {0},
 };
 
-/* ---- values: false when the text is not one ---- */
+/* ---- values: false when the text is invalid ---- */
 
-static bool take_time(const char *text, double unit_ns, uint64_t *ns) {
+static bool parse_time(const char *text, double unit_ns, uint64_t *ns) {
     double value;
     bool good = cli_parse_real(text, SECONDS_MAX * NS_PER_S / unit_ns, &value);
     *ns = good ? (uint64_t)llround(value * unit_ns) : 0;
     return good;
 }
 
-static bool take_number(const char *text, uint64_t max, uint64_t *number) {
+static bool parse_number(const char *text, uint64_t max, uint64_t *number) {
     return cli_parse_number(text, max, number);
 }
 
-static bool take_flag(const char *text, bool *flag) {
+static bool parse_flag(const char *text, bool *flag) {
     *flag = strcmp(text, "true") == 0;
     return *flag || strcmp(text, "false") == 0;
 }
 
-/* The place of a text in a list that NULL ends. */
-static bool take_choice(const char *text, const char *const *choices, unsigned *choice) {
+/* The index of a text in a list that NULL ends. */
+static bool parse_choice(const char *text, const char *const *choices, unsigned *choice) {
     for (*choice = 0; choices[*choice] != NULL; (*choice)++) {
         if (strcmp(text, choices[*choice]) == 0) {
             return true;
@@ -149,15 +149,15 @@ static bool take_choice(const char *text, const char *const *choices, unsigned *
     return false;
 }
 
-/* "1-2.5;4-5" in seconds; the end of the last may be missing: for ever. */
-static bool take_outages(const char *text, struct sim_outage *outages) {
+/* "1-2.5;4-5" in seconds; without its end the last one lasts for ever. */
+static bool parse_outages(const char *text, struct sim_outage *outages) {
     char **parts = g_strsplit(text, ";", -1);
     bool good = g_strv_length(parts) <= SIM_LINK_OUTAGES_MAX;
     for (size_t i = 0; good && parts[i] != NULL; i++) {
         char **ends = g_strsplit(parts[i], "-", 2);
-        good = ends[0] != NULL && ends[1] != NULL && take_time(ends[0], NS_PER_S, &outages[i].from_ns);
+        good = ends[0] != NULL && ends[1] != NULL && parse_time(ends[0], NS_PER_S, &outages[i].from_ns);
         outages[i].to_ns = UINT64_MAX;
-        good = good && (ends[1][0] == '\0' || take_time(ends[1], NS_PER_S, &outages[i].to_ns));
+        good = good && (ends[1][0] == '\0' || parse_time(ends[1], NS_PER_S, &outages[i].to_ns));
         g_strfreev(ends);
     }
     g_strfreev(parts);
@@ -165,26 +165,27 @@ static bool take_outages(const char *text, struct sim_outage *outages) {
 }
 
 /* "64-800", or one number for both. */
-static bool take_bits(const char *text, uint32_t *bits) {
+static bool parse_bits(const char *text, uint32_t *bits) {
     char **ends = g_strsplit(text, "-", 2);
     uint64_t low = 0;
     uint64_t high = 0;
-    bool good = ends[0] != NULL && take_number(ends[0], SIM_STREAM_BITS_MAX, &low) &&
-                take_number(ends[1] != NULL ? ends[1] : ends[0], SIM_STREAM_BITS_MAX, &high) && low >= 1 && low <= high;
+    bool good = ends[0] != NULL && parse_number(ends[0], SIM_STREAM_BITS_MAX, &low) &&
+                parse_number(ends[1] != NULL ? ends[1] : ends[0], SIM_STREAM_BITS_MAX, &high) && low >= 1 &&
+                low <= high;
     bits[0] = (uint32_t)low;
     bits[1] = (uint32_t)high;
     g_strfreev(ends);
     return good;
 }
 
-static bool take_name(const char *text, enum kind kind, void *to) {
+static bool parse_name(const char *text, enum kind kind, void *to) {
     static const char *const roles[] = {"client", "server", NULL};
     static const char *const endings[] = {"quiet", "client", "server", "timeout", "failure", "upgrade", NULL};
     static const char *const reasons[] = {"destroyed", "dormancy", "level-unloaded", "relevancy", "tear-off",
                                           "migrated",  NULL};
     unsigned choice;
     const char *const *choices = kind == ROLE ? roles : kind == ENDING ? endings : reasons;
-    if (!take_choice(text, choices, &choice)) {
+    if (!parse_choice(text, choices, &choice)) {
         return false;
     }
     switch (kind) {
@@ -195,13 +196,13 @@ static bool take_name(const char *text, enum kind kind, void *to) {
     return true;
 }
 
-static bool take_whole(const char *text, enum kind kind, void *to) {
+static bool parse_integer(const char *text, enum kind kind, void *to) {
     uint64_t number = 0;
     uint64_t max = kind == SEQ     ? UE_PACKET_SEQ_MAX - 1
                    : kind == SPEED ? INT32_MAX
                    : kind == COUNT ? UINT32_MAX
                                    : INT64_MAX;
-    bool good = take_number(text, max, &number);
+    bool good = parse_number(text, max, &number);
     switch (kind) {
     case SEQ: *(uint16_t *)to = (uint16_t)number; break;
     case SPEED: *(int32_t *)to = (int32_t)number; break;
@@ -213,32 +214,32 @@ static bool take_whole(const char *text, enum kind kind, void *to) {
 
 static bool take(const char *text, enum kind kind, void *to) {
     switch (kind) {
-    case FLAG: return take_flag(text, to);
+    case FLAG: return parse_flag(text, to);
     case SHARE: return cli_parse_real(text, 1, to);
     case REAL: return cli_parse_real(text, 1e6, to);
-    case MILLISECONDS: return take_time(text, NS_PER_MS, to);
-    case SECONDS: return take_time(text, NS_PER_S, to);
+    case MILLISECONDS: return parse_time(text, NS_PER_MS, to);
+    case SECONDS: return parse_time(text, NS_PER_S, to);
     case TEXT: *(const char **)to = g_intern_string(text); return true;
     case RELEASE: *(const char **)to = g_intern_string(text); return ue_profile_find(text) != NULL;
-    case OUTAGES: return take_outages(text, to);
-    case BITS: return take_bits(text, to);
+    case OUTAGES: return parse_outages(text, to);
+    case BITS: return parse_bits(text, to);
     case ROLE:
     case REASON:
-    case ENDING: return take_name(text, kind, to);
-    default: return take_whole(text, kind, to);
+    case ENDING: return parse_name(text, kind, to);
+    default: return parse_integer(text, kind, to);
     }
 }
 
 /* ---- sections ---- */
 
-/* Where a section's keys go. */
+/* The target of a section's keys. */
 struct section {
     const struct key *keys;
     void *base;
-    struct sim_emulation *emulation; /* sides: for the engine's own knobs; else NULL */
+    struct sim_emulation *emulation; /* sides: target of the engine's network emulation; else NULL */
 };
 
-static bool take_key(const struct section *section, const char *name, const char *text) {
+static bool parse_key(const struct section *section, const char *name, const char *text) {
     for (const struct key *key = section->keys; key->name != NULL; key++) {
         if (strcmp(key->name, name) == 0) {
             return take(text, key->kind, (char *)section->base + key->offset);
@@ -256,7 +257,7 @@ static bool is_known(const struct section *section, const char *name) {
     return false;
 }
 
-static bool take_emulation(const struct section *section, const char *name, const char *text, bool *is_knob) {
+static bool parse_emulation(const struct section *section, const char *name, const char *text, bool *is_knob) {
     char *both = g_strconcat(name, "=", text, NULL);
     enum sim_emulation_result result = sim_emulation_set(section->emulation, both);
     g_free(both);
@@ -268,13 +269,13 @@ static bool read_key(GKeyFile *file, const char *path, const char *group, const 
                      const struct section *section) {
     char *text = g_key_file_get_string(file, group, name, NULL);
     bool is_key = is_known(section, name);
-    bool good = text != NULL && is_key && take_key(section, name, text);
+    bool good = text != NULL && is_key && parse_key(section, name, text);
     if (text != NULL && !is_key && section->emulation != NULL) {
-        good = take_emulation(section, name, text, &is_key);
+        good = parse_emulation(section, name, text, &is_key);
     }
     if (!good) {
         cli_error("%s: [%s] %s%s%s: %s", path, group, name, text != NULL ? "=" : "", text != NULL ? text : "",
-                    is_key ? "not a possible value" : "there is no such key");
+                  is_key ? "not a possible value" : "no such key");
     }
     g_free(text);
     return good;
@@ -301,7 +302,7 @@ static bool read_section(GKeyFile *file, const char *path, const char *group, st
     struct section section;
     if (!find_section(group, scenario, streams, &section)) {
         cli_error("%s: [%s]: neither scenario, client, server, path client, path server nor one of %d streams", path,
-                    group, SIM_SCENARIO_STREAMS_MAX);
+                  group, SIM_SCENARIO_STREAMS_MAX);
         return false;
     }
     char **keys = g_key_file_get_keys(file, group, NULL, NULL);
@@ -314,7 +315,7 @@ static bool read_section(GKeyFile *file, const char *path, const char *group, st
     return good;
 }
 
-/* The named scenario that everything else changes; its streams go when the file has any. */
+/* Reads the named scenario that the file changes; its streams are removed when the file has any. */
 static bool read_base(GKeyFile *file, const char *path, struct sim_scenario *scenario) {
     char *base = g_key_file_get_string(file, "scenario", "base", NULL);
     const struct sim_scenario *named = base != NULL ? sim_scenario_find(base) : NULL;
@@ -328,7 +329,7 @@ static bool read_base(GKeyFile *file, const char *path, struct sim_scenario *sce
     return true;
 }
 
-/* What the simulator relies on; NULL: all of it holds. */
+/* Why the simulator cannot run the stream's channels; NULL: it can. */
 static const char *channel_fault(const struct sim_stream *stream) {
     uint64_t end = (uint64_t)stream->channel + (stream->channels != 0 ? stream->channels : 1);
     if (stream->is_voice) {
@@ -340,17 +341,17 @@ static const char *channel_fault(const struct sim_stream *stream) {
 
 static const char *bits_fault(const struct sim_scenario *scenario, const struct sim_stream *stream) {
     if (stream->is_notice) {
-        return stream->max_bits == 0 ? NULL : "bits: a notice has none";
+        return stream->max_bits == 0 ? NULL : "bits: not for a notice";
     }
     if (stream->max_bits == 0) {
         return "bits: missing";
     }
     if (sim_scenario_is_actor_channel(scenario, stream->channel) && stream->max_bits > SIM_STREAM_ACTOR_BITS_MAX) {
-        return "bits: actors say up to 523776";
+        return "bits: messages of actors have up to 523776";
     }
     bool is_whole = stream->min_bits % 8 == 0 && stream->max_bits % 8 == 0;
     if (stream->is_voice && (!is_whole || stream->max_bits > SIM_STREAM_VOICE_BITS_MAX)) {
-        return "bits: voice speaks whole bytes, up to 65536 bits";
+        return "bits: voice packets have whole bytes, up to 65536 bits";
     }
     bool has_number = stream->reliable || stream->min_bits >= SIM_STREAM_UNRELIABLE_BITS_MIN;
     return has_number ? NULL : "bits: an unreliable message needs 64 for its number";
@@ -359,10 +360,10 @@ static const char *bits_fault(const struct sim_scenario *scenario, const struct 
 static const char *close_fault(const struct sim_scenario *scenario, const struct sim_stream *stream) {
     bool may_close = stream->from == UE_ROLE_SERVER && stream->reliable;
     if (stream->close_after != 0 && !may_close) {
-        return "close-after: only the server closes, and reliably";
+        return "close-after: only for reliable streams of the server";
     }
     bool may_notify = may_close && scenario->actors && stream->close_after == 0 && !stream->is_voice;
-    return !stream->is_notice || may_notify ? NULL : "notice: only of actors, reliably, from the server";
+    return !stream->is_notice || may_notify ? NULL : "notice: only for actors, reliable, from the server";
 }
 
 static bool check_stream(const char *path, size_t place, const struct sim_scenario *scenario) {

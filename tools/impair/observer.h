@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a link understands of the connection that goes through it: enough for rules, which decide about each datagram at
-   once, with what was learned until then. */
+/* What the impairment proxy knows of a connection: the input of its rules, which decide about each datagram at once,
+   with what is known by then. */
 #ifndef UERUDP_TOOLS_IMPAIR_OBSERVER_H
 #define UERUDP_TOOLS_IMPAIR_OBSERVER_H
 
@@ -13,15 +13,15 @@ struct impair_observer;
 struct impair_observer *impair_observer_new(const struct wire_options *options, uint32_t stream, int64_t begun_ns);
 void impair_observer_free(struct impair_observer *insight);
 
-/* Reads the next datagram of side 0, the client, or 1; frame counts the datagrams of all connections from 1. The facts
-   live until the next call; the bytes must do so, too. */
+/* Decodes the next datagram of side 0, the client, or 1. frame: number of the datagram among those of all connections,
+   from 1. The facts are valid until the next call; the bytes must be, too. */
 const struct datagram_facts *impair_observer_read(struct impair_observer *insight, uint64_t frame, int64_t time_ns,
-                                             unsigned side, const uint8_t *bytes, size_t size_bytes);
+                                                  unsigned side, const uint8_t *bytes, size_t size_bytes);
 
 /* Whether one side closed the connection. */
 bool impair_observer_is_closed(const struct impair_observer *insight);
 
-/* The engine release spoken, as far as it is known; NULL: nothing is. */
+/* The engine release, as far as it is known; NULL: unknown. */
 const char *impair_observer_generation(const struct impair_observer *insight);
 
 #endif

@@ -16,7 +16,7 @@
 #define TICKS_PER_SECOND 30
 #define TICKS_MAX 1000.0
 
-/* ---- what can be done to datagrams ---- */
+/* ---- impairments ---- */
 
 static void set_loss(struct sim_link_config *config, double value) {
     config->loss = value;
@@ -60,40 +60,40 @@ static const struct impairment {
     void (*set)(struct sim_link_config *config, double value);
 } impairments[IMPAIR_IMPAIRMENTS] = {
     {"loss", "P", "lose datagrams with this probability, 0 to 1", 1, set_loss},
-    {"loss-burst", "N", "in runs of this mean length", 1000, set_loss_burst},
-    {"corrupt", "P", "flip a bit, sometimes some more, with this probability", 1, set_corrupt},
-    {"dup", "P", "send twice with this probability", 1, set_duplicate},
-    {"reorder", "P", "let the next one overtake with this probability", 1, set_reorder},
-    {"rate", "BYTES", "let pass so many bytes per second", 1e12, set_rate},
-    {"queue", "BYTES", "of the queue in front of --rate; default endless", UINT32_MAX, set_queue},
-    {"delay", "MS", "hold each back for so many milliseconds", MS_MAX, set_delay},
-    {"jitter", "MS", "and for up to so many more, by chance", MS_MAX, set_jitter},
+    {"loss-burst", "N", "mean length of a run of losses", 1000, set_loss_burst},
+    {"corrupt", "P", "flip one or more bits with this probability", 1, set_corrupt},
+    {"dup", "P", "duplicate with this probability", 1, set_duplicate},
+    {"reorder", "P", "reorder with this probability: the next one overtakes", 1, set_reorder},
+    {"rate", "BYTES", "limit the rate to this many bytes per second", 1e12, set_rate},
+    {"queue", "BYTES", "bytes of the queue before --rate; default unlimited", UINT32_MAX, set_queue},
+    {"delay", "MS", "delay each by this many milliseconds", MS_MAX, set_delay},
+    {"jitter", "MS", "add up to this many milliseconds of random delay", MS_MAX, set_jitter},
 };
 
-static const struct way {
+static const struct form {
     const char *prefix, *title, *group;
-} ways[IMPAIR_OPTION_FORMS] = {
-    {"", "What to do to datagrams, both ways:", "network"},
-    {"up-", "Only to those from clients to the server, instead of the above:", "up"},
-    {"down-", "Only to those from the server to clients:", "down"},
+} forms[IMPAIR_OPTION_FORMS] = {
+    {"", "Impairment in both directions:", "network"},
+    {"up-", "Impairment from clients to the server, instead of the above:", "up"},
+    {"down-", "Impairment from the server to clients, instead of the above:", "down"},
 };
 
-/* Where the value of an option goes, such as --up-loss. */
+/* The value that an option such as --up-loss sets. */
 static double *value_of(struct impair_options *options, const char *option) {
-    size_t way = g_str_has_prefix(option, "--up-") ? 1 : g_str_has_prefix(option, "--down-") ? 2 : 0;
-    const char *name = option + strlen("--") + strlen(ways[way].prefix);
+    size_t form = g_str_has_prefix(option, "--up-") ? 1 : g_str_has_prefix(option, "--down-") ? 2 : 0;
+    const char *name = option + strlen("--") + strlen(forms[form].prefix);
     size_t i = 0;
     while (strcmp(impairments[i].name, name) != 0) {
         i++;
     }
-    return &options->values[way][i];
+    return &options->values[form][i];
 }
 
 static double max_of(const struct impair_options *options, const double *value) {
     return impairments[(size_t)(value - &options->values[0][0]) % IMPAIR_IMPAIRMENTS].max;
 }
 
-static gboolean take_impairment(const char *option, const char *text, void *user, GError **error) {
+static gboolean set_impairment(const char *option, const char *text, void *user, GError **error) {
     struct impair_options *options = user;
     double *value = value_of(options, option);
     if (!cli_parse_real(text, max_of(options, value), value)) {
@@ -128,21 +128,21 @@ static void resolve_stages(struct impair_options *options) {
     }
 }
 
-/* ---- the engine's own knobs ---- */
+/* ---- the engine's own parameters ---- */
 
-/* What there is: "PktLoss, PktLossMinSize, ..." */
-static char *knob_names(void) {
+/* The names of all: "PktLoss, PktLossMinSize, ..." */
+static char *parameter_names(void) {
     GString *names = g_string_new(NULL);
-    for (size_t i = 0; sim_emulation_row(i) != NULL; i++) {
-        g_string_append_printf(names, "%s%s", i != 0 ? ", " : "", sim_emulation_row(i)->name);
+    for (size_t i = 0; sim_emulation_row_at(i) != NULL; i++) {
+        g_string_append_printf(names, "%s%s", i != 0 ? ", " : "", sim_emulation_row_at(i)->name);
     }
     return g_string_free(names, FALSE);
 }
 
-static const struct sim_emulation_row *find_knob(const char *text) {
+static const struct sim_emulation_row *find_parameter(const char *text) {
     size_t length = strcspn(text, "="), i = 0;
     const struct sim_emulation_row *row;
-    while ((row = sim_emulation_row(i++)) != NULL) {
+    while ((row = sim_emulation_row_at(i++)) != NULL) {
         if (strlen(row->name) == length && strncmp(row->name, text, length) == 0) {
             break;
         }
@@ -151,13 +151,13 @@ static const struct sim_emulation_row *find_knob(const char *text) {
 }
 
 static void explain_engine(const char *option, const char *text, GError **error) {
-    const struct sim_emulation_row *row = find_knob(text);
+    const struct sim_emulation_row *row = find_parameter(text);
     if (row != NULL) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: should be %s=N, N from 0 to %u (%s)",
                     option, text, row->name, row->max, row->unit);
         return;
     }
-    char *names = knob_names();
+    char *names = parameter_names();
     g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
                 "%s=%s: should be NAME=N, such as PktLoss=5; there are %s", option, text, names);
     g_free(names);
@@ -171,7 +171,7 @@ static gboolean set_engine(struct sim_emulation *engine, const char *option, con
     return result == SIM_EMULATION_OK;
 }
 
-static gboolean take_engine(const char *option, const char *text, void *user, GError **error) {
+static gboolean set_emulation(const char *option, const char *text, void *user, GError **error) {
     struct impair_options *options = user;
     bool is_client = strcmp(option, "--server-pkt") != 0;
     bool is_server = strcmp(option, "--client-pkt") != 0;
@@ -181,7 +181,7 @@ static gboolean take_engine(const char *option, const char *text, void *user, GE
 
 /* ---- rules ---- */
 
-static gboolean take_rule(const char *option, const char *text, void *user, GError **error) {
+static gboolean add_rule(const char *option, const char *text, void *user, GError **error) {
     struct impair_options *options = user;
     (void)error;
     g_ptr_array_add(options->rule_texts, g_strconcat(strcmp(option, "--rules") == 0 ? "@" : "", text, NULL));
@@ -206,15 +206,15 @@ static bool resolve_rules(struct impair_options *options) {
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
-static void add_impairments(struct impair_options *options, GOptionContext *context, const struct way *way) {
-    GOptionGroup *group = g_option_group_new(way->group, way->title, "Show these options", options, NULL);
+static void add_impairments(struct impair_options *options, GOptionContext *context, const struct form *form) {
+    GOptionGroup *group = g_option_group_new(form->group, form->title, "Show these options", options, NULL);
     for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
         const struct impairment *impairment = &impairments[i];
-        char *name = g_strconcat(way->prefix, impairment->name, NULL);
+        char *name = g_strconcat(form->prefix, impairment->name, NULL);
         char *same = g_strconcat("as --", impairment->name, NULL);
         const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, 0, CALLBACK(take_impairment),
-             way == ways ? impairment->help : g_intern_string(same), impairment->unit},
+            {g_intern_string(name), 0, 0, CALLBACK(set_impairment),
+             form == forms ? impairment->help : g_intern_string(same), impairment->unit},
             {0},
         };
         g_option_group_add_entries(group, entries);
@@ -226,20 +226,20 @@ static void add_impairments(struct impair_options *options, GOptionContext *cont
 
 static void add_engine(struct impair_options *options, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"pkt", 0, 0, CALLBACK(take_engine),
-         "as if the engine's own network emulation were set so in client and server; may be repeated", "PktLoss=5"},
-        {"client-pkt", 0, 0, CALLBACK(take_engine), "... in the client only", "PktLag=50"},
-        {"server-pkt", 0, 0, CALLBACK(take_engine), "... in the server only", "PktIncomingLoss=5"},
+        {"pkt", 0, 0, CALLBACK(set_emulation),
+         "set the engine's network emulation in client and server; may be repeated", "PktLoss=5"},
+        {"client-pkt", 0, 0, CALLBACK(set_emulation), "... in the client only", "PktLag=50"},
+        {"server-pkt", 0, 0, CALLBACK(set_emulation), "... in the server only", "PktIncomingLoss=5"},
         {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &options->ticks_per_second,
          "ticks per second, for PktFrameDelay; default 30", "HZ"},
-        {"rule", 0, 0, CALLBACK(take_rule),
-         "what to do to which packets, such as \"drop channel=0 reliable copy=1\"; may be repeated", "RULE"},
-        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(take_rule), "a file of rules, one per line", "FILE"},
-        {"seed", 0, 0, G_OPTION_ARG_STRING, &options->seed_text, "makes chance repeatable", "NUMBER"},
+        {"rule", 0, 0, CALLBACK(add_rule), "apply a rule, such as \"drop channel=0 reliable copy=1\"; may be repeated",
+         "RULE"},
+        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(add_rule), "a file of rules, one per line", "FILE"},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &options->seed_text, "seed of all random numbers", "NUMBER"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new(
-        "engine", "By the engine's own names, and by protocol facts:", "Show these options", options, NULL);
+    GOptionGroup *group =
+        g_option_group_new("engine", "Engine emulation and rules:", "Show these options", options, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
@@ -248,29 +248,30 @@ static void add_link(struct impair_options *options, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"bind", 0, 0, G_OPTION_ARG_STRING, &options->bind,
          "address to listen on; default all addresses of IPv4 and IPv6", "ADDRESS"},
-        {"max-clients", 0, 0, G_OPTION_ARG_INT64, &options->max_clients, "clients at a time; default 256", "NUMBER"},
-        {"idle", 0, 0, G_OPTION_ARG_DOUBLE, &options->idle_s, "forget a client after so much silence; default 60",
+        {"max-clients", 0, 0, G_OPTION_ARG_INT64, &options->max_clients, "most clients at a time; default 256",
+         "NUMBER"},
+        {"idle", 0, 0, G_OPTION_ARG_DOUBLE, &options->idle_s, "remove a client after this much silence; default 60",
          "SECONDS"},
-        {"duration", 0, 0, G_OPTION_ARG_STRING, &options->duration_text, "end after so long", "SECONDS"},
+        {"duration", 0, 0, G_OPTION_ARG_STRING, &options->duration_text, "end after this time", "SECONDS"},
         {"once", 0, 0, G_OPTION_ARG_NONE, &options->once, "end when the first client has left", NULL},
         {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.both,
          "write both sides to this file (pcapng), each as an interface", "FILE"},
         {"pcap-client", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[IMPAIR_SIDE_CLIENT],
-         "write what goes between clients and link to this file", "FILE"},
+         "write the datagrams between clients and link to this file", "FILE"},
         {"pcap-server", 0, 0, G_OPTION_ARG_FILENAME, &options->paths.sides[IMPAIR_SIDE_SERVER],
-         "write what goes between link and server to this file", "FILE"},
+         "write the datagrams between link and server to this file", "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "report as JSON Lines", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("link", "What to link and to write:", "Show these options", NULL, NULL);
+    GOptionGroup *group = g_option_group_new("link", "Link and output:", "Show these options", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
 
 void impair_options_add(struct impair_options *options, GOptionContext *context) {
     add_link(options, context);
-    for (size_t way = 0; way < IMPAIR_OPTION_FORMS; way++) {
-        add_impairments(options, context, &ways[way]);
+    for (size_t form = 0; form < IMPAIR_OPTION_FORMS; form++) {
+        add_impairments(options, context, &forms[form]);
     }
     add_engine(options, context);
     wire_options_add_without_ports(&options->wire, context);
@@ -284,9 +285,9 @@ void impair_options_init(struct impair_options *options) {
     options->duration_s = INFINITY;
     options->ticks_per_second = TICKS_PER_SECOND;
     options->rule_texts = g_ptr_array_new_with_free_func(g_free);
-    for (size_t way = 0; way < IMPAIR_OPTION_FORMS; way++) {
+    for (size_t form = 0; form < IMPAIR_OPTION_FORMS; form++) {
         for (size_t i = 0; i < IMPAIR_IMPAIRMENTS; i++) {
-            options->values[way][i] = NAN;
+            options->values[form][i] = NAN;
         }
     }
 }

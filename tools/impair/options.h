@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of a link: what is done to datagrams, by direction or both ways, and what is written and reported. */
+/* Options of the impairment proxy: what is done to datagrams in one or both directions, and what is written and
+   reported. */
 #ifndef UERUDP_TOOLS_IMPAIR_OPTIONS_H
 #define UERUDP_TOOLS_IMPAIR_OPTIONS_H
 
@@ -8,24 +9,25 @@
 #include "tools/sim/network_emulation.h"
 
 #define IMPAIR_IMPAIRMENTS 9
-/* Ways to give an option: for both directions, towards the server only, towards the clients only. */
+/* Forms of an option: for both directions, towards the server, towards the clients. */
 #define IMPAIR_OPTION_FORMS 3
 
 struct impair_options {
     struct wire_options wire;
-    struct sim_link_config stages[2][IMPAIR_STAGES]; /* by direction: sender's engine, path, receiver's engine */
+    struct sim_link_config
+        stages[2][IMPAIR_STAGES]; /* [direction]: emulation of the sender, path, emulation of the receiver */
     struct rules *rules;
     uint64_t seed;
     struct impair_recording_paths paths;
-    char *bind; /* NULL: every address of this machine */
+    char *bind; /* NULL: all local addresses */
     gint64 max_clients;
     char *duration_text; /* as on the command line; NULL: not given */
     double idle_s, duration_s, ticks_per_second;
     gboolean once, json;
 
     double values[IMPAIR_OPTION_FORMS][IMPAIR_IMPAIRMENTS]; /* NAN: not given */
-    struct sim_emulation engines[2];                     /* the client's and the server's */
-    GPtrArray *rule_texts;                              /* applied in order: a rule, or "@" and the name of a file */
+    struct sim_emulation engines[2];                        /* of the client and of the server */
+    GPtrArray *rule_texts;                                  /* in order: a rule, or "@" and a file name */
     char *seed_text;
 };
 
@@ -35,7 +37,7 @@ void impair_options_clear(struct impair_options *options);
 /* Adds the options to a command line. */
 void impair_options_add(struct impair_options *options, GOptionContext *context);
 
-/* After parsing: false, with a message, when a value is unusable. */
+/* Call it after parsing. False, with a message: a value is unusable. */
 bool impair_options_resolve(struct impair_options *options);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A link between clients and a server: listens for clients, and talks to the server for each of them from a socket of
-   its own. Everything is done in the thread of its loop. */
+/* The impairment proxy (`uerudp link`) between clients and a server: it listens for clients and uses one socket per
+   client towards the server. Everything runs in the thread of its loop. */
 #ifndef UERUDP_TOOLS_IMPAIR_PROXY_H
 #define UERUDP_TOOLS_IMPAIR_PROXY_H
 
@@ -9,14 +9,14 @@
 
 struct impair_proxy;
 
-/* Listens on port (0: a free one) and finds the server; target is HOST:PORT. NULL, with a message, when that is not
-   possible. The options must outlive the result. */
+/* Listens on port (0: a free one) and resolves the server; target is HOST:PORT. NULL, with a message: not possible. The
+   options must outlive the proxy. */
 struct impair_proxy *impair_proxy_new(struct impair_options *options, uint16_t port, const char *target);
 
-/* Carries datagrams until the duration is over, the first client has left (--once), or a signal comes. */
-void impair_proxy_run(struct impair_proxy *relay);
+/* Forwards datagrams until the duration is over, the first client has left (--once), or a signal arrives. */
+void impair_proxy_run(struct impair_proxy *proxy);
 
-/* False, with a message, when the files are incomplete. NULL is ignored. */
-bool impair_proxy_free(struct impair_proxy *relay);
+/* False, with a message: the files are incomplete. NULL is ignored. */
+bool impair_proxy_free(struct impair_proxy *proxy);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One client of a link: the socket that stands for it towards the server, a lane each way, and what is understood of
-   its connection. */
+/* One client of the impairment proxy: its socket towards the server, both directions, and the state of its connection.
+ */
 #ifndef UERUDP_TOOLS_IMPAIR_PROXY_CLIENT_H
 #define UERUDP_TOOLS_IMPAIR_PROXY_CLIENT_H
 
@@ -9,39 +9,40 @@
 #include "tools/net/event_loop.h"
 
 struct impair_client {
-    struct impair_endpoint ends[2];    /* the client, and the server */
-    struct impair_direction *lanes[2]; /* by direction: to the server, to the client */
-    struct impair_observer *insight;
+    struct impair_endpoint endpoints[2];    /* the client and the server */
+    struct impair_direction *directions[2]; /* to the server, to the client */
+    struct impair_observer *observer;
     struct event_loop_watch *watch; /* of the socket towards the server */
-    GList link;             /* in the order of use; data is the client itself */
+    GList link;                     /* by last use; data is the client itself */
     void *owner;
-    uint64_t begun_ns, heard_ns; /* when its first and latest datagrams came, of either end */
-    bool is_answered;            /* the server sent something to it */
-    bool is_confirmed;           /* and it sent something after that, which a single forged datagram does not */
-    bool is_reported;            /* as connected */
+    uint64_t begun_ns, last_received_ns; /* when its first and newest datagrams arrived, from either side */
+    bool is_answered;                    /* the server has sent something to it */
+    bool is_confirmed;                   /* and the client something after that, which one forged datagram cannot do */
+    bool is_reported;                    /* as connected */
 };
 
 struct impair_client_config {
     const struct impair_options *options;
-    uint32_t number; /* in the order of coming, from 0 */
+    uint32_t number; /* in order of arrival, from 0 */
     uint64_t now_ns;
-    struct net_socket *listener; /* the caller's */
+    struct net_socket *listener; /* owned by the caller */
     const struct net_address *address;
     const char *server; /* ADDRESS:PORT */
-    struct impair_recording *record;
-    void (*refused)(void *user, enum net_socket_result result); /* by the server or the way to it */
+    struct impair_recording *recording;
+    void (*refused)(void *user, enum net_socket_result result); /* by the server or the path to it */
     void *owner;
 };
 
-/* NULL: there is no socket or memory for it. */
+/* NULL: no socket or no memory. */
 struct impair_client *impair_client_new(const struct impair_client_config *config);
 void impair_client_free(struct impair_client *client);
 
-/* A datagram came from end 0, the client, or 1, the server; frame numbers those of all clients from 1. */
+/* A datagram from end 0, the client, or 1, the server. frame: number of the datagram among those of all clients, from
+   1. */
 void impair_client_receive(struct impair_client *client, struct rules *rules, uint64_t frame, uint64_t now_ns,
-                          unsigned end, const uint8_t *bytes, size_t size_bytes);
+                           unsigned end, const uint8_t *bytes, size_t size_bytes);
 
-/* Sends what is due; returns when there is more, UINT64_MAX: nothing is under way. */
+/* Sends what is due. Returns when the next datagram is due; UINT64_MAX: none. */
 uint64_t impair_client_run(struct impair_client *client, uint64_t now_ns);
 
 #endif

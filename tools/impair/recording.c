@@ -5,17 +5,17 @@
 
 #include "tools/live/capture_file.h"
 
-/* Of datagrams that wait; beyond it the first of them is written with what is known. */
+/* Limit of datagrams that wait; above it the oldest is written with what is known of it. */
 #define WAITING_BYTES_MAX (64u << 20)
 
 struct impair_recording {
-    struct live_capture *files[3]; /* both, client side, server side */
-    GQueue notes;                    /* not yet written, in the order of time */
+    struct live_capture *files[3]; /* both sides, client side, server side */
+    GQueue records;                /* not written yet, in the order of time */
     size_t waiting_bytes;
 };
 
 struct impair_record {
-    struct impair_recording *record;
+    struct impair_recording *recording;
     enum impair_side side;
     int64_t time_ns;
     struct net_address from, to;
@@ -36,104 +36,104 @@ static bool open_file(struct live_capture **file, const char *path, const char *
 }
 
 struct impair_recording *impair_recording_open(const struct impair_recording_paths *paths) {
-    struct impair_recording *record = g_new0(struct impair_recording, 1);
-    bool good = open_file(&record->files[0], paths->both, names[IMPAIR_SIDE_CLIENT]);
+    struct impair_recording *recording = g_new0(struct impair_recording, 1);
+    bool good = open_file(&recording->files[0], paths->both, names[IMPAIR_SIDE_CLIENT]);
     for (size_t side = 0; good && side < 2; side++) {
-        good = open_file(&record->files[1 + side], paths->sides[side], names[side]);
+        good = open_file(&recording->files[1 + side], paths->sides[side], names[side]);
     }
     if (!good) {
-        impair_recording_close(record);
+        impair_recording_close(recording);
         return NULL;
     }
-    if (record->files[0] != NULL) {
-        live_capture_add_interface(record->files[0], names[IMPAIR_SIDE_SERVER]);
+    if (recording->files[0] != NULL) {
+        live_capture_add_interface(recording->files[0], names[IMPAIR_SIDE_SERVER]);
     }
-    return record;
+    return recording;
 }
 
-bool impair_recording_close(struct impair_recording *record) {
+bool impair_recording_close(struct impair_recording *recording) {
     bool good = true;
-    for (size_t i = 0; record != NULL && i < G_N_ELEMENTS(record->files); i++) {
-        good = live_capture_close(record->files[i]) && good;
+    for (size_t i = 0; recording != NULL && i < G_N_ELEMENTS(recording->files); i++) {
+        good = live_capture_close(recording->files[i]) && good;
     }
-    g_free(record);
+    g_free(recording);
     return good;
 }
 
-static void write_to(struct live_capture *file, uint32_t interface, const struct impair_record *note) {
+static void write_to(struct live_capture *file, uint32_t interface, const struct impair_record *record) {
     if (file != NULL) {
-        live_capture_write(file, interface, note->time_ns, &note->from, &note->to, note->bytes, note->size_bytes,
-                        note->comment->len != 0 ? note->comment->str : NULL);
+        live_capture_write(file, interface, record->time_ns, &record->from, &record->to, record->bytes,
+                           record->size_bytes, record->comment->len != 0 ? record->comment->str : NULL);
     }
 }
 
-/* ---- notes ---- */
+/* ---- records ---- */
 
-static void free_note(struct impair_record *note) {
-    g_string_free(note->comment, TRUE);
-    g_free(note);
+static void free_record(struct impair_record *record) {
+    g_string_free(record->comment, TRUE);
+    g_free(record);
 }
 
-static void write_first(struct impair_recording *record) {
-    struct impair_record *note = g_queue_pop_head(&record->notes);
-    write_to(record->files[0], note->side, note);
-    write_to(record->files[1 + note->side], 0, note);
-    record->waiting_bytes -= note->size_bytes;
-    note->is_written = true;
-    if (note->open_count == 0) {
-        free_note(note);
+static void write_first(struct impair_recording *recording) {
+    struct impair_record *record = g_queue_pop_head(&recording->records);
+    write_to(recording->files[0], record->side, record);
+    write_to(recording->files[1 + record->side], 0, record);
+    recording->waiting_bytes -= record->size_bytes;
+    record->is_written = true;
+    if (record->open_count == 0) {
+        free_record(record);
     }
 }
 
-static void write_done(struct impair_recording *record) {
+static void write_done(struct impair_recording *recording) {
     const struct impair_record *first;
-    while ((first = g_queue_peek_head(&record->notes)) != NULL &&
-           (first->open_count == 0 || record->waiting_bytes > WAITING_BYTES_MAX)) {
-        write_first(record);
+    while ((first = g_queue_peek_head(&recording->records)) != NULL &&
+           (first->open_count == 0 || recording->waiting_bytes > WAITING_BYTES_MAX)) {
+        write_first(recording);
     }
 }
 
-struct impair_record *impair_record_new(struct impair_recording *record, enum impair_side side,
+struct impair_record *impair_record_new(struct impair_recording *recording, enum impair_side side,
                                         const struct net_address *from, const struct net_address *to,
                                         const uint8_t *bytes, size_t size_bytes) {
-    if (record->files[0] == NULL && record->files[1 + side] == NULL) {
+    if (recording->files[0] == NULL && recording->files[1 + side] == NULL) {
         return NULL;
     }
-    struct impair_record *note = g_malloc0(sizeof *note + size_bytes);
-    note->record = record;
-    note->side = side;
-    note->time_ns = g_get_real_time() * 1000;
-    note->from = *from;
-    note->to = *to;
-    note->comment = g_string_new(NULL);
-    note->open_count = 1;
-    note->size_bytes = size_bytes;
-    memcpy(note->bytes, bytes, size_bytes);
-    g_queue_push_tail(&record->notes, note);
-    record->waiting_bytes += size_bytes;
-    write_done(record);
-    return note;
+    struct impair_record *record = g_malloc0(sizeof *record + size_bytes);
+    record->recording = recording;
+    record->side = side;
+    record->time_ns = g_get_real_time() * 1000;
+    record->from = *from;
+    record->to = *to;
+    record->comment = g_string_new(NULL);
+    record->open_count = 1;
+    record->size_bytes = size_bytes;
+    memcpy(record->bytes, bytes, size_bytes);
+    g_queue_push_tail(&recording->records, record);
+    recording->waiting_bytes += size_bytes;
+    write_done(recording);
+    return record;
 }
 
-void impair_record_add_comment(struct impair_record *note, const char *text) {
-    if (note != NULL && *text != '\0') {
-        g_string_append_printf(note->comment, "%s%s", note->comment->len != 0 ? "; " : "", text);
+void impair_record_add_comment(struct impair_record *record, const char *text) {
+    if (record != NULL && *text != '\0') {
+        g_string_append_printf(record->comment, "%s%s", record->comment->len != 0 ? "; " : "", text);
     }
 }
 
-void impair_record_hold(struct impair_record *note) {
-    if (note != NULL) {
-        note->open_count++;
+void impair_record_hold(struct impair_record *record) {
+    if (record != NULL) {
+        record->open_count++;
     }
 }
 
-void impair_record_release(struct impair_record *note) {
-    if (note == NULL || --note->open_count > 0) {
+void impair_record_release(struct impair_record *record) {
+    if (record == NULL || --record->open_count > 0) {
         return;
     }
-    if (note->is_written) {
-        free_note(note);
+    if (record->is_written) {
+        free_record(record);
     } else {
-        write_done(note->record);
+        write_done(record->recording);
     }
 }

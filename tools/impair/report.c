@@ -5,7 +5,7 @@
 
 #define NS_PER_S 1e9
 
-/* The counters in the order in which they are shown, with their words. */
+/* The counters with their words, in the order of display. */
 static const struct column {
     const char *key, *words;
     size_t offset;
@@ -28,7 +28,7 @@ static uint64_t *counter(struct impair_counters *counters, const struct column *
 void impair_totals_add(struct impair_totals *totals, const struct impair_client *client) {
     totals->unconfirmed += !client->is_confirmed;
     for (size_t direction = 0; direction < 2; direction++) {
-        struct impair_counters counters = *impair_direction_counters(client->lanes[direction]);
+        struct impair_counters counters = *impair_direction_counters(client->directions[direction]);
         for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
             *counter(&totals->directions[direction], &columns[i]) += *counter(&counters, &columns[i]);
         }
@@ -69,8 +69,8 @@ static void set_counters(json_t *members, bool as_json, const char *key, struct 
 static json_t *addresses_of(const struct impair_client *client) {
     char near[NET_ADDRESS_TEXT_BYTES];
     char far[NET_ADDRESS_TEXT_BYTES];
-    return json_pack("{s:s, s:s}", "client", net_address_format(&client->ends[0].peer, near), "via",
-                     net_address_format(&client->ends[1].local, far));
+    return json_pack("{s:s, s:s}", "client", net_address_format(&client->endpoints[0].peer, near), "via",
+                     net_address_format(&client->endpoints[1].local, far));
 }
 
 void impair_report_connected(bool as_json, const struct impair_client *client) {
@@ -83,21 +83,21 @@ void impair_report_unreported(bool as_json, uint64_t clients) {
 
 void impair_report_left(bool as_json, const struct impair_client *client, const char *reason, uint64_t now_ns) {
     json_t *members = addresses_of(client);
-    const char *generation = impair_observer_generation(client->insight);
+    const char *generation = impair_observer_generation(client->observer);
     json_object_set_new(members, "reason", json_string(reason));
     json_object_set_new(members, "seconds", json_real((double)(now_ns - client->begun_ns) / NS_PER_S));
     if (generation != NULL) {
         json_object_set_new(members, "generation", json_string(generation));
     }
-    set_counters(members, as_json, "up", *impair_direction_counters(client->lanes[0]));
-    set_counters(members, as_json, "down", *impair_direction_counters(client->lanes[1]));
+    set_counters(members, as_json, "up", *impair_direction_counters(client->directions[0]));
+    set_counters(members, as_json, "down", *impair_direction_counters(client->directions[1]));
     live_report(as_json, "left", members);
 }
 
 static void report_rule(bool as_json, const struct rules *rules, size_t index) {
-    live_report(as_json, "rule",
-              json_pack("{s:s, s:I}", "text", rules_text(rules, index), "acted",
-                        (json_int_t)rules_acted(rules, index)));
+    live_report(
+        as_json, "rule",
+        json_pack("{s:s, s:I}", "text", rules_text(rules, index), "acted", (json_int_t)rules_acted(rules, index)));
 }
 
 void impair_report_summary(const struct impair_options *options, const struct impair_totals *totals) {
@@ -106,7 +106,7 @@ void impair_report_summary(const struct impair_options *options, const struct im
     }
     json_t *members = json_pack("{s:I, s:I, s:I}", "clients", (json_int_t)totals->clients, "unconfirmed",
                                 (json_int_t)totals->unconfirmed, "refused", (json_int_t)totals->refused);
-    char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed); /* beyond what JSON numbers hold exactly */
+    char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, options->seed); /* more digits than JSON numbers keep exactly */
     json_object_set_new(members, "seed", json_string(seed));
     set_counters(members, options->json, "up", totals->directions[0]);
     set_counters(members, options->json, "down", totals->directions[1]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a link reports: clients that come and leave with what was done to their datagrams, and sums at the end. */
+/* Reports of the impairment proxy: clients that connect and leave, what was done to their datagrams, and totals at the
+   end. */
 #ifndef UERUDP_TOOLS_IMPAIR_REPORT_H
 #define UERUDP_TOOLS_IMPAIR_REPORT_H
 
@@ -7,16 +8,16 @@
 
 struct impair_totals {
     uint64_t clients;
-    uint64_t unconfirmed;                   /* of the clients that left: sent nothing after an answer */
-    uint64_t refused;                       /* datagrams of clients for whom there was no room */
+    uint64_t unconfirmed;                 /* of the clients that left: sent nothing after an answer */
+    uint64_t refused;                     /* datagrams of clients that had no room */
     struct impair_counters directions[2]; /* of the clients that left */
 };
 
-/* A client that leaves. */
+/* Adds a client that leaves. */
 void impair_totals_add(struct impair_totals *totals, const struct impair_client *client);
 
 void impair_report_connected(bool as_json, const struct impair_client *client);
-/* Clients that came and left without a line. */
+/* Reports clients that came and left without a line. */
 void impair_report_unreported(bool as_json, uint64_t clients);
 /* reason: closed, unanswered, idle or end. */
 void impair_report_left(bool as_json, const struct impair_client *client, const char *reason, uint64_t now_ns);

@@ -11,19 +11,19 @@
 struct live_capture {
     struct pcapng_writer writer;
     char *path;
-    struct net_address peer; /* the last one, and from where datagrams go there */
+    struct net_address peer; /* the last peer, and the local address that datagrams to it have */
     struct net_address local;
 };
 
 struct live_capture *live_capture_open(const char *path, const char *name) {
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) {
+    FILE *capture = fopen(path, "wb");
+    if (capture == NULL) {
         cli_error("%s: %s", path, g_strerror(errno));
         return NULL;
     }
     struct live_capture *record = g_new0(struct live_capture, 1);
     record->path = g_strdup(path);
-    pcapng_writer_begin(&record->writer, file, "uerudp " UERUDP_VERSION);
+    pcapng_writer_begin(&record->writer, capture, "uerudp " UERUDP_VERSION);
     pcapng_writer_add_interface(&record->writer, CAPTURE_LINK_ETHERNET, name);
     return record;
 }
@@ -39,16 +39,16 @@ static struct capture_address captured(const struct net_address *address) {
 }
 
 void live_capture_write(struct live_capture *record, uint32_t interface, int64_t time_ns,
-                     const struct net_address *from, const struct net_address *to, const uint8_t *bytes,
-                     size_t size_bytes, const char *comment) {
+                        const struct net_address *from, const struct net_address *to, const uint8_t *bytes,
+                        size_t size_bytes, const char *comment) {
     struct capture_address source = captured(from);
     struct capture_address destination = captured(to);
     pcapng_writer_add_datagram(&record->writer, interface, time_ns, &source, &destination, bytes, size_bytes, comment);
 }
 
-/* The route to a peer costs calls of the system, and most datagrams go where the one before went. */
+/* Finding the local address of a route costs system calls, and most datagrams go to the same peer as the one before. */
 static const struct net_address *local_address(struct live_capture *record, const struct net_socket *socket,
-                                                  const struct net_address *peer) {
+                                               const struct net_address *peer) {
     if (!net_address_equal(&record->peer, peer)) {
         record->peer = *peer;
         record->local = net_socket_local_for(socket, peer);
@@ -57,10 +57,11 @@ static const struct net_address *local_address(struct live_capture *record, cons
 }
 
 void live_capture_write_own_datagram(struct live_capture *record, const struct net_socket *socket,
-                        const struct net_address *peer, bool is_sent, const uint8_t *bytes, size_t size_bytes) {
+                                     const struct net_address *peer, bool is_sent, const uint8_t *bytes,
+                                     size_t size_bytes) {
     const struct net_address *here = local_address(record, socket, peer);
     live_capture_write(record, 0, g_get_real_time() * 1000, is_sent ? here : peer, is_sent ? peer : here, bytes,
-                    size_bytes, NULL);
+                       size_bytes, NULL);
 }
 
 bool live_capture_close(struct live_capture *record) {

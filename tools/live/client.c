@@ -3,7 +3,7 @@
 
 #include "tools/cli/command_line.h"
 
-/* A flood leaves time for the ticks. */
+/* leaves time for ticks during a flood */
 #define DATAGRAMS_PER_CALL 1024
 
 static void note_sent(void *user, const struct net_address *to, enum net_socket_result result) {
@@ -12,15 +12,15 @@ static void note_sent(void *user, const struct net_address *to, enum net_socket_
     live_error_timer_update(&client->sending, g_get_monotonic_time() * UINT64_C(1000), result);
 }
 
-bool live_client_init(struct live_client *client, struct live_transport *port, const struct live_options *options,
-                    const struct ue_login_config *login, uint64_t now_ns) {
+bool live_client_init(struct live_client *client, struct live_transport *transport, const struct live_options *options,
+                      const struct ue_login_config *login, uint64_t now_ns) {
     struct ue_conn_config config = {.role = UE_ROLE_CLIENT};
     *client = (struct live_client){
-        .port = port, .region = g_malloc(LIVE_CLIENT_MEMORY_BYTES), .no_login = options->no_login != FALSE};
+        .transport = transport, .region = g_malloc(LIVE_CLIENT_MEMORY_BYTES), .no_login = options->no_login != FALSE};
     live_options_configure(options, &config);
     client->conn = ue_conn_new(ue_pool_init(client->region, LIVE_CLIENT_MEMORY_BYTES), &config);
     if (client->conn == NULL) {
-        cli_error("no connection is possible with these settings");
+        cli_error("no connection can be created with these settings");
         live_client_clear(client);
         return false;
     }
@@ -29,7 +29,7 @@ bool live_client_init(struct live_client *client, struct live_transport *port, c
         live_client_clear(client);
         return false;
     }
-    live_transport_set_sent_callback(port, note_sent, client);
+    live_transport_set_sent_callback(transport, note_sent, client);
     ue_conn_connect(client->conn, now_ns);
     live_client_send(client, now_ns);
     return true;
@@ -37,7 +37,7 @@ bool live_client_init(struct live_client *client, struct live_transport *port, c
 
 void live_client_clear(struct live_client *client) {
     if (client->conn != NULL) {
-        live_transport_set_sent_callback(client->port, NULL, NULL);
+        live_transport_set_sent_callback(client->transport, NULL, NULL);
         ue_conn_free(client->conn);
     }
     g_free(client->region);
@@ -45,17 +45,17 @@ void live_client_clear(struct live_client *client) {
     client->region = NULL;
 }
 
-void live_client_receive(struct live_client *client, uint64_t now_ns, void (*take)(void *user), void *user) {
+void live_client_receive(struct live_client *client, uint64_t now_ns, void (*handle)(void *user), void *user) {
     struct net_address from;
     uint8_t bytes[LIVE_TRANSPORT_DATAGRAM_BYTES];
     size_t size_bytes;
     enum net_socket_result result = NET_SOCKET_DONE;
     for (size_t i = 0; i < DATAGRAMS_PER_CALL && result != NET_SOCKET_WOULD_BLOCK; i++) {
-        result = live_transport_receive(client->port, &from, bytes, &size_bytes);
+        result = live_transport_receive(client->transport, &from, bytes, &size_bytes);
         live_error_timer_update(&client->receiving, now_ns, result);
         if (result == NET_SOCKET_DONE) {
             ue_conn_receive(client->conn, now_ns, bytes, size_bytes);
-            take(user);
+            handle(user);
             live_client_send(client, now_ns);
         }
     }
@@ -64,12 +64,12 @@ void live_client_receive(struct live_client *client, uint64_t now_ns, void (*tak
 void live_client_send(struct live_client *client, uint64_t now_ns) {
     struct ue_bytes datagram;
     while (ue_conn_next_datagram(client->conn, &datagram)) {
-        live_transport_send(client->port, now_ns, net_socket_peer(live_transport_socket(client->port)), datagram.bytes,
-                     datagram.size_bytes);
+        live_transport_send(client->transport, now_ns, net_socket_peer(live_transport_socket(client->transport)),
+                            datagram.bytes, datagram.size_bytes);
     }
 }
 
-/* Only what lasts ends a connection. */
+/* Only errors that last close a connection. */
 static void check_socket(struct live_client *client, uint64_t now_ns) {
     if (ue_conn_state(client->conn) == UE_CONN_CLOSED) {
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One connection's part of an event log from inside: its datagrams as they are sent and received, what the connection
-   tells of them, and its state. Times are those of the system's clock. */
+/* One connection's part of an event log, seen from inside the endpoint: its datagrams as sent and received, its events
+   and its state. Times are those of the system's clock. */
 #ifndef UERUDP_TOOLS_LIVE_ENDPOINT_LOG_H
 #define UERUDP_TOOLS_LIVE_ENDPOINT_LOG_H
 
@@ -9,15 +9,17 @@
 
 struct endpoint_log;
 
-/* The log's vantage is the role. options and log must outlive the result; stream: its number in the log. */
+/* The log's vantage is the role. options and log must outlive the result. stream: its number in the log. */
 struct endpoint_log *endpoint_log_new(struct event_log *log, const struct live_options *options, uint32_t stream);
 /* NULL is ignored. */
-void endpoint_log_free(struct endpoint_log *inside);
+void endpoint_log_free(struct endpoint_log *endpoint_log);
 
 /* A datagram that the connection sends or is about to receive. */
-void endpoint_log_write_datagram(struct endpoint_log *inside, bool is_sent, const uint8_t *bytes, size_t size_bytes);
+void endpoint_log_write_datagram(struct endpoint_log *endpoint_log, bool is_sent, const uint8_t *bytes,
+                                 size_t size_bytes);
 
-/* An event of the connection, in the order in which it gives them. */
-void endpoint_log_write_event(struct endpoint_log *inside, const struct ue_conn *conn, const struct ue_event *event);
+/* An event of the connection; call it in the order of the events. */
+void endpoint_log_write_event(struct endpoint_log *endpoint_log, const struct ue_conn *conn,
+                              const struct ue_event *event);
 
 #endif

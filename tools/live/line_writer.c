@@ -7,27 +7,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Small enough that a slow reader counts as one who reads. */
+/* small, so that a slow reader counts as a reader */
 #define WRITE_BYTES 4096
 
 struct line_writer {
     int descriptor;
     GThread *thread;
-    GMutex mutex; /* of what follows */
+    GMutex mutex; /* guards the members below */
     GCond changed;
     GString *waiting; /* from `written` on */
     size_t written;
     bool is_ending;
-    bool is_done;      /* the thread has nothing more to do */
-    bool is_abandoned; /* nobody else knows the writer: the thread frees it */
-    int error;         /* errno of writing; 0: none */
+    bool is_done;      /* the thread has finished */
+    bool is_abandoned; /* the caller has given up: the thread frees the writer */
+    int error;         /* errno of a write; 0: none */
 };
 
 static size_t waiting_bytes(const struct line_writer *w) {
     return w->waiting->len - w->written;
 }
 
-/* Returns errno; 0: written, or to be tried again. Another program may have made the descriptor non-blocking. */
+/* Returns errno; 0: success, or try again. Another program may have made the descriptor non-blocking. */
 static int write_bytes(int descriptor, const char *bytes, size_t size_bytes, ssize_t *done) {
     *done = write(descriptor, bytes, size_bytes);
     if (*done < 0 && errno == EAGAIN) {
@@ -37,7 +37,7 @@ static int write_bytes(int descriptor, const char *bytes, size_t size_bytes, ssi
     return *done < 0 && errno != EINTR ? errno : 0;
 }
 
-/* The mutex is held, but not while it writes. False: there was an error. */
+/* The mutex is held on entry and exit, but not during the write. False: an error. */
 static bool write_some(struct line_writer *w) {
     char bytes[WRITE_BYTES];
     size_t size_bytes = MIN(waiting_bytes(w), sizeof bytes);
@@ -143,7 +143,7 @@ bool line_writer_close(struct line_writer *w, uint64_t *lost) {
     bool is_done = w->is_done;
     int error = w->error;
     GThread *thread = w->thread;
-    w->is_abandoned = !is_done; /* its thread waits for the reader, and at most until the program ends */
+    w->is_abandoned = !is_done; /* its thread waits for the reader until the program ends at the latest */
     g_mutex_unlock(&w->mutex);
     if (is_done) {
         g_thread_join(thread);

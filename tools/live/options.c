@@ -15,13 +15,13 @@
 
 void live_options_init(struct live_options *options) {
     memset(options, 0, sizeof *options);
-    options->given = g_ptr_array_new_with_free_func(g_free);
+    options->setting_texts = g_ptr_array_new_with_free_func(g_free);
     options->ticks_per_second = LIVE_TICKS_PER_SECOND;
     options->burst = LIVE_BURST;
 }
 
 void live_options_clear(struct live_options *options) {
-    g_ptr_array_unref(options->given);
+    g_ptr_array_unref(options->setting_texts);
     g_free(options->generation_text);
     g_free(options->seed_text);
     g_free(options->key_text);
@@ -32,18 +32,18 @@ void live_options_clear(struct live_options *options) {
 
 /* ---- command line ---- */
 
-static gboolean take_setting(const char *option, const char *value, void *user, GError **error) {
+static gboolean add_setting(const char *option, const char *value, void *user, GError **error) {
     struct live_options *options = user;
     struct ue_settings scratch = {0};
     if (ue_settings_set(&scratch, option + 2, value) != UE_SETTING_OK) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a possible value", option, value);
         return FALSE;
     }
-    g_ptr_array_add(options->given, g_strconcat(option + 2, "=", value, NULL));
+    g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", value, NULL));
     return TRUE;
 }
 
-/* The settings that change what an endpoint does; the others describe captures. */
+/* Whether a setting changes what an endpoint does; the others describe captures. */
 static bool is_for_endpoints(const char *key) {
     static const char *const keys[] = {"magic_bits",   "magic",      "max_packet",
                                        "ch_seq_bound", "extra_bits", "reliable_buffer"};
@@ -60,7 +60,7 @@ static void add_settings(GOptionGroup *group) {
     for (size_t i = 0; (row = ue_setting_row(i)) != NULL; i++) {
         char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)take_setting, row->description,
+            {g_intern_string(name), 0, 0, G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)add_setting, row->description,
              "NUMBER"},
             {0},
         };
@@ -74,37 +74,34 @@ static void add_settings(GOptionGroup *group) {
 static void add_wire(struct live_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"generation", 0, 0, G_OPTION_ARG_STRING, &o->generation_text,
-         "engine release to speak as, the same on both sides, from 4.13 to 5.8; default 5.5", "NAME"},
+         "engine release of both sides, from 4.13 to 5.8; default 5.5", "NAME"},
         {"network-version", 0, 0, G_OPTION_ARG_STRING, &o->version_text,
-         "network version that both sides must have; default 0", "NUMBER"},
+         "network version, equal on both sides; default 0", "NUMBER"},
         {"key", 0, 0, G_OPTION_ARG_STRING, &o->key_text,
-         "AES key of 64 hex digits, the same on both sides: packets are encrypted once the server has acknowledged it",
-         "HEX"},
+         "AES key of 64 hex digits, equal on both sides: packets are encrypted after EncryptionAck", "HEX"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text,
-         "makes secrets, tails and the network's misfortunes repeatable; for tests only", "NUMBER"},
+         "seed of secrets, random tails and impairment; for tests only", "NUMBER"},
         {"tick", 0, 0, G_OPTION_ARG_DOUBLE, &o->ticks_per_second, "ticks per second, 1 to 1000; default 30", "HZ"},
         {"burst", 0, 0, G_OPTION_ARG_INT, &o->burst,
-         "packets of repetitions per tick, since a jittery network reorders more than a receiver can sort; default 8, "
-         "0 no limit, as in the engine",
+         "packets of retransmissions per tick, because a network with jitter reorders more than a receiver can sort; "
+         "default 8; 0 no limit, as in the engine",
          "NUMBER"},
         {"handshake-version", 0, 0, G_OPTION_ARG_INT64, &o->handshake_version,
-         "highest handshake version to speak, 1 to 4, where the generation has versions (from 5.1 on); default the "
-         "generation's own",
+         "highest handshake version to use, 1 to 4, where the generation has versions (from 5.1 on); default the "
+         "generation's",
          "NUMBER"},
         {"min-handshake-version", 0, 0, G_OPTION_ARG_INT64, &o->min_handshake_version,
          "lowest handshake version to accept and offer; default 3, as in the engine", "NUMBER"},
         {"no-login", 0, 0, G_OPTION_ARG_NONE, &o->no_login,
-         "the peer has only handshake and reliable layer: no control messages, channels of both sides from the first "
-         "packet on",
+         "the peer has only handshake and reliable layer: no control messages, both sides may open channels from the "
+         "first packet on",
          NULL},
-        {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &o->pcap, "write what is sent and received to this file (pcapng)",
-         "FILE"},
-        {"events", 0, 0, G_OPTION_ARG_FILENAME, &o->events, "write a log of what happens to this file (JSON Lines)",
-         "FILE"},
+        {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &o->pcap, "write all datagrams to this file (pcapng)", "FILE"},
+        {"events", 0, 0, G_OPTION_ARG_FILENAME, &o->events, "write an event log to this file (JSON Lines)", "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &o->json, "report as JSON Lines", NULL},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("wire", "How to speak:", "Show the options of the wire", o, NULL);
+    GOptionGroup *group = g_option_group_new("wire", "Wire options:", "Show the wire options", o, NULL);
     g_option_group_add_entries(group, entries);
     add_settings(group);
     g_option_context_add_group(context, group);
@@ -113,14 +110,15 @@ static void add_wire(struct live_options *o, GOptionContext *context) {
 static void add_impairment(struct live_options *o, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"loss", 0, 0, G_OPTION_ARG_DOUBLE, &o->loss, "lose datagrams with this probability, 0 to 1", "P"},
-        {"delay", 0, 0, G_OPTION_ARG_DOUBLE, &o->delay_ms, "hold each back for so many milliseconds", "MS"},
-        {"jitter", 0, 0, G_OPTION_ARG_DOUBLE, &o->jitter_ms, "and for up to so many more, by chance", "MS"},
-        {"reorder", 0, 0, G_OPTION_ARG_DOUBLE, &o->reorder, "let the next one overtake with this probability", "P"},
-        {"dup", 0, 0, G_OPTION_ARG_DOUBLE, &o->duplicate, "send twice with this probability", "P"},
+        {"delay", 0, 0, G_OPTION_ARG_DOUBLE, &o->delay_ms, "delay each by this many milliseconds", "MS"},
+        {"jitter", 0, 0, G_OPTION_ARG_DOUBLE, &o->jitter_ms, "add up to this many milliseconds of random delay", "MS"},
+        {"reorder", 0, 0, G_OPTION_ARG_DOUBLE, &o->reorder, "reorder with this probability: the next one overtakes",
+         "P"},
+        {"dup", 0, 0, G_OPTION_ARG_DOUBLE, &o->duplicate, "duplicate with this probability", "P"},
         {0},
     };
     GOptionGroup *group = g_option_group_new(
-        "network", "How bad the network is for what this side sends:", "Show the options of the network", NULL, NULL);
+        "network", "Network impairment of what this side sends:", "Show the impairment options", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
@@ -139,15 +137,16 @@ static bool resolve_impairment(struct live_options *o) {
         return false;
     }
     o->impairment = (struct sim_link_config){.loss = o->loss,
-                                            .duplicate = o->duplicate,
-                                            .reorder = o->reorder,
-                                            .delay_ns = (uint64_t)(o->delay_ms * NS_PER_MS),
-                                            .jitter_ns = (uint64_t)(o->jitter_ms * NS_PER_MS)};
+                                             .duplicate = o->duplicate,
+                                             .reorder = o->reorder,
+                                             .delay_ns = (uint64_t)(o->delay_ms * NS_PER_MS),
+                                             .jitter_ns = (uint64_t)(o->jitter_ms * NS_PER_MS)};
     o->is_impaired = o->loss + o->reorder + o->duplicate + o->delay_ms + o->jitter_ms > 0;
     return true;
 }
 
-/* A number seeds everything that is random; without one the system does, since a guessed secret is a forged cookie. */
+/* A number seeds everything that is random. Without one the system provides the seed: who can guess the secret can
+   forge cookies. */
 static bool resolve_seed(struct live_options *o) {
     uint64_t number = 0;
     if (o->seed_text == NULL) {
@@ -180,11 +179,11 @@ static bool resolve_key(struct live_options *o) {
         o->key[i] = (uint8_t)(high * 16 + low);
     }
     if (!good) {
-        cli_error("--key: not 64 hex digits"); /* the key itself stays out of logs */
+        cli_error("--key: not 64 hex digits"); /* the key itself must not appear in logs */
         return false;
     }
     if (o->profile->hello == 0) {
-        cli_error("--key: %s has no encryption token in its login", o->profile->name);
+        cli_error("--key: the login of %s has no encryption token", o->profile->name);
         return false;
     }
     o->has_key = true;
@@ -215,12 +214,12 @@ static bool resolve_handshake_versions(const struct live_options *o) {
     bool is_given = o->handshake_version != 0 || o->min_handshake_version != 0;
     if (is_given && o->profile->handshake != UE_HANDSHAKE_V) {
         cli_error("--handshake-version and --min-handshake-version: handshakes of %s have no version",
-                    o->profile->name);
+                  o->profile->name);
         return false;
     }
     if (o->handshake_version != 0 && o->min_handshake_version > o->handshake_version) {
         cli_error("--min-handshake-version=%" G_GINT64_FORMAT ": above --handshake-version=%" G_GINT64_FORMAT,
-                    o->min_handshake_version, o->handshake_version);
+                  o->min_handshake_version, o->handshake_version);
         return false;
     }
     return cli_check_range("handshake-version", (double)o->handshake_version, 0, HANDSHAKE_VERSION_MAX) &&
@@ -236,8 +235,8 @@ static bool resolve_login(const struct live_options *o) {
 }
 
 bool live_options_resolve(struct live_options *options) {
-    for (size_t i = 0; i < options->given->len; i++) {
-        char **pair = g_strsplit(options->given->pdata[i], "=", 2);
+    for (size_t i = 0; i < options->setting_texts->len; i++) {
+        char **pair = g_strsplit(options->setting_texts->pdata[i], "=", 2);
         ue_settings_set(&options->settings, pair[0], pair[1]);
         g_strfreev(pair);
     }
@@ -262,5 +261,6 @@ void live_options_configure(const struct live_options *options, struct ue_conn_c
     config->no_login = options->no_login;
     config->report_packets = options->events != NULL;
     config->options.burst_limit = (uint32_t)options->burst;
-    config->options.resend_close = true; /* programs linger for it: a lost Close would leave the peer waiting */
+    config->options.resend_close =
+        true; /* the program waits for the acknowledgement: if the close were lost, the peer would have to time out */
 }

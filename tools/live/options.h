@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that serve and connect share: what the wire is like, secrets, and how bad the network shall be. */
+/* Options that serve and connect share: wire settings, secrets and impairment. */
 #ifndef UERUDP_TOOLS_LIVE_OPTIONS_H
 #define UERUDP_TOOLS_LIVE_OPTIONS_H
 
@@ -25,14 +25,15 @@ struct live_options {
     struct sim_link_config impairment; /* of what this side sends */
     bool is_impaired;
     double ticks_per_second;
-    int burst; /* packets of repetitions per tick, 0: no limit */
-    gint64 min_handshake_version, handshake_version; /* lowest accepted and highest spoken; 0: the engine's */
-    gboolean no_login;                               /* the peer has only the reliable layer */
+    int burst; /* packets of retransmissions per tick; 0: no limit */
+    gint64 min_handshake_version,
+        handshake_version; /* lowest version accepted and highest version used; 0: the engine's */
+    gboolean no_login;     /* the peer has the reliable layer only */
     gboolean json;
-    char *pcap;   /* file to record in; NULL: none */
-    char *events; /* file for the event log; NULL: none */
+    char *pcap;   /* capture file; NULL: none */
+    char *events; /* event log; NULL: none */
 
-    GPtrArray *given; /* "key=value" of settings, applied when all is known */
+    GPtrArray *setting_texts; /* "key=value" of settings, applied when the generation is known */
     char *generation_text, *seed_text, *key_text, *version_text;
     double loss, delay_ms, jitter_ms, reorder, duplicate;
 };
@@ -43,10 +44,10 @@ void live_options_clear(struct live_options *options);
 /* Adds the options to a command line. */
 void live_options_add(struct live_options *options, GOptionContext *context);
 
-/* After parsing: false, with a message, when a value is unusable. */
+/* Call it after parsing. False, with a message: a value is unusable. */
 bool live_options_resolve(struct live_options *options);
 
-/* Fills what a connection's configuration has from these options; seed and key point into them. */
+/* Fills the configuration of a connection from the options; seed and key point into them. */
 void live_options_configure(const struct live_options *options, struct ue_conn_config *config);
 
 #endif

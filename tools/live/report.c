@@ -12,10 +12,10 @@
 
 #define NS_PER_MS 1e6
 
-/* Of the program: standard output and standard error; NULL: written at once. */
+/* Of the process: standard output and standard error; NULL: written at once. */
 static struct {
     struct line_writer *output, *errors;
-    uint64_t dropped; /* lines, of which no line said so yet */
+    uint64_t dropped; /* lines that no "dropped" event has counted yet */
     uint64_t dropped_errors;
     bool as_json;
 } lines;
@@ -65,7 +65,7 @@ static char *as_json_line(const char *event, json_t *members) {
     return line;
 }
 
-/* ---- where they go ---- */
+/* ---- writers ---- */
 
 static bool put_dropped(void) {
     json_t *members = json_pack("{s:I}", "lines", (json_int_t)lines.dropped);
@@ -111,7 +111,7 @@ bool live_report_stop(void) {
         cli_error("standard output: cannot write: %s", g_strerror(errno));
     } else if (lost + lines.dropped != 0) {
         cli_error("standard output: %" G_GUINT64_FORMAT " lines were not written: the reader has stopped reading",
-                    lost + lines.dropped);
+                  lost + lines.dropped);
         good = false;
     }
     cli_set_error_sink(NULL);

@@ -3,27 +3,27 @@
 
 #include "tools/sim/message_payload.h"
 
-/* Unreliable messages begin with their number (payload.h). */
+/* an unreliable message begins with its number (message_payload.h) */
 #define UNRELIABLE_NUMBER_BITS 32
 
-/* Of the messages of one channel. */
+/* The messages of one channel. */
 struct numbers {
-    uint64_t sent[2];  /* by reliability */
-    uint64_t received; /* reliable ones */
+    uint64_t sent[2];  /* [reliable] */
+    uint64_t received; /* reliable messages */
 };
 
 struct scenario_traffic {
     const struct sim_scenario *scenario;
     enum ue_role role;
     uint64_t ticks;
-    uint64_t begun[SIM_SCENARIO_STREAMS_MAX]; /* messages of each stream so far */
+    uint64_t sent_count[SIM_SCENARIO_STREAMS_MAX]; /* messages of each stream so far */
     uint64_t sent, received, wrong, left_out;
     uint32_t channel_count;
     struct numbers *numbers; /* by channel, from SIM_SCENARIO_CHANNEL_FIRST */
-    uint8_t *payload;        /* room for the largest */
+    uint8_t *payload;        /* room for the largest message */
 };
 
-/* Voice has a channel of its own, which programs that play scenarios do not open. */
+/* Voice uses a channel of its own, which live programs do not open. */
 static bool is_played(const struct sim_stream *stream) {
     return stream->every_ticks != 0 && !stream->is_voice;
 }
@@ -42,97 +42,98 @@ uint32_t scenario_traffic_channel_count(const struct sim_scenario *scenario) {
 }
 
 struct scenario_traffic *scenario_traffic_new(const struct sim_scenario *scenario, enum ue_role role) {
-    struct scenario_traffic *streams = g_new0(struct scenario_traffic, 1);
-    streams->scenario = scenario;
-    streams->role = role;
-    streams->channel_count = scenario_traffic_channel_count(scenario);
-    streams->numbers = g_new0(struct numbers, streams->channel_count);
-    streams->payload = g_malloc(SIM_STREAM_BITS_MAX / 8);
-    return streams;
+    struct scenario_traffic *traffic = g_new0(struct scenario_traffic, 1);
+    traffic->scenario = scenario;
+    traffic->role = role;
+    traffic->channel_count = scenario_traffic_channel_count(scenario);
+    traffic->numbers = g_new0(struct numbers, traffic->channel_count);
+    traffic->payload = g_malloc(SIM_STREAM_BITS_MAX / 8);
+    return traffic;
 }
 
-void scenario_traffic_free(struct scenario_traffic *streams) {
-    if (streams != NULL) {
-        g_free(streams->numbers);
-        g_free(streams->payload);
-        g_free(streams);
+void scenario_traffic_free(struct scenario_traffic *traffic) {
+    if (traffic != NULL) {
+        g_free(traffic->numbers);
+        g_free(traffic->payload);
+        g_free(traffic);
     }
 }
 
 /* ---- sending ---- */
 
-static uint32_t fill(struct scenario_traffic *streams, const struct sim_stream *stream, enum ue_role from, uint32_t channel,
-                     uint64_t number) {
-    const struct sim_payload payload = {streams->scenario->seed, from, channel, stream->reliable, number};
+static uint32_t fill(struct scenario_traffic *traffic, const struct sim_stream *stream, enum ue_role from,
+                     uint32_t channel, uint64_t number) {
+    const struct sim_payload payload = {traffic->scenario->seed, from, channel, stream->reliable, number};
     uint32_t bits = sim_payload_bits(&payload, stream);
-    sim_payload_write(&payload, bits, streams->payload);
+    sim_payload_write(&payload, bits, traffic->payload);
     return bits;
 }
 
-static void send_one(struct scenario_traffic *streams, struct send_queue *backlog, size_t i) {
-    const struct sim_stream *stream = &streams->scenario->streams[i];
-    uint32_t channel = stream->channel + (uint32_t)(stream->channels != 0 ? streams->begun[i] % stream->channels : 0);
-    struct numbers *numbers = &streams->numbers[channel - SIM_SCENARIO_CHANNEL_FIRST];
+static void send_one(struct scenario_traffic *traffic, struct send_queue *queue, size_t i) {
+    const struct sim_stream *stream = &traffic->scenario->streams[i];
+    uint32_t channel =
+        stream->channel + (uint32_t)(stream->channels != 0 ? traffic->sent_count[i] % stream->channels : 0);
+    struct numbers *numbers = &traffic->numbers[channel - SIM_SCENARIO_CHANNEL_FIRST];
     uint64_t number = numbers->sent[stream->reliable];
-    uint32_t bits = fill(streams, stream, streams->role, channel, number);
-    bool may = stream->reliable || ue_conn_is_ready(backlog->conn);
-    if (!may || !send_queue_push(backlog, channel, stream->reliable, (struct ue_view){streams->payload, 0, bits})) {
-        streams->left_out++;
+    uint32_t bits = fill(traffic, stream, traffic->role, channel, number);
+    bool may = stream->reliable || ue_conn_is_ready(queue->conn);
+    if (!may || !send_queue_push(queue, channel, stream->reliable, (struct ue_view){traffic->payload, 0, bits})) {
+        traffic->left_out++;
         return;
     }
     numbers->sent[stream->reliable]++;
-    streams->begun[i]++;
-    streams->sent++;
+    traffic->sent_count[i]++;
+    traffic->sent++;
 }
 
-void scenario_traffic_tick(struct scenario_traffic *streams, struct send_queue *backlog, uint32_t channel_count) {
-    if (channel_count < streams->channel_count) {
+void scenario_traffic_tick(struct scenario_traffic *traffic, struct send_queue *queue, uint32_t channel_count) {
+    if (channel_count < traffic->channel_count) {
         return; /* not all channels are open */
     }
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
-        const struct sim_stream *stream = &streams->scenario->streams[i];
-        bool due = stream->from == streams->role && is_played(stream) && streams->ticks % stream->every_ticks == 0;
+        const struct sim_stream *stream = &traffic->scenario->streams[i];
+        bool due = stream->from == traffic->role && is_played(stream) && traffic->ticks % stream->every_ticks == 0;
         uint32_t burst = stream->burst != 0 ? stream->burst : 1;
-        for (uint32_t k = 0; due && k < burst && (stream->total == 0 || streams->begun[i] < stream->total); k++) {
-            send_one(streams, backlog, i);
+        for (uint32_t k = 0; due && k < burst && (stream->total == 0 || traffic->sent_count[i] < stream->total); k++) {
+            send_one(traffic, queue, i);
         }
     }
-    streams->ticks++;
+    traffic->ticks++;
 }
 
 /* ---- receiving ---- */
 
-/* A large message that was meant to be unreliable may travel reliably (endpoint.md 19.2). */
-static const struct sim_stream *stream_of(const struct scenario_traffic *streams, enum ue_role from,
-                                         const struct ue_event *bunch) {
-    const struct sim_stream *stream = sim_scenario_stream(streams->scenario, from, bunch->channel, bunch->reliable);
-    return stream != NULL ? stream : sim_scenario_stream(streams->scenario, from, bunch->channel, false);
+/* The stream of a message; a large unreliable message may travel reliably (endpoint.md 19.2). */
+static const struct sim_stream *stream_of(const struct scenario_traffic *traffic, enum ue_role from,
+                                          const struct ue_event *bunch) {
+    const struct sim_stream *stream = sim_scenario_stream(traffic->scenario, from, bunch->channel, bunch->reliable);
+    return stream != NULL ? stream : sim_scenario_stream(traffic->scenario, from, bunch->channel, false);
 }
 
-static bool is_expected(struct scenario_traffic *streams, const struct ue_event *bunch) {
-    enum ue_role from = streams->role == UE_ROLE_SERVER ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
-    const struct sim_stream *stream = stream_of(streams, from, bunch);
+static bool is_expected(struct scenario_traffic *traffic, const struct ue_event *bunch) {
+    enum ue_role from = traffic->role == UE_ROLE_SERVER ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
+    const struct sim_stream *stream = stream_of(traffic, from, bunch);
     uint32_t place = bunch->channel - SIM_SCENARIO_CHANNEL_FIRST;
-    if (stream == NULL || place >= streams->channel_count || bunch->data.bits < stream->min_bits) {
+    if (stream == NULL || place >= traffic->channel_count || bunch->data.bits < stream->min_bits) {
         return false;
     }
     uint64_t number =
-        stream->reliable ? streams->numbers[place].received++ : ue_view_load(bunch->data, 0, UNRELIABLE_NUMBER_BITS);
-    uint32_t bits = fill(streams, stream, from, bunch->channel, number);
-    return ue_view_equal(bunch->data, (struct ue_view){streams->payload, 0, bits});
+        stream->reliable ? traffic->numbers[place].received++ : ue_view_load(bunch->data, 0, UNRELIABLE_NUMBER_BITS);
+    uint32_t bits = fill(traffic, stream, from, bunch->channel, number);
+    return ue_view_equal(bunch->data, (struct ue_view){traffic->payload, 0, bits});
 }
 
-bool scenario_traffic_receive(struct scenario_traffic *streams, const struct ue_event *bunch) {
-    bool good = is_expected(streams, bunch);
-    streams->received++;
-    streams->wrong += !good;
+bool scenario_traffic_receive(struct scenario_traffic *traffic, const struct ue_event *bunch) {
+    bool good = is_expected(traffic, bunch);
+    traffic->received++;
+    traffic->wrong += !good;
     return good;
 }
 
-json_t *scenario_traffic_result(const struct scenario_traffic *streams) {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "scenario", streams->scenario->name, "sent",
-                     (json_int_t)streams->sent, "received", (json_int_t)streams->received, "wrong",
-                     (json_int_t)streams->wrong, "left_out", (json_int_t)streams->left_out);
+json_t *scenario_traffic_result(const struct scenario_traffic *traffic) {
+    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "scenario", traffic->scenario->name, "sent",
+                     (json_int_t)traffic->sent, "received", (json_int_t)traffic->received, "wrong",
+                     (json_int_t)traffic->wrong, "left_out", (json_int_t)traffic->left_out);
 }
 
 char *scenario_traffic_scenario_names(void) {

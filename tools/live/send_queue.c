@@ -3,7 +3,7 @@
 
 #include "tools/live/actor_message.h"
 
-/* As many as the cache of a receiver can sort (endpoint.md 16.3); of a large message they are more. */
+/* Packets that a receiver's order cache can sort (endpoint.md 16.3); a large message may exceed it. */
 #define PACKETS_MAX 32
 
 struct message {
@@ -13,35 +13,35 @@ struct message {
     uint8_t bytes[];
 };
 
-void send_queue_init(struct send_queue *backlog, struct ue_conn *conn, bool wraps, size_t limit_bytes) {
-    *backlog = (struct send_queue){.conn = conn, .limit_bytes = limit_bytes, .wraps = wraps};
-    g_queue_init(&backlog->messages);
+void send_queue_init(struct send_queue *queue, struct ue_conn *conn, bool wraps, size_t limit_bytes) {
+    *queue = (struct send_queue){.conn = conn, .limit_bytes = limit_bytes, .wraps = wraps};
+    g_queue_init(&queue->messages);
 }
 
-void send_queue_clear(struct send_queue *backlog) {
-    g_queue_clear_full(&backlog->messages, g_free);
-    backlog->size_bytes = 0;
+void send_queue_clear(struct send_queue *queue) {
+    g_queue_clear_full(&queue->messages, g_free);
+    queue->size_bytes = 0;
 }
 
-bool send_queue_push(struct send_queue *backlog, uint32_t channel, bool reliable, struct ue_view data) {
-    size_t size_bytes = (data.bits + 7) / 8 + (backlog->wraps ? ACTOR_MESSAGE_BYTES : 0);
-    if (size_bytes > backlog->limit_bytes - backlog->size_bytes) {
+bool send_queue_push(struct send_queue *queue, uint32_t channel, bool reliable, struct ue_view data) {
+    size_t size_bytes = (data.bits + 7) / 8 + (queue->wraps ? ACTOR_MESSAGE_BYTES : 0);
+    if (size_bytes > queue->limit_bytes - queue->size_bytes) {
         return false;
     }
     struct message *message = g_malloc0(sizeof *message + size_bytes);
     *message = (struct message){.channel = channel, .reliable = reliable, .bits = data.bits};
-    if (backlog->wraps) {
-        message->bits = actor_message_wrap(backlog->conn, data, message->bytes);
+    if (queue->wraps) {
+        message->bits = actor_message_wrap(queue->conn, data, message->bytes);
     } else {
         ue_view_copy(data, message->bytes);
     }
-    g_queue_push_tail(&backlog->messages, message);
-    backlog->size_bytes += (message->bits + 7) / 8;
+    g_queue_push_tail(&queue->messages, message);
+    queue->size_bytes += (message->bits + 7) / 8;
     return true;
 }
 
-/* Own packets whose fate is not known yet. */
-static uint64_t packets_under_way(const struct ue_conn *conn) {
+/* Own packets that the peer has not reported yet. */
+static uint64_t packets_in_flight(const struct ue_conn *conn) {
     const struct ue_counters *counters = ue_conn_counters(conn);
     uint64_t known = counters->out_packets_acked + counters->out_packets_lost;
     return counters->out_packets > known ? counters->out_packets - known : 0;
@@ -49,29 +49,29 @@ static uint64_t packets_under_way(const struct ue_conn *conn) {
 
 bool send_queue_has_room(const struct ue_conn *conn, uint32_t channel, size_t bits) {
     bool is_idle = ue_conn_unacked(conn, channel) == 0;
-    return (is_idle || bits <= ue_conn_room_bits(conn, channel)) && packets_under_way(conn) < PACKETS_MAX;
+    return (is_idle || bits <= ue_conn_room_bits(conn, channel)) && packets_in_flight(conn) < PACKETS_MAX;
 }
 
-static bool may_leave(const struct send_queue *backlog, const struct message *message) {
-    return !message->reliable || send_queue_has_room(backlog->conn, message->channel, message->bits);
+static bool may_leave(const struct send_queue *queue, const struct message *message) {
+    return !message->reliable || send_queue_has_room(queue->conn, message->channel, message->bits);
 }
 
-static void send_one(struct send_queue *backlog, uint64_t now_ns, const struct message *message) {
+static void send_one(struct send_queue *queue, uint64_t now_ns, const struct message *message) {
     const struct ue_outgoing bunch = {
         .channel = message->channel, .reliable = message->reliable, .data = {message->bytes, 0, message->bits}};
-    backlog->refused += ue_conn_send(backlog->conn, now_ns, &bunch, NULL) != UE_OK;
+    queue->refused += ue_conn_send(queue->conn, now_ns, &bunch, NULL) != UE_OK;
 }
 
-void send_queue_send(struct send_queue *backlog, uint64_t now_ns) {
+void send_queue_send(struct send_queue *queue, uint64_t now_ns) {
     struct message *message;
-    while ((message = g_queue_peek_head(&backlog->messages)) != NULL && may_leave(backlog, message)) {
-        g_queue_pop_head(&backlog->messages);
-        backlog->size_bytes -= (message->bits + 7) / 8;
-        send_one(backlog, now_ns, message);
+    while ((message = g_queue_peek_head(&queue->messages)) != NULL && may_leave(queue, message)) {
+        g_queue_pop_head(&queue->messages);
+        queue->size_bytes -= (message->bits + 7) / 8;
+        send_one(queue, now_ns, message);
         g_free(message);
     }
 }
 
-bool send_queue_is_empty(const struct send_queue *backlog) {
-    return g_queue_is_empty((GQueue *)&backlog->messages);
+bool send_queue_is_empty(const struct send_queue *queue) {
+    return g_queue_is_empty((GQueue *)&queue->messages);
 }

@@ -5,17 +5,17 @@
 
 #include <uerudp/reference_model.h>
 
-void replay_check_options_init(struct replay_check_options *checking) {
-    *checking = (struct replay_check_options){.is_checked = {true, true}};
+void replay_check_options_init(struct replay_check_options *check_options) {
+    *check_options = (struct replay_check_options){.is_checked = {true, true}};
 }
 
-static gboolean take_side(const char *option, const char *value, void *user, GError **error) {
-    struct replay_check_options *checking = user;
+static gboolean set_side(const char *option, const char *value, void *user, GError **error) {
+    struct replay_check_options *check_options = user;
     bool is_both = strcmp(value, "both") == 0;
-    checking->is_checked[0] = is_both || strcmp(value, "client") == 0;
-    checking->is_checked[1] = is_both || strcmp(value, "server") == 0;
-    checking->is_given = true;
-    if (!checking->is_checked[0] && !checking->is_checked[1]) {
+    check_options->is_checked[0] = is_both || strcmp(value, "client") == 0;
+    check_options->is_checked[1] = is_both || strcmp(value, "server") == 0;
+    check_options->is_given = true;
+    if (!check_options->is_checked[0] && !check_options->is_checked[1]) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: neither client, server nor both", option,
                     value);
         return FALSE;
@@ -32,34 +32,34 @@ static uint32_t mask_of(const char *name) {
     return 0;
 }
 
-static gboolean take_ignored(const char *option, const char *value, void *user, GError **error) {
-    struct replay_check_options *checking = user;
+static gboolean add_ignored(const char *option, const char *value, void *user, GError **error) {
+    struct replay_check_options *check_options = user;
     char **names = g_strsplit(value, ",", -1);
     bool good = names[0] != NULL;
     for (size_t i = 0; good && names[i] != NULL; i++) {
         uint32_t mask = mask_of(names[i]);
-        checking->ignored |= mask;
+        check_options->ignored |= mask;
         good = mask != 0;
     }
     g_strfreev(names);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                    "%s=%s: not a list of differences, which --help tells", option, value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of differences; see --help",
+                    option, value);
     }
-    checking->is_given = true;
+    check_options->is_given = true;
     return good;
 }
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
-void replay_check_options_add(struct replay_check_options *checking, GOptionContext *context) {
+void replay_check_options_add(struct replay_check_options *check_options, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"side", 0, 0, CALLBACK(take_side), "whom to compare; default both", "client|server|both"},
-        {"ignore", 0, 0, CALLBACK(take_ignored), "differences that do not count, see below", "NAME[,NAME...]"},
+        {"side", 0, 0, CALLBACK(set_side), "sides to compare: client, server or both; default both",
+         "client|server|both"},
+        {"ignore", 0, 0, CALLBACK(add_ignored), "differences that do not count, see below", "NAME[,NAME...]"},
         {0},
     };
-    GOptionGroup *group =
-        g_option_group_new("check", "With --check:", "Show the options of the mode check", checking, NULL);
+    GOptionGroup *group = g_option_group_new("check", "With --check:", "Show the check options", check_options, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of the mode check. */
+/* Options of `uerudp replay --check`. */
 #ifndef UERUDP_TOOLS_REPLAY_CHECK_OPTIONS_H
 #define UERUDP_TOOLS_REPLAY_CHECK_OPTIONS_H
 
@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 struct replay_check_options {
-    bool is_checked[2]; /* client, server */
+    bool is_checked[2]; /* [client, server] */
     uint32_t ignored;   /* bit mask of enum ue_model_difference_type */
-    bool is_given;      /* some option of these was used */
+    bool is_given;      /* one of these options was used */
 };
 
-void replay_check_options_init(struct replay_check_options *checking);
-void replay_check_options_add(struct replay_check_options *checking, GOptionContext *context);
+void replay_check_options_init(struct replay_check_options *check_options);
+void replay_check_options_add(struct replay_check_options *check_options, GOptionContext *context);
 
-/* The differences by name, a line each, for --help; the caller frees it. */
+/* The types of differences, one line each, for --help. Free it with g_free. */
 char *replay_check_options_help(void);
 
 #endif

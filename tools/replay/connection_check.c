@@ -3,42 +3,43 @@
 
 #include <uerudp/seq.h>
 
-#define GAP_MAX 1024 /* packets that may be missing at once */
+#define GAP_MAX 1024 /* packets that may be missing in a row */
 #define STRAYS_MAX 4
-#define MALFORMED_SHARE 4           /* one in so many datagrams at most */
-#define FIRST_ID (INT64_C(4) << 14) /* ids here are well above 0 */
+#define MALFORMED_SHARE 4           /* most malformed datagrams: one in this many */
+#define FIRST_ID (INT64_C(4) << 14) /* packet ids here start well above 0 */
 
 struct replay_connection *replay_connection_new(struct replay_check_context *all, const struct input_datagram *seen) {
-    struct replay_connection *conversation = g_new0(struct replay_connection, 1);
-    conversation->all = all;
-    conversation->stream = seen->connection->stream;
-    g_strlcpy(conversation->generation, seen->context.profile.name, sizeof conversation->generation);
+    struct replay_connection *connection = g_new0(struct replay_connection, 1);
+    connection->all = all;
+    connection->stream = seen->connection->stream;
+    g_strlcpy(connection->generation, seen->context.profile.name, sizeof connection->generation);
     for (unsigned role = 0; role < 2; role++) {
-        struct replay_side *side = &conversation->sides[role];
+        struct replay_side *side = &connection->sides[role];
         const char *text = seen->connection->texts[role == seen->role ? seen->held->side : !seen->held->side];
-        g_strlcpy(conversation->texts[role], text, sizeof conversation->texts[role]);
+        g_strlcpy(connection->texts[role], text, sizeof connection->texts[role]);
         side->role = role;
         side->is_checked = all->is_checked[role];
         side->ignored = all->ignored;
-        side->peer = &conversation->sides[!role];
-        replay_packet_ring_init(&side->kept, &all->budget);
+        side->peer = &connection->sides[!role];
+        replay_packet_ring_init(&side->ring, &all->budget);
     }
-    return conversation;
+    return connection;
 }
 
-void replay_connection_free(struct replay_connection *conversation) {
-    if (conversation != NULL) {
-        replay_side_free(&conversation->sides[0]);
-        replay_side_free(&conversation->sides[1]);
-        g_free(conversation);
+void replay_connection_free(struct replay_connection *connection) {
+    if (connection != NULL) {
+        replay_side_free(&connection->sides[0]);
+        replay_side_free(&connection->sides[1]);
+        g_free(connection);
     }
 }
 
-/* ---- the handshake ---- */
+/* ---- handshake ---- */
 
-static void expect_handshake(struct replay_side *side, const struct input_datagram *seen, const struct ue_datagram *recorded,
-                             const struct ue_handshake *expected) {
-    struct replay_difference *d = replay_side_add_difference(side, UE_MODEL_DIFFERS_HANDSHAKE, seen->held->frame, side->next);
+static void set_expected_handshake(struct replay_side *side, const struct input_datagram *seen,
+                                   const struct ue_datagram *recorded, const struct ue_handshake *expected) {
+    struct replay_difference *d =
+        replay_side_add_difference(side, UE_MODEL_DIFFERS_HANDSHAKE, seen->held->frame, side->next);
     struct ue_datagram datagram = *recorded;
     if (d == NULL) {
         return;
@@ -64,14 +65,14 @@ static bool answers(const struct ue_handshake *response, const struct ue_handsha
            same_cookie(response, challenge);
 }
 
-/* An Ack has the cookie of the Response, which a restart has as its original one. */
+/* An Ack carries the cookie of the Response; a restart carries it as the original cookie. */
 static bool acknowledges(const struct ue_handshake *ack, const struct ue_handshake *response) {
     return memcmp(ack->cookie, response->has_orig_cookie ? response->orig_cookie : response->cookie,
                   sizeof ack->cookie) == 0;
 }
 
-/* Whether one of the messages fits. Unknown, which is no difference: when there is none, or one may be missing, because
-   the capture begins in the middle or it is forgotten. */
+/* Whether one of the messages fits. True also where that is unknown: none was captured, or one may be missing because
+   the capture begins in the middle or because it was dropped. */
 static bool fits_one(const struct replay_connection *v, const struct replay_cookies *cookies,
                      const struct ue_handshake *message,
                      bool (*fits)(const struct ue_handshake *, const struct ue_handshake *)) {
@@ -89,59 +90,62 @@ static const struct ue_handshake *newest(const struct replay_cookies *cookies) {
 }
 
 /* Layout A0 begins with 0 (protocol.md 5.7). */
-static void begin_from(struct replay_connection *v, const struct input_datagram *seen, const struct ue_handshake *h) {
+static void set_start(struct replay_connection *v, const struct input_datagram *seen, const struct ue_handshake *h) {
     bool is_derived = seen->context.profile.handshake != UE_HANDSHAKE_A0;
     v->start.is_known = true;
     v->start.sequences = is_derived ? ue_cookie_sequences(h->cookie) : (struct ue_sequences){0, 0};
 }
 
-/* A Response brings back what a Challenge gave. */
-static void take_response(struct replay_connection *v, const struct input_datagram *seen, const struct ue_datagram *datagram) {
+/* A Response returns the values of a Challenge. */
+static void handle_response(struct replay_connection *v, const struct input_datagram *seen,
+                            const struct ue_datagram *datagram) {
     const struct ue_handshake *h = &datagram->handshake;
     if (!fits_one(v, &v->challenges, h, answers)) {
         struct ue_handshake expected = *h;
         expected.secret_id = newest(&v->challenges)->secret_id;
         expected.timestamp = newest(&v->challenges)->timestamp;
         memcpy(expected.cookie, newest(&v->challenges)->cookie, sizeof expected.cookie);
-        expect_handshake(&v->sides[0], seen, datagram, &expected);
+        set_expected_handshake(&v->sides[0], seen, datagram, &expected);
     }
     bool is_other = v->responses.count != 0 && !same_cookie(newest(&v->responses), h);
     v->has_other_responses |= is_other;
     remember(&v->responses, h);
     if (!h->restart && !v->has_ack) {
-        begin_from(v, seen, h);
-        v->start.is_known = !v->has_other_responses; /* which one the server took its Ack says */
+        set_start(v, seen, h);
+        v->start.is_known = !v->has_other_responses; /* the Ack shows which one the server accepted */
     }
 }
 
-static void take_ack(struct replay_connection *v, const struct input_datagram *seen, const struct ue_datagram *datagram) {
+static void handle_ack(struct replay_connection *v, const struct input_datagram *seen,
+                       const struct ue_datagram *datagram) {
     const struct ue_handshake *h = &datagram->handshake;
     if (!fits_one(v, &v->responses, h, acknowledges)) {
         const struct ue_handshake *response = newest(&v->responses);
         struct ue_handshake expected = *h;
         memcpy(expected.cookie, response->has_orig_cookie ? response->orig_cookie : response->cookie,
                sizeof expected.cookie);
-        expect_handshake(&v->sides[1], seen, datagram, &expected);
+        set_expected_handshake(&v->sides[1], seen, datagram, &expected);
     }
     if (!h->restart) {
-        begin_from(v, seen, h);
+        set_start(v, seen, h);
         v->has_ack = true;
     }
 }
 
-static void take_handshake(struct replay_connection *v, const struct input_datagram *seen, const struct ue_datagram *datagram) {
+static void handle_handshake(struct replay_connection *v, const struct input_datagram *seen,
+                             const struct ue_datagram *datagram) {
     bool has_begun = v->sides[0].oldest != 0 || v->sides[1].oldest != 0;
     switch (datagram->handshake.type) {
     case UE_HANDSHAKE_CHALLENGE: remember(&v->challenges, &datagram->handshake); break;
     case UE_HANDSHAKE_RESPONSE:
     case UE_HANDSHAKE_RESTART_RESPONSE:
         if (!has_begun || datagram->handshake.has_orig_cookie) {
-            take_response(v, seen, datagram);
+            handle_response(v, seen, datagram);
         }
         break;
     case UE_HANDSHAKE_ACK:
         if (!has_begun || datagram->handshake.restart) {
-            take_ack(v, seen, datagram);
+            handle_ack(v, seen, datagram);
         }
         break;
     default: break;
@@ -150,8 +154,8 @@ static void take_handshake(struct replay_connection *v, const struct input_datag
 
 /* ---- packets ---- */
 
-/* Where several generations fit, what the newest of them may do is not held against a side. */
-static void be_lenient(struct ue_profile *profile, const struct input_datagram *seen) {
+/* Where several generations fit, allows what the newest of them does. */
+static void allow_newest_rules(struct ue_profile *profile, const struct input_datagram *seen) {
     uint16_t candidates = ue_detection_result_of(&seen->connection->flow, &seen->held->link)->candidates;
     for (size_t i = 0; i < UE_PROFILE_COUNT; i++) {
         const struct ue_profile *candidate = ue_profile_at(i);
@@ -162,10 +166,10 @@ static void be_lenient(struct ue_profile *profile, const struct input_datagram *
     }
 }
 
-/* The context in which a side's packets are read. */
+/* Sets the context in which a side's packets are decoded. */
 static void set_context(struct replay_side *side, const struct input_datagram *seen) {
     side->context = seen->context;
-    be_lenient(&side->context.profile, seen);
+    allow_newest_rules(&side->context.profile, seen);
     side->context.direction = side->role == 0 ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
 }
 
@@ -174,9 +178,9 @@ static bool is_read_alike(const struct ue_context *a, const struct ue_context *b
            a->data_bound == b->data_bound;
 }
 
-/* The detection took another generation or other constants than before: what was compared may have been misread. Both
-   sides are joined anew, as if the capture began here. */
-static void begin_anew(struct replay_connection *v, const struct input_datagram *seen) {
+/* The detection changed the generation or other parameters: earlier comparisons may have misread packets. Both sides
+   restart as if the capture began here. */
+static void restart(struct replay_connection *v, const struct input_datagram *seen) {
     v->start.is_known = false;
     g_strlcpy(v->generation, seen->context.profile.name, sizeof v->generation);
     for (unsigned role = 0; role < 2; role++) {
@@ -187,8 +191,9 @@ static void begin_anew(struct replay_connection *v, const struct input_datagram 
     }
 }
 
-/* Ids here are well above 0, and near to what the other side acknowledged. */
-static void begin_side(struct replay_side *side, const struct input_datagram *seen, const struct ue_datagram *head) {
+/* Packet ids here start well above 0, near to what the other side acknowledges. */
+static void start_side_ids(struct replay_side *side, const struct input_datagram *seen,
+                           const struct ue_datagram *head) {
     uint16_t seq = head->packet.seq;
     int64_t id = ue_seq_expand(seq, side->peer->acked != 0 ? side->peer->acked : FIRST_ID + seq, UE_PACKET_SEQ_MAX);
     side->offset = id - seq;
@@ -199,91 +204,95 @@ static void begin_side(struct replay_side *side, const struct input_datagram *se
 
 #define ACKS_MAX 4096
 
-/* A packet whose items are looked at before its turn. */
-struct hearing {
+/* A packet whose items are read before it is compared. */
+struct header_items {
     struct replay_side *side;
     uint16_t acks[ACKS_MAX]; /* of a legacy packet */
     uint32_t ack_count;
 };
 
-static void hear(void *user, const struct ue_item *item) {
-    struct hearing *hearing = user;
+static void add_header_item(void *user, const struct ue_item *item) {
+    struct header_items *header_items = user;
     if (!item->is_ack) {
-        hearing->side->begins_elsewhere |= !hearing->side->has_spoken && item->bunch.channel != 0;
-        hearing->side->has_spoken |= item->bunch.reliable && item->bunch.channel == 0;
-    } else if (hearing->ack_count < ACKS_MAX) {
-        hearing->acks[hearing->ack_count++] = item->ack.ack_id;
+        header_items->side->starts_elsewhere |= !header_items->side->has_sent_control && item->bunch.channel != 0;
+        header_items->side->has_sent_control |= item->bunch.reliable && item->bunch.channel == 0;
+    } else if (header_items->ack_count < ACKS_MAX) {
+        header_items->acks[header_items->ack_count++] = item->ack.ack_id;
     }
 }
 
-static void hear_out(struct hearing *hearing, const struct input_datagram *seen, const struct ue_packet *packet) {
-    const struct ue_visitor visitor = {.item = hear, .user = hearing};
+static void read_header_items(struct header_items *header_items, const struct input_datagram *seen,
+                              const struct ue_packet *packet) {
+    const struct ue_visitor visitor = {.item = add_header_item, .user = header_items};
     struct ue_decode_result verdict;
-    if (!hearing->side->has_spoken || packet->history_words == 0) {
+    if (!header_items->side->has_sent_control || packet->history_words == 0) {
         ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &verdict);
     }
 }
 
-static bool keep(struct replay_side *side, const struct input_datagram *seen, const struct ue_packet *packet, int64_t id,
-                 bool is_whole) {
-    struct hearing hearing;
-    bool is_premature = side->role == 1 && is_whole && !side->peer->has_spoken;
-    hearing.side = side;
-    hearing.ack_count = 0;
-    hear_out(&hearing, seen, packet);
-    struct replay_packet *kept = replay_packet_ring_insert(&side->kept, id, seen->bytes, seen->size_bytes, hearing.acks, hearing.ack_count);
-    if (kept == NULL) {
-        side->trouble = side->peer->trouble = "too many packets wait for an acknowledgement";
+static bool store_packet(struct replay_side *side, const struct input_datagram *seen, const struct ue_packet *packet,
+                         int64_t id, bool is_whole) {
+    struct header_items header_items;
+    bool is_premature = side->role == 1 && is_whole && !side->peer->has_sent_control;
+    header_items.side = side;
+    header_items.ack_count = 0;
+    read_header_items(&header_items, seen, packet);
+    struct replay_packet *stored = replay_packet_ring_insert(&side->ring, id, seen->bytes, seen->size_bytes,
+                                                             header_items.acks, header_items.ack_count);
+    if (stored == NULL) {
+        side->obstacle = side->peer->obstacle = "too many packets wait for an acknowledgement";
         return false;
     }
     int64_t near = side->peer->newest != 0 ? side->peer->newest
                    : side->acked != 0      ? side->acked
                                            : FIRST_ID + packet->ack;
-    kept->frame = seen->held->frame;
-    kept->time_ns = seen->held->time_ns;
-    kept->ack = ue_seq_expand(packet->ack, near, UE_PACKET_SEQ_MAX);
-    kept->peer_newest = side->peer->newest != 0 ? side->peer->newest : kept->ack;
-    side->acked = packet->history_words != 0 ? kept->ack : 0;
-    kept->judged =
-        packet->history_flush ? ue_seq_expand(packet->acked_history_seq, near, UE_PACKET_SEQ_MAX) : kept->ack;
-    kept->is_premature = is_premature;
-    kept->words = packet->history_words;
-    memcpy(kept->history, packet->history, sizeof kept->history);
+    stored->frame = seen->held->frame;
+    stored->time_ns = seen->held->time_ns;
+    stored->ack = ue_seq_expand(packet->ack, near, UE_PACKET_SEQ_MAX);
+    stored->peer_newest = side->peer->newest != 0 ? side->peer->newest : stored->ack;
+    side->acked = packet->history_words != 0 ? stored->ack : 0;
+    stored->reported =
+        packet->history_flush ? ue_seq_expand(packet->acked_history_seq, near, UE_PACKET_SEQ_MAX) : stored->ack;
+    stored->is_premature = is_premature;
+    stored->words = packet->history_words;
+    memcpy(stored->history, packet->history, sizeof stored->history);
     return true;
 }
 
-/* A packet far ahead of all others was damaged on the way, or, when more of them come, the capture has a hole. */
-static bool is_stray(struct replay_side *side, int64_t id) {
+/* Whether a packet is far ahead of all others: it was damaged, or, when more such packets follow, the capture has a
+   gap. */
+static bool is_out_of_range(struct replay_side *side, int64_t id) {
     if (id - side->newest <= GAP_MAX) {
-        side->strays = 0;
+        side->out_of_range_count = 0;
         return false;
     }
     side->stray_ids[side->stray_count++ % REPLAY_SIDE_STRAYS] = id;
-    if (++side->strays == STRAYS_MAX) {
-        side->trouble = side->peer->trouble = "too many packets are missing at once";
+    if (++side->out_of_range_count == STRAYS_MAX) {
+        side->obstacle = side->peer->obstacle = "too many packets are missing at once";
     }
     return true;
 }
 
-static void take_packet(struct replay_connection *v, const struct input_datagram *seen, const struct ue_datagram *head) {
+static void receive_packet(struct replay_connection *v, const struct input_datagram *seen,
+                           const struct ue_datagram *head) {
     struct replay_side *side = &v->sides[seen->role];
     if (side->oldest != 0 && !is_read_alike(&side->context, &seen->context)) {
-        begin_anew(v, seen);
+        restart(v, seen);
     }
     if (side->oldest == 0) {
-        begin_side(side, seen, head);
+        start_side_ids(side, seen, head);
     }
     int64_t id = ue_seq_expand(head->packet.seq, side->newest, UE_PACKET_SEQ_MAX);
     if (seen->held->link.links.has_id) {
-        side->offset = id - seen->held->link.links.packet_id; /* the same but for a wrap before the beginning */
+        side->offset = id - seen->held->link.links.packet_id; /* equal, except for a wrap before the beginning */
     }
-    if (is_stray(side, id)) {
+    if (is_out_of_range(side, id)) {
         return;
     }
-    bool is_known = replay_packet_ring_find(&side->kept, id) != NULL || id < side->kept.oldest;
+    bool is_known = replay_packet_ring_find(&side->ring, id) != NULL || id < side->ring.oldest;
     bool is_needed = replay_side_is_active(side) || replay_side_is_active(side->peer);
     if (id <= 0 || is_known || !is_needed || side->newest - id >= REPLAY_PACKETS_MAX ||
-        !keep(side, seen, &head->packet, id, v->start.is_known)) {
+        !store_packet(side, seen, &head->packet, id, v->start.is_known)) {
         return;
     }
     side->newest = MAX(id, side->newest);
@@ -295,7 +304,7 @@ static void take_packet(struct replay_connection *v, const struct input_datagram
     replay_side_compare(&v->sides[1], &v->start, false);
 }
 
-/* ---- one datagram ---- */
+/* ---- datagrams ---- */
 
 /* Whether a handshake begins with this datagram. */
 static bool is_initial(const struct input_datagram *seen) {
@@ -307,7 +316,7 @@ static bool is_initial(const struct input_datagram *seen) {
            head.prefix.is_handshake && head.handshake.type == UE_HANDSHAKE_INITIAL;
 }
 
-static void take_clear(struct replay_connection *v, const struct input_datagram *seen) {
+static void receive_clear(struct replay_connection *v, const struct input_datagram *seen) {
     struct ue_datagram head = {0};
     struct ue_item_range rest;
     struct ue_fault fault;
@@ -321,37 +330,38 @@ static void take_clear(struct replay_connection *v, const struct input_datagram 
         return;
     }
     if (head.prefix.is_handshake) {
-        take_handshake(v, seen, &head);
+        handle_handshake(v, seen, &head);
     } else if (!seen->context.settings.internal_ack) {
-        take_packet(v, seen, &head);
+        receive_packet(v, seen, &head);
     }
 }
 
 static bool has_key(struct replay_check_context *all) {
     const uint8_t *key = all->cipher != NULL ? ue_cipher_key(all->cipher) : NULL;
-    if (key == NULL || (all->seal != NULL && memcmp(key, all->key, sizeof all->key) == 0)) {
+    if (key == NULL || (all->encryption != NULL && memcmp(key, all->key, sizeof all->key) == 0)) {
         return key != NULL;
     }
-    ue_encryption_free(all->seal);
+    ue_encryption_free(all->encryption);
     memcpy(all->key, key, sizeof all->key);
-    all->seal = ue_encryption_new(key);
-    return all->seal != NULL;
+    all->encryption = ue_encryption_new(key);
+    return all->encryption != NULL;
 }
 
-/* The clear datagram that an encrypted one holds; false: it cannot be had. */
-static bool unseal(struct replay_check_context *all, struct input_datagram *seen) {
+/* Decrypts a datagram. False: not possible. */
+static bool decrypt(struct replay_check_context *all, struct input_datagram *seen) {
     bool was_clear;
     if (!seen->verdict.is_opened || seen->size_bytes > sizeof all->clear || !has_key(all)) {
         return false;
     }
-    seen->size_bytes = ue_encryption_decrypt(all->seal, &seen->context, seen->bytes, seen->size_bytes, all->clear, &was_clear);
+    seen->size_bytes =
+        ue_encryption_decrypt(all->encryption, &seen->context, seen->bytes, seen->size_bytes, all->clear, &was_clear);
     seen->bytes = all->clear;
     return seen->size_bytes != 0 &&
            ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, NULL, &seen->verdict) == UE_OK &&
-           !seen->verdict.is_opaque; /* else it is compressed, too */
+           !seen->verdict.is_opaque; /* otherwise it is compressed, too */
 }
 
-/* Nobody will look at its packets again. */
+/* Frees both sides when nothing of them will be compared any more. */
 static void finish_if_over(struct replay_connection *v) {
     if (!replay_side_is_active(&v->sides[0]) && !replay_side_is_active(&v->sides[1]) && !v->sides[0].is_finished) {
         replay_side_finish(&v->sides[0]);
@@ -361,17 +371,17 @@ static void finish_if_over(struct replay_connection *v) {
 
 void replay_connection_receive(struct replay_connection *v, const struct input_datagram *seen) {
     struct input_datagram clear = *seen;
-    if (seen->is_foreign || (v->sides[0].trouble != NULL && v->sides[1].trouble != NULL)) {
+    if (seen->is_foreign || (v->sides[0].obstacle != NULL && v->sides[1].obstacle != NULL)) {
         return;
     }
     clear.context.settings.decryptor = NULL;
-    if (seen->is_cut || (seen->verdict.is_opaque && !unseal(v->all, &clear))) {
-        v->sides[0].trouble = v->sides[1].trouble =
-            seen->is_cut ? "the capture has its datagrams cut" : "its content is encrypted or compressed";
+    if (seen->is_cut || (seen->verdict.is_opaque && !decrypt(v->all, &clear))) {
+        v->sides[0].obstacle = v->sides[1].obstacle =
+            seen->is_cut ? "its datagrams are cut by the snap length" : "its content is encrypted or compressed";
         finish_if_over(v);
         return;
     }
-    take_clear(v, &clear);
+    receive_clear(v, &clear);
     finish_if_over(v);
 }
 
@@ -381,23 +391,23 @@ void replay_connection_end(struct replay_connection *v) {
     }
 }
 
-/* Of what decodes badly, the rest may fit by chance. */
-static bool is_doubtful(const struct replay_connection *v) {
+/* Whether so much is malformed that the rest may fit by chance. */
+static bool is_too_malformed(const struct replay_connection *v) {
     return v->malformed * MALFORMED_SHARE > v->datagrams;
 }
 
-/* Peers that have only handshake and reliable layer keep none of the rules about who may open which channel when. A
-   server that speaks before a client of which nothing more is known may be one of them. */
+/* Implementations with only handshake and reliable layer ignore the rules about who may open which channel when. A
+   server that sends before a client of which nothing else is known may be one. */
 static bool has_no_login(const struct replay_connection *v) {
     const struct replay_side *client = &v->sides[0];
     const struct replay_difference *of_server = v->sides[1].difference;
     bool is_premature = of_server != NULL && of_server->type == UE_MODEL_DIFFERS_PREMATURE;
     bool is_whole = v->start.is_known && !v->begins_in_the_middle;
-    return is_whole && (client->begins_elsewhere || (is_premature && !client->has_spoken));
+    return is_whole && (client->starts_elsewhere || (is_premature && !client->has_sent_control));
 }
 
 const struct replay_difference *replay_connection_difference(const struct replay_connection *v) {
-    if (is_doubtful(v) || has_no_login(v)) {
+    if (is_too_malformed(v) || has_no_login(v)) {
         return NULL;
     }
     const struct replay_difference *a = v->sides[0].difference;
@@ -408,19 +418,19 @@ const struct replay_difference *replay_connection_difference(const struct replay
 const char *replay_connection_obstacle(const struct replay_connection *v, unsigned role) {
     const struct replay_side *side = &v->sides[role];
     if (!side->is_checked) {
-        return "not asked for";
+        return "not selected";
     }
-    if (is_doubtful(v)) {
-        return "too much of it is malformed; are the settings right?";
+    if (is_too_malformed(v)) {
+        return "too many of its datagrams are malformed; are the settings right?";
     }
     if (has_no_login(v)) {
-        return "its client did not begin with the control channel, so it has no login";
+        return "its client did not open the control channel first, so it has no login";
     }
-    if (side->trouble != NULL) {
-        return side->trouble;
+    if (side->obstacle != NULL) {
+        return side->obstacle;
     }
     if (side->oldest == 0 || side->peer->oldest == 0) {
-        return side->oldest == 0 ? "the capture has no packet of it" : "the capture has no packet of the other side";
+        return side->oldest == 0 ? "no packet of this side was captured" : "no packet of the other side was captured";
     }
-    return !side->has_begun && side->difference == NULL ? "the capture has too little of it" : NULL;
+    return !side->has_begun && side->difference == NULL ? "too few packets of this side were captured" : NULL;
 }

@@ -19,7 +19,7 @@ void replay_difference_set_expected(struct replay_difference *difference, const 
 
 /* ---- the first field ---- */
 
-/* What a trace says, field by field, each as a text. */
+/* The fields of a traced datagram, each as a text. */
 struct listing {
     GArray *fields; /* struct field */
     struct text_buffer texts;
@@ -64,7 +64,7 @@ static bool same_field(const struct listing *a, const struct field *x, const str
            (x->text_bytes == 0 || memcmp(a->texts.text + x->text, b->texts.text + y->text, x->text_bytes) == 0);
 }
 
-/* Both datagrams as fields, and the first place where they differ; NULL: one of them ends there. */
+/* Both datagrams as fields, and the first ones that differ; NULL: one datagram ends there. */
 struct comparison {
     struct listing expected, actual;
     const struct field *expected_field, *actual_field;
@@ -111,10 +111,11 @@ static size_t first_bit(const struct replay_difference *d) {
 
 /* ---- text ---- */
 
-/* One row: bytes in hex, then their bits in wire order, the least significant of each byte first. */
-static void print_row(struct text_buffer *out, const char *name, const uint8_t *bytes, size_t size_bytes, size_t begin) {
-    text_buffer_add_format(out, "    %-8s %04zx ", name, begin);
-    for (size_t i = begin; i < begin + ROW_BYTES; i++) {
+/* Prints one row: bytes in hex, then their bits in wire order, the least significant bit of each byte first. */
+static void print_row(struct text_buffer *out, const char *name, const uint8_t *bytes, size_t size_bytes,
+                      size_t start_side) {
+    text_buffer_add_format(out, "    %-8s %04zx ", name, start_side);
+    for (size_t i = start_side; i < start_side + ROW_BYTES; i++) {
         if (i < size_bytes) {
             text_buffer_add_format(out, " %02x", bytes[i]);
         } else {
@@ -122,7 +123,7 @@ static void print_row(struct text_buffer *out, const char *name, const uint8_t *
         }
     }
     text_buffer_add_char(out, ' ');
-    for (size_t bit = 8 * begin; bit < 8 * (begin + ROW_BYTES) && bit < 8 * size_bytes; bit++) {
+    for (size_t bit = 8 * start_side; bit < 8 * (start_side + ROW_BYTES) && bit < 8 * size_bytes; bit++) {
         text_buffer_add(out, bit % 8 == 0 ? " " : "");
         text_buffer_add_char(out, bit_at(bytes, size_bytes, bit) ? '1' : '0');
     }
@@ -173,9 +174,10 @@ void replay_difference_print(const struct replay_difference *d, struct text_buff
         text_buffer_add_format(out, "packet %lld: ", (long long)d->packet_id);
     }
     text_buffer_add_format(out, "the %s %s [%s]\n", phrase_side(d->side), ue_model_difference_text(d->type),
-                  ue_model_difference_name(d->type));
+                           ue_model_difference_name(d->type));
     if (d->has_bunch) {
-        text_buffer_add_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel, (long long)d->reliable_id);
+        text_buffer_add_format(out, "    channel %u, reliable bunch %lld\n", (unsigned)d->channel,
+                               (long long)d->reliable_id);
     }
     if (d->type == UE_MODEL_DIFFERS_RECEIVED) {
         text_buffer_add_format(out, "    an endpoint says %s\n", ue_close_reason_name(d->reason));
@@ -222,12 +224,13 @@ static void print_json_datagrams(const struct replay_difference *d, struct text_
 
 void replay_difference_print_json(const struct replay_difference *d, struct text_buffer *out) {
     text_buffer_add_format(out, "\"type\":\"%s\",\"side\":\"%s\",\"frame\":%llu", ue_model_difference_name(d->type),
-                  phrase_side(d->side), (unsigned long long)d->frame);
+                           phrase_side(d->side), (unsigned long long)d->frame);
     if (d->type != UE_MODEL_DIFFERS_HANDSHAKE) {
         text_buffer_add_format(out, ",\"packet_id\":%lld", (long long)d->packet_id);
     }
     if (d->has_bunch) {
-        text_buffer_add_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel, (long long)d->reliable_id);
+        text_buffer_add_format(out, ",\"channel\":%u,\"reliable_id\":%lld", (unsigned)d->channel,
+                               (long long)d->reliable_id);
     }
     if (d->type == UE_MODEL_DIFFERS_RECEIVED) {
         text_buffer_add_format(out, ",\"reason\":\"%s\"", ue_close_reason_name(d->reason));

@@ -1,46 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* What a live server says, against what the captured one said: channels in the order in which it opens them, reliable
-   messages on each, and how it ended. */
+/* Compares a live server with the captured one: the channels in the order in which it opens them, the reliable messages
+   on each, and the close. */
 #ifndef UERUDP_TOOLS_REPLAY_LIVE_COMPARISON_H
 #define UERUDP_TOOLS_REPLAY_LIVE_COMPARISON_H
 
 #include <uerudp/login.h>
 #include "tools/replay/session_transcript.h"
 
-/* The present counterpart of a captured life. */
+/* The live counterpart of a captured channel. */
 struct live_comparison_channel {
     bool is_open;
     uint32_t channel;
-    uint64_t heard[2]; /* whole messages of the server, by reliable */
+    uint64_t received[2]; /* whole messages of the server [reliable] */
 };
 
 struct live_comparison {
-    const struct session_transcript *tale;
-    struct live_comparison_channel *lives; /* by captured life */
-    GArray *by_server;          /* captured lives that the server opened, in order */
-    guint opened;               /* by the live server */
-    uint64_t heard;             /* messages on all channels */
-    bool is_closed;             /* by it */
+    const struct session_transcript *transcript;
+    struct live_comparison_channel *channels; /* by captured channel */
+    GArray *by_server;                        /* captured channels that the server opened, in order */
+    guint opened;                             /* by the live server */
+    uint64_t received;                        /* messages on all channels */
+    bool is_closed;                           /* by the live server */
     char reason[SESSION_TRANSCRIPT_REASON_BYTES];
     uint64_t differences;
 };
 
-/* The tale must outlive it. */
-void live_comparison_init(struct live_comparison *comparison, const struct session_transcript *tale);
+/* The session transcript must outlive it. */
+void live_comparison_init(struct live_comparison *comparison, const struct session_transcript *transcript);
 void live_comparison_clear(struct live_comparison *comparison);
 
-struct live_comparison_channel *live_comparison_find_channel(const struct live_comparison *comparison, uint32_t life);
+struct live_comparison_channel *live_comparison_find_channel(const struct live_comparison *comparison, uint32_t slot);
 
 /* An event of the live connection. */
 void live_comparison_event(struct live_comparison *comparison, const struct ue_event *event);
 
-/* Whether the server has said all that it said in the capture, or more. */
+/* Whether the server has sent everything that it sent in the capture. */
 bool live_comparison_is_complete(const struct live_comparison *comparison);
 
-/* The live connection ended before the client left. */
-void live_comparison_closed(struct live_comparison *comparison, const struct ue_login *login, enum ue_close_reason reason);
+/* The live connection ended before the client closed it. */
+void live_comparison_closed(struct live_comparison *comparison, const struct ue_login *login,
+                            enum ue_close_reason reason);
 
-/* Counts the differences; then report prints each. */
+/* Counts the differences; live_comparison_report prints them. */
 void live_comparison_end(struct live_comparison *comparison);
 void live_comparison_report(const struct live_comparison *comparison, bool as_json);
 

@@ -8,16 +8,16 @@
 #include "tools/replay/connection_check.h"
 #include "tools/replay/replay.h"
 
-#define KEPT_RESERVE_BYTES ((size_t)512 << 10) /* of a side; what is not used costs nothing; */
-#define KEPT_MAX_BYTES ((size_t)8 << 20)       /* ... the most of one; */
-#define KEPT_SHARED_BYTES ((size_t)256 << 20)  /* ... and what all sides together keep above the reserve */
-#define CONVERSATIONS_MAX 1024                 /* at a time; further ones are only counted */
+#define PACKETS_RESERVE_BYTES ((size_t)512 << 10) /* packet memory of a side; unused memory costs nothing; */
+#define PACKETS_MAX_BYTES ((size_t)8 << 20)       /* ... the most of one side; */
+#define PACKETS_SHARED_BYTES ((size_t)256 << 20)  /* ... and all that sides use above their reserves */
+#define CONNECTIONS_MAX 1024                      /* compared at a time; further ones are only counted */
 
 struct check {
     struct replay_command *replay;
     struct replay_check_context all;
-    GHashTable *conversations; /* by stream */
-    GArray *order;             /* their streams */
+    GHashTable *connections; /* by stream number */
+    GArray *order;           /* their stream numbers */
     struct text_buffer out;
     uint64_t unchecked;
     bool differs;
@@ -27,18 +27,18 @@ struct check {
 
 static void print_side(struct text_buffer *out, const struct replay_connection *v, unsigned role) {
     const struct replay_side *side = &v->sides[role];
-    const char *trouble = replay_connection_obstacle(v, role);
+    const char *obstacle = replay_connection_obstacle(v, role);
     text_buffer_add_format(out, "  %s: ", phrase_side(role));
-    if (trouble != NULL) {
-        text_buffer_add_format(out, "not compared: %s\n", trouble);
+    if (obstacle != NULL) {
+        text_buffer_add_format(out, "not compared: %s\n", obstacle);
         return;
     }
-    struct ue_model_retransmissions notes = replay_side_notes(side);
-    text_buffer_add_format(out, "%llu packets compared, %llu bunches delivered to it", (unsigned long long)side->packets,
-                  (unsigned long long)side->delivered);
-    if (notes.early + notes.late != 0) {
-        text_buffer_add_format(out, "; resends: %llu before their verdict, %llu later than at once",
-                      (unsigned long long)notes.early, (unsigned long long)notes.late);
+    struct ue_model_retransmissions retransmissions = replay_side_retransmissions(side);
+    text_buffer_add_format(out, "%llu packets compared, %llu bunches delivered to it",
+                           (unsigned long long)side->packets, (unsigned long long)side->delivered);
+    if (retransmissions.early + retransmissions.late != 0) {
+        text_buffer_add_format(out, "; resends: %llu before the report, %llu later than at once",
+                               (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
     }
     text_buffer_add_char(out, '\n');
 }
@@ -46,10 +46,11 @@ static void print_side(struct text_buffer *out, const struct replay_connection *
 static void print_ignored(struct text_buffer *out, const struct replay_connection *v, uint32_t ignored) {
     for (int type = 0; type < UE_MODEL_DIFFERENCE_COUNT; type++) {
         for (unsigned role = 0; role < 2; role++) {
-            uint64_t count = v->sides[role].departures[type];
+            uint64_t count = v->sides[role].differences[type];
             if ((ignored >> type & 1) != 0 && count != 0) {
                 text_buffer_add_format(out, "  ignored: the %s %s [%s], %llu times\n", phrase_side(role),
-                              ue_model_difference_text(type), ue_model_difference_name(type), (unsigned long long)count);
+                                       ue_model_difference_text(type), ue_model_difference_name(type),
+                                       (unsigned long long)count);
             }
         }
     }
@@ -64,7 +65,7 @@ static void print_text(struct check *check, const struct replay_connection *v) {
     const struct replay_difference *difference = replay_connection_difference(v);
     struct text_buffer *out = &check->out;
     text_buffer_add_format(out, "stream %u: %s to server %s, generation %s: %s\n", v->stream, v->texts[0], v->texts[1],
-                  v->generation, outcome(v));
+                           v->generation, outcome(v));
     print_side(out, v, 0);
     print_side(out, v, 1);
     print_ignored(out, v, check->all.ignored);
@@ -75,16 +76,16 @@ static void print_text(struct check *check, const struct replay_connection *v) {
 
 static void print_json_side(struct text_buffer *out, const struct replay_connection *v, unsigned role) {
     const struct replay_side *side = &v->sides[role];
-    const char *trouble = replay_connection_obstacle(v, role);
+    const char *obstacle = replay_connection_obstacle(v, role);
     text_buffer_add_format(out, ",\"%s\":{\"address\":\"%s\",\"compared\":%llu,\"delivered\":%llu", phrase_side(role),
-                  v->texts[role], (unsigned long long)side->packets, (unsigned long long)side->delivered);
+                           v->texts[role], (unsigned long long)side->packets, (unsigned long long)side->delivered);
     if (side->has_begun) {
-        struct ue_model_retransmissions notes = replay_side_notes(side);
-        text_buffer_add_format(out, ",\"resent_early\":%llu,\"resent_late\":%llu", (unsigned long long)notes.early,
-                      (unsigned long long)notes.late);
+        struct ue_model_retransmissions retransmissions = replay_side_retransmissions(side);
+        text_buffer_add_format(out, ",\"resent_early\":%llu,\"resent_late\":%llu",
+                               (unsigned long long)retransmissions.early, (unsigned long long)retransmissions.late);
     }
-    if (trouble != NULL) {
-        text_buffer_add_format(out, ",\"not_compared\":\"%s\"", trouble);
+    if (obstacle != NULL) {
+        text_buffer_add_format(out, ",\"not_compared\":\"%s\"", obstacle);
     }
     text_buffer_add_char(out, '}');
 }
@@ -92,8 +93,8 @@ static void print_json_side(struct text_buffer *out, const struct replay_connect
 static void print_json(struct check *check, const struct replay_connection *v) {
     const struct replay_difference *difference = replay_connection_difference(v);
     struct text_buffer *out = &check->out;
-    text_buffer_add_format(out, "{\"schema\":%d,\"stream\":%u,\"generation\":\"%s\",\"differs\":%s", PRINT_JSON_SCHEMA, v->stream,
-                  v->generation, difference != NULL ? "true" : "false");
+    text_buffer_add_format(out, "{\"schema\":%d,\"stream\":%u,\"generation\":\"%s\",\"differs\":%s", PRINT_JSON_SCHEMA,
+                           v->stream, v->generation, difference != NULL ? "true" : "false");
     print_json_side(out, v, 0);
     print_json_side(out, v, 1);
     if (difference != NULL) {
@@ -106,23 +107,23 @@ static void print_json(struct check *check, const struct replay_connection *v) {
 
 /* ---- run ---- */
 
-static struct replay_connection *conversation_of(struct check *check, const struct input_datagram *seen) {
+static struct replay_connection *connection_of(struct check *check, const struct input_datagram *seen) {
     gpointer key = GUINT_TO_POINTER(seen->connection->stream);
-    struct replay_connection *v = g_hash_table_lookup(check->conversations, key);
-    if (v == NULL && g_hash_table_size(check->conversations) < CONVERSATIONS_MAX) {
+    struct replay_connection *v = g_hash_table_lookup(check->connections, key);
+    if (v == NULL && g_hash_table_size(check->connections) < CONNECTIONS_MAX) {
         v = replay_connection_new(&check->all, seen);
-        g_hash_table_insert(check->conversations, key, v);
+        g_hash_table_insert(check->connections, key, v);
         g_array_append_val(check->order, seen->connection->stream);
     }
     return v;
 }
 
-static void take(struct check *check, const struct input_datagram *seen) {
+static void handle_datagram(struct check *check, const struct input_datagram *seen) {
     const struct selection *selection = &check->replay->selection;
     if (seen->is_foreign || !selection_matches_stream(selection, seen->connection->stream)) {
         return;
     }
-    struct replay_connection *v = conversation_of(check, seen);
+    struct replay_connection *v = connection_of(check, seen);
     if (v != NULL) {
         replay_connection_receive(v, seen);
     } else {
@@ -133,7 +134,7 @@ static void take(struct check *check, const struct input_datagram *seen) {
 static void finish(struct check *check) {
     for (guint i = 0; i < check->order->len; i++) {
         gpointer key = GUINT_TO_POINTER(g_array_index(check->order, uint32_t, i));
-        struct replay_connection *v = g_hash_table_lookup(check->conversations, key);
+        struct replay_connection *v = g_hash_table_lookup(check->connections, key);
         replay_connection_end(v);
         check->differs |= replay_connection_difference(v) != NULL;
         if (check->replay->json) {
@@ -144,38 +145,38 @@ static void finish(struct check *check) {
     }
     if (check->unchecked != 0) {
         cli_error("%llu datagrams of connections beyond the first %d were not compared",
-                    (unsigned long long)check->unchecked, CONVERSATIONS_MAX);
+                  (unsigned long long)check->unchecked, CONNECTIONS_MAX);
     }
 }
 
 static void clear(struct check *check) {
-    g_hash_table_destroy(check->conversations);
+    g_hash_table_destroy(check->connections);
     g_array_free(check->order, TRUE);
     text_buffer_free(&check->out);
-    ue_encryption_free(check->all.seal);
+    ue_encryption_free(check->all.encryption);
 }
 
-static void free_conversation(gpointer conversation) {
-    replay_connection_free(conversation);
+static void free_conversation(gpointer connection) {
+    replay_connection_free(connection);
 }
 
 enum cli_exit replay_check(struct replay_command *replay) {
     struct input_datagram seen;
     struct check check = {
         .replay = replay,
-        .conversations = g_hash_table_new_full(NULL, NULL, NULL, free_conversation),
+        .connections = g_hash_table_new_full(NULL, NULL, NULL, free_conversation),
         .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
     };
-    check.all =
-        (struct replay_check_context){.budget = {.shared_max_bytes = KEPT_SHARED_BYTES,
-                                             .reserve_bytes = KEPT_RESERVE_BYTES,
-                                             .max_bytes = KEPT_MAX_BYTES},
-                                  .is_checked = {replay->checking.is_checked[0], replay->checking.is_checked[1]},
-                                  .ignored = replay->checking.ignored,
-                                  .cipher = replay->reading.wire.cipher};
+    check.all = (struct replay_check_context){
+        .budget = {.shared_max_bytes = PACKETS_SHARED_BYTES,
+                   .reserve_bytes = PACKETS_RESERVE_BYTES,
+                   .max_bytes = PACKETS_MAX_BYTES},
+        .is_checked = {replay->check_options.is_checked[0], replay->check_options.is_checked[1]},
+        .ignored = replay->check_options.ignored,
+        .cipher = replay->reading.wire.cipher};
     capture_reader_start(&replay->reading, replay->path_count, replay->paths);
     while (capture_reader_next(&replay->reading, &seen)) {
-        take(&check, &seen);
+        handle_datagram(&check, &seen);
     }
     finish(&check);
     bool is_written = text_buffer_flush(&check.out, stdout);

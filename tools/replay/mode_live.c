@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* replay --live: a captured client once more, against a real server: a login of its own, then the captured messages in
-   their time, on the channels that the server opens now; what the server says is compared with what it said then. */
+/* replay --live: replays a captured client against a live server. It logs in anew, then sends the captured messages at
+   their times on the channels that the server opens now, and compares the server's messages with the captured ones. */
 #include <string.h>
 
 #include "tools/cli/wire_options.h"
@@ -14,142 +14,144 @@
 #define NS_PER_S 1e9
 #define TICKS_PER_SECOND 120
 #define AFTER_NS_MAX 1e17 /* three years: never */
-/* How long the server may take for a channel that it opened in the capture, for the login, and for acknowledgements. */
-#define PATIENCE_NS UINT64_C(5000000000)
+/* How long to wait for a channel that the server opened in the capture, for the login, and for acknowledgements. */
+#define WAIT_NS UINT64_C(5000000000)
 #define SILENCE_NS UINT64_C(1000000000)
 #define LOGIN_PATIENCE_NS UINT64_C(20000000000)
-/* Whoever left still answers for a while: the server may have missed that. */
+/* After the close the client still answers: the server may not have received it. */
 #define LINGER_NS UINT64_C(300000000)
 
 struct live {
     const struct replay_command *replay;
-    struct session_transcript tale;
+    struct session_transcript transcript;
     struct live_options options;
     struct live_transport *port;
     struct event_loop *loop;
     struct live_client client;
     struct live_comparison comparison;
     uint64_t now_ns, begun_ns;
-    uint64_t joined_ns;  /* 0: not yet */
-    uint64_t shifted_ns; /* how much later than captured lines leave, since the server was waited for */
-    uint64_t waiting_ns; /* since when it is waited for; 0: it is not */
-    guint line;          /* the next */
-    uint64_t heard;      /* messages of the server when it was last looked */
-    uint64_t heard_ns;   /* when that had changed; the join to begin with */
-    uint64_t left_ns;    /* 0: not yet */
-    uint64_t sent[2];    /* by reliable */
+    uint64_t joined_ns;   /* 0: not yet */
+    uint64_t delay_ns;    /* delay of messages against the capture, caused by waiting for the server */
+    uint64_t waiting_ns;  /* since when the client waits for the server; 0: it does not */
+    guint message_index;  /* the next message */
+    uint64_t received;    /* messages of the server when last checked */
+    uint64_t received_ns; /* when that last changed; at first the join */
+    uint64_t left_ns;     /* 0: not yet */
+    uint64_t sent[2];     /* [reliable] */
     uint64_t refused;
     const char *problem; /* NULL: none */
 };
 
-/* ---- leaving ---- */
+/* ---- close ---- */
 
 static void leave(struct live *l, const char *problem) {
     if (l->left_ns == 0) {
-        enum ue_close_reason reason = ue_close_reason_find(l->tale.close_reasons[0], strlen(l->tale.close_reasons[0]));
+        enum ue_close_reason reason =
+            ue_close_reason_find(l->transcript.close_reasons[0], strlen(l->transcript.close_reasons[0]));
         l->left_ns = l->now_ns;
         l->problem = problem;
         ue_conn_close(l->client.conn, l->now_ns, reason != UE_CLOSE_NONE ? reason : UE_CLOSE_DISCONNECT);
     }
 }
 
-/* ---- saying the lines ---- */
+/* ---- messages ---- */
 
-/* When a line of the capture is due now. */
+/* When a message of the capture is due now. */
 static uint64_t due_ns(const struct live *l, uint64_t captured_ns) {
-    double speed = l->replay->sending.speed;
-    uint64_t captured_after_ns = captured_ns > l->tale.joined_ns ? captured_ns - l->tale.joined_ns : 0;
+    double speed = l->replay->send_options.speed;
+    uint64_t captured_after_ns = captured_ns > l->transcript.joined_ns ? captured_ns - l->transcript.joined_ns : 0;
     double after_ns = speed > 0 ? (double)captured_after_ns / speed : 0;
-    return l->joined_ns + l->shifted_ns + (uint64_t)(after_ns < AFTER_NS_MAX ? after_ns : AFTER_NS_MAX);
+    return l->joined_ns + l->delay_ns + (uint64_t)(after_ns < AFTER_NS_MAX ? after_ns : AFTER_NS_MAX);
 }
 
-/* Whether the channel of a life is there; what the client opens is opened now. */
-static bool has_channel(struct live *l, uint32_t life_number) {
-    const struct session_channel *life = session_transcript_channel(&l->tale, life_number);
-    struct live_comparison_channel *now = live_comparison_find_channel(&l->comparison, life_number);
-    if (!now->is_open && !life->by_server) {
-        now->is_open = ue_conn_open(l->client.conn, life->kind, life->channel, &now->channel) == UE_OK;
+/* Whether the channel exists; opens it where the client opened it. */
+static bool has_channel(struct live *l, uint32_t slot_number) {
+    const struct session_channel *slot = session_transcript_channel(&l->transcript, slot_number);
+    struct live_comparison_channel *now = live_comparison_find_channel(&l->comparison, slot_number);
+    if (!now->is_open && !slot->by_server) {
+        now->is_open = ue_conn_open(l->client.conn, slot->kind, slot->channel, &now->channel) == UE_OK;
     }
     return now->is_open;
 }
 
-static void say(struct live *l, const struct session_transcript_message *line) {
-    const struct session_channel *life = session_transcript_channel(&l->tale, line->life);
+static void send_message(struct live *l, const struct session_transcript_message *message) {
+    const struct session_channel *slot = session_transcript_channel(&l->transcript, message->slot);
     const struct ue_outgoing bunch = {
-        .channel = live_comparison_find_channel(&l->comparison, line->life)->channel,
-        .reliable = line->reliable,
-        .close = line->close && !life->by_server && life->channel != 0,
-        .close_reason = line->close_reason,
-        .has_exports = line->has_exports,
-        .has_mapped = line->has_mapped,
-        .paused = line->paused,
-        .data = line->data,
-        .exports = (const struct ue_view *)(void *)line->exports->data,
-        .export_count = line->exports->len,
+        .channel = live_comparison_find_channel(&l->comparison, message->slot)->channel,
+        .reliable = message->reliable,
+        .close = message->close && !slot->by_server && slot->channel != 0,
+        .close_reason = message->close_reason,
+        .has_exports = message->has_exports,
+        .has_mapped = message->has_mapped,
+        .paused = message->paused,
+        .data = message->data,
+        .exports = (const struct ue_view *)(void *)message->exports->data,
+        .export_count = message->exports->len,
     };
     bool good = ue_conn_send(l->client.conn, l->now_ns, &bunch, NULL) == UE_OK;
-    l->sent[line->reliable] += good;
+    l->sent[message->reliable] += good;
     l->refused += !good;
 }
 
-/* What is not there yet holds back all that follows, for a while. */
-static bool may_say(struct live *l, const struct session_transcript_message *line) {
-    if (!has_channel(l, line->life)) {
+/* Whether the message may be sent; until its channel exists, it delays all later messages for some time. */
+static bool may_send(struct live *l, const struct session_transcript_message *message) {
+    if (!has_channel(l, message->slot)) {
         l->waiting_ns = l->waiting_ns != 0 ? l->waiting_ns : l->now_ns;
-        return l->now_ns - l->waiting_ns > PATIENCE_NS;
+        return l->now_ns - l->waiting_ns > WAIT_NS;
     }
     if (l->waiting_ns != 0) {
-        l->shifted_ns += l->now_ns - l->waiting_ns;
+        l->delay_ns += l->now_ns - l->waiting_ns;
         l->waiting_ns = 0;
     }
-    uint32_t channel = live_comparison_find_channel(&l->comparison, line->life)->channel;
-    return !line->reliable || send_queue_has_room(l->client.conn, channel, line->data.bits);
+    uint32_t channel = live_comparison_find_channel(&l->comparison, message->slot)->channel;
+    return !message->reliable || send_queue_has_room(l->client.conn, channel, message->data.bits);
 }
 
-static void say_due(struct live *l) {
-    const GArray *lines = l->tale.lines;
-    while (l->line < lines->len) {
-        const struct session_transcript_message *line = &g_array_index(lines, struct session_transcript_message, l->line);
-        if (due_ns(l, line->time_ns) > l->now_ns || !may_say(l, line)) {
+static void send_due(struct live *l) {
+    const GArray *messages = l->transcript.messages;
+    while (l->message_index < messages->len) {
+        const struct session_transcript_message *message =
+            &g_array_index(messages, struct session_transcript_message, l->message_index);
+        if (due_ns(l, message->time_ns) > l->now_ns || !may_send(l, message)) {
             return;
         }
-        if (live_comparison_find_channel(&l->comparison, line->life)->is_open) {
-            say(l, line);
+        if (live_comparison_find_channel(&l->comparison, message->slot)->is_open) {
+            send_message(l, message);
         } else {
             l->refused++;
         }
-        l->line++;
+        l->message_index++;
     }
 }
 
 static bool is_acknowledged(const struct live *l) {
-    for (guint i = 0; i < l->tale.lives->len; i++) {
-        const struct live_comparison_channel *life = live_comparison_find_channel(&l->comparison, i);
-        if (life->is_open && ue_conn_unacked(l->client.conn, life->channel) != 0) {
+    for (guint i = 0; i < l->transcript.channels->len; i++) {
+        const struct live_comparison_channel *slot = live_comparison_find_channel(&l->comparison, i);
+        if (slot->is_open && ue_conn_unacked(l->client.conn, slot->channel) != 0) {
             return false;
         }
     }
     return true;
 }
 
-/* Whether the server says no more: it has said everything, or nothing for a while. */
+/* Whether the server is finished: it has sent everything, or nothing for some time. */
 static bool is_silent(struct live *l) {
-    if (l->heard != l->comparison.heard) {
-        l->heard = l->comparison.heard;
-        l->heard_ns = l->now_ns;
+    if (l->received != l->comparison.received) {
+        l->received = l->comparison.received;
+        l->received_ns = l->now_ns;
     }
-    return live_comparison_is_complete(&l->comparison) || l->now_ns - l->heard_ns > SILENCE_NS;
+    return live_comparison_is_complete(&l->comparison) || l->now_ns - l->received_ns > SILENCE_NS;
 }
 
-/* At the end of the capture, when all is acknowledged and answered, or has had time enough. */
+/* Closes at the end of the capture when everything is acknowledged and answered, or the wait is over. */
 static void leave_when_done(struct live *l) {
-    uint64_t end_ns = due_ns(l, l->tale.end_ns);
+    uint64_t end_ns = due_ns(l, l->transcript.end_ns);
     if (l->now_ns < end_ns || !is_silent(l)) {
         return;
     }
     if (is_acknowledged(l)) {
         leave(l, NULL);
-    } else if (l->now_ns - l->heard_ns > PATIENCE_NS) {
+    } else if (l->now_ns - l->received_ns > WAIT_NS) {
         leave(l, "not everything was acknowledged in time");
     }
 }
@@ -161,16 +163,16 @@ static void work(struct live *l) {
         return;
     }
     if (l->joined_ns == 0 && has_joined) {
-        l->joined_ns = l->heard_ns = l->now_ns;
+        l->joined_ns = l->received_ns = l->now_ns;
     }
     if (l->joined_ns == 0) {
         if (l->now_ns - l->begun_ns > LOGIN_PATIENCE_NS) {
-            leave(l, "the login was not done in time");
+            leave(l, "the login was not complete in time");
         }
         return;
     }
-    say_due(l);
-    if (l->line == l->tale.lines->len) {
+    send_due(l);
+    if (l->message_index == l->transcript.messages->len) {
         leave_when_done(l);
     }
 }
@@ -181,13 +183,14 @@ static void lose(struct live *l, enum ue_close_reason reason) {
     if (l->left_ns == 0) {
         l->left_ns = l->now_ns;
         live_comparison_closed(&l->comparison, &l->client.login, reason);
-        l->problem = l->joined_ns == 0              ? "the server did not let the client in"
-                     : l->line < l->tale.lines->len ? "the connection ended before everything was said"
-                                                    : NULL;
+        l->problem = l->joined_ns == 0 ? "the server did not accept the login"
+                     : l->message_index < l->transcript.messages->len
+                         ? "the connection ended before everything was sent"
+                         : NULL;
     }
 }
 
-static void take_events(void *user) {
+static void handle_events(void *user) {
     struct live *l = user;
     struct ue_event event;
     while (ue_conn_next_event(l->client.conn, &event)) {
@@ -202,17 +205,17 @@ static void take_events(void *user) {
 static void on_receive(void *user) {
     struct live *l = user;
     l->now_ns = event_loop_now_ns();
-    live_client_receive(&l->client, l->now_ns, take_events, l);
+    live_client_receive(&l->client, l->now_ns, handle_events, l);
 }
 
 static void on_tick(void *user) {
     struct live *l = user;
     on_receive(l);
     ue_conn_end_receive(l->client.conn, l->now_ns);
-    take_events(l);
+    handle_events(l);
     work(l);
     live_client_tick(&l->client, l->now_ns);
-    take_events(l);
+    handle_events(l);
     if (l->left_ns != 0 && l->now_ns - l->left_ns > LINGER_NS) {
         event_loop_quit(l->loop);
     }
@@ -224,26 +227,26 @@ static void on_stop(void *user) {
     leave(l, "interrupted");
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
-/* Speaks as the captured client did. */
+/* Uses the generation and settings of the captured client. */
 static bool resolve_options(struct live *l) {
     struct live_options *o = &l->options;
-    const struct session_transcript *tale = &l->tale;
+    const struct session_transcript *transcript = &l->transcript;
     const struct ue_cipher *cipher = l->replay->reading.wire.cipher;
     const uint8_t *key = cipher != NULL ? ue_cipher_key(cipher) : NULL;
     if (!live_options_resolve(o)) {
         return false;
     }
     o->ticks_per_second = TICKS_PER_SECOND;
-    o->profile = &tale->context.profile;
-    o->settings = tale->context.settings;
+    o->profile = &transcript->context.profile;
+    o->settings = transcript->context.settings;
     o->settings.decryptor = NULL;
-    o->network_version = tale->network_version;
-    o->network_features = tale->network_features;
-    o->net_speed = tale->net_speed;
-    o->driver = session_transcript_has(tale, UE_MESSAGE_BEACON_JOIN) ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
-    o->pcap = g_strdup(l->replay->sending.pcap);
+    o->network_version = transcript->network_version;
+    o->network_features = transcript->network_features;
+    o->net_speed = transcript->net_speed;
+    o->driver = session_transcript_has(transcript, UE_MESSAGE_BEACON_JOIN) ? UE_DRIVER_BEACON : UE_DRIVER_GAME;
+    o->pcap = g_strdup(l->replay->send_options.pcap);
     o->has_key = key != NULL;
     if (key != NULL) {
         memcpy(o->key, key, sizeof o->key);
@@ -253,7 +256,7 @@ static bool resolve_options(struct live *l) {
 
 static bool open_port(struct live *l) {
     GError *error = NULL;
-    struct net_socket *socket = net_socket_connect(l->replay->sending.target, WIRE_OPTIONS_SERVER_PORT, &error);
+    struct net_socket *socket = net_socket_connect(l->replay->send_options.target, WIRE_OPTIONS_SERVER_PORT, &error);
     if (socket == NULL) {
         cli_error("%s", error->message);
         g_error_free(error);
@@ -263,29 +266,30 @@ static bool open_port(struct live *l) {
     return l->port != NULL;
 }
 
-static bool begin(struct live *l) {
-    const struct session_transcript *tale = &l->tale;
-    bool is_game = session_transcript_has(tale, UE_MESSAGE_LOGIN);
+static bool start(struct live *l) {
+    const struct session_transcript *transcript = &l->transcript;
+    bool is_game = session_transcript_has(transcript, UE_MESSAGE_LOGIN);
     const struct ue_login_config login = {
-        .hello = &tale->hello,
-        .login = is_game ? &tale->login : NULL,
-        .beacon_join = session_transcript_has(tale, UE_MESSAGE_BEACON_JOIN) ? &tale->beacon_join : NULL,
-        .load_ns = tale->joined_ns > tale->welcomed_ns ? tale->joined_ns - tale->welcomed_ns : 0,
+        .hello = &transcript->hello,
+        .login = is_game ? &transcript->login : NULL,
+        .beacon_join = session_transcript_has(transcript, UE_MESSAGE_BEACON_JOIN) ? &transcript->beacon_join : NULL,
+        .load_ns =
+            transcript->joined_ns > transcript->welcomed_ns ? transcript->joined_ns - transcript->welcomed_ns : 0,
     };
     l->begun_ns = l->now_ns = event_loop_now_ns();
     return live_client_init(&l->client, l->port, &l->options, &login, l->now_ns);
 }
 
 static void report(const struct live *l) {
-    const struct session_transcript *tale = &l->tale;
+    const struct session_transcript *transcript = &l->transcript;
     bool as_json = l->replay->json;
     live_comparison_report(&l->comparison, as_json);
     live_report(as_json, "replayed",
-              json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:I}", "stream", (int)tale->stream, "reliable",
-                        (json_int_t)l->sent[1], "unreliable", (json_int_t)l->sent[0], "refused", (json_int_t)l->refused,
-                        "incomplete", (json_int_t)tale->incomplete, "seconds",
-                        (double)(l->left_ns - l->begun_ns) / NS_PER_S, "differences",
-                        (json_int_t)l->comparison.differences));
+                json_pack("{s:i, s:I, s:I, s:I, s:I, s:f, s:I}", "stream", (int)transcript->stream, "reliable",
+                          (json_int_t)l->sent[1], "unreliable", (json_int_t)l->sent[0], "refused",
+                          (json_int_t)l->refused, "incomplete", (json_int_t)transcript->incomplete, "seconds",
+                          (double)(l->left_ns - l->begun_ns) / NS_PER_S, "differences",
+                          (json_int_t)l->comparison.differences));
     json_t *members = live_report_connection(l->client.conn);
     json_object_set_new(members, "port", live_report_transport(l->port));
     live_report(as_json, "connection", members);
@@ -313,9 +317,9 @@ enum cli_exit replay_live(struct replay_command *replay) {
     struct live l = {.replay = replay};
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     live_options_init(&l.options);
-    if (session_transcript_read(&l.tale, replay)) {
-        live_comparison_init(&l.comparison, &l.tale);
-        if (resolve_options(&l) && open_port(&l) && begin(&l)) {
+    if (session_transcript_read(&l.transcript, replay)) {
+        live_comparison_init(&l.comparison, &l.transcript);
+        if (resolve_options(&l) && open_port(&l) && start(&l)) {
             status = run(&l);
         }
         live_comparison_clear(&l.comparison);
@@ -323,6 +327,6 @@ enum cli_exit replay_live(struct replay_command *replay) {
     live_client_clear(&l.client);
     status = live_transport_free(l.port) ? status : CLI_EXIT_UNUSABLE;
     live_options_clear(&l.options);
-    session_transcript_clear(&l.tale);
+    session_transcript_clear(&l.transcript);
     return status;
 }

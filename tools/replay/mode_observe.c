@@ -8,24 +8,24 @@
 #include "tools/replay/observation_text.h"
 #include "tools/replay/replay.h"
 
-/* Output waits for this much of it, unless somebody is watching. */
+/* Output is buffered up to this size, unless it goes to a terminal. */
 #define FLUSH_BYTES 65536
 
 struct observation {
     struct replay_command *replay;
     struct tracker_table *tracks;
-    struct observation_text transcript;
+    struct observation_text text;
     bool is_watched;
-    bool failed; /* to write */
+    bool failed; /* a write failed */
 };
 
 static bool is_selected(const struct observation *o, const struct input_datagram *seen) {
     return selection_matches(&o->replay->selection, seen->connection->stream, seen->is_foreign ? NULL : &seen->context,
-                              seen->bytes, seen->size_bytes);
+                             seen->bytes, seen->size_bytes);
 }
 
-static void take(struct observation *o, const struct input_datagram *seen) {
-    struct observation_text *t = &o->transcript;
+static void print_datagram(struct observation *o, const struct input_datagram *seen) {
+    struct observation_text *t = &o->text;
     const struct ue_tracker_callbacks sink = {.event = observation_text_event, .user = t};
     t->is_wanted = is_selected(o, seen);
     t->stream = seen->connection->stream;
@@ -35,21 +35,21 @@ static void take(struct observation *o, const struct input_datagram *seen) {
     tracker_table_on_datagram(o->tracks, seen, &sink);
     observation_text_end_datagram(t);
     if (t->is_wanted && t->out.length == before) {
-        const char *what = seen->is_foreign ? "data of no known form"
+        const char *what = seen->is_foreign ? "data of an unknown form"
                            : seen->is_cut   ? "cut by the capture"
-                                            : "nothing readable";
+                                            : "not decodable";
         observation_text_other(t, seen->held->frame, seen->held->time_ns, seen->role, what);
     }
 }
 
 static void flush(struct observation *o) {
-    if (!o->failed && !text_buffer_flush(&o->transcript.out, stdout)) {
+    if (!o->failed && !text_buffer_flush(&o->text.out, stdout)) {
         cli_error("cannot write: %s", g_strerror(errno));
         o->failed = true;
     }
 }
 
-/* As a log of events. */
+/* Writes an event log. */
 static enum cli_exit observe_events(struct replay_command *replay) {
     struct input_datagram seen;
     bool is_watched = isatty(STDOUT_FILENO) != 0;
@@ -73,16 +73,16 @@ static enum cli_exit observe_events(struct replay_command *replay) {
 static enum cli_exit observe_text(struct replay_command *replay) {
     struct input_datagram seen;
     struct observation o = {.replay = replay, .tracks = tracker_table_new(), .is_watched = isatty(STDOUT_FILENO) != 0};
-    o.transcript.names_streams = replay->selection.streams == NULL || replay->selection.streams->len > 1;
+    o.text.names_streams = replay->selection.streams == NULL || replay->selection.streams->len > 1;
     while (!o.failed && capture_reader_next(&replay->reading, &seen)) {
-        take(&o, &seen);
-        if (o.is_watched || capture_reader_is_live(&replay->reading) || o.transcript.out.length >= FLUSH_BYTES) {
+        print_datagram(&o, &seen);
+        if (o.is_watched || capture_reader_is_live(&replay->reading) || o.text.out.length >= FLUSH_BYTES) {
             flush(&o);
         }
     }
     flush(&o);
     capture_reader_print_summary(&replay->reading);
-    observation_text_free(&o.transcript);
+    observation_text_free(&o.text);
     tracker_table_free(o.tracks);
     return o.failed ? CLI_EXIT_UNUSABLE : capture_reader_exit_status(&replay->reading);
 }

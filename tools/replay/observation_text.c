@@ -11,29 +11,29 @@
 
 /* ---- lines ---- */
 
-static void begin_datagram(struct observation_text *t, uint64_t frame, int64_t time_ns, unsigned role) {
+static void start_datagram(struct observation_text *t, uint64_t frame, int64_t time_ns, unsigned role) {
     if (!t->has_begun) {
         t->has_begun = true;
         t->first_ns = time_ns;
     }
     int64_t us = (time_ns - t->first_ns) / NS_PER_US;
-    text_buffer_add_format(&t->out, "%6" PRIu64 " %s%" PRId64 ".%06" PRId64, frame, us < 0 ? "-" : "", ABS(us) / US_PER_S,
-                  ABS(us) % US_PER_S);
+    text_buffer_add_format(&t->out, "%6" PRIu64 " %s%" PRId64 ".%06" PRId64, frame, us < 0 ? "-" : "",
+                           ABS(us) / US_PER_S, ABS(us) % US_PER_S);
     if (t->names_streams) {
         text_buffer_add_format(&t->out, " stream %" PRIu32, t->stream);
     }
     text_buffer_add_format(&t->out, " %s ", phrase_side(role));
 }
 
-static void begin_detail(struct observation_text *t) {
+static void start_detail(struct observation_text *t) {
     text_buffer_add(&t->out, "           ");
 }
 
-/* ---- verdicts ---- */
+/* ---- acks ---- */
 
 static const char *verb_of(const struct ue_tracker_event *event) {
     if (event->is_withdrawn) {
-        return "proves that nobody heard the acks of";
+        return "proves that nobody received the acks of";
     }
     return event->type == UE_TRACKER_ACK ? "acknowledges" : "reports as not delivered";
 }
@@ -44,7 +44,7 @@ static void end_run(struct observation_text *t) {
         return;
     }
     t->in_run = false;
-    begin_detail(t);
+    start_detail(t);
     text_buffer_add_format(out, "%s %" PRId64, t->run_verb, t->run_first);
     if (t->run_last != t->run_first) {
         text_buffer_add_format(out, " to %" PRId64, t->run_last);
@@ -60,7 +60,7 @@ static void end_run(struct observation_text *t) {
     text_buffer_add_format(out, ", %s ago)\n", phrase_duration(t->run_span_ns).text);
 }
 
-static void tell_verdict(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_ack(struct observation_text *t, const struct ue_tracker_event *event) {
     bool is_seen = event->other_frame != 0;
     const char *verb = verb_of(event);
     bool continues =
@@ -79,10 +79,10 @@ static void tell_verdict(struct observation_text *t, const struct ue_tracker_eve
 
 /* ---- packets ---- */
 
-static void tell_handshake(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_handshake(struct observation_text *t, const struct ue_tracker_event *event) {
     const struct ue_handshake *handshake = &event->datagram->handshake;
     const char *name = ue_values_name(ue_field_row(UE_F_HANDSHAKE_TYPE)->values, handshake->type);
-    begin_datagram(t, event->frame, event->time_ns, event->side);
+    start_datagram(t, event->frame, event->time_ns, event->side);
     text_buffer_add_format(&t->out, "handshake %s", name != NULL ? name : "of unknown type");
     if (event->span_ns >= 0) {
         text_buffer_add_format(&t->out, ", %s after what it answers", phrase_duration(event->span_ns).text);
@@ -90,9 +90,9 @@ static void tell_handshake(struct observation_text *t, const struct ue_tracker_e
     text_buffer_add_char(&t->out, '\n');
 }
 
-static void tell_packet(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_packet(struct observation_text *t, const struct ue_tracker_event *event) {
     struct text_buffer *out = &t->out;
-    begin_datagram(t, event->frame, event->time_ns, event->side);
+    start_datagram(t, event->frame, event->time_ns, event->side);
     text_buffer_add_format(out, "packet %" PRId64 ", %zu bytes", event->packet_id, t->size_bytes);
     if (event->is_duplicate) {
         text_buffer_add_format(out, ", the same as in frame %" PRIu64, event->other_frame);
@@ -105,9 +105,9 @@ static void tell_packet(struct observation_text *t, const struct ue_tracker_even
     text_buffer_add_char(out, '\n');
 }
 
-/* What comes before the datagram that shows it stands on a line of its own. */
-static void tell_missing(struct observation_text *t, const struct ue_tracker_event *event) {
-    begin_datagram(t, event->frame, event->time_ns, event->side);
+/* Packets that the datagram shows to be missing get a line of their own before it. */
+static void print_missing(struct observation_text *t, const struct ue_tracker_event *event) {
+    start_datagram(t, event->frame, event->time_ns, event->side);
     text_buffer_add_format(&t->out, "packet %" PRId64, event->packet_id);
     if (event->last_id != event->packet_id) {
         text_buffer_add_format(&t->out, " to %" PRId64, event->last_id);
@@ -117,7 +117,7 @@ static void tell_missing(struct observation_text *t, const struct ue_tracker_eve
 
 /* ---- bunches ---- */
 
-static const char *part_words(const struct ue_bunch *bunch) {
+static const char *fragment_text(const struct ue_bunch *bunch) {
     return bunch->partial_initial && bunch->partial_final ? ", only part"
            : bunch->partial_initial                       ? ", first part"
            : bunch->partial_final                         ? ", last part"
@@ -149,21 +149,21 @@ static void put_copy(struct text_buffer *out, const struct ue_tracker_event *eve
     text_buffer_add(out, event->is_spurious ? ", needlessly: a copy was delivered)" : ")");
 }
 
-static void put_doubts(struct text_buffer *out, const struct ue_tracker_event *event) {
+static void print_anomalies(struct text_buffer *out, const struct ue_tracker_event *event) {
     if (event->is_jump) {
-        text_buffer_add(out, ", an impossible jump of the sequence");
+        text_buffer_add(out, ", with an impossible jump of the sequence");
     } else if (event->is_gap) {
-        text_buffer_add(out, ", behind some that were not seen");
+        text_buffer_add(out, ", after some that were not captured");
     }
     if (event->is_partial_error) {
         text_buffer_add(out, ", a part that does not fit");
     }
 }
 
-static void tell_bunch(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_bunch(struct observation_text *t, const struct ue_tracker_event *event) {
     const struct ue_bunch *bunch = event->bunch;
     struct text_buffer *out = &t->out;
-    begin_detail(t);
+    start_detail(t);
     put_channel(t, bunch);
     if (event->reliable_id >= 0) {
         text_buffer_add_format(out, " reliable %" PRId64, event->reliable_id);
@@ -171,24 +171,24 @@ static void tell_bunch(struct observation_text *t, const struct ue_tracker_event
         text_buffer_add(out, bunch->reliable ? " reliable" : " unreliable");
     }
     text_buffer_add_format(out, ", %zu bits", bunch->data.bits);
-    text_buffer_add(out, bunch->partial ? part_words(bunch) : "");
+    text_buffer_add(out, bunch->partial ? fragment_text(bunch) : "");
     text_buffer_add(out, bunch->has_exports ? ", exports" : "");
     text_buffer_add(out, bunch->has_mapped ? ", must-be-mapped ids" : "");
     put_copy(out, event);
-    put_doubts(out, event);
+    print_anomalies(out, event);
     text_buffer_add_char(out, '\n');
 }
 
-static void tell_opened(struct observation_text *t, const struct ue_tracker_event *event) {
-    begin_detail(t);
+static void print_opened(struct observation_text *t, const struct ue_tracker_event *event) {
+    start_detail(t);
     text_buffer_add(&t->out, "opens ");
     put_channel(t, event->bunch);
     text_buffer_add_char(&t->out, '\n');
 }
 
-static void tell_closed(struct observation_text *t, const struct ue_tracker_event *event) {
+static void print_closed(struct observation_text *t, const struct ue_tracker_event *event) {
     const char *why = ue_values_name(ue_field_row(UE_F_BUNCH_CLOSE_REASON)->values, event->close_reason);
-    begin_detail(t);
+    start_detail(t);
     text_buffer_add(&t->out, "closes ");
     put_channel(t, event->bunch);
     if (why != NULL && t->context->profile.packet != UE_PACKET_LEGACY) {
@@ -200,19 +200,19 @@ static void tell_closed(struct observation_text *t, const struct ue_tracker_even
     text_buffer_add_char(&t->out, '\n');
 }
 
-static void tell_reset(struct observation_text *t) {
-    begin_detail(t);
-    text_buffer_add(&t->out, "the restart is over: the connection goes on\n");
+static void print_reset(struct observation_text *t) {
+    start_detail(t);
+    text_buffer_add(&t->out, "the restart is complete: the connection continues\n");
 }
 
-static void tell_disproved(struct observation_text *t, const struct ue_tracker_event *event) {
-    begin_datagram(t, event->frame, event->time_ns, event->side);
-    text_buffer_add_format(&t->out,
-                  "packets %" PRId64 " to %" PRId64 " do not exist: the number in frame %" PRIu64 " is damaged\n",
-                  event->packet_id, event->last_id, event->other_frame);
+static void print_disproved(struct observation_text *t, const struct ue_tracker_event *event) {
+    start_datagram(t, event->frame, event->time_ns, event->side);
+    text_buffer_add_format(
+        &t->out, "packets %" PRId64 " to %" PRId64 " do not exist: the number in frame %" PRIu64 " is damaged\n",
+        event->packet_id, event->last_id, event->other_frame);
 }
 
-/* ---- the sink ---- */
+/* ---- tracker events ---- */
 
 void observation_text_event(void *user, const struct ue_tracker_event *event) {
     struct observation_text *t = user;
@@ -220,33 +220,33 @@ void observation_text_event(void *user, const struct ue_tracker_event *event) {
         return;
     }
     if (event->type == UE_TRACKER_ACK || event->type == UE_TRACKER_NAK) {
-        tell_verdict(t, event);
+        print_ack(t, event);
         return;
     }
     end_run(t);
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: tell_handshake(t, event); break;
-    case UE_TRACKER_PACKET: tell_packet(t, event); break;
-    case UE_TRACKER_LOST: tell_missing(t, event); break;
-    case UE_TRACKER_NOT_LOST: tell_disproved(t, event); break;
-    case UE_TRACKER_BUNCH: tell_bunch(t, event); break;
-    case UE_TRACKER_CHANNEL_OPENED: tell_opened(t, event); break;
-    case UE_TRACKER_CHANNEL_CLOSED: tell_closed(t, event); break;
-    case UE_TRACKER_RESTARTED: tell_reset(t); break;
+    case UE_TRACKER_HANDSHAKE: print_handshake(t, event); break;
+    case UE_TRACKER_PACKET: print_packet(t, event); break;
+    case UE_TRACKER_LOST: print_missing(t, event); break;
+    case UE_TRACKER_NOT_LOST: print_disproved(t, event); break;
+    case UE_TRACKER_BUNCH: print_bunch(t, event); break;
+    case UE_TRACKER_CHANNEL_OPENED: print_opened(t, event); break;
+    case UE_TRACKER_CHANNEL_CLOSED: print_closed(t, event); break;
+    case UE_TRACKER_RESTARTED: print_reset(t); break;
     default: break;
     }
 }
 
-void observation_text_end_datagram(struct observation_text *transcript) {
-    end_run(transcript);
+void observation_text_end_datagram(struct observation_text *text) {
+    end_run(text);
 }
 
-void observation_text_other(struct observation_text *transcript, uint64_t frame, int64_t time_ns, unsigned role,
-                         const char *what) {
-    begin_datagram(transcript, frame, time_ns, role);
-    text_buffer_add_format(&transcript->out, "%s, %zu bytes\n", what, transcript->size_bytes);
+void observation_text_other(struct observation_text *text, uint64_t frame, int64_t time_ns, unsigned role,
+                            const char *what) {
+    start_datagram(text, frame, time_ns, role);
+    text_buffer_add_format(&text->out, "%s, %zu bytes\n", what, text->size_bytes);
 }
 
-void observation_text_free(struct observation_text *transcript) {
-    text_buffer_free(&transcript->out);
+void observation_text_free(struct observation_text *text) {
+    text_buffer_free(&text->out);
 }

@@ -17,7 +17,7 @@ static size_t above_reserve(const struct replay_packet_ring *ring, size_t used_b
     return used_bytes > ring->budget->reserve_bytes ? used_bytes - ring->budget->reserve_bytes : 0;
 }
 
-/* False: nothing changed, because there is no memory. */
+/* Adds to the memory in use. False: no memory, nothing changed. */
 static bool account(struct replay_packet_ring *ring, size_t used_bytes) {
     struct replay_packet_memory *budget = ring->budget;
     size_t shared_bytes =
@@ -50,51 +50,51 @@ void replay_packet_ring_free(struct replay_packet_ring *ring) {
     }
 }
 
-struct replay_packet *replay_packet_ring_insert(struct replay_packet_ring *ring, int64_t id, const uint8_t *bytes, size_t size_bytes,
-                            const uint16_t *acks, uint32_t ack_count) {
+struct replay_packet *replay_packet_ring_insert(struct replay_packet_ring *ring, int64_t id, const uint8_t *bytes,
+                                                size_t size_bytes, const uint16_t *acks, uint32_t ack_count) {
     struct replay_packet **slot = &ring->slots[id & (REPLAY_PACKETS_MAX - 1)];
     size_t all_bytes = memory_of(size_bytes, ack_count);
     if (*slot != NULL || !account(ring, ring->used_bytes + all_bytes)) {
         return NULL;
     }
-    struct replay_packet *kept = g_malloc(all_bytes);
-    *kept = (struct replay_packet){.id = id, .size_bytes = size_bytes, .ack_count = ack_count};
-    memcpy(kept->bytes, bytes, size_bytes);
-    kept->acks = (uint16_t *)(void *)(kept->bytes + size_bytes + size_bytes % 2);
+    struct replay_packet *packet = g_malloc(all_bytes);
+    *packet = (struct replay_packet){.id = id, .size_bytes = size_bytes, .ack_count = ack_count};
+    memcpy(packet->bytes, bytes, size_bytes);
+    packet->acks = (uint16_t *)(void *)(packet->bytes + size_bytes + size_bytes % 2);
     if (ack_count != 0) {
-        memcpy(kept->acks, acks, ack_count * sizeof *acks);
+        memcpy(packet->acks, acks, ack_count * sizeof *acks);
     }
-    *slot = kept;
-    return kept;
+    *slot = packet;
+    return packet;
 }
 
 void replay_packet_ring_drop(struct replay_packet_ring *ring, int64_t before) {
-    int64_t begin = before - ring->oldest > REPLAY_PACKETS_MAX ? before - REPLAY_PACKETS_MAX : ring->oldest;
-    for (int64_t id = begin; id < before; id++) {
-        const struct replay_packet *kept = ring->slots[id & (REPLAY_PACKETS_MAX - 1)];
-        if (kept != NULL && kept->id < before) {
+    int64_t start_side = before - ring->oldest > REPLAY_PACKETS_MAX ? before - REPLAY_PACKETS_MAX : ring->oldest;
+    for (int64_t id = start_side; id < before; id++) {
+        const struct replay_packet *packet = ring->slots[id & (REPLAY_PACKETS_MAX - 1)];
+        if (packet != NULL && packet->id < before) {
             drop_slot(ring, id);
         }
     }
     ring->oldest = before > ring->oldest ? before : ring->oldest;
 }
 
-static int legacy_claim(const struct replay_packet *kept, int64_t packet_id) {
-    for (uint32_t i = 0; i < kept->ack_count; i++) {
-        if (kept->acks[i] == ue_seq_of(packet_id)) {
+static int legacy_claim(const struct replay_packet *packet, int64_t packet_id) {
+    for (uint32_t i = 0; i < packet->ack_count; i++) {
+        if (packet->acks[i] == ue_seq_of(packet_id)) {
             return 1;
         }
     }
     return -1;
 }
 
-int replay_packet_acknowledges(const struct replay_packet *kept, int64_t packet_id) {
-    if (kept->words == 0) {
-        return legacy_claim(kept, packet_id);
+int replay_packet_acknowledges(const struct replay_packet *packet, int64_t packet_id) {
+    if (packet->words == 0) {
+        return legacy_claim(packet, packet_id);
     }
-    int64_t age = kept->judged - packet_id;
+    int64_t age = packet->reported - packet_id;
     if (age < 0) {
-        return packet_id <= kept->ack ? 0 : -1;
+        return packet_id <= packet->ack ? 0 : -1;
     }
-    return age < kept->words * WORD_BITS ? (int)(kept->history[age / WORD_BITS] >> age % WORD_BITS & 1) : -1;
+    return age < packet->words * WORD_BITS ? (int)(packet->history[age / WORD_BITS] >> age % WORD_BITS & 1) : -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the modes of `uerudp replay` share: the capture, the datagrams that the user selects, the form of the output. */
+/* Shared by the modes of `uerudp replay`: the capture, the selection of datagrams, the form of the output. */
 #ifndef UERUDP_TOOLS_REPLAY_REPLAY_H
 #define UERUDP_TOOLS_REPLAY_REPLAY_H
 
@@ -12,22 +12,22 @@ struct replay_command {
     struct capture_reader reading;
     struct selection selection;
     gboolean json;
-    struct replay_send_options sending;   /* wire, live */
-    struct replay_check_options checking; /* check */
+    struct replay_send_options send_options;   /* wire, live */
+    struct replay_check_options check_options; /* check */
     char **paths;
     int path_count;
 };
 
-/* observe: what the two ends did, line by line. */
+/* observe: prints what both sides did. */
 enum cli_exit replay_observe(struct replay_command *replay);
 
-/* check: whether the two ends did what the reference endpoint would have done. */
+/* check: compares both sides with the reference model. */
 enum cli_exit replay_check(struct replay_command *replay);
 
-/* wire: the datagrams once more to a host, byte for byte. */
+/* wire: sends the datagrams to a host, byte for byte. */
 enum cli_exit replay_wire(struct replay_command *replay);
 
-/* live: the captured client once more, against a real server. */
+/* live: replays the captured client against a live server. */
 enum cli_exit replay_live(struct replay_command *replay);
 
 #endif

@@ -6,30 +6,29 @@
 #define FACTOR_MIN 1e-6
 #define FACTOR_MAX 1e9
 
-void replay_send_options_init(struct replay_send_options *sending) {
-    *sending = (struct replay_send_options){.speed = 1, .rounds = 1};
+void replay_send_options_init(struct replay_send_options *send_options) {
+    *send_options = (struct replay_send_options){.speed = 1, .rounds = 1};
 }
 
-void replay_send_options_clear(struct replay_send_options *sending) {
-    g_free(sending->target);
-    g_free(sending->pcap);
-    g_free(sending->per_second_text);
+void replay_send_options_clear(struct replay_send_options *send_options) {
+    g_free(send_options->target);
+    g_free(send_options->pcap);
+    g_free(send_options->per_second_text);
 }
 
-void replay_send_options_add(struct replay_send_options *sending, GOptionContext *context) {
+void replay_send_options_add(struct replay_send_options *send_options, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"speed", 0, 0, G_OPTION_ARG_DOUBLE, &sending->speed, "times as fast as captured; 0 without waiting; default 1",
-         "X"},
-        {"pps", 0, 0, G_OPTION_ARG_STRING, &sending->per_second_text,
-         "wire: so many datagrams per second, evenly, whatever their times", "NUMBER"},
-        {"loop", 0, 0, G_OPTION_ARG_INT64, &sending->rounds, "wire: so many times; 0 until Ctrl-C; default 1",
-         "NUMBER"},
-        {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &sending->pcap,
-         "live: write what is sent and received to this file (pcapng)", "FILE"},
+        {"speed", 0, 0, G_OPTION_ARG_DOUBLE, &send_options->speed,
+         "factor of the captured speed; 0 without waiting; default 1", "X"},
+        {"pps", 0, 0, G_OPTION_ARG_STRING, &send_options->per_second_text,
+         "wire: send this many datagrams per second, evenly, instead of at their times", "NUMBER"},
+        {"loop", 0, 0, G_OPTION_ARG_INT64, &send_options->rounds,
+         "wire: repeat this many times; 0 until Ctrl-C; default 1", "NUMBER"},
+        {"pcap", 0, 0, G_OPTION_ARG_FILENAME, &send_options->pcap, "live: write all datagrams to this file (pcapng)",
+         "FILE"},
         {0},
     };
-    GOptionGroup *group =
-        g_option_group_new("sending", "How to send:", "Show the options of wire and live", NULL, NULL);
+    GOptionGroup *group = g_option_group_new("sending", "Sending:", "Show the options of wire and live", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When datagrams leave: the schedule of a replay, waiting for it, and how well it was kept. Times are those of
-   event_loop_now_ns. */
+/* The schedule of a replay: when each datagram is due, waiting for it, and how precise the sending was. Times are those
+   of event_loop_now_ns. */
 #ifndef UERUDP_TOOLS_REPLAY_SEND_SCHEDULE_H
 #define UERUDP_TOOLS_REPLAY_SEND_SCHEDULE_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* speed: times as fast as captured; 0: without waiting. per_second above 0: evenly instead, whatever was captured. */
+/* speed: factor of the captured speed; 0: without waiting. per_second above 0: at even intervals instead. */
 struct replay_schedule_options {
     double speed;
     double per_second;
@@ -17,24 +17,25 @@ struct replay_schedule_options {
 struct replay_schedule {
     struct replay_schedule_options options;
     const volatile sig_atomic_t *stop;
-    uint64_t begun_ns; /* when the first one was due */
-    uint64_t due_ns;   /* of the last one, since begun_ns */
-    uint64_t done_ns;  /* when its waiting ended, since begun_ns */
+    uint64_t begun_ns; /* when the first datagram was due */
+    uint64_t due_ns;   /* of the last datagram, since begun_ns */
+    uint64_t done_ns;  /* when the wait for it ended, since begun_ns */
     uint64_t count;
-    double late_ns; /* all together */
+    double late_ns; /* sum over all */
     uint64_t latest_ns;
 };
 
-/* The first wait returns at once and begins the schedule. */
-void replay_schedule_init(struct replay_schedule *pace, const struct replay_schedule_options *options, const volatile sig_atomic_t *stop);
+/* The first wait returns at once and starts the schedule. */
+void replay_schedule_init(struct replay_schedule *schedule, const struct replay_schedule_options *options,
+                          const volatile sig_atomic_t *stop);
 
-/* Waits until the next one is due, which was captured so long after the first. False: stop was asked for. */
-bool replay_schedule_wait(struct replay_schedule *pace, uint64_t captured_ns);
+/* Waits until the next datagram is due, captured this long after the first. False: stop was requested. */
+bool replay_schedule_wait(struct replay_schedule *schedule, uint64_t captured_ns);
 
-/* How far the rate is off: 0.01 is one percent too slow. 0 where there is no schedule. */
-double replay_schedule_error(const struct replay_schedule *pace);
+/* Error of the rate: 0.01 is one percent too slow. 0 where there is no schedule. */
+double replay_schedule_error(const struct replay_schedule *schedule);
 
-/* How late they were on average. */
-double replay_schedule_late_ns(const struct replay_schedule *pace);
+/* Average delay. */
+double replay_schedule_late_ns(const struct replay_schedule *schedule);
 
 #endif

@@ -6,16 +6,16 @@
 #include "tools/observe/tracker_table.h"
 #include "tools/replay/bunch_reassembly.h"
 
-/* While the capture is read. */
+/* State while the capture is read. */
 struct reading {
-    struct session_transcript *tale;
+    struct session_transcript *transcript;
     struct bunch_reassembly *parts;
     struct tracker_table *tracks;
-    GHashTable *lives; /* by channel, the latest life + 1 */
-    GHashTable *ended; /* channels that were closed since */
+    GHashTable *channels; /* channel to the index of its latest session_channel + 1 */
+    GHashTable *ended;    /* channels that were closed since */
     const struct ue_context *context;
     int64_t first_ns;
-    bool is_duplicate; /* the packet that is being read */
+    bool is_duplicate; /* the packet being read */
     bool is_full;
 };
 
@@ -35,29 +35,29 @@ static enum ue_channel_kind kind_of(const struct ue_context *context, const stru
     return bunch->channel == 0 ? UE_KIND_CONTROL : UE_KIND_OTHER;
 }
 
-/* Where an opening was not captured, the one who may open actors is taken for the opener. */
-static uint32_t begin_life(struct reading *r, unsigned side, const struct ue_bunch *bunch) {
-    GArray *lives = r->tale->lives;
-    const struct session_channel life = {
+/* Where the open was not captured, it counts as opened by the side that may open such channels. */
+static uint32_t start_channel(struct reading *r, unsigned side, const struct ue_bunch *bunch) {
+    GArray *channels = r->transcript->channels;
+    const struct session_channel slot = {
         .channel = bunch->channel,
         .kind = kind_of(r->context, bunch),
         .by_server = bunch->channel != 0 && (side == 1 || !bunch->open),
     };
-    g_array_append_val(lives, life);
-    g_hash_table_insert(r->lives, GUINT_TO_POINTER(bunch->channel), GUINT_TO_POINTER(lives->len));
+    g_array_append_val(channels, slot);
+    g_hash_table_insert(r->channels, GUINT_TO_POINTER(bunch->channel), GUINT_TO_POINTER(channels->len));
     g_hash_table_remove(r->ended, GUINT_TO_POINTER(bunch->channel));
-    return lives->len - 1;
+    return channels->len - 1;
 }
 
-static uint32_t life_of(struct reading *r, unsigned side, const struct ue_bunch *bunch) {
+static uint32_t slot_of(struct reading *r, unsigned side, const struct ue_bunch *bunch) {
     gpointer key = GUINT_TO_POINTER(bunch->channel);
-    uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(r->lives, key));
+    uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(r->channels, key));
     bool is_new = known == 0 || (bunch->open && g_hash_table_contains(r->ended, key));
-    uint32_t life = is_new ? begin_life(r, side, bunch) : known - 1;
+    uint32_t slot = is_new ? start_channel(r, side, bunch) : known - 1;
     if (bunch->close) {
         g_hash_table_add(r->ended, key);
     }
-    return life;
+    return slot;
 }
 
 /* ---- datagrams ---- */
@@ -66,63 +66,63 @@ static uint64_t since_first(const struct reading *r, int64_t time_ns) {
     return time_ns > r->first_ns ? (uint64_t)time_ns - (uint64_t)r->first_ns : 0;
 }
 
-static void take_handshake(struct reading *r, const struct ue_tracker_event *event) {
+static void handle_handshake(struct reading *r, const struct ue_tracker_event *event) {
     const struct ue_handshake *handshake = &event->datagram->handshake;
     if (event->side == 0 && handshake->network_version != 0) {
-        r->tale->network_version = handshake->network_version;
-        r->tale->network_features = handshake->features;
+        r->transcript->network_version = handshake->network_version;
+        r->transcript->network_features = handshake->features;
     }
 }
 
-static void take_bunch(struct reading *r, const struct ue_tracker_event *event) {
+static void handle_bunch(struct reading *r, const struct ue_tracker_event *event) {
     bool is_first = event->bunch->reliable ? event->copy == 1 : !r->is_duplicate;
     if (is_first && !r->is_full) {
-        uint32_t life = life_of(r, event->side, event->bunch);
-        r->is_full = r->tale->lives->len > SESSION_TRANSCRIPT_CHANNELS_MAX ||
-                     !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, life, event->bunch,
-                                   event->reliable_id);
+        uint32_t slot = slot_of(r, event->side, event->bunch);
+        r->is_full = r->transcript->channels->len > SESSION_TRANSCRIPT_CHANNELS_MAX ||
+                     !bunch_reassembly_add(r->parts, since_first(r, event->time_ns), event->side, slot, event->bunch,
+                                           event->reliable_id);
     }
 }
 
-static void take_event(void *user, const struct ue_tracker_event *event) {
+static void handle_event(void *user, const struct ue_tracker_event *event) {
     struct reading *r = user;
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: take_handshake(r, event); break;
+    case UE_TRACKER_HANDSHAKE: handle_handshake(r, event); break;
     case UE_TRACKER_PACKET: r->is_duplicate = event->is_duplicate; break;
-    case UE_TRACKER_BUNCH: take_bunch(r, event); break;
+    case UE_TRACKER_BUNCH: handle_bunch(r, event); break;
     default: break;
     }
 }
 
-static void take_datagram(struct reading *r, const struct input_datagram *seen) {
-    const struct ue_tracker_callbacks sink = {.event = take_event, .user = r};
+static void handle_datagram(struct reading *r, const struct input_datagram *seen) {
+    const struct ue_tracker_callbacks sink = {.event = handle_event, .user = r};
     if (seen->role == 0) {
-        r->tale->context = seen->context;
+        r->transcript->context = seen->context;
     }
     r->context = &seen->context;
-    r->tale->end_ns = since_first(r, seen->held->time_ns);
+    r->transcript->end_ns = since_first(r, seen->held->time_ns);
     tracker_table_on_datagram(r->tracks, seen, &sink);
 }
 
-/* False, with a message: this is not what can be told. */
-static bool take_seen(struct reading *r, const struct replay_command *replay, const struct input_datagram *seen) {
-    struct session_transcript *tale = r->tale;
+/* False, with a message: the connection cannot be transcribed. */
+static bool read_datagram(struct reading *r, const struct replay_command *replay, const struct input_datagram *seen) {
+    struct session_transcript *transcript = r->transcript;
     if (seen->is_foreign || !selection_matches_stream(&replay->selection, seen->connection->stream)) {
         return true;
     }
-    if (!tale->is_begun) {
-        tale->is_begun = true;
-        tale->stream = seen->connection->stream;
+    if (!transcript->is_begun) {
+        transcript->is_begun = true;
+        transcript->stream = seen->connection->stream;
         r->first_ns = seen->held->time_ns;
     }
-    if (seen->connection->stream != tale->stream) {
-        cli_error("the capture has several connections; choose one with --stream");
+    if (seen->connection->stream != transcript->stream) {
+        cli_error("the capture has several connections; select one with --stream");
         return false;
     }
-    take_datagram(r, seen);
+    handle_datagram(r, seen);
     if (r->is_full) {
         cli_error("the connection has more than %u MiB of bunches, or %d channels", SESSION_TRANSCRIPT_BYTES_MAX >> 20,
-                    SESSION_TRANSCRIPT_CHANNELS_MAX);
+                  SESSION_TRANSCRIPT_CHANNELS_MAX);
     }
     return !r->is_full;
 }
@@ -131,55 +131,56 @@ static bool read_all(struct reading *r, struct replay_command *replay) {
     struct input_datagram seen;
     capture_reader_start(&replay->reading, replay->path_count, replay->paths);
     while (capture_reader_next(&replay->reading, &seen)) {
-        if (!take_seen(r, replay, &seen)) {
+        if (!read_datagram(r, replay, &seen)) {
             return false;
         }
     }
     return true;
 }
 
-static bool has_login(const struct session_transcript *tale) {
-    bool is_good = session_transcript_has(tale, UE_MESSAGE_HELLO) &&
-                   (session_transcript_has(tale, UE_MESSAGE_LOGIN) || session_transcript_has(tale, UE_MESSAGE_BEACON_JOIN));
+static bool has_login(const struct session_transcript *transcript) {
+    bool is_good = session_transcript_has(transcript, UE_MESSAGE_HELLO) &&
+                   (session_transcript_has(transcript, UE_MESSAGE_LOGIN) ||
+                    session_transcript_has(transcript, UE_MESSAGE_BEACON_JOIN));
     if (!is_good) {
-        cli_error(tale->is_begun ? "the capture does not show how the client logged in, or not in clear (see "
-                                     "--key and --handlers)"
-                                   : "there is no connection to replay");
+        cli_error(transcript->is_begun
+                      ? "the capture has no login of the client, or it is encrypted (see --key and --handlers)"
+                      : "no connection to replay");
     }
     return is_good;
 }
 
-bool session_transcript_read(struct session_transcript *tale, struct replay_command *replay) {
-    *tale = (struct session_transcript){
-        .lives = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
-        .lines = g_array_new(FALSE, FALSE, sizeof(struct session_transcript_message)),
+bool session_transcript_read(struct session_transcript *transcript, struct replay_command *replay) {
+    *transcript = (struct session_transcript){
+        .channels = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
+        .messages = g_array_new(FALSE, FALSE, sizeof(struct session_transcript_message)),
         .buffers = g_ptr_array_new_with_free_func(g_free),
         .closed_by = -1,
     };
     struct reading r = {
-        .tale = tale,
+        .transcript = transcript,
         .parts = bunch_reassembly_new(),
         .tracks = tracker_table_new(),
-        .lives = g_hash_table_new(NULL, NULL),
+        .channels = g_hash_table_new(NULL, NULL),
         .ended = g_hash_table_new(NULL, NULL),
     };
     bool good = read_all(&r, replay);
     if (good) {
-        bunch_reassembly_finish(r.parts, tale);
-        good = has_login(tale);
+        bunch_reassembly_finish(r.parts, transcript);
+        good = has_login(transcript);
     }
     bunch_reassembly_free(r.parts);
     tracker_table_free(r.tracks);
-    g_hash_table_unref(r.lives);
+    g_hash_table_unref(r.channels);
     g_hash_table_unref(r.ended);
     return good;
 }
 
-void session_transcript_clear(struct session_transcript *tale) {
-    for (guint i = 0; i < tale->lines->len; i++) {
-        g_array_unref(g_array_index(tale->lines, struct session_transcript_message, i).exports);
+void session_transcript_clear(struct session_transcript *transcript) {
+    for (guint i = 0; i < transcript->messages->len; i++) {
+        g_array_unref(g_array_index(transcript->messages, struct session_transcript_message, i).exports);
     }
-    g_array_unref(tale->lines);
-    g_array_unref(tale->lives);
-    g_ptr_array_unref(tale->buffers);
+    g_array_unref(transcript->messages);
+    g_array_unref(transcript->channels);
+    g_ptr_array_unref(transcript->buffers);
 }

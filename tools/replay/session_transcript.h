@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two ends of a captured connection told each other, without packets, acknowledgements and repetitions: how
-   the client logged in, its messages, and how many the server said on each channel. Times are nanoseconds since the
-   connection's first datagram. */
+/* The session transcript of a captured connection: what both sides sent, without packets, acknowledgements and
+   retransmissions. It has the client's login and messages, and for each channel the number of the server's messages.
+   Times are nanoseconds since the connection's first datagram. */
 #ifndef UERUDP_TOOLS_REPLAY_SESSION_TRANSCRIPT_H
 #define UERUDP_TOOLS_REPLAY_SESSION_TRANSCRIPT_H
 
@@ -9,27 +9,27 @@
 #include <uerudp/message.h>
 #include "tools/replay/replay.h"
 
-/* More than this in bunches, or so many channels, are refused. */
+/* Limits of the bunches, and of the channels. */
 #define SESSION_TRANSCRIPT_BYTES_MAX (256u << 20)
 #define SESSION_TRANSCRIPT_CHANNELS_MAX 65536
 #define SESSION_TRANSCRIPT_REASON_BYTES 64
 
-/* A channel from its opening to its close; the first one is Control. An index may have several, one after another. */
+/* A channel from its open to its close; the first one is Control. One index may have several, one after another. */
 struct session_channel {
     uint32_t channel;
     enum ue_channel_kind kind;
-    bool by_server;      /* who opened it */
-    uint64_t said[2][2]; /* whole messages by [0 the client, 1 the server], [reliable] */
+    bool by_server;      /* whether the server opened it */
+    uint64_t sent[2][2]; /* whole messages [0 client, 1 server][reliable] */
 };
 
-/* A message of the client, put together from its parts. */
+/* A whole message of the client. */
 struct session_transcript_message {
     uint64_t time_ns;
-    uint32_t life;
+    uint32_t slot;
     bool reliable, close, has_exports, has_mapped, paused;
     uint8_t close_reason;
     struct ue_view data;
-    GArray *exports; /* struct ue_view: parts of their own in front of the data */
+    GArray *exports; /* struct ue_view: fragments of exports, which precede the data */
 };
 
 struct session_transcript {
@@ -41,30 +41,32 @@ struct session_transcript {
     uint64_t has; /* bit n: the client sent control message n */
     struct ue_message hello, login, beacon_join;
     int32_t net_speed;
-    uint64_t welcomed_ns, joined_ns, end_ns;     /* Welcome came, Join left, the last datagram */
-    GArray *lives;                               /* struct session_channel */
-    GArray *lines;                               /* struct session_transcript_message, in the order in which they leave */
-    uint64_t incomplete;                         /* messages of which parts are missing */
-    int closed_by;                               /* 0 the client, 1 the server, -1: the capture does not show it */
-    char close_reasons[2][SESSION_TRANSCRIPT_REASON_BYTES]; /* by side, what it said; "" nothing */
-    GPtrArray *buffers;                          /* what views point into */
+    uint64_t welcomed_ns, joined_ns, end_ns; /* Welcome received, Join sent, the last datagram */
+    GArray *channels;                        /* struct session_channel */
+    GArray *messages;                        /* struct session_transcript_message, in the order of sending */
+    uint64_t incomplete;                     /* messages with missing fragments */
+    int closed_by;                           /* 0 client, 1 server, -1: the capture does not show it */
+    char close_reasons[2][SESSION_TRANSCRIPT_REASON_BYTES]; /* [side], in its close message; "": none */
+    GPtrArray *buffers;                                     /* memory of the views */
 };
 
-/* Reads the one connection that the user selects. False, with a message, when there is none, or more, or no login in
-   it. Clear it in any case. */
-bool session_transcript_read(struct session_transcript *tale, struct replay_command *replay);
-void session_transcript_clear(struct session_transcript *tale);
+/* Reads the one connection that the user selects. False, with a message: there is none, more than one, or none with a
+   login. Clear it in any case. */
+bool session_transcript_read(struct session_transcript *transcript, struct replay_command *replay);
+void session_transcript_clear(struct session_transcript *transcript);
 
-static inline struct session_channel *session_transcript_channel(const struct session_transcript *tale, uint32_t life) {
-    return &g_array_index(tale->lives, struct session_channel, life);
+static inline struct session_channel *session_transcript_channel(const struct session_transcript *transcript,
+                                                                 uint32_t slot) {
+    return &g_array_index(transcript->channels, struct session_channel, slot);
 }
 
-static inline bool session_transcript_has(const struct session_transcript *tale, enum ue_message_type type) {
-    return (tale->has >> type & 1) != 0;
+static inline bool session_transcript_has(const struct session_transcript *transcript, enum ue_message_type type) {
+    return (transcript->has >> type & 1) != 0;
 }
 
-/* Private to the tale: a whole message of a side, its parts put together; the view's bytes are the tale's. Control
-   messages of the client are taken apart: what belongs to the login becomes part of the tale, the rest lines. */
-void session_transcript_add_message(struct session_transcript *tale, unsigned side, const struct session_transcript_message *whole);
+/* Private to the session transcript: adds a whole message of a side; the transcript owns the view's bytes. Control
+   messages of the client are split: those of the login go to their members, all others to lines. */
+void session_transcript_add_message(struct session_transcript *transcript, unsigned side,
+                                    const struct session_transcript_message *whole);
 
 #endif

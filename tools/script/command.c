@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a script's lines at the margin do. */
+/* The commands of a script: its lines without indentation. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,113 +14,113 @@
 
 /* ---- arguments ---- */
 
-static bool note(struct script_player *p, const char *at, const char *what) {
-    return script_error_set(&p->mistake, at, "%s", what);
+static bool fail(struct script_player *p, const char *at, const char *what) {
+    return script_error_set(&p->error, at, "%s", what);
 }
 
 static bool is_end(struct script_player *p, char **line) {
-    const char *word = script_token_next(line);
-    return *word == '\0' || script_error_set(&p->mistake, word, "\"%.40s\" does not belong here", word);
+    const char *token = script_token_next(line);
+    return *token == '\0' || script_error_set(&p->error, token, "\"%.40s\" is not expected here", token);
 }
 
 static bool need_number(struct script_player *p, char **line, const char *what, uint64_t max, uint64_t *number) {
-    const char *word = script_token_require(line, what, &p->mistake);
-    return word != NULL && script_token_parse_number(word, max, number, &p->mistake);
+    const char *token = script_token_require(line, what, &p->error);
+    return token != NULL && script_token_parse_number(token, max, number, &p->error);
 }
 
-/* An index that a connection can have. */
-static bool read_channel(struct script_player *p, const char *word, uint32_t *channel) {
+/* Parses a channel index within a connection's limit. */
+static bool read_channel(struct script_player *p, const char *token, uint32_t *channel) {
     uint64_t number;
-    bool good = script_token_parse_number(word, 32766, &number, &p->mistake);
+    bool good = script_token_parse_number(token, 32766, &number, &p->error);
     *channel = good ? (uint32_t)number : 0;
     return good;
 }
 
 static bool need_channel(struct script_player *p, char **line, uint32_t *channel) {
-    const char *word = script_token_require(line, "a channel", &p->mistake);
-    return word != NULL && read_channel(p, word, channel);
+    const char *token = script_token_require(line, "a channel", &p->error);
+    return token != NULL && read_channel(p, token, channel);
 }
 
 /* ---- fixture ---- */
 
-struct opening {
+struct open_options {
     bool is_new;
     bool is_unadmitted;
     uint32_t channels[CHANNELS_MAX];
     size_t count;
 };
 
-static bool read_opening_word(struct script_player *p, char *word, struct opening *o) {
-    char *client = script_token_after_prefix(word, "C=");
-    char *server = script_token_after_prefix(word, "S=");
+static bool read_open_option(struct script_player *p, char *token, struct open_options *o) {
+    char *client = script_token_after_prefix(token, "C=");
+    char *server = script_token_after_prefix(token, "S=");
     uint64_t seq;
     if (client != NULL || server != NULL) {
-        bool good = script_token_parse_number(word + 2, SCRIPT_SEQ_BOUND - 1, &seq, &p->mistake);
+        bool good = script_token_parse_number(token + 2, SCRIPT_SEQ_BOUND - 1, &seq, &p->error);
         p->config.first[server != NULL] = (uint16_t)(good ? seq : 0);
         return good;
     }
-    o->is_new |= script_token_is(word, "new");
-    o->is_unadmitted |= script_token_is(word, "unadmitted");
-    if (script_token_is(word, "new") || script_token_is(word, "unadmitted")) {
+    o->is_new |= script_token_is(token, "new");
+    o->is_unadmitted |= script_token_is(token, "unadmitted");
+    if (script_token_is(token, "new") || script_token_is(token, "unadmitted")) {
         return true;
     }
-    return (o->count < CHANNELS_MAX || note(p, word, "these are too many channels")) &&
-           read_channel(p, word, &o->channels[o->count++]);
+    return (o->count < CHANNELS_MAX || fail(p, token, "too many channels")) &&
+           read_channel(p, token, &o->channels[o->count++]);
 }
 
-static bool read_opening(struct script_player *p, char *line, struct opening *o) {
-    *o = (struct opening){.channels = {SCRIPT_TESTBED_CHANNEL}, .count = 1};
+static bool read_opening(struct script_player *p, char *line, struct open_options *o) {
+    *o = (struct open_options){.channels = {SCRIPT_TESTBED_CHANNEL}, .count = 1};
     p->config.first[0] = 100;
     p->config.first[1] = 500;
-    for (char *word = script_token_next(&line); *word != '\0'; word = script_token_next(&line)) {
-        if (!read_opening_word(p, word, o)) {
+    for (char *token = script_token_next(&line); *token != '\0'; token = script_token_next(&line)) {
+        if (!read_open_option(p, token, o)) {
             return false;
         }
     }
     return true;
 }
 
-static bool begin_endpoints(struct script_player *p, const char *at, const struct opening *o) {
+static bool start_endpoints(struct script_player *p, const char *at, const struct open_options *o) {
     p->has_begun = true;
-    if (!script_testbed_start(&p->stage, &p->config)) {
-        return note(p, at, "a connection with this configuration is not possible");
+    if (!script_testbed_start(&p->testbed, &p->config)) {
+        return fail(p, at, "no connection can be created with this configuration");
     }
     if (!o->is_unadmitted) {
-        ue_conn_admit(p->stage.sides[0].conn);
-        ue_conn_admit(p->stage.sides[1].conn);
+        ue_conn_admit(p->testbed.sides[0].conn);
+        ue_conn_admit(p->testbed.sides[1].conn);
     }
     for (size_t i = 0; i < o->count && !o->is_new; i++) {
-        if (!script_testbed_open_channel(&p->stage, o->channels[i], UE_KIND_OTHER, UE_NAME_DATA_STREAM)) {
-            return note(p, at, "there is no memory for the channels");
+        if (!script_testbed_open_channel(&p->testbed, o->channels[i], UE_KIND_OTHER, UE_NAME_DATA_STREAM)) {
+            return fail(p, at, "no memory for the channels");
         }
     }
     if (!o->is_new) {
-        script_testbed_open_control(&p->stage);
+        script_testbed_open_control(&p->testbed);
     }
-    script_testbed_discard_output(&p->stage);
+    script_testbed_discard_output(&p->testbed);
     return true;
 }
 
-static bool begin_remote(struct script_player *p, const char *at, const struct opening *o) {
+static bool start_remote(struct script_player *p, const char *at, const struct open_options *o) {
     char *problem = NULL;
     if (!o->is_new) {
-        return note(p, at, "a real host knows of no channels before they are opened: fixture new");
+        return fail(p, at, "with a real host no channels are open at first: use fixture new");
     }
     p->has_begun = true;
-    if (!script_remote_host_start(&p->remote, &p->stage, &p->config, &p->options->target, &problem)) {
+    if (!script_remote_host_start(&p->remote, &p->testbed, &p->config, &p->options->target, &problem)) {
         script_player_report_difference(p, NULL, NULL, "%s", problem);
         g_free(problem);
         return false;
     }
     if (!o->is_unadmitted) {
-        ue_conn_admit(p->stage.sides[p->options->target.host != NULL ? 0 : 1].conn);
+        ue_conn_admit(p->testbed.sides[p->options->target.host != NULL ? 0 : 1].conn);
     }
-    script_testbed_discard_output(&p->stage);
+    script_testbed_discard_output(&p->testbed);
     return true;
 }
 
 static bool do_fixture(struct script_player *p, char *line) {
-    struct opening o;
+    struct open_options o;
     const char *at = line;
     if (!read_opening(p, line, &o) || !script_player_stop_testbed(p)) {
         return false;
@@ -128,35 +128,35 @@ static bool do_fixture(struct script_player *p, char *line) {
     for (unsigned side = 0; side < 2; side++) {
         p->config.ends[side].seed = p->options->seed;
     }
-    return script_remote_target_is_set(&p->options->target) ? begin_remote(p, at, &o) : begin_endpoints(p, at, &o);
+    return script_remote_target_is_set(&p->options->target) ? start_remote(p, at, &o) : start_endpoints(p, at, &o);
 }
 
-/* ---- commands of the stage ---- */
+/* ---- commands of the testbed ---- */
 
 static bool do_config(struct script_player *p, char *line) {
-    return script_config_parse(&p->config, line, &p->mistake);
+    return script_config_parse(&p->config, line, &p->error);
 }
 
-/* source.c has read it. */
+/* Read by script_generation_add_declared. */
 static bool do_generation(struct script_player *p, char *line) {
     return (script_file_is_generation_line(p->script, p->line) && !p->has_begun) ||
-           note(p, line, "generation stands once, in front of the first fixture");
+           fail(p, line, "generation is allowed once, before the first fixture");
 }
 
 static bool check_clock(struct script_player *p, const char *at, uint64_t time_ns) {
-    uint64_t clock_ns = script_testbed_clock_ns(&p->stage);
+    uint64_t clock_ns = script_testbed_clock_ns(&p->testbed);
     return time_ns >= clock_ns || p->remote != NULL ||
-           script_error_set(&p->mistake, at, "the clock stands at %.4f already", (double)clock_ns / NS_PER_S);
+           script_error_set(&p->error, at, "the clock is at %.4f already", (double)clock_ns / NS_PER_S);
 }
 
 static bool do_at(struct script_player *p, char *line) {
     uint64_t time_ns;
-    const char *word = script_token_require(&line, "a time", &p->mistake);
-    if (word == NULL || !script_token_parse_seconds(word, &time_ns, &p->mistake) || !check_clock(p, word, time_ns) ||
+    const char *token = script_token_require(&line, "a time", &p->error);
+    if (token == NULL || !script_token_parse_seconds(token, &time_ns, &p->error) || !check_clock(p, token, time_ns) ||
         !is_end(p, &line)) {
         return false;
     }
-    script_testbed_advance(&p->stage, time_ns);
+    script_testbed_advance(&p->testbed, time_ns);
     return true;
 }
 
@@ -168,42 +168,43 @@ static bool do_run(struct script_player *p, char *line) {
     char *value;
     bool good = true;
     const char *begin = line;
-    for (char *word = script_token_next(&line); good && *word != '\0'; word = script_token_next(&line)) {
-        if (script_token_is(word, "C") || script_token_is(word, "S")) {
-            who = word[0] == 'C' ? 1 : 2;
-        } else if ((value = script_token_after_prefix(word, "until=")) != NULL) {
-            good = script_token_parse_seconds(value, &until_ns, &p->mistake) && check_clock(p, value, until_ns);
-        } else if ((value = script_token_after_prefix(word, "hz=")) != NULL) {
-            good = script_token_parse_number(value, HZ_MAX, &hz, &p->mistake) && (hz != 0 || note(p, value, "0 Hz is never"));
-        } else if ((value = script_token_after_prefix(word, "delay=")) != NULL) {
-            good = script_token_parse_seconds(value, &delay_ns, &p->mistake);
+    for (char *token = script_token_next(&line); good && *token != '\0'; token = script_token_next(&line)) {
+        if (script_token_is(token, "C") || script_token_is(token, "S")) {
+            who = token[0] == 'C' ? 1 : 2;
+        } else if ((value = script_token_after_prefix(token, "until=")) != NULL) {
+            good = script_token_parse_seconds(value, &until_ns, &p->error) && check_clock(p, value, until_ns);
+        } else if ((value = script_token_after_prefix(token, "hz=")) != NULL) {
+            good = script_token_parse_number(value, HZ_MAX, &hz, &p->error) &&
+                   (hz != 0 || fail(p, value, "0 Hz is not allowed"));
+        } else if ((value = script_token_after_prefix(token, "delay=")) != NULL) {
+            good = script_token_parse_seconds(value, &delay_ns, &p->error);
         } else {
-            good = script_error_set(&p->mistake, word, "run does not know \"%.40s\"", word);
+            good = script_error_set(&p->error, token, "run does not know \"%.40s\"", token);
         }
     }
-    if (!good || (until_ns == UINT64_MAX && !note(p, begin, "until= is missing"))) {
+    if (!good || (until_ns == UINT64_MAX && !fail(p, begin, "until= is missing"))) {
         return false;
     }
-    script_testbed_run(&p->stage, who, until_ns, hz, delay_ns);
+    script_testbed_run(&p->testbed, who, until_ns, hz, delay_ns);
     return true;
 }
 
 static bool do_show(struct script_player *p, char *line) {
-    const char *word = script_token_require(&line, "what to show", &p->mistake);
-    if (word == NULL) {
+    const char *token = script_token_require(&line, "what to show", &p->error);
+    if (token == NULL) {
         return false;
     }
-    bool hides = script_token_is(word, "no");
-    const char *what = hides ? script_token_require(&line, "what not to show", &p->mistake) : word;
+    bool hides = script_token_is(token, "no");
+    const char *what = hides ? script_token_require(&line, "what not to show", &p->error) : token;
     if (what == NULL) {
         return false;
     }
     if (script_token_is(what, "packets")) {
-        p->stage.hides_packets = hides;
+        p->testbed.hides_packets = hides;
     } else if (script_token_is(what, "sizes")) {
-        p->stage.shows_sizes = !hides;
+        p->testbed.shows_sizes = !hides;
     } else {
-        return script_error_set(&p->mistake, what, "\"%.40s\" is neither packets nor sizes", what);
+        return script_error_set(&p->error, what, "\"%.40s\" is neither packets nor sizes", what);
     }
     return is_end(p, &line);
 }
@@ -211,9 +212,9 @@ static bool do_show(struct script_player *p, char *line) {
 /* ---- packets ---- */
 
 static struct script_testbed_packet *find_packet(struct script_player *p, const char *at, unsigned from, int64_t id) {
-    struct script_testbed_packet *packet = script_testbed_packet(&p->stage, from, id);
+    struct script_testbed_packet *packet = script_testbed_find_packet(&p->testbed, from, id);
     if (packet == NULL) {
-        script_error_set(&p->mistake, at, "%c has sent no packet %" PRId64, p->stage.sides[from].letter, id);
+        script_error_set(&p->error, at, "%c has sent no packet %" PRId64, p->testbed.sides[from].letter, id);
     }
     return packet;
 }
@@ -226,36 +227,36 @@ static bool lose(struct script_player *p, struct script_testbed_packet *packet, 
 }
 
 static bool carry(struct script_player *p, struct script_testbed_packet *packet, unsigned from) {
-    script_testbed_carry_packet(&p->stage, from, packet);
+    script_testbed_carry_packet(&p->testbed, from, packet);
     return true;
 }
 
-/* Does something to each packet of the ranges in a line. */
+/* Calls a function for each packet of the ranges in a line. */
 static bool each_packet(struct script_player *p, unsigned from, char *line,
                         bool (*act)(struct script_player *p, struct script_testbed_packet *packet, unsigned from)) {
-    char *word = script_token_require(&line, "a packet", &p->mistake);
-    for (; word != NULL && *word != '\0'; word = script_token_next(&line)) {
+    char *token = script_token_require(&line, "a packet", &p->error);
+    for (; token != NULL && *token != '\0'; token = script_token_next(&line)) {
         int64_t first;
         int64_t last;
-        if (!script_token_parse_range(word, &first, &last, &p->mistake)) {
+        if (!script_token_parse_range(token, &first, &last, &p->error)) {
             return false;
         }
-        for (; first <= last && !script_testbed_is_exhausted(&p->stage); first++) {
-            struct script_testbed_packet *packet = find_packet(p, word, from, first);
+        for (; first <= last && !script_testbed_is_exhausted(&p->testbed); first++) {
+            struct script_testbed_packet *packet = find_packet(p, token, from, first);
             if (packet == NULL || !act(p, packet, from)) {
                 return false;
             }
         }
     }
-    return word != NULL;
+    return token != NULL;
 }
 
 static bool do_lose(struct script_player *p, char *line) {
-    const char *word = script_token_require(&line, "C or S", &p->mistake);
-    if (word == NULL || (!script_token_is(word, "C") && !script_token_is(word, "S"))) {
-        return word != NULL && note(p, word, "C or S should stand here");
+    const char *token = script_token_require(&line, "C or S", &p->error);
+    if (token == NULL || (!script_token_is(token, "C") && !script_token_is(token, "S"))) {
+        return token != NULL && fail(p, token, "expected C or S");
     }
-    return each_packet(p, word[0] == 'S', line, lose);
+    return each_packet(p, token[0] == 'S', line, lose);
 }
 
 static bool do_reads(struct script_player *p, unsigned side, char *line) {
@@ -263,25 +264,25 @@ static bool do_reads(struct script_player *p, unsigned side, char *line) {
 }
 
 static bool do_forged(struct script_player *p, unsigned side, char *line) {
-    return script_testbed_inject(&p->stage, side, line, &p->mistake);
+    return script_testbed_inject(&p->testbed, side, line, &p->error);
 }
 
-/* Hex digits, perhaps with spaces between bytes. */
+/* Parses hex digits, with optional spaces between bytes. */
 static bool do_bytes(struct script_player *p, unsigned side, char *line) {
     GByteArray *bytes = g_byte_array_new();
     bool good = true;
-    for (const char *word = script_token_next(&line); good && *word != '\0'; word = script_token_next(&line)) {
-        for (size_t i = 0; good && word[i] != '\0'; i += 2) {
-            int high = g_ascii_xdigit_value(word[i]);
-            int low = g_ascii_xdigit_value(word[i + 1]);
+    for (const char *token = script_token_next(&line); good && *token != '\0'; token = script_token_next(&line)) {
+        for (size_t i = 0; good && token[i] != '\0'; i += 2) {
+            int high = g_ascii_xdigit_value(token[i]);
+            int low = g_ascii_xdigit_value(token[i + 1]);
             uint8_t byte = (uint8_t)(high * 16 + low);
-            good = (high >= 0 && low >= 0) || note(p, word + i, "bytes are pairs of hex digits");
-            good = good && (bytes->len < DATAGRAM_BYTES_MAX || note(p, word + i, "these are too many bytes"));
+            good = (high >= 0 && low >= 0) || fail(p, token + i, "bytes are pairs of hex digits");
+            good = good && (bytes->len < DATAGRAM_BYTES_MAX || fail(p, token + i, "too many bytes"));
             g_byte_array_append(bytes, &byte, 1);
         }
     }
     if (good) {
-        script_testbed_receive(&p->stage, side, bytes->data, bytes->len);
+        script_testbed_receive(&p->testbed, side, bytes->data, bytes->len);
     }
     g_byte_array_free(bytes, TRUE);
     return good;
@@ -289,64 +290,64 @@ static bool do_bytes(struct script_player *p, unsigned side, char *line) {
 
 /* ---- commands of an endpoint ---- */
 
-struct sending {
+struct send_options {
     struct ue_outgoing bunch;
     uint64_t count;
     uint64_t bits;
     bool flush;
 };
 
-static bool read_sending_word(struct script_player *p, char *word, struct sending *s) {
+static bool read_send_option(struct script_player *p, char *token, struct send_options *s) {
     struct ue_outgoing *b = &s->bunch;
     bool *const flags[] = {&b->merge, &b->close, &b->has_mapped, &b->has_exports, &b->paused, &s->flush};
     static const char *const names[] = {"merge", "close", "mapped", "exports", "paused", "each"};
     for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
-        if (script_token_is(word, names[i])) {
+        if (script_token_is(token, names[i])) {
             *flags[i] = true;
             return true;
         }
     }
-    if (script_token_is(word, "unreliable")) {
+    if (script_token_is(token, "unreliable")) {
         b->reliable = false;
         return true;
     }
-    if (word[0] == 'x') {
-        return script_token_parse_number(word + 1, COUNT_MAX, &s->count, &p->mistake);
+    if (token[0] == 'x') {
+        return script_token_parse_number(token + 1, COUNT_MAX, &s->count, &p->error);
     }
-    return g_ascii_isdigit(word[0]) ? script_token_parse_number(word, UINT32_MAX, &s->bits, &p->mistake)
-                                    : script_error_set(&p->mistake, word, "send does not know \"%.40s\"", word);
+    return g_ascii_isdigit(token[0]) ? script_token_parse_number(token, UINT32_MAX, &s->bits, &p->error)
+                                     : script_error_set(&p->error, token, "send does not know \"%.40s\"", token);
 }
 
 static bool do_send(struct script_player *p, unsigned side, char *line) {
-    struct sending s = {.bunch.reliable = true, .count = 1, .bits = 80};
-    struct script_payload_buffer *payloads = &p->stage.forged.payloads;
+    struct send_options s = {.bunch.reliable = true, .count = 1, .bits = 80};
+    struct script_payload_buffer *payloads = &p->testbed.forged.payloads;
     bool good = need_channel(p, &line, &s.bunch.channel);
-    const char *name = good ? script_token_require(&line, "the payload's name", &p->mistake) : NULL;
+    const char *name = good ? script_token_require(&line, "the payload's name", &p->error) : NULL;
     good = name != NULL;
-    for (char *word = script_token_next(&line); good && *word != '\0'; word = script_token_next(&line)) {
-        good = read_sending_word(p, word, &s);
+    for (char *token = script_token_next(&line); good && *token != '\0'; token = script_token_next(&line)) {
+        good = read_send_option(p, token, &s);
     }
-    const struct ue_context *x = ue_conn_context(p->stage.sides[side].conn);
+    const struct ue_context *x = ue_conn_context(p->testbed.sides[side].conn);
     payloads->used_bytes = 0;
-    if (!good || !script_payload_write(payloads, x, s.bunch.channel, name, s.bits, &s.bunch.data, &p->mistake)) {
+    if (!good || !script_payload_write(payloads, x, s.bunch.channel, name, s.bits, &s.bunch.data, &p->error)) {
         return false;
     }
-    enum ue_status status = script_testbed_send(&p->stage, side, &s.bunch, s.count, s.flush);
+    enum ue_status status = script_testbed_send(&p->testbed, side, &s.bunch, s.count, s.flush);
     if (status != UE_OK) {
-        script_testbed_read_output(&p->stage, side);
-        script_testbed_report_refusal(&p->stage, side, name, status);
+        script_testbed_read_output(&p->testbed, side);
+        script_testbed_report_refusal(&p->testbed, side, name, status);
     }
     return true;
 }
 
 static bool do_flush(struct script_player *p, unsigned side, char *line) {
-    ue_conn_flush(p->stage.sides[side].conn, p->stage.now_ns);
+    ue_conn_flush(p->testbed.sides[side].conn, p->testbed.now_ns);
     return is_end(p, &line);
 }
 
 static bool do_tick(struct script_player *p, unsigned side, char *line) {
-    ue_conn_end_receive(p->stage.sides[side].conn, p->stage.now_ns);
-    ue_conn_tick(p->stage.sides[side].conn, p->stage.now_ns);
+    ue_conn_end_receive(p->testbed.sides[side].conn, p->testbed.now_ns);
+    ue_conn_tick(p->testbed.sides[side].conn, p->testbed.now_ns);
     return is_end(p, &line);
 }
 
@@ -356,35 +357,36 @@ static bool do_open(struct script_player *p, unsigned side, char *line) {
     if (!need_channel(p, &line, &channel)) {
         return false;
     }
-    const char *word = script_token_require(&line, "the channel's kind", &p->mistake);
+    const char *token = script_token_require(&line, "the channel's kind", &p->error);
     size_t kind = 0;
-    while (word != NULL && kind < SCRIPT_TESTBED_CHANNEL_KINDS && !script_token_is(word, script_testbed_channel_kinds[kind])) {
+    while (token != NULL && kind < SCRIPT_TESTBED_CHANNEL_KINDS &&
+           !script_token_is(token, script_testbed_channel_kinds[kind])) {
         kind++;
     }
-    if (word == NULL || kind == SCRIPT_TESTBED_CHANNEL_KINDS) {
-        return note(p, word, "a channel is Control, Actor, Voice or Other");
+    if (token == NULL || kind == SCRIPT_TESTBED_CHANNEL_KINDS) {
+        return fail(p, token, "a channel is Control, Actor, Voice or Other");
     }
-    enum ue_status status = ue_conn_open(p->stage.sides[side].conn, (enum ue_channel_kind)kind, channel, &opened);
-    return (status == UE_OK ||
-            script_player_report_difference(p, NULL, NULL, "channel %u cannot be opened: %s", channel, ue_status_text(status))) &&
+    enum ue_status status = ue_conn_open(p->testbed.sides[side].conn, (enum ue_channel_kind)kind, channel, &opened);
+    return (status == UE_OK || script_player_report_difference(p, NULL, NULL, "channel %u cannot be opened: %s",
+                                                               channel, ue_status_text(status))) &&
            is_end(p, &line);
 }
 
 static bool do_leaves(struct script_player *p, unsigned side, char *line) {
-    ue_conn_close(p->stage.sides[side].conn, p->stage.now_ns, UE_CLOSE_DISCONNECT);
+    ue_conn_close(p->testbed.sides[side].conn, p->testbed.now_ns, UE_CLOSE_DISCONNECT);
     return is_end(p, &line);
 }
 
-/* The hook of a side that answers once, from inside the handler. */
+/* The bunch hook of a side: answers once, from inside the handler. */
 static bool answer(void *user, struct ue_conn *c, uint64_t now_ns, const struct ue_event *bunch) {
     static struct script_payload_buffer payloads;
     struct script_testbed_endpoint *side = user;
     struct ue_outgoing out = {.channel = side->answer_channel, .reliable = true};
-    struct script_error mistake = {0};
+    struct script_error error = {0};
     (void)bunch;
     ue_conn_set_hook(c, NULL, NULL);
     payloads.used_bytes = 0;
-    script_payload_write(&payloads, ue_conn_context(c), out.channel, side->answer, 80, &out.data, &mistake);
+    script_payload_write(&payloads, ue_conn_context(c), out.channel, side->answer, 80, &out.data, &error);
     ue_conn_send(c, now_ns, &out, NULL);
     if (side->answer_flushes) {
         ue_conn_flush(c, now_ns);
@@ -393,24 +395,25 @@ static bool answer(void *user, struct ue_conn *c, uint64_t now_ns, const struct 
 }
 
 static bool do_answers(struct script_player *p, unsigned side, char *line) {
-    struct script_testbed_endpoint *s = &p->stage.sides[side];
-    const char *name =
-        need_channel(p, &line, &s->answer_channel) ? script_token_require(&line, "the payload's name", &p->mistake) : NULL;
+    struct script_testbed_endpoint *s = &p->testbed.sides[side];
+    const char *name = need_channel(p, &line, &s->answer_channel)
+                           ? script_token_require(&line, "the payload's name", &p->error)
+                           : NULL;
     if (name == NULL || strlen(name) >= sizeof s->answer) {
-        return name != NULL && note(p, name, "the name is too long");
+        return name != NULL && fail(p, name, "the name is too long");
     }
     g_strlcpy(s->answer, name, sizeof s->answer);
-    const char *word = script_token_next(&line);
-    s->answer_flushes = script_token_is(word, "flush");
+    const char *token = script_token_next(&line);
+    s->answer_flushes = script_token_is(token, "flush");
     ue_conn_set_hook(s->conn, answer, s);
-    return *word == '\0' || (s->answer_flushes && is_end(p, &line)) || note(p, word, "only flush may stand here");
+    return *token == '\0' || (s->answer_flushes && is_end(p, &line)) || fail(p, token, "only flush is allowed here");
 }
 
-/* The side believes the channel to be open; the other knows nothing of it. */
+/* Opens the channel on this side only. */
 static bool do_knows(struct script_player *p, unsigned side, char *line) {
     uint32_t channel;
     return need_channel(p, &line, &channel) &&
-           (script_testbed_open_one_side(&p->stage, side, channel) || note(p, line, "there is no memory for the channel")) &&
+           (script_testbed_open_one_side(&p->testbed, side, channel) || fail(p, line, "no memory for the channel")) &&
            is_end(p, &line);
 }
 
@@ -419,7 +422,7 @@ static bool do_speed(struct script_player *p, unsigned side, char *line) {
     if (!need_number(p, &line, "bytes per second", INT32_MAX, &speed)) {
         return false;
     }
-    ue_conn_set_net_speed(p->stage.sides[side].conn, (int32_t)speed);
+    ue_conn_set_net_speed(p->testbed.sides[side].conn, (int32_t)speed);
     return is_end(p, &line);
 }
 
@@ -442,56 +445,57 @@ static char *fact_text(const struct ue_fact *fact, int64_t value) {
     return g_string_free(text, FALSE);
 }
 
-/* "Name" or "Name(5)". */
-static const struct ue_fact *read_fact(struct script_player *p, char *word, uint32_t *channel) {
-    size_t length = strcspn(word, "(");
-    const struct ue_fact *fact = ue_fact_find(word, length);
+/* Parses "Name" or "Name(5)". */
+static const struct ue_fact *read_fact(struct script_player *p, char *token, uint32_t *channel) {
+    size_t length = strcspn(token, "(");
+    const struct ue_fact *fact = ue_fact_find(token, length);
     *channel = 0;
-    if (fact == NULL || fact->of_channel != (word[length] == '(')) {
+    if (fact == NULL || fact->of_channel != (token[length] == '(')) {
         script_error_set(
-            &p->mistake, word,
-            fact == NULL ? "%.40s is not known here" : "%.40s is asked in another form: Name, or Name(channel)", word);
+            &p->error, token,
+            fact == NULL ? "%.40s is not known here" : "%.40s is asked in another form: Name, or Name(channel)", token);
         return NULL;
     }
     if (fact->of_channel) {
-        char *end = word + strlen(word) - 1;
+        char *end = token + strlen(token) - 1;
         if (*end != ')') {
-            note(p, end, ") is missing");
+            fail(p, end, ") is missing");
             return NULL;
         }
         *end = '\0';
-        fact = read_channel(p, word + length + 1, channel) ? fact : NULL;
+        fact = read_channel(p, token + length + 1, channel) ? fact : NULL;
         *end = ')';
     }
     return fact;
 }
 
-static bool has(struct script_player *p, unsigned side, char *word) {
-    char *expected = strchr(word, '=');
+static bool has(struct script_player *p, unsigned side, char *token) {
+    char *expected = strchr(token, '=');
     uint32_t channel;
     int64_t value;
     if (expected == NULL) {
-        return script_error_set(&p->mistake, word, "\"%.40s\" has no value: Name=value", word);
+        return script_error_set(&p->error, token, "\"%.40s\" has no value: use Name=value", token);
     }
     *expected++ = '\0';
-    const struct ue_fact *fact = read_fact(p, word, &channel);
+    const struct ue_fact *fact = read_fact(p, token, &channel);
     if (fact == NULL) {
         return false;
     }
-    bool is_there = ue_conn_inspect(p->stage.sides[side].conn, fact, channel, &value);
+    bool is_there = ue_conn_inspect(p->testbed.sides[side].conn, fact, channel, &value);
     char *came = is_there ? fact_text(fact, value) : g_strdup("none");
     bool good = strcmp(came, expected) == 0 ||
-                script_player_report_difference(p, g_strdup_printf("%s=%s", word, expected), g_strdup_printf("%s=%s", word, came),
-                                "%c has another value", p->stage.sides[side].letter);
+                script_player_report_difference(p, g_strdup_printf("%s=%s", token, expected),
+                                                g_strdup_printf("%s=%s", token, came), "%c has another value",
+                                                p->testbed.sides[side].letter);
     g_free(came);
     return good;
 }
 
 static bool do_has(struct script_player *p, unsigned side, char *line) {
-    char *word = script_token_require(&line, "a fact", &p->mistake);
-    bool good = word != NULL;
-    for (; good && *word != '\0'; word = script_token_next(&line)) {
-        good = has(p, side, word);
+    char *token = script_token_require(&line, "a fact", &p->error);
+    bool good = token != NULL;
+    for (; good && *token != '\0'; token = script_token_next(&line)) {
+        good = has(p, side, token);
     }
     return good;
 }
@@ -501,7 +505,7 @@ static bool do_has(struct script_player *p, unsigned side, char *line) {
 static const struct {
     const char *verb;
     bool (*run)(struct script_player *p, unsigned side, char *line);
-    bool needs_endpoint; /* a real host cannot be told to do it */
+    bool needs_endpoint; /* not possible for a real host */
 } verbs[] = {
     {"send", do_send, true},      {"flush", do_flush, true},  {"tick", do_tick, true},   {"reads", do_reads, false},
     {"forged", do_forged, false}, {"bytes", do_bytes, false}, {"open", do_open, true},   {"leaves", do_leaves, true},
@@ -523,34 +527,34 @@ static const struct {
 };
 
 static bool need_fixture(struct script_player *p, const char *at) {
-    return p->has_begun || note(p, at, "there is no connection yet: fixture");
+    return p->has_begun || fail(p, at, "there is no connection yet: use fixture");
 }
 
 static bool command_of_side(struct script_player *p, unsigned side, char *line) {
-    const char *verb = script_token_require(&line, "what the side does", &p->mistake);
+    const char *verb = script_token_require(&line, "what the side does", &p->error);
     for (size_t i = 0; verb != NULL && i < G_N_ELEMENTS(verbs); i++) {
         if (!script_token_is(verb, verbs[i].verb)) {
             continue;
         }
-        if (verbs[i].needs_endpoint && p->stage.sides[side].conn == NULL) {
-            return note(p, verb, "this is a real host, which only reads, and is sent what is forged and bytes");
+        if (verbs[i].needs_endpoint && p->testbed.sides[side].conn == NULL) {
+            return fail(p, verb, "not possible for a real host, which only accepts reads, forged and bytes");
         }
         bool good = verbs[i].run(p, side, line);
-        script_testbed_read_output(&p->stage, side);
+        script_testbed_read_output(&p->testbed, side);
         return good;
     }
-    return verb != NULL && script_error_set(&p->mistake, verb, "unknown command \"%.40s\"", verb);
+    return verb != NULL && script_error_set(&p->error, verb, "unknown command \"%.40s\"", verb);
 }
 
 bool script_player_run_command(struct script_player *p, char *line) {
-    const char *word = script_token_next(&line);
-    if (script_token_is(word, "C") || script_token_is(word, "S")) {
-        return need_fixture(p, word) && command_of_side(p, word[0] == 'S', line);
+    const char *token = script_token_next(&line);
+    if (script_token_is(token, "C") || script_token_is(token, "S")) {
+        return need_fixture(p, token) && command_of_side(p, token[0] == 'S', line);
     }
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
-        if (script_token_is(word, commands[i].name)) {
-            return (!commands[i].needs_fixture || need_fixture(p, word)) && commands[i].run(p, line);
+        if (script_token_is(token, commands[i].name)) {
+            return (!commands[i].needs_fixture || need_fixture(p, token)) && commands[i].run(p, line);
         }
     }
-    return script_error_set(&p->mistake, word, "unknown command \"%.40s\"", word);
+    return script_error_set(&p->error, token, "unknown command \"%.40s\"", token);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line "config": settings of the wire, limits and options of the ends. */
+/* The command "config": wire settings, limits and options of the endpoints. */
 #include <string.h>
 
 #include <uerudp/settings.h>
@@ -59,25 +59,25 @@ static const struct row *find(const char *key) {
     return NULL;
 }
 
-static bool set_signed(int32_t *member, const char *value, struct script_error *mistake) {
+static bool set_signed(int32_t *member, const char *value, struct script_error *error) {
     gint64 number;
     if (!g_ascii_string_to_signed(value, 10, INT32_MIN, INT32_MAX, &number, NULL)) {
-        return script_error_set(mistake, value, "\"%.40s\" is not a number of 32 bits", value);
+        return script_error_set(error, value, "\"%.40s\" is not a number of 32 bits", value);
     }
     *member = (int32_t)number;
     return true;
 }
 
-static bool set_member(void *member, enum kind kind, const char *value, struct script_error *mistake) {
+static bool set_member(void *member, enum kind kind, const char *value, struct script_error *error) {
     static const uint64_t most[] = {[FLAG] = 1, [NUMBER_8] = UINT8_MAX, [NUMBER_32] = UINT32_MAX, [SIZE] = SIZE_MAX};
     uint64_t number = 0;
     if (kind == SECONDS) {
-        return script_token_parse_seconds(value, member, mistake);
+        return script_token_parse_seconds(value, member, error);
     }
     if (kind == SIGNED_32) {
-        return set_signed(member, value, mistake);
+        return set_signed(member, value, error);
     }
-    if (!script_token_parse_number(value, most[kind], &number, mistake)) {
+    if (!script_token_parse_number(value, most[kind], &number, error)) {
         return false;
     }
     switch (kind) {
@@ -89,22 +89,22 @@ static bool set_member(void *member, enum kind kind, const char *value, struct s
     return true;
 }
 
-static bool set(struct ue_conn_config *config, const char *key, const char *value, struct script_error *mistake) {
+static bool set(struct ue_conn_config *config, const char *key, const char *value, struct script_error *error) {
     const struct row *row = find(key);
     if (row != NULL) {
-        return set_member((uint8_t *)config + row->at, row->kind, value, mistake);
+        return set_member((uint8_t *)config + row->at, row->kind, value, error);
     }
     switch (ue_settings_set(&config->settings, key, value)) {
     case UE_SETTING_OK: return true;
-    case UE_SETTING_BAD_VALUE: return script_error_set(mistake, value, "\"%.40s\" is no value of %s", value, key);
+    case UE_SETTING_BAD_VALUE: return script_error_set(error, value, "\"%.40s\" is not a value of %s", value, key);
     case UE_SETTING_UNKNOWN: break;
     }
-    return script_error_set(mistake, key, "\"%.40s\" can not be configured", key);
+    return script_error_set(error, key, "\"%.40s\" cannot be configured", key);
 }
 
-/* "KEY=VALUE", or "KEY" for 1. */
-static bool set_word(struct script_testbed_config *config, unsigned who, char *word, struct script_error *mistake) {
-    char *equals = strchr(word, '=');
+/* Parses "KEY=VALUE", or "KEY" for 1. */
+static bool set_token(struct script_testbed_config *config, unsigned who, char *token, struct script_error *error) {
+    char *equals = strchr(token, '=');
     if (equals != NULL) {
         *equals = '\0';
     }
@@ -112,24 +112,24 @@ static bool set_word(struct script_testbed_config *config, unsigned who, char *w
     bool good = true;
     for (unsigned side = 0; side < 2; side++) {
         if ((who >> side & 1) != 0) {
-            good = good && set(&config->ends[side], word, value, mistake);
+            good = good && set(&config->ends[side], token, value, error);
         }
     }
     return good;
 }
 
-bool script_config_parse(struct script_testbed_config *config, char *line, struct script_error *mistake) {
+bool script_config_parse(struct script_testbed_config *config, char *line, struct script_error *error) {
     unsigned who = 3;
-    char *word = script_token_require(&line, "a key", mistake);
-    if (word != NULL && (script_token_is(word, "C") || script_token_is(word, "S"))) {
-        who = word[0] == 'C' ? 1 : 2;
-        word = script_token_require(&line, "a key", mistake);
+    char *token = script_token_require(&line, "a key", error);
+    if (token != NULL && (script_token_is(token, "C") || script_token_is(token, "S"))) {
+        who = token[0] == 'C' ? 1 : 2;
+        token = script_token_require(&line, "a key", error);
     }
-    while (word != NULL && *word != '\0') {
-        if (!set_word(config, who, word, mistake)) {
+    while (token != NULL && *token != '\0') {
+        if (!set_token(config, who, token, error)) {
             return false;
         }
-        word = script_token_next(&line);
+        token = script_token_next(&line);
     }
-    return word != NULL;
+    return token != NULL;
 }

@@ -5,8 +5,8 @@
 
 #define ALL_LETTERS "ABCL"
 
-/* What one letter has to say behind a command, and how much of it is written. */
-struct voice {
+/* The output for one letter after a command, and how much of it is written. */
+struct letter_output {
     char letter;
     const GPtrArray *lines; /* NULL: the command is not for this letter */
     size_t written;
@@ -40,43 +40,45 @@ static bool are_equal(const GPtrArray *a, const GPtrArray *b) {
     return equal;
 }
 
-/* One voice for each letter; false when two generations of one letter do not agree. */
-static bool collect(const GArray *takes, size_t line, struct voice *voices, size_t *count, char **problem) {
+/* One entry for each letter. False: two generations of one letter differ. */
+static bool collect(const GArray *outputs, size_t line, struct letter_output *letter_outputs, size_t *count,
+                    char **problem) {
     *count = 0;
-    for (size_t i = 0; i < takes->len; i++) {
-        const struct script_generation_output *take = &g_array_index(takes, struct script_generation_output, i);
+    for (size_t i = 0; i < outputs->len; i++) {
+        const struct script_generation_output *take = &g_array_index(outputs, struct script_generation_output, i);
         const GPtrArray *lines = lines_behind(take->records, line);
         size_t at = 0;
-        while (at < *count && voices[at].letter != take->generation->letter) {
+        while (at < *count && letter_outputs[at].letter != take->generation->letter) {
             at++;
         }
         if (at == *count) {
-            voices[(*count)++] = (struct voice){take->generation->letter, lines, 0};
-        } else if (!are_equal(voices[at].lines, lines)) {
-            *problem =
-                g_strdup_printf("line %zu: what comes in %s is not what comes in another generation of the letter "
-                                "%c, so that no @ can tell them apart",
-                                line + 1, take->generation->name, take->generation->letter);
+            letter_outputs[(*count)++] = (struct letter_output){take->generation->letter, lines, 0};
+        } else if (!are_equal(letter_outputs[at].lines, lines)) {
+            *problem = g_strdup_printf("line %zu: the output of %s differs from that of another generation of the "
+                                       "letter %c, so @ cannot separate them",
+                                       line + 1, take->generation->name, take->generation->letter);
             return false;
         }
     }
     return true;
 }
 
-static const char *next_of(const struct voice *voice) {
-    return voice->lines != NULL && voice->written < voice->lines->len ? voice->lines->pdata[voice->written] : NULL;
+static const char *next_of(const struct letter_output *letter_output) {
+    return letter_output->lines != NULL && letter_output->written < letter_output->lines->len
+               ? letter_output->lines->pdata[letter_output->written]
+               : NULL;
 }
 
-/* The line that is next for most, with the letters of those that say it. */
-static bool write_next(GString *text, struct voice *voices, size_t count) {
+/* Writes the line that is next for most letters, with these letters. */
+static bool write_next(GString *text, struct letter_output *letter_outputs, size_t count) {
     char letters[sizeof ALL_LETTERS] = "";
     const char *best = NULL;
     size_t most = 0;
     for (size_t i = 0; i < count; i++) {
-        const char *line = next_of(&voices[i]);
+        const char *line = next_of(&letter_outputs[i]);
         size_t agree = 0;
         for (size_t k = 0; line != NULL && k < count; k++) {
-            const char *other = next_of(&voices[k]);
+            const char *other = next_of(&letter_outputs[k]);
             agree += other != NULL && strcmp(other, line) == 0;
         }
         best = agree > most ? line : best;
@@ -86,10 +88,10 @@ static bool write_next(GString *text, struct voice *voices, size_t count) {
         return false;
     }
     for (size_t i = 0, used = 0; i < count; i++) {
-        const char *line = next_of(&voices[i]);
+        const char *line = next_of(&letter_outputs[i]);
         if (line != NULL && strcmp(line, best) == 0) {
-            letters[used++] = voices[i].letter;
-            voices[i].written++;
+            letters[used++] = letter_outputs[i].letter;
+            letter_outputs[i].written++;
         }
     }
     if (most == count) {
@@ -100,27 +102,27 @@ static bool write_next(GString *text, struct voice *voices, size_t count) {
     return true;
 }
 
-/* Whether a line is an expected one, which is left out. */
+/* Whether a line is an expected one, which is replaced. */
 static bool is_expected(const char *line) {
     const char *at = line[0] == '@' ? line + 1 + strspn(line + 1, ALL_LETTERS) : line;
     at += line[0] == '@' && *at == ' ';
-    const char *words = at + strspn(at, " ");
-    return words != at && *words != '\0' && *words != '#';
+    const char *tokens = at + strspn(at, " ");
+    return tokens != at && *tokens != '\0' && *tokens != '#';
 }
 
-bool script_file_update(const struct script_file *script, const GArray *takes, char **problem) {
+bool script_file_update(const struct script_file *script, const GArray *outputs, char **problem) {
     GString *text = g_string_new(NULL);
     GError *error = NULL;
     bool good = true;
     for (size_t i = 0; i < script->lines->len && good; i++) {
-        struct voice voices[sizeof ALL_LETTERS];
+        struct letter_output letter_outputs[sizeof ALL_LETTERS];
         size_t count;
         const char *line = script->lines->pdata[i];
         if (!is_expected(line)) {
             g_string_append_printf(text, "%s\n", line);
         }
-        good = collect(takes, i, voices, &count, problem);
-        while (good && write_next(text, voices, count)) {
+        good = collect(outputs, i, letter_outputs, &count, problem);
+        while (good && write_next(text, letter_outputs, count)) {
         }
     }
     if (good && !g_file_set_contents(script->name, text->str, (gssize)text->len, &error)) {

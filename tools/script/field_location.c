@@ -6,14 +6,14 @@
 
 #include "tools/print/text_buffer.h"
 
-/* A field that is looked for while a packet is read. */
+/* The search for a field while a packet is decoded. */
 struct search {
     enum ue_field field;
     size_t index;
-    size_t items; /* begun so far */
+    size_t items; /* items seen so far */
     size_t seen;  /* occurrences outside of items */
     bool is_found;
-    struct script_field_location *place;
+    struct script_field_location *location;
 };
 
 static char *value_text(const struct ue_record *record) {
@@ -54,7 +54,7 @@ static void end_group(void *user, enum ue_group group, size_t bit) {
     (void)bit;
 }
 
-static void take_field(void *user, const struct ue_record *record) {
+static void handle_field(void *user, const struct ue_record *record) {
     struct search *search = user;
     if (record->field != search->field || search->is_found) {
         return;
@@ -62,104 +62,107 @@ static void take_field(void *user, const struct ue_record *record) {
     size_t index = search->items != 0 ? search->items - 1 : search->seen++;
     if (index == search->index) {
         search->is_found = true;
-        search->place->bit = record->bit;
-        search->place->value = value_text(record);
+        search->location->bit = record->bit;
+        search->location->value = value_text(record);
     }
 }
 
-static const struct script_testbed_packet *packet_of(const struct script_testbed *stage, const struct script_line *line) {
+static const struct script_testbed_packet *packet_of(const struct script_testbed *testbed,
+                                                     const struct script_line *line) {
     return line->packet != SCRIPT_NO_PACKET
-               ? &g_array_index(stage->sides[line->side].packets, struct script_testbed_packet, line->packet)
+               ? &g_array_index(testbed->sides[line->side].packets, struct script_testbed_packet, line->packet)
                : NULL;
 }
 
-bool script_field_locate(const struct script_testbed *stage, const struct script_line *line, enum ue_field field, size_t index,
-                     struct script_field_location *place) {
-    struct search search = {.field = field, .index = index, .place = place};
-    const struct ue_trace sink = {begin_group, take_field, end_group, &search};
-    const struct script_testbed_packet *packet = packet_of(stage, line);
+bool script_field_locate(const struct script_testbed *testbed, const struct script_line *line, enum ue_field field,
+                         size_t index, struct script_field_location *location) {
+    struct search search = {.field = field, .index = index, .location = location};
+    const struct ue_trace sink = {begin_group, handle_field, end_group, &search};
+    const struct script_testbed_packet *packet = packet_of(testbed, line);
     struct ue_decode_result verdict;
     struct ue_context x;
-    *place = (struct script_field_location){0};
+    *location = (struct script_field_location){0};
     if (packet != NULL) {
-        script_testbed_context(stage, line->side, &x);
+        script_testbed_context(testbed, line->side, &x);
         ue_datagram_trace(&x, packet->bytes, packet->size_bytes, NULL, &sink, &verdict);
     }
     return search.is_found;
 }
 
-void script_field_location_clear(struct script_field_location *place) {
-    g_free(place->value);
+void script_field_location_clear(struct script_field_location *location) {
+    g_free(location->value);
 }
 
-/* ---- words ---- */
+/* ---- tokens ---- */
 
-/* The words of a packet and their fields; `before` is what the line has in front of them. */
-static GArray *marks_of(const struct script_testbed *stage, const struct script_line *line, size_t *before) {
+/* The tokens of a printed packet with their fields; `before` is the text that precedes it in the line. */
+static GArray *text_fields_of(const struct script_testbed *testbed, const struct script_line *line, size_t *before) {
     struct ue_item items[SCRIPT_PACKET_ITEMS_MAX];
     struct ue_datagram d = {.items = items, .item_capacity = SCRIPT_PACKET_ITEMS_MAX};
-    const struct script_testbed_packet *packet = packet_of(stage, line);
+    const struct script_testbed_packet *packet = packet_of(testbed, line);
     struct ue_decode_result verdict;
     struct ue_context x;
-    GArray *marks = g_array_new(FALSE, FALSE, sizeof(struct script_text_field));
+    GArray *text_fields = g_array_new(FALSE, FALSE, sizeof(struct script_text_field));
     GString *text = g_string_new(NULL);
-    script_testbed_context(stage, line->side, &x);
+    script_testbed_context(testbed, line->side, &x);
     ue_datagram_decode(&x, packet->bytes, packet->size_bytes, &d, &verdict);
-    script_packet_print(text, marks, &x, &stage->numbers, line->side, &d);
-    const char *place = strstr(line->text, text->str);
-    *before = place != NULL ? (size_t)(place - line->text) : strlen(line->text);
+    script_packet_print(text, text_fields, &x, &testbed->numbers, line->side, &d);
+    const char *location = strstr(line->text, text->str);
+    *before = location != NULL ? (size_t)(location - line->text) : strlen(line->text);
     g_string_free(text, TRUE);
-    return marks;
+    return text_fields;
 }
 
-/* Time, letter and ">" stand in front of the number. */
+/* Time, letter and ">" precede the number. */
 static size_t number_at(const char *text) {
     const char *sign = strstr(text, "> ");
     return sign != NULL ? (size_t)(sign + 2 - text) : SIZE_MAX;
 }
 
-/* The last mark that is not behind the word. */
-static struct script_text_field mark_at(const struct script_testbed *stage, const struct script_line *line, size_t at) {
+/* The last entry that does not start after the token. */
+static struct script_text_field text_field_at(const struct script_testbed *testbed, const struct script_line *line,
+                                              size_t at) {
     size_t before;
     struct script_text_field found = {.field = UE_F_NONE};
-    GArray *marks = marks_of(stage, line, &before);
-    for (size_t i = 0; i < marks->len && before <= at; i++) {
-        struct script_text_field mark = g_array_index(marks, struct script_text_field, i);
-        found = before + mark.at <= at + 1 ? mark : found; /* one more: behind a bracket */
+    GArray *text_fields = text_fields_of(testbed, line, &before);
+    for (size_t i = 0; i < text_fields->len && before <= at; i++) {
+        struct script_text_field text_field = g_array_index(text_fields, struct script_text_field, i);
+        found = before + text_field.at <= at + 1 ? text_field : found; /* one more: after a bracket */
     }
-    g_array_free(marks, TRUE);
+    g_array_free(text_fields, TRUE);
     return found;
 }
 
-static size_t end_bit(const struct script_testbed *stage, const struct script_line *line) {
-    const struct script_testbed_packet *packet = packet_of(stage, line);
+static size_t end_bit(const struct script_testbed *testbed, const struct script_line *line) {
+    const struct script_testbed_packet *packet = packet_of(testbed, line);
     struct ue_decode_result verdict;
     struct ue_context x;
-    script_testbed_context(stage, line->side, &x);
+    script_testbed_context(testbed, line->side, &x);
     ue_datagram_check(&x, packet->bytes, packet->size_bytes, NULL, &verdict);
     return verdict.payload_end_bit;
 }
 
-void script_field_at_offset(const struct script_testbed *stage, const struct script_line *line, size_t at, enum ue_field *field,
-                    size_t *bit) {
-    struct script_field_location place;
-    const struct script_testbed_packet *packet = packet_of(stage, line);
+void script_field_at_offset(const struct script_testbed *testbed, const struct script_line *line, size_t at,
+                            enum ue_field *field, size_t *bit) {
+    struct script_field_location location;
+    const struct script_testbed_packet *packet = packet_of(testbed, line);
     *field = UE_F_NONE;
     *bit = 0;
     if (packet == NULL || packet->id < 0) {
         return;
     }
     if (at == strlen(line->text)) {
-        *bit = end_bit(stage, line);
+        *bit = end_bit(testbed, line);
         return;
     }
-    struct script_text_field mark = mark_at(stage, line, at);
+    struct script_text_field text_field = text_field_at(testbed, line, at);
     if (at == number_at(line->text)) {
-        mark = (struct script_text_field){.field = UE_F_PACKET_SEQ};
+        text_field = (struct script_text_field){.field = UE_F_PACKET_SEQ};
     }
-    if (mark.field != UE_F_NONE && script_field_locate(stage, line, mark.field, mark.item, &place)) {
-        *field = mark.field;
-        *bit = place.bit;
-        script_field_location_clear(&place);
+    if (text_field.field != UE_F_NONE &&
+        script_field_locate(testbed, line, text_field.field, text_field.item, &location)) {
+        *field = text_field.field;
+        *bit = location.bit;
+        script_field_location_clear(&location);
     }
 }

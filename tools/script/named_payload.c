@@ -14,16 +14,16 @@ static const struct {
 #undef UE_PARAM
 };
 
-/* Long payloads go on with bytes that tell their place, and that are no letters. */
+/* Long payloads continue with bytes that depend on their place and are no letters. */
 #define PATTERN_BEGIN 64
 
 static uint8_t pattern(size_t place) {
     return (uint8_t)(128 + place % 127);
 }
 
-/* ---- making ---- */
+/* ---- writing ---- */
 
-/* False: there is no such message, or it does not fit. */
+/* False: no message has that name, or it does not fit. */
 static bool make_message(const struct ue_context *x, const char *name, uint8_t *bytes, size_t room_bytes,
                          size_t *bits) {
     for (size_t i = 0; i < G_N_ELEMENTS(messages); i++) {
@@ -42,16 +42,16 @@ static bool make_message(const struct ue_context *x, const char *name, uint8_t *
     return false;
 }
 
-static bool make_hex(const char *digits, uint8_t *bytes, size_t room_bytes, size_t *bits, struct script_error *mistake) {
+static bool make_hex(const char *digits, uint8_t *bytes, size_t room_bytes, size_t *bits, struct script_error *error) {
     size_t count = strlen(digits) / 2;
     if (strlen(digits) % 2 != 0 || count > room_bytes) {
-        return script_error_set(mistake, digits, "bytes are pairs of hex digits, at most %zu", room_bytes);
+        return script_error_set(error, digits, "bytes are pairs of hex digits, at most %zu", room_bytes);
     }
     for (size_t i = 0; i < count; i++) {
         int high = g_ascii_xdigit_value(digits[2 * i]);
         int low = g_ascii_xdigit_value(digits[2 * i + 1]);
         if (high < 0 || low < 0) {
-            return script_error_set(mistake, digits + 2 * i, "\"%.2s\" are no hex digits", digits + 2 * i);
+            return script_error_set(error, digits + 2 * i, "\"%.2s\" is not a pair of hex digits", digits + 2 * i);
         }
         bytes[i] = (uint8_t)(high * 16 + low);
     }
@@ -71,16 +71,16 @@ static void make_letters(const char *name, uint8_t *bytes, size_t bits) {
     }
 }
 
-bool script_payload_write(struct script_payload_buffer *payloads, const struct ue_context *x, uint32_t channel, const char *name,
-                     uint64_t bits, struct ue_view *view, struct script_error *mistake) {
+bool script_payload_write(struct script_payload_buffer *payloads, const struct ue_context *x, uint32_t channel,
+                          const char *name, uint64_t bits, struct ue_view *view, struct script_error *error) {
     uint8_t *bytes = payloads->bytes + payloads->used_bytes;
     size_t room_bytes = sizeof payloads->bytes - payloads->used_bytes;
     size_t made_bits = (size_t)bits;
     bool is_hex = strncmp(name, "0x", 2) == 0;
     if (bits > 8 * room_bytes) {
-        return script_error_set(mistake, name, "payloads have room for %zu bits more", 8 * room_bytes);
+        return script_error_set(error, name, "payloads have room for %zu bits more", 8 * room_bytes);
     }
-    if (is_hex && !make_hex(name + 2, bytes, room_bytes, &made_bits, mistake)) {
+    if (is_hex && !make_hex(name + 2, bytes, room_bytes, &made_bits, error)) {
         return false;
     }
     if (!is_hex && (channel != 0 || !make_message(x, name, bytes, room_bytes, &made_bits))) {
@@ -101,9 +101,9 @@ bool script_payload_is_intact(struct ue_view payload) {
 
 /* ---- naming ---- */
 
-#define NAME_BYTES_MAX 200 /* of a payload; what comes behind is "~" */
+#define NAME_BYTES_MAX 200 /* of a payload; a longer one ends with "~" */
 
-/* A letter that can stand in a word. */
+/* Whether a letter may appear in a token. */
 static bool is_plain(uint64_t letter) {
     return letter >= '!' && letter <= '~';
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN_MAX 5 /* lines that a message tells of those that did not fit */
+#define SHOWN_MAX 5 /* unexpected lines that an error message shows */
 
-/* ---- ends ---- */
+/* ---- results ---- */
 
 static const char *line_of(const struct script_player *p) {
     return p->line < p->script->lines->len ? p->script->lines->pdata[p->line] : "";
@@ -32,20 +32,20 @@ bool script_player_report_difference(struct script_player *p, char *expected, ch
     return false;
 }
 
-/* From 1, of what stands in the copy of the line under way. */
+/* The column of a place in the copy of the current line, from 1. */
 static size_t column_of(const struct script_player *p, const char *at) {
     return (size_t)g_utf8_pointer_to_offset(line_of(p), line_of(p) + (at - p->copy)) + 1;
 }
 
-static void end_with_mistake(struct script_player *p) {
+static void end_with_error(struct script_player *p) {
     struct script_result *end = &p->end;
     if (end->result != SCRIPT_OK) {
         return;
     }
     end->result = SCRIPT_INVALID;
-    end->what = g_strdup(p->mistake.text);
+    end->what = g_strdup(p->error.text);
     end->line = p->line + 1;
-    end->column = column_of(p, p->mistake.at);
+    end->column = column_of(p, p->error.at);
 }
 
 void script_result_clear(struct script_result *end) {
@@ -57,14 +57,14 @@ void script_result_clear(struct script_result *end) {
     *end = (struct script_result){0};
 }
 
-/* ---- the transcript ---- */
+/* ---- transcript ---- */
 
 static GQueue *waiting(struct script_player *p) {
-    return &p->stage.transcript.lines;
+    return &p->testbed.transcript.lines;
 }
 
-/* Takes the first lines, which were expected. */
-static void take_lines(struct script_player *p, size_t count) {
+/* Removes the first lines, which were expected. */
+static void remove_lines(struct script_player *p, size_t count) {
     for (; count > 0; count--) {
         struct script_line *line = g_queue_pop_head(waiting(p));
         if (p->options->verbose) {
@@ -76,12 +76,13 @@ static void take_lines(struct script_player *p, size_t count) {
 
 static void record(struct script_player *p, const char *text) {
     if (p->records != NULL && p->records->len != 0) {
-        struct script_command_output *last = &g_array_index(p->records, struct script_command_output, p->records->len - 1);
+        struct script_command_output *last =
+            &g_array_index(p->records, struct script_command_output, p->records->len - 1);
         g_ptr_array_add(last->lines, g_strdup(text));
     }
 }
 
-/* The first lines that wait, for a message; NULL: none. */
+/* The first waiting lines, for an error message; NULL: none. */
 static char *waiting_text(struct script_player *p) {
     GString *text = g_string_new(NULL);
     unsigned shown = 0;
@@ -94,35 +95,37 @@ static char *waiting_text(struct script_player *p) {
 
 /* ---- expectations ---- */
 
-/* Lets a host say more; false: it is too late for that. */
+/* Waits for more output of a real host. False: the time is over. */
 static bool wait_for_more(struct script_player *p, uint64_t until_ns) {
-    if (p->remote == NULL || script_testbed_clock_ns(&p->stage) >= until_ns) {
+    if (p->remote == NULL || script_testbed_clock_ns(&p->testbed) >= until_ns) {
         return false;
     }
-    p->stage.wire.wait(p->stage.wire.user, p->stage.zero_ns + until_ns, true);
-    script_transcript_end_line(&p->stage.transcript);
+    p->testbed.transport.wait(p->testbed.transport.user, p->testbed.zero_ns + until_ns, true);
+    script_transcript_end_line(&p->testbed.transcript);
     return true;
 }
 
-/* How many lines have to be taken so that the expected one is among them; 0: it is not there. */
-static size_t find_line(struct script_player *p, const struct script_expected_line *e, struct script_difference *difference) {
+/* How many lines must be removed up to and including the expected one; 0: not found. */
+static size_t find_line(struct script_player *p, const struct script_expected_line *e,
+                        struct script_difference *difference) {
     size_t count = 0;
     for (GList *l = waiting(p)->head; l != NULL && (count == 0 || p->skips); l = l->next) {
         count++;
         script_difference_clear(difference);
-        if (script_expected_line_match(e, &p->stage, l->data, p->options->tolerance_ns, difference)) {
+        if (script_expected_line_match(e, &p->testbed, l->data, p->options->tolerance_ns, difference)) {
             return count;
         }
     }
     return 0;
 }
 
-/* Says how the line that came differs from the expected text. */
+/* Ends with the difference between the line that came and the expected text. */
 static void end_with_difference(struct script_player *p, const char *text, const struct script_difference *difference) {
     struct script_result *end = &p->end;
     char *came = waiting_text(p);
     if (came == NULL || p->skips) {
-        script_player_report_difference(p, g_strdup(text), came, came == NULL ? "nothing came" : "none of what came is this line");
+        script_player_report_difference(p, g_strdup(text), came,
+                                        came == NULL ? "nothing came" : "no line of the output matches");
         return;
     }
     g_free(came);
@@ -135,9 +138,9 @@ static void end_with_difference(struct script_player *p, const char *text, const
     end->came_value = g_strdup(difference->came);
 }
 
-static bool expect_line(struct script_player *p, const struct script_expected_line *e, const char *text) {
+static bool check_expected_line(struct script_player *p, const struct script_expected_line *e, const char *text) {
     struct script_difference difference = {0};
-    uint64_t begun_ns = e->any_time ? script_testbed_clock_ns(&p->stage) : e->last_ns;
+    uint64_t begun_ns = e->any_time ? script_testbed_clock_ns(&p->testbed) : e->last_ns;
     size_t count = find_line(p, e, &difference);
     bool may_come = true;
     while (count == 0 && may_come && (p->skips || waiting(p)->head == NULL)) {
@@ -148,25 +151,25 @@ static bool expect_line(struct script_player *p, const struct script_expected_li
         end_with_difference(p, text, &difference);
     }
     script_difference_clear(&difference);
-    take_lines(p, count);
+    remove_lines(p, count);
     p->skips = false;
     p->end.expectations += count != 0;
     return count != 0;
 }
 
-/* at: behind the indentation of the line under way. */
-static bool expect(struct script_player *p, char *at) {
+/* at: after the indentation of the current line. */
+static bool check_expected(struct script_player *p, char *at) {
     struct script_expected_line e;
     char *text = g_strdup(at);
-    if (p->has_differed) { /* the rest of the lines behind this command says nothing more */
+    if (p->has_differed) { /* the remaining lines of this command add no information */
         g_free(text);
         return true;
     }
-    bool good = script_expected_line_parse(&e, at, &p->mistake);
+    bool good = script_expected_line_parse(&e, at, &p->error);
     if (good && e.is_gap) {
         p->skips = true;
     } else if (good) {
-        good = expect_line(p, &e, text);
+        good = check_expected_line(p, &e, text);
     }
     if (good) {
         record(p, text);
@@ -176,11 +179,11 @@ static bool expect(struct script_player *p, char *at) {
     return good;
 }
 
-/* Between two commands nothing may be left over. */
-static bool expect_nothing(struct script_player *p) {
+/* Between two commands no output may be left. */
+static bool check_no_output(struct script_player *p) {
     GQueue *lines = waiting(p);
     if (p->skips) {
-        take_lines(p, lines->length);
+        remove_lines(p, lines->length);
         p->skips = false;
     }
     if (lines->length == 0) {
@@ -188,13 +191,13 @@ static bool expect_nothing(struct script_player *p) {
     }
     if (p->records == NULL || !p->has_differed) {
         const struct script_line *line = lines->head->data;
-        script_player_report_difference(p, NULL, g_strdup(line->text), "this came before, and no line expects it");
+        script_player_report_difference(p, NULL, g_strdup(line->text), "this line was not expected");
     }
     return false;
 }
 
-/* A recording play goes on with what came. */
-static bool go_on(struct script_player *p) {
+/* A run that records outputs continues after a difference. */
+static bool continue_after_difference(struct script_player *p) {
     if (p->records == NULL || p->end.result != SCRIPT_DIFFERS) {
         return false;
     }
@@ -208,20 +211,20 @@ static bool go_on(struct script_player *p) {
 
 /* ---- lines ---- */
 
-static void begin_record(struct script_player *p) {
+static void start_output(struct script_player *p) {
     if (p->records != NULL) {
         struct script_command_output record = {p->line, g_ptr_array_new_with_free_func(g_free)};
         g_array_append_val(p->records, record);
     }
 }
 
-/* What is left of the command before. */
+/* Checks what is left of the previous command. */
 static bool finish_command(struct script_player *p) {
-    bool good = expect_nothing(p) || p->has_differed || go_on(p);
+    bool good = check_no_output(p) || p->has_differed || continue_after_difference(p);
     for (GList *l = good ? waiting(p)->head : NULL; l != NULL; l = l->next) {
         record(p, ((struct script_line *)l->data)->text);
     }
-    take_lines(p, good ? waiting(p)->length : 0);
+    remove_lines(p, good ? waiting(p)->length : 0);
     p->has_differed = false;
     return good;
 }
@@ -233,65 +236,65 @@ static bool command(struct script_player *p, char *line) {
     if (p->options->verbose) {
         cli_print_line(stdout, "%s", line);
     }
-    begin_record(p);
+    start_output(p);
     p->end.commands++;
     bool good = script_player_run_command(p, line);
-    if (p->has_begun && script_testbed_is_exhausted(&p->stage)) {
-        p->mistake.at = NULL;
-        good = script_error_set(&p->mistake, line, "the script asks for too much: more than %d steps, or %u bytes",
-                               SCRIPT_TESTBED_STEPS_MAX, SCRIPT_TESTBED_BYTES_MAX);
+    if (p->has_begun && script_testbed_is_exhausted(&p->testbed)) {
+        p->error.at = NULL;
+        good = script_error_set(&p->error, line, "the script exceeds its limits: %d steps, %u bytes",
+                                SCRIPT_TESTBED_STEPS_MAX, SCRIPT_TESTBED_BYTES_MAX);
     }
     if (p->has_begun) {
-        script_transcript_end_line(&p->stage.transcript);
+        script_transcript_end_line(&p->testbed.transcript);
     }
     return good;
 }
 
-/* Cuts "@AB " off; NULL: the line is for others. */
+/* Removes "@AB "; NULL: the line is for other generations. */
 static char *for_generation(struct script_player *p, char *line) {
     if (line[0] != '@') {
         return line;
     }
     size_t letters = strspn(line + 1, "ABCL");
     if (letters == 0 || (line[letters + 1] != ' ' && line[letters + 1] != '\0')) {
-        script_error_set(&p->mistake, line, "behind @ stand some of the letters A, B, C and L, and a space");
+        script_error_set(&p->error, line, "@ needs some of the letters A, B, C and L, and a space");
         return NULL;
     }
     bool is_for_this = memchr(line + 1, p->generation->letter, letters) != NULL;
     return is_for_this ? line + letters + 1 + (line[letters + 1] != '\0') : NULL;
 }
 
-static bool play_words(struct script_player *p, char *line) {
-    char *words = line + strspn(line, " ");
-    if (*words == '\0' || *words == '#') {
+static bool run_tokens(struct script_player *p, char *line) {
+    char *tokens = line + strspn(line, " ");
+    if (*tokens == '\0' || *tokens == '#') {
         return true;
     }
-    if (words == line) {
+    if (tokens == line) {
         return command(p, line);
     }
-    return p->has_begun ? expect(p, words) || go_on(p)
-                        : script_error_set(&p->mistake, words, "nothing can have come before a fixture");
+    return p->has_begun ? check_expected(p, tokens) || continue_after_difference(p)
+                        : script_error_set(&p->error, tokens, "no output is possible before a fixture");
 }
 
-static bool play_line(struct script_player *p) {
+static bool run_line(struct script_player *p) {
     p->copy = g_strdup(line_of(p));
     char *line = for_generation(p, p->copy);
-    bool good = line == NULL || play_words(p, line);
-    if (p->mistake.at != NULL) {
-        end_with_mistake(p);
+    bool good = line == NULL || run_tokens(p, line);
+    if (p->error.at != NULL) {
+        end_with_error(p);
         good = false;
     }
     g_free(p->copy);
     return good && p->end.result == SCRIPT_OK;
 }
 
-/* ---- a play ---- */
+/* ---- a run ---- */
 
 static void finish(struct script_player *p) {
     if (!p->has_begun) {
-        script_error_set(&p->mistake, "", "there is no fixture");
+        script_error_set(&p->error, "", "there is no fixture");
         p->end.result = SCRIPT_INVALID;
-        p->end.what = g_strdup(p->mistake.text);
+        p->end.what = g_strdup(p->error.text);
         p->end.line = p->line + 1;
     } else {
         finish_command(p);
@@ -301,33 +304,33 @@ static void finish(struct script_player *p) {
 bool script_player_stop_testbed(struct script_player *p) {
     bool had_begun = p->has_begun;
     if (had_begun && p->remote != NULL) {
-        script_remote_host_close(p->remote, &p->stage);
+        script_remote_host_close(p->remote, &p->testbed);
     }
     p->has_begun = false;
-    return !had_begun || script_testbed_stop(&p->stage) ||
-           script_player_report_difference(p, NULL, NULL, "memory of the connections is still in use at their end");
+    return !had_begun || script_testbed_stop(&p->testbed) ||
+           script_player_report_difference(p, NULL, NULL, "the connections did not free their memory");
 }
 
 static void clear(struct script_player *p) {
     if (p->has_begun) {
-        take_lines(p, waiting(p)->length);
+        remove_lines(p, waiting(p)->length);
     }
     script_player_stop_testbed(p);
     script_remote_host_free(p->remote);
     if (p->end.result == SCRIPT_OK && p->differs_at_all) {
-        p->end.result = SCRIPT_DIFFERS; /* as the records tell */
+        p->end.result = SCRIPT_DIFFERS; /* as the records show */
     }
 }
 
-void script_player(const struct script_file *script, const struct script_generation *generation,
-             const struct script_player_options *options, GArray *records, struct script_result *end) {
+void script_run(const struct script_file *script, const struct script_generation *generation,
+                const struct script_player_options *options, GArray *records, struct script_result *end) {
     struct script_player *p = g_new0(struct script_player, 1);
     p->script = script;
     p->options = options;
     p->generation = generation;
     p->config = generation->config;
     p->records = records;
-    while (p->line < script->lines->len && play_line(p)) {
+    while (p->line < script->lines->len && run_line(p)) {
         p->line++;
     }
     if (p->end.result == SCRIPT_OK) {

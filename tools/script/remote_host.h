@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A real server in the place of a stage's S, or a real client in that of C, over UDP and in real time. */
+/* A remote host: a real server instead of the testbed's S, or a real client instead of C, over UDP and in real time. */
 #ifndef UERUDP_TOOLS_SCRIPT_REMOTE_HOST_H
 #define UERUDP_TOOLS_SCRIPT_REMOTE_HOST_H
 
@@ -7,10 +7,10 @@
 
 struct script_remote_host;
 
-/* Whom to talk to: one of the two. */
+/* The remote host; one of the two is set. */
 struct script_remote_target {
     const char *host;   /* a server, HOST[:PORT] */
-    const char *listen; /* a port, to which a client may come */
+    const char *listen; /* a port on which a client may connect */
 };
 
 /* Whether there is anybody. */
@@ -18,14 +18,15 @@ static inline bool script_remote_target_is_set(const struct script_remote_target
     return target->host != NULL || target->listen != NULL;
 }
 
-/* Begins the stage with an end that has shaken hands with the target. The script's clock begins then, and the sequences
-   that the handshake gave are shown as the script's. *remote: one that begins anew, or NULL for the first; to be freed
-   in any case. False with a sentence in *problem, which the caller frees; the stage is to be ended. */
-bool script_remote_host_start(struct script_remote_host **remote, struct script_testbed *stage, const struct script_testbed_config *config,
-                     const struct script_remote_target *target, char **problem);
+/* Starts the testbed with an endpoint that has done the handshake with the target. The script's clock starts then, and
+   the sequences of the handshake appear as the script's. *remote: NULL for the first start, or a host that is used
+   again; free it in any case. False with a sentence in *problem, which the caller frees; stop the testbed even then. */
+bool script_remote_host_start(struct script_remote_host **remote, struct script_testbed *testbed,
+                              const struct script_testbed_config *config, const struct script_remote_target *target,
+                              char **problem);
 
-/* Says goodbye where the script has not. */
-void script_remote_host_close(struct script_remote_host *remote, struct script_testbed *stage);
+/* Closes the connection unless the script did. */
+void script_remote_host_close(struct script_remote_host *remote, struct script_testbed *testbed);
 /* NULL is ignored. */
 void script_remote_host_free(struct script_remote_host *remote);
 

@@ -10,14 +10,14 @@
 static void complain_of_packet(const struct script_result *end) {
     if (end->field != UE_F_NONE) {
         cli_print_line(stderr, "  %s at bit %zu: expected %s, came %s", ue_field_row(end->field)->name, end->bit,
-                      end->expected_value[0] != '\0' ? end->expected_value : "the end of the packet", end->came_value);
+                       end->expected_value[0] != '\0' ? end->expected_value : "the end of the packet", end->came_value);
     } else if (end->bit != 0) {
         cli_print_line(stderr, "  the packet ends at bit %zu, where %s is expected", end->bit, end->expected_value);
     }
 }
 
 void script_result_print_error(const struct script_file *script, const struct script_generation *generation,
-                         const struct script_result *end) {
+                               const struct script_result *end) {
     if (end->result == SCRIPT_OK) {
         return;
     }
@@ -35,7 +35,7 @@ void script_result_print_error(const struct script_file *script, const struct sc
     complain_of_packet(end);
 }
 
-/* Left out where there is none. */
+/* Omitted where the text is NULL. */
 static void set_text(json_t *object, const char *key, const char *text) {
     if (text != NULL) {
         json_object_set_new(object, key, json_string(text));
@@ -43,13 +43,13 @@ static void set_text(json_t *object, const char *key, const char *text) {
 }
 
 void script_result_print_json(const struct script_file *script, const struct script_generation *generation,
-                      const struct script_result *end) {
+                              const struct script_result *end) {
     static const char *const results[] = {
         [SCRIPT_OK] = "ok", [SCRIPT_DIFFERS] = "differs", [SCRIPT_INVALID] = "mistake"};
     char *name = g_utf8_make_valid(script->name, -1);
-    json_t *object = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I}", "schema", PRINT_JSON_SCHEMA, "file", name, "generation",
-                               generation->name, "result", results[end->result], "commands", (json_int_t)end->commands,
-                               "expectations", (json_int_t)end->expectations);
+    json_t *object = json_pack("{s:i, s:s, s:s, s:s, s:I, s:I}", "schema", PRINT_JSON_SCHEMA, "file", name,
+                               "generation", generation->name, "result", results[end->result], "commands",
+                               (json_int_t)end->commands, "expectations", (json_int_t)end->expectations);
     if (end->result != SCRIPT_OK) {
         json_object_set_new(object, "line", json_integer((json_int_t)end->line));
     }

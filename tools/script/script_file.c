@@ -39,14 +39,14 @@ struct script_file *script_file_read(const char *path, char **problem) {
     return script;
 }
 
-/* Where the first byte stands that no text has; NULL: there is none. */
+/* The first byte that text must not contain; NULL: none. */
 static const char *find_foreign(const char *text, size_t size_bytes) {
     const char *at = text;
     const char *end = text + size_bytes;
     if (size_bytes == 0) {
         return NULL;
     }
-    g_utf8_validate(text, (gssize)size_bytes, &end); /* ends at a NUL, too */
+    g_utf8_validate(text, (gssize)size_bytes, &end); /* also ends at a NUL */
     while (at < end && ((unsigned char)*at >= ' ' || *at == '\n' || *at == '\r') && *at != 127) {
         at++;
     }
@@ -62,11 +62,11 @@ static char *describe_foreign(const char *name, const char *text, const char *at
             begin = c + 1;
         }
     }
-    return g_strdup_printf("%s:%zu:%zu: the byte 0x%02x does not belong into a script", name, line,
+    return g_strdup_printf("%s:%zu:%zu: the byte 0x%02x is not allowed in a script", name, line,
                            (size_t)(at - begin) + 1, (unsigned char)*at);
 }
 
-/* False: a line is too long; it is the last one then. */
+/* False: a line is too long; it is the last one in the list. */
 static bool split(struct script_file *script) {
     char *line = script->text;
     while (*line != '\0') {
@@ -96,7 +96,8 @@ struct script_file *script_file_parse(const char *name, const char *text, size_t
         return NULL;
     }
     struct script_file *script = g_new(struct script_file, 1);
-    *script = (struct script_file){g_strdup(name), g_strndup(size_bytes != 0 ? text : "", size_bytes), g_ptr_array_new()};
+    *script =
+        (struct script_file){g_strdup(name), g_strndup(size_bytes != 0 ? text : "", size_bytes), g_ptr_array_new()};
     if (!split(script)) {
         *problem = g_strdup_printf("%s:%u: longer than %d bytes", name, script->lines->len, SCRIPT_LINE_BYTES_MAX);
         script_file_free(script);
@@ -165,7 +166,7 @@ bool script_file_is_generation_line(const struct script_file *script, size_t lin
 }
 
 bool script_generation_add_declared(GArray *generations, const struct script_file *script, size_t *line, size_t *column,
-                                   struct script_error *mistake) {
+                                    struct script_error *error) {
     size_t at = find_generation_line(script);
     if (at == SIZE_MAX) {
         return true;
@@ -174,14 +175,15 @@ bool script_generation_add_declared(GArray *generations, const struct script_fil
     char *rest = copy;
     bool good = true;
     script_token_next(&rest);
-    char *word = script_token_require(&rest, "a generation", mistake);
-    for (; good && word != NULL && *word != '\0'; word = script_token_next(&rest)) {
-        good = script_generation_add(generations, word) ||
-               script_error_set(mistake, word,
-                               "\"%.40s\" is neither an engine release from 4.13 to 5.8, nor A, B, C, L or all", word);
+    char *token = script_token_require(&rest, "a generation", error);
+    for (; good && token != NULL && *token != '\0'; token = script_token_next(&rest)) {
+        good =
+            script_generation_add(generations, token) ||
+            script_error_set(error, token,
+                             "\"%.40s\" is neither an engine release from 4.13 to 5.8, nor A, B, C, L or all", token);
     }
     *line = at + 1;
-    *column = mistake->at != NULL ? (size_t)(mistake->at - copy) + 1 : 0;
+    *column = error->at != NULL ? (size_t)(error->at - copy) + 1 : 0;
     g_free(copy);
-    return mistake->at == NULL;
+    return error->at == NULL;
 }

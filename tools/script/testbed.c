@@ -12,7 +12,7 @@
 
 /* ---- fixture ---- */
 
-/* The scenarios count with two handler bits: no ids in the prefix. */
+/* The scripts assume two handler bits: no ids in the prefix. */
 void script_testbed_config_init(struct script_testbed_config *config, enum ue_ack_generation generation) {
     static const char *const releases[] = {
         [UE_ACKS_LEGACY] = "4.20", [UE_ACKS_PLAIN] = "4.25", [UE_ACKS_FLUSH] = "5.4", [UE_ACKS_RESET] = "5.8"};
@@ -27,42 +27,42 @@ void script_testbed_config_init(struct script_testbed_config *config, enum ue_ac
     }
 }
 
-static bool begin_side(struct script_testbed *stage, unsigned side, bool is_local) {
-    struct script_testbed_endpoint *s = &stage->sides[side];
-    struct ue_conn_config *config = &stage->config.ends[side];
+static bool start_side(struct script_testbed *testbed, unsigned side, bool is_local) {
+    struct script_testbed_endpoint *s = &testbed->sides[side];
+    struct ue_conn_config *config = &testbed->config.ends[side];
     *s = (struct script_testbed_endpoint){.letter = "CS"[side],
-                                .next_id = stage->config.first[side],
-                                .packets = g_array_new(FALSE, FALSE, sizeof(struct script_testbed_packet))};
-    config->profile = &stage->config.profile;
+                                          .next_id = testbed->config.first[side],
+                                          .packets = g_array_new(FALSE, FALSE, sizeof(struct script_testbed_packet))};
+    config->profile = &testbed->config.profile;
     config->role = side == 0 ? UE_ROLE_CLIENT : UE_ROLE_SERVER;
     config->report_packets = true;
-    s->conn = is_local ? ue_conn_new(stage->pool, config) : NULL;
+    s->conn = is_local ? ue_conn_new(testbed->pool, config) : NULL;
     return !is_local || s->conn != NULL;
 }
 
-static void begin(struct script_testbed *stage, const struct script_testbed_config *config) {
-    *stage = (struct script_testbed){.config = *config, .region = g_malloc(POOL_BYTES)};
-    stage->pool = ue_pool_init(stage->region, POOL_BYTES);
-    stage->empty_bytes = ue_pool_used_bytes(stage->pool);
-    script_transcript_init(&stage->transcript);
+static void begin(struct script_testbed *testbed, const struct script_testbed_config *config) {
+    *testbed = (struct script_testbed){.config = *config, .region = g_malloc(POOL_BYTES)};
+    testbed->pool = ue_pool_init(testbed->region, POOL_BYTES);
+    testbed->empty_bytes = ue_pool_used_bytes(testbed->pool);
+    script_transcript_init(&testbed->transcript);
 }
 
-bool script_testbed_start(struct script_testbed *stage, const struct script_testbed_config *config) {
-    begin(stage, config);
-    bool good = begin_side(stage, 0, true);
-    good = begin_side(stage, 1, true) && good;
+bool script_testbed_start(struct script_testbed *testbed, const struct script_testbed_config *config) {
+    begin(testbed, config);
+    bool good = start_side(testbed, 0, true);
+    good = start_side(testbed, 1, true) && good;
     for (unsigned side = 0; side < 2 && good; side++) {
-        ue_conn_adopt(stage->sides[side].conn, 0, config->first[!side], config->first[side]);
+        ue_conn_adopt(testbed->sides[side].conn, 0, config->first[!side], config->first[side]);
     }
     return good;
 }
 
-bool script_testbed_start_alone(struct script_testbed *stage, const struct script_testbed_config *config, unsigned side,
-                          const struct script_testbed_transport *wire) {
-    begin(stage, config);
-    stage->wire = *wire;
-    bool good = begin_side(stage, 0, side == 0);
-    return begin_side(stage, 1, side == 1) && good;
+bool script_testbed_start_alone(struct script_testbed *testbed, const struct script_testbed_config *config,
+                                unsigned side, const struct script_testbed_transport *transport) {
+    begin(testbed, config);
+    testbed->transport = *transport;
+    bool good = start_side(testbed, 0, side == 0);
+    return start_side(testbed, 1, side == 1) && good;
 }
 
 static void end_side(struct script_testbed_endpoint *side) {
@@ -75,52 +75,53 @@ static void end_side(struct script_testbed_endpoint *side) {
     g_array_free(side->packets, TRUE);
 }
 
-bool script_testbed_stop(struct script_testbed *stage) {
-    end_side(&stage->sides[0]);
-    end_side(&stage->sides[1]);
-    bool is_empty = ue_pool_used_bytes(stage->pool) == stage->empty_bytes;
-    script_transcript_clear(&stage->transcript);
-    g_free(stage->region);
+bool script_testbed_stop(struct script_testbed *testbed) {
+    end_side(&testbed->sides[0]);
+    end_side(&testbed->sides[1]);
+    bool is_empty = ue_pool_used_bytes(testbed->pool) == testbed->empty_bytes;
+    script_transcript_clear(&testbed->transcript);
+    g_free(testbed->region);
     return is_empty;
 }
 
-bool script_testbed_is_exhausted(const struct script_testbed *stage) {
-    uint64_t most = stage->config.steps_max != 0 ? stage->config.steps_max : SCRIPT_TESTBED_STEPS_MAX;
-    return stage->steps > most || stage->bytes > SCRIPT_TESTBED_BYTES_MAX;
+bool script_testbed_is_exhausted(const struct script_testbed *testbed) {
+    uint64_t most = testbed->config.steps_max != 0 ? testbed->config.steps_max : SCRIPT_TESTBED_STEPS_MAX;
+    return testbed->steps > most || testbed->bytes > SCRIPT_TESTBED_BYTES_MAX;
 }
 
-void script_testbed_count_step(struct script_testbed *stage, size_t size_bytes) {
-    stage->steps += 1 + size_bytes / BYTES_PER_STEP;
+void script_testbed_count_step(struct script_testbed *testbed, size_t size_bytes) {
+    testbed->steps += 1 + size_bytes / BYTES_PER_STEP;
 }
 
 /* ---- state ---- */
 
-bool script_testbed_open_channel(struct script_testbed *stage, uint32_t channel, enum ue_channel_kind kind, uint32_t name_index) {
-    return ue_conn_assume_open(stage->sides[0].conn, kind, channel, name_index, true) == UE_OK &&
-           ue_conn_assume_open(stage->sides[1].conn, kind, channel, name_index, false) == UE_OK;
+bool script_testbed_open_channel(struct script_testbed *testbed, uint32_t channel, enum ue_channel_kind kind,
+                                 uint32_t name_index) {
+    return ue_conn_assume_open(testbed->sides[0].conn, kind, channel, name_index, true) == UE_OK &&
+           ue_conn_assume_open(testbed->sides[1].conn, kind, channel, name_index, false) == UE_OK;
 }
 
-bool script_testbed_open_one_side(struct script_testbed *stage, unsigned side, uint32_t channel) {
-    return ue_conn_assume_open(stage->sides[side].conn, UE_KIND_OTHER, channel, UE_NAME_DATA_STREAM, true) == UE_OK;
+bool script_testbed_open_one_side(struct script_testbed *testbed, unsigned side, uint32_t channel) {
+    return ue_conn_assume_open(testbed->sides[side].conn, UE_KIND_OTHER, channel, UE_NAME_DATA_STREAM, true) == UE_OK;
 }
 
-void script_testbed_open_control(struct script_testbed *stage) {
-    if (script_testbed_open_channel(stage, 0, UE_KIND_CONTROL, UE_NAME_CONTROL)) {
-        ue_conn_assume_heard(stage->sides[1].conn);
+void script_testbed_open_control(struct script_testbed *testbed) {
+    if (script_testbed_open_channel(testbed, 0, UE_KIND_CONTROL, UE_NAME_CONTROL)) {
+        ue_conn_assume_heard(testbed->sides[1].conn);
     }
 }
 
-void script_testbed_discard_output(struct script_testbed *stage) {
+void script_testbed_discard_output(struct script_testbed *testbed) {
     struct ue_event event;
     for (unsigned side = 0; side < 2; side++) {
-        while (stage->sides[side].conn != NULL && ue_conn_next_event(stage->sides[side].conn, &event)) {
+        while (testbed->sides[side].conn != NULL && ue_conn_next_event(testbed->sides[side].conn, &event)) {
         }
     }
 }
 
-void script_testbed_context(const struct script_testbed *stage, unsigned side, struct ue_context *context) {
-    bool is_local = stage->sides[side].conn != NULL;
-    *context = *ue_conn_context(stage->sides[is_local ? side : !side].conn);
+void script_testbed_context(const struct script_testbed *testbed, unsigned side, struct ue_context *context) {
+    bool is_local = testbed->sides[side].conn != NULL;
+    *context = *ue_conn_context(testbed->sides[is_local ? side : !side].conn);
     if (!is_local) {
         context->direction = ue_direction_reverse(context->direction);
     }
@@ -128,23 +129,23 @@ void script_testbed_context(const struct script_testbed *stage, unsigned side, s
 
 /* ---- time ---- */
 
-uint64_t script_testbed_clock_ns(const struct script_testbed *stage) {
-    return stage->now_ns - stage->zero_ns;
+uint64_t script_testbed_clock_ns(const struct script_testbed *testbed) {
+    return testbed->now_ns - testbed->zero_ns;
 }
 
-void script_testbed_advance(struct script_testbed *stage, uint64_t clock_ns) {
-    if (stage->wire.wait != NULL) {
-        stage->wire.wait(stage->wire.user, stage->zero_ns + clock_ns, false);
+void script_testbed_advance(struct script_testbed *testbed, uint64_t clock_ns) {
+    if (testbed->transport.wait != NULL) {
+        testbed->transport.wait(testbed->transport.user, testbed->zero_ns + clock_ns, false);
     } else {
-        stage->now_ns = stage->zero_ns + clock_ns;
+        testbed->now_ns = testbed->zero_ns + clock_ns;
     }
 }
 
-/* ---- carrying packets ---- */
+/* ---- packets ---- */
 
-/* Ids count up, but for those of a host, which may come twice or not at all. */
-struct script_testbed_packet *script_testbed_packet(struct script_testbed *stage, unsigned side, int64_t id) {
-    const struct script_testbed_endpoint *s = &stage->sides[side];
+/* Ids increase, except those of a remote host, which may repeat or be missing. */
+struct script_testbed_packet *script_testbed_find_packet(struct script_testbed *testbed, unsigned side, int64_t id) {
+    const struct script_testbed_endpoint *s = &testbed->sides[side];
     int64_t place = (int64_t)s->packets->len - (s->next_id - id);
     if (s->conn == NULL) {
         place = (int64_t)s->packets->len - 1;
@@ -156,23 +157,23 @@ struct script_testbed_packet *script_testbed_packet(struct script_testbed *stage
     return exists ? &g_array_index(s->packets, struct script_testbed_packet, place) : NULL;
 }
 
-void script_testbed_receive(struct script_testbed *stage, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    script_testbed_count_step(stage, size_bytes);
-    if (stage->sides[side].conn == NULL) {
-        stage->wire.send(stage->wire.user, bytes, size_bytes);
+void script_testbed_receive(struct script_testbed *testbed, unsigned side, const uint8_t *bytes, size_t size_bytes) {
+    script_testbed_count_step(testbed, size_bytes);
+    if (testbed->sides[side].conn == NULL) {
+        testbed->transport.send(testbed->transport.user, bytes, size_bytes);
         return;
     }
-    uint8_t *copy = g_malloc(size_bytes + 1); /* of just this size, so that a sanitizer sees every byte too many */
+    uint8_t *copy = g_malloc(size_bytes + 1); /* of exactly this size, so that a sanitizer sees every byte too many */
     if (size_bytes != 0) {
         memcpy(copy + 1, bytes, size_bytes);
     }
-    ue_conn_receive(stage->sides[side].conn, stage->now_ns, copy + 1, size_bytes);
+    ue_conn_receive(testbed->sides[side].conn, testbed->now_ns, copy + 1, size_bytes);
     g_free(copy);
 }
 
-void script_testbed_carry_packet(struct script_testbed *stage, unsigned from, struct script_testbed_packet *packet) {
+void script_testbed_carry_packet(struct script_testbed *testbed, unsigned from, struct script_testbed_packet *packet) {
     packet->is_read = true;
-    script_testbed_receive(stage, !from, packet->bytes, packet->size_bytes);
+    script_testbed_receive(testbed, !from, packet->bytes, packet->size_bytes);
 }
 
 static uint32_t name_of(void *user, uint32_t channel) {
@@ -185,7 +186,7 @@ static uint32_t name_of(void *user, uint32_t channel) {
     return channel == 0 ? UE_NAME_CONTROL : UE_NAME_ACTOR;
 }
 
-/* Takes bits from the end of a packet and ends it anew. */
+/* Removes bits from the end of a packet and writes its terminators again. */
 static size_t cut(const struct ue_context *x, uint8_t *bytes, size_t size_bytes, unsigned bits) {
     struct ue_decode_result verdict;
     ue_datagram_check(x, bytes, size_bytes, NULL, &verdict);
@@ -198,85 +199,87 @@ static size_t cut(const struct ue_context *x, uint8_t *bytes, size_t size_bytes,
     return (end + 1) / 8 + 1;
 }
 
-bool script_testbed_inject(struct script_testbed *stage, unsigned to, char *line, struct script_error *mistake) {
+bool script_testbed_inject(struct script_testbed *testbed, unsigned to, char *line, struct script_error *error) {
     uint8_t bytes[UE_MAX_PACKET_BYTES_MAX];
     size_t size_bytes;
     struct ue_fault fault;
     struct ue_context x;
-    struct script_packet *packet = &stage->forged;
-    script_testbed_context(stage, !to, &x);
+    struct script_packet *packet = &testbed->forged;
+    script_testbed_context(testbed, !to, &x);
     packet->name_of = name_of;
-    packet->user = stage->sides[to].conn != NULL ? stage->sides[to].conn : stage->sides[!to].conn;
+    packet->user = testbed->sides[to].conn != NULL ? testbed->sides[to].conn : testbed->sides[!to].conn;
     const char *begin = line;
-    if (!script_packet_parse(line, &x, &stage->numbers, !to, packet, mistake)) {
+    if (!script_packet_parse(line, &x, &testbed->numbers, !to, packet, error)) {
         return false;
     }
-    for (uint32_t i = 0; i < packet->copies && !script_testbed_is_exhausted(stage); i++) {
+    for (uint32_t i = 0; i < packet->copies && !script_testbed_is_exhausted(testbed); i++) {
         if (ue_datagram_encode(&x, &packet->datagram, bytes, sizeof bytes, &size_bytes, &fault) != UE_OK) {
-            return script_error_set(mistake, begin, "such a packet cannot be written: %s: %s",
-                                   ue_field_row(fault.field)->name, ue_status_text(fault.status));
+            return script_error_set(error, begin, "the packet cannot be encoded: %s: %s",
+                                    ue_field_row(fault.field)->name, ue_status_text(fault.status));
         }
         size_bytes = packet->cut_bits != 0 ? cut(&x, bytes, size_bytes, packet->cut_bits) : size_bytes;
-        script_testbed_receive(stage, to, bytes, size_bytes);
+        script_testbed_receive(testbed, to, bytes, size_bytes);
         script_packet_next(&x, packet);
     }
     return true;
 }
 
-/* ---- acting ---- */
+/* ---- running ---- */
 
-enum ue_status script_testbed_send(struct script_testbed *stage, unsigned side, const struct ue_outgoing *bunch, uint64_t count,
-                             bool flush) {
-    struct ue_conn *c = stage->sides[side].conn;
+enum ue_status script_testbed_send(struct script_testbed *testbed, unsigned side, const struct ue_outgoing *bunch,
+                                   uint64_t count, bool flush) {
+    struct ue_conn *c = testbed->sides[side].conn;
     enum ue_status status = UE_OK;
-    for (uint64_t i = 0; i < count && !script_testbed_is_exhausted(stage); i++) {
-        script_testbed_count_step(stage, ue_bits_bytes(bunch->data.bits));
-        status = ue_conn_send(c, stage->now_ns, bunch, NULL);
+    for (uint64_t i = 0; i < count && !script_testbed_is_exhausted(testbed); i++) {
+        script_testbed_count_step(testbed, ue_bits_bytes(bunch->data.bits));
+        status = ue_conn_send(c, testbed->now_ns, bunch, NULL);
         if (flush) {
-            ue_conn_flush(c, stage->now_ns);
+            ue_conn_flush(c, testbed->now_ns);
         }
     }
     return status;
 }
 
-/* Packets were sent in this order, so that the first that is too new ends it. */
-static void carry_old(struct script_testbed *stage, unsigned from, uint64_t delay_ns) {
-    struct script_testbed_endpoint *side = &stage->sides[from];
+/* Packets were sent in this order: stops at the first that is too new. */
+static void carry_old(struct script_testbed *testbed, unsigned from, uint64_t delay_ns) {
+    struct script_testbed_endpoint *side = &testbed->sides[from];
     for (size_t i = side->first_unread; i < side->packets->len; i++) {
         struct script_testbed_packet *packet = &g_array_index(side->packets, struct script_testbed_packet, i);
-        if (packet->sent_ns + delay_ns > stage->now_ns) {
+        if (packet->sent_ns + delay_ns > testbed->now_ns) {
             return;
         }
         if (!packet->is_lost && !packet->is_read) {
-            script_testbed_carry_packet(stage, from, packet);
+            script_testbed_carry_packet(testbed, from, packet);
         }
         side->first_unread = i + 1;
     }
 }
 
-static void frame_of(struct script_testbed *stage, unsigned side, bool hears, uint64_t delay_ns) {
-    struct ue_conn *c = stage->sides[side].conn;
-    if (hears) {
-        carry_old(stage, !side, delay_ns);
+static void frame_of(struct script_testbed *testbed, unsigned side, bool accepts, uint64_t delay_ns) {
+    struct ue_conn *c = testbed->sides[side].conn;
+    if (accepts) {
+        carry_old(testbed, !side, delay_ns);
     }
     if (c != NULL) {
-        ue_conn_end_receive(c, stage->now_ns);
-        ue_conn_tick(c, stage->now_ns);
-        script_testbed_read_output(stage, side);
+        ue_conn_end_receive(c, testbed->now_ns);
+        ue_conn_tick(c, testbed->now_ns);
+        script_testbed_read_output(testbed, side);
     }
 }
 
-void script_testbed_run(struct script_testbed *stage, unsigned who, uint64_t until_ns, uint64_t hz, uint64_t delay_ns) {
-    uint64_t frame = (script_testbed_clock_ns(stage) + 1) * hz / NS_PER_S; /* frames are rounded down to nanoseconds */
-    while ((frame + 1) * NS_PER_S / hz <= until_ns && !script_testbed_is_exhausted(stage)) {
+void script_testbed_run(struct script_testbed *testbed, unsigned who, uint64_t until_ns, uint64_t hz,
+                        uint64_t delay_ns) {
+    uint64_t frame =
+        (script_testbed_clock_ns(testbed) + 1) * hz / NS_PER_S; /* frames are rounded down to nanoseconds */
+    while ((frame + 1) * NS_PER_S / hz <= until_ns && !script_testbed_is_exhausted(testbed)) {
         frame++;
-        script_testbed_count_step(stage, 0);
-        script_testbed_advance(stage, frame * NS_PER_S / hz);
+        script_testbed_count_step(testbed, 0);
+        script_testbed_advance(testbed, frame * NS_PER_S / hz);
         for (unsigned side = 0; side < 2; side++) {
             if ((who >> side & 1) != 0) {
-                frame_of(stage, side, (who >> !side & 1) != 0, delay_ns);
+                frame_of(testbed, side, (who >> !side & 1) != 0, delay_ns);
             }
         }
     }
-    script_testbed_advance(stage, until_ns);
+    script_testbed_advance(testbed, until_ns);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a script's line, cut off in place, and the mistake that a line holds. */
+/* The token reader splits a script's line in place; an error says what is wrong with the line. */
 #ifndef UERUDP_TOOLS_SCRIPT_TOKEN_READER_H
 #define UERUDP_TOOLS_SCRIPT_TOKEN_READER_H
 
@@ -12,28 +12,29 @@
 
 /* What is wrong in a line, and where; zeroed: nothing. */
 struct script_error {
-    const char *at; /* in the line; NULL: no mistake */
+    const char *at; /* in the line; NULL: no error */
     char text[SCRIPT_ERROR_BYTES];
 };
 
-/* Notes a mistake, the first one stays; always false. */
-bool script_error_set(struct script_error *mistake, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
+/* Sets the error unless one is set; always false. */
+bool script_error_set(struct script_error *error, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* Cuts the next word off a line; at the end of the line the empty word there, which is where something is missing. */
+/* Cuts off the next token of a line; at the end of the line the empty token there, which is the place of whatever is
+   missing. */
 char *script_token_next(char **line);
-/* The same, which must be there: notes that `what` is missing. NULL then. */
-char *script_token_require(char **line, const char *what, struct script_error *mistake);
+/* The same for a token that must exist: NULL, with an error that `what` is missing, where it does not. */
+char *script_token_require(char **line, const char *what, struct script_error *error);
 
-bool script_token_is(const char *word, const char *expected);
-/* What follows `key` in a word; NULL when the word begins differently. */
-char *script_token_after_prefix(char *word, const char *key);
+bool script_token_is(const char *token, const char *expected);
+/* What follows `key` in a token; NULL: the token begins differently. */
+char *script_token_after_prefix(char *token, const char *key);
 
-/* Each reads a whole word into *value; false with a mistake. */
-bool script_token_parse_number(const char *word, uint64_t max, uint64_t *value, struct script_error *mistake);
-bool script_token_parse_seconds(const char *word, uint64_t *value_ns, struct script_error *mistake);
+/* Parse a whole token into *value. False with an error. */
+bool script_token_parse_number(const char *token, uint64_t max, uint64_t *value, struct script_error *error);
+bool script_token_parse_seconds(const char *token, uint64_t *value_ns, struct script_error *error);
 
-/* "7", or "7-9", of which first is not behind last, and there are at most SCRIPT_TOKEN_RANGE_MAX. */
+/* Parses "7", or "7-9" with first <= last; at most SCRIPT_TOKEN_RANGE_MAX numbers. */
 #define SCRIPT_TOKEN_RANGE_MAX 100000
-bool script_token_parse_range(char *word, int64_t *first, int64_t *last, struct script_error *mistake);
+bool script_token_parse_range(char *token, int64_t *first, int64_t *last, struct script_error *error);
 
 #endif

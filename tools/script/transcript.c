@@ -42,18 +42,18 @@ void script_transcript_end_line(struct script_transcript *t) {
     t->times = 0;
 }
 
-void script_transcript_add(struct script_transcript *t, uint64_t time_ns, const struct script_statement *saying) {
-    bool same = t->times != 0 && t->line.time_ns == time_ns && strcmp(t->head->str, saying->head) == 0 &&
-                strcmp(t->tail->str, saying->tail) == 0;
-    if (same && saying->number == (saying->number < 0 ? t->last : t->last + 1)) {
-        t->last = saying->number;
+void script_transcript_add(struct script_transcript *t, uint64_t time_ns, const struct script_statement *statement) {
+    bool same = t->times != 0 && t->line.time_ns == time_ns && strcmp(t->head->str, statement->head) == 0 &&
+                strcmp(t->tail->str, statement->tail) == 0;
+    if (same && statement->number == (statement->number < 0 ? t->last : t->last + 1)) {
+        t->last = statement->number;
         t->times++;
         return;
     }
     script_transcript_end_line(t);
-    g_string_assign(t->head, saying->head);
-    g_string_assign(t->tail, saying->tail);
-    t->line = (struct script_line){.time_ns = time_ns, .side = saying->side, .packet = saying->packet};
-    t->first = t->last = saying->number;
+    g_string_assign(t->head, statement->head);
+    g_string_assign(t->tail, statement->tail);
+    t->line = (struct script_line){.time_ns = time_ns, .side = statement->side, .packet = statement->packet};
+    t->first = t->last = statement->number;
     t->times = 1;
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/serve/event_log.h"
 
-struct guest_log {
+struct session_log {
     struct endpoint_log *inside;
     struct ue_host address; /* when it closed */
-    uint64_t accepted_ns;   /* another peer in the same place has another */
+    uint64_t accepted_ns;   /* differs for another peer at the same address */
     bool is_closed;
 };
 
 struct serve_event_log {
     const struct live_options *options;
     struct event_log *log;
-    GHashTable *guests; /* struct guest_log by struct ue_peer */
+    GHashTable *sessions; /* struct ue_peer to struct session_log */
     uint32_t streams;
-    uint32_t closed; /* of the guests */
+    uint32_t closed; /* of those in guests */
 };
 
-static void free_guest(void *user) {
-    struct guest_log *guest = user;
-    endpoint_log_free(guest->inside);
-    g_free(guest);
+static void free_session(void *user) {
+    struct session_log *session = user;
+    endpoint_log_free(session->inside);
+    g_free(session);
 }
 
 struct serve_event_log *serve_event_log_open(const struct live_options *options) {
@@ -30,7 +30,7 @@ struct serve_event_log *serve_event_log_open(const struct live_options *options)
     struct serve_event_log *log = g_new0(struct serve_event_log, 1);
     log->options = options;
     log->log = file;
-    log->guests = g_hash_table_new_full(NULL, NULL, NULL, free_guest);
+    log->sessions = g_hash_table_new_full(NULL, NULL, NULL, free_session);
     return log;
 }
 
@@ -39,26 +39,26 @@ bool serve_event_log_close(struct serve_event_log *log, bool is_good) {
         return true;
     }
     is_good = event_log_close(log->log, is_good);
-    g_hash_table_unref(log->guests);
+    g_hash_table_unref(log->sessions);
     g_free(log);
     return is_good;
 }
 
-static struct guest_log *guest_of(struct serve_event_log *log, struct ue_peer *peer) {
-    struct guest_log *guest = g_hash_table_lookup(log->guests, peer);
-    if (guest == NULL || guest->accepted_ns != peer->accepted_ns) {
-        guest = g_new0(struct guest_log, 1);
-        guest->inside = endpoint_log_new(log->log, log->options, log->streams++);
-        guest->accepted_ns = peer->accepted_ns;
-        g_hash_table_replace(log->guests, peer, guest);
+static struct session_log *session_of(struct serve_event_log *log, struct ue_peer *peer) {
+    struct session_log *session = g_hash_table_lookup(log->sessions, peer);
+    if (session == NULL || session->accepted_ns != peer->accepted_ns) {
+        session = g_new0(struct session_log, 1);
+        session->inside = endpoint_log_new(log->log, log->options, log->streams++);
+        session->accepted_ns = peer->accepted_ns;
+        g_hash_table_replace(log->sessions, peer, session);
     }
-    return guest;
+    return session;
 }
 
-void serve_event_log_write_datagram(struct serve_event_log *log, struct ue_peer *peer, bool is_sent, const uint8_t *bytes,
-                           size_t size_bytes) {
+void serve_event_log_write_datagram(struct serve_event_log *log, struct ue_peer *peer, bool is_sent,
+                                    const uint8_t *bytes, size_t size_bytes) {
     if (log != NULL && peer != NULL) {
-        endpoint_log_write_datagram(guest_of(log, peer)->inside, is_sent, bytes, size_bytes);
+        endpoint_log_write_datagram(session_of(log, peer)->inside, is_sent, bytes, size_bytes);
     }
 }
 
@@ -66,24 +66,24 @@ void serve_event_log_write_event(struct serve_event_log *log, struct ue_peer *pe
     if (log == NULL) {
         return;
     }
-    struct guest_log *guest = guest_of(log, peer);
-    endpoint_log_write_event(guest->inside, peer->conn, event);
+    struct session_log *session = session_of(log, peer);
+    endpoint_log_write_event(session->inside, peer->conn, event);
     if (event->type == UE_EVENT_STATE && event->state == UE_CONN_CLOSED) {
-        log->closed += !guest->is_closed;
-        guest->is_closed = true;
-        guest->address = peer->address;
+        log->closed += !session->is_closed;
+        session->is_closed = true;
+        session->address = peer->address;
     }
 }
 
 static gboolean is_gone(void *key, void *value, void *user) {
-    const struct guest_log *guest = value;
+    const struct session_log *session = value;
     const struct ue_server *server = user;
-    const struct ue_peer *peer = guest->is_closed ? ue_server_find(server, &guest->address) : NULL;
-    return guest->is_closed && (peer != key || peer->accepted_ns != guest->accepted_ns);
+    const struct ue_peer *peer = session->is_closed ? ue_server_find(server, &session->address) : NULL;
+    return session->is_closed && (peer != key || peer->accepted_ns != session->accepted_ns);
 }
 
 void serve_event_log_tick(struct serve_event_log *log, const struct ue_server *server) {
     if (log != NULL && log->closed != 0) {
-        log->closed -= g_hash_table_foreach_remove(log->guests, is_gone, (void *)server);
+        log->closed -= g_hash_table_foreach_remove(log->sessions, is_gone, (void *)server);
     }
 }

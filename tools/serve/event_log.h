@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A server's event log: a stream for each connection, from the Response that made it. What strangers send is not in it.
-   A log of NULL is none, and every function below then does nothing. */
+/* A server's event log: one stream for each connection, from the Response that created it. Datagrams without a
+   connection are not logged. Functions accept a NULL log and then do nothing. */
 #ifndef UERUDP_TOOLS_SERVE_EVENT_LOG_H
 #define UERUDP_TOOLS_SERVE_EVENT_LOG_H
 
@@ -9,17 +9,17 @@
 
 struct serve_event_log;
 
-/* NULL, with a message, when options->events cannot be written. options must outlive the result. */
+/* NULL, with a message: options->events cannot be written. options must outlive the result. */
 struct serve_event_log *serve_event_log_open(const struct live_options *options);
-/* Whether all is well, else there was a message; is_good false: leaves nothing behind. */
+/* False: an error, which was reported. is_good false: removes the file. */
 bool serve_event_log_close(struct serve_event_log *log, bool is_good);
 
-/* A datagram that was received from, or is sent to, a peer; NULL: somebody else, left out. */
-void serve_event_log_write_datagram(struct serve_event_log *log, struct ue_peer *peer, bool is_sent, const uint8_t *bytes,
-                           size_t size_bytes);
+/* A datagram from or to a peer; NULL: no connection, not logged. */
+void serve_event_log_write_datagram(struct serve_event_log *log, struct ue_peer *peer, bool is_sent,
+                                    const uint8_t *bytes, size_t size_bytes);
 void serve_event_log_write_event(struct serve_event_log *log, struct ue_peer *peer, const struct ue_event *event);
 
-/* Once a tick: forgets connections that the server no longer has. */
+/* Call it once a tick: frees connections that the server has removed. */
 void serve_event_log_tick(struct serve_event_log *log, const struct ue_server *server);
 
 #endif

@@ -6,11 +6,11 @@
 #define RESTART_REQUESTS_DEFAULT 256
 #define RESTART_REQUESTS_MAX 1000000
 #define MACHINES 32 /* that share the restart requests of a second at least */
-/* A handshake is two packets; what a client sends before the server reads its Response counts, too. */
+/* A handshake has two packets, and packets that a client sends before the server reads its Response count, too. */
 #define PACKETS_PER_CLIENT 4
 #define PACKETS_BASE 1000
 #define COOL_OFF_S 5
-/* An outage of a minute ends a connection anyway; whoever came through one has another for repetitions. */
+/* An outage of a minute ends a connection anyway; the same again is left for retransmissions. */
 #define STALL_NS UINT64_C(120000000000)
 
 void serve_protection_init(struct serve_protection *protection) {
@@ -20,19 +20,19 @@ void serve_protection_init(struct serve_protection *protection) {
 void serve_protection_add(struct serve_protection *protection, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"restart-requests", 0, 0, G_OPTION_ARG_INT64, &protection->restart_requests,
-         "restart requests per second to all unknown addresses, and a 32nd of them to each; default 256, 0 no limit, "
-         "as "
-         "in the engine",
+         "restart requests per second to all unknown addresses, and a 32nd of that to each; default 256; 0 no limit, "
+         "as in the engine",
          "NUMBER"},
         {"max-per-address", 0, 0, G_OPTION_ARG_INT64, &protection->max_per_address,
-         "clients at a time from one IPv4 address or IPv6 network of 64 bits; default 0, no limit, as in the engine",
+         "most clients at a time from one IPv4 address or IPv6 network of 64 bits; default 0: no limit, as in the "
+         "engine",
          "NUMBER"},
         {"no-flood-detection", 0, 0, G_OPTION_ARG_NONE, &protection->no_flood_detection,
-         "read every packet from unknown addresses, however many there are, as the engine does by default", NULL},
+         "read every packet from unknown addresses without a limit, as the engine does by default", NULL},
         {0},
     };
-    GOptionGroup *group =
-        g_option_group_new("protection", "Limits for unknown addresses and for clients:", "Show the options of the protection", NULL, NULL);
+    GOptionGroup *group = g_option_group_new(
+        "protection", "Limits for unknown addresses and for clients:", "Show the protection options", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
@@ -57,12 +57,13 @@ static int32_t per_frame(int32_t per_second, double ticks_per_second) {
     return (int32_t)(per_second / ticks_per_second) + 1;
 }
 
-/* Calm: every packet is read. Burst, from more packets than all clients need who come at once: as many as they need.
-   Flood, from ten times as many: a quarter, so that those who repeat their handshake still come in. */
+/* Calm: every packet is read. Burst, from more packets than all clients need that connect at once: as many as they
+   need. Flood, from ten times as many: a quarter, so that clients that repeat their handshake still connect. */
 static void detect_floods(struct ue_ddos_config *ddos, int32_t calm_packets, double ticks_per_second) {
     *ddos = (struct ue_ddos_config){
         .severity_count = 3,
-        .severities = {unlimited, unlimited, unlimited}, /* and no frame_ns: a short tick is no reason to drop */
+        .severities = {unlimited, unlimited,
+                       unlimited}, /* and no frame_ns: a short tick is no reason to drop packets */
     };
     ddos->severities[0].quota_packets = calm_packets;
     ddos->severities[1].limit_packets = per_frame(calm_packets, ticks_per_second);
@@ -71,7 +72,7 @@ static void detect_floods(struct ue_ddos_config *ddos, int32_t calm_packets, dou
 }
 
 void serve_protection_configure(const struct serve_protection *protection, double ticks_per_second,
-                                   struct ue_server_config *config) {
+                                struct ue_server_config *config) {
     config->max_per_machine = (uint32_t)protection->max_per_address;
     config->conn.stall_timeout_ns = STALL_NS;
     uint32_t requests = (uint32_t)protection->restart_requests;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What protects a server and those whom it serves from others: the flood detection, and limits that the engine has not.
- */
+/* Protection options of a server: flood detection, and limits that the engine does not have. */
 #ifndef UERUDP_TOOLS_SERVE_PROTECTION_H
 #define UERUDP_TOOLS_SERVE_PROTECTION_H
 
@@ -17,10 +16,10 @@ struct serve_protection {
 void serve_protection_init(struct serve_protection *protection);
 /* Adds the options to a command line. */
 void serve_protection_add(struct serve_protection *protection, GOptionContext *context);
-/* After parsing: false, with a message, when a value is unusable. */
+/* Call it after parsing. False, with a message: a value is unusable. */
 bool serve_protection_resolve(const struct serve_protection *protection);
-/* Fills what the configuration has from these options, and from its max_connections. */
+/* Fills the configuration from the options and from config->max_connections. */
 void serve_protection_configure(const struct serve_protection *protection, double ticks_per_second,
-                                   struct ue_server_config *config);
+                                struct ue_server_config *config);
 
 #endif

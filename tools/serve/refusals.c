@@ -4,7 +4,7 @@
 #include "tools/live/report.h"
 #include "tools/serve/report.h"
 
-/* Addresses may be forged, so neither lines nor memory follow their number. */
+/* addresses may be forged: neither lines nor memory may grow with their number */
 #define REPORTED_MAX 1024
 #define PER_SECOND_MAX 16
 #define SECOND_NS UINT64_C(1000000000)

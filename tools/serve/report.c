@@ -64,7 +64,7 @@ static void set(json_t *members, const char *key, uint64_t value) {
     json_object_set_new(members, key, json_integer((json_int_t)value));
 }
 
-/* Packets from a client's address with another session or client id than its handshake's. */
+/* Packets from a client's address whose session or client id differs from that of its handshake. */
 static uint64_t wrong_ids(const struct ue_server *server) {
     uint64_t count = ue_server_counters(server)->ended.wrong_ids;
     for (uint32_t i = 0; i < ue_server_count(server); i++) {
@@ -73,7 +73,7 @@ static uint64_t wrong_ids(const struct ue_server *server) {
     return count;
 }
 
-/* Whatever was not a client's: garbage, forged and late handshakes, copies of old packets. */
+/* Packets that were not a client's: garbage, forged and late handshakes, duplicates of old packets. */
 static json_t *refused(const struct ue_server *server, const struct serve_refusals *refusals) {
     const struct ue_server_counters *counters = ue_server_counters(server);
     const struct ue_listener_counters *listener = ue_server_listener_counters(server);
@@ -98,7 +98,7 @@ static json_t *refused(const struct ue_server *server, const struct serve_refusa
 }
 
 void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
-                             const struct ue_pool *pool, const struct live_transport *port) {
+                          const struct ue_pool *pool, const struct live_transport *transport) {
     const struct ue_server_counters *counters = ue_server_counters(server);
     json_t *members = json_object();
     set(members, "clients", counters->accepted);
@@ -107,7 +107,7 @@ void serve_report_summary(bool as_json, const struct ue_server *server, const st
     set(members, "handshakes", ue_server_listener_counters(server)->initials);
     set(members, "unreachable", counters->unreachable);
     set(members, "memory_bytes", ue_pool_peak_bytes(pool));
-    update(members, live_report_transport(port));
+    update(members, live_report_transport(transport));
     live_report(as_json, "refused", refused(server, refusals));
     live_report(as_json, "served", members);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a server reports: clients that come, log in and leave, and at the end what it did and refused. */
+/* Reports of a server: clients that connect, log in and leave, and at the end what it did and refused. */
 #ifndef UERUDP_TOOLS_SERVE_REPORT_H
 #define UERUDP_TOOLS_SERVE_REPORT_H
 
@@ -10,9 +10,9 @@ void serve_report_connected(bool as_json, const struct ue_peer *peer);
 void serve_report_joined(bool as_json, const struct ue_peer *peer);
 void serve_report_left(bool as_json, const struct ue_peer *peer, enum ue_close_reason reason, uint64_t now_ns);
 void serve_report_summary(bool as_json, const struct ue_server *server, const struct serve_refusals *refusals,
-                             const struct ue_pool *pool, const struct live_transport *port);
+                          const struct ue_pool *pool, const struct live_transport *transport);
 
-/* Addresses of peers are the bytes of struct net_address: the core only compares them. */
+/* The address of a peer holds the bytes of a struct net_address: the endpoint only compares them. */
 struct ue_host serve_host_from_address(const struct net_address *address);
 struct net_address serve_address_from_host(const struct ue_host *address);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a server does with one client that has logged in: a service, which opens channels and takes messages. */
+/* A server session: the service for one client that has logged in. It opens channels and receives messages. */
 #ifndef UERUDP_TOOLS_SERVE_SESSION_H
 #define UERUDP_TOOLS_SERVE_SESSION_H
 
@@ -12,17 +12,17 @@ enum serve_service { SERVE_SERVICE_ECHO, SERVE_SERVICE_SINK, SERVE_SERVICE_SCENA
 struct serve_service_options {
     enum serve_service service;
     const struct sim_scenario *scenario; /* of SERVE_SERVICE_SCENARIO */
-    bool no_login;                      /* the client's channels are all there are, but for a scenario's */
+    bool no_login;                       /* only the client opens channels, except for a scenario */
 };
 
-/* Channels that are opened for each client of the other two. */
+/* Channels that the services echo and sink open for each client. */
 #define SERVE_SERVICE_CHANNELS 4
 
 struct serve_session {
     const struct serve_service_options *options;
     struct ue_peer *peer;
-    struct send_queue backlog;
-    struct scenario_traffic *streams; /* NULL: none */
+    struct send_queue queue;
+    struct scenario_traffic *traffic; /* NULL: none */
     struct live_error_timer sending;
     uint64_t joined_ns; /* 0: not logged in yet */
     uint32_t channel_count;
@@ -30,15 +30,15 @@ struct serve_session {
 };
 
 struct serve_session *serve_session_new(const struct serve_service_options *options, struct ue_peer *peer);
-void serve_session_free(struct serve_session *guest);
+void serve_session_free(struct serve_session *session);
 
 /* The client has logged in: opens its channels. */
-void serve_session_start(struct serve_session *guest, uint64_t now_ns);
+void serve_session_start(struct serve_session *session, uint64_t now_ns);
 /* A message on a channel of the service. */
-void serve_session_receive(struct serve_session *guest, uint64_t now_ns, const struct ue_event *bunch);
-/* Once a tick. */
-void serve_session_tick(struct serve_session *guest, uint64_t now_ns);
-/* What it did, for the report. */
-json_t *serve_session_result(const struct serve_session *guest);
+void serve_session_receive(struct serve_session *session, uint64_t now_ns, const struct ue_event *bunch);
+/* Call it once a tick. */
+void serve_session_tick(struct serve_session *session, uint64_t now_ns);
+/* The result of the service, for the report. */
+json_t *serve_session_result(const struct serve_session *session);
 
 #endif

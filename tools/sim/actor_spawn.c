@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#define NETVER_LEVEL 5      /* opens name the level */
-#define NETVER_QUANTIZED 13 /* vectors say whether they are */
-#define NETVER_LARGE 23     /* large-world vectors, and 26 not */
+#define NETVER_LEVEL 5      /* an actor spawn names its level */
+#define NETVER_QUANTIZED 13 /* each vector says whether it is quantized */
+#define NETVER_LARGE 23     /* vectors of large worlds; version 26 has the older form again */
 #define NETVER_SMALL_AGAIN 26
-#define NETVER_DOUBLES 22 /* what is not quantized */
+#define NETVER_DOUBLES 22 /* components that are not quantized are doubles */
 #define TENTHS 10.0
 
 #define LOCATION_SCALE_BITS_MAX 24
@@ -20,13 +20,13 @@ void sim_actor_write_path(struct sim_bit_writer *w, const struct sim_object_path
         sim_bits_write(w, path->flags, 8);
     }
     sim_bits_write_packed(w, 0);
-    while (count-- > 0) { /* outermost first: an outer stands in front of the name */
+    while (count-- > 0) { /* outermost object first: an outer precedes the name */
         sim_bits_write_text(w, path->parts[count].name);
         sim_bits_write(w, count == 0 ? path->checksum : 0, 32);
     }
 }
 
-/* Bits of the largest magnitude. */
+/* Bits of the largest magnitude among the components. */
 static unsigned magnitude_bits(const int32_t v[3]) {
     uint32_t all = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -68,7 +68,7 @@ static bool is_equal(const int32_t a[3], const int32_t b[3]) {
     return memcmp(a, b, 3 * sizeof *a) == 0;
 }
 
-/* What is the usual is not said. */
+/* A vector that has the usual value is one bit. */
 static void put_vector(struct sim_bit_writer *w, uint16_t netver, const int32_t v[3], const int32_t usual[3],
                        bool is_exact) {
     bool quantized = netver < NETVER_QUANTIZED || !is_exact;

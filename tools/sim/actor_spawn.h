@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How exports and the openings of actor channels are written (protocol.md 23.1 to 23.3). */
+/* Writes exports and the spawn data of actor channels (protocol.md 23.1 to 23.3). */
 #ifndef UERUDP_TOOLS_SIM_ACTOR_SPAWN_H
 #define UERUDP_TOOLS_SIM_ACTOR_SPAWN_H
 
@@ -7,18 +7,18 @@
 
 #define SIM_PATH_PARTS_MAX 5
 
-/* An object by its path, which the receiver is told once (5.4.1). */
+/* An object with its path, as an export defines it (protocol.md 23.1). */
 struct sim_object_path {
-    uint8_t flags;     /* 1 has path, 2 no load, 4 has checksum */
-    uint32_t checksum; /* of the object; what it stands in has 0 */
+    uint8_t flags;     /* 1: has a path, 2: must not be loaded, 4: has a checksum */
+    uint32_t checksum; /* of the object; its outers have 0 */
     struct {
         uint64_t guid;
         const char *name;
-    } parts[SIM_PATH_PARTS_MAX]; /* the object, its outer and so on; a name of NULL ends */
+    } parts[SIM_PATH_PARTS_MAX]; /* the object, its outer, and so on; a NULL name ends the list */
 };
 
-/* What the opening of a channel tells (5.6). A static actor (odd id) stands in the map; the rest is of dynamic ones.
-   Vectors are in tenths of a unit, below 2^22. */
+/* The spawn data of an actor channel (protocol.md 23.3). A static actor (odd id) is part of the map and has the id
+   only; all other members are of dynamic actors. Vectors are in tenths of a unit, below 2^22. */
 struct sim_actor {
     uint64_t guid;
     uint64_t archetype;
@@ -30,7 +30,7 @@ struct sim_actor {
     int32_t velocity[3];
 };
 
-/* An object reference as exports hold it (5.4.1). */
+/* Writes an object reference in the form that exports have. */
 void sim_actor_write_path(struct sim_bit_writer *w, const struct sim_object_path *path);
 void sim_actor_write_spawn(struct sim_bit_writer *w, uint16_t netver, const struct sim_actor *actor);
 

@@ -7,7 +7,7 @@
 #include "tools/sim/actor_spawn.h"
 #include "tools/sim/scenario.h"
 
-#define NETVER_CLIENT_ID 41 /* controllers say whose they are */
+#define NETVER_CLIENT_ID 41 /* a player controller says whose it is */
 #define CLIENT_ID 7
 
 #define FLAGS_ASSET 5
@@ -28,7 +28,7 @@
         GUID_LEVEL + 4, "/Game/Maps/Sim"                                                                               \
     }
 
-/* ---- who is who ---- */
+/* ---- actors ---- */
 
 static bool is_static(uint32_t channel) {
     return channel % STATIC_EVERY == 0;
@@ -46,7 +46,7 @@ static uint64_t light_of(uint32_t channel) {
     return GUID_STATIC_LIGHT + 2 * channel;
 }
 
-/* A crate has a label, and the label a text. */
+/* A crate has a label, and the label has a text. */
 static uint64_t part_of(uint32_t channel, bool is_text) {
     return 2 * (GUID_DYNAMIC_PARTS + 2 * (uint64_t)channel + is_text);
 }
@@ -56,31 +56,31 @@ static struct sim_actor actor_of(const struct sim_world_message *at) {
     if (is_static(channel)) {
         return (struct sim_actor){.guid = lamp_of(channel)};
     }
-    int32_t place = (int32_t)(channel * 1000 + at->number % 1000);
+    int32_t message = (int32_t)(channel * 1000 + at->number % 1000);
     int32_t scale = channel % SCALED_EVERY == 3 ? 15 : 10;
     int32_t speed = channel % SCALED_EVERY == 5 ? 120 : 0;
     return (struct sim_actor){.guid = 2 * (at->number * UINT64_C(1024) + channel + GUID_DYNAMIC),
-                             .archetype = is_pilot(channel) ? GUID_PILOT : GUID_CRATE,
-                             .level = GUID_LEVEL,
-                             .location = {place, -place / 2, 885},
-                             .has_rotation = channel % 2 != 0,
-                             .rotation = {0, (uint16_t)(channel * 256), 0},
-                             .scale = {scale, scale, scale},
-                             .velocity = {speed, -speed / 2, 0}};
+                              .archetype = is_pilot(channel) ? GUID_PILOT : GUID_CRATE,
+                              .level = GUID_LEVEL,
+                              .location = {message, -message / 2, 885},
+                              .has_rotation = channel % 2 != 0,
+                              .rotation = {0, (uint16_t)(channel * 256), 0},
+                              .scale = {scale, scale, scale},
+                              .velocity = {speed, -speed / 2, 0}};
 }
 
-/* ---- openings ---- */
+/* ---- spawn data ---- */
 
-bool sim_world_write_open(struct sim_bit_writer *w, uint16_t netver, const struct sim_world_message *place) {
-    struct sim_actor actor = actor_of(place);
-    if (is_static(place->channel) || place->is_notice) {
+bool sim_world_write_open(struct sim_bit_writer *w, uint16_t netver, const struct sim_world_message *message) {
+    struct sim_actor actor = actor_of(message);
+    if (is_static(message->channel) || message->is_notice) {
         sim_bits_write_packed(w, actor.guid);
         return false;
     }
     sim_bits_write(w, 1, 16);
     sim_bits_write_packed(w, actor.archetype);
     sim_actor_write_spawn(w, netver, &actor);
-    if (is_pilot(place->channel)) {
+    if (is_pilot(message->channel)) {
         sim_bits_write(w, 0, 8); /* the first player of the connection */
         sim_bits_write(w, CLIENT_ID, netver >= NETVER_CLIENT_ID ? 32 : 0);
     }
@@ -90,7 +90,7 @@ bool sim_world_write_open(struct sim_bit_writer *w, uint16_t netver, const struc
 /* ---- exports ---- */
 
 static void put_exports(struct sim_bit_writer *w, const struct sim_object_path *paths, uint32_t count) {
-    sim_bits_write(w, 0, 1); /* objects, no layouts */
+    sim_bits_write(w, 0, 1); /* objects, not field layouts */
     sim_bits_write(w, count, 32);
     for (uint32_t i = 0; i < count; i++) {
         sim_actor_write_path(w, &paths[i]);
@@ -118,23 +118,23 @@ static void export_static(struct sim_bit_writer *w, uint32_t channel) {
     put_exports(w, paths, sizeof paths / sizeof *paths);
 }
 
-bool sim_world_write_exports(struct sim_bit_writer *w, const struct sim_world_message *place) {
-    if (place->number != 0 || (place->is_notice && !is_static(place->channel))) {
+bool sim_world_write_exports(struct sim_bit_writer *w, const struct sim_world_message *message) {
+    if (message->number != 0 || (message->is_notice && !is_static(message->channel))) {
         return false;
     }
-    if (is_static(place->channel)) {
-        export_static(w, place->channel);
+    if (is_static(message->channel)) {
+        export_static(w, message->channel);
     } else {
-        export_dynamic(w, place->channel);
+        export_dynamic(w, message->channel);
     }
     return true;
 }
 
 /* ---- messages ---- */
 
-static struct sim_content_block block_of(const struct sim_world_message *place) {
-    uint32_t channel = place->channel;
-    uint64_t turn = place->number % 4;
+static struct sim_content_block block_of(const struct sim_world_message *message) {
+    uint32_t channel = message->channel;
+    uint64_t turn = message->number % 4;
     if (turn == 1 && is_static(channel)) {
         return (struct sim_content_block){.form = SIM_BLOCK_STABLE, .guid = light_of(channel)};
     }
@@ -144,20 +144,20 @@ static struct sim_content_block block_of(const struct sim_world_message *place) 
     }
     if (turn == 2 && !is_static(channel)) {
         return (struct sim_content_block){.form = SIM_BLOCK_INNER,
-                                       .guid = part_of(channel, true),
-                                       .class = GUID_LABEL_CLASS,
-                                       .outer = part_of(channel, false)};
+                                          .guid = part_of(channel, true),
+                                          .class = GUID_LABEL_CLASS,
+                                          .outer = part_of(channel, false)};
     }
     return (struct sim_content_block){.form = SIM_BLOCK_ACTOR};
 }
 
-void sim_world_write_message(struct sim_bit_writer *w, struct sim_block_context wire, const struct sim_world_message *place,
-                          bool is_property, struct ue_view value) {
-    struct sim_content_block block = block_of(place);
+void sim_world_write_message(struct sim_bit_writer *w, struct sim_block_context context,
+                             const struct sim_world_message *message, bool is_property, struct ue_view value) {
+    struct sim_content_block block = block_of(message);
     block.is_property = is_property;
     block.value = value;
-    if (wire.from_server && place->number % 8 == 3 && !is_static(place->channel)) {
-        sim_content_block_write_deletion(w, wire, part_of(place->channel, true));
+    if (context.from_server && message->number % 8 == 3 && !is_static(message->channel)) {
+        sim_content_block_write_deletion(w, context, part_of(message->channel, true));
     }
-    sim_content_block_write(w, wire, &block);
+    sim_content_block_write(w, context, &block);
 }

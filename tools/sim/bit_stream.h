@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits one after the other, as the simulator says and hears what stands inside bunches. It writes them by
-   hand, so that the codec is held against something else than itself. */
+/* Writes and reads the bits inside bunches. The simulator has its own code for this, so that a mistake of the codec
+   does not hide itself. */
 #ifndef UERUDP_TOOLS_SIM_BIT_STREAM_H
 #define UERUDP_TOOLS_SIM_BIT_STREAM_H
 
 #include <uerudp/bits.h>
 
-/* Appends to bytes that have room for all that is to be written. */
+/* Appends to bytes, which have room for everything that is written. */
 struct sim_bit_writer {
     uint8_t *bytes;
     size_t bits;
@@ -16,9 +16,9 @@ void sim_bits_write(struct sim_bit_writer *w, uint64_t value, unsigned bits);
 void sim_bits_write_view(struct sim_bit_writer *w, struct ue_view view);
 void sim_bits_write_packed(struct sim_bit_writer *w, uint64_t value); /* SerializeIntPacked (protocol.md 2.4) */
 void sim_bits_write_text(struct sim_bit_writer *w, const char *text); /* FString of one byte per character */
-size_t sim_bits_packed_length(uint64_t value);                       /* what put_packed writes */
+size_t sim_bits_packed_length(uint64_t value);                        /* bits that sim_bits_write_packed writes */
 
-/* Take from the front of data; false: it is too short, or says something else. */
+/* Read from the front of data. False: data is too short, or differs from what is expected. */
 bool sim_bits_read(struct ue_view *data, unsigned bits, uint64_t *value);
 bool sim_bits_read_packed(struct ue_view *data, uint64_t *value);
 bool sim_bits_read_view(struct ue_view *data, uint64_t bits, struct ue_view *view);

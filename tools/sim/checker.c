@@ -4,8 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What a connection may still hold when all is said and acknowledged: rings as large as the most packets in flight made
-   them, lanes and channels, and a floor. Bounds of a test, twice what is seen, not of the protocol. */
+/* Memory that a connection may still hold when everything is delivered and acknowledged: rings that grew to the most
+   packets in flight, channels with their state, and a base. These are limits of the test, twice what was observed, not
+   limits of the protocol. */
 #define FLIGHT_BYTES 192
 #define CHANNEL_BYTES 256
 #define FLOOR_BYTES 8192u
@@ -13,27 +14,27 @@
 bool sim_checker_init(struct sim_checker *checker, const struct sim_scenario *scenario) {
     memset(checker, 0, sizeof *checker);
     checker->scenario = scenario;
-    return delivery_checker_init(&checker->ledger, scenario, &checker->failure) &&
-           packet_checker_init(&checker->witness, &checker->failure, scenario->hostile);
+    return delivery_checker_init(&checker->delivery, scenario, &checker->failure) &&
+           packet_checker_init(&checker->packets, &checker->failure, scenario->hostile);
 }
 
 void sim_checker_free(struct sim_checker *checker) {
-    delivery_checker_free(&checker->ledger);
-    packet_checker_free(&checker->witness);
+    delivery_checker_free(&checker->delivery);
+    packet_checker_free(&checker->packets);
 }
 
 void sim_checker_connect(struct sim_checker *checker, enum ue_role side, const struct ue_conn *conn) {
-    packet_checker_connect(&checker->witness, side, ue_conn_context(conn));
+    packet_checker_connect(&checker->packets, side, ue_conn_context(conn));
     if (checker->scenario->encrypt) {
-        packet_checker_allow_encryption(&checker->witness);
+        packet_checker_allow_encryption(&checker->packets);
     }
     checker->idle_bytes[side] = ue_conn_memory_bytes(conn, NULL);
 }
 
 void sim_checker_ack(struct sim_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_event *packet) {
-    packet_checker_ack(&checker->witness, side, now_ns, packet->packet_id, packet->delivered);
+    packet_checker_ack(&checker->packets, side, now_ns, packet->packet_id, packet->delivered);
     if (!checker->scenario->hostile) {
-        delivery_checker_ack(&checker->ledger, side, now_ns, packet->packet_id, packet->delivered);
+        delivery_checker_ack(&checker->delivery, side, now_ns, packet->packet_id, packet->delivered);
     }
 }
 
@@ -46,9 +47,9 @@ static uint32_t open_channels(const struct sim_scenario *scenario) {
 }
 
 void sim_checker_tick(struct sim_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
-    int64_t flying = packet_checker_in_flight(&checker->witness, side);
-    if (flying > checker->most_flying[side]) {
-        checker->most_flying[side] = flying;
+    int64_t flying = packet_checker_in_flight(&checker->packets, side);
+    if (flying > checker->most_in_flight[side]) {
+        checker->most_in_flight[side] = flying;
     }
     if (ue_conn_state(conn) == UE_CONN_CLOSED && !checker->scenario->hostile &&
         checker->scenario->ending == SIM_ENDING_QUIET) {
@@ -56,11 +57,12 @@ void sim_checker_tick(struct sim_checker *checker, enum ue_role side, uint64_t n
     }
     const struct ue_counters *counters = ue_conn_counters(conn);
     if (counters->outbox_lost + counters->events_lost > 0) {
-        sim_failure_set(&checker->failure, now_ns, "side %d: an outbox overflowed", (int)side);
+        sim_failure_set(&checker->failure, now_ns, "side %d: an output queue overflowed", (int)side);
     }
 }
 
-/* An unreliable message that lost a part is kept until the next one of its channel, which never comes. */
+/* An unreliable message that lost a part stays in memory until the next one of its channel arrives, and at the end of a
+   run none arrives. */
 static size_t unfinished_bytes(const struct sim_scenario *scenario, enum ue_role side) {
     size_t bytes = 0;
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
@@ -72,10 +74,10 @@ static size_t unfinished_bytes(const struct sim_scenario *scenario, enum ue_role
     return bytes;
 }
 
-/* Rings stay as large as they were needed; other messages and bunches do not. */
+/* Rings keep the size to which they grew; the memory of messages and bunches is freed. */
 static size_t rest_bytes(const struct sim_checker *checker, enum ue_role side) {
     return checker->idle_bytes[side] + FLOOR_BYTES + open_channels(checker->scenario) * CHANNEL_BYTES +
-           (size_t)checker->most_flying[side] * FLIGHT_BYTES + unfinished_bytes(checker->scenario, side);
+           (size_t)checker->most_in_flight[side] * FLIGHT_BYTES + unfinished_bytes(checker->scenario, side);
 }
 
 static void check_side(struct sim_checker *checker, enum ue_role side, uint64_t now_ns, const struct ue_conn *conn) {
@@ -87,18 +89,18 @@ static void check_side(struct sim_checker *checker, enum ue_role side, uint64_t 
         uint32_t unacked = ue_conn_unacked(conn, channel);
         if (unacked != 0) {
             sim_failure_set(&checker->failure, now_ns,
-                           "side %d still holds %" PRIu32 " reliable bunches of channel %" PRIu32, (int)side, unacked,
-                           channel);
+                            "side %d still holds %" PRIu32 " reliable bunches of channel %" PRIu32, (int)side, unacked,
+                            channel);
         }
     }
     if (used > rest_bytes(checker, side)) {
-        sim_failure_set(&checker->failure, now_ns, "side %d holds %zu bytes at the end, %zu when it began", (int)side,
-                       used, checker->idle_bytes[side]);
+        sim_failure_set(&checker->failure, now_ns, "side %d uses %zu bytes at the end, %zu at the start", (int)side,
+                        used, checker->idle_bytes[side]);
     }
 }
 
 void sim_checker_finish(struct sim_checker *checker, uint64_t now_ns, struct ue_conn *const conns[2]) {
     check_side(checker, UE_ROLE_CLIENT, now_ns, conns[UE_ROLE_CLIENT]);
     check_side(checker, UE_ROLE_SERVER, now_ns, conns[UE_ROLE_SERVER]);
-    packet_checker_finish(&checker->witness, now_ns);
+    packet_checker_finish(&checker->packets, now_ns);
 }

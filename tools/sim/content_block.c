@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/sim/content_block.h"
 
-#define NETVER_OUTER 18   /* a sub-object says what it stands in */
-#define NETVER_DESTROY 30 /* and that it is destroyed */
+#define NETVER_OUTER 18   /* a new sub-object names its outer */
+#define NETVER_DESTROY 30 /* a deletion says that the object is destroyed */
 #define DESTROY_TEAR_OFF 1
 
-/* The made-up class: its property, its function, and as many fields as make the index 6 bits. */
+/* The invented class: its property, its function, and enough fields that a field index has 6 bits. */
 #define PROPERTY_HANDLE 3
 #define FUNCTION_INDEX 21
 #define FUNCTION_BITS 6
@@ -28,24 +28,26 @@ static void put_class(struct sim_bit_writer *w, uint16_t netver, const struct si
     }
 }
 
-static void put_head(struct sim_bit_writer *w, struct sim_block_context wire, const struct sim_content_block *block) {
+static void put_head(struct sim_bit_writer *w, struct sim_block_context context,
+                     const struct sim_content_block *block) {
     sim_bits_write(w, block->is_property, 1);
     sim_bits_write(w, block->form == SIM_BLOCK_ACTOR, 1);
     if (block->form == SIM_BLOCK_ACTOR) {
         return;
     }
     sim_bits_write_packed(w, block->guid);
-    if (wire.from_server) {
+    if (context.from_server) {
         sim_bits_write(w, block->form == SIM_BLOCK_STABLE, 1);
     }
-    if (wire.from_server && block->form != SIM_BLOCK_STABLE) {
-        put_class(w, wire.netver, block);
+    if (context.from_server && block->form != SIM_BLOCK_STABLE) {
+        put_class(w, context.netver, block);
     }
 }
 
-void sim_content_block_write(struct sim_bit_writer *w, struct sim_block_context wire, const struct sim_content_block *block) {
+void sim_content_block_write(struct sim_bit_writer *w, struct sim_block_context context,
+                             const struct sim_content_block *block) {
     struct ue_view value = block->value;
-    put_head(w, wire, block);
+    put_head(w, context, block);
     if (block->is_property) {
         sim_bits_write_packed(w, PROPERTY_FRONT_BITS + value.bits + PROPERTY_END_BITS);
         sim_bits_write(w, 0, 1);
@@ -60,22 +62,22 @@ void sim_content_block_write(struct sim_bit_writer *w, struct sim_block_context 
     }
 }
 
-void sim_content_block_write_deletion(struct sim_bit_writer *w, struct sim_block_context wire, uint64_t guid) {
-    sim_bits_write(w, 0, 2); /* no properties, not the actor */
+void sim_content_block_write_deletion(struct sim_bit_writer *w, struct sim_block_context context, uint64_t guid) {
+    sim_bits_write(w, 0, 2); /* no properties; not the actor itself */
     sim_bits_write_packed(w, guid);
     sim_bits_write(w, 0, 1);
-    if (wire.netver >= NETVER_DESTROY) {
+    if (context.netver >= NETVER_DESTROY) {
         sim_bits_write(w, true, 1);
         sim_bits_write(w, DESTROY_TEAR_OFF, 8);
     } else {
-        sim_bits_write_packed(w, 0); /* of no class any more */
+        sim_bits_write_packed(w, 0); /* no class: the sub-object is deleted */
     }
 }
 
 /* ---- reading ---- */
 
-/* Of a sub-object that has no stable name. */
-static bool take_class(struct ue_view *data, uint16_t netver, bool *is_deletion) {
+/* Reads the class of a sub-object that has no stable name. */
+static bool read_class(struct ue_view *data, uint16_t netver, bool *is_deletion) {
     uint64_t flag = 0;
     uint64_t number = 0;
     if (netver >= NETVER_DESTROY && !sim_bits_read(data, 1, &flag)) {
@@ -95,7 +97,7 @@ static bool take_class(struct ue_view *data, uint16_t netver, bool *is_deletion)
     return sim_bits_read(data, 1, &flag) && (flag != 0 || sim_bits_read_packed(data, &number));
 }
 
-static bool take_head(struct ue_view *data, struct sim_block_context wire, bool *is_property, bool *is_deletion) {
+static bool read_head(struct ue_view *data, struct sim_block_context context, bool *is_property, bool *is_deletion) {
     uint64_t flag, is_actor, guid;
     uint64_t is_stable = true;
     *is_deletion = false;
@@ -106,11 +108,11 @@ static bool take_head(struct ue_view *data, struct sim_block_context wire, bool 
     if (is_actor != 0) {
         return true;
     }
-    return sim_bits_read_packed(data, &guid) && (!wire.from_server || sim_bits_read(data, 1, &is_stable)) &&
-           (is_stable != 0 || take_class(data, wire.netver, is_deletion));
+    return sim_bits_read_packed(data, &guid) && (!context.from_server || sim_bits_read(data, 1, &is_stable)) &&
+           (is_stable != 0 || read_class(data, context.netver, is_deletion));
 }
 
-static bool take_property(struct ue_view payload, struct ue_view *value) {
+static bool read_property(struct ue_view payload, struct ue_view *value) {
     uint64_t checksum, handle;
     if (!sim_bits_read(&payload, 1, &checksum) || !sim_bits_read_packed(&payload, &handle) ||
         payload.bits < PROPERTY_END_BITS) {
@@ -121,17 +123,17 @@ static bool take_property(struct ue_view payload, struct ue_view *value) {
     return checksum == 0 && handle == PROPERTY_HANDLE && end == 0;
 }
 
-static bool take_call(struct ue_view payload, struct ue_view *value) {
+static bool read_call(struct ue_view payload, struct ue_view *value) {
     uint64_t function, bits;
     bool is_read = sim_bits_read(&payload, FUNCTION_BITS, &function) && sim_bits_read_packed(&payload, &bits);
     *value = payload;
     return is_read && function == FUNCTION_INDEX && bits == payload.bits;
 }
 
-bool sim_content_block_read(struct ue_view *data, struct sim_block_context wire, struct sim_content_block *block) {
+bool sim_content_block_read(struct ue_view *data, struct sim_block_context context, struct sim_content_block *block) {
     bool is_deletion = true;
-    while (is_deletion) { /* each takes bits */
-        if (!take_head(data, wire, &block->is_property, &is_deletion)) {
+    while (is_deletion) { /* each deletion consumes bits */
+        if (!read_head(data, context, &block->is_property, &is_deletion)) {
             return false;
         }
     }
@@ -140,5 +142,5 @@ bool sim_content_block_read(struct ue_view *data, struct sim_block_context wire,
     if (!sim_bits_read_packed(data, &bits) || !sim_bits_read_view(data, bits, &payload)) {
         return false;
     }
-    return block->is_property ? take_property(payload, &block->value) : take_call(payload, &block->value);
+    return block->is_property ? read_property(payload, &block->value) : read_call(payload, &block->value);
 }

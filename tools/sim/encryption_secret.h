@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two ends of an encrypted scenario agree on beforehand; follows from its seed. */
+/* The key and the token that both sides of an encrypted scenario know; they follow from its seed. */
 #ifndef UERUDP_TOOLS_SIM_ENCRYPTION_SECRET_H
 #define UERUDP_TOOLS_SIM_ENCRYPTION_SECRET_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first thing that went wrong in a run; what follows from it is not kept. */
+/* The first failure of a run; later ones follow from it and are not kept. */
 #ifndef UERUDP_TOOLS_SIM_FAILURE_H
 #define UERUDP_TOOLS_SIM_FAILURE_H
 
@@ -14,7 +14,7 @@ struct sim_failure {
     char text[SIM_FAILURE_TEXT_CHARS];
 };
 
-/* printf. */
+/* The arguments are those of printf. */
 void sim_failure_set(struct sim_failure *failure, uint64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

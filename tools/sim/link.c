@@ -13,7 +13,7 @@
 struct sim_link {
     struct sim_link_config stages[SIM_LINK_STAGES_MAX];
     size_t stage_count;
-    struct sim_node nodes[NODES_MAX]; /* the last is the outlet */
+    struct sim_node nodes[NODES_MAX]; /* the last one is the outlet */
     size_t node_count;
     struct sim_carried_datagram *taken;
     uint64_t next_number;
@@ -34,7 +34,7 @@ static void add_node(struct sim_link *link, const struct sim_node_type *kind, si
     node->drawn_ms = UINT64_MAX;
 }
 
-/* The seed of a node depends on where it stands, not on which others there are. */
+/* The seed of a node depends on its place only, so that other nodes do not change what it does. */
 static void add_stage(struct sim_link *link, size_t stage, uint64_t seed) {
     for (size_t i = 0; sim_node_types[i] != NULL; i++) {
         if (sim_node_types[i]->is_needed(&link->stages[stage])) {
@@ -44,7 +44,7 @@ static void add_stage(struct sim_link *link, size_t stage, uint64_t seed) {
 }
 
 struct sim_link *sim_link_new(const struct sim_link_config *stages, size_t stage_count, uint64_t seed,
-                            uint32_t direction) {
+                              uint32_t direction) {
     struct sim_link *link = stage_count <= SIM_LINK_STAGES_MAX ? calloc(1, sizeof *link) : NULL;
     if (link == NULL) {
         return NULL;
@@ -82,30 +82,33 @@ void sim_link_set_tap(struct sim_link *link, sim_link_tap *tap, void *user) {
     link->tap_user = user;
 }
 
-/* ---- for nodes ---- */
+/* ---- functions for nodes ---- */
 
-void sim_link_report(struct sim_link *link, uint64_t now_ns, const struct sim_carried_datagram *carried, enum sim_datagram_event fate) {
-    link->counts[fate]++;
+void sim_link_emit(struct sim_link *link, uint64_t now_ns, const struct sim_carried_datagram *carried,
+                   enum sim_datagram_event event) {
+    link->counts[event]++;
     if (link->tap != NULL) {
-        struct sim_link_report report = {.fate = fate,
-                                        .now_ns = now_ns,
-                                        .number = carried->number,
-                                        .copy = carried->copy,
-                                        .corrupted = carried->corrupted,
-                                        .address = carried->address,
-                                        .corrupted_bit = carried->corrupted_bit,
-                                        .bytes = carried->bytes,
-                                        .size_bytes = carried->size_bytes};
+        struct sim_link_report report = {.event = event,
+                                         .now_ns = now_ns,
+                                         .number = carried->number,
+                                         .copy = carried->copy,
+                                         .corrupted = carried->corrupted,
+                                         .address = carried->address,
+                                         .corrupted_bit = carried->corrupted_bit,
+                                         .bytes = carried->bytes,
+                                         .size_bytes = carried->size_bytes};
         link->tap(link->tap_user, &report);
     }
 }
 
-void sim_link_pass(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+void sim_link_pass(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                   struct sim_carried_datagram *carried) {
     node[1].kind->accept(link, node + 1, now_ns, carried);
 }
 
-void sim_link_drop(struct sim_link *link, uint64_t now_ns, struct sim_carried_datagram *carried, enum sim_datagram_event fate) {
-    sim_link_report(link, now_ns, carried, fate);
+void sim_link_drop(struct sim_link *link, uint64_t now_ns, struct sim_carried_datagram *carried,
+                   enum sim_datagram_event event) {
+    sim_link_emit(link, now_ns, carried, event);
     discard(link, carried);
 }
 
@@ -154,7 +157,7 @@ static size_t earliest_node(const struct sim_link *link) {
     return due_ns != SIM_DUE_NEVER ? earliest : SIZE_MAX;
 }
 
-/* Datagrams move at the moments they are due, one node after the other, however long ago that was. */
+/* Moves each datagram at the moment when it is due, in the order of time. */
 static void run(struct sim_link *link, uint64_t now_ns) {
     size_t i;
     while ((i = earliest_node(link)) != SIZE_MAX && link->nodes[i].first->due_ns <= now_ns) {
@@ -169,7 +172,8 @@ void sim_link_set_address(struct sim_link *link, uint32_t address) {
 }
 
 /* NULL: no memory. */
-static struct sim_carried_datagram *take_in(struct sim_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
+static struct sim_carried_datagram *copy_in(struct sim_link *link, uint64_t now_ns, const uint8_t *bytes,
+                                            size_t size_bytes) {
     run(link, now_ns);
     struct sim_carried_datagram *carried = carry(link, bytes, size_bytes);
     if (carried == NULL) {
@@ -178,19 +182,19 @@ static struct sim_carried_datagram *take_in(struct sim_link *link, uint64_t now_
     }
     carried->number = link->next_number++;
     carried->address = link->address;
-    sim_link_report(link, now_ns, carried, SIM_DATAGRAM_SENT);
+    sim_link_emit(link, now_ns, carried, SIM_DATAGRAM_SENT);
     return carried;
 }
 
 void sim_link_send_lost(struct sim_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
-    struct sim_carried_datagram *carried = take_in(link, now_ns, bytes, size_bytes);
+    struct sim_carried_datagram *carried = copy_in(link, now_ns, bytes, size_bytes);
     if (carried != NULL) {
         sim_link_drop(link, now_ns, carried, SIM_DATAGRAM_LOST);
     }
 }
 
 void sim_link_send(struct sim_link *link, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes) {
-    struct sim_carried_datagram *carried = take_in(link, now_ns, bytes, size_bytes);
+    struct sim_carried_datagram *carried = copy_in(link, now_ns, bytes, size_bytes);
     if (carried == NULL) {
         return;
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes that keep datagrams for a while: delays, queues, reordering. */
+/* Nodes that hold datagrams for some time: delay, rate with its queue, reordering. */
 #include "tools/sim/link_node.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
-static void release(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void release(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                    struct sim_carried_datagram *carried) {
     sim_link_pass(link, node, now_ns, carried);
 }
 
@@ -19,7 +20,8 @@ static bool frames_is_needed(const struct sim_link_config *config) {
     return config->frame_delay_ticks > 0;
 }
 
-static void frames_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void frames_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                          struct sim_carried_datagram *carried) {
     (void)link;
     (void)now_ns;
     carried->due_tick = node->ticks + node->config->frame_delay_ticks;
@@ -40,11 +42,12 @@ static bool shuffle_is_needed(const struct sim_link_config *config) {
     return config->shuffle;
 }
 
-/* The engine's PktOrder: newest first, each of those put aside leaves with one half (endpoint.md 26). */
-static void shuffle_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+/* The engine's PktOrder: newest first, each datagram that is held leaves with probability 1/2 (endpoint.md 26). */
+static void shuffle_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                           struct sim_carried_datagram *carried) {
     struct sim_carried_datagram *leaving = NULL;
     struct sim_carried_datagram *staying = NULL;
-    sim_link_report(link, now_ns, carried, SIM_DATAGRAM_HELD_BACK);
+    sim_link_emit(link, now_ns, carried, SIM_DATAGRAM_HELD_BACK);
     sim_node_push(node, carried, SIM_DUE_NEVER);
     bool is_healed = !node->config->shuffle;
     while ((carried = sim_node_pop(node)) != NULL) {
@@ -56,7 +59,7 @@ static void shuffle_accept(struct sim_link *link, struct sim_node *node, uint64_
         next = leaving->next;
         sim_link_pass(link, node, now_ns, leaving);
     }
-    while (staying != NULL) { /* is newest first; what is kept is oldest first */
+    while (staying != NULL) { /* `staying` is newest first, the node's list is oldest first */
         struct sim_carried_datagram *next = staying->next;
         staying->next = node->first;
         node->held_bytes += staying->size_bytes;
@@ -73,9 +76,10 @@ static bool reorder_is_needed(const struct sim_link_config *config) {
     return config->reorder > 0;
 }
 
-static void reorder_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void reorder_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                           struct sim_carried_datagram *carried) {
     if (node->first == NULL && sim_rng_unit(&node->rng) < node->config->reorder) {
-        sim_link_report(link, now_ns, carried, SIM_DATAGRAM_HELD_BACK);
+        sim_link_emit(link, now_ns, carried, SIM_DATAGRAM_HELD_BACK);
         sim_node_push(node, carried, now_ns + SIM_LINK_REORDER_TIMEOUT_NS);
         return;
     }
@@ -90,9 +94,9 @@ static bool rate_is_needed(const struct sim_link_config *config) {
     return config->rate_bytes > 0;
 }
 
-/* A line that serves one datagram after the other; what does not fit into the queue behind the one being served is lost
-   at its tail. */
-static void rate_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+/* A line that sends one datagram after another. A datagram that does not fit into the queue is lost (tail drop). */
+static void rate_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                        struct sim_carried_datagram *carried) {
     const struct sim_link_config *config = node->config;
     size_t waiting = node->first != NULL ? node->held_bytes - node->first->size_bytes : 0;
     if (config->queue_bytes != 0 && node->first != NULL && waiting + carried->size_bytes > config->queue_bytes) {
@@ -110,7 +114,8 @@ static bool delay_is_needed(const struct sim_link_config *config) {
     return config->delay_ns > 0 || config->jitter_ns > 0;
 }
 
-static void delay_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void delay_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                         struct sim_carried_datagram *carried) {
     (void)link;
     uint64_t jitter_ns = node->config->jitter_ns;
     uint64_t extra_ns = jitter_ns != 0 ? sim_rng_below(&node->rng, jitter_ns + 1) : 0;
@@ -123,7 +128,8 @@ static bool bloat_is_needed(const struct sim_link_config *config) {
     return config->bloat_ns > 0;
 }
 
-static void bloat_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void bloat_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                         struct sim_carried_datagram *carried) {
     (void)link;
     uint64_t period_ns = node->config->bloat_ns;
     sim_node_push(node, carried, (now_ns + period_ns - 1) / period_ns * period_ns);
@@ -136,9 +142,11 @@ static bool outlet_is_needed(const struct sim_link_config *config) {
     return true;
 }
 
-static void outlet_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
-    sim_link_report(link, now_ns, carried, SIM_DATAGRAM_ARRIVED);
+static void outlet_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                          struct sim_carried_datagram *carried) {
+    sim_link_emit(link, now_ns, carried, SIM_DATAGRAM_ARRIVED);
     sim_node_push(node, carried, SIM_DUE_NEVER);
 }
 
-const struct sim_node_type sim_node_outlet = {.is_needed = outlet_is_needed, .accept = outlet_accept, .release = release};
+const struct sim_node_type sim_node_outlet = {
+    .is_needed = outlet_is_needed, .accept = outlet_accept, .release = release};

@@ -10,7 +10,8 @@ static bool mask_is_needed(const struct sim_link_config *config) {
     return config->mask != NULL;
 }
 
-static void mask_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void mask_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                        struct sim_carried_datagram *carried) {
     const char *mask = node->config->mask;
     if (mask != NULL && carried->number < strlen(mask) && mask[carried->number] == 'x') {
         sim_link_drop(link, now_ns, carried, SIM_DATAGRAM_LOST);
@@ -39,7 +40,8 @@ static bool is_out(const struct sim_link_config *config, uint64_t now_ns) {
     return false;
 }
 
-static void outage_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void outage_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                          struct sim_carried_datagram *carried) {
     if (is_out(node->config, now_ns)) {
         sim_link_drop(link, now_ns, carried, SIM_DATAGRAM_LOST);
     } else {
@@ -53,8 +55,8 @@ static bool loss_is_needed(const struct sim_link_config *config) {
     return config->loss > 0;
 }
 
-/* Drawn by the millisecond of sending and the count in it, so that senders whose datagrams differ meet the same bad
-   moments. */
+/* Draws by the millisecond of sending and the count in it, so that two implementations whose datagrams differ meet the
+   same losses. */
 static double draw_at(struct sim_node *node, uint64_t now_ns) {
     uint64_t ms = now_ns / NS_PER_MS;
     node->draws = ms == node->drawn_ms ? node->draws + 1 : 0;
@@ -66,8 +68,8 @@ static double draw_for(const struct sim_node *node, const struct sim_carried_dat
     return sim_rng_unit_of(sim_rng_mix(node->seed, sim_rng_mix(carried->number, carried->copy)));
 }
 
-/* Gilbert-Elliott with everything lost in the bad state: leaving it with 1 / burst makes the mean run `burst` long,
-   entering it with loss / (burst * (1 - loss)) the share lost `loss`. */
+/* Gilbert-Elliott, everything is lost in the bad state: leaving it with probability 1 / burst gives runs of mean length
+   `burst`; entering it with loss / (burst * (1 - loss)) gives the share `loss`. */
 static bool is_lost(struct sim_node *node, uint64_t now_ns, const struct sim_carried_datagram *carried) {
     const struct sim_link_config *config = node->config;
     double draw = config->loss_by_number ? draw_for(node, carried) : draw_at(node, now_ns);
@@ -79,7 +81,8 @@ static bool is_lost(struct sim_node *node, uint64_t now_ns, const struct sim_car
     return node->is_bad;
 }
 
-static void loss_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void loss_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                        struct sim_carried_datagram *carried) {
     const struct sim_link_config *config = node->config;
     bool is_safe = now_ns < config->loss_from_ns || carried->size_bytes < config->loss_min_bytes ||
                    (config->loss_max_bytes != 0 && carried->size_bytes > config->loss_max_bytes);
@@ -96,7 +99,7 @@ static bool corrupt_is_needed(const struct sim_link_config *config) {
     return config->corrupt > 0;
 }
 
-/* One bit, and with one in four another one behind it: never the same again, which would leave it whole. */
+/* Flips one bit and, with probability 1/4, a later one; never the same bit twice, which would restore it. */
 static void flip_bits(struct sim_node *node, struct sim_carried_datagram *carried) {
     uint64_t begin = node->config->corrupt_skip_bytes * UINT64_C(8);
     uint64_t end = carried->size_bytes * 8;
@@ -109,13 +112,14 @@ static void flip_bits(struct sim_node *node, struct sim_carried_datagram *carrie
     } while (begin < end && sim_rng_below(&node->rng, 4) == 0);
 }
 
-static void corrupt_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void corrupt_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                           struct sim_carried_datagram *carried) {
     const struct sim_link_config *config = node->config;
     bool is_able = now_ns >= config->corrupt_from_ns && carried->size_bytes > config->corrupt_skip_bytes;
     if (is_able && sim_rng_unit(&node->rng) < config->corrupt) {
         flip_bits(node, carried);
         carried->corrupted = true;
-        sim_link_report(link, now_ns, carried, SIM_DATAGRAM_CORRUPTED);
+        sim_link_emit(link, now_ns, carried, SIM_DATAGRAM_CORRUPTED);
     }
     sim_link_pass(link, node, now_ns, carried);
 }
@@ -126,7 +130,8 @@ static bool duplicate_is_needed(const struct sim_link_config *config) {
     return config->duplicate > 0;
 }
 
-static void duplicate_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns, struct sim_carried_datagram *carried) {
+static void duplicate_accept(struct sim_link *link, struct sim_node *node, uint64_t now_ns,
+                             struct sim_carried_datagram *carried) {
     struct sim_carried_datagram *copy = NULL;
     if (sim_rng_unit(&node->rng) < node->config->duplicate) {
         copy = sim_link_copy(link, carried);
@@ -134,7 +139,7 @@ static void duplicate_accept(struct sim_link *link, struct sim_node *node, uint6
     sim_link_pass(link, node, now_ns, carried);
     if (copy != NULL) {
         copy->copy++;
-        sim_link_report(link, now_ns, copy, SIM_DATAGRAM_DUPLICATED);
+        sim_link_emit(link, now_ns, copy, SIM_DATAGRAM_DUPLICATED);
         sim_link_pass(link, node, now_ns, copy);
     }
 }

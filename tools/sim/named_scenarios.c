@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The named scenarios: first the bad networks of tests, then what happens to connections. */
+/* The named scenarios: first the impaired networks of tests, then events in the life of a connection. */
 #include <string.h>
 
 #include "tools/sim/scenario.h"
@@ -9,11 +9,11 @@
 
 #define KIB_BITS (1024u * 8)
 
-/* Both ends at nearly the same pace, so that their phases sweep past each other. */
+/* Tick rates that differ a little, so that the phase between the sides changes over a run. */
 #define SIDES .sides = {{.tick_hz = 59.9}, {.tick_hz = 60}}
 #define PATHS(...) .paths = {{.delay_ns = 25 * NS_PER_MS, __VA_ARGS__}, {.delay_ns = 25 * NS_PER_MS, __VA_ARGS__}}
 
-/* A little of everything, both ways: 1 bit to 64 KiB. */
+/* Messages of every kind in both directions, 1 bit to 64 KiB. */
 #define MIXED                                                                                                          \
     .streams = {                                                                                                       \
         {.from = UE_ROLE_SERVER,                                                                                       \
@@ -48,7 +48,7 @@
          .max_bits = 16 * KIB_BITS},                                                                                   \
     }
 
-/* The traffic of performance 2.1. */
+/* The traffic of a game: frequent small updates, some calls, now and then a large message. */
 #define GAME                                                                                                           \
     .streams = {                                                                                                       \
         {.from = UE_ROLE_SERVER,                                                                                       \
@@ -61,7 +61,7 @@
         {.from = UE_ROLE_CLIENT, .channel = 2, .every_ticks = 1, .min_bits = 60 * 8, .max_bits = 60 * 8},              \
     }
 
-/* The same for ends that tick seldom. */
+/* The same for sides with few ticks. */
 #define QUIET_GAME                                                                                                     \
     .streams = {                                                                                                       \
         {.from = UE_ROLE_SERVER,                                                                                       \
@@ -73,7 +73,7 @@
         {.from = UE_ROLE_CLIENT, .channel = 2, .every_ticks = 3, .min_bits = 60 * 8, .max_bits = 60 * 8},              \
     }
 
-/* A channel that opens, says two things and closes for this reason, again and again. */
+/* A channel that opens, carries two messages and closes with this reason, repeatedly. */
 #define CLOSING(first, reason)                                                                                         \
     {                                                                                                                  \
         .from = UE_ROLE_SERVER, .channel = (first), .reliable = true, .every_ticks = 7, .min_bits = 64,                \
@@ -85,7 +85,7 @@
 
 static const struct sim_scenario scenarios[] = {
     {.name = "clean",
-     .about = "a little of everything both ways over a good network, connected from the start",
+     .about = "messages of every kind in both directions over a good network, connected from the start",
      SIDES,
      PATHS(0),
      MIXED,
@@ -98,56 +98,56 @@ static const struct sim_scenario scenarios[] = {
      PATHS(.loss = 0.4, .jitter_ns = 20 * NS_PER_MS),
      MIXED,
      SHORT},
-    {.name = "burst", .about = "losses come in runs", SIDES, PATHS(.loss = 0.05, .loss_burst = 3), MIXED, SHORT},
+    {.name = "burst", .about = "losses in bursts", SIDES, PATHS(.loss = 0.05, .loss_burst = 3), MIXED, SHORT},
     {.name = "jitter",
      .about = "20 ms of jitter, which reorders",
      SIDES,
      PATHS(.jitter_ns = 20 * NS_PER_MS),
      MIXED,
      SHORT},
-    {.name = "reorder", .about = "one in ten is overtaken by the next", SIDES, PATHS(.reorder = 0.1), MIXED, SHORT},
-    {.name = "shuffle",
-     .about = "the engine's PktOrder: put aside by halves",
+    {.name = "reorder",
+     .about = "one datagram in ten is overtaken by the next",
      SIDES,
-     PATHS(.shuffle = true),
+     PATHS(.reorder = 0.1),
      MIXED,
      SHORT},
+    {.name = "shuffle", .about = "reordering by the engine's PktOrder", SIDES, PATHS(.shuffle = true), MIXED, SHORT},
     {.name = "duplicate",
-     .about = "one in ten comes twice",
+     .about = "one datagram in ten is duplicated",
      SIDES,
      PATHS(.duplicate = 0.1, .jitter_ns = 5 * NS_PER_MS),
      MIXED,
      SHORT},
-    {.name = "corrupt", .about = "bits flip on the way", SIDES, PATHS(.corrupt = 0.02), MIXED, SHORT, .hostile = true},
+    {.name = "corrupt", .about = "bit errors", SIDES, PATHS(.corrupt = 0.02), MIXED, SHORT, .hostile = true},
     {.name = "sealed",
-     .about = "AES-GCM after the login, and bits that flip",
+     .about = "AES-GCM after the login, with bit errors",
      SIDES,
-     /* the first byte says whether the rest is sealed, and no tag covers it */
+     /* the first byte says whether the rest is encrypted, and no authentication tag covers it */
      PATHS(.corrupt = 0.03, .corrupt_from_ns = NS_PER_S, .corrupt_skip_bytes = 1),
      MIXED,
      SHORT,
      .handshake = true,
      .encrypt = true},
     {.name = "outage",
-     .about = "the server is not heard for a second",
+     .about = "nothing arrives from the server for a second",
      SIDES,
      .paths = {{.delay_ns = 25 * NS_PER_MS}, {.delay_ns = 25 * NS_PER_MS, .outages = {{2 * NS_PER_S, 3 * NS_PER_S}}}},
      MIXED,
      SHORT},
     {.name = "thin",
-     .about = "a line of 60 kB/s with a short queue",
+     .about = "a rate limit of 60 kB/s with a short queue",
      SIDES,
      PATHS(.rate_bytes = 60000, .queue_bytes = 30000),
      GAME,
      SHORT},
     {.name = "bloat",
-     .about = "a buffer that releases all it holds every 70 ms",
+     .about = "a buffer that releases its datagrams every 70 ms",
      SIDES,
      PATHS(.bloat_ns = 70 * NS_PER_MS),
      GAME,
      SHORT},
     {.name = "wrap",
-     .about = "packet and channel sequences pass their ends",
+     .about = "packet and channel sequences wrap around",
      .sides = {{.tick_hz = 59.9, .first_seq = 16300}, {.tick_hz = 60, .first_seq = 16383}},
      PATHS(.loss = 0.05),
      MIXED,
@@ -197,7 +197,7 @@ static const struct sim_scenario scenarios[] = {
                   .close_after = 5}},
      SHORT},
     {.name = "bulk",
-     .about = "1.8 MB as fast as it goes",
+     .about = "1.8 MB as fast as possible",
      SIDES,
      PATHS(.rate_bytes = 12500000, .queue_bytes = 256000),
      .streams = {{.from = UE_ROLE_SERVER,
@@ -211,7 +211,7 @@ static const struct sim_scenario scenarios[] = {
      .duration_ns = 120 * NS_PER_S},
 
     {.name = "login",
-     .about = "handshake, login, a moment of play; the client leaves",
+     .about = "handshake, login, some traffic; the client disconnects",
      SIDES,
      PATHS(0),
      GAME,
@@ -219,7 +219,7 @@ static const struct sim_scenario scenarios[] = {
      .duration_ns = NS_PER_S,
      .ending = SIM_ENDING_CLIENT},
     {.name = "mixed",
-     .about = "a little of everything both ways, over a network with a little of everything",
+     .about = "messages of every kind in both directions, over a network with every impairment",
      SIDES,
      PATHS(.loss = 0.02, .jitter_ns = 8 * NS_PER_MS, .duplicate = 0.01, .reorder = 0.01),
      MIXED,
@@ -227,7 +227,7 @@ static const struct sim_scenario scenarios[] = {
      SHORT,
      .ending = SIM_ENDING_CLIENT},
     {.name = "legacy",
-     .about = "the same as engine 4.18 speaks, with an acknowledgement per packet",
+     .about = "the same with engine 4.18, which acknowledges each packet",
      .sides = {{.release = "4.18", .tick_hz = 59.9}, {.release = "4.18", .tick_hz = 60}},
      PATHS(.loss = 0.02, .duplicate = 0.01, .reorder = 0.01),
      MIXED,
@@ -235,7 +235,7 @@ static const struct sim_scenario scenarios[] = {
      SHORT,
      .ending = SIM_ENDING_CLIENT},
     {.name = "loss-burst",
-     .about = "a game that loses 10 % in runs of four",
+     .about = "the traffic of a game with 10 % loss in runs of four",
      SIDES,
      PATHS(.loss = 0.1, .loss_burst = 4, .loss_from_ns = NS_PER_S),
      GAME,
@@ -243,7 +243,7 @@ static const struct sim_scenario scenarios[] = {
      SHORT,
      .ending = SIM_ENDING_CLIENT},
     {.name = "big-bunch",
-     .about = "reliable and unreliable messages of up to 64 KiB, in parts of which some are lost",
+     .about = "reliable and unreliable messages of up to 64 KiB, in fragments of which some are lost",
      SIDES,
      PATHS(.loss = 0.03, .loss_from_ns = NS_PER_S / 2),
      .streams =
@@ -260,7 +260,7 @@ static const struct sim_scenario scenarios[] = {
      .duration_ns = 2 * NS_PER_S,
      .ending = SIM_ENDING_CLIENT},
     {.name = "actor-world",
-     .about = "forty actors that appear, change, call and vanish again",
+     .about = "forty actors that spawn, change, call and are destroyed",
      SIDES,
      PATHS(.loss = 0.01, .loss_from_ns = NS_PER_S / 2),
      .streams = {{.from = UE_ROLE_SERVER,
@@ -315,7 +315,7 @@ static const struct sim_scenario scenarios[] = {
      .duration_ns = 3 * NS_PER_S,
      .ending = SIM_ENDING_CLIENT},
     {.name = "voice",
-     .about = "players speak over the voice channel while the game goes on",
+     .about = "voice packets of players beside the traffic of a game",
      SIDES,
      PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2),
      .streams = {{.from = UE_ROLE_SERVER,
@@ -341,7 +341,7 @@ static const struct sim_scenario scenarios[] = {
      .duration_ns = 2 * NS_PER_S,
      .ending = SIM_ENDING_CLIENT},
     {.name = "overload",
-     .about = "the server says more than a line of 40 kB/s carries",
+     .about = "the server sends more than a rate limit of 40 kB/s carries",
      SIDES,
      .paths = {{.delay_ns = 25 * NS_PER_MS}, {.delay_ns = 25 * NS_PER_MS, .rate_bytes = 40000, .queue_bytes = 8000}},
      .streams = {{.from = UE_ROLE_SERVER,
@@ -361,7 +361,7 @@ static const struct sim_scenario scenarios[] = {
      .duration_ns = 2 * NS_PER_S,
      .ending = SIM_ENDING_CLIENT},
     {.name = "restart",
-     .about = "the client's address changes: restart handshake, and everything goes on (from 4.22)",
+     .about = "the client's address changes: restart handshake, and the connection continues (from 4.22)",
      .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}},
      PATHS(0),
      QUIET_GAME,
@@ -370,7 +370,7 @@ static const struct sim_scenario scenarios[] = {
      .move_ns = 11500 * NS_PER_MS,
      .ending = SIM_ENDING_CLIENT},
     {.name = "kick",
-     .about = "the server throws the client out",
+     .about = "the server closes the connection",
      SIDES,
      PATHS(0),
      GAME,
@@ -378,7 +378,7 @@ static const struct sim_scenario scenarios[] = {
      .duration_ns = NS_PER_S,
      .ending = SIM_ENDING_SERVER},
     {.name = "timeout",
-     .about = "the network goes dead, and both sides give up",
+     .about = "the network loses everything, and both sides time out",
      .sides = {{.tick_hz = 9.9}, {.tick_hz = 10}},
      PATHS(.outages = {{2 * NS_PER_S, UINT64_MAX}}),
      QUIET_GAME,
@@ -403,7 +403,7 @@ static const struct sim_scenario scenarios[] = {
      .duration_ns = NS_PER_S,
      .ending = SIM_ENDING_UPGRADE},
     {.name = "close-reasons",
-     .about = "actor channels that close for each of the engine's reasons",
+     .about = "actor channels that close with each of the engine's reasons",
      SIDES,
      PATHS(.loss = 0.02, .loss_from_ns = NS_PER_S / 2),
      .streams = {CLOSING(2, 0), CLOSING(3, 1), CLOSING(4, 2), CLOSING(5, 3), CLOSING(6, 4), CLOSING(7, 5)},

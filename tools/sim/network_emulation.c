@@ -11,7 +11,7 @@
 #define MS_MAX 60000
 #define BYTES_MAX 65535
 
-enum knob {
+enum parameter {
     LOSS,
     LOSS_MIN,
     LOSS_MAX,
@@ -28,7 +28,7 @@ enum knob {
 
 struct entry {
     struct sim_emulation_row row;
-    enum knob knob;
+    enum parameter parameter;
     bool is_incoming;
 };
 
@@ -54,25 +54,26 @@ static const struct entry entries[] = {
 
 #define ENTRY_COUNT (sizeof entries / sizeof entries[0])
 
-const struct sim_emulation_row *sim_emulation_row(size_t index) {
+const struct sim_emulation_row *sim_emulation_row_at(size_t index) {
     return index < ENTRY_COUNT ? &entries[index].row : NULL;
 }
 
-/* A variance of v around the delay: from v less (never below zero) to v more. */
+/* Varies the delay by at most this much in both directions; it never falls below zero. */
 static void vary(struct sim_link_config *config, uint64_t variance_ns) {
     uint64_t lowered_ns = variance_ns < config->delay_ns ? variance_ns : config->delay_ns;
     config->delay_ns -= lowered_ns;
     config->jitter_ns += lowered_ns + variance_ns;
 }
 
-/* The most is a delay from the least on; given without one it counts from zero, given below it nothing varies. */
+/* The delay is uniform between the current delay and max_ns. Without a minimum it starts at zero; a maximum below the
+   minimum varies nothing. */
 static void limit_lag(struct sim_link_config *config, uint64_t max_ns) {
     config->jitter_ns += max_ns > config->delay_ns ? max_ns - config->delay_ns : 0;
 }
 
-static void apply(struct sim_link_config *config, enum knob knob, uint32_t value) {
+static void apply(struct sim_link_config *config, enum parameter parameter, uint32_t value) {
     uint64_t ns = value * NS_PER_MS;
-    switch (knob) {
+    switch (parameter) {
     case LOSS: config->loss = value / 100.0; break;
     case LOSS_MIN: config->loss_min_bytes = value; break;
     case LOSS_MAX: config->loss_max_bytes = value; break;
@@ -108,7 +109,7 @@ enum sim_emulation_result sim_emulation_set(struct sim_emulation *emulation, con
             if (text[length] != '=' || !read_value(text + length + 1, entry->row.max, &value)) {
                 return SIM_EMULATION_BAD_VALUE;
             }
-            apply(entry->is_incoming ? &emulation->incoming : &emulation->outgoing, entry->knob, value);
+            apply(entry->is_incoming ? &emulation->incoming : &emulation->outgoing, entry->parameter, value);
             return SIM_EMULATION_OK;
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring of numbers that grows by doubling. */
+/* A queue of numbers: a ring that grows by doubling. */
 #ifndef UERUDP_TOOLS_SIM_NUMBER_QUEUE_H
 #define UERUDP_TOOLS_SIM_NUMBER_QUEUE_H
 
@@ -18,7 +18,7 @@ void sim_queue_free(struct sim_queue *queue);
 bool sim_queue_push(struct sim_queue *queue, uint64_t number);
 /* The i-th from the front, which must exist. */
 uint64_t sim_queue_at(const struct sim_queue *queue, uint32_t i);
-/* Takes so many, which must exist, from the front. */
+/* Removes `count` numbers from the front, which must exist. */
 void sim_queue_drop(struct sim_queue *queue, uint32_t count);
 
 #endif

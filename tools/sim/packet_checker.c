@@ -18,30 +18,30 @@ static bool init_side(struct packet_checker_side *side) {
     return true;
 }
 
-bool packet_checker_init(struct packet_checker *witness, struct sim_failure *failure, bool hostile) {
-    *witness = (struct packet_checker){.failure = failure, .hostile = hostile};
-    witness->items = malloc(ITEMS_MAX * sizeof *witness->items);
-    return witness->items != NULL && init_side(&witness->sides[0]) && init_side(&witness->sides[1]);
+bool packet_checker_init(struct packet_checker *checker, struct sim_failure *failure, bool hostile) {
+    *checker = (struct packet_checker){.failure = failure, .hostile = hostile};
+    checker->items = malloc(ITEMS_MAX * sizeof *checker->items);
+    return checker->items != NULL && init_side(&checker->sides[0]) && init_side(&checker->sides[1]);
 }
 
-void packet_checker_free(struct packet_checker *witness) {
+void packet_checker_free(struct packet_checker *checker) {
     for (size_t i = 0; i < 2; i++) {
-        free(witness->sides[i].ids);
-        free(witness->sides[i].arrived);
+        free(checker->sides[i].ids);
+        free(checker->sides[i].arrived);
     }
-    free(witness->items);
+    free(checker->items);
 }
 
-void packet_checker_connect(struct packet_checker *witness, enum ue_role side, const struct ue_context *context) {
-    witness->sides[side].context = context;
+void packet_checker_connect(struct packet_checker *checker, enum ue_role side, const struct ue_context *context) {
+    checker->sides[side].context = context;
 }
 
-void packet_checker_allow_encryption(struct packet_checker *witness) {
-    witness->sides[0].is_sealed = true;
-    witness->sides[1].is_sealed = true;
+void packet_checker_allow_encryption(struct packet_checker *checker) {
+    checker->sides[0].is_encrypted = true;
+    checker->sides[1].is_encrypted = true;
 }
 
-/* ---- what headers claim ---- */
+/* ---- headers ---- */
 
 static bool has_arrived(const struct packet_checker_side *side, int64_t id) {
     return id >= 0 && side->arrived[id % PACKET_CHECKER_IDS] == id;
@@ -50,12 +50,14 @@ static bool has_arrived(const struct packet_checker_side *side, int64_t id) {
 static void check_claim(struct packet_checker *w, enum ue_role from, uint64_t now_ns, int64_t id) {
     if (!has_arrived(&w->sides[!from], id)) {
         sim_failure_set(w->failure, now_ns, "side %d acknowledges packet %" PRId64 ", which never arrived", (int)from,
-                       id);
+                        id);
     }
 }
 
-/* The header may not speak of packets behind the newest that arrived; what it marks as delivered must have arrived. */
-static void check_history(struct packet_checker *w, enum ue_role from, uint64_t now_ns, const struct ue_packet *packet) {
+/* A header must not report packets after the newest one that arrived, and what it reports as received must have
+   arrived. */
+static void check_history(struct packet_checker *w, enum ue_role from, uint64_t now_ns,
+                          const struct ue_packet *packet) {
     struct packet_checker_side *peer = &w->sides[!from];
     if (!peer->has_id) {
         return;
@@ -63,7 +65,7 @@ static void check_history(struct packet_checker *w, enum ue_role from, uint64_t 
     int64_t acked = ue_seq_expand(packet->ack, peer->arrived_id, UE_PACKET_SEQ_MAX);
     if (acked > peer->arrived_id) {
         sim_failure_set(w->failure, now_ns, "side %d acknowledges up to %" PRId64 ", newest that arrived is %" PRId64,
-                       (int)from, acked, peer->arrived_id);
+                        (int)from, acked, peer->arrived_id);
     }
     peer->acked_id = acked;
     peer->unacked_at_send = peer->arrived_id - acked;
@@ -90,18 +92,18 @@ static void check_legacy_acks(struct packet_checker *w, enum ue_role from, uint6
     }
 }
 
-/* ---- what happens to datagrams ---- */
+/* ---- datagrams ---- */
 
-static void begin_ids(struct packet_checker_side *side, int64_t id) {
+static void start_ids(struct packet_checker_side *side, int64_t id) {
     side->has_id = true;
     side->first_id = id;
     side->next_id = id;
-    side->next_verdict = id;
+    side->next_reported = id;
     side->arrived_id = id - 1;
     side->acked_id = id - 1;
 }
 
-/* The number of a packet that just left, NO_PACKET for others. */
+/* The id of a packet that just left; NO_PACKET: it is none. */
 static int64_t read_packet(struct packet_checker *w, enum ue_role from, const struct sim_link_report *report) {
     struct packet_checker_side *side = &w->sides[from];
     struct ue_decode_result verdict;
@@ -109,7 +111,7 @@ static int64_t read_packet(struct packet_checker *w, enum ue_role from, const st
     enum ue_status status = ue_datagram_decode(side->context, report->bytes, report->size_bytes, &w->newest, &verdict);
     if (status != UE_OK || !verdict.canonical) {
         sim_failure_set(w->failure, report->now_ns, "side %d sends a datagram that does not decode: %s", (int)from,
-                       ue_status_text(status));
+                        ue_status_text(status));
         return NO_PACKET;
     }
     if (verdict.is_handshake) {
@@ -120,62 +122,64 @@ static int64_t read_packet(struct packet_checker *w, enum ue_role from, const st
     }
     w->has_newest = true;
     if (!side->has_id) {
-        begin_ids(side, verdict.seq);
+        start_ids(side, verdict.seq);
     }
     int64_t id = ue_seq_expand(verdict.seq, side->next_id, UE_PACKET_SEQ_MAX);
     if (id != side->next_id) {
         sim_failure_set(w->failure, report->now_ns, "side %d sends packet %" PRId64 " where %" PRId64 " is next",
-                       (int)from, id, side->next_id);
+                        (int)from, id, side->next_id);
     }
-    bool is_telling = !side->is_sealed && !w->hostile; /* damage may forge numbers, from where claims follow */
-    if (is_telling && side->context->profile.packet == UE_PACKET_LEGACY) {
+    bool is_trusted =
+        !side->is_encrypted && !w->hostile; /* corruption may forge numbers, from which further claims follow */
+    if (is_trusted && side->context->profile.packet == UE_PACKET_LEGACY) {
         check_legacy_acks(w, from, report->now_ns, &w->newest);
-    } else if (is_telling) {
+    } else if (is_trusted) {
         check_history(w, from, report->now_ns, &w->newest.packet);
     }
     return id;
 }
 
-int64_t packet_checker_datagram(struct packet_checker *witness, enum ue_role from, const struct sim_link_report *report) {
-    struct packet_checker_side *side = &witness->sides[from];
+int64_t packet_checker_datagram(struct packet_checker *checker, enum ue_role from,
+                                const struct sim_link_report *report) {
+    struct packet_checker_side *side = &checker->sides[from];
     int64_t *id = &side->ids[report->number % PACKET_CHECKER_NUMBERS];
-    witness->has_newest = false;
-    if (report->fate == SIM_DATAGRAM_SENT) {
-        *id = side->context != NULL ? read_packet(witness, from, report) : NO_PACKET;
+    checker->has_newest = false;
+    if (report->event == SIM_DATAGRAM_SENT) {
+        *id = side->context != NULL ? read_packet(checker, from, report) : NO_PACKET;
         side->next_id += *id != NO_PACKET;
-    } else if (report->fate == SIM_DATAGRAM_ARRIVED && *id != NO_PACKET && (!report->corrupted || witness->hostile)) {
+    } else if (report->event == SIM_DATAGRAM_ARRIVED && *id != NO_PACKET && (!report->corrupted || checker->hostile)) {
         side->arrived[*id % PACKET_CHECKER_IDS] = *id;
         side->arrived_id = *id > side->arrived_id ? *id : side->arrived_id;
     }
     return *id;
 }
 
-void packet_checker_ack(struct packet_checker *witness, enum ue_role side, uint64_t now_ns, int64_t packet_id,
+void packet_checker_ack(struct packet_checker *checker, enum ue_role side, uint64_t now_ns, int64_t packet_id,
                         bool delivered) {
-    struct packet_checker_side *s = &witness->sides[side];
-    if (packet_id != s->next_verdict || packet_id >= s->next_id) {
-        sim_failure_set(witness->failure, now_ns,
-                       "verdict on packet %" PRId64 " of side %d, where %" PRId64 " is next and %" PRId64 " not sent",
-                       packet_id, (int)side, s->next_verdict, s->next_id);
+    struct packet_checker_side *s = &checker->sides[side];
+    if (packet_id != s->next_reported || packet_id >= s->next_id) {
+        sim_failure_set(checker->failure, now_ns,
+                        "report on packet %" PRId64 " of side %d, where %" PRId64 " is next and %" PRId64 " not sent",
+                        packet_id, (int)side, s->next_reported, s->next_id);
     }
-    if (delivered && !witness->hostile && !has_arrived(s, packet_id)) {
-        sim_failure_set(witness->failure, now_ns, "side %d believes that packet %" PRId64 " arrived", (int)side,
-                       packet_id);
+    if (delivered && !checker->hostile && !has_arrived(s, packet_id)) {
+        sim_failure_set(checker->failure, now_ns, "side %d believes that packet %" PRId64 " arrived", (int)side,
+                        packet_id);
     }
-    s->next_verdict = packet_id + 1;
+    s->next_reported = packet_id + 1;
 }
 
-void packet_checker_finish(struct packet_checker *witness, uint64_t now_ns) {
+void packet_checker_finish(struct packet_checker *checker, uint64_t now_ns) {
     for (size_t i = 0; i < 2; i++) {
-        const struct packet_checker_side *side = &witness->sides[i];
-        if (!side->is_sealed && side->unacked_at_send != 0) {
-            sim_failure_set(witness->failure, now_ns,
-                           "packets up to %" PRId64 " of side %zu arrived, acknowledged are %" PRId64, side->arrived_id,
-                           i, side->acked_id);
+        const struct packet_checker_side *side = &checker->sides[i];
+        if (!side->is_encrypted && side->unacked_at_send != 0) {
+            sim_failure_set(checker->failure, now_ns,
+                            "packets up to %" PRId64 " of side %zu arrived, acknowledged are %" PRId64,
+                            side->arrived_id, i, side->acked_id);
         }
     }
 }
 
-int64_t packet_checker_in_flight(const struct packet_checker *witness, enum ue_role side) {
-    return witness->sides[side].next_id - witness->sides[side].next_verdict;
+int64_t packet_checker_in_flight(const struct packet_checker *checker, enum ue_role side) {
+    return checker->sides[side].next_id - checker->sides[side].next_reported;
 }

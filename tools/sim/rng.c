@@ -21,7 +21,7 @@ uint64_t sim_rng_below(struct sim_rng *rng, uint64_t bound) {
     if (bound == 0) {
         return 0;
     }
-    /* the first `biased` words would make small numbers likelier */
+    /* the first `biased` words would make small numbers more likely */
     uint64_t biased = (0 - bound) % bound;
     uint64_t word;
     do {

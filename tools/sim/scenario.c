@@ -34,12 +34,12 @@ uint64_t sim_scenario_rtt_ns(const struct sim_scenario *scenario) {
 }
 
 uint64_t sim_scenario_delivery_timeout_ns(const struct sim_scenario *scenario) {
-    return scenario->patience_ns != 0 ? scenario->patience_ns
-                                      : PATIENCE_NS + PATIENCE_ROUNDS * sim_scenario_rtt_ns(scenario);
+    return scenario->delivery_timeout_ns != 0 ? scenario->delivery_timeout_ns
+                                              : PATIENCE_NS + PATIENCE_ROUNDS * sim_scenario_rtt_ns(scenario);
 }
 
 const struct sim_stream *sim_scenario_stream(const struct sim_scenario *scenario, enum ue_role from, uint32_t channel,
-                                           bool reliable) {
+                                             bool reliable) {
     for (size_t i = 0; i < SIM_SCENARIO_STREAMS_MAX; i++) {
         const struct sim_stream *stream = &scenario->streams[i];
         uint32_t channels = stream->channels != 0 ? stream->channels : 1;

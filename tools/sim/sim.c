@@ -14,11 +14,11 @@
 #define SETTLE_ROUNDS 3
 #define LEAVE_ROUNDS 2
 
-/* A run goes through these in their order. */
+/* The phases of a run, in order. */
 enum phase {
-    PHASE_TALKING,  /* until its time is over, or all that was to be said has been said and heard */
-    PHASE_DRAINING, /* with good links and nothing new to say everything reliable arrives */
-    PHASE_SETTLING, /* then both ends agree */
+    PHASE_RUNNING,  /* until the duration is over, or all that was to be sent has been sent and received */
+    PHASE_DRAINING, /* without impairment and new messages everything reliable arrives */
+    PHASE_SETTLING, /* then both sides agree */
     PHASE_LEAVING,  /* instead of settling, where the scenario ends the connection */
     PHASE_OVER
 };
@@ -27,14 +27,14 @@ struct simulation {
     const struct sim_scenario *scenario;
     struct sim_callbacks watch;
     struct sim_checker checker;
-    struct sim_endpoint ends[2];
-    struct sim_link *links[2]; /* by sender */
+    struct sim_endpoint endpoints[2];
+    struct sim_link *links[2]; /* [sender] */
     struct sim_result result;
     enum phase phase;
     uint64_t now_ns;
-    uint64_t until_ns; /* draining at most, settling and leaving just so long */
+    uint64_t until_ns; /* limit of draining; end of settling and leaving */
     uint32_t client_address;
-    bool must_close; /* both ends had joined when one of them left */
+    bool must_close; /* both sides had joined when one of them closed */
 };
 
 /* ---- taps ---- */
@@ -51,8 +51,8 @@ static uint64_t hash_bytes(uint64_t hash, const uint8_t *bytes, size_t size) {
     return hash;
 }
 
-static int64_t bear_witness(struct simulation *sim, enum ue_role from, const struct sim_link_report *report) {
-    return sim->scenario->unchecked ? -1 : packet_checker_datagram(&sim->checker.witness, from, report);
+static int64_t check_datagram(struct simulation *sim, enum ue_role from, const struct sim_link_report *report) {
+    return sim->scenario->unchecked ? -1 : packet_checker_datagram(&sim->checker.packets, from, report);
 }
 
 static void note_sent(struct sim_result *result, enum ue_role from, const struct sim_link_report *report) {
@@ -67,22 +67,22 @@ static void note_bytes(struct sim_result *result, enum ue_role from, const struc
 }
 
 static void see(struct simulation *sim, enum ue_role from, const struct sim_link_report *report) {
-    const struct packet_checker *witness = &sim->checker.witness;
-    int64_t packet_id = bear_witness(sim, from, report);
-    if (report->fate == SIM_DATAGRAM_SENT) {
+    const struct packet_checker *packets = &sim->checker.packets;
+    int64_t packet_id = check_datagram(sim, from, report);
+    if (report->event == SIM_DATAGRAM_SENT) {
         note_sent(&sim->result, from, report);
         if (!sim->scenario->unchecked) {
             note_bytes(&sim->result, from, report);
         }
     }
     if (sim->watch.datagram != NULL) {
-        bool is_new = report->fate == SIM_DATAGRAM_SENT && !sim->scenario->unchecked && witness->has_newest;
+        bool is_new = report->event == SIM_DATAGRAM_SENT && !sim->scenario->unchecked && packets->has_newest;
         struct sim_datagram datagram = {
             .from = from,
             .report = report,
             .packet_id = packet_id,
-            .context = sim->ends[from].conn != NULL ? ue_conn_context(sim->ends[from].conn) : NULL,
-            .content = is_new ? &witness->newest : NULL};
+            .context = sim->endpoints[from].conn != NULL ? ue_conn_context(sim->endpoints[from].conn) : NULL,
+            .content = is_new ? &packets->newest : NULL};
         sim->watch.datagram(sim->watch.user, &datagram);
     }
 }
@@ -95,13 +95,13 @@ static void see_server(void *user, const struct sim_link_report *report) {
     see(user, UE_ROLE_SERVER, report);
 }
 
-/* ---- making ---- */
+/* ---- setup ---- */
 
 static bool make_links(struct simulation *sim) {
     const struct sim_scenario *scenario = sim->scenario;
     for (enum ue_role from = UE_ROLE_CLIENT; from <= UE_ROLE_SERVER; from++) {
         const struct sim_link_config stages[] = {scenario->sides[from].emulation.outgoing, scenario->paths[from],
-                                                scenario->sides[!from].emulation.incoming};
+                                                 scenario->sides[!from].emulation.incoming};
         sim->links[from] = sim_link_new(stages, sizeof stages / sizeof stages[0], scenario->seed, from);
         if (sim->links[from] == NULL) {
             return false;
@@ -112,22 +112,22 @@ static bool make_links(struct simulation *sim) {
     return true;
 }
 
-static bool make_end(struct simulation *sim, enum ue_role role) {
-    struct sim_endpoint *end = &sim->ends[role];
-    if (!sim_endpoint_init(end, sim->scenario, role, &sim->checker)) {
+static bool make_endpoint(struct simulation *sim, enum ue_role role) {
+    struct sim_endpoint *endpoint = &sim->endpoints[role];
+    if (!sim_endpoint_init(endpoint, sim->scenario, role, &sim->checker)) {
         return false;
     }
-    end->in = sim->links[!role];
-    end->out = sim->links[role];
-    end->watch = &sim->watch;
-    end->transcript = &sim->result.transcript;
-    end->client_address = &sim->client_address;
+    endpoint->in = sim->links[!role];
+    endpoint->out = sim->links[role];
+    endpoint->watch = &sim->watch;
+    endpoint->transcript = &sim->result.transcript;
+    endpoint->client_address = &sim->client_address;
     return true;
 }
 
 static bool make(struct simulation *sim) {
-    return sim_checker_init(&sim->checker, sim->scenario) && make_links(sim) && make_end(sim, UE_ROLE_CLIENT) &&
-           make_end(sim, UE_ROLE_SERVER);
+    return sim_checker_init(&sim->checker, sim->scenario) && make_links(sim) && make_endpoint(sim, UE_ROLE_CLIENT) &&
+           make_endpoint(sim, UE_ROLE_SERVER);
 }
 
 struct simulation *sim_new(const struct sim_scenario *scenario, const struct sim_callbacks *watch) {
@@ -140,10 +140,10 @@ struct simulation *sim_new(const struct sim_scenario *scenario, const struct sim
         sim->watch = *watch;
     }
     if (make(sim)) {
-        sim_endpoint_start(&sim->ends[UE_ROLE_CLIENT]);
-        sim_endpoint_start(&sim->ends[UE_ROLE_SERVER]);
+        sim_endpoint_start(&sim->endpoints[UE_ROLE_CLIENT]);
+        sim_endpoint_start(&sim->endpoints[UE_ROLE_SERVER]);
     } else {
-        sim_failure_set(&sim->checker.failure, 0, "cannot begin: no memory, or a configuration that is refused");
+        sim_failure_set(&sim->checker.failure, 0, "cannot start: no memory, or a configuration that is refused");
     }
     return sim;
 }
@@ -153,7 +153,7 @@ void sim_free(struct simulation *sim) {
         return;
     }
     for (size_t i = 0; i < 2; i++) {
-        sim_endpoint_free(&sim->ends[i]);
+        sim_endpoint_free(&sim->endpoints[i]);
         sim_link_free(sim->links[i]);
     }
     sim_checker_free(&sim->checker);
@@ -162,33 +162,36 @@ void sim_free(struct simulation *sim) {
 
 /* ---- phases ---- */
 
-static uint64_t missing(const struct simulation *sim) {
+static uint64_t count_missing(const struct simulation *sim) {
     bool is_checked = !sim->scenario->hostile && !sim->scenario->unchecked;
-    return is_checked ? delivery_checker_missing(&sim->checker.ledger) : 0;
+    return is_checked ? delivery_checker_missing(&sim->checker.delivery) : 0;
 }
 
 static bool is_closed(const struct simulation *sim) {
-    return sim_endpoint_is_closed(&sim->ends[UE_ROLE_CLIENT]) && sim_endpoint_is_closed(&sim->ends[UE_ROLE_SERVER]);
+    return sim_endpoint_is_closed(&sim->endpoints[UE_ROLE_CLIENT]) &&
+           sim_endpoint_is_closed(&sim->endpoints[UE_ROLE_SERVER]);
 }
 
-/* Everything reliable has arrived, and both ends know it. A damaged connection may never get there. */
+/* Whether everything reliable has arrived and both sides know it. A connection with corrupted datagrams may never reach
+   this. */
 static bool is_agreed(const struct simulation *sim) {
     if (sim->scenario->hostile) {
         return true;
     }
-    bool is_acked = sim_endpoint_is_acked(&sim->ends[UE_ROLE_CLIENT]) && sim_endpoint_is_acked(&sim->ends[UE_ROLE_SERVER]);
-    return is_acked && missing(sim) == 0;
+    bool is_acked = sim_endpoint_is_acked(&sim->endpoints[UE_ROLE_CLIENT]) &&
+                    sim_endpoint_is_acked(&sim->endpoints[UE_ROLE_SERVER]);
+    return is_acked && count_missing(sim) == 0;
 }
 
-static bool has_talked(const struct simulation *sim) {
-    bool is_done = sim_endpoint_is_done(&sim->ends[0]) && sim_endpoint_is_done(&sim->ends[1]);
+static bool has_run(const struct simulation *sim) {
+    bool is_done = sim_endpoint_is_done(&sim->endpoints[0]) && sim_endpoint_is_done(&sim->endpoints[1]);
     return sim->now_ns >= sim->scenario->duration_ns || (is_done && is_agreed(sim)) || is_closed(sim);
 }
 
 static void drain(struct simulation *sim) {
     bool is_dead = sim->scenario->ending == SIM_ENDING_TIMEOUT;
     for (size_t i = 0; i < 2; i++) {
-        sim->ends[i].is_silent = true;
+        sim->endpoints[i].is_silent = true;
         if (!is_dead) {
             sim_link_stop_impairment(sim->links[i]);
         }
@@ -197,26 +200,26 @@ static void drain(struct simulation *sim) {
     sim->until_ns = sim->now_ns + sim_scenario_delivery_timeout_ns(sim->scenario);
 }
 
-/* Who does not end by itself is told to; either gets the time it takes the other to hear of it. */
-static void leave(struct simulation *sim) {
+/* Closes the side whose role the scenario names, and waits as long as the other side needs to notice. */
+static void start_leaving(struct simulation *sim) {
     enum sim_ending ending = sim->scenario->ending;
-    struct sim_endpoint *end = &sim->ends[ending == SIM_ENDING_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
-    if ((ending == SIM_ENDING_CLIENT || ending == SIM_ENDING_SERVER) && end->conn != NULL) {
-        sim->must_close = sim->ends[0].is_serving && sim->ends[1].is_serving;
-        sim_endpoint_close(end, sim->now_ns);
+    struct sim_endpoint *endpoint = &sim->endpoints[ending == SIM_ENDING_CLIENT ? UE_ROLE_CLIENT : UE_ROLE_SERVER];
+    if ((ending == SIM_ENDING_CLIENT || ending == SIM_ENDING_SERVER) && endpoint->conn != NULL) {
+        sim->must_close = sim->endpoints[0].may_send_streams && sim->endpoints[1].may_send_streams;
+        sim_endpoint_close(endpoint, sim->now_ns);
     }
     sim->phase = PHASE_LEAVING;
     sim->until_ns = sim->now_ns + LEAVE_ROUNDS * sim_scenario_rtt_ns(sim->scenario) + sim->scenario->timeout_ns;
 }
 
-static void settle(struct simulation *sim) {
+static void start_settling(struct simulation *sim) {
     sim->phase = PHASE_SETTLING;
     sim->until_ns = sim->now_ns + SETTLE_NS + SETTLE_ROUNDS * sim_scenario_rtt_ns(sim->scenario);
 }
 
-static void check_end(struct simulation *sim) {
+static void check_endpoint(struct simulation *sim) {
     struct sim_failure *failure = &sim->checker.failure;
-    struct ue_conn *conns[2] = {sim->ends[0].conn, sim->ends[1].conn};
+    struct ue_conn *conns[2] = {sim->endpoints[0].conn, sim->endpoints[1].conn};
     if (conns[0] == NULL || conns[1] == NULL) {
         sim_failure_set(failure, sim->now_ns, "never connected");
     } else if (sim->scenario->ending == SIM_ENDING_QUIET) {
@@ -229,7 +232,7 @@ static void check_end(struct simulation *sim) {
 static void finish(struct simulation *sim) {
     sim->phase = PHASE_OVER;
     if (!sim->scenario->hostile && !sim->scenario->unchecked) {
-        check_end(sim);
+        check_endpoint(sim);
     }
 }
 
@@ -239,19 +242,19 @@ static bool has_drained(const struct simulation *sim) {
 
 static void after_draining(struct simulation *sim) {
     bool may_miss = sim->scenario->ending > SIM_ENDING_SERVER;
-    if (missing(sim) > 0 && !may_miss) {
+    if (count_missing(sim) > 0 && !may_miss) {
         sim_failure_set(&sim->checker.failure, sim->now_ns, "%" PRIu64 " reliable messages are still missing",
-                       missing(sim));
+                        count_missing(sim));
     } else if (sim->scenario->ending == SIM_ENDING_QUIET) {
-        settle(sim);
+        start_settling(sim);
     } else {
-        leave(sim);
+        start_leaving(sim);
     }
 }
 
-/* Goes on to the phase whose turn it is; each may be over as soon as it begins. */
+/* Moves on to the next phase; each may be over as soon as it begins. */
 static void advance(struct simulation *sim) {
-    if (sim->phase == PHASE_TALKING && has_talked(sim)) {
+    if (sim->phase == PHASE_RUNNING && has_run(sim)) {
         drain(sim);
     }
     if (sim->phase == PHASE_DRAINING && has_drained(sim)) {
@@ -270,8 +273,8 @@ bool sim_step(struct simulation *sim) {
     if (sim->phase == PHASE_OVER) {
         return false;
     }
-    struct sim_endpoint *client = &sim->ends[UE_ROLE_CLIENT];
-    struct sim_endpoint *server = &sim->ends[UE_ROLE_SERVER];
+    struct sim_endpoint *client = &sim->endpoints[UE_ROLE_CLIENT];
+    struct sim_endpoint *server = &sim->endpoints[UE_ROLE_SERVER];
     struct sim_endpoint *next = sim_endpoint_next_ns(client) <= sim_endpoint_next_ns(server) ? client : server;
     sim->now_ns = sim_endpoint_next_ns(next);
     sim->client_address = sim->scenario->move_ns != 0 && sim->now_ns >= sim->scenario->move_ns;
@@ -282,21 +285,21 @@ bool sim_step(struct simulation *sim) {
 /* ---- results ---- */
 
 static void fill_side(const struct simulation *sim, enum ue_role role, struct sim_side *side) {
-    const struct delivery_checker *ledger = &sim->checker.ledger;
-    memcpy(side->sent, ledger->sent[role], sizeof side->sent);
-    memcpy(side->heard, ledger->heard[role], sizeof side->heard);
-    side->heard_bytes = ledger->heard_bytes[role];
-    if (sim->ends[role].conn != NULL) {
-        side->counters = *ue_conn_counters(sim->ends[role].conn);
-        ue_conn_memory_bytes(sim->ends[role].conn, &side->peak_memory_bytes);
+    const struct delivery_checker *delivery = &sim->checker.delivery;
+    memcpy(side->sent, delivery->sent[role], sizeof side->sent);
+    memcpy(side->received, delivery->received[role], sizeof side->received);
+    side->received_bytes = delivery->received_bytes[role];
+    if (sim->endpoints[role].conn != NULL) {
+        side->counters = *ue_conn_counters(sim->endpoints[role].conn);
+        ue_conn_memory_bytes(sim->endpoints[role].conn, &side->peak_memory_bytes);
     }
 }
 
-void sim_result(const struct simulation *sim, struct sim_result *result) {
+void sim_read_result(const struct simulation *sim, struct sim_result *result) {
     const struct sim_failure *failure = &sim->checker.failure;
     *result = sim->result;
     result->end_ns = sim->now_ns;
-    result->last_ns = sim->checker.ledger.last_ns;
+    result->last_ns = sim->checker.delivery.last_ns;
     result->ok = !failure->is_set;
     fill_side(sim, UE_ROLE_CLIENT, &result->sides[UE_ROLE_CLIENT]);
     fill_side(sim, UE_ROLE_SERVER, &result->sides[UE_ROLE_SERVER]);
@@ -308,7 +311,7 @@ void sim_result(const struct simulation *sim, struct sim_result *result) {
 }
 
 uint32_t sim_reliable_peak(const struct simulation *sim, enum ue_role side, uint32_t channel) {
-    const struct ue_conn *conn = sim->ends[side].conn;
+    const struct ue_conn *conn = sim->endpoints[side].conn;
     return conn != NULL ? ue_conn_unacked_peak(conn, channel) : 0;
 }
 
@@ -320,6 +323,6 @@ void sim_run(const struct sim_scenario *scenario, const struct sim_callbacks *wa
     }
     while (sim_step(sim)) {
     }
-    sim_result(sim, result);
+    sim_read_result(sim, result);
     sim_free(sim);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/sim/voice_packet.h"
 
-#define NETVER_AMPLITUDE 14 /* the lowest of 4.25 */
+#define NETVER_AMPLITUDE 14 /* the lowest version of 4.25 */
 #define AMPLITUDE 1200
-#define SAMPLES_PER_BYTE 16 /* made up */
+#define SAMPLES_PER_BYTE 16 /* invented */
 #define FRONT_BYTES 64
 
 static bool has_sample_count(const struct ue_profile *profile) {

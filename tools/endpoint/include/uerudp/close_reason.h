@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of network operations by the engine's names (ENetCloseResult; endpoint.md 24.3). */
+/* Close reasons under the engine's names (ENetCloseResult; endpoint.md 24.3). */
 #ifndef UERUDP_CLOSE_REASON_H
 #define UERUDP_CLOSE_REASON_H
 
@@ -12,10 +12,10 @@ enum ue_close_reason {
     UE_CLOSE_REASON_COUNT
 };
 
-/* The engine's name, as in control message CloseReason; "" for UE_CLOSE_NONE. */
+/* The engine's name, as in the control message CloseReason; static. "" for UE_CLOSE_NONE. */
 const char *ue_close_reason_name(enum ue_close_reason reason);
 
-/* The reason of a name of the given length; UE_CLOSE_NONE for a name that is not in the list. */
+/* The reason with a name of this length in bytes; UE_CLOSE_NONE: no such name. */
 enum ue_close_reason ue_close_reason_find(const char *name, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an endpoint counts; the list is counters.def. */
+/* The counters of an endpoint; counters.def lists them. */
 #ifndef UERUDP_COUNTERS_H
 #define UERUDP_COUNTERS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Acknowledgements of engines up to 4.21: one item per packet, each written into two packets (generation L;
-   endpoint.md 25). */
+/* Acknowledgements of engines up to 4.21: one item for each packet, each sent in two packets (generation L; endpoint.md
+   25). */
 #ifndef UERUDP_LEGACY_NOTIFY_H
 #define UERUDP_LEGACY_NOTIFY_H
 
@@ -9,7 +9,7 @@
 
 #include <uerudp/pool.h>
 
-/* A growing list of full packet ids; those before `begin` are taken. */
+/* A growing list of full packet ids; those before `begin` were read. */
 struct ue_ack_list {
     int64_t *ids;
     uint32_t begin;
@@ -18,8 +18,8 @@ struct ue_ack_list {
 };
 
 struct ue_legacy {
-    struct ue_ack_list queued; /* QueuedAcks: written once, in the packet being filled or one that left */
-    struct ue_ack_list resend; /* ResendAcks: to be written once more */
+    struct ue_ack_list queued; /* QueuedAcks: sent once, in the packet being filled or one that left */
+    struct ue_ack_list resend; /* ResendAcks: to be sent once more */
     int64_t out_ack_packet_id; /* OutAckPacketId */
     struct ue_share *share;
 };
@@ -27,19 +27,19 @@ struct ue_legacy {
 void ue_legacy_init(struct ue_legacy *l, int64_t out_ack_packet_id, struct ue_share *share);
 void ue_legacy_free(struct ue_legacy *l);
 
-/* A packet was processed and its ack written into the packet being filled. False: no memory; then it is written once
+/* A packet was processed and its ack written into the packet being filled. False: no memory; the ack is then sent once
    only. */
 bool ue_legacy_add(struct ue_legacy *l, int64_t packet_id);
-/* The packet being filled left: acks written in it for the first time are due once more. */
+/* The packet being filled left: its new acks are due once more. */
 void ue_legacy_flushed(struct ue_legacy *l);
-/* Takes an ack that is due once more; false when there is none. */
+/* Removes an ack that is due once more. False: none. */
 bool ue_legacy_next_resend(struct ue_legacy *l, int64_t *packet_id);
 
-/* Verdicts that an arriving ack brings, oldest first: ids before it that were not acknowledged are lost. */
+/* The own packets that an arriving ack reports, oldest first: ids before it that were not acknowledged are lost. */
 struct ue_legacy_acks {
     int64_t next_id;
     int64_t acked_id;
-    bool is_late; /* not newer than what was known: acknowledges bunches, loses none */
+    bool is_late; /* not newer than known acks: acknowledges bunches, but reports no loss */
 };
 void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *verdicts);
 bool ue_legacy_next(struct ue_legacy_acks *verdicts, int64_t *packet_id, bool *delivered);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's half of the stateless handshake: keeps nothing about an address until its cookie came back
+/* The server's half of the stateless handshake: keeps no state about an address until it returned its cookie
    (endpoint.md 21.1, 21.3). */
 #ifndef UERUDP_LISTENER_H
 #define UERUDP_LISTENER_H
@@ -9,11 +9,10 @@
 
 #define UE_HOST_BYTES_MAX 64
 
-/* "127.0.0.1:7777" or "[::1]:7777", without NUL: part of the cookie, otherwise only compared. */
+/* An address as text, "127.0.0.1:7777" or "[::1]:7777", without NUL: part of the cookie, otherwise only compared. */
 struct ue_host {
     uint8_t size_bytes;
-    uint8_t
-        machine_bytes; /* the first bytes, which all ports of one machine share: quotas count by them; 0: all bytes */
+    uint8_t machine_bytes; /* number of leading bytes that all ports of one machine share, for quotas; 0: all bytes */
     char text[UE_HOST_BYTES_MAX];
 };
 
@@ -25,12 +24,12 @@ static inline size_t ue_host_machine_bytes(const struct ue_host *host) {
 struct ue_accepted {
     struct ue_sequences sequences;
     uint8_t cookie[UE_COOKIE_BYTES]; /* AuthorisedCookie: of a restart the original one */
-    uint8_t version;                 /* of the handshake, for Acks sent again */
-    uint8_t min_version;             /* what else such Acks say, like the next three */
+    uint8_t version;                 /* of the handshake, for repeated Acks */
+    uint8_t min_version;             /* for repeated Acks, like the next three */
     uint32_t network_version;
     bool features; /* the client's packets have the field */
     uint16_t network_features;
-    bool restarted; /* belongs to the connection with that cookie; sequences do not count */
+    bool restarted; /* belongs to the connection with that cookie; sequences are unused */
     uint8_t session_id;
     uint8_t client_id;
 };
@@ -41,54 +40,54 @@ struct ue_listener_config {
     const uint8_t *seed; /* UE_SEED_BYTES */
     uint32_t network_version;
     uint16_t network_features;
-    uint8_t min_version;          /* 0 = 3 in versioned layouts; below 3, clients without ids are recognised, too */
-    uint8_t max_version;          /* 0 = the profile's newest */
+    uint8_t min_version;          /* 0: 3 in versioned layouts; below 3, clients without ids are accepted, too */
+    uint8_t max_version;          /* 0: the profile's newest */
     uint8_t session_id;           /* count of server travels, low 2 bits */
     bool enforce_network_version; /* net.HandshakeEnforceNetworkCLVersion */
     bool verify_magic;
-    uint32_t restart_requests_per_second;  /* to all addresses together; 0: no limit, as in the engine */
-    uint32_t restart_requests_per_machine; /* the same, to each machine */
+    uint32_t restart_requests_per_second;  /* to all addresses; 0: no limit, as in the engine */
+    uint32_t restart_requests_per_machine; /* to each machine; 0: no limit */
 };
 
-/* What a listener counts: messages it could read, what became of them, and datagrams that it could not read. */
+/* Counters of a listener: messages by type and result, and datagrams that it could not decode. */
 struct ue_listener_counters {
     uint64_t initials, responses, restarts, accepted;
     uint64_t bad_cookies, old_cookies, bad_versions, upgrades, malformed, restart_requests, wrong_session;
-    uint64_t restart_requests_withheld; /* by the limits */
+    uint64_t restart_requests_withheld; /* because of the limits */
 };
 
 struct ue_listener;
 
-/* NULL when the profile is missing, there is no memory, or libgcrypt fails. */
+/* NULL: no profile, no memory, or libgcrypt failed. */
 struct ue_listener *ue_listener_new(struct ue_pool *pool, const struct ue_listener_config *config, uint64_t now_ns);
 void ue_listener_free(struct ue_listener *l);
 
 /* Why a handshake was refused. */
 enum ue_refusal_reason {
     UE_REFUSAL_NONE,
-    UE_REFUSAL_VERSION,       /* no handshake version in common, or another network version where that counts */
-    UE_REFUSAL_BAD_COOKIE,    /* not one of this server */
-    UE_REFUSAL_OLD_COOKIE,    /* it is no longer valid */
-    UE_REFUSAL_SESSION,       /* the session id is not the server's */
+    UE_REFUSAL_VERSION,       /* no common handshake version, or another network version where that is enforced */
+    UE_REFUSAL_BAD_COOKIE,    /* not made by this server */
+    UE_REFUSAL_OLD_COOKIE,    /* no longer valid */
+    UE_REFUSAL_SESSION,       /* not the server's session id */
     UE_REFUSAL_FULL,          /* no room for another connection */
     UE_REFUSAL_ADDRESS_FULL,  /* its machine has max_per_machine connections */
-    UE_REFUSAL_NO_CONNECTION, /* a restart of a connection that is not here */
+    UE_REFUSAL_NO_CONNECTION, /* a restart of a connection that does not exist here */
 };
 
 struct ue_refusal {
     enum ue_refusal_reason reason;
-    uint8_t min_version, version; /* VERSION: what the client speaks; 0: a form without versions */
+    uint8_t min_version, version; /* VERSION: versions that the client supports; 0: a form without versions */
     uint32_t network_version;
 };
 
 enum ue_listener_result {
     UE_LISTENER_NOTHING,
     UE_LISTENER_REPLY, /* send the reply */
-    UE_LISTENER_ACCEPT /* send the reply (an Ack; 0 bytes in layout A0) and make or rebind the connection */
+    UE_LISTENER_ACCEPT /* send the reply (an Ack; 0 bytes in layout A0) and create or rebind the connection */
 };
 
-/* A datagram from an address without connection. reply: room for UE_LISTENER_REPLY_BYTES. may_restart: ordinary packets
-   from here are answered with a restart request (not those of a client that left just now). */
+/* Handles a datagram of an address without connection. reply: room for UE_LISTENER_REPLY_BYTES. may_restart: answer
+   ordinary packets with a restart request (not for a client that left recently). */
 #define UE_LISTENER_REPLY_BYTES UE_HANDSHAKE_DATAGRAM_BYTES
 enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_ns, const struct ue_host *address,
                                             bool may_restart, const uint8_t *bytes, size_t size_bytes, uint8_t *reply,
@@ -97,7 +96,7 @@ enum ue_listener_result ue_listener_receive(struct ue_listener *l, uint64_t now_
 /* Writes the Ack again for a client that may have missed it; reply as above. 0: layout A0 has no Ack. */
 size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepted *accepted, uint8_t *reply);
 
-/* Whether the newest datagram was a handshake message that was refused. */
+/* The refusal of the newest datagram; UE_REFUSAL_NONE: it was not a refused handshake message. */
 struct ue_refusal ue_listener_refusal(const struct ue_listener *l);
 
 const struct ue_listener_counters *ue_listener_counters(const struct ue_listener *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow control and timing of one connection: bandwidth budget, jitter, ping, statistics per second (endpoint.md 23).
-   Times are nanoseconds on a monotonic scale; speeds are bytes per second. */
+/* Flow control and timing of one connection: bandwidth, jitter, ping, statistics per second (endpoint.md 23). Times are
+   nanoseconds on a monotonic scale; speeds are bytes per second. */
 #ifndef UERUDP_RATE_H
 #define UERUDP_RATE_H
 
@@ -11,25 +11,27 @@
 #define UE_NET_SPEED_FALLBACK 2600  /* where none is configured */
 #define UE_PACKET_OVERHEAD_BYTES 28 /* IPv4 and UDP */
 
-/* What a configured speed becomes (0: the fallback), and what a server makes of the speed a client asks for. */
+/* The speed that results from a configured one (0: the fallback), or from the one that a client requests of a server.
+ */
 int32_t ue_net_speed(int32_t configured);
 int32_t ue_net_speed_clamp(int32_t asked, int32_t max_client_rate);
 
-/* QueuedBits: above zero the connection is over its budget. */
+/* QueuedBits: above zero the connection exceeds its bandwidth. */
 struct ue_send_budget {
     int32_t net_speed;
     int32_t queued_bits;
 };
 
 void ue_send_budget_sent(struct ue_send_budget *b, uint32_t packet_bytes);
-/* The end of a tick; desired_tick_ns clamps the elapsed time, 0 = no clamp. */
+/* Ends a tick; desired_tick_ns limits the elapsed time, 0: no limit. */
 void ue_send_budget_tick(struct ue_send_budget *b, uint64_t elapsed_ns, uint64_t desired_tick_ns);
-/* IsNetReady; saturate: forget the debt first. */
+/* IsNetReady; saturate: clears what was sent too much first. */
 bool ue_send_budget_is_ready(struct ue_send_budget *b, uint32_t buffered_bits, bool saturate);
 
 #define UE_JITTER_IGNORED 1023
 
-/* The clock in the packet info: milliseconds of `now`, or UE_JITTER_IGNORED when a second passed since the last. */
+/* The clock of the packet info: milliseconds of `now`, or UE_JITTER_IGNORED when more than a second passed since the
+   last one. */
 struct ue_jitter_clock {
     uint64_t last_ns;
     bool has_last;
@@ -43,33 +45,33 @@ struct ue_jitter {
 };
 void ue_jitter_feed(struct ue_jitter *j, uint16_t sent_ms, uint64_t now_ns);
 
-/* Round-trip times (endpoint.md 23.2). A sample counts only while its packet is among the newest UE_PING_REACH sent:
-   the engine keeps send times in a ring of that size (OutLag). */
+/* Round-trip times (endpoint.md 23.2). A sample counts only while its packet is among the newest UE_PING_REACH: the
+   engine keeps send times in a ring of that size (OutLag). */
 #define UE_PING_REACH 256
 
 struct ue_ping {
     uint64_t last_ns;     /* newest sample */
     uint64_t smoothed_ns; /* 7/8 old, 1/8 new; 0 before the first sample */
-    uint64_t lag_sum_ns;  /* of the second that runs */
+    uint64_t lag_sum_ns;  /* of the current second */
     uint32_t lag_count;
-    uint64_t average_ns; /* AvgLag: of the last full second that had samples */
+    uint64_t average_ns; /* AvgLag: of the last full second with samples */
 };
-/* acked and newest are full packet ids; frame_time_ms is what the peer says it spent, 0 where it is not excluded.
-   False: no sample. */
+/* acked and newest are full packet ids; frame_time_ms: the peer's frame time, 0 where it is not excluded. False: no
+   sample. */
 bool ue_ping_feed(struct ue_ping *ping, int64_t acked, int64_t newest, uint64_t sent_ns, uint64_t now_ns,
                   uint32_t frame_time_ms);
 
-/* What is counted each second, and the rates of the last full one. */
+/* Counters of the current second, and the rates of the last full one. */
 struct ue_traffic {
     uint64_t second_begin_ns;
     uint32_t in_bytes, out_bytes, in_packets, out_packets;
-    uint32_t in_lost, out_lost, out_judged; /* out_judged: own packets that got a verdict */
+    uint32_t in_lost, out_lost, out_judged; /* out_judged: own packets that were reported */
     struct ue_traffic_rate {
         uint32_t in_bytes, out_bytes, in_packets, out_packets; /* per second */
         float in_lost_percent, out_lost_percent;
     } last;
 };
-/* Once a tick: closes the second when it is over (also ping's), false otherwise. */
+/* Call it once a tick: ends the second when it is over (also ping's), else false. */
 bool ue_traffic_tick(struct ue_traffic *traffic, struct ue_ping *ping, uint64_t now_ns);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The endpoint in the place of another implementation, of which a capture tells what it received and what it sent: the
-   endpoint receives the same, and where it would send it is shown what the other one sent. Where the other one
-   acknowledges, numbers, opens or repeats in another way than the endpoint would (endpoint.md 15 to 20), it departs.
-   What is a matter of taste is not compared: when packets leave, and which bunches share one. */
+/* The reference model: a connection in the place of another implementation whose traffic was captured. It receives what
+   the implementation received, and is shown what the implementation sent where it would send itself. It reports a
+   difference where the implementation acknowledges, numbers, opens or retransmits in another way (endpoint.md 15 to
+   20). It does not compare what is free: when packets leave, and which bunches share one. */
 #ifndef UERUDP_REFERENCE_MODEL_H
 #define UERUDP_REFERENCE_MODEL_H
 
@@ -15,93 +15,96 @@ enum ue_model_difference_type {
     UE_MODEL_DIFFERENCE_COUNT
 };
 
-/* As users write it; and a clause that goes on after "the server". */
+/* The name in options and JSON; and the text, a clause that continues "the server". Both are static. */
 const char *ue_model_difference_name(enum ue_model_difference_type type);
 const char *ue_model_difference_text(enum ue_model_difference_type type);
 
-/* Members that a type does not name are zero; they live during the call. */
+/* Members that a type does not name are zero. Pointers are valid during the call. */
 struct ue_model_difference {
     enum ue_model_difference_type type;
-    bool has_item;                  /* it is about one item of the datagram */
-    uint32_t item;                  /* its place */
-    const struct ue_packet *packet; /* ACK, HISTORY: the header as the endpoint would write it */
-    const struct ue_bunch *bunch;   /* the item as the endpoint would write it; NULL: it would not be there */
+    bool has_item;                  /* about one item of the datagram */
+    uint32_t item;                  /* its index */
+    const struct ue_packet *packet; /* ACK, HISTORY: the header that the model would write */
+    const struct ue_bunch *bunch;   /* the item that the model would write; NULL: none */
     uint32_t channel;               /* NOT_RESENT */
     int64_t reliable_id;            /* CH_SEQ, CONTENT, NOT_RESENT, SPURIOUS: full number of the recorded bunch */
 };
 
 struct ue_model_sink {
     void (*depart)(void *user, const struct ue_model_difference *departure);
-    /* What was sent answers what was not yet received: gives the shadow the next packet that the other implementation
-       took (nacked_id >= 0: one that reports this own packet as not delivered). False: there is none. */
+    /* The header that was sent reports packets not yet received: passes the model the next packet that the
+       implementation received (nacked_id >= 0: one that reports this own packet as not delivered). False: there is
+       none. */
     bool (*hasten)(void *user, int64_t nacked_id);
     void *user;
 };
 
-/* Where a conversation is joined. */
+/* Where the comparison starts. */
 struct ue_model_start {
-    const struct ue_context *context; /* in which the peer's datagrams are written */
-    struct ue_prefix prefix;          /* of any packet: the ids */
+    const struct ue_context *context; /* in which the peer's datagrams are encoded */
+    struct ue_prefix prefix;          /* of any packet, for its ids */
     int64_t in, out;                  /* full ids of the first packets of the peer and of the own side */
-    bool opens_freely;                /* the peer may open channels as no engine would */
-    bool is_whole;                    /* they are the first of all; else channels are learned as they appear */
+    bool opens_freely;                /* the peer may open channels that no engine would */
+    bool is_whole; /* they are the first of the connection; else channels are created as they appear */
 };
 
-/* A connection that nothing was done with yet becomes a shadow. */
+/* Turns a new connection into a reference model. */
 void ue_model_begin(struct ue_conn *c, const struct ue_model_start *start);
 
-/* A packet of the peer that the other implementation took. Whether an endpoint counts it as delivered. */
+/* A packet of the peer that the implementation received. Returns whether the model counts it as delivered. */
 bool ue_model_receive(struct ue_conn *c, uint64_t now_ns, const uint8_t *bytes, size_t size_bytes);
 
-/* A packet of the peer whose bytes nobody knows, with its verdict. */
+/* A packet of the peer whose bytes are unknown. */
 void ue_model_receive_unknown(struct ue_conn *c, int64_t packet_id, bool delivered);
 
-/* What the newest packet that was received counts as, whatever the endpoint thinks. */
+/* Sets whether the newest received packet counts as delivered, whatever the model computed. */
 void ue_model_set_delivered(struct ue_conn *c, int64_t packet_id, bool delivered);
 
-/* An own packet whose acknowledgement may have been taken, or not: whether its bunches must be sent again nobody can
-   tell. */
+/* Whether the acknowledgement of an own packet was received is unknown, so its bunches need not be sent again and may
+   be. */
 void ue_model_set_ack_uncertain(struct ue_conn *c, int64_t packet_id);
 
-/* The next own packet, whose bytes nobody knows. */
+/* The next own packet; its bytes are unknown. */
 void ue_model_send_unknown(struct ue_conn *c, uint64_t now_ns);
 
-/* The next own packet. What was reported is then taken as right, so that it is reported once. */
+/* The next own packet. What differs is reported and then accepted, so that it is reported once. */
 void ue_model_compare_sent(struct ue_conn *c, uint64_t now_ns, const struct ue_datagram *sent,
-                    const struct ue_model_sink *sink);
+                           const struct ue_model_sink *sink);
 
-/* Full id of the newest packet of the peer with a verdict. */
+/* Full id of the newest packet of the peer that was reported. */
 int64_t ue_model_reported_id(const struct ue_conn *c);
 
-/* A reliable bunch that was reported as not delivered and that has not been sent again. */
+/* A reliable bunch that was reported as not delivered and was not sent again. */
 struct ue_model_missing_retransmission {
     uint32_t channel;
     int64_t reliable_id;
-    int64_t since_id; /* the own packet that it should have been in */
+    int64_t since_id; /* the own packet that should have carried it */
 };
 
 /* How late a retransmission may be. An implementation may spread retransmissions over a long time (burst_limit), but
-   the losses that were reported first go first. */
+   the losses that were reported first are repaired first. */
 struct ue_model_retransmission_limits {
-    int64_t order_id;  /* a bunch that was due before this own packet is missed when several bunches that were due later
-                          were sent again; */
-    int64_t silent_id; /* and one that was due before this packet when nothing was sent again from there on */
+    int64_t order_id;  /* a bunch due before this own packet is missing when several bunches that were due later were
+                          sent again; */
+    int64_t silent_id; /* and one due before this packet when no bunch was sent again from there on */
 };
 
-/* A retransmission that is missed; false: there is none. */
-bool ue_model_find_missing_retransmission(const struct ue_conn *c, const struct ue_model_retransmission_limits *patience, struct ue_model_missing_retransmission *debt);
+/* Finds a missing retransmission. False: there is none. */
+bool ue_model_find_missing_retransmission(const struct ue_conn *c,
+                                          const struct ue_model_retransmission_limits *patience,
+                                          struct ue_model_missing_retransmission *debt);
 
-/* The newest own packet whose bytes nobody knows; INT64_MIN: there is none. */
+/* The newest own packet whose bytes are unknown; INT64_MIN: none. */
 int64_t ue_model_unknown_id(const struct ue_conn *c);
 
-/* Whether the connection was refused memory: then it knows too little for any comparison. */
+/* Whether an allocation failed: the model then knows too little for any comparison. */
 bool ue_model_is_out_of_memory(const struct ue_conn *c);
 
-/* Copies of reliable bunches; of these, what stays within the rules: sent before a verdict was known (endpoint.md 20.3,
-   and options of endpoint.md 7), sent later than at once (the option burst_limit). */
+/* Copies of reliable bunches, and of these the permitted ones: sent before the packet was reported (endpoint.md 20.3,
+   and options of endpoint.md 7), and sent later than at once (the option burst_limit). */
 struct ue_model_retransmissions {
     uint64_t copies, early, late;
 };
-const struct ue_model_retransmissions *ue_model_retransmissions(const struct ue_conn *c);
+const struct ue_model_retransmissions *ue_model_get_retransmissions(const struct ue_conn *c);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Replicated objects on top of connections (endpoint.md 9): a server's objects, what each connection is told of them,
-   calls (RPCs), and what a client makes of it. Properties travel unreliably with eventual consistency: values in
-   between may be lost, the last one arrives. Enough to make traffic as games make it, and to check that promise.
-
-   One tick of a sender: events of the connection go into ue_replicator_event, the game sets properties, each object is
-   collected once, then ue_replicator_tick for each connection, then ue_conn_tick. */
+/* Replicated objects on top of connections (endpoint.md 9): a server's objects, their replicas on each connection,
+   calls (RPCs), and the client's copies. Properties travel unreliably and become consistent eventually: intermediate
+   values may be lost, the last one arrives. It generates traffic like a game's, and checks that promise. One tick of a
+   sender: pass the connection's events to ue_replicator_event, set properties, call ue_replicated_object_collect once
+   for each object, ue_replicator_tick for each connection, then ue_conn_tick. */
 #ifndef UERUDP_REPLICATION_H
 #define UERUDP_REPLICATION_H
 
@@ -24,34 +23,36 @@ struct ue_replicated_object {
     uint32_t id;
     uint32_t property_count;
     struct ue_replicated_property properties[UE_HANDLES_MAX];
-    uint64_t dirty; /* changed since it was collected */
+    uint64_t dirty; /* changed since the last ue_replicated_object_collect */
     struct ue_changes changes;
     uint32_t watchers; /* connections that replicate it */
     uint8_t values[];
 };
 
-/* An object whose properties, handles 1 to count, have these widths and are zero. The share must outlive it. NULL: no
-   memory, more than UE_HANDLES_MAX properties, or one wider than UE_PROPERTY_BITS_MAX. */
-struct ue_replicated_object *ue_replicated_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits, uint32_t count);
-/* No connection may replicate it any more. */
+/* Creates an object whose properties, handles 1 to count, have these widths in bits and are zero. The share must
+   outlive it. NULL: no memory, more than UE_HANDLES_MAX properties, or one wider than UE_PROPERTY_BITS_MAX. */
+struct ue_replicated_object *ue_replicated_object_new(struct ue_share *share, uint32_t id, const uint32_t *widths_bits,
+                                                      uint32_t count);
+/* Frees an object that no connection replicates. */
 void ue_replicated_object_free(struct ue_replicated_object *o);
-/* Sets a property, which is a change when the value differs. UE_E_RANGE: no such handle; UE_E_LENGTH: other width. */
+/* Sets a property; an equal value is no change. UE_E_RANGE: no such handle; UE_E_LENGTH: another width. */
 enum ue_status ue_replicated_object_set(struct ue_replicated_object *o, uint32_t handle, struct ue_view value);
-/* The value of a handle that exists. */
+/* The value of an existing handle. */
 struct ue_view ue_replicated_object_get(const struct ue_replicated_object *o, uint32_t handle);
-/* Puts what changed since the last time on the list that all connections share; once per update of the object. */
+/* Adds the changes since the last call to the list that all connections share; call it once for each update of the
+   object. */
 void ue_replicated_object_collect(struct ue_replicated_object *o);
 
-/* ---- one connection's view of them, at the sender ---- */
+/* ---- replicas on one connection, at the sender ---- */
 
 #define UE_CALLS_PER_UPDATE 2 /* net.MaxRPCPerNetUpdate: of one function, unreliable and multicast */
 #define UE_CALLS_HELD_MAX 32
-#define UE_HELD_CALL_BITS_MAX 4096 /* so that they and all properties fit one bunch */
+#define UE_HELD_CALL_BITS_MAX 4096 /* so that they and all properties fit into one bunch */
 
 struct ue_replicated_call {
     uint16_t function;
     bool reliable;
-    bool multicast; /* unreliable ones then wait for the object's next update */
+    bool multicast; /* unreliable ones wait for the object's next update */
     struct ue_view parameters;
 };
 
@@ -62,19 +63,19 @@ struct ue_replica {
     struct ue_replica *next;
     struct ue_replicated_object *object;
     uint32_t channel;
-    bool is_opened; /* the first bunch left */
+    bool is_opened; /* the first bunch was sent */
     bool is_closing;
     uint64_t seen; /* of the object's changelists */
     struct ue_sent sent;
-    uint64_t before_open; /* sent unreliably before the open was acknowledged: once more behind that */
+    uint64_t before_open; /* sent unreliably before the open was acknowledged: sent once more after that */
     struct ue_held_call *held;
     uint32_t held_count;
 };
 
 struct ue_replication_counters {
     uint64_t updates;   /* property bunches */
-    uint64_t naks;      /* changelists hit by a lost packet */
-    uint64_t not_ready; /* rounds that the bandwidth budget ended */
+    uint64_t naks;      /* changelists in lost packets */
+    uint64_t not_ready; /* rounds that the bandwidth ended */
     uint64_t paused;    /* attempts while a channel waited for reliable acknowledgements, or was full */
     uint64_t calls_sent;
     uint64_t calls_dropped; /* unreliable ones */
@@ -86,57 +87,57 @@ struct ue_replicator {
     struct ue_replica *first; /* in the order of their turn */
     struct ue_replica *last;
     uint32_t count;
-    int64_t out_ack; /* newest own packet acknowledged */
+    int64_t out_ack; /* newest own packet that was acknowledged */
     struct ue_replication_counters counters;
 };
 
 /* The connection must report packets (config.report_packets). */
 void ue_replicator_init(struct ue_replicator *r, struct ue_conn *conn, struct ue_share *share);
-/* Forgets all replicas without closing their channels. */
+/* Frees all replicas without closing their channels. */
 void ue_replicator_free(struct ue_replicator *r);
 
-/* Replicates an object on a new channel, at the next tick. NULL: no channel or no memory. */
+/* Replicates an object on a new channel, from the next tick on. NULL: no channel or no memory. */
 struct ue_replica *ue_replicator_add(struct ue_replicator *r, struct ue_replicated_object *object);
-/* Closes the channel with an engine's reason; the replica goes when the close was acknowledged. Errors of
+/* Closes the channel with an engine's reason; the replica is freed when the close is acknowledged. Errors of
    ue_conn_send: nothing changed. */
 enum ue_status ue_replicator_remove(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
                                     uint8_t reason);
 
-/* Every event of the connection, in order: verdicts on packets, channels that ended. */
+/* Handles an event of the connection; call it for all of them, in order. */
 void ue_replicator_event(struct ue_replicator *r, const struct ue_event *event);
-/* Sends what changed, object after object, as long as the bandwidth budget lasts; who had no turn is first next time.
- */
+/* Sends changes, object after object, until the bandwidth is used up; the next tick begins with the first object that
+   had no turn. */
 void ue_replicator_tick(struct ue_replicator *r, uint64_t now_ns);
 
-/* Reliable: sent at once, in order per channel, and when the channel is full the connection closes. Unreliable: dropped
-   without budget; multicast: held for the next update. UE_E_CONFLICT: the object's first bunch has not left, or the
-   channel closes; UE_E_FULL: dropped; UE_E_LENGTH: too many parameters. */
+/* Reliable: sent at once, in the order of the channel; a full channel closes the connection. Unreliable: dropped when
+   the bandwidth is exceeded; multicast: held for the next update. UE_E_CONFLICT: the object's first bunch was not sent
+   yet, or the channel closes; UE_E_FULL: dropped; UE_E_LENGTH: too many parameter bits. */
 enum ue_status ue_replica_call(struct ue_replicator *r, uint64_t now_ns, struct ue_replica *replica,
                                const struct ue_replicated_call *call);
 
 /* ---- the receiver's copy ---- */
 
 struct ue_mirror_value {
-    uint8_t *bytes; /* NULL: never came */
+    uint8_t *bytes; /* NULL: not received */
     uint32_t bits;
 };
 
-/* What came on one channel. */
+/* The objects of one channel as received. */
 struct ue_mirror {
     struct ue_share *share;
     bool has_id;
     uint32_t id;
     struct ue_mirror_value values[UE_HANDLES_MAX];
-    uint64_t properties; /* how many values came */
+    uint64_t properties; /* number of values received */
     uint64_t calls;
 };
 
 void ue_mirror_init(struct ue_mirror *m, struct ue_share *share);
 void ue_mirror_free(struct ue_mirror *m);
-/* Takes a whole bunch. Malformed: what stands before the fault counts. UE_E_CONFLICT: of another object; UE_E_FULL: no
+/* Reads a whole bunch. Malformed: the part before the fault counts. UE_E_CONFLICT: of another object; UE_E_FULL: no
    memory. */
 enum ue_status ue_mirror_read(struct ue_mirror *m, struct ue_view data);
-/* Bits 0 with base NULL: it never came. */
+/* Bits 0 with base NULL: not received. */
 struct ue_view ue_mirror_get(const struct ue_mirror *m, uint32_t handle);
 
 #endif

@@ -14,7 +14,7 @@
 #include <uerudp/replication_history.h>
 #include <uerudp/status.h>
 
-#define UE_PROPERTY_BITS_MAX 4096 /* all properties of an object together fit one bunch */
+#define UE_PROPERTY_BITS_MAX 4096 /* all properties of an object together fit into one bunch */
 #define UE_CALL_BITS_MAX UINT16_MAX
 
 enum ue_replication_block_kind { UE_REPLICATION_OBJECT, UE_REPLICATION_PROPERTY, UE_REPLICATION_CALL };
@@ -25,33 +25,33 @@ struct ue_replication_block {
     struct ue_view value;
 };
 
-/* Bits that blocks take. */
+/* Sizes of blocks in bits. */
 #define UE_REPLICATION_OBJECT_BITS 34
-#define UE_REPLICATION_PROPERTIES_BITS 9 /* without the properties, each of which takes its value and: */
+#define UE_REPLICATION_PROPERTIES_BITS 9 /* without the properties, each of which adds its value and: */
 #define UE_REPLICATION_PROPERTY_BITS 19
 #define UE_REPLICATION_CALL_BITS 34 /* without the parameters */
 
-/* Appends to a buffer that has room for all that is to be written. */
+/* Appends to a buffer with room for everything that is written. */
 struct ue_replication_writer {
     uint8_t *bytes;
     size_t bits;
 };
 
 void ue_replication_write_object(struct ue_replication_writer *w, uint32_t id);
-/* So many ue_replication_write_property must follow. */
+/* `count` calls of ue_replication_write_property must follow. */
 void ue_replication_write_properties(struct ue_replication_writer *w, uint32_t count);
 void ue_replication_write_property(struct ue_replication_writer *w, uint32_t handle, struct ue_view value);
 void ue_replication_write_call(struct ue_replication_writer *w, uint16_t function, struct ue_view parameters);
 
-/* Reads a bunch item by item; begins with data, everything else zero. */
+/* Reads a bunch block by block; set data, everything else zero. */
 struct ue_replication_reader {
     struct ue_view data;
     size_t at;
-    uint32_t properties;   /* to come before the next block */
-    enum ue_status status; /* of the item that ended the reading */
+    uint32_t properties;   /* that follow before the next block */
+    enum ue_status status; /* why the reading ended */
 };
 
-/* False at the end, or where the data is malformed: see status. */
+/* False: the end, or malformed data, see status. */
 bool ue_replication_read(struct ue_replication_reader *r, struct ue_replication_block *item);
 
 #endif

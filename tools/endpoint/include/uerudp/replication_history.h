@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What of an object changed, and what of it was sent in which packets: the reason why the last value of each property
-   arrives although nothing is ever sent again as it was (endpoint.md 9). Pure bookkeeping: no values, no connection.
-
-   A set of properties is a word: bit n stands for handle n + 1. */
+/* Changes of an object, and which packets carried them: the reason why the last value of each property arrives although
+   no packet is sent again (endpoint.md 9). It holds no values and no connection. A set of properties is a word: bit n
+   stands for handle n + 1. */
 #ifndef UERUDP_REPLICATION_HISTORY_H
 #define UERUDP_REPLICATION_HISTORY_H
 
@@ -17,24 +16,24 @@ static inline uint64_t ue_handle_bit(uint32_t handle) {
     return UINT64_C(1) << (handle - 1);
 }
 
-/* Changelists of an object, shared by all connections, numbered from 0. When there is no room the two oldest become
-   one: nothing is forgotten, some connections are told more than they need. */
+/* Changelists of an object, shared by all connections, numbered from 0. When the ring is full, the two oldest are
+   merged: nothing is lost, but some connections send more than needed. */
 struct ue_changes {
     uint64_t lists[UE_CHANGES_MAX]; /* a ring: list n at n mod UE_CHANGES_MAX */
-    uint64_t first;                 /* oldest that is kept */
+    uint64_t first;                 /* the oldest that is kept */
     uint64_t end;                   /* number of the next one */
 };
 
 void ue_changes_add(struct ue_changes *changes, uint64_t handles);
-/* Everything from list *seen on; *seen then is the next one to come. */
+/* All changes from list *seen on; *seen becomes the number of the next list. */
 uint64_t ue_changes_since(const struct ue_changes *changes, uint64_t *seen);
 
 /* A changelist as one connection sent it. */
 struct ue_sent_list {
     uint64_t handles;             /* Changed */
     struct ue_packet_range range; /* OutPacketIdRange */
-    bool is_known;                /* the range is */
-    bool resend;                  /* Resend: a packet of it was not delivered */
+    bool is_known;                /* the range is valid */
+    bool resend;                  /* Resend: a packet of it was lost */
 };
 
 /* What one connection sent of one object, oldest first. */
@@ -45,16 +44,16 @@ struct ue_sent {
     uint32_t naks; /* NumNaks: lists with resend */
 };
 
-/* What to send now, given what is new: with the handles of lost lists, and those of all lists when the ring is full.
-   Lists that arrived (out_ack: newest own packet acknowledged) leave the ring. Where the result is not empty, a list
-   was begun, and one of the calls below must follow. */
+/* What to send now: the new handles, those of lost lists, and those of all lists when the ring is full. Lists that
+   arrived (out_ack: newest own packet acknowledged) leave the ring. A result that is not empty starts a list, and one
+   of the next two calls must follow. */
 uint64_t ue_sent_begin(struct ue_sent *sent, uint64_t handles, int64_t out_ack);
-/* The list left in these packets. */
+/* The list was sent in these packets. */
 void ue_sent_end(struct ue_sent *sent, struct ue_packet_range range);
-/* It could not be sent, and is as good as lost. */
+/* The list could not be sent and counts as lost. */
 void ue_sent_fail(struct ue_sent *sent);
 
-/* A packet was not delivered. Returns how many lists that concerns. */
+/* A packet was lost. Returns the number of lists in it. */
 uint32_t ue_sent_nak(struct ue_sent *sent, int64_t packet_id);
 
 #endif

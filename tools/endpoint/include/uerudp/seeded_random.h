@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers that a seed reproduces and nobody else can guess: block n is SHA-512 over the seed and n as eight
-   little-endian bytes (libgcrypt). */
+/* Random numbers that follow from a seed and that nobody without the seed can predict: block n is SHA-512 over the seed
+   and n as eight little-endian bytes (libgcrypt). */
 #ifndef UERUDP_SEEDED_RANDOM_H
 #define UERUDP_SEEDED_RANDOM_H
 
@@ -14,13 +14,13 @@ struct ue_random {
     uint8_t seed[UE_SEED_BYTES];
     uint64_t counter; /* number of the next block */
     uint8_t block[UE_RANDOM_BLOCK_BYTES];
-    uint32_t left; /* bytes of the block not yet given out */
+    uint32_t left; /* unused bytes of the block */
 };
 
-/* seed: UE_SEED_BYTES; NULL = all zero. */
+/* seed: UE_SEED_BYTES; NULL: all zero. */
 void ue_random_init(struct ue_random *random, const uint8_t *seed);
 void ue_random_fill(struct ue_random *random, uint8_t *bytes, size_t size_bytes);
-/* 0 to bound - 1, each as likely; bound 0 gives 0. */
+/* 0 to bound - 1, uniform; 0 where bound is 0. */
 uint32_t ue_random_below(struct ue_random *random, uint32_t bound);
 
 #endif

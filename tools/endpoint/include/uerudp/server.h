@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Many connections behind one socket: finds them by address, lets strangers in by the stateless handshake, moves those
-   whose address changed, and buries those that ended (endpoint.md 16.1, 21.4, 24).
-
-   A tick of a program: every datagram read goes into ue_server_receive, then ue_server_end_receive, then what the
-   program has to say to the connections, then ue_server_tick; then events and datagrams are taken until there are none.
-   Strangers cost no memory: what the server keeps about addresses without connection was allocated at creation. */
+/* Many connections behind one socket: finds them by address, accepts clients by the stateless handshake, rebinds those
+   whose address changed, and frees those that ended (endpoint.md 16.1, 21.4, 24). A tick of a program:
+   ue_server_receive for every datagram, ue_server_end_receive, its own sends on the connections, ue_server_tick; then
+   it reads all events and datagrams. Addresses without connection use no further memory: their state is allocated at
+   creation. */
 #ifndef UERUDP_SERVER_H
 #define UERUDP_SERVER_H
 
@@ -12,49 +11,50 @@
 #include <uerudp/listener.h>
 #include <uerudp/login.h>
 
-/* Zero members mean the default. */
+/* Zero members mean the default, which the comments give. */
 struct ue_server_config {
-    struct ue_conn_config conn; /* of every connection; role and seed are the server's: each gets a seed of its own */
+    struct ue_conn_config
+        conn; /* of every connection; role and seed are the server's: each connection gets its own seed */
     struct ue_login_config login;
     struct ue_ddos_config ddos;
-    uint8_t session_id; /* these three as in the listener's configuration */
+    uint8_t session_id; /* these three as in struct ue_listener_config */
     bool enforce_network_version;
     bool verify_magic;
     uint32_t restart_requests_per_second; /* these two as well */
     uint32_t restart_requests_per_machine;
-    bool allow_unreachable;   /* AllowPlayerPortUnreach: who has logged in outlives ICMP errors */
+    bool allow_unreachable;   /* AllowPlayerPortUnreach: ICMP errors do not close a client that has logged in */
     uint32_t max_connections; /* 256 */
-    uint32_t max_recent;      /* addresses remembered after their connection ended, 1024; the oldest is forgotten */
+    uint32_t max_recent;      /* addresses remembered after their connection ended, 1024; the oldest is dropped */
     uint64_t recent_ns;       /* RecentlyDisconnectedTrackingTime, 180 s */
-    uint32_t max_per_machine; /* connections of one machine (ue_host); no limit */
-    uint32_t max_replies;     /* handshake replies waiting to be taken, 256: beyond they are lost and counted */
+    uint32_t max_per_machine; /* connections of one machine (struct ue_host); no limit */
+    uint32_t max_replies;     /* handshake replies that wait to be read, 256; further ones are lost and counted */
 };
 
 struct ue_machine;
 
-/* One client. Lives until the server's next tick after its connection closed and all its outputs were taken, with the
-   option resend_close a second longer. */
+/* One client. It is valid until the server's next tick after its connection closed and all its outputs were read; with
+   the option resend_close a second longer. */
 struct ue_peer {
     struct ue_conn *conn;
     struct ue_login login;
-    struct ue_host address; /* where it is now */
-    void *user;             /* the program's */
+    struct ue_host address; /* its current address */
+    void *user;             /* owned by the program */
     uint64_t accepted_ns;
-    uint32_t index;             /* among the server's */
-    struct ue_machine *machine; /* the server's */
+    uint32_t index;             /* index in ue_server_peer */
+    struct ue_machine *machine; /* private to the server */
 };
 
 struct ue_server_counters {
-    uint64_t accepted;        /* connections made */
+    uint64_t accepted;        /* connections accepted */
     uint64_t buried;          /* connections that ended */
     uint64_t rebound;         /* connections that moved to another address */
     uint64_t unknown;         /* datagrams from addresses without connection */
-    uint64_t stragglers;      /* of these, from addresses whose connection ended just now */
+    uint64_t stragglers;      /* of these, from addresses whose connection ended recently */
     uint64_t empty;           /* datagrams without a byte */
-    uint64_t dropped;         /* datagrams that the flood detection refused, of strangers and of connections */
-    uint64_t refused_full;    /* clients with a good cookie for whom no connection could be made */
-    uint64_t refused_machine; /* clients with a good cookie whose machine has max_per_machine connections */
-    uint64_t refused_restart; /* restarts whose connection is not here any more */
+    uint64_t dropped;         /* datagrams that the flood detection dropped, with or without connection */
+    uint64_t refused_full;    /* clients with a valid cookie for which no connection could be created */
+    uint64_t refused_machine; /* clients with a valid cookie whose machine has max_per_machine connections */
+    uint64_t refused_restart; /* restarts of connections that no longer exist */
     uint64_t replies_lost;
     uint64_t unreachable;     /* ICMP errors */
     struct ue_counters ended; /* sums over connections that ended */
@@ -62,9 +62,9 @@ struct ue_server_counters {
 
 struct ue_server;
 
-/* NULL when there is no memory, or profile, login or flood configuration are unusable. */
+/* NULL: no memory, or an unusable profile, login or flood configuration. */
 struct ue_server *ue_server_new(struct ue_pool *pool, const struct ue_server_config *config, uint64_t now_ns);
-/* Frees all connections without a word to their peers. */
+/* Frees all connections without sending anything. */
 void ue_server_free(struct ue_server *s);
 
 void ue_server_receive(struct ue_server *s, uint64_t now_ns, const struct ue_host *from, const uint8_t *bytes,
@@ -76,18 +76,18 @@ void ue_server_end_receive(struct ue_server *s, uint64_t now_ns);
 void ue_server_tick(struct ue_server *s, uint64_t now_ns);
 uint64_t ue_server_deadline(const struct ue_server *s);
 
-/* The next datagram to send and where to; false when there is none. The bytes live until the next input. */
+/* The next datagram to send, and its address. False: none. The bytes are valid until the next input. */
 bool ue_server_next_datagram(struct ue_server *s, struct ue_host *to, struct ue_bytes *datagram);
-/* The next event and whose it is; false when there is none. */
+/* The next event and its client. False: none. */
 bool ue_server_next_event(struct ue_server *s, struct ue_peer **peer, struct ue_event *event);
 
-/* Connections, in no lasting order; NULL from the count on. */
+/* Number of connections; and the connection at an index, in no fixed order; NULL: index too large. */
 uint32_t ue_server_count(const struct ue_server *s);
 struct ue_peer *ue_server_peer(const struct ue_server *s, uint32_t index);
 /* NULL: no connection with this address. */
 struct ue_peer *ue_server_find(const struct ue_server *s, const struct ue_host *address);
 
-/* Whether the newest datagram that was received was a handshake message that was refused. */
+/* The refusal of the newest datagram; UE_REFUSAL_NONE: it was not a refused handshake message. */
 struct ue_refusal ue_server_refusal(const struct ue_server *s);
 
 const struct ue_server_counters *ue_server_counters(const struct ue_server *s);
