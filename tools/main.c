@@ -8,18 +8,18 @@
 #include "uerudp_version.h"
 
 static const struct cli_command commands[] = {
-    {"decode", "show captured datagrams as text, JSON Lines or columns", cmd_decode},
-    {"encode", "turn JSON Lines or dumps of bytes into a capture", cmd_encode},
-    {"info", "what happened to each connection, and why", cmd_info},
-    {"generate", "make test traffic from simulated connections", cmd_generate},
-    {"replay", "a capture once more: what its ends did, and whether they could", cmd_replay},
-    {"trace", "draw connections as pages for a browser, or as SVG", cmd_trace},
+    {"decode", "print captured datagrams as text, JSON Lines or columns", cmd_decode},
+    {"encode", "write JSON Lines or hex dumps as a capture", cmd_encode},
+    {"info", "report what happened to each connection, and why", cmd_info},
+    {"generate", "generate test traffic from simulated connections", cmd_generate},
+    {"replay", "print a session, check it against the reference model, or send it again", cmd_replay},
+    {"trace", "draw connections as HTML pages or SVG files", cmd_trace},
     {"edit", "change a capture: drop, delay, corrupt, cut, anonymise", cmd_edit},
-    {"serve", "let clients log in, and answer them", cmd_serve},
-    {"connect", "log in to a server, and try it out", cmd_connect},
-    {"link", "put a bad network between clients and a server", cmd_link},
-    {"script", "play packets against an endpoint, and compare what comes", cmd_script},
-    {"doctor", "say why Wireshark loads the plugin or does not", cmd_doctor},
+    {"serve", "run a server that accepts logins and answers clients", cmd_serve},
+    {"connect", "run a client that logs in to a server and tests it", cmd_connect},
+    {"link", "emulate a bad network between clients and a server", cmd_link},
+    {"script", "run scripts of packets to send and packets to expect", cmd_script},
+    {"doctor", "check whether Wireshark loads the plugin", cmd_doctor},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -31,7 +31,7 @@ static int usage(FILE *to) {
     for (size_t i = 0; i < COMMANDS; i++) {
         fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].summary);
     }
-    fputs("  help      this list, or with the name of a subcommand its options\n\n"
+    fputs("  help      print this list, or the options of a subcommand\n\n"
           "  --version print the version\n\n"
           "example: uerudp decode --json game.pcapng | jq .packet.seq\n",
           to);
@@ -47,7 +47,7 @@ static int run(const char *name, int argc, char **argv) {
             return commands[i].run(argc, argv);
         }
     }
-    cli_error("there is no subcommand '%s'; see uerudp help", name);
+    cli_error("unknown subcommand '%s'; see uerudp help", name);
     return CLI_EXIT_UNUSABLE;
 }
 
@@ -57,11 +57,11 @@ static int help(const char *name) {
     return run(name, 2, argv);
 }
 
-/* Short texts are found unwritten only when they are flushed. */
+/* Write errors of short output appear only when it is flushed. */
 static int conclude(int status) {
     bool good = fflush(stdout) == 0 && ferror(stdout) == 0;
     if (!good && status != CLI_EXIT_UNUSABLE) {
-        cli_error("standard output: cannot write");
+        cli_error("cannot write to standard output");
     }
     return good ? status : CLI_EXIT_UNUSABLE;
 }
@@ -81,8 +81,8 @@ static int perform(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_DFL); /* some parents ignore it: whoever reads no further ends the program quietly */
-    signal(SIGXFSZ, SIG_IGN); /* too large a file cannot be written, as where the disk is full */
-    setlocale(LC_CTYPE, "");  /* numbers stay as JSON wants them */
+    signal(SIGPIPE, SIG_DFL); /* a parent may ignore it; a closed pipe then ends the program quietly */
+    signal(SIGXFSZ, SIG_IGN); /* a file above the size limit is then a write error, like a full disk */
+    setlocale(LC_CTYPE, "");  /* numbers keep the decimal point that JSON needs */
     return conclude(perform(argc, argv));
 }

@@ -28,7 +28,7 @@ struct bench {
     char capture[32];
     char target[32];
     int sink;
-    struct datagram_list shots;
+    struct datagram_list datagrams;
 };
 
 static void die(const char *what) {
@@ -61,7 +61,7 @@ static void read_shots(struct bench *b) {
     char *paths[] = {b->capture};
     struct replay_command replay = {.paths = paths, .path_count = 1};
     capture_reader_init(&replay.reading);
-    if (!wire_options_resolve(&replay.reading.wire) || !datagram_list_read(&b->shots, &replay)) {
+    if (!wire_options_resolve(&replay.reading.wire) || !datagram_list_read(&b->datagrams, &replay)) {
         die("no datagrams");
     }
     capture_reader_clear(&replay.reading);
@@ -78,9 +78,9 @@ static double time_loop(const struct bench *b) {
     }
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (unsigned loop = 0; loop < LOOPS; loop++) {
-        for (guint i = 0; i < b->shots.list->len; i++) {
-            const struct datagram_list_item *shot = &g_array_index(b->shots.list, struct datagram_list_item, i);
-            if (send(fd, b->shots.bytes->data + shot->offset, shot->size_bytes, 0) < 0) {
+        for (guint i = 0; i < b->datagrams.list->len; i++) {
+            const struct datagram_list_item *datagram = &g_array_index(b->datagrams.list, struct datagram_list_item, i);
+            if (send(fd, b->datagrams.bytes->data + datagram->offset, datagram->size_bytes, 0) < 0) {
                 die("cannot send");
             }
         }
@@ -88,7 +88,7 @@ static double time_loop(const struct bench *b) {
     clock_gettime(CLOCK_MONOTONIC, &end);
     close(fd);
     double ns = (double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec);
-    return ns / LOOPS / b->shots.list->len;
+    return ns / LOOPS / b->datagrams.list->len;
 }
 
 /* What the program reports; free it with json_decref. */
@@ -141,7 +141,7 @@ static void report_rate(const struct bench *b, struct report *report, unsigned p
     double error[RATE_ROUNDS];
     double late_us[RATE_ROUNDS];
     snprintf(options, sizeof options, "--pps %u --loop %u", per_second,
-             per_second * RATE_SECONDS / b->shots.list->len + 1);
+             per_second * RATE_SECONDS / b->datagrams.list->len + 1);
     for (unsigned i = 0; i < RATE_ROUNDS; i++) {
         json_t *said = run_program(b, options);
         error[i] = fabs(reported(said, "rate_error_percent"));
@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         report_rate(&b, &report, rates[i]);
     }
-    datagram_list_clear(&b.shots);
+    datagram_list_clear(&b.datagrams);
     close(b.sink);
     unlink(b.capture);
     return 0;

@@ -49,7 +49,7 @@ static void record(const struct script_file *script, const struct script_generat
                    const struct script_player_options *options) {
     struct script_result end;
     GArray *records = script_command_outputs_new();
-    script_player(script, generation, options, records, &end);
+    script_run(script, generation, options, records, &end);
     for (size_t i = 0; i < records->len; i++) {
         expect(g_array_index(records, struct script_command_output, i).line < script->lines->len);
     }
@@ -69,7 +69,7 @@ static void play(const struct script_file *script) {
     }
     struct script_generation *first = &g_array_index(generations, struct script_generation, 0);
     first->config.steps_max = STEPS_MAX;
-    script_player(script, first, &options, NULL, &end);
+    script_run(script, first, &options, NULL, &end);
     check_end(script, &end);
     script_result_clear(&end);
     record(script, first, &options);

@@ -37,10 +37,11 @@ struct trace {
 static void see(void *user, const struct sim_link_report *report) {
     struct trace *trace = user;
     struct seen *seen = &trace->seen[report->number];
-    trace->hash = sim_rng_mix(trace->hash, sim_rng_mix(report->now_ns, report->number * SIM_DATAGRAM_EVENT_COUNT + report->fate));
-    if (report->fate == SIM_DATAGRAM_SENT) {
+    trace->hash = sim_rng_mix(trace->hash,
+                              sim_rng_mix(report->now_ns, report->number * SIM_DATAGRAM_EVENT_COUNT + report->event));
+    if (report->event == SIM_DATAGRAM_SENT) {
         seen->sent_ns = report->now_ns;
-    } else if (report->fate == SIM_DATAGRAM_ARRIVED) {
+    } else if (report->event == SIM_DATAGRAM_ARRIVED) {
         seen->copies++;
         seen->arrived_ns = seen->arrived_ns == 0 ? report->now_ns : seen->arrived_ns;
         seen->place = trace->arrivals++;
@@ -440,7 +441,7 @@ static void test_emulation_refuses(void **state) {
     assert_int_equal(sim_emulation_set(&emulation, ""), SIM_EMULATION_UNKNOWN);
     assert_true(emulation.outgoing.loss == 0 && emulation.outgoing.delay_ns == 0);
     size_t rows = 0;
-    while (sim_emulation_row(rows) != NULL) {
+    while (sim_emulation_row_at(rows) != NULL) {
         rows++;
     }
     assert_int_equal(rows, 17);

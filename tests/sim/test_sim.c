@@ -44,7 +44,7 @@ static uint64_t run_twice(const struct sim_scenario *scenario) {
     if (once.transcript != twice.transcript || !twice.ok) {
         fail_msg("%s seed %" PRIu64 ": two runs differ", scenario->name, scenario->seed);
     }
-    return once.sides[UE_ROLE_SERVER].heard[1];
+    return once.sides[UE_ROLE_SERVER].received[1];
 }
 
 /* Changes a scenario for one seed; NULL: nothing. */

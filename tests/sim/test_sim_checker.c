@@ -243,11 +243,11 @@ static void send_packet(struct court *court, enum ue_role from, uint16_t seq, ui
     struct ue_fault fault;
     struct ue_datagram datagram = {.packet = {.seq = seq, .ack = ack, .history_words = 1, .history = {history}}};
     struct sim_link_report report = {
-        .fate = SIM_DATAGRAM_SENT, .now_ns = 1, .number = court->numbers[from]++, .bytes = bytes};
+        .event = SIM_DATAGRAM_SENT, .now_ns = 1, .number = court->numbers[from]++, .bytes = bytes};
     assert_int_equal(
         ue_datagram_encode(&court->contexts[from], &datagram, bytes, sizeof bytes, &report.size_bytes, &fault), UE_OK);
     packet_checker_datagram(&court->witness, from, &report);
-    report.fate = SIM_DATAGRAM_ARRIVED;
+    report.event = SIM_DATAGRAM_ARRIVED;
     if (arrives) {
         packet_checker_datagram(&court->witness, from, &report);
     }
@@ -339,7 +339,8 @@ static void test_disagreement(void **state) {
 static void test_not_a_packet(void **state) {
     (void)state;
     struct court *court = open_court("5.1");
-    struct sim_link_report report = {.fate = SIM_DATAGRAM_SENT, .bytes = (const uint8_t *)"\xff\xff\x01", .size_bytes = 3};
+    struct sim_link_report report = {
+        .event = SIM_DATAGRAM_SENT, .bytes = (const uint8_t *)"\xff\xff\x01", .size_bytes = 3};
     packet_checker_datagram(&court->witness, UE_ROLE_CLIENT, &report);
     assert_true(court->failure.is_set);
     close_court(court);

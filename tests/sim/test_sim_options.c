@@ -44,7 +44,7 @@ static void note_delivery(void *user, const struct sim_delivery *delivery) {
 
 static void note_datagram(void *user, const struct sim_datagram *datagram) {
     (void)user;
-    overflowed += datagram->report->fate == SIM_DATAGRAM_OVERFLOWED;
+    overflowed += datagram->report->event == SIM_DATAGRAM_OVERFLOWED;
 }
 
 static int compare(const void *a, const void *b) {
@@ -72,7 +72,7 @@ static struct figures run_seeds(const struct sim_scenario *base) {
         seconds += (double)result.end_ns / (double)NS_PER_S;
         for (size_t side = 0; side < 2; side++) {
             sent += result.sides[side].sent[0];
-            heard += result.sides[side].heard[0];
+            heard += result.sides[side].received[0];
             f.wire_bytes += (double)result.sides[side].wire_bytes;
             f.datagrams += (double)result.sides[side].datagrams;
             f.resent += (double)result.sides[side].counters.out_bunches_resent / SEEDS;

@@ -107,7 +107,7 @@ class Encrypted(Anonymise):
         with tempfile.TemporaryDirectory() as folder:
             capture = self.session(folder)
         for options in (read, read + [f"--key={'33' * 32}"]):
-            clean = self.edit(capture, *options, left_out="cannot be read")
+            clean = self.edit(capture, *options, left_out="cannot be decoded")
             self.assertEqual(set(), leaks(clean, *read, KEY))
             self.assertEqual(["hello"], [name for name in messages(clean, *read, KEY) if name == "hello"])
 
@@ -120,7 +120,7 @@ class Encrypted(Anonymise):
         cut = uerudp.pcap([(50000, 7777, bytes.fromhex(each)) for each in lines], snap=32 + 80)
         result = uerudp.run("edit", "--redact", *read, "--generation=5.5", "-", "-", data=cut)
         self.assertEqual(set(), leaks(result.stdout, *read, "--generation=5.5"))
-        self.assertIn("cannot be read", result.stderr.decode())
+        self.assertIn("cannot be decoded", result.stderr.decode())
 
 
 class Parts(Anonymise):
@@ -227,7 +227,7 @@ class Texts(Anonymise):
         capture = uerudp.pcap([(50000, 7777, each) for each in uerudp.encode(objects, "--handlers=oodle")])
         options = ["--generation=5.5", "--handlers=oodle"]
         self.assertEqual({"JaneDoe", "hunter2"}, leaks(capture, *options))
-        clean = self.edit(capture, *options, left_out="cannot be read")
+        clean = self.edit(capture, *options, left_out="cannot be decoded")
         self.assertEqual(len(capture), len(clean))
 
     def test_trailers(self):

@@ -106,7 +106,7 @@ class World(Generated):
         path = self.generate("actor-world", "--capture-at=sender")
         text = uerudp.run("decode", "--content", path).stdout.decode()
         self.assertIn(f"[Archetype path: {CRATE}]", text)
-        self.assertRegex(text, r"Content, put together from frames \d+")
+        self.assertRegex(text, r"Content, reassembled from frames \d+")
         table = uerudp.run("decode", "--content", "--fields=actor.archetype_path,actor.location.x", path).stdout.decode()
         self.assertRegex(table, rf"(?m)^.*{CRATE}.*\t.*300\.0")
         self.assertNotIn("Content", uerudp.run("decode", path).stdout.decode())

@@ -141,7 +141,7 @@ class LoadsNot(Case):
 
     def test_wrong_series(self):
         finding = self.check_file(plugin(4, 4), "wrong-series")
-        self.assertIn("built for Wireshark 4.4, and this one is 4.0.17", finding["text"])
+        self.assertIn("built for Wireshark 4.4, but this Wireshark is 4.0.17", finding["text"])
 
     def test_wrong_architecture(self):
         other = AARCH64 if MACHINE != AARCH64 else X86_64

@@ -116,10 +116,10 @@ class Times(unittest.TestCase):
 
     def test_out_of_range(self):
         before = -blocks.packets(GAME.read_bytes())[0].ticks // SECOND
-        self.assertIn("frame 1: its new time", complaint(GAME.read_bytes(), "--shift", str(before)))
+        self.assertIn("frame 1: this file format cannot hold its new time", complaint(GAME.read_bytes(), "--shift", str(before)))
         data = blocks.classic("<", 0xA1B2C3D4, [(10, 0, b"x")])
         for option in ("-11", "4294967290"):
-            self.assertIn("frame 1: its new time", complaint(data, "--shift", option))
+            self.assertIn("frame 1: this file format cannot hold its new time", complaint(data, "--shift", option))
 
 
 def without_texts(one):
@@ -303,7 +303,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(first.ticks, blocks.packets(GAME.read_bytes())[0].ticks + 10_001_000_000)
 
     def test_two_link_types(self):
-        self.assertIn("frame 9: of another link type", complaint(exotic(), "--format", "pcap"))
+        self.assertIn("frame 9: its link type differs", complaint(exotic(), "--format", "pcap"))
 
     def test_no_packets(self):
         self.assertEqual(len(edit(blocks.section(), "--format", "pcap")), 24)
@@ -348,7 +348,7 @@ class Refusals(unittest.TestCase):
                               (["--skip"], "--skip"), (["--seed", "x"], "--seed=x"), (["--generation", "x"], "x")):
             self.assertIn(word, self.refuse(GAME.read_bytes(), *options))
         for paths in ([], [GAME], [GAME, "a", "b"]):
-            self.assertIn("two files", uerudp.run("edit", *paths, status=2).stderr.decode())
+            self.assertIn("IN and OUT", uerudp.run("edit", *paths, status=2).stderr.decode())
 
     def test_unwritable(self):
         self.assertIn("/nonexistent/out", uerudp.run("edit", GAME, "/nonexistent/out", status=2).stderr.decode())

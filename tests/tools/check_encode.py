@@ -228,7 +228,7 @@ class Refusals(unittest.TestCase):
         classic = uerudp.pcap([(50000, 7777, payload)])
         for capture in (classic, b"\xa1\xb2\x3c\x4d" + classic[4:], b"\n\r\r\n" + classic, classic[:4]):
             said = uerudp.run("encode", "--hex", data=capture, status=2).stderr.decode()
-            self.assertRegex(said, r"^uerudp: -:\d+: a capture, not JSON: uerudp decode --json ")
+            self.assertRegex(said, r"^uerudp: -:\d+: a capture, not JSON: convert it with uerudp decode --json")
         for other in (b"\n", b"\n\n{}", b"{"):
             said = subprocess.run([uerudp.PROGRAM, "encode", "--hex"], input=other, capture_output=True).stderr
             self.assertNotIn(b"a capture", said)

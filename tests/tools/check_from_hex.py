@@ -58,7 +58,7 @@ class FromHex(unittest.TestCase):
         self.assertEqual(again.decode(), text)
 
     def test_mistakes(self):
-        for arguments, what in ((["--src=1.2.3.4:5"], "go with --from-hex"), (["--from-hex", "--src=x"], "--src=x: "),
+        for arguments, what in ((["--src=1.2.3.4:5"], "require --from-hex"), (["--from-hex", "--src=x"], "--src=x: "),
                                 (["--from-hex", "--dst=[::1]:5"], "IPv6"),
                                 (["--from-hex", "/nonexistent"], "/nonexistent: ")):
             self.assertIn(what, uerudp.run("encode", *arguments, status=2).stderr.decode())

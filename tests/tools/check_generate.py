@@ -368,7 +368,7 @@ class ScenarioFile(Case):
                     self.assertIn(f"[{name}] {key}=?: not a possible value", self.complaint(f"[{name}]\n{key}=?\n"))
 
     def test_complaints(self):
-        self.assertIn("there is no such key", self.complaint("[client]\nPktLos=1\n"))
+        self.assertIn("no such key", self.complaint("[client]\nPktLos=1\n"))
         self.assertIn("PktLoss=101: not a possible value", self.complaint("[client]\nPktLoss=101\n"))
         self.assertIn("base=none", self.complaint("[scenario]\nbase=none\n"))
         self.assertIn("[paths]", self.complaint("[paths]\nloss=1\n"))
@@ -377,7 +377,7 @@ class ScenarioFile(Case):
         for stream, why in (("channel=1", "channel"), ("channel=2", "bits: missing"), ("channel=2\nbits=8", "needs 64"),
                             ("channel=2\nbits=64\nclose-after=1", "close-after"), ("channel=1024\nbits=64", "channel"), ("channel=2\nvoice=true\nbits=64", "1 for voice"),
                             ("channel=1\nvoice=true\nbits=65", "whole bytes"),
-                            ("channel=2\nnotice=true\nbits=64", "has none"), ("channel=2\nnotice=true", "notice")):
+                            ("channel=2\nnotice=true\nbits=64", "not for a notice"), ("channel=2\nnotice=true", "notice")):
             self.assertIn(why, self.complaint(f"[stream a]\nfrom=client\nevery=1\n{stream}\n"))
         self.assertIn("actors", self.complaint("[scenario]\nactors=true\n[stream a]\nfrom=server\nchannel=2\nevery=1\n"
                                                "bits=64-524288\n"))

@@ -74,10 +74,10 @@ class Wire(unittest.TestCase):
                               (("--magic-bits=4", "--magic=16"), "--magic=0x10: not a value of 4 bits"),
                               (("--magic=1",), "--magic=0x1: not a value of 0 bits"),
                               (("--handlers=zip",), "--handlers=zip: not a possible value"),
-                              (("--handlers=dtls",), "--handlers: dtls is not possible here"),
-                              (("--handlers=aesgcm,aes-ecb",), "--handlers: aes-ecb is not possible here"),
+                              (("--handlers=dtls",), "--handlers: dtls is not supported here"),
+                              (("--handlers=aesgcm,aes-ecb",), "--handlers: aes-ecb is not supported here"),
                               (("--handlers=oodle,oodle",),
-                               "--handlers: oodle is not possible here; at most one of aesgcm and aes-ecb is, and oodle once")):
+                               "--handlers: oodle is not supported here; use at most one of aesgcm and aes-ecb, and oodle once")):
             errors = uerudp.run("generate", "login", "-o", self.path, *options, status=2).stderr.decode()
             self.assertIn(said, errors)
         errors = uerudp.run("generate", self.encrypted, "--handlers=oodle", "-o", self.path, status=2).stderr.decode()

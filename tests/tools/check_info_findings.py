@@ -39,7 +39,7 @@ class Findings(unittest.TestCase):
     def test_handshake_that_leads_nowhere(self):
         talk = Talk()
         talk.handshake((0, 1, 2))
-        self.assertIn("its last step is Response of the client in frame 3", self.only(talk, "no_answer")["text"])
+        self.assertIn("whose last message is Response of the client in frame 3", self.only(talk, "no_answer")["text"])
 
     def test_refused(self):
         talk = begun()
@@ -143,7 +143,7 @@ class Findings(unittest.TestCase):
         talk = begun()
         talk.handshake((4,))
         talk.handshake((0, 1), restart=True)
-        self.assertIn("not finished", self.only(talk, "restart")["text"])
+        self.assertIn("not completed", self.only(talk, "restart")["text"])
 
     # ---- reliable bunches ----
 
@@ -280,7 +280,7 @@ class Findings(unittest.TestCase):
         for _ in range(20):
             talk.send(CLIENT, arrives=False)
             talk.chat(200)
-        self.assertIn("but only 0.0 % the other way", self.only(talk, "one_way_loss")["text"])
+        self.assertIn("but only 0.0 % in the other direction", self.only(talk, "one_way_loss")["text"])
 
     def test_loss(self):
         talk = begun()
@@ -361,7 +361,7 @@ class Findings(unittest.TestCase):
         frames = [talk.send(SERVER) for _ in range(2)]
         first, second = (talk.objects[frame - 1] for frame in frames)
         first["packet"], second["packet"] = second["packet"], first["packet"]
-        self.assertIn("1 packet server to client behind a higher id", self.only(
+        self.assertIn("1 packet server to client after a higher packet id", self.only(
             talk.chat(300), "reordered", "note")["text"])
 
     def test_duplicates(self):

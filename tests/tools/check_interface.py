@@ -91,8 +91,8 @@ class Capture(unittest.TestCase):
             self.assertIn(b"in 1 connection, 0 malformed", said)
 
     def test_errors(self):
-        self.assertIn("there is no such interface; there are: ", errors("decode", "-i", "nowhere0"))
-        self.assertIn("not a filter: ", errors("decode", "-i", "lo", "--filter", "udp prot 1"))
+        self.assertIn("there is no such interface; interfaces: ", errors("decode", "-i", "nowhere0"))
+        self.assertIn("invalid filter: ", errors("decode", "-i", "lo", "--filter", "udp prot 1"))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
     def test_permission(self):
@@ -108,7 +108,7 @@ class Arguments(unittest.TestCase):
         self.assertIn("exclude each other", errors("decode", "-i", "lo", "game.pcapng"))
         self.assertIn("exclude each other", errors("decode", "-i", "lo", "--hex"))
         for option in ("--filter=udp", "--count=1", "--duration=1"):
-            self.assertIn("go with --interface", errors("decode", option, "game.pcapng"))
+            self.assertIn("require --interface", errors("decode", option, "game.pcapng"))
         self.assertIn("--count=-1", errors("decode", "-i", "lo", "--count=-1"))
         for seconds in ("-1", "nan", "inf"):
             self.assertIn("--duration=", errors("decode", "-i", "lo", f"--duration={seconds}"))

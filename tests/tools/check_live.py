@@ -143,7 +143,7 @@ class Jobs(unittest.TestCase):
     def test_check_needs_an_echo(self):
         with live.Server("--mode", "sink") as server:
             _, errors = live.client(server, "--check", "--timeout", 1, status=1)
-        self.assertIn("not done in time", errors)
+        self.assertIn("not finished in time", errors)
 
 
 class Recording(unittest.TestCase):
@@ -256,7 +256,7 @@ class Errors(unittest.TestCase):
     def test_port_taken(self):
         with live.Server(bind="127.0.0.1") as server:
             errors = self.say("serve", "--bind", "127.0.0.1", "--port", server.port)
-        self.assertIn(f"port {server.port} is taken", errors)
+        self.assertIn(f"port {server.port} is in use", errors)
 
     def test_foreign_address(self):
         self.assertIn("192.0.2.1", self.say("serve", "--port", 0, "--bind", "192.0.2.1"))

@@ -95,7 +95,7 @@ class Observe(uerudp.unittest.TestCase):
     def test_acks_that_nobody_heard(self):
         text = uerudp.run("replay", "-", data=unheard().capture()).stdout.decode()
         self.assertEqual(1, text.count("reports as not delivered"))
-        self.assertIn("proves that nobody heard the acks of 11 to 25 (frame 2 to 16, ", text)
+        self.assertIn("proves that nobody received the acks of 11 to 25 (frame 2 to 16, ", text)
 
     def test_login(self):
         text = self.transcript(generated("login"))
@@ -126,7 +126,7 @@ class Options(uerudp.unittest.TestCase):
         for side, other in (("client", "server"), ("server", "client")):
             result, = check("--side", side, CAPTURE)
             self.assertGreater(result[side]["compared"], 0)
-            self.assertEqual(result[other]["not_compared"], "not asked for")
+            self.assertEqual(result[other]["not_compared"], "not selected")
         uerudp.run("replay", "--check", "--side", "nobody", CAPTURE, status=2)
         uerudp.run("replay", "--side", "client", CAPTURE, status=2)
 
@@ -186,12 +186,12 @@ class Bad(uerudp.unittest.TestCase):
         path = pathlib.Path(FOLDER.name) / "half.pcapng"
         uerudp.run("encode", "-o", path, "-", data=text)
         result, = check(path)
-        self.assertEqual(result["client"]["not_compared"], "the capture has no packet of the other side")
+        self.assertEqual(result["client"]["not_compared"], "no packet of the other side was captured")
 
     def test_foreign(self):
         capture = uerudp.pcap([(50000, 7777, b"hello there"), (7777, 50000, b"general")])
         self.assertEqual(check("-", data=capture), [])
-        self.assertIn(b"data of no known form", uerudp.run("replay", "-", data=capture).stdout)
+        self.assertIn(b"data of an unknown form", uerudp.run("replay", "-", data=capture).stdout)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def sides(objects):
 def has_packets(result):
     """Whether the handshake of a connection ended, so that there is something to compare."""
     reasons = [result[side].get("not_compared") for side in ("client", "server")]
-    return reasons != ["the capture has no packet of it"] * 2
+    return reasons != ["no packet of this side was captured"] * 2
 
 
 def look_at(first, count):

@@ -165,7 +165,7 @@ class Live(unittest.TestCase):
         self.assertEqual(process.returncode, 1)
         self.assertEqual((events["server"]["live_closed_by"], events["server"]["live_reason"]),
                          ("server", "HostClosedConnection"))
-        self.assertIn(b"ended before everything was said", errors)
+        self.assertIn(b"ended before everything was sent", errors)
 
     def test_signal(self):
         captured = self.record("game", "--generation=5.5")
@@ -185,13 +185,13 @@ class Live(unittest.TestCase):
         port = next(line["dst"] for line in late if line["direction"] == 1).rpartition(":")[2]
         without = self.path("late")
         uerudp.run("encode", "-o", without, data="\n".join(map(json.dumps, late)).encode())
-        for arguments, what in ((["--port", port, without], "how the client logged in"), (["--pps=1", captured], "go with --wire"),
+        for arguments, what in ((["--port", port, without], "has no login of the client"), (["--pps=1", captured], "go with --wire"),
                                 (["--stream=7", captured], "no connection"), (["/nonexistent"], "/nonexistent"),
                                 (["--pcap=/nonexistent/x", captured], "/nonexistent/x")):
             errors = uerudp.run("replay", "--live", "127.0.0.1:1", *arguments, status=2).stderr.decode()
             self.assertIn(what, errors)
         errors = uerudp.run("replay", "--live", "127.0.0.1:1", captured, status=1).stderr.decode()
-        self.assertIn("did not let the client in", errors)
+        self.assertIn("did not accept the login", errors)
 
 
 if __name__ == "__main__":

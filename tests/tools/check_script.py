@@ -94,7 +94,7 @@ class Success(unittest.TestCase):
         play("config reliable_buffer=8\n" + full.format(7, 7))
         play("config reliable_buffer=8\n" + full.format(20, 20), status=1)
         told = play("config max_packet=20\nfixture\n", status=2)[1]
-        self.assertIn("-:2:8: generation A: a connection with this configuration is not possible", told)
+        self.assertIn("-:2:8: generation A: no connection can be created with this configuration", told)
 
     def test_documented_keys_and_facts(self):
         """Every key and fact of the document is known, and every fact is in the document."""
@@ -186,9 +186,9 @@ class Failure(unittest.TestCase):
     def test_too_little_and_too_much(self):
         self.assert_told("fixture\n" + FIRST, "-:2: generation B: nothing came\n  expected: " + FIRST.strip() + "\n")
         for end in ("C tick\n", ""):
-            self.assert_told(SEND + end, "-:3: generation B: this came before, and no line expects it\n  came:     "
+            self.assert_told(SEND + end, "-:3: generation B: this line was not expected\n  came:     "
                              + FIRST.strip() + "\n")
-        self.assert_told(SEND + "    ...\n    * C > 101 ...\n", "-:4: generation B: none of what came is this line\n"
+        self.assert_told(SEND + "    ...\n    * C > 101 ...\n", "-:4: generation B: no line of the output matches\n"
                          "  expected: * C > 101 ...\n  came:     " + FIRST.strip() + "\n")
 
     def test_facts_and_actions(self):
@@ -236,34 +236,34 @@ class Mistakes(unittest.TestCase):
                 ("C", 2, "what the side does is missing"), ("C send 5", 9, "the payload's name is missing"),
                 ("C send five m", 8, '"five" is not a number up to 32766'), ("C send 5 m 8 twice", 14, "send does not know"),
                 ("C send 5 m 8 x999999", 15, "not a number up to 100000"), ("C send 5 m 600000", 10, "payloads have room"),
-                ("C send 5 0x1 8", 12, "bytes are pairs of hex digits"), ("C tick tock", 8, '"tock" does not belong here'),
+                ("C send 5 0x1 8", 12, "bytes are pairs of hex digits"), ("C tick tock", 8, '"tock" is not expected here'),
                 ("at never", 4, '"never" is not a time'), ("at -1", 4, "not a time"), ("at nan", 4, "not a time"),
-                ("at 1e300", 4, "not a time"), ("run", 4, "until= is missing"), ("run until=1 hz=0", 16, "0 Hz is never"),
-                ("run fast", 5, 'run does not know "fast"'), ("lose X 1", 6, "C or S should stand here"),
-                ("lose C 1", 8, "C has sent no packet 1"), ("lose C 9-1", 8, "upwards"),
-                ("lose C 0-9999999", 8, "upwards"), ("show me", 6, "neither packets nor sizes"),
+                ("at 1e300", 4, "not a time"), ("run", 4, "until= is missing"), ("run until=1 hz=0", 16, "0 Hz is not allowed"),
+                ("run fast", 5, 'run does not know "fast"'), ("lose X 1", 6, "expected C or S"),
+                ("lose C 1", 8, "C has sent no packet 1"), ("lose C 9-1", 8, "must increase"),
+                ("lose C 0-9999999", 8, "must increase"), ("show me", 6, "neither packets nor sizes"),
                 ("C bytes 0g", 9, "hex digits"), ("C bytes 000", 11, "hex digits"), ("C open 5 Door", 10, "a channel is"),
                 ("C has Wings=2", 7, "Wings is not known"), ("C has InSeq", 7, "has no value"),
                 ("C has InSeq(5)=1", 7, "another form"), ("C has NumOutRec(5=1", 17, ") is missing"),
                 ("S forged", 9, "the packet's number is missing"), ("S forged 1 Ack=x", 16, '"x" is not a number'),
                 ("S forged 1 hist=1,,2", 19, "not a history word"), ("S forged 1 hist=0*9", 19, "up to 8"),
-                ("S forged 1 hist=0*8,1", 21, "a history has 8 words"), ("S forged 1 [5 X m 8]", 15, "neither U nor R"),
+                ("S forged 1 hist=0*8,1", 21, "a history has at most 8 words"), ("S forged 1 [5 X m 8]", 15, "neither U nor R"),
                 ("S forged 1 [5 U m 8", 19, "should end with ]"), ("S forged 1 [5 U m", 18, "the payload's length"),
                 ("S forged 1 [5 R1-700 m 8]", 13, "room for 600 bunches"), ("S forged 1 up", 12, "neither a field"),
-                ("S forged 1 Ack=1 hist=1 [5 U m 16000]", 10, "such a packet cannot be written"),
+                ("S forged 1 Ack=1 hist=1 [5 U m 16000]", 10, "the packet cannot be encoded"),
                 ("fixture new C=99999", 15, "not a number up to 16383"), ("config colour=red", 8, "configured"),
-                ("config quiet=2", 14, "up to 1"), ("config handlers=rot13", 17, "no value of handlers"),
-                ("config", 7, "a key is missing"), ("generation A", 12, "stands once"), ("@X C tick", 1, "letters"),
-                ("    C > 100", 5, "not a time"), ("    * ", 7, "is missing behind the time"), ("    ... C", 9, "stands alone"),
-                ("    * C packet.colour=1", 9, "there is no field packet.colour"),
+                ("config quiet=2", 14, "up to 1"), ("config handlers=rot13", 17, "not a value of handlers"),
+                ("config", 7, "a key is missing"), ("generation A", 12, "is allowed once"), ("@X C tick", 1, "letters"),
+                ("    C > 100", 5, "not a time"), ("    * ", 7, "nothing follows the time"), ("    ... C", 9, "must be alone"),
+                ("    * C packet.colour=1", 9, "no such field: packet.colour"),
                 ("    * C packet.ack[0=1", 20, "] is missing"), ("    * C packet.ack[1]", 9, "has no value")):
             with self.subTest(line):
                 told = play(f"# ü\nfixture\n{line}\n", "--generation", "C", status=2)[1]
                 self.assertRegex(told, rf"^-:3:{column}: generation C: .*{re.escape(what)}")
 
     def test_fixtures_come_first(self):
-        for text, place, what in (("C tick", "1:1", "there is no connection yet"), ("    * C is open", "1:5", "nothing can"),
-                                  ("", "1", "there is no fixture"), ("generation A\ngeneration B", "2:12", "stands once"),
+        for text, place, what in (("C tick", "1:1", "there is no connection yet"), ("    * C is open", "1:5", "no output is possible"),
+                                  ("", "1", "there is no fixture"), ("generation A\ngeneration B", "2:12", "is allowed once"),
                                   ("generation A 4.99", "1:14", '"4.99" is neither'), ("generation  ", "1:13", "is missing")):
             told = play(text, status=2)[1]
             self.assertRegex(told.splitlines()[0], rf"-:{place}: .*{re.escape(what)}")
@@ -315,7 +315,7 @@ class Harm(unittest.TestCase):
                      ("S forged 0-99999 Ack=499 hist=0" + " [5 U m 8]" * 300 + "\n    ...\n") * 10):
             begun = time.monotonic()
             told = play("fixture\n" + line, "--generation", "A", status=2)[1]
-            self.assertIn("the script asks for too much", told)
+            self.assertIn("the script exceeds its limits", told)
             self.assertLess(time.monotonic() - begun, 60)
 
     def test_patterns(self):
@@ -373,7 +373,7 @@ class Options(unittest.TestCase):
             self.assertIn("\n@A     0.0000 C > 100 Ack=499 hist=0 [0 R101 close - 0]\n@C     ", path.read_text())
             path.write_text(before := "generation 5.0 5.1\nfixture\nC send 5 m 8 x300\n")
             told = uerudp.run("script", "--update", path, status=2).stderr.decode()
-            self.assertIn(f"{path}: line 3: what comes in 5.1 is not what comes in another generation of the letter A", told)
+            self.assertIn(f"{path}: line 3: the output of 5.1 differs from that of another generation of the letter A", told)
             self.assertEqual(path.read_text(), before)
 
 

@@ -65,7 +65,7 @@ class Manual(unittest.TestCase):
 
     def test_options(self):
         """Each is in the page of its subcommand; those that several share may be in the overview."""
-        shared = "How to read the wire", "Live capture", "How to speak", "How bad the network"
+        shared = "Decoding", "Live capture", "Wire options", "Network impairment"
         for name in SUBCOMMANDS:
             own = page(name)
             for option, group in options(name):

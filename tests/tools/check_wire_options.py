@@ -32,7 +32,7 @@ def hexed(given, *options):
 class Everywhere(unittest.TestCase):
     def test_all_of_them(self):
         for command in COMMANDS:
-            group = uerudp.run(command, "--help").stdout.decode().split("How to read the wire:\n")[1].split("\n\n")[0]
+            group = uerudp.run(command, "--help").stdout.decode().split("Decoding:\n")[1].split("\n\n")[0]
             self.assertEqual({option for option, _, _ in options_of(command)},
                              {line.split("=")[0].strip() for line in group.splitlines() if line.startswith("  --")})
 

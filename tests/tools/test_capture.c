@@ -128,7 +128,7 @@ static void what_is_no_capture_is_refused(void **state) {
     (void)state;
     refuse("", 0, "the file is empty");
     refuse("abc", 3, "too short for a capture file: 3 bytes");
-    refuse("PK\3\4....", 8, "neither pcap nor pcapng: it begins with 50 4b 03 04");
+    refuse("PK\3\4....", 8, "neither pcap nor pcapng: the file begins with 50 4b 03 04");
     refuse("\x1f\x8b", 2, "gzip data: ends too early");
     assert_null(capture_open_file("/nonexistent/file", error));
     assert_string_equal(error, "cannot open: No such file or directory");

@@ -161,8 +161,8 @@ static void rubbish_is_refused_with_its_place(void **state) {
     expect_error("80 }", "", "line 1, column 4: a } without {");
     expect_error("{ 80\n", "", "line 2, column 1: the text ends before a }");
     expect_error("80\n/* 81\n", "C:80 ", "line 3, column 1: the text ends inside a comment");
-    expect_error("0000 80 00\n0003 01\n", "", "line 2, column 1: offset 0x3 behind 2 bytes");
-    expect_error("0010: 80 00\n", "", "line 1, column 1: offset 0x10 behind 0 bytes");
+    expect_error("0000 80 00\n0003 01\n", "", "line 2, column 1: offset 0x3 after 2 bytes");
+    expect_error("0010: 80 00\n", "", "line 1, column 1: offset 0x10 after 0 bytes");
     expect_error("0000  80 zz\n", "", "line 1, column 10: unexpected 'z'");
     expect_error("0000: 80zz\n", "", "line 1, column 9: unexpected 'z'");
 }

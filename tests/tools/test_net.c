@@ -183,7 +183,7 @@ static void test_errors_are_sentences(void **state) {
     struct net_socket *s = listen_on("127.0.0.1");
     uint16_t port = net_socket_local(s)->port;
     assert_null(net_socket_listen("127.0.0.1", port, &error));
-    char *wanted = g_strdup_printf("port %u is taken", port);
+    char *wanted = g_strdup_printf("port %u is in use", port);
     assert_non_null(strstr(error->message, wanted));
     g_free(wanted);
     g_clear_error(&error);

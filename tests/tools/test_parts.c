@@ -14,29 +14,29 @@
 #define CONTROL 0u
 #define ACTOR 1u
 
-static struct session_transcript tale;
-static struct bunch_reassembly *parts;
+static struct session_transcript transcript;
+static struct bunch_reassembly *reassembly;
 
-static int begin(void **state) {
-    static const struct session_channel lives[] = {{.kind = UE_KIND_CONTROL},
-                                           {.channel = 3, .kind = UE_KIND_ACTOR, .by_server = true}};
+static int start_message(void **state) {
+    static const struct session_channel channels[] = {{.kind = UE_KIND_CONTROL},
+                                                      {.channel = 3, .kind = UE_KIND_ACTOR, .by_server = true}};
     (void)state;
-    tale = (struct session_transcript){
-        .lives = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
-        .lines = g_array_new(FALSE, FALSE, sizeof(struct session_transcript_message)),
+    transcript = (struct session_transcript){
+        .channels = g_array_new(FALSE, TRUE, sizeof(struct session_channel)),
+        .messages = g_array_new(FALSE, FALSE, sizeof(struct session_transcript_message)),
         .buffers = g_ptr_array_new_with_free_func(g_free),
         .closed_by = -1,
     };
-    g_array_append_vals(tale.lives, lives, 2);
-    ue_context_init(&tale.context, ue_profile_find("5.5"), NULL);
-    parts = bunch_reassembly_new();
+    g_array_append_vals(transcript.channels, channels, 2);
+    ue_context_init(&transcript.context, ue_profile_find("5.5"), NULL);
+    reassembly = bunch_reassembly_new();
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    bunch_reassembly_free(parts);
-    session_transcript_clear(&tale);
+    bunch_reassembly_free(reassembly);
+    session_transcript_clear(&transcript);
     return 0;
 }
 
@@ -45,7 +45,7 @@ static struct ue_bunch bunch_of(const char *text, bool reliable) {
 }
 
 static void add(uint64_t time_ns, unsigned side, struct ue_bunch bunch, int64_t reliable_id) {
-    assert_true(bunch_reassembly_add(parts, time_ns, side, ACTOR, &bunch, reliable_id));
+    assert_true(bunch_reassembly_add(reassembly, time_ns, side, ACTOR, &bunch, reliable_id));
 }
 
 static void add_part(const char *text, bool first, bool last, int64_t reliable_id) {
@@ -57,8 +57,8 @@ static void add_part(const char *text, bool first, bool last, int64_t reliable_i
 }
 
 static const struct session_transcript_message *line(guint index) {
-    assert_true(index < tale.lines->len);
-    return &g_array_index(tale.lines, struct session_transcript_message, index);
+    assert_true(index < transcript.messages->len);
+    return &g_array_index(transcript.messages, struct session_transcript_message, index);
 }
 
 static void assert_view(struct ue_view view, const char *text) {
@@ -72,8 +72,8 @@ static void reliable_ones_take_their_places_in_order(void **state) {
     add(2, CLIENT, bunch_of("loose", false), -1);
     add(3, CLIENT, bunch_of("three", true), 12);
     add(4, CLIENT, bunch_of("two", true), 11);
-    bunch_reassembly_finish(parts, &tale);
-    assert_int_equal(tale.lines->len, 4);
+    bunch_reassembly_finish(reassembly, &transcript);
+    assert_int_equal(transcript.messages->len, 4);
     for (guint i = 0; i < 4; i++) {
         assert_view(line(i)->data, expected[i]);
         assert_int_equal(line(i)->time_ns, i + 1);
@@ -86,11 +86,11 @@ static void parts_are_put_together(void **state) {
     add_part("un", true, false, 1);
     add_part("re", false, false, 2);
     add_part("al", false, true, 3);
-    bunch_reassembly_finish(parts, &tale);
-    assert_int_equal(tale.lines->len, 1);
+    bunch_reassembly_finish(reassembly, &transcript);
+    assert_int_equal(transcript.messages->len, 1);
     assert_view(line(0)->data, "unreal");
-    assert_int_equal(tale.incomplete, 0);
-    assert_int_equal(session_transcript_channel(&tale, ACTOR)->said[CLIENT][1], 1);
+    assert_int_equal(transcript.incomplete, 0);
+    assert_int_equal(session_transcript_channel(&transcript, ACTOR)->sent[CLIENT][1], 1);
 }
 
 static void a_last_part_may_end_inside_a_byte(void **state) {
@@ -100,7 +100,7 @@ static void a_last_part_may_end_inside_a_byte(void **state) {
     bunch.partial = bunch.partial_final = true;
     bunch.data.bits = 3;
     add(2, CLIENT, bunch, 2);
-    bunch_reassembly_finish(parts, &tale);
+    bunch_reassembly_finish(reassembly, &transcript);
     assert_int_equal(line(0)->data.bits, 19);
     assert_int_equal(ue_view_load(line(0)->data, 16, 3), 'c' & 7);
 }
@@ -114,7 +114,7 @@ static void exports_stay_parts_of_their_own(void **state) {
     bunch = bunch_of("both", true);
     bunch.has_exports = true;
     add(3, CLIENT, bunch, 3);
-    bunch_reassembly_finish(parts, &tale);
+    bunch_reassembly_finish(reassembly, &transcript);
     assert_int_equal(line(0)->exports->len, 1);
     assert_view(g_array_index(line(0)->exports, struct ue_view, 0), "export");
     assert_view(line(0)->data, "data");
@@ -130,10 +130,10 @@ static void what_lacks_parts_is_counted_and_left_out(void **state) {
     add_part("again", true, true, 3);
     add_part("lost begin", false, true, 5);
     add_part("unfinished", true, false, 7);
-    bunch_reassembly_finish(parts, &tale);
-    assert_int_equal(tale.lines->len, 1);
+    bunch_reassembly_finish(reassembly, &transcript);
+    assert_int_equal(transcript.messages->len, 1);
     assert_view(line(0)->data, "again");
-    assert_int_equal(tale.incomplete, 2);
+    assert_int_equal(transcript.incomplete, 2);
 }
 
 static void sides_and_kinds_do_not_mix(void **state) {
@@ -142,12 +142,12 @@ static void sides_and_kinds_do_not_mix(void **state) {
     add(2, SERVER, bunch_of("server", true), 1);
     add(3, CLIENT, bunch_of("loose", false), -1);
     add_part("b", false, true, 2);
-    bunch_reassembly_finish(parts, &tale);
-    assert_int_equal(tale.lines->len, 2);
+    bunch_reassembly_finish(reassembly, &transcript);
+    assert_int_equal(transcript.messages->len, 2);
     assert_view(line(0)->data, "loose");
     assert_view(line(1)->data, "ab");
-    assert_int_equal(session_transcript_channel(&tale, ACTOR)->said[SERVER][1], 1);
-    assert_int_equal(session_transcript_channel(&tale, ACTOR)->said[CLIENT][0], 1);
+    assert_int_equal(session_transcript_channel(&transcript, ACTOR)->sent[SERVER][1], 1);
+    assert_int_equal(session_transcript_channel(&transcript, ACTOR)->sent[CLIENT][0], 1);
 }
 
 /* The login's own messages are set aside, the rest of their bunch is said. */
@@ -159,29 +159,29 @@ static void control_messages_are_taken_apart(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof types; i++) {
         const struct ue_message message = {.type = types[i],
-                                           .param_count = (uint8_t)ue_message_params(&tale.context, types[i])};
-        assert_int_equal(ue_message_encode(&tale.context, &message, bytes, sizeof bytes, &bit, &fault), UE_OK);
+                                           .param_count = (uint8_t)ue_message_params(&transcript.context, types[i])};
+        assert_int_equal(ue_message_encode(&transcript.context, &message, bytes, sizeof bytes, &bit, &fault), UE_OK);
     }
     const struct ue_bunch bunch = {.reliable = true, .data = {bytes, 0, bit}};
-    assert_true(bunch_reassembly_add(parts, 7, CLIENT, CONTROL, &bunch, 1));
-    bunch_reassembly_finish(parts, &tale);
-    assert_true(session_transcript_has(&tale, UE_MESSAGE_NETSPEED));
-    assert_true(session_transcript_has(&tale, UE_MESSAGE_JOIN));
-    assert_int_equal(tale.joined_ns, 7);
-    assert_int_equal(tale.lines->len, 2);
+    assert_true(bunch_reassembly_add(reassembly, 7, CLIENT, CONTROL, &bunch, 1));
+    bunch_reassembly_finish(reassembly, &transcript);
+    assert_true(session_transcript_has(&transcript, UE_MESSAGE_NETSPEED));
+    assert_true(session_transcript_has(&transcript, UE_MESSAGE_JOIN));
+    assert_int_equal(transcript.joined_ns, 7);
+    assert_int_equal(transcript.messages->len, 2);
     assert_int_equal(ue_view_load(line(0)->data, 0, 8), UE_MESSAGE_FAILURE);
     assert_int_equal(ue_view_load(line(1)->data, 0, 8), UE_MESSAGE_FAILURE);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reliable_ones_take_their_places_in_order, begin, end),
-        cmocka_unit_test_setup_teardown(parts_are_put_together, begin, end),
-        cmocka_unit_test_setup_teardown(a_last_part_may_end_inside_a_byte, begin, end),
-        cmocka_unit_test_setup_teardown(exports_stay_parts_of_their_own, begin, end),
-        cmocka_unit_test_setup_teardown(what_lacks_parts_is_counted_and_left_out, begin, end),
-        cmocka_unit_test_setup_teardown(sides_and_kinds_do_not_mix, begin, end),
-        cmocka_unit_test_setup_teardown(control_messages_are_taken_apart, begin, end),
+        cmocka_unit_test_setup_teardown(reliable_ones_take_their_places_in_order, start_message, end),
+        cmocka_unit_test_setup_teardown(parts_are_put_together, start_message, end),
+        cmocka_unit_test_setup_teardown(a_last_part_may_end_inside_a_byte, start_message, end),
+        cmocka_unit_test_setup_teardown(exports_stay_parts_of_their_own, start_message, end),
+        cmocka_unit_test_setup_teardown(what_lacks_parts_is_counted_and_left_out, start_message, end),
+        cmocka_unit_test_setup_teardown(sides_and_kinds_do_not_mix, start_message, end),
+        cmocka_unit_test_setup_teardown(control_messages_are_taken_apart, start_message, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,10 +129,10 @@ static void clock_finer_than_64_bits(void **state) {
     (void)state;
     begin(false);
     put_interface(&file, 1, 0, "0900 0100 14 000000");
-    expect_damage(0, "block at byte 28: a clock of 10^-20 s is finer than can be counted");
+    expect_damage(0, "block at byte 28: a clock resolution of 10^-20 s is too fine");
     begin(false);
     put_interface(&file, 1, 0, "0900 0100 ff 000000");
-    expect_damage(0, "block at byte 28: a clock of 2^-127 s is finer than can be counted");
+    expect_damage(0, "block at byte 28: a clock resolution of 2^-127 s is too fine");
 }
 
 static void assert_comment(const struct capture_packet *packet, const char *text) {
@@ -235,7 +235,7 @@ static void unknown_blocks_are_skipped(void **state) {
     assert_int_equal(next_packet(capture).frame, 1);
     expect_end(capture);
     file.size -= 50000;
-    expect_damage(1, "block at byte 100108: truncated, only 50012 of 100012 bytes of its block are there");
+    expect_damage(1, "block at byte 100108: truncated: only 50012 of 100012 bytes of its block are present");
 }
 
 /* Two sections, interfaces, all kinds of packets, cut at every byte. */
@@ -271,7 +271,7 @@ static void cut_anywhere(void **state) {
         }
         assert_int_equal(read_all(capture, &packets), clean ? CAPTURE_END : CAPTURE_DAMAGED);
         assert_int_equal(packets, expected);
-        assert_int_equal(strstr(capture_error(capture), "truncated, only") == NULL, clean);
+        assert_int_equal(strstr(capture_error(capture), "truncated: only") == NULL, clean);
         capture_close(capture);
     }
 }
@@ -305,7 +305,7 @@ static void damage_is_named(void **state) {
     expect_damage(1, "block at byte 84: its length 4294967292 is above the limit of 16777216");
     begin_with_packet();
     damage_last(36, 32, 40);
-    expect_damage(1, "block at byte 84: its length is 36 at its begin and 40 at its end");
+    expect_damage(1, "block at byte 84: its length is 36 at its start but 40 at its end");
     begin_with_packet();
     damage_last(36, 8, 1);
     expect_damage(1, "block at byte 84: a packet of interface 1, but the section has 1 so far");
@@ -328,7 +328,7 @@ static void damage_is_named(void **state) {
     begin_with_packet();
     put_section(&file);
     damage_last(28, 12, 2);
-    expect_damage(2, "block at byte 120: pcapng version 2.0 is not known");
+    expect_damage(2, "block at byte 120: pcapng version 2.0 is not supported");
     begin_with_packet();
     put_section(&file); /* the second section has no interface */
     put_simple(1, "a");

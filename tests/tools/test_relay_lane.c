@@ -18,7 +18,7 @@
 struct stage {
     struct net_socket *receiver;
     struct impair_endpoint in, out;
-    struct impair_recording *record;
+    struct impair_recording *recording;
     struct impair_direction *lane;
     char *path;
     unsigned refusals;
@@ -49,10 +49,10 @@ static void begin(struct stage *stage, const struct sim_link_config stages[IMPAI
     stage->receiver = net_socket_listen("127.0.0.1", 0, NULL);
     stage->in = open_end(IMPAIR_SIDE_CLIENT, stage->receiver);
     stage->out = open_end(IMPAIR_SIDE_SERVER, stage->receiver);
-    stage->record = impair_recording_open(&paths);
+    stage->recording = impair_recording_open(&paths);
     stage->refusals = 0;
     struct impair_direction_config config = {
-        .in = &stage->in, .out = &stage->out, .record = stage->record, .refused = on_refused, .user = stage};
+        .in = &stage->in, .out = &stage->out, .recording = stage->recording, .refused = on_refused, .user = stage};
     if (stages != NULL) {
         memcpy(config.stages, stages, sizeof config.stages);
     }
@@ -67,7 +67,7 @@ static char *end(struct stage *stage) {
     struct capture_packet packet;
     struct capture_udp udp;
     impair_direction_free(stage->lane);
-    assert_true(impair_recording_close(stage->record));
+    assert_true(impair_recording_close(stage->recording));
     struct capture *capture = capture_open_file(stage->path, error);
     struct ip_fragments *fragments = ip_fragments_new();
     assert_non_null(capture);

@@ -383,10 +383,10 @@ static void an_unknown_field_is_told_with_those_near(void **state) {
     static const struct {
         const char *text, *error;
     } rows[] = {
-        {"corrupt@bunch.chseq", "'corrupt@bunch.chseq': no such field; there is bunch.ch_seq"},
-        {"corrupt@ch_seq", "'corrupt@ch_seq': no such field; there is bunch.ch_seq"},
-        {"corrupt@nonsense", "'corrupt@nonsense': no such field; a key is one such as bunch.ch_seq"},
-        {"corrupt@", "'corrupt@': no such field; a key is one such as bunch.ch_seq"},
+        {"corrupt@bunch.chseq", "'corrupt@bunch.chseq': unknown field; did you mean bunch.ch_seq"},
+        {"corrupt@ch_seq", "'corrupt@ch_seq': unknown field; did you mean bunch.ch_seq"},
+        {"corrupt@nonsense", "'corrupt@nonsense': unknown field; for example bunch.ch_seq"},
+        {"corrupt@", "'corrupt@': unknown field; for example bunch.ch_seq"},
     };
     struct rules *rules = rules_new(1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

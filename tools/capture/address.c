@@ -14,7 +14,7 @@ char *capture_address_format(const struct capture_address *address, char text[CA
     return text;
 }
 
-/* A decimal number up to 65535 and nothing else. */
+/* Parses a decimal number from 0 to 65535; false if text is anything else. */
 static bool port_parse(const char *text, uint16_t *port) {
     uint32_t value = 0;
 

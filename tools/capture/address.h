@@ -13,19 +13,18 @@ enum capture_ip_family { CAPTURE_IPV4 = 4, CAPTURE_IPV6 = 6 };
 struct capture_address {
     uint8_t bytes[16]; /* network order */
     uint16_t port;     /* host order */
-    uint16_t family;   /* enum capture_ip_family */
+    uint16_t family;   /* of type enum capture_ip_family */
 };
 
 /* Enough for the longest text, its port and the NUL. */
 #define CAPTURE_ADDRESS_TEXT_BYTES 56
 
-/* Write address and port as text into text and return it. */
+/* Writes address and port into text and returns text. */
 char *capture_address_format(const struct capture_address *address, char text[CAPTURE_ADDRESS_TEXT_BYTES]);
 
-/* Read what capture_address_format writes; false, and *address unchanged, if text is anything else. */
+/* Parses what capture_address_format writes. Returns false and leaves *address unchanged if text is anything else. */
 bool capture_address_parse(const char *text, struct capture_address *address);
 
-/* Whether family, bytes and port are all the same. */
 bool capture_address_equal(const struct capture_address *a, const struct capture_address *b);
 
 #endif

@@ -8,51 +8,51 @@
 #define NS_PER_SECOND 1000000000
 #define COMMENT_MAX_BYTES 65535
 #define SECTION_LENGTH_OFFSET 16
-#define HEADER_MAX_BYTES PCAPNG_PACKET_HEADER_BYTES /* the longest of all forms */
+#define HEADER_MAX_BYTES PCAPNG_PACKET_HEADER_BYTES /* of the longest block kind */
 
 __extension__ typedef __int128 wide;
 
-/* A block on its way into a file. */
-struct writing {
+/* A block that is being written to a file. */
+struct block_writer {
     FILE *file;
     const struct capture_block *block;
     const struct capture_block_change *change;
     uint8_t header[HEADER_MAX_BYTES];
     const uint8_t *data;
     size_t data_bytes;
-    const uint8_t *options; /* as they were */
+    const uint8_t *options; /* as in the input file */
     size_t options_bytes;
 };
 
-static uint32_t load(const struct writing *w, size_t offset) {
+static uint32_t load(const struct block_writer *w, size_t offset) {
     return pcapng_load32(w->header + offset, w->block->is_swapped);
 }
 
-static void store(struct writing *w, size_t offset, uint32_t value) {
+static void store(struct block_writer *w, size_t offset, uint32_t value) {
     pcapng_store32(w->header + offset, value, w->block->is_swapped);
 }
 
-static void put(const struct writing *w, const void *bytes, size_t size) {
+static void put(const struct block_writer *w, const void *bytes, size_t size) {
     if (size > 0)
         fwrite(bytes, 1, size, w->file);
 }
 
-static void put32(const struct writing *w, uint32_t value) {
+static void put32(const struct block_writer *w, uint32_t value) {
     uint8_t bytes[4];
 
     pcapng_store32(bytes, value, w->block->is_swapped);
     put(w, bytes, sizeof bytes);
 }
 
-static void put_padded(const struct writing *w, const void *bytes, size_t size) {
+static void put_padded(const struct block_writer *w, const void *bytes, size_t size) {
     put(w, bytes, size);
     put(w, "\0\0", pcapng_padded(size) - size);
 }
 
 /* ---- time ---- */
 
-/* Moves a number of ticks; false where it leaves its range. */
-static bool shift(const struct writing *w, uint64_t max, uint64_t *ticks) {
+/* Adds ticks to the time of the packet; false if the result is out of range. */
+static bool shift(const struct block_writer *w, uint64_t max, uint64_t *ticks) {
     wide move = (wide)w->change->shift_ns * w->block->ticks_per_second;
     wide moved = (wide)*ticks + (move + (move < 0 ? -NS_PER_SECOND / 2 : NS_PER_SECOND / 2)) / NS_PER_SECOND;
 
@@ -60,7 +60,7 @@ static bool shift(const struct writing *w, uint64_t max, uint64_t *ticks) {
     return moved >= 0 && moved <= (wide)max;
 }
 
-static bool shift_classic(struct writing *w) {
+static bool shift_classic(struct block_writer *w) {
     uint64_t per_second = w->block->ticks_per_second;
     uint64_t ticks = load(w, 0) * per_second + load(w, 4);
 
@@ -71,7 +71,7 @@ static bool shift_classic(struct writing *w) {
     return true;
 }
 
-static bool shift_pcapng(struct writing *w) {
+static bool shift_pcapng(struct block_writer *w) {
     uint64_t ticks = (uint64_t)load(w, 12) << 32 | load(w, 16);
 
     if (!shift(w, UINT64_MAX, &ticks))
@@ -81,7 +81,7 @@ static bool shift_pcapng(struct writing *w) {
     return true;
 }
 
-static bool set_time(struct writing *w) {
+static bool set_time(struct block_writer *w) {
     if (w->change->shift_ns == 0 || w->block->form == CAPTURE_BLOCK_SIMPLE)
         return true;
     return w->block->form == CAPTURE_BLOCK_CLASSIC ? shift_classic(w) : shift_pcapng(w);
@@ -89,7 +89,8 @@ static bool set_time(struct writing *w) {
 
 /* ---- data ---- */
 
-/* Where the header says how many bytes are there; how many they were follows. A simple packet says only that. */
+/* Offset in the header of the captured length; the original length follows. A simple packet has only the original
+   length. */
 static size_t captured_offset(const struct capture_block *block) {
     return block->form == CAPTURE_BLOCK_CLASSIC ? 8 : 20;
 }
@@ -98,14 +99,14 @@ static size_t simple_captured(const struct capture_block *block, size_t length) 
     return block->snap_bytes != 0 && length > block->snap_bytes ? block->snap_bytes : length;
 }
 
-static size_t captured_bytes(const struct writing *w) {
-    if (w->block->form == CAPTURE_BLOCK_CLASSIC) /* libpcap may have cut it */
+static size_t captured_bytes(const struct block_writer *w) {
+    if (w->block->form == CAPTURE_BLOCK_CLASSIC) /* libpcap may have reduced it */
         return w->block->size_bytes - w->block->header_bytes;
     return w->block->form == CAPTURE_BLOCK_SIMPLE ? simple_captured(w->block, load(w, 8)) : load(w, 20);
 }
 
-/* Lengths are left alone where they need not change: those in the file may contradict each other. */
-static bool set_data(struct writing *w) {
+/* Keeps lengths that do not change as they are: the two lengths in the file may contradict each other. */
+static bool set_data(struct block_writer *w) {
     const struct capture_block_change *change = w->change;
 
     if (!change->has_data)
@@ -125,7 +126,7 @@ static bool set_data(struct writing *w) {
 
 /* ---- options ---- */
 
-/* The options that say nothing about people, machines and places, as bits. */
+/* A mask of the options that do not identify people, machines or places. */
 static uint32_t harmless_options(enum capture_block_kind form) {
     switch (form) {
     case CAPTURE_BLOCK_INTERFACE:
@@ -138,8 +139,8 @@ static uint32_t harmless_options(enum capture_block_kind form) {
     }
 }
 
-/* Copies the harmless ones to `to`, which has room for all, and returns their size. */
-static size_t strip(const struct writing *w, uint8_t *to) {
+/* Copies the options of that mask to `to`, which has room for all of them, and returns their size. */
+static size_t strip(const struct block_writer *w, uint8_t *to) {
     uint32_t harmless = harmless_options(w->block->form);
     size_t at = 0, size = 0;
 
@@ -164,7 +165,7 @@ static size_t comment_bytes(const struct capture_block_change *change) {
     return size < COMMENT_MAX_BYTES ? size : COMMENT_MAX_BYTES;
 }
 
-static void put_option_header(const struct writing *w, uint16_t code, size_t size) {
+static void put_option_header(const struct block_writer *w, uint16_t code, size_t size) {
     uint16_t words[2] = {code, (uint16_t)size};
 
     if (w->block->is_swapped) {
@@ -180,8 +181,8 @@ static bool may_have_comment(const struct capture_block *block) {
     return block->form == CAPTURE_BLOCK_ENHANCED || block->form == CAPTURE_BLOCK_OBSOLETE;
 }
 
-/* Everything from the header on, with the block's new length where it belongs. */
-static void put_pcapng(struct writing *w) {
+/* Writes the block from its header on, with its new length. */
+static void put_pcapng(struct block_writer *w) {
     bool has_comment = w->change->comment != NULL && may_have_comment(w->block);
     bool needs_end = has_comment && w->options_bytes == 0;
     size_t comment = comment_bytes(w->change);
@@ -201,8 +202,8 @@ static void put_pcapng(struct writing *w) {
     put32(w, size);
 }
 
-/* The same, without the options that are not harmless. */
-static bool put_stripped(struct writing *w) {
+/* Writes the block without the options that strip removes. */
+static bool put_stripped(struct block_writer *w) {
     uint8_t *options = malloc(w->options_bytes + 4);
 
     if (options == NULL)
@@ -218,7 +219,7 @@ static bool put_stripped(struct writing *w) {
     return true;
 }
 
-static void find_parts(struct writing *w) {
+static void find_parts(struct block_writer *w) {
     const struct capture_block *block = w->block;
     bool is_packet = block->form != CAPTURE_BLOCK_SECTION && block->form != CAPTURE_BLOCK_INTERFACE;
     size_t end = block->size_bytes - (block->form == CAPTURE_BLOCK_CLASSIC ? 0 : 4), options;
@@ -238,7 +239,7 @@ static bool is_untouched(const struct capture_block *block, const struct capture
 }
 
 bool capture_block_write(FILE *file, const struct capture_block *block, const struct capture_block_change *change) {
-    struct writing w = {.file = file, .block = block, .change = change};
+    struct block_writer w = {.file = file, .block = block, .change = change};
 
     if (is_untouched(block, change)) {
         put(&w, block->bytes, block->size_bytes);

@@ -11,12 +11,12 @@
 
 #define WINDOW_BYTES ((size_t)65536)
 
-/* zlib's window bits for the largest window, and a gzip header around it. */
+/* zlib: the largest window, with a gzip header */
 #define GZIP_WINDOW_BITS (15 + 16)
 
 struct byte_source_gzip {
     z_stream stream;
-    bool inside; /* a member has begun and not ended */
+    bool inside; /* a gzip member has begun and not ended */
     uint8_t packed[WINDOW_BYTES];
 };
 
@@ -24,7 +24,8 @@ static void source_fail(struct byte_source *source, const char *what, const char
     snprintf(source->error, sizeof source->error, "%s: %s", what, why);
 }
 
-/* The next bytes as they are stored; 0 at the end or after an error. Returns early, so that a live pipe flows. */
+/* Reads the next stored bytes; 0 at the end or after an error. Returns what a pipe has, so that live input is not
+   delayed. */
 static size_t read_stored(struct byte_source *source, uint8_t *into, size_t size) {
     ssize_t count;
 
@@ -47,8 +48,8 @@ static size_t read_stored(struct byte_source *source, uint8_t *into, size_t size
     return (size_t)count;
 }
 
-/* Have packed bytes to inflate; false at the end of the file, which is an error inside a member. */
-static bool gzip_feed(struct byte_source *source) {
+/* Reads compressed bytes to inflate; false at the end of the file, which is an error inside a gzip member. */
+static bool gzip_refill(struct byte_source *source) {
     struct byte_source_gzip *gzip = source->gzip;
 
     if (gzip->stream.avail_in == 0) {
@@ -66,14 +67,14 @@ static bool gzip_feed(struct byte_source *source) {
     return true;
 }
 
-/* The next inflated bytes; 0 at the end or after an error. Members may follow each other, as gzip allows. */
+/* Returns the next inflated bytes; 0 at the end or after an error. A gzip file may have several members. */
 static size_t read_gzip(struct byte_source *source, uint8_t *into, size_t size) {
     struct byte_source_gzip *gzip = source->gzip;
     z_stream *stream = &gzip->stream;
 
     stream->next_out = into;
     stream->avail_out = (uInt)size;
-    while (stream->avail_out == size && source->error[0] == '\0' && gzip_feed(source)) {
+    while (stream->avail_out == size && source->error[0] == '\0' && gzip_refill(source)) {
         int status = inflate(stream, Z_NO_FLUSH);
 
         if (status == Z_STREAM_END)
@@ -84,7 +85,7 @@ static size_t read_gzip(struct byte_source *source, uint8_t *into, size_t size) 
     return size - stream->avail_out;
 }
 
-/* Room for size bytes from the window's begin on. */
+/* Makes the buffer hold size bytes from the start of the window on. */
 static bool make_room(struct byte_source *source, size_t size) {
     if (size > source->buffer_bytes) {
         uint8_t *buffer = malloc(size);
@@ -121,7 +122,7 @@ size_t byte_source_fill(struct byte_source *source, size_t size_bytes) {
     return source->available;
 }
 
-/* Send what was read so far through zlib instead. */
+/* Inflates from here on, beginning with the bytes that are already in the window. */
 static bool gzip_begin(struct byte_source *source) {
     struct byte_source_gzip *gzip = source->gzip = calloc(1, sizeof *source->gzip);
 
@@ -146,7 +147,7 @@ static bool gzip_begin(struct byte_source *source) {
     return true;
 }
 
-/* Recognise gzip, and read far enough to recognise what is inside. */
+/* Detects gzip and fills the window far enough to detect the format of the content. */
 static bool source_begin(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]) {
     bool is_gzip = byte_source_fill(source, 2) >= 2 && source->window[0] == 0x1f && source->window[1] == 0x8b;
 

@@ -7,12 +7,12 @@
 
 #include "tools/capture/format.h"
 
-/* One of the two formats is open. */
+/* One of pcap and pcapng is not NULL. */
 struct capture {
     struct byte_source source;
     struct capture_pcap *pcap;
     struct capture_pcapng *pcapng;
-    const struct capture_tap *tap; /* NULL: nobody */
+    const struct capture_tap *tap; /* NULL: none */
     uint64_t frames;
     enum capture_result last;
     char error[CAPTURE_ERROR_BYTES];
@@ -22,7 +22,8 @@ static bool is_pcapng(const uint8_t magic[4]) {
     return memcmp(magic, "\x0a\x0d\x0d\x0a", 4) == 0;
 }
 
-/* Microseconds, nanoseconds, and the form with longer packet headers of an old Linux patch; either byte order. */
+/* The magic numbers for microseconds, for nanoseconds, and for the longer packet headers of an old Linux patch, in
+   either byte order. */
 static bool is_pcap(const uint8_t magic[4]) {
     static const char magics[][5] = {"\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d",
                                      "\x4d\x3c\xb2\xa1", "\xa1\xb2\xcd\x34", "\x34\xcd\xb2\xa1"};
@@ -46,12 +47,12 @@ static bool format_open(struct capture *capture, char error[CAPTURE_ERROR_BYTES]
     else if (is_pcap(magic))
         capture->pcap = capture_pcap_open(&capture->source, error);
     else
-        snprintf(error, CAPTURE_ERROR_BYTES, "neither pcap nor pcapng: it begins with %02x %02x %02x %02x", magic[0],
+        snprintf(error, CAPTURE_ERROR_BYTES, "neither pcap nor pcapng: the file begins with %02x %02x %02x %02x", magic[0],
                  magic[1], magic[2], magic[3]);
     return capture->pcap != NULL || capture->pcapng != NULL;
 }
 
-/* path, or the memory area if path is NULL. */
+/* Opens path, or the memory area if path is NULL. */
 static struct capture *capture_open(const char *path, const void *bytes, size_t size_bytes,
                                        char error[CAPTURE_ERROR_BYTES]) {
     struct capture *capture = calloc(1, sizeof *capture);

@@ -13,8 +13,8 @@ static inline void capture_store_be16(uint8_t *bytes, size_t value) {
     bytes[1] = (uint8_t)value;
 }
 
-/* Sum of the 16-bit words in the machine's order, two at a time; an odd byte counts as a word's first. Parts but the
-   last have an even size. */
+/* Adds the 16-bit words in host order, two at a time; a trailing odd byte is padded with zero. All parts but the
+   last must have an even size. */
 static inline uint64_t capture_checksum_add(uint64_t sum, const uint8_t *bytes, size_t size) {
     uint32_t words;
     for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {

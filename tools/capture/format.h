@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private: what reader.c needs of a capture format. Both formats read from a source and put texts into error. */
+/* Private: the two capture formats as capture.c uses them. Both read from a byte source and write messages to error. */
 #ifndef UERUDP_TOOLS_CAPTURE_FORMAT_H
 #define UERUDP_TOOLS_CAPTURE_FORMAT_H
 
@@ -9,17 +9,17 @@
 struct capture_pcap;
 struct capture_pcapng;
 
-/* NULL with a text in error on failure. The source must outlive the result. */
+/* Return NULL with a message in error on failure. The source must outlive the result. */
 struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]);
 struct capture_pcapng *capture_pcapng_open(struct byte_source *source, char error[CAPTURE_ERROR_BYTES]);
 
-/* Fill everything of packet but its frame number, and the block in which it stands. */
+/* Set all of *packet but its frame number, and *block to the block that holds it. */
 enum capture_result capture_pcap_next(struct capture_pcap *pcap, struct capture_packet *packet, struct capture_block *block,
                                     char error[CAPTURE_ERROR_BYTES]);
 enum capture_result capture_pcapng_next(struct capture_pcapng *pcapng, struct capture_packet *packet,
                                       struct capture_block *block, char error[CAPTURE_ERROR_BYTES]);
 
-/* Tell what is no packet; of a classic pcap that is its header, at once. */
+/* Report the blocks that are not packets to the tap; for a classic pcap that is the file header, immediately. */
 void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap);
 void capture_pcapng_tap(struct capture_pcapng *pcapng, const struct capture_tap *tap);
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Private: the part of a packet that is not parsed yet, and big-endian loads. */
+/* Private: a cursor over the headers of a captured packet, and big-endian loads. */
 #ifndef UERUDP_TOOLS_CAPTURE_HEADER_CURSOR_H
 #define UERUDP_TOOLS_CAPTURE_HEADER_CURSOR_H
 
 #include "tools/capture/packet_headers.h"
 
-/* captured_bytes of length_bytes are present; fault says why there is no datagram in it. */
+/* The unparsed part of a packet: captured_bytes of length_bytes are present. fault is the reason why it holds no
+   datagram. */
 struct header_cursor {
     const uint8_t *bytes;
     size_t captured_bytes, length_bytes;
-    enum capture_headers_result fault; /* CAPTURE_HEADERS_OTHER until a header turns out cut or malformed */
+    enum capture_headers_result fault; /* CAPTURE_HEADERS_OTHER until a header is cut or malformed */
 };
 
-/* The next size bytes. If they are not there: NULL, and the fault says whether the snap length is to blame. */
+/* Returns the next size_bytes and advances. Returns NULL if they are missing; the fault says whether the snap length
+   is the reason. */
 static inline const uint8_t *header_cursor_read(struct header_cursor *span, size_t size_bytes) {
     const uint8_t *bytes = span->bytes;
 
@@ -26,7 +28,8 @@ static inline const uint8_t *header_cursor_read(struct header_cursor *span, size
     return bytes;
 }
 
-/* Leave out what stands behind size bytes, such as Ethernet's padding. False, and a fault, if there are fewer. */
+/* Cuts the span after size_bytes, for example to remove Ethernet padding. Returns false and sets the fault if it is
+   shorter. */
 static inline bool header_cursor_limit(struct header_cursor *span, size_t size_bytes) {
     if (size_bytes > span->length_bytes) {
         span->fault = CAPTURE_HEADERS_MALFORMED;

@@ -10,34 +10,34 @@
 #include "tools/capture/hex_timestamp.h"
 #include "tools/capture/packet_builder.h"
 
-#define LINE_MAX_BYTES ((size_t)1 << 20) /* a datagram of the largest size with 16 characters for each byte */
+#define LINE_MAX_BYTES ((size_t)1 << 20) /* the largest datagram with 16 characters for each byte */
 #define LINE_FIRST_BYTES ((size_t)65536)
-#define DUMP_LINE_BYTES 16  /* after so many bytes, two blanks are enough in front of a dump's text column */
-#define DUMP_GAP 3          /* and after fewer, so many */
-#define OFFSET_MIN_DIGITS 3 /* as for text2pcap */
+#define DUMP_LINE_BYTES 16  /* bytes of a dump line after which two blanks end the hex column */
+#define DUMP_GAP 3          /* blanks that end the hex column of a shorter line */
+#define OFFSET_MIN_DIGITS 3 /* of a dump offset, as in text2pcap */
 #define NO_DIGIT 16
 
-/* How the current datagram is written. */
-enum mode { MODE_NONE, MODE_LINE, MODE_BRACES, MODE_DUMP };
+/* The notation of the current datagram. */
+enum notation { MODE_NONE, MODE_LINE, MODE_BRACES, MODE_DUMP };
 
 enum step {
-    STEP_ON,   /* the line is used up and the datagram, if there is one, may go on */
-    STEP_DONE, /* the datagram is complete; the rest of the line belongs to the next */
+    STEP_ON,   /* the line is consumed; the datagram, if there is one, may continue on the next */
+    STEP_DONE, /* the datagram is complete; the rest of the line belongs to the next datagram */
     STEP_BAD,
 };
 
 struct hex_text {
-    struct byte_source source; /* the current line is the begin of its window */
+    struct byte_source source; /* its window starts at the current line */
     bool has_line;
-    size_t line_bytes, line_end; /* without and with its newline */
-    size_t at;                   /* of the line */
-    unsigned long line;          /* its number */
+    size_t line_bytes, line_end; /* without and with the newline */
+    size_t at;                   /* read position in the line */
+    unsigned long line;          /* line number, from 1 */
     bool in_comment, in_server, at_comma;
-    bool from_server, has_time; /* of the datagram that was read last, or is being read */
+    bool from_server, has_time; /* of the datagram that was read last or is being read */
     int64_t time_ns;
-    enum mode mode;
+    enum notation mode;
     uint64_t frames;
-    size_t size; /* of the payload so far */
+    size_t size; /* payload bytes so far */
     enum capture_result last;
     char error[CAPTURE_ERROR_BYTES];
     uint8_t payload[CAPTURE_PACKET_PAYLOAD_MAX_BYTES];
@@ -53,7 +53,7 @@ __attribute__((format(printf, 3, 4))) static enum step bad(struct hex_text *hex,
     return STEP_BAD;
 }
 
-/* The character at a place of the line; a newline behind its end. */
+/* The character at an offset of the line; a newline after the end. */
 static char char_at(const struct hex_text *hex, size_t at) {
     if (at >= hex->line_bytes)
         return '\n';
@@ -64,7 +64,7 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The value of a hex digit, NO_DIGIT if it is none. */
+/* The value of a hex digit; NO_DIGIT for any other character. */
 static unsigned digit_value(char c) {
     if (c >= '0' && c <= '9')
         return (unsigned)(c - '0');
@@ -85,7 +85,7 @@ static bool at_prefix(const struct hex_text *hex, size_t at) {
     return char_at(hex, at) == '0' && (char_at(hex, at + 1) | 0x20) == 'x';
 }
 
-/* Go behind blanks and comments and return how far that was. */
+/* Skips blanks and comments; returns the number of characters skipped. */
 static size_t skip_blanks(struct hex_text *hex) {
     size_t begin = hex->at;
 
@@ -115,7 +115,7 @@ static enum step unexpected(struct hex_text *hex) {
     return bad(hex, hex->at, c > ' ' && c < 0x7f ? "unexpected '%c'" : "unexpected byte 0x%02x", c);
 }
 
-/* Add so many digits as bytes. One digit is a byte only behind 0x. */
+/* Adds `count` hex digits as bytes. A single digit is a byte only after 0x. */
 static enum step add_digits(struct hex_text *hex, size_t count, bool has_prefix) {
     if (count % 2 != 0 && !(has_prefix && count == 1))
         return bad(hex, hex->at, "an odd number of hex digits: %zu", count);
@@ -129,7 +129,7 @@ static enum step add_digits(struct hex_text *hex, size_t count, bool has_prefix)
     return STEP_ON;
 }
 
-/* A run of hex digits, with or without 0x. */
+/* Parses a run of hex digits, with or without 0x. */
 static enum step add_token(struct hex_text *hex) {
     bool has_prefix = at_prefix(hex, hex->at);
     size_t count;
@@ -141,7 +141,7 @@ static enum step add_token(struct hex_text *hex) {
     return add_digits(hex, count, has_prefix);
 }
 
-/* A mark in front of a datagram tells its direction; the length of one, 0 if there is none. */
+/* Returns the length of a direction mark in front of a datagram; 0: no mark. */
 static size_t mark_length(const struct hex_text *hex) {
     char c = char_at(hex, hex->at), next = char_at(hex, hex->at + 1);
 
@@ -150,8 +150,8 @@ static size_t mark_length(const struct hex_text *hex) {
     return (c == 'I' || c == 'O') && (is_blank(next) || next == '\n') ? 1 : 0;
 }
 
-/* Go behind a time in front of a datagram. */
-static bool take_time(struct hex_text *hex) {
+/* Skips a time in front of a datagram and records it. */
+static bool skip_time(struct hex_text *hex) {
     size_t length =
         hex_timestamp_parse((const char *)hex->source.window + hex->at, hex->line_bytes - hex->at, &hex->time_ns);
 
@@ -160,14 +160,14 @@ static bool take_time(struct hex_text *hex) {
     return length != 0;
 }
 
-/* Whether a time stands here, which begins the next datagram. */
+/* Whether a time starts here; it begins the next datagram. */
 static bool at_time(const struct hex_text *hex) {
     int64_t ignored;
 
     return hex_timestamp_parse((const char *)hex->source.window + hex->at, hex->line_bytes - hex->at, &ignored) != 0;
 }
 
-/* Whether the line goes on with one decimal number and a semicolon, as in the length that xxd -i writes. */
+/* Whether the line continues with one decimal number and a semicolon, as in the length that xxd -i writes. */
 static bool is_scalar(const struct hex_text *hex, size_t at) {
     while (is_blank(char_at(hex, at)))
         at++;
@@ -176,10 +176,8 @@ static bool is_scalar(const struct hex_text *hex, size_t at) {
     return char_at(hex, at) == ';';
 }
 
-/*
- * Go behind `static const char name[] =`; anything in front of an equals sign that looks like words is taken for that.
- * Wireshark names the arrays of a followed stream peer0_ (who spoke first) and peer1_.
- */
+/* Skips `static const char name[] =`, or any words in front of an equals sign. Wireshark names the arrays of a
+   followed stream peer0_ (the side that sent first) and peer1_. */
 static void skip_declaration(struct hex_text *hex) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ \t*[]";
     size_t at = hex->at;
@@ -209,7 +207,7 @@ static enum step close_braces(struct hex_text *hex) {
     return STEP_DONE;
 }
 
-/* One item of bytes that stand free or between braces. */
+/* Reads one item of bytes, outside or inside braces. */
 static enum step read_item(struct hex_text *hex) {
     char c = char_at(hex, hex->at);
 
@@ -241,10 +239,8 @@ static enum step read_items(struct hex_text *hex) {
     return step;
 }
 
-/*
- * The offset that begins a dump's line, and where it ends; false if the line is no dump's. Without colon behind it, an
- * offset looks like bytes: it counts as one if a dump goes on or can begin here, and bytes of two digits follow.
- */
+/* Finds the offset that starts a dump line and its end; false if this is not a dump line. An offset without a colon
+   looks like bytes: it counts as an offset if a dump can start or continue here and bytes of two digits follow. */
 static bool find_offset(const struct hex_text *hex, size_t *offset, size_t *end) {
     size_t begin = hex->at + (at_prefix(hex, hex->at) ? 2 : 0);
     size_t count = count_digits(hex, begin), next = begin + count;
@@ -260,12 +256,12 @@ static bool find_offset(const struct hex_text *hex, size_t *offset, size_t *end)
         return true;
     while (is_blank(char_at(hex, next)))
         next++;
-    if (next == hex->line_bytes) /* the end mark of hexdump */
+    if (next == hex->line_bytes) /* the last line of hexdump */
         return hex->mode == MODE_DUMP && *offset == hex->size;
     return next > *end && count_digits(hex, next) == 2 && (*offset == 0 || hex->mode == MODE_DUMP);
 }
 
-/* Whether the text column begins at a place of a dump's line, gap blanks behind the last byte. */
+/* Whether the text column starts at an offset of a dump line, `gap` blanks after the last byte. */
 static bool at_text(const struct hex_text *hex, size_t gap, size_t line_size) {
     if (char_at(hex, hex->at) == '|')
         return true;
@@ -292,13 +288,13 @@ static enum step read_dump_line(struct hex_text *hex, size_t offset, size_t end)
     if (offset == 0 && hex->size > 0)
         return STEP_DONE;
     if (offset != hex->size)
-        return bad(hex, hex->at, "offset 0x%zx behind %zu bytes", offset, hex->size);
+        return bad(hex, hex->at, "offset 0x%zx after %zu bytes", offset, hex->size);
     hex->mode = MODE_DUMP;
     hex->at = end;
     return read_dump_bytes(hex);
 }
 
-/* A line, or what is left of it, that does not begin between braces. */
+/* Reads a line, or the rest of one, that does not start inside braces. */
 static enum step read_fresh_line(struct hex_text *hex) {
     size_t mark, offset, end;
 
@@ -313,7 +309,7 @@ static enum step read_fresh_line(struct hex_text *hex) {
         hex->at += mark;
         skip_blanks(hex);
     }
-    if (hex->mode == MODE_NONE && take_time(hex))
+    if (hex->mode == MODE_NONE && skip_time(hex))
         skip_blanks(hex);
     if (hex->mode != MODE_LINE && find_offset(hex, &offset, &end))
         return read_dump_line(hex, offset, end);
@@ -341,7 +337,7 @@ static enum step read_line(struct hex_text *hex) {
     return read_fresh_line(hex);
 }
 
-/* Have the next line in the window; false at the text's end or if the line is too long. */
+/* Brings the next line into the window; false at the end of the text or if the line is too long. */
 static bool next_line(struct hex_text *hex) {
     struct byte_source *source = &hex->source;
     const uint8_t *newline = NULL;
@@ -363,7 +359,7 @@ static bool next_line(struct hex_text *hex) {
     return hex->line_end > 0 && hex->error[0] == '\0';
 }
 
-/* What the end of the text means for what has begun. */
+/* The result at the end of the text, which may end a datagram or a dump. */
 static enum capture_result at_end(struct hex_text *hex) {
     if (hex->error[0] == '\0' && hex->source.error[0] != '\0')
         bad(hex, 0, "%s", hex->source.error);
@@ -376,7 +372,7 @@ static enum capture_result at_end(struct hex_text *hex) {
     return hex->mode == MODE_NONE ? CAPTURE_END : CAPTURE_PACKET;
 }
 
-/* Read up to the end of a datagram. */
+/* Reads to the end of a datagram. */
 static enum capture_result read_datagram(struct hex_text *hex) {
     enum step step = STEP_ON;
 
@@ -428,7 +424,7 @@ const char *hex_text_error(const struct hex_text *hex) {
     return hex->error;
 }
 
-/* path, or the memory area if path is NULL. */
+/* Opens path, or the memory area if path is NULL. */
 static struct hex_text *hex_open(const char *path, const void *bytes, size_t size_bytes,
                                char error[CAPTURE_ERROR_BYTES]) {
     struct hex_text *hex = calloc(1, sizeof *hex);

@@ -7,15 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-#define TEXT_BYTES 48 /* longer than any time */
+#define TEXT_BYTES 48 /* longer than any accepted time */
 #define NS_PER_S INT64_C(1000000000)
-#define SECONDS_MAX INT64_C(9000000000) /* what fits in nanoseconds */
+#define SECONDS_MAX INT64_C(9000000000) /* the largest number of seconds that fits in int64_t nanoseconds */
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Nanoseconds of a fraction from its point on; *length gets its length, 0: there is none. */
+/* Parses a fraction from its point on, as nanoseconds; *length is the number of characters, 0: no fraction. */
 static int64_t read_fraction(const char *text, size_t *length) {
     int64_t ns = 0;
     int64_t unit = NS_PER_S;
@@ -37,7 +37,7 @@ static bool is_in_range(const struct tm *tm) {
            tm->tm_min < 60 && tm->tm_sec <= 60 && tm->tm_year >= 70;
 }
 
-/* The whole seconds; returns their length, 0: none. */
+/* Parses the whole seconds; returns the number of characters, 0: no date or time. */
 static size_t read_date(const char *text, int64_t *seconds) {
     struct tm tm = {0};
     int length = 0;
@@ -47,7 +47,7 @@ static size_t read_date(const char *text, int64_t *seconds) {
     }
     tm.tm_year -= 1900;
     tm.tm_mon -= 1;
-    if (!is_in_range(&tm)) { /* timegm would carry over */
+    if (!is_in_range(&tm)) { /* timegm would normalise it */
         return 0;
     }
     *seconds = timegm(&tm);
@@ -82,7 +82,7 @@ size_t hex_timestamp_parse(const char *text, size_t size_bytes, int64_t *time_ns
     size_t fraction_length;
     memcpy(start, text, size_bytes < TEXT_BYTES - 1 ? size_bytes : TEXT_BYTES - 1);
     if (!is_digit(start[0])) {
-        return 0; /* scanf would take blanks and signs */
+        return 0; /* sscanf would accept blanks and signs */
     }
     size_t length = read_date(start, &seconds);
     bool is_date = length != 0;

@@ -11,13 +11,13 @@
 
 #define SNAP_BYTES 262144
 #define BUFFER_BYTES (16 << 20)
-#define WAIT_MS 100 /* how late the end is noticed */
+#define WAIT_MS 100 /* delay until a stop request is noticed */
 #define LINK_RAW 101
 #define NS_PER_S 1000000000u
 
 struct capture_interface {
     pcap_t *pcap;
-    int fd; /* readable when packets wait */
+    int fd; /* readable when packets are waiting */
     struct capture_interface_options options;
     uint64_t begun_ns;
     uint64_t frames;
@@ -34,7 +34,7 @@ static uint64_t now_ns(void) {
 
 /* ---- opening ---- */
 
-/* Up to the end of the text's room. */
+/* Appends to the message, as far as it has room. */
 static void append(char error[CAPTURE_ERROR_BYTES], const char *text) {
     size_t length = strlen(error);
     snprintf(error + length, CAPTURE_ERROR_BYTES - length, "%s", text);
@@ -44,7 +44,7 @@ static void name_interfaces(char error[CAPTURE_ERROR_BYTES]) {
     char reason[PCAP_ERRBUF_SIZE];
     pcap_if_t *all = NULL;
     if (pcap_findalldevs(&all, reason) == 0 && all != NULL) {
-        const char *separator = "; there are: ";
+        const char *separator = "; interfaces: ";
         for (const pcap_if_t *one = all; one != NULL; one = one->next) {
             append(error, separator);
             append(error, one->name);
@@ -58,8 +58,8 @@ static void explain(const struct capture_interface *device, int status, char err
     switch (status) {
     case PCAP_ERROR_PERM_DENIED:
         snprintf(error, CAPTURE_ERROR_BYTES,
-                 "no permission to capture: run as root, or let a program that may do it, as in "
-                 "tcpdump -i %.20s -w - udp | uerudp decode -",
+                 "no permission to capture: run as root, or use a program that has it, as in tcpdump -i %.20s -w - "
+                 "udp | uerudp decode -",
                  device->options.name);
         break;
     case PCAP_ERROR_NO_SUCH_DEVICE:
@@ -71,7 +71,8 @@ static void explain(const struct capture_interface *device, int status, char err
     }
 }
 
-/* Packets come at once, not when a buffer is full: somebody may be watching. A device may have no nanoseconds. */
+/* Packets arrive immediately, not when a buffer is full, because somebody may be watching. Not every interface has
+   nanoseconds. */
 static bool configure(pcap_t *pcap) {
     int precision = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
     return (precision == 0 || precision == PCAP_ERROR_TSTAMP_PRECISION_NOTSUP) &&
@@ -89,7 +90,7 @@ static bool activate(struct capture_interface *device, char error[CAPTURE_ERROR_
     char reason[PCAP_ERRBUF_SIZE];
     device->fd = pcap_get_selectable_fd(pcap);
     if (device->fd < 0 || pcap_setnonblock(pcap, 1, reason) != 0) {
-        snprintf(error, CAPTURE_ERROR_BYTES, "this interface cannot be waited for");
+        snprintf(error, CAPTURE_ERROR_BYTES, "this interface does not support waiting for packets");
         return false;
     }
     return true;
@@ -101,7 +102,7 @@ static bool set_filter(struct capture_interface *device, char error[CAPTURE_ERRO
         return true;
     }
     if (pcap_compile(device->pcap, &program, device->options.filter, 1, PCAP_NETMASK_UNKNOWN) != 0) {
-        snprintf(error, CAPTURE_ERROR_BYTES, "not a filter: %s", pcap_geterr(device->pcap));
+        snprintf(error, CAPTURE_ERROR_BYTES, "invalid filter: %s", pcap_geterr(device->pcap));
         return false;
     }
     bool good = pcap_setfilter(device->pcap, &program) == 0;
@@ -112,7 +113,7 @@ static bool set_filter(struct capture_interface *device, char error[CAPTURE_ERRO
     return good;
 }
 
-/* The two lists of numbers differ for raw IP alone, among the links that frame.c reads. */
+/* DLT_ and LINKTYPE_ numbers differ for raw IP only, among the link types that packet_headers.c parses. */
 static uint16_t link_type(pcap_t *pcap) {
     int type = pcap_datalink(pcap);
     return type == DLT_RAW ? LINK_RAW : (uint16_t)type;
@@ -160,7 +161,7 @@ static void fill(struct capture_interface *device, const struct pcap_pkthdr *hea
     };
 }
 
-/* libpcap's own waiting may take no notice of time and signals while nothing comes. */
+/* libpcap's own wait may ignore the time limit and signals while no packet arrives. */
 static void wait_for_packets(const struct capture_interface *device) {
     struct pollfd waiting = {.fd = device->fd, .events = POLLIN};
     poll(&waiting, 1, WAIT_MS);

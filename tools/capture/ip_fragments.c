@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A datagram under construction is 64 KiB of data and one bit per 8 bytes that are there: offsets count in units of 8,
- * and only the last fragment may end between. An exact repeat of a fragment is ignored. Any other overlap condemns the
- * datagram (RFC 5722), because the two readings of it could differ; so does an end that moves.
- */
+/* A datagram under reassembly has 64 KiB of data and one bit for each 8 bytes present: offsets are multiples of 8,
+   and only the last fragment may have another size. An exact copy of a fragment is ignored. Any other overlap
+   discards the datagram (RFC 5722), because the two versions could differ; so do two different ends. */
 #include "tools/capture/ip_fragments.h"
 
 #include <stdlib.h>
@@ -23,16 +21,16 @@ struct slot {
     struct ip_fragment_key key;
     uint64_t first_frame;
     int64_t first_time_ns;
-    size_t length_bytes;   /* of the whole datagram, once its last fragment was seen */
-    size_t captured_bytes; /* where the first byte is missing that a snap length cut off */
-    size_t end_bytes;      /* of the farthest fragment */
+    size_t length_bytes;   /* of the whole datagram; known from its last fragment */
+    size_t captured_bytes; /* up to the first byte that a snap length cut off */
+    size_t end_bytes;      /* end of the fragment with the highest offset */
     size_t units_present;
     uint8_t present[UNITS / 8];
-    uint8_t *data; /* stays when the slot is used again */
+    uint8_t *data; /* kept when the slot is used again */
 };
 
 struct ip_fragments {
-    struct slot *finished; /* handed out by the last call, to be emptied by the next */
+    struct slot *finished; /* returned by the last call; the next call empties it */
     uint64_t incomplete;
     struct slot slots[SLOTS];
 };
@@ -57,7 +55,7 @@ uint64_t ip_fragments_incomplete(const struct ip_fragments *fragments) {
     return count;
 }
 
-/* Clocks may step back, so distance in either direction counts. */
+/* Clocks may step back, so the distance counts in both directions. */
 static bool too_old(const struct slot *slot, int64_t now_ns) {
     uint64_t distance = now_ns > slot->first_time_ns ? (uint64_t)now_ns - (uint64_t)slot->first_time_ns
                                                      : (uint64_t)slot->first_time_ns - (uint64_t)now_ns;
@@ -65,7 +63,7 @@ static bool too_old(const struct slot *slot, int64_t now_ns) {
     return distance > AGE_MAX_NS;
 }
 
-/* Give up what is too old, then find the datagram's slot, or the one to use for it: an empty one, else the oldest. */
+/* Discards what is too old, then finds the datagram's slot or a slot for it: an empty one, else the oldest. */
 static struct slot *find_slot(struct ip_fragments *fragments, const struct ip_fragment *fragment) {
     struct slot *best = &fragments->slots[0];
 
@@ -84,7 +82,7 @@ static struct slot *find_slot(struct ip_fragments *fragments, const struct ip_fr
     return best;
 }
 
-/* False if memory is out. */
+/* False if memory allocation fails. */
 static bool begin_slot(struct ip_fragments *fragments, struct slot *slot, const struct ip_fragment *fragment) {
     uint8_t *data = slot->data != NULL ? slot->data : malloc(DATA_BYTES);
 
@@ -101,7 +99,7 @@ static bool begin_slot(struct ip_fragments *fragments, struct slot *slot, const 
     return data != NULL;
 }
 
-/* How many of the units from first up to end are present. */
+/* Counts the present 8-byte units from first to before end. */
 static size_t count_present(const struct slot *slot, size_t first, size_t end) {
     size_t count = 0;
 
@@ -116,15 +114,15 @@ static void set_present(struct slot *slot, size_t first, size_t end) {
     slot->units_present += end - first;
 }
 
-/* Whether a fragment that ends at end_bytes agrees with what is known of the datagram's length. */
+/* Whether a fragment that ends at end_bytes agrees with the known length of the datagram. */
 static bool end_agrees(const struct slot *slot, const struct ip_fragment *fragment, size_t end_bytes) {
     if (fragment->more)
         return end_bytes <= slot->length_bytes;
     return slot->end_bytes <= end_bytes && (slot->length_bytes == LENGTH_UNKNOWN || slot->length_bytes == end_bytes);
 }
 
-/* Put the data in its place; false if it contradicts what is there. */
-static bool place(struct slot *slot, const struct ip_fragment *fragment, const struct header_cursor *data) {
+/* Stores the data; false if it contradicts stored data. */
+static bool store(struct slot *slot, const struct ip_fragment *fragment, const struct header_cursor *data) {
     size_t offset = fragment->offset_bytes, end = offset + data->length_bytes;
     size_t first_unit = offset / UNIT_BYTES, end_unit = (end + UNIT_BYTES - 1) / UNIT_BYTES;
     size_t present = count_present(slot, first_unit, end_unit);
@@ -171,7 +169,7 @@ enum capture_headers_result ip_fragments_add(struct ip_fragments *fragments, con
     if (!slot->used || memcmp(&slot->key, &fragment->key, sizeof slot->key) != 0)
         if (!begin_slot(fragments, slot, fragment))
             return CAPTURE_HEADERS_FRAGMENT;
-    if (!slot->condemned && !place(slot, fragment, data))
+    if (!slot->condemned && !store(slot, fragment, data))
         slot->condemned = true;
     if (slot->condemned)
         return CAPTURE_HEADERS_MALFORMED;

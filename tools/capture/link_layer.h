@@ -8,7 +8,8 @@
 #define CAPTURE_ETHERTYPE_IPV4 0x0800
 #define CAPTURE_ETHERTYPE_IPV6 0x86dd
 
-/* Take the headers in front of the network layer and return its Ethernet type; 0, and span->fault, if there is none. */
+/* Parses the headers in front of the network layer and returns its Ethernet type; 0 if there is none, with
+   span->fault set. */
 uint16_t link_layer_parse(uint16_t link_type, struct header_cursor *span);
 
 #endif

@@ -13,7 +13,7 @@
 #define PROTOCOL_UDP 17
 #define HOP_LIMIT 64
 
-/* Locally administered hardware addresses that end in those of IP. */
+/* Locally administered MAC addresses whose last bytes are those of the IP address. */
 static void ethernet_build(uint8_t *header, const struct capture_address *source, const struct capture_address *destination) {
     size_t last = source->family == CAPTURE_IPV6 ? 12 : 0;
 
@@ -46,7 +46,7 @@ static void ipv6_build(uint8_t *header, const struct capture_address *source, co
     memcpy(header + 24, destination->bytes, 16);
 }
 
-/* The checksum is only to be there, so that sealing makes it right. */
+/* A nonzero checksum makes capture_packet_update_checksums compute it. */
 static void udp_build(uint8_t *header, const struct capture_address *source, const struct capture_address *destination,
                       size_t udp_bytes) {
     capture_store_be16(header, source->port);
@@ -61,7 +61,7 @@ size_t capture_packet_build(const struct capture_address *source, const struct c
     uint8_t *ip = frame + ETHERNET_BYTES;
     uint8_t *udp = ip + (is_ipv6 ? IPV6_BYTES : IPV4_BYTES);
     size_t udp_bytes = UDP_BYTES + payload_bytes;
-    struct capture_packet_offsets place = {
+    struct capture_packet_offsets offsets = {
         .network = ETHERNET_BYTES,
         .family = source->family,
         .is_udp = true,
@@ -76,6 +76,6 @@ size_t capture_packet_build(const struct capture_address *source, const struct c
     if (payload_bytes > 0)
         memcpy(udp + UDP_BYTES, payload, payload_bytes);
     udp_build(udp, source, destination, udp_bytes);
-    capture_packet_update_checksums(&place, frame, place.payload + payload_bytes);
-    return place.payload + payload_bytes;
+    capture_packet_update_checksums(&offsets, frame, offsets.payload + payload_bytes);
+    return offsets.payload + payload_bytes;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classic pcap. libpcap parses it; it reads through a stdio stream whose bytes are those of a source. */
+/* Classic pcap, parsed by libpcap, which reads through a stdio stream over a byte source. */
 #define _GNU_SOURCE /* fopencookie */
 #include "tools/capture/format.h"
 #include "tools/capture/pcapng_layout.h"
@@ -22,30 +22,30 @@ struct capture_pcap {
     uint16_t link_type;
     uint8_t magic[4];
 
-    /* What libpcap has taken of the file and the current packet does not precede. */
-    uint8_t *kept;
-    uint64_t kept_offset; /* where it stands in the file */
-    size_t kept_bytes, kept_room;
+    /* Bytes that libpcap has read from the current packet on. */
+    uint8_t *buffered;
+    uint64_t buffered_offset; /* its offset in the file */
+    size_t buffered_bytes, buffered_capacity;
     uint64_t offset; /* of the next packet */
 };
 
-/* Forget what comes before the next packet, and have room for so many bytes more. */
+/* Drops the bytes before the next packet and makes room for size_bytes more. */
 static bool make_room(struct capture_pcap *pcap, size_t count) {
-    size_t old = (size_t)(pcap->offset - pcap->kept_offset), room;
-    uint8_t *kept;
+    size_t old = (size_t)(pcap->offset - pcap->buffered_offset), room;
+    uint8_t *buffered;
 
-    pcap->kept_bytes -= old;
-    pcap->kept_offset += old;
+    pcap->buffered_bytes -= old;
+    pcap->buffered_offset += old;
     if (old > 0)
-        memmove(pcap->kept, pcap->kept + old, pcap->kept_bytes);
-    if (pcap->kept_room - pcap->kept_bytes >= count)
+        memmove(pcap->buffered, pcap->buffered + old, pcap->buffered_bytes);
+    if (pcap->buffered_capacity - pcap->buffered_bytes >= count)
         return true;
-    room = (pcap->kept_bytes + count) * 2;
-    kept = realloc(pcap->kept, room);
-    if (kept == NULL)
+    room = (pcap->buffered_bytes + count) * 2;
+    buffered = realloc(pcap->buffered, room);
+    if (buffered == NULL)
         return false;
-    pcap->kept = kept;
-    pcap->kept_room = room;
+    pcap->buffered = buffered;
+    pcap->buffered_capacity = room;
     return true;
 }
 
@@ -59,14 +59,14 @@ static ssize_t stream_read(void *cookie, char *into, size_t size) {
         return -1;
     if (count > 0) {
         memcpy(into, source->window, count);
-        memcpy(pcap->kept + pcap->kept_bytes, source->window, count);
+        memcpy(pcap->buffered + pcap->buffered_bytes, source->window, count);
     }
-    pcap->kept_bytes += count;
+    pcap->buffered_bytes += count;
     byte_source_skip(source, count);
     return (ssize_t)count;
 }
 
-/* Only says where the stream is. */
+/* Supports ftell only. */
 static int stream_seek(void *cookie, off64_t *offset, int whence) {
     const struct capture_pcap *pcap = cookie;
 
@@ -76,12 +76,12 @@ static int stream_seek(void *cookie, off64_t *offset, int whence) {
     return 0;
 }
 
-/* libpcap maps a file's link type to the platform's number, which differs for one that matters here. */
+/* libpcap maps a file's link type to the platform's DLT number, which differs for raw IP. */
 static uint16_t link_type_of(int datalink) {
     return datalink == DLT_RAW ? LINKTYPE_RAW : (uint16_t)datalink;
 }
 
-/* Have libpcap read the stream; NULL with a text in error. */
+/* Makes libpcap read the stream; NULL with a message in error. */
 static pcap_t *open_stream(struct capture_pcap *pcap, char text[PCAP_ERRBUF_SIZE]) {
     const cookie_io_functions_t functions = {.read = stream_read, .seek = stream_seek};
     FILE *stream = fopencookie(pcap, "rb", functions);
@@ -107,12 +107,12 @@ struct capture_pcap *capture_pcap_open(struct byte_source *source, char error[CA
     if (pcap == NULL || pcap->handle == NULL) {
         snprintf(error, CAPTURE_ERROR_BYTES, "%.200s", source->error[0] != '\0' ? source->error : text);
         if (pcap != NULL)
-            free(pcap->kept);
+            free(pcap->buffered);
         free(pcap);
         return NULL;
     }
     pcap->link_type = link_type_of(pcap_datalink(pcap->handle));
-    memcpy(pcap->magic, pcap->kept, sizeof pcap->magic);
+    memcpy(pcap->magic, pcap->buffered, sizeof pcap->magic);
     return pcap;
 }
 
@@ -124,18 +124,18 @@ void capture_pcap_tap(struct capture_pcap *pcap, const struct capture_tap *tap) 
     pcap->offset = position(pcap);
     if (tap != NULL)
         tap->block(tap->user,
-                   &(struct capture_block){.form = CAPTURE_BLOCK_FILE, .bytes = pcap->kept, .size_bytes = (size_t)pcap->offset},
+                   &(struct capture_block){.form = CAPTURE_BLOCK_FILE, .bytes = pcap->buffered, .size_bytes = (size_t)pcap->offset},
                    NULL);
 }
 
-/* The packet that ends at the stream's position. */
+/* The block of the packet that ends at the stream's position. */
 static struct capture_block block_before(const struct capture_pcap *pcap, uint64_t end) {
     bool is_swapped = pcap_is_swapped(pcap->handle);
     uint32_t magic = pcapng_load32(pcap->magic, is_swapped);
 
     return (struct capture_block){
         .form = CAPTURE_BLOCK_CLASSIC,
-        .bytes = pcap->kept + (pcap->offset - pcap->kept_offset),
+        .bytes = pcap->buffered + (pcap->offset - pcap->buffered_offset),
         .size_bytes = (size_t)(end - pcap->offset),
         .is_swapped = is_swapped,
         .header_bytes = magic == LONG_RECORD_MAGIC ? LONG_RECORD_BYTES : RECORD_BYTES,
@@ -174,6 +174,6 @@ void capture_pcap_close(struct capture_pcap *pcap) {
     if (pcap == NULL)
         return;
     pcap_close(pcap->handle);
-    free(pcap->kept);
+    free(pcap->buffered);
     free(pcap);
 }

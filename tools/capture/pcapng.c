@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * pcapng: a sequence of blocks {type, length, body, length again}. Sections may differ in byte order, interfaces in
- * link type and clock. Blocks that are not needed to understand packets are skipped.
- */
+/* pcapng: a sequence of blocks {type, length, body, length again}. Byte order may change between sections; link type
+   and clock between interfaces. Blocks that are not needed to read packets are skipped. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +11,11 @@
 #define SECTION_BYTES 16  /* magic, major, minor, length of the section */
 #define INTERFACE_BYTES 8 /* link type, reserved, snap length */
 #define BYTE_ORDER_MAGIC UINT32_C(0x1a2b3c4d)
-#define BLOCK_MAX_BYTES (16u << 20) /* of those that are kept in memory */
+#define BLOCK_MAX_BYTES (16u << 20) /* of blocks that are read as a whole */
 #define INTERFACES_MAX 65536
-#define SKIP_BYTES 65536u /* at once */
+#define SKIP_BYTES 65536u /* read at a time when skipping */
 #define NS_PER_SECOND 1000000000
-#define DEFAULT_TICKS 1000000 /* per second: microseconds */
+#define DEFAULT_TICKS 1000000 /* per second */
 
 __extension__ typedef __int128 wide;
 
@@ -31,15 +29,15 @@ struct interface {
 
 struct capture_pcapng {
     struct byte_source *source;
-    char *error;    /* where the text of a failure goes, during a call */
+    char *error;    /* for the message of a failure, during a call */
     uint64_t block; /* offset of the current block */
-    bool swapped;   /* the section's byte order is not this machine's */
+    bool swapped;   /* the section is in the opposite byte order of this machine */
     struct interface *interfaces;
     uint32_t interface_count, interface_room;
-    const struct capture_tap *tap; /* NULL: nobody */
+    const struct capture_tap *tap; /* NULL: none */
 };
 
-/* The part of a block that is not read yet. */
+/* The unread part of a block's body. */
 struct body {
     const uint8_t *bytes;
     size_t left;
@@ -51,7 +49,7 @@ struct option {
     const uint8_t *value;
 };
 
-/* Say what is wrong with the current block. Always false, so that callers can return it. */
+/* Sets the message about the current block. Returns false, so that callers can return the result. */
 __attribute__((format(printf, 2, 3))) static bool damaged(struct capture_pcapng *pcapng, const char *format, ...) {
     va_list arguments;
     int size =
@@ -70,8 +68,8 @@ static uint64_t load64(const uint8_t *bytes, bool swapped) {
     return swapped ? __builtin_bswap64(value) : value;
 }
 
-/* The next size bytes of a body, NULL if it has fewer. */
-static const uint8_t *take(struct body *body, size_t size) {
+/* Returns the next size_bytes of a body; NULL if it has fewer. */
+static const uint8_t *read_bytes(struct body *body, size_t size) {
     const uint8_t *bytes = body->bytes;
 
     if (size > body->left)
@@ -81,19 +79,19 @@ static const uint8_t *take(struct body *body, size_t size) {
     return bytes;
 }
 
-/* What is padded to 32 bits; the padding of the last item may be missing. */
-static const uint8_t *take_padded(struct body *body, size_t size) {
-    const uint8_t *bytes = take(body, size);
+/* Returns the next item padded to 32 bits; the padding of the last item may be missing. */
+static const uint8_t *read_padded(struct body *body, size_t size) {
+    const uint8_t *bytes = read_bytes(body, size);
     size_t padding = -size & 3;
 
     if (bytes != NULL)
-        take(body, padding < body->left ? padding : body->left);
+        read_bytes(body, padding < body->left ? padding : body->left);
     return bytes;
 }
 
-/* The next option of a list; false at its end, or if it is damaged: then option->value is NULL. */
+/* Reads the next option of a list; false at its end, or with option->value NULL if the list is damaged. */
 static bool next_option(struct body *body, struct option *option) {
-    const uint8_t *header = take(body, 4);
+    const uint8_t *header = read_bytes(body, 4);
 
     *option = (struct option){.value = body->bytes};
     if (header == NULL) {
@@ -104,34 +102,34 @@ static bool next_option(struct body *body, struct option *option) {
     if (option->code == PCAPNG_END)
         return false;
     option->size_bytes = pcapng_load16(header + 2, body->swapped);
-    option->value = take_padded(body, option->size_bytes);
+    option->value = read_padded(body, option->size_bytes);
     return option->value != NULL;
 }
 
-/* Say that the file ends, or cannot be read further, before size bytes of the current block. Always false. */
+/* Sets the message that the file ends, or cannot be read, before size_bytes of the current block. Returns false. */
 static bool too_short(struct capture_pcapng *pcapng, const char *what, uint32_t size) {
     const struct byte_source *source = pcapng->source;
     uint64_t end = source->offset + source->available;
 
     if (source->error[0] != '\0')
         return damaged(pcapng, "%s, at byte %llu", source->error, (unsigned long long)end);
-    return damaged(pcapng, "truncated, only %llu of %u bytes of its %s are there",
+    return damaged(pcapng, "truncated: only %llu of %u bytes of its %s are present",
                    (unsigned long long)(end - pcapng->block), size, what);
 }
 
-/* Have the first size bytes of the block in the window. */
+/* Makes the window hold the first size_bytes of the block. */
 static bool need(struct capture_pcapng *pcapng, const char *what, uint32_t size) {
     return byte_source_fill(pcapng->source, size) >= size || too_short(pcapng, what, size);
 }
 
-/* The length at a block's end repeats that of its begin. */
+/* Checks that the length at the end of a block repeats the length at its start. */
 static bool check_end(struct capture_pcapng *pcapng, const uint8_t *end, uint32_t size) {
     uint32_t again = pcapng_load32(end, pcapng->swapped);
 
-    return again == size || damaged(pcapng, "its length is %u at its begin and %u at its end", size, again);
+    return again == size || damaged(pcapng, "its length is %u at its start but %u at its end", size, again);
 }
 
-/* Have a whole block in the window and its body in *body. */
+/* Makes the window hold the whole block and sets *body. */
 static bool load_block(struct capture_pcapng *pcapng, uint32_t size, struct body *body) {
     if (size > BLOCK_MAX_BYTES)
         return damaged(pcapng, "its length %u is above the limit of %u", size, BLOCK_MAX_BYTES);
@@ -142,18 +140,18 @@ static bool load_block(struct capture_pcapng *pcapng, uint32_t size, struct body
     return check_end(pcapng, body->bytes + body->left, size);
 }
 
-static void tell(struct capture_pcapng *pcapng, const struct capture_block *block) {
+static void report_block(struct capture_pcapng *pcapng, const struct capture_block *block) {
     if (pcapng->tap != NULL)
         pcapng->tap->block(pcapng->tap->user, block, NULL);
 }
 
-/* The next piece of a block that is not kept in memory. */
+/* Skips the next piece of a block that is not read as a whole. */
 static void skip_piece(struct capture_pcapng *pcapng, uint32_t size) {
-    tell(pcapng, &(struct capture_block){.bytes = pcapng->source->window, .size_bytes = size});
+    report_block(pcapng, &(struct capture_block){.bytes = pcapng->source->window, .size_bytes = size});
     byte_source_skip(pcapng->source, size);
 }
 
-/* Go to a block's end without having it in memory. */
+/* Skips to the end of a block without loading it. */
 static bool skip_block(struct capture_pcapng *pcapng, uint32_t size) {
     struct byte_source *source = pcapng->source;
     uint32_t left = size - 4;
@@ -174,7 +172,7 @@ static bool skip_block(struct capture_pcapng *pcapng, uint32_t size) {
     return true;
 }
 
-/* A section header decides the byte order, and that before its length can be read. */
+/* Determines the byte order from a section header, before its length can be read. */
 static bool section_order(struct capture_pcapng *pcapng) {
     uint32_t magic;
 
@@ -189,23 +187,23 @@ static bool section_order(struct capture_pcapng *pcapng) {
 }
 
 static bool read_section(struct capture_pcapng *pcapng, struct body *body) {
-    const uint8_t *header = take(body, SECTION_BYTES);
+    const uint8_t *header = read_bytes(body, SECTION_BYTES);
 
     if (header == NULL)
         return damaged(pcapng, "too short for a section header");
     if (pcapng_load16(header + 4, pcapng->swapped) != 1)
-        return damaged(pcapng, "pcapng version %u.%u is not known", pcapng_load16(header + 4, pcapng->swapped),
+        return damaged(pcapng, "pcapng version %u.%u is not supported", pcapng_load16(header + 4, pcapng->swapped),
                        pcapng_load16(header + 6, pcapng->swapped));
     return true;
 }
 
-/* if_tsresol: a power of 10, or with the top bit one of 2. */
+/* if_tsresol: a power of 10, or with the top bit set a power of 2. */
 static bool set_resolution(struct capture_pcapng *pcapng, struct interface *interface, uint8_t resolution) {
     unsigned exponent = resolution & 0x7f;
     uint64_t base = resolution & 0x80 ? 2 : 10;
 
     if (exponent > (base == 2 ? 63 : 19))
-        return damaged(pcapng, "a clock of %u^-%u s is finer than can be counted", (unsigned)base, exponent);
+        return damaged(pcapng, "a clock resolution of %u^-%u s is too fine", (unsigned)base, exponent);
     interface->ticks_per_second = 1;
     while (exponent-- > 0)
         interface->ticks_per_second *= base;
@@ -244,7 +242,7 @@ static bool add_interface(struct capture_pcapng *pcapng, const struct interface 
 
 static bool read_interface(struct capture_pcapng *pcapng, struct body *body) {
     struct interface interface = {.ticks_per_second = DEFAULT_TICKS};
-    const uint8_t *header = take(body, INTERFACE_BYTES);
+    const uint8_t *header = read_bytes(body, INTERFACE_BYTES);
     struct option option;
 
     if (header == NULL)
@@ -270,7 +268,7 @@ static const char *name_of(const struct interface *interface) {
     return interface->name[0] != '\0' ? interface->name : NULL;
 }
 
-/* Nanoseconds, held at the ends of what 64 bits can say. */
+/* Converts to nanoseconds, saturating at the limits of int64_t. */
 static int64_t time_ns_of(const struct interface *interface, uint64_t ticks) {
     wide ns =
         (wide)ticks * NS_PER_SECOND / interface->ticks_per_second + (wide)interface->offset_seconds * NS_PER_SECOND;
@@ -292,7 +290,8 @@ static bool read_comment(struct capture_pcapng *pcapng, struct body *body, struc
     return option.value != NULL || damaged(pcapng, "an option runs past the block's end");
 }
 
-/* What enhanced and obsolete packets share from byte 4 of their header on: time, captured, original, bytes, options. */
+/* Enhanced and obsolete packets are the same from byte 4 of their headers on: time, captured length, original
+   length, data, options. */
 static bool read_timed(struct capture_pcapng *pcapng, uint32_t number, const uint8_t *header, struct body *body,
                        struct capture_packet *packet) {
     const struct interface *interface = interface_of(pcapng, number);
@@ -302,7 +301,7 @@ static bool read_timed(struct capture_pcapng *pcapng, uint32_t number, const uin
 
     if (interface == NULL)
         return false;
-    bytes = take_padded(body, captured);
+    bytes = read_padded(body, captured);
     if (bytes == NULL)
         return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
     *packet = (struct capture_packet){
@@ -318,26 +317,26 @@ static bool read_timed(struct capture_pcapng *pcapng, uint32_t number, const uin
 }
 
 static bool read_enhanced(struct capture_pcapng *pcapng, struct body *body, struct capture_packet *packet) {
-    const uint8_t *header = take(body, 20);
+    const uint8_t *header = read_bytes(body, 20);
 
     if (header == NULL)
         return damaged(pcapng, "too short for a packet");
     return read_timed(pcapng, pcapng_load32(header, pcapng->swapped), header + 4, body, packet);
 }
 
-/* Its interface has 16 bits; a drop counter follows. */
+/* The interface has 16 bits; a drop counter follows. */
 static bool read_obsolete(struct capture_pcapng *pcapng, struct body *body, struct capture_packet *packet) {
-    const uint8_t *header = take(body, 20);
+    const uint8_t *header = read_bytes(body, 20);
 
     if (header == NULL)
         return damaged(pcapng, "too short for a packet");
     return read_timed(pcapng, pcapng_load16(header, pcapng->swapped), header + 4, body, packet);
 }
 
-/* Always of interface 0, without time; its captured length follows from the interface's snap length. */
+/* A simple packet belongs to interface 0 and has no time; the snap length limits its captured length. */
 static bool read_simple(struct capture_pcapng *pcapng, struct body *body, struct capture_packet *packet) {
     const struct interface *interface = interface_of(pcapng, 0);
-    const uint8_t *header = take(body, 4), *bytes;
+    const uint8_t *header = read_bytes(body, 4), *bytes;
     uint32_t length, captured;
 
     if (interface == NULL)
@@ -347,7 +346,7 @@ static bool read_simple(struct capture_pcapng *pcapng, struct body *body, struct
     length = captured = pcapng_load32(header, pcapng->swapped);
     if (interface->snap_bytes != 0 && captured > interface->snap_bytes)
         captured = interface->snap_bytes;
-    bytes = take(body, captured);
+    bytes = read_bytes(body, captured);
     if (bytes == NULL)
         return damaged(pcapng, "its packet of %u bytes runs past the block's end", captured);
     *packet = (struct capture_packet){.bytes = bytes,
@@ -372,7 +371,7 @@ static bool read_known(struct capture_pcapng *pcapng, uint32_t type, struct body
     }
 }
 
-/* A block that is whole in the window. */
+/* A block that is in the window as a whole. */
 static struct capture_block whole_block(const struct capture_pcapng *pcapng, uint32_t type, uint32_t size) {
     struct capture_block block = {.bytes = pcapng->source->window,
                              .size_bytes = size,
@@ -398,7 +397,7 @@ static struct capture_block whole_block(const struct capture_pcapng *pcapng, uin
     return block;
 }
 
-/* What a packet's interface says about its block. The packet was read, so that there is one. */
+/* Copies the clock and snap length of a packet's interface, which exists because the packet was read. */
 static void set_clock(const struct capture_pcapng *pcapng, struct capture_block *block) {
     const uint8_t *number = block->bytes + PCAPNG_HEADER_BYTES;
     uint32_t index = 0;
@@ -411,7 +410,7 @@ static void set_clock(const struct capture_pcapng *pcapng, struct capture_block 
     block->snap_bytes = pcapng->interfaces[index].snap_bytes;
 }
 
-/* Read one block whatever it is; *type says which it was. A packet's block stays in the window. */
+/* Reads one block of any type, which *type receives. The block of a packet stays in the window. */
 static bool read_block(struct capture_pcapng *pcapng, uint32_t *type, struct capture_packet *packet,
                        struct capture_block *block) {
     struct body body = {0};
@@ -433,7 +432,7 @@ static bool read_block(struct capture_pcapng *pcapng, uint32_t *type, struct cap
     if (is_packet(*type))
         set_clock(pcapng, block);
     else
-        tell(pcapng, block);
+        report_block(pcapng, block);
     byte_source_skip(pcapng->source, size);
     return true;
 }

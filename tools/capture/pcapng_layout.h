@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private: numbers of the pcapng format, loads and stores in either byte order. */
+/* Private: constants of the pcapng format, and loads and stores in either byte order. */
 #ifndef UERUDP_TOOLS_CAPTURE_PCAPNG_LAYOUT_H
 #define UERUDP_TOOLS_CAPTURE_PCAPNG_LAYOUT_H
 
@@ -13,15 +13,15 @@ enum pcapng_block_type {
     PCAPNG_OBSOLETE_PACKET = 2,
     PCAPNG_SIMPLE_PACKET = 3,
     PCAPNG_ENHANCED_PACKET = 6,
-    PCAPNG_SECTION = 0x0a0d0d0a, /* the same in both byte orders */
+    PCAPNG_SECTION = 0x0a0d0d0a, /* the same number in both byte orders */
 };
 
-/* Of packets and interfaces; the first two of every block. */
+/* Of packets and interfaces; every block may have the first two. */
 enum pcapng_option_code {
     PCAPNG_END = 0,
     PCAPNG_COMMENT = 1,
-    PCAPNG_NAME = 2,         /* of an interface; */
-    PCAPNG_PACKET_FLAGS = 2, /* the same number, of a packet */
+    PCAPNG_NAME = 2,         /* of an interface */
+    PCAPNG_PACKET_FLAGS = 2, /* of a packet */
     PCAPNG_PACKET_DROPS = 4,
     PCAPNG_PACKET_ID = 5,
     PCAPNG_PACKET_QUEUE = 6,
@@ -32,8 +32,8 @@ enum pcapng_option_code {
 };
 
 #define PCAPNG_HEADER_BYTES 8         /* type and length */
-#define PCAPNG_FRAME_BYTES 12         /* what surrounds the body: type, length, length */
-#define PCAPNG_PACKET_HEADER_BYTES 28 /* of an enhanced or obsolete packet, up to its data */
+#define PCAPNG_FRAME_BYTES 12         /* around the body: type, length, length */
+#define PCAPNG_PACKET_HEADER_BYTES 28 /* of an enhanced or obsolete packet, without its data */
 #define PCAPNG_SIMPLE_HEADER_BYTES 12
 
 static inline uint16_t pcapng_load16(const uint8_t *bytes, bool is_swapped) {
@@ -55,7 +55,7 @@ static inline void pcapng_store32(uint8_t *bytes, uint32_t value, bool is_swappe
     memcpy(bytes, &value, sizeof value);
 }
 
-/* How many bytes an item takes that is padded to 32 bits. */
+/* The size of an item padded to 32 bits. */
 static inline size_t pcapng_padded(size_t size_bytes) {
     return (size_bytes + 3) & ~(size_t)3;
 }

@@ -7,7 +7,7 @@ enum { BLOCK_INTERFACE = 1, BLOCK_PACKET = 6, BLOCK_SECTION = 0x0a0d0d0a };
 enum { OPTION_END = 0, OPTION_COMMENT = 1, OPTION_APPLICATION = 4, OPTION_NAME = 2, OPTION_TSRESOL = 9 };
 
 #define SNAP_BYTES 262144
-#define PACKET_MAX_BYTES (UINT32_C(8) << 20) /* half of what the reader accepts as a block */
+#define PACKET_MAX_BYTES (UINT32_C(8) << 20) /* half of what the capture reader accepts as a block */
 #define OPTION_MAX_BYTES 65535
 #define TSRESOL_NS 9
 #define FRAME_BYTES 12 /* type, length, length again */
@@ -27,7 +27,7 @@ static void flush_stage(struct pcapng_writer *writer) {
     writer->staged_bytes = 0;
 }
 
-/* A block is written at once, unless it is large: a call of stdio for each of its numbers costs more than the rest. */
+/* Collects a block and writes it at once unless it is large: one stdio call for each number is slow. */
 static void put(struct pcapng_writer *writer, const void *bytes, size_t size) {
     if (size > PCAPNG_WRITER_STAGE_BYTES - writer->staged_bytes)
         flush_stage(writer);
@@ -51,7 +51,7 @@ static void put32(struct pcapng_writer *writer, uint32_t value) {
     put(writer, bytes, sizeof bytes);
 }
 
-/* An option and the end of the list, or nothing if there is no value; and how many bytes that takes. */
+/* The size of an option and the end of the list; 0 if there is no value. */
 static size_t options_bytes(const void *value, size_t size) {
     return value == NULL ? 0 : 4 + padded(size) + 4;
 }
@@ -85,7 +85,7 @@ void pcapng_writer_begin(struct pcapng_writer *writer, FILE *file, const char *a
     put_begin(writer, BLOCK_SECTION, size);
     put32(writer, 0x1a2b3c4d);
     put32(writer, 1);          /* version 1.0 */
-    put32(writer, UINT32_MAX); /* the section's length is not known */
+    put32(writer, UINT32_MAX); /* the length of the section is unknown */
     put32(writer, UINT32_MAX);
     if (application != NULL) {
         put_option(writer, OPTION_APPLICATION, application, text);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "tools/cli/help.h"
 #include "tools/print/text_buffer.h"
 
-/* The line, escaped, to be freed with text_buffer_free; it ends with NUL. */
+/* Returns the escaped line, NUL-terminated, to be freed with text_buffer_free. */
 static struct text_buffer G_GNUC_PRINTF(2, 0) make_line(const char *prefix, const char *format, va_list arguments) {
     struct text_buffer line = {0};
     char *text = g_strdup_vprintf(format, arguments);
@@ -49,7 +50,7 @@ void cli_print_line(FILE *file, const char *format, ...) {
     text_buffer_free(&line);
 }
 
-/* The help of GLib's own hides the options of all groups but one. */
+/* GLib's own help hides the options of all groups but one. */
 static void print_help(GOptionContext *context) {
     g_option_context_set_help_enabled(context, false);
     char *raw = g_option_context_get_help(context, FALSE, NULL);
@@ -107,7 +108,7 @@ bool cli_parse_numbers(const char *text, uint64_t max, void (*take)(void *user, 
 bool cli_parse_real(const char *text, double max, double *value) {
     char *end;
     *value = g_ascii_strtod(text, &end);
-    return end != text && *end == '\0' && *value >= 0 && *value <= max; /* not so for NaN */
+    return end != text && *end == '\0' && *value >= 0 && *value <= max; /* false for NaN */
 }
 
 bool cli_option_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number) {
@@ -116,7 +117,7 @@ bool cli_option_number(const char *option, const char *text, uint64_t min, uint6
         return true;
     }
     if (!cli_parse_number(text, max, &value) || value < min) {
-        cli_error("--%s=%s: not a number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text, min, max);
+        cli_error("--%s=%s: must be a number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text, min, max);
         return false;
     }
     *number = value;
@@ -129,7 +130,7 @@ bool cli_option_real(const char *option, const char *text, double min, double ma
         return true;
     }
     if (!cli_parse_real(text, max, &real) || real < min) {
-        cli_error("--%s=%s: not a number from %g to %g", option, text, min, max);
+        cli_error("--%s=%s: must be a number from %g to %g", option, text, min, max);
         return false;
     }
     *value = real;
@@ -137,9 +138,9 @@ bool cli_option_real(const char *option, const char *text, double min, double ma
 }
 
 bool cli_check_range(const char *option, double value, double min, double max) {
-    bool good = value >= min && value <= max; /* not so for NaN */
+    bool good = value >= min && value <= max; /* false for NaN */
     if (!good) {
-        cli_error("--%s=%g: not between %g and %g", option, value, min, max);
+        cli_error("--%s=%g: must be from %g to %g", option, value, min, max);
     }
     return good;
 }
@@ -147,7 +148,24 @@ bool cli_check_range(const char *option, double value, double min, double max) {
 bool cli_parse_seed(const char *text, uint64_t *seed) {
     bool good = text == NULL || cli_parse_number(text, UINT64_MAX, seed);
     if (!good) {
-        cli_error("--seed=%s: not a number of 64 bits", text);
+        cli_error("--seed=%s: must be a number of 64 bits", text);
     }
     return good;
+}
+
+static volatile sig_atomic_t is_requested;
+static struct sigaction interrupt_before, terminate_before;
+
+static void request_stop(int number) {
+    is_requested = 1;
+    sigaction(number, number == SIGINT ? &interrupt_before : &terminate_before, NULL);
+}
+
+const volatile sig_atomic_t *cli_stop_on_signals(void) {
+    /* No SA_RESTART, so that blocking calls return. */
+    struct sigaction action = {.sa_handler = request_stop};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &interrupt_before);
+    sigaction(SIGTERM, &action, &terminate_before);
+    return &is_requested;
 }

@@ -5,7 +5,7 @@
 
 #define COLUMNS 110
 
-/* Where the next line of this option's help begins; 0: this line is none. */
+/* The column at which an option's description starts; 0: the line describes no option. */
 static size_t hang_of(const char *line) {
     if (!g_str_has_prefix(line, "  -")) {
         return 0;
@@ -14,7 +14,7 @@ static size_t hang_of(const char *line) {
     return gap != NULL ? (size_t)(gap - line) + strspn(gap, " ") : 0;
 }
 
-/* How many bytes of a text go on a line of so many columns. */
+/* The number of bytes of a text that fit in this number of columns. */
 static size_t fitting(const char *text, size_t columns) {
     if ((size_t)g_utf8_strlen(text, -1) <= columns) {
         return strlen(text);
@@ -25,7 +25,7 @@ static size_t fitting(const char *text, size_t columns) {
     return space != NULL ? (size_t)(space - text) : strlen(text);
 }
 
-/* Appends words from this column on, in lines that begin there. */
+/* Appends words from this column on, and indents further lines to it. */
 static void fill(GString *out, const char *words, size_t column) {
     while (*words != '\0') {
         size_t length = fitting(words, COLUMNS - column);
@@ -40,7 +40,7 @@ static bool is_prose(const char *line) {
     return line != NULL && line[0] != '\0' && line[0] != ' ';
 }
 
-/* Appends lines that are one paragraph; returns how many. */
+/* Appends the lines of one paragraph; returns their number. */
 static size_t fill_paragraph(GString *out, char **lines) {
     GString *paragraph = g_string_new(lines[0]);
     size_t count = 1;

@@ -14,9 +14,9 @@
 
 #define BUFFER_BYTES (256 * 1024) /* few system calls for large captures */
 
-/* ---- parts ---- */
+/* ---- removal of incomplete files ---- */
 
-/* What a signal that ends the program has to remove; of more than these at a time some would be left behind. */
+/* Incomplete files that a fatal signal removes; more files at a time would be left behind. */
 static char *volatile parts[4];
 
 static void replace(const char *old, char *new) {
@@ -34,10 +34,10 @@ static void remove_parts(int number) {
             unlink(parts[i]);
         }
     }
-    raise(number); /* SA_RESETHAND: ends the program as if nothing had been caught */
+    raise(number); /* SA_RESETHAND: the signal now has its default effect */
 }
 
-/* A signal that somebody else waits for, or that a parent ignores, ends nothing. */
+/* Signals that the program handles or its parent ignores are left alone. */
 static void catch_endings(void) {
     static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     struct sigaction ours = {.sa_handler = remove_parts, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
@@ -58,7 +58,7 @@ static FILE *open_part(struct output_file *output, mode_t mode) {
     return descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
 }
 
-static void forget(struct output_file *output) {
+static void unregister(struct output_file *output) {
     if (output->part != NULL) {
         replace(output->part, NULL);
     }
@@ -70,13 +70,13 @@ static void forget(struct output_file *output) {
 
 /* ---- files ---- */
 
-/* A link stays one: what it points to is written. */
+/* A symbolic link stays; its target is written. */
 static char *resolve(const char *path) {
     char *target = g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? realpath(path, NULL) : NULL;
     return target != NULL ? target : g_strdup(path);
 }
 
-/* A device is written at once; a file that is there must be writable, and gives the new one its permissions. */
+/* Opens a device directly. An existing file must be writable, and the new file gets its permissions. */
 static FILE *open_file(struct output_file *output) {
     struct stat status;
     bool exists = stat(output->path, &status) == 0;
@@ -99,10 +99,10 @@ bool output_file_open(struct output_file *output, const char *path) {
     output->file = open_file(output);
     if (output->file == NULL) {
         cli_error("%s: %s", path, g_strerror(errno));
-        forget(output);
+        unregister(output);
         return false;
     }
-    output->buffer = g_malloc(BUFFER_BYTES); /* without one glibc takes its own size */
+    output->buffer = g_malloc(BUFFER_BYTES); /* without a buffer glibc ignores the size */
     setvbuf(output->file, output->buffer, _IOFBF, BUFFER_BYTES);
     return true;
 }
@@ -120,7 +120,7 @@ static bool end_file(const struct output_file *output) {
     return good;
 }
 
-static bool put_in_place(const struct output_file *output, bool is_good) {
+static bool rename_into_place(const struct output_file *output, bool is_good) {
     if (output->part == NULL) {
         return is_good;
     }
@@ -138,7 +138,7 @@ static bool put_in_place(const struct output_file *output, bool is_good) {
 
 bool output_file_close(struct output_file *output, bool is_good) {
     is_good = end_file(output) && is_good;
-    is_good = put_in_place(output, is_good);
-    forget(output);
+    is_good = rename_into_place(output, is_good);
+    unregister(output);
     return is_good;
 }

@@ -11,26 +11,26 @@ static void append(void *user, uint64_t number) {
     g_array_append_val((GArray *)user, number);
 }
 
-static gboolean take_numbers(GArray **list, const char *option, const char *value, GError **error) {
+static gboolean parse_numbers(GArray **list, const char *option, const char *value, GError **error) {
     if (*list == NULL) {
         *list = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     }
     bool good = cli_parse_numbers(value, UINT32_MAX, append, *list);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of numbers", option, value);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: must be a list of numbers", option, value);
     }
     return good;
 }
 
-static gboolean take_streams(const char *option, const char *value, void *user, GError **error) {
-    return take_numbers(&((struct selection *)user)->streams, option, value, error);
+static gboolean parse_streams(const char *option, const char *value, void *user, GError **error) {
+    return parse_numbers(&((struct selection *)user)->streams, option, value, error);
 }
 
-static gboolean take_channels(const char *option, const char *value, void *user, GError **error) {
-    return take_numbers(&((struct selection *)user)->channels, option, value, error);
+static gboolean parse_channels(const char *option, const char *value, void *user, GError **error) {
+    return parse_numbers(&((struct selection *)user)->channels, option, value, error);
 }
 
-static gboolean take_direction(const char *option, const char *value, void *user, GError **error) {
+static gboolean parse_direction(const char *option, const char *value, void *user, GError **error) {
     struct selection *selection = user;
     for (unsigned side = 0; side < 2; side++) {
         if (strcmp(value, phrase_direction_key(side)) == 0) {
@@ -38,15 +38,15 @@ static gboolean take_direction(const char *option, const char *value, void *user
             return TRUE;
         }
     }
-    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: neither c2s nor s2c", option, value);
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: must be c2s or s2c", option, value);
     return FALSE;
 }
 
-static gboolean take_kinds(const char *option, const char *value, void *user, GError **error) {
+static gboolean parse_kinds(const char *option, const char *value, void *user, GError **error) {
     struct selection *selection = user;
     bool good = datagram_kinds_parse(value, &selection->kinds);
     if (!good) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: not a list of kinds, which --help tells",
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s=%s: must be a list of kinds; --help lists them",
                     option, value);
     }
     return good;
@@ -56,13 +56,13 @@ static gboolean take_kinds(const char *option, const char *value, void *user, GE
 
 static void add_group(struct selection *selection, GOptionContext *context, const GOptionEntry *entries) {
     GOptionGroup *group =
-        g_option_group_new("select", "Which datagrams:", "Show the options that select datagrams", selection, NULL);
+        g_option_group_new("select", "Selection of datagrams:", "Show the options that select datagrams", selection, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
 
 #define STREAM_OPTION                                                                                                  \
-    { "stream", 0, 0, CALLBACK(take_streams), "datagrams of these connections, numbered from 0", "N[,N...]" }
+    { "stream", 0, 0, CALLBACK(parse_streams), "datagrams of these connections, numbered from 0", "N[,N...]" }
 
 void selection_add_stream_option(struct selection *selection, GOptionContext *context) {
     const GOptionEntry entries[] = {STREAM_OPTION, {0}};
@@ -72,9 +72,9 @@ void selection_add_stream_option(struct selection *selection, GOptionContext *co
 void selection_add_options(struct selection *selection, GOptionContext *context) {
     const GOptionEntry entries[] = {
         STREAM_OPTION,
-        {"direction", 0, 0, CALLBACK(take_direction), "client to server or server to client", "c2s|s2c"},
-        {"channel", 0, 0, CALLBACK(take_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
-        {"kind", 0, 0, CALLBACK(take_kinds), "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
+        {"direction", 0, 0, CALLBACK(parse_direction), "client to server or server to client", "c2s|s2c"},
+        {"channel", 0, 0, CALLBACK(parse_channels), "datagrams with a bunch on one of these channels", "N[,N...]"},
+        {"kind", 0, 0, CALLBACK(parse_kinds), "datagrams of one of these kinds, see below", "KIND[,KIND...]"},
         {0},
     };
     add_group(selection, context, entries);
@@ -100,7 +100,7 @@ static bool contains(const GArray *list, uint64_t number) {
     return false;
 }
 
-/* What one datagram turned out to hold. */
+/* What one datagram contains. */
 struct content {
     const struct selection *selection;
     uint32_t kinds;

@@ -9,7 +9,7 @@ static void free_profile(void *user) {
     g_free(profile);
 }
 
-/* Names stand in JSON, in file names of tests and on command lines. */
+/* Names are used in JSON, in file names and on command lines. */
 static bool name_is_plain(const char *name) {
     for (const char *at = name; *at != '\0'; at++) {
         if (!g_ascii_isalnum(*at) && strchr("._-", *at) == NULL) {
@@ -29,27 +29,27 @@ static bool set_base(struct user_profile *profile, const char *release) {
     return stock != NULL || strcmp(release, "auto") == 0;
 }
 
-/* What is wrong with a key and its value; NULL: nothing. */
+/* The error in a key or its value; NULL: none. */
 static const char *set_key(struct user_profile *profile, const char *key, const char *value) {
     if (strcmp(key, "base") == 0) {
-        return set_base(profile, value) ? NULL : "is neither auto nor an engine release from 4.13 to 5.8";
+        return set_base(profile, value) ? NULL : "must be auto or an engine release from 4.13 to 5.8";
     }
     if (strcmp(key, "server") == 0) {
         profile->has_server = capture_address_parse(value, &profile->server);
         bool is_usable = profile->has_server && profile->server.port != 0;
-        return is_usable ? NULL : "is no address with port";
+        return is_usable ? NULL : "must be an address with a port";
     }
     switch (ue_settings_set(&profile->settings, key, value)) {
     case UE_SETTING_OK: return NULL;
-    case UE_SETTING_UNKNOWN: return "is no setting";
+    case UE_SETTING_UNKNOWN: return "is not a setting";
     case UE_SETTING_BAD_VALUE: break;
     }
-    return "has a value that it cannot have";
+    return "has an invalid value";
 }
 
 static struct user_profile *read_profile(const char *path, GKeyFile *file, const char *name) {
     if (!name_is_plain(name)) {
-        cli_error("%s: [%s]: a profile's name has letters, digits, '.', '_' and '-', and is no engine release", path,
+        cli_error("%s: [%s]: the name of a profile must consist of letters, digits, '.', '_' and '-', and must not be an engine release", path,
                     name);
         return NULL;
     }

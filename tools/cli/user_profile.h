@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Generations of a user's own: a stock generation with other settings, under a name, read from an INI file. */
+/* User profiles: named generations with settings of their own, based on a stock generation, read from an INI file. */
 #ifndef UERUDP_TOOLS_CLI_USER_PROFILE_H
 #define UERUDP_TOOLS_CLI_USER_PROFILE_H
 
@@ -10,17 +10,17 @@
 
 struct user_profile {
     char *name;
-    bool has_base; /* false: the generation is found automatically */
+    bool has_base; /* false: the generation is detected */
     struct ue_profile base;
     struct ue_settings settings;
     bool has_server;
     struct capture_address server;
 };
 
-/* Reads a file into an array of struct user_profile; NULL after a message on stderr. */
+/* Reads a file into an array of struct user_profile; NULL after a message. */
 GPtrArray *user_profiles_read(const char *path);
 
-/* NULL when there is none of that name; profiles may be NULL. */
+/* NULL if there is none of that name; profiles may be NULL. */
 const struct user_profile *user_profiles_find(const GPtrArray *profiles, const char *name);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cli/wire_options.h"
 
+#include <glib.h>
+
 #include "tools/cli/command_line.h"
 
 void wire_options_init(struct wire_options *options) {
     memset(options, 0, sizeof *options);
-    options->given = g_ptr_array_new_with_free_func(g_free);
+    options->setting_texts = g_ptr_array_new_with_free_func(g_free);
 }
 
 void wire_options_clear(struct wire_options *options) {
-    g_ptr_array_unref(options->given);
+    g_ptr_array_unref(options->setting_texts);
     if (options->profiles != NULL) {
         g_ptr_array_unref(options->profiles);
     }
@@ -23,20 +25,20 @@ static void set_error(GError **error, const char *option, const char *value, con
 
 /* ---- options ---- */
 
-/* The value is checked now and applied later, on top of a profile that may come after it. */
-static gboolean take_setting(const char *option, const char *value, void *user, GError **error) {
+/* Checks the value now; it is applied later, after a profile that may follow on the command line. */
+static gboolean parse_setting(const char *option, const char *value, void *user, GError **error) {
     struct wire_options *options = user;
     const char *text = value != NULL ? value : "true";
     struct ue_settings scratch = {0};
     if (ue_settings_set(&scratch, option + 2, text) != UE_SETTING_OK) {
-        set_error(error, option, text, "not a possible value");
+        set_error(error, option, text, "invalid value");
         return FALSE;
     }
-    g_ptr_array_add(options->given, g_strconcat(option + 2, "=", text, NULL));
+    g_ptr_array_add(options->setting_texts, g_strconcat(option + 2, "=", text, NULL));
     return TRUE;
 }
 
-static gboolean take_generation(const char *option, const char *value, void *user, GError **error) {
+static gboolean parse_generation(const char *option, const char *value, void *user, GError **error) {
     struct wire_options *options = user;
     (void)option;
     (void)error;
@@ -45,26 +47,26 @@ static gboolean take_generation(const char *option, const char *value, void *use
     return TRUE;
 }
 
-static gboolean take_profiles(const char *option, const char *value, void *user, GError **error) {
+static gboolean parse_profiles(const char *option, const char *value, void *user, GError **error) {
     struct wire_options *options = user;
     if (options->profiles != NULL) {
         g_ptr_array_unref(options->profiles);
     }
     options->profiles = user_profiles_read(value);
     if (options->profiles == NULL) {
-        set_error(error, option, value, "not a file of profiles");
+        set_error(error, option, value, "not a file with profiles");
     }
     return options->profiles != NULL;
 }
 
-static gboolean take_key(const char *option, const char *value, void *user, GError **error) {
+static gboolean parse_key(const char *option, const char *value, void *user, GError **error) {
     struct wire_options *options = user;
     const char *problem = "libgcrypt cannot be used";
     if (options->cipher == NULL) {
         options->cipher = ue_cipher_new();
     }
     if (options->cipher == NULL || !ue_cipher_add(options->cipher, value, &problem)) {
-        set_error(error, option, "...", problem); /* the key itself stays out of logs */
+        set_error(error, option, "...", problem); /* never log the key itself */
         return FALSE;
     }
     ue_cipher_decryptor(options->cipher, &options->decryptor);
@@ -85,7 +87,7 @@ static bool set_ports(struct wire_options *options, const char *range) {
     return good;
 }
 
-static gboolean take_ports(const char *option, const char *value, void *user, GError **error) {
+static gboolean parse_ports(const char *option, const char *value, void *user, GError **error) {
     char **ranges = g_strsplit(value, ",", -1);
     bool good = ranges[0] != NULL;
     for (size_t i = 0; good && ranges[i] != NULL; i++) {
@@ -93,7 +95,7 @@ static gboolean take_ports(const char *option, const char *value, void *user, GE
     }
     g_strfreev(ranges);
     if (!good) {
-        set_error(error, option, value, "not a list of ports and ranges from 1 to 65535");
+        set_error(error, option, value, "must be a list of ports and port ranges from 1 to 65535");
     }
     return good;
 }
@@ -102,8 +104,8 @@ static gboolean take_ports(const char *option, const char *value, void *user, GE
 
 static void add_ports(GOptionGroup *group) {
     const GOptionEntry entries[] = {
-        {"port", 0, 0, CALLBACK(take_ports),
-         "server ports, for example 7777 (default) or 7777,8000-8010; other ports are found by their handshake",
+        {"port", 0, 0, CALLBACK(parse_ports),
+         "server ports, for example 7777 (default) or 7777,8000-8010; servers on other ports are detected by a handshake",
          "PORTS"},
         {0},
     };
@@ -112,11 +114,11 @@ static void add_ports(GOptionGroup *group) {
 
 static void add_fixed(GOptionGroup *group) {
     const GOptionEntry entries[] = {
-        {"generation", 0, 0, CALLBACK(take_generation),
+        {"generation", 0, 0, CALLBACK(parse_generation),
          "auto (default), an engine release from 4.13 to 5.8, or a profile's name", "NAME"},
-        {"profiles", 0, G_OPTION_FLAG_FILENAME, CALLBACK(take_profiles),
-         "INI file with games' own generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT", "FILE"},
-        {"key", 0, 0, CALLBACK(take_key), "AES key of 64 hex digits, or a key log (uerudp(1)); may be repeated", "KEY"},
+        {"profiles", 0, G_OPTION_FLAG_FILENAME, CALLBACK(parse_profiles),
+         "INI file with profiles of modified generations: [NAME] base=4.18 ch_seq_bound=4096 server=ADDRESS:PORT", "FILE"},
+        {"key", 0, 0, CALLBACK(parse_key), "AES key of 64 hex digits, or a key log (uerudp(1)); may be repeated", "KEY"},
         {0},
     };
     g_option_group_add_entries(group, entries);
@@ -128,7 +130,7 @@ static void add_settings(GOptionGroup *group) {
         char *name = g_strdelimit(g_strdup(row->key), "_", '-');
         bool is_switch = strcmp(row->key, "internal_ack") == 0;
         const GOptionEntry entries[] = {
-            {g_intern_string(name), 0, is_switch ? G_OPTION_FLAG_OPTIONAL_ARG : 0, CALLBACK(take_setting),
+            {g_intern_string(name), 0, is_switch ? G_OPTION_FLAG_OPTIONAL_ARG : 0, CALLBACK(parse_setting),
              row->description,
              is_switch       ? "SWITCH"
              : row->max == 0 ? "LIST"
@@ -142,7 +144,7 @@ static void add_settings(GOptionGroup *group) {
 
 static GOptionGroup *add_group(struct wire_options *options, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new(
-        "wire", "How to read the wire:", "Show the options that say how to read the wire", options, NULL);
+        "wire", "Decoding:", "Show the options that control decoding", options, NULL);
     add_fixed(group);
     add_settings(group);
     g_option_context_add_group(context, group);
@@ -176,16 +178,16 @@ static bool resolve_generation(struct wire_options *options) {
     }
     options->generation = wire_options_find_generation(options, name, &options->settings);
     if (options->generation == NULL && user_profiles_find(options->profiles, name) == NULL) {
-        cli_error("--generation=%s: neither auto, an engine release from 4.13 to 5.8, nor a profile of --profiles",
+        cli_error("--generation=%s: must be auto, an engine release from 4.13 to 5.8, or a profile of --profiles",
                     name);
         return false;
     }
     return true;
 }
 
-static void apply_given(const struct wire_options *options, struct ue_settings *settings) {
-    for (size_t i = 0; i < options->given->len; i++) {
-        char **pair = g_strsplit(options->given->pdata[i], "=", 2);
+static void apply_setting_texts(const struct wire_options *options, struct ue_settings *settings) {
+    for (size_t i = 0; i < options->setting_texts->len; i++) {
+        char **pair = g_strsplit(options->setting_texts->pdata[i], "=", 2);
         ue_settings_set(settings, pair[0], pair[1]);
         g_strfreev(pair);
     }
@@ -194,7 +196,7 @@ static void apply_given(const struct wire_options *options, struct ue_settings *
     }
 }
 
-/* Whether some setting says that packets are encrypted. */
+/* Whether a setting enables packet encryption. */
 static bool has_handlers(const struct wire_options *options) {
     bool found = options->settings.handlers[0] != UE_HANDLER_NONE;
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
@@ -212,13 +214,13 @@ bool wire_options_resolve(struct wire_options *options) {
     if (!resolve_generation(options)) {
         return false;
     }
-    apply_given(options, &options->settings);
+    apply_setting_texts(options, &options->settings);
     for (size_t i = 0; options->profiles != NULL && i < options->profiles->len; i++) {
         struct user_profile *profile = options->profiles->pdata[i];
-        apply_given(options, &profile->settings);
+        apply_setting_texts(options, &profile->settings);
     }
     if (options->cipher != NULL && !has_handlers(options)) {
-        cli_error("--key opens nothing without --handlers, for example --handlers=aesgcm");
+        cli_error("--key has no effect without --handlers, for example --handlers=aesgcm");
         return false;
     }
     return true;
@@ -237,4 +239,21 @@ const struct user_profile *wire_options_server_profile(const struct wire_options
         }
     }
     return NULL;
+}
+
+static struct ue_key_endpoint end_of(const struct capture_address *address) {
+    struct ue_key_endpoint end = {.address_bytes = address->family == CAPTURE_IPV6 ? 16 : 4, .port = address->port};
+    memcpy(end.address, address->bytes, end.address_bytes);
+    return end;
+}
+
+struct ue_cipher_session *wire_options_new_session(struct ue_cipher *cipher, const struct capture_address sides[2], struct ue_detection *flow) {
+    if (cipher == NULL || !ue_cipher_session_is_needed(&flow->settings)) {
+        return NULL;
+    }
+    const struct ue_key_endpoint ends[2] = {end_of(&sides[0]), end_of(&sides[1])};
+    struct ue_cipher_session *session = g_new(struct ue_cipher_session, 1);
+    ue_cipher_session_init(session, cipher, ends);
+    flow->settings.decryptor = &session->decryptor;
+    return session;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp connect: a client that logs in to a server and does what it is asked. */
+/* uerudp connect: a client that logs in to a server and runs a job. */
 #include <math.h>
 #include <string.h>
 
@@ -15,10 +15,10 @@
 #define CHECK_SECONDS 60
 #define SECONDS_MIN 1e-3
 #define SECONDS_MAX 1e9
-/* A client that left still answers the server for a while, which may have missed that. */
+/* A client that has left answers the server for a while, because the server may have missed its close. */
 #define QUIET_NS UINT64_C(300000000)
 #define LINGER_NS UINT64_C(1200000000)
-/* How long a client without login waits for the server's channels. */
+/* How long a client without login waits for a channel of the server. */
 #define CHANNEL_WAIT_NS UINT64_C(1000000000)
 
 struct connect {
@@ -37,9 +37,9 @@ struct connect {
     struct endpoint_log *inside; /* NULL: no log */
     uint64_t begun_ns;
     uint64_t now_ns;
-    uint64_t open_ns;   /* the connection, where the server has no channel; 0: not yet */
-    uint64_t joined_ns; /* 0: not yet */
-    uint64_t left_ns;   /* 0: not yet */
+    uint64_t open_ns;   /* when to open the client's own channel if the server opens none; 0: not set */
+    uint64_t joined_ns; /* 0: not joined yet */
+    uint64_t left_ns;   /* 0: not left yet */
     uint64_t heard_ns;
     bool reads_lines;
     enum cli_exit status;
@@ -50,10 +50,10 @@ struct connect {
 static const char description[] =
     "HOST is a name, an IPv4 address, or an IPv6 address in brackets; port 7777 without PORT. After the login the "
     "client\n"
-    "does what the options say; without them it sends the lines of standard input and prints what comes back.\n"
-    "Its channels are those that the server opens: uerudp serve opens four.\n\n"
-    "Exit status: 0 all delivered, 1 not so, or no connection, 2 unusable arguments or files, or lines not\n"
-    "written.\n\n"
+    "runs the job that the options select; without one it sends the lines of standard input and prints the replies.\n"
+    "It uses the channels that the server opens: uerudp serve opens four.\n\n"
+    "Exit status: 0 all was delivered, 1 not all was delivered or there was no connection, 2 wrong arguments, or a\n"
+    "file or line could not be read or written.\n\n"
     "Examples:\n"
     "  uerudp connect --check 192.0.2.1\n"
     "  uerudp connect --check --loss 0.1 --delay 20 --jitter 30 --generation 5.1 '[::1]:7777'\n"
@@ -63,21 +63,21 @@ static const char description[] =
 static void add_options(struct connect *c, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"check", 0, 0, G_OPTION_ARG_NONE, &c->check,
-         "send reliable messages of 1 byte to 64 KiB, and unreliable ones, and expect them back", NULL},
+         "send reliable messages of 1 byte to 64 KiB and unreliable messages, and check that the server returns them", NULL},
         {"file", 0, 0, G_OPTION_ARG_FILENAME, (char **)&c->job_options.file, "send this file reliably", "FILE"},
         {"scenario", 0, 0, G_OPTION_ARG_STRING, (char **)&c->job_options.scenario,
          "send the client's side of a scenario of the simulator", "NAME"},
         {"channel", 0, 0, G_OPTION_ARG_STRING, &c->channel_text,
-         "channel of --file and lines; default the first that the server opens", "NUMBER"},
+         "channel for --file and lines; default the first that the server opens", "NUMBER"},
         {"timeout", 0, 0, G_OPTION_ARG_STRING, &c->timeout_text,
-         "give up after so many seconds; default 60 with --check, else never", "SECONDS"},
+         "give up after this number of seconds; default 60 with --check, else never", "SECONDS"},
         {"name", 0, 0, G_OPTION_ARG_STRING, &c->player, "the player's name; default uerudp", "TEXT"},
-        {"url", 0, 0, G_OPTION_ARG_STRING, &c->url, "options of the login's URL, such as ?team=1", "TEXT"},
+        {"url", 0, 0, G_OPTION_ARG_STRING, &c->url, "options of the login URL, such as ?team=1", "TEXT"},
         {"token", 0, 0, G_OPTION_ARG_STRING, &c->token, "encryption token of the Hello; default uerudp with --key",
          "TEXT"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("job", "What to do:", "Show the options of the job", NULL, NULL);
+    GOptionGroup *group = g_option_group_new("job", "What to do:", "Show the options that select the job", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
     live_options_add(&c->live, context);
@@ -85,7 +85,7 @@ static void add_options(struct connect *c, GOptionContext *context) {
 
 static bool resolve(struct connect *c, int argc) {
     if (argc != 2) {
-        cli_error("%s; see uerudp connect --help", argc < 2 ? "no host given" : "more than one host given");
+        cli_error("%s; see uerudp connect --help", argc < 2 ? "a HOST is required" : "only one HOST is allowed");
         return false;
     }
     if ((c->check != 0) + (c->job_options.file != NULL) + (c->job_options.scenario != NULL) > 1) {
@@ -135,7 +135,7 @@ static void report_end(struct connect *c, const char *why) {
     live_report(c->live.json, "connection", members);
 }
 
-/* Reports once, tells the server, and lingers a moment. */
+/* Prints the report once, closes the connection, and answers the server a little longer. */
 static void leave(struct connect *c, enum cli_exit status, const char *why) {
     if (c->left_ns != 0) {
         return;
@@ -149,14 +149,14 @@ static void leave(struct connect *c, enum cli_exit status, const char *why) {
     ue_conn_close(c->client.conn, c->now_ns, UE_CLOSE_DISCONNECT);
 }
 
-/* The server, the network or a rule ended it. */
+/* The server, the network or a rule ended the connection. */
 static void lose(struct connect *c, enum ue_close_reason reason) {
     const struct ue_login *login = &c->client.login;
     GString *why = g_string_new(NULL);
     g_string_printf(why, "the connection ended: %s", ue_close_reason_name(reason));
-    const char *told = login->failure[0] != '\0' ? login->failure : login->close_reason;
-    if (told[0] != '\0') {
-        json_t *text = live_report_text(told);
+    const char *reported = login->failure[0] != '\0' ? login->failure : login->close_reason;
+    if (reported[0] != '\0') {
+        json_t *text = live_report_text(reported);
         g_string_append_printf(why, " (the server says: %s)", json_string_value(text));
         json_decref(text);
     }
@@ -177,7 +177,7 @@ static void finish_when_quiet(struct connect *c) {
 
 /* ---- running ---- */
 
-static void take_events(void *user) {
+static void handle_events(void *user) {
     struct connect *c = user;
     struct ue_event event;
     c->heard_ns = c->now_ns;
@@ -213,7 +213,7 @@ static bool has_logged_in(const struct connect *c) {
                             : login->state >= UE_LOGIN_JOINING && login->state <= UE_LOGIN_DONE;
 }
 
-/* Without a login a server may wait for the client to open a channel. */
+/* Without a login the server may wait for the client to open a channel. */
 static void open_own_channel(struct connect *c) {
     uint32_t channel;
     c->open_ns = c->open_ns != 0 ? c->open_ns : c->now_ns;
@@ -254,15 +254,15 @@ static void do_job(struct connect *c) {
         leave(c, CLI_EXIT_OK, NULL);
     } else if (c->timeout_s > 0 && (double)(c->now_ns - c->begun_ns) > c->timeout_s * NS_PER_S) {
         leave(c, CLI_EXIT_MALFORMED,
-              c->joined_ns != 0 ? "not done in time"
-                                : "the login was not done in time (does the server speak the same --generation?)");
+              c->joined_ns != 0 ? "the job was not finished in time"
+                                : "the login was not finished in time (does the server use the same --generation?)");
     }
 }
 
 static void on_receive(void *user) {
     struct connect *c = user;
     c->now_ns = event_loop_now_ns();
-    live_client_receive(&c->client, c->now_ns, take_events, c);
+    live_client_receive(&c->client, c->now_ns, handle_events, c);
     event_loop_wake_at(c->loop, live_transport_run(c->port, c->now_ns));
 }
 
@@ -271,11 +271,11 @@ static void on_tick(void *user) {
     on_receive(c);
     uint64_t heard_ns = c->heard_ns;
     ue_conn_end_receive(c->client.conn, c->now_ns);
-    take_events(c);
+    handle_events(c);
     do_job(c);
     live_client_tick(&c->client, c->now_ns);
-    take_events(c);
-    c->heard_ns = heard_ns; /* only datagrams count */
+    handle_events(c);
+    c->heard_ns = heard_ns; /* time counts only when datagrams arrive */
     event_loop_wake_at(c->loop, live_transport_run(c->port, c->now_ns));
     if (c->left_ns != 0) {
         finish_when_quiet(c);
@@ -287,7 +287,7 @@ static void on_wake(void *user) {
     event_loop_wake_at(c->loop, live_transport_run(c->port, event_loop_now_ns()));
 }
 
-/* Leaving on request is no failure, unless something was to be proved. */
+/* Leaving on SIGINT is no failure, unless a check is incomplete. */
 static void on_stop(void *user) {
     struct connect *c = user;
     c->now_ns = event_loop_now_ns();
@@ -299,7 +299,7 @@ static bool on_line(void *user, const char *line) {
     return connect_job_lines_add(c->job, line);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static bool open_port(struct connect *c, const char *target) {
     GError *error = NULL;
@@ -354,7 +354,7 @@ static enum cli_exit run(struct connect *c, const char *target) {
     connect_job_attach(c->job, c->client.conn, !c->live.no_login);
     live_report_start(c->live.json);
     c->loop = event_loop_new(&hooks, live_transport_socket(c->port), c->live.ticks_per_second);
-    c->status = CLI_EXIT_MALFORMED; /* a second signal ends the loop before anything is known */
+    c->status = CLI_EXIT_MALFORMED; /* a second signal ends the loop before there is a result */
     event_loop_run(c->loop);
     return c->status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp decode: captured datagrams as text, JSON Lines or columns. */
+/* uerudp decode: prints captured datagrams as text, JSON Lines or columns. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -12,16 +12,16 @@
 #include "tools/observe/completed_messages.h"
 #include "tools/print/columns.h"
 #include "tools/print/json.h"
-#include "tools/print/roundtrip.h"
+#include "tools/print/datagram.h"
 #include "tools/print/text_tree.h"
 
-/* Output waits for this much of it, unless somebody is watching. */
+/* Output is buffered up to this size, unless somebody is watching. */
 #define FLUSH_BYTES 65536
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_COLUMNS, FORMAT_EVENTS, FORMAT_NONE };
 
 struct decode {
-    struct capture_reader reading;
+    struct capture_reader reader;
     struct selection selection;
     gboolean json, bits, content, quiet, redact;
     char *fields;
@@ -34,10 +34,10 @@ struct decode {
     struct print_json json_lines;
     struct print_tree tree;
     struct print_columns columns;
-    bool is_terminal; /* the output is watched */
+    bool is_terminal; /* somebody is watching the output */
     bool output_failed;
     struct capture_log *log;      /* NULL: none */
-    struct completed_messages *contents; /* NULL: not wanted */
+    struct completed_messages *completed; /* NULL: not printed */
     struct redactor *redactor;
 };
 
@@ -50,23 +50,23 @@ static void add_options(struct decode *d, GOptionContext *context) {
         {"bits", 0, 0, G_OPTION_ARG_NONE, &d->bits,
          "with --json, add \"bits\": [KEY, bit offset, bit length] of each field, in wire order", NULL},
         {"content", 0, 0, G_OPTION_ARG_NONE, &d->content,
-         "also what whole messages carry, put together where they came in parts: exports, actors, content blocks, "
-         "voice",
+         "also decode the content of complete messages, reassembled from partial bunches: exports, actors, content "
+         "blocks, voice",
          NULL},
-        {"fields", 0, 0, G_OPTION_ARG_STRING, &d->fields, "only these fields, as columns, one line per datagram",
+        {"fields", 0, 0, G_OPTION_ARG_STRING, &d->fields, "print only these fields, as columns, one line per datagram",
          "KEY[,KEY...]"},
-        {"separator", 0, 0, G_OPTION_ARG_STRING, &d->separator, "between columns: tab (default) or comma", "NAME"},
+        {"separator", 0, 0, G_OPTION_ARG_STRING, &d->separator, "separator of columns: tab (default) or comma", "NAME"},
         {"events", 0, 0, G_OPTION_ARG_FILENAME, &d->events,
-         "instead of datagrams, write what the connections did to this file, - for standard output, as a log of events "
-         "(JSON Lines)",
+         "write an event log of the connections (JSON Lines) to this file, - for standard output, instead of "
+         "datagrams",
          "FILE"},
-        {"quiet", 0, 0, G_OPTION_ARG_NONE, &d->quiet, "only the summary", NULL},
+        {"quiet", 0, 0, G_OPTION_ARG_NONE, &d->quiet, "print only the summary", NULL},
         {"redact", 0, 0, G_OPTION_ARG_NONE, &d->redact,
-         "mask login URLs, tokens, names and unique ids at their length, in texts, data and raw bytes", NULL},
-        {"hex", 0, 0, G_OPTION_ARG_NONE, &d->reading.is_hex,
+         "mask login URLs, tokens, names and unique ids in texts, data and raw bytes; their lengths stay", NULL},
+        {"hex", 0, 0, G_OPTION_ARG_NONE, &d->reader.is_hex,
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {"project", 0, 0, G_OPTION_ARG_STRING, &d->project,
-         "name of the game's project: learn the engine's network version from its checksum", "NAME"},
+         "name of the game's project: derive the engine's network version from the checksum", "NAME"},
         {"project-version", 0, 0, G_OPTION_ARG_STRING, &d->project_version, "version of the project; default 1.0.0.0",
          "TEXT"},
         {"changelist", 0, 0, G_OPTION_ARG_INT64, &d->changelist, "network changelist of the engine build; default 0",
@@ -77,18 +77,20 @@ static void add_options(struct decode *d, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    capture_reader_add_live_options(&d->reading, context);
+    capture_reader_add_live_options(&d->reader, context);
     selection_add_options(&d->selection, context);
-    wire_options_add(&d->reading.wire, context);
+    wire_options_add(&d->reader.wire, context);
 }
 
 static const char description[] =
-    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as one\n"
-    "capture, and their frames counted through. A summary goes to stderr.\n\n"
-    "KIND is handshake, packet, opaque (encrypted or compressed), malformed, data (of no known form); or says what a\n"
-    "packet has: empty (no bunch), ack (before 4.22), bunch, control, open, close, reliable, unreliable, partial, "
+    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as "
+    "one\n"
+    "capture with consecutive frame numbers. A summary goes to stderr.\n\n"
+    "KIND is handshake, packet, opaque (encrypted or compressed), malformed, or data (not recognised); or a property "
+    "of\n"
+    "a packet: empty (no bunch), ack (before 4.22), bunch, control, open, close, reliable, unreliable, partial, "
     "exports.\n\n"
-    "Exit status: 0 all well, 1 something was malformed, 2 unusable arguments or files.\n\n"
+    "Exit status: 0 success, 1 a datagram is malformed, 2 wrong arguments or unusable files.\n\n"
     "Examples:\n"
     "  uerudp decode game.pcapng\n"
     "  uerudp decode --json --channel 0 game.pcapng | jq -c '.bunches[]?.messages[]?'\n"
@@ -101,7 +103,7 @@ static const char description[] =
 static bool resolve_columns(struct decode *d) {
     bool comma = d->separator != NULL && strcmp(d->separator, "comma") == 0;
     if (d->separator != NULL && !comma && strcmp(d->separator, "tab") != 0) {
-        cli_error("--separator=%s: neither tab nor comma", d->separator);
+        cli_error("--separator=%s: must be tab or comma", d->separator);
         return false;
     }
     d->columns.separator = comma ? ',' : '\t';
@@ -110,7 +112,7 @@ static bool resolve_columns(struct decode *d) {
     for (size_t i = 0; good && keys[i] != NULL; i++) {
         good = print_columns_add(&d->columns, keys[i]);
         if (!good) {
-            cli_error("--fields: there is no field '%s'", keys[i]);
+            cli_error("--fields: unknown field '%s'", keys[i]);
         }
     }
     g_strfreev(keys);
@@ -118,23 +120,23 @@ static bool resolve_columns(struct decode *d) {
 }
 
 static bool resolve(struct decode *d, int argc) {
-    if (!capture_reader_check_options(&d->reading, argc - 1)) {
+    if (!capture_reader_check_options(&d->reader, argc - 1)) {
         return false;
     }
     if (d->bits && !d->json) {
-        cli_error("--bits goes with --json");
+        cli_error("--bits requires --json");
         return false;
     }
     if (d->content && (d->quiet || d->events != NULL || d->redact)) {
-        cli_error("--content goes with none of --quiet, --events and --redact, which masks nothing inside messages");
+        cli_error("--content excludes --quiet, --events and --redact (which does not mask content of messages)");
         return false;
     }
     if (d->separator != NULL && d->fields == NULL) {
-        cli_error("--separator goes with --fields");
+        cli_error("--separator requires --fields");
         return false;
     }
     if (d->changelist < 0 || d->changelist > UINT32_MAX || d->game_netver < 0 || d->game_netver > UINT32_MAX) {
-        cli_error("--changelist and --game-netver are numbers of 32 bits");
+        cli_error("--changelist and --game-netver must be numbers from 0 to 4294967295");
         return false;
     }
     if ((d->json != 0) + (d->fields != NULL) + (d->quiet != 0) + (d->events != NULL) > 1) {
@@ -142,7 +144,7 @@ static bool resolve(struct decode *d, int argc) {
         return false;
     }
     if (d->events != NULL && !selection_is_by_stream(&d->selection)) {
-        cli_error("--events follows whole connections: only --stream goes with it");
+        cli_error("--events needs whole connections: of the selections, only --stream is allowed");
         return false;
     }
     d->format = d->events != NULL   ? FORMAT_EVENTS
@@ -151,9 +153,9 @@ static bool resolve(struct decode *d, int argc) {
                 : d->fields != NULL ? FORMAT_COLUMNS
                                     : FORMAT_TEXT;
     d->json_lines.with_bits = d->bits;
-    d->reading.summary.project =
+    d->reader.summary.project =
         (struct ue_project){d->project, d->project_version, (uint32_t)d->changelist, (uint32_t)d->game_netver};
-    return (d->fields == NULL || resolve_columns(d)) && wire_options_resolve(&d->reading.wire);
+    return (d->fields == NULL || resolve_columns(d)) && wire_options_resolve(&d->reader.wire);
 }
 
 /* ---- one datagram ---- */
@@ -166,8 +168,8 @@ static void learn(void *user, const struct ue_record *record) {
     }
 }
 
-static void learn_engine(const struct decode *d, struct connection_listing *listing, const struct print_datagram *shown) {
-    if (d->reading.summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
+static void check_project(const struct decode *d, struct connection_listing *listing, const struct print_datagram *shown) {
+    if (d->reader.summary.project.name != NULL && listing != NULL && !listing->has_network_version) {
         struct ue_trace sink = {NULL, learn, NULL, listing};
         struct ue_decode_result verdict;
         ue_datagram_trace(shown->context, shown->bytes, shown->size_bytes, NULL, &sink, &verdict);
@@ -204,44 +206,44 @@ static void print(struct decode *d, struct print_datagram *shown) {
     case FORMAT_EVENTS:
     case FORMAT_NONE: return;
     }
-    if (d->is_terminal || capture_reader_is_live(&d->reading) || output(d)->length >= FLUSH_BYTES) {
+    if (d->is_terminal || capture_reader_is_live(&d->reader) || output(d)->length >= FLUSH_BYTES) {
         flush(d);
     }
 }
 
-static void redact(struct decode *d, const struct input_datagram *seen, const struct print_datagram *shown) {
+static void redact(struct decode *d, const struct input_datagram *captured, const struct print_datagram *shown) {
     const struct redactor_datagram datagram = {
         .context = shown->context,
         .stream = shown->stream,
-        .side = seen->role,
-        .bytes = seen->held->bytes,
+        .side = captured->role,
+        .bytes = captured->held->bytes,
         .size_bytes = shown->size_bytes,
     };
     redactor_mask(d->redactor, &datagram);
 }
 
-static void show(struct decode *d, const struct input_datagram *seen) {
+static void show(struct decode *d, const struct input_datagram *captured) {
     struct ue_context context;
     struct print_datagram shown;
-    input_datagram_to_print(seen, &context, &shown);
-    shown.messages = d->contents != NULL ? completed_messages_on_datagram(d->contents, seen) : NULL;
+    input_datagram_to_print(captured, &context, &shown);
+    shown.messages = d->completed != NULL ? completed_messages_on_datagram(d->completed, captured) : NULL;
     if (shown.context != NULL) {
-        learn_engine(d, seen->connection->listing, &shown);
+        check_project(d, captured->connection->listing, &shown);
     }
     if (selection_matches(&d->selection, shown.stream, shown.context, shown.bytes, shown.size_bytes)) {
         if (d->redact) {
-            redact(d, seen, &shown);
+            redact(d, captured, &shown);
         }
         print(d, &shown);
     }
 }
 
-/* An event log follows whole connections, and knows no personal data. */
-static void log_events(struct decode *d, const struct input_datagram *seen) {
-    if (selection_matches(&d->selection, seen->connection->stream, &seen->context, seen->bytes, seen->size_bytes)) {
-        capture_log_on_datagram(d->log, seen);
+/* Event logs need whole connections and contain no personal data. */
+static void log_events(struct decode *d, const struct input_datagram *captured) {
+    if (selection_matches(&d->selection, captured->connection->stream, &captured->context, captured->bytes, captured->size_bytes)) {
+        capture_log_on_datagram(d->log, captured);
     }
-    if (d->is_terminal || capture_reader_is_live(&d->reading)) {
+    if (d->is_terminal || capture_reader_is_live(&d->reader)) {
         capture_log_flush(d->log);
     }
 }
@@ -257,27 +259,27 @@ static bool open_log(struct decode *d, char **paths) {
 }
 
 static enum cli_exit run(struct decode *d, int path_count, char **paths) {
-    struct input_datagram seen;
+    struct input_datagram captured;
     if (!open_log(d, paths)) {
         return CLI_EXIT_UNUSABLE;
     }
-    d->contents = d->content ? completed_messages_new() : NULL;
-    d->redactor = redactor_new(d->reading.wire.cipher);
+    d->completed = d->content ? completed_messages_new() : NULL;
+    d->redactor = redactor_new(d->reader.wire.cipher);
     d->is_terminal = isatty(STDOUT_FILENO);
-    capture_reader_start(&d->reading, path_count, paths);
-    while (!d->output_failed && capture_reader_next(&d->reading, &seen)) {
-        (d->log != NULL ? log_events : show)(d, &seen);
+    capture_reader_start(&d->reader, path_count, paths);
+    while (!d->output_failed && capture_reader_next(&d->reader, &captured)) {
+        (d->log != NULL ? log_events : show)(d, &captured);
     }
     flush(d);
-    d->output_failed |= !capture_log_close(d->log, d->reading.is_any);
-    capture_reader_print_summary(&d->reading);
+    d->output_failed |= !capture_log_close(d->log, d->reader.is_any);
+    capture_reader_print_summary(&d->reader);
     redactor_report(redactor_counts(d->redactor));
-    return d->output_failed ? CLI_EXIT_UNUSABLE : capture_reader_exit_status(&d->reading);
+    return d->output_failed ? CLI_EXIT_UNUSABLE : capture_reader_exit_status(&d->reader);
 }
 
 static void clear(struct decode *d) {
-    capture_reader_clear(&d->reading);
-    g_clear_pointer(&d->contents, completed_messages_free);
+    capture_reader_clear(&d->reader);
+    g_clear_pointer(&d->completed, completed_messages_free);
     redactor_free(d->redactor);
     print_json_free(&d->json_lines);
     print_tree_free(&d->tree);
@@ -292,8 +294,8 @@ static void clear(struct decode *d) {
 
 int cmd_decode(int argc, char **argv) {
     struct decode d = {0};
-    GOptionContext *context = g_option_context_new("[FILE...] - show captured datagrams");
-    capture_reader_init(&d.reading);
+    GOptionContext *context = g_option_context_new("[FILE...] - print captured datagrams");
+    capture_reader_init(&d.reader);
     g_option_context_set_description(context, description);
     add_options(&d, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;

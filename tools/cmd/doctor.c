@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp doctor: why Wireshark loads the plugin or does not. */
+/* uerudp doctor: diagnoses whether Wireshark loads the plugin. */
 #include <jansson.h>
 #include <stdio.h>
 
@@ -16,10 +16,10 @@ struct doctor {
 };
 
 static const char description[] =
-    "Asks the Wireshark in PATH for its version, its folders and what it loads, looks at every uerudp.so in and beside "
-    "these\n"
-    "folders, and says in sentences what is wrong and what to do; also whether live capture is possible.\n\n"
-    "Exit status: 0 Wireshark loads the plugin, 1 it does not, 2 unusable arguments.\n\n"
+    "Asks the Wireshark in PATH for its version, its plugin folders and its plugins, checks every uerudp.so in and "
+    "beside\n"
+    "these folders, and says what is wrong and what to do; also whether live capture is possible.\n\n"
+    "Exit status: 0 Wireshark loads the plugin, 1 it does not, 2 wrong arguments.\n\n"
     "Examples:\n"
     "  uerudp doctor\n"
     "  uerudp doctor --wireshark /opt/wireshark/bin/tshark --plugin build/release/plugins/4.0/epan/uerudp.so\n"
@@ -28,9 +28,9 @@ static const char description[] =
 static void add_options(struct doctor *d, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"wireshark", 0, 0, G_OPTION_ARG_FILENAME, &d->wireshark_name,
-         "tshark of the Wireshark to ask; default the one in PATH", "PATH"},
-        {"plugin", 0, 0, G_OPTION_ARG_FILENAME, &d->plugin, "ask about this file", "FILE"},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &d->json, "one JSON object instead of sentences", NULL},
+         "tshark of the Wireshark to check; default the one in PATH", "PATH"},
+        {"plugin", 0, 0, G_OPTION_ARG_FILENAME, &d->plugin, "check this plugin file", "FILE"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &d->json, "print one JSON object instead of sentences", NULL},
         {0},
     };
     g_option_context_add_main_entries(context, entries, NULL);
@@ -38,11 +38,11 @@ static void add_options(struct doctor *d, GOptionContext *context) {
 
 static bool resolve(const struct doctor *d, int argc) {
     if (argc != 1) {
-        cli_error("doctor takes options only; see uerudp doctor --help");
+        cli_error("doctor has no arguments, only options; see uerudp doctor --help");
         return false;
     }
     if (d->plugin != NULL && !g_file_test(d->plugin, G_FILE_TEST_EXISTS)) {
-        cli_error("%s: there is no such file", d->plugin);
+        cli_error("%s: file not found", d->plugin);
         return false;
     }
     char *program = d->wireshark_name != NULL ? g_find_program_in_path(d->wireshark_name) : NULL;
@@ -153,7 +153,7 @@ static void clear(struct doctor *d) {
 
 int cmd_doctor(int argc, char **argv) {
     struct doctor d = {0};
-    GOptionContext *context = g_option_context_new("- say why Wireshark loads the plugin or does not");
+    GOptionContext *context = g_option_context_new("- check whether Wireshark loads the plugin");
     g_option_context_set_description(context, description);
     add_options(&d, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;

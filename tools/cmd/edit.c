@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp edit: a capture as another capture. */
+/* uerudp edit: changes a capture. */
 #include <stdio.h>
 
 #include "tools/cli/output_file.h"
@@ -7,14 +7,14 @@
 #include "tools/rules/number_ranges.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
-#define SECONDS_MAX 9000000000 /* what 64 bits of nanoseconds hold */
+#define SECONDS_MAX 9000000000 /* the limit of int64_t nanoseconds */
 #define DECIMALS 9
 
-struct command {
-    struct capture_reader reading;
+struct edit_arguments {
+    struct capture_reader reader;
     struct editor_options options;
     struct edit_writer writer;
-    GPtrArray *rules; /* texts in their order; those of files begin with @ */
+    GPtrArray *rules; /* in the order of the options; file names begin with @ */
     char *streams, *frames, *from, *to, *shift, *format, *generation, *seed;
     gboolean redact, addresses, anonymise, skip;
     uint64_t seed_number;
@@ -22,8 +22,8 @@ struct command {
 
 /* ---- options ---- */
 
-static gboolean take_rule(const char *option, const char *value, void *user, GError **error) {
-    struct command *c = user;
+static gboolean parse_rule(const char *option, const char *value, void *user, GError **error) {
+    struct edit_arguments *c = user;
     bool is_file = strcmp(option, "--rules") == 0;
     (void)error;
     g_ptr_array_add(c->rules, g_strconcat(is_file ? "@" : "=", value, NULL));
@@ -32,52 +32,52 @@ static gboolean take_rule(const char *option, const char *value, void *user, GEr
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
-static void add_rules(struct command *c, GOptionContext *context) {
+static void add_rules(struct edit_arguments *c, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"rule", 0, 0, CALLBACK(take_rule), "what to do with which datagrams, see below; may be given several times",
+        {"rule", 0, 0, CALLBACK(parse_rule), "apply an action to the datagrams that meet conditions, see below; may be repeated",
          "RULE"},
-        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(take_rule), "a file with a rule on each line", "FILE"},
+        {"rules", 0, G_OPTION_FLAG_FILENAME, CALLBACK(parse_rule), "read rules from this file, one on each line", "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &c->seed,
-         "of all chance; without it rules use 1, and new addresses a secret of which nothing remains", "NUMBER"},
+         "seed of all random numbers; without it rules use 1, and new addresses a secret key that is not kept", "NUMBER"},
         {0},
     };
     GOptionGroup *group =
-        g_option_group_new("rules", "What happens to datagrams:", "Show the options of rules", c, NULL);
+        g_option_group_new("rules", "Rules:", "Show the options of rules", c, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
 
-static void add_cuts(struct command *c, GOptionContext *context) {
+static void add_cuts(struct edit_arguments *c, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"stream", 0, 0, G_OPTION_ARG_STRING, &c->streams, "only datagrams of these connections, numbered from 0",
+        {"stream", 0, 0, G_OPTION_ARG_STRING, &c->streams, "keep only datagrams of these connections, numbered from 0",
          "N[-N][,...]"},
-        {"frames", 0, 0, G_OPTION_ARG_STRING, &c->frames, "only these packets, numbered from 1", "N[-N][,...]"},
-        {"from", 0, 0, G_OPTION_ARG_STRING, &c->from, "only packets that came so long after the first, or later",
+        {"frames", 0, 0, G_OPTION_ARG_STRING, &c->frames, "keep only these packets, numbered from 1", "N[-N][,...]"},
+        {"from", 0, 0, G_OPTION_ARG_STRING, &c->from, "keep only packets from this time after the first packet on",
          "SECONDS"},
-        {"to", 0, 0, G_OPTION_ARG_STRING, &c->to, "only packets that came so long after the first, or earlier",
+        {"to", 0, 0, G_OPTION_ARG_STRING, &c->to, "keep only packets up to this time after the first packet",
          "SECONDS"},
         {0},
     };
-    GOptionGroup *group = g_option_group_new("cut", "What to keep:", "Show the options of what to keep", NULL, NULL);
+    GOptionGroup *group = g_option_group_new("cut", "What to keep:", "Show the options that select packets", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
 }
 
-static void add_changes(struct command *c, GOptionContext *context) {
+static void add_changes(struct edit_arguments *c, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"shift", 0, 0, G_OPTION_ARG_STRING, &c->shift, "add this to all times; may be negative", "SECONDS"},
         {"redact", 0, 0, G_OPTION_ARG_NONE, &c->redact,
-         "mask login URLs, tokens, names and unique ids at their length, all that is of no known form, and texts and "
-         "blocks of a pcapng",
+         "mask login URLs, tokens, names and unique ids without changing lengths, datagrams that are not recognised, "
+         "and texts and blocks of a pcapng",
          NULL},
         {"addresses", 0, 0, G_OPTION_ARG_NONE, &c->addresses,
-         "other IP and hardware addresses, the same for the same, and networks stay networks", NULL},
+         "replace IP and MAC addresses consistently; addresses of one network stay in one network", NULL},
         {"anonymise", 0, 0, G_OPTION_ARG_NONE, &c->anonymise,
-         "both --redact and --addresses; what a game replicates in its own channels stays", NULL},
+         "--redact and --addresses together; what a game replicates in its own channels stays", NULL},
         {"to-generation", 0, 0, G_OPTION_ARG_STRING, &c->generation,
-         "write datagrams as this engine release does, from 4.13 to 5.8, where it can say what they say", "RELEASE"},
-        {"skip", 0, 0, G_OPTION_ARG_NONE, &c->skip, "leave out datagrams that the other generation cannot say", NULL},
-        {"format", 0, 0, G_OPTION_ARG_STRING, &c->format, "pcap or pcapng; default: that of IN", "NAME"},
+         "rewrite datagrams in the format of this engine release, from 4.13 to 5.8, where it can encode their content", "RELEASE"},
+        {"skip", 0, 0, G_OPTION_ARG_NONE, &c->skip, "leave out datagrams that this release cannot encode", NULL},
+        {"format", 0, 0, G_OPTION_ARG_STRING, &c->format, "pcap or pcapng; default the format of IN", "NAME"},
         {0},
     };
     GOptionGroup *group = g_option_group_new("change", "What to change:", "Show the options of changes", NULL, NULL);
@@ -86,19 +86,20 @@ static void add_changes(struct command *c, GOptionContext *context) {
 }
 
 static const char description[] =
-    "IN is a capture (pcap or pcapng, also gzip-compressed), or - for standard input; OUT is a file or - for standard\n"
-    "output. What no option changes stays to the last byte: blocks, times, comments and options of a pcapng. What "
-    "rules\n"
-    "did is said in comments, as far as the format has them.\n\n"
-    "RULE is an action and conditions that must all hold; rules are tried in order, and all that match act.\n"
-    "  Actions     drop, duplicate[=N], delay=MS, reorder (behind the next of its direction), corrupt[=BITS],\n"
+    "IN is a capture (pcap or pcapng, also gzip-compressed), or - for standard input; OUT is a file or - for "
+    "standard\n"
+    "output. All that no option changes stays the same to the last byte: blocks, times, comments and options of a "
+    "pcapng.\n"
+    "Packet comments say what rules did, if the format has comments.\n\n"
+    "RULE is an action and conditions, which must all hold; rules are tried in order, and each one that matches acts.\n"
+    "  Actions     drop, duplicate[=N], delay=MS, reorder (to after the next of its direction), corrupt[=BITS],\n"
     "              corrupt@KEY[=BITS] (in that field, such as bunch.ch_seq), pass (no further rule)\n"
     "  Datagrams   dir=c2s|s2c, stream=N, frame=N, id=N (full packet id), seq=N (as on the wire), kind=KIND,\n"
     "              time=FROM-TO (seconds), size=BYTES\n"
-    "  A bunch     channel=N, ch_seq=N, reliable, unreliable, copy=N (1 the first, 2 sent again), message=NAME\n"
+    "  A bunch     channel=N, ch_seq=N, reliable, unreliable, copy=N (1 the first, 2 retransmitted), message=NAME\n"
     "  Chance      p=PROBABILITY, every=N, first=N, max=N\n"
     "N is a list of numbers and ranges: 7 or 100-110 or 3,9-. KIND is as in uerudp decode.\n\n"
-    "Exit status: 0 all written, 2 unusable arguments, files or values; then there is no OUT.\n\n"
+    "Exit status: 0 success, 2 wrong arguments, files or values; OUT is then not written.\n\n"
     "Examples:\n"
     "  uerudp edit --rule 'drop channel=0 reliable copy=1 max=1' game.pcapng lossy.pcapng\n"
     "  uerudp edit --anonymise --stream 0 game.pcapng public.pcapng\n"
@@ -115,11 +116,11 @@ static bool is_decimal(const char *text) {
     return text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Decimal seconds, exactly; NULL leaves what is there. */
-static bool take_seconds(const char *option, const char *text, int64_t *ns) {
+/* Parses decimal seconds exactly; NULL leaves *value unchanged. */
+static bool parse_seconds(const char *option, const char *text, int64_t *ns) {
     bool is_negative = text != NULL && text[0] == '-';
     char **parts = g_strsplit(text != NULL ? text + is_negative : "", ".", 2);
-    const char *whole = parts[0] != NULL ? parts[0] : ""; /* of an empty text there are no parts */
+    const char *whole = parts[0] != NULL ? parts[0] : ""; /* an empty text has no parts */
     const char *decimals = parts[0] != NULL && parts[1] != NULL ? parts[1] : "";
     char padded[DECIMALS + 1] = "000000000";
     uint64_t seconds, fraction;
@@ -136,37 +137,37 @@ static bool take_seconds(const char *option, const char *text, int64_t *ns) {
     return text == NULL || good || complain_value(option, text, "not a number of seconds");
 }
 
-/* Since the first packet. */
-static bool take_time(const char *option, const char *text, int64_t *ns) {
-    bool good = take_seconds(option, text, ns);
+/* Relative to the first packet. */
+static bool parse_time(const char *option, const char *text, int64_t *ns) {
+    bool good = parse_seconds(option, text, ns);
     return good && (text == NULL || *ns >= 0 || complain_value(option, text, "before the first packet"));
 }
 
-static bool take_ranges(const char *option, const char *text, GArray **ranges) {
+static bool parse_ranges(const char *option, const char *text, GArray **ranges) {
     *ranges = text != NULL ? number_ranges_parse(text) : NULL;
     return text == NULL || *ranges != NULL || complain_value(option, text, "not numbers and ranges such as 3,100-110");
 }
 
-static bool take_frames(struct command *c) {
-    return take_ranges("frames", c->frames, &c->options.frames) &&
+static bool parse_frames(struct edit_arguments *c) {
+    return parse_ranges("frames", c->frames, &c->options.frames) &&
            (c->frames == NULL || !number_ranges_contain(c->options.frames, 0) ||
             complain_value("frames", c->frames, "the first packet has number 1"));
 }
 
-static bool take_format(struct command *c) {
+static bool parse_format(struct edit_arguments *c) {
     if (c->format == NULL) {
         return true;
     }
     bool is_pcap = strcmp(c->format, "pcap") == 0;
     c->writer.format = is_pcap ? EDIT_FORMAT_PCAP : EDIT_FORMAT_PCAPNG;
     return is_pcap || strcmp(c->format, "pcapng") == 0 ||
-           complain_value("format", c->format, "neither pcap nor pcapng");
+           complain_value("format", c->format, "must be pcap or pcapng");
 }
 
-static bool take_generation(struct command *c) {
+static bool parse_generation(struct edit_arguments *c) {
     if (c->generation == NULL) {
         if (c->skip) {
-            cli_error("--skip goes with --to-generation");
+            cli_error("--skip requires --to-generation");
         }
         return !c->skip;
     }
@@ -175,7 +176,7 @@ static bool take_generation(struct command *c) {
            complain_value("to-generation", c->generation, "not an engine release from 4.13 to 5.8");
 }
 
-static bool take_seed(struct command *c) {
+static bool parse_seed(struct edit_arguments *c) {
     c->seed_number = 1;
     if (c->seed == NULL) {
         return true;
@@ -184,7 +185,7 @@ static bool take_seed(struct command *c) {
     return cli_parse_seed(c->seed, &c->seed_number);
 }
 
-static bool take_rules(struct command *c) {
+static bool parse_rules(struct edit_arguments *c) {
     char error[RULES_ERROR_BYTES];
     bool good = true;
     c->options.rules = rules_new(c->seed_number);
@@ -199,28 +200,28 @@ static bool take_rules(struct command *c) {
     return good;
 }
 
-static bool resolve_time(struct command *c) {
+static bool resolve_time(struct edit_arguments *c) {
     struct editor_options *o = &c->options;
     o->is_cut_by_time = c->from != NULL || c->to != NULL;
     o->from_ns = INT64_MIN;
     o->to_ns = INT64_MAX;
-    return take_time("from", c->from, &o->from_ns) && take_time("to", c->to, &o->to_ns) &&
+    return parse_time("from", c->from, &o->from_ns) && parse_time("to", c->to, &o->to_ns) &&
            (o->from_ns <= o->to_ns || complain_value("to", c->to, "before --from")) &&
-           take_seconds("shift", c->shift, &c->writer.shift_ns);
+           parse_seconds("shift", c->shift, &c->writer.shift_ns);
 }
 
-static bool resolve(struct command *c, int arguments) {
+static bool resolve(struct edit_arguments *c, int arguments) {
     struct editor_options *o = &c->options;
     if (arguments != 2) {
-        cli_error("two files are needed, IN and OUT; see uerudp edit --help");
+        cli_error("IN and OUT are required; see uerudp edit --help");
         return false;
     }
     o->is_redacted = c->redact || c->anonymise;
     o->has_new_addresses = c->addresses || c->anonymise;
     o->skips = c->skip;
     c->writer.is_stripped = o->is_redacted || o->has_new_addresses;
-    bool good = resolve_time(c) && take_ranges("stream", c->streams, &o->streams) && take_frames(c) && take_format(c) &&
-                take_generation(c) && take_seed(c) && take_rules(c) && wire_options_resolve(&c->reading.wire);
+    bool good = resolve_time(c) && parse_ranges("stream", c->streams, &o->streams) && parse_frames(c) && parse_format(c) &&
+                parse_generation(c) && parse_seed(c) && parse_rules(c) && wire_options_resolve(&c->reader.wire);
     c->writer.is_changing = good && (o->streams != NULL || o->frames != NULL || o->is_cut_by_time ||
                                      c->writer.is_stripped || o->generation != NULL || rules_count(o->rules) != 0);
     return good;
@@ -228,7 +229,7 @@ static bool resolve(struct command *c, int arguments) {
 
 /* ---- running ---- */
 
-static void report(const struct command *c, const struct editor_counts *counts) {
+static void report(const struct edit_arguments *c, const struct editor_counts *counts) {
     const struct rules *rules = c->options.rules;
     bool is_about_datagrams = rules_count(rules) != 0 || c->options.generation != NULL || c->options.streams != NULL;
     for (size_t i = 0; i < rules_count(rules); i++) {
@@ -236,26 +237,26 @@ static void report(const struct command *c, const struct editor_counts *counts) 
     }
     if (counts->fragments != 0 && is_about_datagrams) {
         cli_error("%" G_GUINT64_FORMAT
-                    " packets are fragments, which rules, --stream and --to-generation do not know",
+                    " packets are IP fragments, which rules, --stream and --to-generation ignore",
                     counts->fragments);
     }
     if (counts->skipped != 0) {
-        cli_error("%" G_GUINT64_FORMAT " datagrams left out that %s cannot say", counts->skipped, c->generation);
+        cli_error("%" G_GUINT64_FORMAT " datagrams left out because %s cannot encode them", counts->skipped, c->generation);
     }
     redactor_report(&counts->redacted);
     if (counts->unsafe != 0) {
-        cli_error("%" G_GUINT64_FORMAT " packets left out: addresses of their link are not known", counts->unsafe);
+        cli_error("%" G_GUINT64_FORMAT " packets left out because the addresses of their link type cannot be found", counts->unsafe);
     }
 }
 
-static bool edit(struct command *c, char **paths) {
-    struct editor *edit = editor_new(&c->options, &c->reading, &c->writer);
+static bool edit(struct edit_arguments *c, char **paths) {
+    struct editor *edit = editor_new(&c->options, &c->reader, &c->writer);
     if (edit == NULL) {
         return false;
     }
-    bool good = editor_run(edit, paths) && c->reading.worst != CLI_EXIT_UNUSABLE;
+    bool good = editor_run(edit, paths) && c->reader.worst != CLI_EXIT_UNUSABLE;
     if (good && !edit_writer_finish(&c->writer)) {
-        cli_error("not all could be written in this format");
+        cli_error("not everything could be written in this format");
         good = false;
     }
     if (good) {
@@ -265,13 +266,13 @@ static bool edit(struct command *c, char **paths) {
     return good;
 }
 
-static enum cli_exit run(struct command *c, char **paths) {
+static enum cli_exit run(struct edit_arguments *c, char **paths) {
     struct output_file output;
     if (!output_file_open(&output, paths[1])) {
         return CLI_EXIT_UNUSABLE;
     }
     if (output_file_is_terminal(&output)) {
-        cli_error("a capture is not for a terminal; use a file or a pipe");
+        cli_error("a capture cannot be written to a terminal; use a file or a pipe");
         output_file_close(&output, false);
         return CLI_EXIT_UNUSABLE;
     }
@@ -280,7 +281,7 @@ static enum cli_exit run(struct command *c, char **paths) {
     return output_file_close(&output, good) ? CLI_EXIT_OK : CLI_EXIT_UNUSABLE;
 }
 
-static void clear(struct command *c) {
+static void clear(struct edit_arguments *c) {
     char *const texts[] = {c->streams, c->frames, c->from, c->to, c->shift, c->format, c->generation, c->seed};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
         g_free(texts[i]);
@@ -290,19 +291,19 @@ static void clear(struct command *c) {
     g_ptr_array_unref(c->rules);
     rules_free(c->options.rules);
     edit_writer_clear(&c->writer);
-    capture_reader_clear(&c->reading);
+    capture_reader_clear(&c->reader);
 }
 
 int cmd_edit(int argc, char **argv) {
-    struct command *c = g_new0(struct command, 1);
+    struct edit_arguments *c = g_new0(struct edit_arguments, 1);
     GOptionContext *context = g_option_context_new("IN OUT - change a capture");
-    capture_reader_init(&c->reading);
+    capture_reader_init(&c->reader);
     c->rules = g_ptr_array_new_with_free_func(g_free);
     g_option_context_set_description(context, description);
     add_cuts(c, context);
     add_rules(c, context);
     add_changes(c, context);
-    wire_options_add(&c->reading.wire, context);
+    wire_options_add(&c->reader.wire, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     if (cli_parse(context, &argc, &argv) && resolve(c, argc - 1)) {
         status = run(c, argv + 1);

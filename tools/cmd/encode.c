@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp encode: JSON Lines or hex texts as a capture. */
+/* uerudp encode: writes JSON Lines or hex texts as a capture. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,20 +22,21 @@ struct encode {
     struct output_file output;
     struct pcapng_writer writer;
     uint32_t interface;
-    struct text_buffer line;               /* of hex */
-    int64_t time_ns;                  /* of the datagram before; -1: none */
+    struct text_buffer line;               /* of hex text */
+    int64_t time_ns;                  /* of the previous datagram; -1: none */
     struct datagram_source input;            /* with from_hex, of all files */
     struct capture_address client, server; /* of its datagrams */
     struct input_json_datagram datagram;
 };
 
 static const char description[] =
-    "FILE holds the objects that uerudp decode --json prints, or some written by hand, one after the other; - or no\n"
-    "FILE is standard input. Keys that are left out get the values that a sender would write; raw, where it is given,\n"
-    "is used instead of all fields, and data instead of messages.\n\n"
-    "With --from-hex, FILE is a hex text as decode --hex reads it: dumps, lines of hex, C arrays. C> or O before a\n"
-    "datagram says that the client sent it, S> or I the server; a time may follow, such as 12:34:56.789.\n\n"
-    "Exit status: 0 all written, 2 unusable arguments, files or values, which are named with line and key.\n\n"
+    "FILE holds JSON objects as uerudp decode --json prints them, or written by hand, one after the other; - or no\n"
+    "FILE is standard input. Missing keys get the values that a sender would write; if raw is present, it is used\n"
+    "instead of all fields, and data is used instead of messages.\n\n"
+    "With --from-hex, FILE is a hex text as for decode --hex: dumps, lines of hex, C arrays. C> or O before a "
+    "datagram\n"
+    "marks it as sent by the client, S> or I by the server; a time may follow, such as 12:34:56.789.\n\n"
+    "Exit status: 0 success, 2 wrong arguments, files or values (the message names line and key).\n\n"
     "Examples:\n"
     "  uerudp decode --json game.pcapng | uerudp encode --output again.pcapng\n"
     "  uerudp encode --from-hex --output game.pcapng game.hex\n"
@@ -49,7 +50,7 @@ static bool begin(struct encode *e) {
         return true;
     }
     if (output_file_is_terminal(&e->output)) {
-        cli_error("a capture is not for a terminal; use --output, a pipe, or --hex");
+        cli_error("a capture cannot be written to a terminal; use --output, a pipe, or --hex");
         return output_file_close(&e->output, false);
     }
     pcapng_writer_begin(&e->writer, e->output.file, "uerudp " UERUDP_VERSION);
@@ -150,7 +151,7 @@ static enum cli_exit run(struct encode *e, int files, char **paths) {
 static void add_options(struct encode *e, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &e->path, "write to this file instead of standard output", "FILE"},
-        {"hex", 0, 0, G_OPTION_ARG_NONE, &e->hex, "write lines of hex, as uerudp decode --hex reads them, not pcapng",
+        {"hex", 0, 0, G_OPTION_ARG_NONE, &e->hex, "write lines of hex for uerudp decode --hex instead of pcapng",
          NULL},
         {0},
     };
@@ -158,15 +159,15 @@ static void add_options(struct encode *e, GOptionContext *context) {
         {"from-hex", 0, 0, G_OPTION_ARG_NONE, &e->from_hex, "the files are hex dumps, hex lines or C arrays, not JSON",
          NULL},
         {"src", 0, 0, G_OPTION_ARG_STRING, &e->source,
-         "with --from-hex, the client; default " INPUT_JSON_DEFAULT_CLIENT ", and for IPv6 as in [::1]:50000", "ADDRESS:PORT"},
-        {"dst", 0, 0, G_OPTION_ARG_STRING, &e->destination, "with --from-hex, the server; default " INPUT_JSON_DEFAULT_SERVER,
+         "with --from-hex, the client's address; default " INPUT_JSON_DEFAULT_CLIENT ", and for IPv6 as in [::1]:50000", "ADDRESS:PORT"},
+        {"dst", 0, 0, G_OPTION_ARG_STRING, &e->destination, "with --from-hex, the server's address; default " INPUT_JSON_DEFAULT_SERVER,
          "ADDRESS:PORT"},
         {0},
     };
-    GOptionGroup *from = g_option_group_new("input", "Where from:", "Show the options of the input", NULL, NULL);
+    GOptionGroup *from = g_option_group_new("input", "Input:", "Show the options of the input", NULL, NULL);
     g_option_group_add_entries(from, hex_entries);
     g_option_context_add_group(context, from);
-    GOptionGroup *group = g_option_group_new("output", "Where to:", "Show the options of the output", NULL, NULL);
+    GOptionGroup *group = g_option_group_new("output", "Output:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
     wire_options_add(&e->wire, context);
@@ -175,14 +176,14 @@ static void add_options(struct encode *e, GOptionContext *context) {
 static bool resolve_address(const char *option, const char *text, const char *otherwise, struct capture_address *address) {
     bool good = capture_address_parse(text != NULL ? text : otherwise, address);
     if (!good) {
-        cli_error("--%s=%s: not an address with port", option, text);
+        cli_error("--%s=%s: must be an address with a port", option, text);
     }
     return good;
 }
 
 static bool resolve_addresses(struct encode *e) {
     if (!e->from_hex && (e->source != NULL || e->destination != NULL)) {
-        cli_error("--src and --dst go with --from-hex; JSON has its own src and dst");
+        cli_error("--src and --dst require --from-hex; JSON has its own src and dst");
         return false;
     }
     if (!resolve_address("src", e->source, INPUT_JSON_DEFAULT_CLIENT, &e->client) ||
@@ -190,7 +191,7 @@ static bool resolve_addresses(struct encode *e) {
         return false;
     }
     if (e->client.family != e->server.family) {
-        cli_error("--src and --dst: one is of IPv4, the other of IPv6; the defaults are of IPv4");
+        cli_error("--src and --dst must both be IPv4 or both be IPv6; the defaults are IPv4");
         return false;
     }
     return true;
@@ -198,7 +199,7 @@ static bool resolve_addresses(struct encode *e) {
 
 int cmd_encode(int argc, char **argv) {
     struct encode *e = g_new0(struct encode, 1);
-    GOptionContext *context = g_option_context_new("[FILE...] - turn JSON Lines or dumps of bytes into a capture");
+    GOptionContext *context = g_option_context_new("[FILE...] - write JSON Lines or hex dumps as a capture");
     wire_options_init(&e->wire);
     e->time_ns = -1;
     g_option_context_set_description(context, description);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp generate: captures from simulated connections. */
+/* uerudp generate: writes captures of simulated connections. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,11 +26,14 @@ struct generate {
 };
 
 static const char description[] =
-    "SCENARIO is a name of --list, or a file that describes one (see uerudp-generate(1)). Both ends are the reference\n"
-    "endpoint, time is virtual, and equal seeds give equal files. Beside FILE.pcapng come FILE.sent.json, which says\n"
-    "what was sent, lost and delivered, and FILE.expected.json, its decode, and where the connections are encrypted\n"
-    "FILE.keys, for --key and Wireshark; not beside standard output.\n\n"
-    "Exit status: 0 all written, 1 the run broke a promise of the protocol, 2 unusable arguments or files.\n\n"
+    "SCENARIO is a name of --list, or a file that describes one (see uerudp-generate(1)). Both ends are the "
+    "reference\n"
+    "endpoint, time is virtual, and equal seeds give equal files. Beside FILE.pcapng it writes FILE.sent.json (what "
+    "was\n"
+    "sent, lost and delivered), FILE.expected.json (the decoded datagrams) and, for encrypted connections, "
+    "FILE.keys\n"
+    "(for --key and Wireshark); it writes none of them beside standard output.\n\n"
+    "Exit status: 0 success, 1 the run violated a guarantee of the protocol, 2 wrong arguments or unusable files.\n\n"
     "Examples:\n"
     "  uerudp generate --list\n"
     "  uerudp generate mixed --seed 7 --loss 0.1 --output game.pcapng\n"
@@ -81,7 +84,7 @@ static bool write_sidecar(const struct generate *g, const char *path,
     return output_file_close(&output, true);
 }
 
-/* FILE of FILE.pcapng with another ending. */
+/* FILE of FILE.pcapng with another extension. */
 static char *beside(const char *path, const char *ending) {
     size_t length = strlen(path);
     bool has_suffix = g_str_has_suffix(path, SUFFIX) && length > strlen(SUFFIX);
@@ -119,19 +122,19 @@ static enum cli_exit run(struct generate *g) {
     const struct generate_options *o = &g->options;
     bool has_sidecars = generate_has_sidecars(o);
     struct generator_config config = {.scenario = o->scenario,
-                                         .point = o->point,
-                                         .connections = o->connections,
-                                         .with_truth = has_sidecars,
-                                         .fuzz = o->fuzz ? &g->fuzz : NULL};
+                                      .point = o->point,
+                                      .connections = o->connections,
+                                      .with_run_log = has_sidecars,
+                                      .fuzz = o->fuzz ? &g->fuzz : NULL};
     g->fuzz.rng.state = sim_rng_mix(o->scenario.seed, SALT_FUZZ);
     if (!output_file_open(&g->output, o->output)) {
         return CLI_EXIT_UNUSABLE;
     }
     bool good = !output_file_is_terminal(&g->output);
     if (!good) {
-        cli_error("a capture is not for a terminal; use --output or a pipe");
+        cli_error("a capture cannot be written to a terminal; use --output or a pipe");
     } else if (!generator_init(&g->generator, &config)) {
-        cli_error("no memory for %u connections", o->connections);
+        cli_error("not enough memory for %u connections", o->connections);
         good = false;
     }
     good = good && write_capture(g);
@@ -144,7 +147,7 @@ static enum cli_exit run(struct generate *g) {
 
 int cmd_generate(int argc, char **argv) {
     struct generate *g = g_new0(struct generate, 1);
-    GOptionContext *context = g_option_context_new("SCENARIO - make test traffic");
+    GOptionContext *context = g_option_context_new("SCENARIO - generate test traffic");
     g_option_context_set_description(context, description);
     generate_options_init(&g->options);
     generate_options_add(&g->options, context);

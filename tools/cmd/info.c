@@ -14,42 +14,43 @@
 #define FINDINGS_MAX 1000
 #define REAL_DIGITS 9
 
-struct command {
-    struct capture_reader reading;
+struct info_arguments {
+    struct capture_reader reader;
     struct selection selection;
     gboolean json, bits;
     int findings_max;
     struct text_buffer out;
 };
 
-static void add_options(struct command *command, GOptionContext *context) {
+static void add_options(struct info_arguments *command, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &command->json, "JSON Lines, one object per connection, instead of text",
          NULL},
         {"bits", 0, 0, G_OPTION_ARG_NONE, &command->bits,
-         "also which header field, control message and channel the bits went to", NULL},
+         "also count the bits of each header field, control message and channel", NULL},
         {"findings", 0, 0, G_OPTION_ARG_INT, &command->findings_max,
-         "at most so many findings of each kind, the worst; default 5", "NUMBER"},
-        {"hex", 0, 0, G_OPTION_ARG_NONE, &command->reading.is_hex,
+         "print at most this number of findings of each kind, the worst; default 5", "NUMBER"},
+        {"hex", 0, 0, G_OPTION_ARG_NONE, &command->reader.is_hex,
          "the files are hex dumps, hex lines or C arrays, not captures", NULL},
         {0},
     };
     GOptionGroup *group = g_option_group_new("output", "What to print:", "Show the options of the output", NULL, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    capture_reader_add_live_options(&command->reading, context);
+    capture_reader_add_live_options(&command->reader, context);
     selection_add_stream_option(&command->selection, context);
-    wire_options_add(&command->reading.wire, context);
+    wire_options_add(&command->reader.wire, context);
 }
 
 static const char description[] =
-    "Says of each connection who closed it and why, which reliable bunches came late, who fell silent, what was not\n"
-    "delivered, and how the login went; then the figures. Findings come worst first: errors (the connection failed, "
-    "or\n"
-    "something is broken), warnings (players feel it), notes.\n\n"
-    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as one\n"
-    "capture, and their frames counted through.\n\n"
-    "Exit status: 0 no errors found, 1 some finding is an error or a datagram malformed, 2 unusable arguments or "
+    "Reports for each connection who closed it and why, which reliable bunches arrived late, which side fell silent, "
+    "what\n"
+    "was not delivered, and how the login went; then the statistics. Findings are ordered by severity: errors (the\n"
+    "connection failed, or violates the protocol), warnings (players notice them), notes.\n\n"
+    "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as "
+    "one\n"
+    "capture with consecutive frame numbers.\n\n"
+    "Exit status: 0 no errors, 1 a finding is an error or a datagram is malformed, 2 wrong arguments or unusable "
     "files.\n\n"
     "Examples:\n"
     "  uerudp info game.pcapng\n"
@@ -57,28 +58,28 @@ static const char description[] =
     "  uerudp info --bits --stream 0 game.pcapng\n"
     "  tcpdump -w - -G 60 -W 1 udp port 7777 | uerudp info -";
 
-static bool resolve(struct command *command, int argc) {
-    if (!capture_reader_check_options(&command->reading, argc - 1)) {
+static bool resolve(struct info_arguments *command, int argc) {
+    if (!capture_reader_check_options(&command->reader, argc - 1)) {
         return false;
     }
     if (command->findings_max < 1 || command->findings_max > FINDINGS_MAX) {
-        cli_error("--findings=%d: not a number from 1 to %d", command->findings_max, FINDINGS_MAX);
+        cli_error("--findings=%d: must be a number from 1 to %d", command->findings_max, FINDINGS_MAX);
         return false;
     }
-    return wire_options_resolve(&command->reading.wire);
+    return wire_options_resolve(&command->reader.wire);
 }
 
-static void read_all(struct command *command, struct info_capture *infos) {
-    struct input_datagram seen;
-    while (capture_reader_next(&command->reading, &seen)) {
-        if (selection_matches(&command->selection, seen.connection->stream, &seen.context, seen.bytes,
-                               seen.size_bytes)) {
-            info_capture_on_datagram(infos, &seen);
+static void read_all(struct info_arguments *command, struct info_capture *infos) {
+    struct input_datagram captured;
+    while (capture_reader_next(&command->reader, &captured)) {
+        if (selection_matches(&command->selection, captured.connection->stream, &captured.context, captured.bytes,
+                               captured.size_bytes)) {
+            info_capture_on_datagram(infos, &captured);
         }
     }
 }
 
-static bool flush(struct command *command) {
+static bool flush(struct info_arguments *command) {
     bool written = text_buffer_flush(&command->out, stdout);
     if (!written) {
         cli_error("cannot write: %s", g_strerror(errno));
@@ -91,7 +92,7 @@ static int append(const char *text, size_t length, void *user) {
     return 0;
 }
 
-static bool print_json(struct command *command, const GPtrArray *list) {
+static bool print_json(struct info_arguments *command, const GPtrArray *list) {
     bool written = true;
     for (guint i = 0; written && i < list->len; i++) {
         json_t *object = info_to_json(g_ptr_array_index(list, i));
@@ -103,7 +104,7 @@ static bool print_json(struct command *command, const GPtrArray *list) {
     return written;
 }
 
-static bool print(struct command *command, const GPtrArray *list) {
+static bool print(struct info_arguments *command, const GPtrArray *list) {
     if (command->json) {
         return print_json(command, list);
     }
@@ -111,8 +112,8 @@ static bool print(struct command *command, const GPtrArray *list) {
     return flush(command);
 }
 
-static void print_left_out(const struct command *command, const GPtrArray *list) {
-    uint64_t streams = connection_table_stream_count(command->reading.flows);
+static void print_left_out(const struct info_arguments *command, const GPtrArray *list) {
+    uint64_t streams = connection_table_stream_count(command->reader.flows);
     if (list->len == INFO_CONNECTIONS_MAX && streams > INFO_CONNECTIONS_MAX) {
         fprintf(stderr,
                 "%d of %" PRIu64 " connections are told of; left out are first those with nothing but handshakes\n",
@@ -130,40 +131,40 @@ static bool has_error(const GPtrArray *list) {
     return false;
 }
 
-static void name_files(const struct capture_reader *reading, const GPtrArray *list) {
+static void name_files(const struct capture_reader *reader, const GPtrArray *list) {
     for (guint i = 0; i < list->len; i++) {
         struct info_connection *info = g_ptr_array_index(list, i);
-        info->first_path = capture_reader_path_of(reading, info->first_frame);
-        info->last_path = capture_reader_path_of(reading, info->last_frame);
+        info->first_path = capture_reader_path_of(reader, info->first_frame);
+        info->last_path = capture_reader_path_of(reader, info->last_frame);
     }
 }
 
-static enum cli_exit run(struct command *command, int path_count, char **paths) {
+static enum cli_exit run(struct info_arguments *command, int path_count, char **paths) {
     struct info_capture *infos = info_capture_new((unsigned)command->findings_max, command->bits);
-    capture_reader_start(&command->reading, path_count, paths);
+    capture_reader_start(&command->reader, path_count, paths);
     read_all(command, infos);
     const GPtrArray *list = info_capture_finish(infos);
-    name_files(&command->reading, list);
+    name_files(&command->reader, list);
     bool written = print(command, list);
-    enum cli_exit status = capture_reader_exit_status(&command->reading);
+    enum cli_exit status = capture_reader_exit_status(&command->reader);
     status = status == CLI_EXIT_OK && has_error(list) ? CLI_EXIT_MALFORMED : status;
     print_left_out(command, list);
-    capture_reader_print_totals(&command->reading);
+    capture_reader_print_totals(&command->reader);
     info_capture_free(infos);
     return written ? status : CLI_EXIT_UNUSABLE;
 }
 
 int cmd_info(int argc, char **argv) {
-    struct command command = {.findings_max = FINDINGS_DEFAULT};
-    GOptionContext *context = g_option_context_new("FILE... - what happened to each connection, and why");
-    capture_reader_init(&command.reading);
+    struct info_arguments command = {.findings_max = FINDINGS_DEFAULT};
+    GOptionContext *context = g_option_context_new("FILE... - report what happened to each connection, and why");
+    capture_reader_init(&command.reader);
     g_option_context_set_description(context, description);
     add_options(&command, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;
     if (cli_parse(context, &argc, &argv) && resolve(&command, argc)) {
         status = run(&command, argc - 1, argv + 1);
     }
-    capture_reader_clear(&command.reading);
+    capture_reader_clear(&command.reader);
     selection_clear(&command.selection);
     text_buffer_free(&command.out);
     return status;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp link: a bad network between real clients and a real server. */
+/* uerudp link: emulates a bad network between real clients and a real server. */
 #include "tools/cli/command_line.h"
 #include "tools/impair/proxy.h"
 
 static const char description[] =
-    "Clients connect to LISTEN_PORT of this machine (0: a free one, which is printed); what they send goes to the "
-    "server "
-    "at\n"
-    "HOST:PORT, and its answers back, as badly as the options say. Without any the link only watches and records.\n\n"
-    "Probabilities and delays are drawn for each client from --seed: its n-th datagram meets the same fate again, but\n"
-    "what overtakes what, and which queue is full when, is up to real time. Rules are those of uerudp edit; their "
-    "time\n"
-    "counts from the client's first datagram.\n\n"
-    "Prints \"listening on ADDRESS:PORT\" when it is ready, then who comes and leaves, and what was done to their "
-    "datagrams.\n"
+    "Clients connect to LISTEN_PORT of this machine (0: a free port, which is printed). The link forwards their "
+    "datagrams to\n"
+    "the server at HOST:PORT and the replies back, with the impairments of the options; without any it only "
+    "records.\n\n"
+    "Random numbers follow from --seed for each client: its n-th datagram gets the same loss and delay in every run, "
+    "but\n"
+    "the order of datagrams and full queues depend on real time. Rules are those of uerudp edit; their time counts "
+    "from\n"
+    "the client's first datagram.\n\n"
+    "Prints \"listening on ADDRESS:PORT\" when it is ready, then each client that comes or leaves, with its "
+    "statistics.\n"
     "SIGINT or SIGTERM ends it.\n\n"
-    "Exit status: 0 all well, 2 unusable arguments, port or files, or lines that could not be written.\n\n"
+    "Exit status: 0 success, 2 wrong arguments, or a port, file or line that could not be opened or written.\n\n"
     "Examples:\n"
     "  uerudp link --loss 0.05 --delay 40 --jitter 10 7778 localhost:7777\n"
     "  uerudp link --up-loss 0.2 --up-loss-burst 4 --down-rate 20000 --down-queue 8000 7778 192.0.2.1:7777\n"
@@ -24,11 +25,11 @@ static const char description[] =
 
 static bool resolve(struct impair_options *options, int argc, char **argv, uint64_t *port) {
     if (argc != 3) {
-        cli_error("link takes a port to listen on and the server's HOST:PORT; see uerudp link --help");
+        cli_error("LISTEN_PORT and the server's HOST:PORT are required; see uerudp link --help");
         return false;
     }
     if (!cli_parse_number(argv[1], UINT16_MAX, port)) {
-        cli_error("%s: not a port to listen on", argv[1]);
+        cli_error("%s: must be a port to listen on", argv[1]);
         return false;
     }
     return impair_options_resolve(options);
@@ -45,7 +46,7 @@ static enum cli_exit run(struct impair_options *options, uint16_t port, const ch
 
 int cmd_link(int argc, char **argv) {
     struct impair_options options;
-    GOptionContext *context = g_option_context_new("LISTEN_PORT HOST:PORT - a bad network in front of a server");
+    GOptionContext *context = g_option_context_new("LISTEN_PORT HOST:PORT - emulate a bad network in front of a server");
     impair_options_init(&options);
     g_option_context_set_description(context, description);
     impair_options_add(&options, context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp replay: a capture once more: as a transcript, against the reference endpoint, or to a host. */
+/* uerudp replay: replays a capture as a transcript, against the reference model, or to a host. */
 #include <string.h>
 
 #include "tools/cli/command_line.h"
@@ -18,14 +18,14 @@ static const struct mode {
 
 #define MODES (sizeof modes / sizeof *modes)
 
-struct command {
+struct replay_arguments {
     struct replay_command replay;
-    const struct mode *mode; /* NULL: none was given */
+    const struct mode *mode; /* NULL: no mode given */
 };
 
 /* ---- options ---- */
 
-static gboolean choose(struct command *command, const char *name, GError **error) {
+static gboolean choose(struct replay_arguments *command, const char *name, GError **error) {
     for (const struct mode *mode = modes; mode < modes + MODES; mode++) {
         if (strcmp(mode->name, name) == 0 && (command->mode == NULL || command->mode == mode)) {
             command->mode = mode;
@@ -33,42 +33,42 @@ static gboolean choose(struct command *command, const char *name, GError **error
         }
     }
     if (command->mode != NULL) {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "one mode at a time: %s or %s",
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "%s and %s exclude each other",
                     command->mode->name, name);
     } else {
-        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "there is no mode '%s'", name);
+        g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "unknown mode '%s'", name);
     }
     return FALSE;
 }
 
-static gboolean take_mode(const char *option, const char *value, void *user, GError **error) {
+static gboolean parse_mode(const char *option, const char *value, void *user, GError **error) {
     (void)option;
     return choose(user, value, error);
 }
 
-static gboolean take_check(const char *option, const char *value, void *user, GError **error) {
+static gboolean parse_check(const char *option, const char *value, void *user, GError **error) {
     (void)value;
     return choose(user, option + strlen("--"), error);
 }
 
-static gboolean take_target(const char *option, const char *value, void *user, GError **error) {
-    struct command *command = user;
-    g_free(command->replay.sending.target);
-    command->replay.sending.target = g_strdup(value);
+static gboolean parse_target(const char *option, const char *value, void *user, GError **error) {
+    struct replay_arguments *command = user;
+    g_free(command->replay.send_options.target);
+    command->replay.send_options.target = g_strdup(value);
     return choose(command, option + strlen("--"), error);
 }
 
 #define CALLBACK(function) G_OPTION_ARG_CALLBACK, (void *)(GOptionArgFunc)(function)
 
-static void add_options(struct command *command, GOptionContext *context) {
+static void add_options(struct replay_arguments *command, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"mode", 0, 0, CALLBACK(take_mode), "one of the following by name, or observe, which is the default", "NAME"},
-        {"check", 0, G_OPTION_FLAG_NO_ARG, CALLBACK(take_check),
-         "compare what the two ends did with the reference endpoint", NULL},
-        {"wire", 0, 0, CALLBACK(take_target),
-         "send the datagrams to this host, byte for byte, those of one direction; port 7777 without PORT",
+        {"mode", 0, 0, CALLBACK(parse_mode), "one of the following by name, or observe, which is the default", "NAME"},
+        {"check", 0, G_OPTION_FLAG_NO_ARG, CALLBACK(parse_check),
+         "compare what both sides did with the reference model", NULL},
+        {"wire", 0, 0, CALLBACK(parse_target),
+         "send the datagrams of one direction to this host, byte for byte; port 7777 without PORT",
          "HOST[:PORT]"},
-        {"live", 0, 0, CALLBACK(take_target), "log in to this server as the captured client did, and say what it said",
+        {"live", 0, 0, CALLBACK(parse_target), "log in to this server as the captured client did, and send the messages that it sent",
          "HOST[:PORT]"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &command->replay.json, "JSON Lines instead of text", NULL},
         {0},
@@ -76,8 +76,8 @@ static void add_options(struct command *command, GOptionContext *context) {
     GOptionGroup *group = g_option_group_new("replay", "What to do:", "Show the options of the modes", command, NULL);
     g_option_group_add_entries(group, entries);
     g_option_context_add_group(context, group);
-    replay_check_options_add(&command->replay.checking, context);
-    replay_send_options_add(&command->replay.sending, context);
+    replay_check_options_add(&command->replay.check_options, context);
+    replay_send_options_add(&command->replay.send_options, context);
     selection_add_options(&command->replay.selection, context);
     wire_options_add(&command->replay.reading.wire, context);
 }
@@ -85,12 +85,13 @@ static void add_options(struct command *command, GOptionContext *context) {
 static const char introduction[] =
     "FILE is a capture (pcap or pcapng, also gzip-compressed), or - for standard input. Several files are read as "
     "one.\n\n"
-    "--check lets the reference endpoint take the place of each side: it takes what that side acknowledged, and is "
-    "shown\nwhat that side sent. The first difference of each connection is printed. Differences by name:\n";
+    "--check runs a reference model in place of each side: the model receives what that side acknowledged, and its\n"
+    "output is compared with what that side sent. The first difference of each connection is printed.\n\n"
+    "Differences by name:\n";
 
 static const char conclusion[] =
     "\n"
-    "Exit status: 0 all well, 1 something was malformed, differs, or could not be sent, 2 unusable arguments or "
+    "Exit status: 0 success, 1 something is malformed, differs or could not be sent, 2 wrong arguments or unusable "
     "files.\n\n"
     "Examples:\n"
     "  uerudp replay --stream 0 game.pcapng\n"
@@ -106,53 +107,53 @@ static void describe(GOptionContext *context) {
     g_free(differences);
 }
 
-static bool resolve(struct command *command, int argc, char **argv) {
+static bool resolve(struct replay_arguments *command, int argc, char **argv) {
     struct replay_command *replay = &command->replay;
     if (argc < 2) {
         cli_error("no file given; see uerudp replay --help");
         return false;
     }
     command->mode = command->mode == NULL ? modes : command->mode;
-    if (command->mode->has_target && replay->sending.target == NULL) {
-        cli_error("--mode=%s goes with a target; see uerudp replay --help", command->mode->name);
+    if (command->mode->has_target && replay->send_options.target == NULL) {
+        cli_error("--mode=%s requires a target; see uerudp replay --help", command->mode->name);
         return false;
     }
     bool is_check = command->mode->run == replay_check;
     if (is_check && !selection_is_by_stream(&replay->selection)) {
-        cli_error("--check compares whole connections: of the selections, only --stream goes with it");
+        cli_error("--check needs whole connections: of the selections, only --stream is allowed");
         return false;
     }
     bool is_observe = command->mode->run == replay_observe;
     if (is_observe && replay->json && !selection_is_by_stream(&replay->selection)) {
-        cli_error("--json follows whole connections: of the selections, only --stream goes with it");
+        cli_error("--json needs whole connections: of the selections, only --stream is allowed");
         return false;
     }
-    if (replay->checking.is_given && !is_check) {
-        cli_error("--side and --ignore go with --check");
+    if (replay->check_options.is_given && !is_check) {
+        cli_error("--side and --ignore require --check");
         return false;
     }
     replay->paths = argv + 1;
     replay->path_count = argc - 1;
     bool is_live = command->mode->run == replay_live;
     if (is_live && !selection_is_by_stream(&replay->selection)) {
-        cli_error("--live plays a whole connection: of the selections, only --stream goes with it");
+        cli_error("--live needs a whole connection: of the selections, only --stream is allowed");
         return false;
     }
-    return replay_send_options_resolve(&replay->sending, is_live) && wire_options_resolve(&replay->reading.wire);
+    return replay_send_options_resolve(&replay->send_options, is_live) && wire_options_resolve(&replay->reading.wire);
 }
 
 static void clear(struct replay_command *replay) {
     capture_reader_clear(&replay->reading);
     selection_clear(&replay->selection);
-    replay_send_options_clear(&replay->sending);
+    replay_send_options_clear(&replay->send_options);
 }
 
 int cmd_replay(int argc, char **argv) {
-    struct command command = {0};
-    GOptionContext *context = g_option_context_new("FILE... - a capture once more");
+    struct replay_arguments command = {0};
+    GOptionContext *context = g_option_context_new("FILE... - replay a capture");
     capture_reader_init(&command.replay.reading);
-    replay_check_options_init(&command.replay.checking);
-    replay_send_options_init(&command.replay.sending);
+    replay_check_options_init(&command.replay.check_options);
+    replay_send_options_init(&command.replay.send_options);
     describe(context);
     add_options(&command, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;

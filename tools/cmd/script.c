@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp script: plays scripts that say what goes in and what has to come out. */
+/* uerudp script: runs scripts of packets to send and packets to expect. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define TOLERANCE_MS_MAX 60000
 #define REMOTE_TOLERANCE_MS 500
 #define NS_PER_MS 1e6
-#define REMOTE_GENERATION "5.5" /* as connect and serve have it */
+#define REMOTE_GENERATION "5.5" /* the default of connect and serve */
 
 struct script_job {
     struct script_player_options play;
@@ -22,32 +22,37 @@ struct script_job {
 };
 
 static const char description[] =
-    "Without FILE or with - the script is read from standard input. Its lines say what the client C and the server S\n"
-    "do, and, indented, every packet and event that has to come of it, in virtual time. Nothing is printed when all\n"
-    "comes. docs/script.md has the language; share/doc/uerudp/scripts has scripts of the reference endpoint.\n\n"
-    "Exit status: 0 all came, 1 something else came, 2 unusable arguments or files, or a mistake in a script.\n\n"
+    "Without FILE or with - the script is read from standard input. Its lines are commands for the client C and the\n"
+    "server S and, indented, all packets and events that must result, in virtual time. If all of them occur, nothing "
+    "is\n"
+    "printed. docs/script.md describes the language; share/doc/uerudp/scripts has scripts of the reference "
+    "endpoint.\n\n"
+    "Exit status: 0 all scripts passed, 1 a script failed, 2 wrong arguments, unusable files, or an error in a script.\n\n"
     "Examples:\n"
-    "  printf 'fixture\\nC send 5 m1 each\\n    * C > 100 ... [5 R101 m1 80]\\n' | uerudp script\n"
+    "  printf 'fixture\\n"
+    "C send 5 m1 each\\n"
+    "    * C > 100 ... [5 R101 m1 80]\\n"
+    "' | uerudp script\n"
     "  uerudp script --generation 5.5 --verbose login.txt\n"
     "  uerudp script --host 192.0.2.1:7777 --tolerance 200 hello.txt";
 
 static void add_options(struct script_job *job, GOptionContext *context) {
     const GOptionEntry entries[] = {
         {"generation", 0, 0, G_OPTION_ARG_STRING_ARRAY, &job->generations,
-         "play in this generation instead of those that the script names: an engine release from 4.13 to 5.8, A, B, C "
+         "run in this generation instead of those that the script names: an engine release from 4.13 to 5.8, A, B, C "
          "or L (see docs/script.md), or all for each release that changed the wire; may be repeated",
          "NAME"},
         {"host", 0, 0, G_OPTION_ARG_STRING, &job->host,
-         "play against this server, in real time; port 7777 without PORT", "HOST[:PORT]"},
+         "run against this server, in real time; port 7777 without PORT", "HOST[:PORT]"},
         {"listen", 0, 0, G_OPTION_ARG_STRING, &job->listen,
-         "play with the client that comes to this port, in real time", "PORT"},
+         "run against the first client of this port, in real time", "PORT"},
         {"tolerance", 0, 0, G_OPTION_ARG_STRING, &job->tolerance_text,
-         "by which times may be wrong; with a host also how long a line is waited for. Default 0, with a host 500",
+         "tolerance of times; with a host also the time to wait for each line. Default 0, with a host 500",
          "MS"},
-        {"verbose", 0, 0, G_OPTION_ARG_NONE, &job->verbose, "print commands and what comes of them", NULL},
-        {"update", 0, 0, G_OPTION_ARG_NONE, &job->update, "rewrite the expected lines of each FILE with what comes",
+        {"verbose", 0, 0, G_OPTION_ARG_NONE, &job->verbose, "print commands and their results", NULL},
+        {"update", 0, 0, G_OPTION_ARG_NONE, &job->update, "replace the expected lines of each FILE by the actual ones",
          NULL},
-        {"seed", 0, 0, G_OPTION_ARG_STRING, &job->seed, "of what the endpoints leave to chance; default 0", "NUMBER"},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &job->seed, "seed of the endpoints' random numbers; default 0", "NUMBER"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &job->json, "print a JSON object for each script and generation", NULL},
         {0},
     };
@@ -73,7 +78,7 @@ static bool resolve(struct script_job *job) {
         return false;
     }
     if (job->update && job->generations != NULL) {
-        cli_error("--update plays all generations of a script, without --generation");
+        cli_error("--update needs all generations of a script and excludes --generation");
         return false;
     }
     if (job->host != NULL && job->listen != NULL) {
@@ -90,24 +95,24 @@ static bool resolve(struct script_job *job) {
     return resolve_seed(job);
 }
 
-/* Those of the command line. */
-static bool add_given(GArray *generations, char **names) {
+/* Adds the generations of the command line. */
+static bool add_from_options(GArray *generations, char **names) {
     for (size_t i = 0; names[i] != NULL; i++) {
         if (!script_generation_add(generations, names[i])) {
-            cli_error("--generation=%s: neither an engine release from 4.13 to 5.8, nor A, B, C, L or all", names[i]);
+            cli_error("--generation=%s: must be an engine release from 4.13 to 5.8, A, B, C, L or all", names[i]);
             return false;
         }
     }
     return true;
 }
 
-/* Those that the script names, or the stock ones. */
-static bool add_own(const struct script_job *job, GArray *generations, const struct script_file *script) {
-    struct script_error mistake = {0};
+/* Adds the generations that the script names, or the stock ones. */
+static bool add_from_script(const struct script_job *job, GArray *generations, const struct script_file *script) {
+    struct script_error error = {0};
     size_t line;
     size_t column;
-    if (!script_generation_add_declared(generations, script, &line, &column, &mistake)) {
-        cli_error("%s:%zu:%zu: %s", script->name, line, column, mistake.text);
+    if (!script_generation_add_declared(generations, script, &line, &column, &error)) {
+        cli_error("%s:%zu:%zu: %s", script->name, line, column, error.text);
         return false;
     }
     if (generations->len == 0 && script_remote_target_is_set(&job->play.target)) {
@@ -121,11 +126,11 @@ static bool add_own(const struct script_job *job, GArray *generations, const str
     return true;
 }
 
-/* False after a message. */
+/* Returns false after a message. */
 static bool find_generations(const struct script_job *job, const struct script_file *script, GArray *generations) {
-    bool good = job->generations != NULL ? add_given(generations, job->generations) : add_own(job, generations, script);
+    bool good = job->generations != NULL ? add_from_options(generations, job->generations) : add_from_script(job, generations, script);
     if (good && script_remote_target_is_set(&job->play.target) && generations->len != 1) {
-        cli_error("%s: a host speaks one generation; see --generation", script->name);
+        cli_error("%s: a host uses one generation; choose it with --generation", script->name);
         good = false;
     }
     return good;
@@ -137,48 +142,48 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b) {
     return a > b ? a : b;
 }
 
-/* Whether a take ends with the mistake that the one before it had, too. */
-static bool is_repeated(const struct script_result *end, char **last_mistake) {
-    char *mistake = NULL;
+/* Whether a run fails in the same way as the run before it. */
+static bool is_repeated(const struct script_result *end, char **last_failure) {
+    char *error = NULL;
     if (end->result == SCRIPT_INVALID) {
-        mistake = g_strdup_printf("%zu:%zu: %s", end->line, end->column, end->what);
+        error = g_strdup_printf("%zu:%zu: %s", end->line, end->column, end->what);
     }
-    bool is_same = mistake != NULL && g_strcmp0(mistake, *last_mistake) == 0;
-    g_free(*last_mistake);
-    *last_mistake = mistake;
+    bool is_same = error != NULL && g_strcmp0(error, *last_failure) == 0;
+    g_free(*last_failure);
+    *last_failure = error;
     return is_same;
 }
 
-/* A take of which everything is recorded is no failure. last_mistake: what the mistake before this take was, if there
-   was one; the same is said once, not for each generation. */
-static enum cli_exit play(const struct script_job *job, const struct script_file *script, struct script_generation_output *take,
-                         char **last_mistake) {
+/* A run whose output is only recorded cannot fail. last_failure: the failure of the run before, or NULL; an equal
+   failure is reported once, not for each generation. */
+static enum cli_exit play(const struct script_job *job, const struct script_file *script,
+                          struct script_generation_output *this_run, char **last_failure) {
     static const enum cli_exit exits[] = {
         [SCRIPT_OK] = CLI_EXIT_OK, [SCRIPT_DIFFERS] = CLI_EXIT_MALFORMED, [SCRIPT_INVALID] = CLI_EXIT_UNUSABLE};
     struct script_result end;
     if (job->verbose) {
-        cli_print_line(stdout, "# %s, generation %s", script->name, take->generation->name);
+        cli_print_line(stdout, "# %s, generation %s", script->name, this_run->generation->name);
     }
-    script_player(script, take->generation, &job->play, job->update ? take->records : NULL, &end);
-    bool is_said = is_repeated(&end, last_mistake);
-    take->is_new = end.result == SCRIPT_DIFFERS && end.what == NULL;
+    script_run(script, this_run->generation, &job->play, job->update ? this_run->records : NULL, &end);
+    bool is_said = is_repeated(&end, last_failure);
+    this_run->is_new = end.result == SCRIPT_DIFFERS && end.what == NULL;
     if (job->json) {
-        script_result_print_json(script, take->generation, &end);
-    } else if (!take->is_new && !is_said) {
-        script_result_print_error(script, take->generation, &end);
+        script_result_print_json(script, this_run->generation, &end);
+    } else if (!this_run->is_new && !is_said) {
+        script_result_print_error(script, this_run->generation, &end);
     }
-    enum cli_exit status = take->is_new ? CLI_EXIT_OK : exits[end.result];
+    enum cli_exit status = this_run->is_new ? CLI_EXIT_OK : exits[end.result];
     script_result_clear(&end);
     return status;
 }
 
-static enum cli_exit update(const struct script_file *script, const GArray *takes) {
+static enum cli_exit update(const struct script_file *script, const GArray *outputs) {
     char *problem = NULL;
     bool is_new = false;
-    for (size_t i = 0; i < takes->len; i++) {
-        is_new |= g_array_index(takes, struct script_generation_output, i).is_new;
+    for (size_t i = 0; i < outputs->len; i++) {
+        is_new |= g_array_index(outputs, struct script_generation_output, i).is_new;
     }
-    if (!is_new || script_file_update(script, takes, &problem)) {
+    if (!is_new || script_file_update(script, outputs, &problem)) {
         return CLI_EXIT_OK;
     }
     cli_error("%s: %s", script->name, problem);
@@ -186,32 +191,34 @@ static enum cli_exit update(const struct script_file *script, const GArray *take
     return CLI_EXIT_UNUSABLE;
 }
 
-static void clear_take(void *take) {
-    g_array_free(((struct script_generation_output *)take)->records, TRUE);
+static void clear_run(void *this_run) {
+    g_array_free(((struct script_generation_output *)this_run)->records, TRUE);
 }
 
-static enum cli_exit play_all(const struct script_job *job, const struct script_file *script, const GArray *generations) {
+static enum cli_exit play_all(const struct script_job *job, const struct script_file *script,
+                              const GArray *generations) {
     enum cli_exit status = CLI_EXIT_OK;
-    char *last_mistake = NULL;
-    GArray *takes = g_array_new(FALSE, FALSE, sizeof(struct script_generation_output));
-    g_array_set_clear_func(takes, clear_take);
+    char *last_failure = NULL;
+    GArray *outputs = g_array_new(FALSE, FALSE, sizeof(struct script_generation_output));
+    g_array_set_clear_func(outputs, clear_run);
     for (size_t i = 0; i < generations->len; i++) {
-        struct script_generation_output take = {&g_array_index(generations, struct script_generation, i), script_command_outputs_new(), false};
-        status = worse(status, play(job, script, &take, &last_mistake));
-        g_array_append_val(takes, take);
+        struct script_generation_output this_run = {&g_array_index(generations, struct script_generation, i),
+                                                script_command_outputs_new(), false};
+        status = worse(status, play(job, script, &this_run, &last_failure));
+        g_array_append_val(outputs, this_run);
     }
     if (job->update && status == CLI_EXIT_OK) {
-        status = update(script, takes);
+        status = update(script, outputs);
     }
-    g_array_free(takes, TRUE);
-    g_free(last_mistake);
+    g_array_free(outputs, TRUE);
+    g_free(last_failure);
     return status;
 }
 
 static enum cli_exit run_file(const struct script_job *job, const char *path) {
     char *problem = NULL;
     if (job->update && strcmp(path, "-") == 0) {
-        cli_error("--update rewrites files, not standard input");
+        cli_error("--update requires a file, not standard input");
         return CLI_EXIT_UNUSABLE;
     }
     struct script_file *script = script_file_read(path, &problem);
@@ -242,7 +249,7 @@ static enum cli_exit run(const struct script_job *job, int argc, char **argv) {
 
 int cmd_script(int argc, char **argv) {
     struct script_job job = {0};
-    GOptionContext *context = g_option_context_new("[FILE...] - play scripts of packets and what must come of them");
+    GOptionContext *context = g_option_context_new("[FILE...] - run scripts of packets to send and packets to expect");
     g_option_context_set_description(context, description);
     add_options(&job, context);
     enum cli_exit status = CLI_EXIT_UNUSABLE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* uerudp serve: a server that lets clients log in, and returns, swallows or produces messages. */
+/* uerudp serve: a server that accepts logins and echoes, discards or produces messages. */
 #include <string.h>
 
 #include "tools/cli/command_line.h"
@@ -11,12 +11,12 @@
 #include "tools/serve/refusals.h"
 #include "tools/serve/report.h"
 
-/* A flood leaves time for the ticks, and the replies to it leave before they are too many to keep. */
+/* A flood must leave time for ticks, and replies must be sent before too many are queued. */
 #define DATAGRAMS_PER_CALL 4096
 #define DATAGRAMS_UNANSWERED_MAX 128
 #define CLIENTS_DEFAULT 256
 #define CLIENTS_MAX 65536
-/* Of the server's memory, of which the system gives what is used: some 500 KiB are each client's own (endpoint.md, Fair
+/* The server's memory limit, allocated as needed; each client has about 500 KiB of its own (endpoint.md, Fair
    shares). */
 #define MEMORY_BYTES_BASE ((size_t)16 << 20)
 #define MEMORY_BYTES_PER_CLIENT ((size_t)768 << 10)
@@ -32,12 +32,12 @@ struct serve {
     struct live_transport *port;
     struct event_loop *loop;
     struct ue_server *server;
-    struct serve_event_log *log; /* NULL: none */
+    struct serve_event_log *log; /* NULL: no log */
     struct serve_refusals refusals;
     struct ue_pool *pool;
     void *region;
     uint64_t now_ns;
-    uint32_t unanswered; /* datagrams received since answers were sent */
+    uint32_t unanswered; /* datagrams received since replies were sent */
     bool is_stopping;
     uint8_t bytes[LIVE_TRANSPORT_DATAGRAM_BYTES];
 };
@@ -45,13 +45,13 @@ struct serve {
 /* ---- options ---- */
 
 static const char description[] =
-    "Prints \"listening on ADDRESS:PORT\" when it is ready, then who comes, logs in and leaves, with statistics, and "
-    "at\n"
-    "the end what it refused. Ends on SIGINT or SIGTERM, having told its clients.\n\n"
-    "Modes: echo (default) opens four actor channels for each client and returns every message on its own channel, "
-    "sink\n"
-    "opens them and counts, scenario plays the server's side of a scenario of the simulator.\n\n"
-    "Exit status: 0 all well, 2 unusable arguments, port or files, or lines that could not be written.\n\n"
+    "Prints \"listening on ADDRESS:PORT\" when it is ready, then each client that connects, logs in or leaves, with "
+    "its\n"
+    "statistics, and at the end what it refused. SIGINT or SIGTERM closes all connections and ends it.\n\n"
+    "Modes: echo (default) opens four actor channels for each client and returns every message on its channel; sink "
+    "opens\n"
+    "them and only counts; scenario runs the server's side of a scenario of the simulator.\n\n"
+    "Exit status: 0 success, 2 wrong arguments, or a port, file or line that could not be opened or written.\n\n"
     "Examples:\n"
     "  uerudp serve\n"
     "  uerudp serve --port 0 --bind ::1 --once --pcap session.pcapng\n"
@@ -59,15 +59,15 @@ static const char description[] =
 
 static void add_options(struct serve *s, GOptionContext *context) {
     const GOptionEntry entries[] = {
-        {"port", 0, 0, G_OPTION_ARG_INT64, &s->port_number, "UDP port; default 7777, 0 a free one", "PORT"},
-        {"bind", 0, 0, G_OPTION_ARG_STRING, &s->bind, "address to listen on; default all addresses of IPv4 and IPv6",
+        {"port", 0, 0, G_OPTION_ARG_INT64, &s->port_number, "UDP port; default 7777, 0 for any free port", "PORT"},
+        {"bind", 0, 0, G_OPTION_ARG_STRING, &s->bind, "address to listen on; default all IPv4 and IPv6 addresses",
          "ADDRESS"},
         {"mode", 0, 0, G_OPTION_ARG_STRING, &s->mode, "echo (default), sink or scenario", "MODE"},
-        {"scenario", 0, 0, G_OPTION_ARG_STRING, &s->scenario, "the scenario to play; means --mode scenario", "NAME"},
-        {"map", 0, 0, G_OPTION_ARG_STRING, &s->map, "the map of Welcome; default /Game/Maps/Entry", "MAP"},
-        {"game", 0, 0, G_OPTION_ARG_STRING, &s->game, "the game mode of Welcome; default /Script/Engine.GameModeBase",
+        {"scenario", 0, 0, G_OPTION_ARG_STRING, &s->scenario, "the scenario to run; implies --mode scenario", "NAME"},
+        {"map", 0, 0, G_OPTION_ARG_STRING, &s->map, "the map in Welcome; default /Game/Maps/Entry", "MAP"},
+        {"game", 0, 0, G_OPTION_ARG_STRING, &s->game, "the game mode in Welcome; default /Script/Engine.GameModeBase",
          "CLASS"},
-        {"max-clients", 0, 0, G_OPTION_ARG_INT64, &s->max_clients, "clients at a time; default 256", "NUMBER"},
+        {"max-clients", 0, 0, G_OPTION_ARG_INT64, &s->max_clients, "maximum number of clients; default 256", "NUMBER"},
         {"once", 0, 0, G_OPTION_ARG_NONE, &s->once, "end when the first client has left", NULL},
         {0},
     };
@@ -82,7 +82,7 @@ static bool resolve_scenario(struct serve *s) {
     s->service.scenario = s->scenario != NULL ? sim_scenario_find(s->scenario) : NULL;
     if (s->service.scenario == NULL) {
         char *names = scenario_traffic_scenario_names();
-        cli_error("--mode scenario needs --scenario with one of %s", names);
+        cli_error("--mode scenario requires --scenario with one of %s", names);
         g_free(names);
     }
     return s->service.scenario != NULL;
@@ -98,13 +98,13 @@ static bool resolve_mode(struct serve *s) {
             return i != SERVE_SERVICE_SCENARIO || resolve_scenario(s);
         }
     }
-    cli_error("--mode=%s: neither echo, sink nor scenario", mode);
+    cli_error("--mode=%s: must be echo, sink or scenario", mode);
     return false;
 }
 
 static bool resolve(struct serve *s, int argc) {
     if (argc != 1) {
-        cli_error("serve takes options only; see uerudp serve --help");
+        cli_error("serve has no arguments, only options; see uerudp serve --help");
         return false;
     }
     if (s->port_number < 0 || s->port_number > UINT16_MAX) {
@@ -121,7 +121,7 @@ static bool resolve(struct serve *s, int argc) {
 
 /* ---- events ---- */
 
-static void take_state(struct serve *s, struct ue_peer *peer, const struct ue_event *event) {
+static void handle_state(struct serve *s, struct ue_peer *peer, const struct ue_event *event) {
     if (event->state != UE_CONN_CLOSED) {
         return;
     }
@@ -133,7 +133,7 @@ static void take_state(struct serve *s, struct ue_peer *peer, const struct ue_ev
     }
 }
 
-static struct serve_session *guest_of(struct serve *s, struct ue_peer *peer) {
+static struct serve_session *session_of(struct serve *s, struct ue_peer *peer) {
     if (peer->user == NULL && ue_conn_state(peer->conn) != UE_CONN_CLOSED) {
         peer->user = serve_session_new(&s->service, peer);
         serve_report_connected(s->live.json, peer);
@@ -142,17 +142,17 @@ static struct serve_session *guest_of(struct serve *s, struct ue_peer *peer) {
 }
 
 /* A client without login may send its first bunches before the tick that would find it. */
-static void take_events(struct serve *s) {
+static void handle_events(struct serve *s) {
     struct ue_peer *peer;
     struct ue_event event;
     while (ue_server_next_event(s->server, &peer, &event)) {
         bool is_message = event.type == UE_EVENT_BUNCH && (event.channel != 0 || s->live.no_login);
-        struct serve_session *guest = is_message ? guest_of(s, peer) : NULL;
+        struct serve_session *session = is_message ? session_of(s, peer) : NULL;
         serve_event_log_write_event(s->log, peer, &event);
         if (event.type == UE_EVENT_STATE) {
-            take_state(s, peer, &event);
-        } else if (guest != NULL) {
-            serve_session_receive(guest, s->now_ns, &event);
+            handle_state(s, peer, &event);
+        } else if (session != NULL) {
+            serve_session_receive(session, s->now_ns, &event);
         }
     }
 }
@@ -162,7 +162,8 @@ static void send_all(struct serve *s) {
     struct ue_bytes datagram;
     while (ue_server_next_datagram(s->server, &to, &datagram)) {
         struct net_address address = serve_address_from_host(&to);
-        serve_event_log_write_datagram(s->log, ue_server_find(s->server, &to), true, datagram.bytes, datagram.size_bytes);
+        serve_event_log_write_datagram(s->log, ue_server_find(s->server, &to), true, datagram.bytes,
+                                       datagram.size_bytes);
         live_transport_send(s->port, s->now_ns, &address, datagram.bytes, datagram.size_bytes);
     }
     s->unanswered = 0;
@@ -196,13 +197,14 @@ static enum net_socket_result receive_one(struct serve *s) {
     return result;
 }
 
-/* Answers wait for the tick, as in the engine, unless there are many: looking for them costs time per connection. */
+/* Replies wait for the tick, as in the engine, unless there are many: looking for them costs time for each
+   connection. */
 static void on_receive(void *user) {
     struct serve *s = user;
     s->now_ns = event_loop_now_ns();
     for (uint32_t i = 0; i < DATAGRAMS_PER_CALL && receive_one(s) != NET_SOCKET_WOULD_BLOCK; i++) {
         if (++s->unanswered == DATAGRAMS_UNANSWERED_MAX) {
-            take_events(s);
+            handle_events(s);
             send_all(s);
         }
     }
@@ -212,12 +214,12 @@ static void work_for(struct serve *s, struct ue_peer *peer) {
     if (ue_conn_state(peer->conn) == UE_CONN_CLOSED) {
         return;
     }
-    struct serve_session *guest = guest_of(s, peer);
-    if (guest->joined_ns == 0 && (s->live.no_login || peer->login.state == UE_LOGIN_DONE)) {
+    struct serve_session *session = session_of(s, peer);
+    if (session->joined_ns == 0 && (s->live.no_login || peer->login.state == UE_LOGIN_DONE)) {
         serve_report_joined(s->live.json, peer);
-        serve_session_start(guest, s->now_ns);
+        serve_session_start(session, s->now_ns);
     }
-    serve_session_tick(guest, s->now_ns);
+    serve_session_tick(session, s->now_ns);
 }
 
 static void close_all(struct serve *s) {
@@ -230,17 +232,17 @@ static void on_tick(void *user) {
     struct serve *s = user;
     on_receive(s);
     ue_server_end_receive(s->server, s->now_ns);
-    take_events(s);
+    handle_events(s);
     for (uint32_t i = 0; i < ue_server_count(s->server); i++) {
         work_for(s, ue_server_peer(s->server, i));
     }
     if (s->is_stopping) {
         close_all(s);
     }
-    take_events(s);
+    handle_events(s);
     send_all(s);
     ue_server_tick(s->server, s->now_ns);
-    take_events(s);
+    handle_events(s);
     send_all(s);
     serve_event_log_tick(s->log, s->server);
     if (s->is_stopping && live_transport_run(s->port, s->now_ns) == UINT64_MAX) {
@@ -258,7 +260,7 @@ static void on_stop(void *user) {
     s->is_stopping = true;
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static bool open_port(struct serve *s) {
     GError *error = NULL;
@@ -288,7 +290,7 @@ static bool open_server(struct serve *s) {
     s->pool = s->region != NULL ? ue_pool_init(s->region, size_bytes) : NULL;
     s->server = s->pool != NULL ? ue_server_new(s->pool, &config, event_loop_now_ns()) : NULL;
     if (s->server == NULL) {
-        cli_error("no server is possible with these settings");
+        cli_error("a server cannot run with these settings");
         return false;
     }
     live_transport_set_sent_callback(s->port, note_sent, s);
@@ -346,7 +348,7 @@ static bool clear(struct serve *s) {
 
 int cmd_serve(int argc, char **argv) {
     struct serve *s = g_new0(struct serve, 1);
-    GOptionContext *context = g_option_context_new("- let clients log in");
+    GOptionContext *context = g_option_context_new("- run a server that accepts logins");
     s->port_number = WIRE_OPTIONS_SERVER_PORT;
     s->max_clients = CLIENTS_DEFAULT;
     live_options_init(&s->live);

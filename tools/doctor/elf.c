@@ -6,16 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Far more than a plugin has. */
+/* Far larger than any plugin. */
 #define FILE_BYTES_MAX (256u << 20)
 
-/* A file in memory, whose offsets are not to be trusted. */
+/* A file in memory, whose offsets may be wrong. */
 struct image {
     const char *bytes;
     size_t size_bytes;
 };
 
-/* The piece of a file, or NULL where it does not have all of it. */
+/* Returns a piece of the file; NULL if the file does not hold all of it. */
 static const char *piece(const struct image *image, uint64_t offset, uint64_t size_bytes) {
     bool is_there = offset <= image->size_bytes && size_bytes <= image->size_bytes - offset;
     return is_there ? image->bytes + offset : NULL;
@@ -29,12 +29,12 @@ static bool load(const struct image *image, uint64_t offset, void *to, size_t si
     return from != NULL;
 }
 
-/* The whole table is there, see read_sections. */
+/* The section table was checked by read_sections. */
 static bool load_section(const struct image *image, const Elf64_Ehdr *head, uint64_t index, Elf64_Shdr *section) {
     return index < head->e_shnum && load(image, head->e_shoff + index * sizeof *section, section, sizeof *section);
 }
 
-/* The integer that stands at an address of the loaded library. */
+/* Loads the integer at an address of the loaded library. */
 static bool load_int(const struct image *image, const Elf64_Ehdr *head, uint64_t address, int *value) {
     Elf64_Shdr section;
     for (uint64_t i = 0; load_section(image, head, i, &section); i++) {
@@ -54,7 +54,7 @@ static bool is_named(const struct image *image, const Elf64_Shdr *strings, uint3
     return found != NULL && memcmp(found, name, size_bytes) == 0;
 }
 
-/* False: the symbols are not there, or lie about where they are. */
+/* Returns false if the symbols are missing or point outside their sections. */
 static bool read_symbols(const struct image *image, const Elf64_Ehdr *head, const Elf64_Shdr *symbols,
                          struct doctor_elf *elf) {
     Elf64_Shdr strings;
@@ -92,7 +92,7 @@ static enum doctor_elf_result read_sections(const struct image *image, struct do
     return DOCTOR_ELF_OK;
 }
 
-/* Class, byte order and machine stand at the same places in every ELF file. */
+/* Class, byte order and machine have the same offsets in every ELF file. */
 static enum doctor_elf_result read_image(const struct image *image, struct doctor_elf *elf) {
     Elf32_Ehdr head;
     if (!load(image, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) {

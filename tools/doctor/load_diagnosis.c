@@ -16,7 +16,7 @@ static void free_finding(void *data) {
     g_free(finding);
 }
 
-/* Takes over text and advice. */
+/* Adds a finding; takes ownership of text and advice. */
 static void find(struct doctor_diagnosis *diagnosis, const char *id, char *text, char *advice) {
     struct doctor_finding *finding = g_new0(struct doctor_finding, 1);
     *finding = (struct doctor_finding){id, text, advice};
@@ -30,7 +30,7 @@ static bool is_other_series(const struct doctor_wireshark *wireshark, const stru
            (elf->major != wireshark->major || elf->minor != wireshark->minor);
 }
 
-/* Where tshark is a script that starts the program, ours tells the machine. */
+/* If tshark is a script that starts the program, this program shows the machine. */
 static bool is_other_machine(const struct doctor_wireshark *wireshark, const struct doctor_elf *elf) {
     struct doctor_elf program;
     doctor_elf_read(wireshark->path, &program);
@@ -41,32 +41,32 @@ static bool is_other_machine(const struct doctor_wireshark *wireshark, const str
 }
 
 static char *advise_rebuild(const struct doctor_wireshark *wireshark) {
-    return g_strdup_printf("Build it against the headers of Wireshark %d.%d (package wireshark-dev), and install that.",
+    return g_strdup_printf("Build the plugin with the headers of Wireshark %d.%d (package wireshark-dev), and install it.",
                            wireshark->major, wireshark->minor);
 }
 
-/* Whether anything in the file itself keeps it from being loaded. */
+/* Adds what prevents this file from being loaded; returns whether there is anything. */
 static bool find_in_file(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
-                         const struct doctor_plugin_file *copy) {
+                         const struct doctor_plugin_file *file) {
     char machine[32];
-    if (copy->result == DOCTOR_ELF_UNREADABLE) {
-        find(diagnosis, "unreadable", g_strdup_printf("%s cannot be read by you.", copy->path),
-             g_strdup_printf("chmod a+r '%s', and let every folder above it be entered (chmod a+x).", copy->path));
-    } else if (copy->result == DOCTOR_ELF_DAMAGED) {
-        find(diagnosis, "damaged", g_strdup_printf("%s is cut short or damaged.", copy->path),
+    if (file->result == DOCTOR_ELF_UNREADABLE) {
+        find(diagnosis, "unreadable", g_strdup_printf("You have no permission to read %s.", file->path),
+             g_strdup_printf("Run chmod a+r '%s', and chmod a+x on every folder above it.", file->path));
+    } else if (file->result == DOCTOR_ELF_DAMAGED) {
+        find(diagnosis, "damaged", g_strdup_printf("%s is truncated or damaged.", file->path),
              g_strdup("Install it again."));
-    } else if (is_other_machine(wireshark, &copy->elf)) {
+    } else if (is_other_machine(wireshark, &file->elf)) {
         find(diagnosis, "wrong-architecture",
-             g_strdup_printf("%s is for another machine (%s) than Wireshark.", copy->path,
-                             doctor_elf_machine_text(&copy->elf, machine)),
+             g_strdup_printf("%s is for another machine (%s) than Wireshark.", file->path,
+                             doctor_elf_machine_text(&file->elf, machine)),
              g_strdup("Build it for the machine that Wireshark was built for."));
-    } else if (copy->result == DOCTOR_ELF_FOREIGN || !copy->elf.has_series) {
-        find(diagnosis, "not-a-plugin", g_strdup_printf("%s is not a plugin of Wireshark.", copy->path),
+    } else if (file->result == DOCTOR_ELF_FOREIGN || !file->elf.has_series) {
+        find(diagnosis, "not-a-plugin", g_strdup_printf("%s is not a Wireshark plugin.", file->path),
              g_strdup("Install it again."));
-    } else if (is_other_series(wireshark, &copy->elf)) {
+    } else if (is_other_series(wireshark, &file->elf)) {
         find(diagnosis, "wrong-series",
-             g_strdup_printf("%s was built for Wireshark %d.%d, and this one is %s: a plugin works in its series only.",
-                             copy->path, copy->elf.major, copy->elf.minor, wireshark->version),
+             g_strdup_printf("%s was built for Wireshark %d.%d, but this Wireshark is %s: a plugin works only in the series it was built for.",
+                             file->path, file->elf.major, file->elf.minor, wireshark->version),
              advise_rebuild(wireshark));
     } else {
         return false;
@@ -74,7 +74,7 @@ static bool find_in_file(struct doctor_diagnosis *diagnosis, const struct doctor
     return true;
 }
 
-/* path NULL: there is no copy. */
+/* path NULL: no plugin file was found. */
 static char *advise_install(const struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
                             const char *path) {
     const char *folder = diagnosis->is_root ? wireshark->global : wireshark->personal;
@@ -87,15 +87,15 @@ static char *advise_install(const struct doctor_diagnosis *diagnosis, const stru
 }
 
 static void find_in_copy(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
-                         const struct doctor_plugin_file *copy) {
-    bool is_bad = find_in_file(diagnosis, wireshark, copy);
-    if (copy->place == DOCTOR_FOLDER_WRONG && !is_bad) {
+                         const struct doctor_plugin_file *file) {
+    bool is_bad = find_in_file(diagnosis, wireshark, file);
+    if (file->place == DOCTOR_FOLDER_WRONG && !is_bad) {
         find(diagnosis, "wrong-folder",
-             g_strdup_printf("%s lies where this Wireshark does not look for dissectors.", copy->path),
-             advise_install(diagnosis, wireshark, copy->path));
-    } else if (copy->place == DOCTOR_FOLDER_PERSONAL && diagnosis->is_root) {
+             g_strdup_printf("%s is in a folder where this Wireshark does not look for dissectors.", file->path),
+             advise_install(diagnosis, wireshark, file->path));
+    } else if (file->place == DOCTOR_FOLDER_PERSONAL && diagnosis->is_root) {
         find(diagnosis, "root",
-             g_strdup_printf("You are root, and for root Wireshark ignores personal plugins such as %s.", copy->path),
+             g_strdup_printf("Wireshark ignores personal plugins such as %s when root runs it, and you are root.", file->path),
              g_strdup("Run Wireshark as an ordinary user, which is safer; or install for all users: cmake --install."));
     }
 }
@@ -104,11 +104,11 @@ static void find_in_copy(struct doctor_diagnosis *diagnosis, const struct doctor
 
 static bool find_no_wireshark(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark) {
     if (wireshark->path == NULL) {
-        find(diagnosis, "no-wireshark", g_strdup("There is no tshark in PATH, by which Wireshark could be asked."),
-             g_strdup("Install Wireshark with tshark, or say where it is: --wireshark PATH."));
+        find(diagnosis, "no-wireshark", g_strdup("There is no tshark in PATH to query Wireshark."),
+             g_strdup("Install Wireshark with tshark, or give its path with --wireshark PATH."));
     } else if (wireshark->version == NULL) {
         find(diagnosis, "no-wireshark", g_strdup_printf("%s does not answer as tshark does.", wireshark->path),
-             g_strdup("Say where tshark is: --wireshark PATH."));
+             g_strdup("Give the path of tshark with --wireshark PATH."));
     } else {
         return false;
     }
@@ -118,11 +118,11 @@ static bool find_no_wireshark(struct doctor_diagnosis *diagnosis, const struct d
 static void find_variable(struct doctor_diagnosis *diagnosis) {
     const char *folder = g_getenv("WIRESHARK_PLUGIN_DIR");
     if (folder != NULL && diagnosis->is_root) {
-        find(diagnosis, "root", g_strdup("You are root, and for root Wireshark ignores WIRESHARK_PLUGIN_DIR."),
+        find(diagnosis, "root", g_strdup("Wireshark ignores WIRESHARK_PLUGIN_DIR when root runs it, and you are root."),
              g_strdup("Run Wireshark as an ordinary user."));
     } else if (folder != NULL) {
         find(diagnosis, "variable",
-             g_strdup_printf("WIRESHARK_PLUGIN_DIR is set: %s takes the place of the folder for all users.", folder),
+             g_strdup_printf("WIRESHARK_PLUGIN_DIR is set: %s replaces the global plugin folder.", folder),
              g_strdup("Unset it, unless you want that."));
     }
 }
@@ -137,28 +137,28 @@ static bool is_asked_about(const char *given, const char *loaded) {
 }
 
 static void find_several(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark,
-                         const GPtrArray *copies) {
+                         const GPtrArray *files) {
     guint count = 0;
-    for (guint i = 0; i < copies->len; i++) {
-        count += ((const struct doctor_plugin_file *)copies->pdata[i])->place != DOCTOR_FOLDER_WRONG;
+    for (guint i = 0; i < files->len; i++) {
+        count += ((const struct doctor_plugin_file *)files->pdata[i])->place != DOCTOR_FOLDER_WRONG;
     }
     if (count > 1 && !diagnosis->is_root) {
         find(diagnosis, "several",
-             g_strdup_printf("There is one for all users and one of your own; Wireshark loads %s.",
+             g_strdup_printf("There is a global plugin and a personal one; Wireshark loads %s.",
                              wireshark->loaded != NULL ? wireshark->loaded : "neither"),
              g_strdup("Remove the older one."));
     }
 }
 
-static void find_why_not(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *copies,
+static void find_why_not(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *files,
                          const char *given) {
-    for (guint i = 0; i < copies->len; i++) {
-        const struct doctor_plugin_file *copy = copies->pdata[i];
-        if (given == NULL || strcmp(copy->path, given) == 0) {
-            find_in_copy(diagnosis, wireshark, copy);
+    for (guint i = 0; i < files->len; i++) {
+        const struct doctor_plugin_file *file = files->pdata[i];
+        if (given == NULL || strcmp(file->path, given) == 0) {
+            find_in_copy(diagnosis, wireshark, file);
         }
     }
-    if (copies->len == 0) {
+    if (files->len == 0) {
         find(diagnosis, "missing",
              g_strdup_printf("%s is in none of the folders where Wireshark looks for it.", DOCTOR_PLUGIN_FILE),
              advise_install(diagnosis, wireshark, NULL));
@@ -191,13 +191,13 @@ static char *advise_group(const char *program) {
 static void find_capture(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark) {
     char *program = wireshark->programs != NULL ? g_build_filename(wireshark->programs, "dumpcap", NULL) : NULL;
     if (program == NULL || !g_file_test(program, G_FILE_TEST_EXISTS)) {
-        find(diagnosis, "no-capture", g_strdup("Live capture is not possible: dumpcap is not there."),
+        find(diagnosis, "no-capture", g_strdup("Live capture is not possible: dumpcap is not installed."),
              g_strdup("Install it (package wireshark-common)."));
     } else if (access(program, X_OK) != 0) {
-        find(diagnosis, "no-capture", g_strdup_printf("Live capture is not possible: you may not run %s.", program),
+        find(diagnosis, "no-capture", g_strdup_printf("Live capture is not possible: you have no permission to run %s.", program),
              advise_group(program));
     } else if (!diagnosis->is_root && !has_rights(program)) {
-        find(diagnosis, "no-capture", g_strdup_printf("Live capture is not possible: %s lacks the right to.", program),
+        find(diagnosis, "no-capture", g_strdup_printf("Live capture is not possible: %s has no permission to capture.", program),
              g_strdup_printf("sudo setcap cap_net_raw,cap_net_admin+ep '%s'; on Debian and Ubuntu: sudo "
                              "dpkg-reconfigure wireshark-common.",
                              program));
@@ -207,9 +207,8 @@ static void find_capture(struct doctor_diagnosis *diagnosis, const struct doctor
     g_free(program);
 }
 
-/* ---- all together ---- */
 
-void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *copies,
+void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doctor_wireshark *wireshark, const GPtrArray *files,
                        const char *given) {
     *diagnosis = (struct doctor_diagnosis){.is_root = getuid() == 0 || getgid() == 0};
     diagnosis->findings = g_ptr_array_new_with_free_func(free_finding);
@@ -218,9 +217,9 @@ void doctor_diagnosis_make(struct doctor_diagnosis *diagnosis, const struct doct
     }
     diagnosis->loads = wireshark->loaded != NULL && is_asked_about(given, wireshark->loaded);
     if (!diagnosis->loads) {
-        find_why_not(diagnosis, wireshark, copies, given);
+        find_why_not(diagnosis, wireshark, files, given);
     }
-    find_several(diagnosis, wireshark, copies);
+    find_several(diagnosis, wireshark, files);
     find_variable(diagnosis);
     find_capture(diagnosis, wireshark);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where files of our plugin lie: in the folders that Wireshark reads, and in those beside them, where people put them
-   by mistake. */
+/* Finds the plugin's files: in the folders that Wireshark reads, and in folders beside them, where users put them by
+   mistake. */
 #ifndef UERUDP_TOOLS_DOCTOR_PLUGIN_FILES_H
 #define UERUDP_TOOLS_DOCTOR_PLUGIN_FILES_H
 
@@ -8,9 +8,9 @@
 #include "tools/doctor/wireshark.h"
 
 enum doctor_folder_kind {
-    DOCTOR_FOLDER_PERSONAL, /* Wireshark looks here, unless root runs it */
+    DOCTOR_FOLDER_PERSONAL, /* read by Wireshark, unless root runs it */
     DOCTOR_FOLDER_GLOBAL,
-    DOCTOR_FOLDER_WRONG, /* elsewhere */
+    DOCTOR_FOLDER_WRONG, /* not read by Wireshark */
 };
 
 struct doctor_plugin_file {
@@ -20,8 +20,8 @@ struct doctor_plugin_file {
     struct doctor_elf elf;
 };
 
-/* All copies, as struct doctor_plugin_file: first in the order in which Wireshark looks, then those in wrong places. given: one
-   more file, or NULL. Free with g_ptr_array_unref. */
+/* Returns all files as struct doctor_plugin_file: in the order in which Wireshark reads them, then those in wrong
+   folders. given: a further file, or NULL. Free with g_ptr_array_unref. */
 GPtrArray *doctor_plugin_files_find(const struct doctor_wireshark *wireshark, const char *given);
 
 #endif

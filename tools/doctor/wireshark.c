@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Lines that a program prints on both outputs; NULL: it cannot be run. */
-static char **ask(const struct doctor_wireshark *wireshark, const char *option, const char *report) {
+/* The lines of both outputs of a program; NULL: it cannot be run. */
+static char **run_program(const struct doctor_wireshark *wireshark, const char *option, const char *report) {
     char *argv[] = {wireshark->path, (char *)option, (char *)report, NULL};
     char *output = NULL;
     char *errors = NULL;
@@ -20,7 +20,7 @@ static char **ask(const struct doctor_wireshark *wireshark, const char *option, 
 }
 
 /* "TShark (Wireshark) 4.0.17 (Git v4.0.17 ...)." or "TShark (Wireshark) 4.4.18." */
-static void take_version(struct doctor_wireshark *wireshark, const char *line) {
+static void parse_version(struct doctor_wireshark *wireshark, const char *line) {
     const char *at = strstr(line, "TShark ");
     at = at != NULL ? strpbrk(at, "0123456789") : NULL;
     if (wireshark->version == NULL && at != NULL) {
@@ -40,20 +40,20 @@ static void take_version(struct doctor_wireshark *wireshark, const char *line) {
     }
 }
 
-static void take_folder(const char *line, const char *name, char **folder) {
+static void parse_folder(const char *line, const char *name, char **folder) {
     if (*folder == NULL && g_str_has_prefix(line, name)) {
         *folder = g_strstrip(g_strdup(line + strlen(name)));
     }
 }
 
-static void take_folders(struct doctor_wireshark *wireshark, const char *line) {
-    take_folder(line, "Personal Plugins:", &wireshark->personal);
-    take_folder(line, "Global Plugins:", &wireshark->global);
-    take_folder(line, "Program:", &wireshark->programs);
+static void parse_folders(struct doctor_wireshark *wireshark, const char *line) {
+    parse_folder(line, "Personal Plugins:", &wireshark->personal);
+    parse_folder(line, "Global Plugins:", &wireshark->global);
+    parse_folder(line, "Program:", &wireshark->programs);
 }
 
-/* "uerudp.so  0.1.0  dissector  /folder/uerudp.so", separated by a tab at least; or an error with the file's name. */
-static void take_plugin(struct doctor_wireshark *wireshark, const char *line) {
+/* "uerudp.so 0.1.0 dissector /folder/uerudp.so", separated by at least a tab; or an error with the file name. */
+static void parse_plugin(struct doctor_wireshark *wireshark, const char *line) {
     char **columns = g_strsplit(line, "\t", -1);
     if (g_strv_length(columns) >= 4 && strcmp(g_strstrip(columns[0]), DOCTOR_PLUGIN_FILE) == 0) {
         g_free(wireshark->loaded);
@@ -69,7 +69,7 @@ static void take_plugin(struct doctor_wireshark *wireshark, const char *line) {
 
 static void ask_all(struct doctor_wireshark *wireshark, const char *option, const char *report,
                     void (*take)(struct doctor_wireshark *wireshark, const char *line)) {
-    char **lines = ask(wireshark, option, report);
+    char **lines = run_program(wireshark, option, report);
     for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
         take(wireshark, lines[i]);
     }
@@ -79,9 +79,9 @@ static void ask_all(struct doctor_wireshark *wireshark, const char *option, cons
 void doctor_wireshark_query(struct doctor_wireshark *wireshark, const char *program) {
     *wireshark = (struct doctor_wireshark){.path = g_find_program_in_path(program)};
     if (wireshark->path != NULL) {
-        ask_all(wireshark, "--version", NULL, take_version);
-        ask_all(wireshark, "-G", "folders", take_folders);
-        ask_all(wireshark, "-G", "plugins", take_plugin);
+        ask_all(wireshark, "--version", NULL, parse_version);
+        ask_all(wireshark, "-G", "folders", parse_folders);
+        ask_all(wireshark, "-G", "plugins", parse_plugin);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture read, changed and written, in bounded memory. */
+/* Reads a capture, changes it and writes it, in bounded memory. */
 #ifndef UERUDP_TOOLS_EDIT_EDITOR_H
 #define UERUDP_TOOLS_EDIT_EDITOR_H
 
@@ -13,34 +13,34 @@
 
 struct editor;
 
-/* What is to be done; zero and NULL: nothing. */
+/* The changes; zero and NULL mean none. */
 struct editor_options {
     GArray *streams, *frames; /* to keep, see tools/rules/number_ranges.h; NULL: all */
-    int64_t from_ns, to_ns;   /* to keep, since the first packet */
+    int64_t from_ns, to_ns;   /* to keep, relative to the first packet */
     bool is_cut_by_time;
-    bool is_redacted; /* contents, texts and blocks that name somebody */
+    bool is_redacted; /* mask content, texts and blocks that identify somebody */
     bool has_new_addresses;
-    uint64_t *seed;                      /* of the addresses; NULL: a secret one */
+    uint64_t *seed;                      /* of the new addresses; NULL: a secret key */
     struct rules *rules;              /* not NULL */
-    const struct ue_profile *generation; /* to be rewritten for; NULL: as it is */
-    bool skips;                          /* leave out what that generation cannot say */
+    const struct ue_profile *generation; /* to rewrite datagrams for; NULL: do not rewrite */
+    bool skips;                          /* leave out datagrams that this generation cannot encode */
 };
 
-/* What was done. */
+/* What the edit did. */
 struct editor_counts {
-    uint64_t fragments; /* packets that were neither judged nor rewritten */
-    uint64_t skipped;   /* datagrams that the generation cannot say */
+    uint64_t fragments; /* packets that rules and the rewrite skipped */
+    uint64_t skipped;   /* datagrams left out because the generation cannot encode them */
     struct redactor_counts redacted;
-    uint64_t unsafe;    /* packets left out: addresses of their link are not found */
+    uint64_t unsafe;    /* packets left out because the addresses of their link type are not found */
 };
 
-/* All that is given must outlive the edit; reading is not started yet. NULL, with a message, where something that is
-   needed is not to be had. */
-struct editor *editor_new(const struct editor_options *options, struct capture_reader *reading,
+/* All arguments must outlive the editor; the reader must not be started yet. Returns NULL after a message if
+   something needed is not available. */
+struct editor *editor_new(const struct editor_options *options, struct capture_reader *reader,
                             struct edit_writer *writer);
 void editor_free(struct editor *edit);
 
-/* Reads and writes all; false, with a message, where it must stop. */
+/* Reads and writes everything; false after a message if it must stop. */
 bool editor_run(struct editor *edit, char **path);
 
 const struct editor_counts *editor_counts(struct editor *edit);

@@ -7,8 +7,8 @@ static bool is_versioned(const struct ue_profile *profile) {
     return profile->handshake == UE_HANDSHAKE_V;
 }
 
-/* What is false, or an empty text, is said as well by leaving it out. */
-static bool says_nothing(const json_t *value) {
+/* Whether the value is the default: false, or an empty text. */
+static bool is_default(const json_t *value) {
     return json_is_false(value) || (json_is_string(value) && json_string_length(value) == 0);
 }
 
@@ -17,7 +17,7 @@ static void drop_nothings(json_t *object) {
     json_t *value;
     void *next;
     json_object_foreach_safe(object, next, key, value) {
-        if (says_nothing(value)) {
+        if (is_default(value)) {
             json_object_del(object, key);
         }
     }
@@ -29,7 +29,7 @@ static void drop_keys(json_t *object, const char *const *keys) {
     }
 }
 
-/* The form of a handshake says which generation speaks; its body is the connection's. */
+/* The form of a handshake follows the new generation; its body belongs to the connection. */
 static void adapt_handshake(json_t *handshake, const struct ue_profile *from, const struct ue_profile *to) {
     static const char *const form[] = {"min_version", "version", NULL};
     static const char *const layout[] = {"network_version", "random", "sent_count", "timestamp_raw", NULL};
@@ -43,7 +43,7 @@ static void adapt_handshake(json_t *handshake, const struct ue_profile *from, co
     }
 }
 
-/* Runtime features of none are what a login without them means. */
+/* Without runtime features the value is what a login without the field means. */
 static void adapt_params(json_t *params, const struct ue_profile *to) {
     drop_nothings(params);
     json_t *features = json_object_get(params, "features");
@@ -66,8 +66,7 @@ static void adapt_message(json_t *message, const struct ue_profile *from, const 
     }
 }
 
-/* A channel that has one of the engine's names is named as the other generation does it, and messages are written
-   anew. */
+/* A channel with an engine name gets the name form of the other generation, and control messages are encoded again. */
 static void adapt_bunch(json_t *bunch, const struct ue_profile *from, const struct ue_profile *to) {
     static const char *const names[] = {"ch_type", "name_hardcoded", "name_index", NULL};
     static const char *const data[] = {"data", "data_bits", NULL};
@@ -101,19 +100,19 @@ static void adapt(json_t *object, const struct ue_profile *from, const struct ue
     }
 }
 
-static json_t *object_of(struct generation_rewrite *rewrite, const struct input_datagram *seen, const uint8_t *bytes,
+static json_t *object_of(struct generation_rewrite *rewrite, const struct input_datagram *captured, const uint8_t *bytes,
                          size_t size_bytes) {
     struct print_datagram shown = {
-        .frame = seen->held->frame,
-        .time_ns = seen->held->time_ns,
-        .source = seen->connection->texts[seen->held->side],
-        .destination = seen->connection->texts[!seen->held->side],
+        .frame = captured->held->frame,
+        .time_ns = captured->held->time_ns,
+        .source = captured->connection->texts[captured->held->side],
+        .destination = captured->connection->texts[!captured->held->side],
         .bytes = bytes,
         .size_bytes = size_bytes,
         .captured_bytes = size_bytes,
         .length_bytes = size_bytes,
-        .context = &seen->context,
-        .links = &seen->held->link.links,
+        .context = &captured->context,
+        .links = &captured->held->link.links,
         .reason = "",
         .canonical = true,
     };
@@ -122,44 +121,44 @@ static json_t *object_of(struct generation_rewrite *rewrite, const struct input_
     return json_loadb(rewrite->json.line.text, rewrite->json.line.length, 0, NULL);
 }
 
-/* A number that the other generation sends with every packet, and that nothing here tells. */
-static bool lacks_history_seq(const struct input_datagram *seen, const struct ue_profile *to) {
-    return to->packet == UE_PACKET_HISTORY_SEQ && seen->context.profile.packet != to->packet &&
-           !seen->verdict.is_handshake;
+/* Whether the other generation needs a sequence number in every packet that this packet does not have. */
+static bool lacks_history_seq(const struct input_datagram *captured, const struct ue_profile *to) {
+    return to->packet == UE_PACKET_HISTORY_SEQ && captured->context.profile.packet != to->packet &&
+           !captured->verdict.is_handshake;
 }
 
-/* NULL: all of it can be read, and may be written. */
-static const char *unwritable(const struct input_datagram *seen, const struct ue_profile *to) {
-    return lacks_history_seq(seen, to)           ? "packet.acked_history_seq: not known"
-           : seen->is_foreign                    ? "of no known form"
-           : seen->is_cut                        ? "cut by a snap length"
-           : seen->verdict.fault.status != UE_OK ? "malformed"
-           : seen->verdict.is_opaque             ? "encrypted or compressed"
+/* Why the datagram cannot be rewritten; NULL: it can. */
+static const char *unwritable(const struct input_datagram *captured, const struct ue_profile *to) {
+    return lacks_history_seq(captured, to)           ? "packet.acked_history_seq: unknown"
+           : captured->is_foreign                    ? "not recognised"
+           : captured->is_cut                        ? "cut by a snap length"
+           : captured->verdict.fault.status != UE_OK ? "malformed"
+           : captured->verdict.is_opaque             ? "encrypted or compressed"
                                                  : NULL;
 }
 
-/* The context that the object was written in. */
-static void set_context(struct generation_rewrite *rewrite, const struct input_datagram *seen) {
-    ue_context_init(&rewrite->context, rewrite->profile, &seen->context.settings);
-    rewrite->context.direction = seen->context.direction;
+/* The context with which the object is encoded. */
+static void set_context(struct generation_rewrite *rewrite, const struct input_datagram *captured) {
+    ue_context_init(&rewrite->context, rewrite->profile, &captured->context.settings);
+    rewrite->context.direction = captured->context.direction;
     rewrite->context.ids = is_versioned(rewrite->profile);
 }
 
-bool generation_rewrite_datagram(struct generation_rewrite *rewrite, const struct input_datagram *seen, const uint8_t *bytes,
+bool generation_rewrite_datagram(struct generation_rewrite *rewrite, const struct input_datagram *captured, const uint8_t *bytes,
                          size_t size_bytes) {
     if (rewrite->datagram == NULL) {
         rewrite->datagram = g_new0(struct input_json_datagram, 1);
     }
-    const char *wrong = unwritable(seen, rewrite->profile);
-    json_t *object = wrong == NULL ? object_of(rewrite, seen, bytes, size_bytes) : NULL;
+    const char *wrong = unwritable(captured, rewrite->profile);
+    json_t *object = wrong == NULL ? object_of(rewrite, captured, bytes, size_bytes) : NULL;
     if (object == NULL) {
         g_snprintf(rewrite->datagram->error, INPUT_JSON_ERROR_BYTES, "%s", wrong != NULL ? wrong : "out of memory");
         return false;
     }
-    adapt(object, &seen->context.profile, rewrite->profile);
+    adapt(object, &captured->context.profile, rewrite->profile);
     bool good = input_json_encode(&rewrite->options, object, -1, rewrite->datagram);
     json_decref(object);
-    set_context(rewrite, seen);
+    set_context(rewrite, captured);
     return good;
 }
 

@@ -3,58 +3,59 @@
 
 #include <uerudp/time_ns.h>
 
-/* Of parcels that wait for their time; of more, the first ones go out before. */
+/* Limit for delayed blocks; above it the earliest blocks are written before their time. */
 #define WAITING_BYTES_MAX (64u << 20)
 
-/* Directions of connections of which something is remembered. Of more, packets are neither reordered nor missed. */
-#define LANES_MAX 65536
+/* Limit of remembered directions of connections. Packets of further ones are not reordered, and their drops are not
+   noted. */
+#define STATES_MAX 65536
 
-/* One direction of a connection. */
-struct lane {
-    struct edited_block *behind;             /* to be put behind the next; NULL: none */
-    uint64_t dropped;                     /* since the last that went out */
-    uint64_t first_dropped, last_dropped; /* frames */
+/* One direction of one connection. */
+struct direction_state {
+    struct edited_block *reordered;             /* to be written after the next packet; NULL: none */
+    uint64_t dropped;                     /* packets since the last one written */
+    uint64_t first_dropped, last_dropped; /* frame numbers */
 };
 
 struct edit_output_queue {
     struct edit_writer *writer;
-    GSequence *waiting; /* struct edited_block, by their time; those of the same time in the order in which they came */
+    GSequence *waiting; /* struct edited_block by output time; equal times in input order */
     size_t waiting_bytes;
-    int64_t now_ns;    /* of the parcel that came last */
-    GHashTable *lanes; /* struct lane by stream and direction */
+    int64_t now_ns;    /* time of the last block pushed */
+    GHashTable *states; /* struct direction_state by stream and direction */
 };
 
-static void free_parcel(void *parcel) {
-    edited_block_free(parcel);
+static void free_edited(void *edited) {
+    edited_block_free(edited);
 }
 
-static void free_lane(void *user) {
-    struct lane *lane = user;
-    if (lane->behind != NULL) {
-        edited_block_free(lane->behind);
+static void free_state(void *user) {
+    struct direction_state *state = user;
+    if (state->reordered != NULL) {
+        edited_block_free(state->reordered);
     }
-    g_free(lane);
+    g_free(state);
 }
 
 struct edit_output_queue *edit_output_queue_new(struct edit_writer *writer) {
-    struct edit_output_queue *line = g_new0(struct edit_output_queue, 1);
-    line->writer = writer;
-    line->waiting = g_sequence_new(free_parcel);
-    line->lanes = g_hash_table_new_full(NULL, NULL, NULL, free_lane);
-    return line;
+    struct edit_output_queue *queue = g_new0(struct edit_output_queue, 1);
+    queue->writer = writer;
+    queue->waiting = g_sequence_new(free_edited);
+    queue->states = g_hash_table_new_full(NULL, NULL, NULL, free_state);
+    return queue;
 }
 
-void edit_output_queue_free(struct edit_output_queue *line) {
-    g_sequence_free(line->waiting);
-    g_hash_table_unref(line->lanes);
-    g_free(line);
+void edit_output_queue_free(struct edit_output_queue *queue) {
+    g_sequence_free(queue->waiting);
+    g_hash_table_unref(queue->states);
+    g_free(queue);
 }
 
 /* ---- going out ---- */
 
-static bool write_parcel(struct edit_output_queue *line, struct edited_block *parcel) {
-    bool good = edit_writer_write(line->writer, parcel);
-    edited_block_free(parcel);
+static bool write_edited(struct edit_output_queue *queue, struct edited_block *edited) {
+    bool good = edit_writer_write(queue->writer, edited);
+    edited_block_free(edited);
     return good;
 }
 
@@ -64,152 +65,152 @@ static gint compare_due(const void *a, const void *b, void *user) {
     return (first->due_ns > second->due_ns) - (first->due_ns < second->due_ns);
 }
 
-static struct edited_block *first_waiting(const struct edit_output_queue *line) {
-    return g_sequence_is_empty(line->waiting) ? NULL : g_sequence_get(g_sequence_get_begin_iter(line->waiting));
+static struct edited_block *first_waiting(const struct edit_output_queue *queue) {
+    return g_sequence_is_empty(queue->waiting) ? NULL : g_sequence_get(g_sequence_get_begin_iter(queue->waiting));
 }
 
-static bool write_first_waiting(struct edit_output_queue *line) {
-    struct edited_block *parcel = first_waiting(line);
-    GSequenceIter *at = g_sequence_get_begin_iter(line->waiting);
-    line->waiting_bytes -= edited_block_memory_bytes(parcel);
-    bool good = edit_writer_write(line->writer, parcel);
+static bool write_first_waiting(struct edit_output_queue *queue) {
+    struct edited_block *edited = first_waiting(queue);
+    GSequenceIter *at = g_sequence_get_begin_iter(queue->waiting);
+    queue->waiting_bytes -= edited_block_memory_bytes(edited);
+    bool good = edit_writer_write(queue->writer, edited);
     g_sequence_remove(at);
     return good;
 }
 
-/* Those whose time has come. */
-static bool write_due(struct edit_output_queue *line, int64_t now_ns) {
+/* Writes the blocks whose time has come. */
+static bool write_due(struct edit_output_queue *queue, int64_t now_ns) {
     bool good = true;
-    while (good && first_waiting(line) != NULL && first_waiting(line)->due_ns <= now_ns) {
-        good = write_first_waiting(line);
+    while (good && first_waiting(queue) != NULL && first_waiting(queue)->due_ns <= now_ns) {
+        good = write_first_waiting(queue);
     }
     return good;
 }
 
-static bool send(struct edit_output_queue *line, struct edited_block *parcel) {
-    if (parcel->due_ns <= line->now_ns) {
-        return write_parcel(line, parcel);
+static bool send(struct edit_output_queue *queue, struct edited_block *edited) {
+    if (edited->due_ns <= queue->now_ns) {
+        return write_edited(queue, edited);
     }
-    line->waiting_bytes += edited_block_memory_bytes(parcel);
-    g_sequence_insert_sorted(line->waiting, parcel, compare_due, NULL);
+    queue->waiting_bytes += edited_block_memory_bytes(edited);
+    g_sequence_insert_sorted(queue->waiting, edited, compare_due, NULL);
     bool good = true;
-    while (good && line->waiting_bytes > WAITING_BYTES_MAX) {
-        good = write_first_waiting(line);
+    while (good && queue->waiting_bytes > WAITING_BYTES_MAX) {
+        good = write_first_waiting(queue);
     }
     return good;
 }
 
-/* Nothing in front of what comes next may wait any longer. */
-static bool drain(struct edit_output_queue *line) {
+/* Writes all waiting blocks before a block that must follow them. */
+static bool drain(struct edit_output_queue *queue) {
     GHashTableIter iter;
-    void *lane;
+    void *state;
     bool good = true;
-    g_hash_table_iter_init(&iter, line->lanes);
-    while (g_hash_table_iter_next(&iter, NULL, &lane)) {
-        struct edited_block *behind = g_steal_pointer(&((struct lane *)lane)->behind);
-        good = (behind == NULL || send(line, behind)) && good;
+    g_hash_table_iter_init(&iter, queue->states);
+    while (g_hash_table_iter_next(&iter, NULL, &state)) {
+        struct edited_block *reordered = g_steal_pointer(&((struct direction_state *)state)->reordered);
+        good = (reordered == NULL || send(queue, reordered)) && good;
     }
-    return write_due(line, INT64_MAX) && good;
+    return write_due(queue, INT64_MAX) && good;
 }
 
-static bool has_time(const struct edited_block *parcel) {
-    return parcel->is_packet && parcel->block.form != CAPTURE_BLOCK_SIMPLE;
+static bool has_time(const struct edited_block *edited) {
+    return edited->is_packet && edited->block.form != CAPTURE_BLOCK_SIMPLE;
 }
 
-/* A parcel came: time has gone on. */
-static bool advance(struct edit_output_queue *line, const struct edited_block *parcel) {
-    if (parcel->block.form == CAPTURE_BLOCK_SECTION) { /* what waits is of interfaces that end here */
-        return drain(line);
+/* Advances the time to that of a new block. */
+static bool advance(struct edit_output_queue *queue, const struct edited_block *edited) {
+    if (edited->block.form == CAPTURE_BLOCK_SECTION) { /* the waiting blocks belong to interfaces that end here */
+        return drain(queue);
     }
-    if (!has_time(parcel)) {
+    if (!has_time(edited)) {
         return true;
     }
-    line->now_ns = parcel->packet.time_ns;
-    return write_due(line, line->now_ns);
+    queue->now_ns = edited->packet.time_ns;
+    return write_due(queue, queue->now_ns);
 }
 
-bool edit_output_queue_push(struct edit_output_queue *line, struct edited_block *parcel) {
-    if (!advance(line, parcel)) {
-        edited_block_free(parcel);
+bool edit_output_queue_push(struct edit_output_queue *queue, struct edited_block *edited) {
+    if (!advance(queue, edited)) {
+        edited_block_free(edited);
         return false;
     }
-    return has_time(parcel) ? send(line, parcel) : write_parcel(line, parcel);
+    return has_time(edited) ? send(queue, edited) : write_edited(queue, edited);
 }
 
-bool edit_output_queue_finish(struct edit_output_queue *line) {
-    return drain(line);
+bool edit_output_queue_finish(struct edit_output_queue *queue) {
+    return drain(queue);
 }
 
 /* ---- rules ---- */
 
-/* NULL: nothing is remembered of it, or, with is_new, too much of others. */
-static struct lane *lane_of(struct edit_output_queue *line, uint32_t stream, enum ue_direction direction, bool is_new) {
+/* Returns the state of a direction; NULL if there is none or, with is_new, the limit is reached. */
+static struct direction_state *state_of(struct edit_output_queue *queue, uint32_t stream, enum ue_direction direction, bool is_new) {
     void *key = GSIZE_TO_POINTER((size_t)stream * 2 + (direction == UE_SERVER_TO_CLIENT));
-    struct lane *lane = g_hash_table_lookup(line->lanes, key);
-    if (lane == NULL && is_new && g_hash_table_size(line->lanes) < LANES_MAX) {
-        lane = g_new0(struct lane, 1);
-        g_hash_table_insert(line->lanes, key, lane);
+    struct direction_state *state = g_hash_table_lookup(queue->states, key);
+    if (state == NULL && is_new && g_hash_table_size(queue->states) < STATES_MAX) {
+        state = g_new0(struct direction_state, 1);
+        g_hash_table_insert(queue->states, key, state);
     }
-    return lane;
+    return state;
 }
 
-static void note_drop(struct lane *lane, uint64_t frame) {
-    lane->first_dropped = lane->dropped++ == 0 ? frame : lane->first_dropped;
-    lane->last_dropped = frame;
+static void note_drop(struct direction_state *state, uint64_t frame) {
+    state->first_dropped = state->dropped++ == 0 ? frame : state->first_dropped;
+    state->last_dropped = frame;
 }
 
-static void say_drops(struct lane *lane, struct edited_block *parcel) {
+static void describe_drops(struct direction_state *state, struct edited_block *edited) {
     char text[80];
-    if (lane->dropped == 0) {
+    if (state->dropped == 0) {
         return;
     }
-    if (lane->dropped == 1) {
-        g_snprintf(text, sizeof text, "dropped the one before, frame %" G_GUINT64_FORMAT, lane->first_dropped);
+    if (state->dropped == 1) {
+        g_snprintf(text, sizeof text, "dropped the one before, frame %" G_GUINT64_FORMAT, state->first_dropped);
     } else {
         g_snprintf(text, sizeof text,
                    "dropped %" G_GUINT64_FORMAT " before, frames %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT,
-                   lane->dropped, lane->first_dropped, lane->last_dropped);
+                   state->dropped, state->first_dropped, state->last_dropped);
     }
-    lane->dropped = 0;
-    edited_block_add_comment(parcel, text);
+    state->dropped = 0;
+    edited_block_add_comment(edited, text);
 }
 
-static void say_outcome(const struct rules_outcome *outcome, struct edited_block *parcel) {
-    char text[1024]; /* 64 bit numbers, and the rest */
+static void describe_outcome(const struct rules_outcome *outcome, struct edited_block *edited) {
+    char text[1024]; /* several 64-bit numbers and their text */
     if (rules_outcome_describe(outcome, text, sizeof text)) {
-        edited_block_add_comment(parcel, text);
+        edited_block_add_comment(edited, text);
     }
 }
 
-/* The parcel goes out, and then what was to be put behind it. */
-static bool send_pair(struct edit_output_queue *line, struct edited_block *parcel, struct edited_block *behind) {
-    int64_t due_ns = parcel->due_ns;
-    bool good = send(line, parcel);
-    if (behind == NULL) {
+/* Writes the block, and then the block that was to follow it. */
+static bool send_pair(struct edit_output_queue *queue, struct edited_block *edited, struct edited_block *reordered) {
+    int64_t due_ns = edited->due_ns;
+    bool good = send(queue, edited);
+    if (reordered == NULL) {
         return good;
     }
-    behind->due_ns = MAX(behind->due_ns, due_ns);
-    return send(line, behind) && good;
+    reordered->due_ns = MAX(reordered->due_ns, due_ns);
+    return send(queue, reordered) && good;
 }
 
-bool edit_output_queue_push_outcome(struct edit_output_queue *line, struct edited_block *parcel, const struct rules_outcome *outcome,
+bool edit_output_queue_push_outcome(struct edit_output_queue *queue, struct edited_block *edited, const struct rules_outcome *outcome,
                          uint32_t stream, enum ue_direction direction) {
-    struct lane none = {0};
-    struct lane *known = lane_of(line, stream, direction, outcome->is_dropped || outcome->is_reordered);
-    struct lane *lane = known != NULL ? known : &none;
+    struct direction_state none = {0};
+    struct direction_state *known = state_of(queue, stream, direction, outcome->is_dropped || outcome->is_reordered);
+    struct direction_state *state = known != NULL ? known : &none;
     if (outcome->is_dropped) {
-        note_drop(lane, parcel->frame);
-        edited_block_free(parcel);
+        note_drop(state, edited->frame);
+        edited_block_free(edited);
         return true;
     }
-    bool good = advance(line, parcel);
-    say_drops(lane, parcel);
-    say_outcome(outcome, parcel);
-    parcel->copies = outcome->copies;
-    parcel->due_ns = ue_time_ns_add(parcel->due_ns, has_time(parcel) ? outcome->delay_ns : 0);
-    if (outcome->is_reordered && known != NULL && lane->behind == NULL) {
-        lane->behind = parcel;
+    bool good = advance(queue, edited);
+    describe_drops(state, edited);
+    describe_outcome(outcome, edited);
+    edited->copies = outcome->copies;
+    edited->due_ns = ue_time_ns_add(edited->due_ns, has_time(edited) ? outcome->delay_ns : 0);
+    if (outcome->is_reordered && known != NULL && state->reordered == NULL) {
+        state->reordered = edited;
         return good;
     }
-    return send_pair(line, parcel, g_steal_pointer(&lane->behind)) && good;
+    return send_pair(queue, edited, g_steal_pointer(&state->reordered)) && good;
 }

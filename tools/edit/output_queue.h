@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which parcels go out: as they come, but for those that rules delay, reorder or drop. In bounded
-   memory. */
+/* The output order of blocks: input order, except for blocks that rules delay, reorder or drop. Memory is bounded. */
 #ifndef UERUDP_TOOLS_EDIT_OUTPUT_QUEUE_H
 #define UERUDP_TOOLS_EDIT_OUTPUT_QUEUE_H
 
@@ -9,18 +8,18 @@
 
 struct edit_output_queue;
 
-/* The writer must outlive the line. */
+/* The writer must outlive the queue. */
 struct edit_output_queue *edit_output_queue_new(struct edit_writer *writer);
-void edit_output_queue_free(struct edit_output_queue *line);
+void edit_output_queue_free(struct edit_output_queue *queue);
 
-/* Lets a parcel go its way; it is the line's now. False: the writer says why. */
-bool edit_output_queue_push(struct edit_output_queue *line, struct edited_block *parcel);
+/* Pushes a block, which the queue then owns. Returns false if writing fails; the writer has the reason. */
+bool edit_output_queue_push(struct edit_output_queue *queue, struct edited_block *edited);
 
-/* The same for the datagram of a connection with what rules have decided about it, which the parcel then says. */
-bool edit_output_queue_push_outcome(struct edit_output_queue *line, struct edited_block *parcel, const struct rules_outcome *outcome,
+/* Pushes the datagram of a connection with the outcome of the rules, which its comment then describes. */
+bool edit_output_queue_push_outcome(struct edit_output_queue *queue, struct edited_block *edited, const struct rules_outcome *outcome,
                          uint32_t stream, enum ue_direction direction);
 
-/* Nothing more will come. */
-bool edit_output_queue_finish(struct edit_output_queue *line);
+/* Writes everything that is waiting. */
+bool edit_output_queue_finish(struct edit_output_queue *queue);
 
 #endif

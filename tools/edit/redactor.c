@@ -4,40 +4,40 @@
 #include "tools/cli/command_line.h"
 #include "tools/edit/redactor_fragments.h"
 
-/* A wide text stays one that only a wide text can be. */
+/* A mask for wide texts keeps them wide. */
 #define MASK_NARROW 0x58u /* X */
 #define MASK_WIDE 0x00d7u /* multiplication sign */
-#define MASK_REST 0xffu   /* of what cannot be read: no message has this type, no text this length */
+#define MASK_REST 0xffu   /* for what cannot be decoded: no message has this type, no text this length */
 #define TYPE_BITS 8
 
-/* Behind the parts of a message that came: its last field is read as if the rest were zeros. */
+/* Zeros after the received part of a message, so that its last field can be decoded. */
 #define PADDING_BYTES 16384
 
 struct redactor {
     struct ue_cipher *cipher;
     struct redactor_fragments *parts;
     struct redactor_counts counts;
-    GByteArray *message, *mask; /* a message in parts as it came, and masked */
+    GByteArray *message, *mask; /* a fragmented message as received, and its mask */
     GByteArray *plain;          /* decrypted content of a datagram */
 };
 
-/* The bunch that is being read. */
-struct bunch {
+/* The current bunch. */
+struct redacted_bunch {
     uint64_t channel, ch_seq, ch_type, name_index;
     bool is_open, is_reliable, has_exports, has_mapped, has_name;
     bool is_partial, is_initial, is_custom_exports;
 };
 
-/* A datagram that is being masked. */
-struct redaction {
+/* State of masking one datagram. */
+struct datagram_redaction {
     struct redactor *redactor;
     const struct redactor_datagram *datagram;
     const struct ue_context *context;
-    uint8_t *target; /* the datagram's bytes, or the plain bytes inside them */
-    struct bunch bunch;
-    struct ue_view iv, tag, ciphertext; /* places in the datagram; no bits: not there */
-    unsigned opened;                    /* how many times something was decrypted */
-    bool is_blanked;                    /* something that cannot be read */
+    uint8_t *target; /* the datagram's bytes, or the decrypted bytes of its content */
+    struct redacted_bunch bunch;
+    struct ue_view iv, tag, ciphertext; /* ranges in the datagram; no bits: absent */
+    unsigned decrypted;                    /* number of decrypted parts */
+    bool is_blanked;                    /* a part cannot be decoded */
 };
 
 /* ---- masking ---- */
@@ -80,7 +80,7 @@ static void blank(uint8_t *bytes, struct ue_view view) {
     fill(bytes, view.bit, view.bits, MASK_REST, 8);
 }
 
-/* The type of the message stays. */
+/* Blanks a message but keeps its type. */
 static void blank_message(uint8_t *bytes, struct ue_view message) {
     size_t type_bits = message.bits < TYPE_BITS ? message.bits : TYPE_BITS;
     blank(bytes, (struct ue_view){message.base, message.bit + type_bits, message.bits - type_bits});
@@ -103,7 +103,7 @@ static void mask_field(uint8_t *bytes, const struct ue_record *record) {
 
 struct masking {
     uint8_t *bytes;
-    struct ue_view unread; /* from the type of a message that cannot be read on */
+    struct ue_view unread; /* from the type of the message that cannot be decoded */
 };
 
 static void on_content_field(void *user, const struct ue_record *record) {
@@ -115,9 +115,9 @@ static void on_content_field(void *user, const struct ue_record *record) {
     }
 }
 
-/* Masks in bytes what a content says that is read from elsewhere, at the same bits. Behind end_bit come further parts:
-   a length that ends there is not known yet, and no reason to give the message up. */
-static void mask_content(const struct redaction *r, const struct ue_content *content, size_t end_bit, uint8_t *bytes) {
+/* Masks, at the same bits of `bytes`, what the decoded content holds. Further fragments follow end_bit: a length
+   that reaches beyond it is not a fault. */
+static void mask_content(const struct datagram_redaction *r, const struct ue_content *content, size_t end_bit, uint8_t *bytes) {
     struct masking masking = {.bytes = bytes};
     const struct ue_trace sink = {NULL, on_content_field, NULL, &masking};
     struct ue_fault fault;
@@ -135,8 +135,8 @@ static struct ue_view copy_padded(GByteArray *to, const uint8_t *bytes, size_t b
     return (struct ue_view){to->data, 0, bits + padding_bytes * 8};
 }
 
-/* Masks the part as what it is in the message so far; a part that was sent again as the first time. */
-static void mask_part(struct redaction *r, struct ue_view data, const struct redactor_message *message) {
+/* Masks the fragment as part of its message so far; a retransmitted fragment is masked as before. */
+static void mask_part(struct datagram_redaction *r, struct ue_view data, const struct redactor_message *message) {
     struct redactor *redactor = r->redactor;
     if (!message->is_masked) {
         struct ue_content content = {.kind = UE_CONTENT_CONTROL};
@@ -148,9 +148,9 @@ static void mask_part(struct redaction *r, struct ue_view data, const struct red
     ue_bits_copy(r->target, data.bit, message->mask, message->begin, data.bits);
 }
 
-/* Control messages in parts, or behind exports. */
-static void mask_parts(struct redaction *r, struct ue_view data) {
-    const struct bunch *bunch = &r->bunch;
+/* Masks fragmented control messages and control bunches with exports. */
+static void mask_parts(struct datagram_redaction *r, struct ue_view data) {
+    const struct redacted_bunch *bunch = &r->bunch;
     struct redactor_fragment part = {.key = (uint64_t)r->datagram->stream << 1 | r->datagram->side,
                                   .ch_seq = (uint32_t)bunch->ch_seq,
                                   .ch_seq_bound = MAX(r->context->ch_seq_bound, 1),
@@ -166,21 +166,21 @@ static void mask_parts(struct redaction *r, struct ue_view data) {
     }
 }
 
-static void mask_voice(struct redaction *r, struct ue_view data) {
+static void mask_voice(struct datagram_redaction *r, struct ue_view data) {
     mask_content(r, &(struct ue_content){.kind = UE_CONTENT_VOICE, .data = data}, SIZE_MAX, r->target);
 }
 
-/* Where nothing else is said, channel 1 is that of voice. */
-static bool is_voice(const struct bunch *bunch) {
+/* Channel 1 carries voice unless the bunch names another kind. */
+static bool is_voice(const struct redacted_bunch *bunch) {
     if (bunch->has_name) {
         return bunch->name_index == UE_NAME_VOICE;
     }
     return bunch->ch_type != 0 ? bunch->ch_type == UE_CHANNEL_VOICE : bunch->channel == 1;
 }
 
-/* Whole bunches of control messages are traced with the datagram. */
-static void on_data(struct redaction *r, struct ue_view data) {
-    const struct bunch *bunch = &r->bunch;
+/* The trace of the datagram contains the messages of whole control bunches. */
+static void on_data(struct datagram_redaction *r, struct ue_view data) {
+    const struct redacted_bunch *bunch = &r->bunch;
     bool is_odd = bunch->is_partial || bunch->has_exports || bunch->has_mapped;
     if (bunch->channel == 0 && is_odd) {
         mask_parts(r, data);
@@ -193,10 +193,10 @@ static void on_data(struct redaction *r, struct ue_view data) {
 
 /* ---- the datagram ---- */
 
-/* Encrypted content is masked or blank when it is known whether it could be decrypted. */
-static void on_handler(struct redaction *r, const struct ue_record *record) {
+/* Encrypted content is masked, or blanked if it cannot be decrypted. */
+static void on_handler(struct datagram_redaction *r, const struct ue_record *record) {
     struct ue_view bits = {NULL, record->bit, record->bits};
-    if (r->opened != 0 || record->field == UE_F_HANDLER_COMPRESSED_DATA) {
+    if (r->decrypted != 0 || record->field == UE_F_HANDLER_COMPRESSED_DATA) {
         blank(r->target, bits);
         r->is_blanked = true;
     } else if (record->field == UE_F_HANDLER_IV) {
@@ -209,8 +209,8 @@ static void on_handler(struct redaction *r, const struct ue_record *record) {
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    struct redaction *r = user;
-    struct bunch *bunch = &r->bunch;
+    struct datagram_redaction *r = user;
+    struct redacted_bunch *bunch = &r->bunch;
     bool flag = record->number != 0;
     switch (record->field) {
     case UE_F_BUNCH_CHANNEL: bunch->channel = record->number; return;
@@ -239,11 +239,11 @@ static void on_field(void *user, const struct ue_record *record) {
 }
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
-    struct redaction *r = user;
+    struct datagram_redaction *r = user;
     (void)bit;
     if (group == UE_GROUP_BUNCH) {
-        r->bunch = (struct bunch){0};
-    } else if (group == UE_GROUP_OPENED && r->opened++ == 0) {
+        r->bunch = (struct redacted_bunch){0};
+    } else if (group == UE_GROUP_OPENED && r->decrypted++ == 0) {
         size_t size;
         const uint8_t *plain = ue_cipher_plain(r->redactor->cipher, &size);
         copy_padded(r->redactor->plain, plain, size * 8, 0);
@@ -251,13 +251,13 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     }
 }
 
-/* Into the place of what was decrypted; false where that is impossible. */
-static bool encrypt(struct redaction *r) {
+/* Encrypts the masked content in place; false if that is not possible. */
+static bool encrypt(struct datagram_redaction *r) {
     GByteArray *plain = r->redactor->plain;
     uint8_t iv[UE_AES_IV_BYTES] = {0}, tag[UE_AES_TAG_BYTES] = {0};
     uint8_t *ciphertext = g_malloc(plain->len + 1);
     ue_bits_copy(iv, 0, r->datagram->bytes, r->iv.bit, r->iv.bits);
-    bool good = r->opened == 1 && r->ciphertext.bits == plain->len * 8u &&
+    bool good = r->decrypted == 1 && r->ciphertext.bits == plain->len * 8u &&
                 ue_cipher_encrypt(r->redactor->cipher, plain->data, plain->len, iv, tag, ciphertext);
     if (good) {
         ue_bits_copy(r->datagram->bytes, r->iv.bit, iv, 0, r->iv.bits);
@@ -268,20 +268,20 @@ static bool encrypt(struct redaction *r) {
     return good;
 }
 
-/* A tag would tell whether a guess at the content is right. */
-static void finish_ciphertext(struct redaction *r) {
-    if (r->ciphertext.bits != 0 && !(r->opened != 0 && encrypt(r))) {
+/* A valid tag would confirm a guess of the original content. */
+static void finish_ciphertext(struct datagram_redaction *r) {
+    if (r->ciphertext.bits != 0 && !(r->decrypted != 0 && encrypt(r))) {
         blank(r->datagram->bytes, r->tag);
         blank(r->datagram->bytes, r->ciphertext);
         r->is_blanked = true;
     }
 }
 
-static void redact(struct redaction *r) {
+static void redact(struct datagram_redaction *r) {
     const struct redactor_datagram *datagram = r->datagram;
     const struct ue_trace sink = {on_begin, on_field, NULL, r};
     struct ue_decode_result verdict;
-    uint8_t *original = g_memdup2(datagram->bytes, datagram->size_bytes); /* is read while the other is masked */
+    uint8_t *original = g_memdup2(datagram->bytes, datagram->size_bytes); /* decoded while the datagram is being masked */
     ue_datagram_trace(datagram->context, original, datagram->size_bytes, NULL, &sink, &verdict);
     if (verdict.fault.status != UE_OK) {
         size_t size_bytes = verdict.is_opened ? r->redactor->plain->len : datagram->size_bytes;
@@ -295,7 +295,7 @@ static void redact(struct redaction *r) {
 }
 
 void redactor_mask(struct redactor *redactor, const struct redactor_datagram *datagram) {
-    struct redaction r = {
+    struct datagram_redaction r = {
         .redactor = redactor, .datagram = datagram, .context = datagram->context, .target = datagram->bytes};
     if (datagram->context != NULL) {
         redact(&r);
@@ -306,8 +306,8 @@ void redactor_mask(struct redactor *redactor, const struct redactor_datagram *da
 
 void redactor_report(const struct redactor_counts *counts) {
     if (counts->opaque != 0) {
-        cli_error("%" G_GUINT64_FORMAT " datagrams are encrypted or compressed, and cannot be read: their content is "
-                    "blanked; keys are given with --key",
+        cli_error("%" G_GUINT64_FORMAT " datagrams are encrypted or compressed and cannot be decoded: their content "
+                                       "is blanked; give keys with --key",
                     counts->opaque);
     }
     if (counts->unread != 0) {
@@ -318,7 +318,7 @@ void redactor_report(const struct redactor_counts *counts) {
     }
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 struct redactor *redactor_new(struct ue_cipher *cipher) {
     struct redactor *redactor = g_new0(struct redactor, 1);

@@ -12,48 +12,48 @@
 #define PCAP_VERSION_MINOR 4
 #define COPY_COMMENT "copy of the one before"
 
-static bool fail(struct edit_writer *writer, const struct edited_block *parcel, const char *what) {
-    g_snprintf(writer->error, sizeof writer->error, "frame %" G_GUINT64_FORMAT ": %s", parcel->frame, what);
+static bool fail(struct edit_writer *writer, const struct edited_block *edited, const char *what) {
+    g_snprintf(writer->error, sizeof writer->error, "frame %" G_GUINT64_FORMAT ": %s", edited->frame, what);
     return false;
 }
 
-static int64_t time_ns(const struct edit_writer *writer, const struct edited_block *parcel) {
-    return ue_time_ns_add(parcel->due_ns, writer->shift_ns);
+static int64_t time_ns(const struct edit_writer *writer, const struct edited_block *edited) {
+    return ue_time_ns_add(edited->due_ns, writer->shift_ns);
 }
 
-/* The packet as it is now. */
-static struct capture_packet packet_of(const struct edit_writer *writer, const struct edited_block *parcel) {
-    struct capture_packet packet = parcel->packet;
-    packet.time_ns = time_ns(writer, parcel);
-    if (parcel->data != NULL) {
-        packet.bytes = parcel->data->data;
-        packet.captured_bytes = parcel->data->len;
-        packet.length_bytes = parcel->length_bytes;
+/* The packet with its changes. */
+static struct capture_packet packet_of(const struct edit_writer *writer, const struct edited_block *edited) {
+    struct capture_packet packet = edited->packet;
+    packet.time_ns = time_ns(writer, edited);
+    if (edited->data != NULL) {
+        packet.bytes = edited->data->data;
+        packet.captured_bytes = edited->data->len;
+        packet.length_bytes = edited->length_bytes;
     }
     return packet;
 }
 
 /* ---- the format of the input ---- */
 
-static bool write_same(struct edit_writer *writer, const struct edited_block *parcel, const char *comment) {
-    if (writer->is_stripped && parcel->block.form == CAPTURE_BLOCK_OTHER) {
+static bool write_same(struct edit_writer *writer, const struct edited_block *edited, const char *comment) {
+    if (writer->is_stripped && edited->block.form == CAPTURE_BLOCK_OTHER) {
         return true;
     }
     struct capture_block_change change = {
-        .shift_ns = ue_time_ns_since(time_ns(writer, parcel), parcel->packet.time_ns),
+        .shift_ns = ue_time_ns_since(time_ns(writer, edited), edited->packet.time_ns),
         .comment = comment,
         .is_stripped = writer->is_stripped,
         .is_unmeasured = writer->is_changing,
     };
-    if (parcel->data != NULL) {
-        struct capture_packet packet = packet_of(writer, parcel);
+    if (edited->data != NULL) {
+        struct capture_packet packet = packet_of(writer, edited);
         change.has_data = true;
         change.data = packet.bytes;
         change.captured_bytes = packet.captured_bytes;
         change.length_bytes = packet.length_bytes;
     }
-    return capture_block_write(writer->file, &parcel->block, &change) ||
-           fail(writer, parcel, "its new time or length cannot be said in this file; see --format");
+    return capture_block_write(writer->file, &edited->block, &change) ||
+           fail(writer, edited, "this file format cannot hold its new time or length; see --format");
 }
 
 /* ---- pcap ---- */
@@ -69,17 +69,17 @@ static void begin_pcap(struct edit_writer *writer, uint16_t link_type) {
     writer->has_link_type = true;
 }
 
-static bool write_pcap(struct edit_writer *writer, const struct edited_block *parcel) {
-    struct capture_packet packet = packet_of(writer, parcel);
+static bool write_pcap(struct edit_writer *writer, const struct edited_block *edited) {
+    struct capture_packet packet = packet_of(writer, edited);
     if (!writer->has_link_type) {
         begin_pcap(writer, packet.link_type);
     }
     if (packet.link_type != writer->link_type) {
-        return fail(writer, parcel, "of another link type than those before, which a pcap cannot say; see --format");
+        return fail(writer, edited, "its link type differs from earlier packets, and a pcap has only one; see --format");
     }
     int64_t seconds = packet.time_ns / NS_PER_SECOND;
     if (packet.time_ns < 0 || seconds > UINT32_MAX) {
-        return fail(writer, parcel, "a pcap cannot say its time");
+        return fail(writer, edited, "a pcap cannot hold its time");
     }
     const uint32_t words[4] = {(uint32_t)seconds, (uint32_t)(packet.time_ns % NS_PER_SECOND),
                                (uint32_t)packet.captured_bytes, (uint32_t)packet.length_bytes};
@@ -99,20 +99,20 @@ static uint32_t interface_of(struct edit_writer *writer, uint16_t link_type) {
     return GPOINTER_TO_UINT(number);
 }
 
-static bool write_pcapng(struct edit_writer *writer, const struct edited_block *parcel, const char *comment) {
-    struct capture_packet packet = packet_of(writer, parcel);
+static bool write_pcapng(struct edit_writer *writer, const struct edited_block *edited, const char *comment) {
+    struct capture_packet packet = packet_of(writer, edited);
     if (packet.time_ns < 0) {
-        return fail(writer, parcel, "its new time is before 1970");
+        return fail(writer, edited, "its new time is before 1970");
     }
     packet.comment = comment;
     packet.comment_bytes = comment != NULL ? strlen(comment) : 0;
     pcapng_writer_add_packet(&writer->pcapng, interface_of(writer, packet.link_type), &packet);
-    return !writer->pcapng.failed || fail(writer, parcel, "it cannot be written as pcapng");
+    return !writer->pcapng.failed || fail(writer, edited, "it cannot be written as pcapng");
 }
 
-/* ---- all ---- */
+/* ---- both formats ---- */
 
-/* The first block tells what the input is. */
+/* The first block shows the format of the input. */
 static void begin(struct edit_writer *writer, const struct edited_block *first) {
     bool is_pcap = first->block.form == CAPTURE_BLOCK_FILE;
     writer->is_begun = true;
@@ -123,23 +123,23 @@ static void begin(struct edit_writer *writer, const struct edited_block *first) 
     }
 }
 
-static bool write_one(struct edit_writer *writer, const struct edited_block *parcel, const char *comment) {
+static bool write_one(struct edit_writer *writer, const struct edited_block *edited, const char *comment) {
     if (!writer->is_converting) {
-        return write_same(writer, parcel, comment);
+        return write_same(writer, edited, comment);
     }
-    if (!parcel->is_packet) {
+    if (!edited->is_packet) {
         return true;
     }
-    return writer->format == EDIT_FORMAT_PCAP ? write_pcap(writer, parcel) : write_pcapng(writer, parcel, comment);
+    return writer->format == EDIT_FORMAT_PCAP ? write_pcap(writer, edited) : write_pcapng(writer, edited, comment);
 }
 
-bool edit_writer_write(struct edit_writer *writer, const struct edited_block *parcel) {
+bool edit_writer_write(struct edit_writer *writer, const struct edited_block *edited) {
     if (!writer->is_begun) {
-        begin(writer, parcel);
+        begin(writer, edited);
     }
-    bool good = write_one(writer, parcel, parcel->comment != NULL ? parcel->comment->str : NULL);
-    for (unsigned i = 0; good && i < parcel->copies; i++) {
-        good = write_one(writer, parcel, COPY_COMMENT);
+    bool good = write_one(writer, edited, edited->comment != NULL ? edited->comment->str : NULL);
+    for (unsigned i = 0; good && i < edited->copies; i++) {
+        good = write_one(writer, edited, COPY_COMMENT);
     }
     return good;
 }

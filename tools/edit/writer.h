@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes parcels as the file they came from, or as one of the other format. */
+/* Writes edited blocks in the format of the input or in the other format. */
 #ifndef UERUDP_TOOLS_EDIT_WRITER_H
 #define UERUDP_TOOLS_EDIT_WRITER_H
 
@@ -10,27 +10,27 @@ enum edit_format { EDIT_FORMAT_SAME, EDIT_FORMAT_PCAP, EDIT_FORMAT_PCAPNG };
 
 #define EDIT_WRITER_ERROR_BYTES 256
 
-/* Fill the first five members; zero is right for the others. */
+/* Fill the first five members; the rest starts zeroed. */
 struct edit_writer {
     FILE *file;
     enum edit_format format;
-    int64_t shift_ns; /* of all times */
-    bool is_changing; /* something may change, so that sections cannot say how long they are */
-    bool is_stripped; /* without texts, and without blocks that reading the packets does not need */
+    int64_t shift_ns; /* added to all times */
+    bool is_changing; /* blocks may change, so lengths of sections are written as unknown */
+    bool is_stripped; /* without texts and without blocks that are not needed to read packets */
 
     bool is_begun;
-    bool is_converting;     /* the input is of the other format */
-    bool has_link_type;     /* a pcap is being made, of */
-    uint16_t link_type;     /* this one */
-    GHashTable *interfaces; /* a pcapng is being made: number by link type */
+    bool is_converting;     /* the input has the other format */
+    bool has_link_type;     /* a pcap is being written; its link type follows */
+    uint16_t link_type;
+    GHashTable *interfaces; /* a pcapng is being written: interface number by link type */
     struct pcapng_writer pcapng;
     char error[EDIT_WRITER_ERROR_BYTES];
 };
 
-/* Writes a parcel, as often as it says; false with a sentence in error where the format cannot say it. */
-bool edit_writer_write(struct edit_writer *writer, const struct edited_block *parcel);
+/* Writes a block and its copies; false with a sentence in error if the format cannot hold it. */
+bool edit_writer_write(struct edit_writer *writer, const struct edited_block *edited);
 
-/* Everything was put, and what the format wants of an empty file is there. False where something was too much. */
+/* Completes the file, also an empty one. Returns false if writing failed. */
 bool edit_writer_finish(struct edit_writer *writer);
 
 void edit_writer_clear(struct edit_writer *writer);

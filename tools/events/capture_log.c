@@ -5,7 +5,7 @@
 
 struct capture_log {
     struct event_log *log;
-    struct tracker_table *tracks;
+    struct tracker_table *trackers;
 };
 
 struct capture_log *capture_log_open(const char *path, const char *title) {
@@ -13,44 +13,44 @@ struct capture_log *capture_log_open(const char *path, const char *title) {
     if (log == NULL) {
         return NULL;
     }
-    struct capture_log *captured = g_new0(struct capture_log, 1);
-    captured->log = log;
-    captured->tracks = tracker_table_new();
-    return captured;
+    struct capture_log *events = g_new0(struct capture_log, 1);
+    events->log = log;
+    events->trackers = tracker_table_new();
+    return events;
 }
 
-static void put_malformed(struct event_log *log, const struct input_datagram *seen) {
-    const struct ue_fault *fault = &seen->verdict.fault;
-    const struct event_log_place place = {seen->held->frame, seen->held->time_ns, seen->connection->stream, seen->role};
+static void put_malformed(struct event_log *log, const struct input_datagram *captured) {
+    const struct ue_fault *fault = &captured->verdict.fault;
+    const struct event_log_place place = {captured->held->frame, captured->held->time_ns, captured->connection->stream, captured->role};
     event_log_begin(log, &place, "transport:datagram_malformed");
-    event_log_number(log, "length", (int64_t)seen->size_bytes);
+    event_log_number(log, "length", (int64_t)captured->size_bytes);
     event_log_text(log, "status", ue_status_text(fault->status));
     event_log_number(log, "bit", (int64_t)fault->bit);
     event_log_end(log);
 }
 
-void capture_log_on_datagram(struct capture_log *captured, const struct input_datagram *seen) {
-    struct event_log_from_tracker tracked = {.log = captured->log,
-                                     .context = &seen->context,
-                                     .stream = seen->connection->stream,
-                                     .size_bytes = seen->size_bytes,
+void capture_log_on_datagram(struct capture_log *events, const struct input_datagram *captured) {
+    struct event_log_from_tracker tracked = {.log = events->log,
+                                     .context = &captured->context,
+                                     .stream = captured->connection->stream,
+                                     .size_bytes = captured->size_bytes,
                                      .has_frames = true};
     const struct ue_tracker_callbacks sink = {.event = event_log_from_tracker, .user = &tracked};
-    if (tracker_table_on_datagram(captured->tracks, seen, &sink) != NULL && seen->verdict.fault.status != UE_OK) {
-        put_malformed(captured->log, seen);
+    if (tracker_table_on_datagram(events->trackers, captured, &sink) != NULL && captured->verdict.fault.status != UE_OK) {
+        put_malformed(events->log, captured);
     }
 }
 
-void capture_log_flush(struct capture_log *captured) {
-    event_log_flush(captured->log);
+void capture_log_flush(struct capture_log *events) {
+    event_log_flush(events->log);
 }
 
-bool capture_log_close(struct capture_log *captured, bool is_good) {
-    if (captured == NULL) {
+bool capture_log_close(struct capture_log *events, bool is_good) {
+    if (events == NULL) {
         return true;
     }
-    is_good = event_log_close(captured->log, is_good);
-    tracker_table_free(captured->tracks);
-    g_free(captured);
+    is_good = event_log_close(events->log, is_good);
+    tracker_table_free(events->trackers);
+    g_free(events);
     return is_good;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event log of a capture: what the passive tracker sees of each connection. */
+/* The event log of a capture: what the tracker observes of each connection. */
 #ifndef UERUDP_TOOLS_EVENTS_CAPTURE_LOG_H
 #define UERUDP_TOOLS_EVENTS_CAPTURE_LOG_H
 
@@ -8,16 +8,17 @@
 
 struct capture_log;
 
-/* NULL, with a message, when the log cannot be written. */
+/* Returns NULL after a message if the log cannot be written. */
 struct capture_log *capture_log_open(const char *path, const char *title);
 
-/* Takes the next datagram of a reading; foreign and cut ones are left out. */
-void capture_log_on_datagram(struct capture_log *captured, const struct input_datagram *seen);
+/* Logs the events of the next datagram; foreign and cut datagrams are left out. */
+void capture_log_on_datagram(struct capture_log *events, const struct input_datagram *captured);
 
-/* Writes out what waits: for somebody who watches. */
-void capture_log_flush(struct capture_log *captured);
+/* Writes all buffered events, for a reader who is watching. */
+void capture_log_flush(struct capture_log *events);
 
-/* Whether all is well, else there was a message; is_good false: leaves nothing behind. NULL is ignored, and good. */
-bool capture_log_close(struct capture_log *captured, bool is_good);
+/* Closes the log; is_good false discards it. Returns whether everything was written, else after a message. NULL is
+   ignored and returns true. */
+bool capture_log_close(struct capture_log *events, bool is_good);
 
 #endif

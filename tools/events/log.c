@@ -14,7 +14,7 @@ struct event_log {
     struct output_file output;
     struct text_buffer lines;
     enum event_log_vantage vantage;
-    bool is_first; /* datum of this event */
+    bool is_first; /* member of this event */
     bool has_failed;
 };
 
@@ -25,7 +25,7 @@ static void put_key(struct event_log *log, const char *key) {
     log->is_first = false;
 }
 
-/* A title may be a file name, in any encoding. */
+/* A title may be a file name in any encoding. */
 static void put_escaped(struct event_log *log, const char *text) {
     char *valid = g_utf8_make_valid(text, -1);
     text_buffer_add_char(&log->lines, '"');
@@ -61,7 +61,7 @@ struct event_log *event_log_open(const char *path, enum event_log_vantage vantag
 
 void event_log_flush(struct event_log *log) {
     if (!log->has_failed && !text_buffer_flush(&log->lines, log->output.file)) {
-        log->has_failed = true; /* closing says so */
+        log->has_failed = true; /* event_log_close reports it */
     }
     log->lines.length = 0;
 }

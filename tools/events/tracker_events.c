@@ -3,7 +3,7 @@
 
 #include <uerudp/field.h>
 
-/* ---- what a connection tells, too ---- */
+/* ---- events that a connection reports too ---- */
 
 void event_log_delivery(struct event_log *log, const struct event_log_place *place, int64_t packet_id, bool delivered,
                     struct event_log_sent_packet sent) {
@@ -35,7 +35,7 @@ void event_log_channel_closed(struct event_log *log, const struct event_log_plac
 
 /* ---- datagrams ---- */
 
-/* To the network everything is sent; to an endpoint, only what is its own. */
+/* For a capture all packets are sent; for an endpoint only its own, the others are received. */
 static bool is_sent(const struct event_log_from_tracker *t, unsigned side) {
     enum event_log_vantage vantage = event_log_vantage(t->log);
     return vantage == EVENT_LOG_VANTAGE_NETWORK || (unsigned)vantage == side;
@@ -122,7 +122,7 @@ static void put_bunch(const struct event_log_from_tracker *t, const struct event
 void event_log_from_tracker(void *user, const struct ue_tracker_event *event) {
     const struct event_log_from_tracker *t = user;
     const struct ue_bunch *bunch = event->bunch;
-    bool is_ours = is_sent(t, event->side);
+    bool is_own = is_sent(t, event->side);
     bool is_network = event_log_vantage(t->log) == EVENT_LOG_VANTAGE_NETWORK;
     struct event_log_place place = {t->has_frames ? event->frame : 0, event->time_ns, t->stream, event->side};
     switch (event->type) {
@@ -140,12 +140,12 @@ void event_log_from_tracker(void *user, const struct ue_tracker_event *event) {
         break;
     case UE_TRACKER_BUNCH: put_bunch(t, &place, event); break;
     case UE_TRACKER_CHANNEL_OPENED:
-        if (is_ours) {
+        if (is_own) {
             event_log_channel_opened(t->log, &place, bunch->channel, ue_bunch_channel_name(t->context, bunch));
         }
         break;
     case UE_TRACKER_CHANNEL_CLOSED:
-        if (is_ours) {
+        if (is_own) {
             event_log_channel_closed(t->log, &place, bunch->channel, event->close_reason);
         }
         break;

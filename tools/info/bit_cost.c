@@ -4,22 +4,22 @@
 #define IPV4_UDP_BITS (28 * 8)
 #define IPV6_UDP_BITS (48 * 8)
 
-/* One datagram on its way into the parts. */
+/* One datagram whose bits are being assigned to parts. */
 struct tally {
     struct info_cost *cost;
     const struct info_channels *channels;
     unsigned side;
-    size_t limit;   /* bits that are there */
-    size_t covered; /* bits before it belong to a part, or to the gaps */
+    size_t limit;   /* captured bits */
+    size_t covered; /* bits before this offset are assigned */
     size_t gaps;    /* bits that no field covers */
     uint32_t channel;
     size_t message_bit;
-    int message_type;  /* -1: not read yet */
-    uint64_t *payload; /* the part of the last payload, from which messages are taken */
+    int message_type;  /* -1: not decoded yet */
+    uint64_t *payload; /* the part that holds the last payload; messages in it are subtracted */
 
-    bool is_opened; /* inside decrypted content: its parts are taken from the ciphertext's */
-    size_t sealed;  /* bits of ciphertext that are left to be told apart */
-    size_t outside; /* bits covered before */
+    bool is_decrypted; /* inside decrypted content, whose bits are subtracted from the ciphertext */
+    size_t ciphertext_bits;  /* bits of ciphertext that are not assigned yet */
+    size_t outside; /* bits assigned before the decrypted content */
 };
 
 /* ---- payload ---- */
@@ -45,7 +45,8 @@ static uint64_t *payload_part(struct tally *tally) {
 
 /* ---- the trace ---- */
 
-/* How many bits of a record are new; a field inside another, or another name for the same bits, has none. */
+/* The number of bits of a record that are not assigned yet; 0 for a field inside another or for the same bits under
+   another name. */
 static size_t cover(struct tally *tally, const struct ue_record *record) {
     size_t end = MIN(record->bit + record->bits, tally->limit);
     if (end <= tally->covered) {
@@ -60,17 +61,17 @@ static size_t cover(struct tally *tally, const struct ue_record *record) {
     return fresh;
 }
 
-/* The same inside decrypted content: what is told apart is no longer ciphertext. */
-static size_t cover_opened(struct tally *tally, const struct ue_record *record) {
+/* Assigns bits of decrypted content and removes them from the ciphertext. */
+static size_t cover_decrypted(struct tally *tally, const struct ue_record *record) {
     size_t gaps = tally->gaps;
-    size_t fresh = MIN(cover(tally, record), tally->sealed);
+    size_t fresh = MIN(cover(tally, record), tally->ciphertext_bits);
     tally->gaps = gaps;
-    tally->sealed -= fresh;
+    tally->ciphertext_bits -= fresh;
     tally->cost->fields[UE_F_HANDLER_CIPHERTEXT][tally->side] -= fresh;
     return fresh;
 }
 
-static void take_field(void *user, const struct ue_record *record) {
+static void count_field(void *user, const struct ue_record *record) {
     struct tally *tally = user;
     if (record->field == UE_F_CONTROL_TYPE) {
         tally->message_type = (int)(record->number % INFO_COST_MESSAGES);
@@ -78,7 +79,7 @@ static void take_field(void *user, const struct ue_record *record) {
     if (record->generated) {
         return;
     }
-    size_t fresh = tally->is_opened ? cover_opened(tally, record) : cover(tally, record);
+    size_t fresh = tally->is_decrypted ? cover_decrypted(tally, record) : cover(tally, record);
     if (record->field == UE_F_BUNCH_CHANNEL) {
         tally->channel = (uint32_t)record->number;
     }
@@ -89,7 +90,7 @@ static void take_field(void *user, const struct ue_record *record) {
         tally->cost->fields[record->field][tally->side] += fresh;
     }
     if (record->field == UE_F_HANDLER_CIPHERTEXT) {
-        tally->sealed = fresh;
+        tally->ciphertext_bits = fresh;
     }
 }
 
@@ -99,8 +100,8 @@ static void begin_group(void *user, enum ue_group group, size_t bit) {
         tally->message_bit = bit;
         tally->message_type = -1;
     } else if (group == UE_GROUP_OPENED) {
-        tally->outside = tally->is_opened ? tally->outside : tally->covered;
-        tally->is_opened = true;
+        tally->outside = tally->is_decrypted ? tally->outside : tally->covered;
+        tally->is_decrypted = true;
         tally->covered = 0;
     }
 }
@@ -118,10 +119,10 @@ void info_cost_add(struct info_cost *cost, const struct info_cost_datagram *data
     unsigned side = datagram->side;
     size_t captured_bits = datagram->captured_bytes * 8;
     struct tally tally = {.cost = cost, .channels = channels, .side = side, .limit = captured_bits};
-    struct ue_trace sink = {begin_group, take_field, end_group, &tally};
+    struct ue_trace sink = {begin_group, count_field, end_group, &tally};
     struct ue_decode_result verdict;
     ue_datagram_trace(datagram->context, datagram->bytes, datagram->size_bytes, NULL, &sink, &verdict);
-    size_t covered = tally.is_opened ? tally.outside : tally.covered;
+    size_t covered = tally.is_decrypted ? tally.outside : tally.covered;
     bool is_whole = verdict.fault.status == UE_OK && datagram->captured_bytes == datagram->length_bytes;
     uint64_t *rest = is_whole ? cost->padding : cost->unreadable;
     rest[side] += tally.gaps + captured_bits - covered;
@@ -153,7 +154,7 @@ static const char *group_of(enum ue_field field) {
     return "prefix";
 }
 
-/* The fields of the catalogue, whose order is nearly that of the wire. */
+/* Adds the fields in the order of the catalogue, which is nearly the order on the wire. */
 static void add_fields(GArray *parts, const struct info_cost *cost, bool is_end) {
     for (int field = 0; field < UE_FIELD_COUNT; field++) {
         if ((field == UE_F_TERMINATOR) == is_end) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/capture_info.h"
 
-/* Channels of all connections together; further ones of a connection count as one. */
+/* Channels of all connections together; further channels of a connection share one entry. */
 #define CHANNELS_MAX 65536
 
 struct info_capture {
     unsigned findings_max;
     bool with_cost;
-    size_t channel_budget;
-    struct tracker_table *tracks;
+    size_t channels_left;
+    struct tracker_table *trackers;
     GHashTable *by_stream;
-    GPtrArray *list; /* owns */
+    GPtrArray *list; /* owns its elements */
 };
 
 static void free_info(gpointer info) {
@@ -21,15 +21,15 @@ struct info_capture *info_capture_new(unsigned findings_max, bool with_cost) {
     struct info_capture *infos = g_new0(struct info_capture, 1);
     infos->findings_max = findings_max;
     infos->with_cost = with_cost;
-    infos->channel_budget = CHANNELS_MAX;
-    infos->tracks = tracker_table_new();
+    infos->channels_left = CHANNELS_MAX;
+    infos->trackers = tracker_table_new();
     infos->by_stream = g_hash_table_new(NULL, NULL);
     infos->list = g_ptr_array_new_with_free_func(free_info);
     return infos;
 }
 
 void info_capture_free(struct info_capture *infos) {
-    tracker_table_free(infos->tracks);
+    tracker_table_free(infos->trackers);
     g_hash_table_unref(infos->by_stream);
     g_ptr_array_unref(infos->list);
     g_free(infos);
@@ -53,31 +53,32 @@ static bool is_full(struct info_capture *infos) {
 static struct info_connection *find(struct info_capture *infos, uint32_t stream) {
     struct info_connection *info = g_hash_table_lookup(infos->by_stream, GUINT_TO_POINTER(stream));
     if (info == NULL && !is_full(infos)) {
-        info = info_connection_new(stream, infos->findings_max, infos->with_cost, &infos->channel_budget);
+        info = info_connection_new(stream, infos->findings_max, infos->with_cost, &infos->channels_left);
         g_hash_table_insert(infos->by_stream, GUINT_TO_POINTER(stream), info);
         g_ptr_array_add(infos->list, info);
     }
     return info;
 }
 
-/* From 1970 to 2116: sums and differences of two fit 64 bits. Only damaged captures have other times. */
+/* From 1970 to 2116, so that sums and differences of two times fit in 64 bits. Only damaged captures have other
+   times. */
 static bool is_plausible(int64_t time_ns) {
     return time_ns >= 0 && time_ns <= INT64_MAX / 2;
 }
 
-void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *seen) {
-    struct info_connection *info = seen->is_foreign ? NULL : find(infos, seen->connection->stream);
-    struct observe_datagram held = *seen->held;
-    struct input_datagram moved = *seen;
+void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *captured) {
+    struct info_connection *info = captured->is_foreign ? NULL : find(infos, captured->connection->stream);
+    struct observe_datagram held = *captured->held;
+    struct input_datagram moved = *captured;
     if (info != NULL && !is_plausible(held.time_ns) && info->implausible++ == 0) {
         info->implausible_frame = held.frame;
     }
-    if (info != NULL && info->implausible != 0) { /* its clock stands still */
+    if (info != NULL && info->implausible != 0) { /* its clock does not advance */
         held.time_ns = info->last_ns;
         moved.held = &held;
-        info_connection_on_datagram(info, &moved, infos->tracks);
+        info_connection_on_datagram(info, &moved, infos->trackers);
     } else if (info != NULL) {
-        info_connection_on_datagram(info, seen, infos->tracks);
+        info_connection_on_datagram(info, captured, infos->trackers);
     }
 }
 

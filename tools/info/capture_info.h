@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of the connections of a capture, a bounded number of them. */
+/* The connections of a capture, in bounded memory. */
 #ifndef UERUDP_TOOLS_INFO_CAPTURE_INFO_H
 #define UERUDP_TOOLS_INFO_CAPTURE_INFO_H
 
 #include "tools/info/connection_info.h"
 
-/* Connections at a time. When there are more, those give way of which nothing but handshakes was seen, the oldest
-   first; further ones are left out. */
+/* Limit of connections at a time. Above it connections that have only handshakes are removed, the oldest first; if
+   there are none, new connections are left out. */
 #define INFO_CONNECTIONS_MAX 1024
 
 struct info_capture;
 
-/* findings_max: of each kind and connection. */
+/* findings_max: findings kept of each kind in each connection. */
 struct info_capture *info_capture_new(unsigned findings_max, bool with_cost);
 void info_capture_free(struct info_capture *infos);
 
-void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *seen);
+void info_capture_on_datagram(struct info_capture *infos, const struct input_datagram *captured);
 
-/* Makes the diagnoses and gives the connections, in the order of their first datagrams: an array of struct info_connection,
-   owned by infos. Nothing may be fed afterwards. */
+/* Runs the diagnoses and returns the connections in the order of their first datagrams: an array of struct
+   info_connection that the capture owns. No datagram may follow. */
 const GPtrArray *info_capture_finish(struct info_capture *infos);
 
 #endif

@@ -14,11 +14,11 @@ static struct info_channel *find(struct info_channels *channels, uint32_t index)
         channels->table = g_hash_table_new_full(NULL, NULL, NULL, free_channel);
     }
     struct info_channel *channel = g_hash_table_lookup(channels->table, GUINT_TO_POINTER(index));
-    if (channel == NULL && *channels->budget == 0) {
+    if (channel == NULL && *channels->channels_left == 0) {
         return &channels->rest;
     }
     if (channel == NULL) {
-        --*channels->budget;
+        --*channels->channels_left;
         channel = g_new0(struct info_channel, 1);
         channel->index = index;
         g_hash_table_insert(channels->table, GUINT_TO_POINTER(index), channel);
@@ -26,7 +26,7 @@ static struct info_channel *find(struct info_channels *channels, uint32_t index)
     return channel;
 }
 
-static void learn_name(struct info_channel *channel, const struct ue_bunch *bunch, const struct ue_context *context) {
+static void set_name(struct info_channel *channel, const struct ue_bunch *bunch, const struct ue_context *context) {
     const char *known = ue_bunch_channel_name(context, bunch);
     if (known != NULL) {
         g_strlcpy(channel->name, known, sizeof channel->name);
@@ -37,7 +37,7 @@ static void learn_name(struct info_channel *channel, const struct ue_bunch *bunc
         const char *end;
         g_strlcpy(channel->name, out.text, sizeof channel->name);
         if (!g_utf8_validate(channel->name, -1, &end)) {
-            channel->name[end - channel->name] = '\0'; /* cut within a character */
+            channel->name[end - channel->name] = '\0'; /* cut inside a UTF-8 character */
         }
         text_buffer_free(&out);
     }
@@ -80,7 +80,7 @@ struct info_channel *info_channels_on_event(struct info_channels *channels, cons
     switch (event->type) {
     case UE_TRACKER_BUNCH:
         if (channel->name[0] == '\0' && channel != &channels->rest) {
-            learn_name(channel, event->bunch, context);
+            set_name(channel, event->bunch, context);
         }
         count(channel, event);
         break;

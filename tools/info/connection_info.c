@@ -5,21 +5,21 @@
 #include <uerudp/close_reason.h>
 #include "tools/info/diagnosis.h"
 
-struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost, size_t *channel_budget) {
+struct info_connection *info_connection_new(uint32_t stream, unsigned findings_max, bool with_cost, size_t *channels_left) {
     struct info_connection *info = g_new0(struct info_connection, 1);
     info->stream = stream;
     info->findings.per_kind_max = findings_max;
-    info->channels.budget = channel_budget;
+    info->channels.channels_left = channels_left;
     info->channels.rest.index = UINT32_MAX;
     info->sides[1].losses.side = 1;
     info->stalls = (struct info_stalls){.rtt = &info->timing.rtt, .findings = &info->findings};
-    info->holes = (struct info_gaps){.rtt = &info->timing.rtt, .findings = &info->findings};
+    info->gaps = (struct info_gaps){.rtt = &info->timing.rtt, .findings = &info->findings};
     info->cost = with_cost ? g_new0(struct info_cost, 1) : NULL;
     return info;
 }
 
 void info_connection_free(struct info_connection *info) {
-    info_login_clear(&info->story);
+    info_login_clear(&info->login);
     info_timing_clear(&info->timing);
     info_channels_clear(&info->channels);
     info_findings_clear(&info->findings);
@@ -30,22 +30,22 @@ void info_connection_free(struct info_connection *info) {
 
 /* ---- events ---- */
 
-/* A datagram while its events come. */
-struct feeding {
+/* State while the tracker reports the events of a datagram. */
+struct handling {
     struct info_connection *info;
-    const struct input_datagram *seen;
+    const struct input_datagram *captured;
     struct message_assembler *messages; /* of the connection */
     struct ue_reassembly_callbacks messages_to;
 };
 
-/* Of a packet that is lost to its sender alone nothing is said: it arrived, and no packet reports it. */
-static void take_verdict(struct info_connection *info, const struct ue_tracker_event *event) {
+/* A packet that arrived although its acks were lost is not reported: no later packet acknowledges it. */
+static void on_ack(struct info_connection *info, const struct ue_tracker_event *event) {
     if (event->is_withdrawn) {
         return;
     }
     struct info_side *side = &info->sides[!event->side];
     if (event->type == UE_TRACKER_ACK && event->other_frame == 0 && side->datagrams != 0) {
-        side->unseen_frame = side->unseen++ == 0 ? event->frame : side->unseen_frame;
+        side->not_captured_frame = side->not_captured++ == 0 ? event->frame : side->not_captured_frame;
     }
     info_loss_bursts_on_ack(&info->sides[!event->side].losses, event, &info->findings);
     info_stalls_on_ack(&info->stalls, event);
@@ -63,17 +63,17 @@ static void count_bunch(struct info_side *side, const struct ue_tracker_event *e
     }
 }
 
-static void take_bunch(struct feeding *feeding, const struct ue_tracker_event *event) {
-    struct info_connection *info = feeding->info;
+static void on_bunch(struct handling *handling, const struct ue_tracker_event *event) {
+    struct info_connection *info = handling->info;
     const struct info_channel *channel = info_channels_find(&info->channels, event->bunch->channel);
     const struct info_channel_traffic *flow = channel != NULL ? &channel->flows[event->side] : NULL;
     int64_t before = flow != NULL && flow->has_newest ? flow->newest_id : -1;
     count_bunch(&info->sides[event->side], event);
     info_stalls_on_bunch(&info->stalls, event);
-    info_gaps_on_event(&info->holes, event, before);
+    info_gaps_on_event(&info->gaps, event, before);
 }
 
-static void take_close(struct info_connection *info, const struct ue_tracker_event *event) {
+static void on_close(struct info_connection *info, const struct ue_tracker_event *event) {
     if (event->bunch->channel == 0 && !info->is_closed) {
         info->is_closed = true;
         info->closed_by = event->side;
@@ -82,47 +82,47 @@ static void take_close(struct info_connection *info, const struct ue_tracker_eve
     }
 }
 
-/* Who stands on the channel that this message opens. */
-static void take_message(void *user, const struct ue_reassembly_event *event) {
-    struct feeding *feeding = user;
+/* Learns the actor of the channel that this message opens. */
+static void on_message(void *user, const struct ue_reassembly_event *event) {
+    struct handling *handling = user;
     struct ue_actor_guids opening;
-    if (event->type == UE_REASSEMBLY_COMPLETE && ue_actor_class_find(&feeding->seen->context, &event->content, &opening)) {
-        struct ue_guid_names names = message_assembler_names(feeding->messages, event->frame);
+    if (event->type == UE_REASSEMBLY_COMPLETE && ue_actor_class_find(&handling->captured->context, &event->content, &opening)) {
+        struct ue_guid_names names = message_assembler_names(handling->messages, event->frame);
         const char *path = names.path(names.user, opening.archetype != 0 ? opening.archetype : opening.guid);
         char class_path[UE_GUID_MAP_PATH_MAX + 1];
         if (path != NULL) {
             ue_actor_class_path(path, class_path, sizeof class_path);
         }
-        info_channels_set_actor(&feeding->info->channels, event->channel, path != NULL ? class_path : NULL);
+        info_channels_set_actor(&handling->info->channels, event->channel, path != NULL ? class_path : NULL);
     }
 }
 
-static void take_event(void *user, const struct ue_tracker_event *event) {
-    struct feeding *feeding = user;
-    struct info_connection *info = feeding->info;
+static void handle_event(void *user, const struct ue_tracker_event *event) {
+    struct handling *handling = user;
+    struct info_connection *info = handling->info;
     info_silence_on_event(&info->silence, event, &info->findings);
     info_timing_on_event(&info->timing, event);
-    info_login_on_event(&info->story, event, &feeding->seen->context);
-    message_assembler_on_event(feeding->messages, &feeding->seen->context, event, &feeding->messages_to);
+    info_login_on_event(&info->login, event, &handling->captured->context);
+    message_assembler_on_event(handling->messages, &handling->captured->context, event, &handling->messages_to);
     switch (event->type) {
     case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: take_verdict(info, event); break;
+    case UE_TRACKER_NAK: on_ack(info, event); break;
     case UE_TRACKER_BUNCH:
-        take_bunch(feeding, event);
-        info_channels_on_event(&info->channels, event, &feeding->seen->context);
+        on_bunch(handling, event);
+        info_channels_on_event(&info->channels, event, &handling->captured->context);
         break;
-    case UE_TRACKER_CHANNEL_CLOSED: take_close(info, event); /* fall through */
-    case UE_TRACKER_CHANNEL_OPENED: info_channels_on_event(&info->channels, event, &feeding->seen->context); break;
+    case UE_TRACKER_CHANNEL_CLOSED: on_close(info, event); /* fall through */
+    case UE_TRACKER_CHANNEL_OPENED: info_channels_on_event(&info->channels, event, &handling->captured->context); break;
     default: break;
     }
 }
 
 /* ---- datagrams ---- */
 
-/* The generation may become better known with each datagram. */
-static void learn(struct info_connection *info, const struct input_datagram *seen) {
-    const struct ue_detection *flow = &seen->connection->flow;
-    const struct ue_detection_result *choice = ue_detection_result_of(flow, &seen->held->link);
+/* Each datagram may narrow the range of generations. */
+static void update_generation(struct info_connection *info, const struct input_datagram *captured) {
+    const struct ue_detection *flow = &captured->connection->flow;
+    const struct ue_detection_result *choice = ue_detection_result_of(flow, &captured->held->link);
     bool is_known = info->generation != NULL && choice->profile == info->choice.profile &&
                     choice->candidates == info->choice.candidates && choice->reason == info->choice.reason;
     if (!is_known) {
@@ -133,19 +133,19 @@ static void learn(struct info_connection *info, const struct input_datagram *see
         g_strlcpy(info->generations, ue_detection_generations(flow, choice, text), sizeof info->generations);
         info->reason = ue_detection_reason_text((enum ue_detection_reason)choice->reason);
     }
-    info->reliable_limit = seen->context.reliable_buffer;
-    info->holes.ch_seq_bound = seen->context.ch_seq_bound;
+    info->reliable_limit = captured->context.reliable_buffer;
+    info->gaps.ch_seq_bound = captured->context.ch_seq_bound;
 }
 
-static void learn_addresses(struct info_connection *info, const struct input_datagram *seen) {
+static void update_addresses(struct info_connection *info, const struct input_datagram *captured) {
     for (unsigned i = 0; i < 2; i++) {
-        unsigned role = seen->held->side == i ? seen->role : !seen->role;
+        unsigned role = captured->held->side == i ? captured->role : !captured->role;
         char *address = info->sides[role].address;
-        const char *now = seen->connection->texts[i];
+        const char *now = captured->connection->texts[i];
         if (strcmp(address, now) == 0) {
             continue;
         }
-        bool is_swap = strcmp(info->sides[!role].address, now) == 0; /* who is the client became known */
+        bool is_swap = strcmp(info->sides[!role].address, now) == 0; /* the roles of the sides are now known */
         if (address[0] != '\0' && role == 0 && !is_swap) {
             g_strlcat(info->former, info->former[0] != '\0' ? ", " : "", sizeof info->former);
             g_strlcat(info->former, address, sizeof info->former);
@@ -154,61 +154,61 @@ static void learn_addresses(struct info_connection *info, const struct input_dat
     }
 }
 
-static void count(struct info_connection *info, const struct input_datagram *seen) {
-    struct info_side *side = &info->sides[seen->role];
-    const struct ue_decode_result *verdict = &seen->verdict;
-    int64_t time_ns = seen->held->time_ns;
-    bool is_good = verdict->fault.status == UE_OK && !seen->is_cut;
+static void count(struct info_connection *info, const struct input_datagram *captured) {
+    struct info_side *side = &info->sides[captured->role];
+    const struct ue_decode_result *verdict = &captured->verdict;
+    int64_t time_ns = captured->held->time_ns;
+    bool is_good = verdict->fault.status == UE_OK && !captured->is_cut;
     side->datagrams++;
-    side->bytes += seen->held->length_bytes;
-    side->cut += seen->is_cut;
+    side->bytes += captured->held->length_bytes;
+    side->cut += captured->is_cut;
     side->ordinary += !verdict->is_handshake;
     side->opaque += verdict->closed_by != UE_HANDLER_NONE;
     side->empty += is_good && !verdict->is_handshake && !verdict->is_opaque && verdict->item_count == 0;
-    if (!is_good && !seen->is_cut) {
-        side->malformed_frame = side->malformed++ == 0 ? seen->held->frame : side->malformed_frame;
-        info_diagnosis_add_malformed(info, seen);
+    if (!is_good && !captured->is_cut) {
+        side->malformed_frame = side->malformed++ == 0 ? captured->held->frame : side->malformed_frame;
+        info_diagnosis_add_malformed(info, captured);
     }
     info->after_close += info->is_closed;
-    info_rate_add(&side->rate, time_ns - info->first_ns, seen->held->length_bytes, info->story.rate);
+    info_rate_add(&side->rate, time_ns - info->first_ns, captured->held->length_bytes, info->login.rate);
 }
 
-static void begin_or_go_on(struct info_connection *info, const struct input_datagram *seen) {
+static void begin_or_go_on(struct info_connection *info, const struct input_datagram *captured) {
     if (info->first_frame == 0) {
-        info->first_frame = seen->held->frame;
-        info->first_ns = info->last_ns = seen->held->time_ns;
-        info->interface = seen->held->interface[0] != '\0' ? g_utf8_make_valid(seen->held->interface, -1) : NULL;
+        info->first_frame = captured->held->frame;
+        info->first_ns = info->last_ns = captured->held->time_ns;
+        info->interface = captured->held->interface[0] != '\0' ? g_utf8_make_valid(captured->held->interface, -1) : NULL;
     }
-    info->last_frame = seen->held->frame;
-    info->last_ns = MAX(info->last_ns, seen->held->time_ns);
+    info->last_frame = captured->held->frame;
+    info->last_ns = MAX(info->last_ns, captured->held->time_ns);
 }
 
 static void visit_ack(void *user, const struct ue_item *item) {
-    struct feeding *feeding = user;
+    struct handling *handling = user;
     if (item->is_ack && item->ack.has_frame_time) {
-        info_timing_add_frame_time(&feeding->info->timing, feeding->seen->role, item->ack.frame_time_ms);
+        info_timing_add_frame_time(&handling->info->timing, handling->captured->role, item->ack.frame_time_ms);
     }
 }
 
 /* Up to 4.21 the server's frame time is in the items. */
-static void read_legacy(struct feeding *feeding) {
-    const struct input_datagram *seen = feeding->seen;
-    struct ue_visitor visitor = {.item = visit_ack, .user = feeding};
+static void read_legacy(struct handling *handling) {
+    const struct input_datagram *captured = handling->captured;
+    struct ue_visitor visitor = {.item = visit_ack, .user = handling};
     struct ue_decode_result verdict;
-    if (seen->context.profile.packet == UE_PACKET_LEGACY && seen->role == 1) {
-        ue_datagram_check(&seen->context, seen->bytes, seen->size_bytes, &visitor, &verdict);
+    if (captured->context.profile.packet == UE_PACKET_LEGACY && captured->role == 1) {
+        ue_datagram_check(&captured->context, captured->bytes, captured->size_bytes, &visitor, &verdict);
     }
 }
 
-static void add_cost(struct info_connection *info, const struct input_datagram *seen) {
-    const struct observe_datagram *held = seen->held;
-    struct info_cost_datagram datagram = {.context = &seen->context,
-                                        .bytes = seen->bytes,
-                                        .size_bytes = seen->size_bytes,
+static void add_cost(struct info_connection *info, const struct input_datagram *captured) {
+    const struct observe_datagram *held = captured->held;
+    struct info_cost_datagram datagram = {.context = &captured->context,
+                                        .bytes = captured->bytes,
+                                        .size_bytes = captured->size_bytes,
                                         .captured_bytes = held->captured_bytes,
                                         .length_bytes = held->length_bytes,
-                                        .side = seen->role,
-                                        .is_ipv6 = seen->connection->sides[0].family == CAPTURE_IPV6};
+                                        .side = captured->role,
+                                        .is_ipv6 = captured->connection->sides[0].family == CAPTURE_IPV6};
     info_cost_add(info->cost, &datagram, &info->channels);
 }
 
@@ -227,52 +227,52 @@ static struct ue_tracker_counts sum(const struct ue_tracker_counts *a, const str
                                     .untracked = a->untracked + b->untracked};
 }
 
-/* A connection that was given up begins again with a new tracker (tracks.h), which counts from 0. */
-static void take_counts(struct info_side *side, const struct ue_tracker_counts *tracked) {
+/* A connection whose tracker was dropped continues with a new tracker (tracker_table.h), which counts from 0. */
+static void update_counts(struct info_side *side, const struct ue_tracker_counts *tracked) {
     if (tracked->packets < side->tracked.packets) {
-        side->given_up = side->counts;
+        side->earlier = side->counts;
     }
     side->tracked = *tracked;
-    side->counts = sum(&side->given_up, tracked);
+    side->counts = sum(&side->earlier, tracked);
 }
 
-void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *seen, struct tracker_table *tracks) {
-    struct feeding feeding = {info, seen, tracker_table_messages(tracks, seen), {take_message, &feeding}};
-    struct ue_tracker_callbacks sink = {.event = take_event, .user = &feeding};
-    learn(info, seen);
-    learn_addresses(info, seen);
-    begin_or_go_on(info, seen);
-    count(info, seen);
-    read_legacy(&feeding);
-    const struct ue_tracker *track = tracker_table_on_datagram(tracks, seen, &sink);
-    message_assembler_end_datagram(feeding.messages, &seen->context, &feeding.messages_to);
+void info_connection_on_datagram(struct info_connection *info, const struct input_datagram *captured, struct tracker_table *trackers) {
+    struct handling handling = {info, captured, tracker_table_messages(trackers, captured), {on_message, &handling}};
+    struct ue_tracker_callbacks sink = {.event = handle_event, .user = &handling};
+    update_generation(info, captured);
+    update_addresses(info, captured);
+    begin_or_go_on(info, captured);
+    count(info, captured);
+    read_legacy(&handling);
+    const struct ue_tracker *track = tracker_table_on_datagram(trackers, captured, &sink);
+    message_assembler_end_datagram(handling.messages, &captured->context, &handling.messages_to);
     for (unsigned side = 0; track != NULL && side < 2; side++) {
-        take_counts(&info->sides[side], ue_tracker_counts(track, side));
+        update_counts(&info->sides[side], ue_tracker_counts(track, side));
     }
     if (info->cost != NULL) {
-        add_cost(info, seen);
+        add_cost(info, captured);
     }
 }
 
-/* What was measured while the clock stood still, and before, is no measurement. */
-static void forget_times(struct info_connection *info) {
+/* Clears the times measured before and while the clock did not advance. */
+static void clear_times(struct info_connection *info) {
     info_timing_clear_spans(&info->timing);
     info->sides[0].rate = info->sides[1].rate = (struct info_rate){0};
-    for (guint i = 0; info->story.steps != NULL && i < info->story.steps->len; i++) {
-        g_array_index(info->story.steps, struct info_login_step, i).span_ns = -1;
+    for (guint i = 0; info->login.steps != NULL && i < info->login.steps->len; i++) {
+        g_array_index(info->login.steps, struct info_login_step, i).span_ns = -1;
     }
 }
 
 void info_connection_finish(struct info_connection *info) {
     if (info->implausible != 0) {
-        forget_times(info);
+        clear_times(info);
     }
     for (unsigned side = 0; side < 2; side++) {
-        info_rate_finish(&info->sides[side].rate, info->story.rate);
+        info_rate_finish(&info->sides[side].rate, info->login.rate);
         info_loss_bursts_finish(&info->sides[side].losses, &info->findings);
     }
     info_stalls_finish(&info->stalls, info->last_ns);
-    info_gaps_finish(&info->holes);
+    info_gaps_finish(&info->gaps);
     info_silence_finish(&info->silence, info->is_closed, &info->findings);
     info_diagnosis_finish(info);
 }
@@ -280,7 +280,7 @@ void info_connection_finish(struct info_connection *info) {
 /* ---- how it ended ---- */
 
 int info_connection_gone_side(const struct info_connection *info) {
-    const struct info_login_step *step = info_login_find(&info->story, false, UE_MESSAGE_CLOSE_REASON);
+    const struct info_login_step *step = info_login_find(&info->login, false, UE_MESSAGE_CLOSE_REASON);
     if (step != NULL && strstr(step->text, ue_close_reason_name(UE_CLOSE_CONNECTION_TIMEOUT)) != NULL) {
         return !step->side;
     }
@@ -311,7 +311,7 @@ enum info_end info_connection_end(const struct info_connection *info) {
 const char *info_connection_close_text(const struct info_connection *info) {
     static const uint8_t types[] = {UE_MESSAGE_CLOSE_REASON, UE_MESSAGE_FAILURE};
     for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
-        const struct info_login_step *step = info_login_find(&info->story, false, types[i]);
+        const struct info_login_step *step = info_login_find(&info->login, false, types[i]);
         if (step != NULL && step->text[0] != '\0') {
             return step->text;
         }

@@ -15,7 +15,7 @@ const char *info_severity_name(enum info_severity severity) {
     return names[severity];
 }
 
-/* Below 0: a is worse than b. */
+/* Negative: a is worse than b. */
 static int compare(const struct info_finding *a, const struct info_finding *b) {
     if (a->severity != b->severity) {
         return a->severity < b->severity ? -1 : 1;
@@ -26,7 +26,7 @@ static int compare(const struct info_finding *a, const struct info_finding *b) {
     if (a->weight != b->weight) {
         return a->weight > b->weight ? -1 : 1;
     }
-    return 0; /* the earlier first, as they were found */
+    return 0; /* equal findings keep their order */
 }
 
 static void free_text(gpointer finding) {
@@ -81,7 +81,7 @@ uint64_t info_findings_more(const struct info_findings *findings, enum info_find
     return findings->counts[kind] - (findings->kinds[kind] != NULL ? findings->kinds[kind]->len : 0);
 }
 
-/* The worst of a kind is its first. */
+/* The first of each kind is the worst. */
 bool info_findings_has_error(const struct info_findings *findings) {
     for (unsigned kind = 0; kind < INFO_FINDING_COUNT; kind++) {
         const GArray *array = findings->kinds[kind];

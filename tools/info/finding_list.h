@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a diagnosis says of a connection: sentences with frames, the worst first, a bounded number of each kind. */
+/* The findings of a connection: sentences with frame numbers, the worst first, a bounded number of each kind. */
 #ifndef UERUDP_TOOLS_INFO_FINDING_LIST_H
 #define UERUDP_TOOLS_INFO_FINDING_LIST_H
 
@@ -14,7 +14,7 @@ enum info_finding_kind {
     INFO_FINDING_COUNT
 };
 
-/* The first order of findings: something failed or is broken; players feel it; worth knowing. */
+/* Findings are ordered by severity first. */
 enum info_severity { INFO_SEVERITY_ERROR, INFO_SEVERITY_WARNING, INFO_SEVERITY_NOTE };
 
 #define INFO_FINDING_FRAMES 8
@@ -22,10 +22,10 @@ enum info_severity { INFO_SEVERITY_ERROR, INFO_SEVERITY_WARNING, INFO_SEVERITY_N
 struct info_finding {
     enum info_finding_kind kind;
     enum info_severity severity;
-    double weight; /* among findings of its kind: greater is worse */
+    double weight; /* among findings of the same kind: greater is worse */
     unsigned frame_count;
     uint64_t frames[INFO_FINDING_FRAMES];
-    char *text; /* a sentence without final period */
+    char *text; /* a sentence without its final period */
 };
 
 /* Fill per_kind_max; the rest starts zeroed. */
@@ -38,14 +38,14 @@ struct info_findings {
 const char *info_finding_name(enum info_finding_kind kind);
 const char *info_severity_name(enum info_severity severity);
 
-/* Takes a finding, whose text is made of format, unless there are enough of this kind that are worse. */
+/* Adds a finding with a formatted text, unless enough worse findings of its kind exist. */
 void info_findings_add(struct info_findings *findings, const struct info_finding *finding, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 
-/* All findings, the worst first: pointers that live as long as the findings. The caller unrefs the array. */
+/* Returns all findings, the worst first, as pointers that live as long as the list; the caller unrefs the array. */
 GPtrArray *info_findings_sorted(const struct info_findings *findings);
 
-/* How many of this kind there were beyond those kept. */
+/* Findings of this kind that were not kept. */
 uint64_t info_findings_more(const struct info_findings *findings, enum info_finding_kind kind);
 
 bool info_findings_has_error(const struct info_findings *findings);

@@ -8,11 +8,11 @@
 
 /* ---- steps ---- */
 
-#define STEP(story, i) (&g_array_index((story)->steps, struct info_login_step, i))
+#define STEP(login, i) (&g_array_index((login)->steps, struct info_login_step, i))
 
-static struct info_login_step *find_again(struct info_login *story, const struct info_login_step *step) {
-    for (guint i = 0; i < story->steps->len; i++) {
-        struct info_login_step *at = STEP(story, i);
+static struct info_login_step *find_again(struct info_login *login, const struct info_login_step *step) {
+    for (guint i = 0; i < login->steps->len; i++) {
+        struct info_login_step *at = STEP(login, i);
         if (at->is_handshake == step->is_handshake && at->type == step->type && at->side == step->side &&
             at->epoch == step->epoch) {
             return at;
@@ -21,22 +21,22 @@ static struct info_login_step *find_again(struct info_login *story, const struct
     return NULL;
 }
 
-static void add(struct info_login *story, const struct info_login_step *step) {
-    if (story->steps == NULL) {
-        story->steps = g_array_new(FALSE, FALSE, sizeof(struct info_login_step));
+static void add(struct info_login *login, const struct info_login_step *step) {
+    if (login->steps == NULL) {
+        login->steps = g_array_new(FALSE, FALSE, sizeof(struct info_login_step));
     }
-    struct info_login_step *again = find_again(story, step);
+    struct info_login_step *again = find_again(login, step);
     if (again != NULL) {
         again->count++;
         again->last_ns = step->time_ns;
-    } else if (story->steps->len < INFO_LOGIN_STEPS_MAX) {
-        g_array_append_vals(story->steps, step, 1);
+    } else if (login->steps->len < INFO_LOGIN_STEPS_MAX) {
+        g_array_append_vals(login->steps, step, 1);
     } else {
-        story->more++;
+        login->more++;
     }
 }
 
-static struct info_login_step step_of(const struct info_login *story, const struct ue_tracker_event *event, bool is_handshake,
+static struct info_login_step step_of(const struct info_login *login, const struct ue_tracker_event *event, bool is_handshake,
                               uint8_t type) {
     return (struct info_login_step){.frame = event->frame,
                             .time_ns = event->time_ns,
@@ -44,23 +44,23 @@ static struct info_login_step step_of(const struct info_login *story, const stru
                             .side = event->side,
                             .is_handshake = is_handshake,
                             .type = type,
-                            .epoch = story->epoch,
+                            .epoch = login->epoch,
                             .count = 1,
                             .span_ns = -1};
 }
 
 /* ---- handshake ---- */
 
-static void tell_handshake(struct info_login *story, const struct ue_tracker_event *event,
+static void describe_handshake(struct info_login *login, const struct ue_tracker_event *event,
                            const struct ue_context *context) {
     const struct ue_handshake *handshake = &event->datagram->handshake;
     bool is_restart = handshake->type == UE_HANDSHAKE_RESTART_REQUEST ||
                       (handshake->type == UE_HANDSHAKE_INITIAL && handshake->restart);
-    if (is_restart && !story->is_restarting) {
-        story->is_restarting = true;
-        story->epoch++;
+    if (is_restart && !login->is_restarting) {
+        login->is_restarting = true;
+        login->epoch++;
     }
-    struct info_login_step step = step_of(story, event, true, (uint8_t)handshake->type);
+    struct info_login_step step = step_of(login, event, true, (uint8_t)handshake->type);
     step.span_ns = event->span_ns;
     bool has_versions = handshake->type == UE_HANDSHAKE_INITIAL || handshake->type == UE_HANDSHAKE_VERSION_UPGRADE;
     if (has_versions && context->profile.handshake == UE_HANDSHAKE_V) {
@@ -68,13 +68,13 @@ static void tell_handshake(struct info_login *story, const struct ue_tracker_eve
                    "handshake version %u, accepts %u and later, network version 0x%08" PRIx32, handshake->version,
                    handshake->min_version, handshake->network_version);
     }
-    add(story, &step);
+    add(login, &step);
 }
 
 /* ---- control messages ---- */
 
-/* Adds to the text of a step what fits. */
-static void say(struct info_login_step *step, const char *before, struct ue_text text) {
+/* Appends to the text of a step, as far as it has room. */
+static void append_text(struct info_login_step *step, const char *before, struct ue_text text) {
     if (text.units.bits == 0) {
         return;
     }
@@ -84,7 +84,7 @@ static void say(struct info_login_step *step, const char *before, struct ue_text
     text_buffer_add_engine_text(&out, text, TEXT_ESCAPE_PLAIN);
     size_t length = out.length < sizeof step->text ? out.length : sizeof step->text - 1;
     while (length < out.length && ((uint8_t)out.text[length] & 0xc0) == 0x80) {
-        length--; /* not within a character */
+        length--; /* not inside a UTF-8 character */
     }
     memcpy(step->text, out.text, length);
     step->text[length] = '\0';
@@ -100,8 +100,8 @@ static void describe(struct info_login_step *step, const struct ue_message *mess
                    params[UE_HELLO_ENCRYPTION_TOKEN].text.units.bits != 0 ? ", asks for encryption" : "");
         break;
     case UE_MESSAGE_WELCOME:
-        say(step, "map ", params[UE_WELCOME_MAP].text);
-        say(step, ", game ", params[UE_WELCOME_GAME].text);
+        append_text(step, "map ", params[UE_WELCOME_MAP].text);
+        append_text(step, ", game ", params[UE_WELCOME_GAME].text);
         break;
     case UE_MESSAGE_UPGRADE:
         g_snprintf(step->text, size, "network version 0x%08" PRIx64, params[UE_UPGRADE_NETWORK_VERSION].number);
@@ -109,57 +109,57 @@ static void describe(struct info_login_step *step, const struct ue_message *mess
     case UE_MESSAGE_NETSPEED:
         g_snprintf(step->text, size, "%" PRId32 " bytes/s", (int32_t)params[UE_NETSPEED_RATE].number);
         break;
-    case UE_MESSAGE_LOGIN: say(step, "platform ", params[UE_LOGIN_PLATFORM].text); break;
-    case UE_MESSAGE_FAILURE: say(step, "", params[UE_FAILURE_TEXT].text); break;
-    case UE_MESSAGE_CLOSE_REASON: say(step, "", params[UE_CLOSE_REASON_TEXT].text); break;
-    case UE_MESSAGE_SECURITY_VIOLATION: say(step, "", params[UE_SECURITY_VIOLATION_TEXT].text); break;
+    case UE_MESSAGE_LOGIN: append_text(step, "platform ", params[UE_LOGIN_PLATFORM].text); break;
+    case UE_MESSAGE_FAILURE: append_text(step, "", params[UE_FAILURE_TEXT].text); break;
+    case UE_MESSAGE_CLOSE_REASON: append_text(step, "", params[UE_CLOSE_REASON_TEXT].text); break;
+    case UE_MESSAGE_SECURITY_VIOLATION: append_text(step, "", params[UE_SECURITY_VIOLATION_TEXT].text); break;
     default: break;
     }
 }
 
-static void tell_message(struct info_login *story, const struct ue_tracker_event *event, const struct ue_message *message) {
-    struct info_login_step step = step_of(story, event, false, message->type);
+static void describe_message(struct info_login *login, const struct ue_tracker_event *event, const struct ue_message *message) {
+    struct info_login_step step = step_of(login, event, false, message->type);
     describe(&step, message);
     if (message->type == UE_MESSAGE_NETSPEED && event->side == 0) {
-        story->rate = (int32_t)message->params[UE_NETSPEED_RATE].number;
+        login->rate = (int32_t)message->params[UE_NETSPEED_RATE].number;
     }
-    add(story, &step);
+    add(login, &step);
 }
 
-static void tell_messages(struct info_login *story, const struct ue_tracker_event *event,
+static void describe_messages(struct info_login *login, const struct ue_tracker_event *event,
                           const struct ue_context *context) {
     struct ue_view data = event->bunch->data;
     for (size_t bit = 0; bit < data.bits;) {
         struct ue_message message;
         struct ue_fault fault;
         if (ue_message_decode(context, data, &bit, &message, &fault) != UE_OK) {
-            story->undecodable_frame = story->undecodable++ == 0 ? event->frame : story->undecodable_frame;
+            login->undecodable_frame = login->undecodable++ == 0 ? event->frame : login->undecodable_frame;
             return;
         }
-        tell_message(story, event, &message);
+        describe_message(login, event, &message);
     }
 }
 
-void info_login_on_event(struct info_login *story, const struct ue_tracker_event *event, const struct ue_context *context) {
+void info_login_on_event(struct info_login *login, const struct ue_tracker_event *event, const struct ue_context *context) {
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: tell_handshake(story, event, context); break;
+    case UE_TRACKER_HANDSHAKE: describe_handshake(login, event, context); break;
     case UE_TRACKER_RESTARTED:
-        story->restarts++;
-        story->is_restarting = false;
+        login->restarts++;
+        login->is_restarting = false;
         break;
     case UE_TRACKER_BUNCH:
         if (event->copy <= 1 && ue_bunch_has_messages(context, event->bunch)) {
-            tell_messages(story, event, context);
+            describe_messages(login, event, context);
         }
         break;
     default: break;
     }
 }
 
-const struct info_login_step *info_login_find(const struct info_login *story, bool is_handshake, uint8_t type) {
-    for (guint i = 0; story->steps != NULL && i < story->steps->len; i++) {
-        if (STEP(story, i)->is_handshake == is_handshake && STEP(story, i)->type == type) {
-            return STEP(story, i);
+const struct info_login_step *info_login_find(const struct info_login *login, bool is_handshake, uint8_t type) {
+    for (guint i = 0; login->steps != NULL && i < login->steps->len; i++) {
+        if (STEP(login, i)->is_handshake == is_handshake && STEP(login, i)->type == type) {
+            return STEP(login, i);
         }
     }
     return NULL;
@@ -171,6 +171,6 @@ const char *info_login_step_name(const struct info_login_step *step) {
     return name != NULL ? name : step->is_handshake ? "Challenge or Response" : "?";
 }
 
-void info_login_clear(struct info_login *story) {
-    g_clear_pointer(&story->steps, g_array_unref);
+void info_login_clear(struct info_login *login) {
+    g_clear_pointer(&login->steps, g_array_unref);
 }

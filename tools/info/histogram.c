@@ -7,7 +7,8 @@
 #define PARTS 64
 #define PART_BITS 6
 
-/* Octave 0 holds the values below 64, octave n those of n + 6 bits, whose six bits behind the first say which part. */
+/* Octave 0 holds values below 64, octave n values of n + 6 bits; the six bits after the leading one select the
+   bucket. */
 static unsigned octave_of(uint64_t value) {
     return value < PARTS ? 0 : 64 - PART_BITS - (unsigned)__builtin_clzll(value);
 }
@@ -16,7 +17,7 @@ static unsigned part_of(uint64_t value, unsigned octave) {
     return (octave == 0 ? value : value >> (octave - 1)) % PARTS;
 }
 
-/* The middle of a part. */
+/* The middle of a bucket. */
 static int64_t value_of(unsigned octave, unsigned part) {
     if (octave == 0) {
         return part;

@@ -83,7 +83,7 @@ static void add_traffic(json_t *object, const struct info_connection *info) {
                         info->implausible != 0 ? json_null()
                                                : counts(client->rate.peak_bytes, server->rate.peak_bytes));
     json_object_set_new(object, "agreed_bytes_per_s",
-                        info->story.rate != 0 ? json_integer(info->story.rate) : json_null());
+                        info->login.rate != 0 ? json_integer(info->login.rate) : json_null());
 }
 
 /* ---- times ---- */
@@ -103,7 +103,7 @@ static void add_times(json_t *object, const struct info_connection *info) {
     json_object_set_new(object, "server_frame_time_ms", percentiles(&timing->frame_time_ms, 1));
 }
 
-/* ---- the story ---- */
+/* ---- handshake and login ---- */
 
 static json_t *step_object(const struct info_connection *info, const struct info_login_step *step) {
     json_t *object =
@@ -122,10 +122,10 @@ static json_t *step_object(const struct info_connection *info, const struct info
     return object;
 }
 
-static json_t *story_array(const struct info_connection *info) {
+static json_t *login_array(const struct info_connection *info) {
     json_t *array = json_array();
-    for (guint i = 0; info->story.steps != NULL && i < info->story.steps->len; i++) {
-        json_array_append_new(array, step_object(info, &g_array_index(info->story.steps, struct info_login_step, i)));
+    for (guint i = 0; info->login.steps != NULL && i < info->login.steps->len; i++) {
+        json_array_append_new(array, step_object(info, &g_array_index(info->login.steps, struct info_login_step, i)));
     }
     return array;
 }
@@ -224,7 +224,7 @@ json_t *info_to_json(const struct info_connection *info) {
     json_t *object = heading_object(info);
     add_traffic(object, info);
     add_times(object, info);
-    json_object_set_new(object, "story", story_array(info));
+    json_object_set_new(object, "story", login_array(info));
     json_object_set_new(object, "channels", channels_array(info));
     json_object_set_new(object, "closed_by", json_string(info_end_name(info_connection_end(info))));
     json_object_set_new(object, "close", close_object(info));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a connection as a JSON object (docs/uerudp-info.1). */
+/* A connection as a JSON object (docs/uerudp-info.1). */
 #ifndef UERUDP_TOOLS_INFO_JSON_H
 #define UERUDP_TOOLS_INFO_JSON_H
 
@@ -7,7 +7,7 @@
 
 #include "tools/info/connection_info.h"
 
-/* The caller gives the result back by json_decref. */
+/* The caller frees the result with json_decref. */
 json_t *info_to_json(const struct info_connection *info);
 
 #endif

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets in a row that were reported as not delivered. */
+/* Bursts of packets that were reported as not delivered. */
 #ifndef UERUDP_TOOLS_INFO_LOSS_BURSTS_H
 #define UERUDP_TOOLS_INFO_LOSS_BURSTS_H
 
 #include <uerudp/packet_tracker.h>
 #include "tools/info/finding_list.h"
 
-/* From so many on, packets in a row are a burst. */
+/* Consecutive lost packets that make a burst. */
 #define INFO_LOSS_BURST_MIN 4
 
-/* Of the packets of one side. */
+/* For the packets of one side. */
 struct info_loss_bursts {
     unsigned side;
-    uint64_t count; /* of the run that is open */
+    uint64_t count; /* packets of the current burst */
     uint64_t longest;
     int64_t last_id;
-    uint64_t first_frame, last_frame; /* of packets that the capture has; 0: none */
-    uint64_t reported_frame;          /* the first report */
+    uint64_t first_frame, last_frame; /* of packets in the capture; 0: none */
+    uint64_t reported_frame;          /* frame of the first report */
 };
 
-/* An event of type ACKED or NACKED that speaks of these packets. */
+/* Handles an event of type ACKED or NACKED about these packets. */
 void info_loss_bursts_on_ack(struct info_loss_bursts *losses, const struct ue_tracker_event *event, struct info_findings *findings);
 
 void info_loss_bursts_finish(struct info_loss_bursts *losses, struct info_findings *findings);

@@ -5,11 +5,11 @@
 
 #include "tools/print/phrase.h"
 
-/* Of a connection at a time; then the oldest are given up. */
-#define FLYING_MAX 4096
+/* Limit for one connection; above it the oldest are dropped. */
+#define IN_FLIGHT_MAX 4096
 #define OVERDUE_MAX 256
-/* So many that have landed are taken out at once. */
-#define LANDED_MIN 32
+/* Acknowledged entries are removed in groups of this size. */
+#define REPORTED_MIN 32
 
 #define STALL_MIN_NS INT64_C(100000000)
 #define UNDELIVERED_MIN_NS INT64_C(1000000000)
@@ -18,7 +18,7 @@ bool info_stall_is_long(int64_t late_ns, const struct info_histogram *rtt) {
     return late_ns >= STALL_MIN_NS && late_ns / 2 >= info_histogram_percentile(rtt, 50);
 }
 
-/* ---- bunches under way ---- */
+/* ---- bunches in flight ---- */
 
 static GArray *array_of(GArray **array, size_t element_bytes) {
     if (*array == NULL) {
@@ -27,35 +27,35 @@ static GArray *array_of(GArray **array, size_t element_bytes) {
     return *array;
 }
 
-#define FLYING(stalls, side, i) (&g_array_index((stalls)->flying[side], struct info_unacked_bunch, i))
+#define IN_FLIGHT(stalls, side, i) (&g_array_index((stalls)->in_flight[side], struct info_unacked_bunch, i))
 #define OVERDUE(stalls, side, i) (&g_array_index((stalls)->overdue[side], struct info_overdue_bunch, i))
 
-static void forget_landed(struct info_stalls *stalls, unsigned side) {
-    GArray *flying = stalls->flying[side];
+static void remove_reported(struct info_stalls *stalls, unsigned side) {
+    GArray *in_flight = stalls->in_flight[side];
     guint *first = &stalls->first[side];
-    if (flying->len - *first >= FLYING_MAX) {
+    if (in_flight->len - *first >= IN_FLIGHT_MAX) {
         *first += 1;
     }
-    if (*first > LANDED_MIN && *first > flying->len / 2) {
-        g_array_remove_range(flying, 0, *first);
+    if (*first > REPORTED_MIN && *first > in_flight->len / 2) {
+        g_array_remove_range(in_flight, 0, *first);
         *first = 0;
     }
 }
 
-static void take_off(struct info_stalls *stalls, const struct ue_tracker_event *event) {
-    struct info_unacked_bunch flying = {.packet_id = event->packet_id,
+static void on_sent(struct info_stalls *stalls, const struct ue_tracker_event *event) {
+    struct info_unacked_bunch in_flight = {.packet_id = event->packet_id,
                                .reliable_id = event->reliable_id,
                                .time_ns = event->time_ns,
                                .frame = event->frame,
                                .channel = event->bunch->channel,
                                .ch_seq = event->bunch->ch_seq};
-    GArray *array = array_of(&stalls->flying[event->side], sizeof flying);
+    GArray *array = array_of(&stalls->in_flight[event->side], sizeof in_flight);
     guint place = array->len;
-    while (place > stalls->first[event->side] && FLYING(stalls, event->side, place - 1)->packet_id > event->packet_id) {
+    while (place > stalls->first[event->side] && IN_FLIGHT(stalls, event->side, place - 1)->packet_id > event->packet_id) {
         place--;
     }
-    g_array_insert_val(array, place, flying);
-    forget_landed(stalls, event->side);
+    g_array_insert_val(array, place, in_flight);
+    remove_reported(stalls, event->side);
 }
 
 /* ---- sentences ---- */
@@ -68,14 +68,14 @@ static struct info_finding finding_of(const struct info_overdue_bunch *overdue, 
     return finding;
 }
 
-static struct phrase losses_words(const struct info_overdue_bunch *overdue) {
+static struct phrase losses_phrase(const struct info_overdue_bunch *overdue) {
     return phrase_frames(overdue->frames, MIN(overdue->losses, INFO_STALL_LOSSES_LISTED), overdue->losses);
 }
 
 static void report_undelivered(const struct info_stalls *stalls, const struct info_overdue_bunch *overdue, unsigned side,
                                int64_t now_ns) {
     if (now_ns - overdue->last_ns < UNDELIVERED_MIN_NS) {
-        return; /* the next copy may be under way */
+        return; /* the next transmission may be in flight */
     }
     struct info_finding finding =
         finding_of(overdue, INFO_FINDING_UNDELIVERED, INFO_SEVERITY_WARNING, (double)(now_ns - overdue->first_ns));
@@ -84,57 +84,57 @@ static void report_undelivered(const struct info_stalls *stalls, const struct in
                     ", %s (%s) is not known to have arrived: not delivered %s (%s), "
                     "and no later copy acknowledged within %s of the first",
                     overdue->channel, phrase_ch_sequence(overdue->first_seq, overdue->last_seq).text,
-                    phrase_direction(side), phrase_times(overdue->losses).text, losses_words(overdue).text,
+                    phrase_direction(side), phrase_times(overdue->losses).text, losses_phrase(overdue).text,
                     phrase_duration(now_ns - overdue->first_ns).text);
 }
 
-/* ---- copies that were not delivered ---- */
+/* ---- transmissions that were not delivered ---- */
 
-static struct info_overdue_bunch *find_overdue(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *flying) {
+static struct info_overdue_bunch *find_overdue(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *in_flight) {
     GArray *overdue = stalls->overdue[side];
     for (guint i = 0; overdue != NULL && i < overdue->len; i++) {
         struct info_overdue_bunch *at = OVERDUE(stalls, side, i);
-        if (at->reliable_id == flying->reliable_id && at->channel == flying->channel) {
+        if (at->reliable_id == in_flight->reliable_id && at->channel == in_flight->channel) {
             return at;
         }
     }
     return NULL;
 }
 
-static void lose(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *flying, int64_t now_ns) {
-    struct info_overdue_bunch *overdue = find_overdue(stalls, side, flying);
+static void lose(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *in_flight, int64_t now_ns) {
+    struct info_overdue_bunch *overdue = find_overdue(stalls, side, in_flight);
     if (overdue == NULL) {
         GArray *array = array_of(&stalls->overdue[side], sizeof *overdue);
         if (array->len == OVERDUE_MAX) {
             report_undelivered(stalls, OVERDUE(stalls, side, 0), side, now_ns);
             g_array_remove_index(array, 0);
         }
-        struct info_overdue_bunch begun = {.reliable_id = flying->reliable_id,
-                                   .first_id = flying->reliable_id,
-                                   .first_ns = flying->time_ns,
-                                   .first_frame = flying->frame,
-                                   .channel = flying->channel,
-                                   .first_seq = flying->ch_seq,
-                                   .last_seq = flying->ch_seq};
+        struct info_overdue_bunch begun = {.reliable_id = in_flight->reliable_id,
+                                   .first_id = in_flight->reliable_id,
+                                   .first_ns = in_flight->time_ns,
+                                   .first_frame = in_flight->frame,
+                                   .channel = in_flight->channel,
+                                   .first_seq = in_flight->ch_seq,
+                                   .last_seq = in_flight->ch_seq};
         g_array_append_val(array, begun);
         overdue = OVERDUE(stalls, side, array->len - 1);
     }
     if (overdue->losses < INFO_STALL_LOSSES_LISTED) {
-        overdue->frames[overdue->losses] = flying->frame;
+        overdue->frames[overdue->losses] = in_flight->frame;
     }
     overdue->losses++;
     overdue->last_ns = now_ns;
 }
 
-/* ---- the copy that arrived ---- */
+/* ---- the transmission that arrived ---- */
 
 static void end_group(struct info_stalls *stalls) {
     const struct info_overdue_bunch *group = &stalls->group;
     int64_t late_ns = stalls->arrived_ns - group->first_ns;
     bool is_stall = stalls->has_group && info_stall_is_long(late_ns, stalls->rtt);
-    bool is_said = is_stall || (stalls->has_group && group->losses > 1);
+    bool is_reported = is_stall || (stalls->has_group && group->losses > 1);
     stalls->has_group = false;
-    if (!is_said) {
+    if (!is_reported) {
         return;
     }
     struct info_finding finding = finding_of(group, is_stall ? INFO_FINDING_STALL : INFO_FINDING_REPEATED,
@@ -149,10 +149,10 @@ static void end_group(struct info_stalls *stalls) {
                     "%" PRIu64 "%s",
                     is_stall ? "stall" : "delay", phrase_duration(late_ns).text, group->channel,
                     phrase_ch_sequence(group->first_seq, group->last_seq).text, phrase_direction(stalls->group_side),
-                    phrase_times(group->losses).text, losses_words(group).text, stalls->arrived_frame, others);
+                    phrase_times(group->losses).text, losses_phrase(group).text, stalls->arrived_frame, others);
 }
 
-/* Of the bunches that a packet brings late, the one that waited longest speaks for all. */
+/* Of the late bunches in one packet, the one that waited longest makes the finding. */
 static void join_group(struct info_stalls *stalls, const struct info_overdue_bunch *overdue) {
     struct info_overdue_bunch *group = &stalls->group;
     bool is_next = overdue->channel == group->channel && overdue->first_frame == group->first_frame &&
@@ -169,45 +169,45 @@ static void join_group(struct info_stalls *stalls, const struct info_overdue_bun
     }
 }
 
-static void arrive(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *flying) {
-    struct info_overdue_bunch *overdue = find_overdue(stalls, side, flying);
+static void arrive(struct info_stalls *stalls, unsigned side, const struct info_unacked_bunch *in_flight) {
+    struct info_overdue_bunch *overdue = find_overdue(stalls, side, in_flight);
     if (overdue == NULL) {
         return;
     }
-    if (stalls->has_group && stalls->group_side == side && stalls->arrived_frame == flying->frame) {
+    if (stalls->has_group && stalls->group_side == side && stalls->arrived_frame == in_flight->frame) {
         join_group(stalls, overdue);
     } else {
         end_group(stalls);
         stalls->has_group = true;
         stalls->group_side = side;
         stalls->group = *overdue;
-        stalls->arrived_frame = flying->frame;
-        stalls->arrived_ns = flying->time_ns;
+        stalls->arrived_frame = in_flight->frame;
+        stalls->arrived_ns = in_flight->time_ns;
     }
     g_array_remove_index(stalls->overdue[side], (guint)(overdue - OVERDUE(stalls, side, 0)));
 }
 
 void info_stalls_on_ack(struct info_stalls *stalls, const struct ue_tracker_event *event) {
     unsigned side = !event->side;
-    GArray *flying = stalls->flying[side];
+    GArray *in_flight = stalls->in_flight[side];
     guint *first = &stalls->first[side];
-    while (flying != NULL && *first < flying->len && FLYING(stalls, side, *first)->packet_id <= event->packet_id) {
-        const struct info_unacked_bunch landed = *FLYING(stalls, side, *first);
+    while (in_flight != NULL && *first < in_flight->len && IN_FLIGHT(stalls, side, *first)->packet_id <= event->packet_id) {
+        const struct info_unacked_bunch reported = *IN_FLIGHT(stalls, side, *first);
         ++*first;
-        if (landed.packet_id < event->packet_id) {
-            continue; /* nobody said what became of that packet */
+        if (reported.packet_id < event->packet_id) {
+            continue; /* that packet was never reported */
         }
         if (event->type == UE_TRACKER_ACK) {
-            arrive(stalls, side, &landed);
+            arrive(stalls, side, &reported);
         } else {
-            lose(stalls, side, &landed, event->time_ns);
+            lose(stalls, side, &reported, event->time_ns);
         }
     }
 }
 
 void info_stalls_on_bunch(struct info_stalls *stalls, const struct ue_tracker_event *event) {
     if (event->reliable_id >= 0) {
-        take_off(stalls, event);
+        on_sent(stalls, event);
     }
 }
 
@@ -215,7 +215,7 @@ void info_stalls_on_bunch(struct info_stalls *stalls, const struct ue_tracker_ev
 
 static void clear(struct info_stalls *stalls) {
     for (unsigned side = 0; side < 2; side++) {
-        g_clear_pointer(&stalls->flying[side], g_array_unref);
+        g_clear_pointer(&stalls->in_flight[side], g_array_unref);
         g_clear_pointer(&stalls->overdue[side], g_array_unref);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reliable bunches that arrived late, as verdicts tell where all packets are seen: from the first copy, whose packet
-   was reported as not delivered, to the one that was reported as delivered. */
+/* Reliable bunches that arrived late, found from acks where the capture holds all packets: from the first
+   transmission, whose packet was reported as not delivered, to the transmission that was acknowledged. */
 #ifndef UERUDP_TOOLS_INFO_RELIABLE_STALLS_H
 #define UERUDP_TOOLS_INFO_RELIABLE_STALLS_H
 
@@ -12,7 +12,7 @@
 
 #define INFO_STALL_LOSSES_LISTED 4
 
-/* A reliable bunch in a packet whose verdict is to come. */
+/* A reliable bunch in a packet that is not acknowledged yet. */
 struct info_unacked_bunch {
     int64_t packet_id;
     int64_t reliable_id;
@@ -22,25 +22,24 @@ struct info_unacked_bunch {
     uint32_t ch_seq;
 };
 
-/* A reliable bunch of which a copy was reported as not delivered, or several in a row that
-   shared their packets. */
+/* A reliable bunch with a lost transmission, or consecutive ones that shared their packets. */
 struct info_overdue_bunch {
-    int64_t first_id, reliable_id; /* the first and the last */
-    int64_t first_ns;              /* the first copy */
-    int64_t last_ns;               /* the last bad report */
+    int64_t first_id, reliable_id; /* the first and the last bunch */
+    int64_t first_ns;              /* of the first transmission */
+    int64_t last_ns;               /* of the last report of loss */
     uint64_t first_frame;
     uint32_t channel;
     uint32_t first_seq, last_seq;
     unsigned losses;
     uint64_t frames[INFO_STALL_LOSSES_LISTED];
-    unsigned others; /* bunches elsewhere that were late by the same packets */
+    unsigned others; /* bunches of other channels delayed by the same packets */
 };
 
 struct info_stalls {
-    const struct info_histogram *rtt; /* round trips so far, ns; set at the beginning, as the next */
-    struct info_findings *findings;   /* where to say it */
-    GArray *flying[2];              /* struct info_unacked_bunch by packet id, by sender; NULL: none so far */
-    guint first[2];                 /* in flying: those before it have their verdict */
+    const struct info_histogram *rtt; /* round trip times in ns; set first, as is the next */
+    struct info_findings *findings;   /* receives the findings */
+    GArray *in_flight[2];              /* struct info_unacked_bunch by packet id, for each sender; NULL: none yet */
+    guint first[2];                 /* index in flying of the first entry that is not acknowledged */
     GArray *overdue[2];
 
     bool has_group; /* bunches that arrived with the same packet */
@@ -50,14 +49,14 @@ struct info_stalls {
     int64_t arrived_ns;
 };
 
-/* Whether so late is a stall: longer than one loss costs, 100 ms and two round trips. */
+/* Whether a delay is a stall: longer than one loss costs, than 100 ms and than two round trips. */
 bool info_stall_is_long(int64_t late_ns, const struct info_histogram *rtt);
 
-/* Feed events of type BUNCH; ACKED and NACKED. */
+/* Handle events of type BUNCH, and of types ACKED and NACKED. */
 void info_stalls_on_bunch(struct info_stalls *stalls, const struct ue_tracker_event *event);
 void info_stalls_on_ack(struct info_stalls *stalls, const struct ue_tracker_event *event);
 
-/* Says what is left at the end of the connection, and releases all. */
+/* Reports the remaining bunches at the end of the connection and frees all. */
 void info_stalls_finish(struct info_stalls *stalls, int64_t end_ns);
 
 #endif

@@ -68,9 +68,9 @@ static void print_end(struct text_buffer *out, const struct info_connection *inf
     int gone = info_connection_gone_side(info);
     label(out, "end");
     if (gone >= 0) {
-        const struct info_silence_side *voice = &info->silence.voices[gone];
+        const struct info_silence_side *self = &info->silence.sides[gone];
         text_buffer_add_format(out, "timeout: the %s was last heard in frame %" PRIu64 ", %.3f s into the connection%s",
-                      phrase_side((unsigned)gone), voice->last_frame, phrase_seconds(voice->last_ns - info->first_ns),
+                      phrase_side((unsigned)gone), self->last_frame, phrase_seconds(self->last_ns - info->first_ns),
                       info->is_closed ? "; " : "\n");
     }
     if (info->is_closed) {
@@ -106,7 +106,7 @@ static void print_findings(struct text_buffer *out, const struct info_connection
     g_ptr_array_unref(findings);
 }
 
-/* ---- the story ---- */
+/* ---- handshake and login ---- */
 
 static void print_step(struct text_buffer *out, const struct info_connection *info, const struct info_login_step *step) {
     if (info->implausible == 0) {
@@ -128,8 +128,8 @@ static void print_step(struct text_buffer *out, const struct info_connection *in
     text_buffer_add_char(out, '\n');
 }
 
-static void print_story(struct text_buffer *out, const struct info_connection *info) {
-    const GArray *steps = info->story.steps;
+static void print_login(struct text_buffer *out, const struct info_connection *info) {
+    const GArray *steps = info->login.steps;
     if (steps == NULL) {
         text_buffer_add(out, "  handshake and login are not in the capture\n");
         return;
@@ -138,8 +138,8 @@ static void print_story(struct text_buffer *out, const struct info_connection *i
     for (guint i = 0; i < steps->len; i++) {
         print_step(out, info, &g_array_index(steps, struct info_login_step, i));
     }
-    if (info->story.more != 0) {
-        text_buffer_add_format(out, "    and %" PRIu64 " more\n", info->story.more);
+    if (info->login.more != 0) {
+        text_buffer_add_format(out, "    and %" PRIu64 " more\n", info->login.more);
     }
 }
 
@@ -149,7 +149,7 @@ static const struct info_finding *worst_of(const GPtrArray *findings) {
     return findings->len != 0 ? g_ptr_array_index(findings, 0) : NULL;
 }
 
-/* Connections by their worst finding. */
+/* Compares connections by their worst finding. */
 static gint by_worst(gconstpointer a, gconstpointer b) {
     const struct info_connection *infos[] = {*(struct info_connection *const *)a, *(struct info_connection *const *)b};
     int ranks[2];
@@ -200,7 +200,7 @@ void info_print_text(struct text_buffer *out, const GPtrArray *infos) {
         print_heading(out, info);
         print_end(out, info);
         print_findings(out, info);
-        print_story(out, info);
+        print_login(out, info);
         info_print_tables(out, info);
     }
 }

@@ -7,7 +7,7 @@
 #include "tools/print/phrase.h"
 
 #define CHANNELS_SHOWN 12
-#define REASON_CHARS 15 /* the column */
+#define REASON_CHARS 15 /* width of the column */
 
 /* ---- traffic ---- */
 
@@ -230,7 +230,7 @@ static bool is_same_group(const struct info_cost_part *a, const struct info_cost
     return strcmp(a->group, b->group) == 0;
 }
 
-/* Groups with their sums, and the parts of each under it. */
+/* Prints each group with its sum, and its parts below it. */
 static void print_cost(struct text_buffer *out, const struct info_cost *cost) {
     GArray *array = info_cost_parts(cost);
     const struct info_cost_part *parts = (const struct info_cost_part *)array->data, *end = parts + array->len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a connection: traffic, times, channels, and what the bits went to. */
+/* The tables of a connection: traffic, times, channels, use of the bits. */
 #ifndef UERUDP_TOOLS_INFO_TEXT_TABLES_H
 #define UERUDP_TOOLS_INFO_TEXT_TABLES_H
 

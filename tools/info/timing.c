@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/info/timing.h"
 
-static void hear_clock(struct info_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
+#include <stdbool.h>
+
+static void on_clock(struct info_jitter *jitter, int64_t time_ns, uint16_t clock_ms) {
     if (ue_clock_jitter_feed(&jitter->clock, time_ns, clock_ms)) {
         int64_t average_ns = jitter->clock.average_ns;
         jitter->max_ns = average_ns > jitter->max_ns ? average_ns : jitter->max_ns;
@@ -9,17 +11,17 @@ static void hear_clock(struct info_jitter *jitter, int64_t time_ns, uint16_t clo
     }
 }
 
-static void hear_packet(struct info_timing *timing, const struct ue_tracker_event *event) {
+static void on_packet(struct info_timing *timing, const struct ue_tracker_event *event) {
     const struct ue_packet *packet = &event->datagram->packet;
     if (packet->has_info && !event->is_late) {
-        hear_clock(&timing->jitter[event->side], event->time_ns, packet->jitter_ms);
+        on_clock(&timing->jitter[event->side], event->time_ns, packet->jitter_ms);
     }
     if (packet->has_frame_time) {
         info_timing_add_frame_time(timing, event->side, packet->frame_time_ms);
     }
 }
 
-static void hear_ack(struct info_timing *timing, const struct ue_tracker_event *event) {
+static void on_ack(struct info_timing *timing, const struct ue_tracker_event *event) {
     unsigned side = !event->side;
     if (event->other_frame == 0 || event->span_ns < 0) {
         return;
@@ -31,8 +33,8 @@ static void hear_ack(struct info_timing *timing, const struct ue_tracker_event *
     }
 }
 
-/* A Challenge or an Ack answers the client, a Response the server. */
-static void hear_handshake(struct info_timing *timing, const struct ue_tracker_event *event) {
+/* Challenge and Ack answer the client, Response the server. */
+static void on_handshake(struct info_timing *timing, const struct ue_tracker_event *event) {
     if (event->span_ns >= 0 && timing->handshake_ns[!event->side] == 0) {
         timing->handshake_ns[!event->side] = event->span_ns;
     }
@@ -40,9 +42,9 @@ static void hear_handshake(struct info_timing *timing, const struct ue_tracker_e
 
 void info_timing_on_event(struct info_timing *timing, const struct ue_tracker_event *event) {
     switch (event->type) {
-    case UE_TRACKER_HANDSHAKE: hear_handshake(timing, event); break;
-    case UE_TRACKER_PACKET: hear_packet(timing, event); break;
-    case UE_TRACKER_ACK: hear_ack(timing, event); break;
+    case UE_TRACKER_HANDSHAKE: on_handshake(timing, event); break;
+    case UE_TRACKER_PACKET: on_packet(timing, event); break;
+    case UE_TRACKER_ACK: on_ack(timing, event); break;
     default: break;
     }
 }
@@ -70,4 +72,25 @@ void info_timing_clear(struct info_timing *timing) {
     info_histogram_clear(&timing->halves[0]);
     info_histogram_clear(&timing->halves[1]);
     info_histogram_clear(&timing->frame_time_ms);
+}
+
+#define SATURATED_PERCENT 95
+
+void info_rate_finish(struct info_rate *rate, int64_t agreed_bytes) {
+    if (rate->bytes > rate->peak_bytes) {
+        rate->peak_bytes = rate->bytes;
+        rate->peak_second = rate->second;
+    }
+    bool is_saturated = agreed_bytes > 0 && rate->bytes * 100 >= (uint64_t)agreed_bytes * SATURATED_PERCENT;
+    rate->saturated_seconds += is_saturated;
+    rate->bytes = 0;
+}
+
+void info_rate_add(struct info_rate *rate, int64_t since_ns, uint64_t bytes, int64_t agreed_bytes) {
+    int64_t second = since_ns / INT64_C(1000000000);
+    if (second != rate->second) {
+        info_rate_finish(rate, agreed_bytes);
+        rate->second = second;
+    }
+    rate->bytes += bytes + INFO_DATAGRAM_OVERHEAD_BYTES;
 }

@@ -27,7 +27,7 @@ void capture_summary_report_malformed(struct capture_summary *summary, uint64_t 
     fprintf(stderr, "frame %" PRIu64 ": malformed: %s at bit %zu: %s\n", frame, ue_field_row(fault->field)->name,
             fault->bit, ue_status_text(fault->status));
     if (summary->malformed == MALFORMED_SHOWN) {
-        fputs("further malformed datagrams are only counted here\n", stderr);
+        fputs("further malformed datagrams are only counted\n", stderr);
     }
 }
 
@@ -57,7 +57,7 @@ static void print_bounds(const struct observe_connection *connection) {
     }
 }
 
-/* What --magic-bits and --magic would have to say. */
+/* Prints the values for --magic-bits and --magic. */
 static void print_magic(const struct observe_connection *connection) {
     unsigned bits;
     uint32_t value;
@@ -89,7 +89,7 @@ static void print_engine(const struct capture_summary *summary, const struct con
     if (netver != 0) {
         fprintf(stderr, "EngineNetVer %u of project %s\n", netver, summary->project.name);
     } else {
-        fprintf(stderr, "no EngineNetVer up to %d of project %s has it\n", UE_NETWORK_VERSION_MAX, summary->project.name);
+        fprintf(stderr, "does not match any EngineNetVer up to %d of project %s\n", UE_NETWORK_VERSION_MAX, summary->project.name);
     }
 }
 
@@ -111,9 +111,9 @@ static void print_others(const struct capture_summary *summary, const struct dat
         const char *what;
     } others[] = {
         {summary->cut, "cut by the snap length of the capture"},
-        {summary->unknown, "on a server port, but of no known form"},
-        {input->unreadable, "with unreadable link, IP or UDP headers"},
-        {input->unknown_links, "of a link type that cannot be read"},
+        {summary->unknown, "on a server port, but not recognised"},
+        {input->unreadable, "with cut or malformed link, IP or UDP headers"},
+        {input->unknown_links, "of an unsupported link type"},
         {input->dropped, "dropped by the system while the program was busy"},
         {input->fragments != NULL ? ip_fragments_incomplete(input->fragments) : 0, "with missing IP fragments"},
     };
@@ -138,7 +138,7 @@ static void print_connections(const struct capture_summary *summary, const struc
         fprintf(stderr, "and %" PRIu64 " more\n", more);
     }
     if (connection_table_forgotten_count(flows) != 0) {
-        fprintf(stderr, "%" PRIu64 " connections were forgotten on the way, each when %d others had been used since\n",
+        fprintf(stderr, "%" PRIu64 " connections were dropped from memory, each after %d others had been used since\n",
                 connection_table_forgotten_count(flows), CONNECTION_TABLE_CONNECTIONS_MAX);
     }
 }
@@ -160,7 +160,7 @@ void capture_summary_print_totals(struct capture_summary *summary, const struct 
     print_others(summary, input);
     if (streams == 0 && input->datagrams != 0) {
         fprintf(stderr,
-                "%" PRIu64 " UDP datagram%s without a handshake of this protocol; --port tells the server's port\n",
+                "%" PRIu64 " UDP datagram%s without a handshake of this protocol; give the server's port with --port\n",
                 input->datagrams, plural(input->datagrams));
     }
     fprintf(stderr, "%" PRIu64 " datagram%s in %" PRIu64 " connection%s, %" PRIu64 " malformed\n", summary->decoded,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said on stderr: faults as they are met, progress while a long file is read, and the summary at the end. */
+/* The reader's output on stderr: faults when they occur, progress in a long file, and the summary at the end. */
 #ifndef UERUDP_TOOLS_INPUT_CAPTURE_SUMMARY_H
 #define UERUDP_TOOLS_INPUT_CAPTURE_SUMMARY_H
 
@@ -10,23 +10,23 @@ struct capture_summary {
     uint64_t decoded;
     uint64_t malformed;
     uint64_t cut;              /* by a snap length */
-    uint64_t unknown;          /* on a server port, of no known form */
-    struct ue_project project; /* name NULL: do not learn the engine */
-    bool is_silent;            /* only counts */
+    uint64_t unknown;          /* on a server port, not recognised */
+    struct ue_project project; /* name NULL: do not derive the engine release */
+    bool is_silent;            /* count only */
     gint64 begun_us;
-    gint64 progress_us; /* when progress was last written; 0: never */
+    gint64 progress_us; /* time of the last progress output; 0: none */
 };
 
-/* Reports one malformed datagram; after some, only the count goes on. */
+/* Reports a malformed datagram; after a limit, only counts it. */
 void capture_summary_report_malformed(struct capture_summary *summary, uint64_t frame, const struct ue_fault *fault);
 
-/* Now and then, when stderr is a terminal, says how far the reading has come. */
+/* Shows from time to time how much of the file is read, if stderr is a terminal. */
 void capture_summary_show_progress(struct capture_summary *summary, const struct datagram_source *input, uint64_t size_bytes);
 
-/* The connections, then the totals. */
+/* Prints the connections, then the totals. */
 void capture_summary_print(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows);
 
-/* What was left out, and how much was read in all. */
+/* Prints how much was read and what was left out. */
 void capture_summary_print_totals(struct capture_summary *summary, const struct datagram_source *input, const struct connection_table *flows);
 
 #endif

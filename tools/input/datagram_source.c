@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Datagrams of a hex text that have no time come this much after the one before, the first one at 0. */
+/* Interval between datagrams of a hex text without times; the first one has time 0. */
 #define HEX_STEP_NS INT64_C(10000000)
 
 static void begin(struct datagram_source *input) {
@@ -57,7 +57,7 @@ static enum capture_result next_hex(struct datagram_source *input, struct source
     return result;
 }
 
-/* Whether the packet holds a whole UDP datagram; what does not is counted. */
+/* Finds a whole UDP datagram in the packet; counts packets without one. */
 static bool find_udp(struct datagram_source *input, const struct capture_packet *packet, struct capture_udp *udp) {
     switch (capture_packet_find_udp(input->fragments, packet, udp)) {
     case CAPTURE_HEADERS_UDP: input->datagrams++; return true;

@@ -16,42 +16,42 @@ struct source_datagram {
     struct capture_udp udp;
 };
 
-/* Open one with zeroed counters; frames are counted on from file to file. */
+/* Zero the counters before the first file; frame numbers continue from file to file. */
 struct datagram_source {
-    struct capture *capture; /* one of these three is open */
+    struct capture *capture; /* exactly one of these three is open */
     struct hex_text *hex;
     struct capture_interface *device;
-    const struct capture_tap *tap; /* sees the blocks of captures that are opened; NULL: nobody */
+    const struct capture_tap *tap; /* receives the blocks of capture files; NULL: none */
     struct ip_fragments *fragments;
-    uint64_t frames_before; /* frames of the files read before this one */
-    uint64_t frame;         /* the last one read, in all files */
-    uint64_t datagrams;     /* of UDP */
-    uint64_t unreadable;    /* frames whose headers contradict each other or were cut off */
-    uint64_t unknown_links; /* frames of a link type that is not read */
-    uint64_t dropped;       /* packets that passed while the program was busy */
+    uint64_t frames_before; /* frames of earlier files */
+    uint64_t frame;         /* number of the last frame, over all files */
+    uint64_t datagrams;     /* UDP datagrams */
+    uint64_t unreadable;    /* frames whose headers are cut off or contradict each other */
+    uint64_t unknown_links; /* frames of an unsupported link type */
+    uint64_t dropped;       /* packets that the system dropped because the program was busy */
     int64_t hex_time_ns;    /* of the last datagram of a hex text */
     char error[CAPTURE_ERROR_BYTES];
 };
 
-/* Opens a file, or standard input for "-"; false with a text in error. */
+/* Opens a file, or standard input for "-"; false with a message in error. */
 bool datagram_source_open(struct datagram_source *input, const char *path, bool is_hex);
 
-/* Begins to listen to an interface; false with a sentence in error. */
+/* Starts live capture; false with a sentence in error. */
 bool datagram_source_open_interface(struct datagram_source *input, const struct capture_interface_options *options);
 
-/* The next datagram; after CAPTURE_DAMAGED error says what is wrong. */
+/* Reads the next datagram; after CAPTURE_DAMAGED error has the reason. */
 enum capture_result datagram_source_next(struct datagram_source *input, struct source_datagram *datagram);
 
-/* The same packet by packet: *is_udp says whether one was a datagram, or completed one. */
+/* Reads the next packet; *is_udp says whether it is or completes a datagram. */
 enum capture_result datagram_source_next_packet(struct datagram_source *input, struct source_datagram *datagram, bool *is_udp);
 
-/* Bytes of the file that were consumed so far; 0 for hex texts and interfaces. */
+/* Bytes of the file consumed so far; 0 for hex texts and interfaces. */
 uint64_t datagram_source_consumed_bytes(const struct datagram_source *input);
 
-/* Closes the file; the counters stay, so that another can be opened. */
+/* Closes the file; the counters stay, so that another file can be opened. */
 void datagram_source_close(struct datagram_source *input);
 
-/* Releases all. */
+/* Frees everything. */
 void datagram_source_clear(struct datagram_source *input);
 
 #endif

@@ -11,8 +11,8 @@
 #define SETTING_BYTES 128
 #define ITEM_PATH_BYTES 40
 
-/* What one datagram is made with. */
-struct work {
+/* State of encoding one datagram. */
+struct encoder {
     const struct wire_options *options;
     struct input_json_datagram *out;
     json_t *object;
@@ -22,22 +22,22 @@ struct work {
     struct ue_field_source binding;
 };
 
-static bool fail(struct work *w, const char *key, const char *what) {
+static bool fail(struct encoder *w, const char *key, const char *what) {
     if (w->out->error[0] == '\0') {
         snprintf(w->out->error, sizeof w->out->error, "%s: %s", key, what);
     }
     return false;
 }
 
-/* ---- what the capture says ---- */
+/* ---- capture data ---- */
 
-static bool take_address(struct work *w, const char *key, const char *otherwise, struct capture_address *address) {
+static bool read_address(struct encoder *w, const char *key, const char *otherwise, struct capture_address *address) {
     json_t *value = json_object_get(w->object, key);
     const char *text = value != NULL ? json_string_value(value) : otherwise;
-    return (text != NULL && capture_address_parse(text, address)) || fail(w, key, "must be an address with port");
+    return (text != NULL && capture_address_parse(text, address)) || fail(w, key, "must be an address with a port");
 }
 
-static bool take_time(struct work *w, int64_t before_ns) {
+static bool read_time(struct encoder *w, int64_t before_ns) {
     json_t *value = json_object_get(w->object, "time");
     uint64_t time = before_ns < 0 ? 0 : MIN((uint64_t)before_ns + DEFAULT_STEP_NS, INT64_MAX);
     bool good = value == NULL;
@@ -51,9 +51,9 @@ static bool take_time(struct work *w, int64_t before_ns) {
     return good || fail(w, "time", "must be nanoseconds since 1970, as a string or a number");
 }
 
-/* ---- how to write ---- */
+/* ---- context ---- */
 
-static bool take_setting(struct work *w, struct ue_settings *settings, const char *key, const json_t *value) {
+static bool read_setting(struct encoder *w, struct ue_settings *settings, const char *key, const json_t *value) {
     char text[SETTING_BYTES];
     if (json_is_string(value)) {
         snprintf(text, sizeof text, "%s", json_string_value(value));
@@ -65,14 +65,14 @@ static bool take_setting(struct work *w, struct ue_settings *settings, const cha
     char *path = g_strconcat("settings.", key, NULL);
     switch (ue_settings_set(settings, key, text)) {
     case UE_SETTING_OK: break;
-    case UE_SETTING_UNKNOWN: fail(w, path, "there is no such setting"); break;
-    case UE_SETTING_BAD_VALUE: fail(w, path, "not a possible value"); break;
+    case UE_SETTING_UNKNOWN: fail(w, path, "unknown setting"); break;
+    case UE_SETTING_BAD_VALUE: fail(w, path, "invalid value"); break;
     }
     g_free(path);
     return w->out->error[0] == '\0';
 }
 
-static bool take_settings(struct work *w, struct ue_settings *settings) {
+static bool read_settings(struct encoder *w, struct ue_settings *settings) {
     json_t *given = json_object_get(w->object, "settings");
     const char *key;
     json_t *value;
@@ -80,14 +80,14 @@ static bool take_settings(struct work *w, struct ue_settings *settings) {
         return fail(w, "settings", "must be an object");
     }
     json_object_foreach(given, key, value) {
-        if (!take_setting(w, settings, key, value)) {
+        if (!read_setting(w, settings, key, value)) {
             return false;
         }
     }
     return true;
 }
 
-static bool take_generation(struct work *w) {
+static bool read_generation(struct encoder *w) {
     const struct ue_profile *profile = w->options->generation;
     struct ue_settings settings = w->options->settings;
     json_t *given = json_object_get(w->object, "generation");
@@ -95,20 +95,20 @@ static bool take_generation(struct work *w) {
         const char *name = json_string_value(given);
         profile = name != NULL ? wire_options_find_generation(w->options, name, &settings) : NULL;
         if (profile == NULL) {
-            return fail(w, "generation", "neither an engine release from 4.13 to 5.8 nor a profile of --profiles");
+            return fail(w, "generation", "must be an engine release from 4.13 to 5.8 or a profile of --profiles");
         }
     } else if (profile == NULL) {
         profile = ue_profile_find(DEFAULT_GENERATION);
     }
-    if (!take_settings(w, &settings)) {
+    if (!read_settings(w, &settings)) {
         return false;
     }
     ue_context_init(&w->context, profile, &settings);
     return true;
 }
 
-/* From the address that is given, as far as its port is a server's. */
-static enum ue_direction direction_of_addresses(const struct work *w) {
+/* The direction that follows from the addresses, if one port is a server port. */
+static enum ue_direction direction_of_addresses(const struct encoder *w) {
     struct capture_address address;
     const char *from = json_string_value(json_object_get(w->object, "src"));
     const char *to = json_string_value(json_object_get(w->object, "dst"));
@@ -118,7 +118,7 @@ static enum ue_direction direction_of_addresses(const struct work *w) {
     return from_server == to_server ? UE_DIRECTION_UNKNOWN : from_server ? UE_SERVER_TO_CLIENT : UE_CLIENT_TO_SERVER;
 }
 
-static bool take_direction(struct work *w) {
+static bool read_direction(struct encoder *w) {
     json_t *given = json_object_get(w->object, "direction");
     if (given != NULL) {
         json_int_t number = json_is_integer(given) ? json_integer_value(given) : -1;
@@ -126,7 +126,7 @@ static bool take_direction(struct work *w) {
         return (number >= 0 && number <= UE_SERVER_TO_CLIENT) || fail(w, "direction", "must be 0, 1 or 2");
     }
     int type =
-        input_json_handshake_type(json_object_get(w->object, "handshake")); /* no type at all has no sender either */
+        input_json_handshake_type(json_object_get(w->object, "handshake")); /* without a type there is no sender either */
     w->context.direction = ue_handshake_sender((enum ue_handshake_type)type);
     if (w->context.direction == UE_DIRECTION_UNKNOWN) {
         w->context.direction = direction_of_addresses(w);
@@ -137,8 +137,8 @@ static bool take_direction(struct work *w) {
     return true;
 }
 
-/* Ids stand in front from handshake version 3 on; features are there when the handshake says so. */
-static void learn_form(struct work *w) {
+/* Handshakes have ids from version 3 on; they have features if the object says so. */
+static void set_form(struct encoder *w) {
     json_t *handshake = json_object_get(w->object, "handshake");
     json_t *version = json_object_get(handshake, "version");
     bool versioned = w->context.profile.handshake == UE_HANDSHAKE_V;
@@ -150,8 +150,8 @@ static void learn_form(struct work *w) {
 
 /* ---- items ---- */
 
-/* Encodes the messages of a bunch behind each other. */
-static bool encode_messages(struct work *w, json_t *messages, const char *item_path) {
+/* Encodes the messages of a bunch into its payload. */
+static bool encode_messages(struct encoder *w, json_t *messages, const char *item_path) {
     static const char *const opaque_keys[] = {"opaque", NULL};
     size_t capacity = w->context.data_bound / 8 + 64;
     uint8_t *bytes = input_arena_alloc(&w->arena, capacity);
@@ -189,7 +189,7 @@ static bool encode_messages(struct work *w, json_t *messages, const char *item_p
     return true;
 }
 
-static bool prepare_data(struct work *w, json_t *item, const char *path) {
+static bool prepare_data(struct encoder *w, json_t *item, const char *path) {
     json_t *data = json_object_get(item, "data");
     json_t *messages = json_object_get(item, "messages");
     json_t *bits = json_object_get(item, "data_bits");
@@ -211,7 +211,7 @@ static bool prepare_data(struct work *w, json_t *item, const char *path) {
     return w->source.error[0] == '\0';
 }
 
-static bool build_item(struct work *w, json_t *value, const char *path, struct ue_item *item) {
+static bool build_item(struct encoder *w, json_t *value, const char *path, struct ue_item *item) {
     static const char *const item_keys[] = {"messages", "content", NULL};
     struct ue_fault fault;
     snprintf(w->source.where, sizeof w->source.where, "%s", path);
@@ -237,7 +237,7 @@ static bool build_item(struct work *w, json_t *value, const char *path, struct u
     return w->source.error[0] == '\0';
 }
 
-static bool build_items(struct work *w, struct ue_datagram *datagram) {
+static bool build_items(struct encoder *w, struct ue_datagram *datagram) {
     bool legacy = w->context.profile.packet == UE_PACKET_LEGACY && !w->context.settings.internal_ack;
     bool possible = !datagram->prefix.is_handshake && !datagram->handlers.is_opaque;
     const char *key = legacy ? "items" : "bunches";
@@ -247,7 +247,7 @@ static bool build_items(struct work *w, struct ue_datagram *datagram) {
                     legacy ? "packets of this generation have items" : "packets of this generation have bunches");
     }
     if (values != NULL && (!json_is_array(values) || !possible)) {
-        return fail(w, key, possible ? "must be an array" : "given, but this datagram has none");
+        return fail(w, key, possible ? "must be an array" : "not allowed, because this datagram has none");
     }
     size_t index;
     json_t *value;
@@ -269,8 +269,8 @@ static bool build_items(struct work *w, struct ue_datagram *datagram) {
 
 /* ---- the datagram ---- */
 
-/* Terminators are written anyway; what is said about them must be true. */
-static bool check_terminators(struct work *w) {
+/* Terminators are always written, so the object must agree with that. */
+static bool check_terminators(struct encoder *w) {
     json_t *given = json_object_get(w->object, "terminator");
     size_t index;
     json_t *value;
@@ -281,8 +281,8 @@ static bool check_terminators(struct work *w) {
     return good || fail(w, "terminator", "must be an array of true");
 }
 
-/* Words of the history that were all taken; others stay and are reported. */
-static void drop_history(struct work *w) {
+/* Removes the history words if all were used; unused words stay and are reported. */
+static void drop_history(struct encoder *w) {
     json_t *packet = json_object_get(w->object, "packet");
     json_t *history = json_object_get(packet, "history");
     if (history != NULL && json_array_size(history) <= w->source.history && json_is_array(history)) {
@@ -290,7 +290,7 @@ static void drop_history(struct work *w) {
     }
 }
 
-static bool check_leftover(struct work *w) {
+static bool check_leftover(struct encoder *w) {
     static const char *const capture_keys[] = {"schema", "frame",    "time", "src",        "dst", "length",
                                                "raw",    "settings", "bits", "terminator", NULL};
     drop_history(w);
@@ -298,10 +298,10 @@ static bool check_leftover(struct work *w) {
     return w->source.error[0] == '\0';
 }
 
-static bool encode_fields(struct work *w) {
+static bool encode_fields(struct encoder *w) {
     struct ue_datagram datagram = {0};
     struct ue_fault fault;
-    learn_form(w);
+    set_form(w);
     input_json_fields_begin(&w->source, &w->context, &w->arena, w->object);
     input_json_fields_bind(&w->source, &w->binding);
     if (ue_datagram_build(&w->context, &w->binding, &datagram, &fault) != UE_OK) {
@@ -317,39 +317,39 @@ static bool encode_fields(struct work *w) {
     return w->source.error[0] == '\0';
 }
 
-static bool copy_raw(struct work *w, const json_t *raw) {
+static bool copy_raw(struct encoder *w, const json_t *raw) {
     struct ue_view view;
     const char *wrong = input_json_bytes(raw, &w->arena, &view);
     if (wrong != NULL || view.bits > sizeof w->out->bytes * 8) {
-        return fail(w, "raw", wrong != NULL ? wrong : "more than a UDP datagram holds");
+        return fail(w, "raw", wrong != NULL ? wrong : "larger than a UDP datagram");
     }
     w->out->size_bytes = view.bits / 8;
     memcpy(w->out->bytes, view.base, w->out->size_bytes);
     return true;
 }
 
-static bool take_addresses(struct work *w) {
+static bool read_addresses(struct encoder *w) {
     bool from_server = w->context.direction == UE_SERVER_TO_CLIENT;
     w->out->from_server = from_server;
-    if (!take_address(w, "src", from_server ? INPUT_JSON_DEFAULT_SERVER : INPUT_JSON_DEFAULT_CLIENT, &w->out->source) ||
-        !take_address(w, "dst", from_server ? INPUT_JSON_DEFAULT_CLIENT : INPUT_JSON_DEFAULT_SERVER, &w->out->destination)) {
+    if (!read_address(w, "src", from_server ? INPUT_JSON_DEFAULT_SERVER : INPUT_JSON_DEFAULT_CLIENT, &w->out->source) ||
+        !read_address(w, "dst", from_server ? INPUT_JSON_DEFAULT_CLIENT : INPUT_JSON_DEFAULT_SERVER, &w->out->destination)) {
         return false;
     }
-    return w->out->source.family == w->out->destination.family || fail(w, "dst", "is of another family than src");
+    return w->out->source.family == w->out->destination.family || fail(w, "dst", "must be of the same IP version as src");
 }
 
-static bool encode(struct work *w, int64_t before_ns) {
+static bool encode(struct encoder *w, int64_t before_ns) {
     json_t *raw = json_object_get(w->object, "raw");
     if (raw != NULL) {
-        return take_time(w, before_ns) && take_direction(w) && take_addresses(w) && copy_raw(w, raw);
+        return read_time(w, before_ns) && read_direction(w) && read_addresses(w) && copy_raw(w, raw);
     }
-    return take_time(w, before_ns) && take_generation(w) && take_direction(w) && take_addresses(w) &&
+    return read_time(w, before_ns) && read_generation(w) && read_direction(w) && read_addresses(w) &&
            check_terminators(w) && encode_fields(w);
 }
 
 bool input_json_encode(const struct wire_options *options, json_t *object, int64_t before_ns,
                     struct input_json_datagram *datagram) {
-    struct work w = {.options = options, .out = datagram, .object = object};
+    struct encoder w = {.options = options, .out = datagram, .object = object};
     datagram->error[0] = '\0';
     bool good = encode(&w, before_ns);
     if (!good && datagram->error[0] == '\0') {

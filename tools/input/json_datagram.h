@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One JSON object as the bytes of a datagram. */
+/* Encodes a JSON object as a datagram. */
 #ifndef UERUDP_TOOLS_INPUT_JSON_DATAGRAM_H
 #define UERUDP_TOOLS_INPUT_JSON_DATAGRAM_H
 
@@ -8,7 +8,7 @@
 
 #define INPUT_JSON_DATAGRAM_BYTES_MAX 65507
 
-/* Addresses of datagrams that were written without. */
+/* Addresses for objects without addresses. */
 #define INPUT_JSON_DEFAULT_CLIENT "10.0.0.1:50000"
 #define INPUT_JSON_DEFAULT_SERVER "10.0.0.2:7777"
 
@@ -19,11 +19,11 @@ struct input_json_datagram {
     int64_t time_ns;
     size_t size_bytes;
     uint8_t bytes[INPUT_JSON_DATAGRAM_BYTES_MAX];
-    char error[INPUT_JSON_ERROR_BYTES]; /* after failure: the key and what is wrong with it */
+    char error[INPUT_JSON_ERROR_BYTES]; /* after a failure: the key and the error */
 };
 
-/* Encodes; object loses the keys that are used. before_ns: the time of the datagram before, or -1; a datagram without a
-   time comes a little later. False on the first mistake. */
+/* Encodes the datagram and removes the used keys from object. before_ns: time of the previous datagram, or -1; a
+   datagram without a time follows a little later. Returns false at the first error. */
 bool input_json_encode(const struct wire_options *options, json_t *object, int64_t before_ns,
                     struct input_json_datagram *datagram);
 

@@ -12,7 +12,7 @@ static bool has(const struct input_json_fields *source, enum ue_field field) {
     return input_json_fields_has(source, field);
 }
 
-static bool item_says(const struct input_json_fields *source, const char *key) {
+static bool item_implies(const struct input_json_fields *source, const char *key) {
     return json_is_true(json_object_get(source->item, key));
 }
 
@@ -49,8 +49,8 @@ static uint64_t version(const struct input_json_fields *source) {
     return source->context->features ? 4 : 3;
 }
 
-/* A body is what every type has but a restart request and a version upgrade. What versioned senders write into the type
-   of a restart request is not always its number, so there only the body's own fields count. */
+/* Every type but a restart request and a version upgrade has a body. Newer senders do not always write the correct
+   type into a restart request, so for that type only the body's own fields count. */
 static bool has_body(const struct input_json_fields *source) {
     enum ue_handshake_type type = handshake_type(source);
     if (source->has_body_field || type == UE_HANDSHAKE_RESTART_RESPONSE) {
@@ -134,7 +134,7 @@ static const struct {
     {"File", 0, UE_CHANNEL_FILE},
 };
 
-/* Row of the channel's name: as given, else Control for channel 0 and Actor for the others. */
+/* The row of the channel's name: as given, else Control for channel 0 and Actor for all others. */
 static size_t channel_row(const struct input_json_fields *source) {
     const char *given = json_string_value(json_object_get(source->item, "channel_name"));
     for (size_t i = 0; given != NULL && i < sizeof channel_names / sizeof *channel_names; i++) {
@@ -147,7 +147,7 @@ static size_t channel_row(const struct input_json_fields *source) {
 
 static bool default_bunch(const struct input_json_fields *source, struct ue_record *record) {
     switch (record->field) {
-    case UE_F_BUNCH_CONTROL: record->number = item_says(source, "open") || item_says(source, "close"); return true;
+    case UE_F_BUNCH_CONTROL: record->number = item_implies(source, "open") || item_implies(source, "close"); return true;
     case UE_F_BUNCH_CH_TYPE: record->number = channel_names[channel_row(source)].ch_type; return true;
     case UE_F_BUNCH_NAME_HARDCODED: record->number = !has(source, UE_F_BUNCH_NAME_TEXT); return true;
     case UE_F_BUNCH_NAME_INDEX: record->number = channel_names[channel_row(source)].index; return true;

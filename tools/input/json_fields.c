@@ -7,7 +7,7 @@
 
 #define KEY_BYTES 64
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
 void input_json_fields_set_error(struct input_json_fields *source, const char *key, const char *what) {
     if (source->error[0] == '\0') {
@@ -15,7 +15,7 @@ void input_json_fields_set_error(struct input_json_fields *source, const char *k
     }
 }
 
-/* The part of a field's name behind the name of the array element that holds it. */
+/* The part of a field name after the name of its array element. */
 static const char *name_inside(const char *name) {
     static const char *const prefixes[] = {"bunch.", "legacy.", "control."};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -31,14 +31,14 @@ void input_json_fields_set_fault(struct input_json_fields *source, const struct 
     input_json_fields_set_error(source, source->where[0] != '\0' ? name_inside(name) : name, ue_status_text(fault->status));
 }
 
-/* ---- places ---- */
+/* ---- objects ---- */
 
-struct place {
-    json_t *object; /* NULL: not there */
+struct object_position {
+    json_t *object; /* NULL: absent */
     const char *key;
 };
 
-static struct place find_place(const struct input_json_fields *source, const char *name) {
+static struct object_position find_position(const struct input_json_fields *source, const char *name) {
     json_t *object = source->datagram;
     const char *key = name_inside(name);
     if (g_str_has_prefix(name, "control.")) {
@@ -51,12 +51,12 @@ static struct place find_place(const struct input_json_fields *source, const cha
         object = json_object_getn(object, key, (size_t)(dot - key));
         key = dot + 1;
     }
-    return (struct place){json_is_object(object) ? object : NULL, key};
+    return (struct object_position){json_is_object(object) ? object : NULL, key};
 }
 
 static json_t *find_value(const struct input_json_fields *source, enum ue_field field) {
-    struct place place = find_place(source, ue_field_row(field)->name);
-    return json_object_get(place.object, place.key);
+    struct object_position position = find_position(source, ue_field_row(field)->name);
+    return json_object_get(position.object, position.key);
 }
 
 bool input_json_fields_has(const struct input_json_fields *source, enum ue_field field) {
@@ -70,7 +70,7 @@ static void fail_field(struct input_json_fields *source, enum ue_field field, co
     input_json_fields_set_error(source, source->where[0] != '\0' ? name_inside(name) : name, what);
 }
 
-/* Fields of a fixed number of bytes, which the codec would pad. */
+/* The size of a field with a fixed number of bytes, which the codec would pad. */
 static size_t fixed_bytes(enum ue_field field) {
     switch (field) {
     case UE_F_HANDSHAKE_COOKIE:
@@ -82,7 +82,7 @@ static size_t fixed_bytes(enum ue_field field) {
     }
 }
 
-static void take_value(struct input_json_fields *source, json_t *value, struct ue_record *record) {
+static void read_value(struct input_json_fields *source, json_t *value, struct ue_record *record) {
     const char *wrong = input_json_value(value, source->arena, record);
     size_t fixed = fixed_bytes(record->field);
     if (wrong == NULL && fixed != 0 && record->text.units.bits != fixed * 8) {
@@ -95,21 +95,21 @@ static void take_value(struct input_json_fields *source, json_t *value, struct u
     }
 }
 
-static bool take_history(struct input_json_fields *source, struct ue_record *record) {
+static bool read_history(struct input_json_fields *source, struct ue_record *record) {
     json_t *words = find_value(source, UE_F_PACKET_HISTORY);
     size_t index = source->history++;
     if (words == NULL || index >= json_array_size(words)) {
         return false;
     }
-    take_value(source, json_array_get(words, index), record);
+    read_value(source, json_array_get(words, index), record);
     return true;
 }
 
-/* Bits that a decimal number does not carry stand beside it. */
-static bool take_real(struct input_json_fields *source, struct place place, struct ue_record *record) {
+/* Bits that a decimal number cannot hold are in a key of their own. */
+static bool read_real(struct input_json_fields *source, struct object_position position, struct ue_record *record) {
     char raw_key[KEY_BYTES];
-    snprintf(raw_key, sizeof raw_key, "%s_raw", place.key);
-    json_t *raw = json_object_get(place.object, raw_key);
+    snprintf(raw_key, sizeof raw_key, "%s_raw", position.key);
+    json_t *raw = json_object_get(position.object, raw_key);
     if (raw == NULL) {
         return false;
     }
@@ -117,12 +117,12 @@ static bool take_real(struct input_json_fields *source, struct place place, stru
     if (wrong != NULL) {
         input_json_fields_set_error(source, raw_key, wrong);
     }
-    json_object_del(place.object, raw_key);
-    json_object_del(place.object, place.key);
+    json_object_del(position.object, raw_key);
+    json_object_del(position.object, position.key);
     return true;
 }
 
-static bool take_data(struct input_json_fields *source, struct ue_record *record) {
+static bool read_data(struct input_json_fields *source, struct ue_record *record) {
     record->text.units = source->data;
     json_object_del(source->item, "data");
     return true;
@@ -131,25 +131,25 @@ static bool take_data(struct input_json_fields *source, struct ue_record *record
 static bool on_field(void *user, struct ue_record *record) {
     static const uint8_t nothing;
     struct input_json_fields *source = user;
-    struct place place = find_place(source, ue_field_row(record->field)->name);
-    record->text.units.base = &nothing; /* what is missing is empty, not nowhere */
+    struct object_position position = find_position(source, ue_field_row(record->field)->name);
+    record->text.units.base = &nothing; /* an absent text is empty, with a non-NULL pointer */
     if (record->field == UE_F_PACKET_HISTORY) {
-        return take_history(source, record);
+        return read_history(source, record);
     }
     if (record->field == UE_F_BUNCH_DATA) {
-        return take_data(source, record);
+        return read_data(source, record);
     }
     bool is_real = ue_field_row(record->field)->kind == UE_KIND_REAL;
-    if (is_real && take_real(source, place, record)) {
+    if (is_real && read_real(source, position, record)) {
         return true;
     }
-    json_t *value = json_object_get(place.object, place.key);
+    json_t *value = json_object_get(position.object, position.key);
     if (value == NULL) {
         return input_json_default(source, record);
     }
-    take_value(source, value, record);
-    if (record->field != UE_F_LEGACY_IS_ACK) { /* asked twice: what kind of item, and its first bit */
-        json_object_del(place.object, place.key);
+    read_value(source, value, record);
+    if (record->field != UE_F_LEGACY_IS_ACK) { /* read twice: as kind of the item, and as its first bit */
+        json_object_del(position.object, position.key);
     }
     return true;
 }
@@ -176,7 +176,7 @@ void input_json_fields_begin(struct input_json_fields *source, const struct ue_c
                         : source->type == UE_HANDSHAKE_RESTART_REQUEST || source->type == UE_HANDSHAKE_RESTART_RESPONSE;
 }
 
-/* ---- what is left ---- */
+/* ---- unused keys ---- */
 
 static bool is_generated(enum ue_field field) {
     switch (field) {
@@ -216,13 +216,13 @@ static void check_key(struct input_json_fields *source, const char *prefix, cons
         field = ue_field_find(name);
     }
     if (field == UE_F_NONE) {
-        input_json_fields_set_error(source, path, "there is no such field");
+        input_json_fields_set_error(source, path, "unknown field");
     } else if (!is_generated(field)) {
-        input_json_fields_set_error(source, path, "given, but the other fields leave no place for it on the wire");
+        input_json_fields_set_error(source, path, "not allowed, because the other fields exclude it from the wire");
     }
 }
 
-/* Whether some field's name begins so: the key of a nested object. */
+/* Whether a field name starts with this key, so that it names a nested object. */
 static bool is_object_key(const char *prefix, const char *key) {
     char start[2 * KEY_BYTES];
     snprintf(start, sizeof start, "%s%.60s.", prefix, key);

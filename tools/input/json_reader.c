@@ -16,7 +16,7 @@ static int next_character(struct input_json_reader *stream) {
     return character;
 }
 
-/* Whether the file begins as a pcapng or a pcap of either byte order. Nothing is read of it afterwards. */
+/* Whether the file starts like a pcapng or a pcap of either byte order. No JSON is read from such a file. */
 static bool is_capture(struct input_json_reader *stream) {
     static const uint8_t magics[][INPUT_JSON_HEAD_BYTES] = {
         {0x0a, 0x0d, 0x0d, 0x0a}, {0xd4, 0xc3, 0xb2, 0xa1}, {0xa1, 0xb2, 0xc3, 0xd4},
@@ -32,17 +32,17 @@ static bool is_capture(struct input_json_reader *stream) {
     return false;
 }
 
-static void say_no_json(struct input_json_reader *stream, const char *why) {
+static void set_not_json(struct input_json_reader *stream, const char *why) {
     if (is_capture(stream)) {
         snprintf(stream->error, sizeof stream->error,
-                 "a capture, not JSON: uerudp decode --json makes JSON of it, uerudp edit another capture");
+                 "a capture, not JSON: convert it with uerudp decode --json, or change it with uerudp edit");
     } else {
         snprintf(stream->error, sizeof stream->error, "not JSON: %s", why);
     }
 }
 
-/* One character at a time, so that nothing behind the value is consumed. */
-static size_t feed(void *buffer, size_t size, void *user) {
+/* One character at a time, so that nothing after the value is consumed. */
+static size_t read_character(void *buffer, size_t size, void *user) {
     struct input_json_reader *stream = user;
     int character = size > 0 && stream->length < INPUT_JSON_VALUE_CHARS_MAX ? next_character(stream) : EOF;
     if (character == EOF) {
@@ -78,12 +78,12 @@ json_t *input_json_reader_next(struct input_json_reader *stream) {
     stream->begin_line = stream->line;
     stream->length = 0;
     json_t *value =
-        json_load_callback(feed, stream, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &error);
+        json_load_callback(read_character, stream, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &error);
     if (value == NULL && stream->length >= INPUT_JSON_VALUE_CHARS_MAX) {
         snprintf(stream->error, sizeof stream->error, "a value of more than %u characters", INPUT_JSON_VALUE_CHARS_MAX);
     } else if (value == NULL) {
         stream->begin_line += error.line > 0 ? (size_t)error.line - 1 : 0;
-        say_no_json(stream, error.text);
+        set_not_json(stream, error.text);
     } else if (!json_is_object(value)) {
         snprintf(stream->error, sizeof stream->error, "not a JSON object");
         json_decref(value);

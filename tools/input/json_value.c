@@ -94,7 +94,7 @@ static const char *text_value(const json_t *value, struct input_arena *arena, st
     for (size_t i = 0; i < length; i++) {
         text->wide |= (from[i] & 0x80) != 0;
     }
-    uint8_t *units = input_arena_alloc(arena, length * 2); /* UTF-16 never takes more than twice the bytes of UTF-8 */
+    uint8_t *units = input_arena_alloc(arena, length * 2); /* UTF-16 needs at most twice the bytes of UTF-8 */
     if (!text->wide) {
         memcpy(units, from, length);
         text->units = (struct ue_view){units, 0, length * 8};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of JSON as values of fields: numbers, hex bytes and texts, with what is wrong with those that are not. */
+/* Converts JSON values to field values: numbers, hex bytes and texts. */
 #ifndef UERUDP_TOOLS_INPUT_JSON_VALUE_H
 #define UERUDP_TOOLS_INPUT_JSON_VALUE_H
 
@@ -8,7 +8,7 @@
 
 #include <uerudp/trace.h>
 
-/* Memory of one datagram, freed all at once. */
+/* Memory for one datagram, freed as a whole. */
 struct input_arena {
     GPtrArray *blocks;
 };
@@ -16,13 +16,13 @@ struct input_arena {
 void *input_arena_alloc(struct input_arena *arena, size_t bytes); /* zeroed */
 void input_arena_clear(struct input_arena *arena);
 
-/* Each fills *record, whose field says the kind, or returns a static text of what the value should have been. */
+/* Each sets *record according to the kind of its field, or returns a static text that says what the value should be. */
 const char *input_json_value(const json_t *value, struct input_arena *arena, struct ue_record *record);
 
-/* Raw bits of a REAL in hexadecimal: 16 digits, or 8 for a float. */
+/* Parses the raw bits of a REAL in hexadecimal: 16 digits, or 8 for a float. */
 const char *input_json_raw_real(const json_t *value, struct ue_record *record);
 
-/* Hex digits to bytes; NULL when good. */
+/* Parses hex digits; returns NULL on success. */
 const char *input_json_bytes(const json_t *value, struct input_arena *arena, struct ue_view *view);
 
 #endif

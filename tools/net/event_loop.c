@@ -13,12 +13,12 @@ struct event_loop {
     GMainLoop *main;
     GSource *ticker;
     GSource *waker;
-    struct event_loop_watch *receiver; /* NULL: no hook */
+    struct event_loop_watch *receiver; /* NULL: no callback */
     GSource *signals[2];
     GSource *reader;    /* of standard input; NULL while paused */
-    GString *lines;     /* read, not yet handed over */
-    bool input_is_over; /* nothing more can be read */
-    bool end_was_told;
+    GString *lines;     /* read, not yet passed to the callback */
+    bool input_is_over; /* end of file or a read error */
+    bool end_was_reported;
     int64_t period_us;
     int64_t next_tick_us;
     bool stopping;
@@ -51,7 +51,7 @@ static void detach(GSource **source) {
 
 /* ---- ticks ---- */
 
-/* Ticks keep their rate on average; those that a slow one made late are left out. */
+/* Ticks keep their average rate; ticks that a slow one delayed past their time are skipped. */
 static gboolean on_tick(gpointer user) {
     struct event_loop *loop = user;
     int64_t now_us = g_get_monotonic_time();
@@ -71,7 +71,7 @@ static gboolean dispatch_timer(GSource *source, GSourceFunc function, gpointer u
     return function(user);
 }
 
-/* A source that is ready at a time. */
+/* A source that becomes ready at a given time. */
 static GSourceFuncs timer_functions = {.dispatch = dispatch_timer};
 
 static gboolean on_wake(gpointer user) {
@@ -126,7 +126,7 @@ void event_loop_watch_free(struct event_loop_watch *watch) {
 
 /* ---- lines ---- */
 
-/* False when the program wants no more for now. */
+/* Passes complete lines to the callback; returns false when the callback wants no more for now. */
 static bool hand_over_lines(struct event_loop *loop) {
     char *end;
     bool more = true;
@@ -136,12 +136,12 @@ static bool hand_over_lines(struct event_loop *loop) {
         more = loop->hooks.line(loop->hooks.user, loop->lines->str);
         g_string_erase(loop->lines, 0, (gssize)length + 1);
     }
-    if (more && loop->input_is_over && loop->lines->len > 0) { /* a last line without its end */
+    if (more && loop->input_is_over && loop->lines->len > 0) { /* a last line without a newline */
         more = loop->hooks.line(loop->hooks.user, loop->lines->str);
         g_string_truncate(loop->lines, 0);
     }
-    if (more && loop->input_is_over && !loop->end_was_told) {
-        loop->end_was_told = true;
+    if (more && loop->input_is_over && !loop->end_was_reported) {
+        loop->end_was_reported = true;
         loop->hooks.line(loop->hooks.user, NULL);
     }
     return more;
@@ -171,7 +171,7 @@ void event_loop_read_lines(struct event_loop *loop) {
     }
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 struct event_loop *event_loop_new(const struct event_loop_callbacks *hooks, const struct net_socket *socket,
                             double ticks_per_second) {
@@ -187,7 +187,7 @@ struct event_loop *event_loop_new(const struct event_loop_callbacks *hooks, cons
     loop->waker = g_source_new(&timer_functions, sizeof(GSource));
     attach(loop, loop->waker, on_wake, loop);
     g_source_set_ready_time(loop->ticker, loop->next_tick_us);
-    attach(loop, loop->ticker, on_tick, loop); /* of equal priority: no flood of datagrams holds back ticks */
+    attach(loop, loop->ticker, on_tick, loop); /* equal priorities: a flood of datagrams does not delay ticks */
     for (size_t i = 0; i < 2; i++) {
         loop->signals[i] = g_unix_signal_source_new(signals[i]);
         attach(loop, loop->signals[i], on_signal, loop);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* A tick's worth of a thousand clients; the system may grant less. */
+/* Holds what a thousand clients send in one tick; the system may grant less. */
 #define BUFFER_BYTES (4 << 20)
 
 struct net_socket {
@@ -16,7 +16,7 @@ struct net_socket {
     bool has_peer;
     bool is_ipv6;
     bool is_dual;
-    bool has_errors; /* the error queue may hold some */
+    bool has_errors; /* the error queue may hold errors */
 };
 
 /* ---- creation ---- */
@@ -43,19 +43,19 @@ static GSocketAddress *to_gio(const struct net_address *address) {
     return g_socket_address_new_from_native(&native, size);
 }
 
-static bool learn_local(struct net_socket *s, GError **error) {
+static bool read_local_address(struct net_socket *s, GError **error) {
     GSocketAddress *address = g_socket_get_local_address(s->gio, error);
     bool known = address != NULL && from_gio(address, &s->local);
     g_clear_object(&address);
     return known;
 }
 
-/* Takes over gio. */
+/* Takes ownership of gio. */
 static struct net_socket *new_socket(GSocket *gio, GError **error) {
     struct net_socket *s = g_new0(struct net_socket, 1);
     s->gio = gio;
     s->is_ipv6 = g_socket_get_family(gio) == G_SOCKET_FAMILY_IPV6;
-    if (!learn_local(s, error)) {
+    if (!read_local_address(s, error)) {
         net_socket_free(s);
         return NULL;
     }
@@ -69,9 +69,9 @@ void net_socket_free(struct net_socket *s) {
     }
 }
 
-/* A server hears of clients that are gone only when it asks for it (as the engine does); the peer is then read from the
-   socket's error queue. */
-static void want_errors(const struct net_socket *s) {
+/* A server gets ICMP errors about unreachable clients only if it enables them (as the engine does); the peer is then
+   read from the error queue of the socket. */
+static void enable_errors(const struct net_socket *s) {
 #ifdef IP_RECVERR
     g_socket_set_option(s->gio, IPPROTO_IP, IP_RECVERR, 1, NULL);
     if (s->is_ipv6) {
@@ -83,11 +83,11 @@ static void want_errors(const struct net_socket *s) {
 }
 
 /* GIO's message names neither the port nor a remedy. */
-static void explain_taken(GError **error, uint16_t port) {
+static void explain_port_in_use(GError **error, uint16_t port) {
     if (g_error_matches(*error, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE)) {
         g_clear_error(error);
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE,
-                    "port %u is taken by another program; --port 0 finds a free one", port);
+                    "port %u is in use by another program; --port 0 chooses a free port", port);
     }
 }
 
@@ -97,13 +97,13 @@ static struct net_socket *listen_at(GSocketAddress *address, uint16_t port, GErr
         return NULL;
     }
     if (!g_socket_bind(gio, address, FALSE, error)) {
-        explain_taken(error, port);
+        explain_port_in_use(error, port);
         g_object_unref(gio);
         return NULL;
     }
     struct net_socket *s = new_socket(gio, error);
     if (s != NULL) {
-        want_errors(s);
+        enable_errors(s);
     }
     return s;
 }
@@ -116,7 +116,7 @@ static struct net_socket *listen_at_any(bool is_ipv6, uint16_t port, GError **er
     return s;
 }
 
-/* IPv6 sockets take both, but some machines have none. */
+/* An IPv6 socket serves both families, but some machines have no IPv6. */
 static struct net_socket *listen_everywhere(uint16_t port, GError **error) {
     struct net_socket *s = listen_at_any(true, port, error);
     if (s != NULL) {
@@ -158,7 +158,7 @@ static struct net_socket *connect_to(GSocketAddress *address, GError **error) {
     return s;
 }
 
-/* The first address that works; of several that do not, the last one's problem stands. */
+/* Connects to the first address that works; if none does, reports the error of the last one. */
 static struct net_socket *connect_to_any(GSocketAddressEnumerator *addresses, GError **error) {
     struct net_socket *s = NULL;
     GSocketAddress *address;
@@ -189,7 +189,7 @@ struct net_socket *net_socket_connect(const char *target, uint16_t default_port,
     }
     struct net_socket *s = NULL;
     if (g_network_address_get_port(G_NETWORK_ADDRESS(name)) == 0) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: there is no port 0 to send to", target);
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "%s: port 0 is not a valid destination", target);
     } else {
         GSocketAddressEnumerator *addresses = g_socket_connectable_enumerate(name);
         s = connect_to_any(addresses, error);
@@ -222,7 +222,7 @@ static bool is_any(const struct net_address *address) {
     return memcmp(address->bytes, zeros, sizeof zeros) == 0;
 }
 
-/* A socket that is connected to the peer, and sends nothing, knows the way. */
+/* A socket connected to the peer, which sends nothing, gives the local address of the route. */
 struct net_address net_socket_local_for(const struct net_socket *s, const struct net_address *peer) {
     struct net_address local = s->local;
     if (!is_any(&local)) {
@@ -254,7 +254,7 @@ static enum net_socket_result classify(struct net_socket *s) {
     }
 }
 
-/* Whom a datagram sent earlier did not reach; a listening socket keeps a queue of them. */
+/* Reads for which peer an earlier datagram failed; a listening socket has a queue of such errors. */
 static enum net_socket_result receive_error(struct net_socket *s, struct net_address *from) {
 #ifdef MSG_ERRQUEUE
     struct sockaddr_storage native = {0};
@@ -306,6 +306,6 @@ enum net_socket_result net_socket_send(struct net_socket *s, const struct net_ad
     if (result != NET_SOCKET_UNREACHABLE || s->has_peer) {
         return result;
     }
-    /* a listening socket reports what an earlier datagram met, perhaps at another peer */
+    /* a listening socket reports the error of an earlier datagram, perhaps to another peer */
     return send_once(s, to, bytes, size_bytes) ? NET_SOCKET_DONE : classify(s);
 }

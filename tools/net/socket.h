@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* UDP sockets for IPv4 and IPv6 that never block (endpoint.md 16.1, 24.2: what can happen to a datagram). GIO makes
-   them; datagrams go by the system's calls, since an error object for each empty socket, and an address object for each
-   datagram, cost more than the calls. */
+/* Non-blocking UDP sockets for IPv4 and IPv6 (endpoint.md 16.1, 24.2: what can happen to a datagram). GIO creates
+   them; datagrams use system calls directly, because GIO's error and address objects cost more than the calls. */
 #ifndef UERUDP_TOOLS_NET_SOCKET_H
 #define UERUDP_TOOLS_NET_SOCKET_H
 
@@ -11,43 +10,42 @@
 
 struct net_socket;
 
-/* What became of one attempt to receive or send. */
+/* The result of one attempt to receive or send. */
 enum net_socket_result {
     NET_SOCKET_DONE,
-    NET_SOCKET_WOULD_BLOCK, /* nothing waits; or, sending, no room now: the datagram is lost */
-    NET_SOCKET_UNREACHABLE, /* somebody said that nobody listens at the address */
-    NET_SOCKET_TOO_LONG,    /* the datagram does not fit */
+    NET_SOCKET_WOULD_BLOCK, /* receiving: no datagram is waiting; sending: no buffer space, the datagram is lost */
+    NET_SOCKET_UNREACHABLE, /* ICMP: nobody listens at the address */
+    NET_SOCKET_TOO_LONG,    /* the datagram is too long for the path or the buffer */
     NET_SOCKET_FAILED
 };
 
-/* A socket that many may send to. host NULL: every address of this machine, of IPv6 too where there is any; port 0: a
-   free one. NULL with a sentence in *error: host unknown or not of this machine, port taken. */
+/* Opens a socket that receives from any peer. host NULL: every address of this machine, with IPv6 if available; port
+   0: any free port. Returns NULL with a sentence in *error: unknown host, host is not on this machine, port in use. */
 struct net_socket *net_socket_listen(const char *host, uint16_t port, GError **error);
 
-/* A socket that talks to one peer only; the first address of the host that can be reached from here. target is HOST,
-   HOST:PORT or [IPV6]:PORT. */
+/* Opens a socket for one peer, at the first reachable address of the host. target is HOST, HOST:PORT or [IPV6]:PORT. */
 struct net_socket *net_socket_connect(const char *target, uint16_t default_port, GError **error);
 
 void net_socket_free(struct net_socket *s);
 
-/* Address of this end. */
+/* The local address. */
 const struct net_address *net_socket_local(const struct net_socket *s);
-/* The peer of a connected socket; NULL of a listening one. */
+/* The peer of a connected socket; NULL for a listening socket. */
 const struct net_address *net_socket_peer(const struct net_socket *s);
-/* Whether the socket takes IPv4 besides IPv6. */
+/* Whether the socket is IPv6 and accepts IPv4 too. */
 bool net_socket_is_dual(const struct net_socket *s);
 GSocket *net_socket_gio(const struct net_socket *s);
 
-/* Takes one waiting datagram; *from is its sender, or, when UNREACHABLE, who does not listen. */
+/* Receives one datagram; *from is its sender or, with UNREACHABLE, the peer that does not listen. */
 enum net_socket_result net_socket_receive(struct net_socket *s, struct net_address *from, uint8_t *bytes,
                                         size_t capacity_bytes, size_t *size_bytes);
 
-/* Sends one datagram; to is ignored by a connected socket and may be NULL. */
+/* Sends one datagram. A connected socket ignores `to`, which may then be NULL. */
 enum net_socket_result net_socket_send(struct net_socket *s, const struct net_address *to, const uint8_t *bytes,
                                      size_t size_bytes);
 
-/* This end as a peer sees it: of a socket bound to every address, which does not say to which one a datagram came, the
-   address from which datagrams to the peer leave. */
+/* The local address as the peer sees it. A socket bound to every address does not know where a datagram arrived; the
+   result is then the source address of datagrams to the peer. */
 struct net_address net_socket_local_for(const struct net_socket *s, const struct net_address *peer);
 
 #endif

@@ -3,10 +3,10 @@
 
 struct completed_messages {
     struct tracker_table *tracks;
-    const struct input_datagram *seen;
-    struct message_assembler *messages; /* of its connection */
+    const struct input_datagram *captured;
+    struct message_assembler *messages; /* of the connection */
     GArray *list;                 /* struct print_message */
-    GPtrArray *copies;            /* what they point to outside of the datagram */
+    GPtrArray *copies;            /* copies of data outside of the datagram */
     struct print_messages shown;
 };
 
@@ -31,7 +31,7 @@ static const void *keep(struct completed_messages *contents, const void *bytes, 
     return copy;
 }
 
-/* Behind those of the same item: those of late packets are told after others. */
+/* The index after the messages of the same item: messages of late packets are reported after others. */
 static guint place_of(const GArray *list, uint32_t item) {
     guint place = list->len;
     while (place != 0 && g_array_index(list, struct print_message, place - 1).item > item) {
@@ -40,7 +40,7 @@ static guint place_of(const GArray *list, uint32_t item) {
     return place;
 }
 
-/* Copies of bytes keep their bit offsets: what the bits of records count in stays the same. */
+/* A copy keeps the bit offset of its bytes, so that offsets in records stay the same. */
 static void on_message(void *user, const struct ue_reassembly_event *event) {
     struct completed_messages *contents = user;
     if (event->type != UE_REASSEMBLY_COMPLETE) {
@@ -48,10 +48,10 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
     }
     struct print_message message = {.item = event->item, .content = event->content};
     struct ue_view *data = &message.content.data;
-    if (data->base != contents->seen->bytes) {
+    if (data->base != contents->captured->bytes) {
         data->base = keep(contents, data->base, ue_bits_bytes(data->bit + data->bits));
     }
-    if (data->base != contents->seen->bytes && data->bit == 0) {
+    if (data->base != contents->captured->bytes && data->bit == 0) {
         message.fragments = keep(contents, event->fragments, event->fragment_count * sizeof *event->fragments);
         message.fragment_count = event->fragment_count;
     }
@@ -61,23 +61,23 @@ static void on_message(void *user, const struct ue_reassembly_event *event) {
 static void on_event(void *user, const struct ue_tracker_event *event) {
     struct completed_messages *contents = user;
     const struct ue_reassembly_callbacks sink = {on_message, contents};
-    message_assembler_on_event(contents->messages, &contents->seen->context, event, &sink);
+    message_assembler_on_event(contents->messages, &contents->captured->context, event, &sink);
 }
 
-const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents, const struct input_datagram *seen) {
+const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents, const struct input_datagram *captured) {
     const struct ue_tracker_callbacks sink = {.event = on_event, .user = contents};
     g_array_set_size(contents->list, 0);
     g_ptr_array_set_size(contents->copies, 0);
     contents->shown = (struct print_messages){0};
-    if (seen->is_foreign || seen->is_cut) {
-        return &contents->shown; /* it completes nothing: nothing is kept for its connection */
+    if (captured->is_foreign || captured->is_cut) {
+        return &contents->shown; /* it completes no message, so no state is allocated for its connection */
     }
-    contents->seen = seen;
-    contents->messages = tracker_table_messages(contents->tracks, seen);
-    tracker_table_on_datagram(contents->tracks, seen, &sink);
-    message_assembler_end_datagram(contents->messages, &seen->context, &(const struct ue_reassembly_callbacks){on_message, contents});
+    contents->captured = captured;
+    contents->messages = tracker_table_messages(contents->tracks, captured);
+    tracker_table_on_datagram(contents->tracks, captured, &sink);
+    message_assembler_end_datagram(contents->messages, &captured->context, &(const struct ue_reassembly_callbacks){on_message, contents});
     contents->shown = (struct print_messages){.list = (const struct print_message *)contents->list->data,
                                                  .count = contents->list->len,
-                                                 .names = message_assembler_names(contents->messages, seen->held->frame)};
+                                                 .names = message_assembler_names(contents->messages, captured->held->frame)};
     return &contents->shown;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the messages carry that the datagrams of a reading complete. Memory is bounded as that of tracks.h is. */
+/* The messages that each datagram of a capture completes. Memory is bounded as in tracker_table.h. */
 #ifndef UERUDP_TOOLS_OBSERVE_COMPLETED_MESSAGES_H
 #define UERUDP_TOOLS_OBSERVE_COMPLETED_MESSAGES_H
 
@@ -11,7 +11,8 @@ struct completed_messages;
 struct completed_messages *completed_messages_new(void);
 void completed_messages_free(struct completed_messages *contents);
 
-/* Takes the next datagram, foreign and cut ones too, and gives the messages that it completes: until the next call. */
-const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents, const struct input_datagram *seen);
+/* Handles the next datagram, also a foreign or cut one, and returns the messages that it completes, valid until the
+   next call. */
+const struct print_messages *completed_messages_on_datagram(struct completed_messages *contents, const struct input_datagram *captured);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "tools/observe/decryptor.h"
+#include "tools/cli/wire_options.h"
 
 /* An unproven handshake message, or what may be a restart, waits for this many datagrams of its conversation, and no
  * longer. */

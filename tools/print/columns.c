@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/print/columns.h"
 
-/* Keys that stand for something of the capture, not of the datagram's bytes. */
-enum kind { KIND_FIELD, KIND_FRAME, KIND_TIME, KIND_SOURCE, KIND_DESTINATION, KIND_LENGTH, KIND_RAW, KIND_COUNT };
+/* Keys of columns that show capture data, not a field of the datagram. */
+enum column_kind { KIND_FIELD, KIND_FRAME, KIND_TIME, KIND_SOURCE, KIND_DESTINATION, KIND_LENGTH, KIND_RAW, KIND_COUNT };
 
 static const char *const capture_keys[KIND_COUNT] = {NULL, "frame", "time", "src", "dst", "length", "raw"};
 
@@ -10,9 +10,9 @@ bool print_columns_add(struct print_columns *columns, const char *key) {
     if (columns->count == PRINT_COLUMNS_MAX) {
         return false;
     }
-    enum kind kind = KIND_FIELD;
+    enum column_kind kind = KIND_FIELD;
     for (int i = KIND_FIELD + 1; i < KIND_COUNT; i++) {
-        kind = strcmp(capture_keys[i], key) == 0 ? (enum kind)i : kind;
+        kind = strcmp(capture_keys[i], key) == 0 ? (enum column_kind)i : kind;
     }
     enum ue_field field = ue_field_find(key);
     if (kind == KIND_FIELD && field == UE_F_NONE) {
@@ -45,7 +45,7 @@ static void put_value(struct text_buffer *out, const struct ue_record *record) {
     case UE_KIND_FRAME:
     case UE_KIND_SPAN:
     case UE_KIND_FLAG:
-    case UE_KIND_FINDING: break; /* of no record */
+    case UE_KIND_FINDING: break; /* not a record of a trace */
     }
 }
 
@@ -61,45 +61,46 @@ static void on_field(void *user, const struct ue_record *record) {
     }
 }
 
-/* Fields that the front end knows and no trace reports. */
-static void report_shown(struct print_columns *columns, const struct print_datagram *shown) {
-    const struct ue_record stream = {.field = UE_F_STREAM, .number = shown->stream};
+/* Adds the fields that come from print_datagram and not from the trace. */
+static void add_capture_columns(struct print_columns *columns, const struct print_datagram *datagram) {
+    const struct ue_record stream = {.field = UE_F_STREAM, .number = datagram->stream};
     on_field(columns, &stream);
-    if (shown->context == NULL) {
+    if (datagram->context == NULL) {
         return;
     }
     const struct ue_record records[] = {
-        {.field = UE_F_DIRECTION, .number = shown->context->direction},
-        {.field = UE_F_GENERATION, .string = shown->context->profile.name},
-        {.field = UE_F_GENERATION_REASON, .string = shown->reason},
-        {.field = UE_F_CANONICAL, .number = shown->canonical},
+        {.field = UE_F_DIRECTION, .number = datagram->context->direction},
+        {.field = UE_F_GENERATION, .string = datagram->context->profile.name},
+        {.field = UE_F_GENERATION_REASON, .string = datagram->reason},
+        {.field = UE_F_CANONICAL, .number = datagram->canonical},
     };
     for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
         on_field(columns, &records[i]);
     }
-    if (shown->fault.status != UE_OK) {
+    if (datagram->fault.status != UE_OK) {
         on_field(columns,
-                 &(struct ue_record){.field = UE_F_FAULT_STATUS, .string = ue_status_name(shown->fault.status)});
+                 &(struct ue_record){.field = UE_F_FAULT_STATUS, .string = ue_status_name(datagram->fault.status)});
         on_field(columns,
-                 &(struct ue_record){.field = UE_F_FAULT_FIELD, .string = ue_field_row(shown->fault.field)->name});
-        on_field(columns, &(struct ue_record){.field = UE_F_FAULT_BIT, .number = shown->fault.bit});
+                 &(struct ue_record){.field = UE_F_FAULT_FIELD, .string = ue_field_row(datagram->fault.field)->name});
+        on_field(columns, &(struct ue_record){.field = UE_F_FAULT_BIT, .number = datagram->fault.bit});
     }
 }
 
-static void put_capture(struct text_buffer *out, enum kind kind, const struct print_datagram *shown) {
+static void put_capture(struct text_buffer *out, enum column_kind kind, const struct print_datagram *datagram) {
     switch (kind) {
-    case KIND_FRAME: text_buffer_add_unsigned(out, shown->frame); break;
-    case KIND_TIME: text_buffer_add_signed(out, shown->time_ns); break;
-    case KIND_SOURCE: text_buffer_add(out, shown->source); break;
-    case KIND_DESTINATION: text_buffer_add(out, shown->destination); break;
-    case KIND_LENGTH: text_buffer_add_unsigned(out, shown->length_bytes); break;
-    case KIND_RAW: text_buffer_add_hex_view(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8}, SIZE_MAX); break;
+    case KIND_FRAME: text_buffer_add_unsigned(out, datagram->frame); break;
+    case KIND_TIME: text_buffer_add_signed(out, datagram->time_ns); break;
+    case KIND_SOURCE: text_buffer_add(out, datagram->source); break;
+    case KIND_DESTINATION: text_buffer_add(out, datagram->destination); break;
+    case KIND_LENGTH: text_buffer_add_unsigned(out, datagram->length_bytes); break;
+    case KIND_RAW: text_buffer_add_hex_view(out, (struct ue_view){datagram->bytes, 0, datagram->captured_bytes * 8}, SIZE_MAX); break;
     case KIND_FIELD:
     case KIND_COUNT: break;
     }
 }
 
-/* Values hold no control characters; under tabs nothing else needs care, under commas quotes do. */
+/* Values hold no control characters. Tab-separated values need no further care; comma-separated values may need
+   quotes. */
 static void put_column(struct print_columns *columns, const struct text_buffer *value) {
     struct text_buffer *out = &columns->lines;
     bool quote = columns->separator == ',' && value->length != 0 &&
@@ -118,16 +119,16 @@ static void put_column(struct print_columns *columns, const struct text_buffer *
     text_buffer_add_char(out, '"');
 }
 
-void print_columns_datagram(struct print_columns *columns, const struct print_datagram *shown) {
+void print_columns_datagram(struct print_columns *columns, const struct print_datagram *datagram) {
     const struct print_sink sink = {.sink = {NULL, on_field, NULL, columns}};
     struct ue_decode_result verdict;
     for (size_t i = 0; i < columns->count; i++) {
         columns->values[i].length = 0;
-        put_capture(&columns->values[i], (enum kind)columns->kinds[i], shown);
+        put_capture(&columns->values[i], (enum column_kind)columns->kinds[i], datagram);
     }
-    report_shown(columns, shown);
-    if (shown->context != NULL) {
-        print_datagram_trace(shown, &sink, &verdict);
+    add_capture_columns(columns, datagram);
+    if (datagram->context != NULL) {
+        print_datagram_trace(datagram, &sink, &verdict);
     }
     for (size_t i = 0; i < columns->count; i++) {
         if (i != 0) {

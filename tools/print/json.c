@@ -5,17 +5,17 @@
 
 #include "tools/print/json_settings.h"
 
-/* Numbers above this are written as strings: readers that hold numbers as doubles would round them. */
+/* Larger numbers are written as strings, because readers that store numbers as doubles would round them. */
 #define EXACT_MAX (UINT64_C(1) << 53)
 
 /* The longest key of a field, with quotes, colon and NUL. */
 #define KEY_BYTES 40
 
-/* Depth of the brackets around the fields of each part. */
+/* Number of open brackets around the fields of each part. */
 enum scope { SCOPE_TOP = 1, SCOPE_ITEM = 3, SCOPE_MESSAGE = 5 };
 
-/* Where a field stands: the scope, the sub-object inside it, and its own key. */
-struct place {
+/* The position of a field: scope, sub-object, and its own key. */
+struct key_position {
     uint8_t scope;
     uint8_t object_length;
     uint8_t quoted_length;
@@ -24,9 +24,9 @@ struct place {
     char quoted[KEY_BYTES]; /* the key with quotes and colon */
 };
 
-static struct place places[UE_FIELD_COUNT];
+static struct key_position positions[UE_FIELD_COUNT];
 
-/* Keys of the lists of an item, known by their address. */
+/* Keys of the lists in an item, compared by address. */
 static const char messages[] = "messages";
 static const char contents[] = "content";
 
@@ -37,26 +37,26 @@ static bool skip_prefix(const char **name, const char *prefix) {
     return found;
 }
 
-static struct place place_of(const char *name) {
-    struct place place = {.scope = SCOPE_TOP};
+static struct key_position position_of(const char *name) {
+    struct key_position position = {.scope = SCOPE_TOP};
     if (skip_prefix(&name, "bunch.") || skip_prefix(&name, "legacy.")) {
-        place.scope = SCOPE_ITEM;
+        position.scope = SCOPE_ITEM;
     } else if (skip_prefix(&name, "control.")) {
-        place.scope = SCOPE_MESSAGE;
+        position.scope = SCOPE_MESSAGE;
     }
     const char *dot = strchr(name, '.');
-    place.object = dot != NULL ? name : NULL;
-    place.object_length = (uint8_t)(dot != NULL ? dot - name : 0);
-    place.key = dot != NULL ? dot + 1 : name;
-    place.quoted_length = (uint8_t)snprintf(place.quoted, sizeof place.quoted, "\"%s\":", place.key);
-    return place;
+    position.object = dot != NULL ? name : NULL;
+    position.object_length = (uint8_t)(dot != NULL ? dot - name : 0);
+    position.key = dot != NULL ? dot + 1 : name;
+    position.quoted_length = (uint8_t)snprintf(position.quoted, sizeof position.quoted, "\"%s\":", position.key);
+    return position;
 }
 
-static const struct place *find_place(enum ue_field field) {
-    if (places[field].key == NULL) {
-        places[field] = place_of(ue_field_row(field)->name);
+static const struct key_position *find_position(enum ue_field field) {
+    if (positions[field].key == NULL) {
+        positions[field] = position_of(ue_field_row(field)->name);
     }
-    return &places[field];
+    return &positions[field];
 }
 
 /* ---- brackets ---- */
@@ -93,10 +93,10 @@ static void put_key(struct print_json *json, const char *key, size_t length) {
     json->line.length += length + 3;
 }
 
-static void put_place(struct print_json *json, const struct place *place) {
+static void put_position(struct print_json *json, const struct key_position *position) {
     comma(json);
-    memcpy(text_buffer_room(&json->line, KEY_BYTES), place->quoted, KEY_BYTES); /* of a fixed size: a few moves */
-    json->line.length += place->quoted_length;
+    memcpy(text_buffer_room(&json->line, KEY_BYTES), position->quoted, KEY_BYTES); /* a fixed size compiles to a few moves */
+    json->line.length += position->quoted_length;
 }
 
 static void open_key(struct print_json *json, const char *key, char opener, char closer) {
@@ -131,7 +131,7 @@ static void put_bytes(struct text_buffer *out, struct ue_view view) {
     text_buffer_add_char(out, '"');
 }
 
-/* Whether the decimal form gives back the same bits. */
+/* Whether the decimal form reads back as the same bits. */
 static bool survives_decimal(double value) {
     return isfinite(value) && !(value == 0 && signbit(value));
 }
@@ -169,7 +169,7 @@ void print_json_add_value(struct text_buffer *out, const struct ue_record *recor
     case UE_KIND_FRAME:
     case UE_KIND_SPAN:
     case UE_KIND_FLAG:
-    case UE_KIND_FINDING: break; /* of no record */
+    case UE_KIND_FINDING: break; /* not a record of a trace */
     }
 }
 
@@ -181,27 +181,27 @@ void print_json_add_raw(struct text_buffer *out, const char *key, const struct u
 
 /* ---- the trace ---- */
 
-/* Brings the brackets to where the field belongs. */
-static void go_to(struct print_json *json, const struct place *place) {
-    bool same = json->object != NULL && place->object != NULL && json->depth == place->scope + 1u &&
-                strncmp(json->object, place->object, place->object_length + 1u) == 0;
+/* Opens and closes brackets so that the field can follow. */
+static void go_to(struct print_json *json, const struct key_position *position) {
+    bool same = json->object != NULL && position->object != NULL && json->depth == position->scope + 1u &&
+                strncmp(json->object, position->object, position->object_length + 1u) == 0;
     if (same) {
         return;
     }
-    if (json->depth != place->scope) {
-        close_to(json, place->scope);
+    if (json->depth != position->scope) {
+        close_to(json, position->scope);
     }
-    if (place->object != NULL) {
-        put_key(json, place->object, place->object_length);
+    if (position->object != NULL) {
+        put_key(json, position->object, position->object_length);
         open_bracket(json, '{', '}');
-        json->object = place->object;
+        json->object = position->object;
     }
 }
 
-static void put_listed(struct print_json *json, const struct place *place, const struct ue_record *record) {
+static void put_listed(struct print_json *json, const struct key_position *position, const struct ue_record *record) {
     if (json->array != record->field) {
-        go_to(json, place);
-        open_key(json, place->key, '[', ']');
+        go_to(json, position);
+        open_key(json, position->key, '[', ']');
         json->array = record->field;
     }
     comma(json);
@@ -215,12 +215,12 @@ static void end_list(struct print_json *json) {
     }
 }
 
-/* A value for a list that is written later. */
-static void put_aside(struct text_buffer *aside, const struct ue_record *record) {
-    if (aside->length != 0) {
-        text_buffer_add_char(aside, ',');
+/* Appends a value to a list that is written later in the line. */
+static void defer_value(struct text_buffer *deferred, const struct ue_record *record) {
+    if (deferred->length != 0) {
+        text_buffer_add_char(deferred, ',');
     }
-    print_json_add_value(aside, record);
+    print_json_add_value(deferred, record);
 }
 
 static void note_bits(struct print_json *json, const struct ue_record *record) {
@@ -229,18 +229,18 @@ static void note_bits(struct print_json *json, const struct ue_record *record) {
             text_buffer_add_char(&json->bits, ',');
         }
         text_buffer_add_format(&json->bits, "[\"%s\",%zu,%zu%s]", ue_field_row(record->field)->name, record->bit, record->bits,
-                      json->is_assembled ? ",\"message\""
-                      : json->is_opened  ? ",true"
+                      json->is_reassembled ? ",\"message\""
+                      : json->is_decrypted  ? ",true"
                                          : "");
     }
 }
 
-static void put_unique_id(struct print_json *json, const struct place *place, const struct ue_record *record) {
+static void put_unique_id(struct print_json *json, const struct key_position *position, const struct ue_record *record) {
     struct text_buffer *out = &json->unique_id;
     if (out->length > 1) {
         text_buffer_add_char(out, ',');
     }
-    put_quoted(out, place->key);
+    put_quoted(out, position->key);
     text_buffer_add_char(out, ':');
     print_json_add_value(out, record);
 }
@@ -256,7 +256,7 @@ static void begin_item(struct print_json *json) {
     open_bracket(json, '{', '}');
 }
 
-/* An object in a list of the item: messages or content. */
+/* Begins an object in a list of the item: messages or content. */
 static void begin_element(struct print_json *json, const char *list) {
     bool is_next = json->depth >= SCOPE_MESSAGE - 1 && json->list == list;
     close_to(json, is_next ? SCOPE_MESSAGE - 1 : SCOPE_ITEM);
@@ -268,26 +268,26 @@ static void begin_element(struct print_json *json, const char *list) {
     open_bracket(json, '{', '}');
 }
 
-static void flush_aside(struct print_json *json, struct text_buffer *aside, const char *key, char opener, char closer) {
-    if (aside->length != 0) {
+static void write_deferred(struct print_json *json, struct text_buffer *deferred, const char *key, char opener, char closer) {
+    if (deferred->length != 0) {
         put_key(json, key, strlen(key));
         text_buffer_add_char(&json->line, opener);
-        text_buffer_add_bytes(&json->line, aside->text, aside->length);
+        text_buffer_add_bytes(&json->line, deferred->text, deferred->length);
         text_buffer_add_char(&json->line, closer);
-        aside->length = 0;
+        deferred->length = 0;
     }
 }
 
 static void end_message(struct print_json *json) {
     close_to(json, SCOPE_MESSAGE);
-    flush_aside(json, &json->unique_id, "unique_id", '{', '}');
+    write_deferred(json, &json->unique_id, "unique_id", '{', '}');
     close_to(json, SCOPE_MESSAGE - 1);
 }
 
 static void end_packet(struct print_json *json) {
     end_list(json);
-    flush_aside(json, &json->acked, "acked", '[', ']');
-    flush_aside(json, &json->nacked, "nacked", '[', ']');
+    write_deferred(json, &json->acked, "acked", '[', ']');
+    write_deferred(json, &json->nacked, "nacked", '[', ']');
 }
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
@@ -300,7 +300,7 @@ static void on_begin(void *user, enum ue_group group, size_t bit) {
     } else if (group == UE_GROUP_MESSAGE) {
         begin_element(user, messages);
     } else if (group == UE_GROUP_OPENED) {
-        json->is_opened = true;
+        json->is_decrypted = true;
     }
 }
 
@@ -314,21 +314,21 @@ static void on_end(void *user, enum ue_group group, size_t bit) {
     } else if (group == UE_GROUP_PACKET) {
         end_packet(user);
     } else if (group == UE_GROUP_OPENED) {
-        json->is_opened = false;
+        json->is_decrypted = false;
     }
 }
 
-/* The rest of a bunch behind a message that cannot be read is an element of its own. */
-static void put_opaque(struct print_json *json, const struct place *place, const struct ue_record *record) {
+/* The bits after a message that cannot be decoded are a list element of their own. */
+static void put_opaque(struct print_json *json, const struct key_position *position, const struct ue_record *record) {
     begin_element(json, messages);
-    put_place(json, place);
+    put_position(json, position);
     print_json_add_value(&json->line, record);
     end_message(json);
 }
 
-static bool is_unique_id(const struct place *place) {
-    return place->object_length == sizeof "unique_id" - 1 &&
-           memcmp(place->object, "unique_id", place->object_length) == 0;
+static bool is_unique_id(const struct key_position *position) {
+    return position->object_length == sizeof "unique_id" - 1 &&
+           memcmp(position->object, "unique_id", position->object_length) == 0;
 }
 
 static void on_field(void *user, const struct ue_record *record) {
@@ -338,31 +338,31 @@ static void on_field(void *user, const struct ue_record *record) {
         print_json_content_field(&json->content, record);
         return;
     }
-    const struct place *place = find_place(record->field);
+    const struct key_position *position = find_position(record->field);
     if (record->field == UE_F_PACKET_HISTORY) {
-        put_listed(json, place, record);
+        put_listed(json, position, record);
         return;
     }
     end_list(json);
     if (record->field == UE_F_PACKET_ACKED || record->field == UE_F_PACKET_NACKED) {
-        put_aside(record->field == UE_F_PACKET_ACKED ? &json->acked : &json->nacked, record);
+        defer_value(record->field == UE_F_PACKET_ACKED ? &json->acked : &json->nacked, record);
     } else if (record->field == UE_F_TERMINATOR) {
-        put_aside(&json->terminators, record); /* decrypted content has its own behind that of the datagram */
+        defer_value(&json->terminators, record); /* decrypted content has terminators too, after those of the datagram */
     } else if (record->field == UE_F_CONTROL_OPAQUE) {
-        put_opaque(json, place, record);
-    } else if (is_unique_id(place)) {
-        put_unique_id(json, place, record);
+        put_opaque(json, position, record);
+    } else if (is_unique_id(position)) {
+        put_unique_id(json, position, record);
     } else {
-        go_to(json, place);
-        put_place(json, place);
+        go_to(json, position);
+        put_position(json, position);
         print_json_add_value(&json->line, record);
-        print_json_add_raw(&json->line, place->key, record);
+        print_json_add_raw(&json->line, position->key, record);
     }
 }
 
-/* ---- whole messages ---- */
+/* ---- complete messages ---- */
 
-/* Where its fragments were seen, of one that was put together. */
+/* The frames of the partial bunches of a reassembled message. */
 static void put_frames(struct print_json *json, const struct print_message *message) {
     uint64_t last = 0;
     text_buffer_add(&json->line, "\"frames\":");
@@ -379,11 +379,11 @@ static void put_frames(struct print_json *json, const struct print_message *mess
 static void on_message(void *user, const struct print_message *message) {
     struct print_json *json = user;
     begin_element(json, contents);
-    json->is_assembled = message->fragments != NULL;
-    if (json->is_assembled) {
+    json->is_reassembled = message->fragments != NULL;
+    if (json->is_reassembled) {
         put_frames(json, message);
     }
-    print_json_content_begin(&json->content, &json->line, json->is_assembled);
+    print_json_content_begin(&json->content, &json->line, json->is_reassembled);
 }
 
 static void put_fault(struct text_buffer *out, const char *status, const struct ue_fault *fault) {
@@ -394,91 +394,91 @@ static void put_fault(struct text_buffer *out, const char *status, const struct 
     text_buffer_add_format(out, ",\"bit\":%zu}", fault->bit);
 }
 
-/* Behind a fault stands at least what it made opaque. */
+/* A fault makes the rest of the content opaque, so at least one object is open. */
 static void on_message_end(void *user, const struct ue_fault *fault) {
     struct print_json *json = user;
     print_json_content_end(&json->content);
     if (fault->status != UE_OK) {
         put_fault(&json->line, ue_status_name(fault->status), fault);
     }
-    json->is_assembled = false;
+    json->is_reassembled = false;
 }
 
 /* ---- the line ---- */
 
-static void put_capture(struct print_json *json, const struct print_datagram *shown) {
+static void put_capture(struct print_json *json, const struct print_datagram *datagram) {
     struct text_buffer *out = &json->line;
     text_buffer_add(out, "\"schema\":");
     text_buffer_add_unsigned(out, PRINT_JSON_SCHEMA);
     text_buffer_add(out, ",\"frame\":");
-    text_buffer_add_unsigned(out, shown->frame);
+    text_buffer_add_unsigned(out, datagram->frame);
     text_buffer_add(out, ",\"time\":\"");
-    text_buffer_add_signed(out, shown->time_ns);
+    text_buffer_add_signed(out, datagram->time_ns);
     text_buffer_add(out, "\",\"src\":");
-    put_quoted(out, shown->source);
+    put_quoted(out, datagram->source);
     text_buffer_add(out, ",\"dst\":");
-    put_quoted(out, shown->destination);
+    put_quoted(out, datagram->destination);
     text_buffer_add(out, ",\"length\":");
-    text_buffer_add_unsigned(out, shown->length_bytes);
+    text_buffer_add_unsigned(out, datagram->length_bytes);
     text_buffer_add(out, ",\"stream\":");
-    text_buffer_add_unsigned(out, shown->stream);
+    text_buffer_add_unsigned(out, datagram->stream);
     json->more[SCOPE_TOP] = true;
 }
 
-static void put_choice(struct print_json *json, const struct print_datagram *shown) {
+static void put_choice(struct print_json *json, const struct print_datagram *datagram) {
     struct text_buffer *out = &json->line;
     text_buffer_add(out, ",\"direction\":");
-    text_buffer_add_unsigned(out, shown->context->direction);
+    text_buffer_add_unsigned(out, datagram->context->direction);
     text_buffer_add(out, ",\"generation\":");
-    put_quoted(out, shown->context->profile.name);
+    put_quoted(out, datagram->context->profile.name);
     text_buffer_add(out, ",\"generation_reason\":");
-    put_quoted(out, shown->reason);
-    if (!print_settings_are_stock(shown->context)) {
+    put_quoted(out, datagram->reason);
+    if (!print_settings_are_stock(datagram->context)) {
         text_buffer_add(out, ",\"settings\":");
-        print_settings_json(out, shown->context);
+        print_settings_json(out, datagram->context);
     }
 }
 
-static void put_verdict(struct print_json *json, const struct print_datagram *shown) {
+static void put_decode_result(struct print_json *json, const struct print_datagram *datagram) {
     struct text_buffer *out = &json->line;
-    if (!shown->canonical && shown->fault.status == UE_OK && !print_datagram_is_cut(shown)) {
+    if (!datagram->canonical && datagram->fault.status == UE_OK && !print_datagram_is_cut(datagram)) {
         text_buffer_add(out, ",\"canonical\":false");
     }
-    if (shown->fault.status != UE_OK || print_datagram_is_cut(shown)) {
-        put_fault(out, print_datagram_is_cut(shown) ? "size limited" : ue_status_name(shown->fault.status), &shown->fault);
+    if (datagram->fault.status != UE_OK || print_datagram_is_cut(datagram)) {
+        put_fault(out, print_datagram_is_cut(datagram) ? "size limited" : ue_status_name(datagram->fault.status), &datagram->fault);
     }
-    if (shown->raw || shown->context == NULL) {
+    if (datagram->raw || datagram->context == NULL) {
         text_buffer_add(out, ",\"raw\":");
-        put_bytes(out, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8});
+        put_bytes(out, (struct ue_view){datagram->bytes, 0, datagram->captured_bytes * 8});
     }
 }
 
-static void trace(struct print_json *json, const struct print_datagram *shown) {
+static void trace(struct print_json *json, const struct print_datagram *datagram) {
     const struct print_sink sink = {{on_begin, on_field, on_end, json}, on_message, on_message_end};
     struct ue_decode_result verdict;
-    bool legacy = shown->context->profile.packet == UE_PACKET_LEGACY && !shown->context->settings.internal_ack;
+    bool legacy = datagram->context->profile.packet == UE_PACKET_LEGACY && !datagram->context->settings.internal_ack;
     json->items_key = legacy ? "items" : "bunches";
-    print_datagram_trace(shown, &sink, &verdict);
+    print_datagram_trace(datagram, &sink, &verdict);
     close_to(json, SCOPE_TOP);
-    flush_aside(json, &json->terminators, "terminator", '[', ']');
+    write_deferred(json, &json->terminators, "terminator", '[', ']');
 }
 
-void print_json_datagram(struct print_json *json, const struct print_datagram *shown) {
+void print_json_datagram(struct print_json *json, const struct print_datagram *datagram) {
     json->depth = 0;
     json->bits.length = 0;
     open_bracket(json, '{', '}');
-    put_capture(json, shown);
-    if (shown->context != NULL) {
-        put_choice(json, shown);
-        trace(json, shown);
-        put_verdict(json, shown);
+    put_capture(json, datagram);
+    if (datagram->context != NULL) {
+        put_choice(json, datagram);
+        trace(json, datagram);
+        put_decode_result(json, datagram);
         if (json->with_bits) {
             text_buffer_add(&json->line, ",\"bits\":[");
             text_buffer_add_bytes(&json->line, json->bits.text, json->bits.length);
             text_buffer_add_char(&json->line, ']');
         }
     } else {
-        put_verdict(json, shown);
+        put_decode_result(json, datagram);
     }
     close_to(json, 0);
     text_buffer_add_char(&json->line, '\n');

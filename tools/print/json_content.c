@@ -3,16 +3,16 @@
 
 #include "tools/print/json.h"
 
-/* The object of the message itself has no group of its own. */
+/* The object of the message itself belongs to no group. */
 #define GROUP_NONE UE_GROUP_COUNT
 
-/* Where a structure stands in the one around it. */
+/* The key of a structure in the structure that contains it. */
 struct member {
     const char *key;
     bool is_listed;
 };
 
-/* The object that an id stands for, where a reference brings it along. */
+/* Key of the object for a network id whose reference includes the object. */
 static const char *object_key(enum ue_field id) {
     switch (id) {
     case UE_F_ACTOR_ARCHETYPE: return "archetype_object";
@@ -78,7 +78,7 @@ static void close_bracket(struct print_json_content *content, const char *key, s
     text_buffer_add_char(content->line, bracket);
 }
 
-/* Closes what is open in an object: a list, or an object of a dotted key. */
+/* Closes the list, or the object of a dotted key, that is open in an object. */
 static void close_member(struct print_json_content *content) {
     struct print_json_level *level = top(content);
     if (level->list != NULL) {
@@ -90,9 +90,9 @@ static void close_member(struct print_json_content *content) {
     level->object = NULL;
 }
 
-/* Exchanges a member with all that follows it in the line; gives its new offset. */
+/* Moves a member to the end of the line and returns its new offset. */
 static size_t move_to_end(struct text_buffer *line, const struct print_json_member *member) {
-    size_t size = member->end + 1 - member->begin, next = member->end + 2; /* behind a comma */
+    size_t size = member->end + 1 - member->begin, next = member->end + 2; /* after a comma */
     if (next > line->length) {
         return member->begin;
     }
@@ -104,12 +104,12 @@ static size_t move_to_end(struct text_buffer *line, const struct print_json_memb
     return line->length - size;
 }
 
-/* A key stands only once in an object: continues the member that was closed, as the last one of its object. */
+/* A key occurs only once in an object: moves the closed member to the end of its object and reopens it. */
 static void reopen(struct print_json_content *content, unsigned index) {
     struct print_json_level *level = top(content);
     struct print_json_member member = level->closed[index];
     level->member_begin = move_to_end(content->line, &member);
-    content->line->length--; /* the bracket */
+    content->line->length--; /* the closing bracket */
     level->closed_count--;
     for (unsigned i = index; i < level->closed_count; i++) {
         level->closed[i] = level->closed[i + 1];
@@ -118,7 +118,7 @@ static void reopen(struct print_json_content *content, unsigned index) {
     }
 }
 
-/* Opens a list or an object of a dotted key, so that its next element or member can follow; true for a new one. */
+/* Opens a list, or the object of a dotted key, for its next element or member; true if it is a new one. */
 static bool open_member(struct print_json_content *content, const char *key, size_t length, const char *opener) {
     struct print_json_level *level = top(content);
     close_member(content);
@@ -128,7 +128,7 @@ static bool open_member(struct print_json_content *content, const char *key, siz
             return false;
         }
     }
-    level->member_begin = content->line->length + level->more; /* a comma comes first */
+    level->member_begin = content->line->length + level->more; /* a comma precedes it */
     put_key(content, key, length, opener);
     return true;
 }
@@ -185,7 +185,7 @@ void print_json_content_group_end(struct print_json_content *content) {
     close_level(content);
 }
 
-/* Each id begins an object, which a path may follow into. */
+/* Each id begins an object, to which a path may be added. */
 static void begin_id(struct print_json_content *content) {
     if (top(content)->is_id) {
         close_level(content);
@@ -193,14 +193,14 @@ static void begin_id(struct print_json_content *content) {
     open_level(content, UE_GROUP_MAPPED, true, (struct member){"ids", true});
 }
 
-/* Without the prefix of its structure. */
+/* The key without the prefix of its structure. */
 static const char *key_of(const struct print_json_content *content, enum ue_field field) {
     const char *name = ue_field_row(field)->name;
     bool is_deep = content->levels[content->depth].group == UE_GROUP_UNIQUE_ID; /* control.unique_id. */
     return (is_deep ? strrchr(name, '.') : strchr(name, '.')) + 1;
 }
 
-/* Into the object of a dotted key; gives the key inside it. */
+/* Opens the object of a dotted key; returns the key inside it. */
 static const char *go_into(struct print_json_content *content, const char *key) {
     struct print_json_level *level = top(content);
     const char *dot = strchr(key, '.');

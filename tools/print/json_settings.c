@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/print/json_settings.h"
 
-/* What a setting is worth here: its value, and the one that goes without saying. */
+/* A setting's value and its stock value. */
 struct worth {
     const char *key;
     uint64_t value;

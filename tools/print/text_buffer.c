@@ -9,69 +9,69 @@
 
 #define CAPACITY_MIN 4096
 
-/* So many digits every double has, and so many tell any two apart. */
+/* Every double keeps 15 digits; 17 distinguish any two. */
 #define REAL_DIGITS_MIN 15
 #define REAL_DIGITS_MAX 17
 
-void text_buffer_free(struct text_buffer *out) {
-    free(out->text);
-    *out = (struct text_buffer){0};
+void text_buffer_free(struct text_buffer *buffer) {
+    free(buffer->text);
+    *buffer = (struct text_buffer){0};
 }
 
-void text_buffer_reserve(struct text_buffer *out, size_t count) {
-    size_t capacity = out->capacity < CAPACITY_MIN ? CAPACITY_MIN : out->capacity;
-    while (capacity - out->length < count) {
+void text_buffer_reserve(struct text_buffer *buffer, size_t count) {
+    size_t capacity = buffer->capacity < CAPACITY_MIN ? CAPACITY_MIN : buffer->capacity;
+    while (capacity - buffer->length < count) {
         capacity *= 2;
     }
-    char *text = realloc(out->text, capacity);
+    char *text = realloc(buffer->text, capacity);
     if (text == NULL) {
         fputs("uerudp: out of memory\n", stderr);
         abort();
     }
-    out->text = text;
-    out->capacity = capacity;
+    buffer->text = text;
+    buffer->capacity = capacity;
 }
 
-void text_buffer_add_format(struct text_buffer *out, const char *format, ...) {
+void text_buffer_add_format(struct text_buffer *buffer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int count = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    char *room = text_buffer_room(out, (size_t)count + 1);
+    char *room = text_buffer_room(buffer, (size_t)count + 1);
     va_start(arguments, format);
     vsnprintf(room, (size_t)count + 1, format, arguments);
     va_end(arguments);
-    out->length += (size_t)count;
+    buffer->length += (size_t)count;
 }
 
-void text_buffer_add_unsigned(struct text_buffer *out, uint64_t number) {
+void text_buffer_add_unsigned(struct text_buffer *buffer, uint64_t number) {
     char digits[20];
     size_t at = sizeof digits;
     do {
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number != 0);
-    text_buffer_add_bytes(out, digits + at, sizeof digits - at);
+    text_buffer_add_bytes(buffer, digits + at, sizeof digits - at);
 }
 
-void text_buffer_add_signed(struct text_buffer *out, int64_t number) {
+void text_buffer_add_signed(struct text_buffer *buffer, int64_t number) {
     if (number < 0) {
-        text_buffer_add_char(out, '-');
+        text_buffer_add_char(buffer, '-');
     }
-    text_buffer_add_unsigned(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    text_buffer_add_unsigned(buffer, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
 static const char hex_digits[] = "0123456789abcdef";
 
-void text_buffer_add_hex(struct text_buffer *out, uint64_t number, unsigned digits) {
-    char *to = text_buffer_room(out, digits);
+void text_buffer_add_hex(struct text_buffer *buffer, uint64_t number, unsigned digits) {
+    char *to = text_buffer_room(buffer, digits);
     for (unsigned i = digits; i-- > 0; number >>= 4) {
         to[i] = hex_digits[number & 15];
     }
-    out->length += digits;
+    buffer->length += digits;
 }
 
-/* The eight digits of four bytes, first byte and high half first, as the bytes of a little-endian word. */
+/* The eight hex digits of four bytes as a little-endian word, in byte order. */
 static uint64_t eight_digits(uint32_t word) {
     uint64_t x = word;
     x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
@@ -81,42 +81,42 @@ static uint64_t eight_digits(uint32_t word) {
     return x + UINT64_C(0x3030303030303030) + letters * ('a' - '9' - 1);
 }
 
-void text_buffer_add_hex_view(struct text_buffer *out, struct ue_view view, size_t limit_bytes) {
+void text_buffer_add_hex_view(struct text_buffer *buffer, struct ue_view view, size_t limit_bytes) {
     size_t size = ue_bits_bytes(view.bit + view.bits);
     size_t bytes = ue_bits_bytes(view.bits);
     bytes = bytes < limit_bytes ? bytes : limit_bytes;
-    char *to = text_buffer_room(out, bytes * 2 + 16); /* the last digits may be written with others behind them */
+    char *to = text_buffer_room(buffer, bytes * 2 + 16); /* may write past the last digits */
     for (size_t done = 0; done < bytes; done += 8, to += 16) {
         size_t left = view.bits - done * 8;
         uint64_t word = ue_bits_load(view.base, size, view.bit + done * 8, left < 64 ? (unsigned)left : 64);
         ue_bytes_store64((uint8_t *)to, eight_digits((uint32_t)word));
         ue_bytes_store64((uint8_t *)to + 8, eight_digits((uint32_t)(word >> 32)));
     }
-    out->length += bytes * 2;
+    buffer->length += bytes * 2;
 }
 
-void text_buffer_add_real(struct text_buffer *out, double value) {
+void text_buffer_add_real(struct text_buffer *buffer, double value) {
     char text[40];
     int digits = REAL_DIGITS_MIN;
     do {
         snprintf(text, sizeof text, "%.*g", digits, value);
     } while (strtod(text, NULL) != value && digits++ < REAL_DIGITS_MAX);
-    text_buffer_add(out, text);
+    text_buffer_add(buffer, text);
     if (strpbrk(text, ".en") == NULL) {
-        text_buffer_add(out, ".0"); /* a reader that tells integers from numbers sees a number */
+        text_buffer_add(buffer, ".0"); /* marks a real number for readers that distinguish integers */
     }
 }
 
-static void put_utf8(struct text_buffer *out, uint32_t character) {
+static void put_utf8(struct text_buffer *buffer, uint32_t character) {
     if (character < 0x80) {
-        text_buffer_add_char(out, (char)character);
+        text_buffer_add_char(buffer, (char)character);
         return;
     }
-    char *to = text_buffer_room(out, 4);
-    out->length += ue_utf8_write(character, to);
+    char *to = text_buffer_room(buffer, 4);
+    buffer->length += ue_utf8_write(character, to);
 }
 
-/* Of Unicode's format characters and fillers those that are not seen, or change what is seen of others. */
+/* Format characters and fillers of Unicode that are invisible or change how other characters are shown. */
 static const struct {
     uint32_t first, last;
 } hidden[] = {
@@ -137,38 +137,38 @@ bool text_buffer_is_hidden(uint32_t character) {
     return false;
 }
 
-static void put_code(struct text_buffer *out, const char *prefix, uint32_t code, unsigned digits) {
-    text_buffer_add(out, prefix);
-    text_buffer_add_hex(out, code, digits);
+static void put_code(struct text_buffer *buffer, const char *prefix, uint32_t code, unsigned digits) {
+    text_buffer_add(buffer, prefix);
+    text_buffer_add_hex(buffer, code, digits);
 }
 
-static void put_hidden(struct text_buffer *out, uint32_t character, enum text_escape escape) {
+static void put_hidden(struct text_buffer *buffer, uint32_t character, enum text_escape escape) {
     if (character > 0xffff && escape == TEXT_ESCAPE_JSON) {
-        put_code(out, "\\u", 0xd800 + ((character - 0x10000) >> 10), 4);
-        put_code(out, "\\u", 0xdc00 + (character & 0x3ff), 4);
+        put_code(buffer, "\\u", 0xd800 + ((character - 0x10000) >> 10), 4);
+        put_code(buffer, "\\u", 0xdc00 + (character & 0x3ff), 4);
     } else if (character > 0xffff) {
-        put_code(out, "\\U", character, 8);
+        put_code(buffer, "\\U", character, 8);
     } else if (character < 0xa0 && escape != TEXT_ESCAPE_JSON) {
-        put_code(out, "\\x", character, 2);
+        put_code(buffer, "\\x", character, 2);
     } else {
-        put_code(out, "\\u", character, 4);
+        put_code(buffer, "\\u", character, 4);
     }
 }
 
-void text_buffer_add_code_point(struct text_buffer *out, uint32_t character, enum text_escape escape) {
+void text_buffer_add_code_point(struct text_buffer *buffer, uint32_t character, enum text_escape escape) {
     bool quoted = (character == '\\' && escape != TEXT_ESCAPE_MESSAGE) || (character == '"' && escape == TEXT_ESCAPE_JSON);
     if (quoted || character == '\t' || character == '\n' || character == '\r') {
-        text_buffer_add_char(out, '\\');
-        text_buffer_add_char(out, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
+        text_buffer_add_char(buffer, '\\');
+        text_buffer_add_char(buffer, quoted ? (char)character : character == '\t' ? 't' : character == '\n' ? 'n' : 'r');
     } else if (text_buffer_is_hidden(character)) {
-        put_hidden(out, character, escape);
+        put_hidden(buffer, character, escape);
     } else {
-        put_utf8(out, character);
+        put_utf8(buffer, character);
     }
 }
 
-/* How many bytes a character of more than one has; 0: it is none. The text ends with NUL. */
-static size_t take_utf8(const uint8_t *at, uint32_t *character) {
+/* The size in bytes of a multi-byte UTF-8 character; 0: not valid. The text ends with NUL. */
+static size_t decode_utf8(const uint8_t *at, uint32_t *character) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t count = at[0] >= 0xf0 && at[0] < 0xf8   ? 4
                    : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
@@ -185,39 +185,39 @@ static size_t take_utf8(const uint8_t *at, uint32_t *character) {
     return *character < least[count] || is_surrogate || *character > 0x10ffff ? 0 : count;
 }
 
-static void put_stray_byte(struct text_buffer *out, uint8_t byte, enum text_escape escape) {
+static void put_stray_byte(struct text_buffer *buffer, uint8_t byte, enum text_escape escape) {
     if (escape == TEXT_ESCAPE_JSON) {
-        put_utf8(out, 0xfffd);
+        put_utf8(buffer, 0xfffd);
     } else {
-        put_code(out, "\\x", byte, 2);
+        put_code(buffer, "\\x", byte, 2);
     }
 }
 
-void text_buffer_add_utf8(struct text_buffer *out, const char *text, enum text_escape escape) {
+void text_buffer_add_utf8(struct text_buffer *buffer, const char *text, enum text_escape escape) {
     const uint8_t *at = (const uint8_t *)text;
     while (*at != 0) {
         uint32_t character = *at;
-        size_t count = *at < 0x80 ? 1 : take_utf8(at, &character);
+        size_t count = *at < 0x80 ? 1 : decode_utf8(at, &character);
         if (count != 0) {
-            text_buffer_add_code_point(out, character, escape);
+            text_buffer_add_code_point(buffer, character, escape);
         } else {
-            put_stray_byte(out, *at, escape);
+            put_stray_byte(buffer, *at, escape);
         }
         at += count != 0 ? count : 1;
     }
 }
 
-void text_buffer_add_engine_text(struct text_buffer *out, struct ue_text text, enum text_escape escape) {
+void text_buffer_add_engine_text(struct text_buffer *buffer, struct ue_text text, enum text_escape escape) {
     for (size_t unit = 0; unit < ue_text_units(text);) {
-        text_buffer_add_code_point(out, ue_text_read_character(text, &unit), escape);
+        text_buffer_add_code_point(buffer, ue_text_read_character(text, &unit), escape);
     }
 }
 
-bool text_buffer_flush(struct text_buffer *out, FILE *file) {
-    if (out->length == 0) {
+bool text_buffer_flush(struct text_buffer *buffer, FILE *file) {
+    if (buffer->length == 0) {
         return true;
     }
-    bool written = fwrite(out->text, 1, out->length, file) == out->length && fflush(file) == 0;
-    out->length = 0;
+    bool written = fwrite(buffer->text, 1, buffer->length, file) == buffer->length && fflush(file) == 0;
+    buffer->length = 0;
     return written;
 }

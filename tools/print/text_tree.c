@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/print/text_tree.h"
 
-/* Longer runs of bytes are cut; JSON has them whole. */
+/* Longer byte strings are cut; JSON shows them in full. */
 #define SHOWN_BYTES 32
 
 static void indent(struct print_tree *tree) {
@@ -55,7 +55,7 @@ void print_tree_value(struct text_buffer *out, const struct ue_record *record) {
     case UE_KIND_FRAME:
     case UE_KIND_SPAN:
     case UE_KIND_FLAG:
-    case UE_KIND_FINDING: break; /* of no record */
+    case UE_KIND_FINDING: break; /* not a record of a trace */
     }
     const char *name = ue_values_name(row->values, record->number);
     if (name != NULL) {
@@ -89,7 +89,7 @@ static bool is_list(enum ue_field field) {
            field == UE_F_TERMINATOR;
 }
 
-/* Numbers of packets make runs, which are shown as ranges. */
+/* Runs of consecutive packet ids are shown as ranges. */
 static bool has_runs(enum ue_field field) {
     return field == UE_F_PACKET_ACKED || field == UE_F_PACKET_NACKED;
 }
@@ -101,7 +101,7 @@ static void begin_run(struct print_tree *tree, const struct ue_record *record) {
     print_tree_value(&tree->page, record);
 }
 
-/* One more value at the end of the line, which is open. */
+/* Appends a further value to the open line. */
 static void join_list(struct print_tree *tree, const struct ue_record *record) {
     struct text_buffer *out = &tree->page;
     if (has_runs(record->field) && record->number == tree->run_last + 1) {
@@ -142,7 +142,7 @@ static void begin_bunch(struct print_tree *tree) {
     tree->indent++;
 }
 
-/* The heading stands before the fields that it tells about, so the page is opened for it. */
+/* Inserts the heading before the fields that it summarises. */
 static void end_bunch(struct print_tree *tree) {
     const struct print_tree_bunch *b = &tree->bunch;
     struct text_buffer *h = &tree->heading;
@@ -216,7 +216,7 @@ static void on_message(void *user, const struct print_message *message) {
     for (uint32_t i = 0; i < message->fragment_count; i++) {
         if (message->fragments[i].frame != last) {
             last = message->fragments[i].frame;
-            text_buffer_add(out, i == 0 ? ", put together from frames " : ", ");
+            text_buffer_add(out, i == 0 ? ", reassembled from frames " : ", ");
             text_buffer_add_unsigned(out, last);
         }
     }
@@ -238,50 +238,50 @@ static void on_message_end(void *user, const struct ue_fault *fault) {
 
 /* ---- the block ---- */
 
-static void put_headline(struct print_tree *tree, const struct print_datagram *shown) {
+static void put_headline(struct print_tree *tree, const struct print_datagram *datagram) {
     if (!tree->started) {
         tree->started = true;
-        tree->first_time_ns = shown->time_ns;
+        tree->first_time_ns = datagram->time_ns;
     }
     struct text_buffer *out = &tree->page;
-    double seconds = (double)(shown->time_ns - tree->first_time_ns) / 1e9;
-    text_buffer_add_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu", (unsigned long long)shown->frame, seconds,
-                  shown->source, shown->destination, shown->length_bytes, shown->length_bytes == 1 ? "" : "s",
-                  (unsigned long)shown->stream);
-    if (shown->context != NULL) {
+    double seconds = (double)(datagram->time_ns - tree->first_time_ns) / 1e9;
+    text_buffer_add_format(out, "Frame %llu, %.6f s, %s > %s, %zu byte%s, stream %lu", (unsigned long long)datagram->frame, seconds,
+                  datagram->source, datagram->destination, datagram->length_bytes, datagram->length_bytes == 1 ? "" : "s",
+                  (unsigned long)datagram->stream);
+    if (datagram->context != NULL) {
         char releases[UE_RELEASES_CHARS];
-        text_buffer_add_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, shown->context->direction),
-                      ue_profile_releases(&shown->context->profile, releases));
+        text_buffer_add_format(out, ", %s, generation %s", ue_values_name(UE_VALUES_DIRECTION, datagram->context->direction),
+                      ue_profile_releases(&datagram->context->profile, releases));
     }
     text_buffer_add_char(out, '\n');
 }
 
-static void put_fault(struct print_tree *tree, const struct print_datagram *shown) {
-    if (print_datagram_is_cut(shown)) {
-        text_buffer_add_format(&tree->page, "  Size limited: only %zu of %zu bytes were captured\n", shown->captured_bytes,
-                      shown->length_bytes);
-    } else if (shown->fault.status != UE_OK) {
-        text_buffer_add_format(&tree->page, "  Malformed: %s at bit %zu: %s\n", ue_field_row(shown->fault.field)->name,
-                      shown->fault.bit, ue_status_text(shown->fault.status));
-    } else if (!shown->canonical) {
-        text_buffer_add(&tree->page, "  Not canonical: no sender writes these fields in this form\n");
+static void put_fault(struct print_tree *tree, const struct print_datagram *datagram) {
+    if (print_datagram_is_cut(datagram)) {
+        text_buffer_add_format(&tree->page, "  Size limited: only %zu of %zu bytes were captured\n", datagram->captured_bytes,
+                      datagram->length_bytes);
+    } else if (datagram->fault.status != UE_OK) {
+        text_buffer_add_format(&tree->page, "  Malformed: %s at bit %zu: %s\n", ue_field_row(datagram->fault.field)->name,
+                      datagram->fault.bit, ue_status_text(datagram->fault.status));
+    } else if (!datagram->canonical) {
+        text_buffer_add(&tree->page, "  Not canonical: no engine encodes these fields in this form\n");
     }
 }
 
-void print_tree_datagram(struct print_tree *tree, const struct print_datagram *shown) {
+void print_tree_datagram(struct print_tree *tree, const struct print_datagram *datagram) {
     const struct print_sink sink = {{on_begin, on_field, on_end, tree}, on_message, on_message_end};
     struct ue_decode_result verdict;
-    put_headline(tree, shown);
+    put_headline(tree, datagram);
     tree->indent = 1;
     tree->bunches = 0;
     tree->last = UE_F_NONE;
-    if (shown->context == NULL) {
+    if (datagram->context == NULL) {
         text_buffer_add(&tree->page, "  Data: ");
-        put_bytes(&tree->page, (struct ue_view){shown->bytes, 0, shown->captured_bytes * 8});
+        put_bytes(&tree->page, (struct ue_view){datagram->bytes, 0, datagram->captured_bytes * 8});
         text_buffer_add_char(&tree->page, '\n');
     } else {
-        print_datagram_trace(shown, &sink, &verdict);
-        put_fault(tree, shown);
+        print_datagram_trace(datagram, &sink, &verdict);
+        put_fault(tree, datagram);
     }
     text_buffer_add_char(&tree->page, '\n');
 }

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* A readable tree: one block per datagram, one line per field, one heading per structure. */
+/* A readable tree: a block per datagram, a line per field, a heading per structure. */
 #ifndef UERUDP_TOOLS_PRINT_TEXT_TREE_H
 #define UERUDP_TOOLS_PRINT_TEXT_TREE_H
 
 #include "tools/print/datagram.h"
 #include "tools/print/text_buffer.h"
 
-/* What the heading of a bunch tells. */
+/* The fields in the heading of a bunch. */
 struct print_tree_bunch {
     uint64_t channel, ch_seq, data_bits;
     bool open, close, reliable, partial, has_name;
     struct text_buffer name;
 };
 
-/* The writer's state; zeroed. */
+/* State of the tree writer; zeroed. */
 struct print_tree {
     struct text_buffer page; /* finished blocks; the caller flushes it */
 
     bool started;
-    int64_t first_time_ns; /* times are shown from the first datagram on */
+    int64_t first_time_ns; /* the zero of the shown times */
     unsigned indent;
     size_t bunches;
-    enum ue_field last; /* the field on the last line, which further values of a list join */
-    size_t run_at;      /* where the last run of consecutive numbers stands on that line */
+    enum ue_field last; /* the field of the last line, to which further values of a list are appended */
+    size_t run_at;      /* offset in that line of the last run of consecutive numbers */
     uint64_t run_first, run_last;
-    size_t heading_at;  /* where the heading of the open bunch goes */
+    size_t heading_at;  /* where the heading of the open bunch is inserted */
     struct print_tree_bunch bunch;
     struct text_buffer heading;
 };
 
 /* Appends one block. */
-void print_tree_datagram(struct print_tree *tree, const struct print_datagram *shown);
+void print_tree_datagram(struct print_tree *tree, const struct print_datagram *datagram);
 
 /* The value of one field, on its own. */
 void print_tree_value(struct text_buffer *out, const struct ue_record *record);

@@ -2,7 +2,7 @@
 #include "tools/rules/datagram_facts.h"
 
 #define TYPE_BITS 8
-#define TYPES_MAX 64 /* width of the mask */
+#define TYPES_MAX 64 /* bits of the mask */
 
 void datagram_facts_init(struct datagram_facts *facts) {
     *facts = (struct datagram_facts){.bunches = g_array_new(FALSE, FALSE, sizeof(struct bunch_facts))};
@@ -12,7 +12,7 @@ void datagram_facts_clear(struct datagram_facts *facts) {
     g_clear_pointer(&facts->bunches, g_array_unref);
 }
 
-/* A message that cannot be read still has a type. */
+/* A message that cannot be decoded still has a type. */
 static uint64_t messages_of(const struct ue_context *context, const struct ue_bunch *bunch) {
     uint64_t messages = 0;
     size_t bit = 0;
@@ -27,36 +27,36 @@ static uint64_t messages_of(const struct ue_context *context, const struct ue_bu
     return messages;
 }
 
-/* What the visitor of a datagram goes on with. */
-struct walk {
+/* State of the datagram visitor. */
+struct fact_reader {
     struct datagram_facts *facts;
     uint32_t item;
     uint32_t kinds; /* of all items */
 };
 
 static void visit(void *user, const struct ue_item *item) {
-    struct walk *walk = user;
+    struct fact_reader *reader = user;
     uint32_t kinds = datagram_kinds_of_item(item);
-    walk->kinds |= kinds;
+    reader->kinds |= kinds;
     if (!item->is_ack) {
         struct bunch_facts bunch = {
-            .item = walk->item,
+            .item = reader->item,
             .kinds = kinds,
             .channel = item->bunch.channel,
             .ch_seq = item->bunch.ch_seq,
-            .messages = messages_of(walk->facts->context, &item->bunch),
+            .messages = messages_of(reader->facts->context, &item->bunch),
         };
-        g_array_append_val(walk->facts->bunches, bunch);
+        g_array_append_val(reader->facts->bunches, bunch);
     }
-    walk->item++;
+    reader->item++;
 }
 
 static void read_content(struct datagram_facts *facts, const struct ue_packet_ids *links) {
-    struct walk walk = {.facts = facts};
-    struct ue_visitor visitor = {.item = visit, .user = &walk};
+    struct fact_reader reader = {.facts = facts};
+    struct ue_visitor visitor = {.item = visit, .user = &reader};
     struct ue_decode_result verdict;
     ue_datagram_check(facts->context, facts->bytes, facts->size_bytes, &visitor, &verdict);
-    facts->kinds = datagram_kinds_of_datagram(&verdict, walk.kinds) | (walk.kinds & DATAGRAM_KIND_ACK);
+    facts->kinds = datagram_kinds_of_datagram(&verdict, reader.kinds) | (reader.kinds & DATAGRAM_KIND_ACK);
     facts->has_seq = !verdict.is_handshake;
     facts->seq = verdict.seq;
     facts->has_id = facts->has_seq && links != NULL && links->has_id;
@@ -88,8 +88,8 @@ void datagram_facts_read(struct datagram_facts *facts, uint32_t stream, const st
     }
 }
 
-/* Events come in the order of the bunches, so that the search goes on where it ended. */
-static void note_copy(struct datagram_facts *facts, const struct ue_tracker_event *event) {
+/* Events come in the order of the bunches, so the search continues where it ended. */
+static void record_copy(struct datagram_facts *facts, const struct ue_tracker_event *event) {
     while (facts->tracked < facts->bunches->len) {
         struct bunch_facts *bunch = &g_array_index(facts->bunches, struct bunch_facts, facts->tracked);
         if (bunch->item == event->item) {
@@ -106,6 +106,6 @@ void datagram_facts_on_event(void *user, const struct ue_tracker_event *event) {
         facts->has_id = true;
         facts->packet_id = event->packet_id;
     } else if (event->type == UE_TRACKER_BUNCH) {
-        note_copy(facts, event);
+        record_copy(facts, event);
     }
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* By bit of the mask. */
+/* In the order of the mask bits. */
 static const char *const names[] = {
     "handshake", "packet",     "empty",   "ack",     "bunch",  "control",   "open", "close",
     "reliable",  "unreliable", "partial", "exports", "opaque", "malformed", "data",

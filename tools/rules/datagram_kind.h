@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of datagrams and bunches, by which users select them. */
+/* The kinds of datagrams and bunches that users select. */
 #ifndef UERUDP_TOOLS_RULES_DATAGRAM_KIND_H
 #define UERUDP_TOOLS_RULES_DATAGRAM_KIND_H
 
@@ -20,15 +20,15 @@
 #define DATAGRAM_KIND_EXPORTS 0x0800u
 #define DATAGRAM_KIND_OPAQUE 0x1000u
 #define DATAGRAM_KIND_MALFORMED 0x2000u
-#define DATAGRAM_KIND_DATA 0x4000u /* of no known form */
+#define DATAGRAM_KIND_DATA 0x4000u /* not recognised */
 
-/* Adds the kinds that a list of names separated by commas says; false where one of them names no kind. */
+/* Adds the kinds in a comma-separated list of names; false if a name is unknown. */
 bool datagram_kinds_parse(const char *list, uint32_t *kinds);
 
-/* What an item says of itself: ACK, or BUNCH and those that bunches have. */
+/* The kinds of an item: ACK, or BUNCH and the kinds of that bunch. */
 uint32_t datagram_kinds_of_item(const struct ue_item *item);
 
-/* What a datagram is besides: items is all that its items say. */
+/* The kinds of a datagram; items: the kinds of all its items. */
 uint32_t datagram_kinds_of_datagram(const struct ue_decode_result *verdict, uint32_t items);
 
 #endif

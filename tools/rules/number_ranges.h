@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as users list them: "3", "100-110", "7,9-12,100-". */
+/* Lists of numbers and ranges as users write them: "3", "100-110", "7,9-12,100-". */
 #ifndef UERUDP_TOOLS_RULES_NUMBER_RANGES_H
 #define UERUDP_TOOLS_RULES_NUMBER_RANGES_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* NULL for a text that is no such list; free with g_array_unref. */
+/* Returns NULL if the text is not such a list; free with g_array_unref. */
 GArray *number_ranges_parse(const char *text);
 
 /* ranges NULL: every number. */

@@ -9,60 +9,61 @@
 
 #define NS_PER_MS 1e6
 #define NS_PER_SECOND 1e9
-#define NEAR_CHARS 4         /* names that begin alike */
-#define NEAR_MAX 5           /* of them are told */
-#define TIME_SECONDS_MAX 9e9 /* what 64 bits of nanoseconds hold */
+#define NEAR_CHARS 4         /* equal first characters of similar names */
+#define NEAR_MAX 5           /* suggested names */
+#define TIME_SECONDS_MAX 9e9 /* the limit of int64_t nanoseconds */
 
-/* One word of a rule: its name, what must follow it, and who takes that; value is NULL where nothing followed. */
+/* A word of a rule: its name, whether a value must follow, and the function that parses it; value is NULL if none
+   follows. */
 struct word {
     const char *name;
     const char *form;
-    bool (*take)(struct rule *rule, const char *value);
+    bool (*parse)(struct rule *rule, const char *value);
 };
 
 /* ---- values ---- */
 
-static bool take_nothing(struct rule *rule, const char *value) {
+static bool parse_nothing(struct rule *rule, const char *value) {
     (void)rule;
     return value == NULL;
 }
 
-static bool take_count(const char *value, uint64_t max, uint64_t *count) {
+static bool parse_count(const char *value, uint64_t max, uint64_t *count) {
     return value != NULL && cli_parse_number(value, max, count) && *count > 0;
 }
 
-static bool take_amount(struct rule *rule, const char *value, unsigned max) {
+static bool parse_amount(struct rule *rule, const char *value, unsigned max) {
     uint64_t amount = 1;
-    bool good = value == NULL || take_count(value, max, &amount);
+    bool good = value == NULL || parse_count(value, max, &amount);
     rule->amount = (unsigned)amount;
     return good;
 }
 
 /* ---- actions ---- */
 
-static bool take_copies(struct rule *rule, const char *value) {
-    return take_amount(rule, value, RULES_COPIES_MAX);
+static bool parse_copies(struct rule *rule, const char *value) {
+    return parse_amount(rule, value, RULES_COPIES_MAX);
 }
 
-static bool take_delay(struct rule *rule, const char *value) {
+static bool parse_delay(struct rule *rule, const char *value) {
     double delay_ms;
     bool good = value != NULL && cli_parse_real(value, RULES_DELAY_MAX_NS / NS_PER_MS, &delay_ms);
     rule->delay_ns = good ? (int64_t)(delay_ms * NS_PER_MS) : 0;
     return good;
 }
 
-static bool take_bits(struct rule *rule, const char *value) {
-    return take_amount(rule, value, RULES_FLIPS_MAX);
+static bool parse_bits(struct rule *rule, const char *value) {
+    return parse_amount(rule, value, RULES_FLIPS_MAX);
 }
 
 /* In the order of enum rule_action. */
 static const struct word actions[] = {
-    {"drop", "drop", take_nothing},
-    {"duplicate", "duplicate or duplicate=N, N from 1 to 100", take_copies},
-    {"delay", "delay=MILLISECONDS", take_delay},
-    {"reorder", "reorder", take_nothing},
-    {"corrupt", "corrupt or corrupt=BITS, from 1 to 64", take_bits},
-    {"pass", "pass", take_nothing},
+    {"drop", "drop", parse_nothing},
+    {"duplicate", "duplicate or duplicate=N, N from 1 to 100", parse_copies},
+    {"delay", "delay=MILLISECONDS", parse_delay},
+    {"reorder", "reorder", parse_nothing},
+    {"corrupt", "corrupt or corrupt=BITS, from 1 to 64", parse_bits},
+    {"pass", "pass", parse_nothing},
 };
 
 /* ---- conditions ---- */
@@ -70,27 +71,27 @@ static const struct word actions[] = {
 /* In the order of enum rule_number. */
 static const char *const number_names[] = {"stream", "frame", "id", "seq", "size", "channel", "ch_seq", "copy"};
 
-static bool take_direction(struct rule *rule, const char *value) {
+static bool parse_direction(struct rule *rule, const char *value) {
     bool is_up = g_strcmp0(value, "c2s") == 0;
     rule->direction = is_up ? UE_CLIENT_TO_SERVER : UE_SERVER_TO_CLIENT;
     return is_up || g_strcmp0(value, "s2c") == 0;
 }
 
-static bool take_kinds(struct rule *rule, const char *value) {
+static bool parse_kinds(struct rule *rule, const char *value) {
     return value != NULL && datagram_kinds_parse(value, &rule->kinds);
 }
 
-static bool take_reliable(struct rule *rule, const char *value) {
+static bool parse_reliable(struct rule *rule, const char *value) {
     rule->bunch_kinds |= DATAGRAM_KIND_RELIABLE;
     return value == NULL;
 }
 
-static bool take_unreliable(struct rule *rule, const char *value) {
+static bool parse_unreliable(struct rule *rule, const char *value) {
     rule->bunch_kinds |= DATAGRAM_KIND_UNRELIABLE;
     return value == NULL;
 }
 
-/* Whether two names are the same but for case and underscores: "net_guid_assign" is "NetGUIDAssign". */
+/* Whether two names differ only in case and underscores: "net_guid_assign" and "NetGUIDAssign". */
 static bool is_alike(const char *a, const char *b) {
     for (;; a++, b++) {
         a += *a == '_';
@@ -115,7 +116,7 @@ static uint64_t message_of(const char *name) {
     return 0;
 }
 
-static bool take_messages(struct rule *rule, const char *value) {
+static bool parse_messages(struct rule *rule, const char *value) {
     char **names = g_strsplit(value != NULL ? value : "", ",", -1);
     bool good = names[0] != NULL;
     for (size_t i = 0; good && names[i] != NULL; i++) {
@@ -127,7 +128,7 @@ static bool take_messages(struct rule *rule, const char *value) {
     return good;
 }
 
-static bool take_time(struct rule *rule, const char *value) {
+static bool parse_time(struct rule *rule, const char *value) {
     char **ends = g_strsplit(value != NULL ? value : "", "-", 2);
     double from = 0, to = TIME_SECONDS_MAX;
     bool good = g_strv_length(ends) == 2 && (*ends[0] == '\0' || cli_parse_real(ends[0], TIME_SECONDS_MAX, &from)) &&
@@ -138,29 +139,29 @@ static bool take_time(struct rule *rule, const char *value) {
     return good;
 }
 
-static bool take_probability(struct rule *rule, const char *value) {
+static bool parse_probability(struct rule *rule, const char *value) {
     return value != NULL && cli_parse_real(value, 1, &rule->probability);
 }
 
-static bool take_every(struct rule *rule, const char *value) {
-    return take_count(value, UINT64_MAX, &rule->every);
+static bool parse_every(struct rule *rule, const char *value) {
+    return parse_count(value, UINT64_MAX, &rule->every);
 }
 
-static bool take_most(struct rule *rule, const char *value) {
-    return take_count(value, UINT64_MAX, &rule->most);
+static bool parse_most(struct rule *rule, const char *value) {
+    return parse_count(value, UINT64_MAX, &rule->most);
 }
 
 static const struct word conditions[] = {
-    {"dir", "dir=c2s or dir=s2c", take_direction},
-    {"kind", "kind= and kinds such as handshake, packet, empty, bunch, open, close or malformed", take_kinds},
-    {"reliable", "reliable", take_reliable},
-    {"unreliable", "unreliable", take_unreliable},
-    {"message", "message= and names of control messages such as hello or login", take_messages},
-    {"time", "time=FROM-TO in seconds", take_time},
-    {"p", "p= and a probability from 0 to 1", take_probability},
-    {"every", "every=N, N at least 1", take_every},
-    {"first", "first=N, N at least 1", take_most},
-    {"max", "max=N, N at least 1", take_most},
+    {"dir", "dir=c2s or dir=s2c", parse_direction},
+    {"kind", "kind= and kinds such as handshake, packet, empty, bunch, open, close or malformed", parse_kinds},
+    {"reliable", "reliable", parse_reliable},
+    {"unreliable", "unreliable", parse_unreliable},
+    {"message", "message= and names of control messages such as hello or login", parse_messages},
+    {"time", "time=FROM-TO in seconds", parse_time},
+    {"p", "p= and a probability from 0 to 1", parse_probability},
+    {"every", "every=N, N at least 1", parse_every},
+    {"first", "first=N, N at least 1", parse_most},
+    {"max", "max=N, N at least 1", parse_most},
 };
 
 /* ---- rules ---- */
@@ -179,7 +180,7 @@ static const struct word *find(const struct word *words, size_t count, const cha
     return NULL;
 }
 
-/* Cuts a word at the first of these characters and gives what stands behind; NULL where it is not there. */
+/* Cuts a word at the first of these characters and returns what follows it; NULL if the character is missing. */
 static char *cut(char *word, char at) {
     char *found = strchr(word, at);
     if (found != NULL) {
@@ -188,7 +189,7 @@ static char *cut(char *word, char at) {
     return found;
 }
 
-/* The part behind the group: "ch_seq" of "bunch.ch_seq". */
+/* The name without its group: "ch_seq" of "bunch.ch_seq". */
 static const char *last_part(const char *key) {
     const char *dot = strrchr(key, '.');
     return dot != NULL ? dot + 1 : key;
@@ -206,15 +207,15 @@ static bool fail_field(char error[RULES_ERROR_BYTES], const char *word, const ch
     for (unsigned i = UE_F_NONE + 1; i < UE_FIELD_COUNT && count < NEAR_MAX; i++) {
         const char *name = ue_field_row((enum ue_field)i)->name;
         if (is_near(name, key)) {
-            g_string_append_printf(near, "%s%s", count++ == 0 ? "; there is " : ", ", name);
+            g_string_append_printf(near, "%s%s", count++ == 0 ? "; did you mean " : ", ", name);
         }
     }
-    fail(error, word, "no such field", near->len != 0 ? near->str : "; a key is one such as bunch.ch_seq");
+    fail(error, word, "unknown field", near->len != 0 ? near->str : "; for example bunch.ch_seq");
     g_string_free(near, TRUE);
     return false;
 }
 
-static bool take_action(struct rule *rule, const char *whole, char error[RULES_ERROR_BYTES]) {
+static bool parse_action(struct rule *rule, const char *whole, char error[RULES_ERROR_BYTES]) {
     char *name = g_strdup(whole);
     char *value = cut(name, '=');
     char *key = cut(name, '@');
@@ -223,12 +224,12 @@ static bool take_action(struct rule *rule, const char *whole, char error[RULES_E
     rule->field = key != NULL ? ue_field_find(key) : UE_F_NONE;
     bool good = true;
     if (action == NULL) {
-        good = fail(error, whole, "no action; there are drop, duplicate, delay, reorder, corrupt and pass", "");
+        good = fail(error, whole, "unknown action; actions are drop, duplicate, delay, reorder, corrupt and pass", "");
     } else if (key != NULL && rule->action == RULE_CORRUPT && rule->field == UE_F_NONE) {
         good = fail_field(error, whole, key);
     } else if (key != NULL && rule->action != RULE_CORRUPT) {
-        good = fail(error, whole, "only corrupt@KEY names a field, by a key such as bunch.ch_seq", "");
-    } else if (!action->take(rule, value)) {
+        good = fail(error, whole, "only corrupt takes a field: corrupt@KEY, for example corrupt@bunch.ch_seq", "");
+    } else if (!action->parse(rule, value)) {
         good = fail(error, whole, "should be ", action->form);
     }
     g_free(name);
@@ -244,8 +245,8 @@ static int number_index(const char *name) {
     return -1;
 }
 
-/* given: a bit for each condition that the rule has so far. */
-static bool take_condition(struct rule *rule, const char *whole, uint32_t *given, char error[RULES_ERROR_BYTES]) {
+/* given: a bit for each condition that the rule already has. */
+static bool parse_condition(struct rule *rule, const char *whole, uint32_t *given, char error[RULES_ERROR_BYTES]) {
     char *name = g_strdup(whole);
     char *value = cut(name, '=');
     int number = number_index(name);
@@ -255,14 +256,14 @@ static bool take_condition(struct rule *rule, const char *whole, uint32_t *given
                                        : 0;
     bool good = true;
     if (bit == 0) {
-        good = fail(error, whole, "no such condition", "");
+        good = fail(error, whole, "unknown condition", "");
     } else if ((*given & bit) != 0) {
-        good = fail(error, whole, "said a second time", "");
+        good = fail(error, whole, "given twice", "");
     } else if (number >= 0) {
         rule->numbers[number] = value != NULL ? number_ranges_parse(value) : NULL;
         good =
             rule->numbers[number] != NULL || fail(error, whole, "should be numbers and ranges such as 3,100-110", "");
-    } else if (!condition->take(rule, value)) {
+    } else if (!condition->parse(rule, value)) {
         good = fail(error, whole, "should be ", condition->form);
     }
     *given |= bit;
@@ -273,7 +274,7 @@ static bool take_condition(struct rule *rule, const char *whole, uint32_t *given
 static struct rule *new_rule(const char *text) {
     struct rule *rule = g_new0(struct rule, 1);
     rule->text = g_strstrip(g_strdup(text));
-    rule->from_ns = INT64_MIN; /* times in captures may go back */
+    rule->from_ns = INT64_MIN; /* capture times may go back */
     rule->to_ns = INT64_MAX;
     rule->probability = 1;
     rule->every = 1;
@@ -291,9 +292,9 @@ struct rule *rule_parse(const char *text, char error[RULES_ERROR_BYTES]) {
     }
     for (size_t i = 0; good && words[i] != NULL; i++) {
         if (i == 0) {
-            good = take_action(rule, words[i], error);
+            good = parse_action(rule, words[i], error);
         } else if (words[i][0] != '\0') {
-            good = take_condition(rule, words[i], &given, error);
+            good = parse_condition(rule, words[i], &given, error);
         }
     }
     g_strfreev(words);

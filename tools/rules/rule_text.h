@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private: one rule, read from its text. */
+/* Private: parses one rule from its text. */
 #ifndef UERUDP_TOOLS_RULES_RULE_TEXT_H
 #define UERUDP_TOOLS_RULES_RULE_TEXT_H
 
@@ -8,7 +8,7 @@
 
 enum rule_action { RULE_DROP, RULE_DUPLICATE, RULE_DELAY, RULE_REORDER, RULE_CORRUPT, RULE_PASS };
 
-/* Conditions that are lists of numbers; those from RULE_CHANNEL on are of a bunch. */
+/* Conditions that are lists of numbers; those from RULE_CHANNEL on apply to a bunch. */
 enum rule_number {
     RULE_STREAM,
     RULE_FRAME,
@@ -24,29 +24,29 @@ enum rule_number {
 struct rule {
     char *text;
     enum rule_action action;
-    unsigned amount; /* copies, or bits to corrupt */
+    unsigned amount; /* number of copies, or of bits to corrupt */
     int64_t delay_ns;
-    enum ue_field field; /* to corrupt; UE_F_NONE: anywhere */
+    enum ue_field field; /* the field to corrupt; UE_F_NONE: any bits */
 
-    GArray *numbers[RULE_NUMBERS]; /* see ranges.h; NULL: any */
+    GArray *numbers[RULE_NUMBERS]; /* see number_ranges.h; NULL: any */
     enum ue_direction direction;      /* unknown: both */
-    int64_t from_ns, to_ns;           /* since the beginning, to_ns included */
-    uint32_t kinds;                   /* one of these must be there; 0: any */
-    uint32_t bunch_kinds;             /* all of these, of a bunch */
-    uint64_t messages;                /* one of these, in a bunch; 0: any */
+    int64_t from_ns, to_ns;           /* since the start of the capture, to_ns included */
+    uint32_t kinds;                   /* at least one must be present; 0: any */
+    uint32_t bunch_kinds;             /* a bunch must have all of them */
+    uint64_t messages;                /* a bunch must have one of them; 0: any */
     double probability;
     uint64_t every;
-    uint64_t most; /* times that it acts */
+    uint64_t most; /* how often the rule may act */
 
-    struct sim_rng rng; /* its own, so that rules do not change each other's luck */
+    struct sim_rng rng; /* private to the rule, so that rules do not influence each other */
     uint64_t matched, acted;
 };
 
-/* NULL for a text that is no rule; then error names the wrong word. */
+/* Returns NULL if the text is not a rule, with the wrong word in error. */
 struct rule *rule_parse(const char *text, char error[RULES_ERROR_BYTES]);
 void rule_free(struct rule *rule);
 
-/* Whether the rule asks for a bunch. */
+/* Whether the rule has a condition on a bunch. */
 bool rule_needs_bunch(const struct rule *rule);
 
 #endif

@@ -44,14 +44,14 @@ bool rules_add(struct rules *rules, const char *text, char error[RULES_ERROR_BYT
     return rule != NULL;
 }
 
-/* Adds what a line holds, if it is not empty. */
+/* Adds the rule in a line, unless the line is empty. */
 static bool add_line(struct rules *rules, char *line, char error[RULES_ERROR_BYTES]) {
     line[strcspn(line, "#")] = '\0';
     g_strstrip(line);
     return line[0] == '\0' || rules_add(rules, line, error);
 }
 
-/* The whole file, to be freed; a device may never end. */
+/* Reads a whole file, which the caller frees; limited, because a device may never end. */
 static char *read_text(const char *path, char error[RULES_ERROR_BYTES]) {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
@@ -94,7 +94,7 @@ bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERR
     return good;
 }
 
-/* ---- judging ---- */
+/* ---- evaluation ---- */
 
 static bool datagram_matches(const struct rule *rule, const struct datagram_facts *facts) {
     int64_t since_ns = ue_time_ns_since(facts->time_ns, facts->begun_ns);
@@ -121,7 +121,7 @@ static bool bunch_matches(const struct rule *rule, const struct bunch_facts *bun
            (rule->messages == 0 || (rule->messages & bunch->messages) != 0);
 }
 
-/* Whether kinds and all that is asked of a bunch hold; *item gets the place of the bunch that was found. */
+/* Whether the conditions on kinds and on a bunch hold; *item gets the index of the bunch. */
 static bool content_matches(const struct rule *rule, const struct datagram_facts *facts, uint32_t *item) {
     bool is_kind = rule->kinds == 0 || (rule->kinds & facts->kinds) != 0;
     *item = RULES_ANY_ITEM;
@@ -138,7 +138,7 @@ static bool content_matches(const struct rule *rule, const struct datagram_facts
     return false;
 }
 
-/* Whether the rule acts on a datagram for which all else holds. */
+/* Whether the rule acts on a datagram for which all other conditions hold. */
 static bool is_due(struct rule *rule) {
     if (rule->probability < 1 && sim_rng_unit(&rule->rng) >= rule->probability) {
         return false;
@@ -156,7 +156,7 @@ static bool matches(const struct rule *rule, const struct datagram_facts *facts,
            (rule->action != RULE_CORRUPT || rules_bit_range_find(facts, rule->field, item, stretch));
 }
 
-/* Does what the rule says; false: no further rule is asked. */
+/* Performs the action of the rule; false: no further rule is tried. */
 static bool act(struct rule *rule, const struct rules_bit_range *stretch, struct rules_outcome *outcome) {
     switch (rule->action) {
     case RULE_DROP: *outcome = (struct rules_outcome){.is_dropped = true}; return false;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules on protocol facts: which datagrams are dropped, duplicated, delayed, put behind the next, or corrupted.
-
-   A rule is one text, `ACTION [CONDITION...]`; words are separated by blanks, all conditions must hold. Rules are tried
-   in order, and every one that matches acts, until one drops or passes.
-
-   Actions: drop, duplicate[=N], delay=MS, reorder, corrupt[=BITS], corrupt@KEY[=BITS] (bits of that field, named as in
-   fields.def), pass.
-
-   Conditions on the datagram: dir=c2s|s2c, stream=, frame=, id= (full packet id; the wire's number where that is not
-   known), seq= (as on the wire), kind= (tools/rules/datagram_kind.h), time=FROM-TO (seconds), size=MIN-MAX (bytes).
-   Conditions on a bunch, all of one and the same: channel=, ch_seq= (as on the wire), reliable, unreliable, copy=,
-   message=NAME, and kind= where it names what bunches are.
-   Chance and count, of the datagrams for which all else holds: p=PROBABILITY, then every=N (the N-th, 2N-th, ...), then
-   first=N or max=N (acts at most so often).
+/* Rules that drop, duplicate, delay, reorder or corrupt the datagrams that meet their conditions.
+   A rule is a text, `ACTION [CONDITION...]`, with words separated by blanks; all conditions must hold. Rules are
+   tried in order, and each rule that matches acts, until one drops or passes.
+   Actions: drop, duplicate[=N], delay=MS, reorder, corrupt[=BITS], corrupt@KEY[=BITS] (bits of that field, named as
+   in fields.def), pass.
+   Conditions on the datagram: dir=c2s|s2c, stream=, frame=, id= (full packet id, or the number on the wire if that
+   is unknown), seq= (as on the wire), kind= (tools/rules/datagram_kind.h), time=FROM-TO (seconds), size=MIN-MAX
+   (bytes).
+   Conditions on a bunch, which the same bunch must meet: channel=, ch_seq= (as on the wire), reliable, unreliable,
+   copy=, message=NAME, and kind= with a kind of bunches.
+   Chance and count, applied to datagrams that meet all other conditions: p=PROBABILITY, then every=N (the N-th,
+   2N-th, ...), then first=N or max=N (act at most N times).
    Numbers are lists of numbers and ranges: 3 or 100-110 or 7,9-12,100- (no end). */
 #ifndef UERUDP_TOOLS_RULES_RULES_H
 #define UERUDP_TOOLS_RULES_RULES_H
@@ -21,49 +19,49 @@
 
 #define RULES_ERROR_BYTES 256
 
-/* Bits that the rules together flip in one datagram at most. */
+/* Limit of bits that all rules together flip in one datagram. */
 #define RULES_FLIPS_MAX 64
 
-/* Copies that the rules together make of one datagram at most. */
+/* Limit of copies that all rules together make of one datagram. */
 #define RULES_COPIES_MAX 100
 
-/* The longest delay that the rules together give: eleven days. */
+/* Limit of the delay by all rules together: eleven days. */
 #define RULES_DELAY_MAX_NS INT64_C(1000000000000000)
 
-/* What is to be done with one datagram. Where is_dropped holds, all else is as if nothing had been asked. */
+/* What to do with one datagram. If is_dropped, all other members are as if no rule had acted. */
 struct rules_outcome {
     bool is_dropped;
-    bool is_reordered; /* to be put behind the next one of its direction */
-    unsigned copies;   /* besides the datagram itself */
+    bool is_reordered; /* write it after the next datagram of its direction */
+    unsigned copies;   /* additional copies */
     int64_t delay_ns;
     unsigned flip_count;
-    size_t flips[RULES_FLIPS_MAX]; /* bits to be inverted, from the start of the datagram; no bit twice */
+    size_t flips[RULES_FLIPS_MAX]; /* bits to invert, from the start of the datagram, each at most once */
 };
 
-/* Rules in their order; opaque. */
+/* An ordered list of rules. */
 struct rules;
 
-/* The same rules with the same seed, asked about the same datagrams, decide the same. */
+/* Equal rules and seeds give equal outcomes for the same datagrams. */
 struct rules *rules_new(uint64_t seed);
 void rules_free(struct rules *rules);
 
-/* Adds the rule that a text says. False for a text that is none: error names the wrong word. */
+/* Adds a rule. Returns false, with the wrong word in error, if the text is not a rule. */
 bool rules_add(struct rules *rules, const char *text, char error[RULES_ERROR_BYTES]);
 
-/* Adds the rules of a file, one per line; what follows # is a comment. False with path, line and word in error. */
+/* Adds the rules of a file, one for each line; # starts a comment. Returns false with path, line and word in error. */
 bool rules_read_file(struct rules *rules, const char *path, char error[RULES_ERROR_BYTES]);
 
-/* Decides about one datagram; depends on nothing but the seed and the facts told so far. */
+/* Computes the outcome for one datagram; it depends only on the seed and the datagrams so far. */
 void rules_apply(struct rules *rules, const struct datagram_facts *facts, struct rules_outcome *outcome);
 
-/* Inverts the bits of the outcome in the datagram's bytes. */
+/* Inverts the outcome's bits in the bytes of the datagram. */
 void rules_outcome_corrupt(const struct rules_outcome *outcome, uint8_t *bytes);
 
-/* The outcome in words, such as "corrupted bits 77, 80, delayed 50 ms"; empty where nothing is done. Returns whether it
-   is not empty. A text too long for size_bytes is cut. */
+/* Describes the outcome, such as "corrupted bits 77, 80, delayed 50 ms"; the text is cut to size_bytes. Returns
+   false if there is nothing to do. */
 bool rules_outcome_describe(const struct rules_outcome *outcome, char *text, size_t size_bytes);
 
-/* How many rules there are, the text of one, and how many datagrams it acted on so far. */
+/* The number of rules, the text of one, and the number of datagrams on which it has acted. */
 size_t rules_count(const struct rules *rules);
 const char *rules_text(const struct rules *rules, size_t index);
 uint64_t rules_acted(const struct rules *rules, size_t index);

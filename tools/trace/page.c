@@ -3,7 +3,7 @@
 
 #include "trace_resource.h"
 
-/* What stands between two @ in the page, and the file that takes its place; NULL: the data. */
+/* A placeholder between two @ of the page, and the file that replaces it; NULL: the data. */
 static const struct {
     const char *mark;
     const char *file;
@@ -13,9 +13,9 @@ static const struct {
 
 static GBytes *load(const char *file) {
     char *path = g_strconcat("/uerudp/trace/", file, NULL);
-    GBytes *bytes = g_resource_lookup_data(ue_trace_get_resource(), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+    GBytes *bytes = g_resource_lookup_data(trace_resource_get_resource(), path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
     g_free(path);
-    g_assert(bytes != NULL); /* the build put it there */
+    g_assert(bytes != NULL); /* built into the program */
     return bytes;
 }
 
@@ -36,7 +36,7 @@ static void write_part(const struct trace_plot *plot, struct text_buffer *out, c
     }
 }
 
-/* The page's text and marks alternate. */
+/* The parts between @ are text of the page and placeholders in turn. */
 void trace_write_page(const struct trace_plot *plot, struct text_buffer *out) {
     GBytes *page = load("page.html");
     gsize size;

@@ -5,12 +5,12 @@
 
 #include <uerudp/time_ns.h>
 
-/* The verdict on a packet comes soon after it, so it is looked for from the end. */
+/* The report about a packet usually follows soon, so the search starts at the end. */
 #define LOOK_BACK 4096
 #define FIRST_BIN_NS INT64_C(1000000)
 
-/* Together TRACE_PLOT_POINTS_MAX. */
-static const unsigned kept_max[TRACE_PLOT_KINDS] = {
+/* The sum is TRACE_PLOT_POINTS_MAX. */
+static const unsigned kept_limit[TRACE_PLOT_KINDS] = {
     [TRACE_PLOT_ORDINARY] = 10000, [TRACE_PLOT_MARKED] = 4000, [TRACE_PLOT_RESENDS] = 4000,
     [TRACE_PLOT_GAPS] = 1000,      [TRACE_PLOT_NOTES] = 1000,
 };
@@ -74,25 +74,25 @@ static bool is_of_kind(const GArray *rows, guint index, enum trace_plot_kind kin
     return !is_packet || g_array_index(rows, struct trace_plot_packet, index).is_plain == (kind == TRACE_PLOT_ORDINARY);
 }
 
-/* Leaves out every second point of a kind. */
+/* Removes every second point of a kind. */
 static void thin(struct trace_plot *plot, enum trace_plot_kind kind) {
     GArray *rows = rows_of(plot, kind);
     size_t size = g_array_get_element_size(rows);
-    guint kept = 0, seen = 0;
+    guint kept = 0, captured = 0;
     for (guint i = 0; i < rows->len; i++) {
-        if (!is_of_kind(rows, i, kind) || seen++ % 2 == 0) {
+        if (!is_of_kind(rows, i, kind) || captured++ % 2 == 0) {
             memmove(rows->data + kept++ * size, rows->data + i * size, size);
         }
     }
     plot->kept[kind] -= rows->len - kept;
-    plot->stride[kind] *= 2; /* at most as many as were offered */
+    plot->stride[kind] *= 2; /* at most the number offered */
     g_array_set_size(rows, kept);
 }
 
-/* Appends a point, unless it is one of those that are left out. */
+/* Appends a point unless the stride skips it. */
 static void add_point(struct trace_plot *plot, enum trace_plot_kind kind, const void *row) {
     uint64_t number = plot->offered[kind]++;
-    if (number % plot->stride[kind] == 0 && plot->kept[kind] >= kept_max[kind]) {
+    if (number % plot->stride[kind] == 0 && plot->kept[kind] >= kept_limit[kind]) {
         thin(plot, kind);
     }
     if (number % plot->stride[kind] == 0) {
@@ -108,12 +108,12 @@ static void remove_point(struct trace_plot *plot, enum trace_plot_kind kind, gui
 
 /* ---- packets ---- */
 
-static void add_packet(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event) {
+static void add_packet(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event) {
     bool is_plain = !event->is_late && !event->is_duplicate;
     struct trace_plot_packet packet = {.time_ns = event->time_ns,
                                     .id = event->packet_id,
                                     .frame = event->frame,
-                                    .bytes = (uint32_t)seen->held->length_bytes,
+                                    .bytes = (uint32_t)captured->held->length_bytes,
                                     .side = (uint8_t)event->side,
                                     .fate = UE_TRACKER_PACKET_PENDING,
                                     .is_late = event->is_late,
@@ -123,7 +123,7 @@ static void add_packet(struct trace_plot *plot, const struct input_datagram *see
     add_point(plot, is_plain ? TRACE_PLOT_ORDINARY : TRACE_PLOT_MARKED, &packet);
 }
 
-/* Its place among those shown; their number where it was left out. */
+/* The index of a packet; the number of packets if it is not kept. */
 static guint find_packet(const struct trace_plot *plot, unsigned side, int64_t id) {
     const struct trace_plot_packet *rows = (const struct trace_plot_packet *)(const void *)plot->packets->data;
     guint first = plot->packets->len > LOOK_BACK ? plot->packets->len - LOOK_BACK : 0;
@@ -139,19 +139,19 @@ static guint find_packet(const struct trace_plot *plot, unsigned side, int64_t i
     return plot->packets->len;
 }
 
-static void set_verdict(struct trace_plot_packet *packet, const struct ue_tracker_event *event) {
+static void set_report(struct trace_plot_packet *packet, const struct ue_tracker_event *event) {
     if (event->is_withdrawn) {
-        packet->fate = TRACE_PLOT_ACK_LOST; /* what reported it as delivered remains */
+        packet->fate = TRACE_PLOT_ACK_LOST; /* keeps what reported it as delivered */
         packet->is_plain = false;
         return;
     }
-    packet->verdict_ns = event->time_ns;
-    packet->verdict_frame = event->frame;
+    packet->report_ns = event->time_ns;
+    packet->report_frame = event->frame;
     packet->fate = event->type == UE_TRACKER_ACK ? UE_TRACKER_PACKET_DELIVERED : UE_TRACKER_PACKET_NOT_DELIVERED;
     packet->is_plain &= event->type == UE_TRACKER_ACK;
 }
 
-/* An ordinary packet that was left out is shown after all where it was lost. */
+/* A packet that the stride skipped is shown after all if it is lost. */
 static struct trace_plot_packet lost_packet(const struct ue_tracker_event *event) {
     bool was_seen = event->other_frame != 0;
     return (struct trace_plot_packet){.time_ns = was_seen ? ue_time_ns_since(event->time_ns, event->span_ns) : event->time_ns,
@@ -160,7 +160,7 @@ static struct trace_plot_packet lost_packet(const struct ue_tracker_event *event
                                    .side = !event->side};
 }
 
-static void take_verdict(struct trace_plot *plot, const struct ue_tracker_event *event) {
+static void on_ack(struct trace_plot *plot, const struct ue_tracker_event *event) {
     guint index = find_packet(plot, !event->side, event->packet_id);
     struct trace_plot_packet *shown =
         index < plot->packets->len ? &g_array_index(plot->packets, struct trace_plot_packet, index) : NULL;
@@ -172,10 +172,10 @@ static void take_verdict(struct trace_plot *plot, const struct ue_tracker_event 
         if (shown != NULL) {
             remove_point(plot, TRACE_PLOT_ORDINARY, index);
         }
-        set_verdict(&lost, event);
+        set_report(&lost, event);
         add_point(plot, TRACE_PLOT_MARKED, &lost);
     } else if (shown != NULL) {
-        set_verdict(shown, event);
+        set_report(shown, event);
     }
 }
 
@@ -213,8 +213,8 @@ static void remove_gap(struct trace_plot *plot, const struct ue_tracker_event *e
 
 /* ---- channels ---- */
 
-static void name_channel(const struct input_datagram *seen, const struct ue_bunch *bunch, struct text_buffer *name) {
-    const char *known = ue_bunch_channel_name(&seen->context, bunch);
+static void name_channel(const struct input_datagram *captured, const struct ue_bunch *bunch, struct text_buffer *name) {
+    const char *known = ue_bunch_channel_name(&captured->context, bunch);
     if (known != NULL) {
         text_buffer_add(name, known);
     } else if (bunch->has_name && !bunch->name.hardcoded) {
@@ -242,7 +242,7 @@ static struct trace_plot_band *find_band(struct trace_plot *plot, uint32_t chann
     return add_band(plot, channel);
 }
 
-/* Twice the width: the same time in half of the bins. */
+/* Doubles the width of the bins and merges pairs of them. */
 static void widen_bins(struct trace_plot *plot) {
     plot->bin_ns *= 2;
     for (guint i = 0; i < plot->bands->len; i++) {
@@ -257,11 +257,11 @@ static void widen_bins(struct trace_plot *plot) {
     }
 }
 
-static void add_bunch(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event) {
+static void add_bunch(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event) {
     struct trace_plot_band *band = find_band(plot, event->bunch->channel);
     if (band->name[0] == '\0') {
         struct text_buffer name = {0};
-        name_channel(seen, event->bunch, &name);
+        name_channel(captured, event->bunch, &name);
         g_utf8_strncpy(band->name, name.text, (sizeof band->name - 1) / 4);
         text_buffer_free(&name);
     }
@@ -311,31 +311,31 @@ static void note_closed(struct trace_plot *plot, const struct ue_tracker_event *
              reason != NULL ? reason : "no known reason");
 }
 
-static void note_opened(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event) {
+static void add_opened_note(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event) {
     struct text_buffer name = {0};
-    name_channel(seen, event->bunch, &name);
+    name_channel(captured, event->bunch, &name);
     add_note(plot, event, "channel %" G_GUINT32_FORMAT " opened: %.40s", event->bunch->channel, name.text);
     text_buffer_free(&name);
 }
 
 /* ---- the tracker ---- */
 
-void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *seen) {
-    plot->end_ns = MAX(plot->end_ns, seen->held->time_ns);
-    const struct ue_detection *flow = &seen->connection->flow;
+void trace_plot_add_datagram(struct trace_plot *plot, const struct input_datagram *captured) {
+    plot->end_ns = MAX(plot->end_ns, captured->held->time_ns);
+    const struct ue_detection *flow = &captured->connection->flow;
     char text[UE_RANGE_CHARS];
-    const char *generations = ue_detection_generations(flow, ue_detection_result_of(flow, &seen->held->link), text);
+    const char *generations = ue_detection_generations(flow, ue_detection_result_of(flow, &captured->held->link), text);
     if (g_strcmp0(plot->generation, generations) != 0) {
         g_free(plot->generation);
         plot->generation = g_strdup(generations);
     }
 }
 
-void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *seen, const struct ue_tracker_event *event) {
+void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *captured, const struct ue_tracker_event *event) {
     switch (event->type) {
     case UE_TRACKER_HANDSHAKE: note_handshake(plot, event); break;
     case UE_TRACKER_PACKET:
-        add_packet(plot, seen, event);
+        add_packet(plot, captured, event);
         if (event->is_late) {
             fill_gap(plot, event);
         }
@@ -343,14 +343,14 @@ void trace_plot_on_event(struct trace_plot *plot, const struct input_datagram *s
     case UE_TRACKER_LOST: add_gap(plot, event); break;
     case UE_TRACKER_NOT_LOST: remove_gap(plot, event); break;
     case UE_TRACKER_ACK:
-    case UE_TRACKER_NAK: take_verdict(plot, event); break;
+    case UE_TRACKER_NAK: on_ack(plot, event); break;
     case UE_TRACKER_BUNCH:
-        add_bunch(plot, seen, event);
+        add_bunch(plot, captured, event);
         if (event->copy > 1) {
             add_resend(plot, event);
         }
         break;
-    case UE_TRACKER_CHANNEL_OPENED: note_opened(plot, seen, event); break;
+    case UE_TRACKER_CHANNEL_OPENED: add_opened_note(plot, captured, event); break;
     case UE_TRACKER_CHANNEL_CLOSED: note_closed(plot, event); break;
     case UE_TRACKER_RESTARTED: add_note(plot, event, "restarted"); break;
     }

@@ -10,7 +10,7 @@ static double ms_since(const struct trace_plot *plot, int64_t time_ns) {
     return (double)ue_time_ns_since(time_ns, plot->begin_ns) / NS_PER_MS;
 }
 
-/* JSON in an HTML script element must not end it. */
+/* JSON in an HTML script element must not contain its end tag. */
 static void write_string(struct text_buffer *out, const char *text) {
     char *valid = g_utf8_make_valid(text, -1);
     text_buffer_add_char(out, '"');
@@ -40,12 +40,12 @@ static void write_packet(const struct trace_plot *plot, struct text_buffer *out,
     write_time(plot, out, p->time_ns);
     text_buffer_add_format(out, "%u,%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT ",%u,%u,", p->side, p->id, p->frame, p->bytes,
                   p->fate);
-    if (p->verdict_frame != 0) {
-        write_time(plot, out, p->verdict_ns);
+    if (p->report_frame != 0) {
+        write_time(plot, out, p->report_ns);
     } else {
         text_buffer_add(out, "null,");
     }
-    text_buffer_add_format(out, "%" G_GUINT64_FORMAT ",%d,%d", p->verdict_frame, p->is_late, p->is_duplicate);
+    text_buffer_add_format(out, "%" G_GUINT64_FORMAT ",%d,%d", p->report_frame, p->is_late, p->is_duplicate);
 }
 
 static void write_resend(const struct trace_plot *plot, struct text_buffer *out, const struct trace_plot_resend *r) {
@@ -73,7 +73,7 @@ static void write_note(const struct trace_plot *plot, struct text_buffer *out, c
     write_string(out, n->text);
 }
 
-/* An array of rows, each an array in the order that the page's script knows. */
+/* An array of rows, each an array in the order that page.js expects. */
 #define WRITE_ROWS(key, array, type, write)                                                                            \
     do {                                                                                                               \
         text_buffer_add(out, ",\n\"" key "\":[");                                                                          \
@@ -111,7 +111,7 @@ static void write_bands(const struct trace_plot *plot, struct text_buffer *out) 
     text_buffer_add_char(out, ']');
 }
 
-/* Of all points, shown or not. */
+/* Of all points, kept or not. */
 static void write_counts(const struct trace_plot *plot, struct text_buffer *out) {
     text_buffer_add_format(out,
                   ",\"counts\":{\"packets\":%" G_GUINT64_FORMAT ",\"not_acked\":[%" G_GUINT64_FORMAT

@@ -12,7 +12,7 @@ foreach(kind IN ITEMS source header)
     string(REPLACE "header" "h" ending "${ending}")
     set(generated "${PROJECT_BINARY_DIR}/generated/trace_resource.${ending}")
     add_custom_command(OUTPUT "${generated}"
-        COMMAND "${UERUDP_RESOURCE_COMPILER}" --generate-${kind} --c-name ue_trace --target "${generated}"
+        COMMAND "${UERUDP_RESOURCE_COMPILER}" --generate-${kind} --c-name trace_resource --target "${generated}"
             --sourcedir "${page}" --sourcedir "${d3_folder}" --sourcedir "${PROJECT_SOURCE_DIR}/LICENSES"
             "${page}/page.gresource.xml"
         DEPENDS "${page}/page.gresource.xml" "${page}/page.html" "${page}/page.css" "${page}/page.js" "${UERUDP_D3}"

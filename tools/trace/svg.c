@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Between these the page leaves its picture, see page.js. */
+/* page.js puts the picture between two of these marks. */
 #define MARK "SVG:"
 #define MARK_END ":SVG"
 
@@ -16,13 +16,13 @@ static char *find_browser(const char *browser, GError **error) {
         path = g_find_program_in_path(names[i]);
     }
     if (path == NULL) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no such browser; an SVG is drawn by Chromium",
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: browser not found; SVG files are drawn with Chromium",
                     browser != NULL ? browser : "chromium");
     }
     return path;
 }
 
-/* Its profile goes where it disturbs nobody. */
+/* Runs the browser with a temporary profile. */
 static GBytes *run_browser(const char *browser, const char *folder, const char *url, GError **error) {
     char *profile = g_strconcat("--user-data-dir=", folder, NULL);
     const char *arguments[] = {
@@ -42,13 +42,13 @@ static GBytes *run_browser(const char *browser, const char *folder, const char *
     return output;
 }
 
-static char *take_picture(GBytes *document, GError **error) {
+static char *extract_picture(GBytes *document, GError **error) {
     gsize length;
     const char *text = g_bytes_get_data(document, &length);
     const char *begin = text != NULL ? g_strstr_len(text, (gssize)length, MARK) : NULL;
     const char *end = begin != NULL ? g_strstr_len(begin, text + length - begin, MARK_END) : NULL;
     if (end == NULL) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "the browser drew no picture");
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "the browser did not draw a picture");
         return NULL;
     }
     begin += strlen(MARK);
@@ -79,7 +79,7 @@ static char *draw(const char *program, const char *path, GError **error) {
     char *uri = g_file_get_uri(file);
     char *url = g_strconcat(uri, "#svg", NULL);
     GBytes *document = run_browser(program, folder, url, error);
-    char *picture = document != NULL ? take_picture(document, error) : NULL;
+    char *picture = document != NULL ? extract_picture(document, error) : NULL;
     remove_folder(folder);
     g_clear_pointer(&document, g_bytes_unref);
     g_free(url);

@@ -82,7 +82,7 @@ static int new_connection_id(ngtcp2_conn *conn, ngtcp2_cid *id, uint8_t *token, 
 }
 
 static size_t message_bytes(const struct quic_end *end) {
-    return end->heard_bytes < 2 ? SIZE_MAX : (size_t)end->heard[0] | (size_t)end->heard[1] << 8;
+    return end->received_bytes < 2 ? SIZE_MAX : (size_t)end->received[0] | (size_t)end->received[1] << 8;
 }
 
 static int hear_stream(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64_t offset, const uint8_t *data,
@@ -92,10 +92,10 @@ static int hear_stream(ngtcp2_conn *conn, uint32_t flags, int64_t stream, uint64
     (void)offset;
     (void)stream_user;
     for (size_t i = 0; i < size_bytes; i++) {
-        end->heard[end->heard_bytes++] = data[i];
-        if (end->heard_bytes >= 2 && end->heard_bytes - 2 == message_bytes(end)) {
-            end->pair->host.deliver(end->pair->host.user, !end->side, end->heard + 2, end->heard_bytes - 2);
-            end->heard_bytes = 0;
+        end->received[end->received_bytes++] = data[i];
+        if (end->received_bytes >= 2 && end->received_bytes - 2 == message_bytes(end)) {
+            end->pair->host.deliver(end->pair->host.user, !end->side, end->received + 2, end->received_bytes - 2);
+            end->received_bytes = 0;
         }
     }
     ngtcp2_conn_extend_max_stream_offset(conn, stream, size_bytes);
@@ -189,7 +189,7 @@ static void init_end(struct quic_pair *pair, enum rival_side side) {
         .sin_family = AF_INET, .sin_port = htons((uint16_t)(4000 + side)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     end->remote = end->local;
     end->remote.sin_port = htons((uint16_t)(4000 + !side));
-    end->said = malloc(STREAM_BYTES_MAX);
+    end->sent = malloc(STREAM_BYTES_MAX);
 }
 
 static void destroy(void *user) {
@@ -200,7 +200,7 @@ static void destroy(void *user) {
         if (end->session != NULL) {
             gnutls_deinit(end->session);
         }
-        free(end->said);
+        free(end->sent);
     }
     quic_tls_free(&pair->tls);
     free(pair);
@@ -224,7 +224,7 @@ static ngtcp2_ssize write_more(struct quic_end *end, uint8_t *packet, bool *is_b
         return written;
     }
     if (end->stream >= 0 && !*is_blocked && end->written_bytes < end->said_bytes) {
-        ngtcp2_vec data = {end->said + end->written_bytes, end->said_bytes - end->written_bytes};
+        ngtcp2_vec data = {end->sent + end->written_bytes, end->said_bytes - end->written_bytes};
         ngtcp2_ssize taken = -1;
         written = ngtcp2_conn_writev_stream(end->conn, NULL, &info, packet, PACKET_BYTES_MAX, &taken,
                                             NGTCP2_WRITE_STREAM_FLAG_MORE, end->stream, &data, 1, now_ns);
@@ -338,7 +338,7 @@ static void *create(const struct rival_host *host, uint64_t seed, uint64_t now_n
     pair->host = *host;
     init_end(pair, RIVAL_CLIENT);
     init_end(pair, RIVAL_SERVER);
-    if (pair->ends[0].said == NULL || pair->ends[1].said == NULL || !quic_tls_init(&pair->tls) ||
+    if (pair->ends[0].sent == NULL || pair->ends[1].sent == NULL || !quic_tls_init(&pair->tls) ||
         !shake_hands(pair, now_ns)) {
         destroy(pair);
         return NULL;
@@ -362,9 +362,9 @@ static bool send_message(void *user, enum rival_side from, uint64_t now_ns, bool
     if (end->said_bytes + 2 + size_bytes > STREAM_BYTES_MAX) {
         return false;
     }
-    end->said[end->said_bytes++] = (uint8_t)size_bytes;
-    end->said[end->said_bytes++] = (uint8_t)(size_bytes >> 8);
-    memcpy(end->said + end->said_bytes, message, size_bytes);
+    end->sent[end->said_bytes++] = (uint8_t)size_bytes;
+    end->sent[end->said_bytes++] = (uint8_t)(size_bytes >> 8);
+    memcpy(end->sent + end->said_bytes, message, size_bytes);
     end->said_bytes += size_bytes;
     return true;
 }

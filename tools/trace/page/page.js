@@ -9,7 +9,7 @@
   const isLost = p => p.fate >= 3;
   const BANDS_NAMED = 9;
 
-  /* Inside the picture, so that a saved SVG looks the same. */
+  /* Part of the picture, so that a saved SVG has the same style. */
   const STYLE = `text { font: 11px system-ui, sans-serif; fill: #222; } .name { font-weight: bold; font-size: 12px; }
     .axis path, .axis line, .frame { stroke: #999; fill: none; } .grid line { stroke: #eee; } .grid path { stroke: none; }
     .delivered { stroke: #3b78c4; } .pending { stroke: #9aa5b1; } .lost { stroke: #d62728; stroke-width: 2; }
@@ -27,7 +27,7 @@
   const resends = data.resends.map(([t, side, id, frame, channel, reliable, copy, first, before, spurious]) =>
     ({ t, side, id, frame, channel, reliable, copy, first, before, spurious }));
   const gaps = data.gaps.map(([t, side, first, last, filled]) => ({ t, side, id: first, first, last, filled }));
-  const count = data.counts; /* of all, shown or not */
+  const count = data.counts; /* of all points, shown or not */
   const notes = data.notes.map(([t, side, frame, text]) => ({ t, side, frame, text }));
   const numbers = d3.format(",d"), numbersOf = d3.format(",~r"), ms = value => `${d3.format(",.3f")(value)} ms`;
 
@@ -65,7 +65,7 @@
     panel.times = panel.group.append("g").attr("class", "axis").attr("transform", `translate(0,${panel.top + panel.height})`);
   });
 
-  /* ---- marks: one path for each kind, however many points ---- */
+  /* ---- marks: one path for all points of a kind ---- */
 
   const dash = (px, py) => `M${px - 2},${py}h4`;
   const cross = (px, py) => `M${px - 3},${py - 3}l6,6m0,-6l-6,6`;
@@ -160,45 +160,45 @@
       drawNotes(panel);
       const y = draw[panel.kind](panel);
       const format = panel.kind === "sequence" ? d3.format("d") : value => numbersOf(Math.abs(value));
-      panel.axis.call(d3.axisLeft(y).ticks(6).tickFormat(format)); // below zero is the other direction, not less
+      panel.axis.call(d3.axisLeft(y).ticks(6).tickFormat(format)); // values below zero are of the other direction
       panel.grid.attr("transform", `translate(${LEFT},0)`)
         .call(d3.axisLeft(y).ticks(6).tickSize(-(WIDTH - LEFT - RIGHT)).tickFormat(""));
       panel.times.call(d3.axisBottom(x).ticks(12).tickFormat(value => d3.format(",")(value / 1000) + " s"));
     });
   }
 
-  /* ---- words ---- */
+  /* ---- descriptions ---- */
 
-  function tellPacket(p) {
+  function describePacket(p) {
     const lines = [`packet ${p.id} ${DIRECTIONS[p.side]}` + (p.frame ? `, frame ${p.frame}` : ", not in this capture")];
     lines.push(`${ms(p.t)}` + (p.bytes ? `, ${p.bytes} bytes` : ""));
     lines.push(p.verdict === null ? FATES[p.fate] : `${FATES[p.fate]}: frame ${p.verdictFrame}, ${ms(p.verdict - p.t)} later`);
     return lines.concat(p.late ? ["overtaken by later packets"] : [], p.duplicate ? ["seen before"] : []);
   }
 
-  function tellResend(r) {
+  function describeResend(r) {
     return [`channel ${r.channel}, reliable bunch ${r.reliable}, copy ${r.copy}` + (r.spurious ? ", although it was delivered" : ""),
       `frame ${r.frame}, packet ${r.id}`, `before in frame ${r.before}, first in frame ${r.first}`];
   }
 
-  function tellGap(g) {
+  function describeGap(g) {
     const which = g.first === g.last ? `packet ${g.first}` : `packets ${g.first} to ${g.last}`;
-    return [`${which} missing`, g.filled === null ? "never came" : `came ${ms(g.filled - g.t)} later (order cache)`];
+    return [`${which} missing`, g.filled === null ? "never arrived" : `arrived ${ms(g.filled - g.t)} later (order cache)`];
   }
 
-  function tellBin(bin) {
+  function describeBin(bin) {
     const rate = (band, side) => d3.format(",.1f")(kbits(band.bits[side][bin]));
     return [`from ${ms(bin * data.bin_ms)}, for ${ms(data.bin_ms)}`].concat(shownBands
       .filter(band => band.bits[0][bin] + band.bits[1][bin] > 0)
       .map(band => `${label(band)}: ${rate(band, 0)} up, ${rate(band, 1)} down kbit/s`));
   }
 
-  function tell(hit) {
+  function describe(hit) {
     if (hit.bin !== undefined) {
-      return tellBin(hit.bin);
+      return describeBin(hit.bin);
     }
     const row = hit.row;
-    return row.copy !== undefined ? tellResend(row) : row.first !== undefined ? tellGap(row) : tellPacket(row);
+    return row.copy !== undefined ? describeResend(row) : row.first !== undefined ? describeGap(row) : describePacket(row);
   }
 
   /* ---- pointing and zooming ---- */
@@ -214,7 +214,7 @@
     const panel = panels.find(p => py >= p.top && py <= p.top + p.height);
     const hit = panel && nearest(panel, px, py);
     const near = notes.filter(n => panel && Math.abs(x(n.t) - px) < 3).slice(0, 8);
-    const lines = (hit ? tell(hit) : []).concat(near.map(n => `frame ${n.frame}: ${n.text}`));
+    const lines = (hit ? describe(hit) : []).concat(near.map(n => `frame ${n.frame}: ${n.text}`));
     d3.select("#tip").attr("hidden", lines.length === 0 ? "" : null).text(lines.join("\n"))
       .style("left", d3.event.pageX + 14 + "px").style("top", d3.event.pageY + 10 + "px");
   }
@@ -238,9 +238,9 @@
 
   const line = (px, py) => `M${px - 6},${py}h12`;
   const SHAPES = { delivered: line, pending: line, lost: cross, ack: line, nak: line, gap: line };
-  legend([["delivered", "delivered"], ["pending", "no verdict"], ["lost", "not delivered"], ["ack", "until acknowledged"],
-    ["nak", "until reported lost"], ["gap", "missing here, until it came"], ["late", "overtaken"], ["duplicate", "duplicate"],
-    ["resend", "reliable bunch again"], ["spurious", "again for nothing"]], LEFT + 10, 14,
+  legend([["delivered", "delivered"], ["pending", "not reported"], ["lost", "not delivered"], ["ack", "until acknowledged"],
+    ["nak", "until reported lost"], ["gap", "missing in the capture, until it arrived"], ["late", "overtaken"], ["duplicate", "duplicate"],
+    ["resend", "retransmission"], ["spurious", "spurious retransmission"]], LEFT + 10, 14,
   (kind, left, y) => svg.append("path").attr("class", kind).attr("d", (SHAPES[kind] || ring)(left, y)));
   const rtt = panels[2], bandwidth = panels[3];
   legend([["half0", DIRECTIONS[0]], ["half1", DIRECTIONS[1]]], 500, rtt.top - 10,
@@ -254,14 +254,14 @@
   d3.select("#title").text(words);
   d3.select("#story").text(`Engine ${data.generation}, ${d3.format(",.3f")(data.duration_ms / 1000)} s. ` +
     `Not acknowledged: ${numbers(count.not_acked[0])} ${DIRECTIONS[0]}, ${numbers(count.not_acked[1])} ${DIRECTIONS[1]}; ` +
-    `reliable bunches sent again: ${numbers(count.resends)}.`);
+    `retransmitted reliable bunches: ${numbers(count.resends)}.`);
   const drawn = [[packets.length, count.packets, "packets"], [packets.filter(isLost).length, d3.sum(count.not_acked), "packets not acknowledged"],
     [resends.length, count.resends, "retransmissions"], [gaps.length, count.gaps, "gaps"], [notes.length, count.notes, "notes"]];
   const thinned = drawn.filter(([shown, all]) => shown < all);
   if (thinned.length !== 0) {
-    d3.select("#thinned").attr("hidden", null).text("Too much for one picture. It shows " +
+    d3.select("#thinned").attr("hidden", null).text("There are too many points for one picture. It shows " +
       thinned.map(([shown, all, what]) => `${numbers(shown)} of ${numbers(all)} ${what}`).join(", ") +
-      ", evenly. Bandwidth and the counts above are of everything.");
+      ", evenly thinned. Bandwidth and the counts above include everything.");
   }
 
   /* ---- saving ---- */
@@ -276,7 +276,7 @@
   });
 
   redraw();
-  if (location.hash === "#svg") { /* asked for by uerudp trace --svg, which reads the document's text */
+  if (location.hash === "#svg") { /* requested by uerudp trace --svg, which reads the text of the document */
     const bytes = new TextEncoder().encode(serialised());
     document.body.textContent = "SVG:" + btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join("")) + ":SVG";
   }
