@@ -33,10 +33,9 @@ NUMBERS = re.compile(r"[01.][01. ]{7,}|\b[0-9a-f]*\d[0-9a-f]*\b")  # bits of a b
 
 def built(folder):
     """The program and the plugin of a build folder, as the environment variables that name them."""
-    program = next((path for path in sorted(folder.glob("**/uerudp"))
-                    if path.is_file() and os.access(path, os.X_OK)), None)
+    program = folder / "tools/uerudp"
     plugin = next(folder.glob("plugins/**/uerudp.so"), None)
-    if not program or not plugin:
+    if not program.is_file() or not plugin:
         sys.exit(f"guard: {folder} has no program and plugin; build them first")
     return {"UERUDP_PROGRAM": str(program), "UERUDP_PLUGINS": str(folder / "plugins")}
 
