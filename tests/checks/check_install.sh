@@ -21,8 +21,12 @@ done
 
 headers=$prefix/include
 for header in "$headers"/uerudp/*.h; do
-    cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c - <<<"#include <${header#"$headers"/}>"
+    line="#include <${header#"$headers"/}>"
+    cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c - <<<"$line"
+    echo "$line" >>"$work/all.h" # each alone, and all of them together: no two define the same name
 done
+cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c "$work/all.h"
+c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -I "$headers" -x c++ "$work/all.h"
 
 if [ -n "${UERUDP_PLUGINS:-}" ]; then
     folder=$(pkg-config --variable=plugindir wireshark)
@@ -33,6 +37,7 @@ cmake -G Ninja -S "$source/tests/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PA
     { cat "$work/log" && exit 1; }
 cmake --build "$work/consumer" >"$work/log" || { cat "$work/log" && exit 1; }
 "$work/consumer/consumer"
+"$work/consumer/consumer_cpp"
 
 # The example of docs/endpoint.md is a program that joins our own server.
 diff <(sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source/docs/endpoint.md") <(sed 1d "$source/tests/consumer/client.c") ||

@@ -6,6 +6,10 @@
 
 #include <uerudp/content.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct ue_actor_guids {
     uint64_t guid;
     uint64_t archetype; /* 0: an actor of the map, or one that is already destroyed */
@@ -21,5 +25,9 @@ void ue_actor_class_path(const char *archetype_path, char *class_path, size_t si
 
 /* The last name of a path without the prefix of archetypes: "Crate_C". Points into the path. */
 const char *ue_actor_class_name(const char *path);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

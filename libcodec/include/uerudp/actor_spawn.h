@@ -6,6 +6,10 @@
 
 #include <uerudp/object.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A vector in one of its wire forms. Components are raw bits; ue_vector_component decodes them. Members that are absent
    on the wire are zero, quantized is true. */
 struct ue_vector {
@@ -44,5 +48,9 @@ enum ue_status ue_actor_spawn_decode(const struct ue_context *context, struct ue
                                struct ue_actor_spawn *actor, struct ue_fault *fault);
 enum ue_status ue_actor_spawn_encode(const struct ue_context *context, const struct ue_actor_spawn *actor,
                                      uint8_t *bytes, size_t size_bytes, size_t *bit, struct ue_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_INLINE static inline __attribute__((always_inline))
 #define UE_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -97,5 +101,9 @@ uint64_t ue_view_load(struct ue_view view, size_t offset_bits, unsigned count);
 
 /* Whether two views hold the same bits. */
 bool ue_view_equal(struct ue_view a, struct ue_view b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

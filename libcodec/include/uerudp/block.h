@@ -6,6 +6,10 @@
 
 #include <uerudp/object.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* One block. Earlier members, the direction and the generation determine which members are used. */
 struct ue_block {
     bool has_rep_layout; /* the payload begins with properties */
@@ -50,5 +54,9 @@ enum ue_status ue_call_decode(const struct ue_context *context, struct ue_view p
                               struct ue_call *call, struct ue_fault *fault);
 enum ue_status ue_call_encode(const struct ue_context *context, const struct ue_call *call, uint8_t *bytes,
                               size_t size_bytes, size_t *bit, struct ue_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Highest channel index of any engine. */
 #define UE_CHANNEL_MAX 32767
 
@@ -63,5 +67,9 @@ enum ue_status ue_bunch_encode(const struct ue_context *context, const struct ue
 /* "Control", "Actor", "Voice", "DataStream" or "File", by the name or type in the bunch or by channel index 0. NULL
    when the name is a text on the wire, or not known. Static. */
 const char *ue_bunch_channel_name(const struct ue_context *context, const struct ue_bunch *bunch);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

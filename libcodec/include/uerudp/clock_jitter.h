@@ -9,6 +9,10 @@
 
 #include <uerudp/time_ns.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_CLOCK_JITTER_UNUSABLE_MS 1000 /* senders without a usable clock write 1023 */
 #define UE_CLOCK_JITTER_NOISE 16         /* JitterNoiseReduction */
 
@@ -41,5 +45,9 @@ static inline bool ue_clock_jitter_feed(struct ue_clock_jitter *jitter, int64_t 
     jitter->delta_ns = delta_ns;
     return !is_first;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

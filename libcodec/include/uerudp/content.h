@@ -8,6 +8,10 @@
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_content_kind {
     UE_CONTENT_UNKNOWN, /* the open of the channel was not seen, or it is a game's own kind */
     UE_CONTENT_CONTROL,
@@ -43,5 +47,9 @@ struct ue_content {
 enum ue_status ue_content_trace(const struct ue_context *context, const struct ue_content *content,
                                 const struct ue_guid_names *names, const struct ue_trace *trace,
                                 struct ue_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

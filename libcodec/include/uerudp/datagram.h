@@ -13,6 +13,10 @@
 #include <uerudp/prefix.h>
 #include <uerudp/status.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* An item of a packet: a bunch, or, in legacy packets, an ack. */
 struct ue_item {
     bool is_ack;
@@ -140,5 +144,9 @@ enum ue_status ue_item_build(const struct ue_context *context, const struct ue_f
 
 /* Whether the payload of a bunch is a sequence of control messages: a bunch of channel 0 that is not partial. */
 bool ue_bunch_has_messages(const struct ue_context *context, const struct ue_bunch *bunch);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

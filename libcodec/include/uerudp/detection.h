@@ -7,6 +7,10 @@
 
 #include <uerudp/profile_match.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Number of first datagrams that are decoded with the released result, see ue_detection_release. */
 #define UE_DETECTION_HELD_MAX 64
 
@@ -184,5 +188,9 @@ bool ue_detection_is_foreign(const struct ue_detection *detection, const struct 
 
 /* A static English phrase without final period. */
 const char *ue_detection_reason_text(enum ue_detection_reason reason);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

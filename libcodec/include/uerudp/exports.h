@@ -7,6 +7,10 @@
 #include <uerudp/bunch.h>
 #include <uerudp/object.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Engines reject a message with more objects. */
 #define UE_EXPORTS_MAX 2048
 
@@ -49,5 +53,9 @@ enum ue_status ue_mapped_decode(const struct ue_context *context, struct ue_view
                                 struct ue_mapped *mapped, struct ue_fault *fault);
 enum ue_status ue_mapped_encode(const struct ue_context *context, const struct ue_mapped *mapped, uint8_t *bytes,
                                 size_t size_bytes, size_t *bit, struct ue_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_field {
 #define UE_FIELD(id, name, label, kind, values, description) UE_F_##id,
 #include <uerudp/fields.def>
@@ -75,5 +79,9 @@ const struct ue_value_name *ue_values_names(enum ue_values table, size_t *count)
 
 /* The name of a value; NULL when the table does not list it. */
 const char *ue_values_name(enum ue_values table, uint64_t number);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 #include <uerudp/allocator.h>
 #include <uerudp/content.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Memory limit of one map. When it is reached, further bindings are dropped. */
 #define UE_GUID_MAP_BYTES_MAX (8u << 20)
 #define UE_GUID_MAP_PATH_MAX 1023 /* bytes; longer paths are cut */
@@ -30,5 +34,9 @@ size_t ue_guid_map_path(const struct ue_guid_map *map, uint64_t guid, uint64_t f
 
 /* Number of bytes that the map has allocated. */
 size_t ue_guid_map_bytes(const struct ue_guid_map *map);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #include <uerudp/bits.h>
 #include <uerudp/profile.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_handshake_type {
     UE_HANDSHAKE_INITIAL,
     UE_HANDSHAKE_CHALLENGE,
@@ -60,5 +64,9 @@ struct ue_sequences {
 };
 
 struct ue_sequences ue_cookie_sequences(const uint8_t cookie[UE_COOKIE_BYTES]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

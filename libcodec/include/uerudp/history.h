@@ -10,6 +10,10 @@
 #include <uerudp/packet.h>
 #include <uerudp/seq.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_HISTORY_REACH (UE_HISTORY_WORDS_MAX * 32)
 
 /* Whether the history reports packet (newest - age) as delivered. Bit `age`, counted from the least significant bit of
@@ -54,5 +58,9 @@ static inline uint32_t ue_history_words(uint32_t distance) {
     uint32_t words = distance / 32 + (distance % 32 != 0);
     return words < 1 ? 1 : words > UE_HISTORY_WORDS_MAX ? UE_HISTORY_WORDS_MAX : words;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

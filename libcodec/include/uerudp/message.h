@@ -7,6 +7,10 @@
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* UE_MESSAGE_HELLO = 0 (NMT_Hello), UE_MESSAGE_WELCOME = 1, ... */
 enum ue_message_type {
 #define UE_MESSAGE(number, id, name) UE_MESSAGE_##id = number,
@@ -75,5 +79,9 @@ enum ue_status ue_message_encode(const struct ue_context *context, const struct 
 /* Fills a message from a field source. A parameter that the source does not set is 0 or empty. */
 enum ue_status ue_message_build(const struct ue_context *context, const struct ue_field_source *source,
                                 struct ue_message *message, struct ue_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

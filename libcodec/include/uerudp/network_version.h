@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Input of the checksum besides the EngineNetVer. Strings are borrowed. */
 struct ue_project {
     const char *name;    /* UTF-8 */
@@ -27,5 +31,9 @@ uint32_t ue_network_version_checksum(const struct ue_project *project, uint32_t 
 
 /* Finds the EngineNetVer (1 to UE_NETWORK_VERSION_MAX) with this checksum. Returns 0 when there is none. */
 uint32_t ue_network_version_find(const struct ue_project *project, uint32_t checksum);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

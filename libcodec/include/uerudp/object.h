@@ -8,6 +8,10 @@
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* FNetworkGUID. An id whose length a game made fixed is split into its first 64 bits and the rest. */
 struct ue_guid {
     uint64_t number;
@@ -46,5 +50,9 @@ enum ue_status ue_export_decode(const struct ue_context *context, struct ue_view
                                 struct ue_object *object, struct ue_fault *fault);
 enum ue_status ue_export_encode(const struct ue_context *context, const struct ue_object *object, uint8_t *bytes,
                                 size_t size_bytes, size_t *bit, struct ue_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

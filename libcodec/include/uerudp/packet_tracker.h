@@ -10,6 +10,10 @@
 #include <uerudp/allocator.h>
 #include <uerudp/datagram.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Memory limit of one tracker, in bytes, for all tables together. */
 #define UE_TRACKER_BYTES_MAX (4u << 20)
 
@@ -132,5 +136,9 @@ struct ue_tracker_counts {
 
 /* Counters of what a side sent. acked and nacked are reports of the other side about packets of this side. */
 const struct ue_tracker_counts *ue_tracker_counts(const struct ue_tracker *track, unsigned side);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

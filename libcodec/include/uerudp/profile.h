@@ -10,6 +10,10 @@
 
 #include <uerudp/bits.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_handshake_layout { UE_HANDSHAKE_A0, UE_HANDSHAKE_A, UE_HANDSHAKE_B, UE_HANDSHAKE_C, UE_HANDSHAKE_V };
 
 enum ue_packet_layout { UE_PACKET_LEGACY, UE_PACKET_KBPS, UE_PACKET_JITTER, UE_PACKET_HISTORY_SEQ };
@@ -140,5 +144,9 @@ const char *ue_handler_name(enum ue_handler handler);
 
 /* Finds a handler component by its name of `length` bytes. Returns UE_HANDLER_NONE when there is none. */
 enum ue_handler ue_handler_find(const char *name, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

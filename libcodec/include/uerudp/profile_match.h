@@ -6,6 +6,10 @@
 
 #include <uerudp/datagram.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_features_seen { UE_FEATURES_UNDECIDED, UE_FEATURES_ABSENT, UE_FEATURES_PRESENT };
 
 /* What a handshake datagram shows without its connection. */
@@ -84,5 +88,9 @@ struct ue_packet_match {
 
 void ue_profile_match_packet(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                              struct ue_packet_match *fit);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

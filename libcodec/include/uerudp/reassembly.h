@@ -8,6 +8,10 @@
 #include <uerudp/content.h>
 #include <uerudp/packet_tracker.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Limits of one connection: bytes, and pending fragments of one channel, direction and reliability. The oldest pending
    fragments are dropped first. */
 #define UE_REASSEMBLY_BYTES_MAX (4u << 20)
@@ -95,5 +99,9 @@ const char *ue_reassembly_problem_text(enum ue_reassembly_problem problem);
 
 /* Number of bytes that the reassembly has allocated. */
 size_t ue_reassembly_bytes(const struct ue_reassembly *reassembly);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

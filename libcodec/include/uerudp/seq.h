@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_PACKET_SEQ_BITS 14
 #define UE_PACKET_SEQ_MAX (UINT32_C(1) << UE_PACKET_SEQ_BITS)
 
@@ -35,5 +39,9 @@ static inline int64_t ue_seq_expand(uint32_t seq, int64_t reference, uint32_t ma
 static inline uint64_t ue_seq_display(int64_t packet_id) {
     return packet_id < 0 ? ue_seq_of(packet_id) : (uint64_t)packet_id;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 
 #include <uerudp/profile.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* One key: its name with underscores, its highest value, and a description for users. All texts are static. */
 struct ue_setting_row {
     const char *key;
@@ -22,5 +26,9 @@ enum ue_setting_result { UE_SETTING_OK, UE_SETTING_UNKNOWN, UE_SETTING_BAD_VALUE
    accepts 1, true, on, yes and 0, false, off, no; handlers accepts names separated by commas, or an empty text. On an
    error the settings do not change. */
 enum ue_setting_result ue_settings_set(struct ue_settings *settings, const char *key, const char *value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include <uerudp/field.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_status {
 #define UE_STATUS(id, text) UE_##id,
 #include <uerudp/status.def>
@@ -47,5 +51,9 @@ static inline const char *ue_status_name(enum ue_status status) {
     }
     return "unknown";
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 
 #include <uerudp/trace.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Number of 8-bit or 16-bit units of a text. */
 UE_INLINE size_t ue_text_units(struct ue_text text) {
     return text.units.bits / (text.wide ? 16 : 8);
@@ -21,5 +25,9 @@ size_t ue_utf8_write(uint32_t character, char bytes[4]);
    cut at a character boundary when the buffer is too small, and at the first NUL inside the text. An unpaired
    surrogate becomes U+FFFD. */
 size_t ue_text_to_utf8(struct ue_text text, char *utf8, size_t size_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_NS_PER_S INT64_C(1000000000)
 
 static inline int64_t ue_time_ns_add(int64_t time_ns, int64_t span_ns) {
@@ -26,5 +30,9 @@ static inline int64_t ue_time_ns_from(int64_t seconds, int64_t nanoseconds) {
     }
     return ue_time_ns_add(time_ns, nanoseconds);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

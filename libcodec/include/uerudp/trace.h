@@ -9,6 +9,10 @@
 #include <uerudp/bits.h>
 #include <uerudp/field.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* An engine string (FString) without its terminating NUL. Units have 8 bits, or 16 bits (UTF-16, little-endian) when
    wide. */
 struct ue_text {
@@ -82,5 +86,9 @@ struct ue_field_source {
     bool (*more)(void *user, enum ue_field field);
     void *user;
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

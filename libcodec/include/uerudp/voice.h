@@ -8,6 +8,10 @@
 #include <uerudp/status.h>
 #include <uerudp/trace.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A longer length means that no data follows. */
 #define UE_VOICE_BYTES_MAX 8192
 
@@ -25,5 +29,9 @@ enum ue_status ue_voice_decode(const struct ue_context *context, struct ue_view 
                                struct ue_voice *voice, struct ue_fault *fault);
 enum ue_status ue_voice_encode(const struct ue_context *context, const struct ue_voice *voice, uint8_t *bytes,
                                size_t size_bytes, size_t *bit, struct ue_fault *fault);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

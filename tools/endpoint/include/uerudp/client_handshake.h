@@ -7,6 +7,10 @@
 #include <uerudp/endpoint.h>
 #include <uerudp/seeded_random.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Bytes of the largest handshake datagram, with up to 48 bytes of wrapper. */
 #define UE_HANDSHAKE_DATAGRAM_BYTES 128
 
@@ -93,5 +97,9 @@ enum ue_client_handshake_result ue_client_handshake_receive(struct ue_client_han
                                                             uint64_t last_packet_ns);
 /* Removes the datagram to send; 0 bytes: none. bytes: room for UE_HANDSHAKE_DATAGRAM_BYTES. */
 size_t ue_client_handshake_pop(struct ue_client_handshake *s, uint8_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

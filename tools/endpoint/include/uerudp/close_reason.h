@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_close_reason {
 #define UE_CLOSE(id, name) UE_CLOSE_##id,
 #include <uerudp/close_reason.def>
@@ -17,5 +21,9 @@ const char *ue_close_reason_name(enum ue_close_reason reason);
 
 /* The reason with a name of this length in bytes; UE_CLOSE_NONE: no such name. */
 enum ue_close_reason ue_close_reason_find(const char *name, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <uerudp/listener.h>
 #include <uerudp/seeded_random.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_SECRET_BYTES 64
 #define UE_SECRET_COUNT 2
 
@@ -42,5 +46,9 @@ enum ue_cookie_result {
 
 enum ue_cookie_result ue_cookies_check(struct ue_cookies *cookies, uint64_t now_ns, const struct ue_host *address,
                                        const struct ue_handshake *response);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

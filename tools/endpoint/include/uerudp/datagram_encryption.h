@@ -7,6 +7,10 @@
 #include <uerudp/datagram.h>
 #include <uerudp/seeded_random.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct ue_encryption;
 
 /* key: UE_KEY_BYTES. NULL: libgcrypt failed. Free it with ue_encryption_free. */
@@ -25,5 +29,9 @@ size_t ue_encryption_encrypt(struct ue_encryption *seal, const struct ue_context
    copied unchanged. */
 size_t ue_encryption_decrypt(struct ue_encryption *seal, const struct ue_context *context, const uint8_t *bytes,
                              size_t size_bytes, uint8_t *out, bool *was_clear);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

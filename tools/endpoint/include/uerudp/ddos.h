@@ -11,6 +11,10 @@
 
 #include <uerudp/status.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_DDOS_STATES_MAX 8
 #define UE_DDOS_COOL_OFF_MAX_S 120
 #define UE_DDOS_NO_LIMIT (-1)
@@ -86,5 +90,9 @@ void ue_ddos_count_error(struct ue_ddos *d);
 
 /* Whether a line about an unknown address may be logged; true counts it. */
 bool ue_ddos_may_log(struct ue_ddos *d);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

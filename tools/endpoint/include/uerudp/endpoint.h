@@ -14,6 +14,10 @@
 #include <uerudp/rate.h>
 #include <uerudp/seeded_random.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_role { UE_ROLE_CLIENT, UE_ROLE_SERVER };
 
 /* What carries the connection (endpoint.md 14): a game's socket, a replay without acks, or a beacon beside a game. */
@@ -235,5 +239,9 @@ uint32_t ue_conn_unacked(const struct ue_conn *c, uint32_t channel);
 uint32_t ue_conn_unacked_peak(const struct ue_conn *c, uint32_t channel);
 /* The context in which this side's datagrams are encoded. */
 const struct ue_context *ue_conn_context(const struct ue_conn *c);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 
 #include <uerudp/endpoint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_fact_form {
     UE_FACT_NUMBER,
     UE_FACT_HEX,  /* 32 bits */
@@ -28,5 +32,9 @@ const struct ue_fact *ue_fact_find(const char *name, size_t length);
 
 /* The current value; channel is ignored by values of the connection. False: the channel was never used, or is gone. */
 bool ue_conn_inspect(const struct ue_conn *c, const struct ue_fact *fact, uint32_t channel, int64_t *value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 
 #include <uerudp/pool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A growing list of full packet ids; those before `begin` were read. */
 struct ue_ack_list {
     int64_t *ids;
@@ -43,5 +47,9 @@ struct ue_legacy_acks {
 };
 void ue_legacy_begin(struct ue_legacy *l, int64_t acked_id, struct ue_legacy_acks *verdicts);
 bool ue_legacy_next(struct ue_legacy_acks *verdicts, int64_t *packet_id, bool *delivered);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <uerudp/client_handshake.h>
 #include <uerudp/endpoint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_HOST_BYTES_MAX 64
 
 /* An address as text, "127.0.0.1:7777" or "[::1]:7777", without NUL: part of the cookie, otherwise only compared. */
@@ -100,5 +104,9 @@ size_t ue_listener_ack(const struct ue_context *context, const struct ue_accepte
 struct ue_refusal ue_listener_refusal(const struct ue_listener *l);
 
 const struct ue_listener_counters *ue_listener_counters(const struct ue_listener *l);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include <uerudp/endpoint.h>
 #include <uerudp/message.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_login_state {
     UE_LOGIN_IDLE,       /* nothing sent or received */
     UE_LOGIN_GREETED,    /* client: Hello sent */
@@ -87,5 +91,9 @@ uint64_t ue_login_deadline(const struct ue_login *l);
 void ue_login_welcome(struct ue_login *l, uint64_t now_ns);
 /* Server: sends Failure with this text and closes. */
 void ue_login_refuse(struct ue_login *l, uint64_t now_ns, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

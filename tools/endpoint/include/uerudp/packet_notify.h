@@ -8,6 +8,10 @@
 #include <uerudp/pool.h>
 #include <uerudp/profile.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_NOTIFY_HISTORY_BITS 256
 
 /* For each sent packet that was not reported, in order: the newest sequence of the peer that its header reports
@@ -90,5 +94,9 @@ bool ue_notify_window_full(const struct ue_notify *n, uint32_t margin);
 
 /* Reports that the peer is not known to have: the length of the history to write. */
 uint32_t ue_notify_unreported(const struct ue_notify *n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

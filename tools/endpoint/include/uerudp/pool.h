@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct ue_pool;
 
 /* Smallest region that ue_pool_init accepts. */
@@ -63,5 +67,9 @@ void *ue_share_resize(struct ue_share *share, void *memory, size_t size_bytes);
 
 /* Frees a block; NULL is ignored. */
 void ue_share_free_block(struct ue_share *share, void *memory);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

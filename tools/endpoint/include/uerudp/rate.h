@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_NET_SPEED_MIN 1800
 #define UE_NET_SPEED_FALLBACK 2600  /* where none is configured */
 #define UE_PACKET_OVERHEAD_BYTES 28 /* IPv4 and UDP */
@@ -73,5 +77,9 @@ struct ue_traffic {
 };
 /* Call it once a tick: ends the second when it is over (also ping's), else false. */
 bool ue_traffic_tick(struct ue_traffic *traffic, struct ue_ping *ping, uint64_t now_ns);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include <uerudp/endpoint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum ue_model_difference_type {
 #define X(id, name, text) UE_MODEL_DIFFERS_##id,
 #include <uerudp/reference_model.def>
@@ -106,5 +110,9 @@ struct ue_model_retransmissions {
     uint64_t copies, early, late;
 };
 const struct ue_model_retransmissions *ue_model_get_retransmissions(const struct ue_conn *c);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

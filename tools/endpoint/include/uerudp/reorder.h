@@ -10,6 +10,10 @@
 
 #include <uerudp/pool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_REORDER_SLOTS 32
 #define UE_REORDER_GAP_MAX 3 /* missing packets that an empty cache waits for */
 
@@ -49,5 +53,9 @@ enum ue_reorder_result ue_reorder_push(struct ue_reorder *r, uint32_t delta, con
 /* Removes the next packet in order, which the caller processes and frees in the share. NULL: a gap comes first and
    whole is false, or the cache is empty. After a packet in the last slot gaps are skipped until the cache is empty. */
 struct ue_early *ue_reorder_pop(struct ue_reorder *r, bool whole);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include <uerudp/replication_content.h>
 #include <uerudp/replication_history.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- objects ---- */
 
 /* One property: a value of fixed width. */
@@ -139,5 +143,9 @@ void ue_mirror_free(struct ue_mirror *m);
 enum ue_status ue_mirror_read(struct ue_mirror *m, struct ue_view data);
 /* Bits 0 with base NULL: not received. */
 struct ue_view ue_mirror_get(const struct ue_mirror *m, uint32_t handle);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include <uerudp/replication_history.h>
 #include <uerudp/status.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_PROPERTY_BITS_MAX 4096 /* all properties of an object together fit into one bunch */
 #define UE_CALL_BITS_MAX UINT16_MAX
 
@@ -53,5 +57,9 @@ struct ue_replication_reader {
 
 /* False: the end, or malformed data, see status. */
 bool ue_replication_read(struct ue_replication_reader *r, struct ue_replication_block *item);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

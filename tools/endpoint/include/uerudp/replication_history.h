@@ -7,6 +7,10 @@
 
 #include <uerudp/endpoint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_HANDLES_MAX 64
 #define UE_CHANGES_MAX 64 /* FRepChangelistState::MAX_CHANGE_HISTORY */
 #define UE_SENT_MAX 32    /* FSendingRepState::MAX_CHANGE_HISTORY */
@@ -55,5 +59,9 @@ void ue_sent_fail(struct ue_sent *sent);
 
 /* A packet was lost. Returns the number of lists in it. */
 uint32_t ue_sent_nak(struct ue_sent *sent, int64_t packet_id);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define UE_SEED_BYTES 64
 #define UE_RANDOM_BLOCK_BYTES 64
 
@@ -22,5 +26,9 @@ void ue_random_init(struct ue_random *random, const uint8_t *seed);
 void ue_random_fill(struct ue_random *random, uint8_t *bytes, size_t size_bytes);
 /* 0 to bound - 1, uniform; 0 where bound is 0. */
 uint32_t ue_random_below(struct ue_random *random, uint32_t bound);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

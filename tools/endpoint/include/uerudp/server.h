@@ -11,6 +11,10 @@
 #include <uerudp/listener.h>
 #include <uerudp/login.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Zero members mean the default, which the comments give. */
 struct ue_server_config {
     struct ue_conn_config
@@ -93,5 +97,9 @@ struct ue_refusal ue_server_refusal(const struct ue_server *s);
 const struct ue_server_counters *ue_server_counters(const struct ue_server *s);
 const struct ue_listener_counters *ue_server_listener_counters(const struct ue_server *s);
 const struct ue_ddos *ue_server_ddos(const struct ue_server *s);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* The installed headers and libraries as a program in C++ uses them. */
+#include <uerudp/codec.h>
+#include <uerudp/endpoint.h>
+
+int main() {
+    return ue_profile_find("5.5") != nullptr ? 0 : 1;
+}
