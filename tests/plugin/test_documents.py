@@ -32,7 +32,10 @@ class Documents(unittest.TestCase):
         for path in (ROOT / "captures").glob("*.pcapng"):
             cls.stage.put(f"captures/{path.name}", path.read_bytes())
         cls.stage.put("crate.lua", (ROOT / "plugin/examples/crate.lua").read_bytes())
-        shutil.copy(os.environ["UERUDP_PROGRAM"], os.path.join(cls.stage.path, "uerudp"))
+        program = os.path.join(cls.stage.path, "program")
+        shutil.copy(os.environ["UERUDP_PROGRAM"], program)
+        wrapper = cls.stage.put("uerudp", f'#!/bin/sh\nexec env -u LD_PRELOAD {program} "$@"\n'.encode())  # for tshark alone
+        os.chmod(wrapper, 0o755)
         os.chmod(os.path.join(cls.stage.path, "captures"), 0o755)
         os.chmod(cls.stage.path, 0o777)  # commands write files here
 

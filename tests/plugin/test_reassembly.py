@@ -121,8 +121,8 @@ class Reassembly(unittest.TestCase):
         self.assertEqual([packets[frame].numbers("fragment.given_up_in") for frame in (16, 17)], [[18], [18]])
         self.assertIn((21, (18, 19, 20, 21)), shown(packets))
         told = self.stage.tshark("-r", path, "-Y", "frame.number == 18", "-T", "fields", "-e", "_ws.expert.message")
-        self.assertIn("Another message began before the last fragment of this message; the fragments that are given up: "
-                      "channel 2, frame 16, 17", told)
+        self.assertIn("Another message began before the last fragment of this message; fragments given up on channel 2: "
+                      "frame 16, 17", told)
 
     def test_cut_datagrams_complete_nothing(self):
         path = os.path.join(self.stage.home, "cut.pcapng")
