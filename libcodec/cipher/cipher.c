@@ -114,7 +114,7 @@ static bool is_key_for(const struct ue_key *key, const struct ue_cipher_session 
 }
 
 /* The search for the key of one packet. */
-struct attempt {
+struct decryption_attempt {
     struct ue_cipher *cipher;
     const struct ue_cipher_session *session; /* NULL: every key is for it */
     const struct ue_ciphertext *ciphertext;
@@ -122,7 +122,7 @@ struct attempt {
     size_t tried;
 };
 
-static bool try_key(struct attempt *a, size_t index) {
+static bool try_key(struct decryption_attempt *a, size_t index) {
     const struct ue_key *key = ue_keys_at(a->cipher->keys, index);
     if (!is_key_for(key, a->session)) {
         return false;
@@ -132,7 +132,7 @@ static bool try_key(struct attempt *a, size_t index) {
 }
 
 /* Tries the key of the last packet first if a tag can confirm it. */
-static bool find_key(struct attempt *a, size_t *index) {
+static bool find_key(struct decryption_attempt *a, size_t *index) {
     size_t count = ue_keys_count(a->cipher->keys);
     size_t last = *index;
     bool has_tag = a->ciphertext->tag != NULL && last < count;
@@ -148,14 +148,14 @@ static bool find_key(struct attempt *a, size_t *index) {
     return false;
 }
 
-static bool refresh(const struct attempt *a) {
+static bool refresh(const struct decryption_attempt *a) {
     return (a->session == NULL || a->session->is_learning) && ue_keys_refresh(a->cipher->keys);
 }
 
 bool ue_cipher_decrypt(struct ue_cipher *cipher, struct ue_cipher_session *session,
                        const struct ue_ciphertext *ciphertext, struct ue_plaintext *plaintext) {
     size_t *last = session != NULL ? &session->last : &cipher->last;
-    struct attempt a = {
+    struct decryption_attempt a = {
         .cipher = cipher, .session = session, .ciphertext = ciphertext, .bytes = ciphertext->ciphertext.bits / 8};
     if (ciphertext->ciphertext.bits % 8 != 0 || a.bytes == 0 || a.bytes > PLAIN_BYTES_MAX) {
         return false;

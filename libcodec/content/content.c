@@ -43,7 +43,7 @@ UE_DEFINE_CONTENT_CODEC(ue_voice, struct ue_voice)
 /* ---- messages ---- */
 
 /* The state of tracing one message. */
-struct pass {
+struct content_tracing {
     struct ue_cursor c;
     const struct ue_context *x;
     const struct ue_content *content;
@@ -71,7 +71,7 @@ static enum ue_field path_field(enum ue_field guid) {
     }
 }
 
-static void report_path(const struct pass *p, const struct ue_record *guid) {
+static void report_path(const struct content_tracing *p, const struct ue_record *guid) {
     enum ue_field field = p->names != NULL && guid->number != 0 ? path_field(guid->field) : UE_F_NONE;
     const char *path = field != UE_F_NONE ? p->names->path(p->names->user, guid->number) : NULL;
     if (path != NULL) {
@@ -82,21 +82,21 @@ static void report_path(const struct pass *p, const struct ue_record *guid) {
 }
 
 static void on_begin(void *user, enum ue_group group, size_t bit) {
-    const struct pass *p = user;
+    const struct content_tracing *p = user;
     if (p->to->begin != NULL) {
         p->to->begin(p->to->user, group, bit);
     }
 }
 
 static void on_end(void *user, enum ue_group group, size_t bit) {
-    const struct pass *p = user;
+    const struct content_tracing *p = user;
     if (p->to->end != NULL) {
         p->to->end(p->to->user, group, bit);
     }
 }
 
 static void on_field(void *user, const struct ue_record *record) {
-    struct pass *p = user;
+    struct content_tracing *p = user;
     if (!record->generated && record->bit + record->bits > p->reported_bit) {
         p->reported_bit = record->bit + record->bits;
     }
@@ -107,7 +107,7 @@ static void on_field(void *user, const struct ue_record *record) {
 }
 
 /* Reports the bits that no layout has reported. */
-static void report_rest(struct pass *p, enum ue_field field) {
+static void report_rest(struct content_tracing *p, enum ue_field field) {
     const struct ue_view *data = &p->content->data;
     size_t end = data->bit + data->bits;
     size_t at = p->reported_bit;
@@ -147,7 +147,7 @@ enum plausibility {
 /* Limits the work for one message: the list can be as long as the blocks that refer to it. */
 #define MAPPED_READS_MAX 65536
 
-static bool is_mapped(struct pass *p, const struct ue_guid *guid) {
+static bool is_mapped(struct content_tracing *p, const struct ue_guid *guid) {
     struct ue_cursor c;
     ue_cursor_init_read(&c, p->mapped.base, p->mapped.bit, p->mapped.bit + p->mapped.bits);
     while (ue_cursor_ok(&c) && ue_cursor_left(&c) != 0 && p->mapped_reads < MAPPED_READS_MAX) {
@@ -161,13 +161,13 @@ static bool is_mapped(struct pass *p, const struct ue_guid *guid) {
     return false;
 }
 
-static bool is_known(struct pass *p, const struct ue_guid *guid) {
+static bool is_known(struct content_tracing *p, const struct ue_guid *guid) {
     return (p->names != NULL && p->names->path(p->names->user, guid->number) != NULL) || is_mapped(p, guid);
 }
 
 /* Guid 0 is no object. The block creates a sub-object with an even id; a sub-object with an odd id, its class, and an
    object that is destroyed must have been exported before. */
-static enum plausibility plausibility_of(struct pass *p, const struct ue_block *block) {
+static enum plausibility plausibility_of(struct content_tracing *p, const struct ue_block *block) {
     const struct ue_guid *object = &block->object.links[0].guid;
     if (block->is_actor) {
         return PLAUSIBLE;
@@ -196,7 +196,7 @@ static void run_blocks(enum ue_op op, struct ue_cursor *c, const struct ue_conte
     }
 }
 
-static enum plausibility try_actor(struct pass *p, const struct ue_context *x, uint8_t class_data_bits) {
+static enum plausibility try_actor(struct content_tracing *p, const struct ue_context *x, uint8_t class_data_bits) {
     struct ue_cursor c = p->c;
     if (p->content->open) {
         run_actor_spawn(UE_DECODE, &c, x, class_data_bits);
@@ -219,7 +219,7 @@ struct interpretation {
 };
 
 /* Finds the most plausible interpretation; among equals the one with the shortest class data. */
-static void find_interpretation(struct pass *p, const struct ue_context *x, unsigned netver,
+static void find_interpretation(struct content_tracing *p, const struct ue_context *x, unsigned netver,
                                 struct interpretation *best) {
     size_t choices = p->content->open ? CLASS_BITS_COUNT : 1;
     for (size_t i = 0; i < choices && best->plausibility < PLAUSIBLE; i++) {
@@ -231,7 +231,7 @@ static void find_interpretation(struct pass *p, const struct ue_context *x, unsi
 }
 
 /* Reports what is not on the wire and follows from the interpretation. */
-static void report_interpretation(struct pass *p, const struct interpretation *interpretation) {
+static void report_interpretation(struct content_tracing *p, const struct interpretation *interpretation) {
     size_t at = ue_cursor_pos(&p->c);
     size_t bits = ue_cursor_left(&p->c);
     if (interpretation->netver != NO_NETVER) {
@@ -243,7 +243,7 @@ static void report_interpretation(struct pass *p, const struct interpretation *i
 }
 
 /* When no interpretation is possible, the bits after the open data stay opaque. */
-static void trace_actor(struct pass *p) {
+static void trace_actor(struct content_tracing *p) {
     unsigned other = p->x->settings.netver == 0 ? other_netver(p->x) : NO_NETVER;
     struct interpretation interpretation = {DOES_NOT_FIT, 0, NO_NETVER};
     struct ue_context x = *p->x;
@@ -270,7 +270,7 @@ static void trace_actor(struct pass *p) {
 
 /* ---- the rest ---- */
 
-static void trace_exports(struct pass *p) {
+static void trace_exports(struct content_tracing *p) {
     struct ue_cursor *c = &p->c;
     struct ue_exports exports;
     ue_cursor_begin_group(c, UE_GROUP_EXPORTS);
@@ -287,20 +287,20 @@ static void trace_exports(struct pass *p) {
     ue_cursor_end_group(c, UE_GROUP_EXPORTS);
 }
 
-static void trace_voice(struct pass *p) {
+static void trace_voice(struct content_tracing *p) {
     while (ue_cursor_left(&p->c) != 0) {
         struct ue_voice voice;
         ue_voice_run(UE_TRACE, &p->c, p->x, &voice);
     }
 }
 
-static void trace_control(struct pass *p) {
+static void trace_control(struct content_tracing *p) {
     struct ue_view rest = {p->c.in, ue_cursor_pos(&p->c), ue_cursor_left(&p->c)};
     ue_messages_trace(p->x, rest, p->c.trace, &p->c.fault);
 }
 
 /* Engines send exports without further content. */
-static void trace_message(struct pass *p) {
+static void trace_message(struct content_tracing *p) {
     if (p->content->has_exports) {
         trace_exports(p);
     }
@@ -335,7 +335,8 @@ enum ue_status ue_content_trace(const struct ue_context *context, const struct u
                                 const struct ue_guid_names *names, const struct ue_trace *trace,
                                 struct ue_fault *fault) {
     const struct ue_view *data = &content->data;
-    struct pass p = {.x = context, .content = content, .names = names, .to = trace, .reported_bit = data->bit};
+    struct content_tracing p = {
+        .x = context, .content = content, .names = names, .to = trace, .reported_bit = data->bit};
     const struct ue_trace between = {on_begin, on_field, on_end, &p};
     ue_cursor_init_read(&p.c, data->base, data->bit, data->bit + data->bits);
     p.c.trace = &between;

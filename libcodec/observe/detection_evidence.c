@@ -230,7 +230,7 @@ static bool is_hopeless(const struct ue_detection *detection, unsigned row, unsi
 }
 
 /* A datagram as one profile reads it. */
-struct attempt {
+struct decode_attempt {
     bool fits;
     bool is_readable; /* also when it is not plausible */
     uint16_t seq, ack;
@@ -238,7 +238,7 @@ struct attempt {
 
 /* Tries one profile with one variant and counts a match. Sequence and ack have the same position in every variant. */
 static void try_profile(struct ue_detection *detection, unsigned row, unsigned variant, unsigned side,
-                        const uint8_t *bytes, size_t size_bytes, struct attempt *attempt) {
+                        const uint8_t *bytes, size_t size_bytes, struct decode_attempt *attempt) {
     struct ue_packet_match fit;
     bool fits = matches(detection, row, variant, side, bytes, size_bytes, &fit) &&
                 seq_is_plausible(detection, row, side, &fit.result);
@@ -254,7 +254,7 @@ static void try_profile(struct ue_detection *detection, unsigned row, unsigned v
 }
 
 static void try_variants(struct ue_detection *detection, unsigned row, unsigned side, const uint8_t *bytes,
-                         size_t size_bytes, struct attempt *attempt) {
+                         size_t size_bytes, struct decode_attempt *attempt) {
     for (unsigned variant = 1; variant < UE_DETECTION_VARIANT_COUNT; variant++) {
         if (variant_is_allowed(&detection->settings, variant) && !is_hopeless(detection, row, variant)) {
             try_profile(detection, row, variant, side, bytes, size_bytes, attempt);
@@ -264,7 +264,7 @@ static void try_variants(struct ue_detection *detection, unsigned row, unsigned 
 
 /* Stores sequence and ack as each profile reads them, oldest profile first. */
 static void store_headers(struct ue_detection *detection, unsigned side,
-                          const struct attempt attempt[UE_PROFILE_COUNT]) {
+                          const struct decode_attempt attempt[UE_PROFILE_COUNT]) {
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (attempt[row].fits) {
             detection->last_seq[row][side] = attempt[row].seq;
@@ -278,7 +278,7 @@ static void store_headers(struct ue_detection *detection, unsigned side,
 
 /* Tries all possible profiles and counts their matches. */
 static void try_all(struct ue_detection *detection, unsigned side, const uint8_t *bytes, size_t size_bytes) {
-    struct attempt attempt[UE_PROFILE_COUNT] = {{0}};
+    struct decode_attempt attempt[UE_PROFILE_COUNT] = {{0}};
     detection->trials++;
     for (unsigned row = 0; row < UE_PROFILE_COUNT; row++) {
         if (is_possible(detection, row)) {

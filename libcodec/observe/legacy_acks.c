@@ -8,7 +8,7 @@
 /* In the dependencies of a packet: a packet that is older than the other bits cover. */
 #define DEPENDS_ON_OLDER (UINT64_C(1) << 63)
 
-enum report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
+enum ack_report { REPORT_OPEN, REPORT_ARRIVED, REPORT_UNSURE, REPORT_LOST };
 
 /* NULL when there is none, or it was replaced. */
 static const struct ue_legacy_ack_state *find_ack_state(const struct ue_tracker_side *side, int64_t id) {
@@ -58,7 +58,7 @@ static bool has_dependencies(const struct ue_tracker_side *side, const struct ue
 
 /* Whether the receiver processed the acks in a packet. It also processes the acks of a packet that it then rejects and
    does not acknowledge. */
-static enum report arrival_of(const struct ue_tracker_side *side, int64_t packet_id) {
+static enum ack_report arrival_of(const struct ue_tracker_side *side, int64_t packet_id) {
     const struct ue_tracked_packet *packet = ue_tracker_find_packet(side, packet_id);
     if (packet == NULL || packet->was_acked) {
         return REPORT_ARRIVED;
@@ -71,8 +71,8 @@ static enum report arrival_of(const struct ue_tracker_side *side, int64_t packet
 
 /* Whether an ack of a packet reached its sender. If that cannot be known, it is assumed, because both acks are rarely
    lost. */
-static enum report report_of(const struct ue_tracker_side *reporter, const struct ue_tracker_side *side,
-                             const struct ue_tracked_packet *packet) {
+static enum ack_report report_of(const struct ue_tracker_side *reporter, const struct ue_tracker_side *side,
+                                 const struct ue_tracked_packet *packet) {
     if (packet->was_retransmitted) {
         return REPORT_LOST;
     }
@@ -83,16 +83,16 @@ static enum report report_of(const struct ue_tracker_side *reporter, const struc
     }
     bool may_travel_again =
         count < UE_LEGACY_ACK_CARRIERS && reporter->last_ack_carrier_id <= ack_state->carriers[count - 1];
-    enum report report = may_travel_again ? REPORT_OPEN : REPORT_LOST;
+    enum ack_report report = may_travel_again ? REPORT_OPEN : REPORT_LOST;
     for (unsigned i = 0; i < count && report != REPORT_ARRIVED; i++) {
-        enum report arrival = arrival_of(reporter, ack_state->carriers[i]);
+        enum ack_report arrival = arrival_of(reporter, ack_state->carriers[i]);
         report = arrival == REPORT_ARRIVED || arrival < report ? arrival : report;
     }
     bool is_old = ack_state->carriers[0] <= reporter->reported_id - UE_HISTORY_REACH;
     return report == REPORT_OPEN && is_old ? REPORT_ARRIVED : report;
 }
 
-static void apply_report(struct ue_tracker_step *p, struct ue_tracked_packet *packet, enum report report) {
+static void apply_report(struct ue_tracker_step *p, struct ue_tracked_packet *packet, enum ack_report report) {
     struct ue_tracker_side *other = &p->tracker->sides[!p->in->side];
     bool is_unsure = report == REPORT_UNSURE;
     other->counts.unsure += (uint64_t)is_unsure - packet->is_unsure;
@@ -114,7 +114,7 @@ void ue_legacy_acks_correct(struct ue_tracker_step *p) {
         if (packet == NULL || packet->state != UE_TRACKER_PACKET_DELIVERED) {
             continue;
         }
-        enum report report = report_of(side, other, packet);
+        enum ack_report report = report_of(side, other, packet);
         if (report == REPORT_OPEN) {
             return;
         }

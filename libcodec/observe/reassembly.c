@@ -7,7 +7,7 @@
 #define CAPTURED_PACKETS 64
 
 /* The processing of one bunch, or, for a late packet, of the last bunch of a run. */
-struct pass {
+struct reassembly_step {
     struct ue_reassembly *reassembly;
     const struct ue_reassembly_callbacks *callbacks;
     uint64_t frame;
@@ -69,7 +69,7 @@ static bool was_captured(const struct ue_reassembly_side *side, int64_t id) {
 
 /* ---- events ---- */
 
-static void emit(const struct pass *p, struct ue_reassembly_event *event) {
+static void emit(const struct reassembly_step *p, struct ue_reassembly_event *event) {
     event->frame = p->frame;
     event->item = p->item;
     event->side = p->side;
@@ -79,8 +79,8 @@ static void emit(const struct pass *p, struct ue_reassembly_event *event) {
     p->callbacks->event(p->callbacks->user, event);
 }
 
-static void emit_one(const struct pass *p, enum ue_reassembly_event_type type, enum ue_reassembly_problem problem,
-                     size_t bits, const struct ue_content *content) {
+static void emit_one(const struct reassembly_step *p, enum ue_reassembly_event_type type,
+                     enum ue_reassembly_problem problem, size_t bits, const struct ue_content *content) {
     const struct ue_fragment fragment = {p->frame, p->item, (uint32_t)bits};
     struct ue_reassembly_event event = {
         .type = type, .problem = problem, .content = *content, .fragments = &fragment, .fragment_count = 1};
@@ -88,7 +88,7 @@ static void emit_one(const struct pass *p, enum ue_reassembly_event_type type, e
 }
 
 /* Emits a bunch that is not partial, or the exports of a fragment. */
-static void emit_bunch(const struct pass *p, const struct ue_bunch *bunch) {
+static void emit_bunch(const struct reassembly_step *p, const struct ue_bunch *bunch) {
     bool is_whole = !bunch->partial;
     emit_one(p, UE_REASSEMBLY_COMPLETE, UE_REASSEMBLY_NO_PROBLEM, bunch->data.bits,
              &(struct ue_content){.kind = p->kind,
@@ -100,7 +100,8 @@ static void emit_bunch(const struct pass *p, const struct ue_bunch *bunch) {
 }
 
 /* Drops a run. If there is no memory for the list of its fragments, the event names only the last one. */
-static void abandon(const struct pass *p, const struct ue_fragment_run *run, enum ue_reassembly_problem problem) {
+static void abandon(const struct reassembly_step *p, const struct ue_fragment_run *run,
+                    enum ue_reassembly_problem problem) {
     struct ue_reassembly_event event = {.type = UE_REASSEMBLY_ABANDONED, .problem = problem};
     struct ue_fragment *fragments = ue_reassembly_alloc_block(p->reassembly, run->count * sizeof *fragments);
     const struct ue_queued_fragment *fragment = run->first;
@@ -130,7 +131,7 @@ static void append(struct joined *joined, const struct ue_queued_fragment *fragm
     joined->bits += fragment->source.bits;
 }
 
-static void emit_joined(const struct pass *p, const struct joined *joined, struct ue_content *content) {
+static void emit_joined(const struct reassembly_step *p, const struct joined *joined, struct ue_content *content) {
     bool is_too_large = ue_bits_bytes(joined->bits) > UE_REASSEMBLY_MESSAGE_BYTES_MAX;
     content->kind = p->kind;
     content->data = (struct ue_view){joined->data, 0, joined->bits};
@@ -145,7 +146,7 @@ static void emit_joined(const struct pass *p, const struct joined *joined, struc
 
 /* Emits the custom exports, which end with a fragment, and begins the message itself with the next fragment. The last
    fragment of all always belongs to the message, even if it adds no bits. */
-static void split_custom_exports(const struct pass *p, struct joined *joined, bool is_last) {
+static void split_custom_exports(const struct reassembly_step *p, struct joined *joined, bool is_last) {
     emit_joined(p, joined, &(struct ue_content){.is_custom_exports = true});
     joined->data += ue_bits_bytes(joined->bits);
     joined->bits = 0;
@@ -163,7 +164,7 @@ static size_t joined_bytes(const struct ue_fragment_run *run) {
     return size_bytes;
 }
 
-static void complete(const struct pass *p, const struct ue_fragment_run *run) {
+static void complete(const struct reassembly_step *p, const struct ue_fragment_run *run) {
     size_t size_bytes = joined_bytes(run);
     void *block = ue_reassembly_alloc_block(p->reassembly, size_bytes);
     if (block == NULL) {
@@ -188,8 +189,8 @@ static void complete(const struct pass *p, const struct ue_fragment_run *run) {
 
 /* ---- runs that cannot become a message ---- */
 
-static enum ue_reassembly_problem check_gap(const struct pass *p, const struct ue_fragment_queue *queue, int64_t number,
-                                            enum ue_reassembly_problem when_seen) {
+static enum ue_reassembly_problem check_gap(const struct reassembly_step *p, const struct ue_fragment_queue *queue,
+                                            int64_t number, enum ue_reassembly_problem when_seen) {
     const struct ue_reassembly_side *side = &p->reassembly->sides[p->side];
     if (!queue->is_reliable) {
         return was_captured(side, number)  ? when_seen
@@ -206,7 +207,7 @@ static bool is_next(const struct ue_queued_fragment *previous, const struct ue_q
 }
 
 /* Whether the message before a fragment is complete or was dropped, so that no fragment can arrive in between. */
-static bool follows_an_end(const struct pass *p, const struct ue_queued_fragment *fragment) {
+static bool follows_an_end(const struct reassembly_step *p, const struct ue_queued_fragment *fragment) {
     const struct ue_fragment_queue *queue = fragment->queue;
     bool is_present = fragment->source.frame == p->frame && fragment->source.item == p->item;
     return is_next(fragment->previous, fragment) || queue->done == fragment->number - queue->is_reliable ||
@@ -214,7 +215,7 @@ static bool follows_an_end(const struct pass *p, const struct ue_queued_fragment
 }
 
 /* Why no fragment can arrive that precedes the run. */
-static enum ue_reassembly_problem check_start(const struct pass *p, const struct ue_fragment_run *run) {
+static enum ue_reassembly_problem check_start(const struct reassembly_step *p, const struct ue_fragment_run *run) {
     const struct ue_queued_fragment *first = run->first;
     if (first->is_initial) {
         return UE_REASSEMBLY_NO_PROBLEM;
@@ -224,7 +225,7 @@ static enum ue_reassembly_problem check_start(const struct pass *p, const struct
 }
 
 /* Why no fragment can arrive that follows the run. */
-static enum ue_reassembly_problem check_end(const struct pass *p, const struct ue_fragment_run *run) {
+static enum ue_reassembly_problem check_end(const struct reassembly_step *p, const struct ue_fragment_run *run) {
     const struct ue_queued_fragment *last = run->last;
     if (last->is_final) {
         return UE_REASSEMBLY_NO_PROBLEM;
@@ -233,13 +234,13 @@ static enum ue_reassembly_problem check_end(const struct pass *p, const struct u
                                      : check_gap(p, last->queue, last->number + 1, UE_REASSEMBLY_NO_END);
 }
 
-static enum ue_reassembly_problem check_run(const struct pass *p, const struct ue_fragment_run *run) {
+static enum ue_reassembly_problem check_run(const struct reassembly_step *p, const struct ue_fragment_run *run) {
     enum ue_reassembly_problem problem = check_start(p, run);
     return problem != UE_REASSEMBLY_NO_PROBLEM ? problem : check_end(p, run);
 }
 
 /* Drops the run of another fragment if it cannot become a message; fragment may be NULL. */
-static void abandon_if_broken(const struct pass *p, struct ue_queued_fragment *fragment) {
+static void abandon_if_broken(const struct reassembly_step *p, struct ue_queued_fragment *fragment) {
     if (fragment != NULL) {
         const struct ue_fragment_run run = ue_fragment_run_of(fragment);
         enum ue_reassembly_problem problem = check_run(p, &run);
@@ -252,13 +253,13 @@ static void abandon_if_broken(const struct pass *p, struct ue_queued_fragment *f
 /* ---- fragments ---- */
 
 /* Whether a message of the other reliability is unfinished on the channel (protocol.md 10.2, rules 2 and 8). */
-static bool is_mixed(const struct pass *p) {
+static bool is_mixed(const struct reassembly_step *p) {
     const struct ue_fragment_queue *other = ue_fragment_queue_find(p->reassembly, p->channel, p->side, !p->is_reliable);
     return other != NULL && other->last != NULL && !other->last->is_final;
 }
 
 /* Emits the result for the run of the current fragment. */
-static void resolve_run(const struct pass *p, const struct ue_fragment_run *run) {
+static void resolve_run(const struct reassembly_step *p, const struct ue_fragment_run *run) {
     enum ue_reassembly_problem problem = check_run(p, run);
     if (run->first->is_initial && run->last->is_final) {
         complete(p, run);
@@ -279,14 +280,14 @@ static enum ue_reassembly_problem problem_of(const struct ue_bunch *fragment) {
     return UE_REASSEMBLY_NO_PROBLEM;
 }
 
-static void drop_oldest(const struct pass *p, struct ue_queued_fragment *fragment) {
+static void drop_oldest(const struct reassembly_step *p, struct ue_queued_fragment *fragment) {
     const struct ue_fragment_run run = ue_fragment_run_of(fragment);
     abandon(p, &run, UE_REASSEMBLY_NO_MEMORY);
 }
 
 /* The queue of the current fragment, with space for one more; NULL when there is no memory. Here and below the oldest
    pending fragments are dropped first. */
-static struct ue_fragment_queue *reserve_slot(const struct pass *p) {
+static struct ue_fragment_queue *reserve_slot(const struct reassembly_step *p) {
     struct ue_queued_fragment **oldest = &p->reassembly->oldest;
     struct ue_fragment_queue *queue;
     while ((queue = ue_fragment_queue_ensure(p->reassembly, p->channel, p->side, p->is_reliable)) == NULL &&
@@ -299,7 +300,7 @@ static struct ue_fragment_queue *reserve_slot(const struct pass *p) {
     return queue;
 }
 
-static struct ue_queued_fragment *enqueue(const struct pass *p, struct ue_fragment_queue *queue,
+static struct ue_queued_fragment *enqueue(const struct reassembly_step *p, struct ue_fragment_queue *queue,
                                           const struct ue_bunch *bunch) {
     const struct ue_fragment source = {p->frame, p->item, (uint32_t)ue_partial_bits(bunch)};
     struct ue_queued_fragment **oldest = &p->reassembly->oldest;
@@ -312,7 +313,7 @@ static struct ue_queued_fragment *enqueue(const struct pass *p, struct ue_fragme
 }
 
 /* Whether the fragment is pending already: it arrived in a packet that the tracker no longer remembers. */
-static bool is_queued(const struct pass *p, const struct ue_fragment_queue *queue) {
+static bool is_queued(const struct reassembly_step *p, const struct ue_fragment_queue *queue) {
     const struct ue_queued_fragment *previous = ue_fragment_queue_find_before(queue, p->number, p->item);
     const struct ue_queued_fragment *next = previous != NULL ? previous->next : queue->first;
     return next != NULL && next->number == p->number && (queue->is_reliable || next->source.item == p->item);
@@ -320,7 +321,7 @@ static bool is_queued(const struct pass *p, const struct ue_fragment_queue *queu
 
 /* Defers an unreliable fragment of a late packet to the end of the datagram: further fragments of the packet may
    precede the fragments of the next packet, which are already pending. */
-static bool defer(const struct pass *p, struct ue_fragment_queue *queue) {
+static bool defer(const struct reassembly_step *p, struct ue_fragment_queue *queue) {
     if (p->is_reliable || p->number >= p->reassembly->sides[p->side].newest_id) {
         return false;
     }
@@ -333,7 +334,7 @@ static bool defer(const struct pass *p, struct ue_fragment_queue *queue) {
     return true;
 }
 
-static void handle_fragment(const struct pass *p, const struct ue_bunch *bunch) {
+static void handle_fragment(const struct reassembly_step *p, const struct ue_bunch *bunch) {
     struct ue_fragment_queue *queue = reserve_slot(p);
     if (queue != NULL && is_queued(p, queue)) {
         return;
@@ -359,7 +360,7 @@ static void handle_fragment(const struct pass *p, const struct ue_bunch *bunch) 
 }
 
 /* A reliable bunch that is not partial separates the fragments before and after it (protocol.md 10.2, rule 8). */
-static void separate_neighbours(const struct pass *p, const struct ue_fragment_queue *queue) {
+static void separate_neighbours(const struct reassembly_step *p, const struct ue_fragment_queue *queue) {
     struct ue_queued_fragment *previous = ue_fragment_queue_find_before(queue, p->number, 0);
     struct ue_queued_fragment *next = previous != NULL ? previous->next : queue->first;
     if (previous != NULL && previous->number == p->number - 1 && !previous->is_final) {
@@ -372,7 +373,7 @@ static void separate_neighbours(const struct pass *p, const struct ue_fragment_q
     }
 }
 
-static void handle_bunch(const struct pass *p, const struct ue_bunch *bunch) {
+static void handle_bunch(const struct reassembly_step *p, const struct ue_bunch *bunch) {
     if (bunch->partial) {
         if (bunch->has_exports) {
             emit_bunch(p, bunch);
@@ -396,15 +397,15 @@ void ue_reassembly_feed(struct ue_reassembly *reassembly, const struct ue_contex
         return;
     }
     const struct ue_bunch *bunch = event->bunch;
-    struct pass p = {.reassembly = reassembly,
-                     .callbacks = callbacks,
-                     .frame = event->frame,
-                     .item = event->item,
-                     .side = event->side,
-                     .channel = bunch->channel,
-                     .is_reliable = bunch->reliable,
-                     .is_partial_error = event->is_partial_error,
-                     .number = bunch->reliable ? event->reliable_id : event->packet_id};
+    struct reassembly_step p = {.reassembly = reassembly,
+                                .callbacks = callbacks,
+                                .frame = event->frame,
+                                .item = event->item,
+                                .side = event->side,
+                                .channel = bunch->channel,
+                                .is_reliable = bunch->reliable,
+                                .is_partial_error = event->is_partial_error,
+                                .number = bunch->reliable ? event->reliable_id : event->packet_id};
     ue_reassembly_learn_kind(reassembly, context, bunch);
     p.kind = ue_reassembly_channel_kind(reassembly, bunch->channel, &p.is_kind_guessed);
     handle_bunch(&p, bunch);
@@ -419,7 +420,7 @@ static struct ue_queued_fragment *first_late(const struct ue_fragment_queue *que
     return first != NULL && first->number == id ? first : NULL;
 }
 
-static void set_position(struct pass *p, const struct ue_fragment_run *run) {
+static void set_position(struct reassembly_step *p, const struct ue_fragment_run *run) {
     const struct ue_queued_fragment *last = run->last;
     while (last->number != p->number) {
         last = last->previous;
@@ -428,7 +429,7 @@ static void set_position(struct pass *p, const struct ue_fragment_run *run) {
     p->item = last->source.item;
 }
 
-static void resolve_late_runs(struct pass *p, struct ue_fragment_queue *queue) {
+static void resolve_late_runs(struct reassembly_step *p, struct ue_fragment_queue *queue) {
     struct ue_queued_fragment *fragment = first_late(queue, p->number);
     while (fragment != NULL) {
         const struct ue_fragment_run run = ue_fragment_run_of(fragment);
@@ -446,11 +447,11 @@ void ue_reassembly_end_datagram(struct ue_reassembly *reassembly, const struct u
         struct ue_fragment_queue *queue = reassembly->late;
         reassembly->late = queue->next_late;
         queue->is_late = false;
-        struct pass p = {.reassembly = reassembly,
-                         .callbacks = callbacks,
-                         .side = queue->side,
-                         .channel = queue->channel,
-                         .number = reassembly->late_id};
+        struct reassembly_step p = {.reassembly = reassembly,
+                                    .callbacks = callbacks,
+                                    .side = queue->side,
+                                    .channel = queue->channel,
+                                    .number = reassembly->late_id};
         p.kind = ue_reassembly_channel_kind(reassembly, p.channel, &p.is_kind_guessed);
         resolve_late_runs(&p, queue);
     }

@@ -19,7 +19,7 @@ UE_DEFINE_RUN(ue_packet, packet_layout, struct ue_packet)
 UE_DEFINE_RUN(ue_ack, ack_layout, struct ue_ack)
 
 /* The slow path of decoding, and tracing. One pass over a datagram is shared by decode, trace and check. */
-struct pass {
+struct datagram_pass {
     enum ue_op op; /* UE_DECODE or UE_TRACE */
     struct ue_cursor c;
     const struct ue_context *x;
@@ -54,7 +54,7 @@ static bool find_terminator(const struct ue_cursor *c, enum padding padding, siz
 }
 
 /* Removes the terminator from the end of the payload. */
-static void cut_terminator(struct pass *p, enum padding padding) {
+static void cut_terminator(struct datagram_pass *p, enum padding padding) {
     size_t at = 0;
     struct ue_cursor *c = &p->c;
     if (!ue_cursor_ok(c)) {
@@ -71,7 +71,7 @@ static void cut_terminator(struct pass *p, enum padding padding) {
     p->terminators[p->terminator_count++] = at;
 }
 
-static void trace_terminators(struct pass *p) {
+static void trace_terminators(struct datagram_pass *p) {
     while (p->terminator_count > 0) {
         size_t at = p->terminators[--p->terminator_count];
         if (p->op == UE_TRACE) {
@@ -87,14 +87,14 @@ bool ue_bunch_has_messages(const struct ue_context *context, const struct ue_bun
            bunch->data.bits != 0 && !context->settings.internal_ack;
 }
 
-static void trace_messages(struct pass *p, const struct ue_bunch *bunch) {
+static void trace_messages(struct datagram_pass *p, const struct ue_bunch *bunch) {
     struct ue_fault fault;
     if (ue_messages_trace(p->x, bunch->data, p->c.trace, &fault) != UE_OK && p->result->message.status == UE_OK) {
         p->result->message = fault;
     }
 }
 
-static struct ue_item *next_item(struct pass *p, struct ue_item *scratch) {
+static struct ue_item *next_item(struct datagram_pass *p, struct ue_item *scratch) {
     size_t index = p->result->item_count;
     if (p->into == NULL) {
         return scratch;
@@ -120,7 +120,7 @@ static void run_item(enum ue_op op, struct ue_cursor *c, const struct ue_context
     }
 }
 
-static void run_items(struct pass *p) {
+static void run_items(struct datagram_pass *p) {
     struct ue_item scratch;
     while (ue_cursor_left(&p->c) != 0) {
         struct ue_item *item = next_item(p, &scratch);
@@ -139,7 +139,7 @@ static void run_items(struct pass *p) {
 }
 
 /* Reports the sequences that this packet is the first to acknowledge or to report as not received, oldest first. */
-static void report_acks(struct pass *p, const struct ue_packet *packet, size_t history_bit) {
+static void report_acks(struct datagram_pass *p, const struct ue_packet *packet, size_t history_bit) {
     if (p->packet_ids == NULL || !p->packet_ids->has_acked_before) {
         return;
     }
@@ -154,7 +154,7 @@ static void report_acks(struct pass *p, const struct ue_packet *packet, size_t h
     }
 }
 
-static void run_packet_header(struct pass *p, struct ue_packet *packet) {
+static void run_packet_header(struct datagram_pass *p, struct ue_packet *packet) {
     size_t at = ue_cursor_pos(&p->c);
     ue_packet_run(p->op, &p->c, p->x, packet);
     p->result->seq = packet->seq;
@@ -181,7 +181,7 @@ static void run_packet_header(struct pass *p, struct ue_packet *packet) {
     }
 }
 
-static void run_packet(struct pass *p, enum padding padding);
+static void run_packet(struct datagram_pass *p, enum padding padding);
 
 /* Index of the component whose content is encrypted or compressed. */
 static size_t opaque_component(const struct ue_handlers *handlers) {
@@ -193,7 +193,7 @@ static size_t opaque_component(const struct ue_handlers *handlers) {
 }
 
 /* Decodes plaintext: a packet in a context without the components up to and including the one that encrypted it. */
-static void run_plain(struct pass *p, size_t component, const struct ue_plaintext *plaintext) {
+static void run_plain(struct datagram_pass *p, size_t component, const struct ue_plaintext *plaintext) {
     const struct ue_context *outer = p->x;
     struct ue_context x = *outer;
     enum ue_handler handler = outer->settings.handlers[component];
@@ -223,7 +223,7 @@ static void run_plain(struct pass *p, size_t component, const struct ue_plaintex
     p->x = outer;
 }
 
-static void decrypt(struct pass *p, const struct ue_handlers *handlers) {
+static void decrypt(struct datagram_pass *p, const struct ue_handlers *handlers) {
     const struct ue_decryptor *decryptor = p->x->settings.decryptor;
     size_t component = opaque_component(handlers);
     if (decryptor == NULL || p->into != NULL || !handlers->components[component].encrypted || !ue_cursor_ok(&p->c)) {
@@ -244,7 +244,7 @@ static void decrypt(struct pass *p, const struct ue_handlers *handlers) {
     run_plain(p, component, &plaintext);
 }
 
-static void run_packet(struct pass *p, enum padding padding) {
+static void run_packet(struct datagram_pass *p, enum padding padding) {
     struct ue_handlers handlers;
     struct ue_packet packet;
     struct ue_handlers *handlers_to = p->into != NULL ? &p->into->handlers : &handlers;
@@ -277,7 +277,7 @@ static void run_packet(struct pass *p, enum padding padding) {
     }
 }
 
-static void run_handshake(struct pass *p) {
+static void run_handshake(struct datagram_pass *p) {
     struct ue_handshake handshake;
     ue_handshake_run(p->op, &p->c, p->x, p->into != NULL ? &p->into->handshake : &handshake);
     if (ue_cursor_left(&p->c) != 0) {
@@ -285,7 +285,7 @@ static void run_handshake(struct pass *p) {
     }
 }
 
-static void run(struct pass *p) {
+static void run(struct datagram_pass *p) {
     struct ue_prefix prefix = {0};
     if (p->c.end == 0) {
         ue_cursor_fault(&p->c, UE_E_TRUNCATED, UE_F_TERMINATOR, 0);
@@ -309,7 +309,7 @@ static void run(struct pass *p) {
     }
 }
 
-static enum ue_status finish(struct pass *p) {
+static enum ue_status finish(struct datagram_pass *p) {
     p->result->payload_end_bit = ue_cursor_pos(&p->c);
     p->result->fault = p->c.fault;
     p->result->canonical = p->c.canonical && ue_cursor_ok(&p->c);
@@ -321,7 +321,8 @@ static enum ue_status finish(struct pass *p) {
 }
 
 /* Member by member, as ue_cursor_clear and for the same reason. */
-static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x, struct ue_decode_result *result) {
+static void pass_begin(struct datagram_pass *p, enum ue_op op, const struct ue_context *x,
+                       struct ue_decode_result *result) {
     p->op = op;
     p->x = x;
     p->packet_ids = NULL;
@@ -333,7 +334,8 @@ static void pass_begin(struct pass *p, enum ue_op op, const struct ue_context *x
     p->terminator_count = 0;
 }
 
-static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_bytes, const struct ue_trace *trace) {
+static enum ue_status walk(struct datagram_pass *p, const uint8_t *bytes, size_t size_bytes,
+                           const struct ue_trace *trace) {
     ue_cursor_init_read(&p->c, bytes, 0, size_bytes * 8);
     p->c.trace = trace;
     *p->result = (struct ue_decode_result){0};
@@ -344,7 +346,7 @@ static enum ue_status walk(struct pass *p, const uint8_t *bytes, size_t size_byt
 enum ue_status ue_datagram_decode_slow(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                        struct ue_datagram *into, const struct ue_visitor *visitor,
                                        struct ue_decode_result *result) {
-    struct pass p;
+    struct datagram_pass p;
     pass_begin(&p, UE_DECODE, context, result);
     p.into = into;
     p.visitor = visitor;
@@ -354,7 +356,7 @@ enum ue_status ue_datagram_decode_slow(const struct ue_context *context, const u
 enum ue_status ue_datagram_decode_head_slow(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                             struct ue_datagram *into, struct ue_item_range *range,
                                             struct ue_fault *fault) {
-    struct pass p;
+    struct datagram_pass p;
     struct ue_decode_result result;
     pass_begin(&p, UE_DECODE, context, &result);
     p.into = into;
@@ -379,7 +381,7 @@ enum ue_status ue_item_decode_slow(const struct ue_context *context, const uint8
 enum ue_status ue_datagram_trace(const struct ue_context *context, const uint8_t *bytes, size_t size_bytes,
                                  const struct ue_packet_ids *packet_ids, const struct ue_trace *trace,
                                  struct ue_decode_result *result) {
-    struct pass p;
+    struct datagram_pass p;
     pass_begin(&p, UE_TRACE, context, result);
     p.packet_ids = packet_ids;
     return walk(&p, bytes, size_bytes, trace);

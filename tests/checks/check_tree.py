@@ -206,10 +206,24 @@ def file_faults(root, path):
         yield from json_faults(path, lines)
 
 
+def tag_faults(root, files):
+    """A tag is defined once in all that is built and installed, so that a name leads to one place."""
+    places = {}
+    for path in files:
+        if path.startswith(("libcodec/", "tools/", "plugin/")) and path.endswith((".c", ".h")):
+            for number, line in enumerate(read_lines(root, path), 1):
+                match = re.match(r"(?:struct|enum|union) (\w+) \{", line)
+                if match:
+                    places.setdefault(match[1], []).append(f"{path}:{number}")
+    for tag, where in places.items():
+        if len(where) > 1:
+            yield f"{where[1]}: the tag {tag} is defined in {where[0]}, too"
+
+
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..", "..")
     files = list(tree_files(root))
-    faults = [fault for path in files for fault in file_faults(root, path)]
+    faults = [fault for path in files for fault in file_faults(root, path)] + list(tag_faults(root, files))
     print("\n".join(faults + [f"{len(files)} files, {len(faults)} faults"]))
     return 1 if faults or not files else 0
 

@@ -18,7 +18,7 @@ static const uint32_t reliable_bytes[] = {1, 2, 3, 7, 64, 255, 500, 1000, 65536,
 #define UNRELIABLE_BYTES_MIN 16
 #define UNRELIABLE_BYTES_MAX 300
 
-struct check {
+struct echo_check {
     struct connect_job job;
     uint64_t seed;
     uint32_t max_bytes; /* of a message: what an idle channel accepts where packets are small */
@@ -29,7 +29,7 @@ struct check {
     uint64_t sent_bytes, echoed_bytes; /* of reliable messages */
 };
 
-static uint32_t message_bytes(const struct check *check, uint32_t round, bool reliable, struct sim_rng *rng) {
+static uint32_t message_bytes(const struct echo_check *check, uint32_t round, bool reliable, struct sim_rng *rng) {
     if (!reliable) {
         return UNRELIABLE_BYTES_MIN + (uint32_t)sim_rng_below(rng, UNRELIABLE_BYTES_MAX - UNRELIABLE_BYTES_MIN + 1);
     }
@@ -37,7 +37,8 @@ static uint32_t message_bytes(const struct check *check, uint32_t round, bool re
 }
 
 /* An unreliable message begins with its round, because some are lost. Free it with g_free. */
-static uint8_t *make_message(const struct check *check, uint32_t index, uint32_t round, bool reliable, size_t *size) {
+static uint8_t *make_message(const struct echo_check *check, uint32_t index, uint32_t round, bool reliable,
+                             size_t *size) {
     struct sim_rng rng = {sim_rng_mix(check->seed, (uint64_t)index << 32 | round << 1 | reliable)};
     uint32_t bytes = message_bytes(check, round, reliable, &rng);
     uint8_t *message = g_malloc(bytes + sizeof(uint64_t));
@@ -53,7 +54,7 @@ static uint8_t *make_message(const struct check *check, uint32_t index, uint32_t
 
 /* ---- sending ---- */
 
-static bool put(struct check *check, bool reliable) {
+static bool put(struct echo_check *check, bool reliable) {
     size_t size;
     uint8_t *message = make_message(check, check->index, check->round, reliable, &size);
     bool good = send_queue_push(&check->job.queue, check->job.channels[check->index], reliable,
@@ -68,7 +69,7 @@ static bool put(struct check *check, bool reliable) {
     return good;
 }
 
-static void send_more(struct check *check) {
+static void send_more(struct echo_check *check) {
     while (check->round < ROUNDS && check->sent_bytes - check->echoed_bytes < ECHOES_BYTES_MAX) {
         if (!put(check, true) || !put(check, false)) {
             return;
@@ -80,20 +81,20 @@ static void send_more(struct check *check) {
     }
 }
 
-static bool has_channels(const struct check *check, uint64_t now_ns) {
+static bool has_channels(const struct echo_check *check, uint64_t now_ns) {
     uint32_t count = check->job.channel_count;
     return check->reliable_sent != 0 || count >= CHANNELS_WANTED ||
            (count != 0 && now_ns - check->job.start_ns > CHANNELS_WAIT_NS);
 }
 
-static void begin(struct check *check) {
+static void begin(struct echo_check *check) {
     struct connect_job *job = &check->job;
     job->channel_count = job->channel_count < CHANNELS_WANTED ? job->channel_count : CHANNELS_WANTED;
     check->max_bytes = (uint32_t)connect_job_message_bytes_max(job, job->channels[0]);
 }
 
 static void tick(struct connect_job *job, uint64_t now_ns) {
-    struct check *check = (struct check *)job;
+    struct echo_check *check = (struct echo_check *)job;
     if (!has_channels(check, now_ns)) {
         return;
     }
@@ -109,7 +110,8 @@ static void tick(struct connect_job *job, uint64_t now_ns) {
 
 /* ---- echoes ---- */
 
-static bool is_message(const struct check *check, uint32_t index, uint32_t round, bool reliable, struct ue_view data) {
+static bool is_message(const struct echo_check *check, uint32_t index, uint32_t round, bool reliable,
+                       struct ue_view data) {
     size_t size;
     uint8_t *expected = make_message(check, index, round, reliable, &size);
     bool same = ue_view_equal(data, (struct ue_view){expected, 0, size * 8});
@@ -117,7 +119,7 @@ static bool is_message(const struct check *check, uint32_t index, uint32_t round
     return same;
 }
 
-static void check_reliable(struct check *check, uint32_t index, const struct ue_event *bunch) {
+static void check_reliable(struct echo_check *check, uint32_t index, const struct ue_event *bunch) {
     uint32_t round = check->echoed[index]++;
     if (round >= ROUNDS) {
         connect_job_fail(&check->job, "channel %u returned more than was sent", bunch->channel);
@@ -130,7 +132,7 @@ static void check_reliable(struct check *check, uint32_t index, const struct ue_
     }
 }
 
-static void check_unreliable(struct check *check, uint32_t index, const struct ue_event *bunch) {
+static void check_unreliable(struct echo_check *check, uint32_t index, const struct ue_event *bunch) {
     uint32_t round = bunch->data.bits >= 8 ? (uint32_t)ue_view_load(bunch->data, 0, 8) : ROUNDS;
     if (round >= ROUNDS || !is_message(check, index, round, false, bunch->data)) {
         connect_job_fail(&check->job, "an unreliable message of channel %u came back damaged", bunch->channel);
@@ -140,7 +142,7 @@ static void check_unreliable(struct check *check, uint32_t index, const struct u
 }
 
 static void receive(struct connect_job *job, uint64_t now_ns, const struct ue_event *bunch) {
-    struct check *check = (struct check *)job;
+    struct echo_check *check = (struct echo_check *)job;
     uint32_t index = connect_job_channel_index(job, bunch->channel);
     (void)now_ns;
     if (index != CONNECT_JOB_NO_CHANNEL) {
@@ -149,7 +151,7 @@ static void receive(struct connect_job *job, uint64_t now_ns, const struct ue_ev
 }
 
 static json_t *result(const struct connect_job *job) {
-    const struct check *check = (const struct check *)job;
+    const struct echo_check *check = (const struct echo_check *)job;
     return json_pack("{s:i, s:i, s:i, s:I, s:i, s:i}", "channels", (int)job->channel_count, "reliable_sent",
                      (int)check->reliable_sent, "reliable_echoed", (int)check->reliable_echoed, "bytes_echoed",
                      (json_int_t)check->echoed_bytes, "unreliable_sent", (int)check->unreliable_sent,
@@ -158,7 +160,7 @@ static json_t *result(const struct connect_job *job) {
 
 struct connect_job *connect_job_echo_new(const struct connect_job_options *options) {
     static const struct connect_job_type kind = {"check", receive, tick, result, NULL};
-    struct check *check = g_new0(struct check, 1);
+    struct echo_check *check = g_new0(struct echo_check, 1);
     check->job.kind = &kind;
     check->seed = options->seed;
     return &check->job;

@@ -378,20 +378,20 @@ static void ignore(struct ue_login *l, uint64_t now_ns, const struct ue_message 
 
 /* What a message means, and in which states it may come. Elsewhere a client ignores it: whatever a server repeats, it
    is answered once. */
-struct rule {
+struct login_rule {
     uint8_t type;
     uint32_t states;
     void (*read)(struct ue_login *l, uint64_t now_ns, const struct ue_message *message);
 };
 
-struct rules {
-    const struct rule *rows;
+struct login_rules {
+    const struct login_rule *rows;
     size_t count;
     bool is_strict; /* what has no row may come only behind Welcome */
 };
 
-static struct rules rules_of(const struct ue_login *l) {
-    static const struct rule client[] = {
+static struct login_rules rules_of(const struct ue_login *l) {
+    static const struct login_rule client[] = {
         {UE_MESSAGE_ENCRYPTION_ACK, IN(GREETED), read_encryption_ack},
         {UE_MESSAGE_CHALLENGE, IN(GREETED), read_challenge},
         {UE_MESSAGE_WELCOME, IN(GREETED) | IN(ASKED), read_welcome},
@@ -401,7 +401,7 @@ static struct rules rules_of(const struct ue_login *l) {
         {UE_MESSAGE_BEACON_WELCOME, IN(GREETED) | IN(ASKED), read_beacon_welcome},
         {UE_MESSAGE_BEACON_ASSIGN_GUID, IN(JOINING), read_beacon_guid},
     };
-    static const struct rule game[] = {
+    static const struct login_rule game[] = {
         {UE_MESSAGE_HELLO, IN(IDLE), read_hello},
         {UE_MESSAGE_LOGIN, IN(CHALLENGED), read_login},
         {UE_MESSAGE_NETSPEED, WELCOME_BEHIND, read_net_speed},
@@ -409,7 +409,7 @@ static struct rules rules_of(const struct ue_login *l) {
         {UE_MESSAGE_JOIN, IN(DONE), ignore}, /* the player exists already */
         {UE_MESSAGE_CLOSE_REASON, WELCOME_BEHIND, read_close_reason},
     };
-    static const struct rule beacon[] = {
+    static const struct login_rule beacon[] = {
         {UE_MESSAGE_HELLO, IN(IDLE), read_hello},
         {UE_MESSAGE_LOGIN, IN(CHALLENGED), read_login},
         {UE_MESSAGE_NETSPEED, WELCOME_BEHIND, read_net_speed},
@@ -418,12 +418,12 @@ static struct rules rules_of(const struct ue_login *l) {
         {UE_MESSAGE_CLOSE_REASON, WELCOME_BEHIND, read_close_reason},
     };
     if (l->conn->config.role == UE_ROLE_CLIENT) {
-        return (struct rules){client, sizeof client / sizeof *client, false};
+        return (struct login_rules){client, sizeof client / sizeof *client, false};
     }
     if (is_beacon(l)) {
-        return (struct rules){beacon, sizeof beacon / sizeof *beacon, true};
+        return (struct login_rules){beacon, sizeof beacon / sizeof *beacon, true};
     }
-    return (struct rules){game, sizeof game / sizeof *game, true};
+    return (struct login_rules){game, sizeof game / sizeof *game, true};
 }
 
 static void break_order(struct ue_login *l, uint64_t now_ns) {
@@ -439,7 +439,7 @@ static uint32_t here(const struct ue_login *l) {
 }
 
 static void take_message(struct ue_login *l, uint64_t now_ns, const struct ue_message *message) {
-    struct rules rules = rules_of(l);
+    struct login_rules rules = rules_of(l);
     bool is_misplaced = (here(l) & WELCOME_BEHIND) == 0;
     for (size_t i = 0; i < rules.count; i++) {
         if (rules.rows[i].type != message->type) {

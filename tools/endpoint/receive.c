@@ -18,7 +18,7 @@ struct arrival {
 };
 
 /* One packet as decoded up to its bunches. */
-struct packet {
+struct received_packet {
     struct arrival from;
     struct ue_datagram head;
     struct ue_item_range rest;
@@ -35,7 +35,7 @@ static bool is_handler_field(enum ue_field field) {
 }
 
 /* The outer terminator is the handlers', the inner one the connection's. */
-static enum ue_close_reason reason_of(const struct packet *p) {
+static enum ue_close_reason reason_of(const struct received_packet *p) {
     switch (p->fault.field) {
     case UE_F_TERMINATOR:
         return p->fault.bit == 8 * p->from.size_bytes ? UE_CLOSE_PACKET_HANDLER_INCOMING_ERROR
@@ -89,7 +89,7 @@ static void stop_answering(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
-static void take_jitter(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+static void take_jitter(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     if (p->head.packet.has_info && !p->from.is_from_cache) {
         ue_jitter_feed(&c->jitter, p->head.packet.jitter_ms, now_ns);
     }
@@ -112,7 +112,7 @@ static void take_info(struct ue_conn *c, uint64_t now_ns, const struct ue_packet
 }
 
 /* ReceivedPacket steps 5 and 6: true when the packet is not for now. */
-static bool is_held_back(struct ue_conn *c, uint64_t now_ns, const struct packet *p, uint32_t delta) {
+static bool is_held_back(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p, uint32_t delta) {
     bool corrects = c->in_context.profile.order_cache && !c->config.no_order_cache;
     if (delta == 0) {
         c->counters.out_of_order_lost++;
@@ -175,7 +175,7 @@ static void count_lost(struct ue_conn *c, int64_t missing) {
     c->traffic.in_lost += (uint32_t)missing;
 }
 
-static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+static void take_modern(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     const struct ue_packet *packet = &p->head.packet;
     uint32_t bunches, delta = ue_notify_delta(&c->notify, packet);
     if (is_held_back(c, now_ns, p, delta) || !take_acks(c, now_ns, packet)) {
@@ -226,7 +226,7 @@ void ue_conn_repeat_acks(struct ue_conn *c, uint64_t now_ns) {
     }
 }
 
-static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     uint32_t bunches;
     int64_t packet_id = ue_seq_expand(p->head.packet.seq, c->in_packet_id, UE_PACKET_SEQ_MAX);
     if (packet_id <= c->in_packet_id) {
@@ -247,7 +247,7 @@ static void take_legacy(struct ue_conn *c, uint64_t now_ns, const struct packet 
     }
 }
 
-static void take_without_acks(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+static void take_without_acks(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     uint32_t bunches;
     c->in_packet_id++;
     c->counters.in_packets++;
@@ -256,12 +256,12 @@ static void take_without_acks(struct ue_conn *c, uint64_t now_ns, const struct p
 }
 
 /* Counts of 8 to 15 are never sent by an engine before 5.8. */
-static bool has_odd_history(const struct ue_conn *c, const struct packet *p) {
+static bool has_odd_history(const struct ue_conn *c, const struct received_packet *p) {
     uint64_t nibble = ue_bits_load(p->from.bytes, p->from.size_bytes, c->limits.prefix_bits, 4);
     return nibble >= UE_HISTORY_WORDS_MAX && !p->head.packet.history_flush;
 }
 
-static void take_packet(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+static void take_packet(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     c->last_receive_ns = now_ns;
     c->last_packet_ns = now_ns;
     c->shake.unanswered = false;
@@ -281,12 +281,12 @@ static bool has_our_ids(const struct ue_conn *c, const struct ue_prefix *prefix)
     return !c->in_context.ids || (prefix->session_id == c->session_id && prefix->client_id == c->client_id);
 }
 
-static bool is_header_usable(const struct packet *p) {
+static bool is_header_usable(const struct received_packet *p) {
     return p->fault.status == UE_OK || reason_of(p) == UE_CLOSE_READ_HEADER_EXTRA_FAIL;
 }
 
 /* Whether prefix and handlers are all there is, with or without a terminator behind: then nothing is wrong. */
-static bool holds_nothing(const struct ue_conn *c, const struct packet *p) {
+static bool holds_nothing(const struct ue_conn *c, const struct received_packet *p) {
     size_t begin = c->limits.prefix_bits;
     size_t bits = 8 * p->from.size_bytes;
     size_t end;
@@ -294,20 +294,20 @@ static bool holds_nothing(const struct ue_conn *c, const struct packet *p) {
            (end == begin || (ue_bits_last_set(p->from.bytes, begin, end, &end) && end == begin));
 }
 
-static void refuse(struct ue_conn *c, uint64_t now_ns, const struct packet *p) {
+static void refuse(struct ue_conn *c, uint64_t now_ns, const struct received_packet *p) {
     if (!holds_nothing(c, p)) {
         fail(c, now_ns, reason_of(p), &p->fault);
     }
 }
 
 /* Who once encrypted does not send in the clear again: somebody else did, or a flag was damaged on the way. */
-static bool is_forged(struct ue_conn *c, const struct packet *p) {
+static bool is_forged(struct ue_conn *c, const struct received_packet *p) {
     c->peer_seals |= p->from.is_sealed;
     return c->peer_seals && !p->from.is_sealed && !p->from.is_from_cache;
 }
 
 static void take_datagram(struct ue_conn *c, uint64_t now_ns, struct arrival from) {
-    struct packet p;
+    struct received_packet p;
     p.from = from;
     ue_datagram_decode_head(&c->in_context, from.bytes, from.size_bytes, &p.head, &p.rest, &p.fault);
     if (p.head.prefix.is_handshake) {

@@ -22,7 +22,7 @@ struct sent_datagram {
 enum packet_report { REPORT_NONE, REPORT_DELIVERED, REPORT_LOST };
 
 /* A packet, by its id less the first of its side. */
-struct packet {
+struct run_packet {
     bool is_seen;                     /* was captured */
     uint64_t time_ns;                 /* first */
     enum packet_report sender_report; /* by the endpoint that sent it */
@@ -33,7 +33,7 @@ struct side {
     GArray *sent_datagrams; /* struct sent_datagram, by number of the datagram */
     GArray *acks;           /* int64_t: packets that legacy acks acknowledge, in wire order */
     GArray *reliables;      /* uint64_t: keys of reliable bunches */
-    GArray *packets;        /* struct packet, by id less first_id */
+    GArray *packets;        /* struct run_packet, by id less first_id */
     int64_t first_id;
     int64_t reported_id;         /* newest that was reported */
     int64_t highest_seen;        /* newest that was captured */
@@ -58,7 +58,7 @@ static void init_side(struct side *side) {
     side->sent_datagrams = g_array_new(FALSE, FALSE, sizeof(struct sent_datagram));
     side->acks = g_array_new(FALSE, FALSE, sizeof(int64_t));
     side->reliables = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    side->packets = g_array_new(FALSE, TRUE, sizeof(struct packet));
+    side->packets = g_array_new(FALSE, TRUE, sizeof(struct run_packet));
     side->newest_reliable = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
     side->seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     side->highest_seen = NO_PACKET;
@@ -98,9 +98,9 @@ void run_log_free(struct run_log *run_log) {
 
 /* ---- datagrams that leave ---- */
 
-static struct packet *packet_of(const struct side *side, int64_t id) {
+static struct run_packet *packet_of(const struct side *side, int64_t id) {
     int64_t place = id - side->first_id;
-    return place >= 0 && place < side->packets->len ? &g_array_index(side->packets, struct packet, place) : NULL;
+    return place >= 0 && place < side->packets->len ? &g_array_index(side->packets, struct run_packet, place) : NULL;
 }
 
 static void enter_packet(struct side *side, int64_t id) {
@@ -184,7 +184,7 @@ void run_log_add_delivery(struct run_log *run_log, const struct sim_delivery *de
 }
 
 void run_log_add_ack(struct run_log *run_log, enum ue_role side, int64_t packet_id, bool delivered) {
-    struct packet *packet = packet_of(&run_log->sides[side], packet_id);
+    struct run_packet *packet = packet_of(&run_log->sides[side], packet_id);
     if (packet != NULL) {
         packet->sender_report = delivered ? REPORT_DELIVERED : REPORT_LOST;
     }
@@ -220,7 +220,7 @@ static void add_half(struct run_log *run_log, enum ue_role of, uint64_t half_ns)
 
 /* A header reports a packet of the other side. */
 static void report(struct run_log *run_log, enum ue_role of, int64_t id, bool delivered, uint64_t now_ns) {
-    struct packet *packet = packet_of(&run_log->sides[of], id);
+    struct run_packet *packet = packet_of(&run_log->sides[of], id);
     if (packet == NULL) {
         return;
     }
@@ -267,7 +267,7 @@ static void see_reliables(struct side *side, const struct sent_datagram *sent_da
 static void see_packet(struct run_log *run_log, const struct run_log_frame *captured,
                        const struct sent_datagram *sent_datagram) {
     struct side *side = &run_log->sides[captured->from];
-    struct packet *packet = packet_of(side, sent_datagram->packet_id);
+    struct run_packet *packet = packet_of(side, sent_datagram->packet_id);
     if (packet->is_seen) {
         return; /* a duplicate made by the network reports nothing new */
     }
@@ -296,7 +296,7 @@ void run_log_add_frame(struct run_log *run_log, const struct run_log_frame *capt
 /* ---- figures ---- */
 
 /* The sender's own report counts; for packets that it did not learn about, the captured headers. */
-static bool is_not_acked(const struct packet *packet) {
+static bool is_not_acked(const struct run_packet *packet) {
     return (packet->sender_report != REPORT_NONE ? packet->sender_report : packet->reported) == REPORT_LOST;
 }
 
@@ -304,7 +304,7 @@ void run_log_compute_figures(const struct run_log *run_log, enum ue_role from, s
     const struct side *side = &run_log->sides[from];
     *figures = side->figures;
     for (guint i = 0; i < side->packets->len; i++) {
-        const struct packet *packet = &g_array_index(side->packets, struct packet, i);
+        const struct run_packet *packet = &g_array_index(side->packets, struct run_packet, i);
         figures->not_acked += is_not_acked(packet);
         figures->missing += !packet->is_seen && side->first_id + i < side->highest_seen;
     }

@@ -14,7 +14,7 @@
 #define SECONDS_MAX 1e6
 
 /* The type of a key's value. */
-enum kind {
+enum scenario_kind {
     FLAG,
     COUNT,
     SEQ,
@@ -33,9 +33,9 @@ enum kind {
     OUTAGES
 };
 
-struct key {
+struct scenario_key {
     const char *name;
-    enum kind kind;
+    enum scenario_kind kind;
     size_t offset; /* in the struct of the section */
 };
 
@@ -44,7 +44,7 @@ struct key {
 #define PATH(member) offsetof(struct sim_link_config, member)
 #define STREAM(member) offsetof(struct sim_stream, member)
 
-static const struct key scenario_keys[] = {
+static const struct scenario_key scenario_keys[] = {
     {"name", TEXT, SCENARIO(name)},
     {"handshake", FLAG, SCENARIO(handshake)},
     {"login", FLAG, SCENARIO(login)},
@@ -59,7 +59,7 @@ static const struct key scenario_keys[] = {
     {0},
 };
 
-static const struct key side_keys[] = {
+static const struct scenario_key side_keys[] = {
     {"generation", RELEASE, SIDE(release)},
     {"tick", REAL, SIDE(tick_hz)},
     {"first-seq", SEQ, SIDE(first_seq)},
@@ -81,7 +81,7 @@ static const struct key side_keys[] = {
     {0},
 };
 
-static const struct key path_keys[] = {
+static const struct scenario_key path_keys[] = {
     {"mask", TEXT, PATH(mask)},
     {"outages", OUTAGES, PATH(outages)},
     {"loss", SHARE, PATH(loss)},
@@ -103,7 +103,7 @@ static const struct key path_keys[] = {
     {0},
 };
 
-static const struct key stream_keys[] = {
+static const struct scenario_key stream_keys[] = {
     {"from", ROLE, STREAM(from)},
     {"channel", COUNT, STREAM(channel)},
     {"channels", COUNT, STREAM(channels)},
@@ -178,7 +178,7 @@ static bool parse_bits(const char *text, uint32_t *bits) {
     return good;
 }
 
-static bool parse_name(const char *text, enum kind kind, void *to) {
+static bool parse_name(const char *text, enum scenario_kind kind, void *to) {
     static const char *const roles[] = {"client", "server", NULL};
     static const char *const endings[] = {"quiet", "client", "server", "timeout", "failure", "upgrade", NULL};
     static const char *const reasons[] = {"destroyed", "dormancy", "level-unloaded", "relevancy", "tear-off",
@@ -196,7 +196,7 @@ static bool parse_name(const char *text, enum kind kind, void *to) {
     return true;
 }
 
-static bool parse_integer(const char *text, enum kind kind, void *to) {
+static bool parse_integer(const char *text, enum scenario_kind kind, void *to) {
     uint64_t number = 0;
     uint64_t max = kind == SEQ     ? UE_PACKET_SEQ_MAX - 1
                    : kind == SPEED ? INT32_MAX
@@ -212,7 +212,7 @@ static bool parse_integer(const char *text, enum kind kind, void *to) {
     return good;
 }
 
-static bool take(const char *text, enum kind kind, void *to) {
+static bool take(const char *text, enum scenario_kind kind, void *to) {
     switch (kind) {
     case FLAG: return parse_flag(text, to);
     case SHARE: return cli_parse_real(text, 1, to);
@@ -234,13 +234,13 @@ static bool take(const char *text, enum kind kind, void *to) {
 
 /* The target of a section's keys. */
 struct section {
-    const struct key *keys;
+    const struct scenario_key *keys;
     void *base;
     struct sim_emulation *emulation; /* sides: target of the engine's network emulation; else NULL */
 };
 
 static bool parse_key(const struct section *section, const char *name, const char *text) {
-    for (const struct key *key = section->keys; key->name != NULL; key++) {
+    for (const struct scenario_key *key = section->keys; key->name != NULL; key++) {
         if (strcmp(key->name, name) == 0) {
             return take(text, key->kind, (char *)section->base + key->offset);
         }
@@ -249,7 +249,7 @@ static bool parse_key(const struct section *section, const char *name, const cha
 }
 
 static bool is_known(const struct section *section, const char *name) {
-    for (const struct key *key = section->keys; key->name != NULL; key++) {
+    for (const struct scenario_key *key = section->keys; key->name != NULL; key++) {
         if (strcmp(key->name, name) == 0) {
             return true;
         }

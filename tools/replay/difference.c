@@ -65,12 +65,12 @@ static bool same_field(const struct listing *a, const struct field *x, const str
 }
 
 /* Both datagrams as fields, and the first ones that differ; NULL: one datagram ends there. */
-struct comparison {
+struct listing_comparison {
     struct listing expected, actual;
     const struct field *expected_field, *actual_field;
 };
 
-static void compare(const struct replay_difference *d, struct comparison *comparison) {
+static void compare(const struct replay_difference *d, struct listing_comparison *comparison) {
     size_t i = 0;
     list(&comparison->expected, &d->context, d->expected, d->expected_bytes);
     list(&comparison->actual, &d->context, d->actual, d->actual_bytes);
@@ -83,12 +83,12 @@ static void compare(const struct replay_difference *d, struct comparison *compar
         same_field(&comparison->expected, comparison->expected_field, &comparison->actual, comparison->actual_field));
 }
 
-static void comparison_free(struct comparison *comparison) {
+static void comparison_free(struct listing_comparison *comparison) {
     listing_free(&comparison->expected);
     listing_free(&comparison->actual);
 }
 
-static const char *field_name(const struct comparison *comparison) {
+static const char *field_name(const struct listing_comparison *comparison) {
     const struct field *field =
         comparison->actual_field != NULL ? comparison->actual_field : comparison->expected_field;
     return field != NULL ? ue_field_row(field->id)->name : "";
@@ -158,7 +158,7 @@ static void print_value(struct text_buffer *out, const struct listing *listing, 
 }
 
 static void print_fields(const struct replay_difference *d, struct text_buffer *out) {
-    struct comparison comparison;
+    struct listing_comparison comparison;
     compare(d, &comparison);
     text_buffer_add_format(out, "    %s: expected ", field_name(&comparison));
     print_value(out, &comparison.expected, comparison.expected_field);
@@ -209,7 +209,7 @@ static void print_json_value(struct text_buffer *out, const char *key, const str
 }
 
 static void print_json_datagrams(const struct replay_difference *d, struct text_buffer *out) {
-    struct comparison comparison;
+    struct listing_comparison comparison;
     compare(d, &comparison);
     text_buffer_add_format(out, ",\"field\":\"%s\",\"bit\":%zu", field_name(&comparison), first_bit(d));
     print_json_value(out, "expected_value", &comparison.expected, comparison.expected_field);

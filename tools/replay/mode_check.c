@@ -13,7 +13,7 @@
 #define PACKETS_SHARED_BYTES ((size_t)256 << 20)  /* ... and all that sides use above their reserves */
 #define CONNECTIONS_MAX 1024                      /* compared at a time; further ones are only counted */
 
-struct check {
+struct capture_check {
     struct replay_command *replay;
     struct replay_check_context all;
     GHashTable *connections; /* by stream number */
@@ -61,7 +61,7 @@ static const char *outcome(const struct replay_connection *v) {
     return replay_connection_difference(v) != NULL ? "differs" : is_compared ? "no difference" : "not compared";
 }
 
-static void print_text(struct check *check, const struct replay_connection *v) {
+static void print_text(struct capture_check *check, const struct replay_connection *v) {
     const struct replay_difference *difference = replay_connection_difference(v);
     struct text_buffer *out = &check->out;
     text_buffer_add_format(out, "stream %u: %s to server %s, generation %s: %s\n", v->stream, v->texts[0], v->texts[1],
@@ -90,7 +90,7 @@ static void print_json_side(struct text_buffer *out, const struct replay_connect
     text_buffer_add_char(out, '}');
 }
 
-static void print_json(struct check *check, const struct replay_connection *v) {
+static void print_json(struct capture_check *check, const struct replay_connection *v) {
     const struct replay_difference *difference = replay_connection_difference(v);
     struct text_buffer *out = &check->out;
     text_buffer_add_format(out, "{\"schema\":%d,\"stream\":%u,\"generation\":\"%s\",\"differs\":%s", PRINT_JSON_SCHEMA,
@@ -107,7 +107,7 @@ static void print_json(struct check *check, const struct replay_connection *v) {
 
 /* ---- run ---- */
 
-static struct replay_connection *connection_of(struct check *check, const struct input_datagram *seen) {
+static struct replay_connection *connection_of(struct capture_check *check, const struct input_datagram *seen) {
     gpointer key = GUINT_TO_POINTER(seen->connection->stream);
     struct replay_connection *v = g_hash_table_lookup(check->connections, key);
     if (v == NULL && g_hash_table_size(check->connections) < CONNECTIONS_MAX) {
@@ -118,7 +118,7 @@ static struct replay_connection *connection_of(struct check *check, const struct
     return v;
 }
 
-static void handle_datagram(struct check *check, const struct input_datagram *seen) {
+static void handle_datagram(struct capture_check *check, const struct input_datagram *seen) {
     const struct selection *selection = &check->replay->selection;
     if (seen->is_foreign || !selection_matches_stream(selection, seen->connection->stream)) {
         return;
@@ -131,7 +131,7 @@ static void handle_datagram(struct check *check, const struct input_datagram *se
     }
 }
 
-static void finish(struct check *check) {
+static void finish(struct capture_check *check) {
     for (guint i = 0; i < check->order->len; i++) {
         gpointer key = GUINT_TO_POINTER(g_array_index(check->order, uint32_t, i));
         struct replay_connection *v = g_hash_table_lookup(check->connections, key);
@@ -149,7 +149,7 @@ static void finish(struct check *check) {
     }
 }
 
-static void clear(struct check *check) {
+static void clear(struct capture_check *check) {
     g_hash_table_destroy(check->connections);
     g_array_free(check->order, TRUE);
     text_buffer_free(&check->out);
@@ -162,7 +162,7 @@ static void free_conversation(gpointer connection) {
 
 enum cli_exit replay_check(struct replay_command *replay) {
     struct input_datagram seen;
-    struct check check = {
+    struct capture_check check = {
         .replay = replay,
         .connections = g_hash_table_new_full(NULL, NULL, NULL, free_conversation),
         .order = g_array_new(FALSE, FALSE, sizeof(uint32_t)),

@@ -7,7 +7,7 @@
 #include "tools/replay/bunch_reassembly.h"
 
 /* State while the capture is read. */
-struct reading {
+struct transcript_reading {
     struct session_transcript *transcript;
     struct bunch_reassembly *parts;
     struct tracker_table *tracks;
@@ -36,7 +36,7 @@ static enum ue_channel_kind kind_of(const struct ue_context *context, const stru
 }
 
 /* Where the open was not captured, it counts as opened by the side that may open such channels. */
-static uint32_t start_channel(struct reading *r, unsigned side, const struct ue_bunch *bunch) {
+static uint32_t start_channel(struct transcript_reading *r, unsigned side, const struct ue_bunch *bunch) {
     GArray *channels = r->transcript->channels;
     const struct session_channel slot = {
         .channel = bunch->channel,
@@ -49,7 +49,7 @@ static uint32_t start_channel(struct reading *r, unsigned side, const struct ue_
     return channels->len - 1;
 }
 
-static uint32_t slot_of(struct reading *r, unsigned side, const struct ue_bunch *bunch) {
+static uint32_t slot_of(struct transcript_reading *r, unsigned side, const struct ue_bunch *bunch) {
     gpointer key = GUINT_TO_POINTER(bunch->channel);
     uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(r->channels, key));
     bool is_new = known == 0 || (bunch->open && g_hash_table_contains(r->ended, key));
@@ -62,11 +62,11 @@ static uint32_t slot_of(struct reading *r, unsigned side, const struct ue_bunch 
 
 /* ---- datagrams ---- */
 
-static uint64_t since_first(const struct reading *r, int64_t time_ns) {
+static uint64_t since_first(const struct transcript_reading *r, int64_t time_ns) {
     return time_ns > r->first_ns ? (uint64_t)time_ns - (uint64_t)r->first_ns : 0;
 }
 
-static void handle_handshake(struct reading *r, const struct ue_tracker_event *event) {
+static void handle_handshake(struct transcript_reading *r, const struct ue_tracker_event *event) {
     const struct ue_handshake *handshake = &event->datagram->handshake;
     if (event->side == 0 && handshake->network_version != 0) {
         r->transcript->network_version = handshake->network_version;
@@ -74,7 +74,7 @@ static void handle_handshake(struct reading *r, const struct ue_tracker_event *e
     }
 }
 
-static void handle_bunch(struct reading *r, const struct ue_tracker_event *event) {
+static void handle_bunch(struct transcript_reading *r, const struct ue_tracker_event *event) {
     bool is_first = event->bunch->reliable ? event->copy == 1 : !r->is_duplicate;
     if (is_first && !r->is_full) {
         uint32_t slot = slot_of(r, event->side, event->bunch);
@@ -85,7 +85,7 @@ static void handle_bunch(struct reading *r, const struct ue_tracker_event *event
 }
 
 static void handle_event(void *user, const struct ue_tracker_event *event) {
-    struct reading *r = user;
+    struct transcript_reading *r = user;
     switch (event->type) {
     case UE_TRACKER_HANDSHAKE: handle_handshake(r, event); break;
     case UE_TRACKER_PACKET: r->is_duplicate = event->is_duplicate; break;
@@ -94,7 +94,7 @@ static void handle_event(void *user, const struct ue_tracker_event *event) {
     }
 }
 
-static void handle_datagram(struct reading *r, const struct input_datagram *seen) {
+static void handle_datagram(struct transcript_reading *r, const struct input_datagram *seen) {
     const struct ue_tracker_callbacks sink = {.event = handle_event, .user = r};
     if (seen->role == 0) {
         r->transcript->context = seen->context;
@@ -105,7 +105,8 @@ static void handle_datagram(struct reading *r, const struct input_datagram *seen
 }
 
 /* False, with a message: the connection cannot be transcribed. */
-static bool read_datagram(struct reading *r, const struct replay_command *replay, const struct input_datagram *seen) {
+static bool read_datagram(struct transcript_reading *r, const struct replay_command *replay,
+                          const struct input_datagram *seen) {
     struct session_transcript *transcript = r->transcript;
     if (seen->is_foreign || !selection_matches_stream(&replay->selection, seen->connection->stream)) {
         return true;
@@ -127,7 +128,7 @@ static bool read_datagram(struct reading *r, const struct replay_command *replay
     return !r->is_full;
 }
 
-static bool read_all(struct reading *r, struct replay_command *replay) {
+static bool read_all(struct transcript_reading *r, struct replay_command *replay) {
     struct input_datagram seen;
     capture_reader_start(&replay->reading, replay->path_count, replay->paths);
     while (capture_reader_next(&replay->reading, &seen)) {
@@ -157,7 +158,7 @@ bool session_transcript_read(struct session_transcript *transcript, struct repla
         .buffers = g_ptr_array_new_with_free_func(g_free),
         .closed_by = -1,
     };
-    struct reading r = {
+    struct transcript_reading r = {
         .transcript = transcript,
         .parts = bunch_reassembly_new(),
         .tracks = tracker_table_new(),

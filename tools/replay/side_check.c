@@ -185,14 +185,14 @@ static void set_actual(struct replay_difference *d, const struct replay_packet *
 }
 
 /* The comparison of one own packet. */
-struct comparison {
+struct side_comparison {
     struct replay_side *side;
     const struct replay_packet *packet;
     struct ue_datagram datagram;
     unsigned early_packets; /* packets that the endpoint received before the header reports them */
 };
 
-static void set_expected_item(struct replay_difference *d, const struct comparison *l, uint32_t at,
+static void set_expected_item(struct replay_difference *d, const struct side_comparison *l, uint32_t at,
                               const struct ue_bunch *bunch) {
     struct ue_datagram expected = l->datagram;
     uint32_t behind = (uint32_t)expected.item_count - at - 1;
@@ -207,7 +207,7 @@ static void set_expected_item(struct replay_difference *d, const struct comparis
     g_free(expected.items);
 }
 
-static void set_expected_header(struct replay_difference *d, const struct comparison *l,
+static void set_expected_header(struct replay_difference *d, const struct side_comparison *l,
                                 const struct ue_packet *packet) {
     struct ue_datagram expected = l->datagram;
     expected.packet = *packet;
@@ -215,7 +215,7 @@ static void set_expected_header(struct replay_difference *d, const struct compar
 }
 
 static void on_difference(void *user, const struct ue_model_difference *difference) {
-    struct comparison *l = user;
+    struct side_comparison *l = user;
     struct replay_difference *d =
         replay_side_add_difference(l->side, difference->type, l->packet->frame, l->packet->id);
     if (d == NULL) {
@@ -239,7 +239,7 @@ static void on_difference(void *user, const struct ue_model_difference *differen
 
 /* The votes of headers on a packet of the other side, that of the own packet and of the next ones: above 0 delivered,
    below 0 not, 0 nothing or a tie. The result is final once one value leads by more than the votes left. */
-static int votes_on(const struct comparison *l, int64_t packet_id) {
+static int votes_on(const struct side_comparison *l, int64_t packet_id) {
     int64_t last = l->packet->id + VOTES;
     int votes = 0;
     for (int64_t id = l->packet->id; id <= last && ABS(votes) <= last - id + 1; id++) {
@@ -253,13 +253,13 @@ static int votes_on(const struct comparison *l, int64_t packet_id) {
 }
 
 /* What headers report of a packet of the other side. */
-enum report {
+enum side_report {
     REPORT_NONE, /* nothing: no history reaches back to it */
     REPORT_LOST,
     REPORT_DELIVERED
 };
 
-static enum report report_of(const struct comparison *l, int64_t packet_id) {
+static enum side_report report_of(const struct side_comparison *l, int64_t packet_id) {
     int votes = votes_on(l, packet_id);
     int report = votes == 0 ? replay_packet_acknowledges(l->packet, packet_id) : votes > 0;
     return report < 0 ? REPORT_NONE : report == 0 ? REPORT_LOST : REPORT_DELIVERED;
@@ -291,7 +291,7 @@ static void read_events(struct replay_side *side, const struct replay_packet *fr
 
 /* Whether a packet of the other side may have passed before the capture began, overtaken by the first captured one:
    within twice the reordering seen, since few packets were seen. */
-static bool may_be_earlier(const struct comparison *l, int64_t packet_id) {
+static bool may_be_earlier(const struct side_comparison *l, int64_t packet_id) {
     const struct replay_side *peer = l->side->peer;
     return l->side->lacks_state && packet_id <= peer->oldest + 2 * peer->overtaken;
 }
@@ -306,7 +306,7 @@ static bool is_out_of_range(const struct replay_side *side, int64_t packet_id) {
     return false;
 }
 
-static void receive_uncaptured(const struct comparison *l, int64_t packet_id) {
+static void receive_uncaptured(const struct side_comparison *l, int64_t packet_id) {
     if (is_out_of_range(l->side->peer, packet_id)) {
         l->side->obstacle = "too many packets are missing at once";
     }
@@ -323,7 +323,7 @@ static void receive_uncaptured(const struct comparison *l, int64_t packet_id) {
 }
 
 /* Passes a packet to the endpoint. Returns whether it counts as delivered there. */
-static bool receive_packet(const struct comparison *l, const struct replay_packet *from, bool reported_delivered) {
+static bool receive_packet(const struct side_comparison *l, const struct replay_packet *from, bool reported_delivered) {
     struct replay_side *side = l->side;
     bool delivered = ue_model_receive(side->model, side->now_ns, from->bytes, from->size_bytes);
     read_events(side, from);
@@ -336,10 +336,10 @@ static bool receive_packet(const struct comparison *l, const struct replay_packe
 
 /* Passes all packets up to a received one to the endpoint, in order. Packets that were not delivered are omitted,
    except for the last, which must have arrived. */
-static void receive_until(const struct comparison *l, int64_t last) {
+static void receive_until(const struct side_comparison *l, int64_t last) {
     struct replay_side *side = l->side;
     for (int64_t id = ue_model_reported_id(side->model) + 1; id <= last; id++) {
-        enum report report = report_of(l, id);
+        enum side_report report = report_of(l, id);
         bool delivered = report == REPORT_DELIVERED;
         const struct replay_packet *from = replay_packet_ring_find(&side->peer->ring, id);
         side->undelivered = from != NULL && !delivered ? id : side->undelivered;
@@ -355,7 +355,7 @@ static void receive_until(const struct comparison *l, int64_t last) {
 }
 
 /* Up to 4.21: whether own packets that are not in the capture may hold acknowledgements. */
-static bool may_miss_acks(const struct comparison *l) {
+static bool may_miss_acks(const struct side_comparison *l) {
     int64_t last = MIN(l->packet->id + VOTES, l->side->newest);
     for (int64_t id = l->packet->id + 1; l->packet->words == 0 && id <= last; id++) {
         if (replay_packet_ring_find(&l->side->ring, id) == NULL) {
@@ -367,13 +367,13 @@ static bool may_miss_acks(const struct comparison *l) {
 
 /* Whether the side may have received a packet that no header has reported yet: later ones report it, or no more headers
    follow. */
-static bool may_be_received(const struct comparison *l, int64_t packet_id) {
+static bool may_be_received(const struct side_comparison *l, int64_t packet_id) {
     int votes = votes_on(l, packet_id);
     return votes > 0 || (votes == 0 && (l->side->newest - l->packet->id < VOTES || may_miss_acks(l)));
 }
 
 static bool receive_early(void *user, int64_t nacked_id) {
-    struct comparison *l = user;
+    struct side_comparison *l = user;
     int64_t first = ue_model_reported_id(l->side->model) + 1;
     for (int64_t id = first; id <= l->packet->peer_newest && id < first + EARLY_MAX; id++) {
         const struct replay_packet *from = replay_packet_ring_find(&l->side->peer->ring, id);
@@ -387,7 +387,7 @@ static bool receive_early(void *user, int64_t nacked_id) {
     return false;
 }
 
-static struct replay_difference *add_difference(const struct comparison *l, enum ue_model_difference_type type) {
+static struct replay_difference *add_difference(const struct side_comparison *l, enum ue_model_difference_type type) {
     struct replay_difference *d = replay_side_add_difference(l->side, type, l->packet->frame, l->packet->id);
     if (d != NULL) {
         set_actual(d, l->packet);
@@ -396,7 +396,7 @@ static struct replay_difference *add_difference(const struct comparison *l, enum
 }
 
 /* The header acknowledges what was not sent yet; it is then handled as one that reports nothing new. */
-static void refuse_header(struct comparison *l) {
+static void refuse_header(struct side_comparison *l) {
     struct ue_packet expected = l->datagram.packet;
     struct replay_difference *d = add_difference(l, UE_MODEL_DIFFERS_ACK);
     expected.ack = ue_seq_of(l->packet->peer_newest);
@@ -408,7 +408,7 @@ static void refuse_header(struct comparison *l) {
 }
 
 /* Packets that were not acknowledged may still have arrived, with the acknowledgements that they carry. */
-static void set_uncertain_until(const struct comparison *l, int64_t before) {
+static void set_uncertain_until(const struct side_comparison *l, int64_t before) {
     struct replay_side *side = l->side;
     for (int64_t id = ue_model_reported_id(side->model) + 1; id < before; id++) {
         const struct replay_packet *from = replay_packet_ring_find(&side->peer->ring, id);
@@ -421,7 +421,7 @@ static void set_uncertain_until(const struct comparison *l, int64_t before) {
 }
 
 /* Legacy packets acknowledge item by item, each twice. */
-static void receive_acks(const struct comparison *l) {
+static void receive_acks(const struct side_comparison *l) {
     struct replay_side *side = l->side;
     for (uint32_t i = 0; i < l->datagram.item_count && side->model != NULL; i++) {
         const struct ue_item *item = &l->datagram.items[i];
@@ -492,7 +492,7 @@ static void set_time(struct replay_side *side, int64_t time_ns) {
 
 static void look(struct replay_side *side, const struct replay_packet *packet) {
     static struct ue_item items[ITEMS_MAX];
-    struct comparison l = {.side = side, .packet = packet};
+    struct side_comparison l = {.side = side, .packet = packet};
     struct ue_decode_result verdict;
     const struct ue_model_sink sink = {on_difference, receive_early, &l};
     l.datagram.items = items;

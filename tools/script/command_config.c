@@ -5,7 +5,7 @@
 #include <uerudp/settings.h>
 #include "tools/script/script_file.h"
 
-enum kind { FLAG, NUMBER_8, NUMBER_32, SIGNED_32, SIZE, SECONDS };
+enum config_kind { FLAG, NUMBER_8, NUMBER_32, SIGNED_32, SIZE, SECONDS };
 
 #define LIMIT(member, kind)                                                                                            \
     { #member, offsetof(struct ue_conn_config, member), kind }
@@ -17,7 +17,7 @@ enum kind { FLAG, NUMBER_8, NUMBER_32, SIGNED_32, SIZE, SECONDS };
 static const struct row {
     const char *key;
     size_t at;
-    enum kind kind;
+    enum config_kind kind;
 } rows[] = {
     LIMIT(max_channels, NUMBER_32),
     LIMIT(memory_limit_bytes, SIZE),
@@ -68,7 +68,7 @@ static bool set_signed(int32_t *member, const char *value, struct script_error *
     return true;
 }
 
-static bool set_member(void *member, enum kind kind, const char *value, struct script_error *error) {
+static bool set_member(void *member, enum config_kind kind, const char *value, struct script_error *error) {
     static const uint64_t most[] = {[FLAG] = 1, [NUMBER_8] = UINT8_MAX, [NUMBER_32] = UINT32_MAX, [SIZE] = SIZE_MAX};
     uint64_t number = 0;
     if (kind == SECONDS) {

@@ -3,7 +3,7 @@
 
 #include "tools/script/packet_text.h"
 
-struct reading {
+struct packet_reading {
     const struct ue_context *x;
     const struct script_sequence_offsets *numbers;
     unsigned side;
@@ -11,12 +11,12 @@ struct reading {
     struct script_error *error;
 };
 
-static uint32_t wire_seq(const struct reading *r, unsigned side, uint64_t number) {
+static uint32_t wire_seq(const struct packet_reading *r, unsigned side, uint64_t number) {
     return (uint32_t)(number - r->numbers->seq[side]) % SCRIPT_SEQ_BOUND;
 }
 
 /* A sequence of the other side. */
-static bool read_ack(struct reading *r, const char *token, uint16_t *seq) {
+static bool read_ack(struct packet_reading *r, const char *token, uint16_t *seq) {
     uint64_t number;
     if (!script_token_parse_number(token, SCRIPT_SEQ_BOUND - 1, &number, r->error)) {
         return false;
@@ -28,7 +28,7 @@ static bool read_ack(struct reading *r, const char *token, uint16_t *seq) {
 /* ---- header ---- */
 
 /* Parses "3ff" or "3ff*7". */
-static bool read_history_words(struct reading *r, char *tokens, struct ue_packet *p) {
+static bool read_history_words(struct packet_reading *r, char *tokens, struct ue_packet *p) {
     char *end;
     uint64_t times = 1;
     guint64 token = g_ascii_strtoull(tokens, &end, 16);
@@ -47,7 +47,7 @@ static bool read_history_words(struct reading *r, char *tokens, struct ue_packet
     return times == 0 || script_error_set(r->error, tokens, "a history has at most %d words", UE_HISTORY_WORDS_MAX);
 }
 
-static bool read_history(struct reading *r, char *tokens, struct ue_packet *p) {
+static bool read_history(struct packet_reading *r, char *tokens, struct ue_packet *p) {
     bool good = true;
     p->history_words = 0;
     while (good && tokens != NULL) {
@@ -61,7 +61,7 @@ static bool read_history(struct reading *r, char *tokens, struct ue_packet *p) {
     return good;
 }
 
-static bool read_field(struct reading *r, char *token) {
+static bool read_field(struct packet_reading *r, char *token) {
     struct ue_packet *p = &r->packet->datagram.packet;
     char *value;
     if ((value = script_token_after_prefix(token, "Ack=")) != NULL) {
@@ -84,7 +84,7 @@ static bool read_field(struct reading *r, char *token) {
 /* ---- bunches ---- */
 
 /* Parses a kind of channel, the engine's index of a name, or "text" for a name as text. */
-static bool read_name(struct reading *r, const char *token, struct ue_name *name) {
+static bool read_name(struct packet_reading *r, const char *token, struct ue_name *name) {
     static const uint8_t letters[] = "SomethingElse"; /* with its NUL */
     const struct script_channel_kind *kind;
     for (size_t i = 0; (kind = script_channel_kind_at(i)) != NULL; i++) {
@@ -106,7 +106,7 @@ static bool read_name(struct reading *r, const char *token, struct ue_name *name
 }
 
 /* *known: whether the token is a flag. */
-static bool read_flag(struct reading *r, char *token, struct ue_bunch *b, bool *known) {
+static bool read_flag(struct packet_reading *r, char *token, struct ue_bunch *b, bool *known) {
     char *value;
     bool *const flags[] = {&b->has_exports, &b->has_mapped, &b->paused, &b->partial_initial, &b->partial_final};
     static const char *const names[] = {"exports", "mapped", "paused", "initial", "final"};
@@ -137,7 +137,7 @@ static bool read_flag(struct reading *r, char *token, struct ue_bunch *b, bool *
 }
 
 /* Removes the bracket from the last token of an item. */
-static bool end_item(struct reading *r, char *token) {
+static bool end_item(struct packet_reading *r, char *token) {
     size_t length = strlen(token);
     if (length == 0 || token[length - 1] != ']') {
         return script_error_set(r->error, token, "\"%.40s\" should end with ]", token);
@@ -147,7 +147,7 @@ static bool end_item(struct reading *r, char *token) {
 }
 
 /* Parses "U", "R101" or "R101-110". */
-static bool read_seq(struct reading *r, char *token, struct ue_bunch *b, int64_t *first, int64_t *last) {
+static bool read_seq(struct packet_reading *r, char *token, struct ue_bunch *b, int64_t *first, int64_t *last) {
     *first = *last = 0;
     b->reliable = token[0] == 'R';
     if (script_token_is(token, "U")) {
@@ -158,7 +158,7 @@ static bool read_seq(struct reading *r, char *token, struct ue_bunch *b, int64_t
 }
 
 /* Parses flags, then the payload's name and length. */
-static bool read_rest(struct reading *r, char **line, struct ue_bunch *b) {
+static bool read_rest(struct packet_reading *r, char **line, struct ue_bunch *b) {
     bool is_flag = true;
     char *token = NULL;
     while (is_flag) {
@@ -173,7 +173,7 @@ static bool read_rest(struct reading *r, char **line, struct ue_bunch *b) {
            script_payload_write(&r->packet->payloads, r->x, b->channel, token, bits, &b->data, r->error);
 }
 
-static bool add_item(struct reading *r, const char *at, const struct ue_item *item) {
+static bool add_item(struct packet_reading *r, const char *at, const struct ue_item *item) {
     struct ue_datagram *d = &r->packet->datagram;
     if (d->item_count == SCRIPT_PACKET_ITEMS_MAX) {
         return script_error_set(r->error, at, "a packet has room for %d bunches", SCRIPT_PACKET_ITEMS_MAX);
@@ -183,7 +183,7 @@ static bool add_item(struct reading *r, const char *at, const struct ue_item *it
 }
 
 /* Parses "5 R101 flags... m1 80]", or R101-110 for a run of bunches, after the opening bracket. */
-static bool read_bunch(struct reading *r, char *token, char **line) {
+static bool read_bunch(struct packet_reading *r, char *token, char **line) {
     struct ue_bunch b = {0};
     int64_t first;
     int64_t last;
@@ -209,13 +209,13 @@ static bool read_bunch(struct reading *r, char *token, char **line) {
 }
 
 /* Parses "499]" after "[ack". */
-static bool read_ack_item(struct reading *r, char **line) {
+static bool read_ack_item(struct packet_reading *r, char **line) {
     struct ue_item item = {.is_ack = true};
     char *token = script_token_require(line, "the acknowledged packet, and ]", r->error);
     return token != NULL && end_item(r, token) && read_ack(r, token, &item.ack.ack_id) && add_item(r, token, &item);
 }
 
-static bool read_item(struct reading *r, char *token, char **line) {
+static bool read_item(struct packet_reading *r, char *token, char **line) {
     return script_token_is(token, "[ack") ? read_ack_item(r, line) : read_bunch(r, token + 1, line);
 }
 
@@ -223,7 +223,7 @@ static bool read_item(struct reading *r, char *token, char **line) {
 
 bool script_packet_parse(char *line, const struct ue_context *x, const struct script_sequence_offsets *numbers,
                          unsigned side, struct script_packet *packet, struct script_error *error) {
-    struct reading r = {x, numbers, side, packet, error};
+    struct packet_reading r = {x, numbers, side, packet, error};
     int64_t first;
     int64_t last;
     packet->datagram = (struct ue_datagram){.items = packet->items, .packet.history_words = 1};
