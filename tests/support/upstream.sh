@@ -25,7 +25,7 @@ fetch_upstream() {
 # check_upstream COMMAND...: one checker on the files of the plugin, each alone; all that it prints is a complaint.
 check_upstream() {
     local file said bad=0
-    for file in "$root"/plugin/*.[ch]; do
+    for file in "$root"/plugin/{,first_pass/,tree/,taps/}*.[ch]; do
         said=$(cd "$upstream_source" && "$@" "$file" 2>&1) && [ -z "$said" ] && continue
         printf '%s: %s\n%s\n' "$1 $2" "$file" "$said"
         bad=1
@@ -36,7 +36,7 @@ check_upstream() {
 # These say what they look at, too, and complain in lines of their own.
 check_upstream_python() {
     local file said bad=0
-    for file in "$root"/plugin/*.c; do
+    for file in "$root"/plugin/{,first_pass/,tree/,taps/}*.c; do
         said=$(cd "$upstream_source" && python3 "$@" --file "$file" 2>&1)
         grep -q '^0 warnings' <<<"$said" && ! grep -qE '^(Error|Warning)' <<<"$said" && continue
         printf '%s: %s\n%s\n' "$1" "$file" "$said"
