@@ -50,6 +50,12 @@ SOURCELESS = {
     "history.h": "libcodec/wire", "packet.h": "libcodec/wire", "partial.h": "libcodec/wire", "prefix.h": "libcodec/wire",
     "voice.h": "libcodec/content", "clock_jitter.h": "libcodec/observe", "codec.h": "libcodec",
 }
+# What the rest of the program may include of these folders.
+CONTRACTS = {
+    "tools/sim": {"actor_world.h", "encryption_secret.h", "link.h", "message_payload.h", "network_emulation.h", "rng.h",
+                  "scenario.h", "sim.h"},
+    "tools/print": {"columns.h", "datagram.h", "json.h", "phrase.h", "text_buffer.h", "text_tree.h"},
+}
 GENERATED = {"uerudp_version.h", "trace_resource.h"}
 
 
@@ -74,9 +80,12 @@ def may_use_wireshark(path):
     return path.startswith(("plugin/", "tests/"))
 
 
-def is_private(path):
-    """The libraries that are installed have headers of their own beside those that they install."""
-    return path.startswith(("libcodec/", "tools/endpoint/")) and not path.startswith(INSTALLED + ("libcodec/cipher/",))
+def owner_of_private(path):
+    """The folder outside which nothing but tests may include path, or None."""
+    folder, name = os.path.split(path)
+    if path.startswith(INSTALLED + ("libcodec/cipher/",)) or name in CONTRACTS.get(folder, ()):
+        return None
+    return next((owner for owner in ("libcodec", "tools/endpoint", *CONTRACTS) if path.startswith(owner + "/")), None)
 
 
 def included_path(root, bracket, name):
@@ -115,7 +124,7 @@ def include_faults(root, path, lines):
             yield f"{where}: an installed header is included as <uerudp/{os.path.basename(name)}>"
         elif layers is not None and layer_of(root, included) not in layers:
             yield f"{where}: {layer} may not include {name} of {layer_of(root, included)}"
-        elif is_private(included) and layer != "tests" and path.split("/")[:1] != included.split("/")[:1]:
+        elif layer != "tests" and not path.startswith(owner_of_private(included) or path):
             yield f"{where}: {name} is private to {layer_of(root, included)}"
 
 
