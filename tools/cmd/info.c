@@ -116,7 +116,8 @@ static void print_left_out(const struct info_arguments *command, const GPtrArray
     uint64_t streams = connection_table_stream_count(command->reader.flows);
     if (list->len == INFO_CONNECTIONS_MAX && streams > INFO_CONNECTIONS_MAX) {
         fprintf(stderr,
-                "%d of %" PRIu64 " connections are told of; left out are first those with nothing but handshakes\n",
+                "%d of %" PRIu64
+                " connections are reported; those of which only handshakes were seen are left out first\n",
                 INFO_CONNECTIONS_MAX, streams);
     }
 }
